@@ -1,0 +1,76 @@
+# How a part of xlc is declared: one call per folder, so that every CMakeLists
+# under lib/ and tools/ is a few lines that name files and dependencies.
+
+set(XLC_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+if(XLC_WERROR)
+  list(APPEND XLC_WARNINGS -Werror)
+endif()
+if(XLC_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# The headers of MLIR take seconds to parse; all compiler-side targets share one
+# precompiled copy.
+file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "// carries the precompiled header\n")
+add_library(xlc-pch OBJECT ${CMAKE_BINARY_DIR}/pch/pch.cpp)
+target_precompile_headers(xlc-pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
+function(xlc_compiler_options target)
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
+  target_include_directories(${target} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_options(${target} PRIVATE -fno-rtti ${XLC_WARNINGS})
+  set_target_properties(${target} PROPERTIES PCH_INSTANTIATE_TEMPLATES ON)
+endfunction()
+xlc_compiler_options(xlc-pch)
+
+# xlc_add_library(NAME SOURCES ... LINK ...): a compiler-side library.
+function(xlc_add_library name)
+  cmake_parse_arguments(ARG "NO_PCH;RTTI" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  xlc_compiler_options(${name})
+  if(ARG_RTTI)
+    target_compile_options(${name} PRIVATE -frtti)
+  elseif(NOT ARG_NO_PCH)
+    target_precompile_headers(${name} REUSE_FROM xlc-pch)
+  endif()
+  add_dependencies(${name} xlc-headers ${ARG_DEPENDS})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+endfunction()
+
+# xlc_add_tool(NAME SOURCES ... LINK ...): an executable under build/bin.
+function(xlc_add_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  xlc_compiler_options(${name})
+  target_precompile_headers(${name} REUSE_FROM xlc-pch)
+  add_dependencies(${name} xlc-headers)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# xlc_add_dialect(NAME): generates ops, types, attributes and enums of
+# include/xlc/Dialect/NAME/NAME{Dialect,Attrs,Ops}.td.
+function(xlc_add_dialect name mnemonic)
+  set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
+  mlir_tablegen(${name}Ops.h.inc -gen-op-decls)
+  mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs)
+  mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${mnemonic})
+  mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${mnemonic})
+  mlir_tablegen(${name}Enums.h.inc -gen-enum-decls)
+  mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs)
+  mlir_tablegen(${name}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${mnemonic})
+  mlir_tablegen(${name}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${mnemonic})
+  add_public_tablegen_target(XLC${name}IncGen)
+  add_dependencies(xlc-headers XLC${name}IncGen)
+endfunction()
+
+# xlc_add_passes(NAME): pass declarations of include/xlc/NAME/Passes.td.
+function(xlc_add_passes name)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name=${name})
+  add_public_tablegen_target(XLC${name}PassesIncGen)
+  add_dependencies(xlc-headers XLC${name}PassesIncGen)
+endfunction()
+
+add_custom_target(xlc-headers)
+add_dependencies(xlc-pch xlc-headers)

@@ -1,0 +1,50 @@
+// The `graph` dialect in C++. See docs/rationale/Graph.md.
+#ifndef XLC_DIALECT_GRAPH_GRAPH_H
+#define XLC_DIALECT_GRAPH_GRAPH_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "xlc/Dialect/Graph/GraphEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "xlc/Dialect/Graph/GraphAttrs.h.inc"
+
+#include "xlc/Dialect/Graph/GraphDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "xlc/Dialect/Graph/GraphOps.h.inc"
+
+namespace xlc::graph {
+
+/// Discardable attributes every op of a model carries, and attributes of function arguments
+/// and results. Arguments are parameters (`kParam`: its PyTorch name), model inputs (`kInput`:
+/// its name) or, in the update function, optimizer state (`kState`: "NAME/m").
+/// Results of the micro-batch function that are contributions to a gradient carry `kGrad`: the
+/// parameter's name; contributions of the same name add up.
+inline constexpr llvm::StringLiteral kUnit = "graph.unit";
+inline constexpr llvm::StringLiteral kRole = "graph.role";
+inline constexpr llvm::StringLiteral kParam = "graph.param";
+inline constexpr llvm::StringLiteral kInput = "graph.input";
+inline constexpr llvm::StringLiteral kState = "graph.state";
+inline constexpr llvm::StringLiteral kGrad = "graph.grad";
+
+/// The unit or role of an op; null or none where it has none.
+ModelUnitAttr getUnit(mlir::Operation *op);
+std::optional<Role> getRole(mlir::Operation *op);
+
+/// Bytes of a tensor in memory (i1 takes a byte).
+int64_t getByteSize(mlir::RankedTensorType type);
+
+/// The name that an op has in the user's model: its location's name, or empty.
+llvm::StringRef getSourceName(mlir::Operation *op);
+
+} // namespace xlc::graph
+
+#endif

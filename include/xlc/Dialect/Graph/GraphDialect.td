@@ -1,0 +1,88 @@
+// The `graph` dialect: the model's mathematics. See docs/rationale/Graph.md.
+#ifndef XLC_GRAPH_DIALECT_TD
+#define XLC_GRAPH_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Graph_Dialect : Dialect {
+  let name = "graph";
+  let cppNamespace = "::xlc::graph";
+  let summary = "the mathematics of a model: static shapes, value semantics, no devices";
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Enumerations
+//===----------------------------------------------------------------------===//
+
+def Graph_Role : I32EnumAttr<"Role", "what an op is for in a training step", [
+    I32EnumAttrCase<"F", 0>,   // forward
+    I32EnumAttrCase<"I", 1>,   // gradient of inputs
+    I32EnumAttrCase<"W", 2>,   // gradient of weights
+    I32EnumAttrCase<"U", 3>]> { // update
+  let cppNamespace = "::xlc::graph";
+  let genSpecializedAttr = 0;
+}
+def Graph_RoleAttr : EnumAttr<Graph_Dialect, Graph_Role, "role"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Graph_Predicate : I32EnumAttr<"Predicate", "how two elements are compared", [
+    I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
+    I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {
+  let cppNamespace = "::xlc::graph";
+  let genSpecializedAttr = 0;
+}
+def Graph_PredicateAttr : EnumAttr<Graph_Dialect, Graph_Predicate, "predicate">;
+
+def Graph_Reduction : I32EnumAttr<"Reduction", "how elements are combined", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>,
+    I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"prod", 3>]> {
+  let cppNamespace = "::xlc::graph";
+  let genSpecializedAttr = 0;
+}
+def Graph_ReductionAttr : EnumAttr<Graph_Dialect, Graph_Reduction, "reduction">;
+
+def Graph_Mask : I32EnumAttr<"Mask", "which keys a query may attend to", [
+    I32EnumAttrCase<"none", 0>,      // all
+    I32EnumAttrCase<"causal", 1>]> { // key index <= query index
+  let cppNamespace = "::xlc::graph";
+  let genSpecializedAttr = 0;
+}
+def Graph_MaskAttr : EnumAttr<Graph_Dialect, Graph_Mask, "mask">;
+
+def Graph_Gelu : I32EnumAttr<"GeluKind", "which GELU", [
+    I32EnumAttrCase<"erf", 0>,       // x/2 (1 + erf(x/sqrt 2))
+    I32EnumAttrCase<"tanh", 1>]> {   // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+  let cppNamespace = "::xlc::graph";
+  let genSpecializedAttr = 0;
+}
+def Graph_GeluAttr : EnumAttr<Graph_Dialect, Graph_Gelu, "gelu">;
+
+def Graph_Optimizer : I32EnumAttr<"OptimizerKind", "which update rule", [
+    I32EnumAttrCase<"sgd", 0>, I32EnumAttrCase<"adam", 1>, I32EnumAttrCase<"adamw", 2>]> {
+  let cppNamespace = "::xlc::graph";
+  let genSpecializedAttr = 0;
+}
+def Graph_OptimizerAttr : EnumAttr<Graph_Dialect, Graph_Optimizer, "optimizer">;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+def Graph_ModelUnitAttr : AttrDef<Graph_Dialect, "ModelUnit"> {
+  let mnemonic = "unit";
+  let summary = "the unit of the model an op belongs to: class name and instance index";
+  let description = [{
+    A unit is what is gathered, scheduled and repeated as one: a transformer
+    layer, an embedding, a head. Instances of a class are structurally equal and
+    share one function. Printed `#graph.unit<layer, 3>`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$className, "int64_t":$instance);
+  let assemblyFormat = "`<` $className `,` $instance `>`";
+}
+
+#endif // XLC_GRAPH_DIALECT_TD

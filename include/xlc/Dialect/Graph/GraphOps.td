@@ -1,0 +1,345 @@
+// Operations of the `graph` dialect.
+//
+// All operands and results are ranked tensors of static shape. Element types:
+// f32, f64, i64, i32, i1. Broadcasting is always explicit (`graph.broadcast`), so that
+// every element-wise op has equal shapes and one gradient rule.
+#ifndef XLC_GRAPH_OPS_TD
+#define XLC_GRAPH_OPS_TD
+
+include "xlc/Dialect/Graph/GraphDialect.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Graph_Tensor : StaticShapeTensorOf<[F32, F64, I64, I32, I1]>;
+def Graph_Float : StaticShapeTensorOf<[F32, F64]>;
+def Graph_Index : StaticShapeTensorOf<[I64, I32]>;
+def Graph_Bool : StaticShapeTensorOf<[I1]>;
+def Graph_Number : StaticShapeTensorOf<[F32, F64, I64, I32]>;
+
+class Graph_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Graph_Dialect, mnemonic, !listconcat([Pure], traits)>;
+
+//===----------------------------------------------------------------------===//
+// Element-wise
+//===----------------------------------------------------------------------===//
+
+class Graph_Unary<string mnemonic, Type type, string formula>
+    : Graph_Op<mnemonic, [SameOperandsAndResultType]> {
+  let summary = formula;
+  let arguments = (ins type:$x);
+  let results = (outs type:$y);
+  let assemblyFormat = "$x attr-dict `:` type($y)";
+}
+def Graph_NegOp     : Graph_Unary<"neg", Graph_Number, "y = -x">;
+def Graph_AbsOp     : Graph_Unary<"abs", Graph_Number, "y = |x|">;
+def Graph_SignOp    : Graph_Unary<"sign", Graph_Number, "y = -1, 0 or 1">;
+def Graph_ExpOp     : Graph_Unary<"exp", Graph_Float, "y = e^x">;
+def Graph_LogOp     : Graph_Unary<"log", Graph_Float, "y = ln x">;
+def Graph_SqrtOp    : Graph_Unary<"sqrt", Graph_Float, "y = square root of x">;
+def Graph_TanhOp    : Graph_Unary<"tanh", Graph_Float, "y = hyperbolic tangent of x">;
+def Graph_ErfOp     : Graph_Unary<"erf", Graph_Float, "y = error function of x">;
+def Graph_SinOp     : Graph_Unary<"sin", Graph_Float, "y = sine of x">;
+def Graph_CosOp     : Graph_Unary<"cos", Graph_Float, "y = cosine of x">;
+def Graph_NotOp     : Graph_Unary<"not", Graph_Bool, "y = not x">;
+
+def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape]> {
+  let summary = "y = whether x is not a number";
+  let arguments = (ins Graph_Float:$x);
+  let results = (outs Graph_Bool:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
+def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape]> {
+  let summary = "y = x converted to another element type (float to integer truncates)";
+  let arguments = (ins Graph_Tensor:$x);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
+class Graph_Binary<string mnemonic, Type type, string formula, list<Trait> traits = []>
+    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
+  let summary = formula;
+  let arguments = (ins type:$a, type:$b);
+  let results = (outs type:$y);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
+}
+def Graph_AddOp : Graph_Binary<"add", Graph_Number, "y = a + b", [Commutative]>;
+def Graph_SubOp : Graph_Binary<"sub", Graph_Number, "y = a - b">;
+def Graph_MulOp : Graph_Binary<"mul", Graph_Number, "y = a b", [Commutative]>;
+def Graph_DivOp : Graph_Binary<"div", Graph_Number, "y = a / b (integers: towards zero)">;
+def Graph_MaxOp : Graph_Binary<"max", Graph_Number, "y = larger of a, b (a NaN stays)", [Commutative]>;
+def Graph_MinOp : Graph_Binary<"min", Graph_Number, "y = smaller of a, b (a NaN stays)", [Commutative]>;
+def Graph_PowOp : Graph_Binary<"pow", Graph_Float, "y = a^b">;
+def Graph_AndOp : Graph_Binary<"and", Graph_Bool, "y = a and b", [Commutative]>;
+def Graph_OrOp  : Graph_Binary<"or", Graph_Bool, "y = a or b", [Commutative]>;
+
+def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType]> {
+  let summary = "y = x * numerator / denominator";
+  let description = [{
+    A factor that the compiler introduces (1/n of a mean, 1/d of an average) is a
+    ratio of integers, so that the finite-field interpreter is exact.
+    `graph.scale %x by 1 over 512 : tensor<4xf32>`
+  }];
+  let arguments = (ins Graph_Float:$x, I64Attr:$numerator, I64Attr:$denominator);
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "$x `by` $numerator `over` $denominator attr-dict `:` type($y)";
+  let hasVerifier = 1;
+}
+
+def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResultShape]> {
+  let summary = "y = a predicate b, element by element";
+  let arguments = (ins Graph_PredicateAttr:$predicate, Graph_Tensor:$a, Graph_Tensor:$b);
+  let results = (outs Graph_Bool:$y);
+  let assemblyFormat = "$predicate $a `,` $b attr-dict `:` type($a) `->` type($y)";
+}
+
+def Graph_SelectOp : Graph_Op<"select", [
+    AllTypesMatch<["a", "b", "y"]>, AllShapesMatch<["condition", "y"]>]> {
+  let summary = "y = condition ? a : b";
+  let arguments = (ins Graph_Bool:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($y)";
+}
+
+//===----------------------------------------------------------------------===//
+// Sources and shape
+//===----------------------------------------------------------------------===//
+
+def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, AllTypesMatch<["value", "y"]>]> {
+  let summary = "y = value";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+}
+
+def Graph_IotaOp : Graph_Op<"iota"> {
+  let summary = "y[i0, i1, ...] = i_dimension";
+  let arguments = (ins I64Attr:$dimension);
+  let results = (outs Graph_Number:$y);
+  let assemblyFormat = "`dim` $dimension attr-dict `:` type($y)";
+  let hasVerifier = 1;
+}
+
+def Graph_BroadcastOp : Graph_Op<"broadcast"> {
+  let summary = "repeats dimensions of size 1, and adds leading ones";
+  let description = [{
+    Shapes are aligned at their last dimension, as numpy and ONNX do; a dimension
+    of size 1 is repeated. `tensor<64xf32> -> tensor<4x32x64xf32>`.
+  }];
+  let arguments = (ins Graph_Tensor:$x);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Graph_ReshapeOp : Graph_Op<"reshape"> {
+  let summary = "the same elements in row-major order under another shape";
+  let arguments = (ins Graph_Tensor:$x);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Graph_TransposeOp : Graph_Op<"transpose"> {
+  let summary = "dimension i of y is dimension permutation[i] of x";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x $permutation attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Graph_SliceOp : Graph_Op<"slice"> {
+  let summary = "y[i] = x[offsets + i * strides]; strides may be negative";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x `from` $offsets `by` $strides attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Graph_ConcatOp : Graph_Op<"concat"> {
+  let summary = "operands one after the other along a dimension";
+  let arguments = (ins Variadic<Graph_Tensor>:$xs, I64Attr:$dimension);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$xs `dim` $dimension attr-dict `:` functional-type($xs, $y)";
+  let hasVerifier = 1;
+}
+
+def Graph_PadOp : Graph_Op<"pad", [AllElementTypesMatch<["x", "value", "y"]>]> {
+  let summary = "x with `low` elements of `value` before and `high` after, per dimension";
+  let description = "`value` is a scalar tensor. `low` and `high` are not negative.";
+  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x `,` $value `low` $low `high` $high attr-dict `:` functional-type(operands, $y)";
+  let hasVerifier = 1;
+}
+
+def Graph_ReduceOp : Graph_Op<"reduce", [AllElementTypesMatch<["x", "y"]>]> {
+  let summary = "combines all elements along `dimensions`, which vanish";
+  let arguments = (ins Graph_ReductionAttr:$kind, Graph_Number:$x, DenseI64ArrayAttr:$dimensions);
+  let results = (outs Graph_Number:$y);
+  let assemblyFormat = "$kind $x `dims` $dimensions attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+
+def Graph_GatherOp : Graph_Op<"gather", [AllElementTypesMatch<["table", "y"]>]> {
+  let summary = "y = table taken at `indices` along `dimension` (numpy.take)";
+  let description = "Indices are in [0, size); shape: table[:dimension] + indices + table[dimension+1:].";
+  let arguments = (ins Graph_Tensor:$table, Graph_Index:$indices, I64Attr:$dimension);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$table `,` $indices `dim` $dimension attr-dict `:` functional-type(operands, $y)";
+  let hasVerifier = 1;
+}
+
+def Graph_ScatterAddOp : Graph_Op<"scatter_add", [AllElementTypesMatch<["updates", "y"]>]> {
+  let summary = "the transpose of gather: y = 0; y[..., indices, ...] += updates along `dimension`";
+  let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "$indices `,` $updates `dim` $dimension attr-dict `:` functional-type(operands, $y)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops with a kernel or a library call of their own
+//===----------------------------------------------------------------------===//
+
+def Graph_ContractOp : Graph_Op<"contract", [AllElementTypesMatch<["a", "b", "y"]>]> {
+  let summary = "einsum of two tensors";
+  let description = [{
+    `graph.contract "bsh,ho->bso" %x, %w`: letters name factors; one that is not in
+    the result is summed. A factor stands in at least two of the three places, and at most
+    once in each. The gradients are contractions with permuted letters, and the factors are the
+    sharding rule.
+  }];
+  let arguments = (ins StrAttr:$spec, Graph_Float:$a, Graph_Float:$b);
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "$spec $a `,` $b attr-dict `:` functional-type(operands, $y)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The letters of `a`, `b` and `y`.
+    ::llvm::StringRef getLettersA(); ::llvm::StringRef getLettersB(); ::llvm::StringRef getLettersY();
+  }];
+}
+
+def Graph_SoftmaxOp : Graph_Op<"softmax", [SameOperandsAndResultType]> {
+  let summary = "y = exp(x - max) / sum exp(x - max) along the last dimension";
+  let arguments = (ins Graph_Float:$x);
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "$x attr-dict `:` type($y)";
+}
+
+def Graph_GeluOp : Graph_Op<"gelu", [SameOperandsAndResultType]> {
+  let summary = "Gaussian error linear unit";
+  let arguments = (ins Graph_GeluAttr:$kind, Graph_Float:$x);
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "$kind $x attr-dict `:` type($y)";
+}
+def Graph_GeluBackwardOp : Graph_Op<"gelu_backward", [SameOperandsAndResultType]> {
+  let summary = "dx = dy * gelu'(x)";
+  let arguments = (ins Graph_GeluAttr:$kind, Graph_Float:$x, Graph_Float:$dy);
+  let results = (outs Graph_Float:$dx);
+  let assemblyFormat = "$kind $x `,` $dy attr-dict `:` type($dx)";
+}
+
+def Graph_LayerNormOp : Graph_Op<"layer_norm", [AllTypesMatch<["x", "y"]>, AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["weight", "bias"]>]> {
+  let summary = "y = (x - mean) * rstd * weight + bias over the last dimension";
+  let description = [{
+    x, y: [..., n]; weight, bias: [n]; mean, rstd: [...]. rstd = 1/sqrt(variance + epsilon),
+    variance the mean of squared differences.
+  }];
+  let arguments = (ins Graph_Float:$x, Graph_Float:$weight, Graph_Float:$bias, F64Attr:$epsilon);
+  let results = (outs Graph_Float:$y, Graph_Float:$mean, Graph_Float:$rstd);
+  let assemblyFormat = "$x `,` $weight `,` $bias attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Graph_LayerNormBackwardOp : Graph_Op<"layer_norm_backward", [AllTypesMatch<["x", "dy", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
+  let summary = "gradient of layer_norm with respect to x";
+  let description = "g = dy * weight; xhat = (x - mean) rstd; dx = rstd (g - mean(g) - xhat mean(g xhat)).";
+  let arguments = (ins Graph_Float:$x, Graph_Float:$weight, Graph_Float:$mean, Graph_Float:$rstd, Graph_Float:$dy);
+  let results = (outs Graph_Float:$dx);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+def Graph_LayerNormWeightBackwardOp : Graph_Op<"layer_norm_weight_backward", [AllTypesMatch<["x", "dy"]>, AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["dweight", "dbias"]>]> {
+  let summary = "gradients of layer_norm with respect to weight and bias";
+  let description = "dweight = sum over rows of dy * xhat; dbias = sum over rows of dy.";
+  let arguments = (ins Graph_Float:$x, Graph_Float:$mean, Graph_Float:$rstd, Graph_Float:$dy);
+  let results = (outs Graph_Float:$dweight, Graph_Float:$dbias);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out", "lse"]>]> {
+  let summary = "softmax(scale * Q K^T, masked) V, without the score matrix";
+  let description = [{
+    q: [batch, queries, heads, d]; k: [batch, keys, groups, d]; v: [batch, keys, groups, e];
+    heads is a multiple of groups (grouped-query attention). out: [batch, queries, heads, e].
+    lse: [batch, heads, queries], the log of the sum of exponentials of the scaled, masked
+    scores, which backward needs to compute the probabilities again (Dao, FlashAttention-2, 2023).
+  }];
+  let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v, F64Attr:$scale);
+  let results = (outs Graph_Float:$out, Graph_Float:$lse);
+  let assemblyFormat = "$mask $q `,` $k `,` $v `scale` $scale attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllTypesMatch<["q", "dq"]>, AllTypesMatch<["k", "dk"]>, AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>]> {
+  let summary = "gradients of attention with respect to q, k and v";
+  let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v, Graph_Float:$out, Graph_Float:$lse, Graph_Float:$dout, F64Attr:$scale);
+  let results = (outs Graph_Float:$dq, Graph_Float:$dk, Graph_Float:$dv);
+  let assemblyFormat = "$mask $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `scale` $scale attr-dict `:` functional-type(operands, results)";
+}
+
+def Graph_CrossEntropyOp : Graph_Op<"cross_entropy"> {
+  let summary = "sum over counted rows of -log softmax(logits)[label], and the number of counted rows";
+  let description = [{
+    logits: [..., classes]; labels: [...] integers; a row whose label is `ignore_index` is not
+    counted. sum: scalar float, count: scalar i64, lse: [...], log-sum-exp of each row for backward.
+  }];
+  let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, I64Attr:$ignore_index);
+  let results = (outs Graph_Float:$sum, StaticShapeTensorOf<[I64]>:$count, Graph_Float:$lse);
+  let assemblyFormat = "$logits `,` $labels `ignore` $ignore_index attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Graph_CrossEntropyBackwardOp : Graph_Op<"cross_entropy_backward", [AllTypesMatch<["logits", "dlogits"]>]> {
+  let summary = "dlogits = dsum * (softmax(logits) - onehot(label)), zero in rows not counted";
+  let description = "dsum: scalar. The result may overwrite the logits.";
+  let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, Graph_Float:$lse, Graph_Float:$dsum, I64Attr:$ignore_index);
+  let results = (outs Graph_Float:$dlogits);
+  let assemblyFormat = "$logits `,` $labels `,` $lse `,` $dsum `ignore` $ignore_index attr-dict `:` functional-type(operands, results)";
+}
+
+def Graph_SumSquaresOp : Graph_Op<"sum_squares"> {
+  let summary = "y = sum of x^2 over all elements, accumulated in double precision";
+  let arguments = (ins Graph_Float:$x);
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
+def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", "grad", "new_param"]>]> {
+  let summary = "one update of a parameter and its optimizer state, as PyTorch defines it";
+  let description = [{
+    Element-wise, so a shard is updated like the whole. `scalars` is a tensor of four:
+    [lr, scale, correction1, correction2]: learning rate; factor on the gradient (count ratio and
+    clipping); for adam and adamw 1 - beta1^t and sqrt(1 - beta2^t), for sgd unused.
+
+        g = scale * grad                                 all
+        sgd:   g += wd * p; m = momentum * m + g; p -= lr * m        (no state when momentum = 0)
+        adam:  g += wd * p; then as adamw without decay
+        adamw: p -= lr * wd * p; m += (1 - b1)(g - m); v = b2 v + (1 - b2) g g;
+               p -= lr / correction1 * m / (sqrt(v) / correction2 + eps)
+
+    Hyper-parameters are attributes. States: sgd none or m; adam and adamw m, v.
+  }];
+  let arguments = (ins Graph_OptimizerAttr:$kind, Graph_Float:$param, Graph_Float:$grad,
+      Graph_Float:$scalars, Variadic<Graph_Float>:$states,
+      DefaultValuedAttr<F64Attr, "0.0">:$beta1, DefaultValuedAttr<F64Attr, "0.0">:$beta2,
+      DefaultValuedAttr<F64Attr, "0.0">:$eps, DefaultValuedAttr<F64Attr, "0.0">:$weight_decay,
+      DefaultValuedAttr<F64Attr, "0.0">:$momentum);
+  let results = (outs Graph_Float:$new_param, Variadic<Graph_Float>:$new_states);
+  let assemblyFormat = "$kind $param `,` $grad `,` $scalars (`states` $states^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+#endif // XLC_GRAPH_OPS_TD

@@ -1,0 +1,40 @@
+// From an ONNX file to the `graph` dialect. See docs/Phases.md, phase Import.
+#ifndef XLC_IMPORT_IMPORT_H
+#define XLC_IMPORT_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "xlc/Spec/Spec.h"
+
+namespace xlc {
+
+/// Where the initial value of a parameter stands: bytes of float32 in a file, or nowhere.
+struct ParameterSource {
+  std::string name;                  ///< PyTorch's
+  std::vector<int64_t> shape;
+  enum class Kind { Data, Zeros, Ones, Absent } kind = Kind::Absent;
+  std::string file;                  ///< Data: external file, or empty when the bytes are in `bytes`
+  uint64_t offset = 0;
+  std::string bytes;                 ///< Data: raw float32, row-major; already transposed where needed
+  bool isNormScale = false, isBias = false; ///< what `init: random` needs to know
+};
+
+struct ImportOptions {
+  bool raise = true;                 ///< recognise attention, layer norm, GELU, cross-entropy
+  /// Chatter of `plan -v`: one line for each thing that was undone or raised.
+  llvm::raw_ostream *notes = nullptr;
+};
+
+struct ImportedModel {
+  mlir::OwningOpRef<mlir::ModuleOp> module; ///< one `func.func @forward`, see docs/rationale/Graph.md
+  std::vector<ParameterSource> parameters;  ///< in the order of @forward's parameter arguments
+};
+
+/// Reads `path` and imports it for one micro-batch of one data-parallel rank. Complaints go to
+/// `errors` (`file: error: ...`, all of them in one run); returns none if there was any.
+std::optional<ImportedModel> importModel(llvm::StringRef path, const Spec &spec, const ImportOptions &options,
+                                         mlir::MLIRContext &context, llvm::raw_ostream &errors);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,114 @@
+// The spec file, understood: one checked struct. See docs/Spec.md for the keys.
+//
+// What the YAML does not say has its default here, except where the default needs the model
+// (`batch.global`, dimensions): those are filled by `Import`, which knows it.
+#ifndef XLC_SPEC_SPEC_H
+#define XLC_SPEC_SPEC_H
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace xlc {
+
+/// A place in the spec file, 1-based; line 0 means "nowhere" (a default).
+struct SpecLocation {
+  int line = 0, column = 0;
+};
+
+struct OptimizerGroup {
+  std::vector<std::string> match; ///< patterns over parameter names
+  std::optional<double> lr, weightDecay, eps, momentum, beta1, beta2;
+  SpecLocation location;
+};
+
+struct OptimizerSpec {
+  enum class Type { Sgd, Adam, AdamW } type = Type::AdamW;
+  double lr = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double weightDecay = 0.01; ///< PyTorch's default: 0.01 for adamw, 0 otherwise
+  double momentum = 0;
+  std::optional<double> clipNorm;
+  std::vector<OptimizerGroup> groups; ///< later ones win
+};
+
+struct LossSpec {
+  enum class Type { Default, Output, CrossEntropy } type = Type::Default;
+  std::string output;           ///< Output: the model's loss
+  std::string logits, labels;   ///< CrossEntropy; labels names a data file, not a model input, unless the model has it
+  bool shift = false;           ///< position t predicts label t + 1
+  int64_t ignoreIndex = -100;
+  SpecLocation location;
+};
+
+struct InitSpec {
+  enum class From { Model, Random } from = From::Model;
+  uint64_t seed = 0;
+  double std = 0.02;
+};
+
+struct ZeroSpec {
+  enum class Reduce { MicroBatch, Step } reduce = Reduce::MicroBatch;
+  int64_t bucketBytes = 25 << 20;
+  int64_t persistenceThreshold = 100000;      ///< elements
+  enum class Prefetch { Auto, Units, Bytes } prefetch = Prefetch::Auto;
+  int64_t prefetchAmount = 0;                 ///< units or bytes
+  std::optional<bool> reshardAfterForward;    ///< none: auto
+};
+
+struct DataSpec {
+  std::map<std::string, std::string> train;   ///< model input (or labels) -> .npy path, relative to the spec file
+  std::string trainFolder;                    ///< or a folder of NAME.npy
+};
+
+struct Spec {
+  std::string path;                           ///< of the YAML, for diagnostics
+  int64_t dp = 1;
+  int zeroStage = 0;
+  std::optional<int64_t> dpShard;             ///< divides dp; none: dp
+  std::optional<int64_t> globalBatch;         ///< none: microBatch * dp
+  int64_t microBatch = 1;
+  std::map<std::string, int64_t> dims;
+  LossSpec loss;
+  InitSpec init;
+  std::vector<std::string> trainable = {"*"};
+  OptimizerSpec optimizer;
+  ZeroSpec zero;
+  DataSpec data;
+  std::optional<int> threadsPerRank;
+  std::optional<int64_t> deviceMemory;        ///< bytes
+
+  /// Where a key stands, by its dotted path ("optimizer.lr"); nowhere when it is a default.
+  std::map<std::string, SpecLocation> locations;
+  SpecLocation where(llvm::StringRef key) const {
+    auto it = locations.find(key.str());
+    return it == locations.end() ? SpecLocation() : it->second;
+  }
+
+  int64_t dpShardOrAll() const { return dpShard.value_or(dp); }
+  int64_t globalBatchOrDefault() const { return globalBatch.value_or(microBatch * dp); }
+  int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
+};
+
+/// Reads and checks a spec file. All errors of the file are printed to `errors` in one run, each
+/// `file:line:column: error: ...` with the line and a caret; returns none if there was any.
+std::optional<Spec> readSpec(llvm::StringRef path, llvm::raw_ostream &errors);
+
+/// The same on text that is already in memory; `path` is used for messages and relative files.
+std::optional<Spec> parseSpec(llvm::StringRef text, llvm::StringRef path, llvm::raw_ostream &errors);
+
+/// docs/Spec.md, from the table that validates.
+void printSpecDocumentation(llvm::raw_ostream &out);
+
+/// Whether `name` is selected by a list of shell-like patterns ("*", "?", leading "!" excludes; the last
+/// pattern that matches decides; none matching: false).
+bool matchesPatterns(llvm::StringRef name, const std::vector<std::string> &patterns);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,53 @@
+// The `graph` dialect: registration, enums, attributes, and the small questions every phase
+// asks of an op (unit, role, source name, bytes).
+#include "xlc/Dialect/Graph/Graph.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace xlc::graph;
+
+#include "xlc/Dialect/Graph/GraphDialect.cpp.inc"
+#include "xlc/Dialect/Graph/GraphEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "xlc/Dialect/Graph/GraphAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "xlc/Dialect/Graph/GraphOps.cpp.inc"
+
+void GraphDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "xlc/Dialect/Graph/GraphAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "xlc/Dialect/Graph/GraphOps.cpp.inc"
+      >();
+}
+
+Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  return elements && elements.getType() == type ? ConstantOp::create(builder, loc, type, elements).getOperation()
+                                                : nullptr;
+}
+
+ModelUnitAttr xlc::graph::getUnit(Operation *op) { return op->getAttrOfType<ModelUnitAttr>(kUnit); }
+
+std::optional<Role> xlc::graph::getRole(Operation *op) {
+  auto role = op->getAttrOfType<RoleAttr>(kRole);
+  return role ? std::optional<Role>(role.getValue()) : std::nullopt;
+}
+
+int64_t xlc::graph::getByteSize(RankedTensorType type) {
+  unsigned bits = type.getElementTypeBitWidth();
+  return type.getNumElements() * (bits < 8 ? 1 : bits / 8);
+}
+
+StringRef xlc::graph::getSourceName(Operation *op) {
+  Location loc = op->getLoc();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    if (!fused.getLocations().empty())
+      loc = fused.getLocations().front();
+  auto name = dyn_cast<NameLoc>(loc);
+  return name ? name.getName().getValue() : StringRef();
+}

@@ -1,0 +1,199 @@
+// Verifiers of the `graph` dialect: the rule, then both values.
+#include "llvm/ADT/SmallPtrSet.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "xlc/Dialect/Graph/Graph.h"
+
+
+using namespace mlir;
+using namespace xlc::graph;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
+
+/// `value` has exactly `shape`, or an error that names what it is.
+static LogicalResult expectShape(Operation *op, StringRef what, Value value, ArrayRef<int64_t> shape) {
+  if (shapeOf(value) == shape)
+    return success();
+  return op->emitOpError() << what << " must have shape [" << shape << "], has [" << shapeOf(value) << "]";
+}
+
+static LogicalResult expectDimension(Operation *op, int64_t dimension, int64_t rank) {
+  if (dimension >= 0 && dimension < rank)
+    return success();
+  return op->emitOpError() << "dimension " << dimension << " is outside rank " << rank;
+}
+
+LogicalResult ScaleOp::verify() {
+  return getDenominator() != 0 ? success() : emitOpError("denominator is zero");
+}
+
+LogicalResult IotaOp::verify() { return expectDimension(*this, getDimension(), typeOf(getY()).getRank()); }
+
+LogicalResult BroadcastOp::verify() {
+  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getY());
+  bool fits = from.size() <= to.size() && typeOf(getX()).getElementType() == typeOf(getY()).getElementType();
+  for (size_t i = 0; fits && i < from.size(); ++i)
+    fits = from[from.size() - 1 - i] == to[to.size() - 1 - i] || from[from.size() - 1 - i] == 1;
+  return fits ? success() : emitOpError() << "[" << from << "] does not broadcast to [" << to << "]";
+}
+
+LogicalResult ReshapeOp::verify() {
+  if (typeOf(getX()).getNumElements() == typeOf(getY()).getNumElements() &&
+      typeOf(getX()).getElementType() == typeOf(getY()).getElementType())
+    return success();
+  return emitOpError() << "cannot turn " << getX().getType() << " into " << getY().getType();
+}
+
+LogicalResult TransposeOp::verify() {
+  ArrayRef<int64_t> permutation = getPermutation();
+  if (!isPermutationVector(permutation) || permutation.size() != shapeOf(getX()).size())
+    return emitOpError() << "[" << permutation << "] is not a permutation of the dimensions of [" << shapeOf(getX()) << "]";
+  SmallVector<int64_t> shape;
+  for (int64_t dimension : permutation)
+    shape.push_back(shapeOf(getX())[dimension]);
+  return expectShape(*this, "result", getY(), shape);
+}
+
+LogicalResult SliceOp::verify() {
+  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getY());
+  if (getOffsets().size() != from.size() || getStrides().size() != from.size() || to.size() != from.size())
+    return emitOpError("needs one offset and one stride per dimension");
+  for (auto [size, count, offset, stride] : llvm::zip(from, to, getOffsets(), getStrides())) {
+    int64_t last = offset + (count - 1) * stride;
+    if (stride == 0 || (count > 0 && (offset < 0 || offset >= size || last < 0 || last >= size)))
+      return emitOpError() << "takes elements " << offset << " to " << last << " of a dimension of size " << size;
+  }
+  return success();
+}
+
+LogicalResult ConcatOp::verify() {
+  if (getXs().empty())
+    return emitOpError("needs an operand");
+  if (failed(expectDimension(*this, getDimension(), typeOf(getY()).getRank())))
+    return failure();
+  SmallVector<int64_t> shape(shapeOf(getXs().front()));
+  if ((int64_t)shape.size() != typeOf(getY()).getRank())
+    return emitOpError("operands and result differ in rank");
+  shape[getDimension()] = 0;
+  for (Value x : getXs()) {
+    if (shapeOf(x).size() != shape.size())
+      return emitOpError("operands differ in rank");
+    for (size_t i = 0; i < shape.size(); ++i)
+      if ((int64_t)i == (int64_t)getDimension())
+        shape[i] += shapeOf(x)[i];
+      else if (shapeOf(x)[i] != shape[i])
+        return emitOpError() << "operands differ in dimension " << i << ": " << shapeOf(x)[i] << " and " << shape[i];
+  }
+  return expectShape(*this, "result", getY(), shape);
+}
+
+LogicalResult PadOp::verify() {
+  SmallVector<int64_t> shape(shapeOf(getX()));
+  if (getLow().size() != shape.size() || getHigh().size() != shape.size())
+    return emitOpError("needs one `low` and one `high` per dimension");
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (getLow()[i] < 0 || getHigh()[i] < 0)
+      return emitOpError("padding must not be negative");
+    shape[i] += getLow()[i] + getHigh()[i];
+  }
+  if (failed(expectShape(*this, "value", getValue(), {})))
+    return failure();
+  return expectShape(*this, "result", getY(), shape);
+}
+
+LogicalResult ReduceOp::verify() {
+  SmallVector<int64_t> shape;
+  int64_t last = -1;
+  for (int64_t dimension : getDimensions()) {
+    if (dimension <= last || dimension >= typeOf(getX()).getRank())
+      return emitOpError() << "dimensions [" << getDimensions() << "] must ascend within rank " << typeOf(getX()).getRank();
+    last = dimension;
+  }
+  for (auto [i, size] : llvm::enumerate(shapeOf(getX())))
+    if (!llvm::is_contained(getDimensions(), (int64_t)i))
+      shape.push_back(size);
+  return expectShape(*this, "result", getY(), shape);
+}
+
+/// table[:dimension] + indices + table[dimension+1:].
+static SmallVector<int64_t> gatherShape(ArrayRef<int64_t> table, ArrayRef<int64_t> indices, int64_t dimension) {
+  SmallVector<int64_t> shape(table.take_front(dimension));
+  llvm::append_range(shape, indices);
+  llvm::append_range(shape, table.drop_front(dimension + 1));
+  return shape;
+}
+
+LogicalResult GatherOp::verify() {
+  if (failed(expectDimension(*this, getDimension(), typeOf(getTable()).getRank())))
+    return failure();
+  return expectShape(*this, "result", getY(), gatherShape(shapeOf(getTable()), shapeOf(getIndices()), getDimension()));
+}
+
+LogicalResult ScatterAddOp::verify() {
+  if (failed(expectDimension(*this, getDimension(), typeOf(getY()).getRank())))
+    return failure();
+  return expectShape(*this, "updates", getUpdates(), gatherShape(shapeOf(getY()), shapeOf(getIndices()), getDimension()));
+}
+
+StringRef ContractOp::getLettersA() { return getSpec().split(',').first; }
+StringRef ContractOp::getLettersB() { return getSpec().split(',').second.split("->").first; }
+StringRef ContractOp::getLettersY() { return getSpec().split("->").second; }
+
+LogicalResult ContractOp::verify() {
+  llvm::SmallDenseMap<char, std::pair<int64_t, int>> factors; // size, places
+  StringRef letters[] = {getLettersA(), getLettersB(), getLettersY()};
+  Value values[] = {getA(), getB(), getY()};
+  for (auto [names, value] : llvm::zip(letters, values)) {
+    if (names.size() != shapeOf(value).size())
+      return emitOpError() << "'" << getSpec() << "' does not fit a tensor of rank " << shapeOf(value).size();
+    for (auto [name, size] : llvm::zip(names, shapeOf(value))) {
+      auto [it, isNew] = factors.try_emplace(name, size, 0);
+      if (it->second.first != size)
+        return emitOpError() << "factor '" << Twine(name) << "' is " << it->second.first << " and " << size;
+      if (names.count(name) > 1)
+        return emitOpError() << "factor '" << Twine(name) << "' stands twice in '" << names << "'";
+      ++it->second.second;
+    }
+  }
+  for (auto &[name, factor] : factors)
+    if (factor.second < 2)
+      return emitOpError() << "factor '" << Twine(name) << "' stands in one place only of '" << getSpec() << "'";
+  return success();
+}
+
+LogicalResult LayerNormOp::verify() {
+  if (typeOf(getX()).getRank() < 1)
+    return emitOpError("needs at least one dimension");
+  if (failed(expectShape(*this, "weight", getWeight(), shapeOf(getX()).take_back())))
+    return failure();
+  return expectShape(*this, "mean", getMean(), shapeOf(getX()).drop_back());
+}
+
+LogicalResult AttentionOp::verify() {
+  if (typeOf(getQ()).getRank() != 4 || typeOf(getK()).getRank() != 4 || typeOf(getV()).getRank() != 4)
+    return emitOpError("q, k and v must have rank 4");
+  ArrayRef<int64_t> q = shapeOf(getQ()), k = shapeOf(getK()), v = shapeOf(getV());
+  if (q[0] != k[0] || q[3] != k[3] || k[0] != v[0] || k[1] != v[1] || k[2] != v[2] || k[2] == 0 || q[2] % k[2])
+    return emitOpError() << "q [" << q << "], k [" << k << "] and v [" << v << "] do not fit together";
+  if (failed(expectShape(*this, "out", getOut(), {q[0], q[1], q[2], v[3]})))
+    return failure();
+  return expectShape(*this, "lse", getLse(), {q[0], q[2], q[1]});
+}
+
+LogicalResult CrossEntropyOp::verify() {
+  if (typeOf(getLogits()).getRank() < 1)
+    return emitOpError("logits need a class dimension");
+  ArrayRef<int64_t> rows = shapeOf(getLogits()).drop_back();
+  if (failed(expectShape(*this, "labels", getLabels(), rows)) || failed(expectShape(*this, "sum", getSum(), {})) ||
+      failed(expectShape(*this, "count", getCount(), {})))
+    return failure();
+  return expectShape(*this, "lse", getLse(), rows);
+}
+
+LogicalResult OptimizerStepOp::verify() {
+  bool isSgd = getKind() == OptimizerKind::sgd;
+  size_t states = isSgd ? (getMomentum().convertToDouble() != 0 ? 1 : 0) : 2;
+  if (getStates().size() != states || getNewStates().size() != states)
+    return emitOpError() << "needs " << states << " states, has " << getStates().size();
+  return expectShape(*this, "scalars", getScalars(), {4});
+}

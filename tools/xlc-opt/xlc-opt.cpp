@@ -1,0 +1,11 @@
+// xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests.
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "xlc/Dialect/Graph/Graph.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect>();
+  mlir::registerTransformsPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));
+}
