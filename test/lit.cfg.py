@@ -1,0 +1,22 @@
+# How the lit tests of xlc run: the tools of the build tree and LLVM's are on the PATH,
+# %S is the test's folder, %t a temporary name, %models the models in the project.
+import os
+import lit.formats
+
+config.name = "xlc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".yaml"]
+config.excludes = ["Inputs", "lit.cfg.py"]
+config.test_source_root = os.path.join(config.xlc_source_dir, "test")
+config.test_exec_root = os.path.join(config.xlc_build_dir, "test")
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.xlc_build_dir, "bin"), config.llvm_tools_dir, os.environ["PATH"]])
+config.substitutions.append(("%models", os.path.join(config.xlc_source_dir, "test", "Inputs", "models")))
+
+# The big graphs are optional: XLC_MODELS names a folder with gpt2/gpt2.onnx and the like.
+models = os.environ.get("XLC_MODELS", os.path.join(config.xlc_source_dir, "..", "shared", "models"))
+if os.path.isdir(os.path.join(models, "gpt2")):
+    config.available_features.add("full-size-models")
+    config.substitutions.append(("%full-size-models", models))
+if lit_config.params.get("all"):
+    config.available_features.add("long")
