@@ -1,11 +1,13 @@
 // xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests.
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Sched/Sched.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect>();
+  registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::sched::SchedDialect, xlc::exec::ExecDialect>();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));
 }

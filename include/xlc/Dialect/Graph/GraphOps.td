@@ -6,7 +6,7 @@
 #ifndef XLC_GRAPH_OPS_TD
 #define XLC_GRAPH_OPS_TD
 
-include "xlc/Dialect/Graph/GraphDialect.td"
+include "xlc/Dialect/Graph/GraphEnums.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 

@@ -1,0 +1,167 @@
+// The `exec` dialect: buffers with offsets, kernel calls on them, and the timeline of a rank.
+// The one source of reports, of the embedded plan and of the byte-exact interpreter.
+// See docs/rationale/Exec.md.
+#ifndef XLC_EXEC_OPS_TD
+#define XLC_EXEC_OPS_TD
+
+include "xlc/Dialect/Graph/GraphDialect.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let cppNamespace = "::xlc::exec";
+  let summary = "buffers at offsets of one arena, calls on them, and a rank's timeline";
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Exec_Cause : I32EnumAttr<"Cause", "why a buffer exists", [
+    I32EnumAttrCase<"parameters", 0>, I32EnumAttrCase<"gradients", 1>,
+    I32EnumAttrCase<"optimizer", 2>, I32EnumAttrCase<"residuals", 3>,
+    I32EnumAttrCase<"workspace", 4>, I32EnumAttrCase<"communication", 5>]> {
+  let cppNamespace = "::xlc::exec";
+  let genSpecializedAttr = 0;
+}
+def Exec_CauseAttr : EnumAttr<Exec_Dialect, Exec_Cause, "cause">;
+
+def Exec_Accumulate : I32EnumAttr<"Accumulate", "whether a call writes a result or adds to it", [
+    I32EnumAttrCase<"never", 0>,     // writes
+    I32EnumAttrCase<"always", 1>,    // adds
+    I32EnumAttrCase<"later", 2>]> {  // writes where the action's `first` is true, else adds
+  let cppNamespace = "::xlc::exec";
+  let genSpecializedAttr = 0;
+}
+
+def Exec_Group : I32EnumAttr<"Group", "the ranks of a collective", [
+    I32EnumAttrCase<"all", 0>,        // all dp ranks
+    I32EnumAttrCase<"shards", 1>,     // ranks with equal rank / shards
+    I32EnumAttrCase<"replicas", 2>]> { // ranks with equal rank % shards
+  let cppNamespace = "::xlc::exec";
+  let genSpecializedAttr = 0;
+}
+def Exec_GroupAttr : EnumAttr<Exec_Dialect, Exec_Group, "group">;
+
+def Exec_PlaceAttr : AttrDef<Exec_Dialect, "Place"> {
+  let mnemonic = "place";
+  let summary = "an address in the arena: buffer, byte offset in it, bytes per shard index";
+  let description = [{
+    Address on a rank = offset of `buffer` + `offset` + (rank % shards) * `stride`, all in bytes. The stride lets
+    ranks that differ only in dp share one plan.
+  }];
+  let parameters = (ins "int64_t":$buffer, "int64_t":$offset, "int64_t":$stride);
+  let assemblyFormat = "`<` $buffer `+` $offset `+` $stride `>`";
+}
+
+class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Inside a function: slots, views, calls
+//===----------------------------------------------------------------------===//
+
+def Exec_ViewOp : Exec_Op<"view", [Pure]> {
+  let summary = "elements of a slot under other sizes and strides";
+  let description = [{
+    The result's strided layout is relative to the slot's first element plus `offset` (in elements). No copy.
+  }];
+  let arguments = (ins AnyMemRef:$slot, I64Attr:$offset);
+  let results = (outs AnyMemRef:$view);
+  let assemblyFormat = "$slot `from` $offset attr-dict `:` type($slot) `->` type($view)";
+}
+
+def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
+  let summary = "one kernel or library call";
+  let description = [{
+    `kernel` is a private function of `graph` ops from the tensors read at `ins` to the tensors written at `outs`;
+    it defines the meaning, Lower chooses the code. An out may be the same memory as an in. `accumulate[i]` is
+    the Accumulate of out i. `workspace` is scratch of the library, where it needs some.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs,
+      Optional<AnyMemRef>:$workspace, DenseI32ArrayAttr:$accumulate);
+  let assemblyFormat = [{
+    $kernel `ins` `(` $ins `:` type($ins) `)` `outs` `(` $outs `:` type($outs) `)`
+    (`workspace` `(` $workspace^ `:` type($workspace) `)`)? `accumulate` $accumulate attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// The program of a rank
+//===----------------------------------------------------------------------===//
+
+def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, IsolatedFromAbove]> {
+  let summary = "buffers and timeline of a rank";
+  let description = [{
+    Buffers come first, numbered from 0 in order; then the actions, whose times are 0, 1, ... in order.
+    `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$shards, I64Attr:$micro_batches,
+      I64Attr:$arena, I64Attr:$lower_bound);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `ranks` $ranks `shards` $shards `micro_batches` $micro_batches `arena` $arena `lower_bound` $lower_bound
+    attr-dict-with-keyword $body
+  }];
+}
+
+def Exec_BufferOp : Exec_Op<"buffer"> {
+  let summary = "bytes of the arena, live from action `first` to action `last`";
+  let description = [{
+    `persistent` ones keep their content from step to step and are live throughout.
+  }];
+  let arguments = (ins I64Attr:$id, Exec_CauseAttr:$cause, StrAttr:$name, I64Attr:$size, I64Attr:$offset,
+      I64Attr:$first, I64Attr:$last, UnitAttr:$persistent);
+  let assemblyFormat = [{
+    $id $cause $name `size` $size `offset` $offset `live` $first `to` $last (`persistent` $persistent^)? attr-dict
+  }];
+}
+
+def Exec_BeginOp : Exec_Op<"begin"> {
+  let summary = "start of a step: writes [lr, -, correction1, correction2] of optimizer group i at places[i]";
+  let description = "Four f32 each; element 1, the factor on the gradients, is written by the scalars kernel later.";
+  let arguments = (ins ArrayAttr:$places);
+  let assemblyFormat = "$places attr-dict";
+}
+
+def Exec_LoadOp : Exec_Op<"load"> {
+  let summary = "copies the rows of one micro-batch into buffers";
+  let arguments = (ins I64Attr:$micro_batch, StrArrayAttr:$inputs, ArrayAttr:$places);
+  let assemblyFormat = "`micro` $micro_batch $inputs `to` $places attr-dict";
+}
+
+def Exec_RunOp : Exec_Op<"run"> {
+  let summary = "runs a function: place i is the memory of its argument i";
+  let description = [{
+    `label` names the action in traces and faults ("layer[3] B"). `first` decides results that accumulate `later`.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, ArrayAttr:$places, BoolAttr:$first);
+  let assemblyFormat = "$function $label `micro` $micro_batch `first` $first $places attr-dict";
+}
+
+def Exec_AllGatherOp : Exec_Op<"all_gather"> {
+  let summary = "dst[i] = src of rank i of the group, for `count` elements each";
+  let description = "`src` is where each rank's piece stands (its stride applies), `dst` the begin of the whole.";
+  let arguments = (ins StrAttr:$label, Exec_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type);
+  let assemblyFormat = "$label $group $src `to` $dst `count` $count $type attr-dict";
+}
+
+def Exec_ReduceScatterOp : Exec_Op<"reduce_scatter"> {
+  let summary = "dst = sum over the group's ranks, in rank order, of slice i of src, on rank i; `count` elements per slice";
+  let description = "`accumulate` adds to dst instead of writing. `dst` may be the slice itself (in place).";
+  let arguments = (ins StrAttr:$label, Exec_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, BoolAttr:$accumulate);
+  let assemblyFormat = "$label $group $src `to` $dst `count` $count $type `accumulate` $accumulate attr-dict";
+}
+
+def Exec_AllReduceOp : Exec_Op<"all_reduce"> {
+  let summary = "buffer = sum over the group's ranks, in rank order, in place, `count` elements";
+  let arguments = (ins StrAttr:$label, Exec_GroupAttr:$group, Exec_PlaceAttr:$place, I64Attr:$count, TypeAttr:$type);
+  let assemblyFormat = "$label $group $place `count` $count $type attr-dict";
+}
+
+def Exec_ReleaseOp : Exec_Op<"release"> {
+  let summary = "the content of a place is given up until it is written again";
+  let arguments = (ins StrAttr:$label, Exec_PlaceAttr:$place, I64Attr:$bytes);
+  let assemblyFormat = "$label $place `bytes` $bytes attr-dict";
+}
+
+#endif // XLC_EXEC_OPS_TD

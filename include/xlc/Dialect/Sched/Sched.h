@@ -1,0 +1,26 @@
+// The `sched` dialect in C++. See docs/rationale/Sched.md.
+#ifndef XLC_DIALECT_SCHED_SCHED_H
+#define XLC_DIALECT_SCHED_SCHED_H
+
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "xlc/Dialect/Graph/Graph.h"
+
+#include "xlc/Dialect/Sched/SchedEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "xlc/Dialect/Sched/SchedAttrs.h.inc"
+
+#include "xlc/Dialect/Sched/SchedDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "xlc/Dialect/Sched/SchedOps.h.inc"
+
+namespace xlc::sched {
+/// Names of the scalars a timeline keeps besides buckets.
+inline constexpr llvm::StringLiteral kLossSum = "@loss_sum";
+inline constexpr llvm::StringLiteral kLossCount = "@loss_count";
+inline constexpr llvm::StringLiteral kSumSquares = "@sum_squares";
+} // namespace xlc::sched
+
+#endif

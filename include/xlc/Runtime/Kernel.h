@@ -1,0 +1,21 @@
+// What generated code and the runtime agree on. C, so that the compiler can emit it.
+#ifndef XLC_RUNTIME_KERNEL_H
+#define XLC_RUNTIME_KERNEL_H
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+/// A generated kernel: works on rows [begin, end) of its extent. `operands` are the addresses of ins, then of outs;
+/// `accumulate[i]` is 1 where out i is added to, 0 where it is written. Results do not depend on how rows are split.
+typedef void (*XlcKernel)(char *const *operands, int64_t begin, int64_t end, const uint8_t *accumulate);
+
+/// Defined by the generated object: code i of the plan's kernels, and the plan itself.
+extern const XlcKernel xlc_kernels[];
+extern const uint64_t xlc_kernel_count;
+extern const uint8_t xlc_plan[];
+extern const uint64_t xlc_plan_size;
+}
+
+#endif

@@ -1,0 +1,37 @@
+// Scratch bytes that the runtime's library calls need, asked by the compiler so that the plan holds them.
+#ifndef XLC_RUNTIME_WORKSPACE_H
+#define XLC_RUNTIME_WORKSPACE_H
+
+#include <cstdint>
+#include <vector>
+
+namespace xlc::runtime {
+
+/// y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] + bias[n]; strides in elements.
+struct ContractShape {
+  struct Batch {
+    int64_t size, a, b, y;
+  };
+  int64_t m, n, k, aM, aK, bK, bN, yM, yN;
+  std::vector<Batch> batch;
+  bool bias = false;
+};
+
+/// Strides in elements of [batch, position, head, feature]; the feature stride is 1.
+struct HeadStrides {
+  int64_t batch, position, head;
+};
+struct AttentionShape {
+  bool backward, causal;
+  double scale;
+  int64_t batch, queries, keys, heads, groups, d, e;
+  HeadStrides q, k, v, out, dout, dq, dk, dv;
+};
+
+/// Bytes of workspace a call needs with `threads` threads, a multiple of 64 (0 where it needs none).
+int64_t contractWorkspace(const ContractShape &shape, int threads);
+int64_t attentionWorkspace(const AttentionShape &shape, int threads);
+
+} // namespace xlc::runtime
+
+#endif
