@@ -1,0 +1,36 @@
+// The phase Differentiate: from @forward to @micro_batch, @scalars and @update.
+#ifndef XLC_DIFFERENTIATE_DIFFERENTIATE_H
+#define XLC_DIFFERENTIATE_DIFFERENTIATE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Spec/Spec.h"
+
+namespace xlc {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "xlc/Differentiate/Passes.h.inc"
+
+namespace graph {
+/// Module attributes the update is made from: an array of dictionaries (kind, lr, beta1, beta2, eps,
+/// weight_decay, momentum), the clipping norm (absent: none) and the targets of a global batch.
+inline constexpr llvm::StringLiteral kGroups = "graph.groups";
+inline constexpr llvm::StringLiteral kClipNorm = "graph.clip_norm";
+inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
+/// Argument attributes: the optimizer group of a parameter; present on a parameter that is not trained.
+inline constexpr llvm::StringLiteral kGroup = "graph.group";
+inline constexpr llvm::StringLiteral kFrozen = "graph.frozen";
+} // namespace graph
+
+/// Writes the optimizer of the spec into the module: `graph.groups`, `graph.clip_norm` and each parameter's
+/// `graph.group`. A group that matches no parameter is an error at its place in the spec.
+mlir::LogicalResult assignOptimizerGroups(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);
+
+/// States an update rule keeps per parameter: their names ("m", "v"; "momentum").
+llvm::ArrayRef<llvm::StringRef> getStateNames(mlir::DictionaryAttr group);
+
+} // namespace xlc
+
+#endif

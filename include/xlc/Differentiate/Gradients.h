@@ -1,0 +1,64 @@
+// One gradient rule per op, in one table. A rule is given the cotangents of an op's results and
+// contributes to those of its operands; who asks for them, and how they add up, is the driver's business.
+#ifndef XLC_DIFFERENTIATE_GRADIENTS_H
+#define XLC_DIFFERENTIATE_GRADIENTS_H
+
+#include "xlc/Dialect/Graph/Graph.h"
+
+namespace xlc {
+
+/// A contribution to the cotangent of a value: `value`, standing in the whole at `offsets`
+/// (empty: it is the whole). Pieces that tile the whole become a concat instead of a sum of pads.
+struct Contribution {
+  mlir::Value value;
+  llvm::SmallVector<int64_t> offsets;
+  graph::ModelUnitAttr unit;
+};
+
+/// What a rule may do: create ops (with the forward op's location and unit) and contribute.
+class GradientBuilder {
+public:
+  GradientBuilder(mlir::OpBuilder &builder, mlir::Operation *op) : builder(builder), op(op) {}
+  virtual ~GradientBuilder() = default;
+
+  /// Whether anybody needs the cotangent of operand `index`; rules skip what nobody needs.
+  virtual bool isNeeded(unsigned index) const = 0;
+  /// Adds `cotangent` to that of operand `index`.
+  virtual void contribute(unsigned index, mlir::Value cotangent, llvm::ArrayRef<int64_t> offsets = {}) = 0;
+
+  /// Creates an op of the graph dialect.
+  template <typename Op, typename... Args>
+  Op create(Args &&...args) {
+    Op created = Op::create(builder, op->getLoc(), std::forward<Args>(args)...);
+    if (mlir::Attribute unit = op->getAttr(graph::kUnit))
+      created->setAttr(graph::kUnit, unit);
+    return created;
+  }
+  /// `value` everywhere in `type`.
+  mlir::Value splat(mlir::RankedTensorType type, double value);
+  /// Sums over what a broadcast from `type` repeated, so that the result has `type`.
+  mlir::Value sumTo(mlir::Value value, mlir::RankedTensorType type);
+  /// Reinserts dimensions of size one at `dimensions` and repeats them to `type`: the transpose of a reduction.
+  mlir::Value unreduce(mlir::Value value, llvm::ArrayRef<int64_t> dimensions, mlir::RankedTensorType type);
+
+protected:
+  mlir::OpBuilder &builder;
+  mlir::Operation *op;
+};
+
+/// `cotangents[i]` belongs to result i of `op`; null where that result does not matter.
+using GradientRule = mlir::LogicalResult (*)(GradientBuilder &, mlir::Operation *op, mlir::ValueRange cotangents);
+
+struct GradientRow {
+  llvm::StringRef op;   ///< "graph.add"
+  GradientRule rule;    ///< null: no float flows through (comparisons, constants)
+};
+
+/// All rows, sorted by op name.
+llvm::ArrayRef<GradientRow> getGradientTable();
+/// The row of an op, or null.
+const GradientRow *findGradient(llvm::StringRef op);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,146 @@
+// What follows the last micro-batch of a step, as functions of the `graph` dialect: @scalars turns the summed
+// loss, count and squares into the loss, the norm and one factor on all gradients; @update moves the parameters.
+//
+// Backward ran on sum / nominal count. The mean over the counted targets is nominal / actual times that, so the
+// factor is  nominal/actual * min(1, clip / (norm + 1e-6)),  norm being that of the true gradient
+// (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_).
+#include "xlc/Differentiate/Differentiate.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_APPENDUPDATEPASS
+#include "xlc/Differentiate/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+ArrayRef<StringRef> xlc::getStateNames(DictionaryAttr group) {
+  static constexpr StringRef moments[] = {"m", "v"};
+  static constexpr StringRef momentum[] = {"momentum"};
+  if (group.getAs<StringAttr>("kind").getValue() != "sgd")
+    return moments;
+  bool hasMomentum = group.getAs<FloatAttr>("momentum").getValueAsDouble() != 0;
+  return hasMomentum ? ArrayRef<StringRef>(momentum) : ArrayRef<StringRef>();
+}
+
+namespace {
+
+struct Parameter {
+  StringAttr name;
+  RankedTensorType type;
+  int64_t group;
+};
+
+SmallVector<Parameter> trainable(func::FuncOp function) {
+  SmallVector<Parameter> parameters;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, kParam))
+      if (!function.getArgAttr(i, kFrozen)) {
+        auto group = function.getArgAttrOfType<IntegerAttr>(i, kGroup);
+        parameters.push_back({name, cast<RankedTensorType>(function.getArgument(i).getType()), group ? group.getInt() : 0});
+      }
+  return parameters;
+}
+
+/// @scalars(sum: f32, count: i64, sum_squares: f64) -> (loss, norm, scale: f32).
+void buildScalars(ModuleOp module, OpBuilder &builder, int64_t nominal, FloatAttr clip) {
+  Location loc = NameLoc::get(builder.getStringAttr("scalars"));
+  auto f32 = RankedTensorType::get({}, builder.getF32Type()), f64 = RankedTensorType::get({}, builder.getF64Type());
+  auto i64 = RankedTensorType::get({}, builder.getI64Type());
+  auto function = func::FuncOp::create(builder, loc, "scalars", builder.getFunctionType({f32, i64, f64}, {f32, f32, f32}));
+  OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
+  auto constant = [&](double value) -> Value {
+    return ConstantOp::create(body, loc, f64, DenseElementsAttr::get(f64, builder.getF64FloatAttr(value)));
+  };
+  Value sum = CastOp::create(body, loc, f64, function.getArgument(0));
+  Value count = CastOp::create(body, loc, f64, function.getArgument(1));
+  Value loss = DivOp::create(body, loc, f64, sum, count);
+  Value ratio = DivOp::create(body, loc, f64, constant(nominal), count);
+  Value norm = MulOp::create(body, loc, f64, SqrtOp::create(body, loc, f64, function.getArgument(2)), ratio);
+  Value scale = ratio;
+  if (clip) {
+    Value reachable = AddOp::create(body, loc, f64, norm, constant(1e-6));
+    Value factor = DivOp::create(body, loc, f64, constant(clip.getValueAsDouble()), reachable);
+    scale = MulOp::create(body, loc, f64, ratio, MinOp::create(body, loc, f64, factor, constant(1)));
+  }
+  auto narrow = [&](Value value) -> Value { return CastOp::create(body, loc, f32, value); };
+  func::ReturnOp::create(body, loc, ValueRange{narrow(loss), narrow(norm), narrow(scale)});
+}
+
+OptimizerStepOp step(OpBuilder &body, Location loc, DictionaryAttr group, Value param, Value grad, Value scalars, ValueRange states) {
+  auto kind = *symbolizeOptimizerKind(group.getAs<StringAttr>("kind").getValue());
+  auto number = [&](StringRef name) { return group.getAs<FloatAttr>(name); };
+  return OptimizerStepOp::create(body, loc, param.getType(), states.getTypes(),
+                                 OptimizerKindAttr::get(body.getContext(), kind), param, grad, scalars, states, number("beta1"),
+                                 number("beta2"), number("eps"), number("weight_decay"), number("momentum"));
+}
+
+/// @update(params, grads, states, scalars of each group) -> (params, states), all parameters whole.
+void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parameters, ArrayAttr groups) {
+  Location loc = NameLoc::get(builder.getStringAttr("update"));
+  SmallVector<Type> inputs, results;
+  SmallVector<std::pair<StringRef, Attribute>> labels; // of arguments, then of results
+  auto add = [&](SmallVector<Type> &types, Type type, StringRef key, Attribute value) {
+    types.push_back(type);
+    labels.emplace_back(key, value);
+  };
+  auto state = [&](const Parameter &p, StringRef name) { return builder.getStringAttr(p.name.getValue() + "/" + name); };
+  auto statesOf = [&](const Parameter &p) { return getStateNames(cast<DictionaryAttr>(groups[p.group])); };
+  for (const Parameter &p : parameters)
+    add(inputs, p.type, kParam, p.name);
+  for (const Parameter &p : parameters)
+    add(inputs, p.type, kGrad, p.name);
+  for (const Parameter &p : parameters)
+    for (StringRef name : statesOf(p))
+      add(inputs, p.type, kState, state(p, name));
+  for (int64_t i = 0; i < (int64_t)groups.size(); ++i)
+    add(inputs, RankedTensorType::get({4}, builder.getF32Type()), kGroup, builder.getI64IntegerAttr(i));
+  for (const Parameter &p : parameters)
+    add(results, p.type, kParam, p.name);
+  for (const Parameter &p : parameters)
+    for (StringRef name : statesOf(p))
+      add(results, p.type, kState, state(p, name));
+
+  auto function = func::FuncOp::create(builder, loc, "update", builder.getFunctionType(inputs, results));
+  for (auto [i, label] : llvm::enumerate(labels))
+    if (i < inputs.size())
+      function.setArgAttr(i, label.first, label.second);
+    else
+      function.setResultAttr(i - inputs.size(), label.first, label.second);
+
+  OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
+  auto arguments = function.getArguments();
+  size_t count = parameters.size(), nextState = 2 * count, firstScalars = inputs.size() - groups.size();
+  SmallVector<Value> newParameters, newStates;
+  for (auto [i, p] : llvm::enumerate(parameters)) {
+    SmallVector<Value> states;
+    for (size_t k = 0; k < statesOf(p).size(); ++k)
+      states.push_back(arguments[nextState++]);
+    auto op = step(body, NameLoc::get(p.name), cast<DictionaryAttr>(groups[p.group]), arguments[i], arguments[count + i],
+                   arguments[firstScalars + p.group], states);
+    op->setAttr(kRole, RoleAttr::get(builder.getContext(), Role::U));
+    newParameters.push_back(op.getNewParam());
+    llvm::append_range(newStates, op.getNewStates());
+  }
+  llvm::append_range(newParameters, newStates);
+  func::ReturnOp::create(body, loc, newParameters);
+}
+
+struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+    auto groups = module->getAttrOfType<ArrayAttr>(kGroups);
+    auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
+    if (!function || !groups || !nominal) {
+      module.emitError() << "needs a function @micro_batch and module attributes " << kGroups << " and " << kNominalCount;
+      return signalPassFailure();
+    }
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    buildScalars(module, builder, nominal.getInt(), module->getAttrOfType<FloatAttr>(kClipNorm));
+    buildUpdate(module, builder, trainable(function), groups);
+  }
+};
+
+} // namespace

@@ -1,0 +1,72 @@
+// The optimizer of the spec, written into the module: hyper-parameters of each group, and which group a
+// parameter belongs to. Group 0 is the optimizer's own; group i + 1 is the spec's group i.
+#include "xlc/Differentiate/Differentiate.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+StringRef kindName(OptimizerSpec::Type type) {
+  switch (type) {
+  case OptimizerSpec::Type::Sgd:
+    return "sgd";
+  case OptimizerSpec::Type::Adam:
+    return "adam";
+  case OptimizerSpec::Type::AdamW:
+    return "adamw";
+  }
+  llvm_unreachable("every optimizer has its name");
+}
+
+DictionaryAttr describe(Builder &builder, const OptimizerSpec &optimizer, const OptimizerGroup &group) {
+  auto number = [&](StringRef name, double value) {
+    return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
+  };
+  bool isSgd = optimizer.type == OptimizerSpec::Type::Sgd;
+  auto only = [](bool applies, double value) { return applies ? value : 0.0; };
+  return builder.getDictionaryAttr({
+      builder.getNamedAttr("kind", builder.getStringAttr(kindName(optimizer.type))),
+      number("lr", group.lr.value_or(optimizer.lr)),
+      number("beta1", only(!isSgd, group.beta1.value_or(optimizer.beta1))),
+      number("beta2", only(!isSgd, group.beta2.value_or(optimizer.beta2))),
+      number("eps", only(!isSgd, group.eps.value_or(optimizer.eps))),
+      number("weight_decay", group.weightDecay.value_or(optimizer.weightDecay)),
+      number("momentum", only(isSgd, group.momentum.value_or(optimizer.momentum))),
+  });
+}
+
+} // namespace
+
+LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
+  Builder builder(module.getContext());
+  SmallVector<Attribute> groups{describe(builder, spec.optimizer, {})};
+  for (const OptimizerGroup &group : spec.optimizer.groups)
+    groups.push_back(describe(builder, spec.optimizer, group));
+  module->setAttr(graph::kGroups, builder.getArrayAttr(groups));
+  if (spec.optimizer.clipNorm)
+    module->setAttr(graph::kClipNorm, builder.getF64FloatAttr(*spec.optimizer.clipNorm));
+
+  auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  SmallVector<bool> isUsed(spec.optimizer.groups.size(), false);
+  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
+    auto name = forward.getArgAttrOfType<StringAttr>(i, graph::kParam);
+    if (!name)
+      continue;
+    int64_t index = 0;
+    for (auto [k, group] : llvm::enumerate(spec.optimizer.groups))
+      if (matchesPatterns(name.getValue(), group.match)) {
+        index = k + 1;
+        isUsed[k] = true;
+      }
+    forward.setArgAttr(i, graph::kGroup, builder.getI64IntegerAttr(index));
+  }
+  bool isFine = true;
+  for (auto [group, used] : llvm::zip(spec.optimizer.groups, isUsed))
+    if (!used) {
+      errors << spec.path << ":" << group.location.line << ":" << group.location.column
+             << ": error: optimizer group matches no parameter\n";
+      isFine = false;
+    }
+  return success(isFine);
+}

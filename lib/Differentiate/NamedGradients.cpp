@@ -1,0 +1,87 @@
+// Gradient rules of the ops that have a kernel or a library call of their own.
+#include "Rules.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+Value contract(GradientBuilder &b, StringRef from, StringRef other, StringRef to, Value x, Value y, Type type) {
+  std::string spec = (from + "," + other + "->" + to).str();
+  return b.create<ContractOp>(type, spec, x, y);
+}
+
+/// A result of a multi-result op matters by its first result only; the others are for backward's own use.
+LogicalResult expectUnused(Operation *op, Value cotangent, StringRef what) {
+  return cotangent ? op->emitError() << "the gradient through " << what << " is not defined" : success();
+}
+} // namespace
+
+// y = sum over k of a b: each operand's gradient is the contraction of dy with the other one.
+LogicalResult gradients::contract(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto c = cast<ContractOp>(op);
+  StringRef a = c.getLettersA(), other = c.getLettersB(), y = c.getLettersY();
+  if (b.isNeeded(0))
+    b.contribute(0, ::contract(b, y, other, a, dy[0], c.getB(), c.getA().getType()));
+  if (b.isNeeded(1))
+    b.contribute(1, ::contract(b, a, y, other, c.getA(), dy[0], c.getB().getType()));
+  return success();
+}
+
+// dx = y (dy - sum(dy y)).
+LogicalResult gradients::softmax(GradientBuilder &b, Operation *op, ValueRange dy) {
+  Value y = op->getResult(0);
+  RankedTensorType type = typeOf(y);
+  int64_t last = type.getRank() - 1;
+  Value product = b.create<MulOp>(type, dy[0], y);
+  Value sum = b.create<ReduceOp>(type.clone(type.getShape().drop_back()), Reduction::sum, product, ArrayRef<int64_t>{last});
+  Value centred = b.create<SubOp>(type, dy[0], b.unreduce(sum, {last}, type));
+  b.contribute(0, b.create<MulOp>(type, y, centred));
+  return success();
+}
+
+LogicalResult gradients::gelu(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto gelu = cast<GeluOp>(op);
+  b.contribute(0, b.create<GeluBackwardOp>(gelu.getType(), gelu.getKind(), gelu.getX(), dy[0]));
+  return success();
+}
+
+LogicalResult gradients::layerNorm(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto norm = cast<LayerNormOp>(op);
+  if (failed(expectUnused(op, dy[1], "the mean of a layer norm")) || failed(expectUnused(op, dy[2], "the deviation of a layer norm")))
+    return failure();
+  if (b.isNeeded(0))
+    b.contribute(0, b.create<LayerNormBackwardOp>(norm.getX().getType(), norm.getX(), norm.getWeight(), norm.getMean(),
+                                                  norm.getRstd(), dy[0]));
+  if (!b.isNeeded(1) && !b.isNeeded(2))
+    return success();
+  Type type = norm.getWeight().getType();
+  auto weights = b.create<LayerNormWeightBackwardOp>(type, type, norm.getX(), norm.getMean(), norm.getRstd(), dy[0]);
+  b.contribute(1, weights.getDweight());
+  b.contribute(2, weights.getDbias());
+  return success();
+}
+
+LogicalResult gradients::attention(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto attention = cast<AttentionOp>(op);
+  if (failed(expectUnused(op, dy[1], "the log-sum-exp of attention")))
+    return failure();
+  auto backward = b.create<AttentionBackwardOp>(
+      attention.getQ().getType(), attention.getK().getType(), attention.getV().getType(), attention.getMask(),
+      attention.getQ(), attention.getK(), attention.getV(), attention.getOut(), attention.getLse(), dy[0],
+      attention.getScale());
+  for (unsigned i : {0u, 1u, 2u})
+    b.contribute(i, backward->getResult(i));
+  return success();
+}
+
+LogicalResult gradients::crossEntropy(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto loss = cast<CrossEntropyOp>(op);
+  if (failed(expectUnused(op, dy[2], "the log-sum-exp of a cross-entropy")))
+    return failure();
+  b.contribute(0, b.create<CrossEntropyBackwardOp>(loss.getLogits().getType(), loss.getLogits(), loss.getLabels(),
+                                                   loss.getLse(), dy[0], loss.getIgnoreIndex()));
+  return success();
+}

@@ -1,0 +1,114 @@
+// Gradient rules of ops that move elements: each is the transpose of a linear map.
+#include "Rules.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+SmallVector<int64_t> ones(size_t rank) { return SmallVector<int64_t>(rank, 1); }
+} // namespace
+
+LogicalResult gradients::broadcast(GradientBuilder &b, Operation *op, ValueRange dy) {
+  b.contribute(0, b.sumTo(dy[0], typeOf(op->getOperand(0))));
+  return success();
+}
+
+LogicalResult gradients::reshape(GradientBuilder &b, Operation *op, ValueRange dy) {
+  b.contribute(0, b.create<ReshapeOp>(op->getOperand(0).getType(), dy[0]));
+  return success();
+}
+
+LogicalResult gradients::transpose(GradientBuilder &b, Operation *op, ValueRange dy) {
+  SmallVector<int64_t> inverse(typeOf(dy[0]).getRank());
+  for (auto [i, dimension] : llvm::enumerate(llvm::cast<TransposeOp>(op).getPermutation()))
+    inverse[dimension] = i;
+  b.contribute(0, b.create<TransposeOp>(op->getOperand(0).getType(), dy[0], inverse));
+  return success();
+}
+
+// A slice with stride 1 everywhere contributes a piece of the whole; the driver knows whether pieces tile it. Other
+// strides scatter along their dimension first, which puts every element back in its place.
+LogicalResult gradients::slice(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto slice = llvm::cast<SliceOp>(op);
+  RankedTensorType whole = typeOf(slice.getX());
+  SmallVector<int64_t> offsets(slice.getOffsets());
+  Value cotangent = dy[0];
+  for (auto [i, stride] : llvm::enumerate(slice.getStrides())) {
+    if (stride == 1)
+      continue;
+    SmallVector<int64_t> places, shape(typeOf(cotangent).getShape());
+    for (int64_t k = 0; k < shape[i]; ++k)
+      places.push_back(offsets[i] + k * stride);
+    auto type = RankedTensorType::get({shape[i]}, IntegerType::get(op->getContext(), 64));
+    Value indices = b.create<ConstantOp>(type, DenseElementsAttr::get(type, ArrayRef<int64_t>(places)));
+    shape[i] = whole.getDimSize(i);
+    offsets[i] = 0;
+    cotangent = b.create<ScatterAddOp>(whole.clone(shape), indices, cotangent, i);
+  }
+  b.contribute(0, cotangent, offsets);
+  return success();
+}
+
+LogicalResult gradients::concat(GradientBuilder &b, Operation *op, ValueRange dy) {
+  int64_t dimension = llvm::cast<ConcatOp>(op).getDimension();
+  SmallVector<int64_t> offsets(typeOf(dy[0]).getRank(), 0);
+  for (auto [i, x] : llvm::enumerate(op->getOperands())) {
+    if (b.isNeeded(i))
+      b.contribute(i, b.create<SliceOp>(x.getType(), dy[0], offsets, ones(offsets.size())));
+    offsets[dimension] += typeOf(x).getDimSize(dimension);
+  }
+  return success();
+}
+
+LogicalResult gradients::pad(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto pad = llvm::cast<PadOp>(op);
+  Value inner = b.create<SliceOp>(pad.getX().getType(), dy[0], pad.getLow(), ones(pad.getLow().size()));
+  b.contribute(0, inner);
+  if (b.isNeeded(1)) { // what is not inside belongs to the padding value
+    auto scalar = typeOf(pad.getValue());
+    Value all = b.create<ReduceOp>(scalar, Reduction::sum, dy[0], llvm::to_vector(llvm::seq<int64_t>(0, typeOf(dy[0]).getRank())));
+    Value inside = b.create<ReduceOp>(scalar, Reduction::sum, inner, llvm::to_vector(llvm::seq<int64_t>(0, typeOf(inner).getRank())));
+    b.contribute(1, b.create<SubOp>(scalar, all, inside));
+  }
+  return success();
+}
+
+LogicalResult gradients::reduce(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto reduce = llvm::cast<ReduceOp>(op);
+  RankedTensorType whole = typeOf(reduce.getX());
+  Value spread = b.unreduce(dy[0], reduce.getDimensions(), whole);
+  switch (reduce.getKind()) {
+  case Reduction::sum:
+    b.contribute(0, spread);
+    return success();
+  case Reduction::max:
+  case Reduction::min: { // shared evenly among the elements that attain it, as PyTorch's amax
+    Value extreme = b.unreduce(reduce.getY(), reduce.getDimensions(), whole);
+    auto mask = RankedTensorType::get(whole.getShape(), IntegerType::get(op->getContext(), 1));
+    Value attained = b.create<CompareOp>(mask, Predicate::eq, reduce.getX(), extreme);
+    Value one = b.create<SelectOp>(whole, attained, b.splat(whole, 1), b.splat(whole, 0));
+    Value count = b.create<ReduceOp>(reduce.getType(), Reduction::sum, one, reduce.getDimensions());
+    Value share = b.create<DivOp>(whole, one, b.unreduce(count, reduce.getDimensions(), whole));
+    b.contribute(0, b.create<MulOp>(whole, spread, share));
+    return success();
+  }
+  case Reduction::prod:
+    return op->emitError("a product along a dimension has no gradient rule");
+  }
+  llvm_unreachable("every reduction has its case");
+}
+
+LogicalResult gradients::gather(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto gather = llvm::cast<GatherOp>(op);
+  b.contribute(0, b.create<ScatterAddOp>(gather.getTable().getType(), gather.getIndices(), dy[0], gather.getDimension()));
+  return success();
+}
+
+LogicalResult gradients::scatterAdd(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto scatter = llvm::cast<ScatterAddOp>(op);
+  b.contribute(1, b.create<GatherOp>(scatter.getUpdates().getType(), dy[0], scatter.getIndices(), scatter.getDimension()));
+  return success();
+}

@@ -1,0 +1,46 @@
+// The gate of Differentiate: every trainable parameter has a gradient, every op has a role.
+#include "llvm/ADT/StringSet.h"
+#include "xlc/Differentiate/Differentiate.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_VERIFYDIFFERENTIATEDPASS
+#include "xlc/Differentiate/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    if (!function) {
+      getOperation().emitError("gate of Differentiate: no function @micro_batch");
+      return signalPassFailure();
+    }
+    bool isFine = true;
+    llvm::StringSet<> differentiated;
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (auto name = function.getResultAttrOfType<StringAttr>(i, kGrad))
+        differentiated.insert(name.getValue());
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      auto name = function.getArgAttrOfType<StringAttr>(i, kParam);
+      if (!name || function.getArgAttr(i, kFrozen) || differentiated.contains(name.getValue()))
+        continue;
+      isFine = false;
+      function.emitError() << "the loss does not depend on parameter '" << name.getValue()
+                           << "'; exclude it with trainable: [\"*\", \"!" << name.getValue() << "\"]";
+    }
+    for (Operation &op : function.front())
+      if (isa_and_nonnull<GraphDialect>(op.getDialect()) && !getRole(&op)) {
+        isFine = false;
+        op.emitError("gate of Differentiate: op has no role");
+      }
+    if (!isFine)
+      signalPassFailure();
+  }
+};
+
+} // namespace
