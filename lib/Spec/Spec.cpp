@@ -29,7 +29,7 @@ Expected<std::string> readFile(StringRef path) {
       break;
     size += *count;
   }
-  sys::fs::closeFile(*file);
+  (void)sys::fs::closeFile(*file); // nothing was written
   if (failure)
     return failure;
   text.resize(size);

@@ -18,7 +18,7 @@ namespace {
 /// Deeper than any spec needs; yaml-cpp recurses, so this also bounds its stack.
 constexpr size_t maxDepth = 16;
 
-/// Thrown to leave yaml-cpp's parser; the complaint has been made.
+/// Thrown to leave yaml-cpp's parser after a complaint.
 struct Stop {};
 
 SpecLocation locationOf(const YAML::Mark &mark) { return {mark.line + 1, mark.column + 1}; }
@@ -181,6 +181,7 @@ YamlFile readYaml(StringRef text, Complaints &complaints) {
   } catch (const YAML::Exception &exception) {
     complaints.error(locationOf(exception.mark), "this is not YAML: " + exception.msg);
   } catch (const Stop &) {
+    isWhole = false; // the complaint has been made
   }
   return {builder.takeRoot(), isWhole};
 }
