@@ -1,4 +1,4 @@
-// Strict on purpose: YAML readers disagree on `1_000`, `0x10`, `yes` and `.inf`, so only the plain forms are
+// Strict on purpose: YAML readers disagree on `1_000`, `010`, `0x10`, `yes` and `.inf`, so only the plain forms are
 // numbers and booleans here, and a quoted value is text. A refusal names the value and what was expected.
 #include "Values.h"
 
@@ -36,7 +36,8 @@ bool isAuto(const YamlNode &node) { return isPlain(node) && node.text == "auto";
 
 bool looksLikeInteger(StringRef text) {
   text.consume_front("-") || text.consume_front("+");
-  return !text.empty() && all_of(text, isDigit);
+  bool isOctal = text.size() > 1 && text.front() == '0'; // 8 to some readers, 10 to others
+  return !text.empty() && !isOctal && all_of(text, isDigit);
 }
 
 bool looksLikeNumber(StringRef text) {

@@ -62,7 +62,7 @@ struct ZeroSpec {
 };
 
 struct DataSpec {
-  std::map<std::string, std::string> train;   ///< model input (or labels) -> .npy path, found from the spec file
+  std::map<std::string, std::string> train;   ///< model input (or labels) -> .npy path, joined with the spec file's folder
   std::string trainFolder;                    ///< or a folder of NAME.npy
 };
 
