@@ -2,13 +2,12 @@
 //
 // No single order is good everywhere. Large buffers first leaves small holes for small buffers; long-lived
 // first is perfect where lifetimes nest, as residuals of forward and backward do; by time is what an
-// allocator at run time would do. Then the buffer that reaches highest is what makes the arena as large as it
-// is: placing it before one of those that pushed it up often helps, and as long as nothing gets worse the
-// change is kept.
+// allocator at run time would do. Then a chain of buffers, each standing on the next, is what makes the arena
+// as high as it is: placing one of the chain earlier often helps, and as long as nothing gets worse the change
+// is kept.
 #include "xlc/Memory/Placement.h"
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <tuple>
 
