@@ -1,4 +1,5 @@
 // Rules of what only training has: the loss over labels and the optimizer's update.
+#include "Optimizer.h"
 #include "Rules.h"
 
 using namespace mlir;
@@ -67,49 +68,16 @@ template <class E> LogicalResult TrainingRules<E>::crossEntropyBackward(Evaluati
   return e.give(std::move(dlogits));
 }
 
-namespace {
-/// The update rules of one element, as PyTorch defines them (see graph.optimizer_step).
-template <class E> struct Update {
-  graph::OptimizerKind kind;
-  E rate, scale, correction1, correction2, beta1, beta2, eps, decay, momentum;
-  const Functions<E> &functions;
-
-  /// Updates p and its states in place.
-  void operator()(E &p, E gradient, ArrayRef<E *> states) const {
-    E g = scale * gradient, one = fromInteger<E>(1);
-    if (kind == graph::OptimizerKind::adamw)
-      p = p - rate * decay * p;
-    else
-      g += decay * p;
-    if (kind == graph::OptimizerKind::sgd) {
-      if (!states.empty())
-        g = *states[0] = momentum * *states[0] + g;
-      p = p - rate * g;
-      return;
-    }
-    E &m = *states[0], &v = *states[1];
-    m += (one - beta1) * (g - m);
-    v = beta2 * v + (one - beta2) * g * g;
-    p = p - rate / correction1 * m / (functions.sqrt(v) / correction2 + eps);
-  }
-};
-} // namespace
-
 template <class E> LogicalResult TrainingRules<E>::optimizerStep(Evaluation<E> &e) {
   auto op = cast<graph::OptimizerStepOp>(e.op);
-  auto constant = [](const APFloat &value) { return fromDouble<E>(value.convertToDouble()); };
-  ArrayRef<E> scalars = e.floats(2).elements;
+  auto number = [](const APFloat &value) { return fromDouble<E>(value.convertToDouble()); };
   Update<E> update{op.getKind(),
-                   scalars[0],
-                   scalars[1],
-                   scalars[2],
-                   scalars[3],
-                   constant(op.getBeta1()),
-                   constant(op.getBeta2()),
-                   constant(op.getEps()),
-                   constant(op.getWeightDecay()),
-                   constant(op.getMomentum()),
-                   e.functions};
+                   e.functions,
+                   number(op.getBeta1()),
+                   number(op.getBeta2()),
+                   number(op.getEps()),
+                   number(op.getWeightDecay()),
+                   number(op.getMomentum())};
   Tensor<E> param = e.floats(0);
   SmallVector<Tensor<E>> states;
   for (size_t i = 3; i < e.operands.size(); ++i)
@@ -118,7 +86,7 @@ template <class E> LogicalResult TrainingRules<E>::optimizerStep(Evaluation<E> &
     SmallVector<E *> own;
     for (Tensor<E> &state : states)
       own.push_back(&state.elements[i]);
-    update(param.elements[i], e.floats(1).elements[i], own);
+    update(param.elements[i], e.floats(1).elements[i], own, e.floats(2).elements);
   }
   (void)e.give(std::move(param));
   for (Tensor<E> &state : states)

@@ -28,20 +28,20 @@ template Datum<Field> fromAttribute(ElementsAttr);
 template <class E> static E fromHash(uint64_t hash) { return E(int64_t(hash >> 40) - (1 << 23)) / E(1 << 23); }
 template <> Field fromHash<Field>(uint64_t hash) { return Field::ofUnsigned(hash); }
 
-template <class E> Tensor<E> randomTensor(ArrayRef<int64_t> shape, StringRef key, uint64_t seed) {
+template <class E> Tensor<E> randomTensor(ArrayRef<int64_t> shape, StringRef key, uint64_t seed, int64_t first) {
   Tensor<E> y(shape);
   for (auto [place, element] : llvm::enumerate(y.elements))
-    element = fromHash<E>(hashOf(key, seed, place));
+    element = fromHash<E>(hashOf(key, seed, first + place));
   return y;
 }
-template Tensor<double> randomTensor(ArrayRef<int64_t>, StringRef, uint64_t);
-template Tensor<float> randomTensor(ArrayRef<int64_t>, StringRef, uint64_t);
-template Tensor<Field> randomTensor(ArrayRef<int64_t>, StringRef, uint64_t);
+template Tensor<double> randomTensor(ArrayRef<int64_t>, StringRef, uint64_t, int64_t);
+template Tensor<float> randomTensor(ArrayRef<int64_t>, StringRef, uint64_t, int64_t);
+template Tensor<Field> randomTensor(ArrayRef<int64_t>, StringRef, uint64_t, int64_t);
 
-Integers randomIntegers(ArrayRef<int64_t> shape, StringRef key, uint64_t seed, int64_t limit) {
+Integers randomIntegers(ArrayRef<int64_t> shape, StringRef key, uint64_t seed, int64_t limit, int64_t first) {
   Integers y(shape);
   for (auto [place, element] : llvm::enumerate(y.elements))
-    element = hashOf(key, seed, place) % uint64_t(std::max<int64_t>(limit, 1));
+    element = hashOf(key, seed, first + place) % uint64_t(std::max<int64_t>(limit, 1));
   return y;
 }
 

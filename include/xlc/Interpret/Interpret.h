@@ -33,10 +33,12 @@ bool hasInterpretation(llvm::StringRef opName);
 /// The names of all ops with a rule, in the order of the table.
 llvm::SmallVector<llvm::StringRef> getInterpretedOps();
 
-/// The element at each of `count` places, a function of key, seed and place only: reals
-/// in [-1, 1), any element of the field, or integers in [0, limit).
-template <class E> Tensor<E> randomTensor(llvm::ArrayRef<int64_t> shape, llvm::StringRef key, uint64_t seed);
-Integers randomIntegers(llvm::ArrayRef<int64_t> shape, llvm::StringRef key, uint64_t seed, int64_t limit);
+/// Random elements, each a function of key, seed and place only; the first element stands at place `first`. Reals lie
+/// in [-1, 1), integers in [0, limit), elements of the field anywhere.
+template <class E>
+Tensor<E> randomTensor(llvm::ArrayRef<int64_t> shape, llvm::StringRef key, uint64_t seed, int64_t first = 0);
+Integers randomIntegers(llvm::ArrayRef<int64_t> shape, llvm::StringRef key, uint64_t seed, int64_t limit,
+                        int64_t first = 0);
 
 } // namespace xlc::interpret
 

@@ -31,4 +31,21 @@ def InterpretPass : Pass<"xlc-interpret", "::mlir::ModuleOp"> {
   ];
 }
 
+def VerifyAgainstPass : Pass<"xlc-verify-against", "::mlir::ModuleOp"> {
+  let summary = "runs a partitioned program on simulated ranks against the unpartitioned one";
+  let description = [{
+    The module holds a `sched.timeline` or an `exec.program`; `reference` names a file with the module after
+    Differentiate (without: this module has @micro_batch, @scalars and @update itself). Both run `steps` steps from
+    the same random parameters on the same random rows. Loss, norm, parameters and optimizer states of every
+    rank are compared after every step; a difference is an error. What was compared is printed as a
+    comment on the standard output.
+  }];
+  let options = [
+    Option<"arithmetic", "arithmetic", "std::string", "\"field\"", "f64, f32 or field">,
+    Option<"seed", "seed", "uint64_t", "0", "chooses the data and the field's functions">,
+    Option<"steps", "steps", "int64_t", "2", "optimizer steps to run">,
+    Option<"reference", "reference", "std::string", "\"\"", "file with the unpartitioned program">,
+  ];
+}
+
 #endif // XLC_INTERPRET_PASSES_TD
