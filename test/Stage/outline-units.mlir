@@ -9,9 +9,9 @@ module attributes {graph.nominal_count = 2 : i64} {
 // CHECK-NOT: func.func private @layer_F_
 // CHECK-LABEL: func.func @micro_batch
 // CHECK: %[[X:.*]] = call @embed_F
-// CHECK: %[[A:.*]]:{{[0-9]}} = call @layer_F(%[[X]], %{{.*}}) {{.*}}graph.unit = #graph.unit<"layer", 0>
-// CHECK: %[[B:.*]]:{{[0-9]}} = call @layer_F(%[[A]]#0, %{{.*}}) {{.*}}graph.unit = #graph.unit<"layer", 1>
-// CHECK: call @head_F(%[[B]]#0
+// CHECK: %[[A:.*]] = call @layer_F(%[[X]], %{{.*}}) {{.*}}graph.unit = #graph.unit<"layer", 0>
+// CHECK: %[[B:.*]] = call @layer_F(%[[A]], %{{.*}}) {{.*}}graph.unit = #graph.unit<"layer", 1>
+// CHECK: call @head_F(%[[B]]
 // CHECK: call @head_B
 // CHECK: call @layer_B{{.*}}graph.unit = #graph.unit<"layer", 1>
 // CHECK: call @layer_B{{.*}}graph.unit = #graph.unit<"layer", 0>
