@@ -25,17 +25,6 @@ SmallVector<int64_t> stridesOf(MemRefType type) {
   return strides;
 }
 
-bool isContiguous(MemRefType type) {
-  SmallVector<int64_t> strides = stridesOf(type);
-  int64_t expected = 1;
-  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
-    if (type.getDimSize(i) != 1 && strides[i] != expected)
-      return false;
-    expected *= type.getDimSize(i);
-  }
-  return true;
-}
-
 /// Joins neighbouring factors; outermost first, by the strides in y, then in a.
 Factors mergeFactors(Factors factors) {
   llvm::sort(factors, [](const Factor &p, const Factor &q) {
@@ -101,6 +90,17 @@ runtime::HeadStrides headStrides(MemRefType type) {
 }
 
 } // namespace
+
+bool xlc::isContiguous(MemRefType type) {
+  SmallVector<int64_t> strides = stridesOf(type);
+  int64_t expected = 1;
+  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
+    if (type.getDimSize(i) != 1 && strides[i] != expected)
+      return false;
+    expected *= type.getDimSize(i);
+  }
+  return true;
+}
 
 bool xlc::isLibraryKind(StringRef kind) {
   return kind == "contract" || kind == "attention" || kind == "attention_backward" || kind == "scatter_add";

@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral kKernelKind = "exec.kind";
 /// Whether kernels of this kind are library calls.
 bool isLibraryKind(llvm::StringRef kind);
 
+/// Whether elements are one after the other in row-major order.
+bool isContiguous(mlir::MemRefType type);
+
 /// A contraction as y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n]. `swapped`: the library's a is the
 /// op's second operand and its b the first (so that a bias, or the contiguous dimension of y, lies along n).
 struct LibraryContract {
