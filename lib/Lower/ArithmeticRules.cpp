@@ -26,8 +26,7 @@ static Value unary(KernelEmitter &emitter, Operation *op, ArrayRef<Index> indice
   return FloatOp::create(emitter.builder(), emitter.loc(), emitter.evaluate(op->getOperand(0), indices, lanes));
 }
 
-template <typename FloatOp, typename IntOp>
-static Value createBinary(KernelEmitter &emitter, Value a, Value b) {
+template <typename FloatOp, typename IntOp> static Value createBinary(KernelEmitter &emitter, Value a, Value b) {
   if (isFloat(a))
     return FloatOp::create(emitter.builder(), emitter.loc(), a, b);
   return IntOp::create(emitter.builder(), emitter.loc(), a, b);

@@ -152,7 +152,7 @@ private:
         perRow.push_back(&result);
       else
         return kernel.emitError() << "result of shape [" << result.shape << "] fits neither the " << rows
-                                          << " rows of the kernel nor their " << size << " elements";
+                                  << " rows of the kernel nor their " << size << " elements";
     e.loop(argument(1, 1), argument(2, 1), 1, {}, [&](const Index &row, ValueRange) -> SmallVector<Value> {
       SmallVector<Indices> atRow;
       SmallVector<Value> rowValues;
@@ -204,8 +204,8 @@ LogicalResult lower::emitKernel(ModuleOp target, StringRef name, const KernelReq
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
-  auto code = func::FuncOp::create(builder, kernel.getLoc(), name,
-                                   builder.getFunctionType({pointer, i64, i64, pointer}, {}));
+  auto code =
+      func::FuncOp::create(builder, kernel.getLoc(), name, builder.getFunctionType({pointer, i64, i64, pointer}, {}));
   builder.setInsertionPointToStart(code.addEntryBlock());
   func::ReturnOp::create(builder, code.getLoc());
   return KernelLoops(request, code, vectorBytes).emit();

@@ -15,24 +15,6 @@ using namespace xlc::lower;
 
 namespace {
 
-/// What makes two calls of a kernel run different code.
-std::string specialisationOf(exec::CallOp call) {
-  std::string key;
-  llvm::raw_string_ostream os(key);
-  os << call.getKernel();
-  for (Value operand : llvm::concat<Value>(call.getIns(), call.getOuts())) {
-    auto type = cast<MemRefType>(operand.getType());
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    (void)type.getStridesAndOffset(strides, offset);
-    llvm::interleaveComma(strides, os << " [");
-    os << "]";
-  }
-  for (int32_t accumulate : call.getAccumulate())
-    os << (accumulate ? "+" : "=");
-  return key;
-}
-
 struct EmitKernelsPass : xlc::impl::EmitKernelsPassBase<EmitKernelsPass> {
   using Base::Base;
 
@@ -51,7 +33,7 @@ struct EmitKernelsPass : xlc::impl::EmitKernelsPassBase<EmitKernelsPass> {
       }
       if (isLibraryKind(kernel->getAttrOfType<StringAttr>(kKernelKind).getValue()))
         return WalkResult::advance();
-      StringAttr &name = emitted[specialisationOf(call)];
+      StringAttr &name = emitted[getSpecialisation(call)];
       if (!name) {
         int version = versions[kernel.getName()]++;
         name = builder.getStringAttr(version ? kernel.getName() + "_" + Twine(version) : Twine(kernel.getName()));
@@ -79,3 +61,20 @@ struct EmitKernelsPass : xlc::impl::EmitKernelsPassBase<EmitKernelsPass> {
 };
 
 } // namespace
+
+std::string xlc::getSpecialisation(exec::CallOp call) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << call.getKernel();
+  for (Value operand : llvm::concat<Value>(call.getIns(), call.getOuts())) {
+    auto type = cast<MemRefType>(operand.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    llvm::interleaveComma(strides, os << " [");
+    os << "]";
+  }
+  for (int32_t accumulate : call.getAccumulate())
+    os << (accumulate ? "+" : "=");
+  return key;
+}

@@ -55,9 +55,7 @@ struct Formula {
     ArrayRef<int64_t> shape = typeOf(x).getShape();
     return ReduceOp::create(b, loc, typeOf(x).clone(shape.drop_back()), kind, x, {(int64_t)shape.size() - 1});
   }
-  Value meanOfRows(Value x) {
-    return times(reduceRows(Reduction::sum, x), 1.0 / typeOf(x).getShape().back());
-  }
+  Value meanOfRows(Value x) { return times(reduceRows(Reduction::sum, x), 1.0 / typeOf(x).getShape().back()); }
   Value reduceAll(Reduction kind, Value x) {
     SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(typeOf(x).getRank()));
     return ReduceOp::create(b, loc, typeOf(x).clone(ArrayRef<int64_t>{}), kind, x, dimensions);

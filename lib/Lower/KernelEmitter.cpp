@@ -73,7 +73,8 @@ SmallVector<Value, 3> KernelEmitter::evaluateOperands(Operation *op, ArrayRef<In
   return elements;
 }
 
-SmallVector<Value> KernelEmitter::loop(const Index &from, const Index &to, int64_t step, ValueRange carried, Body body) {
+SmallVector<Value> KernelEmitter::loop(const Index &from, const Index &to, int64_t step, ValueRange carried,
+                                       Body body) {
   bool once = !from.base && !to.base && to.offset - from.offset <= step;
   if (once)
     return body(from, carried);
@@ -177,8 +178,7 @@ Memory KernelEmitter::constantMemory(graph::ConstantOp op) {
                          /*alignment=*/64);
   enter(depth);
   Memory memory{LLVM::AddressOfOp::create(nested, location, LLVM::LLVMPointerType::get(nested.getContext()), name),
-                element,
-                SmallVector<int64_t, 4>(type.getRank(), 1)};
+                element, SmallVector<int64_t, 4>(type.getRank(), 1)};
   for (int64_t i = type.getRank() - 2; i >= 0; --i)
     memory.strides[i] = memory.strides[i + 1] * type.getDimSize(i + 1);
   return memory;

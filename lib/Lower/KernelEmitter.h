@@ -3,9 +3,9 @@
 // loops around "evaluate the results here, store them", and nothing intermediate is ever in memory.
 //
 // Indices are affine in the *lane*: evaluating at [i, j + lane] for 16 lanes yields a vector; where no index depends on
-// the lane the element is one scalar, shared by all lanes. Loops nest in *scopes*; an element is computed in the outermost
-// scope that defines its indices and remembered there, so nothing is computed twice or inside a loop that does
-// not matter to it.
+// the lane the element is one scalar, shared by all lanes. Loops nest in *scopes*; an element is computed in the
+// outermost scope that defines its indices and remembered there, so nothing is computed twice or inside a loop that
+// does not matter to it.
 //
 //     scope 0  kernel      pointers, constants, elements of scalar tensors
 //     scope 1  row loop    row statistics: an inner reduction loop each level, before the ...
@@ -21,7 +21,7 @@ namespace xlc::lower {
 
 /// A position along one dimension: base + offset + stride * lane, or, where `lanes` is set, any vector of positions.
 struct Index {
-  mlir::Value base;     ///< i64; null: 0
+  mlir::Value base; ///< i64; null: 0
   int64_t offset = 0;
   int64_t stride = 0;   ///< per lane
   int64_t multiple = 0; ///< base is a multiple of this; 0 where there is no base
@@ -54,14 +54,16 @@ public:
   /// The element of `value` at `indices`: a scalar, or a vector of lanes.width.
   mlir::Value evaluate(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
   /// The elements of all operands of an element-wise op, all scalars or all vectors.
-  llvm::SmallVector<mlir::Value, 3> evaluateOperands(mlir::Operation *op, mlir::ArrayRef<Index> indices, const Lanes &lanes);
+  llvm::SmallVector<mlir::Value, 3> evaluateOperands(mlir::Operation *op, mlir::ArrayRef<Index> indices,
+                                                     const Lanes &lanes);
   /// Says where a function argument stands in memory.
   void bind(mlir::Value argument, Memory memory) { memories[argument] = std::move(memory); }
 
   // Loops. A body gets its position and the carried values, and returns the new ones.
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Index &, mlir::ValueRange)>;
   using LaneBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Index &, const Lanes &, mlir::ValueRange)>;
-  llvm::SmallVector<mlir::Value> loop(const Index &from, const Index &to, int64_t step, mlir::ValueRange carried, Body body);
+  llvm::SmallVector<mlir::Value> loop(const Index &from, const Index &to, int64_t step, mlir::ValueRange carried,
+                                      Body body);
   /// Positions 0 ... size - 1, `width` at a time; the rest under a mask.
   llvm::SmallVector<mlir::Value> loopOverLanes(int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body);
   /// The same from `from` (a multiple of `width`) to `to`, both known at run time only.

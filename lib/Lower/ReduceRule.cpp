@@ -6,9 +6,9 @@
 //
 // Reductions of the same shape that do not depend on each other share one loop.
 #include "ElementRules.h"
-#include "llvm/ADT/SmallBitVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -205,8 +205,9 @@ Value lower::reduceElement(KernelEmitter &e, Operation *op, ArrayRef<Index> indi
       at[i] = indices[next++];
   SmallVector<Value> sums;
   for (ReduceOp other : ops)
-    sums.push_back(e.splat(
-        neutralElement(e, other.getKind(), cast<ShapedType>(other.getY().getType()).getElementType()), reduction.width));
+    sums.push_back(
+        e.splat(neutralElement(e, other.getKind(), cast<ShapedType>(other.getY().getType()).getElementType()),
+                reduction.width));
   sums = reduction.nest(0, at, sums);
 
   Value result;

@@ -43,8 +43,7 @@ static Value elementOrElse(KernelEmitter &e, Value part, Indices indices, ArrayR
     inside = inside ? arith::AndIOp::create(b, e.loc(), inside, test).getResult() : test;
   }
   Value element = e.evaluate(part, indices, existing);
-  if (isa<VectorType>(element.getType()) || isa<VectorType>(inside.getType()) ||
-      isa<VectorType>(otherwise.getType())) {
+  if (isa<VectorType>(element.getType()) || isa<VectorType>(inside.getType()) || isa<VectorType>(otherwise.getType())) {
     element = e.splat(element, lanes.width), otherwise = e.splat(otherwise, lanes.width);
     inside = e.splat(inside, lanes.width);
   }

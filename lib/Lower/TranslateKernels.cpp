@@ -27,8 +27,9 @@ std::unique_ptr<llvm::TargetMachine> xlc::createHostMachine(std::string &error) 
       features += (features.empty() ? "+" : ",+") + feature.str();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, llvm::sys::getHostCPUName(), features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features,
+                                                                          options, llvm::Reloc::PIC_, std::nullopt,
+                                                                          llvm::CodeGenOptLevel::Default));
 }
 
 int64_t xlc::getVectorBytes(const llvm::TargetMachine &machine) {

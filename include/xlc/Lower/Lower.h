@@ -28,6 +28,9 @@ inline constexpr llvm::StringLiteral kKernelGrain = "exec.grain";
 /// Name of the nested module that holds the code.
 inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 
+/// Calls with equal results share their code: kernel, layouts of the operands, which results are added to.
+std::string getSpecialisation(exec::CallOp call);
+
 /// Writes named ops of `kernel` as small ones.
 void expandNamedOps(mlir::func::FuncOp kernel);
 
