@@ -1,5 +1,5 @@
-// Functions of f32 as polynomials that vectors can evaluate (MLIR's, after Cephes and Eigen). What has none (f64, pow)
-// becomes a call of the C library per element.
+// Functions of f32 as polynomials that vectors can evaluate (MLIR's, after Cephes and Eigen). Where those are not
+// good (sin, cos) or do not exist (f64, pow) an element is a call of the C library per element.
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xlc/Lower/Lower.h"
@@ -16,7 +16,7 @@ struct ApproximateMathPass : xlc::impl::ApproximateMathPassBase<ApproximateMathP
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef op) {
-      return llvm::is_contained({"math.exp", "math.log", "math.tanh", "math.erf", "math.sin", "math.cos"}, op);
+      return llvm::is_contained({"math.exp", "math.log", "math.tanh", "math.erf"}, op);
     });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
