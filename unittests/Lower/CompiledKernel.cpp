@@ -62,10 +62,10 @@ static std::string moduleText(const KernelText &text) {
   }
   size_t arrow = text.body.rfind("=> ");
   std::string code = text.body.substr(0, arrow), values = text.body.substr(arrow + 3);
-  return llvm::formatv("func.func private @k({0}) -> ({1}) attributes {{exec.kind = \"{2}\"} {{\n{3}\nreturn {4} : {1}\n}\n"
-                       "func.func @f({5}) {{\nexec.call @k ins({6} : {7}) outs({8} : {9}) accumulate [{10}]\nreturn\n}\n",
-                       parameters, results, text.kind, code, values, slots, ins, inTypes, outs,
-                       outTypes, accumulate);
+  return llvm::formatv(
+      "func.func private @k({0}) -> ({1}) attributes {{exec.kind = \"{2}\"} {{\n{3}\nreturn {4} : {1}\n}\n"
+      "func.func @f({5}) {{\nexec.call @k ins({6} : {7}) outs({8} : {9}) accumulate [{10}]\nreturn\n}\n",
+      parameters, results, text.kind, code, values, slots, ins, inTypes, outs, outTypes, accumulate);
 }
 
 CompiledKernel::CompiledKernel(const KernelText &text, int64_t vectorBytes) : text(text) {
@@ -128,7 +128,8 @@ static void transfer(const Operand &operand, std::vector<char> &memory, Tensor &
     int64_t rest = i, at = 0;
     for (int64_t d = (int64_t)strides.size() - 1; d >= 0; rest /= operand.shape[d], --d)
       at += rest % operand.shape[d] * strides[d];
-    double value = access(operand.element, memory.data() + at * bytesOf(operand.element), write ? &tensor.values[i] : nullptr);
+    double value =
+        access(operand.element, memory.data() + at * bytesOf(operand.element), write ? &tensor.values[i] : nullptr);
     if (!write)
       tensor.values[i] = value;
   }

@@ -33,7 +33,7 @@ def EmitKernelsPass : Pass<"xlc-emit-kernels", "::mlir::ModuleOp"> {
 }
 
 def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
-  let summary = "exp, log, tanh, erf of f32 as polynomials; at most 4 units in the last place off";
+  let summary = "exp, log, tanh, erf of f32 as polynomials; at most 4 units in the last place off (tanh: 5)";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
