@@ -4,7 +4,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -111,8 +110,9 @@ XLC_RULE(castElement) {
 static std::optional<double> findExponent(Value value) {
   while (value.getDefiningOp<graph::BroadcastOp>() || value.getDefiningOp<graph::ReshapeOp>())
     value = value.getDefiningOp()->getOperand(0);
-  DenseElementsAttr attribute;
-  if (!matchPattern(value, m_Constant(&attribute)) || !attribute.isSplat())
+  auto constant = value.getDefiningOp<graph::ConstantOp>();
+  auto attribute = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+  if (!attribute || !attribute.isSplat())
     return std::nullopt;
   return attribute.getSplatValue<APFloat>().convertToDouble();
 }

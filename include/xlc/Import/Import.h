@@ -35,6 +35,9 @@ struct ImportedModel {
 std::optional<ImportedModel> importModel(llvm::StringRef path, const Spec &spec, const ImportOptions &options,
                                          mlir::MLIRContext &context, llvm::raw_ostream &errors);
 
+/// The rows of the import table as Markdown, for docs/Operators.md: ONNX operator, graph ops.
+void printOperators(llvm::raw_ostream &out);
+
 } // namespace xlc
 
 #endif

@@ -1,0 +1,25 @@
+// The passes of the phase Import and its gate.
+#ifndef XLC_IMPORT_PASSES_H
+#define XLC_IMPORT_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "xlc/Dialect/Graph/Graph.h"
+
+namespace xlc {
+
+#define GEN_PASS_DECL
+#include "xlc/Import/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "xlc/Import/Passes.h.inc"
+
+/// The pass list of the phase after the graph is built. `raise`: recognise named ops; otherwise expand them.
+void buildImportPipeline(mlir::OpPassManager &manager, bool raise);
+
+/// The gate: every op of @forward is of the graph dialect, has static shapes, a source name and a unit, and the
+/// instances of a unit class are equal.
+mlir::LogicalResult verifyImported(mlir::ModuleOp module);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,97 @@
+// The passes of the phase Import, in the order in which it runs them. All work on @forward.
+#ifndef XLC_IMPORT_PASSES_TD
+#define XLC_IMPORT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FoldShapesPass : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
+  let summary = "fold transposes into contractions and move reshapes until they meet their inverse";
+  let description = [{
+    Exporters flatten batch and sequence around every product and transpose stored weights.
+    A contraction names its dimensions, so it needs neither:
+
+        %0 = graph.reshape %x : tensor<4x32x64xf32> -> tensor<128x64xf32>
+        %1 = graph.transpose %w [1, 0] : tensor<192x64xf32> -> tensor<64x192xf32>
+        %2 = graph.contract "ab,bc->ac" %0, %1
+        %3 = graph.reshape %2 : tensor<128x192xf32> -> tensor<4x32x192xf32>
+
+    becomes
+
+        %3 = graph.contract "adb,cb->adc" %x, %w
+
+    A bias between contraction and reshape moves along.
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
+def RaiseAttentionPass : Pass<"raise-attention", "::mlir::func::FuncOp"> {
+  let summary = "recognise softmax(scale Q K^T + mask) V as graph.attention";
+  let description = [{
+    The scale may stand on queries, keys, both, or the scores. A mask is recognised by its value: zero
+    (or true) where key <= query and very negative (or false) elsewhere is causal, whatever made it. The
+    guard against rows without any key, select(is_nan(p), 0, p), goes: such rows do not occur.
+
+        %s = graph.contract "abcx,abdx->abcd" %q, %k
+        %m = graph.add %s, %mask
+        %p = graph.softmax %m
+        %y = graph.contract "abcd,abdx->abcx" %p, %v
+
+    becomes, with queries, keys and values as [batch, sequence, heads, width],
+
+        %y, %lse = graph.attention causal %q, %k, %v scale 0.25
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
+def RaiseGeluPass : Pass<"raise-gelu", "::mlir::func::FuncOp"> {
+  let summary = "recognise x/2 (1 + tanh(...)) and x/2 (1 + erf(...)) as graph.gelu";
+  let description = [{
+    However the products are associated: what stands inside tanh or erf is read as a polynomial in x.
+
+        %0 = graph.tanh %u          // u = 0.797885 x + 0.0356774 x^3
+        %1 = graph.add %0, %one
+        %2 = graph.mul %x, %half
+        %3 = graph.mul %2, %1
+
+    becomes
+
+        %3 = graph.gelu tanh %x
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
+def DecomposeNamedOpsPass : Pass<"decompose-named-ops", "::mlir::func::FuncOp"> {
+  let summary = "expand layer_norm, gelu, softmax, cross_entropy and attention into small ops";
+  let description = [{
+    The model of `--no-raise`: the same mathematics without any op that has its own kernel.
+
+        %y = graph.softmax %x : tensor<4x8xf32>
+
+    becomes
+
+        %m = graph.reduce max %x dims [1]
+        %d = graph.sub %x, broadcast(reshape(%m))
+        %e = graph.exp %d
+        %s = graph.reduce sum %e dims [1]
+        %y = graph.div %e, broadcast(reshape(%s))
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
+def AssignUnitsPass : Pass<"assign-units", "::mlir::func::FuncOp"> {
+  let summary = "find the repeated layers and give every op its unit";
+  let description = [{
+    A place in the order of ops where one value alone carries everything on is a cut; between cuts lie
+    atoms. The longest repetition of equal atoms (same ops, attributes, types and wiring) is the
+    class "layer"; what stands before is "embed", after "head"; a second repetition is "layer2". A
+    model that repeats nothing is one unit, "model".
+
+        ids ─► gather ─┬─► [attention][mlp] ─┬─► [attention][mlp] ─┬─► norm ─► contract ─► loss
+               embed   cut     layer 0       cut     layer 1       cut          head
+
+    What depends on constants, inputs or parameters alone is copied into each unit that uses it.
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
+#endif // XLC_IMPORT_PASSES_TD

@@ -1,0 +1,197 @@
+// The opposite of raising, for `--no-raise`: every op with a kernel of its own becomes small ops, by
+// one row of a table. What trains one way must train the other way to the same losses, so the two check
+// each other.
+#include "xlc/Import/Passes.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace xlc;
+
+namespace xlc {
+#define GEN_PASS_DEF_DECOMPOSENAMEDOPSPASS
+#include "xlc/Import/Passes.h.inc"
+} // namespace xlc
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
+
+/// Builds small ops in place of one.
+struct Expansion {
+  OpBuilder builder;
+  Location loc;
+
+  template <typename OpTy> Value unary(Value x) { return OpTy::create(builder, loc, x.getType(), x); }
+  template <typename OpTy> Value binary(Value a, Value b) { return OpTy::create(builder, loc, a.getType(), a, b); }
+  Value add(Value a, Value b) { return binary<graph::AddOp>(a, b); }
+  Value sub(Value a, Value b) { return binary<graph::SubOp>(a, b); }
+  Value mul(Value a, Value b) { return binary<graph::MulOp>(a, b); }
+  Value div(Value a, Value b) { return binary<graph::DivOp>(a, b); }
+
+  Value broadcast(Value x, ArrayRef<int64_t> shape) {
+    return graph::BroadcastOp::create(builder, loc, typeOf(x).clone(shape), x);
+  }
+  Value reshape(Value x, ArrayRef<int64_t> shape) {
+    return graph::ReshapeOp::create(builder, loc, typeOf(x).clone(shape), x);
+  }
+  Value transpose(Value x, ArrayRef<int64_t> permutation) {
+    SmallVector<int64_t> shape;
+    for (int64_t d : permutation)
+      shape.push_back(shapeOf(x)[d]);
+    return graph::TransposeOp::create(builder, loc, typeOf(x).clone(shape), x, permutation);
+  }
+  Value contract(StringRef spec, Value a, Value b, ArrayRef<int64_t> shape) {
+    return graph::ContractOp::create(builder, loc, typeOf(a).clone(shape), spec, a, b);
+  }
+  Value compare(graph::Predicate predicate, Value a, Value b) {
+    return graph::CompareOp::create(builder, loc, typeOf(a).clone(builder.getI1Type()), predicate, a, b);
+  }
+  Value select(Value condition, Value a, Value b) {
+    return graph::SelectOp::create(builder, loc, a.getType(), condition, a, b);
+  }
+
+  /// A number repeated to the type of `like`.
+  Value number(double value, Value like) {
+    auto scalar = RankedTensorType::get({}, typeOf(like).getElementType());
+    Attribute element;
+    if (isa<FloatType>(scalar.getElementType()))
+      element = builder.getFloatAttr(scalar.getElementType(), value);
+    else
+      element = builder.getIntegerAttr(scalar.getElementType(), (int64_t)value);
+    Value constant = graph::ConstantOp::create(builder, loc, scalar, DenseElementsAttr::get(scalar, element));
+    return shapeOf(like).empty() ? constant : broadcast(constant, shapeOf(like));
+  }
+
+  /// Combines the last dimension of x: [..., n] -> [...].
+  Value reduceLast(graph::Reduction kind, Value x) {
+    int64_t last = typeOf(x).getRank() - 1;
+    return graph::ReduceOp::create(builder, loc, typeOf(x).clone(shapeOf(x).drop_back()), kind, x, ArrayRef(last));
+  }
+  Value reduceAll(Value x) {
+    SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank()));
+    return graph::ReduceOp::create(builder, loc, typeOf(x).clone(ArrayRef<int64_t>{}), graph::Reduction::sum, x, dimensions);
+  }
+  /// [...] repeated along a new last dimension of `like`.
+  Value alongLast(Value rows, Value like) {
+    SmallVector<int64_t> shape(shapeOf(rows));
+    shape.push_back(1);
+    return broadcast(reshape(rows, shape), shapeOf(like));
+  }
+  Value meanLast(Value x) {
+    Value sum = reduceLast(graph::Reduction::sum, x);
+    return graph::ScaleOp::create(builder, loc, sum.getType(), sum, 1, shapeOf(x).back());
+  }
+  Value softmax(Value x) {
+    Value power = unary<graph::ExpOp>(sub(x, alongLast(reduceLast(graph::Reduction::max, x), x)));
+    return div(power, alongLast(reduceLast(graph::Reduction::sum, power), x));
+  }
+  /// log sum exp along the last dimension.
+  Value logSumExp(Value x) {
+    Value largest = reduceLast(graph::Reduction::max, x);
+    Value power = unary<graph::ExpOp>(sub(x, alongLast(largest, x)));
+    return add(largest, unary<graph::LogOp>(reduceLast(graph::Reduction::sum, power)));
+  }
+  Value iota(ArrayRef<int64_t> shape, Type elementType, int64_t dimension) {
+    return graph::IotaOp::create(builder, loc, RankedTensorType::get(shape, elementType), dimension);
+  }
+};
+
+using Results = SmallVector<Value>;
+
+Results expandSoftmax(Operation *op, Expansion &e) { return {e.softmax(op->getOperand(0))}; }
+
+Results expandGelu(Operation *op, Expansion &e) {
+  Value x = op->getOperand(0), inner;
+  if (cast<graph::GeluOp>(op).getKind() == graph::GeluKind::tanh) {
+    Value cube = e.mul(e.mul(x, x), x);
+    Value sum = e.add(x, e.mul(cube, e.number(0.044715, x)));
+    inner = e.unary<graph::TanhOp>(e.mul(sum, e.number(std::sqrt(2 / M_PI), x)));
+  } else {
+    inner = e.unary<graph::ErfOp>(e.mul(x, e.number(std::sqrt(0.5), x)));
+  }
+  return {e.mul(e.mul(x, e.number(0.5, x)), e.add(inner, e.number(1, x)))};
+}
+
+Results expandLayerNorm(Operation *op, Expansion &e) {
+  auto norm = cast<graph::LayerNormOp>(op);
+  Value x = norm.getX(), mean = e.meanLast(x);
+  Value centered = e.sub(x, e.alongLast(mean, x));
+  Value variance = e.meanLast(e.mul(centered, centered));
+  Value deviation = e.unary<graph::SqrtOp>(e.add(variance, e.number(norm.getEpsilon().convertToDouble(), variance)));
+  Value rstd = e.div(e.number(1, deviation), deviation);
+  Value normal = e.mul(centered, e.alongLast(rstd, x));
+  Value scaled = e.mul(normal, e.broadcast(norm.getWeight(), shapeOf(x)));
+  return {e.add(scaled, e.broadcast(norm.getBias(), shapeOf(x))), mean, rstd};
+}
+
+/// The score of the label is picked by comparing every class number with it.
+Results expandCrossEntropy(Operation *op, Expansion &e) {
+  auto loss = cast<graph::CrossEntropyOp>(op);
+  Value logits = loss.getLogits(), labels = loss.getLabels();
+  Type element = typeOf(labels).getElementType();
+  Value classes = e.iota(shapeOf(logits), element, typeOf(logits).getRank() - 1);
+  Value isLabel = e.compare(graph::Predicate::eq, classes, e.alongLast(labels, logits));
+  Value picked = e.reduceLast(graph::Reduction::sum, e.select(isLabel, logits, e.number(0, logits)));
+  Value lse = e.logSumExp(logits);
+  auto scalar = RankedTensorType::get({}, element);
+  Value ignored = graph::ConstantOp::create(
+      e.builder, e.loc, scalar, DenseElementsAttr::get(scalar, (Attribute)e.builder.getIntegerAttr(element, loss.getIgnoreIndex())));
+  if (!shapeOf(labels).empty())
+    ignored = e.broadcast(ignored, shapeOf(labels));
+  Value isCounted = e.compare(graph::Predicate::ne, labels, ignored);
+  Value rows = e.select(isCounted, e.sub(lse, picked), e.number(0, lse));
+  Value counted = graph::CastOp::create(e.builder, e.loc, typeOf(labels).clone(e.builder.getI64Type()), isCounted);
+  return {e.reduceAll(rows), e.reduceAll(counted), lse};
+}
+
+Results expandAttention(Operation *op, Expansion &e) {
+  auto attention = cast<graph::AttentionOp>(op);
+  Value q = attention.getQ(), k = attention.getK(), v = attention.getV();
+  int64_t batch = shapeOf(q)[0], queries = shapeOf(q)[1], heads = shapeOf(q)[2], keys = shapeOf(k)[1];
+  int64_t groups = shapeOf(k)[2], members = heads / groups;
+  // heads = groups x members; members of a group share keys and values.
+  q = e.reshape(q, {batch, queries, groups, members, shapeOf(q)[3]});
+  Value scores = e.contract("bqgmd,bkgd->bgmqk", q, k, {batch, groups, members, queries, keys});
+  scores = e.mul(scores, e.number(attention.getScale().convertToDouble(), scores));
+  if (attention.getMask() == graph::Mask::causal) {
+    Value query = e.iota({queries, keys}, e.builder.getI32Type(), 0), key = e.iota({queries, keys}, e.builder.getI32Type(), 1);
+    Value isPast = e.broadcast(e.compare(graph::Predicate::le, key, query), shapeOf(scores));
+    scores = e.select(isPast, scores, e.number(-3.4028234663852886e38, scores));
+  }
+  Value out = e.contract("bgmqk,bkge->bqgme", e.softmax(scores), v, {batch, queries, groups, members, shapeOf(v)[3]});
+  Value lse = e.reshape(e.logSumExp(scores), {batch, heads, queries});
+  return {e.reshape(out, {batch, queries, heads, shapeOf(v)[3]}), lse};
+}
+
+/// One row per op that has a name of its own.
+struct Row {
+  StringLiteral op;
+  Results (*expand)(Operation *, Expansion &);
+};
+constexpr Row rows[] = {
+    {"graph.softmax", expandSoftmax},
+    {"graph.gelu", expandGelu},
+    {"graph.layer_norm", expandLayerNorm},
+    {"graph.cross_entropy", expandCrossEntropy},
+    {"graph.attention", expandAttention},
+};
+
+struct DecomposeNamedOps : xlc::impl::DecomposeNamedOpsPassBase<DecomposeNamedOps> {
+  void runOnOperation() override {
+    SmallVector<std::pair<Operation *, const Row *>> work;
+    getOperation().walk([&](Operation *op) {
+      for (const Row &row : rows)
+        if (op->getName().getStringRef() == row.op)
+          work.push_back({op, &row});
+    });
+    for (auto [op, row] : work) {
+      Expansion expansion{OpBuilder(op), op->getLoc()};
+      op->replaceAllUsesWith(row->expand(op, expansion));
+      op->erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,316 @@
+// Evaluation rules for arithmetic: element by element, and along dimensions.
+//
+// Every rule is an instance of a few shapes of loop over a functor; integers wrap, floats are
+// rounded to the type of the tensor.
+#include "Evaluate.h"
+
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace xlc::onnx;
+
+namespace {
+
+bool produceRounded(Evaluation &e, ConstantTensor result) {
+  if (result.type == ElementType::Float)
+    for (double &value : result.floats)
+      value = (float)value;
+  if (result.type == ElementType::Int32)
+    for (int64_t &value : result.ints)
+      value = (int32_t)value;
+  return e.produce(std::move(result));
+}
+
+template <typename F> bool unary(Evaluation &e, F function) {
+  ConstantTensor result = *e.inputs[0];
+  if (!isFloat(result.type))
+    return e.fail("needs a float input");
+  for (double &value : result.floats)
+    value = function(value);
+  return produceRounded(e, std::move(result));
+}
+
+/// Applies `function(a, b)` to broadcast operands; the result's type is `type`.
+template <typename From, typename To, typename F>
+bool zip(Evaluation &e, const ConstantTensor &a, const ConstantTensor &b, ElementType type, F function) {
+  Shape shape, stored;
+  if (a.type != b.type)
+    return e.fail("inputs differ in type");
+  if (!broadcastShapes(a.shape, b.shape, shape) || !broadcastShapes(a.stored, b.stored, stored))
+    return e.fail("shapes do not broadcast");
+  ConstantTensor result(type, shape, stored);
+  ConstantTensor wideA = a.broadcastTo(shape), wideB = b.broadcastTo(shape);
+  const auto &x = wideA.data<From>(), &y = wideB.data<From>();
+  auto &z = result.data<To>();
+  size_t i = 0;
+  walk(stored, {getStrides(wideA.stored), getStrides(wideB.stored)},
+       [&](ArrayRef<int64_t> offset) { z[i++] = function(x[offset[0]], y[offset[1]]); });
+  return produceRounded(e, std::move(result));
+}
+
+/// Arithmetic: one functor for integers, one for floats.
+template <typename I, typename D> bool arithmetic(Evaluation &e, I ofInts, D ofFloats) {
+  const ConstantTensor &a = *e.inputs[0], &b = *e.inputs[1];
+  return isFloat(a.type) ? zip<double, double>(e, a, b, a.type, ofFloats) : zip<int64_t, int64_t>(e, a, b, a.type, ofInts);
+}
+
+template <typename F> bool compare(Evaluation &e, F function) {
+  const ConstantTensor &a = *e.inputs[0], &b = *e.inputs[1];
+  return isFloat(a.type) ? zip<double, int64_t>(e, a, b, ElementType::Bool, function)
+                         : zip<int64_t, int64_t>(e, a, b, ElementType::Bool, function);
+}
+
+template <typename F> bool logical(Evaluation &e, F function) {
+  const ConstantTensor &a = *e.inputs[0], &b = *e.inputs[1];
+  if (a.type != ElementType::Bool || b.type != ElementType::Bool)
+    return e.fail("needs boolean inputs");
+  return zip<int64_t, int64_t>(e, a, b, ElementType::Bool, function);
+}
+
+/// Max and Min take any number of inputs.
+template <typename F> bool variadic(Evaluation &e, F function) {
+  ConstantTensor result = *e.inputs[0];
+  for (size_t i = 1; i < e.inputs.size(); ++i) {
+    e.outputs.clear();
+    const ConstantTensor a = result, &b = *e.inputs[i];
+    bool ok = isFloat(a.type) ? zip<double, double>(e, a, b, a.type, function) : zip<int64_t, int64_t>(e, a, b, a.type, function);
+    if (!ok)
+      return false;
+    result = e.outputs.front();
+  }
+  e.outputs.assign(1, result);
+  return true;
+}
+
+/// Combines elements along the axes; `function(sum, element)`, `finish(sum, number of elements)`.
+template <typename F, typename G> bool reduce(Evaluation &e, double start, F function, G finish) {
+  const ConstantTensor from = e.inputs[0]->materialized();
+  int64_t rank = (int64_t)from.shape.size();
+  Shape axes = e.getInts(1, "axes").value_or(Shape());
+  if (std::string problem = normalizeAxes(axes, rank); !problem.empty())
+    return e.fail(problem);
+  if (axes.empty() && !getInt(e.node, "noop_with_empty_axes", 0))
+    for (int64_t d = 0; d < rank; ++d)
+      axes.push_back(d);
+  bool keeps = getInt(e.node, "keepdims", 1);
+  Shape kept = from.shape, shape;
+  for (int64_t d = 0; d < rank; ++d) {
+    bool isReduced = llvm::is_contained(axes, d);
+    kept[d] = isReduced ? 1 : kept[d];
+    if (!isReduced || keeps)
+      shape.push_back(kept[d]);
+  }
+  std::vector<double> sums(countElements(kept), start);
+  size_t i = 0;
+  walk(from.shape, {getStrides(kept)}, [&](ArrayRef<int64_t> offset) {
+    sums[offset[0]] = function(sums[offset[0]], from.asDouble(i++));
+  });
+  ConstantTensor result(from.type, shape);
+  double combined = sums.empty() ? 0 : (double)from.numStored() / (double)sums.size();
+  for (size_t k = 0; k < sums.size(); ++k)
+    result.set(k, finish(sums[k], combined));
+  return e.produce(std::move(result));
+}
+
+double keepSum(double sum, double) { return sum; }
+int64_t wrappingAdd(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+int64_t wrappingSub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+int64_t wrappingMul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
+bool dividesByZero(const ConstantTensor &b) { return !isFloat(b.type) && llvm::is_contained(b.ints, 0); }
+
+int64_t divide(int64_t a, int64_t b) { return b == -1 ? wrappingSub(0, a) : a / b; }
+
+/// ONNX's Mod: the sign of the divisor, or of the dividend with fmod = 1.
+int64_t modulo(int64_t a, int64_t b) {
+  int64_t rest = b == -1 ? 0 : a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+} // namespace
+
+// One line per operator.
+bool xlc::onnx::evaluateSqrt(Evaluation &e) { return unary(e, [](double x) { return std::sqrt(x); }); }
+bool xlc::onnx::evaluateExp(Evaluation &e) { return unary(e, [](double x) { return std::exp(x); }); }
+bool xlc::onnx::evaluateLog(Evaluation &e) { return unary(e, [](double x) { return std::log(x); }); }
+bool xlc::onnx::evaluateTanh(Evaluation &e) { return unary(e, [](double x) { return std::tanh(x); }); }
+bool xlc::onnx::evaluateErf(Evaluation &e) { return unary(e, [](double x) { return std::erf(x); }); }
+bool xlc::onnx::evaluateSin(Evaluation &e) { return unary(e, [](double x) { return std::sin(x); }); }
+bool xlc::onnx::evaluateCos(Evaluation &e) { return unary(e, [](double x) { return std::cos(x); }); }
+bool xlc::onnx::evaluateReciprocal(Evaluation &e) { return unary(e, [](double x) { return 1 / x; }); }
+bool xlc::onnx::evaluateFloor(Evaluation &e) { return unary(e, [](double x) { return std::floor(x); }); }
+bool xlc::onnx::evaluateCeil(Evaluation &e) { return unary(e, [](double x) { return std::ceil(x); }); }
+
+bool xlc::onnx::evaluateAdd(Evaluation &e) { return arithmetic(e, wrappingAdd, std::plus<double>()); }
+bool xlc::onnx::evaluateSub(Evaluation &e) { return arithmetic(e, wrappingSub, std::minus<double>()); }
+bool xlc::onnx::evaluateMul(Evaluation &e) { return arithmetic(e, wrappingMul, std::multiplies<double>()); }
+bool xlc::onnx::evaluateDiv(Evaluation &e) {
+  return dividesByZero(*e.inputs[1]) ? e.fail("divides by zero") : arithmetic(e, divide, std::divides<double>());
+}
+bool xlc::onnx::evaluateMod(Evaluation &e) {
+  if (getInt(e.node, "fmod", 0) || isFloat(e.inputs[0]->type))
+    return e.fail("fmod is not supported");
+  return dividesByZero(*e.inputs[1]) ? e.fail("divides by zero") : arithmetic(e, modulo, [](double a, double) { return a; });
+}
+bool xlc::onnx::evaluatePow(Evaluation &e) {
+  ConstantTensor exponent = *e.inputs[1];
+  if (exponent.type != e.inputs[0]->type) { // ONNX lets them differ; the base decides
+    exponent = ConstantTensor(e.inputs[0]->type, exponent.shape, exponent.stored);
+    for (size_t i = 0; i < exponent.numStored(); ++i)
+      exponent.set(i, e.inputs[1]->asDouble(i));
+  }
+  e.inputs[1] = &exponent;
+  return arithmetic(
+      e, [](int64_t a, int64_t b) { return (int64_t)std::clamp(std::pow((double)a, (double)b), -9e18, 9e18); },
+      [](double a, double b) { return std::pow(a, b); });
+}
+bool xlc::onnx::evaluateMax(Evaluation &e) { return variadic(e, [](auto a, auto b) { return a < b ? b : a; }); }
+bool xlc::onnx::evaluateMin(Evaluation &e) { return variadic(e, [](auto a, auto b) { return b < a ? b : a; }); }
+
+bool xlc::onnx::evaluateEqual(Evaluation &e) { return compare(e, [](auto a, auto b) { return a == b; }); }
+bool xlc::onnx::evaluateLess(Evaluation &e) { return compare(e, [](auto a, auto b) { return a < b; }); }
+bool xlc::onnx::evaluateLessOrEqual(Evaluation &e) { return compare(e, [](auto a, auto b) { return a <= b; }); }
+bool xlc::onnx::evaluateGreater(Evaluation &e) { return compare(e, [](auto a, auto b) { return a > b; }); }
+bool xlc::onnx::evaluateGreaterOrEqual(Evaluation &e) { return compare(e, [](auto a, auto b) { return a >= b; }); }
+bool xlc::onnx::evaluateAnd(Evaluation &e) { return logical(e, std::bit_and<int64_t>()); }
+bool xlc::onnx::evaluateOr(Evaluation &e) { return logical(e, std::bit_or<int64_t>()); }
+bool xlc::onnx::evaluateXor(Evaluation &e) { return logical(e, std::bit_xor<int64_t>()); }
+
+bool xlc::onnx::evaluateReduceSum(Evaluation &e) { return reduce(e, 0, std::plus<double>(), keepSum); }
+bool xlc::onnx::evaluateReduceProd(Evaluation &e) { return reduce(e, 1, std::multiplies<double>(), keepSum); }
+bool xlc::onnx::evaluateReduceMax(Evaluation &e) {
+  return reduce(e, -HUGE_VAL, [](double a, double b) { return std::max(a, b); }, keepSum);
+}
+bool xlc::onnx::evaluateReduceMin(Evaluation &e) {
+  return reduce(e, HUGE_VAL, [](double a, double b) { return std::min(a, b); }, keepSum);
+}
+bool xlc::onnx::evaluateReduceMean(Evaluation &e) {
+  return reduce(e, 0, std::plus<double>(), [](double sum, double count) { return sum / count; });
+}
+
+template <typename F> static bool numeric(Evaluation &e, F function) {
+  ConstantTensor result = *e.inputs[0];
+  for (double &value : result.floats)
+    value = function(value);
+  for (int64_t &value : result.ints)
+    value = function(value);
+  return produceRounded(e, std::move(result));
+}
+bool xlc::onnx::evaluateNeg(Evaluation &e) {
+  return numeric(e, [](auto x) { return decltype(x)(std::is_same_v<decltype(x), double> ? -x : wrappingSub(0, x)); });
+}
+bool xlc::onnx::evaluateAbs(Evaluation &e) {
+  return numeric(e, [](auto x) { return x < 0 ? decltype(x)(std::is_same_v<decltype(x), double> ? -x : wrappingSub(0, x)) : x; });
+}
+bool xlc::onnx::evaluateSign(Evaluation &e) {
+  return numeric(e, [](auto x) { return decltype(x)((x > 0) - (x < 0)); });
+}
+
+bool xlc::onnx::evaluateNot(Evaluation &e) {
+  ConstantTensor result = *e.inputs[0];
+  if (result.type != ElementType::Bool)
+    return e.fail("needs a boolean input");
+  for (int64_t &value : result.ints)
+    value = !value;
+  return e.produce(std::move(result));
+}
+
+bool xlc::onnx::evaluateIsNaN(Evaluation &e) {
+  ConstantTensor result(ElementType::Bool, e.inputs[0]->shape, e.inputs[0]->stored);
+  for (size_t i = 0; i < e.inputs[0]->floats.size(); ++i)
+    result.ints[i] = std::isnan(e.inputs[0]->floats[i]);
+  return e.produce(std::move(result));
+}
+
+bool xlc::onnx::evaluateCast(Evaluation &e) {
+  int64_t to = getInt(e.node, "to", 0);
+  if (!byteWidth((int)to))
+    return e.fail("casts to element type " + Twine(to) + ", which xlc does not know");
+  const ConstantTensor &from = *e.inputs[0];
+  ConstantTensor result((ElementType)to, from.shape, from.stored);
+  for (size_t i = 0; i < from.numStored(); ++i) {
+    double value = from.asDouble(i);
+    if (result.type == ElementType::Bool)
+      result.ints[i] = value != 0;
+    else if (!isFloat(result.type) && !isFloat(from.type))
+      result.ints[i] = from.ints[i];
+    else if (isFloat(result.type))
+      result.set(i, value);
+    else
+      result.ints[i] = std::isnan(value) ? 0 : (int64_t)std::clamp(value, -9.2e18, 9.2e18);
+  }
+  return produceRounded(e, std::move(result));
+}
+
+bool xlc::onnx::evaluateWhere(Evaluation &e) {
+  const ConstantTensor &condition = *e.inputs[0], &a = *e.inputs[1], &b = *e.inputs[2];
+  Shape shape, stored, pair, pairStored;
+  if (condition.type != ElementType::Bool || a.type != b.type)
+    return e.fail("needs a boolean condition and two values of one type");
+  if (!broadcastShapes(a.shape, b.shape, pair) || !broadcastShapes(pair, condition.shape, shape) ||
+      !broadcastShapes(a.stored, b.stored, pairStored) || !broadcastShapes(pairStored, condition.stored, stored))
+    return e.fail("shapes do not broadcast");
+  ConstantTensor result(a.type, shape, stored);
+  ConstantTensor wideC = condition.broadcastTo(shape), wideA = a.broadcastTo(shape), wideB = b.broadcastTo(shape);
+  size_t i = 0;
+  walk(stored, {getStrides(wideC.stored), getStrides(wideA.stored), getStrides(wideB.stored)},
+       [&](ArrayRef<int64_t> offset) {
+         bool takesA = wideC.ints[offset[0]];
+         if (isFloat(a.type))
+           result.floats[i++] = takesA ? wideA.floats[offset[1]] : wideB.floats[offset[2]];
+         else
+           result.ints[i++] = takesA ? wideA.ints[offset[1]] : wideB.ints[offset[2]];
+       });
+  return e.produce(std::move(result));
+}
+
+bool xlc::onnx::evaluateRange(Evaluation &e) {
+  for (int i = 0; i < 3; ++i)
+    if (!e.inputs[i]->isSplat() || e.inputs[i]->type != e.inputs[0]->type)
+      return e.fail("needs three scalars of one type");
+  double start = e.inputs[0]->asDouble(0), limit = e.inputs[1]->asDouble(0), delta = e.inputs[2]->asDouble(0);
+  double count = delta == 0 ? NAN : std::ceil((limit - start) / delta);
+  if (!(count <= (double)maximumStored))
+    return e.fail("counts from " + std::to_string(start) + " to " + std::to_string(limit) + " by " +
+                  std::to_string(delta));
+  ConstantTensor result(e.inputs[0]->type, {std::max<int64_t>(0, (int64_t)count)});
+  for (size_t i = 0; i < result.numStored(); ++i)
+    result.set(i, start + (double)i * delta);
+  return e.produce(std::move(result));
+}
+
+bool xlc::onnx::evaluateCumSum(Evaluation &e) {
+  ConstantTensor result = e.inputs[0]->materialized();
+  if (!e.inputs[1]->isSplat() || getInt(e.node, "exclusive", 0) || getInt(e.node, "reverse", 0))
+    return e.fail("needs one axis; exclusive and reverse are not supported");
+  int64_t axis = (int64_t)e.inputs[1]->asDouble(0);
+  if (std::string problem = normalizeAxis(axis, (int64_t)result.shape.size()); !problem.empty())
+    return e.fail(problem);
+  size_t inner = countElements(ArrayRef(result.shape).drop_front(axis + 1)), size = result.shape[axis];
+  for (size_t i = 0; i < result.numStored(); ++i)
+    if ((i / inner) % size != 0) {
+      if (isFloat(result.type))
+        result.floats[i] += result.floats[i - inner];
+      else
+        result.ints[i] = wrappingAdd(result.ints[i], result.ints[i - inner]);
+    }
+  result.compress();
+  return produceRounded(e, std::move(result));
+}
+
+bool xlc::onnx::evaluateTrilu(Evaluation &e) {
+  ConstantTensor result = e.inputs[0]->materialized();
+  size_t rank = result.shape.size();
+  if (rank < 2)
+    return e.fail("needs two dimensions");
+  int64_t k = e.hasInput(1) && e.inputs[1]->isSplat() ? (int64_t)e.inputs[1]->asDouble(0) : 0;
+  bool upper = getInt(e.node, "upper", 1);
+  int64_t rows = result.shape[rank - 2], columns = result.shape[rank - 1];
+  for (size_t i = 0; i < result.numStored(); ++i) {
+    int64_t row = (int64_t)i / columns % rows, column = (int64_t)i % columns;
+    if (upper ? column - row < k : column - row > k)
+      isFloat(result.type) ? (void)(result.floats[i] = 0) : (void)(result.ints[i] = 0);
+  }
+  return e.produce(std::move(result));
+}

@@ -1,0 +1,267 @@
+// The phase Import: file -> parameters -> graph -> loss -> named ops -> units. See docs/Phases.md.
+//
+// Order matters in two places. Dimensions are bound first, so that every value has a static shape
+// and shape arithmetic is evaluated, never built. Parameters are planned before any node is
+// imported, since a node reads the parameter that PyTorch had there, not the one the file names.
+#include "xlc/Import/Import.h"
+
+#include "Loss.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSet.h"
+#include "xlc/Import/Passes.h"
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::onnx;
+
+namespace {
+
+class ModelImport {
+public:
+  ModelImport(Model &model, const Spec &spec, const ImportOptions &options, MLIRContext &context,
+              Diagnostics &diagnostics)
+      : model(model), spec(spec), options(options), diagnostics(diagnostics), builder(&context) {}
+
+  std::optional<ImportedModel> run() {
+    bindDimensions();
+    if (diagnostics.hasErrors())
+      return std::nullopt;
+    ParameterPlan plan = planParameters(model, diagnostics, options.notes);
+    Importer importer(model, plan, builder, diagnostics);
+    if (!importer.checkOperators() || diagnostics.hasErrors())
+      return std::nullopt;
+    ImportedModel result;
+    result.module = ModuleOp::create(builder.getUnknownLoc(), model.path);
+    createFunction(*result.module, plan);
+    if (!defineValues(importer, plan) || !importer.importNodes(parameters))
+      return std::nullopt;
+    std::optional<Loss> loss = makeLoss(model, spec, importer.values, builder, diagnostics);
+    if (!loss)
+      return std::nullopt;
+    finishFunction(*result.module, *loss);
+    if (!runPasses(*result.module))
+      return std::nullopt;
+    limitInputs();
+    describeParameters(plan, result.parameters);
+    if (diagnostics.hasErrors())
+      return std::nullopt;
+    return result;
+  }
+
+private:
+  /// Dimension 0 is the micro-batch; its symbol, and those of spec.dims, have one value everywhere.
+  void bindDimensions() {
+    std::map<std::string, int64_t> bound(spec.dims.begin(), spec.dims.end());
+    std::set<std::string> known;
+    for (ModelInput &input : model.inputs)
+      for (auto [d, dimension] : llvm::enumerate(input.shape)) {
+        if (d == 0)
+          bindBatch(input, dimension, bound);
+        if (!dimension.name.empty())
+          known.insert(dimension.name);
+      }
+    std::string missing;
+    for (ModelInput &input : model.inputs)
+      for (auto [d, dimension] : llvm::enumerate(input.shape))
+        bind(input, d, dimension, bound, missing);
+    if (!missing.empty())
+      diagnostics.error("symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): " + missing);
+    for (const auto &[name, size] : spec.dims)
+      if (!known.count(name))
+        diagnostics.error("dims names '" + name + "', which is not a dimension of the model; it has " + list(known));
+  }
+
+  static std::string list(const std::set<std::string> &names) {
+    std::string text;
+    for (const std::string &name : names)
+      text += (text.empty() ? "'" : ", '") + name + "'";
+    return text.empty() ? "none" : text;
+  }
+
+  void bindBatch(const ModelInput &input, Dimension &dimension, std::map<std::string, int64_t> &bound) {
+    if (dimension.size && *dimension.size != spec.microBatch)
+      return diagnostics.error("dimension 0 of input '" + input.name + "' is fixed at " + Twine(*dimension.size) +
+                               ", batch.micro is " + Twine(spec.microBatch) + "; export it with a dynamic batch, or use " +
+                               Twine(*dimension.size));
+    if (dimension.name.empty())
+      return void(dimension.size = spec.microBatch);
+    auto [it, isNew] = bound.try_emplace(dimension.name, spec.microBatch);
+    if (!isNew && it->second != spec.microBatch)
+      diagnostics.error("dimension '" + dimension.name + "' is the batch of input '" + input.name + "', dims gives it " +
+                        Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
+    it->second = spec.microBatch;
+  }
+
+  void bind(const ModelInput &input, size_t d, Dimension &dimension, const std::map<std::string, int64_t> &bound,
+            std::string &missing) {
+    if (dimension.size)
+      return;
+    auto it = bound.find(dimension.name);
+    if (!dimension.name.empty() && it != bound.end() && it->second > 0)
+      return void(dimension.size = it->second);
+    std::string what = dimension.name.empty() ? "dimension " + std::to_string(d) + " of '" + input.name + "', which has no name"
+                                              : "'" + dimension.name + "'";
+    if (missing.find(what) == std::string::npos)
+      missing += (missing.empty() ? "" : ", ") + what;
+  }
+
+  /// func.func @forward(parameters..., inputs...), with the attributes of its arguments.
+  void createFunction(ModuleOp module, const ParameterPlan &plan) {
+    SmallVector<Type> types;
+    SmallVector<DictionaryAttr> attributes;
+    auto add = [&](ArrayRef<int64_t> shape, Type element, StringRef key, StringRef name, bool isFrozen) {
+      types.push_back(RankedTensorType::get(shape, element));
+      SmallVector<NamedAttribute> entries{builder.getNamedAttr(key, builder.getStringAttr(name))};
+      if (isFrozen)
+        entries.push_back(builder.getNamedAttr(kFrozen, builder.getUnitAttr()));
+      attributes.push_back(builder.getDictionaryAttr(entries));
+    };
+    for (const Parameter &parameter : plan.parameters)
+      add(parameter.shape, builder.getF32Type(), graph::kParam, parameter.name,
+          !matchesPatterns(parameter.name, spec.trainable));
+    for (const ModelInput &input : model.inputs) {
+      SmallVector<int64_t> shape;
+      for (const Dimension &dimension : input.shape)
+        shape.push_back(dimension.size.value_or(1));
+      Type element = convertType(input.type, builder.getContext());
+      if (!element)
+        diagnostics.error("input '" + input.name + "' has element type " + Twine((int)input.type) +
+                          "; inputs may be float, double, int32, int64 or bool");
+      add(shape, element ? element : builder.getF32Type(), graph::kInput, input.name, false);
+    }
+    builder.setInsertionPointToEnd(module.getBody());
+    forward = func::FuncOp::create(builder, builder.getUnknownLoc(), "forward", builder.getFunctionType(types, {}));
+    forward.setAllArgAttrs(attributes);
+    builder.setInsertionPointToEnd(forward.addEntryBlock());
+  }
+
+  bool defineValues(Importer &importer, const ParameterPlan &plan) {
+    llvm::StringSet<> used;
+    for (const Node &node : model.nodes)
+      used.insert_range(node.inputs);
+    for (size_t i = 0; i < plan.parameters.size(); ++i)
+      parameters.push_back(readParameter(plan.parameters[i], forward.getArgument(i)));
+    for (auto [i, input] : llvm::enumerate(model.inputs))
+      importer.values[input.name].value = forward.getArgument(plan.parameters.size() + i);
+    for (auto [i, tensor] : llvm::enumerate(model.initializers)) {
+      if (plan.isParameter[i] || !used.contains(tensor.name))
+        continue;
+      if (!tensor.load())
+        diagnostics.error("constant '" + tensor.name + "' has no values: its external file cannot be read");
+      else if (tensor.numElements() > maximumStored)
+        diagnostics.error("constant '" + tensor.name + "' has more than " + Twine(maximumStored) + " elements");
+      else
+        importer.values[tensor.name].constant = std::make_shared<ConstantTensor>(ConstantTensor::fromFile(tensor));
+    }
+    return !diagnostics.hasErrors();
+  }
+
+  /// What nodes see: the file's layout of the parameter.
+  Value readParameter(const Parameter &parameter, Value argument) {
+    if (!parameter.isTransposed)
+      return argument;
+    Location loc = NameLoc::get(builder.getStringAttr(parameter.name));
+    Type type = RankedTensorType::get({parameter.shape[1], parameter.shape[0]}, builder.getF32Type());
+    return graph::TransposeOp::create(builder, loc, type, argument, ArrayRef<int64_t>{1, 0});
+  }
+
+  void finishFunction(ModuleOp module, const Loss &loss) {
+    func::ReturnOp::create(builder, builder.getUnknownLoc(), ValueRange{loss.sum, loss.count});
+    forward.setType(builder.getFunctionType(forward.front().getArgumentTypes(), {loss.sum.getType(), loss.count.getType()}));
+    if (loss.addsLabels)
+      forward.setArgAttr(forward.getNumArguments() - 1, graph::kInput, builder.getStringAttr(spec.loss.labels));
+    module->setAttr(kNominalCount, builder.getI64IntegerAttr(loss.nominalCount));
+  }
+
+  bool runPasses(ModuleOp module) {
+    ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+      diagnostics.error("while importing: " + Twine(diagnostic.str()));
+      return success();
+    });
+    PassManager manager(module.getContext());
+    buildImportPipeline(manager, options.raise);
+    return succeeded(manager.run(module)) && succeeded(verifyImported(module));
+  }
+
+  /// Inputs that index a table must be checked before training: `graph.limit`.
+  void limitInputs() {
+    forward.walk([&](Operation *op) {
+      if (auto gather = dyn_cast<graph::GatherOp>(op))
+        limit(gather.getIndices(), shapeOf(gather.getTable())[gather.getDimension()], std::nullopt);
+      else if (auto loss = dyn_cast<graph::CrossEntropyOp>(op))
+        limit(loss.getLabels(), shapeOf(loss.getLogits()).back(), loss.getIgnoreIndex());
+    });
+  }
+
+  void limit(Value indices, int64_t size, std::optional<int64_t> ignored) {
+    while (Operation *op = indices.getDefiningOp()) {
+      if (!isa<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp, graph::SliceOp, graph::TransposeOp, graph::PadOp>(op))
+        return;
+      indices = op->getOperand(0);
+    }
+    unsigned number = cast<BlockArgument>(indices).getArgNumber();
+    auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
+    if (!known || known.getInt() > size)
+      forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
+    if (ignored)
+      forward.setArgAttr(number, kIgnore, builder.getI64IntegerAttr(*ignored));
+  }
+
+  void describeParameters(const ParameterPlan &plan, std::vector<ParameterSource> &sources) {
+    for (auto [i, parameter] : llvm::enumerate(plan.parameters)) {
+      ParameterSource &source = sources.emplace_back();
+      source.name = parameter.name;
+      source.shape = parameter.shape;
+      source.isNormScale = llvm::any_of(forward.getArgument(i).getUses(), [](OpOperand &use) {
+        return isa<graph::LayerNormOp>(use.getOwner()) && use.getOperandNumber() == 1;
+      }) || (parameter.shape.size() == 1 && StringRef(parameter.name).ends_with("weight"));
+      source.isBias = parameter.shape.size() == 1 && !source.isNormScale;
+      source.kind = ParameterSource::Kind::Zeros;
+      if (parameter.initializer >= 0)
+        describeData(model.initializers[parameter.initializer], parameter.isTransposed, source);
+    }
+  }
+
+  void describeData(FileTensor &tensor, bool isTransposed, ParameterSource &source) {
+    source.kind = tensor.isAbsent ? ParameterSource::Kind::Absent : ParameterSource::Kind::Data;
+    if (tensor.isAbsent)
+      return;
+    if (tensor.isExternal && !isTransposed) {
+      source.file = tensor.file;
+      source.offset = tensor.offset;
+      return;
+    }
+    if (!tensor.load())
+      return diagnostics.error("parameter '" + source.name + "' cannot be read from '" + tensor.file + "'");
+    source.bytes = tensor.bytes;
+    if (!isTransposed)
+      return;
+    int64_t rows = source.shape[0], columns = source.shape[1];
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        std::copy_n(&tensor.bytes[(c * rows + r) * 4], 4, &source.bytes[(r * columns + c) * 4]);
+  }
+
+  Model &model;
+  const Spec &spec;
+  const ImportOptions &options;
+  Diagnostics &diagnostics;
+  OpBuilder builder;
+  func::FuncOp forward;
+  SmallVector<Value> parameters;
+};
+
+} // namespace
+
+std::optional<ImportedModel> xlc::importModel(StringRef path, const Spec &spec, const ImportOptions &options,
+                                              MLIRContext &context, llvm::raw_ostream &errors) {
+  context.loadDialect<func::FuncDialect, graph::GraphDialect>();
+  Diagnostics diagnostics(path, errors);
+  std::optional<Model> model = readModel(path, diagnostics);
+  if (!model)
+    return std::nullopt;
+  return ModelImport(*model, spec, options, context, diagnostics).run();
+}

@@ -1,0 +1,26 @@
+// The pass list of the phase.
+//
+// Shapes are folded before anything is recognised, so that patterns see contractions and not what an
+// exporter wrapped around them. Units come last: they copy constants into each unit, which CSE
+// would merge again.
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "xlc/Import/Passes.h"
+
+using namespace mlir;
+using namespace xlc;
+
+void xlc::buildImportPipeline(OpPassManager &manager, bool raise) {
+  OpPassManager &forward = manager.nest<func::FuncOp>();
+  forward.addPass(createCSEPass());
+  forward.addPass(createFoldShapesPass());
+  if (raise) {
+    forward.addPass(createRaiseAttentionPass());
+    forward.addPass(createRaiseGeluPass());
+    forward.addPass(createFoldShapesPass());
+  } else {
+    forward.addPass(createDecomposeNamedOpsPass());
+  }
+  forward.addPass(createCSEPass());
+  forward.addPass(createAssignUnitsPass());
+}

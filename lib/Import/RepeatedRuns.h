@@ -1,0 +1,31 @@
+// The repetition in a sequence, and the names of units that follow from it. A plain algorithm.
+#ifndef XLC_IMPORT_REPEATEDRUNS_H
+#define XLC_IMPORT_REPEATEDRUNS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace xlc {
+
+/// One element of the sequence: equal numbers are equal structures.
+struct RunElement {
+  int structure;
+  int64_t weight;    ///< what covering it is worth
+  bool hasParameter; ///< a period without any is not a layer
+};
+
+struct UnitName {
+  std::string className;
+  int64_t instance = 0;
+  bool operator==(const UnitName &) const = default;
+};
+
+/// Names each element's unit: "layer" for the heaviest repetition (ties: the earliest, then the shortest
+/// period), "layer2" ... for further ones in the rest, "embed" before, "middle" between, "head" after; "model"
+/// where nothing repeats.
+std::vector<UnitName> nameUnits(const std::vector<RunElement> &elements);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,160 @@
+// Import rules for what happens element by element.
+#include "Rules.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::onnx;
+
+/// A tensor like `like` of another element type.
+static Type withElements(Value like, Type elementType) {
+  return cast<RankedTensorType>(like.getType()).clone(elementType);
+}
+
+static bool isFloatValue(Value x) { return isa<FloatType>(cast<RankedTensorType>(x.getType()).getElementType()); }
+
+bool xlc::onnx::importCompare(NodeImport &n, graph::Predicate predicate) {
+  Value a, b;
+  if (!n.broadcastPair(0, 1, a, b))
+    return false;
+  return n.produce(graph::CompareOp::create(n.builder, n.loc, withElements(a, n.builder.getI1Type()), predicate, a, b));
+}
+
+bool xlc::onnx::importIdentity(NodeImport &n) {
+  Value x = n.value(0);
+  return x && n.produce(x);
+}
+
+/// In the form that inference leaves: no mask, and a training flag that is absent or false.
+bool xlc::onnx::importDropout(NodeImport &n) {
+  const ConstantTensor *training = n.constant(2);
+  if (n.has(2) && (!training || !training->isSplat() || training->ints.empty() || training->ints[0]))
+    return n.fail("drops elements; only its inference form is supported");
+  return importIdentity(n);
+}
+
+bool xlc::onnx::importNot(NodeImport &n) {
+  if (n.elementType(0) != n.builder.getI1Type())
+    return n.fail("needs a boolean input");
+  return importUnary<graph::NotOp>(n);
+}
+
+bool xlc::onnx::importIsNaN(NodeImport &n) {
+  Value x = n.value(0);
+  return x && n.produce(graph::IsNanOp::create(n.builder, n.loc, withElements(x, n.builder.getI1Type()), x));
+}
+
+bool xlc::onnx::importCast(NodeImport &n) {
+  int64_t to = getInt(n.node, "to", 0);
+  Type type = byteWidth((int)to) ? convertType((ElementType)to, n.builder.getContext()) : Type();
+  if (!type)
+    return n.fail("casts to element type " + Twine(to) + ", which is not supported");
+  Value x = n.value(0);
+  if (!x || n.elementType(0) == type)
+    return x && n.produce(x);
+  return n.produce(graph::CastOp::create(n.builder, n.loc, withElements(x, type), x));
+}
+
+bool xlc::onnx::importWhere(NodeImport &n) {
+  Shape pair, shape;
+  if (!broadcastShapes(n.shape(1), n.shape(2), pair) || !broadcastShapes(pair, n.shape(0), shape))
+    return n.fail("shapes do not broadcast");
+  if (n.elementType(1) != n.elementType(2) || n.elementType(0) != n.builder.getI1Type())
+    return n.fail("needs a boolean condition and two values of one type");
+  Value condition = n.broadcast(0, shape), a = n.broadcast(1, shape), b = n.broadcast(2, shape);
+  return condition && a && b &&
+         n.produce(graph::SelectOp::create(n.builder, n.loc, a.getType(), condition, a, b));
+}
+
+bool xlc::onnx::importClip(NodeImport &n) {
+  Value x = n.value(0);
+  Shape shape = n.shape(0);
+  for (size_t i = 1; x && i <= 2; ++i) {
+    if (!n.has(i))
+      continue;
+    if (n.elementType(i) != n.elementType(0) || countElements(n.shape(i)) != 1)
+      return n.fail("needs scalar bounds of the input's type");
+    Value bound = n.broadcast(n.reshape(n.value(i), {}), shape);
+    x = i == 1 ? Value(graph::MaxOp::create(n.builder, n.loc, x.getType(), x, bound))
+               : Value(graph::MinOp::create(n.builder, n.loc, x.getType(), x, bound));
+  }
+  return x && n.produce(x);
+}
+
+/// Small whole exponents become products, which are exact and have exact gradients.
+bool xlc::onnx::importPow(NodeImport &n) {
+  const ConstantTensor *exponent = n.constant(1);
+  Value x;
+  if (exponent && exponent->isSplat() && countElements(exponent->shape) == 1) {
+    double power = exponent->asDouble(0);
+    if (!(x = n.value(0)))
+      return false;
+    Type type = x.getType();
+    if (power == 1)
+      return n.produce(x);
+    if (power == 2 || power == 3) {
+      Value square = graph::MulOp::create(n.builder, n.loc, type, x, x);
+      return n.produce(power == 2 ? square : Value(graph::MulOp::create(n.builder, n.loc, type, square, x)));
+    }
+    if (power == 0.5 && isFloatValue(x))
+      return n.produce(graph::SqrtOp::create(n.builder, n.loc, type, x));
+    if (power == -1 && isFloatValue(x))
+      return n.produce(graph::DivOp::create(n.builder, n.loc, type, n.splat(1, x), x));
+  }
+  if (!isa_and_nonnull<FloatType>(n.elementType(0)))
+    return n.fail("has an exponent that is neither a constant of 1, 2 or 3 nor applied to floats");
+  return importBinary<graph::PowOp>(n);
+}
+
+bool xlc::onnx::importRelu(NodeImport &n) {
+  Value x = n.value(0);
+  return x && n.produce(graph::MaxOp::create(n.builder, n.loc, x.getType(), x, n.splat(0, x)));
+}
+
+bool xlc::onnx::importLeakyRelu(NodeImport &n) {
+  Value x = n.value(0);
+  if (!x || !isFloatValue(x))
+    return n.fail("needs a float input");
+  Value small = graph::MulOp::create(n.builder, n.loc, x.getType(), x, n.splat(getFloat(n.node, "alpha", 0.01), x));
+  Value isPositive = graph::CompareOp::create(n.builder, n.loc, withElements(x, n.builder.getI1Type()),
+                                              graph::Predicate::gt, x, n.splat(0, x));
+  return n.produce(graph::SelectOp::create(n.builder, n.loc, x.getType(), isPositive, x, small));
+}
+
+bool xlc::onnx::importSigmoid(NodeImport &n) {
+  Value x = n.value(0);
+  if (!x)
+    return false;
+  Type type = x.getType();
+  Value power = graph::ExpOp::create(n.builder, n.loc, type, graph::NegOp::create(n.builder, n.loc, type, x).getY());
+  Value one = n.splat(1, x);
+  Value sum = graph::AddOp::create(n.builder, n.loc, type, one, power);
+  return n.produce(graph::DivOp::create(n.builder, n.loc, type, one, sum));
+}
+
+bool xlc::onnx::importReciprocal(NodeImport &n) {
+  Value x = n.value(0);
+  return x && n.produce(graph::DivOp::create(n.builder, n.loc, x.getType(), n.splat(1, x), x));
+}
+
+bool xlc::onnx::importSoftplus(NodeImport &n) {
+  Value x = n.value(0);
+  if (!x)
+    return false;
+  // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow.
+  Type type = x.getType();
+  Value size = graph::AbsOp::create(n.builder, n.loc, type, x);
+  Value power = graph::ExpOp::create(n.builder, n.loc, type, graph::NegOp::create(n.builder, n.loc, type, size).getY());
+  Value sum = graph::AddOp::create(n.builder, n.loc, type, n.splat(1, x), power);
+  Value positive = graph::MaxOp::create(n.builder, n.loc, type, x, n.splat(0, x));
+  return n.produce(graph::AddOp::create(n.builder, n.loc, type, positive,
+                                        graph::LogOp::create(n.builder, n.loc, type, sum).getY()));
+}
+
+bool xlc::onnx::importGelu(NodeImport &n) {
+  std::string form = getString(n.node, "approximate", "none");
+  if (form != "none" && form != "tanh")
+    return n.fail("has approximate = '" + form + "'; none and tanh are known");
+  Value x = n.value(0);
+  auto kind = form == "tanh" ? graph::GeluKind::tanh : graph::GeluKind::erf;
+  return x && n.produce(graph::GeluOp::create(n.builder, n.loc, x.getType(), kind, x));
+}

@@ -1,0 +1,264 @@
+// Import rules that move, select and combine elements by place.
+#include "Rules.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::onnx;
+
+/// The integers of input `i`, or of the attribute that older opsets had in its place.
+static bool readInts(NodeImport &n, size_t i, StringRef name, std::optional<Shape> &result) {
+  result = getInts(n.node, name);
+  if (!n.has(i))
+    return true;
+  if (!n.constant(i))
+    return n.fail("needs " + name + " that are known when the model is compiled");
+  ConstantTensor tensor = n.constant(i)->materialized();
+  result = Shape(tensor.ints.begin(), tensor.ints.end());
+  return true;
+}
+
+static Type withShape(Value like, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, cast<RankedTensorType>(like.getType()).getElementType());
+}
+
+/// Ends a rule whose result is input 0 under another shape.
+static bool produceReshaped(NodeImport &n, const std::string &problem, ArrayRef<int64_t> shape) {
+  if (!problem.empty())
+    return n.fail(problem);
+  Value x = n.value(0);
+  return x && n.produce(n.reshape(x, shape));
+}
+
+bool xlc::onnx::importReshape(NodeImport &n) {
+  std::optional<Shape> request;
+  Shape shape;
+  if (!readInts(n, 1, "shape", request))
+    return false;
+  return produceReshaped(n, inferReshape(n.shape(0), *request, getInt(n.node, "allowzero", 0), shape), shape);
+}
+
+bool xlc::onnx::importSqueeze(NodeImport &n) {
+  std::optional<Shape> axes;
+  Shape shape;
+  return readInts(n, 1, "axes", axes) && produceReshaped(n, inferSqueeze(n.shape(0), axes, shape), shape);
+}
+
+bool xlc::onnx::importUnsqueeze(NodeImport &n) {
+  std::optional<Shape> axes;
+  Shape shape;
+  return readInts(n, 1, "axes", axes) &&
+         produceReshaped(n, inferUnsqueeze(n.shape(0), axes.value_or(Shape()), shape), shape);
+}
+
+bool xlc::onnx::importFlatten(NodeImport &n) {
+  Shape from = n.shape(0);
+  int64_t rank = (int64_t)from.size(), axis = getInt(n.node, "axis", 1);
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis > rank)
+    return n.fail("axis is outside rank " + Twine(rank));
+  ArrayRef<int64_t> shape = from;
+  return produceReshaped(n, "", {countElements(shape.take_front(axis)), countElements(shape.drop_front(axis))});
+}
+
+bool xlc::onnx::importTranspose(NodeImport &n) {
+  int64_t rank = (int64_t)n.shape(0).size();
+  Shape permutation = getInts(n.node, "perm").value_or(Shape());
+  if (permutation.empty())
+    for (int64_t d = rank - 1; d >= 0; --d)
+      permutation.push_back(d);
+  Shape sorted = permutation;
+  if ((int64_t)sorted.size() != rank || !normalizeAxes(sorted, rank).empty() ||
+      llvm::any_of(permutation, [](int64_t d) { return d < 0; }))
+    return n.fail("perm is not a permutation of " + Twine(rank) + " dimensions");
+  Value x = n.value(0);
+  return x && n.produce(n.transpose(x, permutation));
+}
+
+bool xlc::onnx::importExpand(NodeImport &n) {
+  std::optional<Shape> request;
+  Shape shape;
+  if (!readInts(n, 1, "shape", request))
+    return false;
+  if (llvm::any_of(*request, [](int64_t size) { return size < 1; }) || !broadcastShapes(n.shape(0), *request, shape))
+    return n.fail("does not broadcast to the requested shape");
+  Value x = n.value(0);
+  return x && n.produce(n.broadcast(x, shape));
+}
+
+bool xlc::onnx::importConcat(NodeImport &n) {
+  Shape shape = n.shape(0);
+  int64_t rank = (int64_t)shape.size(), axis = getInt(n.node, "axis", 0);
+  if (std::string problem = normalizeAxis(axis, rank); !problem.empty())
+    return n.fail(problem);
+  SmallVector<Value> values;
+  shape[axis] = 0;
+  for (size_t i = 0; i < n.numInputs(); ++i) {
+    Shape other = n.shape(i);
+    if ((int64_t)other.size() != rank || n.elementType(i) != n.elementType(0))
+      return n.fail("inputs differ in rank or type");
+    shape[axis] += other[axis];
+    other[axis] = shape[axis];
+    if (other != shape)
+      return n.fail("inputs differ in a dimension other than " + Twine(axis));
+    values.push_back(n.value(i));
+    if (!values.back())
+      return false;
+  }
+  return n.produce(graph::ConcatOp::create(n.builder, n.loc, withShape(values[0], shape), values, axis));
+}
+
+static Value slice(NodeImport &n, Value x, const SliceRange &range) {
+  return graph::SliceOp::create(n.builder, n.loc, withShape(x, range.sizes), x, range.offsets, range.strides);
+}
+
+bool xlc::onnx::importSlice(NodeImport &n) {
+  for (size_t i = 1; i < n.numInputs(); ++i)
+    if (n.has(i) && !n.constant(i))
+      return n.fail("needs bounds that are known when the model is compiled");
+  SliceRange range;
+  std::string problem = inferSlice(n.shape(0), *n.constant(1), *n.constant(2), n.constant(3), n.constant(4), range);
+  if (!problem.empty())
+    return n.fail(problem);
+  Value x = n.value(0);
+  return x && n.produce(slice(n, x, range));
+}
+
+bool xlc::onnx::importSplit(NodeImport &n) {
+  Shape from = n.shape(0), pieces;
+  int64_t axis = getInt(n.node, "axis", 0), at = 0;
+  if (std::string problem = normalizeAxis(axis, (int64_t)from.size()); !problem.empty())
+    return n.fail(problem);
+  if (n.has(1) && !n.constant(1))
+    return n.fail("needs sizes that are known when the model is compiled");
+  if (std::string problem = inferSplit(n.node, n.constant(1), from[axis], pieces); !problem.empty())
+    return n.fail(problem);
+  Value x = n.value(0);
+  if (!x)
+    return false;
+  for (int64_t piece : pieces) {
+    SliceRange range{Shape(from.size(), 0), Shape(from.size(), 1), from};
+    range.offsets[axis] = at;
+    range.sizes[axis] = piece;
+    n.produce(slice(n, x, range));
+    at += piece;
+  }
+  return true;
+}
+
+/// Constant padding; negative amounts cut off.
+bool xlc::onnx::importPad(NodeImport &n) {
+  std::optional<Shape> pads, axes;
+  if (getString(n.node, "mode", "constant") != "constant")
+    return n.fail("has a mode other than constant");
+  if (!readInts(n, 1, "pads", pads) || !readInts(n, 3, "axes", axes))
+    return false;
+  Shape from = n.shape(0);
+  int64_t rank = (int64_t)from.size();
+  if (!axes)
+    for (axes.emplace(); (int64_t)axes->size() < rank;)
+      axes->push_back((int64_t)axes->size());
+  if (!pads || pads->size() != 2 * axes->size())
+    return n.fail("needs two amounts for each axis");
+  SliceRange cut{Shape(rank, 0), Shape(rank, 1), from};
+  Shape low(rank, 0), high(rank, 0), shape = from;
+  for (size_t i = 0; i < axes->size(); ++i) {
+    int64_t axis = (*axes)[i], before = (*pads)[i], after = (*pads)[i + axes->size()];
+    if (std::string problem = normalizeAxis(axis, rank); !problem.empty())
+      return n.fail(problem);
+    constexpr int64_t limit = int64_t(1) << 40;
+    if (std::abs(before) > limit || std::abs(after) > limit)
+      return n.fail("pads by more than 2^40 elements");
+    cut.offsets[axis] = std::max<int64_t>(0, -before);
+    cut.sizes[axis] = from[axis] - cut.offsets[axis] - std::max<int64_t>(0, -after);
+    low[axis] = std::max<int64_t>(0, before);
+    high[axis] = std::max<int64_t>(0, after);
+    shape[axis] = cut.sizes[axis] + low[axis] + high[axis];
+    if (cut.sizes[axis] <= 0)
+      return n.fail("cuts off more than there is");
+  }
+  Value x = n.value(0);
+  if (!x || (n.has(2) && countElements(n.shape(2)) != 1))
+    return n.fail("needs one value to pad with");
+  Value with = n.has(2) ? n.reshape(n.value(2), {}) : n.scalar(0, n.elementType(0));
+  x = cut.sizes == from ? x : slice(n, x, cut);
+  return n.produce(graph::PadOp::create(n.builder, n.loc, withShape(x, shape), x, with, low, high));
+}
+
+/// Indices that are not known are taken to be in range: Import gives the input that they come from
+/// a limit, which the runtime checks.
+bool xlc::onnx::importGather(NodeImport &n) {
+  Shape from = n.shape(0), indexShape = n.shape(1);
+  int64_t axis = getInt(n.node, "axis", 0);
+  if (std::string problem = normalizeAxis(axis, (int64_t)from.size()); !problem.empty())
+    return n.fail(problem);
+  Value indices;
+  if (const ConstantTensor *constant = n.constant(1)) {
+    ConstantTensor wrapped = *constant;
+    for (int64_t &index : wrapped.ints) {
+      index += index < 0 ? from[axis] : 0;
+      if (index < 0 || index >= from[axis])
+        return n.fail("index " + Twine(index) + " is outside a dimension of " + Twine(from[axis]));
+    }
+    indices = materialize(wrapped, indexShape, n.builder, n.loc);
+  } else {
+    indices = n.value(1);
+  }
+  if (!indices || !isa<IntegerType>(n.elementType(1)) || n.elementType(1) == n.builder.getI1Type())
+    return n.fail("needs integer indices");
+  Shape shape(ArrayRef<int64_t>(from).take_front(axis));
+  llvm::append_range(shape, indexShape);
+  llvm::append_range(shape, ArrayRef<int64_t>(from).drop_front(axis + 1));
+  Value table = n.value(0);
+  return table && n.produce(graph::GatherOp::create(n.builder, n.loc, withShape(table, shape), table, indices, axis));
+}
+
+/// select(column - row >= k, x, 0), from indices.
+bool xlc::onnx::importTrilu(NodeImport &n) {
+  Shape shape = n.shape(0);
+  int64_t rank = (int64_t)shape.size();
+  if (rank < 2 || (n.has(1) && (!n.constant(1) || !n.constant(1)->isSplat())))
+    return n.fail("needs two dimensions and a k that is known when the model is compiled");
+  double k = n.has(1) ? n.constant(1)->asDouble(0) : 0;
+  Value x = n.value(0);
+  if (!x)
+    return false;
+  auto i64 = RankedTensorType::get(ArrayRef<int64_t>(shape).take_back(2), n.builder.getI64Type());
+  Value row = graph::IotaOp::create(n.builder, n.loc, i64, 0), column = graph::IotaOp::create(n.builder, n.loc, i64, 1);
+  Value edge = graph::AddOp::create(n.builder, n.loc, i64, row, n.splat(k, row));
+  auto predicate = getInt(n.node, "upper", 1) ? graph::Predicate::ge : graph::Predicate::le;
+  Value keeps = graph::CompareOp::create(n.builder, n.loc, i64.clone(n.builder.getI1Type()), predicate, column, edge);
+  keeps = n.broadcast(keeps, shape);
+  return n.produce(graph::SelectOp::create(n.builder, n.loc, x.getType(), keeps, x, n.splat(0, x)));
+}
+
+bool xlc::onnx::importReduce(NodeImport &n, graph::Reduction kind, bool isMean, bool squares) {
+  std::optional<Shape> given;
+  if (!readInts(n, 1, "axes", given))
+    return false;
+  Shape from = n.shape(0), axes = given.value_or(Shape()), kept, dropped;
+  int64_t rank = (int64_t)from.size(), count = 1;
+  if (std::string problem = normalizeAxes(axes, rank); !problem.empty())
+    return n.fail(problem);
+  if (axes.empty() && !getInt(n.node, "noop_with_empty_axes", 0))
+    for (int64_t d = 0; d < rank; ++d)
+      axes.push_back(d);
+  for (int64_t d = 0; d < rank; ++d) {
+    bool isReduced = llvm::is_contained(axes, d);
+    count *= isReduced ? from[d] : 1;
+    kept.push_back(isReduced ? 1 : from[d]);
+    if (!isReduced)
+      dropped.push_back(from[d]);
+  }
+  Value x = n.value(0);
+  if (!x || !(isa<FloatType>(n.elementType(0)) || (!isMean && !n.elementType(0).isInteger(1))))
+    return n.fail("needs numbers, a mean needs floats");
+  if (squares)
+    x = graph::MulOp::create(n.builder, n.loc, x.getType(), x, x);
+  Value result = axes.empty() ? x : graph::ReduceOp::create(n.builder, n.loc, withShape(x, dropped), kind, x, axes);
+  if (isMean)
+    result = graph::ScaleOp::create(n.builder, n.loc, result.getType(), result, 1, count);
+  return n.produce(getInt(n.node, "keepdims", 1) ? n.reshape(result, kept) : result);
+}
+
+bool xlc::onnx::importReduceMean(NodeImport &n) { return importReduce(n, graph::Reduction::sum, true, false); }
+bool xlc::onnx::importReduceSumSquare(NodeImport &n) { return importReduce(n, graph::Reduction::sum, false, true); }

@@ -1,0 +1,41 @@
+// The gate of Import: what the phases behind it may rely on.
+#include "xlc/Import/Passes.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace xlc;
+
+static LogicalResult verifyOp(Operation *op) {
+  if (op->getDialect()->getNamespace() != graph::GraphDialect::getDialectNamespace())
+    return op->emitError("only ops of the graph dialect may remain after Import");
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !tensor.hasStaticShape())
+      return op->emitError() << "every value must have a static shape, this one is " << type;
+  if (graph::getSourceName(op).empty())
+    return op->emitError("every op must say which node of the model it comes from");
+  if (!graph::getUnit(op))
+    return op->emitError("every op must belong to a unit");
+  return success();
+}
+
+LogicalResult xlc::verifyImported(ModuleOp module) {
+  auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  if (!forward || forward.getNumResults() != 2)
+    return module.emitError("the module needs @forward, which returns the loss and the number of targets");
+  llvm::StringMap<std::map<int64_t, std::vector<StringRef>>> classes; // ops by class and instance
+  for (Operation &op : forward.front().without_terminator()) {
+    if (failed(verifyOp(&op)))
+      return failure();
+    graph::ModelUnitAttr unit = graph::getUnit(&op);
+    classes[unit.getClassName().getValue()][unit.getInstance()].push_back(op.getName().getStringRef());
+  }
+  for (Operation &op : forward.front().without_terminator()) {
+    graph::ModelUnitAttr unit = graph::getUnit(&op);
+    auto &instances = classes[unit.getClassName().getValue()];
+    if (instances[unit.getInstance()] != instances.begin()->second)
+      return op.emitError() << "instances " << instances.begin()->first << " and " << unit.getInstance()
+                            << " of unit class " << unit.getClassName() << " must have the same ops";
+  }
+  return success();
+}
