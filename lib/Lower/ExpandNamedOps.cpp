@@ -265,14 +265,17 @@ struct ExpandNamedOpsPass : xlc::impl::ExpandNamedOpsPassBase<ExpandNamedOpsPass
 
 } // namespace
 
+void xlc::expandNamedOp(Operation *op) {
+  const Row *row = llvm::find_if(table, [&](const Row &r) { return r.op == op->getName().getStringRef(); });
+  if (row == std::end(table))
+    return;
+  op->replaceAllUsesWith(row->expand(op));
+  op->erase();
+}
+
 void xlc::expandNamedOps(func::FuncOp kernel) {
-  for (Operation &op : llvm::make_early_inc_range(kernel.front())) {
-    const Row *row = llvm::find_if(table, [&](const Row &r) { return r.op == op.getName().getStringRef(); });
-    if (row == std::end(table))
-      continue;
-    op.replaceAllUsesWith(row->expand(&op));
-    op.erase();
-  }
+  for (Operation &op : llvm::make_early_inc_range(kernel.front()))
+    expandNamedOp(&op);
   // Results that nobody asked for.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(kernel.front())))
     if (isOpTriviallyDead(&op))

@@ -10,6 +10,7 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Phases/Phases.h"
+#include "xlc/Memory/Memory.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
@@ -96,6 +97,18 @@ LogicalResult schedule(Compilation &compilation) {
   });
 }
 
+LogicalResult memory(Compilation &compilation) {
+  LowerToExecPassOptions exec;
+  exec.threads = compilation.spec.threadsPerRank.value_or(1);
+  return runPasses(compilation, [&](OpPassManager &manager) {
+    manager.addPass(createNormalizeReductionsPass());
+    manager.addPass(createFormKernelsPass());
+    manager.addPass(createLowerToExecPass(exec));
+    manager.addPass(createAssignOffsetsPass());
+    manager.addPass(createVerifyPlacementPass());
+  });
+}
+
 constexpr Phase phases[] = {
     {"Spec", "YAML", "one checked struct", "nothing; it understands", "every value is legal for itself", spec},
     {"Import", "ONNX", "graph",
@@ -110,6 +123,8 @@ constexpr Phase phases[] = {
      "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp", dataParallel},
     {"Schedule", "sched", "sched", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", schedule},
+    {"Memory", "sched", "exec", "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank",
+     "no two live buffers overlap; nothing is read before it is written", memory},
 };
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "xlc/Import/Passes.h"
 #include "xlc/Interpret/Passes.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Memory/Memory.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
@@ -22,6 +23,7 @@ int main(int argc, char **argv) {
   xlc::registerStagePasses();
   xlc::registerDataParallelPasses();
   xlc::registerSchedulePasses();
+  xlc::registerMemoryPasses();
   xlc::interpret::registerInterpretPasses();
   xlc::registerLowerPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));

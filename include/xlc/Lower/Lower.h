@@ -31,6 +31,8 @@ inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 /// Calls with equal results share their code: kernel, layouts of the operands, which results are added to.
 std::string getSpecialisation(exec::CallOp call);
 
+/// Writes a named op as small ones; leaves other ops alone.
+void expandNamedOp(mlir::Operation *op);
 /// Writes named ops of `kernel` as small ones.
 void expandNamedOps(mlir::func::FuncOp kernel);
 

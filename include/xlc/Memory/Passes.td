@@ -1,0 +1,83 @@
+// Passes of the phase Memory, in the order in which they run.
+#ifndef XLC_MEMORY_PASSES_TD
+#define XLC_MEMORY_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp"> {
+  let summary = "every reduction becomes one over the last dimension, over all but the last, or over all";
+  let description = [{
+    These three are the kinds of kernel there are. Cross-entropy is written as the small ops it consists of,
+    since it is two kernels: one over rows, one over all.
+
+        %y = graph.reduce sum %x dims [0] : tensor<8x32x64xf32> -> tensor<32x64xf32>
+
+    becomes
+
+        %0 = graph.reshape %x : tensor<8x32x64xf32> -> tensor<8x2048xf32>
+        %1 = graph.reduce sum %0 dims [0] : tensor<8x2048xf32> -> tensor<2048xf32>
+        %y = graph.reshape %1 : tensor<2048xf32> -> tensor<32x64xf32>
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
+def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "groups the ops of unit functions into kernels";
+  let description = [{
+    Afterwards a unit function consists of calls on kernel functions, of views (reshape, transpose, slice that
+    are strides) and of concats whose operands can be made in place. Only what is a kernel's result takes memory.
+    Kinds (`exec.kind`): library calls contract (with bias), attention, attention_backward, scatter_add; generated
+    loop, rows (reductions over the last dimension), columns (over all others), all (to scalars).
+
+        %0 = graph.contract "ab,bc->ac" %x, %w
+        %1 = graph.broadcast %b
+        %2 = graph.add %0, %1
+        %3 = graph.gelu tanh %2
+
+    becomes
+
+        func.func private @kernel_0(%x, %w, %b) attributes {exec.kind = "contract"} { ... }
+        func.func private @kernel_1(%x) attributes {exec.kind = "loop"} { graph.gelu ... }
+        %0 = call @kernel_0(%x, %w, %b)
+        %1 = call @kernel_1(%0)
+
+    Equal kernels are one function.
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect", "::mlir::func::FuncDialect"];
+}
+
+def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
+  let summary = "unit functions on slots of memory, and the timeline as actions on buffers";
+  let description = [{
+    A unit function's slots are its arguments, its results, its temporaries and workspace. Every activation, every
+    temporary of a run, every bucket's parameters, gradients and states become a buffer; offsets are still 0.
+
+        func.func private @layer_F(%0: memref<8x64xf32>, ...) {
+          exec.call @kernel_0 ins(%0, %1, %2 : ...) outs(%3 : ...) accumulate [0]
+        }
+        exec.program @train ... {
+          exec.buffer 0 parameters "bucket_0" size 4096 offset 0 live 0 to 12 persistent
+          exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, ...]
+        }
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "1", "threads of a rank: library calls need workspace for each">];
+  let dependentDialects = ["::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
+}
+
+def AssignOffsetsPass : Pass<"xlc-assign-offsets", "::mlir::ModuleOp"> {
+  let summary = "places every buffer in the arena";
+  let description = [{
+    Lifetimes are counted in calls: a buffer is live from the call that defines it to the one that reads it last.
+    Persistent buffers lie at the bottom. Writes offsets, the arena's size and the lower bound.
+  }];
+}
+
+def VerifyPlacementPass : Pass<"xlc-verify-placement", "::mlir::ModuleOp"> {
+  let summary = "gate: no two live buffers overlap, nothing is read before it is written";
+  let description = [{
+    Shares nothing with the placement: it replays the program call by call and keeps, for every byte of the arena,
+    which buffer wrote it last. A call may only read bytes that still belong to the buffer it names.
+  }];
+}
+
+#endif // XLC_MEMORY_PASSES_TD

@@ -1,0 +1,37 @@
+// Ops that only arrange the elements of another value, as strides: what they make needs no memory.
+#ifndef XLC_MEMORY_VIEWS_H
+#define XLC_MEMORY_VIEWS_H
+
+#include "xlc/Dialect/Graph/Graph.h"
+
+namespace xlc {
+
+/// Element (i0, i1, ...) stands `offset + sum of i * strides` elements after the first of `root`.
+struct Layout {
+  mlir::Value root;
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t> sizes, strides;
+
+  /// `root` itself: row-major, without gaps.
+  static Layout whole(mlir::Value root);
+  bool isContiguous() const;
+  /// The memory of the root under this layout, relative to `offset`.
+  mlir::MemRefType getMemory() const;
+};
+
+/// Strides under which elements laid out by `sizes` and `strides` appear as `to`; none where only a copy can do it.
+std::optional<llvm::SmallVector<int64_t>> reshapeStrides(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides,
+                                                         llvm::ArrayRef<int64_t> to);
+
+/// The layout of a reshape, transpose or slice of something laid out as `from`; none for other ops, and where a copy is needed.
+std::optional<Layout> viewThrough(mlir::Operation *op, const Layout &from);
+
+/// The layout of a value through all views above it. Values that are not views are their own root.
+Layout findLayout(mlir::Value value);
+
+/// Whether `value` is a view of another value.
+bool isView(mlir::Value value);
+
+} // namespace xlc
+
+#endif

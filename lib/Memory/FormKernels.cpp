@@ -1,0 +1,193 @@
+// Acts on the groups of KernelGroups.h: each becomes a kernel function and a call. A kernel copies the
+// cheap sources it reads; everything else it reads is an argument, as a view where it is one.
+#include "KernelGroups.h"
+#include "mlir/IR/IRMapping.h"
+#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Memory/Memory.h"
+#include <deque>
+
+namespace xlc {
+#define GEN_PASS_DEF_FORMKERNELSPASS
+#include "xlc/Memory/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// The body of one kernel while it is written.
+struct Body {
+  const KernelGroup &group;
+  SmallVector<Value> arguments;  ///< of the unit function
+  SmallVector<Operation *> ops;  ///< in order, copies of cheap ones included
+  llvm::DenseSet<Value> known;
+
+  /// Makes `value` available: an op of the group, a cheap op to copy, or an argument.
+  void need(Value value) {
+    if (!known.insert(value).second)
+      return;
+    Operation *op = value.getDefiningOp();
+    if (op && group.ops.contains(op))
+      return; // its turn comes
+    if (op && (KernelGroups::isInline(value) || reachesGroup(value))) {
+      for (Value operand : op->getOperands())
+        need(operand);
+      ops.push_back(op);
+      return;
+    }
+    arguments.push_back(value);
+  }
+
+  /// What a library reads must be in memory, cheap or not.
+  void needArgument(Value value) {
+    if (known.insert(value).second)
+      arguments.push_back(value);
+  }
+
+  /// A view or broadcast of something that this kernel makes.
+  bool reachesGroup(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<graph::ReshapeOp, graph::BroadcastOp>(op))
+      return false;
+    Operation *source = op->getOperand(0).getDefiningOp();
+    return source && (group.ops.contains(source) || reachesGroup(op->getOperand(0)));
+  }
+};
+
+class Former {
+public:
+  Former(ModuleOp module, llvm::StringMap<SmallVector<func::FuncOp>> &known, func::FuncOp function)
+      : function(function), groups(function), builder(module.getContext()), known(known) {}
+
+  void run() {
+    for (const KernelGroup &group : groups.get())
+      write(group);
+    findOuterUses();
+    Block *old = &function.front();
+    Block *fresh = new Block();
+    function.getBody().push_back(fresh);
+    for (BlockArgument argument : old->getArguments())
+      outer.map(argument, fresh->addArgument(argument.getType(), argument.getLoc()));
+    builder.setInsertionPointToEnd(fresh);
+    for (Body &body : bodies)
+      body.group.kind == KernelGroup::Kind::Concat ? copyOuter(body.group.ops.front()) : call(body);
+    SmallVector<Value> returned;
+    for (Value value : old->getTerminator()->getOperands())
+      returned.push_back(toOuter(value));
+    func::ReturnOp::create(builder, old->getTerminator()->getLoc(), returned);
+    old->dropAllReferences();
+    old->erase();
+  }
+
+private:
+  void write(const KernelGroup &group) {
+    Body &body = bodies.emplace_back(Body{group, {}, {}, {}});
+    for (Operation *op : group.ops) {
+      bool isLibraryCall = group.kind == KernelGroup::Kind::Library && op == group.ops.front();
+      for (Value operand : op->getOperands())
+        isLibraryCall ? body.needArgument(operand) : body.need(operand);
+      body.ops.push_back(op);
+    }
+  }
+
+  /// Values that must exist outside of the kernel that makes them.
+  void findOuterUses() {
+    SmallVector<Value> work(function.front().getTerminator()->getOperands());
+    for (const Body &body : bodies)
+      llvm::append_range(work, body.arguments);
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      if (!outerUses.insert(value).second || !isView(value))
+        continue;
+      work.push_back(value.getDefiningOp()->getOperand(0));
+    }
+  }
+
+  /// The value in the new body; views are written when they are asked for.
+  Value toOuter(Value value) {
+    if (Value there = outer.lookupOrNull(value))
+      return there;
+    copyOuter(value.getDefiningOp());
+    return outer.lookup(value);
+  }
+
+  void copyOuter(Operation *op) {
+    for (Value operand : op->getOperands())
+      toOuter(operand);
+    builder.clone(*op, outer);
+  }
+
+  void call(const Body &body) {
+    SmallVector<Value> results, arguments;
+    for (Operation *op : body.group.ops)
+      for (Value result : op->getResults())
+        if (outerUses.contains(result))
+          results.push_back(result);
+    for (Value argument : body.arguments)
+      arguments.push_back(toOuter(argument));
+    func::FuncOp kernel = share(outline(body, results));
+    auto call = func::CallOp::create(builder, body.group.ops.back()->getLoc(), kernel, arguments);
+    SmallVector<Attribute> names;
+    for (Value result : results)
+      names.push_back(builder.getStringAttr(graph::getSourceName(result.getDefiningOp())));
+    call->setAttr(exec::kSlotName, builder.getArrayAttr(names));
+    for (auto [result, value] : llvm::zip(results, call.getResults()))
+      outer.map(result, value);
+  }
+
+  func::FuncOp outline(const Body &body, ArrayRef<Value> results) {
+    OpBuilder top(function);
+    auto type = top.getFunctionType(ValueRange(body.arguments).getTypes(), ValueRange(results).getTypes());
+    auto kernel = func::FuncOp::create(top, body.group.ops.front()->getLoc(), "kernel", type);
+    kernel.setPrivate();
+    kernel->setAttr(kKernelKind, top.getStringAttr(body.group.name));
+    OpBuilder inside = OpBuilder::atBlockEnd(kernel.addEntryBlock());
+    IRMapping mapping;
+    mapping.map(body.arguments, kernel.getArguments());
+    for (Operation *op : body.ops) {
+      Operation *copy = inside.clone(*op, mapping);
+      copy->removeAttr(graph::kRole);
+    }
+    SmallVector<Value> returned = llvm::map_to_vector(results, [&](Value value) { return mapping.lookup(value); });
+    func::ReturnOp::create(inside, kernel.getLoc(), returned);
+    return kernel;
+  }
+
+  /// Equal kernels are one function.
+  func::FuncOp share(func::FuncOp kernel) {
+    std::string key = std::to_string(llvm::hash_value(kernel.front().front().getName().getStringRef())) + "/" +
+                      std::to_string(kernel.front().getOperations().size());
+    for (func::FuncOp other : known[key])
+      if (other.getFunctionType() == kernel.getFunctionType() && other->getAttr(kKernelKind) == kernel->getAttr(kKernelKind) &&
+          OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &kernel.getBody(), OperationEquivalence::IgnoreLocations)) {
+        kernel.erase();
+        return other;
+      }
+    size_t count = 0;
+    for (auto &entry : known)
+      count += entry.second.size();
+    kernel.setName("kernel_" + std::to_string(count));
+    known[key].push_back(kernel);
+    return kernel;
+  }
+
+  func::FuncOp function;
+  KernelGroups groups;
+  OpBuilder builder;
+  llvm::StringMap<SmallVector<func::FuncOp>> &known;
+  std::deque<Body> bodies;
+  llvm::DenseSet<Value> outerUses;
+  IRMapping outer;
+};
+
+struct FormKernelsPass : xlc::impl::FormKernelsPassBase<FormKernelsPass> {
+  void runOnOperation() override {
+    llvm::StringMap<SmallVector<func::FuncOp>> known;
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (!function.isExternal() && function.isPrivate() && !function->hasAttr(kKernelKind))
+        Former(getOperation(), known, function).run();
+  }
+};
+
+} // namespace

@@ -1,0 +1,268 @@
+// Grouping is greedy and in program order. An op joins the last kernel that any of its operands waits for, if that
+// kernel can do it too; otherwise it begins a new one. Since kernels run in the order in which they were
+// begun, joining kernel k is right as soon as everything the op needs is there when k runs.
+//
+//   k0 contract+bias    k1 add, layer_norm (rows)    k2 contract+bias    k3 gelu (loop) ...
+//
+// Three sorts of op are not kernels of their own: views (strides), cheap sources (constants, broadcasts: made again
+// wherever they are read), and concats whose operands are written in place.
+#include "KernelGroups.h"
+#include "xlc/Lower/LibraryCalls.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+using Kind = KernelGroup::Kind;
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+bool isArrangement(Operation *op) { return op && isa<ReshapeOp, TransposeOp, SliceOp>(op); }
+
+/// Ops that read elements at other indices than those they write.
+bool isIndexMapping(Operation *op) { return isa<ReshapeOp, TransposeOp, SliceOp, ConcatOp, PadOp, GatherOp>(op); }
+
+/// The kernel an op would be on its own.
+KernelGroup describe(Operation *op) {
+  auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };
+  if (isa<LayerNormOp, LayerNormBackwardOp, SoftmaxOp>(op))
+    return {Kind::Rows, "rows", over(op->getOperand(0)), {}};
+  if (isa<LayerNormWeightBackwardOp>(op))
+    return {Kind::Columns, "columns", over(op->getOperand(0)), {}};
+  if (isa<SumSquaresOp>(op))
+    return {Kind::All, "all", over(op->getOperand(0)), {}};
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    int64_t rank = shapeOf(reduce.getX()).size();
+    if ((int64_t)reduce.getDimensions().size() == rank)
+      return {Kind::All, "all", over(reduce.getX()), {}};
+    bool isLast = reduce.getDimensions().size() == 1 && reduce.getDimensions()[0] == rank - 1;
+    return isLast ? KernelGroup{Kind::Rows, "rows", over(reduce.getX()), {}} : KernelGroup{Kind::Columns, "columns", over(reduce.getX()), {}};
+  }
+  if (shapeOf(op->getResult(0)).empty())
+    return {Kind::All, "all", {}, {}};
+  return {Kind::Loop, "loop", over(op->getResult(0)), {}};
+}
+
+SmallVector<MemRefType> memoryOf(Operation *op) {
+  SmallVector<MemRefType> memory;
+  for (Value operand : op->getOperands())
+    memory.push_back(findLayout(operand).getMemory());
+  for (Value result : op->getResults())
+    memory.push_back(Layout::whole(result).getMemory());
+  return memory;
+}
+
+StringRef libraryName(Operation *op) {
+  return isa<ContractOp>(op) ? "contract" : isa<AttentionOp>(op) ? "attention" : isa<AttentionBackwardOp>(op) ? "attention_backward" : isa<ScatterAddOp>(op) ? "scatter_add" : "";
+}
+
+/// What a chain of reshapes, each read once, begins with.
+Value skipReshapes(Value value) {
+  while (value.getDefiningOp<ReshapeOp>() && value.hasOneUse())
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+/// Whether the library takes the operands as they lie.
+bool fitsLibrary(Operation *op) {
+  SmallVector<MemRefType> memory = memoryOf(op);
+  if (auto contract = dyn_cast<ContractOp>(op))
+    return findContractShape(contract, memory[0], memory[1], memory[2], false).has_value();
+  if (auto scatter = dyn_cast<ScatterAddOp>(op))
+    return findScatterShape(scatter, memory).has_value();
+  return findAttentionShape(op, memory).has_value();
+}
+
+} // namespace
+
+bool KernelGroups::isInline(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  return isa<ConstantOp, IotaOp, BroadcastOp>(op) || (isArrangement(op) && isInline(op->getOperand(0)));
+}
+
+KernelGroups::KernelGroups(func::FuncOp function) : function(function) {
+  returnResultsOnly();
+  for (Operation &op : llvm::make_early_inc_range(function.front().without_terminator()))
+    add(&op);
+  for (Value returned : function.front().getTerminator()->getOperands())
+    materialize(returned);
+}
+
+/// What is returned must be a kernel's own result: arguments, views of them and second names are copied.
+void KernelGroups::returnResultsOnly() {
+  DenseSet<Value> roots;
+  Operation *terminator = function.front().getTerminator();
+  for (OpOperand &returned : terminator->getOpOperands()) {
+    Layout layout = findLayout(returned.get());
+    Operation *root = layout.root.getDefiningOp();
+    bool isWhole = layout.isContiguous() &&
+                   cast<RankedTensorType>(layout.root.getType()).getNumElements() ==
+                       cast<RankedTensorType>(returned.get().getType()).getNumElements();
+    if (!root || !isWhole || !roots.insert(layout.root).second)
+      returned.set(copy(returned.get(), terminator));
+  }
+}
+
+Value KernelGroups::copy(Value value, Operation *before) {
+  OpBuilder builder(before);
+  return CastOp::create(builder, before->getLoc(), value.getType(), value);
+}
+
+int64_t KernelGroups::readiness(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return -1;
+  if (auto it = groupOf.find(op); it != groupOf.end())
+    return it->second;
+  int64_t latest = -1;
+  for (Value operand : op->getOperands())
+    latest = std::max(latest, readiness(operand));
+  return latest;
+}
+
+int64_t KernelGroups::create(KernelGroup group, Operation *op) {
+  groups.push_back(std::move(group));
+  groups.back().ops.insert(op);
+  groupOf[op] = groups.size() - 1;
+  return groups.size() - 1;
+}
+
+void KernelGroups::add(Operation *op) {
+  if (isInline(op->getResult(0)) || isView(op->getResult(0)))
+    return;
+  if (!libraryName(op).empty())
+    return addLibrary(op);
+  if (addBias(op) || addConcat(op))
+    return;
+  addFused(op);
+}
+
+/// Gives a cheap value memory of its own.
+void KernelGroups::materialize(Value value) {
+  Value root = findLayout(value).root;
+  Operation *op = root.getDefiningOp();
+  if (op && isInline(root) && !groupOf.contains(op))
+    create({shapeOf(root).empty() ? Kind::All : Kind::Loop, shapeOf(root).empty() ? "all" : "loop", SmallVector<int64_t>(shapeOf(root)), {}}, op);
+}
+
+/// Views that the library cannot take become copies.
+void KernelGroups::copyOperands(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (fitsLibrary(op))
+      return;
+    if (findLayout(operand.get()).isContiguous())
+      continue;
+    operand.set(copy(operand.get(), op));
+    addFused(operand.get().getDefiningOp());
+  }
+}
+
+void KernelGroups::addLibrary(Operation *op) {
+  for (Value operand : op->getOperands())
+    materialize(operand);
+  copyOperands(op);
+  create({Kind::Library, libraryName(op), {}, {}}, op);
+}
+
+/// contract + broadcast(vector along the last dimension) is one library call.
+bool KernelGroups::addBias(Operation *op) {
+  if (!isa<AddOp>(op))
+    return false;
+  for (unsigned i : {0u, 1u}) {
+    auto contract = op->getOperand(i).getDefiningOp<ContractOp>();
+    auto broadcast = op->getOperand(1 - i).getDefiningOp<BroadcastOp>();
+    if (!contract || !broadcast || !contract->hasOneUse() || shapeOf(broadcast.getX()).size() != 1 ||
+        shapeOf(broadcast.getX()) != shapeOf(op->getResult(0)).take_back() || isInline(broadcast.getX()))
+      continue;
+    KernelGroup &group = groups[groupOf[contract]];
+    SmallVector<MemRefType> memory = memoryOf(contract);
+    bool isThere = readiness(broadcast.getX()) <= groupOf[contract] && !isMadeIn(broadcast.getX(), groupOf[contract]);
+    if (group.ops.size() != 1 || !isThere || !findLayout(broadcast.getX()).isContiguous() ||
+        !findContractShape(contract, memory[0], memory[1], memory[2], true))
+      continue;
+    group.ops.insert(op);
+    groupOf[op] = groupOf[contract];
+    return true;
+  }
+  return false;
+}
+
+/// A concat is free where each operand is a result of this function that nobody else reads: it is written in place.
+bool KernelGroups::addConcat(Operation *op) {
+  if (!isa<ConcatOp>(op))
+    return false;
+  DenseSet<Value> roots;
+  Layout whole = Layout::whole(op->getResult(0));
+  for (Value operand : op->getOperands()) {
+    if (operand.hasOneUse() && !reshapeStrides(shapeOf(operand), whole.strides, shapeOf(skipReshapes(operand))))
+      return false;
+    bool isReadOnce = operand.hasOneUse() && skipReshapes(operand).hasOneUse();
+    operand = skipReshapes(operand);
+    Operation *root = operand.getDefiningOp();
+    bool isOwn = isReadOnce && root && groupOf.contains(root) && !isa<ConcatOp>(root) && roots.insert(operand).second;
+    if (!isOwn || isa<ContractOp>(root) || !findLayout(operand).isContiguous())
+      return false;
+  }
+  create({Kind::Concat, "", {}, {}}, op);
+  return true;
+}
+
+bool KernelGroups::isMadeIn(Value value, int64_t group) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto it = groupOf.find(op); it != groupOf.end())
+    return it->second == group;
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeIn(operand, group); });
+}
+
+/// Whether kernel `group` can read `value` at the point of its iteration: it comes from outside, is made by one of its
+/// own ops, or is a row's value repeated along the row.
+bool KernelGroups::isReadableInside(Value value, int64_t group) {
+  if (!isMadeIn(value, group))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (groupOf.contains(op))
+    return true;
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  auto reshape = broadcast ? broadcast.getX().getDefiningOp<ReshapeOp>() : ReshapeOp();
+  if (!reshape || groups[group].kind != Kind::Rows || shapeOf(value) != ArrayRef<int64_t>(groups[group].domain))
+    return false;
+  SmallVector<int64_t> rows(ArrayRef(groups[group].domain).drop_back());
+  bool isRowValue = shapeOf(reshape.getX()) == ArrayRef<int64_t>(rows) && groupOf.contains(reshape.getX().getDefiningOp());
+  rows.push_back(1);
+  return isRowValue && shapeOf(reshape.getY()) == ArrayRef<int64_t>(rows);
+}
+
+bool KernelGroups::canJoin(Operation *op, const KernelGroup &fresh, int64_t index) {
+  const KernelGroup &group = groups[index];
+  if (isIndexMapping(op) && llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeIn(operand, index); }))
+    return false;
+  if (!llvm::all_of(op->getOperands(), [&](Value operand) { return isReadableInside(operand, index); }))
+    return false;
+  if (group.kind == Kind::All)
+    return fresh.kind == Kind::All && fresh.domain.empty();
+  bool isRowValue = group.kind == Kind::Rows && fresh.kind == Kind::Loop && ArrayRef(fresh.domain) == ArrayRef(group.domain).drop_back();
+  bool isSameDomain = fresh.domain == group.domain && !group.domain.empty();
+  bool areRowLike = (group.kind == Kind::Loop || group.kind == Kind::Rows) && (fresh.kind == Kind::Loop || fresh.kind == Kind::Rows);
+  return areRowLike && (isSameDomain || isRowValue);
+}
+
+void KernelGroups::addFused(Operation *op) {
+  KernelGroup fresh = describe(op);
+  int64_t latest = -1;
+  for (Value operand : op->getOperands())
+    latest = std::max(latest, readiness(operand));
+  if (latest < 0 || !canJoin(op, fresh, latest)) {
+    create(std::move(fresh), op);
+    return;
+  }
+  KernelGroup &group = groups[latest];
+  if (fresh.kind == Kind::Rows)
+    group.kind = Kind::Rows, group.name = "rows";
+  group.ops.insert(op);
+  groupOf[op] = latest;
+}

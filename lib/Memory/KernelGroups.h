@@ -1,0 +1,54 @@
+// Which ops of a unit function make one kernel. Decides; FormKernels.cpp acts.
+#ifndef XLC_LIB_MEMORY_KERNELGROUPS_H
+#define XLC_LIB_MEMORY_KERNELGROUPS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Memory/Views.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace xlc {
+
+/// Ops that one kernel does. `domain` is the shape of the iteration: of the results (loop), of what is reduced
+/// (rows, columns, all).
+struct KernelGroup {
+  enum class Kind { Library, Loop, Rows, Columns, All, Concat } kind;
+  llvm::StringRef name; ///< exec.kind
+  llvm::SmallVector<int64_t> domain;
+  llvm::SetVector<mlir::Operation *> ops;
+};
+
+/// The kernels of a function, in an order in which they can run.
+class KernelGroups {
+public:
+  /// Groups all ops of `function`; inserts copies where a library call cannot take a view.
+  explicit KernelGroups(mlir::func::FuncOp function);
+
+  llvm::ArrayRef<KernelGroup> get() const { return groups; }
+  /// Cheap ops that are made again in every kernel that needs them.
+  static bool isInline(mlir::Value value);
+
+private:
+  void add(mlir::Operation *op);
+  void addLibrary(mlir::Operation *op);
+  void addFused(mlir::Operation *op);
+  bool addBias(mlir::Operation *op);
+  bool addConcat(mlir::Operation *op);
+  void copyOperands(mlir::Operation *op);
+  void returnResultsOnly();
+  mlir::Value copy(mlir::Value value, mlir::Operation *before);
+  void materialize(mlir::Value value);
+  /// The last kernel that `value` waits for, -1 where it waits for none.
+  int64_t readiness(mlir::Value value);
+  bool isMadeIn(mlir::Value value, int64_t group);
+  bool isReadableInside(mlir::Value value, int64_t group);
+  bool canJoin(mlir::Operation *op, const KernelGroup &fresh, int64_t group);
+  int64_t create(KernelGroup group, mlir::Operation *op);
+
+  mlir::func::FuncOp function;
+  llvm::SmallVector<KernelGroup> groups;
+  llvm::DenseMap<mlir::Operation *, int64_t> groupOf;
+};
+
+} // namespace xlc
+
+#endif

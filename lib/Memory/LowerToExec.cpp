@@ -1,0 +1,59 @@
+// From values to memory: first the unit functions, each once for all its runs, then the timeline.
+#include "ProgramBuilder.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_LOWERTOEXECPASS
+#include "xlc/Memory/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// Whether a run's operand is read by nobody after it.
+bool diesIn(sched::RunOp run, Value value) {
+  if (llvm::count(run.getValues(), value) > 1)
+    return false;
+  return llvm::none_of(value.getUsers(), [&](Operation *user) { return run->isBeforeInBlock(user); });
+}
+
+/// Joins what one run says with what earlier ones said: a store that is sometimes added is added `later`.
+void refine(Signature &signature, sched::RunOp run, bool isFirstRun) {
+  using exec::Accumulate;
+  signature.params = run.getParams().size();
+  signature.stores = run.getStores().size();
+  signature.dies.resize(run.getValues().size(), true);
+  for (auto [i, value] : llvm::enumerate(run.getValues()))
+    signature.dies[i] = signature.dies[i] && diesIn(run, value);
+  signature.accumulate.resize(run.getStores().size(), 0);
+  for (auto [i, adds] : llvm::enumerate(run.getAccumulate())) {
+    auto now = (int32_t)(adds ? Accumulate::always : Accumulate::never);
+    bool isSame = isFirstRun || signature.accumulate[i] == now;
+    signature.accumulate[i] = isSame ? now : (int32_t)Accumulate::later;
+  }
+}
+
+struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
+  using LowerToExecPassBase::LowerToExecPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto timeline : llvm::make_early_inc_range(module.getOps<sched::TimelineOp>())) {
+      llvm::StringMap<Signature> signatures;
+      SmallVector<StringRef> order;
+      for (auto run : timeline.getBody().front().getOps<sched::RunOp>()) {
+        auto [it, isNew] = signatures.try_emplace(run.getFunction());
+        refine(it->second, run, isNew);
+        if (isNew)
+          order.push_back(it->first());
+      }
+      for (StringRef name : order)
+        if (failed(lowerToSlots(module.lookupSymbol<func::FuncOp>(name), signatures[name], threads)))
+          return signalPassFailure();
+      ProgramBuilder(module, timeline).build(signatures);
+    }
+  }
+};
+
+} // namespace

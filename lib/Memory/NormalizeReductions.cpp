@@ -1,0 +1,118 @@
+// Three kinds of reduction are enough: to rows, to columns, to a scalar. The others become one of them by
+// a reshape or, where the reduced dimensions lie amid others, a transpose. Scatters go along dimension 0.
+#include "xlc/Lower/Lower.h"
+#include "xlc/Memory/Memory.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_NORMALIZEREDUCTIONSPASS
+#include "xlc/Memory/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes)
+    result *= size;
+  return result;
+}
+
+Value reshape(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> shape) {
+  auto type = typeOf(x).clone(shape);
+  return x.getType() == type ? x : ReshapeOp::create(b, loc, type, x).getResult();
+}
+
+Value transpose(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> shape;
+  for (int64_t dimension : permutation)
+    shape.push_back(typeOf(x).getDimSize(dimension));
+  return TransposeOp::create(b, loc, typeOf(x).clone(shape), x, permutation);
+}
+
+void normalizeReduce(ReduceOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Value x = op.getX();
+  SmallVector<int64_t> reduced(op.getDimensions()), kept;
+  int64_t rank = typeOf(x).getRank();
+  for (int64_t i = 0; i < rank; ++i)
+    if (!llvm::is_contained(reduced, i))
+      kept.push_back(i);
+  if (kept.empty() && !reduced.empty())
+    return;
+  if (reduced.empty()) {
+    op.replaceAllUsesWith(x);
+    return op.erase();
+  }
+  bool isPrefix = reduced.back() == (int64_t)reduced.size() - 1;
+  bool isSuffix = kept.back() == (int64_t)kept.size() - 1;
+  if (!isPrefix && !isSuffix) {
+    SmallVector<int64_t> order(kept);
+    llvm::append_range(order, reduced);
+    x = transpose(b, loc, x, order);
+    isSuffix = true;
+  }
+  SmallVector<int64_t> keptSizes(op.getType().getShape());
+  int64_t count = product(typeOf(x).getShape()) / std::max<int64_t>(product(keptSizes), 1);
+  SmallVector<int64_t> shape, dimensions, result;
+  if (isSuffix) { // [kept..., all reduced ones]
+    shape = keptSizes;
+    shape.push_back(count);
+    dimensions.push_back(keptSizes.size());
+    result = keptSizes;
+  } else { // [all reduced ones, all kept ones]
+    shape = {count, product(keptSizes)};
+    dimensions.push_back(0);
+    result = {product(keptSizes)};
+  }
+  Value y = ReduceOp::create(b, loc, op.getType().clone(result), op.getKind(), reshape(b, loc, x, shape), dimensions);
+  op.replaceAllUsesWith(reshape(b, loc, y, keptSizes));
+  op.erase();
+}
+
+/// Moves dimension `d` of a scatter to the front and back.
+void normalizeScatter(ScatterAddOp op) {
+  int64_t d = op.getDimension(), width = typeOf(op.getIndices()).getRank(), rank = typeOf(op.getUpdates()).getRank();
+  if (d == 0)
+    return;
+  OpBuilder b(op);
+  SmallVector<int64_t> forward, backward;
+  for (int64_t i = 0; i < width; ++i)
+    forward.push_back(d + i);
+  for (int64_t i = 0; i < rank; ++i)
+    if (i < d || i >= d + width)
+      forward.push_back(i);
+  Value updates = transpose(b, op.getLoc(), op.getUpdates(), forward);
+  SmallVector<int64_t> shape(op.getType().getShape());
+  int64_t size = shape[d];
+  shape.erase(shape.begin() + d);
+  shape.insert(shape.begin(), size);
+  Value scattered = ScatterAddOp::create(b, op.getLoc(), op.getType().clone(shape), op.getIndices(), updates, 0);
+  for (int64_t i = 0; i < (int64_t)shape.size(); ++i)
+    backward.push_back(i < d ? i + 1 : i == d ? 0 : i);
+  op.replaceAllUsesWith(transpose(b, op.getLoc(), scattered, backward));
+  op.erase();
+}
+
+struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<NormalizeReductionsPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      for (Operation &op : llvm::make_early_inc_range(function.front()))
+        if (isa<CrossEntropyOp>(op))
+          expandNamedOp(&op);
+      for (Operation &op : llvm::make_early_inc_range(function.front()))
+        if (auto reduce = dyn_cast<ReduceOp>(op))
+          normalizeReduce(reduce);
+        else if (auto scatter = dyn_cast<ScatterAddOp>(op))
+          normalizeScatter(scatter);
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,225 @@
+// Buffers and actions. What lives where:
+//
+//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, scale, c1, c2 | group 1 ...   (64 bytes each)
+//   bucket     parameters (whole or shard) and states persist; a gathered whole lives from gather to release
+//   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a micro-batch
+#include "ProgramBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Lower/LibraryCalls.h"
+
+using namespace mlir;
+using namespace xlc;
+using exec::Cause;
+
+namespace {
+constexpr int64_t kSlotBytes = 64; ///< of a scalar
+constexpr StringRef scalarNames[] = {sched::kLossSum, sched::kLossCount, sched::kSumSquares, "@loss", "@norm"};
+
+bool isShard(sched::Extent extent) { return extent == sched::Extent::shard; }
+} // namespace
+
+ProgramBuilder::ProgramBuilder(ModuleOp module, sched::TimelineOp timeline)
+    : module(module), timeline(timeline), actions(module.getContext()) {}
+
+int64_t ProgramBuilder::addBuffer(StringRef name, Cause cause, int64_t bytes, bool isPersistent) {
+  buffers.push_back({name.str(), cause, bytes, time, time, isPersistent});
+  return buffers.size() - 1;
+}
+
+exec::PlaceAttr ProgramBuilder::place(int64_t buffer, int64_t offset, int64_t stride) {
+  buffers[buffer].last = time;
+  return exec::PlaceAttr::get(module.getContext(), buffer, offset, stride);
+}
+
+void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
+  OpBuilder builder(timeline);
+  program = exec::ProgramOp::create(builder, timeline.getLoc(), timeline.getSymName(), timeline.getRanks(),
+                                    timeline.getShards(), timeline.getMicroBatches(), 0, 0);
+  actions.setInsertionPointToEnd(&program.getBody().emplaceBlock());
+  addPersistentBuffers();
+  begin();
+  for (Operation &op : timeline.getBody().front())
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case<sched::RunOp>([&](auto run) { translate(run, signatures.find(run.getFunction())->second); })
+        .Case<sched::LoadOp, sched::AllGatherOp, sched::ReleaseOp, sched::ReduceScatterOp, sched::AllReduceOp,
+              sched::NormOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>([&](auto action) { translate(action); });
+  finish();
+}
+
+void ProgramBuilder::addPersistentBuffers() {
+  auto groups = module->getAttrOfType<ArrayAttr>(graph::kGroups);
+  for (auto bucket : module.getOps<sched::BucketOp>()) {
+    BucketMemory &memory = buckets[bucket.getSymNameAttr()];
+    memory.op = bucket;
+    int64_t elements = bucket.getElements(), group = bucket.getGroup();
+    memory.slice = elements / timeline.getShards();
+    auto bytes = [&](sched::Extent extent) { return 4 * (isShard(extent) ? memory.slice : elements); };
+    memory.params = addBuffer(bucket.getSymName(), Cause::parameters, bytes(bucket.getParams()), true);
+    if (group >= 0)
+      for (StringRef state : getStateNames(cast<DictionaryAttr>(groups[group])))
+        memory.states.push_back(addBuffer((bucket.getSymName() + "/" + state).str(), Cause::optimizer, bytes(bucket.getStates()), true));
+    for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
+      memberOf[member] = {bucket.getSymNameAttr(), i};
+  }
+  scalars = addBuffer("scalars", Cause::workspace, kSlotBytes * (std::size(scalarNames) + groups.size()), true);
+}
+
+exec::PlaceAttr ProgramBuilder::scalar(StringRef name) {
+  return place(scalars, kSlotBytes * (llvm::find(scalarNames, name) - std::begin(scalarNames)));
+}
+
+exec::PlaceAttr ProgramBuilder::groupScalars(int64_t group, int64_t offset) {
+  return place(scalars, kSlotBytes * (std::size(scalarNames) + group) + offset);
+}
+
+void ProgramBuilder::begin() {
+  SmallVector<Attribute> places;
+  for (int64_t i = 0; i < (int64_t)module->getAttrOfType<ArrayAttr>(graph::kGroups).size(); ++i)
+    places.push_back(groupScalars(i));
+  act<exec::BeginOp>(actions.getArrayAttr(places));
+}
+
+/// Saved for backward, or only between two runs of one pass.
+Cause ProgramBuilder::causeOf(Value activation) {
+  for (Operation *user : activation.getUsers())
+    if (auto run = dyn_cast<sched::RunOp>(user); run && run.getFunction().ends_with("_B"))
+      return Cause::residuals;
+  return Cause::workspace;
+}
+
+void ProgramBuilder::translate(sched::LoadOp load) {
+  SmallVector<Attribute> places;
+  for (auto [name, value] : llvm::zip(load.getInputs(), load.getValues())) {
+    int64_t bytes = graph::getByteSize(cast<RankedTensorType>(value.getType()));
+    activations[value] = addBuffer(cast<StringAttr>(name).getValue(), Cause::residuals, bytes);
+    places.push_back(place(activations[value]));
+  }
+  act<exec::LoadOp>(load.getMicroBatch(), load.getInputs(), actions.getArrayAttr(places));
+}
+
+exec::PlaceAttr ProgramBuilder::parameter(Attribute name) {
+  auto [symbol, index] = memberOf.find(name)->second;
+  BucketMemory &bucket = buckets.find(symbol)->second;
+  return place(isShard(bucket.op.getParams()) ? bucket.gathered : bucket.params, 4 * bucket.op.getOffsets()[index]);
+}
+
+exec::PlaceAttr ProgramBuilder::gradient(Attribute name) {
+  auto [symbol, index] = memberOf.find(name)->second;
+  BucketMemory &bucket = buckets.find(symbol)->second;
+  return place(bucket.grads, 4 * bucket.op.getOffsets()[index]);
+}
+
+void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
+  auto function = module.lookupSymbol<func::FuncOp>(run.getFunction());
+  StringRef pass = run.getFunction().contains("_B") ? "B" : "F";
+  std::string text = llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), pass);
+  for (Attribute store : run.getStores())
+    if (auto it = memberOf.find(store); it != memberOf.end())
+      openGradients(buckets.find(it->second.first)->second);
+  auto nameOf = [&](size_t slot) {
+    auto name = function.getArgAttrOfType<StringAttr>(slot, exec::kSlotName);
+    return text + "/" + (name ? name.getValue().str() : "");
+  };
+  SmallVector<Attribute> places;
+  for (Value value : run.getValues())
+    places.push_back(place(activations.find(value)->second));
+  for (Attribute param : run.getParams())
+    places.push_back(parameter(param));
+  for (Value out : run.getOuts()) {
+    int64_t bytes = graph::getByteSize(cast<RankedTensorType>(out.getType()));
+    activations[out] = addBuffer(nameOf(places.size()), causeOf(out), bytes);
+    places.push_back(place(activations[out]));
+  }
+  for (Attribute store : run.getStores())
+    places.push_back(memberOf.contains(store) ? gradient(store) : scalar(cast<StringAttr>(store).getValue()));
+  for (size_t slot = places.size(); slot < function.getNumArguments(); ++slot) {
+    auto type = cast<MemRefType>(function.getArgument(slot).getType());
+    int64_t bytes = type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8);
+    places.push_back(place(addBuffer(nameOf(slot), Cause::workspace, bytes)));
+  }
+  bool isFirst = true;
+  for (auto [accumulates, kind] : llvm::zip(run.getAccumulate(), signature.accumulate))
+    if (kind == (int32_t)exec::Accumulate::later)
+      isFirst = !accumulates;
+  act<exec::RunOp>(run.getFunctionAttr(), label(text), run.getMicroBatchAttr(), actions.getArrayAttr(places), actions.getBoolAttr(isFirst));
+}
+
+void ProgramBuilder::translate(sched::AllGatherOp gather) {
+  BucketMemory &bucket = memoryOf(gather.getBucketAttr());
+  int64_t bytes = 4 * bucket.slice;
+  bool isSharded = isShard(bucket.op.getParams());
+  if (isSharded)
+    bucket.gathered = addBuffer((bucket.op.getSymName() + " gathered").str(), Cause::communication, 4 * bucket.op.getElements());
+  exec::PlaceAttr src = isSharded ? place(bucket.params) : place(bucket.params, 0, bytes);
+  exec::PlaceAttr dst = place(isSharded ? bucket.gathered : bucket.params);
+  act<exec::AllGatherOp>(label("all_gather " + bucket.op.getSymName()), exec::Group::shards, src, dst, bucket.slice, actions.getF32Type());
+}
+
+void ProgramBuilder::translate(sched::ReleaseOp release) {
+  BucketMemory &bucket = memoryOf(release.getBucketAttr());
+  act<exec::ReleaseOp>(label("release " + bucket.op.getSymName()), place(bucket.gathered), 4 * bucket.op.getElements());
+  bucket.gathered = -1;
+}
+
+void ProgramBuilder::translate(sched::ReduceScatterOp reduce) {
+  BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
+  bool keepsShard = isShard(bucket.op.getGrads());
+  if (keepsShard && bucket.gradShard < 0)
+    bucket.gradShard = addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, 4 * bucket.slice);
+  exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, 4 * bucket.slice);
+  act<exec::ReduceScatterOp>(label("reduce_scatter " + bucket.op.getSymName()), exec::Group::shards, place(bucket.grads), dst,
+                             bucket.slice, actions.getF32Type(), reduce.getAccumulate());
+  if (keepsShard)
+    bucket.grads = -1;
+}
+
+void ProgramBuilder::translate(sched::AllReduceOp reduce) {
+  BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
+  Piece piece = gradientPiece(bucket, !reduce.getReplicas());
+  act<exec::AllReduceOp>(label("all_reduce " + bucket.op.getSymName()), reduce.getReplicas() ? exec::Group::replicas : exec::Group::all,
+                         piece.place, piece.count, actions.getF32Type());
+}
+
+void ProgramBuilder::translate(sched::AllReduceScalarsOp reduce) {
+  // Slices of the sum of squares are counted on every replica, so they add up over one shard group.
+  Type types[] = {actions.getF32Type(), actions.getI64Type(), actions.getF64Type()};
+  for (Attribute name : reduce.getScalars()) {
+    StringRef text = cast<StringAttr>(name).getValue();
+    exec::Group group = text == sched::kSumSquares ? exec::Group::shards : exec::Group::all;
+    act<exec::AllReduceOp>(label("all_reduce " + text.drop_front()), group, scalar(text), 1,
+                           types[llvm::find(scalarNames, text) - std::begin(scalarNames)]);
+  }
+}
+
+ProgramBuilder::Piece ProgramBuilder::gradientPiece(BucketMemory &bucket, bool whole) {
+  if (isShard(bucket.op.getGrads()))
+    return {place(bucket.gradShard), bucket.slice};
+  if (whole)
+    return {place(bucket.grads), (int64_t)bucket.op.getElements()};
+  return {place(bucket.grads, 0, 4 * bucket.slice), bucket.slice};
+}
+
+void ProgramBuilder::finish() {
+  SmallVector<Attribute> places;
+  MLIRContext *context = module.getContext();
+  auto persistent = [&](int64_t buffer) { return exec::PlaceAttr::get(context, buffer, 0, 0); };
+  for (auto &[name, bucket] : buckets) {
+    SmallVector<Attribute> states;
+    for (int64_t state : bucket.states)
+      states.push_back(persistent(state));
+    places.push_back(actions.getDictionaryAttr({actions.getNamedAttr("bucket", FlatSymbolRefAttr::get(name)),
+                                                actions.getNamedAttr("params", persistent(bucket.params)),
+                                                actions.getNamedAttr("states", actions.getArrayAttr(states))}));
+  }
+  program->setAttr(exec::kBuckets, actions.getArrayAttr(places));
+  program->setAttr(exec::kLoss, scalar("@loss"));
+  program->setAttr(exec::kNorm, scalar("@norm"));
+  actions.setInsertionPointToStart(&program.getBody().front());
+  for (auto [id, buffer] : llvm::enumerate(buffers)) {
+    int64_t first = buffer.isPersistent ? 0 : buffer.first, last = buffer.isPersistent ? time - 1 : buffer.last;
+    exec::BufferOp::create(actions, timeline.getLoc(), id, buffer.cause, buffer.name, buffer.bytes, 0, first, last, buffer.isPersistent);
+  }
+  timeline.erase();
+}

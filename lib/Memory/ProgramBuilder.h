@@ -1,0 +1,92 @@
+// The `exec` program under construction: buffers in order of creation, actions in order of time.
+#ifndef XLC_LIB_MEMORY_PROGRAMBUILDER_H
+#define XLC_LIB_MEMORY_PROGRAMBUILDER_H
+
+#include "SlotFunction.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace xlc {
+
+/// Translates one sched.timeline, action by action.
+class ProgramBuilder {
+public:
+  ProgramBuilder(mlir::ModuleOp module, sched::TimelineOp timeline);
+
+  /// Translates everything. Unit functions must be on slots.
+  void build(const llvm::StringMap<Signature> &signatures);
+
+private:
+  struct Buffer {
+    std::string name;
+    exec::Cause cause;
+    int64_t bytes;
+    int64_t first, last;
+    bool isPersistent;
+  };
+  /// Where a bucket's tensors are at this moment; -1: nowhere.
+  struct BucketMemory {
+    sched::BucketOp op;
+    int64_t params = -1, gathered = -1, grads = -1, gradShard = -1;
+    llvm::SmallVector<int64_t> states;
+    int64_t slice = 0; ///< elements of a shard
+  };
+  struct Piece {
+    exec::PlaceAttr place;
+    int64_t count;
+  };
+
+  int64_t addBuffer(llvm::StringRef name, exec::Cause cause, int64_t bytes, bool isPersistent = false);
+  /// An address that the current action touches.
+  exec::PlaceAttr place(int64_t buffer, int64_t offset = 0, int64_t stride = 0);
+  template <typename Op, typename... Args>
+  void act(Args &&...args) {
+    Op::create(actions, timeline.getLoc(), std::forward<Args>(args)...);
+    ++time;
+  }
+  mlir::StringAttr label(const llvm::Twine &text) { return actions.getStringAttr(text); }
+
+  void addPersistentBuffers();
+  void begin();
+  void translate(sched::LoadOp);
+  void translate(sched::RunOp, const Signature &);
+  void translate(sched::AllGatherOp);
+  void translate(sched::ReleaseOp);
+  void translate(sched::ReduceScatterOp);
+  void translate(sched::AllReduceOp);
+  void translate(sched::NormOp);
+  void translate(sched::AllReduceScalarsOp);
+  void translate(sched::ScalarsOp);
+  void translate(sched::UpdateOp);
+  void finish();
+
+  exec::PlaceAttr scalar(llvm::StringRef name);
+  exec::PlaceAttr groupScalars(int64_t group, int64_t offset = 0);
+  exec::PlaceAttr parameter(mlir::Attribute name);
+  exec::PlaceAttr gradient(mlir::Attribute name);
+  /// This rank's piece of the gradients; `whole`: all of them, where it keeps all.
+  Piece gradientPiece(BucketMemory &bucket, bool whole);
+  void openGradients(BucketMemory &bucket);
+  void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places, bool first);
+  mlir::func::FuncOp cachedKernel(const std::string &name, llvm::StringRef kind, llvm::ArrayRef<mlir::Type> inputs,
+                                  llvm::ArrayRef<mlir::Type> results, llvm::ArrayRef<int32_t> accumulate,
+                                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write);
+  BucketMemory &memoryOf(mlir::FlatSymbolRefAttr bucket) { return buckets.find(bucket.getAttr())->second; }
+  exec::Cause causeOf(mlir::Value activation);
+
+  mlir::ModuleOp module;
+  sched::TimelineOp timeline;
+  exec::ProgramOp program;
+  mlir::OpBuilder actions;
+  int64_t time = 0;
+  int64_t runs = 0;
+  std::vector<Buffer> buffers;
+  llvm::MapVector<mlir::StringAttr, BucketMemory> buckets;
+  llvm::DenseMap<mlir::Attribute, std::pair<mlir::StringAttr, int64_t>> memberOf;
+  llvm::DenseMap<mlir::Value, int64_t> activations;
+  llvm::StringMap<mlir::func::FuncOp> functions;
+  int64_t scalars = -1;
+};
+
+} // namespace xlc
+
+#endif

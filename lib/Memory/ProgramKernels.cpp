@@ -1,0 +1,129 @@
+// The part of a step that is no unit's: clearing what pads gradients, norms, scalars, updates. Each is a function of one
+// kernel, made once per length.
+#include "ProgramBuilder.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Lower/LibraryCalls.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, StringRef kind, ArrayRef<Type> inputs, ArrayRef<Type> results,
+                                          ArrayRef<int32_t> accumulate, llvm::function_ref<void(OpBuilder &, Block &)> write) {
+  func::FuncOp &function = functions[name];
+  if (function)
+    return function;
+  OpBuilder builder(program);
+  Location loc = NameLoc::get(builder.getStringAttr(name));
+  auto kernel = func::FuncOp::create(builder, loc, "kernel_" + name, builder.getFunctionType(inputs, results));
+  kernel.setPrivate();
+  kernel->setAttr(kKernelKind, builder.getStringAttr(kind));
+  Block *block = kernel.addEntryBlock();
+  OpBuilder body = OpBuilder::atBlockEnd(block);
+  write(body, *block);
+  return function = wrapKernel(kernel, name, accumulate);
+}
+
+void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, ArrayRef<Attribute> places, bool first) {
+  int64_t last = (int64_t)timeline.getMicroBatches() - 1;
+  act<exec::RunOp>(FlatSymbolRefAttr::get(function.getSymNameAttr()), label(text), actions.getI64IntegerAttr(last),
+                   actions.getArrayAttr(places), actions.getBoolAttr(first));
+}
+
+/// Gives a bucket's gradients memory, and zeros to what pads them: sums and norms run over the padding too.
+void ProgramBuilder::openGradients(BucketMemory &bucket) {
+  if (bucket.grads >= 0)
+    return;
+  bucket.grads = addBuffer((bucket.op.getSymName() + "/gradient").str(), exec::Cause::gradients, 4 * bucket.op.getElements());
+  int64_t end = 0;
+  auto clear = [&](int64_t upTo) {
+    if (upTo == end)
+      return;
+    auto type = RankedTensorType::get({upTo - end}, actions.getF32Type());
+    func::FuncOp zero = cachedKernel("zero_" + std::to_string(upTo - end), "loop", {}, {type}, {0}, [&](OpBuilder &b, Block &) {
+      Value zeros = ConstantOp::create(b, timeline.getLoc(), type, DenseElementsAttr::get(type, b.getF32FloatAttr(0)));
+      func::ReturnOp::create(b, timeline.getLoc(), zeros);
+    });
+    runFunction(zero, "clear padding of " + bucket.op.getSymName(), {place(bucket.grads, 4 * end)}, true);
+  };
+  for (auto [offset, size] : llvm::zip(bucket.op.getOffsets(), bucket.op.getSizes())) {
+    clear(offset);
+    end = offset + size;
+  }
+  clear(bucket.op.getElements());
+}
+
+void ProgramBuilder::translate(sched::NormOp norm) {
+  BucketMemory &bucket = memoryOf(norm.getBucketAttr());
+  Piece piece = gradientPiece(bucket, false);
+  auto type = RankedTensorType::get({piece.count}, actions.getF32Type());
+  auto f64 = RankedTensorType::get({}, actions.getF64Type());
+  auto function = cachedKernel("norm_" + std::to_string(piece.count), "all", {type}, {f64}, {(int32_t)exec::Accumulate::later},
+                               [&](OpBuilder &b, Block &block) {
+                                 Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, block.getArgument(0));
+                                 func::ReturnOp::create(b, norm.getLoc(), squares);
+                               });
+  runFunction(function, "norm " + bucket.op.getSymName(), {piece.place, scalar(sched::kSumSquares)}, !norm.getAccumulate());
+}
+
+/// Loss, norm and, once for each optimizer group, the factor on the gradients.
+void ProgramBuilder::translate(sched::ScalarsOp op) {
+  auto source = module.lookupSymbol<func::FuncOp>(op.getFunction());
+  size_t groups = module->getAttrOfType<ArrayAttr>(kGroups).size();
+  SmallVector<Type> results(source.getResultTypes());
+  results.resize(2 + groups, results.back());
+  SmallVector<int32_t> accumulate(results.size(), 0);
+  SmallVector<Type> inputs(source.getArgumentTypes());
+  auto function = cachedKernel("step_scalars", "all", inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
+    IRMapping mapping;
+    mapping.map(source.getArguments(), block.getArguments());
+    for (Operation &inside : source.front().without_terminator())
+      b.clone(inside, mapping);
+    SmallVector<Value> returned;
+    for (Value value : source.front().getTerminator()->getOperands())
+      returned.push_back(mapping.lookup(value));
+    returned.resize(2 + groups, returned.back());
+    func::ReturnOp::create(b, op.getLoc(), returned);
+  });
+  SmallVector<Attribute> places;
+  for (StringRef name : {sched::kLossSum, sched::kLossCount, sched::kSumSquares})
+    places.push_back(scalar(name));
+  for (StringRef name : {"@loss", "@norm"})
+    places.push_back(scalar(name));
+  for (size_t i = 0; i < groups; ++i)
+    places.push_back(groupScalars(i, 4));
+  runFunction(function, "scalars", places, true);
+  source.erase();
+}
+
+void ProgramBuilder::translate(sched::UpdateOp update) {
+  BucketMemory &bucket = memoryOf(update.getBucketAttr());
+  int64_t group = bucket.op.getGroup();
+  auto hyper = cast<DictionaryAttr>(module->getAttrOfType<ArrayAttr>(kGroups)[group]);
+  bool isSliced = bucket.op.getStates() == sched::Extent::shard;
+  Piece grads = gradientPiece(bucket, !isSliced);
+  int64_t stride = isSliced && bucket.op.getParams() == sched::Extent::whole ? 4 * bucket.slice : 0;
+  auto type = RankedTensorType::get({grads.count}, actions.getF32Type());
+  SmallVector<Type> states(bucket.states.size(), type), inputs{type, type, RankedTensorType::get({4}, actions.getF32Type())}, results{type};
+  llvm::append_range(inputs, states);
+  llvm::append_range(results, states);
+  SmallVector<int32_t> accumulate(results.size(), 0);
+  std::string name = llvm::formatv("update_{0}_{1}", group, grads.count);
+  auto function = cachedKernel(name, "loop", inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
+    auto kind = OptimizerKindAttr::get(b.getContext(), *symbolizeOptimizerKind(hyper.getAs<StringAttr>("kind").getValue()));
+    auto number = [&](StringRef key) { return hyper.getAs<FloatAttr>(key); };
+    auto step = OptimizerStepOp::create(b, update.getLoc(), type, states, kind, block.getArgument(0), block.getArgument(1),
+                                        block.getArgument(2), block.getArguments().drop_front(3), number("beta1"), number("beta2"),
+                                        number("eps"), number("weight_decay"), number("momentum"));
+    func::ReturnOp::create(b, update.getLoc(), step->getResults());
+  });
+  SmallVector<Attribute> moved{place(bucket.params, 0, stride)}, places;
+  for (int64_t state : bucket.states)
+    moved.push_back(place(state));
+  places = {moved[0], grads.place, groupScalars(group)};
+  places.append(moved.begin() + 1, moved.end());
+  llvm::append_range(places, moved);
+  runFunction(function, "update " + bucket.op.getSymName(), places, true);
+}

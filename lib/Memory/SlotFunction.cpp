@@ -1,0 +1,235 @@
+// Slots. Decided here, once for all runs of a function: which values share memory.
+//   - A view is its root's slot under strides.
+//   - The operands of a concat are written straight into it: dq, dk, dv are columns of one buffer.
+//   - A loop over one result may overwrite an operand that dies with it, element by element: the gradient of the
+//     logits takes the place of the logits.
+#include "SlotFunction.h"
+#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Memory/Views.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+MemRefType memoryOf(RankedTensorType type) { return MemRefType::get(type.getShape(), type.getElementType()); }
+
+/// Memory of a value: a layout relative to the first element of a slot.
+struct Storage {
+  Value slot;
+  Layout layout;
+};
+
+class SlotFunction {
+public:
+  SlotFunction(func::FuncOp function, const Signature &signature, int threads)
+      : old(function), signature(signature), threads(threads), builder(function), body(function.getContext()) {}
+
+  FailureOr<func::FuncOp> run() {
+    fresh = func::FuncOp::create(builder, old.getLoc(), old.getName(), builder.getFunctionType({}, {}));
+    fresh.setPrivate();
+    body = OpBuilder::atBlockEnd(fresh.addEntryBlock());
+    assignBorder();
+    for (Operation &op : llvm::reverse(old.front()))
+      if (auto concat = dyn_cast<graph::ConcatOp>(op))
+        assignPieces(concat);
+    findLastUses();
+    for (auto call : old.front().getOps<func::CallOp>())
+      if (failed(lower(call)))
+        return failure();
+    func::ReturnOp::create(body, old.getLoc());
+    fresh.setType(builder.getFunctionType(fresh.front().getArgumentTypes(), {}));
+    for (auto [i, name] : llvm::enumerate(names))
+      fresh.setArgAttr(i, exec::kSlotName, builder.getStringAttr(name));
+    old.erase();
+    return fresh;
+  }
+
+private:
+  Value addSlot(MemRefType type, StringRef name) {
+    names.push_back(name.str());
+    return fresh.front().addArgument(type, old.getLoc());
+  }
+
+  void store(Value value, Value slot) { storage[value] = {slot, Layout::whole(value)}; }
+
+  /// The name of a kernel result, as its call knows it.
+  StringRef nameOf(Value value) {
+    auto result = dyn_cast<OpResult>(value);
+    auto call = result ? dyn_cast<func::CallOp>(result.getOwner()) : func::CallOp();
+    auto known = call ? call->getAttrOfType<ArrayAttr>(exec::kSlotName) : ArrayAttr();
+    return known ? cast<StringAttr>(known[result.getResultNumber()]).getValue() : StringRef();
+  }
+
+  /// Slots of arguments, then of results.
+  void assignBorder() {
+    for (BlockArgument argument : old.getArguments())
+      store(argument, addSlot(memoryOf(typeOf(argument)), ""));
+    for (Value returned : old.front().getTerminator()->getOperands()) {
+      Value root = findLayout(returned).root;
+      store(root, addSlot(memoryOf(typeOf(returned)), nameOf(root)));
+      border.insert(root);
+    }
+  }
+
+  Storage &storageOf(Value root) {
+    auto it = storage.find(root);
+    if (it == storage.end()) {
+      store(root, addSlot(memoryOf(typeOf(root)), nameOf(root)));
+      it = storage.find(root);
+    }
+    return it->second;
+  }
+
+  /// Operands of a concat become columns (or rows) of its memory, undoing reshapes on the way.
+  void assignPieces(graph::ConcatOp concat) {
+    Storage whole = storageOf(concat.getY());
+    int64_t at = 0, dimension = concat.getDimension();
+    for (Value operand : concat.getXs()) {
+      Layout piece = whole.layout;
+      piece.offset += at * piece.strides[dimension];
+      piece.sizes.assign(typeOf(operand).getShape().begin(), typeOf(operand).getShape().end());
+      at += typeOf(operand).getDimSize(dimension);
+      while (auto reshape = operand.getDefiningOp<graph::ReshapeOp>()) {
+        operand = reshape.getX();
+        piece.strides = *reshapeStrides(piece.sizes, piece.strides, typeOf(operand).getShape());
+        piece.sizes.assign(typeOf(operand).getShape().begin(), typeOf(operand).getShape().end());
+      }
+      piece.root = operand;
+      storage[operand] = {whole.slot, piece};
+      border.insert(operand);
+    }
+    border.insert(concat.getY());
+  }
+
+  void findLastUses() {
+    for (auto call : old.front().getOps<func::CallOp>())
+      for (Value operand : call.getOperands())
+        lastUse[findLayout(operand).root] = call;
+  }
+
+  Storage find(Value value) {
+    if (storage.contains(value))
+      return storage[value];
+    Operation *op = value.getDefiningOp();
+    if (isView(value)) {
+      Storage source = find(op->getOperand(0));
+      if (std::optional<Layout> layout = viewThrough(op, source.layout))
+        return {source.slot, *layout};
+    }
+    return storageOf(value);
+  }
+
+  /// The memref of a value: its slot, or a view of it.
+  Value memory(Value value) {
+    Storage place = find(value);
+    auto slotType = cast<MemRefType>(place.slot.getType());
+    MemRefType type = place.layout.getMemory();
+    if (place.layout.offset == 0 && type == slotType)
+      return place.slot;
+    return exec::ViewOp::create(body, value.getLoc(), type, place.slot, place.layout.offset);
+  }
+
+  LogicalResult lower(func::CallOp call) {
+    auto kernel = call->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(call.getCallee());
+    overwriteOperand(call, kernel);
+    SmallVector<Value> ins, outs;
+    SmallVector<int32_t> accumulate;
+    for (Value operand : call.getOperands())
+      ins.push_back(memory(operand));
+    for (Value result : call.getResults()) {
+      outs.push_back(memory(result));
+      accumulate.push_back(accumulateOf(result));
+    }
+    FailureOr<int64_t> bytes = workspace(call, kernel, ins, outs);
+    if (failed(bytes))
+      return failure();
+    Value scratch = *bytes ? addSlot(MemRefType::get({*bytes}, builder.getI8Type()), "workspace") : Value();
+    exec::CallOp::create(body, call.getLoc(), call.getCalleeAttr(), ins, outs, scratch, body.getDenseI32ArrayAttr(accumulate));
+    return success();
+  }
+
+  int32_t accumulateOf(Value result) {
+    auto returned = old.front().getTerminator()->getOperands();
+    int64_t firstStore = returned.size() - signature.stores;
+    for (int64_t i = firstStore; i < (int64_t)returned.size(); ++i)
+      if (findLayout(returned[i]).root == result)
+        return signature.accumulate[i - firstStore];
+    return 0;
+  }
+
+  /// Lets the result of a loop take the place of an operand that nobody reads afterwards.
+  void overwriteOperand(func::CallOp call, func::FuncOp kernel) {
+    if (call.getNumResults() != 1 || storage.contains(call.getResult(0)) || kernel->getAttrOfType<StringAttr>(kKernelKind).getValue() != "loop")
+      return;
+    for (auto [operand, inside] : llvm::zip(call.getOperands(), kernel.getArguments())) {
+      auto argument = dyn_cast<BlockArgument>(operand);
+      bool isActivation = argument && argument.getArgNumber() < signature.dies.size() && signature.dies[argument.getArgNumber()];
+      bool isTemporary = operand.getDefiningOp<func::CallOp>() && !border.contains(operand);
+      bool isElementWise = llvm::none_of(inside.getUsers(), [](Operation *user) {
+        return isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::ConcatOp, graph::PadOp, graph::GatherOp, func::ReturnOp>(user);
+      });
+      if ((!isActivation && !isTemporary) || !isElementWise || operand.getType() != call.getResult(0).getType() ||
+          lastUse.lookup(operand) != call || llvm::count(call.getOperands(), operand) > 1)
+        continue;
+      storage[call.getResult(0)] = {storageOf(operand).slot, Layout::whole(call.getResult(0))};
+      return;
+    }
+  }
+
+  /// Scratch of a library call; an error where it cannot take the layouts.
+  FailureOr<int64_t> workspace(func::CallOp call, func::FuncOp kernel, ValueRange ins, ValueRange outs) {
+    StringRef kind = kernel->getAttrOfType<StringAttr>(kKernelKind).getValue();
+    if (kind != "contract" && !kind.starts_with("attention"))
+      return 0;
+    Operation *op = nullptr;
+    for (Operation &inside : kernel.front())
+      if (isa<graph::ContractOp, graph::AttentionOp, graph::AttentionBackwardOp>(inside))
+        op = &inside;
+    SmallVector<MemRefType> memory;
+    for (Value operand : op->getOperands())
+      memory.push_back(cast<MemRefType>(ins[cast<BlockArgument>(operand).getArgNumber()].getType()));
+    for (Value out : outs)
+      memory.push_back(cast<MemRefType>(out.getType()));
+    if (auto contract = dyn_cast<graph::ContractOp>(op)) {
+      bool hasBias = !kernel.getOps<graph::AddOp>().empty();
+      if (auto found = findContractShape(contract, memory[0], memory[1], memory[2], hasBias))
+        return runtime::contractWorkspace(found->shape, threads);
+    } else if (auto shape = findAttentionShape(op, memory)) {
+      return runtime::attentionWorkspace(*shape, threads);
+    }
+    return call.emitError() << "no library call takes these layouts";
+  }
+
+  func::FuncOp old, fresh;
+  const Signature &signature;
+  int threads;
+  OpBuilder builder, body;
+  llvm::DenseMap<Value, Storage> storage;
+  llvm::DenseSet<Value> border; ///< values whose memory others see: results, pieces of a concat
+  llvm::DenseMap<Value, Operation *> lastUse;
+  SmallVector<std::string> names;
+};
+
+} // namespace
+
+FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const Signature &signature, int threads) {
+  return SlotFunction(function, signature, threads).run();
+}
+
+func::FuncOp xlc::wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate) {
+  OpBuilder builder(kernel->getContext());
+  builder.setInsertionPointAfter(kernel);
+  SmallVector<Type> types;
+  for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(), kernel.getResultTypes()))
+    types.push_back(memoryOf(cast<RankedTensorType>(type)));
+  auto function = func::FuncOp::create(builder, kernel.getLoc(), name, builder.getFunctionType(types, {}));
+  function.setPrivate();
+  OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
+  ValueRange slots = function.getArguments();
+  exec::CallOp::create(body, kernel.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+                       slots.take_front(kernel.getNumArguments()), slots.drop_front(kernel.getNumArguments()), Value(), body.getDenseI32ArrayAttr(accumulate));
+  func::ReturnOp::create(body, kernel.getLoc());
+  return function;
+}

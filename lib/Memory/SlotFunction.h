@@ -1,0 +1,25 @@
+// A unit function on memory: every value gets a slot, every kernel call an exec.call.
+#ifndef XLC_LIB_MEMORY_SLOTFUNCTION_H
+#define XLC_LIB_MEMORY_SLOTFUNCTION_H
+
+#include "xlc/Memory/Memory.h"
+
+namespace xlc {
+
+/// What the timeline says of a unit function.
+struct Signature {
+  int64_t params = 0, stores = 0;      ///< last arguments, last results
+  llvm::SmallVector<int32_t> accumulate; ///< exec::Accumulate of each store
+  llvm::SmallVector<bool> dies;        ///< per activation argument: nobody reads it after any run
+};
+
+/// Replaces `function` (kernel calls, views, concats in place) by one whose arguments are slots: its arguments, its
+/// results, temporaries, workspace. Each slot carries its name. Fails where a library cannot take a layout.
+mlir::FailureOr<mlir::func::FuncOp> lowerToSlots(mlir::func::FuncOp function, const Signature &signature, int threads);
+
+/// A function with one call of `kernel` on slots of exactly its types.
+mlir::func::FuncOp wrapKernel(mlir::func::FuncOp kernel, llvm::StringRef name, llvm::ArrayRef<int32_t> accumulate);
+
+} // namespace xlc
+
+#endif
