@@ -34,10 +34,15 @@ void Case::run() {
     for (float &value : *all)
       value = values(random);
   HeadStrides in{queries * width(), width(), d}, plain{queries * heads * d, heads * d, d};
-  AttentionShape shape{false, causal, 1 / std::sqrt((double)d), batch, queries, queries, heads, groups, d, d, in, in, in, plain, plain, in, in, in};
+  AttentionShape shape{false, causal,  1 / std::sqrt((double)d),
+                       batch, queries, queries,
+                       heads, groups,  d,
+                       d,     in,      in,
+                       in,    plain,   plain,
+                       in,    in,      in};
   float *q = qkv.data(), *dq = dqkv.data();
-  AttentionOperands operands{q,           q + heads * d, q + (heads + groups) * d, out.data(),         lse.data(),
-                             dout.data(), dq,            dq + heads * d,           dq + (heads + groups) * d};
+  AttentionOperands operands{q,  q + heads * d,  q + (heads + groups) * d, out.data(), lse.data(), dout.data(),
+                             dq, dq + heads * d, dq + (heads + groups) * d};
   for (bool backward : {false, true}) {
     shape.backward = backward;
     std::vector<char> memory(attentionScratch(shape) + 64);

@@ -17,7 +17,8 @@ namespace {
 class Job {
 public:
   Job(uint32_t ranks, uint32_t shards, int threads = 1)
-      : ranks(ranks), shards(shards), threads(threads), collectives(ranks, shards, 50, stop), memory(ranks), moved(ranks) {
+      : ranks(ranks), shards(shards), threads(threads), collectives(ranks, shards, 50, stop), memory(ranks),
+        moved(ranks) {
     for (uint32_t r = 0; r < ranks; ++r) {
       for (int i = 0; i < size; ++i)
         memory[r].push_back(first(r, i));
@@ -81,7 +82,8 @@ TEST(Collectives, AllReduceLeavesTheSumInRankOrderOnEveryRank) {
             for (uint32_t m : members)
               expected += Job::first(m, i);
           }
-          ASSERT_EQ(job.memory[r][i], expected) << ranks << "/" << shards << " count " << count << " rank " << r << " at " << i;
+          ASSERT_EQ(job.memory[r][i], expected)
+              << ranks << "/" << shards << " count " << count << " rank " << r << " at " << i;
         }
         read += job.moved[r].allReduce;
       }
@@ -146,7 +148,8 @@ TEST(Collectives, ReduceScatterAndAllReduceGiveTheSameBits) {
   reduce.count = ranks * count, reduce.place = std::make_unique<Place>(0, 0, 0);
   reduced.run(reduce);
   plan::ReduceScatterT scatter;
-  scatter.count = count, scatter.src = std::make_unique<Place>(0, 0, 0), scatter.dst = std::make_unique<Place>(0, count * 4, 0);
+  scatter.count = count, scatter.src = std::make_unique<Place>(0, 0, 0),
+  scatter.dst = std::make_unique<Place>(0, count * 4, 0);
   scattered.run(scatter);
   for (int r = 0; r < ranks; ++r)
     EXPECT_EQ(0, std::memcmp(&reduced.memory[0][r * count], &scattered.memory[r][r * count], count * 4));

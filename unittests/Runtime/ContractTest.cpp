@@ -35,7 +35,8 @@ double findError(const ContractShape &s, int threads, bool accumulate) {
   std::vector<char> memory(contraction.scratch() * contraction.parts() + 64);
   char *scratch = (char *)(((uintptr_t)memory.data() + 63) / 64 * 64);
   for (int part = 0; part < contraction.parts(); ++part)
-    contraction.run(part, a.data(), b.data(), s.bias ? bias.data() : nullptr, y.data(), scratch + part * contraction.scratch());
+    contraction.run(part, a.data(), b.data(), s.bias ? bias.data() : nullptr, y.data(),
+                    scratch + part * contraction.scratch());
   double worst = 0;
   for (int64_t t = 0; t < batches; ++t)
     for (int64_t i = 0; i < s.m; ++i)

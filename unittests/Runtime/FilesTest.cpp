@@ -62,7 +62,8 @@ TEST(Npy, HostileFilesAreRefused) {
   expect<NpyFile>(folder, makeNpy("<f4", "(4294967296, 4294967296)", ""), "larger than memory can be");
   expect<NpyFile>(folder, makeNpy("<f4", "(99999999999999999999999,)", ""), "cannot be understood");
   expect<NpyFile>(folder, makeNpy("<f4", "(-1,)", ""), "cannot be understood");
-  expect<NpyFile>(folder, makeNpy("<f2", "(1,)", "ab"), "elements are '<f2', one of '<f4', '<f8', '<i4', '<i8' is needed");
+  expect<NpyFile>(folder, makeNpy("<f2", "(1,)", "ab"),
+                  "elements are '<f2', one of '<f4', '<f8', '<i4', '<i8' is needed");
   expect<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements are '>f4'");
   std::string fortran = makeNpy("<f4", "(1,)", "abcd");
   fortran.replace(fortran.find("False"), 5, "True ");
@@ -103,11 +104,15 @@ TEST(Safetensors, HostileFilesAreRefused) {
   expect<SafetensorsReader>(folder, makeTensors("[1]", ""), "the header is no JSON object");
   expect<SafetensorsReader>(folder, makeTensors("{\"w\":", ""), "the header is no JSON object");
   expect<SafetensorsReader>(folder, entry("3"), "the header's entry for 'w' cannot be understood");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"), "needs 12 bytes for its shape");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"), "has a size that is no count");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"), "is at bytes 4 to 12, the file has 8");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"),
+                            "needs 12 bytes for its shape");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"),
+                            "has a size that is no count");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"),
+                            "is at bytes 4 to 12, the file has 8");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"), "is at bytes 8 to 0");
-  expect<SafetensorsReader>(folder, entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,8]})"), "the unknown type 'C64'");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,8]})"),
+                            "the unknown type 'C64'");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"),
                             "larger than memory can be");
   std::string deep(100000, '[');

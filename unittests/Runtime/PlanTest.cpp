@@ -35,7 +35,9 @@ void expect(const std::string &words, const std::function<void(Plan &)> &edit) {
   EXPECT_NE(complaint.find(words), std::string::npos) << "wanted: " << words << "\ngot: " << complaint;
 }
 
-TEST(Plan, TheTinyPlanIsAccepted) { EXPECT_EQ(complaintAfter([](Plan &) {}), ""); }
+TEST(Plan, TheTinyPlanIsAccepted) {
+  EXPECT_EQ(complaintAfter([](Plan &) {}), "");
+}
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("has version 9, its runtime knows version 1", [](Plan &p) { p.version = 9; });
@@ -52,7 +54,8 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("parameter 'w' is in bucket 1 of 1", [](Plan &p) { p.parameters[0]->bucket = 1; });
   expect("parameter 'w' leaves its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
   expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
-  expect("a row of input 'x' is larger than the arena", [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
+  expect("a row of input 'x' is larger than the arena",
+         [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
   expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
 }
@@ -61,18 +64,21 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
   expect("call 'gradient' of 'gradient' runs kernel 9 of 4", [](Plan &p) { p.functions[0]->calls[0]->kernel = 9; });
   expect("call 'gradient' of 'gradient' uses slot 9 of 4",
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(9, 0); });
-  expect("call 'gradient' of 'gradient' has operands without sizes", [](Plan &p) { p.functions[0]->calls[0]->in_bytes.pop_back(); });
+  expect("call 'gradient' of 'gradient' has operands without sizes",
+         [](Plan &p) { p.functions[0]->calls[0]->in_bytes.pop_back(); });
   expect("action 'gradient 0', call 'gradient' leaves the arena of 2560 bytes",
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(0, -4096); });
   expect("action 'gradient 0' runs function 9 of 4", [](Plan &p) { p.steps[3]->action.AsRun()->function = 9; });
-  expect("action 'gradient 0' has 3 places for 4 slots", [](Plan &p) { p.steps[3]->action.AsRun()->places.pop_back(); });
+  expect("action 'gradient 0' has 3 places for 4 slots",
+         [](Plan &p) { p.steps[3]->action.AsRun()->places.pop_back(); });
   expect("action 'load 0' loads input 7 of 2", [](Plan &p) { p.steps[2]->action.AsLoad()->inputs[0] = 7; });
   expect("action 'load 0' loads micro-batch 2 of 2", [](Plan &p) { p.steps[2]->action.AsLoad()->micro_batch = 2; });
   expect("action 'load 0' has inputs without places", [](Plan &p) { p.steps[2]->action.AsLoad()->places.pop_back(); });
   expect("action 'gather w' leaves the arena", [](Plan &p) { p.steps[1]->action.AsAllGather()->count = ~0ull; });
   expect("action 'gather w' names buffer 99 of 10",
          [](Plan &p) { *p.steps[1]->action.AsAllGather()->src = plan::Place(0, 0, 99); });
-  expect("action 'begin' has 0 places for 1 optimizer groups", [](Plan &p) { p.steps[0]->action.AsBegin()->places.clear(); });
+  expect("action 'begin' has 0 places for 1 optimizer groups",
+         [](Plan &p) { p.steps[0]->action.AsBegin()->places.clear(); });
   expect("action 'begin' is of an unknown kind", [](Plan &p) { p.steps[0]->action.Reset(); });
   expect("the loss leaves the arena", [](Plan &p) { *p.loss = plan::Place(2558, 0, 0); });
 }

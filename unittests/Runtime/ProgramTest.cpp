@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <iostream>
 #include <sstream>
 
 using namespace xlc::runtime;
@@ -23,8 +24,8 @@ protected:
     testing::internal::CaptureStdout();
   }
   void TearDown() override {
-    if (!taken)
-      testing::internal::GetCapturedStdout();
+    if (std::string text = taken ? "" : testing::internal::GetCapturedStdout(); HasFailure())
+      std::cout << text; // holds gtest's own words as well
   }
   std::string takeStdout() {
     taken = true;
@@ -54,7 +55,9 @@ std::vector<std::string> lossesOf(const std::string &log) {
 TEST_F(Program, LearnsTheSameBitsAtStages0And3) {
   for (int stage : {0, 3}) {
     std::string name = std::to_string(stage);
-    ASSERT_EQ(run(makePlan(stage), folder, {"--steps", "12", "--log", folder.file(name), "--save", folder.file(name + ".w")}), Exit::Done);
+    ASSERT_EQ(
+        run(makePlan(stage), folder, {"--steps", "12", "--log", folder.file(name), "--save", folder.file(name + ".w")}),
+        Exit::Done);
   }
   auto losses = lossesOf(folder.read("0"));
   ASSERT_EQ(losses.size(), 12u);
@@ -67,7 +70,9 @@ TEST_F(Program, LearnsTheSameBitsAtStages0And3) {
 TEST_F(Program, GoesOnFromSavedParameters) {
   ASSERT_EQ(run(makePlan(0), folder, {"--steps", "2", "--save", folder.file("two")}), Exit::Done);
   // One step at rate 0 from the file: the file comes back.
-  ASSERT_EQ(run(makePlan(3), folder, {"--steps", "1", "--init", folder.file("two"), "--lr", "0", "--save", folder.file("again")}), Exit::Done);
+  ASSERT_EQ(run(makePlan(3), folder,
+                {"--steps", "1", "--init", folder.file("two"), "--lr", "0", "--save", folder.file("again")}),
+            Exit::Done);
   EXPECT_EQ(folder.read("two"), folder.read("again"));
 }
 
@@ -76,7 +81,11 @@ TEST_F(Program, CheckChangesNoLossAndFindsAnOutOfBoundsWrite) {
   ASSERT_EQ(run(makePlan(3), folder, {"--steps", "3", "--log", folder.file("checked"), "--check"}), Exit::Done);
   EXPECT_EQ(lossesOf(folder.read("plain")), lossesOf(folder.read("checked")));
   Plan plan = makePlan(0);
-  plan.functions[3]->calls[0]->out_bytes[0] = 256; // the kernel writes 512
+  plan::CallT &update = *plan.functions[3]->calls[0];
+  update.out_bytes[0] = 256; // the kernel writes 512
+  EXPECT_NE(runSaying(plan, {"--check"}).second.find("call 'update' changed its operand 0, which it may only read"),
+            std::string::npos);
+  update.in_bytes[0] = 256;
   auto [exit, text] = runSaying(plan, {"--check"});
   EXPECT_EQ(exit, Exit::RankFailed);
   EXPECT_NE(text.find("call 'update' wrote at byte 256 of the arena, outside its operands"), std::string::npos) << text;
@@ -92,7 +101,8 @@ TEST_F(Program, UseAfterReleaseIsSeenByCheck) {
 
 TEST_F(Program, AFailedRankStopsTheOthersWithOneMessage) {
   auto begin = std::chrono::steady_clock::now();
-  auto [exit, text] = runSaying(makePlan(3), {"--inject-fault", "1:3:gradient 1", "--save", folder.file("w")});
+  auto [exit, text] =
+      runSaying(makePlan(3), {"--steps", "5", "--inject-fault", "1:3:gradient 1", "--save", folder.file("w")});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   EXPECT_EQ(exit, Exit::RankFailed);
   EXPECT_EQ(text, "error: rank 1, step 3, action 'gradient 1': a fault was injected here\n");
@@ -103,7 +113,10 @@ TEST_F(Program, FaultsMustNameARankAndAnAction) {
   auto [exit, text] = runSaying(makePlan(0), {"--inject-fault", "1:3:nothing"});
   EXPECT_EQ(exit, Exit::Rejected);
   EXPECT_NE(text.find("there is no action 'nothing'; the first are 'begin', 'load 0'"), std::string::npos) << text;
-  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "2:1:begin"}).second.find("there is no rank 2, ranks are 0 to 1"), std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "2:1:begin"}).second.find("there is no rank 2, ranks are 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "1:9:begin"}).second.find("there is no step 9, steps are 1 to 2"),
+            std::string::npos);
   EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "1:begin"}).first, Exit::Usage);
 }
 
@@ -121,13 +134,15 @@ TEST_F(Program, APlanThatMovesOtherBytesThanItSaysIsFound) {
   auto [exit, text] = runSaying(plan, {"--steps", "2", "--stats", folder.file("stats")});
   EXPECT_EQ(exit, Exit::Internal);
   EXPECT_NE(text.find("1032 bytes planned for all_gather, 1024 used in 2 steps"), std::string::npos) << text;
-  EXPECT_NE(folder.read("stats").find("\"arena\": {\n  \"planned\": 5120,\n  \"used\": 5120\n }"), std::string::npos) << folder.read("stats");
+  EXPECT_NE(folder.read("stats").find("\"arena\": {\n  \"planned\": 5120,\n  \"used\": 5120\n }"), std::string::npos)
+      << folder.read("stats");
 }
 
 TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
   ASSERT_EQ(run(makePlan(3), folder, {"--steps", "2", "--profile", folder.file("trace")}), Exit::Done);
   std::string trace = folder.read("trace");
-  for (const char *name : {"\"name\":\"rank 1\"", "\"name\":\"gather w\"", "\"name\":\"update\",\"cat\":\"call\",\"pid\":1"})
+  for (const char *name :
+       {"\"name\":\"rank 1\"", "\"name\":\"gather w\"", "\"name\":\"update\",\"cat\":\"call\",\"pid\":1"})
     EXPECT_NE(trace.find(name), std::string::npos) << name;
 }
 
@@ -150,18 +165,21 @@ TEST_F(Program, DataIsRefusedWithFileRowAndColumn) {
   folder.write("ids.npy", makeNpy("<i8", "(20,)", ids));
   auto [exit, text] = runSaying(makePlan(0), {"--steps", "1"});
   EXPECT_EQ(exit, Exit::Rejected);
-  EXPECT_NE(text.find("ids.npy: error: row 7, column 0: id 10 is outside the table of input 'ids', which has 10 rows (-100 is ignored)"),
+  EXPECT_NE(text.find("ids.npy: error: row 7, column 0: id 10 is outside the table of input 'ids', which has 10 rows "
+                      "(-100 is ignored)"),
             std::string::npos)
       << text;
 }
 
 TEST_F(Program, AllThatIsWrongWithTheDataIsSaidAtOnce) {
-  auto [exit, text] = runSaying(makePlan(0), {"--data", "x=" + folder.file("ids.npy") + ",y=z,ids=" + folder.file("x.npy")});
+  auto [exit, text] =
+      runSaying(makePlan(0), {"--data", "x=" + folder.file("ids.npy") + ",y=z,ids=" + folder.file("x.npy")});
   EXPECT_EQ(exit, Exit::Rejected);
   EXPECT_NE(text.find("the model has no input 'y', its inputs are x, ids"), std::string::npos) << text;
   EXPECT_NE(text.find("the shape is [20], input 'x' needs [rows, 70]"), std::string::npos) << text;
   EXPECT_NE(text.find("the shape is [20, 70], input 'ids' needs [rows]"), std::string::npos) << text;
-  EXPECT_NE(runSaying(makePlan(0), {"--data", "x=" + folder.file("x.npy")}).second.find("no data for input 'ids'"), std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {"--data", "x=" + folder.file("x.npy")}).second.find("no data for input 'ids'"),
+            std::string::npos);
 }
 
 TEST_F(Program, RowCountsMustAgreeAndFillAStep) {
@@ -170,7 +188,8 @@ TEST_F(Program, RowCountsMustAgreeAndFillAStep) {
   folder.write("x.npy", makeNpy("<f4", "(2, 70)", std::string(560, '\0')));
   EXPECT_NE(runSaying(makePlan(0), {}).second.find("2 rows, while a step needs 8"), std::string::npos);
   folder.write("ids.npy", makeNpy("<f4", "(2,)", std::string(8, '\0')));
-  EXPECT_NE(runSaying(makePlan(0), {}).second.find("the elements are floats, input 'ids' needs integers"), std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {}).second.find("the elements are floats, input 'ids' needs integers"),
+            std::string::npos);
 }
 
 TEST_F(Program, InitialFilesAreCheckedWhole) {
@@ -183,9 +202,11 @@ TEST_F(Program, InitialFilesAreCheckedWhole) {
     return text;
   };
   EXPECT_NE(refused("{}").find("no parameter 'w'"), std::string::npos);
-  EXPECT_NE(refused(R"({"w":{"dtype":"F32","shape":[70],"data_offsets":[0,280]}})").find("'w' has shape [70], the program needs [7, 10]"),
+  EXPECT_NE(refused(R"({"w":{"dtype":"F32","shape":[70],"data_offsets":[0,280]}})")
+                .find("'w' has shape [70], the program needs [7, 10]"),
             std::string::npos);
-  EXPECT_NE(refused(R"({"w":{"dtype":"I32","shape":[7,10],"data_offsets":[0,280]}})").find("'w' has type I32, the program needs F32"),
+  EXPECT_NE(refused(R"({"w":{"dtype":"I32","shape":[7,10],"data_offsets":[0,280]}})")
+                .find("'w' has type I32, the program needs F32"),
             std::string::npos);
 }
 

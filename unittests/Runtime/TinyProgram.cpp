@@ -1,6 +1,7 @@
 // See TinyProgram.h. The arena, in bytes:
 //
-//   0 w | 512 g | 1024 x | 1600 ids | 1664 loss sum | 1728 sum of squares | 1792 loss | 1856 norm | 1920 scalars | 1984 gathered w
+//   0 w | 512 g | 1024 x | 1600 ids | 1664 loss sum | 1728 sum of squares | 1792 loss | 1856 norm | 1920 scalars | 1984
+//   gathered w
 #include "TinyProgram.h"
 
 #include <cmath>
@@ -65,8 +66,8 @@ uint32_t addBuffer(Plan &plan, const char *name, uint64_t offset, uint64_t size,
 }
 
 /// A kernel, a function of that one call, both called `name`; every operand has a slot.
-void addFunction(Plan &plan, const char *name, int code, uint64_t extent, std::vector<uint64_t> ins, std::vector<uint64_t> outs,
-                 Accumulate accumulate = Accumulate::Never) {
+void addFunction(Plan &plan, const char *name, int code, uint64_t extent, std::vector<uint64_t> ins,
+                 std::vector<uint64_t> outs, Accumulate accumulate = Accumulate::Never) {
   auto kernel = std::make_unique<KernelT>();
   kernel->name = name, kernel->code = code, kernel->extent = extent, kernel->grain = 16;
   auto call = std::make_unique<CallT>();
@@ -98,7 +99,8 @@ void addRun(Plan &plan, const std::string &label, uint32_t function, std::vector
 
 void addAllReduce(Plan &plan, const std::string &label, Place place, uint64_t count, Element element) {
   AllReduceT reduce;
-  reduce.group = Group::All, reduce.place = std::make_unique<Place>(place), reduce.count = count, reduce.element = element;
+  reduce.group = Group::All, reduce.place = std::make_unique<Place>(place), reduce.count = count,
+  reduce.element = element;
   addStep(plan, label, std::move(reduce));
 }
 
@@ -109,7 +111,8 @@ void addStorage(Plan &plan, bool sharded) {
   bucket->place = std::make_unique<Place>(0, 0, 0);
   plan.buckets.push_back(std::move(bucket));
   auto parameter = std::make_unique<ParameterT>();
-  parameter->name = "w", parameter->shape = {7, 10}, parameter->elements = elements, parameter->init = Init::Normal, parameter->std = 0.5;
+  parameter->name = "w", parameter->shape = {7, 10}, parameter->elements = elements, parameter->init = Init::Normal,
+  parameter->std = 0.5;
   plan.parameters.push_back(std::move(parameter));
   auto group = std::make_unique<OptimizerGroupT>();
   group->kind = OptimizerKind::Sgd, group->lr = 0.5;
@@ -118,7 +121,8 @@ void addStorage(Plan &plan, bool sharded) {
   x->name = "x", x->element = Element::F32, x->row_shape = {elements};
   plan.inputs.push_back(std::move(x));
   auto ids = std::make_unique<InputT>();
-  ids->name = "ids", ids->element = Element::I64, ids->has_limit = true, ids->limit = 10, ids->has_ignore = true, ids->ignore = -100;
+  ids->name = "ids", ids->element = Element::I64, ids->has_limit = true, ids->limit = 10, ids->has_ignore = true,
+  ids->ignore = -100;
   plan.inputs.push_back(std::move(ids));
 }
 
@@ -143,7 +147,8 @@ void addMicroBatches(Plan &plan, bool sharded) {
     LoadT load;
     load.micro_batch = k, load.inputs = {0, 1}, load.places = {Place(1024, 0, 2), Place(1600, 0, 3)};
     addStep(plan, "load " + std::to_string(k), std::move(load));
-    addRun(plan, "gradient " + std::to_string(k), 0, {w, Place(1024, 0, 2), Place(512, 0, 1), Place(1664, 0, 4)}, k == 0);
+    addRun(plan, "gradient " + std::to_string(k), 0, {w, Place(1024, 0, 2), Place(512, 0, 1), Place(1664, 0, 4)},
+           k == 0);
   }
   if (sharded) {
     ReleaseT release;
@@ -158,7 +163,8 @@ Plan makePlan(int stage) {
   bool sharded = stage == 3;
   Plan plan;
   plan.version = XLC_PLAN_VERSION, plan.model = "tiny", plan.fingerprint = "f", plan.compiler = "test";
-  plan.ranks = ranks, plan.shards = ranks, plan.micro = micro, plan.micro_batches = microBatches, plan.threads = 2, plan.seed = 1;
+  plan.ranks = ranks, plan.shards = ranks, plan.micro = micro, plan.micro_batches = microBatches, plan.threads = 2,
+  plan.seed = 1;
   plan.arena = 2560, plan.alignment = 64;
   addStorage(plan, sharded);
   addFunctions(plan, sharded);
@@ -244,7 +250,8 @@ Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> argume
   for (const std::string &argument : arguments)
     argv.push_back(argument.c_str());
   std::atomic<bool> interrupted{false};
-  return runProgram((int)argv.size(), argv.data(), {builder.GetBufferPointer(), builder.GetSize(), codes, std::size(codes)}, interrupted);
+  return runProgram((int)argv.size(), argv.data(),
+                    {builder.GetBufferPointer(), builder.GetSize(), codes, std::size(codes)}, interrupted);
 }
 
 } // namespace xlc::runtime::tiny

@@ -73,6 +73,24 @@ std::string besidePath() {
 
 int spinsOf(const Plan &plan) { return spinsFor((int)(plan.ranks * plan.threads)); }
 
+/// A fault must name a rank, a step and an action that exist.
+void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
+  if (fault.step > steps)
+    throw Rejected(fmt::format("error: --inject-fault: there is no step {}, steps are 1 to {}", fault.step, steps));
+  if ((uint32_t)fault.rank >= plan.ranks)
+    throw Rejected(
+        fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, plan.ranks - 1));
+  std::vector<std::string_view> labels;
+  for (const auto &step : plan.steps) {
+    if (step->label == fault.action)
+      return;
+    if (labels.size() < 20)
+      labels.push_back(step->label);
+  }
+  throw Rejected(fmt::format("error: --inject-fault: there is no action '{}'; the first are '{}'", fault.action,
+                             fmt::join(labels, "', '")));
+}
+
 Job::Job(const Plan &plan, const Embedded &embedded, const Options &options, const std::atomic<bool> &interrupted)
     : plan(plan), options(options), interrupted(interrupted), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
@@ -88,6 +106,8 @@ Job::Job(const Plan &plan, const Embedded &embedded, const Options &options, con
               options.check,
               spinsOf(plan)},
       traces(options.profile.empty() ? 0 : plan.ranks), ranks(plan.ranks), lastStep(steps) {
+  if (options.fault)
+    checkFault(plan, *options.fault, steps);
   uint64_t events = 0;
   for (const auto &step : plan.steps) {
     const plan::RunT *run = step->action.AsRun();
@@ -204,22 +224,6 @@ Exit Job::finish() {
   return Exit::Internal;
 }
 
-/// A fault must name a rank and an action that exist.
-void checkFault(const Plan &plan, const Fault &fault) {
-  if ((uint32_t)fault.rank >= plan.ranks)
-    throw Rejected(
-        fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, plan.ranks - 1));
-  std::vector<std::string_view> labels;
-  for (const auto &step : plan.steps) {
-    if (step->label == fault.action)
-      return;
-    if (labels.size() < 20)
-      labels.push_back(step->label);
-  }
-  throw Rejected(fmt::format("error: --inject-fault: there is no action '{}'; the first are '{}'", fault.action,
-                             fmt::join(labels, "', '")));
-}
-
 std::string describe(const Plan &plan) {
   return fmt::format("trains {} on {} rank{} with {} thread{} each, {} samples a step (plan {}, made by xlc {})",
                      plan.model, plan.ranks, plan.ranks == 1 ? "" : "s", plan.threads, plan.threads == 1 ? "" : "s",
@@ -236,8 +240,6 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     std::optional<Options> options = parseOptions(argc, argv, describe(*plan), exit);
     if (!options)
       return exit;
-    if (options->fault)
-      checkFault(*plan, *options->fault);
     return Job(*plan, embedded, *options, interrupted).run();
   } catch (const Rejected &problem) {
     fmt::print(stderr, "{}\n", problem.what());
