@@ -50,6 +50,8 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("no traffic", [](Plan &p) { p.traffic.reset(); });
   expect("buffer 'w' leaves the arena", [](Plan &p) { p.buffers[0]->offset = ~0ull; });
   expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
+  expect("a state of bucket 'bucket' leaves the arena",
+         [](Plan &p) { p.buckets[0]->states = {plan::Place(2500, 0, 0)}; });
   expect("bucket 'bucket' has no place", [](Plan &p) { p.buckets[0]->place.reset(); });
   expect("parameter 'w' is in bucket 1 of 1", [](Plan &p) { p.parameters[0]->bucket = 1; });
   expect("parameter 'w' leaves its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
@@ -100,7 +102,33 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     contract(p, 1);
     p.kernels[0]->library.AsContract()->k = 0;
   });
+  expect("has indices that are no integers", [&](Plan &p) {
+    plan::ScatterAddT s;
+    s.index = plan::Element::F32;
+    p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
+    p.kernels[3]->library.Set(std::move(s));
+  });
+  expect("attention writes its results, it cannot add", [&](Plan &p) {
+    plan::AttentionT a;
+    plan::HeadStrides strides(1, 1, 1);
+    a.groups = a.heads = a.queries = a.keys = a.d = a.e = a.batch = 1;
+    for (auto *each : {&a.q, &a.k, &a.v, &a.out})
+      *each = std::make_unique<plan::HeadStrides>(strides);
+    plan::CallT &call = *p.functions[0]->calls[0];
+    call.ins.push_back(call.ins[0]), call.in_bytes.push_back(4);
+    p.kernels[0]->library.Set(std::move(a));
+  });
   expect("attention 'gradient' is incomplete", [&](Plan &p) { p.kernels[0]->library.Set(plan::AttentionT()); });
+}
+
+TEST(Plan, BytesThatAreNoPlanAreRefused) {
+  std::vector<uint8_t> bytes(100, 7);
+  try {
+    readPlan(bytes.data(), bytes.size());
+    FAIL();
+  } catch (const Rejected &problem) {
+    EXPECT_STREQ(problem.what(), "error: the plan in this program is damaged");
+  }
 }
 
 TEST(Plan, NoMutatedPlanCrashesTheReader) {

@@ -140,6 +140,43 @@ TEST_F(Program, APlanThatMovesOtherBytesThanItSaysIsFound) {
       << folder.read("stats");
 }
 
+TEST_F(Program, CtrlCEndsAfterTheStepAndSaves) {
+  EXPECT_EQ(
+      runInterrupted(makePlan(0), folder, {"--steps", "9", "--log", folder.file("log"), "--save", folder.file("w")}),
+      Exit::Done);
+  EXPECT_EQ(lossesOf(folder.read("log")).size(), 1u);
+  ASSERT_EQ(run(makePlan(0), folder, {"--steps", "1", "--save", folder.file("one")}), Exit::Done);
+  EXPECT_EQ(folder.read("w"), folder.read("one"));
+}
+
+TEST_F(Program, ANonFiniteGradientNormEndsTheRunToo) {
+  Plan plan = makePlan(0);
+  plan.norm = std::make_unique<plan::Place>(2048, 0, 9); // nothing writes there
+  plan.buffers[9]->persistent = true;
+  auto [exit, text] = runSaying(plan, {"--steps", "1", "--check"});
+  EXPECT_EQ(exit, Exit::NonFinite);
+  EXPECT_NE(text.find("step 1: the gradient norm is not finite: "), std::string::npos) << text;
+}
+
+TEST_F(Program, FilesThatCannotBeWrittenAreSaid) {
+  for (const char *option : {"--log", "--save", "--profile", "--stats"}) {
+    auto [exit, text] = runSaying(makePlan(0), {"--steps", "1", option, folder.file("no/such")});
+    EXPECT_EQ(exit, Exit::Rejected) << option;
+    EXPECT_NE(text.find("no/such: error: cannot be written"), std::string::npos) << option << text;
+  }
+  EXPECT_NE(runSaying(makePlan(0), {"--init", folder.file("absent")})
+                .second.find("absent: error: cannot be read: No such file"),
+            std::string::npos);
+}
+
+TEST_F(Program, ALearningRateOfZeroCannotBeScaled) {
+  Plan plan = makePlan(0);
+  plan.groups[0]->lr = 0;
+  EXPECT_NE(
+      runSaying(plan, {"--lr", "1"}).second.find("--lr scales the learning rates of the plan, and its first is 0"),
+      std::string::npos);
+}
+
 TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
   ASSERT_EQ(run(makePlan(3), folder, {"--steps", "2", "--profile", folder.file("trace")}), Exit::Done);
   std::string trace = folder.read("trace");
@@ -150,7 +187,9 @@ TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
 
 TEST_F(Program, UsageErrorsAndHelp) {
   EXPECT_EQ(runSaying(makePlan(0), {"--stepz", "3"}).first, Exit::Usage);
-  EXPECT_EQ(runSaying(makePlan(0), {"--data", "x=a,b"}).first, Exit::Usage);
+  EXPECT_NE(runSaying(makePlan(0), {"--data", "x=a,b"}).second.find("'b' is not name=path"), std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "x"}).second.find("'x' is not rank:step:action"),
+            std::string::npos);
   EXPECT_EQ(runSaying(makePlan(0), {"--help"}).first, Exit::Done);
   EXPECT_EQ(runSaying(makePlan(0), {"--version"}).first, Exit::Done);
   std::string text = takeStdout();
@@ -171,6 +210,16 @@ TEST_F(Program, DataIsRefusedWithFileRowAndColumn) {
                       "(-100 is ignored)"),
             std::string::npos)
       << text;
+}
+
+TEST_F(Program, NumbersThatDoNotFitAreRefused) {
+  Plan plan = makePlan(0);
+  plan.inputs[1]->element = plan::Element::I32, plan.inputs[1]->has_limit = false;
+  int64_t wide[rows] = {0, 1ll << 40};
+  folder.write("ids.npy", makeNpy("<i8", "(20,)", std::string((const char *)wide, sizeof(wide))));
+  EXPECT_NE(
+      runSaying(plan, {}).second.find("row 1, column 0: 1099511627776 does not fit input 'ids', which has 32 bits"),
+      std::string::npos);
 }
 
 TEST_F(Program, AllThatIsWrongWithTheDataIsSaidAtOnce) {

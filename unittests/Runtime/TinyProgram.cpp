@@ -240,7 +240,10 @@ void writeData(const Folder &folder) {
   folder.write("ids.npy", makeNpy("<i4", "(" + std::to_string(rows) + ",)", ids));
 }
 
-Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments) {
+namespace {
+
+Exit runUntil(const std::atomic<bool> &interrupted, const Plan &plan, const Folder &folder,
+              std::vector<std::string> arguments) {
   flatbuffers::FlatBufferBuilder builder;
   FinishPlanBuffer(builder, CreatePlan(builder, &plan));
   arguments.insert(arguments.begin(), "train");
@@ -249,9 +252,18 @@ Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> argume
   std::vector<const char *> argv;
   for (const std::string &argument : arguments)
     argv.push_back(argument.c_str());
-  std::atomic<bool> interrupted{false};
-  return runProgram((int)argv.size(), argv.data(),
-                    {builder.GetBufferPointer(), builder.GetSize(), codes, std::size(codes)}, interrupted);
+  Embedded embedded{builder.GetBufferPointer(), builder.GetSize(), codes, std::size(codes)};
+  return runProgram((int)argv.size(), argv.data(), embedded, interrupted);
+}
+
+} // namespace
+
+Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments) {
+  return runUntil(false, plan, folder, std::move(arguments));
+}
+
+Exit runInterrupted(const Plan &plan, const Folder &folder, std::vector<std::string> arguments) {
+  return runUntil(true, plan, folder, std::move(arguments));
 }
 
 } // namespace xlc::runtime::tiny

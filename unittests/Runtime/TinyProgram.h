@@ -38,6 +38,9 @@ void writeData(const Folder &folder);
 /// Runs the plan with these arguments (data of `folder` unless they say otherwise).
 Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments);
 
+/// The same, with Ctrl-C pressed during the first step.
+Exit runInterrupted(const Plan &plan, const Folder &folder, std::vector<std::string> arguments);
+
 } // namespace xlc::runtime::tiny
 
 #endif

@@ -195,6 +195,7 @@ Exit Job::run() {
     ranks[rank].thread = std::thread([this, rank] { runRank((int)rank); });
   bool ended = waitForRanks();
   if (stop.isRaised()) {
+    progress.clear();
     fmt::print(stderr, "{}\n", stop.text());
     if (!ended) { // a rank is deep in a call, perhaps for long
       std::fflush(nullptr);
@@ -220,6 +221,7 @@ Exit Job::finish() {
   std::string disagreement = findDisagreement(plan, used);
   if (disagreement.empty())
     return Exit::Done;
+  progress.clear();
   fmt::print(stderr, "error: {}\n", disagreement);
   return Exit::Internal;
 }
