@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <condition_variable>
+#include <sys/auxv.h>
 #include <thread>
 #include <unistd.h>
 
@@ -64,11 +65,12 @@ private:
   size_t finishedRanks = 0;
 };
 
-/// The executable's own path with ".safetensors".
+/// The executable's own path with ".safetensors"; where there is no /proc, the path by which it was started.
 std::string besidePath() {
   std::string path(4096, '\0');
   ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  return path.substr(0, length > 0 ? (size_t)length : 0) + ".safetensors";
+  path = length > 0 ? path.substr(0, (size_t)length) : (const char *)getauxval(AT_EXECFN);
+  return path + ".safetensors";
 }
 
 int spinsOf(const Plan &plan) { return spinsFor((int)(plan.ranks * plan.threads)); }
