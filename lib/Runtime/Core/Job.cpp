@@ -41,6 +41,7 @@ private:
   void runRank(int rank);
   void runSteps(int rank);
   void endStep(uint64_t step, int64_t begin);
+  void startRanks();
   bool waitForRanks();
   Exit finish();
   std::string initialPath() const;
@@ -186,6 +187,18 @@ void Job::runRank(int rank) {
   finished.notify_all();
 }
 
+void Job::startRanks() {
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    try {
+      ranks[rank].thread = std::thread([this, rank] { runRank((int)rank); });
+    } catch (const std::system_error &problem) {
+      stop.raise(Exit::RankFailed, fmt::format("error: no thread for rank {}: {}", rank, problem.what()));
+      std::lock_guard lock(mutex);
+      finishedRanks += ranks.size() - rank;
+      return;
+    }
+}
+
 /// Whether all ranks ended; after a failure they have 0.8 s.
 bool Job::waitForRanks() {
   std::unique_lock lock(mutex);
@@ -196,8 +209,7 @@ bool Job::waitForRanks() {
 }
 
 Exit Job::run() {
-  for (size_t rank = 0; rank < ranks.size(); ++rank)
-    ranks[rank].thread = std::thread([this, rank] { runRank((int)rank); });
+  startRanks();
   bool ended = waitForRanks();
   if (stop.isRaised()) {
     progress.clear();
@@ -208,7 +220,8 @@ Exit Job::run() {
     }
   }
   for (Rank &rank : ranks)
-    rank.thread.join();
+    if (rank.thread.joinable())
+      rank.thread.join();
   return stop.isRaised() ? stop.code() : finish();
 }
 
