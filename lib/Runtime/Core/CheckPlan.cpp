@@ -261,17 +261,17 @@ void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
   const plan::FunctionT &function = *plan.functions[run.function];
   if (run.places.size() != function.slots)
     return require(false, "{} has {} places for {} slots", label, run.places.size(), function.slots);
-  auto check = [&](const std::vector<plan::Operand> &operands, const uint64_t *bytes, const plan::CallT &call) {
-    for (size_t i = 0; i < operands.size() && operands[i].slot() < function.slots; ++i)
-      checkPlace(&run.places[operands[i].slot()], (Wide)bytes[i], fmt::format("{}, call '{}'", label, call.name),
-                 operands[i].offset());
-  };
   for (const auto &call : function.calls) {
     if (!problems.empty())
       return;
-    check(call->ins, call->in_bytes.data(), *call);
-    check(call->outs, call->out_bytes.data(), *call);
-    check(call->workspace, &call->workspace_bytes, *call);
+    std::string what = fmt::format("{}, call '{}'", label, call->name);
+    auto check = [&](const std::vector<plan::Operand> &operands, const uint64_t *bytes) {
+      for (size_t i = 0; i < operands.size() && operands[i].slot() < function.slots; ++i)
+        checkPlace(&run.places[operands[i].slot()], (Wide)bytes[i], what, operands[i].offset());
+    };
+    check(call->ins, call->in_bytes.data());
+    check(call->outs, call->out_bytes.data());
+    check(call->workspace, &call->workspace_bytes);
   }
 }
 

@@ -21,6 +21,12 @@ public:
   /// (step * G + (microBatch * ranks + rank) * micro + i) modulo the rows, G the global batch.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const;
 
+  /// Gives back the pages of rows read so far, so that a long run does not grow by its data. Nobody may be loading.
+  void dropPages() const {
+    for (const auto &file : files)
+      file->dropPages();
+  }
+
 private:
   const Plan &plan;
   std::vector<std::unique_ptr<NpyFile>> files; ///< as plan.inputs

@@ -16,12 +16,14 @@
 
 #include <cmath>
 #include <condition_variable>
+#include <sys/auxv.h>
 #include <thread>
 #include <unistd.h>
 
 namespace xlc::runtime {
 namespace {
 
+constexpr uint64_t stepsPerDrop = 64;
 constexpr uint64_t mostTraceEvents = 4'000'000; // per rank, 32 bytes each
 
 class Job {
@@ -39,6 +41,7 @@ private:
   void runRank(int rank);
   void runSteps(int rank);
   void endStep(uint64_t step, int64_t begin);
+  void startRanks();
   bool waitForRanks();
   Exit finish();
   std::string initialPath() const;
@@ -64,14 +67,33 @@ private:
   size_t finishedRanks = 0;
 };
 
-/// The executable's own path with ".safetensors".
+/// The executable's own path with ".safetensors"; where there is no /proc, the path by which it was started.
 std::string besidePath() {
   std::string path(4096, '\0');
   ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  return path.substr(0, length > 0 ? (size_t)length : 0) + ".safetensors";
+  path = length > 0 ? path.substr(0, (size_t)length) : (const char *)getauxval(AT_EXECFN);
+  return path + ".safetensors";
 }
 
 int spinsOf(const Plan &plan) { return spinsFor((int)(plan.ranks * plan.threads)); }
+
+/// A fault must name a rank, a step and an action that exist.
+void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
+  if (fault.step > steps)
+    throw Rejected(fmt::format("error: --inject-fault: there is no step {}, steps are 1 to {}", fault.step, steps));
+  if ((uint32_t)fault.rank >= plan.ranks)
+    throw Rejected(
+        fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, plan.ranks - 1));
+  std::vector<std::string_view> labels;
+  for (const auto &step : plan.steps) {
+    if (step->label == fault.action)
+      return;
+    if (labels.size() < 20)
+      labels.push_back(step->label);
+  }
+  throw Rejected(fmt::format("error: --inject-fault: there is no action '{}'; the first are '{}'", fault.action,
+                             fmt::join(labels, "', '")));
+}
 
 Job::Job(const Plan &plan, const Embedded &embedded, const Options &options, const std::atomic<bool> &interrupted)
     : plan(plan), options(options), interrupted(interrupted), data(plan, options.dataFiles, options.dataFolder),
@@ -88,6 +110,8 @@ Job::Job(const Plan &plan, const Embedded &embedded, const Options &options, con
               options.check,
               spinsOf(plan)},
       traces(options.profile.empty() ? 0 : plan.ranks), ranks(plan.ranks), lastStep(steps) {
+  if (options.fault)
+    checkFault(plan, *options.fault, steps);
   uint64_t events = 0;
   for (const auto &step : plan.steps) {
     const plan::RunT *run = step->action.AsRun();
@@ -132,6 +156,8 @@ void Job::endStep(uint64_t step, int64_t begin) {
   StepResult result{step, executor.loss(), executor.norm(), rate, seconds, (double)globalBatch(plan) / seconds};
   progress.show(result);
   used.steps = step;
+  if (step % stepsPerDrop == 0)
+    data.dropPages(); // the other ranks wait
   if (!std::isfinite(result.loss) || !std::isfinite(result.norm))
     stop.raise(Exit::NonFinite, fmt::format("error: step {}: the {} is not finite: {}", step,
                                             std::isfinite(result.loss) ? "gradient norm" : "loss",
@@ -161,6 +187,18 @@ void Job::runRank(int rank) {
   finished.notify_all();
 }
 
+void Job::startRanks() {
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    try {
+      ranks[rank].thread = std::thread([this, rank] { runRank((int)rank); });
+    } catch (const std::system_error &problem) {
+      stop.raise(Exit::RankFailed, fmt::format("error: no thread for rank {}: {}", rank, problem.what()));
+      std::lock_guard lock(mutex);
+      finishedRanks += ranks.size() - rank;
+      return;
+    }
+}
+
 /// Whether all ranks ended; after a failure they have 0.8 s.
 bool Job::waitForRanks() {
   std::unique_lock lock(mutex);
@@ -171,10 +209,10 @@ bool Job::waitForRanks() {
 }
 
 Exit Job::run() {
-  for (size_t rank = 0; rank < ranks.size(); ++rank)
-    ranks[rank].thread = std::thread([this, rank] { runRank((int)rank); });
+  startRanks();
   bool ended = waitForRanks();
   if (stop.isRaised()) {
+    progress.clear();
     fmt::print(stderr, "{}\n", stop.text());
     if (!ended) { // a rank is deep in a call, perhaps for long
       std::fflush(nullptr);
@@ -182,7 +220,8 @@ Exit Job::run() {
     }
   }
   for (Rank &rank : ranks)
-    rank.thread.join();
+    if (rank.thread.joinable())
+      rank.thread.join();
   return stop.isRaised() ? stop.code() : finish();
 }
 
@@ -200,24 +239,9 @@ Exit Job::finish() {
   std::string disagreement = findDisagreement(plan, used);
   if (disagreement.empty())
     return Exit::Done;
+  progress.clear();
   fmt::print(stderr, "error: {}\n", disagreement);
   return Exit::Internal;
-}
-
-/// A fault must name a rank and an action that exist.
-void checkFault(const Plan &plan, const Fault &fault) {
-  if ((uint32_t)fault.rank >= plan.ranks)
-    throw Rejected(
-        fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, plan.ranks - 1));
-  std::vector<std::string_view> labels;
-  for (const auto &step : plan.steps) {
-    if (step->label == fault.action)
-      return;
-    if (labels.size() < 20)
-      labels.push_back(step->label);
-  }
-  throw Rejected(fmt::format("error: --inject-fault: there is no action '{}'; the first are '{}'", fault.action,
-                             fmt::join(labels, "', '")));
 }
 
 std::string describe(const Plan &plan) {
@@ -236,8 +260,6 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     std::optional<Options> options = parseOptions(argc, argv, describe(*plan), exit);
     if (!options)
       return exit;
-    if (options->fault)
-      checkFault(*plan, *options->fault);
     return Job(*plan, embedded, *options, interrupted).run();
   } catch (const Rejected &problem) {
     fmt::print(stderr, "{}\n", problem.what());

@@ -25,14 +25,15 @@ Progress::Progress(const std::string &logPath, uint64_t steps)
     throw Rejected(fmt::format("{}: error: cannot be written", logPath));
 }
 
-Progress::~Progress() {
+Progress::~Progress() { clear(); }
+
+void Progress::clear() const {
   if (bar)
     fmt::print(stderr, clearLine);
 }
 
 void Progress::show(const StepResult &r) {
-  if (bar)
-    fmt::print(stderr, clearLine);
+  clear();
   fmt::print("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s\n", r.step, r.loss, r.norm,
              r.learningRate, r.samplesPerSecond);
   std::fflush(stdout);

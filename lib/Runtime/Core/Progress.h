@@ -23,6 +23,9 @@ public:
 
   void show(const StepResult &result);
 
+  /// Takes the bar away, so that a message can stand on a line of its own.
+  void clear() const;
+
 private:
   struct Close {
     void operator()(FILE *file) const { std::fclose(file); }

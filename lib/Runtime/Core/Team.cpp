@@ -6,14 +6,21 @@
 namespace xlc::runtime {
 
 Team::Team(int threads, int spins, void (*begin)()) : threads(threads), spins(spins) {
-  for (int thread = 1; thread < threads; ++thread)
-    others.emplace_back([this, thread, begin] {
-      begin();
-      serve(thread);
-    });
+  try {
+    for (int thread = 1; thread < threads; ++thread)
+      others.emplace_back([this, thread, begin] {
+        begin();
+        serve(thread);
+      });
+  } catch (...) {
+    end();
+    throw;
+  }
 }
 
-Team::~Team() {
+Team::~Team() { end(); }
+
+void Team::end() {
   ending = true;
   task.fetch_add(1, std::memory_order_release);
   wakeAll(task);

@@ -28,6 +28,7 @@ private:
   using Function = void (*)(void *, int);
   void runErased(int parts, Function function, void *context);
   void serve(int thread);
+  void end();
   void callPart(int thread);
 
   const int threads, spins;

@@ -26,7 +26,7 @@ int64_t ceilDiv(int64_t value, int64_t by) { return (value + by - 1) / by; }
 /// Cuts scratch in arrays that begin on cache lines; with a null base it only counts.
 class Scratch {
 public:
-  explicit Scratch(char *base) : base(base) {}
+  explicit Scratch(char *base) : base((uintptr_t)base) {}
   float *take(int64_t floats) {
     float *result = (float *)(base + used);
     used += roundUp(floats * 4, 64);
@@ -35,7 +35,7 @@ public:
   int64_t bytes() const { return used; }
 
 private:
-  char *base;
+  uintptr_t base;
   int64_t used = 0;
 };
 

@@ -34,7 +34,7 @@ Contraction::Contraction(const ContractShape &shape, int threads, bool accumulat
   for (const ContractShape::Batch &dim : shape.batch)
     batches *= dim.size;
   // Small products are not worth waking anybody.
-  int64_t parts = std::min<int64_t>(threads, std::max<int64_t>(1, batches * shape.m * shape.n * shape.k / (1 << 15)));
+  int64_t parts = std::min<int64_t>(threads, std::max<int64_t>(1, batches * shape.m * shape.n * shape.k / (1 << 18)));
   bool cutRows = shape.aK == 1 ? shape.m >= 16 * parts : shape.m >= shape.n;
   for (int64_t i = 0; i < parts; ++i) {
     if (batches >= parts)

@@ -1,6 +1,6 @@
 // See LibraryProduct.h. Only oneDNN's "brg" kernels are taken: they need dense operands and use the caller's scratch;
-// "gemm" allocates its packing buffers in each call, and "ref" is slow. Deep products (k > 4096) run faster in
-// Product.h, which blocks k.
+// "gemm" allocates its packing buffers in each call, and "ref" is slow. Deep products run faster in Product.h, which
+// blocks k: from k > 2560 where oneDNN reads B as it stands, from 4096 where it packs it.
 #include "LibraryProduct.h"
 
 #include <dnnl.hpp>
@@ -28,7 +28,7 @@ struct LibraryProduct::State {
 
 namespace {
 
-constexpr int64_t deepest = 4096;
+constexpr int64_t deepestPlain = 2560, deepestPacked = 4096;
 
 /// Restores the caller's number of OpenMP threads.
 class OneThread {
@@ -58,8 +58,8 @@ bool isDense(int64_t rows, int64_t columns, int64_t row, int64_t column) {
 } // namespace
 
 std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, bool bias, bool add, bool run) {
-  if (s.k > deepest || !isDense(s.m, s.k, s.aM, s.aK) || !isDense(s.k, s.n, s.bK, s.bN) || s.cN != 1 ||
-      (s.cM != s.n && s.m != 1))
+  if (s.k > (s.bN == 1 ? deepestPlain : deepestPacked) || !isDense(s.m, s.k, s.aM, s.aK) ||
+      !isDense(s.k, s.n, s.bK, s.bN) || s.cN != 1 || (s.cM != s.n && s.m != 1))
     return nullptr;
   OneThread single;
   auto state = std::make_unique<State>();

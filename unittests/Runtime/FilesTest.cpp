@@ -1,0 +1,137 @@
+// .npy and safetensors files: good ones are read, hostile ones refused with a word, never a crash.
+#include "Core/Npy.h"
+#include "Core/Safetensors.h"
+#include "TinyProgram.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+using namespace xlc::runtime;
+using tiny::Folder;
+using tiny::makeNpy;
+
+namespace {
+
+template <class File> std::string complaintOf(const Folder &folder, const std::string &bytes) {
+  try {
+    File file(folder.write("file", bytes));
+  } catch (const Rejected &problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+template <class File> void expect(const Folder &folder, const std::string &bytes, const std::string &words) {
+  std::string complaint = complaintOf<File>(folder, bytes);
+  EXPECT_NE(complaint.find(words), std::string::npos) << "wanted: " << words << "\ngot: " << complaint;
+}
+
+/// Bytes of a safetensors file.
+std::string makeTensors(const std::string &header, const std::string &elements) {
+  uint64_t length = header.size();
+  return std::string((const char *)&length, 8) + header + elements;
+}
+
+TEST(Npy, AllVersionsAndTypesAreRead) {
+  Folder folder;
+  std::string bytes = makeNpy("<f4", "(2, 3)", std::string(24, 'x'));
+  NpyFile first(folder.write("a", bytes));
+  EXPECT_EQ(first.shape, (std::vector<uint64_t>{2, 3}));
+  EXPECT_EQ(first.type, NpyType::F32);
+  for (char version : {2, 3}) {
+    std::string later = bytes;
+    later[6] = version;
+    later.insert(10, 2, '\0');
+    NpyFile file(folder.write("b", later));
+    EXPECT_EQ(file.shape, first.shape);
+    EXPECT_EQ(file.elements[0], 'x');
+  }
+  EXPECT_EQ(NpyFile(folder.write("c", makeNpy("<i8", "()", std::string(8, '\0')))).shape.size(), 0u);
+  EXPECT_EQ(NpyFile(folder.write("d", makeNpy("<i4", "(0, 5)", ""))).shape[0], 0u);
+}
+
+TEST(Npy, HostileFilesAreRefused) {
+  Folder folder;
+  EXPECT_THROW(NpyFile(folder.file("absent")), Rejected);
+  EXPECT_THROW(NpyFile(folder.file("")), Rejected);
+  expect<NpyFile>(folder, "", "is empty");
+  expect<NpyFile>(folder, "PK\x03\x04 a zip archive", "not an .npy file");
+  expect<NpyFile>(folder, makeNpy("<f4", "(2,)", "1234567"), "the shape needs 8 bytes of elements, the file has 7");
+  expect<NpyFile>(folder, makeNpy("<f4", "(4294967296, 4294967296)", ""), "larger than memory can be");
+  expect<NpyFile>(folder, makeNpy("<f4", "(99999999999999999999999,)", ""), "cannot be understood");
+  expect<NpyFile>(folder, makeNpy("<f4", "(-1,)", ""), "cannot be understood");
+  expect<NpyFile>(folder, makeNpy("<f2", "(1,)", "ab"),
+                  "elements are '<f2', one of '<f4', '<f8', '<i4', '<i8' is needed");
+  expect<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements are '>f4'");
+  std::string fortran = makeNpy("<f4", "(1,)", "abcd");
+  fortran.replace(fortran.find("False"), 5, "True ");
+  expect<NpyFile>(folder, fortran, "Fortran order");
+  std::string version = makeNpy("<f4", "(1,)", "abcd");
+  version[6] = 9;
+  expect<NpyFile>(folder, version, "format version 9 is not known");
+  std::string cut = makeNpy("<f4", "(1,)", "").substr(0, 30);
+  expect<NpyFile>(folder, cut, "the header is cut off");
+  expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00[] ", 13), "the header is no dictionary");
+  expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00{} ", 13), "the header lacks one of");
+}
+
+TEST(Safetensors, WhatIsWrittenIsRead) {
+  Folder folder;
+  std::string path = folder.file("out");
+  auto fill = [](uint64_t begin, uint64_t count, float *to) {
+    for (uint64_t i = 0; i < count; ++i)
+      to[i] = (float)(begin + i);
+  };
+  writeSafetensors(path, {{"a", {600, 1000}, fill}, {"b", {}, fill}, {"c", {0, 4}, fill}});
+  SafetensorsReader reader(path);
+  EXPECT_EQ(reader.tensors().at("a").shape, (std::vector<uint64_t>{600, 1000}));
+  float value;
+  reader.read(reader.tensors().at("a").begin + 4 * 599999, 4, &value);
+  EXPECT_EQ(value, 599999.0f);
+  EXPECT_EQ(reader.tensors().at("a").begin % 8, 0u);
+  EXPECT_EQ(reader.tensors().size(), 3u);
+  EXPECT_THROW(writeSafetensors(folder.file("no/such/folder"), {}), Rejected);
+}
+
+TEST(Safetensors, HostileFilesAreRefused) {
+  Folder folder;
+  auto entry = [](const std::string &text) { return makeTensors("{\"w\":" + text + "}", "12345678"); };
+  EXPECT_THROW(SafetensorsReader(folder.file("absent")), Rejected);
+  expect<SafetensorsReader>(folder, "1234", "shorter than 8 bytes");
+  expect<SafetensorsReader>(folder, std::string(8, '\xff'), "a header of 18446744073709551615 bytes in a file of 8");
+  expect<SafetensorsReader>(folder, makeTensors("[1]", ""), "the header is no JSON object");
+  expect<SafetensorsReader>(folder, makeTensors("{\"w\":", ""), "the header is no JSON object");
+  expect<SafetensorsReader>(folder, entry("3"), "the header's entry for 'w' cannot be understood");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"),
+                            "needs 12 bytes for its shape");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"),
+                            "has a size that is no count");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"),
+                            "is at bytes 4 to 12, the file has 8");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"), "is at bytes 8 to 0");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,8]})"),
+                            "the unknown type 'C64'");
+  expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"),
+                            "larger than memory can be");
+  std::string deep(100000, '[');
+  EXPECT_NE(complaintOf<SafetensorsReader>(folder, makeTensors("{\"w\":" + deep, "")), "");
+}
+
+TEST(Files, NoMutatedFileCrashesItsReader) {
+  Folder folder;
+  std::mt19937 random(1);
+  std::string npy = makeNpy("<f4", "(2, 3)", std::string(24, 'x'));
+  std::string tensors = makeTensors(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", "12345678");
+  for (int i = 0; i < 4000; ++i) {
+    std::string bytes = i % 2 ? npy : tensors;
+    for (int edits = 1 + (int)(random() % 3); edits-- > 0;)
+      bytes[random() % bytes.size()] = (char)random();
+    if (random() % 8 == 0)
+      bytes.resize(random() % bytes.size());
+    i % 2 ? complaintOf<NpyFile>(folder, bytes) : complaintOf<SafetensorsReader>(folder, bytes);
+  }
+}
+
+} // namespace

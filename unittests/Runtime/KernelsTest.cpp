@@ -1,0 +1,126 @@
+// Calls on the threads of a rank: every kind of kernel gives on 1 to 4 threads what it gives on one.
+#include "Core/Kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace xlc::runtime;
+namespace plan = xlc::plan;
+
+namespace {
+
+/// One kernel and one call of it, on memory of floats.
+struct OneCall {
+  Plan plan;
+  std::vector<std::vector<float>> ins, outs;
+  std::vector<uint8_t> accumulate;
+
+  OneCall(std::vector<std::vector<float>> ins, std::vector<std::vector<float>> outs)
+      : ins(std::move(ins)), outs(std::move(outs)) {
+    plan.kernels.push_back(std::make_unique<plan::KernelT>());
+    plan.functions.push_back(std::make_unique<plan::FunctionT>());
+    auto call = std::make_unique<plan::CallT>();
+    call->name = "call";
+    for (const auto &in : this->ins)
+      call->ins.emplace_back(0, 0), call->in_bytes.push_back(in.size() * 4);
+    for (const auto &out : this->outs)
+      call->outs.emplace_back(0, 0), call->out_bytes.push_back(out.size() * 4),
+          call->accumulate.push_back(plan::Accumulate::Later);
+    accumulate.resize(this->outs.size());
+    plan.functions[0]->calls.push_back(std::move(call));
+  }
+  plan::KernelT &kernel() { return *plan.kernels[0]; }
+  plan::CallT &call() { return *plan.functions[0]->calls[0]; }
+
+  std::vector<std::vector<float>> run(int threads, int64_t workspaceBytes, const XlcKernel *codes = nullptr) {
+    std::vector<std::vector<float>> results = outs;
+    std::vector<char> memory(workspaceBytes + 64);
+    char *workspace = (char *)(((uintptr_t)memory.data() + 63) / 64 * 64);
+    call().workspace_bytes = workspaceBytes;
+    call().workspace.clear();
+    if (workspaceBytes)
+      call().workspace.emplace_back(0, 0);
+    std::vector<char *> operands;
+    for (auto &in : ins)
+      operands.push_back((char *)in.data());
+    for (auto &result : results)
+      operands.push_back((char *)result.data());
+    Team team(threads, 50, useOne);
+    Kernels(plan, codes, team).run(call(), operands.data(), accumulate.data(), workspace);
+    return results;
+  }
+  static void useOne() {}
+};
+
+std::vector<float> waves(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = std::sin((float)i * 0.7f);
+  return values;
+}
+
+TEST(Kernels, ContractionsAgreeOnAnyNumberOfThreads) {
+  OneCall one({waves(150 * 90), waves(90 * 130), waves(130)}, {waves(150 * 130)});
+  plan::ContractT contract;
+  contract.m = 150, contract.n = 130, contract.k = 90, contract.bias = true;
+  contract.a_m = 1, contract.a_k = 150, contract.b_k = 130, contract.b_n = 1, contract.y_m = 130, contract.y_n = 1;
+  one.kernel().library.Set(std::move(contract));
+  for (uint8_t add : {0, 1}) {
+    one.accumulate = {add};
+    auto expected = one.run(1, 1 << 20);
+    for (int threads : {2, 3, 4}) {
+      auto actual = one.run(threads, 4 << 20);
+      for (size_t i = 0; i < expected[0].size(); ++i)
+        ASSERT_NEAR(actual[0][i], expected[0][i], 2e-5) << threads;
+    }
+  }
+}
+
+TEST(Kernels, AttentionHasTheSameBitsOnAnyNumberOfThreads) {
+  uint64_t batch = 2, positions = 300, heads = 3, d = 8;
+  std::vector<float> tensor = waves(batch * positions * heads * d);
+  OneCall one({tensor, tensor, tensor}, {tensor, waves(batch * heads * positions)});
+  plan::AttentionT attention;
+  attention.causal = true, attention.scale = 0.3, attention.batch = batch,
+  attention.queries = attention.keys = positions;
+  attention.heads = attention.groups = heads, attention.d = attention.e = d;
+  for (auto *strides : {&attention.q, &attention.k, &attention.v, &attention.out})
+    *strides = std::make_unique<plan::HeadStrides>((int64_t)(positions * heads * d), (int64_t)(heads * d), (int64_t)d);
+  one.kernel().library.Set(std::move(attention));
+  auto expected = one.run(1, 1 << 20);
+  for (int threads : {2, 3, 4})
+    EXPECT_EQ(one.run(threads, 4 << 20), expected);
+}
+
+void addOne(char *const *operands, int64_t begin, int64_t end, const uint8_t *) {
+  for (int64_t i = begin; i < end; ++i)
+    ((float *)operands[1])[i] = ((const float *)operands[0])[i] + 1;
+}
+
+TEST(Kernels, GeneratedCodeIsCutAtMultiplesOfItsGrain) {
+  OneCall one({waves(100003)}, {std::vector<float>(100003)});
+  one.kernel().code = 0, one.kernel().extent = 100003, one.kernel().grain = 16;
+  const XlcKernel codes[] = {addOne};
+  auto expected = one.run(1, 0, codes);
+  EXPECT_EQ(expected[0][100002], one.ins[0][100002] + 1);
+  for (int threads : {2, 3, 4})
+    EXPECT_EQ(one.run(threads, 0, codes), expected);
+}
+
+TEST(Kernels, APlanWithTooLittleWorkspaceIsRefused) {
+  OneCall one({waves(150 * 90), waves(90 * 130)}, {waves(150 * 130)});
+  plan::ContractT contract;
+  contract.m = 150, contract.n = 130, contract.k = 90;
+  contract.a_m = 1, contract.a_k = 150, contract.b_k = 130, contract.b_n = 1, contract.y_m = 130, contract.y_n = 1;
+  one.kernel().library.Set(std::move(contract));
+  try {
+    one.run(1, 64);
+    FAIL();
+  } catch (const Rejected &problem) {
+    EXPECT_NE(std::string(problem.what()).find("bytes of workspace on this machine, the plan has 64"),
+              std::string::npos);
+  }
+}
+
+} // namespace

@@ -1,0 +1,37 @@
+// Philox against the authors' known answers, and normal numbers that do not depend on how they are asked for.
+#include "Core/Philox.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+using namespace xlc::runtime;
+
+TEST(Philox, GivesTheKnownAnswersOfRandom123) {
+  using Four = std::array<uint32_t, 4>;
+  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Four{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}), (Four{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (Four{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Philox, AnElementHasOneValueHoweverTheTensorIsCut) {
+  std::vector<float> whole(1000), pieces(1000);
+  fillNormal(3, "h.0.attn.weight", 0.02, 0, 1000, whole.data());
+  for (uint64_t at = 0, some = 1; at < 1000; at += some, some = some % 7 + 1)
+    fillNormal(3, "h.0.attn.weight", 0.02, at, std::min<uint64_t>(some, 1000 - at), pieces.data() + at);
+  EXPECT_EQ(whole, pieces);
+}
+
+TEST(Philox, NumbersAreNormal) {
+  std::vector<float> values(200000);
+  fillNormal(0, "w", 0.5, 12345, values.size(), values.data());
+  double sum = 0, squares = 0, fourth = 0;
+  for (double value : values)
+    sum += value, squares += value * value, fourth += value * value * value * value;
+  double n = (double)values.size(), variance = squares / n;
+  EXPECT_NEAR(sum / n, 0, 0.005);
+  EXPECT_NEAR(std::sqrt(variance), 0.5, 0.005);
+  EXPECT_NEAR(fourth / n / (variance * variance), 3, 0.05);
+}

@@ -1,0 +1,153 @@
+// A plan is verified and checked before anything runs: damaged bytes and impossible numbers are refused.
+#include "TinyProgram.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+using namespace xlc::runtime;
+namespace plan = xlc::plan;
+
+namespace {
+
+std::vector<uint8_t> pack(const Plan &plan) {
+  flatbuffers::FlatBufferBuilder builder;
+  plan::FinishPlanBuffer(builder, plan::CreatePlan(builder, &plan));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+/// What is said of the tiny plan after `edit`; nothing where it is accepted.
+std::string complaintAfter(const std::function<void(Plan &)> &edit) {
+  Plan plan = tiny::makePlan(3);
+  edit(plan);
+  std::vector<uint8_t> bytes = pack(plan);
+  try {
+    checkPlan(*readPlan(bytes.data(), bytes.size()), 5);
+  } catch (const Rejected &problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+void expect(const std::string &words, const std::function<void(Plan &)> &edit) {
+  std::string complaint = complaintAfter(edit);
+  EXPECT_NE(complaint.find(words), std::string::npos) << "wanted: " << words << "\ngot: " << complaint;
+}
+
+TEST(Plan, TheTinyPlanIsAccepted) {
+  EXPECT_EQ(complaintAfter([](Plan &) {}), "");
+}
+
+TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
+  expect("has version 9, its runtime knows version 1", [](Plan &p) { p.version = 9; });
+  expect("0 ranks", [](Plan &p) { p.ranks = 0; });
+  expect("3 shards for 2 ranks", [](Plan &p) { p.shards = 3; });
+  expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
+  expect("0 threads", [](Plan &p) { p.threads = 0; });
+  expect("an arena of 0 bytes", [](Plan &p) { p.arena = 0; });
+  expect("an alignment of 3", [](Plan &p) { p.alignment = 3; });
+  expect("no traffic", [](Plan &p) { p.traffic.reset(); });
+  expect("buffer 'w' leaves the arena", [](Plan &p) { p.buffers[0]->offset = ~0ull; });
+  expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
+  expect("a state of bucket 'bucket' leaves the arena",
+         [](Plan &p) { p.buckets[0]->states = {plan::Place(2500, 0, 0)}; });
+  expect("bucket 'bucket' has no place", [](Plan &p) { p.buckets[0]->place.reset(); });
+  expect("parameter 'w' is in bucket 1 of 1", [](Plan &p) { p.parameters[0]->bucket = 1; });
+  expect("parameter 'w' leaves its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
+  expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
+  expect("a row of input 'x' is larger than the arena",
+         [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
+  expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
+  expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
+}
+
+TEST(Plan, CallsAndActionsMustStayInTheArena) {
+  expect("call 'gradient' of 'gradient' runs kernel 9 of 4", [](Plan &p) { p.functions[0]->calls[0]->kernel = 9; });
+  expect("call 'gradient' of 'gradient' uses slot 9 of 4",
+         [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(9, 0); });
+  expect("call 'gradient' of 'gradient' has operands without sizes",
+         [](Plan &p) { p.functions[0]->calls[0]->in_bytes.pop_back(); });
+  expect("action 'gradient 0', call 'gradient' leaves the arena of 2560 bytes",
+         [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(0, -4096); });
+  expect("action 'gradient 0' runs function 9 of 4", [](Plan &p) { p.steps[3]->action.AsRun()->function = 9; });
+  expect("action 'gradient 0' has 3 places for 4 slots",
+         [](Plan &p) { p.steps[3]->action.AsRun()->places.pop_back(); });
+  expect("action 'load 0' loads input 7 of 2", [](Plan &p) { p.steps[2]->action.AsLoad()->inputs[0] = 7; });
+  expect("action 'load 0' loads micro-batch 2 of 2", [](Plan &p) { p.steps[2]->action.AsLoad()->micro_batch = 2; });
+  expect("action 'load 0' has inputs without places", [](Plan &p) { p.steps[2]->action.AsLoad()->places.pop_back(); });
+  expect("action 'gather w' leaves the arena", [](Plan &p) { p.steps[1]->action.AsAllGather()->count = ~0ull; });
+  expect("action 'gather w' names buffer 99 of 10",
+         [](Plan &p) { *p.steps[1]->action.AsAllGather()->src = plan::Place(0, 0, 99); });
+  expect("action 'begin' has 0 places for 1 optimizer groups",
+         [](Plan &p) { p.steps[0]->action.AsBegin()->places.clear(); });
+  expect("action 'begin' is of an unknown kind", [](Plan &p) { p.steps[0]->action.Reset(); });
+  expect("the loss leaves the arena", [](Plan &p) { *p.loss = plan::Place(2558, 0, 0); });
+}
+
+TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
+  auto contract = [](Plan &p, int64_t stride) {
+    plan::ContractT c;
+    c.m = c.n = c.k = 2, c.a_m = c.b_k = c.y_m = 2, c.a_k = c.b_n = 1, c.y_n = stride;
+    p.kernels[0]->library.Set(std::move(c));
+  };
+  expect("call 'gradient' has 2 ins and 2 outs, 'gradient' takes 2 and 1", [&](Plan &p) { contract(p, 1); });
+  expect("call 'update' reaches past an operand", [&](Plan &p) {
+    plan::ScatterAddT s;
+    s.indices = 1ull << 40, s.rows = 1, s.width = 1, s.index = plan::Element::I64;
+    p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
+    p.kernels[3]->library.Set(std::move(s));
+  });
+  expect("contraction 'gradient' is empty", [&](Plan &p) {
+    contract(p, 1);
+    p.kernels[0]->library.AsContract()->k = 0;
+  });
+  expect("has indices that are no integers", [&](Plan &p) {
+    plan::ScatterAddT s;
+    s.index = plan::Element::F32;
+    p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
+    p.kernels[3]->library.Set(std::move(s));
+  });
+  expect("attention writes its results, it cannot add", [&](Plan &p) {
+    plan::AttentionT a;
+    plan::HeadStrides strides(1, 1, 1);
+    a.groups = a.heads = a.queries = a.keys = a.d = a.e = a.batch = 1;
+    for (auto *each : {&a.q, &a.k, &a.v, &a.out})
+      *each = std::make_unique<plan::HeadStrides>(strides);
+    plan::CallT &call = *p.functions[0]->calls[0];
+    call.ins.push_back(call.ins[0]), call.in_bytes.push_back(4);
+    p.kernels[0]->library.Set(std::move(a));
+  });
+  expect("attention 'gradient' is incomplete", [&](Plan &p) { p.kernels[0]->library.Set(plan::AttentionT()); });
+}
+
+TEST(Plan, BytesThatAreNoPlanAreRefused) {
+  std::vector<uint8_t> bytes(100, 7);
+  try {
+    readPlan(bytes.data(), bytes.size());
+    FAIL();
+  } catch (const Rejected &problem) {
+    EXPECT_STREQ(problem.what(), "error: the plan in this program is damaged");
+  }
+}
+
+TEST(Plan, NoMutatedPlanCrashesTheReader) {
+  std::vector<uint8_t> good = pack(tiny::makePlan(3));
+  std::mt19937 random(1);
+  int accepted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::vector<uint8_t> bytes = good;
+    for (int edits = 1 + (int)(random() % 4); edits-- > 0;)
+      bytes[random() % bytes.size()] = (uint8_t)random();
+    if (random() % 8 == 0)
+      bytes.resize(random() % bytes.size());
+    try {
+      checkPlan(*readPlan(bytes.data(), bytes.size()), 5);
+      ++accepted;
+    } catch (const Rejected &) {
+    }
+  }
+  EXPECT_GT(accepted, 0); // names, seeds, padding
+}
+
+} // namespace

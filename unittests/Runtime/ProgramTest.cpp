@@ -1,0 +1,264 @@
+// Whole runs of the hand-made program: what is learned, what is written, and every way a run may end.
+#include "TinyProgram.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+using namespace xlc::runtime;
+namespace plan = xlc::plan;
+using namespace xlc::runtime::tiny;
+using testing::internal::CaptureStderr;
+using testing::internal::GetCapturedStderr;
+
+namespace {
+
+/// The folder with data, and quiet stdout.
+class Program : public testing::Test {
+protected:
+  void SetUp() override {
+    writeData(folder);
+    testing::internal::CaptureStdout();
+  }
+  void TearDown() override {
+    if (std::string text = taken ? "" : testing::internal::GetCapturedStdout(); HasFailure())
+      std::cout << text; // holds gtest's own words as well
+  }
+  std::string takeStdout() {
+    taken = true;
+    return testing::internal::GetCapturedStdout();
+  }
+  /// The exit code and what was said on stderr.
+  std::pair<Exit, std::string> runSaying(const Plan &plan, std::vector<std::string> arguments) {
+    CaptureStderr();
+    Exit exit = run(plan, folder, std::move(arguments));
+    return {exit, GetCapturedStderr()};
+  }
+  Folder folder;
+  bool taken = false;
+};
+
+/// "loss" of every line of a log.
+std::vector<std::string> lossesOf(const std::string &log) {
+  std::vector<std::string> losses;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    size_t begin = line.find("\"loss\":") + 7;
+    losses.push_back(line.substr(begin, line.find(',', begin) - begin));
+  }
+  return losses;
+}
+
+TEST_F(Program, LearnsTheSameBitsAtStages0And3) {
+  for (int stage : {0, 3}) {
+    std::string name = std::to_string(stage);
+    ASSERT_EQ(
+        run(makePlan(stage), folder, {"--steps", "12", "--log", folder.file(name), "--save", folder.file(name + ".w")}),
+        Exit::Done);
+  }
+  auto losses = lossesOf(folder.read("0"));
+  ASSERT_EQ(losses.size(), 12u);
+  EXPECT_LT(std::stod(losses[11]), std::stod(losses[0]) * 0.9);
+  EXPECT_EQ(losses, lossesOf(folder.read("3")));
+  EXPECT_EQ(folder.read("0.w"), folder.read("3.w"));
+  EXPECT_NE(takeStdout().find("step   12  loss "), std::string::npos);
+}
+
+TEST_F(Program, GoesOnFromSavedParameters) {
+  ASSERT_EQ(run(makePlan(0), folder, {"--steps", "2", "--save", folder.file("two")}), Exit::Done);
+  // One step at rate 0 from the file: the file comes back.
+  ASSERT_EQ(run(makePlan(3), folder,
+                {"--steps", "1", "--init", folder.file("two"), "--lr", "0", "--save", folder.file("again")}),
+            Exit::Done);
+  EXPECT_EQ(folder.read("two"), folder.read("again"));
+}
+
+TEST_F(Program, CheckChangesNoLossAndFindsAnOutOfBoundsWrite) {
+  ASSERT_EQ(run(makePlan(3), folder, {"--steps", "3", "--log", folder.file("plain")}), Exit::Done);
+  ASSERT_EQ(run(makePlan(3), folder, {"--steps", "3", "--log", folder.file("checked"), "--check"}), Exit::Done);
+  EXPECT_EQ(lossesOf(folder.read("plain")), lossesOf(folder.read("checked")));
+  Plan plan = makePlan(0);
+  plan::CallT &update = *plan.functions[3]->calls[0];
+  update.out_bytes[0] = 256; // the kernel writes 512
+  EXPECT_NE(runSaying(plan, {"--check"}).second.find("call 'update' changed its operand 0, which it may only read"),
+            std::string::npos);
+  plan = makePlan(0);
+  plan.functions[1]->calls[0]->out_bytes[0] = 4; // the kernel writes 8
+  auto [exit, text] = runSaying(plan, {"--check"});
+  EXPECT_EQ(exit, Exit::RankFailed);
+  EXPECT_NE(text.find("call 'squares' wrote at byte 1732 of the arena, outside its operands"), std::string::npos)
+      << text;
+}
+
+TEST_F(Program, UseAfterReleaseIsSeenByCheck) {
+  Plan plan = makePlan(3);
+  std::swap(plan.steps[4], plan.steps[6]); // release before the last gradient
+  ASSERT_EQ(plan.steps[4]->label, "release w");
+  EXPECT_EQ(runSaying(plan, {"--steps", "1"}).first, Exit::Done);
+  EXPECT_EQ(runSaying(plan, {"--steps", "1", "--check"}).first, Exit::NonFinite);
+}
+
+TEST_F(Program, AFailedRankStopsTheOthersWithOneMessage) {
+  auto begin = std::chrono::steady_clock::now();
+  auto [exit, text] =
+      runSaying(makePlan(3), {"--steps", "5", "--inject-fault", "1:3:gradient 1", "--save", folder.file("w")});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_EQ(exit, Exit::RankFailed);
+  EXPECT_EQ(text, "error: rank 1, step 3, action 'gradient 1': a fault was injected here\n");
+  EXPECT_FALSE(std::filesystem::exists(folder.file("w")));
+}
+
+TEST_F(Program, FaultsMustNameARankAndAnAction) {
+  auto [exit, text] = runSaying(makePlan(0), {"--inject-fault", "1:2:nothing"});
+  EXPECT_EQ(exit, Exit::Rejected);
+  EXPECT_NE(text.find("there is no action 'nothing'; the first are 'begin', 'load 0'"), std::string::npos) << text;
+  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "2:1:begin"}).second.find("there is no rank 2, ranks are 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "1:9:begin"}).second.find("there is no step 9, steps are 1 to 2"),
+            std::string::npos);
+  EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "1:begin"}).first, Exit::Usage);
+}
+
+TEST_F(Program, ANonFiniteLossEndsTheRunAndKeepsAGoodFile) {
+  folder.write("w", "good");
+  auto [exit, text] = runSaying(makePlan(0), {"--lr", "1e30", "--steps", "9", "--save", folder.file("w")});
+  EXPECT_EQ(exit, Exit::NonFinite);
+  EXPECT_NE(text.find("the loss is not finite: "), std::string::npos) << text;
+  EXPECT_EQ(folder.read("w"), "good");
+}
+
+TEST_F(Program, APlanThatMovesOtherBytesThanItSaysIsFound) {
+  Plan plan = makePlan(3);
+  plan.traffic->all_gather += 4;
+  auto [exit, text] = runSaying(plan, {"--steps", "2", "--stats", folder.file("stats")});
+  EXPECT_EQ(exit, Exit::Internal);
+  EXPECT_NE(text.find("1032 bytes planned for all_gather, 1024 used in 2 steps"), std::string::npos) << text;
+  EXPECT_NE(folder.read("stats").find("\"arena\": {\n  \"planned\": 5120,\n  \"used\": 5120\n }"), std::string::npos)
+      << folder.read("stats");
+}
+
+TEST_F(Program, CtrlCEndsAfterTheStepAndSaves) {
+  EXPECT_EQ(
+      runInterrupted(makePlan(0), folder, {"--steps", "9", "--log", folder.file("log"), "--save", folder.file("w")}),
+      Exit::Done);
+  EXPECT_EQ(lossesOf(folder.read("log")).size(), 1u);
+  ASSERT_EQ(run(makePlan(0), folder, {"--steps", "1", "--save", folder.file("one")}), Exit::Done);
+  EXPECT_EQ(folder.read("w"), folder.read("one"));
+}
+
+TEST_F(Program, ANonFiniteGradientNormEndsTheRunToo) {
+  Plan plan = makePlan(0);
+  plan.norm = std::make_unique<plan::Place>(2048, 0, 9); // nothing writes there
+  plan.buffers[9]->persistent = true;
+  auto [exit, text] = runSaying(plan, {"--steps", "1", "--check"});
+  EXPECT_EQ(exit, Exit::NonFinite);
+  EXPECT_NE(text.find("step 1: the gradient norm is not finite: "), std::string::npos) << text;
+}
+
+TEST_F(Program, FilesThatCannotBeWrittenAreSaid) {
+  for (const char *option : {"--log", "--save", "--profile", "--stats"}) {
+    auto [exit, text] = runSaying(makePlan(0), {"--steps", "1", option, folder.file("no/such")});
+    EXPECT_EQ(exit, Exit::Rejected) << option;
+    EXPECT_NE(text.find("no/such: error: cannot be written"), std::string::npos) << option << text;
+  }
+  EXPECT_NE(runSaying(makePlan(0), {"--init", folder.file("absent")})
+                .second.find("absent: error: cannot be read: No such file"),
+            std::string::npos);
+}
+
+TEST_F(Program, ALearningRateOfZeroCannotBeScaled) {
+  Plan plan = makePlan(0);
+  plan.groups[0]->lr = 0;
+  EXPECT_NE(
+      runSaying(plan, {"--lr", "1"}).second.find("--lr scales the learning rates of the plan, and its first is 0"),
+      std::string::npos);
+}
+
+TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
+  ASSERT_EQ(run(makePlan(3), folder, {"--steps", "2", "--profile", folder.file("trace")}), Exit::Done);
+  std::string trace = folder.read("trace");
+  for (const char *name :
+       {"\"name\":\"rank 1\"", "\"name\":\"gather w\"", "\"name\":\"update\",\"cat\":\"call\",\"pid\":1"})
+    EXPECT_NE(trace.find(name), std::string::npos) << name;
+}
+
+TEST_F(Program, UsageErrorsAndHelp) {
+  EXPECT_EQ(runSaying(makePlan(0), {"--stepz", "3"}).first, Exit::Usage);
+  EXPECT_NE(runSaying(makePlan(0), {"--data", "x=a,b"}).second.find("'b' is not name=path"), std::string::npos);
+  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "x"}).second.find("'x' is not rank:step:action"),
+            std::string::npos);
+  EXPECT_EQ(runSaying(makePlan(0), {"--help"}).first, Exit::Done);
+  EXPECT_EQ(runSaying(makePlan(0), {"--version"}).first, Exit::Done);
+  std::string text = takeStdout();
+  EXPECT_NE(text.find("./train --steps 20"), std::string::npos);
+  EXPECT_NE(text.find("trains tiny on 2 ranks"), std::string::npos);
+}
+
+TEST_F(Program, DataIsRefusedWithFileRowAndColumn) {
+  std::string ids;
+  for (int64_t i = 0; i < (int64_t)rows; ++i) {
+    int64_t id = i == 7 ? 10 : 0;
+    ids.append((const char *)&id, 8);
+  }
+  folder.write("ids.npy", makeNpy("<i8", "(20,)", ids));
+  auto [exit, text] = runSaying(makePlan(0), {"--steps", "1"});
+  EXPECT_EQ(exit, Exit::Rejected);
+  EXPECT_NE(text.find("ids.npy: error: row 7, column 0: id 10 is outside the table of input 'ids', which has 10 rows "
+                      "(-100 is ignored)"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(Program, NumbersThatDoNotFitAreRefused) {
+  Plan plan = makePlan(0);
+  plan.inputs[1]->element = plan::Element::I32, plan.inputs[1]->has_limit = false;
+  int64_t wide[rows] = {0, 1ll << 40};
+  folder.write("ids.npy", makeNpy("<i8", "(20,)", std::string((const char *)wide, sizeof(wide))));
+  EXPECT_NE(
+      runSaying(plan, {}).second.find("row 1, column 0: 1099511627776 does not fit input 'ids', which has 32 bits"),
+      std::string::npos);
+}
+
+TEST_F(Program, AllThatIsWrongWithTheDataIsSaidAtOnce) {
+  auto [exit, text] =
+      runSaying(makePlan(0), {"--data", "x=" + folder.file("ids.npy") + ",y=z,ids=" + folder.file("x.npy")});
+  EXPECT_EQ(exit, Exit::Rejected);
+  EXPECT_NE(text.find("the model has no input 'y', its inputs are x, ids"), std::string::npos) << text;
+  EXPECT_NE(text.find("the shape is [20], input 'x' needs [rows, 70]"), std::string::npos) << text;
+  EXPECT_NE(text.find("the shape is [20, 70], input 'ids' needs [rows]"), std::string::npos) << text;
+  EXPECT_NE(runSaying(makePlan(0), {"--data", "x=" + folder.file("x.npy")}).second.find("no data for input 'ids'"),
+            std::string::npos);
+}
+
+TEST_F(Program, RowCountsMustAgreeAndFillAStep) {
+  folder.write("ids.npy", makeNpy("<i8", "(2,)", std::string(16, '\0')));
+  EXPECT_NE(runSaying(makePlan(0), {}).second.find("2 rows, while "), std::string::npos);
+  folder.write("x.npy", makeNpy("<f4", "(2, 70)", std::string(560, '\0')));
+  EXPECT_NE(runSaying(makePlan(0), {}).second.find("2 rows, while a step needs 8"), std::string::npos);
+  folder.write("ids.npy", makeNpy("<f4", "(2,)", std::string(8, '\0')));
+  EXPECT_NE(runSaying(makePlan(0), {}).second.find("the elements are floats, input 'ids' needs integers"),
+            std::string::npos);
+}
+
+TEST_F(Program, InitialFilesAreCheckedWhole) {
+  Plan plan = makePlan(0);
+  auto refused = [&](const std::string &header) {
+    uint64_t length = header.size();
+    folder.write("init", std::string((const char *)&length, 8) + header + std::string(280, '\0'));
+    auto [exit, text] = runSaying(plan, {"--init", folder.file("init")});
+    EXPECT_EQ(exit, Exit::Rejected);
+    return text;
+  };
+  EXPECT_NE(refused("{}").find("no parameter 'w'"), std::string::npos);
+  EXPECT_NE(refused(R"({"w":{"dtype":"F32","shape":[70],"data_offsets":[0,280]}})")
+                .find("'w' has shape [70], the program needs [7, 10]"),
+            std::string::npos);
+  EXPECT_NE(refused(R"({"w":{"dtype":"I32","shape":[7,10],"data_offsets":[0,280]}})")
+                .find("'w' has type I32, the program needs F32"),
+            std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,46 @@
+// A whole training program of one parameter, made by hand: what a compiled one embeds, with C functions in place of
+// generated kernels. It learns w (70 elements) by SGD on the mean of |w - x|^2 / 2 over the rows of a global batch.
+#ifndef XLC_UNITTESTS_RUNTIME_TINYPROGRAM_H
+#define XLC_UNITTESTS_RUNTIME_TINYPROGRAM_H
+
+#include "Core/Job.h"
+#include "Core/Plan.h"
+
+#include <string>
+#include <vector>
+
+namespace xlc::runtime::tiny {
+
+constexpr uint64_t elements = 70, padded = 128, micro = 2, microBatches = 2, ranks = 2, rows = 20;
+
+/// The plan under ZeRO stage 0 (everything whole) or 3 (parameter and gradient in two shards).
+Plan makePlan(int stage);
+
+/// What a program needs on disk, in a folder of its own that vanishes with it.
+class Folder {
+public:
+  Folder();
+  ~Folder();
+  std::string file(const std::string &name) const { return path + "/" + name; }
+  std::string write(const std::string &name, const std::string &bytes) const;
+  std::string read(const std::string &name) const;
+
+private:
+  std::string path;
+};
+
+/// Bytes of an .npy file.
+std::string makeNpy(const std::string &descr, const std::string &shape, const std::string &elements);
+
+/// Writes x.npy and ids.npy for the plan's inputs.
+void writeData(const Folder &folder);
+
+/// Runs the plan with these arguments (data of `folder` unless they say otherwise).
+Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments);
+
+/// The same, with Ctrl-C pressed during the first step.
+Exit runInterrupted(const Plan &plan, const Folder &folder, std::vector<std::string> arguments);
+
+} // namespace xlc::runtime::tiny
+
+#endif
