@@ -27,6 +27,15 @@ struct Access {
   int64_t rank;
 };
 
+/// Elements that a collective moves: it does not look at them, so what is not there stays not there.
+template <class E> struct Cargo {
+  Datum<E> elements;
+  std::vector<bool> isSet;
+};
+
+/// a += b; what is missing in either is missing in the sum.
+template <class E> void addTo(Cargo<E> &a, const Cargo<E> &b);
+
 template <class E> class Memory {
 public:
   explicit Memory(exec::ProgramOp program);
@@ -38,14 +47,15 @@ public:
   llvm::LogicalResult read(const Access &access, const Span &span, Datum<E> &value) const;
   /// Writes the value, or adds it to what is there.
   llvm::LogicalResult write(const Access &access, const Span &span, const Datum<E> &value, bool accumulate);
+  /// The same for collectives, which move elements unseen.
+  llvm::LogicalResult load(const Access &access, const Span &span, Cargo<E> &cargo) const;
+  llvm::LogicalResult store(const Access &access, const Span &span, const Cargo<E> &cargo, bool accumulate);
   void forget(int64_t rank, int64_t address, int64_t bytes) { arenas[rank].forget(address, bytes); }
   /// Forgets the buffers whose life ends with action `time`.
   void expire(int64_t time);
 
 private:
-  template <class T>
-  llvm::LogicalResult writeTensor(const Access &access, const Span &span, const Tensor<T> &value, bool accumulate);
-  llvm::LogicalResult missing(const Access &access, const Span &span, int64_t address) const;
+  llvm::LogicalResult missing(const Access &access, const Span &span, int64_t index) const;
   bool isLive(exec::BufferOp buffer, int64_t time) const {
     return buffer.getPersistent() || (int64_t(buffer.getFirst()) <= time && time <= int64_t(buffer.getLast()));
   }

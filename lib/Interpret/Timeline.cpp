@@ -206,16 +206,6 @@ template <class E> LogicalResult Timeline<E>::act(sched::RunOp run) {
   return success();
 }
 
-/// a += b, element by element.
-template <class E> void addTo(Datum<E> &a, const Datum<E> &b) {
-  std::visit(
-      [&](auto &sum) {
-        for (auto [element, other] : llvm::zip(sum.elements, std::get<std::decay_t<decltype(sum)>>(b).elements))
-          element += other;
-      },
-      a);
-}
-
 template <class E>
 LogicalResult Timeline<E>::store(sched::RunOp run, Rank<E> &rank, StringRef name, bool accumulate, Datum<E> value) {
   if (!name.starts_with("@"))
