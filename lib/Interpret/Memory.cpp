@@ -15,6 +15,27 @@ template <class E> Memory<E>::Memory(exec::ProgramOp program) : shards(program.g
   for (auto buffer : program.getBody().getOps<exec::BufferOp>())
     buffers.push_back(buffer);
   arenas.assign(program.getRanks(), Arena<E>(program.getArena()));
+
+  constexpr int64_t forever = std::numeric_limits<int64_t>::max();
+  lives.assign(buffers.size(), {forever, -1});
+  auto name = [&](Operation *op, int64_t first, int64_t last) {
+    op->getAttrDictionary().walk([&](exec::PlaceAttr place) {
+      if (place.getBuffer() >= 0 && place.getBuffer() < int64_t(lives.size())) {
+        auto &life = lives[place.getBuffer()];
+        life = {std::min(life.first, first), std::max(life.second, last)};
+      }
+    });
+  };
+  int64_t time = 0;
+  for (Operation &action : program.getBody().front())
+    if (!isa<exec::BufferOp>(action)) {
+      name(&action, time, time);
+      ++time;
+    }
+  name(program, 0, forever);
+  for (auto [buffer, life] : llvm::zip(buffers, lives))
+    if (buffer.getPersistent())
+      life = {0, forever};
 }
 
 template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, int64_t count, Type element) const {
@@ -59,16 +80,18 @@ template <class E> LogicalResult Memory<E>::load(const Access &access, const Spa
   if (failed(check(access, span)))
     return failure();
   cargo.elements = span.element.isInteger() ? Datum<E>(Integers(span.sizes)) : Datum<E>(Tensor<E>(span.sizes));
-  std::visit([&](auto &tensor) {
-    using T = std::decay_t<decltype(tensor.elements[0])>;
-    cargo.isSet.resize(tensor.elements.size());
-    int64_t next = 0, bytes = span.elementBytes();
-    forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
-      std::optional<T> element = arenas[access.rank].template read<T>(span.address + offsets[0] * bytes, bytes);
-      cargo.isSet[next] = element.has_value();
-      tensor.elements[next++] = element.value_or(T());
-    });
-  }, cargo.elements);
+  std::visit(
+      [&](auto &tensor) {
+        using T = std::decay_t<decltype(tensor.elements[0])>;
+        cargo.isSet.resize(tensor.elements.size());
+        int64_t next = 0, bytes = span.elementBytes();
+        forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
+          std::optional<T> element = arenas[access.rank].template read<T>(span.address + offsets[0] * bytes, bytes);
+          cargo.isSet[next] = element.has_value();
+          tensor.elements[next++] = element.value_or(T());
+        });
+      },
+      cargo.elements);
   return success();
 }
 
@@ -108,26 +131,28 @@ LogicalResult Memory<E>::write(const Access &access, const Span &span, const Dat
       return failure();
     addTo<E>(sum, old);
   }
-  std::visit([&](auto &tensor) {
-    int64_t next = 0, bytes = span.elementBytes();
-    forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
-      arenas[access.rank].write(span.address + offsets[0] * bytes, bytes, tensor.elements[next++]);
-    });
-  }, sum);
+  std::visit(
+      [&](auto &tensor) {
+        int64_t next = 0, bytes = span.elementBytes();
+        forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
+          arenas[access.rank].write(span.address + offsets[0] * bytes, bytes, tensor.elements[next++]);
+        });
+      },
+      sum);
   return success();
 }
 
 template <class E> void Memory<E>::expire(int64_t time) {
-  for (exec::BufferOp dying : buffers) {
-    if (dying.getPersistent() || int64_t(dying.getLast()) != time)
+  for (auto [index, dying] : llvm::enumerate(buffers)) {
+    if (lives[index].second != time)
       continue;
     // What stays of its bytes: those of buffers that live on.
     SmallVector<std::pair<int64_t, int64_t>> kept;
     int64_t begin = dying.getOffset(), end = begin + dying.getSize();
-    for (exec::BufferOp other : buffers)
-      if (other != dying && isLive(other, time + 1) && int64_t(other.getOffset()) < end &&
-          begin < int64_t(other.getOffset() + other.getSize()))
-        kept.push_back({other.getOffset(), other.getOffset() + other.getSize()});
+    for (auto [other, buffer] : llvm::enumerate(buffers))
+      if (isLive(other, time + 1) && int64_t(buffer.getOffset()) < end &&
+          begin < int64_t(buffer.getOffset() + buffer.getSize()))
+        kept.push_back({buffer.getOffset(), buffer.getOffset() + buffer.getSize()});
     llvm::sort(kept);
     kept.push_back({end, end});
     for (auto [from, to] : kept) {

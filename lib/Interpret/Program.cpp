@@ -268,10 +268,12 @@ LogicalResult Program<E>::call(const Access &access, exec::CallOp call, bool isF
   SmallVector<Datum<E>> arguments, results;
   for (auto [in, type] : llvm::zip(call.getIns(), kernel.getArgumentTypes())) {
     const Span &span = spans.find(in)->second;
-    if (ArrayRef<int64_t>(span.sizes) != cast<RankedTensorType>(type).getShape())
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+    if (countOf(span.sizes) != countOf(shape))
       return call.emitOpError() << "reads [" << ArrayRef<int64_t>(span.sizes) << "] for an argument " << type;
     if (failed(memory.read(access, span, arguments.emplace_back())))
       return failure();
+    std::visit([&](auto &tensor) { tensor.shape = Shape(shape); }, arguments.back());
   }
   if (failed(evaluate<E>(kernel, arguments, options, results)))
     return failure();
