@@ -52,7 +52,7 @@ private:
       for (Value operand : op.getOperands())
         arguments.push_back(values.find(operand)->second);
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, callOp.getCalleeAttr());
-      return callee ? call(callee, arguments, produced) : op.emitOpError("calls a function that is not there");
+      return call(callee, arguments, produced);
     }
     Rule<E> rule = findRule<E>(op.getName().getStringRef());
     if (!rule)

@@ -5,10 +5,37 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::interpret;
 
+template <class E> void interpret::addTo(Cargo<E> &a, const Cargo<E> &b) {
+  addTo<E>(a.elements, b.elements);
+  for (size_t i = 0; i < a.isSet.size(); ++i)
+    a.isSet[i] = a.isSet[i] && b.isSet[i];
+}
+
 template <class E> Memory<E>::Memory(exec::ProgramOp program) : shards(program.getShards()) {
   for (auto buffer : program.getBody().getOps<exec::BufferOp>())
     buffers.push_back(buffer);
   arenas.assign(program.getRanks(), Arena<E>(program.getArena()));
+
+  constexpr int64_t forever = std::numeric_limits<int64_t>::max();
+  lives.assign(buffers.size(), {forever, -1});
+  auto name = [&](Operation *op, int64_t first, int64_t last) {
+    op->getAttrDictionary().walk([&](exec::PlaceAttr place) {
+      if (place.getBuffer() >= 0 && place.getBuffer() < int64_t(lives.size())) {
+        auto &life = lives[place.getBuffer()];
+        life = {std::min(life.first, first), std::max(life.second, last)};
+      }
+    });
+  };
+  int64_t time = 0;
+  for (Operation &action : program.getBody().front())
+    if (!isa<exec::BufferOp>(action)) {
+      name(&action, time, time);
+      ++time;
+    }
+  name(program, 0, forever);
+  for (auto [buffer, life] : llvm::zip(buffers, lives))
+    if (buffer.getPersistent())
+      life = {0, forever};
 }
 
 template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, int64_t count, Type element) const {
@@ -38,70 +65,94 @@ template <class E> LogicalResult Memory<E>::check(const Access &access, const Sp
   return success();
 }
 
-template <class E> LogicalResult Memory<E>::missing(const Access &access, const Span &span, int64_t address) const {
+/// Element `index` of a span is not there.
+template <class E> LogicalResult Memory<E>::missing(const Access &access, const Span &span, int64_t index) const {
+  int64_t address = span.address;
+  for (size_t d = span.sizes.size(); d-- > 0; index /= span.sizes[d])
+    address += index % span.sizes[d] * span.strides[d] * span.elementBytes();
   exec::BufferOp buffer = buffers[span.buffer];
   return access.action->emitOpError() << "'" << access.label << "' on rank " << access.rank << " reads byte "
                                       << address - int64_t(buffer.getOffset()) << " of buffer '" << buffer.getName()
                                       << "', where no " << span.element << " is";
 }
 
-template <class E> LogicalResult Memory<E>::read(const Access &access, const Span &span, Datum<E> &value) const {
+template <class E> LogicalResult Memory<E>::load(const Access &access, const Span &span, Cargo<E> &cargo) const {
   if (failed(check(access, span)))
     return failure();
-  value = span.element.isInteger() ? Datum<E>(Integers(span.sizes)) : Datum<E>(Tensor<E>(span.sizes));
-  return std::visit(
+  cargo.elements = span.element.isInteger() ? Datum<E>(Integers(span.sizes)) : Datum<E>(Tensor<E>(span.sizes));
+  std::visit(
       [&](auto &tensor) {
         using T = std::decay_t<decltype(tensor.elements[0])>;
-        int64_t next = 0, bad = -1, bytes = span.elementBytes();
+        cargo.isSet.resize(tensor.elements.size());
+        int64_t next = 0, bytes = span.elementBytes();
         forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
-          int64_t address = span.address + offsets[0] * bytes;
-          std::optional<T> element = arenas[access.rank].template read<T>(address, bytes);
-          if (!element && bad < 0)
-            bad = address;
+          std::optional<T> element = arenas[access.rank].template read<T>(span.address + offsets[0] * bytes, bytes);
+          cargo.isSet[next] = element.has_value();
           tensor.elements[next++] = element.value_or(T());
         });
-        return bad < 0 ? success() : missing(access, span, bad);
       },
-      value);
+      cargo.elements);
+  return success();
+}
+
+template <class E> LogicalResult Memory<E>::read(const Access &access, const Span &span, Datum<E> &value) const {
+  Cargo<E> cargo;
+  if (failed(load(access, span, cargo)))
+    return failure();
+  value = std::move(cargo.elements);
+  auto unset = llvm::find(cargo.isSet, false);
+  return unset == cargo.isSet.end() ? success() : missing(access, span, unset - cargo.isSet.begin());
 }
 
 template <class E>
-template <class T>
-LogicalResult Memory<E>::writeTensor(const Access &access, const Span &span, const Tensor<T> &value, bool accumulate) {
-  Arena<E> &arena = arenas[access.rank];
-  int64_t next = 0, bad = -1, bytes = span.elementBytes();
-  forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
-    int64_t address = span.address + offsets[0] * bytes;
-    T element = value.elements[next++];
-    if (accumulate) {
-      std::optional<T> old = arena.template read<T>(address, bytes);
-      if (!old && bad < 0)
-        bad = address;
-      element = old.value_or(T()) + element;
-    }
-    arena.write(address, bytes, element);
-  });
-  return bad < 0 ? success() : missing(access, span, bad);
+LogicalResult Memory<E>::store(const Access &access, const Span &span, const Cargo<E> &cargo, bool accumulate) {
+  Cargo<E> sum = cargo;
+  if (accumulate) {
+    if (failed(load(access, span, sum)))
+      return failure();
+    addTo(sum, cargo);
+  }
+  if (failed(write(access, span, sum.elements, false)))
+    return failure();
+  for (int64_t i = 0, bytes = span.elementBytes(); i < int64_t(sum.isSet.size()); ++i)
+    if (!sum.isSet[i])
+      forget(access.rank, span.address + i * bytes, bytes);
+  return success();
 }
 
 template <class E>
 LogicalResult Memory<E>::write(const Access &access, const Span &span, const Datum<E> &value, bool accumulate) {
   if (failed(check(access, span)))
     return failure();
-  return std::visit([&](auto &tensor) { return writeTensor(access, span, tensor, accumulate); }, value);
+  Datum<E> sum = value;
+  if (accumulate) {
+    Datum<E> old;
+    if (failed(read(access, span, old)))
+      return failure();
+    addTo<E>(sum, old);
+  }
+  std::visit(
+      [&](auto &tensor) {
+        int64_t next = 0, bytes = span.elementBytes();
+        forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
+          arenas[access.rank].write(span.address + offsets[0] * bytes, bytes, tensor.elements[next++]);
+        });
+      },
+      sum);
+  return success();
 }
 
 template <class E> void Memory<E>::expire(int64_t time) {
-  for (exec::BufferOp dying : buffers) {
-    if (dying.getPersistent() || int64_t(dying.getLast()) != time)
+  for (auto [index, dying] : llvm::enumerate(buffers)) {
+    if (lives[index].second != time)
       continue;
     // What stays of its bytes: those of buffers that live on.
     SmallVector<std::pair<int64_t, int64_t>> kept;
     int64_t begin = dying.getOffset(), end = begin + dying.getSize();
-    for (exec::BufferOp other : buffers)
-      if (other != dying && isLive(other, time + 1) && int64_t(other.getOffset()) < end &&
-          begin < int64_t(other.getOffset() + other.getSize()))
-        kept.push_back({other.getOffset(), other.getOffset() + other.getSize()});
+    for (auto [other, buffer] : llvm::enumerate(buffers))
+      if (isLive(other, time + 1) && int64_t(buffer.getOffset()) < end &&
+          begin < int64_t(buffer.getOffset() + buffer.getSize()))
+        kept.push_back({buffer.getOffset(), buffer.getOffset() + buffer.getSize()});
     llvm::sort(kept);
     kept.push_back({end, end});
     for (auto [from, to] : kept) {
@@ -115,3 +166,6 @@ template <class E> void Memory<E>::expire(int64_t time) {
 template class xlc::interpret::Memory<double>;
 template class xlc::interpret::Memory<float>;
 template class xlc::interpret::Memory<Field>;
+template void xlc::interpret::addTo(Cargo<double> &, const Cargo<double> &);
+template void xlc::interpret::addTo(Cargo<float> &, const Cargo<float> &);
+template void xlc::interpret::addTo(Cargo<Field> &, const Cargo<Field> &);

@@ -1,8 +1,9 @@
 // Spans of the ranks' arenas: what the actions of an `exec` program read and write.
 //
 // A span is an address with sizes and strides, and remembers its buffer: it may not leave that
-// buffer, and a read of what is not there names it. When a buffer's life ends, its bytes are
-// forgotten, except where a buffer that lives on shares them on purpose.
+// buffer, and a read of what is not there names it. After the last action that names a buffer its bytes
+// are forgotten, except where a buffer that lives on shares them on purpose. Lifetimes are found here, not
+// believed: those that the program states are checked by the gate of Memory.
 #ifndef XLC_LIB_INTERPRET_MEMORY_H
 #define XLC_LIB_INTERPRET_MEMORY_H
 
@@ -27,6 +28,15 @@ struct Access {
   int64_t rank;
 };
 
+/// Elements that a collective moves: it does not look at them, so what is not there stays not there.
+template <class E> struct Cargo {
+  Datum<E> elements;
+  std::vector<bool> isSet;
+};
+
+/// a += b; what is missing in either is missing in the sum.
+template <class E> void addTo(Cargo<E> &a, const Cargo<E> &b);
+
 template <class E> class Memory {
 public:
   explicit Memory(exec::ProgramOp program);
@@ -38,19 +48,20 @@ public:
   llvm::LogicalResult read(const Access &access, const Span &span, Datum<E> &value) const;
   /// Writes the value, or adds it to what is there.
   llvm::LogicalResult write(const Access &access, const Span &span, const Datum<E> &value, bool accumulate);
+  /// The same for collectives, which move elements unseen.
+  llvm::LogicalResult load(const Access &access, const Span &span, Cargo<E> &cargo) const;
+  llvm::LogicalResult store(const Access &access, const Span &span, const Cargo<E> &cargo, bool accumulate);
   void forget(int64_t rank, int64_t address, int64_t bytes) { arenas[rank].forget(address, bytes); }
-  /// Forgets the buffers whose life ends with action `time`.
+  /// Forgets the buffers that no action after `time` names.
   void expire(int64_t time);
 
 private:
-  template <class T>
-  llvm::LogicalResult writeTensor(const Access &access, const Span &span, const Tensor<T> &value, bool accumulate);
-  llvm::LogicalResult missing(const Access &access, const Span &span, int64_t address) const;
-  bool isLive(exec::BufferOp buffer, int64_t time) const {
-    return buffer.getPersistent() || (int64_t(buffer.getFirst()) <= time && time <= int64_t(buffer.getLast()));
-  }
+  llvm::LogicalResult missing(const Access &access, const Span &span, int64_t index) const;
+  bool isLive(size_t buffer, int64_t time) const { return lives[buffer].first <= time && time <= lives[buffer].second; }
 
   std::vector<exec::BufferOp> buffers;
+  /// The first and last action that names each buffer; unlimited where its content outlives the step.
+  std::vector<std::pair<int64_t, int64_t>> lives;
   std::vector<Arena<E>> arenas;
   int64_t shards;
 };

@@ -65,7 +65,7 @@ private:
   LogicalResult view(const Access &access, exec::ViewOp op, DenseMap<Value, Span> &spans);
   LogicalResult call(const Access &access, exec::CallOp op, bool isFirst, const DenseMap<Value, Span> &spans);
   LogicalResult sumOver(Operation *action, ArrayRef<int64_t> members, exec::PlaceAttr place, int64_t first,
-                        int64_t count, Type type, Datum<E> &total);
+                        int64_t count, Type type, Cargo<E> &total);
 
   int64_t shards() const { return exec::ProgramOp(op).getShards(); }
   int64_t rankCount() const { return exec::ProgramOp(op).getRanks(); }
@@ -83,26 +83,6 @@ private:
   Memory<E> memory;
   int64_t now = 0;
 };
-
-/// Elements [first, first + count) of a tensor.
-template <class E> Datum<E> sliceOf(const Datum<E> &whole, int64_t first, int64_t count) {
-  return std::visit(
-      [&](auto &tensor) -> Datum<E> {
-        std::decay_t<decltype(tensor)> piece(ArrayRef<int64_t>{count});
-        std::copy_n(tensor.elements.begin() + first, count, piece.elements.begin());
-        return piece;
-      },
-      whole);
-}
-
-template <class E> void addTo(Datum<E> &a, const Datum<E> &b) {
-  std::visit(
-      [&](auto &sum) {
-        for (auto [element, other] : llvm::zip(sum.elements, std::get<std::decay_t<decltype(sum)>>(b).elements))
-          element += other;
-      },
-      a);
-}
 
 template <class E>
 LogicalResult Program<E>::forEachHolding(llvm::function_ref<LogicalResult(sched::BucketOp, const Holding &)> visit) {
@@ -288,10 +268,12 @@ LogicalResult Program<E>::call(const Access &access, exec::CallOp call, bool isF
   SmallVector<Datum<E>> arguments, results;
   for (auto [in, type] : llvm::zip(call.getIns(), kernel.getArgumentTypes())) {
     const Span &span = spans.find(in)->second;
-    if (ArrayRef<int64_t>(span.sizes) != cast<RankedTensorType>(type).getShape())
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+    if (countOf(span.sizes) != countOf(shape))
       return call.emitOpError() << "reads [" << ArrayRef<int64_t>(span.sizes) << "] for an argument " << type;
     if (failed(memory.read(access, span, arguments.emplace_back())))
       return failure();
+    std::visit([&](auto &tensor) { tensor.shape = Shape(shape); }, arguments.back());
   }
   if (failed(evaluate<E>(kernel, arguments, options, results)))
     return failure();
@@ -315,16 +297,16 @@ LogicalResult Program<E>::call(const Access &access, exec::CallOp call, bool isF
 }
 
 template <class E> LogicalResult Program<E>::act(exec::AllGatherOp gather) {
-  std::vector<Datum<E>> pieces(rankCount());
+  std::vector<Cargo<E>> pieces(rankCount());
   for (int64_t rank = 0; rank < rankCount(); ++rank)
-    if (failed(memory.read({gather, labelOf(gather), rank},
+    if (failed(memory.load({gather, labelOf(gather), rank},
                            memory.spanAt(gather.getSrc(), rank, gather.getCount(), gather.getType()), pieces[rank])))
       return failure();
   for (int64_t rank = 0; rank < rankCount(); ++rank)
     for (auto [i, peer] : llvm::enumerate(groupOf(gather.getGroup(), rank))) {
       Span span = memory.spanAt(gather.getDst(), rank, gather.getCount(), gather.getType());
       span.address += i * gather.getCount() * span.elementBytes();
-      if (failed(memory.write({gather, labelOf(gather), rank}, span, pieces[peer], false)))
+      if (failed(memory.store({gather, labelOf(gather), rank}, span, pieces[peer], false)))
         return failure();
     }
   return success();
@@ -333,24 +315,24 @@ template <class E> LogicalResult Program<E>::act(exec::AllGatherOp gather) {
 /// The sum over `members`, in rank order, of elements [first, first + count) from a place.
 template <class E>
 LogicalResult Program<E>::sumOver(Operation *action, ArrayRef<int64_t> members, exec::PlaceAttr place, int64_t first,
-                                  int64_t count, Type type, Datum<E> &total) {
+                                  int64_t count, Type type, Cargo<E> &total) {
   for (auto [i, member] : llvm::enumerate(members)) {
     Span span = memory.spanAt(place, member, count, type);
     span.address += first * span.elementBytes();
-    Datum<E> term;
-    if (failed(memory.read({action, labelOf(action), member}, span, term)))
+    Cargo<E> term;
+    if (failed(memory.load({action, labelOf(action), member}, span, term)))
       return failure();
     if (i == 0)
       total = std::move(term);
     else
-      addTo<E>(total, term);
+      addTo(total, term);
   }
   return success();
 }
 
 template <class E> LogicalResult Program<E>::act(exec::ReduceScatterOp scatter) {
   int64_t count = scatter.getCount();
-  std::vector<Datum<E>> sums(rankCount());
+  std::vector<Cargo<E>> sums(rankCount());
   for (int64_t rank = 0; rank < rankCount(); ++rank)
     if (failed(sumOver(scatter, groupOf(scatter.getGroup(), rank), scatter.getSrc(),
                        indexIn(scatter.getGroup(), rank) * count, count, scatter.getType(), sums[rank])))
@@ -363,20 +345,20 @@ template <class E> LogicalResult Program<E>::act(exec::ReduceScatterOp scatter) 
     int64_t bytes = countOf(src.sizes) * src.elementBytes();
     if (dst.address >= src.address && dst.address < src.address + bytes)
       memory.forget(rank, src.address, bytes);
-    if (failed(memory.write({scatter, labelOf(scatter), rank}, dst, sums[rank], scatter.getAccumulate())))
+    if (failed(memory.store({scatter, labelOf(scatter), rank}, dst, sums[rank], scatter.getAccumulate())))
       return failure();
   }
   return success();
 }
 
 template <class E> LogicalResult Program<E>::act(exec::AllReduceOp reduce) {
-  std::vector<Datum<E>> sums(rankCount());
+  std::vector<Cargo<E>> sums(rankCount());
   for (int64_t rank = 0; rank < rankCount(); ++rank)
     if (failed(sumOver(reduce, groupOf(reduce.getGroup(), rank), reduce.getPlace(), 0, reduce.getCount(),
                        reduce.getType(), sums[rank])))
       return failure();
   for (int64_t rank = 0; rank < rankCount(); ++rank)
-    if (failed(memory.write({reduce, labelOf(reduce), rank},
+    if (failed(memory.store({reduce, labelOf(reduce), rank},
                             memory.spanAt(reduce.getPlace(), rank, reduce.getCount(), reduce.getType()), sums[rank],
                             false)))
       return failure();

@@ -2,9 +2,9 @@
 //
 // All ranks share the timeline, so they run in lockstep: each action is done for every rank before
 // the next one, and a collective moves elements between the ranks' buckets.
-#include "Buckets.h"
 #include "Optimizer.h"
 #include "Partitioned.h"
+#include "Ranks.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -13,20 +13,13 @@ using namespace xlc::interpret;
 
 namespace {
 
-template <class E> struct Rank {
-  int64_t index = 0;
-  llvm::MapVector<StringAttr, Bucket<E>> buckets;
-  DenseMap<Value, Datum<E>> activations;
-  Values<E> scalars; ///< "@loss_sum", "@loss_count", "@sum_squares"; then "@loss", "@norm", "@scale"
-};
-
 template <class E> class Timeline : public Runner<E> {
 public:
   Timeline(sched::TimelineOp op, const Model &model, const Source<E> &source, const Options &options)
       : op(op), model(model), source(source), options(options), functions(options.seed),
         symbols(op->getParentOfType<ModuleOp>()) {
     for (int64_t r = 0; r < int64_t(op.getRanks()); ++r)
-      ranks.push_back(makeRank(r));
+      ranks.push_back(makeRank<E>(op, r, model, source));
   }
 
   LogicalResult step(int64_t t, std::vector<Values<E>> &values) override {
@@ -43,15 +36,10 @@ public:
     for (Operation &action : op.getBody().front())
       if (failed(run(action)))
         return failure();
-    values.clear();
-    for (Rank<E> &rank : ranks)
-      if (failed(collect(rank, values.emplace_back())))
-        return failure();
-    return success();
+    return collectValues<E>(ranks, model, values);
   }
 
 private:
-  Rank<E> makeRank(int64_t r);
   LogicalResult run(Operation &action);
   LogicalResult checkBuckets();
   Bucket<E> &find(Rank<E> &rank, FlatSymbolRefAttr name) { return rank.buckets.find(name.getAttr())->second; }
@@ -71,9 +59,6 @@ private:
   LogicalResult storeGradient(sched::RunOp, Rank<E> &, StringRef name, bool accumulate, const Tensor<E> &value);
   LogicalResult sum(Operation *action, FlatSymbolRefAttr bucket, ArrayRef<int64_t> members,
                     llvm::function_ref<Piece<E>(Bucket<E> &)> pieceOf, std::vector<E> &total);
-  LogicalResult collect(Rank<E> &rank, Values<E> &values);
-  LogicalResult collectPieces(Bucket<E> &bucket, const Model::Parameter &parameter, int64_t offset, size_t state,
-                              Values<E> &values);
   std::pair<Bucket<E> *, int64_t> findMember(Rank<E> &rank, StringRef name);
   /// The ranks that share shards with rank r, in the order of their slices.
   SmallVector<int64_t> shardGroup(int64_t r) const {
@@ -101,31 +86,6 @@ private:
   std::vector<Rank<E>> ranks;
   int64_t now = 0;
 };
-
-template <class E> Rank<E> Timeline<E>::makeRank(int64_t r) {
-  Rank<E> rank;
-  rank.index = r;
-  for (auto bucketOp : op->getParentOfType<ModuleOp>().template getOps<sched::BucketOp>()) {
-    const Model::Parameter *first = model.findParameter(cast<StringAttr>(bucketOp.getMembers()[0]).getValue());
-    Bucket<E> bucket(bucketOp, r, op.getShards(), first ? first->states.size() : 0);
-    Cells<E> whole(bucket.elements());
-    for (auto [member, offset] : llvm::zip(bucketOp.getMembers(), bucketOp.getOffsets()))
-      if (const Model::Parameter *parameter = model.findParameter(cast<StringAttr>(member).getValue()))
-        for (auto [k, element] : llvm::enumerate(source.parameter(*parameter).elements))
-          whole.set(offset + k, element);
-    if (Bucket<E>::isSharded(bucketOp.getParams())) {
-      Piece<E> slice = bucket.slice(whole, bucket.sliceIndex());
-      for (int64_t k = 0; k < slice.count; ++k)
-        bucket.paramShard.set(k, whole.elements[slice.first + k]);
-    } else {
-      bucket.params = std::move(whole);
-    }
-    for (Cells<E> &state : bucket.states)
-      state.isSet.assign(state.isSet.size(), true);
-    rank.buckets.insert({bucketOp.getSymNameAttr(), std::move(bucket)});
-  }
-  return rank;
-}
 
 /// Every bucket that an action names is there.
 template <class E> LogicalResult Timeline<E>::checkBuckets() {
@@ -204,16 +164,6 @@ template <class E> LogicalResult Timeline<E>::act(sched::RunOp run) {
         return failure();
   }
   return success();
-}
-
-/// a += b, element by element.
-template <class E> void addTo(Datum<E> &a, const Datum<E> &b) {
-  std::visit(
-      [&](auto &sum) {
-        for (auto [element, other] : llvm::zip(sum.elements, std::get<std::decay_t<decltype(sum)>>(b).elements))
-          element += other;
-      },
-      a);
 }
 
 template <class E>
@@ -421,41 +371,6 @@ template <class E> LogicalResult Timeline<E>::act(sched::UpdateOp update) {
   return success();
 }
 
-/// State `state` of a parameter, or the parameter itself for -1, as a rank and those it shares shards with hold it.
-template <class E>
-LogicalResult Timeline<E>::collectPieces(Bucket<E> &bucket, const Model::Parameter &parameter, int64_t offset,
-                                         size_t state, Values<E> &values) {
-  bool isParam = state == parameter.states.size();
-  bool isSharded = Bucket<E>::isSharded(isParam ? bucket.op.getParams() : bucket.op.getStates());
-  Tensor<E> value(parameter.shape);
-  SmallVector<int64_t> group = shardGroup(bucket.rank);
-  for (int64_t k = 0; k < int64_t(value.elements.size()); ++k) {
-    int64_t i = offset + k, slice = i / bucket.sliceSize();
-    Bucket<E> &holder = isSharded ? ranks[group[slice]].buckets.find(bucket.op.getSymNameAttr())->second : bucket;
-    const Cells<E> &whole = isParam ? holder.params : holder.states[state];
-    const Cells<E> &cells = isParam && isSharded ? holder.paramShard : whole;
-    int64_t place = isSharded ? i % bucket.sliceSize() : i;
-    if (!cells.isSet[place])
-      return bucket.op.emitOpError() << "at the end of the step rank " << holder.rank << " does not hold element " << k
-                                     << " of '" << parameter.name << "'";
-    value.elements[k] = cells.elements[place];
-  }
-  values[isParam ? parameter.name : parameter.states[state]] = std::move(value);
-  return success();
-}
-
-template <class E> LogicalResult Timeline<E>::collect(Rank<E> &rank, Values<E> &values) {
-  for (StringRef name : {kLoss, kNorm})
-    if (auto it = rank.scalars.find(name.str()); it != rank.scalars.end())
-      values.insert(*it);
-  for (auto &[symbol, bucket] : rank.buckets)
-    for (auto [member, offset] : llvm::zip(bucket.op.getMembers(), bucket.op.getOffsets()))
-      if (const Model::Parameter *parameter = model.findParameter(cast<StringAttr>(member).getValue()))
-        for (size_t state = 0; state <= parameter->states.size(); ++state)
-          if (failed(collectPieces(bucket, *parameter, offset, state, values)))
-            return failure();
-  return success();
-}
 } // namespace
 
 namespace xlc::interpret {

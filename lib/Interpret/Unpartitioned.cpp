@@ -56,15 +56,8 @@ private:
 
   void add(const std::string &name, Datum<E> term) {
     auto [it, isFirst] = sums.try_emplace(name, std::move(term));
-    if (isFirst)
-      return;
-    std::visit(
-        [&](auto &sum) {
-          auto &more = std::get<std::decay_t<decltype(sum)>>(term);
-          for (auto [element, other] : llvm::zip(sum.elements, more.elements))
-            element += other;
-        },
-        it->second);
+    if (!isFirst)
+      addTo<E>(it->second, term);
   }
 
   /// Zero where nothing depends on the parameter.

@@ -78,31 +78,44 @@ template <class E> bool hasUndefined(const Values<E> &values) {
 struct Parallel {
   sched::TimelineOp timeline;
   exec::ProgramOp program;
+  std::optional<Model> staged; ///< between Differentiate and DataParallel: one rank's functions, cut into units
   int64_t ranks = 1, microBatches = 1;
 };
 
-FailureOr<Parallel> findParallel(ModuleOp module) {
-  Parallel parallel;
-  for (auto program : module.getOps<exec::ProgramOp>())
-    parallel = {{}, program, int64_t(program.getRanks()), int64_t(program.getMicroBatches())};
-  if (!parallel.program)
-    for (auto timeline : module.getOps<sched::TimelineOp>())
-      parallel = {timeline, {}, int64_t(timeline.getRanks()), int64_t(timeline.getMicroBatches())};
-  if (!parallel.program && !parallel.timeline)
-    return module.emitError("verification needs a sched.timeline or an exec.program");
-  return parallel;
+FailureOr<Parallel> findParallel(const Programs &programs) {
+  ModuleOp module = programs.partitioned;
+  for (auto op : module.getOps<exec::ProgramOp>())
+    return Parallel{{}, op, {}, int64_t(op.getRanks()), int64_t(op.getMicroBatches())};
+  for (auto op : module.getOps<sched::TimelineOp>())
+    return Parallel{op, {}, {}, int64_t(op.getRanks()), int64_t(op.getMicroBatches())};
+  if (module == programs.unpartitioned)
+    return module.emitError(
+        "verification needs a sched.timeline or an exec.program, or another module to compare with");
+  FailureOr<Model> staged = Model::read(module);
+  if (failed(staged))
+    return failure();
+  return Parallel{{}, {}, *staged, 1, 2};
+}
+
+template <class E>
+std::unique_ptr<Runner<E>> makeParallel(const Model &model, Parallel &parallel, const Source<E> &source,
+                                        const Options &options) {
+  if (parallel.program)
+    return makeProgram<E>(parallel.program, model, source, options);
+  if (parallel.timeline)
+    return makeTimeline<E>(parallel.timeline, model, source, options);
+  return makeUnpartitioned<E>(*parallel.staged, source, {parallel.ranks, parallel.microBatches}, options);
 }
 
 /// One draw of the data. Sets `isUndefined` where the unpartitioned program came to an undefined element.
 template <class E>
-FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel parallel, const VerifyOptions &options, uint64_t seed,
+FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const VerifyOptions &options, uint64_t seed,
                                    bool &isUndefined) {
   Source<E> source{seed};
   Options evaluation{seed};
   Cut cut{parallel.ranks, parallel.microBatches};
   auto whole = makeUnpartitioned<E>(model, source, cut, evaluation);
-  auto parts = parallel.program ? makeProgram<E>(parallel.program, model, source, evaluation)
-                                : makeTimeline<E>(parallel.timeline, model, source, evaluation);
+  auto parts = makeParallel<E>(model, parallel, source, evaluation);
   VerifyReport report;
   report.ranks = parallel.ranks;
   report.microBatches = parallel.microBatches;
@@ -124,7 +137,7 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel parallel, const 
 }
 
 template <class E>
-FailureOr<VerifyReport> verifyIn(const Model &model, Parallel parallel, const VerifyOptions &options) {
+FailureOr<VerifyReport> verifyIn(const Model &model, Parallel &parallel, const VerifyOptions &options) {
   for (uint64_t draw = 0; draw < kDraws; ++draw) {
     bool isUndefined = false;
     FailureOr<VerifyReport> report = verifyOnce<E>(model, parallel, options, options.seed + draw, isUndefined);
@@ -162,7 +175,7 @@ double countMultiplyAdds(func::FuncOp function) {
 
 FailureOr<VerifyReport> interpret::verify(const Programs &programs, const VerifyOptions &options) {
   FailureOr<Model> model = Model::read(programs.unpartitioned);
-  FailureOr<Parallel> parallel = findParallel(programs.partitioned);
+  FailureOr<Parallel> parallel = findParallel(programs);
   if (failed(model) || failed(parallel))
     return failure();
   switch (options.arithmetic) {
@@ -180,7 +193,7 @@ VerifyCost interpret::estimateCost(const Programs &programs, const VerifyOptions
   // Measured on one core: the field multiplies and adds about 4e8 times a second, floating point 1e9 times.
   double rate = options.arithmetic == Arithmetic::Field ? 4e8 : 1e9;
   VerifyCost cost;
-  FailureOr<Parallel> parallel = findParallel(programs.partitioned);
+  FailureOr<Parallel> parallel = findParallel(programs);
   auto function = ModuleOp(programs.unpartitioned).lookupSymbol<func::FuncOp>("micro_batch");
   if (failed(parallel) || !function)
     return cost;

@@ -38,6 +38,17 @@ using Integers = Tensor<int64_t>;
 /// What an SSA value of the program holds.
 template <class E> using Datum = std::variant<Tensor<E>, Integers>;
 
+/// a += b, element by element.
+template <class E> void addTo(Datum<E> &a, const Datum<E> &b) {
+  std::visit(
+      [&](auto &sum) {
+        const auto &terms = std::get<std::decay_t<decltype(sum)>>(b).elements;
+        for (size_t i = 0; i < sum.elements.size(); ++i)
+          sum.elements[i] += terms[i];
+      },
+      a);
+}
+
 /// Elements to step over per dimension.
 inline Shape stridesOf(llvm::ArrayRef<int64_t> shape) {
   Shape strides(shape.size(), 1);

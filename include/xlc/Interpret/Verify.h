@@ -26,8 +26,8 @@ struct VerifyOptions {
 struct Programs {
   /// After Differentiate: @micro_batch, @scalars and @update.
   mlir::ModuleOp unpartitioned;
-  /// After DataParallel or Schedule (a `sched.timeline` with its buckets and functions) or after Memory (an
-  /// `exec.program` with its functions).
+  /// After DataParallel or Schedule (a `sched.timeline` with its buckets and functions), after Memory (an
+  /// `exec.program` with its functions), or after Stage (@micro_batch made of calls; run for two micro-batches).
   mlir::ModuleOp partitioned;
 };
 

@@ -8,10 +8,11 @@ func.func @forward(%w: tensor<2x3xf32> {graph.param = "w", graph.group = 0 : i64
                    %x: tensor<2x2xf32> {graph.input = "x"},
                    %y: tensor<2xi64> {graph.input = "y", graph.limit = 3 : i64, graph.ignore = -100 : i64})
     -> (tensor<f32>, tensor<i64>) {
-  %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<2x2xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  %1 = graph.broadcast %b : tensor<3xf32> -> tensor<2x3xf32>
-  %2 = graph.add %0, %1 : tensor<2x3xf32>
-  %sum, %count, %lse = graph.cross_entropy %2, %y ignore -100
+  %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"linear", 0>}
+      : (tensor<2x2xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = graph.broadcast %b {graph.unit = #graph.unit<"linear", 0>} : tensor<3xf32> -> tensor<2x3xf32>
+  %2 = graph.add %0, %1 {graph.unit = #graph.unit<"linear", 0>} : tensor<2x3xf32>
+  %sum, %count, %lse = graph.cross_entropy %2, %y ignore -100 {graph.unit = #graph.unit<"linear", 0>}
       : (tensor<2x3xf32>, tensor<2xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf32>)
   return %sum, %count : tensor<f32>, tensor<i64>
 }
