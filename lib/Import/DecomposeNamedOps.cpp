@@ -1,6 +1,7 @@
 // The opposite of raising, for `--no-raise`: every op with a kernel of its own becomes small ops, by
 // one row of a table. What trains one way must train the other way to the same losses, so the two check
 // each other.
+#include "mlir/Transforms/RegionUtils.h"
 #include "xlc/Import/Passes.h"
 
 #include <cmath>
@@ -191,6 +192,8 @@ struct DecomposeNamedOps : xlc::impl::DecomposeNamedOpsPassBase<DecomposeNamedOp
       op->replaceAllUsesWith(row->expand(op, expansion));
       op->erase();
     }
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 

@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
 #include "xlc/Import/Passes.h"
 #include <map>
 #include <set>
@@ -34,7 +35,7 @@ public:
     if (!importer.checkOperators() || diagnostics.hasErrors())
       return std::nullopt;
     ImportedModel result;
-    result.module = ModuleOp::create(builder.getUnknownLoc(), model.path);
+    result.module = ModuleOp::create(builder.getUnknownLoc(), llvm::sys::path::filename(model.path));
     createFunction(*result.module, plan);
     if (!defineValues(importer, plan) || !importer.importNodes(parameters))
       return std::nullopt;
@@ -45,6 +46,7 @@ public:
     if (!runPasses(*result.module))
       return std::nullopt;
     limitInputs();
+    noteRaised();
     describeParameters(plan, result.parameters);
     if (diagnostics.hasErrors())
       return std::nullopt;
@@ -186,6 +188,16 @@ private:
     return succeeded(manager.run(module)) && succeeded(verifyImported(module));
   }
 
+  void noteRaised() {
+    unsigned attentions = 0, gelus = 0;
+    forward.walk([&](Operation *op) {
+      attentions += isa<graph::AttentionOp>(op);
+      gelus += isa<graph::GeluOp>(op);
+    });
+    if (options.notes && options.raise)
+      *options.notes << "raised " << attentions << " attentions and " << gelus << " GELUs\n";
+  }
+
   /// Inputs that index a table must be checked before training: `graph.limit`.
   void limitInputs() {
     forward.walk([&](Operation *op) {
@@ -206,7 +218,7 @@ private:
     auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
     if (!known || known.getInt() > size)
       forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
-    if (ignored)
+    if (ignored && *ignored < 0)
       forward.setArgAttr(number, kIgnore, builder.getI64IntegerAttr(*ignored));
   }
 

@@ -6,6 +6,7 @@
 // are [batch, head, query, key] by position; whatever letter both q and k have and the scores have not is the
 // width. Transposes between are folded into the letters on the way.
 #include "MatchValues.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "xlc/Import/Passes.h"
 
 using namespace mlir;
@@ -201,6 +202,8 @@ struct RaiseAttention : xlc::impl::RaiseAttentionPassBase<RaiseAttention> {
     for (graph::ContractOp product : products)
       if (std::optional<Attention> found = Matcher().match(product))
         raise(product, *found);
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 

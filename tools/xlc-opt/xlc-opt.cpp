@@ -5,11 +5,13 @@
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Import/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::sched::SchedDialect, xlc::exec::ExecDialect>();
   mlir::registerTransformsPasses();
+  xlc::registerImportPasses();
   xlc::registerDifferentiatePasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));
 }
