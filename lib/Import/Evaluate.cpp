@@ -274,7 +274,8 @@ bool xlc::onnx::evaluateTranspose(Evaluation &e) {
     for (int64_t d = rank - 1; d >= 0; --d)
       permutation.push_back(d);
   sorted = permutation;
-  if (!normalizeAxes(sorted, rank).empty() || (int64_t)sorted.size() != rank || llvm::any_of(permutation, [](int64_t d) { return d < 0; }))
+  if (!normalizeAxes(sorted, rank).empty() || (int64_t)sorted.size() != rank ||
+      llvm::any_of(permutation, [](int64_t d) { return d < 0; }))
     return e.fail("perm is not a permutation of " + Twine(rank) + " dimensions");
   Shape shape, stored, strides = getStrides(from.stored), permuted;
   for (int64_t d : permutation)

@@ -122,7 +122,8 @@ struct RaiseGelu : xlc::impl::RaiseGeluPassBase<RaiseGelu> {
       if (auto found = match(op)) {
         OpBuilder builder(op);
         Value x = found->second;
-        op->getResult(0).replaceAllUsesWith(graph::GeluOp::create(builder, op->getLoc(), x.getType(), found->first, x).getY());
+        op->getResult(0).replaceAllUsesWith(
+            graph::GeluOp::create(builder, op->getLoc(), x.getType(), found->first, x).getY());
       }
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
