@@ -4,8 +4,12 @@
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
+#include "xlc/Interpret/Passes.h"
+#include "xlc/Schedule/Schedule.h"
+#include "xlc/Stage/Stage.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -13,5 +17,9 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   xlc::registerImportPasses();
   xlc::registerDifferentiatePasses();
+  xlc::registerStagePasses();
+  xlc::registerDataParallelPasses();
+  xlc::registerSchedulePasses();
+  xlc::interpret::registerInterpretPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));
 }

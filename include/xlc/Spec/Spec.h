@@ -39,9 +39,9 @@ struct OptimizerSpec {
 
 struct LossSpec {
   enum class Type { Default, Output, CrossEntropy } type = Type::Default;
-  std::string output;           ///< Output: the model's loss
-  std::string logits, labels;   ///< CrossEntropy; labels names a data file, not a model input, unless the model has it
-  bool shift = false;           ///< position t predicts label t + 1
+  std::string output;         ///< Output: the model's loss
+  std::string logits, labels; ///< CrossEntropy; labels names a data file, not a model input, unless the model has it
+  bool shift = false;         ///< position t predicts label t + 1
   int64_t ignoreIndex = -100;
   SpecLocation location;
 };
@@ -55,23 +55,24 @@ struct InitSpec {
 struct ZeroSpec {
   enum class Reduce { MicroBatch, Step } reduce = Reduce::MicroBatch;
   int64_t bucketBytes = 25 << 20;
-  int64_t persistenceThreshold = 100000;      ///< elements
+  int64_t persistenceThreshold = 100000; ///< elements
   enum class Prefetch { Auto, Units, Bytes } prefetch = Prefetch::Auto;
-  int64_t prefetchAmount = 0;                 ///< units or bytes
-  std::optional<bool> reshardAfterForward;    ///< none: auto
+  int64_t prefetchAmount = 0;              ///< units or bytes
+  std::optional<bool> reshardAfterForward; ///< none: auto
 };
 
 struct DataSpec {
-  std::map<std::string, std::string> train;   ///< model input (or labels) -> .npy path, relative to the spec file
-  std::string trainFolder;                    ///< or a folder of NAME.npy
+  std::map<std::string, std::string>
+      train;               ///< model input (or labels) -> .npy path, joined with the spec file's folder
+  std::string trainFolder; ///< or a folder of NAME.npy
 };
 
 struct Spec {
-  std::string path;                           ///< of the YAML, for diagnostics
+  std::string path; ///< of the YAML, for diagnostics
   int64_t dp = 1;
   int zeroStage = 0;
-  std::optional<int64_t> dpShard;             ///< divides dp; none: dp
-  std::optional<int64_t> globalBatch;         ///< none: microBatch * dp
+  std::optional<int64_t> dpShard;     ///< divides dp; none: dp
+  std::optional<int64_t> globalBatch; ///< none: microBatch * dp
   int64_t microBatch = 1;
   std::map<std::string, int64_t> dims;
   LossSpec loss;
@@ -81,7 +82,7 @@ struct Spec {
   ZeroSpec zero;
   DataSpec data;
   std::optional<int> threadsPerRank;
-  std::optional<int64_t> deviceMemory;        ///< bytes
+  std::optional<int64_t> deviceMemory; ///< bytes
 
   /// Where a key stands, by its dotted path ("optimizer.lr"); nowhere when it is a default.
   std::map<std::string, SpecLocation> locations;

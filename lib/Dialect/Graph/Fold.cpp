@@ -4,8 +4,6 @@
 using namespace mlir;
 using namespace xlc::graph;
 
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
-
 OpFoldResult BroadcastOp::fold(FoldAdaptor) {
   return getX().getType() == getY().getType() ? OpFoldResult(getX()) : OpFoldResult();
 }

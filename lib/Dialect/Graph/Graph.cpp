@@ -25,12 +25,6 @@ void GraphDialect::initialize() {
       >();
 }
 
-Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
-  auto elements = dyn_cast<ElementsAttr>(value);
-  return elements && elements.getType() == type ? ConstantOp::create(builder, loc, type, elements).getOperation()
-                                                : nullptr;
-}
-
 ModelUnitAttr xlc::graph::getUnit(Operation *op) { return op->getAttrOfType<ModelUnitAttr>(kUnit); }
 
 std::optional<Role> xlc::graph::getRole(Operation *op) {

@@ -11,7 +11,6 @@ def Graph_Dialect : Dialect {
   let cppNamespace = "::xlc::graph";
   let summary = "the mathematics of a model: static shapes, value semantics, no devices";
   let useDefaultAttributePrinterParser = 1;
-  let hasConstantMaterializer = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -105,12 +105,15 @@ def Graph_SelectOp : Graph_Op<"select", [
 // Sources and shape
 //===----------------------------------------------------------------------===//
 
-def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, AllTypesMatch<["value", "y"]>]> {
+def Graph_ConstantOp : Graph_Op<"constant", [AllTypesMatch<["value", "y"]>]> {
   let summary = "y = value";
+  let description = [{
+    Not ConstantLike: MLIR's folder would merge equal constants of different units into one, and
+    move it away from both.
+  }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Graph_Tensor:$y);
   let assemblyFormat = "attr-dict $value";
-  let hasFolder = 1;
 }
 
 def Graph_IotaOp : Graph_Op<"iota"> {

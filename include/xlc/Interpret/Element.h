@@ -1,0 +1,157 @@
+// What the reference interpreter computes with: double, float, or elements of GF(2^61 - 1).
+//
+// Floating point cannot tell a lost gradient from rounding; the field can, because there sums
+// and products are exact whatever their order. Two elements stand outside the field: `absent`
+// (minus infinity: exp of it is 0, max ignores it) and `undefined` (no inverse, not a number).
+// Functions that a field does not have (exp, sqrt, ...) are fixed pseudo-random functions of
+// the element: programs that compute the same thing apply them to the same elements.
+// Rules are templates over the element type and use only what is declared here.
+#ifndef XLC_INTERPRET_ELEMENT_H
+#define XLC_INTERPRET_ELEMENT_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace xlc::interpret {
+
+/// An element of GF(2^61 - 1), or `absent`, or `undefined`.
+class Field {
+public:
+  static constexpr uint64_t kPrime = (uint64_t(1) << 61) - 1;
+
+  constexpr Field() = default;
+  /// The element that `value` is congruent to.
+  static constexpr Field ofUnsigned(uint64_t value) { return Field(value % kPrime); }
+  static Field ofInteger(int64_t value);
+  /// `value` is k * 2^e and maps exactly; minus infinity is absent, other infinities and NaN undefined.
+  static Field ofDouble(double value);
+  static constexpr Field absent() { return Field(kPrime); }
+  static constexpr Field undefined() { return Field(kPrime + 1); }
+
+  bool isAbsent() const { return value == kPrime; }
+  bool isUndefined() const { return value == kPrime + 1; }
+  bool isElement() const { return value < kPrime; }
+  /// The representative in [0, 2^61 - 1).
+  uint64_t representative() const { return value; }
+  /// The representative in [-(p-1)/2, (p-1)/2], by which elements are ordered.
+  int64_t toSigned() const { return value > kPrime / 2 ? int64_t(value) - int64_t(kPrime) : int64_t(value); }
+  /// 1/x; undefined for 0.
+  Field inverse() const;
+
+  friend Field operator+(Field a, Field b);
+  friend Field operator-(Field a, Field b);
+  friend Field operator*(Field a, Field b);
+  friend Field operator/(Field a, Field b);
+  Field operator-() const { return Field() - *this; }
+  Field &operator+=(Field b) { return *this = *this + b; }
+
+  friend bool operator==(Field a, Field b) { return a.value == b.value && !a.isUndefined(); }
+  friend bool operator!=(Field a, Field b) { return !(a == b); }
+  friend bool operator<(Field a, Field b);
+  friend bool operator<=(Field a, Field b) { return a < b || a == b; }
+  friend bool operator>(Field a, Field b) { return b < a; }
+  friend bool operator>=(Field a, Field b) { return b <= a; }
+
+private:
+  explicit constexpr Field(uint64_t value) : value(value) {}
+  uint64_t value = 0;
+};
+
+/// Conversions between numbers and elements; `toInteger` truncates, in the field it takes the
+/// signed representative.
+template <class E> E fromDouble(double value) { return E(value); }
+template <> inline Field fromDouble<Field>(double value) { return Field::ofDouble(value); }
+template <class E> E fromInteger(int64_t value) { return E(value); }
+template <> inline Field fromInteger<Field>(int64_t value) { return Field::ofInteger(value); }
+template <class E> int64_t toInteger(E value) { return int64_t(value); }
+template <> inline int64_t toInteger<Field>(Field value) { return value.toSigned(); }
+
+/// Not a number, or undefined.
+template <class E> bool isUndefined(E value) { return value != value; }
+template <> inline bool isUndefined<Field>(Field value) { return value.isUndefined(); }
+
+/// What max and min of nothing are.
+template <class E> E lowest() { return -std::numeric_limits<E>::infinity(); }
+template <> inline Field lowest<Field>() { return Field::absent(); }
+template <> inline int64_t lowest<int64_t>() { return std::numeric_limits<int64_t>::min(); }
+
+template <class E> E highest() { return std::numeric_limits<E>::infinity(); }
+template <> inline Field highest<Field>() { return Field::ofUnsigned(Field::kPrime / 2); }
+template <> inline int64_t highest<int64_t>() { return std::numeric_limits<int64_t>::max(); }
+
+/// The larger or smaller of two; one that is undefined stays.
+template <class E> E larger(E a, E b) { return isUndefined(a) || a > b ? a : b; }
+template <class E> E smaller(E a, E b) { return isUndefined(a) || a < b ? a : b; }
+
+/// Sums of products; in the field reduced only when the 128 bits would run over.
+template <class E> class ProductSum {
+public:
+  void add(E a, E b) { sum += a * b; }
+  E get() const { return sum; }
+
+private:
+  E sum{};
+};
+template <> class ProductSum<Field> {
+public:
+  void add(Field a, Field b) {
+    if (!a.isElement() || !b.isElement()) {
+      special += a * b;
+      return;
+    }
+    sum += (unsigned __int128)a.representative() * b.representative();
+    if (sum >> 126)
+      sum %= Field::kPrime;
+  }
+  Field get() const { return Field::ofUnsigned(uint64_t(sum % Field::kPrime)) + special; }
+
+private:
+  unsigned __int128 sum = 0;
+  Field special;
+};
+
+/// A fixed pseudo-random 64-bit function of a name, a seed and a number.
+uint64_t hashOf(llvm::StringRef name, uint64_t seed, uint64_t number);
+
+/// The functions that are not sums, products and quotients.
+template <class E> class Functions {
+public:
+  explicit Functions(uint64_t) {}
+  E exp(E x) const { return std::exp(x); }
+  E log(E x) const { return std::log(x); }
+  E sqrt(E x) const { return std::sqrt(x); }
+  E tanh(E x) const { return std::tanh(x); }
+  E erf(E x) const { return std::erf(x); }
+  E sin(E x) const { return std::sin(x); }
+  E cos(E x) const { return std::cos(x); }
+  E pow(E a, E b) const { return std::pow(a, b); }
+};
+template <> class Functions<Field> {
+public:
+  explicit Functions(uint64_t seed) : seed(seed) {}
+  Field exp(Field x) const { return x.isAbsent() ? Field() : random("exp", x); }
+  Field log(Field x) const { return random("log", x); }
+  Field sqrt(Field x) const { return random("sqrt", x); }
+  Field tanh(Field x) const { return random("tanh", x); }
+  Field erf(Field x) const { return random("erf", x); }
+  Field sin(Field x) const { return random("sin", x); }
+  Field cos(Field x) const { return random("cos", x); }
+  Field pow(Field a, Field b) const { return random("pow", random("base", a) + b); }
+
+private:
+  Field random(llvm::StringRef name, Field x) const;
+  uint64_t seed;
+};
+
+/// As a person reads it: reals with six digits; field elements by their signed representative,
+/// `-inf` when absent, `nan` when undefined.
+std::string toString(double value);
+std::string toString(Field value);
+std::string toString(int64_t value);
+
+} // namespace xlc::interpret
+
+#endif

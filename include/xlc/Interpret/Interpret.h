@@ -1,0 +1,45 @@
+// The reference interpreter: what a program of xlc means, computed straightforwardly.
+//
+// It is the judge of every phase, so it shares no code with the lowering and is written to be
+// read. One table (lib/Interpret/Table.cpp) names a rule for every op; rules are templates
+// over the element type: double, float, or the finite field in which equal programs give
+// equal elements and unequal ones, almost surely, do not.
+#ifndef XLC_INTERPRET_INTERPRET_H
+#define XLC_INTERPRET_INTERPRET_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Interpret/Tensor.h"
+
+namespace xlc::interpret {
+
+struct Options {
+  /// Chooses the pseudo-random functions that stand for exp, sqrt, ... in the finite field.
+  uint64_t seed = 0;
+};
+
+/// Evaluates `function` on `arguments` and appends its results. Calls are followed. An op that
+/// has no rule, or operands that a rule refuses, are errors at the op's location.
+/// E is double, float or Field.
+template <class E>
+llvm::LogicalResult evaluate(mlir::func::FuncOp function, llvm::ArrayRef<Datum<E>> arguments, const Options &options,
+                             llvm::SmallVectorImpl<Datum<E>> &results);
+
+/// The elements of a constant of type `type`.
+template <class E> Datum<E> fromAttribute(mlir::ElementsAttr attribute);
+
+/// Whether the interpreter has a rule for the op of this name.
+bool hasInterpretation(llvm::StringRef opName);
+
+/// The names of all ops with a rule, in the order of the table.
+llvm::SmallVector<llvm::StringRef> getInterpretedOps();
+
+/// Random elements, each a function of key, seed and place only; the first element stands at place `first`. Reals lie
+/// in [-1, 1), integers in [0, limit), elements of the field anywhere.
+template <class E>
+Tensor<E> randomTensor(llvm::ArrayRef<int64_t> shape, llvm::StringRef key, uint64_t seed, int64_t first = 0);
+Integers randomIntegers(llvm::ArrayRef<int64_t> shape, llvm::StringRef key, uint64_t seed, int64_t limit,
+                        int64_t first = 0);
+
+} // namespace xlc::interpret
+
+#endif

@@ -1,0 +1,55 @@
+// The compiler as a table: its phases in order, each with its passes and its gate.
+#ifndef XLC_PHASES_PHASES_H
+#define XLC_PHASES_PHASES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "xlc/Import/Import.h"
+#include "xlc/Spec/Spec.h"
+
+namespace xlc {
+
+/// One compilation: what the user gave, and what the phases made of it so far.
+struct Compilation {
+  Compilation(mlir::MLIRContext &context, llvm::raw_ostream &errors) : context(context), errors(errors) {}
+
+  mlir::MLIRContext &context;
+  llvm::raw_ostream &errors; ///< where complaints about the user's files go
+  std::string modelPath, specPath;
+  ImportOptions importing;
+
+  Spec spec;
+  std::vector<ParameterSource> parameters;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
+  mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
+};
+
+struct Phase {
+  llvm::StringRef name;     ///< as in --stop-after
+  llvm::StringRef input, output;
+  llvm::StringRef decides;  ///< one sentence
+  llvm::StringRef gate;     ///< what holds afterwards, one sentence
+  mlir::LogicalResult (*run)(Compilation &);
+};
+
+/// All phases up to the plan, in order.
+llvm::ArrayRef<Phase> getPhases();
+
+struct RunOptions {
+  std::string stopAfter;     ///< a phase's name; empty: all
+  std::string dumpDirectory; ///< where each phase's IR is written, as NN-Name.mlir; empty: nowhere
+};
+
+/// Runs the phases in order. A complaint has been printed when it fails.
+mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &options);
+
+/// docs/Phases.md's table, from the phase table.
+void printPhases(llvm::raw_ostream &out);
+
+/// Every dialect that a phase's IR may hold.
+void registerDialects(mlir::DialectRegistry &registry);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,29 @@
+// Sizes in bytes as people write them: "25MiB", "24GB".
+//
+// A bare number is not a size: 24 could be bytes or gigabytes, and guessing wrong costs a night of a
+// cluster. So reading insists on a unit, and printing always gives one.
+#ifndef XLC_SUPPORT_BYTES_H
+#define XLC_SUPPORT_BYTES_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "llvm/ADT/StringRef.h"
+
+namespace xlc {
+
+/// Units that parseBytes knows, for messages: "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB".
+llvm::StringRef byteUnits();
+
+/// Reads a non-negative size with a unit; a fraction is fine where it comes to whole bytes within rounding
+/// ("1.5GiB"). None: no unit, an unknown unit, not a number, or 2^63 and above. `reason`, if given, then
+/// says which in a few words ("a size in bytes needs a unit, for example 25MiB").
+std::optional<int64_t> parseBytes(llvm::StringRef text, std::string *reason = nullptr);
+
+/// "25 MiB", "1.50 GiB", "17 B": in the largest binary unit that leaves at least 1.
+std::string formatBytes(int64_t bytes);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,85 @@
+// Reads the model from @micro_batch and @update, and draws the data of a run.
+#include "Model.h"
+#include "xlc/Differentiate/Differentiate.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::interpret;
+
+static Model::Input readInput(func::FuncOp function, unsigned i, StringRef name) {
+  Model::Input input{name.str(), cast<RankedTensorType>(function.getArgumentTypes()[i]), 2, std::nullopt};
+  if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, "graph.limit"))
+    input.limit = limit.getInt();
+  if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, "graph.ignore"))
+    input.ignore = ignore.getInt();
+  return input;
+}
+
+FailureOr<Model> Model::read(ModuleOp module) {
+  Model model;
+  model.microBatch = module.lookupSymbol<func::FuncOp>("micro_batch");
+  model.scalars = module.lookupSymbol<func::FuncOp>("scalars");
+  model.update = module.lookupSymbol<func::FuncOp>("update");
+  model.groups = module->getAttrOfType<ArrayAttr>(graph::kGroups);
+  if (!model.microBatch || !model.scalars || !model.update || !model.groups)
+    return module.emitError() << "verification needs functions @micro_batch, @scalars and @update and the attribute "
+                              << graph::kGroups;
+  for (unsigned i = 0; i < model.microBatch.getNumArguments(); ++i) {
+    auto type = cast<RankedTensorType>(model.microBatch.getArgumentTypes()[i]);
+    if (auto name = model.microBatch.getArgAttrOfType<StringAttr>(i, graph::kParam))
+      model.parameters.push_back(
+          {name.str(), Shape(type.getShape()), bool(model.microBatch.getArgAttr(i, graph::kFrozen)), {}});
+    else if (auto name = model.microBatch.getArgAttrOfType<StringAttr>(i, graph::kInput))
+      model.inputs.push_back(readInput(model.microBatch, i, name));
+  }
+  for (unsigned i = 0; i < model.update.getNumArguments(); ++i)
+    if (auto state = model.update.getArgAttrOfType<StringAttr>(i, graph::kState))
+      for (Parameter &parameter : model.parameters)
+        if (state.getValue().rsplit('/').first == parameter.name)
+          parameter.states.push_back(state.str());
+  return model;
+}
+
+const Model::Parameter *Model::findParameter(StringRef name) const {
+  auto it = llvm::find_if(parameters, [&](const Parameter &parameter) { return parameter.name == name; });
+  return it == parameters.end() ? nullptr : &*it;
+}
+
+const Model::Input *Model::findInput(StringRef name) const {
+  auto it = llvm::find_if(inputs, [&](const Input &input) { return input.name == name; });
+  return it == inputs.end() ? nullptr : &*it;
+}
+
+namespace xlc::interpret {
+
+template <class E> Datum<E> Source<E>::rows(const Model::Input &input, int64_t step, int64_t firstRow) const {
+  ArrayRef<int64_t> shape = input.type.getShape();
+  std::string key = input.name + "/" + std::to_string(step);
+  int64_t first = firstRow * countOf(shape.drop_front());
+  if (!input.type.getElementType().isInteger())
+    return randomTensor<E>(shape, key, seed, first);
+  Integers ids = randomIntegers(shape, key, seed, input.limit, first);
+  if (input.ignore) // every fourth place, so that ranks and micro-batches count differently
+    for (auto [id, draw] : llvm::zip(ids.elements, randomIntegers(shape, key + "/ignore", seed, 4, first).elements))
+      id = draw == 0 ? *input.ignore : id;
+  return ids;
+}
+template struct Source<double>;
+template struct Source<float>;
+template struct Source<Field>;
+
+template <class E> Tensor<E> groupScalars(DictionaryAttr group, int64_t t) {
+  auto number = [&](StringRef name) {
+    auto value = group.getAs<FloatAttr>(name);
+    return value ? value.getValueAsDouble() : 0.0;
+  };
+  Tensor<E> scalars(ArrayRef<int64_t>{4});
+  scalars.elements = {fromDouble<E>(number("lr")), E(), fromDouble<E>(1 - std::pow(number("beta1"), t)),
+                      fromDouble<E>(std::sqrt(1 - std::pow(number("beta2"), t)))};
+  return scalars;
+}
+template Tensor<double> groupScalars(DictionaryAttr, int64_t);
+template Tensor<float> groupScalars(DictionaryAttr, int64_t);
+template Tensor<Field> groupScalars(DictionaryAttr, int64_t);
+
+} // namespace xlc::interpret

@@ -1,0 +1,86 @@
+// What the programs of a verification have in common: the model as Differentiate leaves it, and
+// the data of a run, drawn by logical key.
+//
+// Every number is a function of its name, its logical index and the seed: element k of a
+// parameter, row r of step s of an input. So each program can ask for what it needs, in whatever
+// order and however it is cut, and gets the same numbers.
+#ifndef XLC_LIB_INTERPRET_MODEL_H
+#define XLC_LIB_INTERPRET_MODEL_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "xlc/Interpret/Interpret.h"
+#include <map>
+
+namespace xlc::interpret {
+
+/// @micro_batch, @scalars and @update, read.
+struct Model {
+  struct Parameter {
+    std::string name;
+    Shape shape;
+    bool isFrozen = false;
+    std::vector<std::string> states; ///< "w/m", "w/v", in the order of the optimizer step
+  };
+  struct Input {
+    std::string name;
+    mlir::RankedTensorType type; ///< of one micro-batch; rows are dimension 0
+    int64_t limit = 2;           ///< integers lie in [0, limit)
+    std::optional<int64_t> ignore;
+  };
+
+  mlir::func::FuncOp microBatch, scalars, update;
+  std::vector<Parameter> parameters;
+  std::vector<Input> inputs;
+  mlir::ArrayAttr groups; ///< hyper-parameters of the optimizer groups
+
+  /// The model of a module after Differentiate, or an error that says what is missing.
+  static llvm::FailureOr<Model> read(mlir::ModuleOp module);
+  const Parameter *findParameter(llvm::StringRef name) const;
+  const Input *findInput(llvm::StringRef name) const;
+};
+
+/// Named tensors: what a step leaves behind ("@loss", "@norm", "w", "w/m").
+template <class E> using Values = std::map<std::string, Datum<E>>;
+inline constexpr llvm::StringLiteral kLoss = "@loss";
+inline constexpr llvm::StringLiteral kNorm = "@norm";
+
+/// The data of a run.
+template <class E> struct Source {
+  uint64_t seed;
+
+  Tensor<E> parameter(const Model::Parameter &parameter) const {
+    return randomTensor<E>(parameter.shape, parameter.name, seed);
+  }
+  /// The rows of one micro-batch, beginning at `firstRow` of the global batch of `step`.
+  Datum<E> rows(const Model::Input &input, int64_t step, int64_t firstRow) const;
+};
+
+/// [learning rate, 0, 1 - beta1^t, sqrt(1 - beta2^t)] of an optimizer group at step t = 1, 2, ...
+/// Element 1, the factor on the gradients, is known when the norm is.
+template <class E> Tensor<E> groupScalars(mlir::DictionaryAttr group, int64_t t);
+
+/// One program under verification: every step, what each rank then holds.
+template <class E> class Runner {
+public:
+  virtual ~Runner() = default;
+  /// Runs step t = 1, 2, ...; `ranks[r]` are the values that rank r, with the ranks it shares shards with, holds.
+  virtual llvm::LogicalResult step(int64_t t, std::vector<Values<E>> &ranks) = 0;
+};
+
+/// How the global batch is cut.
+struct Cut {
+  int64_t ranks = 1, microBatches = 1;
+  /// The first row of a micro-batch of a rank, in rows of the global batch.
+  int64_t firstRow(const Model::Input &input, int64_t rank, int64_t microBatch) const {
+    return (microBatch * ranks + rank) * input.type.getDimSize(0);
+  }
+};
+
+/// The unpartitioned program: all micro-batches of all ranks in order, contributions summed.
+template <class E>
+std::unique_ptr<Runner<E>> makeUnpartitioned(const Model &model, const Source<E> &source, Cut cut,
+                                             const Options &options);
+
+} // namespace xlc::interpret
+
+#endif

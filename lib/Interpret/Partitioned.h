@@ -1,0 +1,23 @@
+// The partitioned programs: a `sched` timeline, and an `exec` program on byte-exact arenas.
+#ifndef XLC_LIB_INTERPRET_PARTITIONED_H
+#define XLC_LIB_INTERPRET_PARTITIONED_H
+
+#include "Model.h"
+#include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Dialect/Sched/Sched.h"
+
+namespace xlc::interpret {
+
+/// All ranks of a timeline; the module's buckets and unit functions go with it.
+template <class E>
+std::unique_ptr<Runner<E>> makeTimeline(sched::TimelineOp op, const Model &model, const Source<E> &source,
+                                        const Options &options);
+
+/// All ranks of an exec program, each with an arena of its own.
+template <class E>
+std::unique_ptr<Runner<E>> makeProgram(exec::ProgramOp op, const Model &model, const Source<E> &source,
+                                       const Options &options);
+
+} // namespace xlc::interpret
+
+#endif

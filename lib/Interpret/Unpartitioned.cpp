@@ -1,0 +1,135 @@
+// The unpartitioned program: what every partitioned one must equal.
+//
+// One rank has the whole global batch: @micro_batch runs for micro-batch 0 of rank 0, 1, ..., then
+// micro-batch 1, and so on; losses, counts and contributions add up; @scalars and @update end the step.
+#include "Model.h"
+#include "xlc/Differentiate/Differentiate.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::interpret;
+
+namespace {
+template <class E> class Unpartitioned : public Runner<E> {
+public:
+  Unpartitioned(const Model &model, const Source<E> &source, Cut cut, const Options &options)
+      : model(model), source(source), cut(cut), options(options) {
+    for (const Model::Parameter &parameter : model.parameters) {
+      values[parameter.name] = source.parameter(parameter);
+      for (const std::string &state : parameter.states)
+        values[state] = Tensor<E>(parameter.shape);
+    }
+  }
+
+  LogicalResult step(int64_t t, std::vector<Values<E>> &ranks) override {
+    sums.clear();
+    for (int64_t microBatch = 0; microBatch < cut.microBatches; ++microBatch)
+      for (int64_t rank = 0; rank < cut.ranks; ++rank)
+        if (failed(accumulate(t, rank, microBatch)))
+          return failure();
+    if (failed(computeScalars()) || failed(update(t)))
+      return failure();
+    ranks.assign(1, values);
+    return success();
+  }
+
+private:
+  /// Runs @micro_batch once and adds its results to `sums`.
+  LogicalResult accumulate(int64_t t, int64_t rank, int64_t microBatch) {
+    func::FuncOp function = model.microBatch;
+    SmallVector<Datum<E>> arguments, results;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kParam))
+        arguments.push_back(values[name.str()]);
+      else if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput)) {
+        const Model::Input &input = *model.findInput(name);
+        arguments.push_back(source.rows(input, t, cut.firstRow(input, rank, microBatch)));
+      }
+    if (failed(evaluate<E>(function, arguments, options, results)))
+      return failure();
+    for (auto [i, result] : llvm::enumerate(results)) {
+      auto gradient = function.getResultAttrOfType<StringAttr>(i, graph::kGrad);
+      add(gradient ? gradient.str() : i == 0 ? "@loss_sum" : "@loss_count", std::move(result));
+    }
+    return success();
+  }
+
+  void add(const std::string &name, Datum<E> term) {
+    auto [it, isFirst] = sums.try_emplace(name, std::move(term));
+    if (isFirst)
+      return;
+    std::visit(
+        [&](auto &sum) {
+          auto &more = std::get<std::decay_t<decltype(sum)>>(term);
+          for (auto [element, other] : llvm::zip(sum.elements, more.elements))
+            element += other;
+        },
+        it->second);
+  }
+
+  /// Zero where nothing depends on the parameter.
+  const Datum<E> &gradientOf(const std::string &name) {
+    return sums.try_emplace(name, Tensor<E>(model.findParameter(name)->shape)).first->second;
+  }
+
+  LogicalResult computeScalars() {
+    ProductSum<E> squares;
+    for (const Model::Parameter &parameter : model.parameters)
+      if (auto it = sums.find(parameter.name); it != sums.end())
+        for (E g : std::get<Tensor<E>>(it->second).elements)
+          squares.add(g, g);
+    SmallVector<Datum<E>> results;
+    if (failed(evaluate<E>(model.scalars, {sums["@loss_sum"], sums["@loss_count"], Tensor<E>({}, squares.get())},
+                           options, results)))
+      return failure();
+    values[kLoss.str()] = results[0];
+    values[kNorm.str()] = results[1];
+    scale = std::get<Tensor<E>>(results[2]).elements[0];
+    return success();
+  }
+
+  LogicalResult update(int64_t t) {
+    func::FuncOp function = model.update;
+    SmallVector<Datum<E>> arguments, results;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      auto name = [&](StringRef key) { return function.getArgAttrOfType<StringAttr>(i, key); };
+      if (StringAttr parameter = name(graph::kParam))
+        arguments.push_back(values[parameter.str()]);
+      else if (StringAttr gradient = name(graph::kGrad))
+        arguments.push_back(gradientOf(gradient.str()));
+      else if (StringAttr state = name(graph::kState))
+        arguments.push_back(values[state.str()]);
+      else if (auto group = function.getArgAttrOfType<IntegerAttr>(i, graph::kGroup)) {
+        Tensor<E> scalars = groupScalars<E>(cast<DictionaryAttr>(model.groups[group.getInt()]), t);
+        scalars.elements[1] = scale;
+        arguments.push_back(scalars);
+      }
+    }
+    if (failed(evaluate<E>(function, arguments, options, results)))
+      return failure();
+    for (auto [i, result] : llvm::enumerate(results))
+      for (StringRef key : {graph::kParam, graph::kState})
+        if (auto name = function.getResultAttrOfType<StringAttr>(i, key))
+          values[name.str()] = std::move(result);
+    return success();
+  }
+
+  const Model &model;
+  Source<E> source;
+  Cut cut;
+  Options options;
+  Values<E> values, sums;
+  E scale{};
+};
+} // namespace
+
+namespace xlc::interpret {
+template <class E>
+std::unique_ptr<Runner<E>> makeUnpartitioned(const Model &model, const Source<E> &source, Cut cut,
+                                             const Options &options) {
+  return std::make_unique<Unpartitioned<E>>(model, source, cut, options);
+}
+template std::unique_ptr<Runner<double>> makeUnpartitioned(const Model &, const Source<double> &, Cut, const Options &);
+template std::unique_ptr<Runner<float>> makeUnpartitioned(const Model &, const Source<float> &, Cut, const Options &);
+template std::unique_ptr<Runner<Field>> makeUnpartitioned(const Model &, const Source<Field> &, Cut, const Options &);
+} // namespace xlc::interpret

@@ -1,0 +1,207 @@
+// Runs a partitioned program and the unpartitioned one side by side and compares what they hold.
+#include "xlc/Interpret/Verify.h"
+#include "Partitioned.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::interpret;
+
+namespace {
+/// How often data is drawn again when some element has no inverse in the field.
+constexpr uint64_t kDraws = 3;
+
+/// Equal in the field; in floating point up to what two orders of summation and an optimizer step make of rounding.
+bool isSame(Field a, Field b) { return a == b; }
+bool isSame(int64_t a, int64_t b) { return a == b; }
+template <class E> bool isSame(E a, E b) {
+  E tolerance = std::is_same_v<E, float> ? 1e-3 : 1e-8;
+  return a == b || std::abs(a - b) <= tolerance * std::max({E(1), std::abs(a), std::abs(b)});
+}
+
+template <class E> class Comparison {
+public:
+  Comparison(const VerifyOptions &options, VerifyReport &report) : options(options), report(report) {}
+
+  /// Compares what one rank holds with what it should hold.
+  void compare(int64_t step, int64_t rank, const Values<E> &actual, const Values<E> &expected) {
+    for (const auto &[name, value] : expected) {
+      auto it = actual.find(name);
+      if (it == actual.end()) {
+        report.differing += 1;
+        note(llvm::formatv("step {0}, rank {1}: '{2}' is not there", step, rank, name));
+        continue;
+      }
+      if (!llvm::is_contained(report.names, name))
+        report.names.push_back(name);
+      std::visit(
+          [&](auto &wanted) {
+            compareTensor(step, rank, name, std::get<std::decay_t<decltype(wanted)>>(it->second), wanted);
+          },
+          value);
+    }
+  }
+
+private:
+  template <class T>
+  void compareTensor(int64_t step, int64_t rank, StringRef name, const Tensor<T> &actual, const Tensor<T> &expected) {
+    report.tensors += 1;
+    report.elements += expected.elements.size();
+    bool isFirst = true;
+    for (size_t i = 0; i < expected.elements.size(); ++i) {
+      if (isSame(actual.elements[i], expected.elements[i]))
+        continue;
+      report.differing += 1;
+      if (isFirst)
+        note(llvm::formatv("step {0}, rank {1}: '{2}' element {3} is {4}, should be {5}", step, rank, name, i,
+                           toString(actual.elements[i]), toString(expected.elements[i])));
+      isFirst = false;
+    }
+  }
+
+  void note(std::string difference) {
+    if (report.differences.size() < options.maximalDifferences)
+      report.differences.push_back(std::move(difference));
+  }
+
+  const VerifyOptions &options;
+  VerifyReport &report;
+};
+
+template <class E> bool hasUndefined(const Values<E> &values) {
+  return llvm::any_of(values, [](auto &entry) {
+    auto *tensor = std::get_if<Tensor<E>>(&entry.second);
+    return tensor && llvm::any_of(tensor->elements, isUndefined<E>);
+  });
+}
+
+struct Parallel {
+  sched::TimelineOp timeline;
+  exec::ProgramOp program;
+  int64_t ranks = 1, microBatches = 1;
+};
+
+FailureOr<Parallel> findParallel(ModuleOp module) {
+  Parallel parallel;
+  for (auto program : module.getOps<exec::ProgramOp>())
+    parallel = {{}, program, int64_t(program.getRanks()), int64_t(program.getMicroBatches())};
+  if (!parallel.program)
+    for (auto timeline : module.getOps<sched::TimelineOp>())
+      parallel = {timeline, {}, int64_t(timeline.getRanks()), int64_t(timeline.getMicroBatches())};
+  if (!parallel.program && !parallel.timeline)
+    return module.emitError("verification needs a sched.timeline or an exec.program");
+  return parallel;
+}
+
+/// One draw of the data. Sets `isUndefined` where the unpartitioned program came to an undefined element.
+template <class E>
+FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel parallel, const VerifyOptions &options, uint64_t seed,
+                                   bool &isUndefined) {
+  Source<E> source{seed};
+  Options evaluation{seed};
+  Cut cut{parallel.ranks, parallel.microBatches};
+  auto whole = makeUnpartitioned<E>(model, source, cut, evaluation);
+  auto parts = parallel.program ? makeProgram<E>(parallel.program, model, source, evaluation)
+                                : makeTimeline<E>(parallel.timeline, model, source, evaluation);
+  VerifyReport report;
+  report.ranks = parallel.ranks;
+  report.microBatches = parallel.microBatches;
+  Comparison<E> comparison(options, report);
+  for (int64_t t = 1; t <= options.steps && report.isEqual(); ++t) {
+    std::vector<Values<E>> expected, actual;
+    if (failed(whole->step(t, expected)))
+      return failure();
+    isUndefined = hasUndefined<E>(expected[0]);
+    if (isUndefined)
+      break;
+    if (failed(parts->step(t, actual)))
+      return failure();
+    for (auto [rank, values] : llvm::enumerate(actual))
+      comparison.compare(t, rank, values, expected[0]);
+    report.steps = t;
+  }
+  return report;
+}
+
+template <class E>
+FailureOr<VerifyReport> verifyIn(const Model &model, Parallel parallel, const VerifyOptions &options) {
+  for (uint64_t draw = 0; draw < kDraws; ++draw) {
+    bool isUndefined = false;
+    FailureOr<VerifyReport> report = verifyOnce<E>(model, parallel, options, options.seed + draw, isUndefined);
+    if (failed(report) || !isUndefined)
+      return report;
+  }
+  Operation *function = const_cast<Model &>(model).microBatch;
+  return function->emitError() << "the unpartitioned program comes to undefined elements with each of " << kDraws
+                               << " draws";
+}
+
+/// Multiply-adds of the contractions and attentions of a function.
+double countMultiplyAdds(func::FuncOp function) {
+  auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  double total = 0;
+  function.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(result.getType()))
+        total += type.getNumElements();
+    if (auto contract = dyn_cast<graph::ContractOp>(op)) {
+      double summed = 1;
+      for (auto [letter, size] : llvm::zip(contract.getLettersA(), shapeOf(contract.getA())))
+        summed *= contract.getLettersY().contains(letter) ? 1 : size;
+      total += summed * countOf(shapeOf(contract.getY()));
+    }
+    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(op)) {
+      ArrayRef<int64_t> q = shapeOf(op->getOperand(0)), k = shapeOf(op->getOperand(1)), v = shapeOf(op->getOperand(2));
+      double products = isa<graph::AttentionOp>(op) ? 1 : 3;
+      total += products * countOf(q.take_front(3)) * k[1] * (q[3] + v[3]);
+    }
+  });
+  return total;
+}
+} // namespace
+
+FailureOr<VerifyReport> interpret::verify(const Programs &programs, const VerifyOptions &options) {
+  FailureOr<Model> model = Model::read(programs.unpartitioned);
+  FailureOr<Parallel> parallel = findParallel(programs.partitioned);
+  if (failed(model) || failed(parallel))
+    return failure();
+  switch (options.arithmetic) {
+  case Arithmetic::F64:
+    return verifyIn<double>(*model, *parallel, options);
+  case Arithmetic::F32:
+    return verifyIn<float>(*model, *parallel, options);
+  case Arithmetic::Field:
+    return verifyIn<Field>(*model, *parallel, options);
+  }
+  llvm_unreachable("all arithmetics are named");
+}
+
+VerifyCost interpret::estimateCost(const Programs &programs, const VerifyOptions &options) {
+  // Measured on one core: the field multiplies and adds about 4e8 times a second, floating point 1e9 times.
+  double rate = options.arithmetic == Arithmetic::Field ? 4e8 : 1e9;
+  VerifyCost cost;
+  FailureOr<Parallel> parallel = findParallel(programs.partitioned);
+  auto function = ModuleOp(programs.unpartitioned).lookupSymbol<func::FuncOp>("micro_batch");
+  if (failed(parallel) || !function)
+    return cost;
+  cost.multiplyAdds = 2.0 * options.steps * parallel->ranks * parallel->microBatches * countMultiplyAdds(function);
+  cost.seconds = cost.multiplyAdds / rate;
+  return cost;
+}
+
+std::string VerifyCost::toString() const {
+  return llvm::formatv("{0:e1} multiply-adds, about {1:f1} s on one core", multiplyAdds, seconds);
+}
+
+std::string VerifyReport::summary(const VerifyOptions &options) const {
+  StringRef arithmetics[] = {"double precision", "single precision", "the field of 2^61 - 1 elements"};
+  std::string text =
+      llvm::formatv("compared {0} tensors, {1} elements, over {2} steps of {3} ranks x {4} micro-batches in {5}\n",
+                    tensors, elements, steps, ranks, microBatches, arithmetics[size_t(options.arithmetic)]);
+  text += llvm::formatv("loss, norm, parameters and optimizer states: {0} names\n", names.size());
+  text += isEqual() ? "all equal\n" : llvm::formatv("{0} elements differ\n", differing).str();
+  text += "not compared: rounding, generated and library kernels, the driver\n";
+  for (const std::string &difference : differences)
+    text += difference + "\n";
+  return text;
+}

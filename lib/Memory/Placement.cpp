@@ -1,0 +1,166 @@
+// First fit under several orders, then hill climbing on the best order.
+//
+// No single order is good everywhere. Large buffers first leaves small holes for small buffers; long-lived
+// first is perfect where lifetimes nest, as residuals of forward and backward do; by time is what an
+// allocator at run time would do. Then a chain of buffers, each standing on the next, is what makes the arena
+// as high as it is: placing one of the chain earlier often helps, and as long as nothing gets worse the change
+// is kept.
+#include "xlc/Memory/Placement.h"
+
+#include <algorithm>
+#include <random>
+#include <tuple>
+
+#include "FreeSpace.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+
+namespace xlc {
+namespace {
+
+/// The intervals that are not live all the time, over moments that are numbered densely.
+///
+/// Two intervals meet exactly when one begins while the other is live, so only beginnings count as moments.
+struct Problem {
+  ArrayRef<Interval> intervals;
+  std::vector<int> first, last; ///< dense moments, per interval
+  std::vector<size_t> movable;  ///< indices into `intervals`
+  int moments = 0;
+  int64_t bottom = 0; ///< where the movable ones begin
+  Placement fixed;    ///< the others are placed
+
+  explicit Problem(ArrayRef<Interval> intervals);
+  int64_t duration(size_t i) const { return int64_t(last[i]) - first[i] + 1; }
+  bool meet(size_t a, size_t b) const { return first[a] <= last[b] && first[b] <= last[a]; }
+};
+
+Problem::Problem(ArrayRef<Interval> intervals) : intervals(intervals) {
+  std::vector<int> beginnings;
+  for (const Interval &interval : intervals)
+    beginnings.push_back(interval.first);
+  llvm::sort(beginnings);
+  beginnings.erase(std::unique(beginnings.begin(), beginnings.end()), beginnings.end());
+  moments = int(beginnings.size());
+  fixed.offsets.resize(intervals.size());
+  for (auto [i, interval] : enumerate(intervals)) {
+    first.push_back(int(llvm::lower_bound(beginnings, interval.first) - beginnings.begin()));
+    last.push_back(int(llvm::upper_bound(beginnings, interval.last) - beginnings.begin()) - 1);
+    if (interval.size == 0)
+      continue;
+    if (duration(i) < moments) {
+      movable.push_back(i);
+      continue;
+    }
+    fixed.offsets[i] = alignTo(bottom, interval.alignment);
+    bottom = fixed.offsets[i] + interval.size;
+  }
+  fixed.height = bottom;
+}
+
+/// Where alignment keeps a few intervals from the bound, each attempt is nearly free, and none would be the last.
+constexpr int maxAttempts = 1000;
+
+using Order = std::vector<size_t>;
+
+Placement placeInOrder(const Problem &problem, const Order &order, int64_t &steps) {
+  Placement placement = problem.fixed;
+  FreeSpace space(problem.moments, steps);
+  for (size_t i : order) {
+    const Interval &interval = problem.intervals[i];
+    int64_t offset =
+        space.findLowest(problem.first[i], problem.last[i], interval.size, interval.alignment, problem.bottom);
+    space.take(problem.first[i], problem.last[i], offset, offset + interval.size);
+    placement.offsets[i] = offset;
+    placement.height = std::max(placement.height, offset + interval.size);
+  }
+  return placement;
+}
+
+/// Sorts by falling `key`; equal ones by falling size, then as they came.
+template <typename Key> Order sortedBy(const Problem &problem, Key key) {
+  Order order = problem.movable;
+  auto rank = [&](size_t i) { return std::tuple(-key(i), -problem.intervals[i].size, i); };
+  llvm::sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  return order;
+}
+
+std::vector<Order> startingOrders(const Problem &problem) {
+  auto size = [&](size_t i) { return problem.intervals[i].size; };
+  return {
+      sortedBy(problem, [&](size_t i) { return problem.duration(i); }),
+      sortedBy(problem, [&](size_t i) { return size(i); }),
+      sortedBy(problem, [&](size_t i) { return double(size(i)) * double(problem.duration(i)); }),
+      sortedBy(problem, [&](size_t i) { return -problem.first[i]; }),
+      sortedBy(problem, [&](size_t i) { return problem.last[i]; }),
+  };
+}
+
+/// One of the chain of intervals that reaches the top, each standing on the next: a random one, the upper ones
+/// more often. Returns its position in `order`.
+size_t pickFromChain(const Problem &problem, const Placement &placement, const Order &order, std::minstd_rand &random) {
+  auto end = [&](size_t i) { return placement.offsets[i] + problem.intervals[i].size; };
+  std::vector<size_t> candidates; // that reach the top, then that hold up the one picked
+  size_t picked = 0;
+  for (size_t position = 0; position < order.size(); ++position)
+    if (end(order[position]) == placement.height)
+      candidates.push_back(position);
+  while (!candidates.empty()) {
+    picked = candidates[random() % candidates.size()];
+    candidates.clear();
+    if (random() % 2)
+      break;
+    int64_t foot = placement.offsets[order[picked]];
+    for (size_t position = 0; position < order.size(); ++position)
+      if (end(order[position]) <= foot && foot - end(order[position]) < problem.intervals[order[picked]].alignment &&
+          problem.meet(order[position], order[picked]))
+        candidates.push_back(position);
+  }
+  return picked;
+}
+
+/// Moves an interval of the chain before a random one of those that it meets and that were placed earlier.
+/// Nothing changes where there is none.
+void raiseOne(const Problem &problem, const Placement &placement, Order &order, std::minstd_rand &random) {
+  size_t picked = pickFromChain(problem, placement, order, random);
+  std::vector<size_t> earlier;
+  for (size_t position = 0; position < picked; ++position)
+    if (problem.meet(order[position], order[picked]))
+      earlier.push_back(position);
+  if (earlier.empty())
+    return;
+  auto begin = order.begin();
+  std::rotate(begin + earlier[random() % earlier.size()], begin + picked, begin + picked + 1);
+}
+
+} // namespace
+
+Placement placeIntervals(ArrayRef<Interval> intervals, const PlacementOptions &options) {
+  Problem problem(intervals);
+  if (problem.movable.empty())
+    return problem.fixed;
+  int64_t bound = lowerBound(intervals);
+  Placement best;
+  Order bestOrder;
+  int64_t steps = options.budget;
+  for (Order &order : startingOrders(problem)) {
+    Placement placement = placeInOrder(problem, order, steps);
+    if (bestOrder.empty() || placement.height < best.height)
+      std::tie(best, bestOrder) = std::pair(std::move(placement), std::move(order));
+    if (best.height == bound || steps <= 0)
+      return best;
+  }
+  std::minstd_rand random(1);
+  for (int attempt = 0; attempt < maxAttempts && steps > 0 && best.height > bound; ++attempt) {
+    Order order = bestOrder;
+    for (size_t moves = 1 + random() % 3; moves > 0; --moves)
+      raiseOne(problem, best, order, random);
+    Placement placement = placeInOrder(problem, order, steps);
+    if (placement.height <= best.height)
+      std::tie(best, bestOrder) = std::pair(std::move(placement), std::move(order));
+  }
+  return best;
+}
+
+} // namespace xlc

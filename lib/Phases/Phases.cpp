@@ -1,0 +1,117 @@
+// The order of the compiler, written in this one place. docs/Phases.md reads it aloud (a test
+// compares the two); --stop-after and --dump-phases take their names from here.
+//
+// Why this order: the graph is differentiated before it is partitioned, so that one set of rules gives the
+// collectives of forward and backward; units are cut into functions before data parallelism, which gathers and
+// reduces *between* them; memory comes last, when every action has its place in time.
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "xlc/DataParallel/DataParallel.h"
+#include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Import/Passes.h"
+#include "xlc/Phases/Phases.h"
+#include "xlc/Schedule/Schedule.h"
+#include "xlc/Stage/Stage.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager manager(&compilation.context);
+  build(manager);
+  return manager.run(*compilation.module);
+}
+
+LogicalResult spec(Compilation &compilation) {
+  std::optional<Spec> spec = readSpec(compilation.specPath, compilation.errors);
+  if (!spec)
+    return failure();
+  compilation.spec = std::move(*spec);
+  return success();
+}
+
+LogicalResult import(Compilation &compilation) {
+  std::optional<ImportedModel> model = importModel(compilation.modelPath, compilation.spec, compilation.importing,
+                                                   compilation.context, compilation.errors);
+  if (!model)
+    return failure();
+  compilation.module = std::move(model->module);
+  compilation.parameters = std::move(model->parameters);
+  return success();
+}
+
+LogicalResult differentiate(Compilation &compilation) {
+  if (failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.errors)))
+    return failure();
+  LogicalResult result = runPasses(compilation, [](OpPassManager &manager) {
+    manager.addPass(createDifferentiatePass());
+    manager.addPass(createCSEPass());
+    manager.addPass(createAppendUpdatePass());
+    manager.addPass(createVerifyDifferentiatedPass());
+  });
+  if (succeeded(result))
+    compilation.unpartitioned = compilation.module->clone();
+  return result;
+}
+
+LogicalResult stage(Compilation &compilation) {
+  return runPasses(compilation, [](OpPassManager &manager) {
+    manager.addPass(createRematerializeCheapOpsPass());
+    manager.addPass(createCSEPass());
+    manager.addPass(createOutlineUnitsPass());
+    manager.addPass(createVerifyStagedPass());
+  });
+}
+
+LogicalResult dataParallel(Compilation &compilation) {
+  const Spec &spec = compilation.spec;
+  AssignBucketsPassOptions buckets;
+  buckets.stage = spec.zeroStage;
+  buckets.shards = spec.dpShardOrAll();
+  buckets.bucketBytes = spec.zero.bucketBytes;
+  buckets.persistenceThreshold = spec.zero.persistenceThreshold;
+  buckets.reducePerStep = spec.zero.reduce == ZeroSpec::Reduce::Step;
+  InsertActionsPassOptions actions;
+  actions.ranks = spec.dp;
+  actions.shards = spec.dpShardOrAll();
+  actions.microBatches = spec.microBatches();
+  actions.keepAfterForward = !spec.zero.reshardAfterForward.value_or(true);
+  return runPasses(compilation, [&](OpPassManager &manager) {
+    manager.addPass(createAssignBucketsPass(buckets));
+    manager.addPass(createInsertActionsPass(actions));
+    manager.addPass(createVerifyTimelinePass());
+  });
+}
+
+LogicalResult schedule(Compilation &compilation) {
+  const ZeroSpec &zero = compilation.spec.zero;
+  PrefetchGathersPassOptions prefetch;
+  prefetch.units = zero.prefetch == ZeroSpec::Prefetch::Units ? zero.prefetchAmount : 1;
+  prefetch.bytes = zero.prefetch == ZeroSpec::Prefetch::Bytes ? zero.prefetchAmount : 0;
+  return runPasses(compilation, [&](OpPassManager &manager) {
+    manager.addPass(createPrefetchGathersPass(prefetch));
+    manager.addPass(createVerifyTimelinePass());
+  });
+}
+
+constexpr Phase phases[] = {
+    {"Spec", "YAML", "one checked struct", "nothing; it understands", "every value is legal for itself", spec},
+    {"Import", "ONNX", "graph",
+     "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds units",
+     "every op is of the graph dialect and has static shapes, a source name and a unit", import},
+    {"Differentiate", "graph", "graph", "backward by one rule per op, and the optimizer's update",
+     "every trainable parameter has a gradient; every op has a role", differentiate},
+    {"Stage", "graph", "graph", "unit functions with explicit boundaries and residuals",
+     "the micro-batch only calls unit functions, each unit once forward and once backward", stage},
+    {"DataParallel", "graph", "sched",
+     "buckets; where parameters, gradients and states live; which actions gather, release and reduce",
+     "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp", dataParallel},
+    {"Schedule", "sched", "sched", "how far ahead of their use gathers start",
+     "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", schedule},
+};
+
+} // namespace
+
+ArrayRef<Phase> xlc::getPhases() { return phases; }

@@ -1,0 +1,51 @@
+// Runs the phase table: one phase after the other, with dumps and an early stop.
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Phases/Phases.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// Writes the module as DIRECTORY/NN-Name.mlir.
+LogicalResult dump(Compilation &compilation, StringRef directory, unsigned number, StringRef name) {
+  if (directory.empty() || !compilation.module)
+    return success();
+  std::error_code code = llvm::sys::fs::create_directories(directory);
+  std::string path = llvm::formatv("{0}/{1,0+2}-{2}.mlir", directory, number, name);
+  if (!code) {
+    llvm::raw_fd_ostream file(path, code);
+    if (!code)
+      compilation.module->print(file);
+  }
+  if (!code)
+    return success();
+  compilation.errors << path << ": error: cannot write: " << code.message() << "\n";
+  return failure();
+}
+
+} // namespace
+
+LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options) {
+  for (auto [number, phase] : llvm::enumerate(getPhases())) {
+    if (failed(phase.run(compilation)) || failed(dump(compilation, options.dumpDirectory, number, phase.name)))
+      return failure();
+    if (phase.name == options.stopAfter)
+      return success();
+  }
+  return success();
+}
+
+void xlc::printPhases(raw_ostream &out) {
+  out << "| # | phase | in → out | what it decides | gate |\n|---|---|---|---|---|\n";
+  for (auto [number, phase] : llvm::enumerate(getPhases()))
+    out << "| " << number << " | `" << phase.name << "` | " << phase.input << " → " << phase.output << " | " << phase.decides
+        << " | " << phase.gate << " |\n";
+}
+
+void xlc::registerDialects(DialectRegistry &registry) {
+  registry.insert<func::FuncDialect, graph::GraphDialect, sched::SchedDialect, exec::ExecDialect>();
+}

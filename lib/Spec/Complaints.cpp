@@ -1,0 +1,72 @@
+// Printing goes through llvm::SourceMgr, which draws the line and the caret.
+#include "Complaints.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+constexpr size_t maxPrinted = 200;
+
+bool isNowhere(SpecLocation location) { return location.line <= 0; }
+
+/// The character that `location` names, or the nearest one before it.
+SMLoc locate(StringRef text, SpecLocation location) {
+  StringRef rest = text;
+  for (int line = 1; line < location.line && rest.contains('\n'); ++line)
+    rest = rest.drop_front(rest.find('\n') + 1);
+  size_t length = std::min(rest.find('\n'), rest.size());
+  size_t column = std::min<size_t>(std::max(location.column, 1) - 1, length);
+  return SMLoc::getFromPointer(rest.data() + column);
+}
+
+} // namespace
+
+void Complaints::error(SpecLocation location, const Twine &message) {
+  Error error;
+  error.location = isNowhere(location) ? SpecLocation{1, 1} : location;
+  error.text = message.str();
+  errors.push_back(std::move(error));
+}
+
+void Complaints::note(SpecLocation location, const Twine &message) {
+  Error &last = errors.back();
+  last.notes.push_back({isNowhere(location) ? last.location : location, message.str()});
+}
+
+void Complaints::print(StringRef text, StringRef path, raw_ostream &out) const {
+  std::vector<size_t> order(errors.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto place = [&](size_t i) { return std::tuple(errors[i].location.line, errors[i].location.column, i); };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
+
+  SourceMgr sources;
+  unsigned buffer = sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, path), SMLoc());
+  StringRef copy = sources.getMemoryBuffer(buffer)->getBuffer();
+  for (size_t i : ArrayRef(order).take_front(maxPrinted)) {
+    const Error &error = errors[i];
+    sources.PrintMessage(out, locate(copy, error.location), SourceMgr::DK_Error, error.text);
+    for (const Message &note : error.notes)
+      sources.PrintMessage(out, locate(copy, note.location), SourceMgr::DK_Note, note.text);
+  }
+  if (errors.size() > maxPrinted)
+    out << path << ": note: " << errors.size() - maxPrinted << " more errors are not shown\n";
+}
+
+std::string quoted(StringRef text) {
+  constexpr size_t longest = 60;
+  std::string result = "'";
+  for (char c : text.take_front(longest))
+    result += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
+  return result + (text.size() > longest ? "...'" : "'");
+}
+
+} // namespace xlc::spec

@@ -1,0 +1,185 @@
+// What no single row can say: which values go together.
+//
+// Each check names the keys that it reads. It is skipped when one of them was refused, so that one mistake
+// gives one error, and not a second one about the default that stands in.
+#include "Validate.h"
+
+#include <cmath>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+bool isGiven(const Spec &spec, StringRef key) { return spec.where(key).line > 0; }
+
+void noteIfGiven(const Spec &spec, StringRef key, const Twine &message, Complaints &complaints) {
+  if (isGiven(spec, key))
+    complaints.note(spec.where(key), message);
+}
+
+void checkGlobalBatch(Spec &spec, Complaints &complaints) {
+  int64_t perRound = spec.microBatch * spec.dp;
+  if (!spec.globalBatch || *spec.globalBatch % perRound == 0)
+    return;
+  complaints.error(spec.where("batch.global"),
+                   "batch.global = " + Twine(*spec.globalBatch) + " is not a multiple of batch.micro * dp = " +
+                       Twine(spec.microBatch) + " * " + Twine(spec.dp) + " = " + Twine(perRound));
+  noteIfGiven(spec, "batch.micro", "batch.micro is given here", complaints);
+  noteIfGiven(spec, "dp", "dp is given here", complaints);
+  int64_t below = *spec.globalBatch / perRound * perRound, above = below + perRound;
+  complaints.note({}, below ? Twine(below) + " and " + Twine(above) + " are multiples"
+                            : "the smallest one is " + Twine(above));
+}
+
+void checkShardGroups(Spec &spec, Complaints &complaints) {
+  if (!spec.dpShard || spec.dp % *spec.dpShard == 0)
+    return;
+  int64_t shard = *spec.dpShard;
+  complaints.error(spec.where("dp_shard"), "dp_shard = " + Twine(shard) + " does not divide dp = " + Twine(spec.dp));
+  noteIfGiven(spec, "dp", "dp is given here", complaints);
+  int64_t below = std::min(shard, spec.dp), above = shard;
+  while (spec.dp % below != 0)
+    --below;
+  while (above < spec.dp && spec.dp % above != 0)
+    ++above;
+  complaints.note({}, above > below && above <= spec.dp ? Twine(below) + " and " + Twine(above) + " would divide it"
+                                                        : Twine(below) + " would divide it");
+}
+
+void checkShardStage(Spec &spec, Complaints &complaints) {
+  if (!spec.dpShard || spec.zeroStage >= 1)
+    return;
+  complaints.error(spec.where("dp_shard"),
+                   "dp_shard = " + Twine(*spec.dpShard) + " shards nothing with zero_stage = 0");
+  noteIfGiven(spec, "zero_stage", "zero_stage is given here", complaints);
+  complaints.note({}, "zero_stage 1, 2 and 3 shard; without dp_shard every rank keeps everything");
+}
+
+void checkReduce(Spec &spec, Complaints &complaints) {
+  if (!isGiven(spec, "zero.reduce") || spec.zero.reduce == ZeroSpec::Reduce::Step || spec.zeroStage >= 2)
+    return;
+  complaints.error(spec.where("zero.reduce"),
+                   "zero.reduce = micro_batch needs zero_stage 2 or 3, got " + Twine(spec.zeroStage));
+  noteIfGiven(spec, "zero_stage", "zero_stage is given here", complaints);
+  complaints.note({}, "stages 0 and 1 reduce once per step");
+}
+
+void checkLoss(Spec &spec, Complaints &complaints) {
+  bool isCrossEntropy = isGiven(spec, "loss.type");
+  if (isCrossEntropy && isGiven(spec, "loss.output")) {
+    complaints.error(spec.where("loss.output"),
+                     "loss.output says that the model computes its loss, and loss.type that it does not");
+    complaints.note(spec.where("loss.type"), "loss.type is given here");
+  }
+  constexpr StringLiteral crossEntropyKeys[] = {"loss.logits", "loss.labels", "loss.shift", "loss.ignore_index"};
+  for (StringRef key : crossEntropyKeys) {
+    if (isGiven(spec, key) && !isCrossEntropy) {
+      complaints.error(spec.where(key), key + " belongs to a loss of type cross_entropy");
+      complaints.note({}, "'type: cross_entropy' is missing from loss");
+    }
+  }
+  for (StringRef key : {"loss.logits", "loss.labels"})
+    if (isCrossEntropy && !isGiven(spec, key))
+      complaints.error(spec.where("loss.type"), "loss.type = cross_entropy needs " + Twine(key));
+  spec.loss.location = spec.where("loss");
+  if (isCrossEntropy)
+    spec.loss.type = LossSpec::Type::CrossEntropy;
+}
+
+void checkInit(Spec &spec, Complaints &complaints) {
+  if (spec.init.from == InitSpec::From::Random || !isGiven(spec, "init.std"))
+    return;
+  complaints.error(spec.where("init.std"),
+                   "init.std belongs to initial values that are random, and init.from is model");
+  noteIfGiven(spec, "init.from", "init.from is given here", complaints);
+}
+
+/// Keys of the optimizer, and of its groups, that only one family takes.
+struct OptimizerKey {
+  StringLiteral name;
+  bool isOfSgd;
+  StringLiteral owners;
+};
+constexpr OptimizerKey optimizerKeys[] = {
+    {"momentum", true, "sgd"}, {"betas", false, "adam and adamw"}, {"eps", false, "adam and adamw"}};
+
+StringRef typeName(OptimizerSpec::Type type) {
+  constexpr StringLiteral names[] = {"sgd", "adam", "adamw"};
+  return names[size_t(type)];
+}
+
+void checkOptimizerKeys(Spec &spec, Complaints &complaints) {
+  std::vector<std::string> prefixes = {"optimizer."};
+  for (size_t i = 0; i < spec.optimizer.groups.size(); ++i)
+    prefixes.push_back("optimizer.groups[" + std::to_string(i) + "].");
+  bool isSgd = spec.optimizer.type == OptimizerSpec::Type::Sgd;
+  for (const std::string &prefix : prefixes) {
+    for (const OptimizerKey &key : optimizerKeys) {
+      std::string path = prefix + key.name.str();
+      if (!isGiven(spec, path) || key.isOfSgd == isSgd)
+        continue;
+      complaints.error(spec.where(path),
+                       path + " belongs to " + key.owners + ", and optimizer.type is " + typeName(spec.optimizer.type));
+      noteIfGiven(spec, "optimizer.type", "optimizer.type is given here", complaints);
+    }
+  }
+}
+
+void fillWeightDecay(Spec &spec, Complaints &) {
+  if (!isGiven(spec, "optimizer.weight_decay"))
+    spec.optimizer.weightDecay = spec.optimizer.type == OptimizerSpec::Type::AdamW ? 0.01 : 0;
+}
+
+void checkGroups(Spec &spec, Complaints &complaints) {
+  for (auto [index, group] : enumerate(spec.optimizer.groups)) {
+    std::string path = "optimizer.groups[" + std::to_string(index) + "]";
+    if (!isGiven(spec, path + ".match"))
+      complaints.error(group.location, path + " needs match, a list of patterns over parameter names");
+    auto isOfGroup = [&](const auto &entry) {
+      return StringRef(entry.first).starts_with(path + ".") && entry.first != path + ".match";
+    };
+    if (none_of(spec.locations, isOfGroup))
+      complaints.error(group.location, path + " changes nothing; give it lr or weight_decay, for example");
+  }
+}
+
+void checkData(Spec &spec, Complaints &complaints) {
+  if (isGiven(spec, "data.train") && spec.data.train.empty() && spec.data.trainFolder.empty())
+    complaints.error(spec.where("data.train"), "data.train names no file");
+}
+
+struct CrossCheck {
+  std::vector<StringRef> reads;
+  void (*run)(Spec &spec, Complaints &complaints);
+};
+
+} // namespace
+
+void crossCheck(Checked &checked, Complaints &complaints) {
+  const CrossCheck checks[] = {
+      {{"batch", "dp"}, checkGlobalBatch},
+      {{"dp", "dp_shard"}, checkShardGroups},
+      {{"zero_stage", "dp_shard"}, checkShardStage},
+      {{"zero_stage", "zero.reduce"}, checkReduce},
+      {{"loss"}, checkLoss},
+      {{"init"}, checkInit},
+      {{"optimizer.type"}, checkOptimizerKeys},
+      {{"optimizer.type", "optimizer.weight_decay"}, fillWeightDecay},
+      {{"optimizer.groups"}, checkGroups},
+      {{"data"}, checkData},
+  };
+  auto isRefused = [&](StringRef key) {
+    return any_of(checked.refused, [&](StringRef refused) {
+      return refused == key || (refused.starts_with(key) && StringRef(".[").contains(refused[key.size()]));
+    });
+  };
+  for (const CrossCheck &check : checks)
+    if (none_of(check.reads, isRefused))
+      check.run(checked.spec, complaints);
+}
+
+} // namespace xlc::spec

@@ -1,0 +1,69 @@
+// docs/Spec.md, read off the key table.
+#include "Keys.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace xlc {
+namespace {
+
+constexpr StringLiteral introduction = R"(# The spec file
+
+One YAML file says how to train; the ONNX file says what. Every key has a default, so a spec is as short as
+`dp: 8` and `zero_stage: 3`. This page is printed by `xlc docs spec` from the table that checks specs.
+
+- Sizes in bytes carry a unit (`25MiB`, `24GB`); counts carry none.
+- Paths are relative to the spec file.
+- A key that is not on this page is an error, and so is a key that is given twice, an alias or an anchor.
+  All errors of a file are reported in one run, each with line and column.
+- In the tables `*` stands for a name of your own, and `[]` for the entries of a list.
+
+```yaml
+dp: 4
+zero_stage: 3
+batch: {global: 32, micro: 2}
+dims: {sequence: 1024}
+loss: {type: cross_entropy, logits: logits, labels: labels, shift: true}
+optimizer: {type: adamw, lr: 3.0e-4, betas: [0.9, 0.95], weight_decay: 0.1, clip_norm: 1.0,
+            groups: [{match: ["*.bias", "*.ln_*"], weight_decay: 0}]}
+data: {train: {input_ids: input_ids.npy, labels: labels.npy}}
+```
+)";
+
+constexpr StringLiteral tableHead = "\n| key | takes | default | meaning |\n|---|---|---|---|\n";
+
+void printRow(const spec::Key &key, raw_ostream &out) {
+  std::string takes = spec::describe(key);
+  if (key.kind == spec::Kind::Choice)
+    takes = "`" + join(split(key.choices, '|'), "`, `") + "`";
+  out << "| `" << key.path << "` | " << takes << " | " << key.defaultText << " | " << key.doc << " |\n";
+}
+
+bool opensTable(const spec::Key &key) { return !key.path.contains('.') && key.kind == spec::Kind::Section; }
+
+} // namespace
+
+void printSpecDocumentation(raw_ostream &out) {
+  out << introduction << "\n## Ranks, dimensions, parameters\n" << tableHead;
+  for (const spec::Key &key : spec::keyTable()) {
+    StringRef section = key.path.split('.').first;
+    bool isInSection = spec::findKey(section)->kind == spec::Kind::Section;
+    if (!isInSection && key.kind != spec::Kind::Unsupported)
+      printRow(key, out);
+  }
+  for (const spec::Key &section : spec::keyTable()) {
+    if (!opensTable(section))
+      continue;
+    out << "\n## " << section.path << "\n\n" << section.doc << "\n" << tableHead;
+    for (const spec::Key &key : spec::keyTable())
+      if (key.path.starts_with((section.path + ".").str()) && key.kind != spec::Kind::Unsupported)
+        printRow(key, out);
+  }
+  out << "\n## Not supported yet\n\nThese are known by name and refused.\n\n| key | meaning |\n|---|---|\n";
+  for (const spec::Key &key : spec::keyTable())
+    if (key.kind == spec::Kind::Unsupported)
+      out << "| `" << key.path << "` | " << key.doc << " |\n";
+}
+
+} // namespace xlc

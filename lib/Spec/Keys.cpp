@@ -1,0 +1,232 @@
+// The table. Rows whose setter is null are sections, or keys that a later version will take.
+#include "Keys.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+constexpr Range any = {};
+constexpr Range positive = {.low = 0, .excludesLow = true};
+constexpr Range notNegative = {.low = 0};
+constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
+constexpr Range ranks = {.low = 1, .high = 65536};
+constexpr Range counts = {.low = 1, .high = 2147483647};
+constexpr Range threads = {.low = 1, .high = 4096};
+constexpr Range memory = {.low = 1};
+
+OptimizerGroup &group(Spec &spec) { return spec.optimizer.groups.back(); }
+
+void setPrefetch(Spec &spec, const Value &value) {
+  using Prefetch = ZeroSpec::Prefetch;
+  spec.zero.prefetch = value.form == Value::Form::Auto    ? Prefetch::Auto
+                       : value.form == Value::Form::Bytes ? Prefetch::Bytes
+                                                          : Prefetch::Units;
+  spec.zero.prefetchAmount = value.integer;
+}
+
+void setOptimizerType(Spec &spec, const Value &value) {
+  using Type = OptimizerSpec::Type;
+  spec.optimizer.type = value.text == "sgd" ? Type::Sgd : value.text == "adam" ? Type::Adam : Type::AdamW;
+}
+
+void addGroup(Spec &spec, const Value &value) {
+  spec.optimizer.groups.emplace_back();
+  group(spec).location = value.location;
+}
+
+// clang-format off
+constexpr Key table[] = {
+  {"dp", Kind::Integer, ranks, "", "1", "Data-parallel ranks.",
+   [](Spec &s, const Value &v) { s.dp = v.integer; }},
+  {"zero_stage", Kind::Integer, {.low = 0, .high = 3}, "", "0",
+   "What is sharded over the data-parallel ranks: 0 nothing, 1 the optimizer state, 2 also the gradients, 3 also the parameters.",
+   [](Spec &s, const Value &v) { s.zeroStage = int(v.integer); }},
+  {"dp_shard", Kind::Integer, ranks, "", "dp",
+   "Ranks per ZeRO group; when smaller than `dp`, state is sharded within a group and replicated across groups.",
+   [](Spec &s, const Value &v) { s.dpShard = v.integer; }},
+  {"pp", Kind::Unsupported, any, "", "", "Pipeline stages.", nullptr},
+  {"tp", Kind::Unsupported, any, "", "", "Tensor-parallel ranks.", nullptr},
+  {"sequence_parallel", Kind::Unsupported, any, "", "", "Activations between tensor-parallel blocks split over tp.", nullptr},
+
+  {"batch", Kind::Section, any, "", "", "Samples per step.", nullptr},
+  {"batch.global", Kind::Integer, counts, "", "micro × dp",
+   "Samples per optimizer step, over all ranks; a multiple of `micro` × `dp`, the quotient being the number of micro-batches.",
+   [](Spec &s, const Value &v) { s.globalBatch = v.integer; }},
+  {"batch.micro", Kind::Integer, counts, "", "1", "Samples per forward call of one rank.",
+   [](Spec &s, const Value &v) { s.microBatch = v.integer; }},
+
+  {"dims", Kind::Names, any, "", "", "Values of the model's symbolic dimensions; the batch dimension comes from `batch.micro`.", nullptr},
+  {"dims.*", Kind::Integer, counts, "", "none", "Value of the symbolic dimension of this name.",
+   [](Spec &s, const Value &v) { s.dims[v.name] = v.integer; }},
+
+  {"loss", Kind::Section, any, "", "", "What is minimised; without it, the model's only scalar output.", nullptr},
+  {"loss.type", Kind::Choice, any, "cross_entropy", "the model computes its loss", "A loss to put behind the model.",
+   [](Spec &s, const Value &v) { s.loss.type = LossSpec::Type::CrossEntropy; }},
+  {"loss.output", Kind::Text, any, "", "the only scalar output", "The model's output that is the loss.",
+   [](Spec &s, const Value &v) { s.loss.type = LossSpec::Type::Output; s.loss.output = v.text; }},
+  {"loss.logits", Kind::Text, any, "", "none", "cross_entropy: the model's output that holds the logits, classes last.",
+   [](Spec &s, const Value &v) { s.loss.logits = v.text; }},
+  {"loss.labels", Kind::Text, any, "", "none", "cross_entropy: the data (or model input) that holds the class of every position.",
+   [](Spec &s, const Value &v) { s.loss.labels = v.text; }},
+  {"loss.shift", Kind::Boolean, any, "", "false", "cross_entropy: position t predicts label t + 1, as causal language models do.",
+   [](Spec &s, const Value &v) { s.loss.shift = v.boolean; }},
+  {"loss.ignore_index", Kind::Integer, any, "", "-100", "cross_entropy: the label of positions that do not count.",
+   [](Spec &s, const Value &v) { s.loss.ignoreIndex = v.integer; }},
+
+  {"init", Kind::Section, any, "", "", "Initial values of the parameters.", nullptr},
+  {"init.from", Kind::Choice, any, "model|random", "model",
+   "`model`: the values in the ONNX file; `random`: normal(0, `std`), scales of norms 1, biases 0, keyed by element, so that no layout changes them.",
+   [](Spec &s, const Value &v) { s.init.from = v.text == "random" ? InitSpec::From::Random : InitSpec::From::Model; }},
+  {"init.seed", Kind::Integer, notNegative, "", "0", "Seed of everything that is random.",
+   [](Spec &s, const Value &v) { s.init.seed = uint64_t(v.integer); }},
+  {"init.std", Kind::Number, notNegative, "", "0.02", "random: standard deviation.",
+   [](Spec &s, const Value &v) { s.init.std = v.number; }},
+
+  {"trainable", Kind::Patterns, any, "", "[\"*\"]", "Patterns over parameter names; `!` excludes, the last one that matches decides.",
+   [](Spec &s, const Value &v) { s.trainable = v.texts; }},
+  {"tie", Kind::Unsupported, any, "", "", "Names of one parameter, where the file lost it.", nullptr},
+  {"untie", Kind::Unsupported, any, "", "", "Names of parameters that the file wrongly holds as one.", nullptr},
+
+  {"optimizer", Kind::Section, any, "", "", "How parameters are updated, as PyTorch defines it.", nullptr},
+  {"optimizer.type", Kind::Choice, any, "sgd|adam|adamw", "adamw", "The update rule.", setOptimizerType},
+  {"optimizer.lr", Kind::Number, notNegative, "", "1e-3", "Learning rate.",
+   [](Spec &s, const Value &v) { s.optimizer.lr = v.number; }},
+  {"optimizer.weight_decay", Kind::Number, notNegative, "", "0.01 for adamw, else 0", "Weight decay: decoupled for adamw, added to the gradient for sgd and adam.",
+   [](Spec &s, const Value &v) { s.optimizer.weightDecay = v.number; }},
+  {"optimizer.momentum", Kind::Number, notNegative, "", "0", "sgd: momentum.",
+   [](Spec &s, const Value &v) { s.optimizer.momentum = v.number; }},
+  {"optimizer.betas", Kind::Numbers, fraction, "", "[0.9, 0.999]", "adam, adamw: decay of the two moments.",
+   [](Spec &s, const Value &v) { s.optimizer.beta1 = v.numbers[0]; s.optimizer.beta2 = v.numbers[1]; }},
+  {"optimizer.eps", Kind::Number, notNegative, "", "1e-8", "adam, adamw: added to the denominator.",
+   [](Spec &s, const Value &v) { s.optimizer.eps = v.number; }},
+  {"optimizer.clip_norm", Kind::Number, positive, "", "no clipping", "The gradient is scaled down to this norm when its own is larger.",
+   [](Spec &s, const Value &v) { s.optimizer.clipNorm = v.number; }},
+  {"optimizer.groups", Kind::Sections, any, "", "", "Parameters that are updated differently; later groups win.", addGroup},
+  {"optimizer.groups[].match", Kind::Patterns, any, "", "required", "Patterns over parameter names, as for `trainable`.",
+   [](Spec &s, const Value &v) { group(s).match = v.texts; }},
+  {"optimizer.groups[].lr", Kind::Number, notNegative, "", "optimizer.lr", "The group's learning rate.",
+   [](Spec &s, const Value &v) { group(s).lr = v.number; }},
+  {"optimizer.groups[].weight_decay", Kind::Number, notNegative, "", "optimizer.weight_decay", "The group's weight decay.",
+   [](Spec &s, const Value &v) { group(s).weightDecay = v.number; }},
+  {"optimizer.groups[].momentum", Kind::Number, notNegative, "", "optimizer.momentum", "sgd: the group's momentum.",
+   [](Spec &s, const Value &v) { group(s).momentum = v.number; }},
+  {"optimizer.groups[].betas", Kind::Numbers, fraction, "", "optimizer.betas", "adam, adamw: the group's decay of the two moments.",
+   [](Spec &s, const Value &v) { group(s).beta1 = v.numbers[0]; group(s).beta2 = v.numbers[1]; }},
+  {"optimizer.groups[].eps", Kind::Number, notNegative, "", "optimizer.eps", "adam, adamw: the group's eps.",
+   [](Spec &s, const Value &v) { group(s).eps = v.number; }},
+  {"lr_schedule", Kind::Unsupported, any, "", "", "Learning rate over time.", nullptr},
+
+  {"zero", Kind::Section, any, "", "", "Details of ZeRO; keys that a stage has no use for are accepted, so that `zero_stage` can be changed alone.", nullptr},
+  {"zero.reduce", Kind::Choice, any, "micro_batch|step", "micro_batch",
+   "stages 2 and 3: reduce gradients after every micro-batch and keep the shard, or (`step`) keep whole gradients and reduce once, for less traffic; stages 0 and 1 always reduce once per step.",
+   [](Spec &s, const Value &v) { s.zero.reduce = v.text == "step" ? ZeroSpec::Reduce::Step : ZeroSpec::Reduce::MicroBatch; }},
+  {"zero.bucket_size", Kind::Bytes, memory, "", "25MiB", "Up to this size, parameters of small neighbouring units share one collective.",
+   [](Spec &s, const Value &v) { s.zero.bucketBytes = v.integer; }},
+  {"zero.persistence_threshold", Kind::Integer, notNegative, "", "100000", "stage 3: parameters with fewer elements than this stay resident on every rank.",
+   [](Spec &s, const Value &v) { s.zero.persistenceThreshold = v.integer; }},
+  {"zero.prefetch", Kind::BytesUnitsOrAuto, notNegative, "", "auto", "stage 3: how far ahead of their use parameters are gathered.", setPrefetch},
+  {"zero.reshard_after_forward", Kind::BooleanOrAuto, any, "", "auto", "stage 3: release gathered parameters after forward and gather them again for backward.",
+   [](Spec &s, const Value &v) { if (v.form != Value::Form::Auto) s.zero.reshardAfterForward = v.boolean; }},
+
+  {"cluster", Kind::Section, any, "", "", "What the plan must fit.", nullptr},
+  {"cluster.device_memory", Kind::Bytes, memory, "", "no limit", "Memory of one device; `xlc plan` says whether the plan fits.",
+   [](Spec &s, const Value &v) { s.deviceMemory = v.integer; }},
+  {"cluster.device", Kind::Unsupported, any, "", "", "A device known by name.", nullptr},
+  {"cluster.devices_per_node", Kind::Unsupported, any, "", "", "Devices in one machine.", nullptr},
+  {"cluster.nodes", Kind::Unsupported, any, "", "", "Machines.", nullptr},
+
+  {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},
+  {"data.train", Kind::Folder, any, "", "none",
+   "A folder with one NAME.npy per model input (and labels), or a mapping from names to files; rows are consumed in order, from the start again at the end.",
+   [](Spec &s, const Value &v) { s.data.trainFolder = v.text; }},
+  {"data.train.*", Kind::NpyFile, any, "", "none", "The file with the rows of this model input (or of the labels).",
+   [](Spec &s, const Value &v) { s.data.train[v.name] = v.text; }},
+  {"data.train.dtype", Kind::Unsupported, any, "", "", "Type of raw token files.", nullptr},
+  {"data.shuffle", Kind::Unsupported, any, "", "", "Random order of the rows.", nullptr},
+  {"data.seed", Kind::Unsupported, any, "", "", "Seed of that order.", nullptr},
+
+  {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
+  {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / dp, at least 1", "cpu: threads of one rank; part of the plan, since the workspaces of libraries depend on it.",
+   [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},
+
+  {"pipeline", Kind::Unsupported, any, "", "", "Schedule, chunks and cuts of the pipeline.", nullptr},
+  {"precision", Kind::Unsupported, any, "", "", "Types of compute, master weights and reduction; everything is float32.", nullptr},
+  {"recompute", Kind::Unsupported, any, "", "", "Which residuals are computed again rather than kept; all are kept.", nullptr},
+  {"offload", Kind::Unsupported, any, "", "", "What lives in host memory.", nullptr},
+  {"layout", Kind::Unsupported, any, "", "", "Pins a parameter's dimension to a mesh axis.", nullptr},
+  {"checkpoint", Kind::Unsupported, any, "", "", "Where, how often and how many checkpoints are kept.", nullptr},
+};
+// clang-format on
+
+/// " from 0 to 3", " above 0", "" without bounds.
+std::string describeRange(const Range &range) {
+  std::string result;
+  raw_string_ostream out(result);
+  bool hasHigh = range.high != any.high;
+  if (range.low != any.low)
+    out << (range.excludesLow ? " above " : hasHigh ? " from " : " of at least ") << format("%.0f", range.low);
+  if (hasHigh)
+    out << (range.excludesHigh ? " to below " : " to ") << format("%.0f", range.high);
+  return result;
+}
+
+std::string describeChoices(StringRef choices) {
+  SmallVector<StringRef> words;
+  choices.split(words, '|');
+  if (words.size() == 1)
+    return words.front().str();
+  return join(ArrayRef(words).drop_back(), ", ") + " or " + words.back().str();
+}
+
+} // namespace
+
+ArrayRef<Key> keyTable() { return table; }
+
+const Key *findKey(StringRef path) {
+  const Key *it = find_if(table, [&](const Key &key) { return key.path == path; });
+  return it == std::end(table) ? nullptr : it;
+}
+
+std::string describe(const Key &key) {
+  switch (key.kind) {
+  case Kind::Section:
+  case Kind::Names:
+    return "a mapping";
+  case Kind::Sections:
+    return "a list of mappings";
+  case Kind::Integer:
+    return "a whole number" + describeRange(key.range);
+  case Kind::Number:
+    return "a number" + describeRange(key.range);
+  case Kind::Numbers:
+    return "a list of two numbers" + describeRange(key.range);
+  case Kind::Boolean:
+    return "true or false";
+  case Kind::BooleanOrAuto:
+    return "true, false or auto";
+  case Kind::Choice:
+    return describeChoices(key.choices);
+  case Kind::Text:
+    return "a name";
+  case Kind::Patterns:
+    return "a list of patterns";
+  case Kind::Bytes:
+    return "a size above 0 with a unit";
+  case Kind::BytesUnitsOrAuto:
+    return "auto, a number of units or a size with a unit";
+  case Kind::Folder:
+    return "a folder or a mapping";
+  case Kind::NpyFile:
+    return "a .npy file";
+  case Kind::Unsupported:
+    return "";
+  }
+  llvm_unreachable("unknown kind");
+}
+
+} // namespace xlc::spec

@@ -1,0 +1,79 @@
+// The keys of a spec: one table, one row per key.
+//
+// A row says where the key stands, what it takes, in which range, what holds without it, what it means, and
+// where the value goes. Validation, "did you mean" and docs/Spec.md are all read off this table, so they
+// cannot disagree. In a path, `*` stands for a name that the user chooses, and `[]` for the entries of a list.
+#ifndef XLC_LIB_SPEC_KEYS_H
+#define XLC_LIB_SPEC_KEYS_H
+
+#include <limits>
+
+#include "xlc/Spec/Spec.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace xlc::spec {
+
+enum class Kind {
+  Section,          ///< a mapping with rows of its own
+  Sections,         ///< a list of such mappings
+  Names,            ///< a mapping from names that the user chooses
+  Integer,          ///< within Key::range
+  Number,           ///< within Key::range, finite
+  Numbers,          ///< a list of two numbers, each within Key::range
+  Boolean,          ///< true or false
+  BooleanOrAuto,    ///< true, false or auto
+  Choice,           ///< one of Key::choices
+  Text,             ///< not empty
+  Patterns,         ///< a list of patterns over parameter names
+  Bytes,            ///< a size with a unit, within Key::range
+  BytesUnitsOrAuto, ///< a size with a unit, a count without, or auto
+  Folder,           ///< a path, relative to the spec file
+  NpyFile,          ///< a path that ends in .npy, relative to the spec file
+  Unsupported,      ///< known by name, refused
+};
+
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool excludesLow = false, excludesHigh = false;
+
+  bool contains(double value) const {
+    return (excludesLow ? value > low : value >= low) && (excludesHigh ? value < high : value <= high);
+  }
+};
+
+/// What a row's setter gets: the fields that its kind fills, the others empty.
+struct Value {
+  enum class Form { Plain, Auto, Bytes } form = Form::Plain; ///< which of the alternatives was written
+  int64_t integer = 0;
+  double number = 0;
+  bool boolean = false;
+  std::string text;
+  std::vector<std::string> texts;
+  std::vector<double> numbers;
+  std::string name; ///< what stands for the `*`
+  SpecLocation location;
+};
+
+struct Key {
+  llvm::StringLiteral path;
+  Kind kind;
+  Range range;
+  llvm::StringLiteral choices;     ///< Choice: "a|b|c"
+  llvm::StringLiteral defaultText; ///< for the documentation
+  llvm::StringLiteral doc;         ///< one sentence
+  void (*set)(Spec &spec, const Value &value);
+};
+
+/// All rows, in the order of the documentation.
+llvm::ArrayRef<Key> keyTable();
+
+/// The row with exactly this path, or null.
+const Key *findKey(llvm::StringRef path);
+
+/// What the key takes, in words: "a whole number from 1 to 65536".
+std::string describe(const Key &key);
+
+} // namespace xlc::spec
+
+#endif

@@ -1,0 +1,66 @@
+// The phase Spec: bytes, tree, values, values together. Every step adds its complaints; they are printed once.
+#include "xlc/Spec/Spec.h"
+
+#include "Validate.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+namespace xlc {
+namespace {
+
+/// A megabyte of spec is a mistake (a data file, a device), and reading on would not make it one.
+constexpr size_t maxFileSize = 1 << 20;
+
+/// Reads at most one byte more than is allowed, so that an endless file ends too.
+Expected<std::string> readFile(StringRef path) {
+  Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
+  if (!file)
+    return file.takeError();
+  std::string text(maxFileSize + 1, '\0');
+  size_t size = 0;
+  Error failure = Error::success();
+  while (size < text.size()) {
+    Expected<size_t> count = sys::fs::readNativeFile(*file, MutableArrayRef(text.data() + size, text.size() - size));
+    if (!count)
+      failure = joinErrors(std::move(failure), count.takeError());
+    if (failure || *count == 0)
+      break;
+    size += *count;
+  }
+  (void)sys::fs::closeFile(*file); // nothing was written
+  if (failure)
+    return failure;
+  text.resize(size);
+  return text;
+}
+
+} // namespace
+
+std::optional<Spec> parseSpec(StringRef text, StringRef path, raw_ostream &errors) {
+  spec::Complaints complaints;
+  text.consume_front("\xef\xbb\xbf"); // a byte-order mark
+  if (text.size() > maxFileSize) {
+    errors << path << ":1:1: error: a spec has at most " << maxFileSize << " bytes\n";
+    return std::nullopt;
+  }
+  spec::YamlFile file = spec::readYaml(text, complaints);
+  spec::Checked checked = spec::validate(file.root, path, complaints);
+  if (file.isWhole)
+    spec::crossCheck(checked, complaints);
+  complaints.print(text, path, errors);
+  if (complaints.any())
+    return std::nullopt;
+  return std::move(checked.spec);
+}
+
+std::optional<Spec> readSpec(StringRef path, raw_ostream &errors) {
+  Expected<std::string> text = readFile(path);
+  if (text)
+    return parseSpec(*text, path, errors);
+  errors << path << ":1:1: error: cannot read the spec: " << toString(text.takeError()) << "\n";
+  return std::nullopt;
+}
+
+} // namespace xlc

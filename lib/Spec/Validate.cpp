@@ -1,0 +1,140 @@
+// The walk: for each key of a mapping, find its row, check the value against it, hand it to the row's setter.
+#include "Validate.h"
+
+#include "Values.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+class Validator {
+public:
+  Validator(Checked &checked, Complaints &complaints) : checked(checked), complaints(complaints) {}
+
+  /// `rowPrefix` is where the mapping stands in the table ("optimizer.groups[]."), `shownPrefix` where it
+  /// stands in the file ("optimizer.groups[0].").
+  void checkMapping(const YamlNode &mapping, StringRef rowPrefix, StringRef shownPrefix) {
+    for (const YamlNode &child : mapping.children)
+      checkEntry(child, rowPrefix, shownPrefix);
+  }
+
+private:
+  void checkEntry(const YamlNode &node, StringRef rowPrefix, StringRef shownPrefix) {
+    std::string shown = (shownPrefix + node.key).str();
+    const Key *row = findRow(node.key, rowPrefix);
+    if (!row)
+      return refuseUnknown(node, rowPrefix, shown);
+    bool isSection = node.kind == YamlNode::Kind::Mapping || row->kind == Kind::Section || row->kind == Kind::Names;
+    checked.spec.locations[shown] = isSection ? node.keyLocation : node.location;
+    if (row->kind == Kind::Unsupported)
+      return refuse(shown, node.keyLocation, quoted(shown) + " is not supported yet");
+    if (row->kind == Kind::Sections)
+      return checkList(*row, node, shown);
+    if (node.kind == YamlNode::Kind::Mapping && hasChildren(*row))
+      return checkMapping(node, (row->path + ".").str(), shown + ".");
+    if (row->kind == Kind::Section || row->kind == Kind::Names)
+      return refuse(shown, node.location, quoted(shown) + " must be a mapping, got " + describe(node));
+    checkValue(*row, node, shown);
+  }
+
+  /// The key's own row, or that of a name that the user chooses. `.`, `[` and `*` mean something in the table,
+  /// so a key that has them can only be such a name.
+  static const Key *findRow(StringRef name, StringRef rowPrefix) {
+    if (name.find_first_of(".[]*") == StringRef::npos)
+      if (const Key *row = findKey((rowPrefix + name).str()))
+        return row;
+    return findKey((rowPrefix + "*").str());
+  }
+
+  void checkValue(const Key &row, const YamlNode &node, const std::string &shown) {
+    std::optional<Value> value = readValue(row, shown, node, complaints);
+    if (!value) {
+      checked.refused.insert(shown);
+      return;
+    }
+    value->name = node.key;
+    value->location = node.location;
+    if (row.kind == Kind::Folder || row.kind == Kind::NpyFile)
+      value->text = besideSpec(value->text);
+    row.set(checked.spec, *value);
+  }
+
+  void checkList(const Key &row, const YamlNode &node, const std::string &shown) {
+    if (node.kind != YamlNode::Kind::Sequence)
+      return refuse(shown, node.location, quoted(shown) + " must be a list of mappings, got " + describe(node));
+    for (auto [index, child] : enumerate(node.children)) {
+      std::string entry = shown + "[" + std::to_string(index) + "]";
+      Value begin;
+      begin.location = child.location;
+      row.set(checked.spec, begin);
+      checked.spec.locations[entry] = child.location;
+      if (child.kind == YamlNode::Kind::Mapping)
+        checkMapping(child, (row.path + "[].").str(), entry + ".");
+      else
+        refuse(entry, child.location, quoted(entry) + " must be a mapping, got " + describe(child));
+    }
+  }
+
+  void refuse(const std::string &shown, SpecLocation location, const Twine &message) {
+    complaints.error(location, message);
+    checked.refused.insert(shown);
+  }
+
+  void refuseUnknown(const YamlNode &node, StringRef rowPrefix, const std::string &shown) {
+    std::string message = "unknown key " + quoted(shown);
+    if (StringRef(node.key).contains('.'))
+      message += "; a key within a key is written a: {b: ...}";
+    else if (std::optional<std::string> meant = findMeant(node.key, rowPrefix))
+      message += "; did you mean " + quoted(*meant) + "?";
+    refuse(shown, node.keyLocation, message);
+  }
+
+  /// A key of the same mapping that is spelled nearly so, or one of another mapping that is spelled exactly so.
+  std::optional<std::string> findMeant(StringRef written, StringRef rowPrefix) {
+    SmallVector<StringRef> siblings;
+    for (const Key &key : keyTable()) {
+      StringRef name = key.path;
+      if (name.consume_front(rowPrefix) && !name.contains('.') && name != "*")
+        siblings.push_back(name);
+    }
+    if (std::optional<StringRef> nearest = findNearest(written, siblings))
+      return nearest->str();
+    for (const Key &key : keyTable())
+      if (key.path == written || key.path.ends_with(("." + written).str()))
+        return key.path.str();
+    return std::nullopt;
+  }
+
+  static bool hasChildren(const Key &row) {
+    return any_of(keyTable(), [&](const Key &key) { return key.path.starts_with((row.path + ".").str()); });
+  }
+
+  std::string besideSpec(StringRef path) {
+    if (sys::path::is_absolute(path))
+      return path.str();
+    SmallString<128> result = sys::path::parent_path(checked.spec.path);
+    sys::path::append(result, path);
+    return result.str().str();
+  }
+
+  Checked &checked;
+  Complaints &complaints;
+};
+
+} // namespace
+
+Checked validate(const YamlNode &root, StringRef path, Complaints &complaints) {
+  Checked checked;
+  checked.spec.path = path.str();
+  if (root.kind == YamlNode::Kind::Mapping)
+    Validator(checked, complaints).checkMapping(root, "", "");
+  else if (root.kind != YamlNode::Kind::Empty)
+    complaints.error(root.location, "a spec is a mapping from keys to values, got " + describe(root));
+  return checked;
+}
+
+} // namespace xlc::spec

@@ -1,0 +1,26 @@
+// The two halves of checking: every key against its row, then keys against each other.
+#ifndef XLC_LIB_SPEC_VALIDATE_H
+#define XLC_LIB_SPEC_VALIDATE_H
+
+#include <set>
+
+#include "Yaml.h"
+
+namespace xlc::spec {
+
+/// What the first half leaves for the second.
+struct Checked {
+  Spec spec;
+  /// Keys whose value was refused; what stands in `spec` for them is a default that proves nothing.
+  std::set<std::string> refused;
+};
+
+/// Walks the tree along the key table: unknown and unsupported keys, types, ranges.
+Checked validate(const YamlNode &root, llvm::StringRef path, Complaints &complaints);
+
+/// Checks that involve several keys, and fills the defaults that depend on another key.
+void crossCheck(Checked &checked, Complaints &complaints);
+
+} // namespace xlc::spec
+
+#endif

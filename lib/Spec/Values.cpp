@@ -1,0 +1,231 @@
+// Strict on purpose: YAML readers disagree on `1_000`, `010`, `0x10`, `yes` and `.inf`, so only the plain forms are
+// numbers and booleans here, and a quoted value is text. A refusal names the value and what was expected.
+#include "Values.h"
+
+#include <cmath>
+
+#include "xlc/Support/Bytes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+/// Reads one node; where it fails, `culprit` is the node to point at, and `hint` says what the likely mistake is.
+struct Reader {
+  const Key &key;
+  const YamlNode *culprit;
+  std::string hint;
+
+  bool readInteger(const YamlNode &node, int64_t &result);
+  bool readNumber(const YamlNode &node, double &result);
+  bool readBytes(const YamlNode &node, int64_t &result);
+  bool readBoolean(const YamlNode &node, bool &result);
+  bool readChoice(const YamlNode &node, std::string &result);
+  bool readText(const YamlNode &node, std::string &result);
+  bool readNumbers(const YamlNode &node, std::vector<double> &result);
+  bool readPatterns(const YamlNode &node, std::vector<std::string> &result);
+  bool readPrefetch(const YamlNode &node, Value &result);
+  bool read(const YamlNode &node, Value &result);
+};
+
+bool isPlain(const YamlNode &node) { return node.kind == YamlNode::Kind::Scalar && !node.isQuoted; }
+bool isAuto(const YamlNode &node) { return isPlain(node) && node.text == "auto"; }
+
+bool looksLikeInteger(StringRef text) {
+  text.consume_front("-") || text.consume_front("+");
+  bool isOctal = text.size() > 1 && text.front() == '0'; // 8 to some readers, 10 to others
+  return !text.empty() && !isOctal && all_of(text, isDigit);
+}
+
+bool looksLikeNumber(StringRef text) {
+  text.consume_front("-") || text.consume_front("+");
+  return !text.empty() && (isDigit(text.front()) || text.front() == '.') && text.find_if(isDigit) != StringRef::npos &&
+         all_of(text, [](char c) { return isDigit(c) || StringRef(".eE+-").contains(c); });
+}
+
+/// A quoted number, or an unquoted one with a unit, is a likely slip; so is a YAML word for infinity.
+std::string explainNotNumber(const YamlNode &node) {
+  StringRef text = node.text;
+  if (node.kind != YamlNode::Kind::Scalar)
+    return "";
+  if (node.isQuoted && looksLikeNumber(text))
+    return "remove the quotes";
+  if (parseBytes(text))
+    return "a count takes no unit";
+  if (StringRef lower = text.ltrim("+-."); lower.equals_insensitive("inf") || lower.equals_insensitive("nan"))
+    return "it must be finite";
+  return "";
+}
+
+bool Reader::readInteger(const YamlNode &node, int64_t &result) {
+  if (!isPlain(node) || !looksLikeInteger(node.text)) {
+    hint = explainNotNumber(node);
+    return false;
+  }
+  StringRef digits = node.text;
+  digits.consume_front("+");
+  if (digits.getAsInteger(10, result)) {
+    hint = "it does not fit into 64 bits";
+    return false;
+  }
+  return key.range.contains(double(result));
+}
+
+bool Reader::readNumber(const YamlNode &node, double &result) {
+  if (!isPlain(node) || !looksLikeNumber(node.text) || StringRef(node.text).getAsDouble(result)) {
+    hint = explainNotNumber(node);
+    return false;
+  }
+  if (!std::isfinite(result)) {
+    hint = "it must be finite";
+    return false;
+  }
+  return key.range.contains(result);
+}
+
+bool Reader::readBytes(const YamlNode &node, int64_t &result) {
+  if (node.kind != YamlNode::Kind::Scalar)
+    return false;
+  std::optional<int64_t> bytes = parseBytes(node.text, &hint);
+  if (!bytes)
+    return false;
+  result = *bytes;
+  return key.range.contains(double(result));
+}
+
+bool Reader::readBoolean(const YamlNode &node, bool &result) {
+  if (!isPlain(node))
+    return false;
+  result = node.text == "true";
+  return result || node.text == "false";
+}
+
+bool Reader::readChoice(const YamlNode &node, std::string &result) {
+  if (node.kind != YamlNode::Kind::Scalar)
+    return false;
+  SmallVector<StringRef> words;
+  StringRef(key.choices).split(words, '|');
+  result = node.text;
+  if (is_contained(words, StringRef(node.text)))
+    return true;
+  if (std::optional<StringRef> nearest = findNearest(node.text, words))
+    hint = "did you mean '" + nearest->str() + "'?";
+  return false;
+}
+
+bool Reader::readText(const YamlNode &node, std::string &result) {
+  result = node.text;
+  if (key.kind == Kind::NpyFile && node.kind == YamlNode::Kind::Scalar && !StringRef(node.text).ends_with(".npy")) {
+    hint = "other formats are not supported yet";
+    return false;
+  }
+  return node.kind == YamlNode::Kind::Scalar && !node.text.empty();
+}
+
+bool Reader::readNumbers(const YamlNode &node, std::vector<double> &result) {
+  if (node.kind != YamlNode::Kind::Sequence || node.children.size() != 2)
+    return false;
+  return all_of(node.children, [&](const YamlNode &child) {
+    culprit = &child;
+    return readNumber(child, result.emplace_back());
+  });
+}
+
+bool Reader::readPatterns(const YamlNode &node, std::vector<std::string> &result) {
+  if (node.kind == YamlNode::Kind::Scalar)
+    hint = "put it into brackets";
+  if (node.kind != YamlNode::Kind::Sequence || node.children.empty())
+    return false;
+  hint = "a pattern is a name, * and ? standing for the rest, ! in front to exclude";
+  return all_of(node.children, [&](const YamlNode &child) {
+    culprit = &child;
+    result.push_back(child.text);
+    return child.kind == YamlNode::Kind::Scalar && !StringRef(child.text).ltrim('!').empty();
+  });
+}
+
+bool Reader::readPrefetch(const YamlNode &node, Value &result) {
+  if (isPlain(node) && looksLikeInteger(node.text))
+    return readInteger(node, result.integer);
+  result.form = Value::Form::Bytes;
+  return readBytes(node, result.integer);
+}
+
+bool Reader::read(const YamlNode &node, Value &result) {
+  switch (key.kind) {
+  case Kind::Integer:
+    return readInteger(node, result.integer);
+  case Kind::Number:
+    return readNumber(node, result.number);
+  case Kind::Numbers:
+    return readNumbers(node, result.numbers);
+  case Kind::Boolean:
+    return readBoolean(node, result.boolean);
+  case Kind::BooleanOrAuto:
+    result.form = isAuto(node) ? Value::Form::Auto : Value::Form::Plain;
+    return isAuto(node) || readBoolean(node, result.boolean);
+  case Kind::Choice:
+    return readChoice(node, result.text);
+  case Kind::Text:
+  case Kind::Folder:
+  case Kind::NpyFile:
+    return readText(node, result.text);
+  case Kind::Patterns:
+    return readPatterns(node, result.texts);
+  case Kind::Bytes:
+    return readBytes(node, result.integer);
+  case Kind::BytesUnitsOrAuto:
+    result.form = Value::Form::Auto;
+    return isAuto(node) || (result.form = Value::Form::Plain, readPrefetch(node, result));
+  case Kind::Section:
+  case Kind::Sections:
+  case Kind::Names:
+  case Kind::Unsupported:
+    break;
+  }
+  llvm_unreachable("the validator reads no value for these");
+}
+
+} // namespace
+
+std::string describe(const YamlNode &node) {
+  switch (node.kind) {
+  case YamlNode::Kind::Empty:
+    return "nothing";
+  case YamlNode::Kind::Scalar:
+    return quoted(node.text);
+  case YamlNode::Kind::Sequence:
+    return node.children.empty() ? "an empty list" : "a list";
+  case YamlNode::Kind::Mapping:
+    return "a mapping";
+  }
+  llvm_unreachable("unknown kind");
+}
+
+std::optional<Value> readValue(const Key &key, StringRef shownPath, const YamlNode &node, Complaints &complaints) {
+  Reader reader{key, &node, ""};
+  Value value;
+  if (reader.read(node, value))
+    return value;
+  std::string message = quoted(shownPath) + " must be " + describe(key) + ", got " + describe(*reader.culprit);
+  complaints.error(reader.culprit->location, reader.hint.empty() ? message : message + "; " + reader.hint);
+  return std::nullopt;
+}
+
+std::optional<StringRef> findNearest(StringRef written, ArrayRef<StringRef> candidates) {
+  unsigned nearestDistance = std::max<size_t>(1, std::min<size_t>(written.size(), 24) / 3) + 1;
+  std::optional<StringRef> nearest;
+  for (StringRef candidate : candidates) {
+    unsigned distance = written.edit_distance(candidate, /*AllowReplacements=*/true, nearestDistance);
+    if (distance < nearestDistance) {
+      nearestDistance = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+} // namespace xlc::spec

@@ -1,0 +1,22 @@
+// One scalar or list of the YAML, read as what its row asks for.
+#ifndef XLC_LIB_SPEC_VALUES_H
+#define XLC_LIB_SPEC_VALUES_H
+
+#include "Keys.h"
+#include "Yaml.h"
+
+namespace xlc::spec {
+
+/// Reads `node` as `key` wants it. Otherwise complains ("'dp' must be a whole number from 1 to 65536, got
+/// 'four'", with a hint where a likely mistake is recognised) under the name `shownPath` and returns none.
+std::optional<Value> readValue(const Key &key, llvm::StringRef shownPath, const YamlNode &node, Complaints &complaints);
+
+/// What stands there, for a message: "'four'", "a list", "nothing".
+std::string describe(const YamlNode &node);
+
+/// The candidate nearest to what was written, if any is near enough to be what was meant.
+std::optional<llvm::StringRef> findNearest(llvm::StringRef written, llvm::ArrayRef<llvm::StringRef> candidates);
+
+} // namespace xlc::spec
+
+#endif

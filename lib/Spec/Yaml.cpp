@@ -1,0 +1,189 @@
+// Two steps: the bytes (UTF-8, no control characters), then yaml-cpp's events into a tree.
+#include "Yaml.h"
+
+#include <sstream>
+
+#include "yaml-cpp/eventhandler.h"
+#include "yaml-cpp/exceptions.h"
+#include "yaml-cpp/parser.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/ConvertUTF.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+/// Deeper than any spec needs; yaml-cpp recurses, so this also bounds its stack.
+constexpr size_t maxDepth = 16;
+
+/// Thrown to leave yaml-cpp's parser after a complaint.
+struct Stop {};
+
+SpecLocation locationOf(const YAML::Mark &mark) { return {mark.line + 1, mark.column + 1}; }
+
+SpecLocation locationOf(StringRef text, size_t offset) {
+  StringRef before = text.take_front(offset);
+  size_t lineStart = before.rfind('\n') + 1; // npos + 1 is 0
+  return {int(before.count('\n')) + 1, int(offset - lineStart) + 1};
+}
+
+/// Refuses bytes that yaml-cpp would skip or reinterpret.
+bool checkBytes(StringRef text, Complaints &complaints) {
+  const auto *begin = reinterpret_cast<const UTF8 *>(text.begin());
+  const auto *bad = begin;
+  if (!isLegalUTF8String(&bad, reinterpret_cast<const UTF8 *>(text.end()))) {
+    complaints.error(locationOf(text, bad - begin), "the file is not UTF-8 text from here on");
+    return false;
+  }
+  size_t control = text.find_if([](char c) {
+    return (static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r') || c == '\x7f';
+  });
+  if (control == StringRef::npos)
+    return true;
+  complaints.error(locationOf(text, control), text[control] == 0 ? "a NUL byte has no place in a spec"
+                                                                 : "a control character has no place in a spec");
+  return false;
+}
+
+/// Builds the tree. `open` holds the nodes that are not finished; in a mapping, a key waits for its value.
+class TreeBuilder : public YAML::EventHandler {
+public:
+  explicit TreeBuilder(Complaints &complaints) : complaints(complaints) {}
+
+  YamlNode takeRoot() {
+    while (open.size() > 1)
+      finish();
+    return open.empty() ? std::move(root) : std::move(open.front().node);
+  }
+
+  void OnDocumentStart(const YAML::Mark &) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark &mark, YAML::anchor_t anchor) override {
+    add(begin(YamlNode::Kind::Empty, mark, "", anchor));
+  }
+  void OnAlias(const YAML::Mark &mark, YAML::anchor_t) override {
+    complaints.error(locationOf(mark), "an alias is not allowed in a spec; write the value out");
+    throw Stop();
+  }
+  void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
+                const std::string &value) override {
+    YamlNode node = begin(YamlNode::Kind::Scalar, mark, tag, anchor);
+    node.text = value;
+    node.isQuoted = tag == "!";
+    add(std::move(node));
+  }
+  void OnSequenceStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    push(begin(YamlNode::Kind::Sequence, mark, tag, anchor));
+  }
+  void OnSequenceEnd() override { finish(); }
+  void OnMapStart(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    push(begin(YamlNode::Kind::Mapping, mark, tag, anchor));
+  }
+  void OnMapEnd() override { finish(); }
+
+private:
+  struct OpenNode {
+    YamlNode node;
+    std::optional<YamlNode> key;       ///< Mapping: read, its value not yet
+    StringMap<SpecLocation> firstSeen; ///< Mapping: keys so far
+    bool isDuplicate = false;          ///< the key that waits is a repetition: its value is dropped
+  };
+
+  YamlNode begin(YamlNode::Kind kind, const YAML::Mark &mark, StringRef tag, YAML::anchor_t anchor) {
+    YamlNode node;
+    node.kind = kind;
+    node.location = locationOf(mark);
+    if (anchor)
+      complaints.error(node.location, "an anchor is not allowed in a spec; write the value out where it is needed");
+    if (!tag.empty() && tag != "?" && tag != "!")
+      complaints.error(node.location, "a tag is not allowed in a spec");
+    return node;
+  }
+
+  void push(YamlNode node) {
+    if (open.size() == maxDepth) {
+      complaints.error(node.location, "a spec is nested at most " + Twine(maxDepth) + " levels deep");
+      throw Stop();
+    }
+    OpenNode opened;
+    opened.node = std::move(node);
+    open.push_back(std::move(opened));
+  }
+
+  void finish() {
+    YamlNode node = std::move(open.back().node);
+    open.pop_back();
+    add(std::move(node));
+  }
+
+  /// A finished node goes where its parent wants it: key, value, item or root.
+  void add(YamlNode node) {
+    if (open.empty()) {
+      root = std::move(node);
+      return;
+    }
+    OpenNode &parent = open.back();
+    if (parent.node.kind == YamlNode::Kind::Sequence)
+      parent.node.children.push_back(std::move(node));
+    else if (!parent.key)
+      addKey(parent, std::move(node));
+    else
+      addValue(parent, std::move(node));
+  }
+
+  void addKey(OpenNode &parent, YamlNode key) {
+    parent.isDuplicate = false;
+    if (key.kind != YamlNode::Kind::Scalar) {
+      complaints.error(key.location, "a key must be a name");
+      parent.isDuplicate = true;
+    } else if (auto [it, isNew] = parent.firstSeen.try_emplace(key.text, key.location); !isNew) {
+      complaints.error(key.location, "the key " + quoted(key.text) + " is given twice");
+      complaints.note(it->second, "it is first given here");
+      parent.isDuplicate = true;
+    }
+    parent.key = std::move(key);
+  }
+
+  void addValue(OpenNode &parent, YamlNode value) {
+    if (!parent.isDuplicate) {
+      value.key = parent.key->text;
+      value.keyLocation = parent.key->location;
+      parent.node.children.push_back(std::move(value));
+    }
+    parent.key.reset();
+  }
+
+  Complaints &complaints;
+  std::vector<OpenNode> open;
+  YamlNode root;
+};
+
+} // namespace
+
+YamlFile readYaml(StringRef text, Complaints &complaints) {
+  if (!checkBytes(text, complaints))
+    return {};
+  TreeBuilder builder(complaints);
+  std::istringstream stream(text.str());
+  bool isWhole = false;
+  try {
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+    TreeBuilder second(complaints);
+    if (parser.HandleNextDocument(second))
+      complaints.error(second.takeRoot().location, "a spec is one YAML document, and a second one begins here");
+    isWhole = true;
+  } catch (const YAML::Exception &exception) {
+    complaints.error(locationOf(exception.mark), "this is not YAML: " + exception.msg);
+  } catch (const Stop &) {
+    isWhole = false; // the complaint has been made
+  }
+  return {builder.takeRoot(), isWhole};
+}
+
+} // namespace xlc::spec

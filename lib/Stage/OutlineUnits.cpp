@@ -1,0 +1,165 @@
+// From one long function to unit functions and calls on them.
+//
+//   @micro_batch:   embed_F  layer_F  layer_F  head_F | head_B  layer_B  layer_B  embed_B
+//
+// A section is what one unit does in one pass. Sections are cut out in the order of their first op; a
+// section depends on earlier ones only, which the cut points of Import guarantee and this pass checks.
+#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/IRMapping.h"
+#include "xlc/Stage/Stage.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_OUTLINEUNITSPASS
+#include "xlc/Stage/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+struct Section {
+  ModelUnitAttr unit;
+  bool isForward;
+  SmallVector<Operation *> ops;
+  SmallVector<Value> values, params; ///< what it needs from outside
+  SmallVector<Value> outs, stores;   ///< what others need of it; what the micro-batch returns
+};
+
+std::string nameOf(const Section &section) {
+  return (section.unit.getClassName().getValue() + (section.isForward ? "_F" : "_B")).str();
+}
+
+/// Sections in order of their first op. Fails where an op has no unit or role.
+LogicalResult findSections(func::FuncOp function, std::vector<Section> &sections, DenseMap<Operation *, size_t> &sectionOf) {
+  DenseMap<std::pair<Attribute, int>, size_t> index;
+  for (Operation &op : function.front().without_terminator()) {
+    ModelUnitAttr unit = getUnit(&op);
+    std::optional<Role> role = getRole(&op);
+    if (!unit || !role)
+      return op.emitError("op has no unit or no role");
+    bool isForward = *role == Role::F;
+    auto [it, isNew] = index.try_emplace({unit, isForward}, sections.size());
+    if (isNew)
+      sections.push_back({unit, isForward, {}, {}, {}, {}, {}});
+    sections[it->second].ops.push_back(&op);
+    sectionOf[&op] = it->second;
+  }
+  return success();
+}
+
+/// Fills in what crosses the section's border, in the order of first use or definition.
+LogicalResult findBorder(func::FuncOp function, Section &section, size_t self, const DenseMap<Operation *, size_t> &sectionOf) {
+  llvm::SetVector<Value> values, params;
+  auto terminator = function.front().getTerminator();
+  for (Operation *op : section.ops) {
+    for (Value operand : op->getOperands()) {
+      auto argument = dyn_cast<BlockArgument>(operand);
+      if (argument && function.getArgAttr(argument.getArgNumber(), kParam))
+        params.insert(operand);
+      else if (argument)
+        values.insert(operand);
+      else if (size_t producer = sectionOf.lookup(operand.getDefiningOp()); producer != self) {
+        if (producer > self)
+          return op->emitError() << "'" << nameOf(section) << "' needs a value of a unit that runs after it";
+        values.insert(operand);
+      }
+    }
+    for (Value result : op->getResults()) {
+      bool isOut = llvm::any_of(result.getUsers(), [&](Operation *user) {
+        return user != terminator && sectionOf.lookup(user) != self;
+      });
+      if (isOut)
+        section.outs.push_back(result);
+    }
+  }
+  for (Value returned : terminator->getOperands()) // in the order of the micro-batch's results
+    if (Operation *op = returned.getDefiningOp(); op && sectionOf.lookup(op) == self && !llvm::is_contained(section.stores, returned))
+      section.stores.push_back(returned);
+  section.values = values.takeVector();
+  section.params = params.takeVector();
+  return success();
+}
+
+func::FuncOp outline(OpBuilder &builder, const Section &section, StringRef name) {
+  SmallVector<Value> arguments(section.values), results(section.outs);
+  llvm::append_range(arguments, section.params);
+  llvm::append_range(results, section.stores);
+  auto type = builder.getFunctionType(ValueRange(arguments).getTypes(), ValueRange(results).getTypes());
+  auto function = func::FuncOp::create(builder, section.ops.front()->getLoc(), name, type);
+  function.setPrivate();
+  OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
+  IRMapping mapping;
+  mapping.map(ValueRange(arguments), function.getArguments());
+  for (Operation *op : section.ops)
+    body.clone(*op, mapping)->removeAttr(kUnit);
+  SmallVector<Value> returned = llvm::map_to_vector(results, [&](Value value) { return mapping.lookup(value); });
+  func::ReturnOp::create(body, function.getLoc(), returned);
+  return function;
+}
+
+/// Whether two outlined functions do the same, op by op.
+bool areEqual(func::FuncOp a, func::FuncOp b) {
+  return a.getFunctionType() == b.getFunctionType() &&
+         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
+struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+    std::vector<Section> sections;
+    DenseMap<Operation *, size_t> sectionOf;
+    if (!function || failed(findSections(function, sections, sectionOf)))
+      return signalPassFailure();
+    for (auto [i, section] : llvm::enumerate(sections))
+      if (failed(findBorder(function, section, i, sectionOf)))
+        return signalPassFailure();
+    OpBuilder builder(function), calls(function.front().getTerminator());
+    llvm::StringMap<SmallVector<func::FuncOp>> byClass;
+    IRMapping replaced; // results of sections already outlined
+    for (Section &section : sections)
+      replaceByCall(builder, calls, section, byClass, replaced);
+    for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
+      returned.set(replaced.lookupOrDefault(returned.get()));
+    for (Section &section : llvm::reverse(sections))
+      for (Operation *op : llvm::reverse(section.ops))
+        op->erase();
+  }
+
+private:
+  /// The class's function that does what the section does; a new one where none does.
+  static func::FuncOp shareOrOutline(OpBuilder &builder, const Section &section, llvm::StringMap<SmallVector<func::FuncOp>> &byClass) {
+    std::string name = nameOf(section);
+    SmallVector<func::FuncOp> &known = byClass[name];
+    func::FuncOp function = outline(builder, section, known.empty() ? name : name + "_" + std::to_string(known.size()));
+    for (func::FuncOp other : known)
+      if (areEqual(function, other)) {
+        function.erase();
+        return other;
+      }
+    known.push_back(function);
+    return function;
+  }
+
+  static void replaceByCall(OpBuilder &builder, OpBuilder &calls, Section &section,
+                            llvm::StringMap<SmallVector<func::FuncOp>> &byClass, IRMapping &replaced) {
+    func::FuncOp function = shareOrOutline(builder, section, byClass);
+    SmallVector<Value> arguments, results(section.outs);
+    for (Value value : section.values)
+      arguments.push_back(replaced.lookupOrDefault(value));
+    llvm::append_range(arguments, section.params);
+    llvm::append_range(results, section.stores);
+    auto call = func::CallOp::create(calls, section.ops.front()->getLoc(), function, arguments);
+    call->setAttr(kUnit, section.unit);
+    call->setAttr(kRole, RoleAttr::get(call.getContext(), section.isForward ? Role::F : Role::I));
+    call->setAttr(kParams, calls.getI64IntegerAttr(section.params.size()));
+    call->setAttr(kStores, calls.getI64IntegerAttr(section.stores.size()));
+    for (auto [result, replacement] : llvm::zip(results, call.getResults()))
+      if (!replaced.contains(result))
+        replaced.map(result, replacement);
+  }
+};
+
+} // namespace

@@ -1,0 +1,64 @@
+// What forward may forget: backward's uses of constants and views get copies of their own.
+#include "xlc/Stage/Stage.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_REMATERIALIZECHEAPOPSPASS
+#include "xlc/Stage/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+/// Ops that compute nothing: constants, and other arrangements of a value's elements.
+bool isCheap(Operation *op) {
+  return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp>(op);
+}
+
+/// Copies cheap forward ops for the backward of one unit; a copy is shared by all ops of that unit.
+class Copies {
+public:
+  explicit Copies(OpBuilder builder) : builder(builder) {}
+
+  Value of(Value value, Operation *user) {
+    Operation *op = value.getDefiningOp();
+    if (!op || getRole(op) != Role::F || !isCheap(op))
+      return value;
+    auto [it, isNew] = copies.try_emplace({value, getUnit(user)}, Value());
+    if (!isNew)
+      return it->second;
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(of(operand, user));
+    builder.setInsertionPoint(user);
+    Operation *copy = builder.clone(*op);
+    copy->setOperands(operands);
+    copy->setAttr(kUnit, getUnit(user));
+    copy->setAttr(kRole, user->getAttr(kRole));
+    return copies[{value, getUnit(user)}] = copy->getResult(cast<OpResult>(value).getResultNumber());
+  }
+
+private:
+  OpBuilder builder;
+  DenseMap<std::pair<Value, Attribute>, Value> copies;
+};
+
+struct RematerializeCheapOpsPass : xlc::impl::RematerializeCheapOpsPassBase<RematerializeCheapOpsPass> {
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    if (!function)
+      return;
+    Copies copies{OpBuilder(function)};
+    for (Operation &op : llvm::make_early_inc_range(function.front())) {
+      std::optional<Role> role = getRole(&op);
+      if (!role || *role == Role::F)
+        continue;
+      for (OpOperand &operand : op.getOpOperands())
+        operand.set(copies.of(operand.get(), &op));
+    }
+  }
+};
+
+} // namespace
