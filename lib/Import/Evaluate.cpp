@@ -163,7 +163,7 @@ bool xlc::onnx::evaluateConcat(Evaluation &e) {
     for (int64_t d = 0; d < rank; ++d) {
       if (d != axis && input->shape[d] != shape[d])
         return e.fail("inputs differ in dimension " + Twine(d));
-      stored[d] = std::max(stored[d], input->stored[d]);
+      stored[d] = input->stored[d] == 0 ? 0 : std::max(stored[d], input->stored[d]);
     }
     shape[axis] += input->shape[axis];
   }

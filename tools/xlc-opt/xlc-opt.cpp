@@ -8,6 +8,7 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Interpret/Passes.h"
+#include "xlc/Lower/Lower.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
@@ -15,11 +16,13 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::sched::SchedDialect, xlc::exec::ExecDialect>();
   mlir::registerTransformsPasses();
+  xlc::registerLowerDialects(registry);
   xlc::registerImportPasses();
   xlc::registerDifferentiatePasses();
   xlc::registerStagePasses();
   xlc::registerDataParallelPasses();
   xlc::registerSchedulePasses();
   xlc::interpret::registerInterpretPasses();
+  xlc::registerLowerPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));
 }
