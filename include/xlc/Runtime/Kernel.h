@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+/// `version` of the plans that this runtime knows.
+enum { XLC_PLAN_VERSION = 1 };
+
 extern "C" {
 
 /// A generated kernel: works on rows [begin, end) of its extent. `operands` are the addresses of ins, then of outs;

@@ -1,0 +1,50 @@
+// The phase Emit: from the `exec` program to an executable. The plan becomes a FlatBuffers table, the kernels machine
+// code; both go into one object file, which is linked with the runtime.
+#ifndef XLC_EMIT_EMIT_H
+#define XLC_EMIT_EMIT_H
+
+#include "Plan_generated.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "xlc/Dialect/Exec/Exec.h"
+#include <functional>
+
+namespace xlc {
+
+/// How a program is linked.
+struct EmitOptions {
+  std::string compiler; ///< C++ compiler that links; empty: the one xlc was built with, else one on the PATH
+  std::string runtime;  ///< libXLCRuntime.a
+};
+
+/// libXLCRuntime.a of the build tree or the installation that `driver` (its path) belongs to; empty if there is none.
+std::string findRuntime(llvm::StringRef driver);
+
+/// A place of the plan, with the address that the program's buffers give it.
+plan::Place resolvePlace(exec::ProgramOp program, exec::PlaceAttr place);
+
+/// Fills what the IR knows into `plan`: ranks, shards, micro-batches, arena, buffers, kernels, functions, steps. The
+/// rest is the caller's: what is only in spec and model (parameters, buckets, optimizer groups, inputs, threads, seed,
+/// loss and norm, traffic, names). Kernels must have been lowered (Lower.h).
+mlir::LogicalResult fillPlan(mlir::ModuleOp module, plan::PlanT &plan);
+
+/// The bytes of a plan as the binary embeds them.
+std::vector<uint8_t> serializePlan(const plan::PlanT &plan);
+
+/// Lowers the kernels of `module` for the CPU at hand, fills `plan` and writes the program to `path`, which is replaced
+/// only when everything has succeeded. All errors are diagnostics.
+mlir::LogicalResult emitProgram(mlir::ModuleOp module, plan::PlanT &plan, const EmitOptions &options,
+                                llvm::StringRef path);
+
+/// A parameter's initial value for train.safetensors. `write` writes all f32 of it, and may fail after a diagnostic.
+struct InitialTensor {
+  std::string name;
+  llvm::SmallVector<int64_t> shape;
+  std::function<mlir::LogicalResult(llvm::raw_ostream &)> write;
+};
+
+/// Writes tensors in the given order, one at a time; `path` is replaced only when everything has succeeded.
+mlir::LogicalResult writeSafetensors(llvm::StringRef path, llvm::ArrayRef<InitialTensor> tensors, mlir::Location loc);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,57 @@
+// From ops of the `graph` dialect on strided memory to what the runtime's library calls take: sizes and strides of
+// a batched matrix product, of attention, of a row-wise scatter. Pure functions: Memory asks them for workspace and
+// for whether an operand must be materialised first, Emit writes their answers into the plan.
+#ifndef XLC_LOWER_LIBRARYCALLS_H
+#define XLC_LOWER_LIBRARYCALLS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Runtime/Workspace.h"
+#include <optional>
+
+namespace xlc {
+
+/// Attribute of a kernel function: how it is executed ("contract", "attention", "attention_backward", "scatter_add",
+/// "loop", "rows", "columns", "all").
+inline constexpr llvm::StringLiteral kKernelKind = "exec.kind";
+
+/// Whether kernels of this kind are library calls.
+bool isLibraryKind(llvm::StringRef kind);
+
+/// Whether elements are one after the other in row-major order.
+bool isContiguous(mlir::MemRefType type);
+
+/// A contraction as y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n]. `swapped`: the library's a is the
+/// op's second operand and its b the first (so that a bias, or the contiguous dimension of y, lies along n).
+struct LibraryContract {
+  runtime::ContractShape shape;
+  bool swapped = false;
+};
+
+/// The product behind an einsum on these layouts; `bias`: a vector along the last dimension of y is added. Letters of
+/// one group are flattened where strides allow; remaining ones of m or n become batch dimensions. None where the
+/// summed letters cannot be flattened to one dimension: an operand has to be copied first.
+std::optional<LibraryContract> findContractShape(graph::ContractOp op, mlir::MemRefType a, mlir::MemRefType b,
+                                                 mlir::MemRefType y, bool bias);
+
+/// Attention on these layouts: memory types in the order of the op's operands, then of its results. None where a
+/// feature dimension is not contiguous, or lse is not contiguous.
+std::optional<runtime::AttentionShape> findAttentionShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
+
+/// y[rows, width] += updates[indices, width] at the rows that the indices name.
+struct ScatterShape {
+  int64_t indices, rows, width;
+};
+
+/// None unless dimension is 0 and all three are contiguous.
+std::optional<ScatterShape> findScatterShape(graph::ScatterAddOp op, llvm::ArrayRef<mlir::MemRefType> memory);
+
+/// The op of type `OpT` in a library kernel's body; null where there is none.
+template <typename OpT> OpT findKernelOp(mlir::func::FuncOp kernel) {
+  auto ops = kernel.getOps<OpT>();
+  return ops.empty() ? OpT() : *ops.begin();
+}
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,54 @@
+// The phase Lower: from kernel functions of `graph` ops to machine code for the CPU at hand.
+#ifndef XLC_LOWER_LOWER_H
+#define XLC_LOWER_LOWER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+#include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Lower/LibraryCalls.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace xlc {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "xlc/Lower/Passes.h.inc"
+
+/// On a call of a generated kernel: its function in @kernels.
+inline constexpr llvm::StringLiteral kKernelCode = "exec.code";
+/// On a function in @kernels: independent rows, and the multiple in which callers may cut them.
+inline constexpr llvm::StringLiteral kKernelExtent = "exec.extent";
+inline constexpr llvm::StringLiteral kKernelGrain = "exec.grain";
+/// Name of the nested module that holds the code.
+inline constexpr llvm::StringLiteral kKernelModule = "kernels";
+
+/// Calls with equal results share their code: kernel, layouts of the operands, which results are added to.
+std::string getSpecialisation(exec::CallOp call);
+
+/// Writes named ops of `kernel` as small ones.
+void expandNamedOps(mlir::func::FuncOp kernel);
+
+/// A machine for the CPU that runs the compiler; null with `error` set where LLVM has none.
+std::unique_ptr<llvm::TargetMachine> createHostMachine(std::string &error);
+/// Width of the machine's vector registers.
+int64_t getVectorBytes(const llvm::TargetMachine &machine);
+
+/// Expand and emit: afterwards the module has @kernels.
+mlir::LogicalResult lowerKernels(mlir::ModuleOp module, int64_t vectorBytes);
+
+/// The functions of @kernels (a copy) as optimised LLVM IR, in their order. Null after a diagnostic.
+std::unique_ptr<llvm::Module> translateKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                               llvm::TargetMachine &machine);
+
+/// Registers what translateKernels needs in the context's registry.
+void registerLowerDialects(mlir::DialectRegistry &registry);
+
+} // namespace xlc
+
+#endif

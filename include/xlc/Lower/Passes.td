@@ -1,0 +1,40 @@
+// Passes of the phase Lower, in the order in which they run.
+#ifndef XLC_LOWER_PASSES_TD
+#define XLC_LOWER_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandNamedOpsPass : Pass<"xlc-expand-named-ops", "::mlir::ModuleOp"> {
+  let summary = "writes gelu, softmax, layer_norm, cross_entropy, optimizer steps ... as small ops";
+  let description = [{
+    In every kernel function (`exec.kind`) that is not a library call. One table row per named op.
+
+        %y = graph.scale %x by 1 over 4 : tensor<8xf32>
+
+    becomes
+
+        %c = graph.constant dense<2.5e-01> : tensor<f32>
+        %b = graph.broadcast %c : tensor<f32> -> tensor<8xf32>
+        %y = graph.mul %x, %b : tensor<8xf32>
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
+def EmitKernelsPass : Pass<"xlc-emit-kernels", "::mlir::ModuleOp"> {
+  let summary = "code for every kernel that is not a library call, in the nested module @kernels";
+  let description = [{
+    One function per kernel and memory layout of its operands, with the signature of XlcKernel; `exec.extent` is the number
+    of independent rows, of which callers may cut in multiples of `exec.grain`. Each call gets `exec.code`, the function.
+    See KernelEmitter.h for how.
+  }];
+  let options = [Option<"vectorBytes", "vector-bytes", "int64_t", "64", "width of the target's vector registers">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
+}
+
+def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
+  let summary = "exp, log, tanh, erf of f32 as polynomials; at most 4 units in the last place off (tanh: 5)";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+#endif // XLC_LOWER_PASSES_TD

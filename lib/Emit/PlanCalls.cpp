@@ -1,0 +1,210 @@
+// Unit functions as lists of calls on slots. A generated kernel is the index of its code in @kernels; a library kernel
+// is the shape of the call, found from the op and the memory layouts (LibraryCalls.h).
+#include "PlanParts.h"
+#include "xlc/Lower/Lower.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+int64_t elementBytes(MemRefType type) { return std::max(1u, type.getElementTypeBitWidth() / 8); }
+
+/// From the first byte of a strided view to behind its last.
+uint64_t spanOf(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset, last = 0;
+  if (type.getNumElements() == 0 || failed(type.getStridesAndOffset(strides, offset)))
+    return 0;
+  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
+    last += (size - 1) * stride;
+  return (last + 1) * elementBytes(type);
+}
+
+/// The slot behind a chain of views.
+plan::Operand operandOf(Value value) {
+  int64_t offset = 0;
+  while (auto view = value.getDefiningOp<exec::ViewOp>()) {
+    offset += (int64_t)view.getOffset() * elementBytes(cast<MemRefType>(view.getView().getType()));
+    value = view.getSlot();
+  }
+  return plan::Operand(cast<BlockArgument>(value).getArgNumber(), offset);
+}
+
+plan::ContractT contractOf(const runtime::ContractShape &shape) {
+  plan::ContractT result;
+  result.m = shape.m, result.n = shape.n, result.k = shape.k;
+  result.a_m = shape.aM, result.a_k = shape.aK, result.b_k = shape.bK, result.b_n = shape.bN;
+  result.y_m = shape.yM, result.y_n = shape.yN;
+  result.bias = shape.bias;
+  for (const auto &batch : shape.batch)
+    result.batch.emplace_back(batch.size, batch.a, batch.b, batch.y);
+  return result;
+}
+
+plan::AttentionT attentionOf(const runtime::AttentionShape &shape) {
+  plan::AttentionT result;
+  result.backward = shape.backward, result.causal = shape.causal, result.scale = shape.scale;
+  result.batch = shape.batch, result.queries = shape.queries, result.keys = shape.keys;
+  result.heads = shape.heads, result.groups = shape.groups, result.d = shape.d, result.e = shape.e;
+  auto strides = [](const runtime::HeadStrides &s) {
+    return std::make_unique<plan::HeadStrides>(s.batch, s.position, s.head);
+  };
+  result.q = strides(shape.q), result.k = strides(shape.k), result.v = strides(shape.v);
+  result.out = strides(shape.out);
+  if (shape.backward) {
+    result.dout = strides(shape.dout);
+    result.dq = strides(shape.dq), result.dk = strides(shape.dk), result.dv = strides(shape.dv);
+  }
+  return result;
+}
+
+struct LibraryKernel {
+  plan::LibraryUnion library;
+  bool swapped = false;
+};
+
+class CallTable {
+public:
+  CallTable(ModuleOp module, plan::PlanT &plan) : symbols(module), plan(plan) {
+    for (auto code : module.lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>())
+      codes.insert({code.getName(), {codes.size(), code}});
+  }
+
+  FailureOr<std::unique_ptr<plan::CallT>> add(exec::CallOp call) {
+    auto kernel = symbols.lookup<func::FuncOp>(call.getKernel());
+    FailureOr<unsigned> number = kernelOf(call, kernel);
+    if (failed(number))
+      return failure();
+    auto result = std::make_unique<plan::CallT>();
+    StringRef source = graph::getSourceName(call);
+    result->name = (source.empty() ? call.getKernel() : source).str();
+    result->kernel = *number;
+    SmallVector<Value> ins(call.getIns());
+    if (swapped[*number])
+      std::swap(ins[0], ins[1]);
+    for (Value in : ins) {
+      result->ins.push_back(operandOf(in));
+      result->in_bytes.push_back(spanOf(cast<MemRefType>(in.getType())));
+    }
+    for (Value out : call.getOuts()) {
+      result->outs.push_back(operandOf(out));
+      result->out_bytes.push_back(spanOf(cast<MemRefType>(out.getType())));
+    }
+    for (int32_t accumulate : call.getAccumulate())
+      result->accumulate.push_back(static_cast<plan::Accumulate>(accumulate));
+    if (Value workspace = call.getWorkspace()) {
+      result->workspace.push_back(operandOf(workspace));
+      result->workspace_bytes = spanOf(cast<MemRefType>(workspace.getType()));
+    }
+    return result;
+  }
+
+private:
+  /// The kernel of a call; equal ones are one.
+  FailureOr<unsigned> kernelOf(exec::CallOp call, func::FuncOp kernel) {
+    auto [known, isNew] = numbers.insert({getSpecialisation(call), plan.kernels.size()});
+    if (!isNew)
+      return known->second;
+    auto made = std::make_unique<plan::KernelT>();
+    made->name = kernel.getName().str();
+    swapped.push_back(false);
+    if (auto code = call->getAttrOfType<FlatSymbolRefAttr>(kKernelCode)) {
+      auto [index, function] = codes.find(code.getValue())->second;
+      made->code = index;
+      made->extent = function->getAttrOfType<IntegerAttr>(kKernelExtent).getInt();
+      made->grain = function->getAttrOfType<IntegerAttr>(kKernelGrain).getInt();
+    } else {
+      FailureOr<LibraryKernel> library = libraryOf(call, kernel);
+      if (failed(library))
+        return failure();
+      made->library = std::move(library->library);
+      swapped.back() = library->swapped;
+    }
+    plan.kernels.push_back(std::move(made));
+    return known->second;
+  }
+
+  FailureOr<LibraryKernel> libraryOf(exec::CallOp call, func::FuncOp kernel) {
+    SmallVector<MemRefType> memory;
+    for (Value operand : llvm::concat<Value>(call.getIns(), call.getOuts()))
+      memory.push_back(cast<MemRefType>(operand.getType()));
+    LibraryKernel result;
+    if (auto contract = findKernelOp<graph::ContractOp>(kernel)) {
+      if (auto found = findContractShape(contract, memory[0], memory[1], memory.back(), memory.size() == 4)) {
+        result.library.Set(contractOf(found->shape));
+        result.swapped = found->swapped;
+        return std::move(result);
+      }
+    } else if (auto scatter = findKernelOp<graph::ScatterAddOp>(kernel)) {
+      if (auto shape = findScatterShape(scatter, memory)) {
+        plan::ScatterAddT made;
+        made.indices = shape->indices, made.rows = shape->rows, made.width = shape->width;
+        made.index = elementOf(memory[0].getElementType());
+        result.library.Set(std::move(made));
+        return std::move(result);
+      }
+    } else if (Operation *attention = &kernel.front().front();
+               isa<graph::AttentionOp, graph::AttentionBackwardOp>(attention)) {
+      if (auto shape = findAttentionShape(attention, memory)) {
+        result.library.Set(attentionOf(*shape));
+        return std::move(result);
+      }
+    }
+    return call.emitError() << "internal error: no library call does '" << kernel.getName() << "' on these layouts";
+  }
+
+  SymbolTable symbols;
+  plan::PlanT &plan;
+  llvm::StringMap<std::pair<unsigned, func::FuncOp>> codes; // looked up only
+  std::map<std::string, unsigned> numbers;                  // looked up only
+  std::vector<bool> swapped;                                // per kernel of the plan
+};
+
+} // namespace
+
+LogicalResult xlc::fillFunctions(ModuleOp module, std::map<StringRef, unsigned> &functions, plan::PlanT &plan) {
+  CallTable calls(module, plan);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() || function.getOps<exec::CallOp>().empty())
+      continue;
+    functions[function.getName()] = plan.functions.size();
+    auto made = std::make_unique<plan::FunctionT>();
+    made->name = function.getName().str();
+    made->slots = function.getNumArguments();
+    for (auto call : function.getOps<exec::CallOp>()) {
+      auto added = calls.add(call);
+      if (failed(added))
+        return failure();
+      made->calls.push_back(std::move(*added));
+    }
+    plan.functions.push_back(std::move(made));
+  }
+  return success();
+}
+
+LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
+  auto programs = module.getOps<exec::ProgramOp>();
+  if (programs.empty())
+    return module.emitError("there is no program to emit");
+  exec::ProgramOp program = *programs.begin();
+  plan.ranks = program.getRanks(), plan.shards = program.getShards(), plan.micro_batches = program.getMicroBatches();
+  plan.arena = program.getArena();
+  for (auto buffer : program.getBody().getOps<exec::BufferOp>()) {
+    auto made = std::make_unique<plan::BufferT>();
+    made->name = buffer.getName().str(), made->cause = static_cast<plan::Cause>(buffer.getCause());
+    made->size = buffer.getSize(), made->offset = buffer.getOffset();
+    made->first = buffer.getFirst(), made->last = buffer.getLast(), made->persistent = buffer.getPersistent();
+    plan.buffers.push_back(std::move(made));
+  }
+  std::map<StringRef, unsigned> functions;
+  if (failed(fillFunctions(module, functions, plan)))
+    return failure();
+  return fillSteps(program, functions, plan);
+}
+
+std::vector<uint8_t> xlc::serializePlan(const plan::PlanT &plan) {
+  flatbuffers::FlatBufferBuilder builder;
+  plan::FinishPlanBuffer(builder, plan::CreatePlan(builder, &plan));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}

@@ -1,0 +1,21 @@
+// The parts of the plan that are read from the IR: calls and kernels (PlanCalls.cpp), steps (PlanActions.cpp).
+#ifndef XLC_LIB_EMIT_PLANPARTS_H
+#define XLC_LIB_EMIT_PLANPARTS_H
+
+#include "xlc/Emit/Emit.h"
+#include <map>
+
+namespace xlc {
+
+plan::Element elementOf(mlir::Type type);
+
+/// Kernels and functions; `functions` gets the number of each function by name.
+mlir::LogicalResult fillFunctions(mlir::ModuleOp module, std::map<llvm::StringRef, unsigned> &functions,
+                                  plan::PlanT &plan);
+
+mlir::LogicalResult fillSteps(exec::ProgramOp program, const std::map<llvm::StringRef, unsigned> &functions,
+                              plan::PlanT &plan);
+
+} // namespace xlc
+
+#endif

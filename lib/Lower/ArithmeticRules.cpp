@@ -1,0 +1,210 @@
+// Element rules of element-wise ops. No fast-math flag anywhere: a vector's lane, the masked end of a row and a scalar
+// give the same bits.
+#include "ElementRules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::lower;
+
+using Elements = SmallVector<Value, 3>;
+
+static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
+
+/// `number` as a value of `like`'s type.
+static Value numberLike(KernelEmitter &emitter, Value like, double number) {
+  Value scalar = emitter.constant(getElementTypeOrSelf(like.getType()), number);
+  auto vector = dyn_cast<VectorType>(like.getType());
+  return vector ? emitter.splat(scalar, vector.getNumElements()) : scalar;
+}
+
+template <typename FloatOp>
+static Value unary(KernelEmitter &emitter, Operation *op, ArrayRef<Index> indices, const Lanes &lanes) {
+  return FloatOp::create(emitter.builder(), emitter.loc(), emitter.evaluate(op->getOperand(0), indices, lanes));
+}
+
+template <typename FloatOp, typename IntOp> static Value createBinary(KernelEmitter &emitter, Value a, Value b) {
+  if (isFloat(a))
+    return FloatOp::create(emitter.builder(), emitter.loc(), a, b);
+  return IntOp::create(emitter.builder(), emitter.loc(), a, b);
+}
+
+template <typename FloatOp, typename IntOp>
+static Value binary(KernelEmitter &emitter, Operation *op, ArrayRef<Index> indices, const Lanes &lanes) {
+  Elements x = emitter.evaluateOperands(op, indices, lanes);
+  return createBinary<FloatOp, IntOp>(emitter, x[0], x[1]);
+}
+
+namespace xlc::lower {
+
+#define XLC_RULE(NAME) Value NAME(KernelEmitter &e, Operation *op, ArrayRef<Index> indices, const Lanes &lanes)
+XLC_RULE(expElement) { return unary<math::ExpOp>(e, op, indices, lanes); }
+XLC_RULE(logElement) { return unary<math::LogOp>(e, op, indices, lanes); }
+XLC_RULE(sqrtElement) { return unary<math::SqrtOp>(e, op, indices, lanes); }
+XLC_RULE(tanhElement) { return unary<math::TanhOp>(e, op, indices, lanes); }
+XLC_RULE(erfElement) { return unary<math::ErfOp>(e, op, indices, lanes); }
+XLC_RULE(sinElement) { return unary<math::SinOp>(e, op, indices, lanes); }
+XLC_RULE(cosElement) { return unary<math::CosOp>(e, op, indices, lanes); }
+XLC_RULE(addElement) { return binary<arith::AddFOp, arith::AddIOp>(e, op, indices, lanes); }
+XLC_RULE(subElement) { return binary<arith::SubFOp, arith::SubIOp>(e, op, indices, lanes); }
+XLC_RULE(mulElement) { return binary<arith::MulFOp, arith::MulIOp>(e, op, indices, lanes); }
+XLC_RULE(divElement) { return binary<arith::DivFOp, arith::DivSIOp>(e, op, indices, lanes); }
+XLC_RULE(maxElement) { return binary<arith::MaximumFOp, arith::MaxSIOp>(e, op, indices, lanes); }
+XLC_RULE(minElement) { return binary<arith::MinimumFOp, arith::MinSIOp>(e, op, indices, lanes); }
+
+XLC_RULE(andElement) {
+  Elements x = e.evaluateOperands(op, indices, lanes);
+  return arith::AndIOp::create(e.builder(), e.loc(), x[0], x[1]);
+}
+
+XLC_RULE(orElement) {
+  Elements x = e.evaluateOperands(op, indices, lanes);
+  return arith::OrIOp::create(e.builder(), e.loc(), x[0], x[1]);
+}
+
+XLC_RULE(notElement) {
+  Value x = e.evaluate(op->getOperand(0), indices, lanes);
+  return arith::XOrIOp::create(e.builder(), e.loc(), x, numberLike(e, x, 1));
+}
+
+XLC_RULE(negElement) {
+  Value x = e.evaluate(op->getOperand(0), indices, lanes);
+  if (isFloat(x))
+    return arith::NegFOp::create(e.builder(), e.loc(), x);
+  return arith::SubIOp::create(e.builder(), e.loc(), numberLike(e, x, 0), x);
+}
+
+XLC_RULE(absElement) {
+  Value x = e.evaluate(op->getOperand(0), indices, lanes);
+  if (isFloat(x))
+    return math::AbsFOp::create(e.builder(), e.loc(), x);
+  return math::AbsIOp::create(e.builder(), e.loc(), x);
+}
+
+/// (x > 0) - (x < 0); a NaN gives 0, as in ONNX's reference.
+XLC_RULE(signElement) {
+  Value x = e.evaluate(op->getOperand(0), indices, lanes);
+  Value zero = numberLike(e, x, 0), one = numberLike(e, x, 1), minusOne = numberLike(e, x, -1);
+  auto choose = [&](arith::CmpFPredicate floats, arith::CmpIPredicate integers, Value yes, Value no) -> Value {
+    Value test = isFloat(x) ? arith::CmpFOp::create(e.builder(), e.loc(), floats, x, zero).getResult()
+                            : arith::CmpIOp::create(e.builder(), e.loc(), integers, x, zero).getResult();
+    return arith::SelectOp::create(e.builder(), e.loc(), test, yes, no);
+  };
+  Value negative = choose(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, minusOne, zero);
+  return choose(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt, one, negative);
+}
+
+XLC_RULE(isNanElement) {
+  Value x = e.evaluate(op->getOperand(0), indices, lanes);
+  return arith::CmpFOp::create(e.builder(), e.loc(), arith::CmpFPredicate::UNO, x, x);
+}
+
+XLC_RULE(castElement) {
+  Type to = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  return convertElement(e, e.evaluate(op->getOperand(0), indices, lanes), to);
+}
+
+/// The exponent, if it is the same number everywhere.
+static std::optional<double> findExponent(Value value) {
+  while (value.getDefiningOp<graph::BroadcastOp>() || value.getDefiningOp<graph::ReshapeOp>())
+    value = value.getDefiningOp()->getOperand(0);
+  auto constant = value.getDefiningOp<graph::ConstantOp>();
+  auto attribute = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+  if (!attribute || !attribute.isSplat())
+    return std::nullopt;
+  return attribute.getSplatValue<APFloat>().convertToDouble();
+}
+
+/// x^3 and the like by products (bases may be negative), roots by sqrt, everything else by the C library.
+XLC_RULE(powElement) {
+  OpBuilder &b = e.builder();
+  std::optional<double> exponent = findExponent(op->getOperand(1));
+  if (exponent == 0.5)
+    return math::SqrtOp::create(b, e.loc(), e.evaluate(op->getOperand(0), indices, lanes));
+  if (exponent && *exponent == std::trunc(*exponent) && std::abs(*exponent) <= 8 && *exponent != 0) {
+    Value x = e.evaluate(op->getOperand(0), indices, lanes), power = x;
+    for (int i = 1; i < std::abs(*exponent); ++i)
+      power = arith::MulFOp::create(b, e.loc(), power, x);
+    return *exponent > 0 ? power : arith::DivFOp::create(b, e.loc(), numberLike(e, x, 1), power).getResult();
+  }
+  Elements x = e.evaluateOperands(op, indices, lanes);
+  return math::PowFOp::create(b, e.loc(), x[0], x[1]);
+}
+
+XLC_RULE(compareElement) {
+  using FloatTest = arith::CmpFPredicate;
+  using IntTest = arith::CmpIPredicate;
+  constexpr FloatTest floats[] = {FloatTest::OEQ, FloatTest::UNE, FloatTest::OLT,
+                                  FloatTest::OLE, FloatTest::OGT, FloatTest::OGE};
+  constexpr IntTest integers[] = {IntTest::eq, IntTest::ne, IntTest::slt, IntTest::sle, IntTest::sgt, IntTest::sge};
+  constexpr IntTest booleans[] = {IntTest::eq, IntTest::ne, IntTest::ult, IntTest::ule, IntTest::ugt, IntTest::uge};
+  auto predicate = (unsigned)cast<graph::CompareOp>(op).getPredicate();
+  Elements x = e.evaluateOperands(op, indices, lanes);
+  if (isFloat(x[0]))
+    return arith::CmpFOp::create(e.builder(), e.loc(), floats[predicate], x[0], x[1]);
+  bool isBool = getElementTypeOrSelf(x[0].getType()).isInteger(1);
+  return arith::CmpIOp::create(e.builder(), e.loc(), (isBool ? booleans : integers)[predicate], x[0], x[1]);
+}
+
+XLC_RULE(selectElement) {
+  Elements x = e.evaluateOperands(op, indices, lanes);
+  return arith::SelectOp::create(e.builder(), e.loc(), x[0], x[1], x[2]);
+}
+#undef XLC_RULE
+
+Value convertElement(KernelEmitter &e, Value value, Type to) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == to)
+    return value;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  Type type = vector ? Type(VectorType::get(vector.getShape(), to)) : to;
+  OpBuilder &b = e.builder();
+  unsigned fromBits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
+  if (isa<FloatType>(from) && isa<FloatType>(to))
+    return toBits > fromBits ? arith::ExtFOp::create(b, e.loc(), type, value).getResult()
+                             : arith::TruncFOp::create(b, e.loc(), type, value).getResult();
+  if (to.isInteger(1)) {
+    Value zero = numberLike(e, value, 0);
+    if (isa<FloatType>(from))
+      return arith::CmpFOp::create(b, e.loc(), arith::CmpFPredicate::UNE, value, zero);
+    return arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::ne, value, zero);
+  }
+  if (isa<FloatType>(from))
+    return arith::FPToSIOp::create(b, e.loc(), type, value);
+  if (isa<FloatType>(to))
+    return from.isInteger(1) ? arith::UIToFPOp::create(b, e.loc(), type, value).getResult()
+                             : arith::SIToFPOp::create(b, e.loc(), type, value).getResult();
+  if (from.isInteger(1))
+    return arith::ExtUIOp::create(b, e.loc(), type, value);
+  return toBits > fromBits ? arith::ExtSIOp::create(b, e.loc(), type, value).getResult()
+                           : arith::TruncIOp::create(b, e.loc(), type, value).getResult();
+}
+
+Value combineElements(KernelEmitter &emitter, graph::Reduction kind, Value a, Value b) {
+  switch (kind) {
+  case graph::Reduction::sum:
+    return createBinary<arith::AddFOp, arith::AddIOp>(emitter, a, b);
+  case graph::Reduction::prod:
+    return createBinary<arith::MulFOp, arith::MulIOp>(emitter, a, b);
+  case graph::Reduction::max:
+    return createBinary<arith::MaximumFOp, arith::MaxSIOp>(emitter, a, b);
+  case graph::Reduction::min:
+    return createBinary<arith::MinimumFOp, arith::MinSIOp>(emitter, a, b);
+  }
+  llvm_unreachable("a reduction without a row");
+}
+
+Value neutralElement(KernelEmitter &emitter, graph::Reduction kind, Type element) {
+  if (kind == graph::Reduction::sum || kind == graph::Reduction::prod)
+    return emitter.constant(element, kind == graph::Reduction::prod);
+  bool lowest = kind == graph::Reduction::max;
+  if (isa<FloatType>(element))
+    return emitter.constant(element, lowest ? -INFINITY : INFINITY);
+  unsigned bits = element.getIntOrFloatBitWidth();
+  APInt value = lowest ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits);
+  return arith::ConstantOp::create(emitter.builder(), emitter.loc(), emitter.builder().getIntegerAttr(element, value));
+}
+
+} // namespace xlc::lower

@@ -1,0 +1,58 @@
+// The element rules by name, for the table; bodies stand in ArithmeticRules.cpp, ShapeRules.cpp and ReduceRule.cpp.
+#ifndef XLC_LIB_LOWER_ELEMENTRULES_H
+#define XLC_LIB_LOWER_ELEMENTRULES_H
+
+#include "KernelEmitter.h"
+
+namespace xlc::lower {
+
+#define XLC_RULE(NAME) mlir::Value NAME(KernelEmitter &, mlir::Operation *, mlir::ArrayRef<Index>, const Lanes &)
+// ArithmeticRules.cpp
+XLC_RULE(negElement);
+XLC_RULE(absElement);
+XLC_RULE(signElement);
+XLC_RULE(expElement);
+XLC_RULE(logElement);
+XLC_RULE(sqrtElement);
+XLC_RULE(tanhElement);
+XLC_RULE(erfElement);
+XLC_RULE(sinElement);
+XLC_RULE(cosElement);
+XLC_RULE(notElement);
+XLC_RULE(isNanElement);
+XLC_RULE(castElement);
+XLC_RULE(addElement);
+XLC_RULE(subElement);
+XLC_RULE(mulElement);
+XLC_RULE(divElement);
+XLC_RULE(maxElement);
+XLC_RULE(minElement);
+XLC_RULE(powElement);
+XLC_RULE(andElement);
+XLC_RULE(orElement);
+XLC_RULE(compareElement);
+XLC_RULE(selectElement);
+// ShapeRules.cpp
+XLC_RULE(constantElement);
+XLC_RULE(iotaElement);
+XLC_RULE(broadcastElement);
+XLC_RULE(reshapeElement);
+XLC_RULE(transposeElement);
+XLC_RULE(sliceElement);
+XLC_RULE(concatElement);
+XLC_RULE(padElement);
+XLC_RULE(gatherElement);
+// ReduceRule.cpp
+XLC_RULE(reduceElement);
+#undef XLC_RULE
+
+/// a (kind) b, and the value that leaves every other unchanged.
+mlir::Value combineElements(KernelEmitter &emitter, graph::Reduction kind, mlir::Value a, mlir::Value b);
+mlir::Value neutralElement(KernelEmitter &emitter, graph::Reduction kind, mlir::Type element);
+
+/// A number of type `element` from an i64 (vectors element by element).
+mlir::Value convertElement(KernelEmitter &emitter, mlir::Value value, mlir::Type element);
+
+} // namespace xlc::lower
+
+#endif

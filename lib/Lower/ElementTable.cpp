@@ -1,0 +1,57 @@
+// The lowering table: one row per op that can stand in a generated kernel. Ops with a kernel of their own are library
+// calls; other named ops are expanded into these (ExpandNamedOps.cpp).
+#include "ElementRules.h"
+
+using namespace xlc::lower;
+
+namespace {
+struct Row {
+  llvm::StringLiteral op;
+  ElementRule rule;
+};
+constexpr Row table[] = {
+    {"graph.neg", negElement},
+    {"graph.abs", absElement},
+    {"graph.sign", signElement},
+    {"graph.exp", expElement},
+    {"graph.log", logElement},
+    {"graph.sqrt", sqrtElement},
+    {"graph.tanh", tanhElement},
+    {"graph.erf", erfElement},
+    {"graph.sin", sinElement},
+    {"graph.cos", cosElement},
+    {"graph.not", notElement},
+    {"graph.is_nan", isNanElement},
+    {"graph.cast", castElement},
+    {"graph.add", addElement},
+    {"graph.sub", subElement},
+    {"graph.mul", mulElement},
+    {"graph.div", divElement},
+    {"graph.max", maxElement},
+    {"graph.min", minElement},
+    {"graph.pow", powElement},
+    {"graph.and", andElement},
+    {"graph.or", orElement},
+    {"graph.compare", compareElement},
+    {"graph.select", selectElement},
+    {"graph.constant", constantElement},
+    {"graph.iota", iotaElement},
+    {"graph.broadcast", broadcastElement},
+    {"graph.reshape", reshapeElement},
+    {"graph.transpose", transposeElement},
+    {"graph.slice", sliceElement},
+    {"graph.concat", concatElement},
+    {"graph.pad", padElement},
+    {"graph.reduce", reduceElement},
+    {"graph.gather", gatherElement},
+};
+} // namespace
+
+ElementRule xlc::lower::findElementRule(llvm::StringRef opName) {
+  const Row *row = llvm::find_if(table, [&](const Row &candidate) { return candidate.op == opName; });
+  return row == std::end(table) ? nullptr : row->rule;
+}
+
+llvm::SmallVector<llvm::StringRef> xlc::lower::getEmittableOps() {
+  return llvm::map_to_vector(table, [](const Row &row) { return llvm::StringRef(row.op); });
+}

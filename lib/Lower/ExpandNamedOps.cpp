@@ -1,0 +1,280 @@
+// Named ops as the small ops they stand for: one table row per op, so that the emitter knows arithmetic only. The
+// formulas are those of GraphOps.td, in the order of operations that is safe in float (maxima subtracted before exp,
+// means before squares).
+#include "xlc/Lower/Lower.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_EXPANDNAMEDOPSPASS
+#include "xlc/Lower/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// Builds small ops in the place of one named op.
+struct Formula {
+  OpBuilder b;
+  Location loc;
+
+  explicit Formula(Operation *op) : b(op), loc(op->getLoc()) {}
+
+  Value add(Value x, Value y) { return AddOp::create(b, loc, x.getType(), x, y); }
+  Value sub(Value x, Value y) { return SubOp::create(b, loc, x.getType(), x, y); }
+  Value mul(Value x, Value y) { return MulOp::create(b, loc, x.getType(), x, y); }
+  Value div(Value x, Value y) { return DivOp::create(b, loc, x.getType(), x, y); }
+  Value exp(Value x) { return ExpOp::create(b, loc, x.getType(), x); }
+  Value number(double value, Value like) {
+    RankedTensorType type = typeOf(like);
+    Attribute attribute = isa<FloatType>(type.getElementType())
+                              ? Attribute(b.getFloatAttr(type.getElementType(), value))
+                              : Attribute(b.getIntegerAttr(type.getElementType(), (int64_t)value));
+    return ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, attribute));
+  }
+  Value times(Value x, double factor) { return mul(x, number(factor, x)); }
+  Value convert(Value x, Type element) {
+    if (typeOf(x).getElementType() == element)
+      return x;
+    return CastOp::create(b, loc, typeOf(x).clone(element), x);
+  }
+  Value reshape(Value x, ArrayRef<int64_t> shape) { return ReshapeOp::create(b, loc, typeOf(x).clone(shape), x); }
+  Value broadcast(Value x, Value like) {
+    return BroadcastOp::create(b, loc, typeOf(x).clone(typeOf(like).getShape()), x);
+  }
+  /// One value per row, repeated along the rows of `like`.
+  Value alongRows(Value x, Value like) {
+    SmallVector<int64_t> shape(typeOf(x).getShape());
+    shape.push_back(1);
+    return broadcast(reshape(x, shape), like);
+  }
+  Value reduceRows(Reduction kind, Value x) {
+    ArrayRef<int64_t> shape = typeOf(x).getShape();
+    return ReduceOp::create(b, loc, typeOf(x).clone(shape.drop_back()), kind, x, {(int64_t)shape.size() - 1});
+  }
+  Value meanOfRows(Value x) { return times(reduceRows(Reduction::sum, x), 1.0 / typeOf(x).getShape().back()); }
+  Value reduceAll(Reduction kind, Value x) {
+    SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(typeOf(x).getRank()));
+    return ReduceOp::create(b, loc, typeOf(x).clone(ArrayRef<int64_t>{}), kind, x, dimensions);
+  }
+  Value compare(Predicate predicate, Value x, Value y) {
+    return CompareOp::create(b, loc, typeOf(x).clone(b.getI1Type()), predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) { return SelectOp::create(b, loc, x.getType(), condition, x, y); }
+};
+
+using Values = SmallVector<Value, 3>;
+
+Values expandScale(Formula f, ScaleOp op) {
+  return {f.times(op.getX(), (double)op.getNumerator() / op.getDenominator())};
+}
+
+/// sqrt(2/pi) (x + 0.044715 x^3), the argument of GELU's tanh.
+Value geluArgument(Formula &f, Value x) {
+  Value cubic = f.times(f.mul(f.mul(x, x), x), 0.044715);
+  return f.times(f.add(x, cubic), 0.7978845608028654);
+}
+
+/// (1 + tanh u) / 2 = 1 / (1 + exp(-2u)).
+Value halfOnePlusTanh(Formula &f, Value u) {
+  return f.div(f.number(1, u), f.add(f.number(1, u), f.exp(f.times(u, -2))));
+}
+
+Value normalDistribution(Formula &f, Value x) {
+  Value erf = ErfOp::create(f.b, f.loc, x.getType(), f.times(x, 0.7071067811865476));
+  return f.times(f.add(f.number(1, x), erf), 0.5);
+}
+
+Values expandGelu(Formula f, GeluOp op) {
+  Value x = op.getX();
+  if (op.getKind() == GeluKind::erf)
+    return {f.mul(x, normalDistribution(f, x))};
+  return {f.mul(x, halfOnePlusTanh(f, geluArgument(f, x)))};
+}
+
+Values expandGeluBackward(Formula f, GeluBackwardOp op) {
+  Value x = op.getX(), slope;
+  if (op.getKind() == GeluKind::erf) {
+    Value density = f.times(f.exp(f.times(f.mul(x, x), -0.5)), 0.3989422804014327);
+    slope = f.add(normalDistribution(f, x), f.mul(x, density));
+  } else {
+    Value s = halfOnePlusTanh(f, geluArgument(f, x));
+    Value inner = f.add(f.times(f.mul(x, x), 3 * 0.044715), f.number(1, x));
+    Value change = f.times(f.mul(f.mul(s, f.sub(f.number(1, s), s)), inner), 2 * 0.7978845608028654);
+    slope = f.add(s, f.mul(x, change));
+  }
+  return {f.mul(op.getDy(), slope)};
+}
+
+Values expandSoftmax(Formula f, SoftmaxOp op) {
+  Value x = op.getX();
+  Value power = f.exp(f.sub(x, f.alongRows(f.reduceRows(Reduction::max, x), x)));
+  return {f.div(power, f.alongRows(f.reduceRows(Reduction::sum, power), x))};
+}
+
+Values expandLayerNorm(Formula f, LayerNormOp op) {
+  Value x = op.getX(), mean = f.meanOfRows(x);
+  Value centred = f.sub(x, f.alongRows(mean, x));
+  Value variance = f.meanOfRows(f.mul(centred, centred));
+  Value deviation = SqrtOp::create(f.b, f.loc, variance.getType(),
+                                   f.add(variance, f.number(op.getEpsilon().convertToDouble(), variance)));
+  Value rstd = f.div(f.number(1, variance), deviation);
+  Value normal = f.mul(centred, f.alongRows(rstd, x));
+  Value y = f.add(f.mul(normal, f.broadcast(op.getWeight(), x)), f.broadcast(op.getBias(), x));
+  return {y, mean, rstd};
+}
+
+/// (x - mean) rstd.
+Value normalized(Formula &f, Value x, Value mean, Value rstd) {
+  return f.mul(f.sub(x, f.alongRows(mean, x)), f.alongRows(rstd, x));
+}
+
+Values expandLayerNormBackward(Formula f, LayerNormBackwardOp op) {
+  Value x = op.getX(), normal = normalized(f, x, op.getMean(), op.getRstd());
+  Value g = f.mul(op.getDy(), f.broadcast(op.getWeight(), x));
+  Value meanG = f.meanOfRows(g), meanProduct = f.meanOfRows(f.mul(g, normal));
+  Value inner = f.sub(f.sub(g, f.alongRows(meanG, x)), f.mul(normal, f.alongRows(meanProduct, x)));
+  return {f.mul(f.alongRows(op.getRstd(), x), inner)};
+}
+
+Values expandLayerNormWeightBackward(Formula f, LayerNormWeightBackwardOp op) {
+  Value x = op.getX(), normal = normalized(f, x, op.getMean(), op.getRstd());
+  SmallVector<int64_t> rows = llvm::to_vector(llvm::seq<int64_t>(typeOf(x).getRank() - 1));
+  auto sum = [&](Value value) -> Value {
+    return ReduceOp::create(f.b, f.loc, op.getDweight().getType(), Reduction::sum, value, rows);
+  };
+  return {sum(f.mul(op.getDy(), normal)), sum(op.getDy())};
+}
+
+/// Whether a row counts: its label is not the one to ignore.
+Value isCounted(Formula &f, Value labels, int64_t ignore) {
+  return f.compare(Predicate::ne, labels, f.number(ignore, labels));
+}
+
+/// Element [row, label of the row], through the flat view of the logits; any element where the row does not count.
+Value elementAtLabel(Formula &f, Value logits, Value labels, Value counted) {
+  int64_t classes = typeOf(logits).getShape().back(), rows = typeOf(labels).getNumElements();
+  Value flat = f.reshape(logits, {rows * classes});
+  Value safe = f.reshape(f.select(counted, labels, f.number(0, labels)), {rows});
+  Value wide = f.convert(safe, f.b.getI64Type());
+  Value row = IotaOp::create(f.b, f.loc, wide.getType(), 0);
+  Value position = f.add(f.mul(row, f.number(classes, row)), wide);
+  Value element = GatherOp::create(f.b, f.loc, typeOf(flat).clone({rows}), flat, position, 0);
+  return f.reshape(element, typeOf(labels).getShape());
+}
+
+Values expandCrossEntropy(Formula f, CrossEntropyOp op) {
+  Value x = op.getLogits(), labels = op.getLabels(), max = f.reduceRows(Reduction::max, x);
+  Value sum = f.reduceRows(Reduction::sum, f.exp(f.sub(x, f.alongRows(max, x))));
+  Value lse = f.add(max, LogOp::create(f.b, f.loc, sum.getType(), sum));
+  Value counted = isCounted(f, labels, op.getIgnoreIndex());
+  Value loss = f.sub(lse, elementAtLabel(f, x, labels, counted));
+  Value counts = f.convert(counted, f.b.getI64Type());
+  return {f.reduceAll(Reduction::sum, f.select(counted, loss, f.number(0, loss))), f.reduceAll(Reduction::sum, counts),
+          lse};
+}
+
+Values expandCrossEntropyBackward(Formula f, CrossEntropyBackwardOp op) {
+  Value x = op.getLogits(), labels = op.getLabels();
+  Value probability = f.exp(f.sub(x, f.alongRows(op.getLse(), x)));
+  Value label = f.alongRows(labels, x);
+  Value column = IotaOp::create(f.b, f.loc, label.getType(), typeOf(x).getRank() - 1);
+  Value hot = f.select(f.compare(Predicate::eq, column, label), f.number(1, x), f.number(0, x));
+  Value gradient = f.mul(f.broadcast(op.getDsum(), x), f.sub(probability, hot));
+  Value counted = f.alongRows(isCounted(f, labels, op.getIgnoreIndex()), x);
+  return {f.select(counted, gradient, f.number(0, x))};
+}
+
+Values expandSumSquares(Formula f, SumSquaresOp op) {
+  Value x = f.convert(op.getX(), f.b.getF64Type());
+  return {f.convert(f.reduceAll(Reduction::sum, f.mul(x, x)), typeOf(op.getY()).getElementType())};
+}
+
+/// Adam's move of the parameter from its moments; `p` has weight decay applied.
+Values adamMoments(Formula &f, OptimizerStepOp op, Value p, Value g, llvm::function_ref<Value(int)> scalar) {
+  double beta1 = op.getBeta1().convertToDouble(), beta2 = op.getBeta2().convertToDouble();
+  Value m = op.getStates()[0], v = op.getStates()[1];
+  m = f.add(m, f.times(f.sub(g, m), 1 - beta1));
+  v = f.add(f.times(v, beta2), f.times(f.mul(g, g), 1 - beta2));
+  Value root = SqrtOp::create(f.b, f.loc, v.getType(), v);
+  Value denominator = f.add(f.div(root, f.broadcast(scalar(3), p)), f.number(op.getEps().convertToDouble(), p));
+  Value rate = f.broadcast(f.div(scalar(0), scalar(2)), p);
+  return {f.sub(p, f.mul(rate, f.div(m, denominator))), m, v};
+}
+
+Values expandOptimizerStep(Formula f, OptimizerStepOp op) {
+  Value p = op.getParam();
+  double decay = op.getWeightDecay().convertToDouble(), momentum = op.getMomentum().convertToDouble();
+  auto scalar = [&](int64_t i) {
+    Value one = SliceOp::create(f.b, f.loc, typeOf(op.getScalars()).clone({1}), op.getScalars(), {i}, {1});
+    return f.convert(one, typeOf(p).getElementType());
+  };
+  Value g = f.mul(op.getGrad(), f.broadcast(scalar(1), p));
+  if (op.getKind() != OptimizerKind::adamw && decay != 0)
+    g = f.add(g, f.times(p, decay));
+  if (op.getKind() == OptimizerKind::adamw && decay != 0) {
+    Value rate = scalar(0);
+    p = f.mul(p, f.broadcast(f.sub(f.number(1, rate), f.times(rate, decay)), p));
+  }
+  if (op.getKind() != OptimizerKind::sgd)
+    return adamMoments(f, op, p, g, scalar);
+  if (!op.getStates().empty())
+    g = f.add(f.times(op.getStates()[0], momentum), g);
+  Values results{f.sub(p, f.mul(f.broadcast(scalar(0), p), g))};
+  if (!op.getStates().empty())
+    results.push_back(g);
+  return results;
+}
+
+using Expansion = Values (*)(Operation *);
+template <auto expand> Values row(Operation *op) {
+  // The op class is the second parameter of the expansion.
+  auto call = []<typename OpT>(Values (*f)(Formula, OpT), Operation *op) { return f(Formula(op), cast<OpT>(op)); };
+  return call(+expand, op);
+}
+
+struct Row {
+  StringLiteral op;
+  Expansion expand;
+};
+constexpr Row table[] = {
+    {"graph.scale", row<expandScale>},
+    {"graph.gelu", row<expandGelu>},
+    {"graph.gelu_backward", row<expandGeluBackward>},
+    {"graph.softmax", row<expandSoftmax>},
+    {"graph.layer_norm", row<expandLayerNorm>},
+    {"graph.layer_norm_backward", row<expandLayerNormBackward>},
+    {"graph.layer_norm_weight_backward", row<expandLayerNormWeightBackward>},
+    {"graph.cross_entropy", row<expandCrossEntropy>},
+    {"graph.cross_entropy_backward", row<expandCrossEntropyBackward>},
+    {"graph.sum_squares", row<expandSumSquares>},
+    {"graph.optimizer_step", row<expandOptimizerStep>},
+};
+
+struct ExpandNamedOpsPass : xlc::impl::ExpandNamedOpsPassBase<ExpandNamedOpsPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (auto kind = function->getAttrOfType<StringAttr>(kKernelKind))
+        if (!isLibraryKind(kind.getValue()))
+          expandNamedOps(function);
+  }
+};
+
+} // namespace
+
+void xlc::expandNamedOps(func::FuncOp kernel) {
+  for (Operation &op : llvm::make_early_inc_range(kernel.front())) {
+    const Row *row = llvm::find_if(table, [&](const Row &r) { return r.op == op.getName().getStringRef(); });
+    if (row == std::end(table))
+      continue;
+    op.replaceAllUsesWith(row->expand(&op));
+    op.erase();
+  }
+  // Results that nobody asked for.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(kernel.front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}

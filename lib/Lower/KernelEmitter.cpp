@@ -1,0 +1,192 @@
+// Scopes, loops and the memory of what has been evaluated; see KernelEmitter.h for the idea.
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::lower;
+
+KernelEmitter::KernelEmitter(Block *body, Location loc, int64_t vectorBytes)
+    : nested(OpBuilder::atBlockEnd(body)), location(loc), registerBytes(vectorBytes) {
+  scopes.push_back({body, {}, {}});
+  enter(0);
+}
+
+void KernelEmitter::enter(int to) {
+  depth = to;
+  Scope &scope = scopes[to];
+  if (!scope.openLoops.empty())
+    nested.setInsertionPoint(scope.openLoops.back());
+  else if (!scope.block->empty() && scope.block->back().hasTrait<OpTrait::IsTerminator>())
+    nested.setInsertionPoint(&scope.block->back());
+  else
+    nested.setInsertionPointToEnd(scope.block);
+}
+
+KernelEmitter::Place KernelEmitter::placeOf(Value value, ArrayRef<Index> indices, const Lanes &lanes) {
+  auto number = [](Value v) { return (int64_t)v.getAsOpaquePointer(); };
+  Place place{{number(value)}, 0, {}};
+  if (!llvm::all_of(indices, [](const Index &index) { return index.isUniform(); }))
+    place.lanes = lanes;
+  llvm::append_range(place.key, ArrayRef<int64_t>{place.lanes.width, number(place.lanes.mask)});
+  place.depth = place.lanes.depth;
+  for (const Index &index : indices) {
+    llvm::append_range(place.key,
+                       ArrayRef<int64_t>{number(index.base), index.offset, index.stride, number(index.lanes)});
+    place.depth = std::max(place.depth, index.depth);
+  }
+  return place;
+}
+
+bool KernelEmitter::isKnown(Value value, ArrayRef<Index> indices, const Lanes &lanes) {
+  Place place = placeOf(value, indices, lanes);
+  return scopes[place.depth].known.count(place.key);
+}
+
+void KernelEmitter::remember(Value value, ArrayRef<Index> indices, const Lanes &lanes, Value element) {
+  Place place = placeOf(value, indices, lanes);
+  scopes[place.depth].known[place.key] = element;
+}
+
+Value KernelEmitter::evaluate(Value value, ArrayRef<Index> indices, const Lanes &lanes) {
+  Place place = placeOf(value, indices, lanes);
+  auto &known = scopes[place.depth].known;
+  if (auto found = known.find(place.key); found != known.end())
+    return found->second;
+  InScope scope(*this, place.depth);
+  Operation *op = value.getDefiningOp();
+  Value element = op ? findElementRule(op->getName().getStringRef())(*this, op, indices, place.lanes)
+                     : load(memories.find(value)->second, indices, place.lanes);
+  return scopes[place.depth].known[place.key] = element;
+}
+
+SmallVector<Value, 3> KernelEmitter::evaluateOperands(Operation *op, ArrayRef<Index> indices, const Lanes &lanes) {
+  SmallVector<Value, 3> elements;
+  for (Value operand : op->getOperands())
+    elements.push_back(evaluate(operand, indices, lanes));
+  if (llvm::any_of(elements, [](Value element) { return isa<VectorType>(element.getType()); }))
+    for (Value &element : elements)
+      element = splat(element, lanes.width);
+  return elements;
+}
+
+SmallVector<Value> KernelEmitter::loop(const Index &from, const Index &to, int64_t step, ValueRange carried,
+                                       Body body) {
+  bool once = !from.base && !to.base && to.offset - from.offset <= step;
+  if (once)
+    return body(from, carried);
+  int parent = depth;
+  auto op = scf::ForOp::create(nested, location, scalarOf(from), scalarOf(to), integer(step), carried);
+  scopes[parent].openLoops.push_back(op);
+  scopes.push_back({op.getBody(), {}, {}});
+  int inner = scopes.size() - 1;
+  enter(inner);
+  Index position{.base = op.getInductionVar(), .multiple = step, .depth = inner};
+  if (from.base || from.offset % step != 0)
+    position.multiple = from.base && from.offset == 0 && from.multiple % step == 0 ? step : 1;
+  SmallVector<Value> results = body(position, op.getRegionIterArgs());
+  enter(inner);
+  if (!carried.empty())
+    scf::YieldOp::create(nested, location, results);
+  scopes.pop_back();
+  scopes[parent].openLoops.pop_back();
+  enter(parent);
+  return llvm::to_vector_of<Value>(op.getResults());
+}
+
+SmallVector<Value> KernelEmitter::loopOverLanes(int64_t size, int64_t width, ValueRange carried, LaneBody body) {
+  int64_t full = size / width * width;
+  SmallVector<Value> values = llvm::to_vector_of<Value>(carried);
+  auto lanesAt = [&](Index position) {
+    position.stride = width == 1 ? 0 : 1;
+    return position;
+  };
+  if (full > 0)
+    values = loop(constantIndex(0), constantIndex(full), width, values, [&](const Index &position, ValueRange inner) {
+      return body(lanesAt(position), {.width = width}, inner);
+    });
+  if (full == size)
+    return values;
+  SmallVector<bool> exists(width);
+  std::fill_n(exists.begin(), size - full, true);
+  Lanes lanes{.width = width};
+  {
+    InScope kernel(*this, 0);
+    auto type = VectorType::get({width}, nested.getI1Type());
+    lanes.mask = arith::ConstantOp::create(nested, location, DenseElementsAttr::get(type, ArrayRef<bool>(exists)));
+  }
+  return body(lanesAt(constantIndex(full)), lanes, values);
+}
+
+void KernelEmitter::loopOverLanes(const Index &from, const Index &to, int64_t width, LaneBody body) {
+  Index length = add(to, multiply(from, -1, 1), 1);
+  Index full = add(from, multiply(divide(length, width, 1), width, 1), 1);
+  full.multiple = width;
+  Index begin = from;
+  begin.multiple = width;
+  loop(begin, full, width, {}, [&](Index position, ValueRange) {
+    position.stride = width == 1 ? 0 : 1;
+    return body(position, {.width = width}, {});
+  });
+  if (width == 1)
+    return;
+  // At most one turn: the elements that do not fill a vector.
+  loop(full, to, width, {}, [&](Index position, ValueRange) {
+    Index rest = add(to, multiply(position, -1, 1), 1);
+    Value iota = vectorOf(Index{.stride = 1}, width);
+    Lanes lanes{.width = width, .depth = depth};
+    lanes.mask = arith::CmpIOp::create(nested, location, arith::CmpIPredicate::slt, iota, splat(scalarOf(rest), width));
+    position.stride = 1;
+    return body(position, lanes, {});
+  });
+}
+
+Value KernelEmitter::integer(int64_t value) {
+  return arith::ConstantIntOp::create(nested, location, nested.getI64Type(), value);
+}
+
+Value KernelEmitter::constant(Type element, double value) {
+  if (isa<FloatType>(element))
+    return arith::ConstantOp::create(nested, location, nested.getFloatAttr(element, value));
+  return arith::ConstantOp::create(nested, location, nested.getIntegerAttr(element, (int64_t)value));
+}
+
+Value KernelEmitter::splat(Value value, int64_t width) {
+  if (width == 1 || isa<VectorType>(value.getType()))
+    return value;
+  return vector::BroadcastOp::create(nested, location, VectorType::get({width}, value.getType()), value);
+}
+
+Memory KernelEmitter::constantMemory(graph::ConstantOp op) {
+  auto value = cast<DenseElementsAttr>(op.getValue());
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  if (element.isInteger(1)) {
+    SmallVector<int8_t> bytes = llvm::to_vector_of<int8_t>(value.getValues<bool>());
+    value = DenseElementsAttr::get(type.clone(nested.getI8Type()), ArrayRef<int8_t>(bytes));
+  }
+  auto function = cast<func::FuncOp>(scopes.front().block->getParentOp());
+  std::string name = (function.getName() + "_constant" + llvm::Twine(constants++)).str();
+  auto array = LLVM::LLVMArrayType::get(value.getElementType(), value.getNumElements());
+  OpBuilder::InsertionGuard guard(nested);
+  nested.setInsertionPoint(function);
+  LLVM::GlobalOp::create(nested, location, array, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                         value.reshape(RankedTensorType::get({value.getNumElements()}, value.getElementType())),
+                         /*alignment=*/64);
+  enter(depth);
+  Memory memory{LLVM::AddressOfOp::create(nested, location, LLVM::LLVMPointerType::get(nested.getContext()), name),
+                element, SmallVector<int64_t, 4>(type.getRank(), 1)};
+  for (int64_t i = type.getRank() - 2; i >= 0; --i)
+    memory.strides[i] = memory.strides[i + 1] * type.getDimSize(i + 1);
+  return memory;
+}
+
+int64_t lower::chooseWidth(KernelEmitter &emitter, int64_t size, int64_t registers) {
+  int64_t width = emitter.nativeWidth() * registers;
+  while (width > 1 && width / 2 >= size)
+    width /= 2;
+  return width;
+}

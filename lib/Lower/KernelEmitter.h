@@ -1,0 +1,158 @@
+// Emits one kernel from the graph ops that define it, element by element: every op has a rule that says how its element
+// at given indices follows from elements of its operands (the scheme of XLA's elemental emitter). A kernel is then
+// loops around "evaluate the results here, store them", and nothing intermediate is ever in memory.
+//
+// Indices are affine in the *lane*: evaluating at [i, j + lane] for 16 lanes yields a vector; where no index depends on
+// the lane the element is one scalar, shared by all lanes. Loops nest in *scopes*; an element is computed in the
+// outermost scope that defines its indices and remembered there, so nothing is computed twice or inside a loop that
+// does not matter to it.
+//
+//     scope 0  kernel      pointers, constants, elements of scalar tensors
+//     scope 1  row loop    row statistics: an inner reduction loop each level, before the ...
+//     scope 2  lane loop   ... loop that stores
+#ifndef XLC_LIB_LOWER_KERNELEMITTER_H
+#define XLC_LIB_LOWER_KERNELEMITTER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Graph/Graph.h"
+#include <map>
+
+namespace xlc::lower {
+
+/// A position along one dimension: base + offset + stride * lane, or, where `lanes` is set, any vector of positions.
+struct Index {
+  mlir::Value base; ///< i64; null: 0
+  int64_t offset = 0;
+  int64_t stride = 0;   ///< per lane
+  int64_t multiple = 0; ///< base is a multiple of this; 0 where there is no base
+  mlir::Value lanes;    ///< vector of i64
+  int depth = 0;        ///< scope that defines it
+
+  bool isUniform() const { return stride == 0 && !lanes; }
+};
+using Indices = llvm::SmallVector<Index, 4>;
+
+/// How many neighbouring elements are computed at once; `mask`: which of them exist (null: all).
+struct Lanes {
+  int64_t width = 1;
+  mlir::Value mask;
+  int depth = 0; ///< scope that defines the mask
+};
+
+/// An operand in memory; strides in elements.
+struct Memory {
+  mlir::Value pointer;
+  mlir::Type element;
+  llvm::SmallVector<int64_t, 4> strides;
+};
+
+class KernelEmitter {
+public:
+  /// Emits at the end of `body`; `vectorBytes` is the width of the target's registers.
+  KernelEmitter(mlir::Block *body, mlir::Location loc, int64_t vectorBytes);
+
+  /// The element of `value` at `indices`: a scalar, or a vector of lanes.width.
+  mlir::Value evaluate(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
+  /// The elements of all operands of an element-wise op, all scalars or all vectors.
+  llvm::SmallVector<mlir::Value, 3> evaluateOperands(mlir::Operation *op, mlir::ArrayRef<Index> indices,
+                                                     const Lanes &lanes);
+  /// Says where a function argument stands in memory.
+  void bind(mlir::Value argument, Memory memory) { memories[argument] = std::move(memory); }
+
+  // Loops. A body gets its position and the carried values, and returns the new ones.
+  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Index &, mlir::ValueRange)>;
+  using LaneBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Index &, const Lanes &, mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value> loop(const Index &from, const Index &to, int64_t step, mlir::ValueRange carried,
+                                      Body body);
+  /// Positions 0 ... size - 1, `width` at a time; the rest under a mask.
+  llvm::SmallVector<mlir::Value> loopOverLanes(int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body);
+  /// The same from `from` (a multiple of `width`) to `to`, both known at run time only.
+  void loopOverLanes(const Index &from, const Index &to, int64_t width, LaneBody body);
+
+  // Indices.
+  Index constantIndex(int64_t value) { return {.offset = value}; }
+  Index add(const Index &a, const Index &b, int64_t width);
+  Index multiply(const Index &a, int64_t factor, int64_t width);
+  Index divide(const Index &a, int64_t divisor, int64_t width);
+  Index remainder(const Index &a, int64_t divisor, int64_t width);
+  Index linearize(mlir::ArrayRef<Index> indices, mlir::ArrayRef<int64_t> strides, int64_t width);
+  Indices delinearize(const Index &linear, mlir::ArrayRef<int64_t> shape, int64_t width);
+  /// An index from an element of an integer tensor.
+  Index indexOf(mlir::Value element);
+  mlir::Value scalarOf(const Index &index);
+  mlir::Value vectorOf(const Index &index, int64_t width);
+  /// The position as i64, a scalar where it is uniform.
+  mlir::Value positionOf(const Index &index, int64_t width);
+
+  // Memory.
+  mlir::Value load(const Memory &memory, mlir::ArrayRef<Index> indices, const Lanes &lanes);
+  void store(const Memory &memory, mlir::ArrayRef<Index> indices, const Lanes &lanes, mlir::Value value);
+  /// Memory of a constant that is not one value repeated.
+  Memory constantMemory(graph::ConstantOp op);
+
+  // Values.
+  mlir::Value constant(mlir::Type element, double value);
+  mlir::Value integer(int64_t value);
+  mlir::Value splat(mlir::Value value, int64_t width);
+
+  mlir::OpBuilder &builder() { return nested; }
+  mlir::Location loc() const { return location; }
+  int64_t nativeWidth() const { return registerBytes / 4; }
+  int currentDepth() const { return depth; }
+  /// Remembers `element` as the element of `value`, as if it had been evaluated.
+  void remember(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes, mlir::Value element);
+  /// Whether that element is known already.
+  bool isKnown(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
+
+private:
+  using Key = llvm::SmallVector<int64_t, 24>;
+  struct Scope {
+    mlir::Block *block;
+    llvm::SmallVector<mlir::Operation *, 2> openLoops; ///< new ops go before the last of them
+    std::map<Key, mlir::Value> known;                  ///< looked up only, never iterated over
+  };
+  /// Moves the insertion point into another scope for as long as it lives.
+  class InScope {
+  public:
+    InScope(KernelEmitter &emitter, int depth) : emitter(emitter), saved(emitter.depth) { emitter.enter(depth); }
+    ~InScope() { emitter.enter(saved); }
+
+  private:
+    KernelEmitter &emitter;
+    int saved;
+  };
+
+  struct Place {
+    Key key;
+    int depth;
+    Lanes lanes;
+  };
+  Place placeOf(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
+  void enter(int depth);
+  mlir::Value combine(int64_t operation, mlir::Value a, int64_t factor, int depth);
+  mlir::Value address(const Memory &memory, const Index &at, const Lanes &lanes);
+  mlir::Value fullMask(const Lanes &lanes);
+
+  mlir::OpBuilder nested;
+  mlir::Location location;
+  int64_t registerBytes;
+  llvm::SmallVector<Scope, 8> scopes;
+  int depth = 0;
+  int constants = 0; ///< globals made so far
+  llvm::DenseMap<mlir::Value, Memory> memories;
+};
+
+/// How the element of an op's result follows from its operands' elements.
+using ElementRule = mlir::Value (*)(KernelEmitter &, mlir::Operation *, mlir::ArrayRef<Index>, const Lanes &);
+
+/// The rule of an op, null where it has none. Named ops are expanded before and have none.
+ElementRule findElementRule(llvm::StringRef opName);
+/// Ops with a rule, in the order of the table.
+llvm::SmallVector<llvm::StringRef> getEmittableOps();
+
+/// Elements computed at once along `size` neighbours, with so many registers; no wider than needed.
+int64_t chooseWidth(KernelEmitter &emitter, int64_t size, int64_t registers);
+
+} // namespace xlc::lower
+
+#endif

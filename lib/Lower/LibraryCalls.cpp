@@ -1,0 +1,171 @@
+// Matching ops to library calls. An einsum letter stands in two or three of (a, b, y), which makes it
+//
+//     in a, b, y: batch      in a, y: m      in b, y: n      in a, b: k
+//
+// Each letter is a factor with a size and a stride in each operand (0 where absent). Two factors of a group are one
+// longer factor if, in every operand, the outer one's stride is the inner one's extent. What remains of m or n beside
+// its longest factor is moved to the batch, where the operand that lacks it has stride 0.
+#include "xlc/Lower/LibraryCalls.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+struct Factor {
+  int64_t size, a, b, y;
+};
+using Factors = SmallVector<Factor, 4>;
+
+SmallVector<int64_t> stridesOf(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return {};
+  return strides;
+}
+
+/// Joins neighbouring factors; outermost first, by the strides in y, then in a.
+Factors mergeFactors(Factors factors) {
+  llvm::sort(factors, [](const Factor &p, const Factor &q) {
+    return std::tuple(std::abs(p.y), std::abs(p.a), p.size) > std::tuple(std::abs(q.y), std::abs(q.a), q.size);
+  });
+  Factors merged;
+  for (const Factor &inner : factors) {
+    Factor *outer = merged.empty() ? nullptr : &merged.back();
+    if (outer && outer->a == inner.size * inner.a && outer->b == inner.size * inner.b &&
+        outer->y == inner.size * inner.y)
+      *outer = {outer->size * inner.size, inner.a, inner.b, inner.y};
+    else
+      merged.push_back(inner);
+  }
+  return merged;
+}
+
+/// The longest factor of a group; the others go to the batch.
+Factor takeLongest(Factors factors, Factors &batch) {
+  if (factors.empty())
+    return {1, 1, 1, 1};
+  auto *longest = llvm::max_element(factors, [](const Factor &p, const Factor &q) { return p.size < q.size; });
+  Factor result = *longest;
+  factors.erase(longest);
+  llvm::append_range(batch, factors);
+  return result;
+}
+
+/// Letters and strides of one of (a, b, y).
+struct Side {
+  StringRef letters;
+  SmallVector<int64_t> strides;
+
+  bool has(char c) const { return letters.contains(c); }
+  int64_t stride(char c) const { return has(c) ? strides[letters.find(c)] : 0; }
+};
+
+struct Groups {
+  Factors batch, m, n, k;
+};
+
+/// With a bias, n is the letter of y's last dimension alone.
+Groups groupLetters(const Side &a, const Side &b, const Side &y, const llvm::MapVector<char, int64_t> &sizes,
+                    bool bias) {
+  Groups groups;
+  for (auto [c, size] : sizes) {
+    if (size == 1)
+      continue;
+    bool biased = bias && c != y.letters.back();
+    Factors &group = !y.has(c)              ? groups.k
+                     : a.has(c) && b.has(c) ? groups.batch
+                     : a.has(c)             ? groups.m
+                     : biased               ? groups.batch
+                                            : groups.n;
+    group.push_back({size, a.stride(c), b.stride(c), y.stride(c)});
+  }
+  return groups;
+}
+
+runtime::HeadStrides headStrides(MemRefType type) {
+  SmallVector<int64_t> strides = stridesOf(type);
+  return {strides[0], strides[1], strides[2]};
+}
+
+} // namespace
+
+bool xlc::isContiguous(MemRefType type) {
+  SmallVector<int64_t> strides = stridesOf(type);
+  int64_t expected = 1;
+  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
+    if (type.getDimSize(i) != 1 && strides[i] != expected)
+      return false;
+    expected *= type.getDimSize(i);
+  }
+  return true;
+}
+
+bool xlc::isLibraryKind(StringRef kind) {
+  return kind == "contract" || kind == "attention" || kind == "attention_backward" || kind == "scatter_add";
+}
+
+std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemRefType memoryA, MemRefType memoryB,
+                                                      MemRefType memoryY, bool bias) {
+  Side a{op.getLettersA(), stridesOf(memoryA)}, b{op.getLettersB(), stridesOf(memoryB)};
+  Side y{op.getLettersY(), stridesOf(memoryY)};
+  llvm::MapVector<char, int64_t> sizes;
+  for (auto [side, value] : {std::pair(&y, op.getY()), std::pair(&a, op.getA())})
+    for (auto [c, size] : llvm::zip_equal(side->letters, cast<ShapedType>(value.getType()).getShape()))
+      sizes.insert({c, size});
+
+  // The last letter of y belongs along n: a bias lies there, and so does y's contiguous dimension.
+  LibraryContract result;
+  result.swapped = !y.letters.empty() && !b.has(y.letters.back());
+  if (result.swapped)
+    std::swap(a, b);
+  if (bias && (y.letters.empty() || a.has(y.letters.back())))
+    return std::nullopt;
+  Groups groups = groupLetters(a, b, y, sizes, bias);
+  Factors k = mergeFactors(groups.k);
+  if (k.size() > 1)
+    return std::nullopt;
+  Factors batch = groups.batch;
+  Factor m = takeLongest(mergeFactors(groups.m), batch), n = takeLongest(mergeFactors(groups.n), batch);
+  Factor depth = k.empty() ? Factor{1, 1, 1, 1} : k.front();
+  auto &shape = result.shape;
+  shape.m = m.size, shape.n = n.size, shape.k = depth.size;
+  shape.aM = m.a, shape.aK = depth.a, shape.bK = depth.b, shape.bN = n.b, shape.yM = m.y, shape.yN = n.y;
+  for (const Factor &factor : mergeFactors(batch))
+    shape.batch.push_back({factor.size, factor.a, factor.b, factor.y});
+  shape.bias = bias;
+  return result;
+}
+
+std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, ArrayRef<MemRefType> memory) {
+  auto forward = dyn_cast<graph::AttentionOp>(op);
+  auto backward = dyn_cast<graph::AttentionBackwardOp>(op);
+  // Operands q, k, v [, out, lse, dout], results [out, lse] or [dq, dk, dv].
+  unsigned lse = 4;
+  for (auto [i, type] : llvm::enumerate(memory))
+    if (i == lse ? !isContiguous(type) : type.getDimSize(3) != 1 && stridesOf(type)[3] != 1)
+      return std::nullopt;
+  ArrayRef<int64_t> q = memory[0].getShape(), k = memory[1].getShape(), v = memory[2].getShape();
+  runtime::AttentionShape shape{};
+  shape.backward = backward != nullptr;
+  shape.causal = (forward ? forward.getMask() : backward.getMask()) == graph::Mask::causal;
+  shape.scale = (forward ? forward.getScale() : backward.getScale()).convertToDouble();
+  shape.batch = q[0], shape.queries = q[1], shape.keys = k[1], shape.heads = q[2], shape.groups = k[2];
+  shape.d = q[3], shape.e = v[3];
+  shape.q = headStrides(memory[0]), shape.k = headStrides(memory[1]), shape.v = headStrides(memory[2]);
+  shape.out = headStrides(memory[3]);
+  if (backward) {
+    shape.dout = headStrides(memory[5]);
+    shape.dq = headStrides(memory[6]), shape.dk = headStrides(memory[7]), shape.dv = headStrides(memory[8]);
+  }
+  return shape;
+}
+
+std::optional<ScatterShape> xlc::findScatterShape(graph::ScatterAddOp op, ArrayRef<MemRefType> memory) {
+  if (op.getDimension() != 0 || !llvm::all_of(memory, isContiguous))
+    return std::nullopt;
+  auto y = cast<ShapedType>(op.getY().getType());
+  int64_t indices = cast<ShapedType>(op.getIndices().getType()).getNumElements();
+  return ScatterShape{indices, y.getDimSize(0), y.getNumElements() / std::max<int64_t>(y.getDimSize(0), 1)};
+}

@@ -1,0 +1,106 @@
+// From @kernels to optimised LLVM IR. LLVM's own vectorisers stay off: the loops are vectors already, and nothing may
+// change the order of a sum.
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "xlc/Lower/Lower.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace xlc;
+
+std::unique_ptr<llvm::TargetMachine> xlc::createHostMachine(std::string &error) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  std::string features;
+  for (const auto &[feature, present] : llvm::sys::getHostCPUFeatures())
+    if (present)
+      features += (features.empty() ? "+" : ",+") + feature.str();
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features,
+                                                                          options, llvm::Reloc::PIC_, std::nullopt,
+                                                                          llvm::CodeGenOptLevel::Default));
+}
+
+int64_t xlc::getVectorBytes(const llvm::TargetMachine &machine) {
+  StringRef features = machine.getTargetFeatureString();
+  SmallVector<StringRef> names;
+  features.split(names, ',');
+  return llvm::is_contained(names, "+avx512f") ? 64 : llvm::is_contained(names, "+avx") ? 32 : 16;
+}
+
+LogicalResult xlc::lowerKernels(ModuleOp module, int64_t vectorBytes) {
+  PassManager manager(module.getContext());
+  manager.addPass(createExpandNamedOpsPass());
+  manager.addPass(createEmitKernelsPass({vectorBytes}));
+  return manager.run(module);
+}
+
+/// Vectors, loops and arithmetic down to the LLVM dialect.
+static LogicalResult convertToLLVM(ModuleOp kernels) {
+  PassManager manager(kernels.getContext());
+  manager.addPass(createCSEPass());
+  manager.addPass(createApproximateMathPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createConvertFuncToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  return manager.run(kernels);
+}
+
+static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+  code.setTargetTriple(machine.getTargetTriple());
+  code.setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : code) {
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    function.addFnAttr("prefer-vector-width", std::to_string(getVectorBytes(machine) * 8));
+  }
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(code, modules);
+}
+
+std::unique_ptr<llvm::Module> xlc::translateKernels(ModuleOp module, llvm::LLVMContext &context,
+                                                    llvm::TargetMachine &machine) {
+  OwningOpRef<ModuleOp> kernels = module.lookupSymbol<ModuleOp>(kKernelModule).clone();
+  if (failed(convertToLLVM(*kernels)))
+    return nullptr;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(*kernels, context, "kernels");
+  if (code)
+    optimize(*code, machine);
+  return code;
+}
+
+void xlc::registerLowerDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect,
+                  func::FuncDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}

@@ -1,0 +1,32 @@
+// The training data: one .npy file per model input, checked before the first step, consumed in order.
+#ifndef XLC_LIB_RUNTIME_CORE_DATA_H
+#define XLC_LIB_RUNTIME_CORE_DATA_H
+
+#include "Npy.h"
+#include "Plan.h"
+
+#include <map>
+
+namespace xlc::runtime {
+
+class Data {
+public:
+  /// Opens a file for every input of the plan: `files` by input name, else `folder`/NAME.npy where `folder` is not
+  /// empty, else the plan's path. Throws Rejected with all that is wrong.
+  Data(const Plan &plan, const std::map<std::string, std::string> &files, const std::string &folder);
+
+  uint64_t rows() const { return rowCount; }
+
+  /// Copies the rows of micro-batch `microBatch` of `rank` in step `step` (from 0) of input `input`. Row i is
+  /// (step * G + (microBatch * ranks + rank) * micro + i) modulo the rows, G the global batch.
+  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const;
+
+private:
+  const Plan &plan;
+  std::vector<std::unique_ptr<NpyFile>> files; ///< as plan.inputs
+  uint64_t rowCount = 0;
+};
+
+} // namespace xlc::runtime
+
+#endif

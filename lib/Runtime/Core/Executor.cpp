@@ -1,0 +1,134 @@
+// See Executor.h. Addresses are sums of a place and an offset, worked out call by call in tables that were made at
+// start: nothing is allocated in a step.
+#include "Executor.h"
+
+#include "../Cpu/LibraryProduct.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace xlc::runtime {
+
+Executor::Executor(const JobContext &job, int rank, char *arena, RankTrace *trace)
+    : job(job), rank(rank), arena(arena), trace(trace), team((int)job.plan.threads, job.spins, useOneLibraryThread),
+      kernels(job.plan, job.codes, team) {
+  size_t mostSlots = 0, mostOperands = 0;
+  for (const auto &function : job.plan.functions) {
+    mostSlots = std::max<size_t>(mostSlots, function->slots);
+    for (const auto &call : function->calls)
+      mostOperands = std::max(mostOperands, call->ins.size() + call->outs.size());
+  }
+  slots.resize(mostSlots), operands.resize(mostOperands), accumulate.resize(mostOperands);
+  if (job.check)
+    checker = std::make_unique<Checker>(job.plan, rank, arena);
+}
+
+void Executor::runStep(uint64_t number) {
+  step = number;
+  for (uint64_t i = 0; i < job.plan.steps.size(); ++i) {
+    job.stop.throwIfRaised();
+    action = job.plan.steps[i].get(), call = nullptr, places = nullptr;
+    if (job.fault && job.fault->rank == rank && job.fault->step == step && job.fault->action == action->label)
+      throw std::runtime_error("a fault was injected here");
+    int64_t begin = trace ? now() : 0;
+    runAction(*action, i);
+    if (trace)
+      trace->add(action->label.c_str(), action->action.type == plan::Action::Run ? "run" : "other", begin, now());
+    if (checker)
+      checker->endAction(i);
+  }
+  if (checker)
+    checker->endStep();
+}
+
+void Executor::runAction(const plan::StepT &step, uint64_t index) {
+  const plan::ActionUnion &what = step.action;
+  switch (what.type) {
+  case plan::Action::NONE:
+    break;
+  case plan::Action::Begin:
+    return begin(*what.AsBegin());
+  case plan::Action::Load:
+    return load(*what.AsLoad());
+  case plan::Action::Run:
+    return runFunction(*what.AsRun());
+  case plan::Action::AllGather:
+    return job.collectives.run(*what.AsAllGather(), rank, team, movedBytes);
+  case plan::Action::ReduceScatter:
+    return job.collectives.run(*what.AsReduceScatter(), rank, team, movedBytes);
+  case plan::Action::AllReduce:
+    return job.collectives.run(*what.AsAllReduce(), rank, team, movedBytes);
+  case plan::Action::Release:
+    if (checker)
+      checker->release(*what.AsRelease()->place, what.AsRelease()->bytes);
+    return;
+  }
+}
+
+/// Writes [lr, -, 1 - beta1^t, sqrt(1 - beta2^t)] of each optimizer group; element 1 is the scalars kernel's.
+void Executor::begin(const plan::BeginT &begin) {
+  for (size_t i = 0; i < begin.places.size(); ++i) {
+    const plan::OptimizerGroupT &group = *job.plan.groups[i];
+    float *scalars = (float *)at(begin.places[i]);
+    bool adam = group.kind != plan::OptimizerKind::Sgd;
+    scalars[0] = (float)(group.lr * job.learningRateFactor);
+    scalars[2] = adam ? (float)(1 - std::pow(group.beta1, (double)step)) : 1;
+    scalars[3] = adam ? (float)std::sqrt(1 - std::pow(group.beta2, (double)step)) : 1;
+  }
+}
+
+void Executor::load(const plan::LoadT &load) {
+  for (size_t i = 0; i < load.inputs.size(); ++i)
+    job.data.load(load.inputs[i], step - 1, load.micro_batch, rank, at(load.places[i]));
+}
+
+void Executor::runFunction(const plan::RunT &run) {
+  const plan::FunctionT &function = *job.plan.functions[run.function];
+  places = &run.places;
+  for (size_t i = 0; i < run.places.size(); ++i)
+    slots[i] = at(run.places[i]);
+  for (const auto &next : function.calls) {
+    int64_t begin = trace ? now() : 0;
+    runCall(*next, run.first);
+    if (trace)
+      trace->add(next->name.c_str(), "call", begin, now());
+  }
+}
+
+void Executor::runCall(const plan::CallT &next, bool first) {
+  job.stop.throwIfRaised();
+  call = &next;
+  size_t count = 0;
+  for (const auto *side : {&next.ins, &next.outs})
+    for (const plan::Operand &operand : *side)
+      operands[count++] = slots[operand.slot()] + operand.offset();
+  for (size_t i = 0; i < next.outs.size(); ++i)
+    accumulate[i] =
+        next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
+  char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
+  if (!checker)
+    return kernels.run(next, operands.data(), accumulate.data(), workspace);
+  checker->runCall(next, operands.data(), workspace,
+                   [&](char *const *at, char *scratch) { kernels.run(next, at, accumulate.data(), scratch); });
+}
+
+float Executor::readFloat(const plan::Place &place) const {
+  float value;
+  std::memcpy(&value, at(place), 4);
+  return value;
+}
+
+std::string Executor::describePosition() const {
+  std::string text = fmt::format("rank {}, step {}", rank, step);
+  if (action)
+    text += fmt::format(", action '{}'", action->label);
+  if (call)
+    text += fmt::format(", call '{}'", call->name);
+  if (call && places && !call->outs.empty())
+    text += fmt::format(", tensor '{}'", job.plan.buffers[(*places)[call->outs[0].slot()].buffer()]->name);
+  return text;
+}
+
+} // namespace xlc::runtime

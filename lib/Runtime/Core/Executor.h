@@ -1,0 +1,77 @@
+// The program of one rank: a small loop over the plan's timeline.
+#ifndef XLC_LIB_RUNTIME_CORE_EXECUTOR_H
+#define XLC_LIB_RUNTIME_CORE_EXECUTOR_H
+
+#include "Check.h"
+#include "Collectives.h"
+#include "Data.h"
+#include "Kernels.h"
+#include "Trace.h"
+
+namespace xlc::runtime {
+
+/// Where to fail on purpose: --inject-fault.
+struct Fault {
+  int rank;
+  uint64_t step;      ///< from 1
+  std::string action; ///< a label of the timeline
+};
+
+/// What the ranks of a job share.
+struct JobContext {
+  const Plan &plan;
+  const XlcKernel *codes;
+  const Data &data;
+  Collectives &collectives;
+  const StopSignal &stop;
+  double learningRateFactor = 1;
+  const Fault *fault = nullptr;
+  bool check = false;
+  int spins = 0;
+};
+
+class Executor {
+public:
+  /// `trace` may be null. Throws Rejected where the plan does not fit this machine.
+  Executor(const JobContext &job, int rank, char *arena, RankTrace *trace);
+
+  /// Runs the timeline once; `step` counts from 1.
+  void runStep(uint64_t step);
+
+  float loss() const { return readFloat(*job.plan.loss); }
+  float norm() const { return readFloat(*job.plan.norm); }
+  const MovedBytes &moved() const { return movedBytes; }
+
+  /// Where this rank is or was, for messages: "rank 1, step 3, action 'layer[3] B', call 'attention', tensor '...'".
+  std::string describePosition() const;
+
+private:
+  void runAction(const plan::StepT &step, uint64_t index);
+  void begin(const plan::BeginT &begin);
+  void load(const plan::LoadT &load);
+  void runFunction(const plan::RunT &run);
+  void runCall(const plan::CallT &call, bool first);
+  char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, job.plan.shards); }
+  float readFloat(const plan::Place &place) const;
+
+  const JobContext &job;
+  const int rank;
+  char *const arena;
+  RankTrace *const trace;
+  Team team;
+  Kernels kernels;
+  std::unique_ptr<Checker> checker;
+  MovedBytes movedBytes;
+
+  // Where we are; tables made once, as large as the largest call needs.
+  uint64_t step = 0;
+  const plan::StepT *action = nullptr;
+  const plan::CallT *call = nullptr;
+  const std::vector<plan::Place> *places = nullptr;
+  std::vector<char *> slots, operands;
+  std::vector<uint8_t> accumulate;
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,130 @@
+// See Kernels.h.
+#include "Kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr uint64_t smallestCall = 64 << 10; // bytes of operands; less is not worth waking a thread for
+
+ContractShape shapeOf(const plan::ContractT &c) {
+  ContractShape shape{(int64_t)c.m, (int64_t)c.n, (int64_t)c.k, c.a_m, c.a_k, c.b_k, c.b_n, c.y_m, c.y_n, {}, c.bias};
+  for (const plan::BatchDim &dim : c.batch)
+    shape.batch.push_back({(int64_t)dim.size(), dim.a(), dim.b(), dim.y()});
+  return shape;
+}
+
+HeadStrides stridesOf(const std::unique_ptr<plan::HeadStrides> &s) {
+  return s ? HeadStrides{s->batch(), s->position(), s->head()} : HeadStrides{0, 0, 0};
+}
+
+AttentionShape shapeOf(const plan::AttentionT &a) {
+  return {a.backward,      a.causal,         a.scale,           (int64_t)a.batch, (int64_t)a.queries,
+          (int64_t)a.keys, (int64_t)a.heads, (int64_t)a.groups, (int64_t)a.d,     (int64_t)a.e,
+          stridesOf(a.q),  stridesOf(a.k),   stridesOf(a.v),    stridesOf(a.out), stridesOf(a.dout),
+          stridesOf(a.dq), stridesOf(a.dk),  stridesOf(a.dv)};
+}
+
+AttentionOperands operandsOf(bool backward, char *const *p) {
+  auto f = [&](int i) { return (float *)p[i]; };
+  if (!backward)
+    return {f(0), f(1), f(2), f(3), f(4), nullptr, nullptr, nullptr, nullptr};
+  return {f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8)};
+}
+
+} // namespace
+
+Kernels::Kernels(const Plan &plan, const XlcKernel *codes, Team &team)
+    : plan(plan), codes(codes), team(team), prepared(plan.kernels.size()) {
+  for (const auto &function : plan.functions)
+    for (const auto &call : function->calls)
+      prepare(*call);
+}
+
+/// A kernel is prepared at its first call; contractions once for writing and once for adding, as calls demand.
+void Kernels::prepare(const plan::CallT &call) {
+  const plan::KernelT &kernel = *plan.kernels[call.kernel];
+  Prepared &ready = prepared[call.kernel];
+  int64_t workspace = 0;
+  if (const plan::ContractT *contract = kernel.library.AsContract()) {
+    ContractShape shape = shapeOf(*contract);
+    if (call.accumulate[0] != plan::Accumulate::Always && !ready.write)
+      ready.write.emplace(shape, team.size(), false);
+    if (call.accumulate[0] != plan::Accumulate::Never && !ready.add)
+      ready.add.emplace(shape, team.size(), true);
+    for (const std::optional<Contraction> *c : {&ready.write, &ready.add})
+      if (*c)
+        workspace = std::max(workspace, (*c)->scratch() * (*c)->parts());
+  } else if (const plan::AttentionT *attention = kernel.library.AsAttention()) {
+    ready.attention = shapeOf(*attention);
+    workspace = attentionWorkspace(*ready.attention, team.size());
+  } else if (const plan::ScatterAddT *scatter = kernel.library.AsScatterAdd()) {
+    ready.scatter = {(int64_t)scatter->indices, (int64_t)scatter->rows, (int64_t)scatter->width,
+                     scatter->index == plan::Element::I64};
+  } else {
+    ready.code = codes[kernel.code], ready.extent = kernel.extent, ready.grain = kernel.grain;
+  }
+  if (workspace > (int64_t)call.workspace_bytes || (workspace > 0 && call.workspace.empty()))
+    throw Rejected(fmt::format(
+        "error: call '{}' needs {} bytes of workspace on this machine, the plan has {}: compile the program on a "
+        "machine of this kind",
+        call.name, workspace, call.workspace_bytes));
+}
+
+void Kernels::run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) {
+  const Prepared &kernel = prepared[call.kernel];
+  if (kernel.code) {
+    uint64_t bytes = 0;
+    for (uint64_t some : call.in_bytes)
+      bytes += some;
+    for (uint64_t some : call.out_bytes)
+      bytes += some;
+    return runCode(kernel, bytes, operands, accumulate);
+  }
+  if (kernel.attention)
+    return runAttentionCall(*kernel.attention, operands, workspace);
+  if (const auto &shape = kernel.scatter)
+    return team.run(team.size(), [&](int part) {
+      int64_t begin = shape->rows * part / team.size(), end = shape->rows * (part + 1) / team.size();
+      scatterAdd(*shape, operands[0], (const float *)operands[1], (float *)operands[2], accumulate[0], begin, end);
+    });
+  runContraction(accumulate[0] ? *kernel.add : *kernel.write, call, operands, workspace);
+}
+
+void Kernels::runCode(const Prepared &kernel, uint64_t bytes, char *const *operands, const uint8_t *accumulate) {
+  uint64_t grains = (kernel.extent + kernel.grain - 1) / kernel.grain;
+  uint64_t parts = bytes < smallestCall ? 1 : std::min<uint64_t>(grains, team.size());
+  if (parts <= 1)
+    return kernel.code(operands, 0, (int64_t)kernel.extent, accumulate);
+  team.run((int)parts, [&](int part) {
+    uint64_t begin = grains * part / parts * kernel.grain,
+             end = std::min(kernel.extent, grains * (part + 1) / parts * kernel.grain);
+    if (begin < end)
+      kernel.code(operands, (int64_t)begin, (int64_t)end, accumulate);
+  });
+}
+
+void Kernels::runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands,
+                             char *workspace) {
+  bool bias = call.ins.size() == 3;
+  team.run(contraction.parts(), [&](int part) {
+    contraction.run(part, (const float *)operands[0], (const float *)operands[1],
+                    bias ? (const float *)operands[2] : nullptr, (float *)operands[bias ? 3 : 2],
+                    workspace + part * contraction.scratch());
+  });
+}
+
+void Kernels::runAttentionCall(const AttentionShape &shape, char *const *operands, char *workspace) {
+  AttentionOperands addresses = operandsOf(shape.backward, operands);
+  int64_t items = attentionItems(shape), scratch = attentionScratch(shape);
+  std::atomic<int64_t> next{0}; // causal items differ in length: threads take the next one
+  team.run((int)std::min<int64_t>(team.size(), items), [&](int part) {
+    for (int64_t item; (item = next.fetch_add(1, std::memory_order_relaxed)) < items;)
+      runAttention(shape, addresses, item, workspace + part * scratch);
+  });
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,82 @@
+// See Options.h.
+#include "Options.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr char examples[] = R"(
+Examples:
+  ./train --steps 20                                  train for 20 steps, one line each
+  ./train --steps 20 --log log.jsonl --save final.safetensors
+  ./train --data input_ids=a.npy,labels=b.npy         other data, one .npy file per model input
+  ./train --data folder                               folder/NAME.npy for every input
+  ./train --init final.safetensors --lr 1e-4          go on from saved parameters
+  ./train --steps 3 --profile trace.json              what ran when, for https://ui.perfetto.dev
+  ./train --inject-fault 1:3:update                   rank 1 fails in step 3 at the action 'update'
+
+Exit codes: 0 done, 1 input rejected, 2 usage, 5 a rank failed, 7 the loss is not finite, 70 internal error)";
+
+/// "rank:step:action"; the action may contain colons.
+Fault parseFault(const std::string &text) {
+  size_t first = text.find(':'), second = first == std::string::npos ? first : text.find(':', first + 1);
+  Fault fault;
+  if (second == std::string::npos || second + 1 == text.size() ||
+      !CLI::detail::lexical_cast(text.substr(0, first), fault.rank) ||
+      !CLI::detail::lexical_cast(text.substr(first + 1, second - first - 1), fault.step) || fault.rank < 0 ||
+      fault.step < 1)
+    throw CLI::ValidationError("--inject-fault",
+                               fmt::format("'{}' is not rank:step:action, for example 1:3:update", text));
+  fault.action = text.substr(second + 1);
+  return fault;
+}
+
+/// "folder" or "name=path,name=path".
+void parseData(const std::string &text, Options &options) {
+  if (text.find('=') == std::string::npos) {
+    options.dataFolder = text;
+    return;
+  }
+  for (const std::string &entry : CLI::detail::split(text, ',')) {
+    size_t equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size())
+      throw CLI::ValidationError("--data", fmt::format("'{}' is not name=path", entry));
+    options.dataFiles[entry.substr(0, equals)] = entry.substr(equals + 1);
+  }
+}
+
+} // namespace
+
+std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, Exit &exit) {
+  Options options;
+  CLI::App app(about);
+  app.footer(examples);
+  app.set_version_flag("--version", fmt::format("xlc runtime {}\n{}", XLC_VERSION, about));
+  app.add_option("--steps", options.steps, "optimizer steps; default: once over the data")->check(CLI::PositiveNumber);
+  app.add_option("--log", options.log, "write one JSON object per step to this file");
+  app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
+  app.add_option("--init", options.init, "begin from the parameters in this safetensors file");
+  app.add_option_function<std::string>(
+      "--data", [&](const std::string &text) { parseData(text, options); }, "a folder of NAME.npy, or name=path,...");
+  app.add_option("--lr", options.learningRate, "learning rate; groups with their own keep their ratio to the first")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", options.seed, "seed of random initial values; default: the spec's");
+  app.add_option("--profile", options.profile, "write a trace of every rank to this file");
+  app.add_option("--stats", options.stats, "write bytes planned and used to this file");
+  app.add_option_function<std::string>(
+      "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
+      "make a rank fail: rank:step:action");
+  app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow");
+  try {
+    app.parse(argc, const_cast<char **>(argv));
+  } catch (const CLI::ParseError &result) {
+    exit = result.get_exit_code() == 0 ? Exit::Done : Exit::Usage;
+    app.exit(result);
+    return std::nullopt;
+  }
+  return options;
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,44 @@
+// See Trace.h. The format: "Trace Event Format", complete events ("ph": "X"), times in microseconds.
+#include "Trace.h"
+
+#include "Failure.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+namespace xlc::runtime {
+
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
+  std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "w"), std::fclose);
+  if (!file)
+    throw Rejected(fmt::format("{}: error: cannot be written", path));
+  int64_t origin = INT64_MAX;
+  for (const RankTrace &rank : ranks)
+    for (const TraceEvent &event : rank.all)
+      origin = std::min(origin, event.begin);
+  fmt::print(file.get(), "{{\"traceEvents\":[\n");
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    fmt::print(file.get(), "{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
+               rank ? ",\n" : "", rank, rank);
+    for (const TraceEvent &event : ranks[rank].all)
+      fmt::print(file.get(),
+                 ",\n{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":0,\"ts\":{:.3f},\"dur\":{:.3f}}}",
+                 nlohmann::json(event.name).dump(), event.kind, rank, (event.begin - origin) / 1e3,
+                 (event.end - event.begin) / 1e3);
+  }
+  fmt::print(file.get(), "\n]}}\n");
+  if (std::ferror(file.get()))
+    throw Rejected(fmt::format("{}: error: cannot be written", path));
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,220 @@
+// See Attention.h. Tiles are 64 queries x 128 keys: a tile of scores (32 kB) and the packed panels of its
+// operands stay in L2.
+//
+//   forward item  = (sample, head, up to 256 queries)         backward item = (sample, group)
+//     for each block of keys: pack K^T, V                        for each block of keys: pack K^T, K, V^T
+//       for each tile of queries:                                  for each head of the group, tile of queries:
+//         S = Q K^T; running softmax; O += P V                       P from S, lse; dV += P^T dO; dS; dK += dS^T Q; dQ
+//         += dS K
+#include "Attention.h"
+
+#include "AttentionRows.h"
+#include "Product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr int64_t queryTile = 64, keyBlock = 128, queryChunk = 256;
+
+int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+int64_t ceilDiv(int64_t value, int64_t by) { return (value + by - 1) / by; }
+
+/// Cuts scratch in arrays that begin on cache lines; with a null base it only counts.
+class Scratch {
+public:
+  explicit Scratch(char *base) : base(base) {}
+  float *take(int64_t floats) {
+    float *result = (float *)(base + used);
+    used += roundUp(floats * 4, 64);
+    return result;
+  }
+  int64_t bytes() const { return used; }
+
+private:
+  char *base;
+  int64_t used = 0;
+};
+
+/// Keys that query `i` may see.
+int64_t visibleKeys(const AttentionShape &s, int64_t i) { return s.causal ? std::min(i + 1, s.keys) : s.keys; }
+
+struct ForwardScratch {
+  float *keys, *values, *scores, *sums, *maximum, *total;
+  ForwardScratch(const AttentionShape &s, Scratch &scratch) {
+    int64_t block = std::min(keyBlock, roundUp(s.keys, panelWidth)), chunk = std::min(queryChunk, s.queries);
+    keys = scratch.take(panelFloats(s.d, block));
+    values = scratch.take(panelFloats(block, s.e));
+    scores = scratch.take(std::min(queryTile, chunk) * block);
+    sums = scratch.take(chunk * s.e);
+    maximum = scratch.take(chunk);
+    total = scratch.take(chunk);
+  }
+};
+
+/// Where an item's vectors begin.
+struct Head {
+  const float *q, *k, *v, *dout;
+  float *out, *lse, *dq, *dk, *dv;
+  Head(const AttentionShape &s, const AttentionOperands &o, int64_t sample, int64_t head) {
+    int64_t group = head / (s.heads / s.groups);
+    q = o.q + sample * s.q.batch + head * s.q.head;
+    k = o.k + sample * s.k.batch + group * s.k.head;
+    v = o.v + sample * s.v.batch + group * s.v.head;
+    out = o.out + sample * s.out.batch + head * s.out.head;
+    lse = o.lse + (sample * s.heads + head) * s.queries;
+    if (!s.backward)
+      return;
+    dout = o.dout + sample * s.dout.batch + head * s.dout.head;
+    dq = o.dq + sample * s.dq.batch + head * s.dq.head;
+    dk = o.dk + sample * s.dk.batch + group * s.dk.head;
+    dv = o.dv + sample * s.dv.batch + group * s.dv.head;
+  }
+};
+
+/// One tile of `rows` queries from `i` (chunk-relative `r`) against the packed block of keys [j, j + count).
+void forwardTile(const AttentionShape &s, const Head &head, const ForwardScratch &w, int64_t i, int64_t r, int64_t rows,
+                 int64_t j, int64_t count) {
+  int64_t seen = std::min(count, visibleKeys(s, i + rows - 1) - j), padded = roundUp(seen, panelWidth);
+  if (seen <= 0)
+    return;
+  multiplyPanels(head.q + i * s.q.position, s.q.position, 1, {w.keys, s.d}, rows, padded, s.d, w.scores, padded, false);
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t valid = std::clamp<int64_t>(visibleKeys(s, i + row) - j, 0, count);
+    float *scores = w.scores + row * padded, *sums = w.sums + (r + row) * s.e;
+    if (valid == 0) {
+      std::fill(scores, scores + padded, 0.0f);
+      continue;
+    }
+    float factor = softmaxRow(scores, valid, padded, (float)s.scale, w.maximum[r + row], w.total[r + row]);
+    if (factor != 1)
+      scaleRow(sums, sums, s.e, factor);
+  }
+  multiplyPanels(w.scores, padded, 1, {w.values, count}, rows, s.e, seen, w.sums + r * s.e, s.e, true);
+}
+
+void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int64_t item, char *base) {
+  int64_t chunks = ceilDiv(s.queries, queryChunk);
+  int64_t sample = item / chunks / s.heads, begin = item % chunks * queryChunk;
+  int64_t rows = std::min(queryChunk, s.queries - begin);
+  Head head(s, operands, sample, item / chunks % s.heads);
+  Scratch scratch(base);
+  ForwardScratch w(s, scratch);
+  std::fill(w.sums, w.sums + rows * s.e, 0.0f);
+  std::fill(w.maximum, w.maximum + rows, -std::numeric_limits<float>::infinity());
+  std::fill(w.total, w.total + rows, 0.0f);
+  int64_t last = visibleKeys(s, begin + rows - 1);
+  for (int64_t j = 0; j < last; j += keyBlock) {
+    int64_t count = std::min(keyBlock, s.keys - j);
+    packPanels(head.k + j * s.k.position, 1, s.k.position, s.d, count, w.keys);
+    packPanels(head.v + j * s.v.position, s.v.position, 1, count, s.e, w.values);
+    for (int64_t r = 0; r < rows; r += queryTile)
+      forwardTile(s, head, w, begin + r, r, std::min(queryTile, rows - r), j, count);
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    scaleRow(w.sums + r * s.e, head.out + (begin + r) * s.out.position, s.e, w.total[r] > 0 ? 1 / w.total[r] : 0);
+    head.lse[begin + r] = w.maximum[r] + std::log(w.total[r]);
+  }
+}
+
+struct BackwardScratch {
+  float *keysT, *keys, *valuesT, *queries, *douts, *p, *ds, *delta;
+  BackwardScratch(const AttentionShape &s, Scratch &scratch) {
+    int64_t block = std::min(keyBlock, roundUp(s.keys, panelWidth)), rows = std::min(queryTile, s.queries);
+    keysT = scratch.take(panelFloats(s.d, block));
+    keys = scratch.take(panelFloats(block, s.d));
+    valuesT = scratch.take(panelFloats(s.e, block));
+    queries = scratch.take(panelFloats(rows, s.d));
+    douts = scratch.take(panelFloats(rows, s.e));
+    p = scratch.take(rows * block);
+    ds = scratch.take(rows * block);
+    delta = scratch.take(s.heads / s.groups * s.queries);
+  }
+};
+
+/// Adds what one tile of queries, from `i`, and the packed block of keys [j, j + count) contribute.
+void backwardTile(const AttentionShape &s, const Head &head, const BackwardScratch &w, const float *delta, int64_t i,
+                  int64_t rows, int64_t j, int64_t count) {
+  int64_t seen = std::min(count, visibleKeys(s, i + rows - 1) - j), padded = roundUp(seen, panelWidth);
+  if (seen <= 0)
+    return;
+  const float *q = head.q + i * s.q.position, *dout = head.dout + i * s.dout.position;
+  multiplyPanels(q, s.q.position, 1, {w.keysT, s.d}, rows, padded, s.d, w.p, padded, false);
+  multiplyPanels(dout, s.dout.position, 1, {w.valuesT, s.e}, rows, padded, s.e, w.ds, padded, false);
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t valid = std::clamp<int64_t>(visibleKeys(s, i + row) - j, 0, seen);
+    probabilitiesRow(w.p + row * padded, valid, padded, (float)s.scale, head.lse[i + row]);
+    scoreGradientRow(w.p + row * padded, w.ds + row * padded, padded, delta[i + row], (float)s.scale);
+  }
+  packPanels(dout, s.dout.position, 1, rows, s.e, w.douts);
+  multiplyPanels(w.p, 1, padded, {w.douts, rows}, seen, s.e, rows, head.dv + j * s.dv.position, s.dv.position, true);
+  packPanels(q, s.q.position, 1, rows, s.d, w.queries);
+  multiplyPanels(w.ds, 1, padded, {w.queries, rows}, seen, s.d, rows, head.dk + j * s.dk.position, s.dk.position, true);
+  multiplyPanels(w.ds, padded, 1, {w.keys, count}, rows, s.d, seen, head.dq + i * s.dq.position, s.dq.position, true);
+}
+
+/// delta = rowwise sum of dout * out; dq, to which every block of keys adds, begins at zero.
+void beginHead(const AttentionShape &s, const Head &head, float *delta) {
+  for (int64_t i = 0; i < s.queries; ++i) {
+    std::fill_n(head.dq + i * s.dq.position, s.d, 0.0f);
+    delta[i] = dotRow(head.dout + i * s.dout.position, head.out + i * s.out.position, s.e);
+  }
+}
+
+/// Packs a block of keys and values; dk and dv, to which every tile of queries adds, begin at zero.
+void beginKeys(const AttentionShape &s, const Head &head, const BackwardScratch &w, int64_t j, int64_t count) {
+  packPanels(head.k + j * s.k.position, 1, s.k.position, s.d, count, w.keysT);
+  packPanels(head.k + j * s.k.position, s.k.position, 1, count, s.d, w.keys);
+  packPanels(head.v + j * s.v.position, 1, s.v.position, s.e, count, w.valuesT);
+  for (int64_t r = j; r < j + count; ++r) {
+    std::fill_n(head.dk + r * s.dk.position, s.d, 0.0f);
+    std::fill_n(head.dv + r * s.dv.position, s.e, 0.0f);
+  }
+}
+
+void backwardItem(const AttentionShape &s, const AttentionOperands &operands, int64_t item, char *base) {
+  int64_t sample = item / s.groups, perGroup = s.heads / s.groups, firstHead = item % s.groups * perGroup;
+  Scratch scratch(base);
+  BackwardScratch w(s, scratch);
+  for (int64_t h = 0; h < perGroup; ++h)
+    beginHead(s, Head(s, operands, sample, firstHead + h), w.delta + h * s.queries);
+  for (int64_t j = 0; j < s.keys; j += keyBlock) {
+    int64_t count = std::min(keyBlock, s.keys - j);
+    beginKeys(s, Head(s, operands, sample, firstHead), w, j, count);
+    for (int64_t h = 0; h < perGroup; ++h)
+      for (int64_t i = 0; i < s.queries; i += queryTile)
+        backwardTile(s, Head(s, operands, sample, firstHead + h), w, w.delta + h * s.queries, i,
+                     std::min(queryTile, s.queries - i), j, count);
+  }
+}
+
+} // namespace
+
+int64_t attentionItems(const AttentionShape &shape) {
+  return shape.backward ? shape.batch * shape.groups : shape.batch * shape.heads * ceilDiv(shape.queries, queryChunk);
+}
+
+int64_t attentionScratch(const AttentionShape &shape) {
+  Scratch scratch(nullptr);
+  if (shape.backward)
+    BackwardScratch(shape, scratch);
+  else
+    ForwardScratch(shape, scratch);
+  return scratch.bytes();
+}
+
+void runAttention(const AttentionShape &shape, const AttentionOperands &operands, int64_t item, char *scratch) {
+  if (shape.backward)
+    backwardItem(shape, operands, item, scratch);
+  else
+    forwardItem(shape, operands, item, scratch);
+}
+
+int64_t attentionWorkspace(const AttentionShape &shape, int threads) {
+  return attentionScratch(shape) * std::min<int64_t>(threads, attentionItems(shape));
+}
+
+} // namespace xlc::runtime

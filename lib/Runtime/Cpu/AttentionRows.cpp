@@ -1,0 +1,128 @@
+// See AttentionRows.h. Sums run in 16 lanes that are added in a fixed order, whatever the instruction set's width.
+#include "AttentionRows.h"
+
+#include "Vector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace xlc::runtime {
+namespace {
+
+using Float = Vector<16>::Float;
+using Int = Vector<16>::Int;
+using Loose = Vector<16>::Loose;
+
+XLC_INLINE float addLanes(const Float &lanes) {
+  float sum = 0;
+  for (int i = 0; i < 16; ++i)
+    sum += lanes[i];
+  return sum;
+}
+XLC_INLINE float maxLanes(const Float &lanes) {
+  float maximum = lanes[0];
+  for (int i = 1; i < 16; ++i)
+    maximum = std::max(maximum, lanes[i]);
+  return maximum;
+}
+XLC_INLINE void fillTail(float *row, int64_t valid, int64_t padded) {
+  for (int64_t i = valid; i < padded; ++i)
+    row[i] = -std::numeric_limits<float>::infinity();
+}
+
+XLC_INLINE float softmaxBody(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum) {
+  fillTail(scores, valid, padded);
+  Float greatest = *(Loose *)scores * scale;
+  for (int64_t i = 0; i < padded; i += 16) {
+    Float x = *(Loose *)(scores + i) * scale;
+    greatest = x > greatest ? x : greatest;
+    *(Loose *)(scores + i) = x;
+  }
+  float next = std::max(maximum, maxLanes(greatest));
+  Float total = {};
+  for (int64_t i = 0; i < padded; i += 16) {
+    Float x = *(Loose *)(scores + i) - next;
+    exponential<16>(x);
+    total += x;
+    *(Loose *)(scores + i) = x;
+  }
+  float factor = maximum == next ? 1 : std::exp(maximum - next);
+  maximum = next;
+  sum = sum * factor + addLanes(total);
+  return factor;
+}
+
+XLC_INLINE void probabilitiesBody(float *scores, int64_t valid, int64_t padded, float scale, float lse) {
+  fillTail(scores, valid, padded);
+  for (int64_t i = 0; i < padded; i += 16) {
+    Float x = *(Loose *)(scores + i) * scale - lse;
+    exponential<16>(x);
+    *(Loose *)(scores + i) = x;
+  }
+}
+
+XLC_INLINE void scoreGradientBody(const float *probabilities, float *dscores, int64_t padded, float delta,
+                                  float scale) {
+  for (int64_t i = 0; i < padded; i += 16)
+    *(Loose *)(dscores + i) = *(const Loose *)(probabilities + i) * (*(Loose *)(dscores + i) - delta) * scale;
+}
+
+XLC_INLINE void scaleBody(const float *from, float *to, int64_t n, float factor) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = from[i] * factor;
+}
+
+XLC_INLINE float dotBody(const float *a, const float *b, int64_t n) {
+  Float lanes = {};
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    lanes += *(const Loose *)(a + i) * *(const Loose *)(b + i);
+  float sum = addLanes(lanes);
+  for (; i < n; ++i)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+// One function per row kernel and instruction set.
+#define XLC_FOR_EACH_ISA(result, name, parameters, ...)                                                                \
+  XLC_AVX512 result name##Avx512 parameters { return name##Body(__VA_ARGS__); }                                        \
+  XLC_AVX2 result name##Avx2 parameters { return name##Body(__VA_ARGS__); }                                            \
+  result name##Any parameters {                                                                                        \
+    switch (findIsa()) {                                                                                               \
+    case Isa::Avx512:                                                                                                  \
+      return name##Avx512(__VA_ARGS__);                                                                                \
+    case Isa::Avx2:                                                                                                    \
+      return name##Avx2(__VA_ARGS__);                                                                                  \
+    case Isa::Baseline:                                                                                                \
+      break;                                                                                                           \
+    }                                                                                                                  \
+    return name##Body(__VA_ARGS__);                                                                                    \
+  }
+XLC_FOR_EACH_ISA(float, softmax,
+                 (float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum), scores, valid,
+                 padded, scale, maximum, sum)
+XLC_FOR_EACH_ISA(void, probabilities, (float *scores, int64_t valid, int64_t padded, float scale, float lse), scores,
+                 valid, padded, scale, lse)
+XLC_FOR_EACH_ISA(void, scoreGradient,
+                 (const float *probabilities, float *dscores, int64_t padded, float delta, float scale), probabilities,
+                 dscores, padded, delta, scale)
+XLC_FOR_EACH_ISA(void, scale, (const float *from, float *to, int64_t n, float factor), from, to, n, factor)
+XLC_FOR_EACH_ISA(float, dot, (const float *a, const float *b, int64_t n), a, b, n)
+#undef XLC_FOR_EACH_ISA
+
+} // namespace
+
+float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum) {
+  return softmaxAny(scores, valid, padded, scale, maximum, sum);
+}
+void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale, float lse) {
+  probabilitiesAny(scores, valid, padded, scale, lse);
+}
+void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, float delta, float scale) {
+  scoreGradientAny(probabilities, dscores, padded, delta, scale);
+}
+void scaleRow(const float *from, float *to, int64_t n, float factor) { scaleAny(from, to, n, factor); }
+float dotRow(const float *a, const float *b, int64_t n) { return dotAny(a, b, n); }
+
+} // namespace xlc::runtime

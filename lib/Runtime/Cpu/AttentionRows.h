@@ -1,0 +1,28 @@
+// The row work of attention between its products: maxima, exponentials and sums of one row of a tile of scores.
+#ifndef XLC_LIB_RUNTIME_CPU_ATTENTIONROWS_H
+#define XLC_LIB_RUNTIME_CPU_ATTENTIONROWS_H
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+/// Running softmax of one row: scores[0, valid) become e^(scale * score - maximum), [valid, padded) zero, where
+/// `maximum` is the greatest scaled score so far; `sum` is brought up to date. Returns the factor for what was summed
+/// before. `padded` is a multiple of 16.
+float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum);
+
+/// scores[0, valid) become the probabilities e^(scale * score - lse); [valid, padded) zero.
+void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale, float lse);
+
+/// dscores = probabilities * (dscores - delta) * scale, over `padded` elements.
+void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, float delta, float scale);
+
+/// to = factor * from, n elements; they may be the same.
+void scaleRow(const float *from, float *to, int64_t n, float factor);
+
+/// Sum of a[i] * b[i].
+float dotRow(const float *a, const float *b, int64_t n);
+
+} // namespace xlc::runtime
+
+#endif

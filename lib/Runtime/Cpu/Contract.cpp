@@ -1,0 +1,105 @@
+// See Contract.h.
+#include "Contract.h"
+
+#include "LibraryProduct.h"
+#include "Product.h"
+
+#include <algorithm>
+
+namespace xlc::runtime {
+namespace {
+
+int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+/// Begin of part i when `size` is cut in `parts` pieces at multiples of `grain`.
+int64_t cutAt(int64_t size, int64_t parts, int64_t i, int64_t grain) {
+  return std::min(size, roundUp(size, grain) / grain * i / parts * grain);
+}
+
+ProductShape productOf(const ContractShape &s, int64_t m, int64_t n) {
+  return {m, n, s.k, s.aM, s.aK, s.bK, s.bN, s.yM, s.yN};
+}
+
+/// Product.h and oneDNN write contiguous rows: a column-major y is computed as its transpose.
+ProductShape rowMajor(const ProductShape &s, bool &swapped) {
+  swapped = s.cN != 1 && s.cM == 1;
+  return swapped ? ProductShape{s.n, s.m, s.k, s.bN, s.bK, s.aK, s.aM, s.cN, s.cM} : s;
+}
+
+} // namespace
+
+Contraction::Contraction(const ContractShape &shape, int threads, bool accumulate, bool run)
+    : shape(shape), accumulate(accumulate) {
+  int64_t batches = 1;
+  for (const ContractShape::Batch &dim : shape.batch)
+    batches *= dim.size;
+  // Small products are not worth waking anybody.
+  int64_t parts = std::min<int64_t>(threads, std::max<int64_t>(1, batches * shape.m * shape.n * shape.k / (1 << 15)));
+  bool cutRows = shape.aK == 1 ? shape.m >= 16 * parts : shape.m >= shape.n;
+  for (int64_t i = 0; i < parts; ++i) {
+    if (batches >= parts)
+      addCut(cutAt(batches, parts, i, 1), cutAt(batches, parts, i + 1, 1), 0, shape.m, 0, shape.n, run);
+    else if (cutRows)
+      addCut(0, batches, cutAt(shape.m, parts, i, 16), cutAt(shape.m, parts, i + 1, 16), 0, shape.n, run);
+    else
+      addCut(0, batches, 0, shape.m, cutAt(shape.n, parts, i, 32), cutAt(shape.n, parts, i + 1, 32), run);
+  }
+}
+Contraction::~Contraction() = default;
+Contraction::Contraction(Contraction &&) noexcept = default;
+
+void Contraction::addCut(int64_t batchBegin, int64_t batchEnd, int64_t mBegin, int64_t mEnd, int64_t nBegin,
+                         int64_t nEnd, bool run) {
+  if (batchBegin == batchEnd || mBegin == mEnd || nBegin == nEnd)
+    return;
+  Cut cut{batchBegin, batchEnd, mBegin, mEnd, nBegin, nEnd, nullptr};
+  bool swapped;
+  ProductShape product = rowMajor(productOf(shape, mEnd - mBegin, nEnd - nBegin), swapped);
+  if (!(swapped && shape.bias))
+    cut.library = LibraryProduct::tryMake(product, shape.bias, accumulate, run);
+  int64_t bytes = cut.library ? cut.library->scratch() : productWorkspace(product);
+  scratchBytes = std::max(scratchBytes, roundUp(bytes, 64));
+  cuts.push_back(std::move(cut));
+}
+
+void Contraction::run(int part, const float *a, const float *b, const float *bias, float *y, char *scratch) const {
+  const Cut &cut = cuts[part];
+  for (int64_t i = cut.batchBegin; i < cut.batchEnd; ++i) {
+    int64_t rest = i, aAt = cut.mBegin * shape.aM, bAt = cut.nBegin * shape.bN,
+            yAt = cut.mBegin * shape.yM + cut.nBegin * shape.yN;
+    for (size_t dim = shape.batch.size(); dim-- > 0;) {
+      const ContractShape::Batch &d = shape.batch[dim];
+      int64_t index = rest % d.size;
+      rest /= d.size;
+      aAt += index * d.a, bAt += index * d.b, yAt += index * d.y;
+    }
+    runOne(cut, a + aAt, b + bAt, bias ? bias + cut.nBegin : nullptr, y + yAt, scratch);
+  }
+}
+
+void Contraction::runOne(const Cut &cut, const float *a, const float *b, const float *bias, float *y,
+                         char *scratch) const {
+  bool swapped;
+  ProductShape product = productOf(shape, cut.mEnd - cut.mBegin, cut.nEnd - cut.nBegin);
+  ProductShape ordered = rowMajor(product, swapped);
+  if (cut.library)
+    return cut.library->run(swapped ? b : a, swapped ? a : b, bias, y, scratch);
+  if (bias) // the product adds to rows that begin as the bias
+    for (int64_t i = 0; i < product.m; ++i)
+      for (int64_t j = 0; j < product.n; ++j) {
+        float &out = y[i * product.cM + j * product.cN];
+        out = accumulate ? out + bias[j] : bias[j];
+      }
+  multiply(ordered, swapped ? b : a, swapped ? a : b, y, accumulate || bias, scratch);
+}
+
+int64_t contractWorkspace(const ContractShape &shape, int threads) {
+  int64_t bytes = 0;
+  for (bool accumulate : {false, true}) {
+    Contraction contraction(shape, threads, accumulate, false);
+    bytes = std::max(bytes, contraction.scratch() * contraction.parts());
+  }
+  return bytes;
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,49 @@
+// Contractions: how a call is cut between threads, and which code does each part.
+//
+// The output is cut, never the summed dimension, so no thread waits for another. A part whose operands are
+// dense goes to oneDNN's blocked kernel (its other kernels allocate, so they are not used); everything else to
+// Product.h. Who does what is decided here once, for the plan's workspace and for the run alike.
+#ifndef XLC_LIB_RUNTIME_CPU_CONTRACT_H
+#define XLC_LIB_RUNTIME_CPU_CONTRACT_H
+
+#include "xlc/Runtime/Workspace.h"
+
+#include <memory>
+
+namespace xlc::runtime {
+
+struct LibraryProduct;
+
+/// A contraction prepared for a number of threads. Not to be run by two calls at once.
+class Contraction {
+public:
+  /// With `run` false only the workspace is worked out.
+  Contraction(const ContractShape &shape, int threads, bool accumulate, bool run = true);
+  ~Contraction();
+  Contraction(Contraction &&) noexcept;
+
+  /// Scratch of one thread, a multiple of 64.
+  int64_t scratch() const { return scratchBytes; }
+  int parts() const { return (int)cuts.size(); }
+
+  /// Does part `part` of y = a b (+ bias) (+ y where it accumulates); `bias` may be null.
+  void run(int part, const float *a, const float *b, const float *bias, float *y, char *scratch) const;
+
+private:
+  struct Cut {
+    int64_t batchBegin, batchEnd, mBegin, mEnd, nBegin, nEnd;
+    std::unique_ptr<LibraryProduct> library; ///< none: Product.h
+  };
+  void addCut(int64_t batchBegin, int64_t batchEnd, int64_t mBegin, int64_t mEnd, int64_t nBegin, int64_t nEnd,
+              bool run);
+  void runOne(const Cut &cut, const float *a, const float *b, const float *bias, float *y, char *scratch) const;
+
+  ContractShape shape;
+  bool accumulate;
+  std::vector<Cut> cuts;
+  int64_t scratchBytes = 0;
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,112 @@
+// See LibraryProduct.h. Only oneDNN's "brg" kernels are taken: they need dense operands and use the caller's scratch;
+// "gemm" allocates its packing buffers in each call, and "ref" is slow. Deep products (k > 4096) run faster in
+// Product.h, which blocks k.
+#include "LibraryProduct.h"
+
+#include <dnnl.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+extern "C" {
+void omp_set_num_threads(int); // libgomp, which oneDNN brings along
+int omp_get_max_threads(void);
+}
+
+namespace xlc::runtime {
+
+void useOneLibraryThread() { omp_set_num_threads(1); }
+
+struct LibraryProduct::State {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::matmul::primitive_desc description;
+  dnnl::matmul primitive;
+  dnnl::stream stream;
+  dnnl::memory a, b, bias, c, scratch;
+  std::vector<dnnl_exec_arg_t> arguments;
+};
+
+namespace {
+
+constexpr int64_t deepest = 4096;
+
+/// Restores the caller's number of OpenMP threads.
+class OneThread {
+public:
+  OneThread() : before(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before); }
+
+private:
+  int before;
+};
+
+/// The strides oneDNN sees; a dimension of size 1 gets the dense one.
+dnnl::memory::desc describe(int64_t rows, int64_t columns, int64_t row, int64_t column) {
+  if (columns == 1 && row == 1)
+    column = rows;
+  else if (columns == 1)
+    column = 1;
+  if (rows == 1)
+    row = column == 1 ? columns : 1;
+  return {{rows, columns}, dnnl::memory::data_type::f32, dnnl::memory::dims{row, column}};
+}
+
+bool isDense(int64_t rows, int64_t columns, int64_t row, int64_t column) {
+  return (column == 1 && (row == columns || rows == 1)) || (row == 1 && (column == rows || columns == 1));
+}
+
+} // namespace
+
+std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, bool bias, bool add, bool run) {
+  if (s.k > deepest || !isDense(s.m, s.k, s.aM, s.aK) || !isDense(s.k, s.n, s.bK, s.bN) || s.cN != 1 ||
+      (s.cM != s.n && s.m != 1))
+    return nullptr;
+  OneThread single;
+  auto state = std::make_unique<State>();
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (add) {
+    dnnl::post_ops sum;
+    sum.append_sum(1);
+    attributes.set_post_ops(sum);
+  }
+  auto a = describe(s.m, s.k, s.aM, s.aK), b = describe(s.k, s.n, s.bK, s.bN), c = describe(s.m, s.n, s.n, 1);
+  auto row = describe(1, s.n, s.n, 1);
+  auto wanted = bias ? dnnl::matmul::desc(a, b, row, c) : dnnl::matmul::desc(a, b, c);
+  state->description = dnnl::matmul::primitive_desc(wanted, attributes, state->engine, true);
+  if (!state->description || !std::string_view(state->description.impl_info_str()).starts_with("brg"))
+    return nullptr;
+  auto product = std::make_unique<LibraryProduct>();
+  if (run) {
+    state->primitive = dnnl::matmul(state->description);
+    state->stream = dnnl::stream(state->engine);
+    auto memory = [&](const dnnl::memory::desc &of) { return dnnl::memory(of, state->engine, nullptr); };
+    state->a = memory(a), state->b = memory(b), state->bias = memory(row), state->c = memory(c);
+    state->scratch = memory(state->description.scratchpad_desc());
+    state->arguments = {{DNNL_ARG_SRC, state->a.get()},
+                        {DNNL_ARG_WEIGHTS, state->b.get()},
+                        {DNNL_ARG_DST, state->c.get()},
+                        {DNNL_ARG_SCRATCHPAD, state->scratch.get()}};
+    if (bias)
+      state->arguments.push_back({DNNL_ARG_BIAS, state->bias.get()});
+  }
+  product->state = std::move(state);
+  return product;
+}
+
+LibraryProduct::~LibraryProduct() = default;
+
+int64_t LibraryProduct::scratch() const { return (int64_t)state->description.scratchpad_desc().get_size(); }
+
+void LibraryProduct::run(const float *a, const float *b, const float *bias, float *c, char *scratch) const {
+  state->a.set_data_handle(const_cast<float *>(a));
+  state->b.set_data_handle(const_cast<float *>(b));
+  state->bias.set_data_handle(const_cast<float *>(bias));
+  state->c.set_data_handle(c);
+  state->scratch.set_data_handle(scratch);
+  dnnl::error::wrap_c_api(dnnl_primitive_execute(state->primitive.get(), state->stream.get(),
+                                                 (int)state->arguments.size(), state->arguments.data()),
+                          "a matrix product failed in oneDNN");
+}
+
+} // namespace xlc::runtime

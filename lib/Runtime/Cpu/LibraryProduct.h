@@ -1,0 +1,27 @@
+// One oneDNN matmul of fixed shape on one thread, with scratch from the caller.
+#ifndef XLC_LIB_RUNTIME_CPU_LIBRARYPRODUCT_H
+#define XLC_LIB_RUNTIME_CPU_LIBRARYPRODUCT_H
+
+#include "Product.h"
+
+#include <memory>
+
+namespace xlc::runtime {
+
+/// Makes the calling thread's oneDNN calls single-threaded: our pools cut the work. Once per thread.
+void useOneLibraryThread();
+
+struct LibraryProduct {
+  /// None where oneDNN has no kernel for the shape that works without allocating, or ours is faster.
+  static std::unique_ptr<LibraryProduct> tryMake(const ProductShape &shape, bool bias, bool add, bool run);
+  ~LibraryProduct();
+  int64_t scratch() const;
+  void run(const float *a, const float *b, const float *bias, float *c, char *scratch) const;
+
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace xlc::runtime
+
+#endif

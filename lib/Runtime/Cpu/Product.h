@@ -1,0 +1,46 @@
+// Matrix products of any strides, on one thread, without allocating.
+//
+// oneDNN's fast path wants dense operands; its other path allocates megabytes in every call. Slices of the output
+// that our threads take, and the tiles of attention, are strided: those products are done here. The idea is the usual
+// one (Goto and van de Geijn, 2008): pack B in panels of 32 columns, A in panels of rows, and keep a tile of C in
+// registers. The order of additions of an element of C depends on K only.
+#ifndef XLC_LIB_RUNTIME_CPU_PRODUCT_H
+#define XLC_LIB_RUNTIME_CPU_PRODUCT_H
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+/// Columns of a packed panel of B.
+constexpr int64_t panelWidth = 32;
+
+/// Floats that `packPanels` writes for b[k, n].
+constexpr int64_t panelFloats(int64_t k, int64_t n) { return k * ((n + panelWidth - 1) / panelWidth) * panelWidth; }
+
+/// Packs b[k, n] (strides in elements) in panels of 32 columns, the last one filled with zeros.
+void packPanels(const float *b, int64_t bK, int64_t bN, int64_t k, int64_t n, float *panels);
+
+/// Panels packed from b[depth, n], of which a product uses the first rows.
+struct Panels {
+  const float *data;
+  int64_t depth;
+};
+
+/// c[m, n] = a[m, k] * first k rows of the panels (+ c where `add`). Rows of c are contiguous, `cM` elements apart.
+void multiplyPanels(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, int64_t k, float *c,
+                    int64_t cM, bool add);
+
+/// Sizes and strides (elements) of c[m, n] = a[m, k] b[k, n].
+struct ProductShape {
+  int64_t m, n, k, aM, aK, bK, bN, cM, cN;
+};
+
+/// Bytes of scratch `multiply` needs for this shape.
+int64_t productWorkspace(const ProductShape &shape);
+
+/// c = a b (+ c where `add`), with scratch of `productWorkspace` bytes, 64-byte aligned.
+void multiply(const ProductShape &shape, const float *a, const float *b, float *c, bool add, char *workspace);
+
+} // namespace xlc::runtime
+
+#endif

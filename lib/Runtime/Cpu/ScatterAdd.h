@@ -1,0 +1,21 @@
+// y[indices[i], :] += updates[i, :], in ascending i for every element, whatever the number of threads.
+#ifndef XLC_LIB_RUNTIME_CPU_SCATTERADD_H
+#define XLC_LIB_RUNTIME_CPU_SCATTERADD_H
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+struct ScatterAddShape {
+  int64_t indices, rows, width;
+  bool wideIndex; ///< i64, else i32
+};
+
+/// Does rows [begin, end) of y: clears them unless `add`, then adds the updates that fall there. Throws
+/// std::out_of_range for an index outside [0, rows).
+void scatterAdd(const ScatterAddShape &shape, const void *indices, const float *updates, float *y, bool add,
+                int64_t begin, int64_t end);
+
+} // namespace xlc::runtime
+
+#endif

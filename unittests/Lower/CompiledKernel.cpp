@@ -1,0 +1,170 @@
+// From text to a callable kernel. See CompiledKernel.h.
+#include "CompiledKernel.h"
+#include "mlir/Parser/Parser.h"
+#include "xlc/Lower/Lower.h"
+#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::test;
+
+static std::string join(const std::vector<int64_t> &sizes, StringRef separator) {
+  std::string result;
+  for (int64_t size : sizes)
+    result += std::to_string(size) + separator.str();
+  return result;
+}
+
+static std::vector<int64_t> stridesOf(const Operand &operand) {
+  if (!operand.strides.empty())
+    return operand.strides;
+  std::vector<int64_t> strides(operand.shape.size(), 1);
+  for (int64_t i = (int64_t)strides.size() - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * operand.shape[i + 1];
+  return strides;
+}
+
+int64_t Tensor::size() const {
+  int64_t size = 1;
+  for (int64_t dimension : shape)
+    size *= dimension;
+  return size;
+}
+
+std::string Operand::tensorType() const { return "tensor<" + join(shape, "x") + element + ">"; }
+
+std::string Operand::memoryType() const {
+  std::string layout;
+  if (!strides.empty()) {
+    layout = join(strides, ", ");
+    layout = ", strided<[" + layout.substr(0, layout.size() - 2) + "]>";
+  }
+  return "memref<" + join(shape, "x") + element + layout + ">";
+}
+
+/// The module: the kernel, and a function that calls it.
+static std::string moduleText(const KernelText &text) {
+  std::string parameters, ins, inTypes, outs, outTypes, slots, results, accumulate;
+  auto append = [](std::string &list, const std::string &item) { list += (list.empty() ? "" : ", ") + item; };
+  for (auto [i, in] : llvm::enumerate(text.ins)) {
+    append(parameters, llvm::formatv("%{0}: {1}", i, in.tensorType()));
+    append(slots, llvm::formatv("%{0}: {1}", i, in.memoryType()));
+    append(ins, llvm::formatv("%{0}", i));
+    append(inTypes, in.memoryType());
+  }
+  for (auto [i, out] : llvm::enumerate(text.outs)) {
+    append(results, out.tensorType());
+    append(slots, llvm::formatv("%o{0}: {1}", i, out.memoryType()));
+    append(outs, llvm::formatv("%o{0}", i));
+    append(outTypes, out.memoryType());
+    append(accumulate, std::to_string(text.accumulate));
+  }
+  size_t arrow = text.body.rfind("=> ");
+  std::string code = text.body.substr(0, arrow), values = text.body.substr(arrow + 3);
+  return llvm::formatv(
+      "func.func private @k({0}) -> ({1}) attributes {{exec.kind = \"{2}\"} {{\n{3}\nreturn {4} : {1}\n}\n"
+      "func.func @f({5}) {{\nexec.call @k ins({6} : {7}) outs({8} : {9}) accumulate [{10}]\nreturn\n}\n",
+      parameters, results, text.kind, code, values, slots, ins, inTypes, outs, outTypes, accumulate);
+}
+
+CompiledKernel::CompiledKernel(const KernelText &text, int64_t vectorBytes) : text(text) {
+  DialectRegistry registry;
+  registry.insert<graph::GraphDialect, exec::ExecDialect>();
+  registerLowerDialects(registry);
+  MLIRContext context(registry);
+  auto module = parseSourceString<ModuleOp>(moduleText(text), &context);
+  std::string error;
+  auto machine = createHostMachine(error);
+  auto llvmContext = std::make_unique<llvm::LLVMContext>();
+  if (!module || failed(lowerKernels(*module, vectorBytes ? vectorBytes : getVectorBytes(*machine))))
+    llvm::report_fatal_error("the kernel cannot be lowered");
+  auto kernel = *module->lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>().begin();
+  rows = kernel->getAttrOfType<IntegerAttr>(kKernelExtent).getInt();
+  grain = kernel->getAttrOfType<IntegerAttr>(kKernelGrain).getInt();
+  auto compiled = translateKernels(*module, *llvmContext, *machine);
+  if (!compiled)
+    llvm::report_fatal_error("the kernel cannot be translated");
+  auto builder = llvm::orc::JITTargetMachineBuilder(machine->getTargetTriple());
+  builder.setCPU(machine->getTargetCPU().str());
+  jit = llvm::cantFail(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create());
+  llvm::cantFail(jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(compiled), std::move(llvmContext))));
+  code = llvm::cantFail(jit->lookup("k")).toPtr<XlcKernel>();
+}
+
+/// Bytes of an element, and conversion between them and a number.
+static int64_t bytesOf(const std::string &element) {
+  return element == "i1" ? 1 : element == "f64" || element == "i64" ? 8 : 4;
+}
+
+template <typename T> static double access(char *at, const double *written) {
+  if (written)
+    *(T *)at = (T)*written;
+  return (double)*(T *)at;
+}
+
+static double access(const std::string &element, char *at, const double *written) {
+  if (element == "f32")
+    return access<float>(at, written);
+  if (element == "f64")
+    return access<double>(at, written);
+  if (element == "i64")
+    return access<int64_t>(at, written);
+  return element == "i32" ? access<int32_t>(at, written) : access<int8_t>(at, written);
+}
+
+/// Memory of an operand; what no element occupies is filled with NaN-like bytes.
+static std::vector<char> allocate(const Operand &operand) {
+  int64_t last = 0;
+  auto strides = stridesOf(operand);
+  for (size_t i = 0; i < strides.size(); ++i)
+    last += (operand.shape[i] - 1) * strides[i];
+  return std::vector<char>((last + 1) * bytesOf(operand.element), (char)0xff);
+}
+
+static void transfer(const Operand &operand, std::vector<char> &memory, Tensor &tensor, bool write) {
+  auto strides = stridesOf(operand);
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    int64_t rest = i, at = 0;
+    for (int64_t d = (int64_t)strides.size() - 1; d >= 0; rest /= operand.shape[d], --d)
+      at += rest % operand.shape[d] * strides[d];
+    double value =
+        access(operand.element, memory.data() + at * bytesOf(operand.element), write ? &tensor.values[i] : nullptr);
+    if (!write)
+      tensor.values[i] = value;
+  }
+}
+
+void CompiledKernel::call(std::vector<char *> operands, int64_t begin, int64_t end, bool add) const {
+  std::vector<uint8_t> accumulate(text.outs.size(), add);
+  code(operands.data(), begin, end, accumulate.data());
+}
+
+Tensors CompiledKernel::run(const Tensors &ins, const Tensors &before, int parts, bool add) const {
+  std::vector<std::vector<char>> memory;
+  auto place = [&](const Operand &operand, const Tensor *content) {
+    memory.push_back(allocate(operand));
+    if (content) {
+      Tensor copy = *content;
+      transfer(operand, memory.back(), copy, true);
+    }
+  };
+  for (size_t i = 0; i < text.ins.size(); ++i)
+    place(text.ins[i], &ins[i]);
+  for (size_t i = 0; i < text.outs.size(); ++i)
+    place(text.outs[i], before.empty() ? nullptr : &before[i]);
+  std::vector<char *> operands;
+  for (auto &bytes : memory)
+    operands.push_back(bytes.data());
+  int64_t grains = (rows + grain - 1) / grain;
+  for (int part = 0; part < parts; ++part)
+    call(operands, grains * part / parts * grain, std::min(rows, grains * (part + 1) / parts * grain), add);
+  Tensors results;
+  for (size_t i = 0; i < text.outs.size(); ++i) {
+    Tensor result{text.outs[i].shape, {}};
+    result.values.resize(result.size());
+    transfer(text.outs[i], memory[text.ins.size() + i], result, false);
+    results.push_back(result);
+  }
+  return results;
+}
