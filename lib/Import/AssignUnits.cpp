@@ -12,8 +12,8 @@
 #include "xlc/Import/Passes.h"
 
 #include "RepeatedRuns.h"
-#include "llvm/ADT/Hashing.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/Hashing.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -139,8 +139,8 @@ private:
 
   void assign(const std::vector<UnitName> &names) {
     for (auto [atom, name] : llvm::zip_equal(atoms, names)) {
-      auto unit = graph::ModelUnitAttr::get(function.getContext(), StringAttr::get(function.getContext(), name.className),
-                                            name.instance);
+      auto unit = graph::ModelUnitAttr::get(function.getContext(),
+                                            StringAttr::get(function.getContext(), name.className), name.instance);
       for (Operation *op : atom)
         op->setAttr(graph::kUnit, unit);
     }

@@ -146,7 +146,8 @@ void ConstantTensor::compress() {
   if (numStored() == 0)
     return;
   for (size_t d = 0; d < stored.size(); ++d) {
-    int64_t outer = countElements(ArrayRef(stored).take_front(d)), inner = countElements(ArrayRef(stored).drop_front(d + 1));
+    int64_t outer = countElements(ArrayRef(stored).take_front(d)),
+            inner = countElements(ArrayRef(stored).drop_front(d + 1));
     int64_t size = stored[d];
     if (size == 1)
       continue;

@@ -27,8 +27,7 @@ Shape getStrides(llvm::ArrayRef<int64_t> stored);
 bool broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b, Shape &result);
 
 /// Walks `shape` in row-major order; `visit(offset...)` gets each operand's offset by its strides.
-template <typename Visit>
-void walk(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Shape> strides, Visit visit) {
+template <typename Visit> void walk(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Shape> strides, Visit visit) {
   llvm::SmallVector<int64_t, 4> offsets(strides.size(), 0), index(shape.size(), 0);
   for (int64_t left = countElements(shape); left > 0; --left) {
     visit(llvm::ArrayRef<int64_t>(offsets));

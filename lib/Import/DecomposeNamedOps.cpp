@@ -1,6 +1,7 @@
 // The opposite of raising, for `--no-raise`: every op with a kernel of its own becomes small ops, by
 // one row of a table. What trains one way must train the other way to the same losses, so the two check
 // each other.
+#include "mlir/Transforms/RegionUtils.h"
 #include "xlc/Import/Passes.h"
 
 #include <cmath>
@@ -71,7 +72,8 @@ struct Expansion {
   }
   Value reduceAll(Value x) {
     SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank()));
-    return graph::ReduceOp::create(builder, loc, typeOf(x).clone(ArrayRef<int64_t>{}), graph::Reduction::sum, x, dimensions);
+    return graph::ReduceOp::create(builder, loc, typeOf(x).clone(ArrayRef<int64_t>{}), graph::Reduction::sum, x,
+                                   dimensions);
   }
   /// [...] repeated along a new last dimension of `like`.
   Value alongLast(Value rows, Value like) {
@@ -137,7 +139,8 @@ Results expandCrossEntropy(Operation *op, Expansion &e) {
   Value lse = e.logSumExp(logits);
   auto scalar = RankedTensorType::get({}, element);
   Value ignored = graph::ConstantOp::create(
-      e.builder, e.loc, scalar, DenseElementsAttr::get(scalar, (Attribute)e.builder.getIntegerAttr(element, loss.getIgnoreIndex())));
+      e.builder, e.loc, scalar,
+      DenseElementsAttr::get(scalar, (Attribute)e.builder.getIntegerAttr(element, loss.getIgnoreIndex())));
   if (!shapeOf(labels).empty())
     ignored = e.broadcast(ignored, shapeOf(labels));
   Value isCounted = e.compare(graph::Predicate::ne, labels, ignored);
@@ -156,7 +159,8 @@ Results expandAttention(Operation *op, Expansion &e) {
   Value scores = e.contract("bqgmd,bkgd->bgmqk", q, k, {batch, groups, members, queries, keys});
   scores = e.mul(scores, e.number(attention.getScale().convertToDouble(), scores));
   if (attention.getMask() == graph::Mask::causal) {
-    Value query = e.iota({queries, keys}, e.builder.getI32Type(), 0), key = e.iota({queries, keys}, e.builder.getI32Type(), 1);
+    Value query = e.iota({queries, keys}, e.builder.getI32Type(), 0),
+          key = e.iota({queries, keys}, e.builder.getI32Type(), 1);
     Value isPast = e.broadcast(e.compare(graph::Predicate::le, key, query), shapeOf(scores));
     scores = e.select(isPast, scores, e.number(-3.4028234663852886e38, scores));
   }
@@ -171,10 +175,8 @@ struct Row {
   Results (*expand)(Operation *, Expansion &);
 };
 constexpr Row rows[] = {
-    {"graph.softmax", expandSoftmax},
-    {"graph.gelu", expandGelu},
-    {"graph.layer_norm", expandLayerNorm},
-    {"graph.cross_entropy", expandCrossEntropy},
+    {"graph.softmax", expandSoftmax},      {"graph.gelu", expandGelu},
+    {"graph.layer_norm", expandLayerNorm}, {"graph.cross_entropy", expandCrossEntropy},
     {"graph.attention", expandAttention},
 };
 
@@ -191,6 +193,8 @@ struct DecomposeNamedOps : xlc::impl::DecomposeNamedOpsPassBase<DecomposeNamedOp
       op->replaceAllUsesWith(row->expand(op, expansion));
       op->erase();
     }
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 

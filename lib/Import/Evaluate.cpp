@@ -163,7 +163,7 @@ bool xlc::onnx::evaluateConcat(Evaluation &e) {
     for (int64_t d = 0; d < rank; ++d) {
       if (d != axis && input->shape[d] != shape[d])
         return e.fail("inputs differ in dimension " + Twine(d));
-      stored[d] = std::max(stored[d], input->stored[d]);
+      stored[d] = input->stored[d] == 0 ? 0 : std::max(stored[d], input->stored[d]);
     }
     shape[axis] += input->shape[axis];
   }
@@ -274,7 +274,8 @@ bool xlc::onnx::evaluateTranspose(Evaluation &e) {
     for (int64_t d = rank - 1; d >= 0; --d)
       permutation.push_back(d);
   sorted = permutation;
-  if (!normalizeAxes(sorted, rank).empty() || (int64_t)sorted.size() != rank || llvm::any_of(permutation, [](int64_t d) { return d < 0; }))
+  if (!normalizeAxes(sorted, rank).empty() || (int64_t)sorted.size() != rank ||
+      llvm::any_of(permutation, [](int64_t d) { return d < 0; }))
     return e.fail("perm is not a permutation of " + Twine(rank) + " dimensions");
   Shape shape, stored, strides = getStrides(from.stored), permuted;
   for (int64_t d : permutation)

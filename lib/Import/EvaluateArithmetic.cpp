@@ -52,7 +52,8 @@ bool zip(Evaluation &e, const ConstantTensor &a, const ConstantTensor &b, Elemen
 /// Arithmetic: one functor for integers, one for floats.
 template <typename I, typename D> bool arithmetic(Evaluation &e, I ofInts, D ofFloats) {
   const ConstantTensor &a = *e.inputs[0], &b = *e.inputs[1];
-  return isFloat(a.type) ? zip<double, double>(e, a, b, a.type, ofFloats) : zip<int64_t, int64_t>(e, a, b, a.type, ofInts);
+  return isFloat(a.type) ? zip<double, double>(e, a, b, a.type, ofFloats)
+                         : zip<int64_t, int64_t>(e, a, b, a.type, ofInts);
 }
 
 template <typename F> bool compare(Evaluation &e, F function) {
@@ -74,7 +75,8 @@ template <typename F> bool variadic(Evaluation &e, F function) {
   for (size_t i = 1; i < e.inputs.size(); ++i) {
     e.outputs.clear();
     const ConstantTensor a = result, &b = *e.inputs[i];
-    bool ok = isFloat(a.type) ? zip<double, double>(e, a, b, a.type, function) : zip<int64_t, int64_t>(e, a, b, a.type, function);
+    bool ok = isFloat(a.type) ? zip<double, double>(e, a, b, a.type, function)
+                              : zip<int64_t, int64_t>(e, a, b, a.type, function);
     if (!ok)
       return false;
     result = e.outputs.front();
@@ -103,9 +105,8 @@ template <typename F, typename G> bool reduce(Evaluation &e, double start, F fun
   }
   std::vector<double> sums(countElements(kept), start);
   size_t i = 0;
-  walk(from.shape, {getStrides(kept)}, [&](ArrayRef<int64_t> offset) {
-    sums[offset[0]] = function(sums[offset[0]], from.asDouble(i++));
-  });
+  walk(from.shape, {getStrides(kept)},
+       [&](ArrayRef<int64_t> offset) { sums[offset[0]] = function(sums[offset[0]], from.asDouble(i++)); });
   ConstantTensor result(from.type, shape);
   double combined = sums.empty() ? 0 : (double)from.numStored() / (double)sums.size();
   for (size_t k = 0; k < sums.size(); ++k)
@@ -131,16 +132,36 @@ int64_t modulo(int64_t a, int64_t b) {
 } // namespace
 
 // One line per operator.
-bool xlc::onnx::evaluateSqrt(Evaluation &e) { return unary(e, [](double x) { return std::sqrt(x); }); }
-bool xlc::onnx::evaluateExp(Evaluation &e) { return unary(e, [](double x) { return std::exp(x); }); }
-bool xlc::onnx::evaluateLog(Evaluation &e) { return unary(e, [](double x) { return std::log(x); }); }
-bool xlc::onnx::evaluateTanh(Evaluation &e) { return unary(e, [](double x) { return std::tanh(x); }); }
-bool xlc::onnx::evaluateErf(Evaluation &e) { return unary(e, [](double x) { return std::erf(x); }); }
-bool xlc::onnx::evaluateSin(Evaluation &e) { return unary(e, [](double x) { return std::sin(x); }); }
-bool xlc::onnx::evaluateCos(Evaluation &e) { return unary(e, [](double x) { return std::cos(x); }); }
-bool xlc::onnx::evaluateReciprocal(Evaluation &e) { return unary(e, [](double x) { return 1 / x; }); }
-bool xlc::onnx::evaluateFloor(Evaluation &e) { return unary(e, [](double x) { return std::floor(x); }); }
-bool xlc::onnx::evaluateCeil(Evaluation &e) { return unary(e, [](double x) { return std::ceil(x); }); }
+bool xlc::onnx::evaluateSqrt(Evaluation &e) {
+  return unary(e, [](double x) { return std::sqrt(x); });
+}
+bool xlc::onnx::evaluateExp(Evaluation &e) {
+  return unary(e, [](double x) { return std::exp(x); });
+}
+bool xlc::onnx::evaluateLog(Evaluation &e) {
+  return unary(e, [](double x) { return std::log(x); });
+}
+bool xlc::onnx::evaluateTanh(Evaluation &e) {
+  return unary(e, [](double x) { return std::tanh(x); });
+}
+bool xlc::onnx::evaluateErf(Evaluation &e) {
+  return unary(e, [](double x) { return std::erf(x); });
+}
+bool xlc::onnx::evaluateSin(Evaluation &e) {
+  return unary(e, [](double x) { return std::sin(x); });
+}
+bool xlc::onnx::evaluateCos(Evaluation &e) {
+  return unary(e, [](double x) { return std::cos(x); });
+}
+bool xlc::onnx::evaluateReciprocal(Evaluation &e) {
+  return unary(e, [](double x) { return 1 / x; });
+}
+bool xlc::onnx::evaluateFloor(Evaluation &e) {
+  return unary(e, [](double x) { return std::floor(x); });
+}
+bool xlc::onnx::evaluateCeil(Evaluation &e) {
+  return unary(e, [](double x) { return std::ceil(x); });
+}
 
 bool xlc::onnx::evaluateAdd(Evaluation &e) { return arithmetic(e, wrappingAdd, std::plus<double>()); }
 bool xlc::onnx::evaluateSub(Evaluation &e) { return arithmetic(e, wrappingSub, std::minus<double>()); }
@@ -151,7 +172,8 @@ bool xlc::onnx::evaluateDiv(Evaluation &e) {
 bool xlc::onnx::evaluateMod(Evaluation &e) {
   if (getInt(e.node, "fmod", 0) || isFloat(e.inputs[0]->type))
     return e.fail("fmod is not supported");
-  return dividesByZero(*e.inputs[1]) ? e.fail("divides by zero") : arithmetic(e, modulo, [](double a, double) { return a; });
+  return dividesByZero(*e.inputs[1]) ? e.fail("divides by zero")
+                                     : arithmetic(e, modulo, [](double a, double) { return a; });
 }
 bool xlc::onnx::evaluatePow(Evaluation &e) {
   ConstantTensor exponent = *e.inputs[1];
@@ -165,14 +187,28 @@ bool xlc::onnx::evaluatePow(Evaluation &e) {
       e, [](int64_t a, int64_t b) { return (int64_t)std::clamp(std::pow((double)a, (double)b), -9e18, 9e18); },
       [](double a, double b) { return std::pow(a, b); });
 }
-bool xlc::onnx::evaluateMax(Evaluation &e) { return variadic(e, [](auto a, auto b) { return a < b ? b : a; }); }
-bool xlc::onnx::evaluateMin(Evaluation &e) { return variadic(e, [](auto a, auto b) { return b < a ? b : a; }); }
+bool xlc::onnx::evaluateMax(Evaluation &e) {
+  return variadic(e, [](auto a, auto b) { return a < b ? b : a; });
+}
+bool xlc::onnx::evaluateMin(Evaluation &e) {
+  return variadic(e, [](auto a, auto b) { return b < a ? b : a; });
+}
 
-bool xlc::onnx::evaluateEqual(Evaluation &e) { return compare(e, [](auto a, auto b) { return a == b; }); }
-bool xlc::onnx::evaluateLess(Evaluation &e) { return compare(e, [](auto a, auto b) { return a < b; }); }
-bool xlc::onnx::evaluateLessOrEqual(Evaluation &e) { return compare(e, [](auto a, auto b) { return a <= b; }); }
-bool xlc::onnx::evaluateGreater(Evaluation &e) { return compare(e, [](auto a, auto b) { return a > b; }); }
-bool xlc::onnx::evaluateGreaterOrEqual(Evaluation &e) { return compare(e, [](auto a, auto b) { return a >= b; }); }
+bool xlc::onnx::evaluateEqual(Evaluation &e) {
+  return compare(e, [](auto a, auto b) { return a == b; });
+}
+bool xlc::onnx::evaluateLess(Evaluation &e) {
+  return compare(e, [](auto a, auto b) { return a < b; });
+}
+bool xlc::onnx::evaluateLessOrEqual(Evaluation &e) {
+  return compare(e, [](auto a, auto b) { return a <= b; });
+}
+bool xlc::onnx::evaluateGreater(Evaluation &e) {
+  return compare(e, [](auto a, auto b) { return a > b; });
+}
+bool xlc::onnx::evaluateGreaterOrEqual(Evaluation &e) {
+  return compare(e, [](auto a, auto b) { return a >= b; });
+}
 bool xlc::onnx::evaluateAnd(Evaluation &e) { return logical(e, std::bit_and<int64_t>()); }
 bool xlc::onnx::evaluateOr(Evaluation &e) { return logical(e, std::bit_or<int64_t>()); }
 bool xlc::onnx::evaluateXor(Evaluation &e) { return logical(e, std::bit_xor<int64_t>()); }
@@ -201,7 +237,8 @@ bool xlc::onnx::evaluateNeg(Evaluation &e) {
   return numeric(e, [](auto x) { return decltype(x)(std::is_same_v<decltype(x), double> ? -x : wrappingSub(0, x)); });
 }
 bool xlc::onnx::evaluateAbs(Evaluation &e) {
-  return numeric(e, [](auto x) { return x < 0 ? decltype(x)(std::is_same_v<decltype(x), double> ? -x : wrappingSub(0, x)) : x; });
+  return numeric(
+      e, [](auto x) { return x < 0 ? decltype(x)(std::is_same_v<decltype(x), double> ? -x : wrappingSub(0, x)) : x; });
 }
 bool xlc::onnx::evaluateSign(Evaluation &e) {
   return numeric(e, [](auto x) { return decltype(x)((x > 0) - (x < 0)); });

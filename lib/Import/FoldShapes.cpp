@@ -38,8 +38,8 @@ struct FoldTransposedOperand : OpRewritePattern<graph::ContractOp> {
       }
     if (!changes)
       return failure();
-    rewriter.replaceOpWithNewOp<graph::ContractOp>(op, op.getType(), letters[0] + "," + letters[1] + "->" + op.getLettersY().str(),
-                                                   operands[0], operands[1]);
+    rewriter.replaceOpWithNewOp<graph::ContractOp>(
+        op, op.getType(), letters[0] + "," + letters[1] + "->" + op.getLettersY().str(), operands[0], operands[1]);
     return success();
   }
 };
@@ -211,8 +211,9 @@ struct MoveReshapePastLoss : OpRewritePattern<graph::CrossEntropyOp> {
     ArrayRef<int64_t> rows = shapeOf(flatten.getX()).drop_back();
     Value labels = reshape(rewriter, op.getLoc(), op.getLabels(), rows);
     auto loss = graph::CrossEntropyOp::create(
-        rewriter, op.getLoc(), TypeRange{op.getSum().getType(), op.getCount().getType(), typeOf(op.getLse()).clone(rows)},
-        flatten.getX(), labels, op.getIgnoreIndex());
+        rewriter, op.getLoc(),
+        TypeRange{op.getSum().getType(), op.getCount().getType(), typeOf(op.getLse()).clone(rows)}, flatten.getX(),
+        labels, op.getIgnoreIndex());
     rewriter.replaceAllUsesWith(op.getSum(), loss.getSum());
     rewriter.replaceAllUsesWith(op.getCount(), loss.getCount());
     rewriter.eraseOp(op);

@@ -8,8 +8,9 @@
 #include "Loss.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/StringSet.h"
 #include "xlc/Import/Passes.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
 #include <map>
 #include <set>
 
@@ -34,7 +35,7 @@ public:
     if (!importer.checkOperators() || diagnostics.hasErrors())
       return std::nullopt;
     ImportedModel result;
-    result.module = ModuleOp::create(builder.getUnknownLoc(), model.path);
+    result.module = ModuleOp::create(builder.getUnknownLoc(), llvm::sys::path::filename(model.path));
     createFunction(*result.module, plan);
     if (!defineValues(importer, plan) || !importer.importNodes(parameters))
       return std::nullopt;
@@ -45,6 +46,7 @@ public:
     if (!runPasses(*result.module))
       return std::nullopt;
     limitInputs();
+    noteRaised();
     describeParameters(plan, result.parameters);
     if (diagnostics.hasErrors())
       return std::nullopt;
@@ -84,14 +86,14 @@ private:
   void bindBatch(const ModelInput &input, Dimension &dimension, std::map<std::string, int64_t> &bound) {
     if (dimension.size && *dimension.size != spec.microBatch)
       return diagnostics.error("dimension 0 of input '" + input.name + "' is fixed at " + Twine(*dimension.size) +
-                               ", batch.micro is " + Twine(spec.microBatch) + "; export it with a dynamic batch, or use " +
-                               Twine(*dimension.size));
+                               ", batch.micro is " + Twine(spec.microBatch) +
+                               "; export it with a dynamic batch, or use " + Twine(*dimension.size));
     if (dimension.name.empty())
       return void(dimension.size = spec.microBatch);
     auto [it, isNew] = bound.try_emplace(dimension.name, spec.microBatch);
     if (!isNew && it->second != spec.microBatch)
-      diagnostics.error("dimension '" + dimension.name + "' is the batch of input '" + input.name + "', dims gives it " +
-                        Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
+      diagnostics.error("dimension '" + dimension.name + "' is the batch of input '" + input.name +
+                        "', dims gives it " + Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
     it->second = spec.microBatch;
   }
 
@@ -102,8 +104,9 @@ private:
     auto it = bound.find(dimension.name);
     if (!dimension.name.empty() && it != bound.end() && it->second > 0)
       return void(dimension.size = it->second);
-    std::string what = dimension.name.empty() ? "dimension " + std::to_string(d) + " of '" + input.name + "', which has no name"
-                                              : "'" + dimension.name + "'";
+    std::string what = dimension.name.empty()
+                           ? "dimension " + std::to_string(d) + " of '" + input.name + "', which has no name"
+                           : "'" + dimension.name + "'";
     if (missing.find(what) == std::string::npos)
       missing += (missing.empty() ? "" : ", ") + what;
   }
@@ -170,7 +173,8 @@ private:
 
   void finishFunction(ModuleOp module, const Loss &loss) {
     func::ReturnOp::create(builder, builder.getUnknownLoc(), ValueRange{loss.sum, loss.count});
-    forward.setType(builder.getFunctionType(forward.front().getArgumentTypes(), {loss.sum.getType(), loss.count.getType()}));
+    forward.setType(
+        builder.getFunctionType(forward.front().getArgumentTypes(), {loss.sum.getType(), loss.count.getType()}));
     if (loss.addsLabels)
       forward.setArgAttr(forward.getNumArguments() - 1, graph::kInput, builder.getStringAttr(spec.loss.labels));
     module->setAttr(kNominalCount, builder.getI64IntegerAttr(loss.nominalCount));
@@ -186,6 +190,16 @@ private:
     return succeeded(manager.run(module)) && succeeded(verifyImported(module));
   }
 
+  void noteRaised() {
+    unsigned attentions = 0, gelus = 0;
+    forward.walk([&](Operation *op) {
+      attentions += isa<graph::AttentionOp>(op);
+      gelus += isa<graph::GeluOp>(op);
+    });
+    if (options.notes && options.raise)
+      *options.notes << "raised " << attentions << " attentions and " << gelus << " GELUs\n";
+  }
+
   /// Inputs that index a table must be checked before training: `graph.limit`.
   void limitInputs() {
     forward.walk([&](Operation *op) {
@@ -198,7 +212,8 @@ private:
 
   void limit(Value indices, int64_t size, std::optional<int64_t> ignored) {
     while (Operation *op = indices.getDefiningOp()) {
-      if (!isa<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp, graph::SliceOp, graph::TransposeOp, graph::PadOp>(op))
+      if (!isa<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp, graph::SliceOp, graph::TransposeOp, graph::PadOp>(
+              op))
         return;
       indices = op->getOperand(0);
     }
@@ -206,7 +221,7 @@ private:
     auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
     if (!known || known.getInt() > size)
       forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
-    if (ignored)
+    if (ignored && *ignored < 0)
       forward.setArgAttr(number, kIgnore, builder.getI64IntegerAttr(*ignored));
   }
 
@@ -215,9 +230,11 @@ private:
       ParameterSource &source = sources.emplace_back();
       source.name = parameter.name;
       source.shape = parameter.shape;
-      source.isNormScale = llvm::any_of(forward.getArgument(i).getUses(), [](OpOperand &use) {
-        return isa<graph::LayerNormOp>(use.getOwner()) && use.getOperandNumber() == 1;
-      }) || (parameter.shape.size() == 1 && StringRef(parameter.name).ends_with("weight"));
+      source.isNormScale = llvm::any_of(forward.getArgument(i).getUses(),
+                                        [](OpOperand &use) {
+                                          return isa<graph::LayerNormOp>(use.getOwner()) && use.getOperandNumber() == 1;
+                                        }) ||
+                           (parameter.shape.size() == 1 && StringRef(parameter.name).ends_with("weight"));
       source.isBias = parameter.shape.size() == 1 && !source.isNormScale;
       source.kind = ParameterSource::Kind::Zeros;
       if (parameter.initializer >= 0)

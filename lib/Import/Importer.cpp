@@ -52,7 +52,8 @@ static DenseElementsAttr toAttribute(const ConstantTensor &constant, RankedTenso
   }
 }
 
-Value xlc::onnx::materialize(const ConstantTensor &constant, ArrayRef<int64_t> shape, OpBuilder &builder, Location loc) {
+Value xlc::onnx::materialize(const ConstantTensor &constant, ArrayRef<int64_t> shape, OpBuilder &builder,
+                             Location loc) {
   Type elementType = convertType(constant.type, builder.getContext());
   if (!elementType)
     return {};
@@ -275,7 +276,8 @@ void Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedV
       if (!op.evaluate(evaluation))
         return diagnostics.error(node.describe() + " " + evaluation.problem);
     } catch (const TooManyElements &) {
-      return diagnostics.error(node.describe() + " makes a constant of more than " + Twine(maximumStored) + " elements");
+      return diagnostics.error(node.describe() + " makes a constant of more than " + Twine(maximumStored) +
+                               " elements");
     }
     for (ConstantTensor &output : evaluation.outputs) {
       evaluatedElements += (int64_t)output.numStored();

@@ -81,9 +81,9 @@ using ImportRule = bool (*)(NodeImport &);
 /// One row of the table.
 struct Operator {
   llvm::StringLiteral name;
-  int minInputs, maxInputs;  ///< inputs below minInputs may not be omitted
-  EvaluateRule evaluate;     ///< null: never evaluated, only imported
-  ImportRule import;         ///< null: only evaluated
+  int minInputs, maxInputs;    ///< inputs below minInputs may not be omitted
+  EvaluateRule evaluate;       ///< null: never evaluated, only imported
+  ImportRule import;           ///< null: only evaluated
   llvm::StringLiteral becomes; ///< for docs/Operators.md
 };
 

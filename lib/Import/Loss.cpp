@@ -91,7 +91,8 @@ private:
     if (typeOf(loss).getRank() != 0)
       loss = graph::ReshapeOp::create(builder, loc, typeOf(loss).clone(ArrayRef<int64_t>{}), loss);
     auto type = RankedTensorType::get({}, builder.getI64Type());
-    Value one = graph::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, builder.getI64IntegerAttr(1)));
+    Value one =
+        graph::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, builder.getI64IntegerAttr(1)));
     return Loss{loss, one, repeats()};
   }
 
@@ -117,11 +118,12 @@ private:
                   "', which is not an output that depends on the inputs; outputs are " + listOutputs());
     RankedTensorType type = typeOf(logits);
     if (type.getRank() < 2 || !isa<FloatType>(type.getElementType()))
-      return fail("logits '" + spec.loss.logits + "' need float type and a class dimension, the type is " + print(type));
+      return fail("logits '" + spec.loss.logits + "' need float type and a class dimension, the type is " +
+                  print(type));
     bool addsLabels = !labels; // a loss of the spec may bring its own input
     if (addsLabels)
-      labels = builder.getBlock()->addArgument(
-          RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type()), loc);
+      labels = builder.getBlock()->addArgument(RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type()),
+                                               loc);
     RankedTensorType labelType = typeOf(labels);
     if (labelType.getShape() != type.getShape().drop_back() || !isa<IntegerType>(labelType.getElementType()))
       return fail("labels '" + spec.loss.labels + "' of type " + print(labelType) + " do not fit logits of type " +
@@ -132,8 +134,9 @@ private:
       labels = shift(labels);
     auto scalar = RankedTensorType::get({}, type.getElementType());
     auto loss = graph::CrossEntropyOp::create(
-        builder, loc, TypeRange{scalar, RankedTensorType::get({}, builder.getI64Type()), type.clone(labelType.getShape())},
-        logits, labels, spec.loss.ignoreIndex);
+        builder, loc,
+        TypeRange{scalar, RankedTensorType::get({}, builder.getI64Type()), type.clone(labelType.getShape())}, logits,
+        labels, spec.loss.ignoreIndex);
     return Loss{loss.getSum(), loss.getCount(), labelType.getNumElements() * repeats(), addsLabels};
   }
 

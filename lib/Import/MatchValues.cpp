@@ -65,9 +65,7 @@ static std::optional<graph::Mask> classify(DenseElementsAttr mask, int64_t queri
     isCausal &= *allowed == isPast;
     isNone &= *allowed;
   }
-  return isNone     ? std::optional(graph::Mask::none)
-         : isCausal ? std::optional(graph::Mask::causal)
-                    : std::nullopt;
+  return isNone ? std::optional(graph::Mask::none) : isCausal ? std::optional(graph::Mask::causal) : std::nullopt;
 }
 
 std::optional<graph::Mask> xlc::findAdditiveMask(Value mask, int64_t queries, int64_t keys) {

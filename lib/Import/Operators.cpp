@@ -95,8 +95,8 @@ static const Operator table[] = {
 const Operator *xlc::onnx::findOperator(const Node &node) {
   if (!node.domain.empty())
     return nullptr;
-  const Operator *row = llvm::lower_bound(table, StringRef(node.op),
-                                          [](const Operator &row, StringRef name) { return row.name < name; });
+  const Operator *row =
+      llvm::lower_bound(table, StringRef(node.op), [](const Operator &row, StringRef name) { return row.name < name; });
   return row != std::end(table) && row->name == node.op ? row : nullptr;
 }
 

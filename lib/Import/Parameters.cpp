@@ -35,15 +35,22 @@ struct OperandName {
   StringLiteral name;
 };
 constexpr OperandName operandNames[] = {
-    {"Gemm", 1, "weight"},      {"Gemm", 2, "bias"},
-    {"MatMul", 1, "weight"},    {"Gather", 0, "weight"},
-    {"Add", 0, "bias"},         {"Add", 1, "bias"},
-    {"Mul", 0, "weight"},       {"Mul", 1, "weight"},
-    {"Transpose", 0, "weight"}, {"LayerNormalization", 1, "weight"},
+    {"Gemm", 1, "weight"},
+    {"Gemm", 2, "bias"},
+    {"MatMul", 1, "weight"},
+    {"Gather", 0, "weight"},
+    {"Add", 0, "bias"},
+    {"Add", 1, "bias"},
+    {"Mul", 0, "weight"},
+    {"Mul", 1, "weight"},
+    {"Transpose", 0, "weight"},
+    {"LayerNormalization", 1, "weight"},
     {"LayerNormalization", 2, "bias"},
 };
 
-std::string join(const std::string &scope, StringRef name) { return scope.empty() ? name.str() : scope + "." + name.str(); }
+std::string join(const std::string &scope, StringRef name) {
+  return scope.empty() ? name.str() : scope + "." + name.str();
+}
 
 class Planner {
 public:
@@ -268,12 +275,12 @@ private:
   Diagnostics &diagnostics;
   raw_ostream *notes;
   ParameterPlan result;
-  StringMap<unsigned> initializers;              ///< by name
-  StringMap<unsigned> order;                     ///< of the signature's names
-  StringMap<SmallVector<std::string>> inScope;   ///< the signature's names by module
-  StringMap<unsigned> transposes;                ///< value -> initializer that it is the transpose of
+  StringMap<unsigned> initializers;            ///< by name
+  StringMap<unsigned> order;                   ///< of the signature's names
+  StringMap<SmallVector<std::string>> inScope; ///< the signature's names by module
+  StringMap<unsigned> transposes;              ///< value -> initializer that it is the transpose of
   StringSet<> buffers, accounted;
-  std::vector<std::vector<Use>> uses;            ///< per initializer
+  std::vector<std::vector<Use>> uses; ///< per initializer
 };
 
 } // namespace

@@ -15,10 +15,10 @@ struct Parameter {
 };
 
 struct ParameterPlan {
-  std::vector<Parameter> parameters;                   ///< in the order of the signature
-  std::map<std::pair<unsigned, unsigned>, int> uses;   ///< (node, input) -> parameter
-  std::map<unsigned, int> vanishedBiases;              ///< node -> parameter to add to its result
-  std::vector<bool> isParameter;                       ///< per initializer; the others are constants
+  std::vector<Parameter> parameters;                 ///< in the order of the signature
+  std::map<std::pair<unsigned, unsigned>, int> uses; ///< (node, input) -> parameter
+  std::map<unsigned, int> vanishedBiases;            ///< node -> parameter to add to its result
+  std::vector<bool> isParameter;                     ///< per initializer; the others are constants
 };
 
 /// Finds out from signature, scopes and values. Each thing undone is a line on `notes` (may be null).

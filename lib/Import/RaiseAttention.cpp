@@ -6,6 +6,7 @@
 // are [batch, head, query, key] by position; whatever letter both q and k have and the scores have not is the
 // width. Transposes between are folded into the letters on the way.
 #include "MatchValues.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "xlc/Import/Passes.h"
 
 using namespace mlir;
@@ -56,8 +57,10 @@ class Matcher {
 public:
   std::optional<Attention> match(graph::ContractOp product) {
     for (bool swaps : {false, true}) {
-      Lettered probabilities{swaps ? product.getB() : product.getA(), (swaps ? product.getLettersB() : product.getLettersA()).str()};
-      Lettered values{swaps ? product.getA() : product.getB(), (swaps ? product.getLettersA() : product.getLettersB()).str()};
+      Lettered probabilities{swaps ? product.getB() : product.getA(),
+                             (swaps ? product.getLettersB() : product.getLettersA()).str()};
+      Lettered values{swaps ? product.getA() : product.getB(),
+                      (swaps ? product.getLettersA() : product.getLettersB()).str()};
       if (matchProbabilities(probabilities) && matchValues(probabilities, values, product))
         return found;
     }
@@ -99,8 +102,8 @@ private:
 
   bool matchQueriesAndKeys() {
     const Lettered &q = found.q, &k = found.k;
-    if (q.letters.size() != 4 || k.letters.size() != 4 || !q.has(found.query) || !k.has(found.key) || q.has(found.key) ||
-        k.has(found.query))
+    if (q.letters.size() != 4 || k.letters.size() != 4 || !q.has(found.query) || !k.has(found.key) ||
+        q.has(found.key) || k.has(found.query))
       return false;
     for (char shared : {found.batch, found.head})
       if (!q.has(shared) || !k.has(shared))
@@ -187,8 +190,8 @@ void raise(graph::ContractOp product, const Attention &found) {
   int64_t batch = typeOf(q).getDimSize(0), queries = typeOf(q).getDimSize(1), heads = typeOf(q).getDimSize(2);
   auto out = typeOf(q).clone({batch, queries, heads, typeOf(v).getDimSize(3)});
   auto lse = typeOf(q).clone({batch, heads, queries});
-  auto attention = graph::AttentionOp::create(builder, loc, TypeRange{out, lse}, found.mask, q, k, v,
-                                              llvm::APFloat(found.scale));
+  auto attention =
+      graph::AttentionOp::create(builder, loc, TypeRange{out, lse}, found.mask, q, k, v, llvm::APFloat(found.scale));
   Lettered result{attention.getOut(), {found.batch, found.query, found.head, found.valueWidth}};
   product.getY().replaceAllUsesWith(arrange(builder, loc, result, found.out.letters));
   product.erase();
@@ -201,6 +204,8 @@ struct RaiseAttention : xlc::impl::RaiseAttentionPassBase<RaiseAttention> {
     for (graph::ContractOp product : products)
       if (std::optional<Attention> found = Matcher().match(product))
         raise(product, *found);
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 

@@ -3,6 +3,7 @@
 // Exporters associate the products in many ways, so nothing is matched by order: the factors of the
 // outer product are collected, and the argument of tanh or erf is read as a polynomial in x.
 #include "MatchValues.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "xlc/Import/Passes.h"
 
 #include <array>
@@ -121,8 +122,11 @@ struct RaiseGelu : xlc::impl::RaiseGeluPassBase<RaiseGelu> {
       if (auto found = match(op)) {
         OpBuilder builder(op);
         Value x = found->second;
-        op->getResult(0).replaceAllUsesWith(graph::GeluOp::create(builder, op->getLoc(), x.getType(), found->first, x).getY());
+        op->getResult(0).replaceAllUsesWith(
+            graph::GeluOp::create(builder, op->getLoc(), x.getType(), found->first, x).getY());
       }
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 

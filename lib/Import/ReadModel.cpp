@@ -5,9 +5,9 @@
 // names, definition before use (hence no cycles), tensors (ReadTensor.cpp), attribute types.
 #include "ReadTensor.h"
 
+#include "onnx.pb.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "onnx.pb.h"
 
 using namespace llvm;
 using namespace xlc::onnx;
@@ -16,10 +16,51 @@ namespace {
 
 constexpr int64_t oldestOpset = 13, newestOpset = 21;
 
+/// What the attributes that xlc reads must be; ONNX uses each name for one kind only.
+struct AttributeKind {
+  StringLiteral name;
+  ::xlc::onnx::Attribute::Kind kind;
+};
+using Kind = ::xlc::onnx::Attribute::Kind;
+constexpr AttributeKind attributeKinds[] = {
+    {"allowzero", Kind::Int},
+    {"alpha", Kind::Float},
+    {"approximate", Kind::String},
+    {"axes", Kind::Ints},
+    {"axis", Kind::Int},
+    {"batch_dims", Kind::Int},
+    {"beta", Kind::Float},
+    {"end", Kind::Int},
+    {"epsilon", Kind::Float},
+    {"exclusive", Kind::Int},
+    {"fmod", Kind::Int},
+    {"ignore_index", Kind::Int},
+    {"keepdims", Kind::Int},
+    {"mode", Kind::String},
+    {"noop_with_empty_axes", Kind::Int},
+    {"num_outputs", Kind::Int},
+    {"perm", Kind::Ints},
+    {"reduction", Kind::String},
+    {"reverse", Kind::Int},
+    {"split", Kind::Ints},
+    {"start", Kind::Int},
+    {"to", Kind::Int},
+    {"transA", Kind::Int},
+    {"transB", Kind::Int},
+    {"upper", Kind::Int},
+    {"value", Kind::Tensor},
+    {"value_float", Kind::Float},
+    {"value_floats", Kind::Floats},
+    {"value_int", Kind::Int},
+    {"value_ints", Kind::Ints},
+};
+/// In the order of Attribute::Kind.
+constexpr StringLiteral kindNames[] = {"an integer", "a float", "a string", "a tensor",
+                                       "integers",   "floats",  "strings"};
+
 class Reader {
 public:
-  Reader(StringRef path, ::onnx::ModelProto &proto, Diagnostics &diagnostics)
-      : proto(proto), diagnostics(diagnostics) {
+  Reader(StringRef path, ::onnx::ModelProto &proto, Diagnostics &diagnostics) : proto(proto), diagnostics(diagnostics) {
     model.path = path.str();
   }
 
@@ -90,8 +131,8 @@ private:
   }
 
   void readInitializer(::onnx::TensorProto &tensor, int index) {
-    std::string what = tensor.name().empty() ? "initializer " + std::to_string(index)
-                                             : "initializer '" + tensor.name() + "'";
+    std::string what =
+        tensor.name().empty() ? "initializer " + std::to_string(index) : "initializer '" + tensor.name() + "'";
     FileTensor result;
     if (tensor.name().empty())
       return diagnostics.error(what + " has no name");
@@ -204,6 +245,9 @@ private:
     default:
       return; // graphs and the like belong to operators that the table does not have
     }
+    for (const AttributeKind &row : attributeKinds)
+      if (row.name == from.name() && row.kind != to.kind)
+        return diagnostics.error(what + " must be " + kindNames[(int)row.kind] + ", is " + kindNames[(int)to.kind]);
     if (!node.attributes.try_emplace(from.name(), std::move(to)).second)
       diagnostics.error(what + " is given twice");
   }

@@ -5,10 +5,10 @@
 // only); one that is there must hold what the file promises.
 #include "ReadTensor.h"
 
+#include "onnx.pb.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
-#include "onnx.pb.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -139,7 +139,7 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
   }
   if (problem == EXDEV || problem == ELOOP)
     return diagnostics.error(what + " lies in '" + location + "', which is outside the model's folder"), false;
-  struct stat status {};
+  struct stat status{};
   if (problem || fstat(file.descriptor, &status) || !S_ISREG(status.st_mode))
     return diagnostics.error(what + " lies in '" + location + "', which cannot be read as a file"), false;
   uint64_t end = tensor.offset + (uint64_t)tensor.numBytes();
@@ -191,8 +191,8 @@ bool FileTensor::load() {
   return done == bytes.size();
 }
 
-bool xlc::onnx::readTensor(::onnx::TensorProto &proto, const std::string &what, StringRef modelPath,
-                           FileTensor &tensor, Diagnostics &diagnostics) {
+bool xlc::onnx::readTensor(::onnx::TensorProto &proto, const std::string &what, StringRef modelPath, FileTensor &tensor,
+                           Diagnostics &diagnostics) {
   tensor.name = proto.name();
   if (!byteWidth(proto.data_type()))
     return diagnostics.error(what + " has element type " + Twine(proto.data_type()) +

@@ -40,12 +40,13 @@ template <graph::Predicate predicate> bool importCompare(NodeImport &n) { return
 bool importReduce(NodeImport &n, graph::Reduction kind, bool isMean, bool squares);
 template <graph::Reduction kind> bool importReduce(NodeImport &n) { return importReduce(n, kind, false, false); }
 
-#define XLC_IMPORT_RULES(RULE)                                                                                        \
-  RULE(Identity) RULE(Dropout) RULE(Cast) RULE(Where) RULE(Clip) RULE(Pow) RULE(Relu) RULE(LeakyRelu) RULE(Sigmoid)   \
-  RULE(Reciprocal) RULE(Softplus) RULE(Gelu) RULE(IsNaN) RULE(Not)                                                    \
-  RULE(Reshape) RULE(Transpose) RULE(Squeeze) RULE(Unsqueeze) RULE(Flatten) RULE(Expand) RULE(Concat) RULE(Slice)     \
-  RULE(Split) RULE(Pad) RULE(Gather) RULE(Trilu) RULE(ReduceMean) RULE(ReduceSumSquare)                               \
-  RULE(Gemm) RULE(MatMul) RULE(Softmax) RULE(LogSoftmax) RULE(LayerNormalization) RULE(SoftmaxCrossEntropyLoss)
+#define XLC_IMPORT_RULES(RULE)                                                                                         \
+  RULE(Identity)                                                                                                       \
+  RULE(Dropout) RULE(Cast) RULE(Where) RULE(Clip) RULE(Pow) RULE(Relu) RULE(LeakyRelu) RULE(Sigmoid) RULE(Reciprocal)  \
+      RULE(Softplus) RULE(Gelu) RULE(IsNaN) RULE(Not) RULE(Reshape) RULE(Transpose) RULE(Squeeze) RULE(Unsqueeze)      \
+          RULE(Flatten) RULE(Expand) RULE(Concat) RULE(Slice) RULE(Split) RULE(Pad) RULE(Gather) RULE(Trilu)           \
+              RULE(ReduceMean) RULE(ReduceSumSquare) RULE(Gemm) RULE(MatMul) RULE(Softmax) RULE(LogSoftmax)            \
+                  RULE(LayerNormalization) RULE(SoftmaxCrossEntropyLoss)
 #define XLC_DECLARE(NAME) bool import##NAME(NodeImport &n);
 XLC_IMPORT_RULES(XLC_DECLARE)
 #undef XLC_DECLARE

@@ -61,8 +61,7 @@ bool xlc::onnx::importWhere(NodeImport &n) {
   if (n.elementType(1) != n.elementType(2) || n.elementType(0) != n.builder.getI1Type())
     return n.fail("needs a boolean condition and two values of one type");
   Value condition = n.broadcast(0, shape), a = n.broadcast(1, shape), b = n.broadcast(2, shape);
-  return condition && a && b &&
-         n.produce(graph::SelectOp::create(n.builder, n.loc, a.getType(), condition, a, b));
+  return condition && a && b && n.produce(graph::SelectOp::create(n.builder, n.loc, a.getType(), condition, a, b));
 }
 
 bool xlc::onnx::importClip(NodeImport &n) {
@@ -146,8 +145,8 @@ bool xlc::onnx::importSoftplus(NodeImport &n) {
   Value power = graph::ExpOp::create(n.builder, n.loc, type, graph::NegOp::create(n.builder, n.loc, type, size).getY());
   Value sum = graph::AddOp::create(n.builder, n.loc, type, n.splat(1, x), power);
   Value positive = graph::MaxOp::create(n.builder, n.loc, type, x, n.splat(0, x));
-  return n.produce(graph::AddOp::create(n.builder, n.loc, type, positive,
-                                        graph::LogOp::create(n.builder, n.loc, type, sum).getY()));
+  return n.produce(
+      graph::AddOp::create(n.builder, n.loc, type, positive, graph::LogOp::create(n.builder, n.loc, type, sum).getY()));
 }
 
 bool xlc::onnx::importGelu(NodeImport &n) {

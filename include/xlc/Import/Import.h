@@ -10,17 +10,17 @@ namespace xlc {
 
 /// Where the initial value of a parameter stands: bytes of float32 in a file, or nowhere.
 struct ParameterSource {
-  std::string name;                  ///< PyTorch's
+  std::string name; ///< PyTorch's
   std::vector<int64_t> shape;
   enum class Kind { Data, Zeros, Ones, Absent } kind = Kind::Absent;
-  std::string file;                  ///< Data: external file, or empty when the bytes are in `bytes`
+  std::string file; ///< Data: external file, or empty when the bytes are in `bytes`
   uint64_t offset = 0;
-  std::string bytes;                 ///< Data: raw float32, row-major; already transposed where needed
+  std::string bytes;                        ///< Data: raw float32, row-major; already transposed where needed
   bool isNormScale = false, isBias = false; ///< what `init: random` needs to know
 };
 
 struct ImportOptions {
-  bool raise = true;                 ///< recognise attention, layer norm, GELU, cross-entropy
+  bool raise = true; ///< recognise attention, layer norm, GELU, cross-entropy
   /// Chatter of `plan -v`: one line for each thing that was undone or raised.
   llvm::raw_ostream *notes = nullptr;
 };

@@ -1,0 +1,49 @@
+// Each named op has its expansion into small ones.
+// RUN: xlc-opt %s --decompose-named-ops | FileCheck %s
+// CHECK-NOT: graph.{{softmax|gelu|layer_norm|cross_entropy|attention}}
+
+// CHECK-LABEL: func.func @softmax
+func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: graph.reduce max %{{.*}} dims [1]
+  // CHECK: graph.exp
+  // CHECK: graph.reduce sum
+  // CHECK: graph.div
+  %y = graph.softmax %x : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @gelu
+func.func @gelu(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: graph.tanh
+  // CHECK: graph.erf
+  %0 = graph.gelu tanh %x : tensor<4xf32>
+  %1 = graph.gelu erf %x : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @layer_norm
+func.func @layer_norm(%x: tensor<4x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK: graph.scale %{{.*}} by 1 over 8
+  // CHECK: graph.sqrt
+  %y, %m, %r = graph.layer_norm %x, %w, %b {epsilon = 1.0e-5} : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>)
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @cross_entropy
+func.func @cross_entropy(%x: tensor<4x8xf32>, %l: tensor<4xi64>) -> (tensor<f32>, tensor<i64>) {
+  // CHECK: graph.iota dim 1 : tensor<4x8xi64>
+  // CHECK: graph.compare ne
+  // CHECK: graph.cast %{{.*}} : tensor<4xi1> -> tensor<4xi64>
+  %s, %c, %lse = graph.cross_entropy %x, %l ignore -100 : (tensor<4x8xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<i64>, tensor<4xf32>)
+  return %s, %c : tensor<f32>, tensor<i64>
+}
+
+// Four heads in two groups that share keys and values.
+// CHECK-LABEL: func.func @attention
+func.func @attention(%q: tensor<1x3x4x8xf32>, %k: tensor<1x3x2x8xf32>, %v: tensor<1x3x2x8xf32>) -> tensor<1x3x4x8xf32> {
+  // CHECK: graph.contract "bqgmd,bkgd->bgmqk"
+  // CHECK: graph.compare le
+  // CHECK: graph.contract "bgmqk,bkge->bqgme"
+  %y, %lse = graph.attention causal %q, %k, %v scale 0.5 : (tensor<1x3x4x8xf32>, tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>) -> (tensor<1x3x4x8xf32>, tensor<1x4x3xf32>)
+  return %y : tensor<1x3x4x8xf32>
+}
