@@ -6,9 +6,11 @@
 // reduces *between* them; memory comes last, when every action has its place in time.
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Phases/Phases.h"
+#include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
 using namespace mlir;
@@ -63,6 +65,37 @@ LogicalResult stage(Compilation &compilation) {
   });
 }
 
+LogicalResult dataParallel(Compilation &compilation) {
+  const Spec &spec = compilation.spec;
+  AssignBucketsPassOptions buckets;
+  buckets.stage = spec.zeroStage;
+  buckets.shards = spec.dpShardOrAll();
+  buckets.bucketBytes = spec.zero.bucketBytes;
+  buckets.persistenceThreshold = spec.zero.persistenceThreshold;
+  buckets.reducePerStep = spec.zero.reduce == ZeroSpec::Reduce::Step;
+  InsertActionsPassOptions actions;
+  actions.ranks = spec.dp;
+  actions.shards = spec.dpShardOrAll();
+  actions.microBatches = spec.microBatches();
+  actions.keepAfterForward = !spec.zero.reshardAfterForward.value_or(true);
+  return runPasses(compilation, [&](OpPassManager &manager) {
+    manager.addPass(createAssignBucketsPass(buckets));
+    manager.addPass(createInsertActionsPass(actions));
+    manager.addPass(createVerifyTimelinePass());
+  });
+}
+
+LogicalResult schedule(Compilation &compilation) {
+  const ZeroSpec &zero = compilation.spec.zero;
+  PrefetchGathersPassOptions prefetch;
+  prefetch.units = zero.prefetch == ZeroSpec::Prefetch::Units ? zero.prefetchAmount : 1;
+  prefetch.bytes = zero.prefetch == ZeroSpec::Prefetch::Bytes ? zero.prefetchAmount : 0;
+  return runPasses(compilation, [&](OpPassManager &manager) {
+    manager.addPass(createPrefetchGathersPass(prefetch));
+    manager.addPass(createVerifyTimelinePass());
+  });
+}
+
 constexpr Phase phases[] = {
     {"Spec", "YAML", "one checked struct", "nothing; it understands", "every value is legal for itself", spec},
     {"Import", "ONNX", "graph",
@@ -72,6 +105,11 @@ constexpr Phase phases[] = {
      "every trainable parameter has a gradient; every op has a role", differentiate},
     {"Stage", "graph", "graph", "unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", stage},
+    {"DataParallel", "graph", "sched",
+     "buckets; where parameters, gradients and states live; which actions gather, release and reduce",
+     "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp", dataParallel},
+    {"Schedule", "sched", "sched", "how far ahead of their use gathers start",
+     "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", schedule},
 };
 
 } // namespace

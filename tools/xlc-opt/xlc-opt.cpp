@@ -4,10 +4,12 @@
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Interpret/Passes.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
 int main(int argc, char **argv) {
@@ -18,6 +20,8 @@ int main(int argc, char **argv) {
   xlc::registerImportPasses();
   xlc::registerDifferentiatePasses();
   xlc::registerStagePasses();
+  xlc::registerDataParallelPasses();
+  xlc::registerSchedulePasses();
   xlc::interpret::registerInterpretPasses();
   xlc::registerLowerPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));

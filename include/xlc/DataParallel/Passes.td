@@ -1,0 +1,55 @@
+// Passes of the phase DataParallel, in the order in which they run.
+#ifndef XLC_DATAPARALLEL_PASSES_TD
+#define XLC_DATAPARALLEL_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AssignBucketsPass : Pass<"xlc-assign-buckets", "::mlir::ModuleOp"> {
+  let summary = "lays parameters out in buckets, in reverse order of use";
+  let description = [{
+    A bucket holds parameters of one unit, or of neighbouring small units up to `bucket-bytes`, of one optimizer
+    group; a unit that is larger has several. A parameter belongs to the unit that contributes last to its
+    gradient. At stage 3, parameters of up to `persistence-threshold` elements stay whole, in buckets of their own.
+    Members begin on 64-element boundaries, slices too (ZeRO: Rajbhandari et al., 2020).
+
+        sched.bucket @bucket_0 ["ln_f.bias", "ln_f.weight"] at [0, 64] sizes [64, 64] elements 512
+          group 0 params whole grads shard states shard
+  }];
+  let options = [
+    Option<"stage", "stage", "int64_t", "0", "ZeRO stage, 0 to 3">,
+    Option<"shards", "shards", "int64_t", "1", "ranks that share a shard group">,
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "26214400", "largest bucket of several units">,
+    Option<"persistenceThreshold", "persistence-threshold", "int64_t", "100000", "elements up to which a parameter stays whole">,
+    Option<"reducePerStep", "reduce-per-step", "bool", "false", "keep whole gradients between micro-batches at stages 2 and 3">
+  ];
+  let dependentDialects = ["::xlc::sched::SchedDialect"];
+}
+
+def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
+  let summary = "turns @micro_batch into the timeline of a step";
+  let description = [{
+    Each micro-batch loads its rows and runs the unit functions. A sharded bucket is gathered before a run that reads
+    it and released after, unless the next run reads it too. A gradient's first contribution of a step
+    (of a micro-batch, where only the shard is kept) writes, later ones add. Reductions follow the last contribution.
+
+        sched.all_gather @b           // stage 3
+        %y = sched.run @layer_F ...
+        sched.release @b
+        ...
+        sched.run @layer_B ... stores ["w"] accumulate [false]
+        sched.reduce_scatter @b accumulate false
+        sched.norm @b
+        sched.all_reduce_scalars ["@loss_sum", ...]
+        sched.scalars @scalars
+        sched.update @b
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "data-parallel ranks">,
+    Option<"shards", "shards", "int64_t", "1", "ranks that share a shard group">,
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
+    Option<"keepAfterForward", "keep-after-forward", "bool", "false", "do not release between forward and backward">
+  ];
+  let dependentDialects = ["::xlc::sched::SchedDialect"];
+}
+
+#endif // XLC_DATAPARALLEL_PASSES_TD

@@ -1,0 +1,34 @@
+// Passes of the phase Schedule, in the order in which they run.
+#ifndef XLC_SCHEDULE_PASSES_TD
+#define XLC_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PrefetchGathersPass : Pass<"xlc-prefetch-gathers", "::mlir::ModuleOp"> {
+  let summary = "starts gathers some units before their use, under a byte budget";
+  let description = [{
+    A gather moves up over at most `units` runs, as long as the gathered bytes live at any point of the way stay within
+    `bytes` (0: no limit), never over an action on the same bucket.
+
+        sched.run @layer_F <"layer", 0> ...         sched.all_gather @b1
+        sched.release @b0                     =>    sched.run @layer_F <"layer", 0> ...
+        sched.all_gather @b1                        sched.release @b0
+        sched.run @layer_F <"layer", 1> ...         sched.run @layer_F <"layer", 1> ...
+  }];
+  let options = [
+    Option<"units", "units", "int64_t", "1", "how many runs ahead">,
+    Option<"bytes", "bytes", "int64_t", "0", "limit on gathered bytes, 0: none">
+  ];
+  let dependentDialects = ["::xlc::sched::SchedDialect"];
+}
+
+def VerifyTimelinePass : Pass<"xlc-verify-timeline", "::mlir::ModuleOp"> {
+  let summary = "gate: storage is used only while it is valid, each gradient is reduced exactly once, all ranks run to the end";
+  let description = [{
+    Walks the timeline with the state of every bucket: parameters whole or not, gradients missing, partial (this
+    rank's contributions), or reduced. Then simulates all ranks against each other: every collective must be met by
+    all its group in the same order.
+  }];
+}
+
+#endif // XLC_SCHEDULE_PASSES_TD

@@ -1,0 +1,172 @@
+// Which parameters lie together. Gradients are complete in the order in which backward finishes them, so
+// that order is the order of the buckets and of their members:
+//
+//   bucket_0 [ ln_f.bias | ln_f.weight | pad ]        head, reduced first
+//   bucket_1 [ h.1.mlp.c_proj.bias | ... ]            layer 1
+//   bucket_2 [ h.0. ... ]                             layer 0
+//   bucket_3 [ wpe | wte | pad ]                      embed: the last to contribute to the tied wte
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+#include "xlc/DataParallel/DataParallel.h"
+#include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Stage/Stage.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_ASSIGNBUCKETSPASS
+#include "xlc/DataParallel/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+/// Members and slices begin on boundaries of so many elements.
+constexpr int64_t kAlignment = 64;
+
+struct Parameter {
+  StringAttr name;
+  int64_t elements;
+  int64_t bytes;
+  int64_t group; ///< -1: frozen
+};
+
+struct Bucket {
+  int64_t group;
+  bool isResident;
+  SmallVector<Parameter> members;
+  int64_t bytes = 0;
+};
+
+Parameter describe(func::FuncOp function, unsigned index) {
+  auto type = cast<RankedTensorType>(function.getArgument(index).getType());
+  auto group = function.getArgAttrOfType<IntegerAttr>(index, kGroup);
+  bool isFrozen = (bool)function.getArgAttr(index, kFrozen);
+  return {function.getArgAttrOfType<StringAttr>(index, kParam), type.getNumElements(), getByteSize(type),
+          isFrozen ? -1 : group ? group.getInt() : 0};
+}
+
+/// Parameters by owner unit, in the order in which their gradients are complete; frozen ones by their last use.
+SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
+  llvm::StringMap<unsigned> argument;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, kParam))
+      argument[name.getValue()] = i;
+  auto calls = llvm::to_vector(function.front().getOps<func::CallOp>());
+  DenseMap<Value, StringAttr> contribution;
+  auto terminator = function.front().getTerminator();
+  for (OpOperand &returned : terminator->getOpOperands())
+    if (auto name = function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kGrad))
+      contribution[returned.get()] = name;
+
+  llvm::DenseMap<Attribute, Operation *> last; // parameter -> call that completes it
+  for (func::CallOp call : calls)
+    for (Value result : call.getResults())
+      if (StringAttr name = contribution.lookup(result))
+        last[name] = call;
+  SmallVector<SmallVector<Parameter>> owners;
+  llvm::DenseSet<unsigned> placed;
+  for (func::CallOp call : calls) {
+    SmallVector<Parameter> owned;
+    for (Value result : call.getResults())
+      if (StringAttr name = contribution.lookup(result); name && last.lookup(name) == call)
+        if (unsigned index = argument.lookup(name.getValue()); placed.insert(index).second)
+          owned.push_back(describe(function, index));
+    if (!owned.empty())
+      owners.push_back(std::move(owned));
+  }
+  for (func::CallOp call : llvm::reverse(calls)) { // what has no gradient
+    SmallVector<Parameter> owned;
+    for (Value operand : call.getOperands())
+      if (auto block = dyn_cast<BlockArgument>(operand))
+        if (function.getArgAttr(block.getArgNumber(), kParam) && placed.insert(block.getArgNumber()).second)
+          owned.push_back(describe(function, block.getArgNumber()));
+    if (!owned.empty())
+      owners.push_back(std::move(owned));
+  }
+  return owners;
+}
+
+class Packer {
+public:
+  Packer(int64_t bucketBytes, int64_t residentElements) : bucketBytes(bucketBytes), residentElements(residentElements) {}
+
+  /// Adds a unit's parameters: to the open buckets if all of a kind fit, else to new ones.
+  void addUnit(ArrayRef<Parameter> parameters) {
+    llvm::MapVector<std::pair<int64_t, int>, SmallVector<Parameter>> kinds;
+    for (const Parameter &parameter : parameters)
+      kinds[{parameter.group, parameter.elements <= residentElements}].push_back(parameter);
+    for (auto &[kind, members] : kinds) {
+      int64_t bytes = 0;
+      for (const Parameter &parameter : members)
+        bytes += parameter.bytes;
+      size_t *current = find(kind);
+      if (!current || buckets[*current].bytes + bytes > bucketBytes)
+        open(kind);
+      for (const Parameter &parameter : members) {
+        Bucket *bucket = &buckets[*find(kind)];
+        if (!bucket->members.empty() && bucket->bytes + parameter.bytes > bucketBytes) {
+          open(kind);
+          bucket = &buckets.back();
+        }
+        bucket->members.push_back(parameter);
+        bucket->bytes += parameter.bytes;
+      }
+    }
+  }
+
+  ArrayRef<Bucket> getBuckets() const { return buckets; }
+
+private:
+  using Kind = std::pair<int64_t, int>;
+  size_t *find(Kind kind) {
+    auto it = current.find(kind);
+    return it == current.end() ? nullptr : &it->second;
+  }
+  void open(Kind kind) {
+    current[kind] = buckets.size();
+    buckets.push_back({kind.first, kind.second != 0, {}, 0});
+  }
+
+  int64_t bucketBytes, residentElements;
+  SmallVector<Bucket> buckets;
+  llvm::MapVector<Kind, size_t> current;
+};
+
+struct AssignBucketsPass : xlc::impl::AssignBucketsPassBase<AssignBucketsPass> {
+  using AssignBucketsPassBase::AssignBucketsPassBase;
+
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    if (!function)
+      return;
+    bool isSharding = shards > 1;
+    Packer packer(bucketBytes, isSharding && stage == 3 ? persistenceThreshold : -1);
+    for (ArrayRef<Parameter> owned : byOwner(function))
+      packer.addUnit(owned);
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    for (auto [index, bucket] : llvm::enumerate(packer.getBuckets()))
+      create(builder, index, bucket, isSharding ? (int64_t)stage : 0);
+  }
+
+private:
+  void create(OpBuilder &builder, size_t index, const Bucket &bucket, int64_t level) {
+    using sched::Extent;
+    SmallVector<Attribute> members;
+    SmallVector<int64_t> offsets, sizes;
+    int64_t end = 0;
+    for (const Parameter &parameter : bucket.members) {
+      members.push_back(parameter.name);
+      offsets.push_back(end);
+      sizes.push_back(parameter.elements);
+      end = llvm::alignTo(end + parameter.elements, kAlignment);
+    }
+    auto from = [&](int64_t first, bool also = true) { return level >= first && also ? Extent::shard : Extent::whole; };
+    sched::BucketOp::create(builder, getOperation().getLoc(), "bucket_" + std::to_string(index), builder.getArrayAttr(members),
+                            offsets, sizes, llvm::alignTo(end, kAlignment * shards), bucket.group,
+                            from(3, !bucket.isResident), from(2, !reducePerStep), from(1));
+  }
+};
+
+} // namespace

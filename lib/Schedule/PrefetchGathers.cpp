@@ -1,0 +1,73 @@
+// Gathers ahead of their use, so that the network works while the ranks compute. Decided here, at compile time, so
+// that the bytes that prefetching holds are part of the plan.
+#include "xlc/Schedule/Schedule.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_PREFETCHGATHERSPASS
+#include "xlc/Schedule/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::sched;
+
+namespace {
+
+StringAttr bucketOf(Operation &op) {
+  auto symbol = op.getAttrOfType<FlatSymbolRefAttr>("bucket");
+  return symbol ? symbol.getAttr() : StringAttr();
+}
+
+struct PrefetchGathersPass : xlc::impl::PrefetchGathersPassBase<PrefetchGathersPass> {
+  using PrefetchGathersPassBase::PrefetchGathersPassBase;
+
+  void runOnOperation() override {
+    for (auto bucket : getOperation().getOps<BucketOp>())
+      if (bucket.getParams() == Extent::shard)
+        wholeBytes[bucket.getSymNameAttr()] = bucket.getElements() * 4;
+    for (auto timeline : getOperation().getOps<TimelineOp>()) {
+      measure(timeline);
+      for (auto gather : llvm::make_early_inc_range(timeline.getBody().front().getOps<AllGatherOp>()))
+        if (wholeBytes.contains(gather.getBucketAttr().getAttr()))
+          hoist(gather);
+    }
+  }
+
+private:
+  /// Gathered bytes live before each action, in the order as it stands.
+  void measure(TimelineOp timeline) {
+    int64_t live = 0;
+    liveBefore.clear();
+    for (Operation &op : timeline.getBody().front()) {
+      liveBefore[&op] = live;
+      int64_t bytes = wholeBytes.lookup(bucketOf(op));
+      live += isa<AllGatherOp>(op) ? bytes : isa<ReleaseOp>(op) ? -bytes : 0;
+    }
+  }
+
+  void hoist(AllGatherOp gather) {
+    StringAttr bucket = gather.getBucketAttr().getAttr();
+    int64_t size = wholeBytes.lookup(bucket), crossed = 0;
+    Operation *target = gather;
+    for (Operation *before = gather->getPrevNode(); before; before = before->getPrevNode()) {
+      crossed += isa<RunOp>(before);
+      bool isInTheWay = bucketOf(*before) == bucket || isa<AllGatherOp>(before) || crossed > units ||
+                        (bytes > 0 && liveBefore.lookup(before) + size > bytes);
+      if (isInTheWay)
+        break;
+      if (isa<RunOp>(before))
+        target = before;
+    }
+    if (target == gather)
+      return;
+    for (Operation *op = target; op != gather; op = op->getNextNode())
+      liveBefore[op] += size;
+    liveBefore[gather] = liveBefore.lookup(target) - size;
+    gather->moveBefore(target);
+  }
+
+  llvm::DenseMap<StringAttr, int64_t> wholeBytes; ///< of sharded buckets
+  llvm::DenseMap<Operation *, int64_t> liveBefore;
+};
+
+} // namespace

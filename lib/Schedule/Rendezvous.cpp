@@ -1,0 +1,36 @@
+// The rendezvous simulator. A collective is done when its whole group is there (NCCL's contract), so
+// a rank that waits holds up all others of its group; whatever order this yields, if no
+// rank can go on before the end, no order could.
+#include "xlc/Schedule/Rendezvous.h"
+
+using namespace xlc;
+
+std::optional<std::string> xlc::findDeadlock(const std::vector<std::vector<Meeting>> &timelines) {
+  std::vector<size_t> next(timelines.size(), 0);
+  auto current = [&](int rank) -> const Meeting * {
+    return next[rank] < timelines[rank].size() ? &timelines[rank][next[rank]] : nullptr;
+  };
+  auto canHappen = [&](const Meeting &meeting) {
+    for (int rank : meeting.ranks)
+      if (!current(rank) || !(*current(rank) == meeting))
+        return false;
+    return true;
+  };
+  for (bool isMoving = true; isMoving;) {
+    isMoving = false;
+    for (size_t rank = 0; rank < timelines.size(); ++rank)
+      while (const Meeting *meeting = current(rank)) {
+        if (!canHappen(*meeting))
+          break;
+        std::vector<int> met = meeting->ranks;
+        for (int other : met)
+          ++next[other];
+        isMoving = true;
+      }
+  }
+  std::string waiting;
+  for (size_t rank = 0; rank < timelines.size(); ++rank)
+    if (const Meeting *meeting = current(rank))
+      waiting += (waiting.empty() ? "rank " : ", rank ") + std::to_string(rank) + " waits for '" + meeting->name + "'";
+  return waiting.empty() ? std::nullopt : std::optional<std::string>(waiting);
+}
