@@ -80,7 +80,7 @@ def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs,
       Optional<AnyMemRef>:$workspace, DenseI32ArrayAttr:$accumulate);
   let assemblyFormat = [{
-    $kernel `ins` `(` $ins `:` type($ins) `)` `outs` `(` $outs `:` type($outs) `)`
+    $kernel `ins` `(` ($ins^ `:` type($ins))? `)` `outs` `(` $outs `:` type($outs) `)`
     (`workspace` `(` $workspace^ `:` type($workspace) `)`)? `accumulate` $accumulate attr-dict
   }];
 }
