@@ -32,3 +32,18 @@ func.func @calls(%x: memref<4x8xf32>, %y: memref<4xf32>, %z: memref<3xf32>) {
   exec.call @k ins(%x, %z : memref<4x8xf32>, memref<3xf32>) outs(%y, %z : memref<4xf32>, memref<3xf32>) accumulate [0, 0]
   return
 }
+
+// -----
+
+func.func private @k() -> tensor<2xf32> attributes {exec.kind = "loop"} {
+  // expected-error @below {{the constant's elements are not in the module}}
+  %y = graph.constant dense_resource<weights> : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+func.func @calls(%x: memref<2xf32>) {
+  "exec.call"(%x) {kernel = @k, accumulate = array<i32: 0>, operandSegmentSizes = array<i32: 0, 1, 0>} : (memref<2xf32>) -> ()
+  return
+}
+{-#
+  dialect_resources: { builtin: { weights: "0x040000000000803F00000040" } }
+#-}

@@ -1,7 +1,7 @@
 // The smallest program: one parameter w, loss = sum of w, one update w <- 2 w. Its plan is read back, the program is
 // linked and run.
-#include "xlc/Emit/Emit.h"
 #include "mlir/Parser/Parser.h"
+#include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -33,16 +33,16 @@ func.func @step(%w: memref<64xf32>, %scalars: memref<16xf32>) {
   exec.call @double ins(%w : memref<64xf32>) outs(%w : memref<64xf32>) accumulate [0]
   return
 }
-func.func @multiply(%x: memref<32xf32>, %w: memref<32xf32>, %y: memref<64xf32>) {
+func.func @multiply(%x: memref<32xf32>, %w: memref<32xf32>, %y: memref<64xf32>, %scratch: memref<1048576xi8>) {
   %a = exec.view %x from 0 : memref<32xf32> -> memref<8x4xf32>
   %b = exec.view %w from 0 : memref<32xf32> -> memref<4x8xf32>
   %c = exec.view %y from 0 : memref<64xf32> -> memref<8x8xf32>
-  exec.call @product ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%c : memref<8x8xf32>) accumulate [2]
+  exec.call @product ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%c : memref<8x8xf32>) workspace(%scratch : memref<1048576xi8>) accumulate [2]
   return
 }
 exec.program @train ranks 1 shards 1 micro_batches 1 arena 512 lower_bound 512 {
-  exec.buffer 0 <parameters> "w" size 256 offset 0 live 0 to 1 persistent
-  exec.buffer 1 <workspace> "scalars" size 128 offset 256 live 0 to 1 persistent
+  exec.buffer 0 parameters "w" size 256 offset 0 live 0 to 1 persistent
+  exec.buffer 1 workspace "scalars" size 128 offset 256 live 0 to 1 persistent
   exec.begin [#exec.place<1 + 64 + 0>]
   exec.run @step "step" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
@@ -137,7 +137,8 @@ TEST_F(Emit, ProgramRuns) {
 
 TEST_F(Emit, ErrorsAreDiagnostics) {
   EXPECT_TRUE(failed(emitProgram(*module, plan, {"", ""}, path("train"))));
-  EXPECT_NE(messages.find("cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc"), std::string::npos);
+  EXPECT_NE(messages.find("cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc"),
+            std::string::npos);
   messages.clear();
   module = parseSourceString<ModuleOp>(source, &context);
   EXPECT_TRUE(failed(emitProgram(*module, plan, {"", path("missing.a")}, path("train"))));
@@ -149,12 +150,58 @@ TEST_F(Emit, ErrorsAreDiagnostics) {
   EXPECT_NE(messages.find("cannot write"), std::string::npos) << messages;
 }
 
-TEST_F(Emit, UnknownNamesAreDiagnostics) {
-  auto program = *module->getOps<exec::ProgramOp>().begin();
-  OpBuilder builder = OpBuilder::atBlockEnd(&program.getBody().front());
-  exec::LoadOp::create(builder, module->getLoc(), 0, builder.getStrArrayAttr({"ids"}), builder.getArrayAttr({}));
-  EXPECT_TRUE(failed(lowerKernels(*module, 32)) || failed(fillPlan(*module, plan)));
-  EXPECT_NE(messages.find("loads 'ids', which is not an input of the plan"), std::string::npos) << messages;
+/// What fillPlan says to the source with `from` replaced by `to`.
+struct BadProgram : Emit {
+  std::string complaint(StringRef from, StringRef to) {
+    std::string text(source);
+    size_t at = text.find(from);
+    module = parseSourceString<ModuleOp>(text.replace(at, from.size(), to), &context);
+    bool filled = module && succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan));
+    return filled ? "" : messages;
+  }
+};
+
+TEST_F(BadProgram, UnknownInput) {
+  EXPECT_NE(complaint("exec.run @step", "exec.load micro 0 [\"ids\"] to []\n  exec.run @step")
+                .find("loads 'ids', which is not an input of the plan"),
+            std::string::npos);
+}
+TEST_F(BadProgram, UnknownFunction) {
+  EXPECT_NE(complaint("exec.run @step", "exec.run @leap").find("runs 'leap', which is not a function of the module"),
+            std::string::npos);
+}
+TEST_F(BadProgram, UnknownAction) {
+  EXPECT_NE(complaint("exec.run @step", "builtin.module {}\n  exec.run @step")
+                .find("is not an action that the runtime knows"),
+            std::string::npos)
+      << messages;
+}
+TEST_F(BadProgram, UnknownPlace) {
+  EXPECT_NE(complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]")
+                .find("names buffer 7 of a program that has 2"),
+            std::string::npos);
+}
+TEST_F(BadProgram, NoProgram) {
+  std::string text(source);
+  module = parseSourceString<ModuleOp>(text.substr(0, text.find("exec.program")), &context);
+  EXPECT_TRUE(failed(fillPlan(*module, plan)));
+  EXPECT_NE(messages.find("there is no program to emit"), std::string::npos);
+}
+TEST_F(BadProgram, LayoutsThatNoLibraryTakes) {
+  // Both letters are summed, and the first operand's rows are apart.
+  EXPECT_NE(complaint(R"(func.func @multiply()", R"(
+func.func private @dot(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<f32> attributes {exec.kind = "contract"} {
+  %y = graph.contract "mk,mk->" %a, %b : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @apart(%a: memref<8x4xf32, strided<[9, 1]>>, %b: memref<8x4xf32>, %y: memref<f32>) {
+  exec.call @dot ins(%a, %b : memref<8x4xf32, strided<[9, 1]>>, memref<8x4xf32>) outs(%y : memref<f32>) accumulate [0]
+  return
+}
+func.func @multiply()")
+                .find("internal error: no library call does 'dot' on these layouts"),
+            std::string::npos)
+      << messages;
 }
 
 TEST_F(Emit, SafetensorsAreWrittenInOrder) {

@@ -1,6 +1,6 @@
 // Einsums on strided memory against the matrix product they are said to be: both are evaluated, on numbers.
-#include "xlc/Lower/LibraryCalls.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Lower/LibraryCalls.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -72,7 +72,8 @@ void evaluate(const Einsum &e, std::vector<double> &a, std::vector<double> &b, s
         sum += at[c] * stride;
       return sum;
     };
-    y[address(lettersY, e.y, e.stridesY)] += a[address(lettersA, e.a, e.stridesA)] * b[address(lettersB, e.b, e.stridesB)];
+    y[address(lettersY, e.y, e.stridesY)] +=
+        a[address(lettersA, e.a, e.stridesA)] * b[address(lettersB, e.b, e.stridesB)];
   }
 }
 
