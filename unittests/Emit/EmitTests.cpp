@@ -123,7 +123,7 @@ TEST_F(Emit, LibraryCallsTakeTheirOperandsInTheLibrarysOrder) {
 }
 
 TEST_F(Emit, ProgramRuns) {
-  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {"", XLC_RUNTIME_LIBRARY}, path("train")))) << messages;
+  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("train")))) << messages;
   EXPECT_FALSE(llvm::sys::fs::exists(path("train.part")));
   std::string log = path("log.jsonl"), program = path("train"), output = path("out");
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(output), StringRef(output)};
@@ -135,18 +135,30 @@ TEST_F(Emit, ProgramRuns) {
     EXPECT_TRUE(lines->getBuffer().contains(loss)) << loss.str() << " in " << lines->getBuffer().str();
 }
 
+TEST_F(Emit, SameInputSameBytes) {
+  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("a")))) << messages;
+  module = parseSourceString<ModuleOp>(source, &context);
+  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("b")))) << messages;
+  auto a = llvm::MemoryBuffer::getFile(path("a")), b = llvm::MemoryBuffer::getFile(path("b"));
+  EXPECT_TRUE((*a)->getBuffer() == (*b)->getBuffer());
+}
+
 TEST_F(Emit, ErrorsAreDiagnostics) {
-  EXPECT_TRUE(failed(emitProgram(*module, plan, {"", ""}, path("train"))));
+  EXPECT_TRUE(failed(emitProgram(*module, plan, {""}, path("train"))));
   EXPECT_NE(messages.find("cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc"),
             std::string::npos);
   messages.clear();
   module = parseSourceString<ModuleOp>(source, &context);
-  EXPECT_TRUE(failed(emitProgram(*module, plan, {"", path("missing.a")}, path("train"))));
+  EXPECT_TRUE(failed(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY, {"no-such-compiler"}}, path("train"))));
+  EXPECT_NE(messages.find("cannot find a C++ compiler to link with"), std::string::npos) << messages;
+  messages.clear();
+  module = parseSourceString<ModuleOp>(source, &context);
+  EXPECT_TRUE(failed(emitProgram(*module, plan, {path("missing.a")}, path("train"))));
   EXPECT_NE(messages.find("linking with"), std::string::npos) << messages;
   EXPECT_FALSE(llvm::sys::fs::exists(path("train")));
   messages.clear();
   module = parseSourceString<ModuleOp>(source, &context);
-  EXPECT_TRUE(failed(emitProgram(*module, plan, {"", XLC_RUNTIME_LIBRARY}, path("nowhere/train"))));
+  EXPECT_TRUE(failed(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("nowhere/train"))));
   EXPECT_NE(messages.find("cannot write"), std::string::npos) << messages;
 }
 
