@@ -62,11 +62,7 @@ LogicalResult writeObject(llvm::Module &code, llvm::TargetMachine &machine, Stri
 }
 
 std::string findCompiler(const EmitOptions &options) {
-  if (!options.compiler.empty())
-    return options.compiler;
-  if (llvm::sys::fs::can_execute(XLC_LINK_COMPILER))
-    return XLC_LINK_COMPILER;
-  for (StringRef name : {"clang++-22", "clang++", "g++", "c++"})
+  for (const std::string &name : options.compilers)
     if (auto path = llvm::sys::findProgramByName(name))
       return *path;
   return "";

@@ -6,45 +6,51 @@ using namespace xlc;
 
 namespace {
 
-std::unique_ptr<plan::Place> place(exec::ProgramOp program, exec::PlaceAttr attribute) {
-  return std::make_unique<plan::Place>(resolvePlace(program, attribute));
+using Buffers = std::vector<std::unique_ptr<plan::BufferT>>;
+
+plan::Place resolve(const Buffers &buffers, exec::PlaceAttr place) {
+  return plan::Place(buffers[place.getBuffer()]->offset + place.getOffset(), place.getStride(), place.getBuffer());
 }
 
-std::vector<plan::Place> places(exec::ProgramOp program, ArrayAttr attributes) {
+std::unique_ptr<plan::Place> place(const Buffers &buffers, exec::PlaceAttr attribute) {
+  return std::make_unique<plan::Place>(resolve(buffers, attribute));
+}
+
+std::vector<plan::Place> places(const Buffers &buffers, ArrayAttr attributes) {
   std::vector<plan::Place> result;
   for (auto attribute : attributes.getAsRange<exec::PlaceAttr>())
-    result.push_back(resolvePlace(program, attribute));
+    result.push_back(resolve(buffers, attribute));
   return result;
 }
 
 plan::Group group(exec::Group group) { return static_cast<plan::Group>(group); }
 
-plan::StepT step(exec::BeginOp op, exec::ProgramOp program) {
+plan::StepT step(exec::BeginOp op, const Buffers &buffers) {
   plan::BeginT begin;
-  begin.places = places(program, op.getPlaces());
+  begin.places = places(buffers, op.getPlaces());
   plan::StepT result;
   result.label = "begin";
   result.action.Set(std::move(begin));
   return result;
 }
 
-plan::StepT step(exec::RunOp op, exec::ProgramOp program, unsigned function) {
+plan::StepT step(exec::RunOp op, const Buffers &buffers, unsigned function) {
   plan::RunT run;
   run.function = function;
   run.micro_batch = op.getMicroBatch();
   run.first = op.getFirst();
-  run.places = places(program, op.getPlaces());
+  run.places = places(buffers, op.getPlaces());
   plan::StepT result;
   result.label = op.getLabel().str();
   result.action.Set(std::move(run));
   return result;
 }
 
-plan::StepT step(exec::AllGatherOp op, exec::ProgramOp program) {
+plan::StepT step(exec::AllGatherOp op, const Buffers &buffers) {
   plan::AllGatherT gather;
   gather.group = group(op.getGroup());
-  gather.src = place(program, op.getSrc());
-  gather.dst = place(program, op.getDst());
+  gather.src = place(buffers, op.getSrc());
+  gather.dst = place(buffers, op.getDst());
   gather.count = op.getCount();
   gather.element = elementOf(op.getType());
   plan::StepT result;
@@ -53,11 +59,11 @@ plan::StepT step(exec::AllGatherOp op, exec::ProgramOp program) {
   return result;
 }
 
-plan::StepT step(exec::ReduceScatterOp op, exec::ProgramOp program) {
+plan::StepT step(exec::ReduceScatterOp op, const Buffers &buffers) {
   plan::ReduceScatterT scatter;
   scatter.group = group(op.getGroup());
-  scatter.src = place(program, op.getSrc());
-  scatter.dst = place(program, op.getDst());
+  scatter.src = place(buffers, op.getSrc());
+  scatter.dst = place(buffers, op.getDst());
   scatter.count = op.getCount();
   scatter.element = elementOf(op.getType());
   scatter.accumulate = op.getAccumulate();
@@ -67,10 +73,10 @@ plan::StepT step(exec::ReduceScatterOp op, exec::ProgramOp program) {
   return result;
 }
 
-plan::StepT step(exec::AllReduceOp op, exec::ProgramOp program) {
+plan::StepT step(exec::AllReduceOp op, const Buffers &buffers) {
   plan::AllReduceT reduce;
   reduce.group = group(op.getGroup());
-  reduce.place = place(program, op.getPlace());
+  reduce.place = place(buffers, op.getPlace());
   reduce.count = op.getCount();
   reduce.element = elementOf(op.getType());
   plan::StepT result;
@@ -79,9 +85,9 @@ plan::StepT step(exec::AllReduceOp op, exec::ProgramOp program) {
   return result;
 }
 
-plan::StepT step(exec::ReleaseOp op, exec::ProgramOp program) {
+plan::StepT step(exec::ReleaseOp op, const Buffers &buffers) {
   plan::ReleaseT release;
-  release.place = place(program, op.getPlace());
+  release.place = place(buffers, op.getPlace());
   release.bytes = op.getBytes();
   plan::StepT result;
   result.label = op.getLabel().str();
@@ -89,7 +95,7 @@ plan::StepT step(exec::ReleaseOp op, exec::ProgramOp program) {
   return result;
 }
 
-FailureOr<plan::StepT> step(exec::LoadOp op, exec::ProgramOp program, const plan::PlanT &plan) {
+FailureOr<plan::StepT> step(exec::LoadOp op, const plan::PlanT &plan) {
   plan::LoadT load;
   load.micro_batch = op.getMicroBatch();
   for (auto name : op.getInputs().getAsRange<StringAttr>()) {
@@ -98,7 +104,7 @@ FailureOr<plan::StepT> step(exec::LoadOp op, exec::ProgramOp program, const plan
       return op.emitError() << "loads '" << name.getValue() << "', which is not an input of the plan";
     load.inputs.push_back(input - plan.inputs.begin());
   }
-  load.places = places(program, op.getPlaces());
+  load.places = places(plan.buffers, op.getPlaces());
   plan::StepT result;
   result.label = "load micro-batch " + std::to_string(op.getMicroBatch());
   result.action.Set(std::move(load));
@@ -121,21 +127,36 @@ plan::Place xlc::resolvePlace(exec::ProgramOp program, exec::PlaceAttr place) {
   return plan::Place(begin + place.getOffset(), place.getStride(), place.getBuffer());
 }
 
+/// Every place of an action names a buffer.
+static LogicalResult checkPlaces(Operation &op, size_t buffers) {
+  int64_t bad = -1;
+  for (NamedAttribute attribute : op.getAttrs())
+    attribute.getValue().walk([&](exec::PlaceAttr place) {
+      if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers)
+        bad = place.getBuffer();
+    });
+  if (bad == -1)
+    return success();
+  return op.emitError() << "names buffer " << bad << " of a program that has " << buffers;
+}
+
 LogicalResult xlc::fillSteps(exec::ProgramOp program, const std::map<StringRef, unsigned> &functions,
                              plan::PlanT &plan) {
   for (Operation &op : program.getBody().front()) {
     if (isa<exec::BufferOp>(op))
       continue;
+    if (failed(checkPlaces(op, plan.buffers.size())))
+      return failure();
     FailureOr<plan::StepT> made =
         TypeSwitch<Operation *, FailureOr<plan::StepT>>(&op)
             .Case<exec::BeginOp, exec::AllGatherOp, exec::ReduceScatterOp, exec::AllReduceOp, exec::ReleaseOp>(
-                [&](auto action) { return FailureOr<plan::StepT>(step(action, program)); })
-            .Case([&](exec::LoadOp load) { return step(load, program, plan); })
+                [&](auto action) { return FailureOr<plan::StepT>(step(action, plan.buffers)); })
+            .Case([&](exec::LoadOp load) { return step(load, plan); })
             .Case([&](exec::RunOp run) -> FailureOr<plan::StepT> {
               auto function = functions.find(run.getFunction());
               if (function == functions.end())
                 return run.emitError() << "runs '" << run.getFunction() << "', which is not a function of the module";
-              return step(run, program, function->second);
+              return step(run, plan.buffers, function->second);
             })
             .Default([](Operation *other) -> FailureOr<plan::StepT> {
               return other->emitError("is not an action that the runtime knows");

@@ -201,6 +201,9 @@ LogicalResult lower::emitKernel(ModuleOp target, StringRef name, const KernelReq
     if (!findElementRule(op.getName().getStringRef()))
       return op.emitError() << "'" << op.getName().getStringRef() << "' has no row in the lowering table, so it "
                             << "cannot stand in a generated kernel";
+  for (auto constant : kernel.getOps<graph::ConstantOp>())
+    if (!isa<DenseElementsAttr>(constant.getValue()))
+      return constant.emitError("the constant's elements are not in the module");
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();

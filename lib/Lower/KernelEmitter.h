@@ -21,12 +21,12 @@ namespace xlc::lower {
 
 /// A position along one dimension: base + offset + stride * lane, or, where `lanes` is set, any vector of positions.
 struct Index {
-  mlir::Value base; ///< i64; null: 0
+  mlir::Value base = {}; ///< i64; null: 0
   int64_t offset = 0;
-  int64_t stride = 0;   ///< per lane
-  int64_t multiple = 0; ///< base is a multiple of this; 0 where there is no base
-  mlir::Value lanes;    ///< vector of i64
-  int depth = 0;        ///< scope that defines it
+  int64_t stride = 0;     ///< per lane
+  int64_t multiple = 0;   ///< base is a multiple of this; 0 where there is no base
+  mlir::Value lanes = {}; ///< vector of i64
+  int depth = 0;          ///< scope that defines it
 
   bool isUniform() const { return stride == 0 && !lanes; }
 };
@@ -35,7 +35,7 @@ using Indices = llvm::SmallVector<Index, 4>;
 /// How many neighbouring elements are computed at once; `mask`: which of them exist (null: all).
 struct Lanes {
   int64_t width = 1;
-  mlir::Value mask;
+  mlir::Value mask = {};
   int depth = 0; ///< scope that defines the mask
 };
 

@@ -243,6 +243,38 @@ TEST(Scale, IsOneFactor) {
   expectNear(CompiledKernel(text).run({x})[0], expected, 1e-7);
 }
 
+/// Small arithmetic on scalars, as after the last micro-batch of a step: in double, results in float.
+TEST(Scalars, AreOneKernel) {
+  KernelText text{"all",
+                  {f32({}), {"i64", {}}, {"f64", {}}},
+                  {f32({}), f32({})},
+                  R"(%s = graph.cast %0 : tensor<f32> -> tensor<f64>
+                     %c = graph.cast %1 : tensor<i64> -> tensor<f64>
+                     %l = graph.div %s, %c : tensor<f64>
+                     %one = graph.constant dense<1.0> : tensor<f64>
+                     %root = graph.sqrt %2 : tensor<f64>
+                     %n = graph.min %root, %one : tensor<f64>
+                     %loss = graph.cast %l : tensor<f64> -> tensor<f32>
+                     %norm = graph.cast %n : tensor<f64> -> tensor<f32> => %loss, %norm)"};
+  Tensors outs = CompiledKernel(text).run({{{}, {7.5}}, {{}, {3}}, {{}, {0.25}}});
+  EXPECT_EQ(outs[0].values[0], 2.5);
+  EXPECT_EQ(outs[1].values[0], 0.5);
+}
+
+/// Rows of a table by their numbers, as an embedding does.
+TEST(Gather, TakesRowsForSeveralDimensions) {
+  Tensor table = randomTensor({9, width}, 15), ids{{2, 3}, {8, 0, 3, 3, 1, 7}};
+  KernelText text{"loop",
+                  {f32({9, width}), {"i64", {2, 3}}},
+                  {f32({2, 3, width})},
+                  "%y = graph.gather %0, %1 dim 0 : (tensor<9x77xf32>, tensor<2x3xi64>) -> tensor<2x3x77xf32> => %y"};
+  std::vector<double> expected;
+  for (double id : ids.values)
+    for (int64_t i = 0; i < width; ++i)
+      expected.push_back(table.values[(int64_t)id * width + i]);
+  expectNear(CompiledKernel(text).run({table, ids})[0], expected, 0);
+}
+
 /// Parameter, momentum or m, v after one step of PyTorch's rule.
 std::vector<double> stepped(const std::string &kind, double p, double g, double m, double v, const double *scalars) {
   double lr = scalars[0], decay = 0.1;

@@ -12,8 +12,9 @@ namespace xlc {
 
 /// How a program is linked.
 struct EmitOptions {
-  std::string compiler; ///< C++ compiler that links; empty: the one xlc was built with, else one on the PATH
-  std::string runtime;  ///< libXLCRuntime.a
+  std::string runtime; ///< libXLCRuntime.a
+  /// C++ compilers that may link, by path or by name on the PATH; the first that exists does.
+  std::vector<std::string> compilers = {XLC_LINK_COMPILER, "clang++-22", "clang++", "g++", "c++"};
 };
 
 /// libXLCRuntime.a of the build tree or the installation that `driver` (its path) belongs to; empty if there is none.

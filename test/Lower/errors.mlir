@@ -1,0 +1,49 @@
+// RUN: xlc-opt %s --xlc-emit-kernels --split-input-file --verify-diagnostics
+
+func.func private @k(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {exec.kind = "loop"} {
+  // expected-error @below {{'graph.softmax' has no row in the lowering table, so it cannot stand in a generated kernel}}
+  %y = graph.softmax %x : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+func.func @calls(%x: memref<4x8xf32>) {
+  exec.call @k ins(%x : memref<4x8xf32>) outs(%x : memref<4x8xf32>) accumulate [0]
+  return
+}
+
+// -----
+
+func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @calls(%x: memref<4xf32>) {
+  // expected-error @below {{no function 'k' with an attribute exec.kind}}
+  exec.call @k ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) accumulate [0]
+  return
+}
+
+// -----
+
+// expected-error @below {{result of shape [3] fits neither the 4 rows of the kernel nor their 8 elements}}
+func.func private @k(%x: tensor<4x8xf32>, %z: tensor<3xf32>) -> (tensor<4xf32>, tensor<3xf32>) attributes {exec.kind = "rows"} {
+  %y = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  return %y, %z : tensor<4xf32>, tensor<3xf32>
+}
+func.func @calls(%x: memref<4x8xf32>, %y: memref<4xf32>, %z: memref<3xf32>) {
+  exec.call @k ins(%x, %z : memref<4x8xf32>, memref<3xf32>) outs(%y, %z : memref<4xf32>, memref<3xf32>) accumulate [0, 0]
+  return
+}
+
+// -----
+
+func.func private @k() -> tensor<2xf32> attributes {exec.kind = "loop"} {
+  // expected-error @below {{the constant's elements are not in the module}}
+  %y = graph.constant dense_resource<weights> : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+func.func @calls(%x: memref<2xf32>) {
+  "exec.call"(%x) {kernel = @k, accumulate = array<i32: 0>, operandSegmentSizes = array<i32: 0, 1, 0>} : (memref<2xf32>) -> ()
+  return
+}
+{-#
+  dialect_resources: { builtin: { weights: "0x040000000000803F00000040" } }
+#-}

@@ -1,0 +1,239 @@
+// The smallest program: one parameter w, loss = sum of w, one update w <- 2 w. Its plan is read back, the program is
+// linked and run.
+#include "mlir/Parser/Parser.h"
+#include "xlc/Emit/Emit.h"
+#include "xlc/Lower/Lower.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+constexpr char source[] = R"(
+func.func private @loss(%w: tensor<64xf32>) -> (tensor<f32>, tensor<f32>) attributes {exec.kind = "all"} {
+  %y = graph.reduce sum %w dims [0] : tensor<64xf32> -> tensor<f32>
+  return %y, %y : tensor<f32>, tensor<f32>
+}
+func.func private @double(%w: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = "loop"} {
+  %y = graph.add %w, %w : tensor<64xf32>
+  return %y : tensor<64xf32>
+}
+func.func private @product(%a: tensor<8x4xf32>, %b: tensor<4x8xf32>) -> tensor<8x8xf32> attributes {exec.kind = "contract"} {
+  %y = graph.contract "mk,kn->nm" %a, %b : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+func.func @step(%w: memref<64xf32>, %scalars: memref<16xf32>) {
+  %loss = exec.view %scalars from 0 : memref<16xf32> -> memref<f32>
+  %norm = exec.view %scalars from 4 : memref<16xf32> -> memref<f32>
+  exec.call @loss ins(%w : memref<64xf32>) outs(%loss, %norm : memref<f32>, memref<f32>) accumulate [0, 0]
+  exec.call @double ins(%w : memref<64xf32>) outs(%w : memref<64xf32>) accumulate [0]
+  return
+}
+func.func @multiply(%x: memref<32xf32>, %w: memref<32xf32>, %y: memref<64xf32>, %scratch: memref<1048576xi8>) {
+  %a = exec.view %x from 0 : memref<32xf32> -> memref<8x4xf32>
+  %b = exec.view %w from 0 : memref<32xf32> -> memref<4x8xf32>
+  %c = exec.view %y from 0 : memref<64xf32> -> memref<8x8xf32>
+  exec.call @product ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%c : memref<8x8xf32>) workspace(%scratch : memref<1048576xi8>) accumulate [2]
+  return
+}
+exec.program @train ranks 1 shards 1 micro_batches 1 arena 512 lower_bound 512 {
+  exec.buffer 0 parameters "w" size 256 offset 0 live 0 to 1 persistent
+  exec.buffer 1 workspace "scalars" size 128 offset 256 live 0 to 1 persistent
+  exec.begin [#exec.place<1 + 64 + 0>]
+  exec.run @step "step" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+)";
+
+struct Emit : testing::Test {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  plan::PlanT plan;
+  SmallString<128> folder;
+  std::string messages;
+
+  void SetUp() override {
+    DialectRegistry registry;
+    registry.insert<graph::GraphDialect, exec::ExecDialect>();
+    registerLowerDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.getDiagEngine().registerHandler([&](Diagnostic &d) { messages += d.str() + "\n"; });
+    ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("emit", folder));
+    module = parseSourceString<ModuleOp>(source, &context);
+    ASSERT_TRUE(module) << messages;
+    fillInputs();
+  }
+  void TearDown() override { llvm::sys::fs::remove_directories(folder); }
+
+  void fillInputs() {
+    plan.model = "w.onnx", plan.compiler = "test", plan.fingerprint = "f";
+    plan.micro = plan.threads = 1, plan.alignment = 64;
+    plan.traffic = std::make_unique<plan::TrafficT>();
+    plan.loss = std::make_unique<plan::Place>(256, 0, 1);
+    plan.norm = std::make_unique<plan::Place>(272, 0, 1);
+    auto bucket = std::make_unique<plan::BucketT>();
+    bucket->name = "w", bucket->elements = bucket->shard_elements = 64;
+    bucket->place = std::make_unique<plan::Place>(0, 0, 0);
+    plan.buckets.push_back(std::move(bucket));
+    auto parameter = std::make_unique<plan::ParameterT>();
+    parameter->name = "w", parameter->shape = {64}, parameter->elements = 64, parameter->init = plan::Init::Ones;
+    plan.parameters.push_back(std::move(parameter));
+    auto group = std::make_unique<plan::OptimizerGroupT>();
+    group->lr = 0.1;
+    plan.groups.push_back(std::move(group));
+  }
+
+  std::string path(StringRef name) { return (folder + "/" + name).str(); }
+};
+
+TEST_F(Emit, PlanSaysWhatTheProgramSays) {
+  ASSERT_TRUE(succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan))) << messages;
+  std::vector<uint8_t> bytes = serializePlan(plan);
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size());
+  ASSERT_TRUE(plan::VerifyPlanBuffer(verifier));
+  auto read = plan::UnPackPlan(bytes.data());
+  EXPECT_EQ(read->arena, 512u);
+  EXPECT_EQ(read->buffers[1]->name, "scalars");
+  ASSERT_EQ(read->functions.size(), 2u);
+  const plan::CallT &loss = *read->functions[0]->calls[0];
+  EXPECT_EQ(loss.outs[1].slot(), 1u);
+  EXPECT_EQ(loss.outs[1].offset(), 16);
+  EXPECT_EQ(loss.in_bytes, std::vector<uint64_t>{256});
+  EXPECT_EQ(read->kernels[1]->code, 1);
+  EXPECT_EQ(read->kernels[1]->extent, 64u);
+  ASSERT_EQ(read->steps.size(), 2u);
+  EXPECT_EQ(read->steps[0]->action.AsBegin()->places[0].offset(), 256u + 64u);
+  EXPECT_EQ(read->steps[1]->action.AsRun()->places[1].offset(), 256u);
+}
+
+TEST_F(Emit, LibraryCallsTakeTheirOperandsInTheLibrarysOrder) {
+  ASSERT_TRUE(succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan))) << messages;
+  // y is transposed: its contiguous dimension is the first operand's, which becomes the library's b.
+  const plan::CallT &call = *plan.functions[1]->calls[0];
+  EXPECT_EQ(call.ins[0].slot(), 1u);
+  EXPECT_EQ(call.ins[1].slot(), 0u);
+  EXPECT_EQ(call.accumulate[0], plan::Accumulate::Later);
+  const plan::ContractT *shape = plan.kernels[call.kernel]->library.AsContract();
+  ASSERT_TRUE(shape);
+  EXPECT_EQ(shape->y_n, 1);
+  EXPECT_EQ(shape->b_n, 4);
+}
+
+TEST_F(Emit, ProgramRuns) {
+  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("train")))) << messages;
+  EXPECT_FALSE(llvm::sys::fs::exists(path("train.part")));
+  std::string log = path("log.jsonl"), program = path("train"), output = path("out");
+  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(output), StringRef(output)};
+  int status = llvm::sys::ExecuteAndWait(program, {program, "--steps", "3", "--log", log}, std::nullopt, redirects);
+  auto text = llvm::MemoryBuffer::getFile(output);
+  ASSERT_EQ(status, 0) << (text ? (*text)->getBuffer().str() : "");
+  auto lines = llvm::cantFail(llvm::errorOrToExpected(llvm::MemoryBuffer::getFile(log)));
+  for (StringRef loss : {"\"loss\":64", "\"loss\":128", "\"loss\":256"})
+    EXPECT_TRUE(lines->getBuffer().contains(loss)) << loss.str() << " in " << lines->getBuffer().str();
+}
+
+TEST_F(Emit, SameInputSameBytes) {
+  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("a")))) << messages;
+  module = parseSourceString<ModuleOp>(source, &context);
+  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("b")))) << messages;
+  auto a = llvm::MemoryBuffer::getFile(path("a")), b = llvm::MemoryBuffer::getFile(path("b"));
+  EXPECT_TRUE((*a)->getBuffer() == (*b)->getBuffer());
+}
+
+TEST_F(Emit, ErrorsAreDiagnostics) {
+  EXPECT_TRUE(failed(emitProgram(*module, plan, {""}, path("train"))));
+  EXPECT_NE(messages.find("cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc"),
+            std::string::npos);
+  messages.clear();
+  module = parseSourceString<ModuleOp>(source, &context);
+  EXPECT_TRUE(failed(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY, {"no-such-compiler"}}, path("train"))));
+  EXPECT_NE(messages.find("cannot find a C++ compiler to link with"), std::string::npos) << messages;
+  messages.clear();
+  module = parseSourceString<ModuleOp>(source, &context);
+  EXPECT_TRUE(failed(emitProgram(*module, plan, {path("missing.a")}, path("train"))));
+  EXPECT_NE(messages.find("linking with"), std::string::npos) << messages;
+  EXPECT_FALSE(llvm::sys::fs::exists(path("train")));
+  messages.clear();
+  module = parseSourceString<ModuleOp>(source, &context);
+  EXPECT_TRUE(failed(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("nowhere/train"))));
+  EXPECT_NE(messages.find("cannot write"), std::string::npos) << messages;
+}
+
+/// What fillPlan says to the source with `from` replaced by `to`.
+struct BadProgram : Emit {
+  std::string complaint(StringRef from, StringRef to) {
+    std::string text(source);
+    size_t at = text.find(from);
+    module = parseSourceString<ModuleOp>(text.replace(at, from.size(), to), &context);
+    bool filled = module && succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan));
+    return filled ? "" : messages;
+  }
+};
+
+TEST_F(BadProgram, UnknownInput) {
+  EXPECT_NE(complaint("exec.run @step", "exec.load micro 0 [\"ids\"] to []\n  exec.run @step")
+                .find("loads 'ids', which is not an input of the plan"),
+            std::string::npos);
+}
+TEST_F(BadProgram, UnknownFunction) {
+  EXPECT_NE(complaint("exec.run @step", "exec.run @leap").find("runs 'leap', which is not a function of the module"),
+            std::string::npos);
+}
+TEST_F(BadProgram, UnknownAction) {
+  EXPECT_NE(complaint("exec.run @step", "builtin.module {}\n  exec.run @step")
+                .find("is not an action that the runtime knows"),
+            std::string::npos)
+      << messages;
+}
+TEST_F(BadProgram, UnknownPlace) {
+  EXPECT_NE(complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]")
+                .find("names buffer 7 of a program that has 2"),
+            std::string::npos);
+}
+TEST_F(BadProgram, NoProgram) {
+  std::string text(source);
+  module = parseSourceString<ModuleOp>(text.substr(0, text.find("exec.program")), &context);
+  EXPECT_TRUE(failed(fillPlan(*module, plan)));
+  EXPECT_NE(messages.find("there is no program to emit"), std::string::npos);
+}
+TEST_F(BadProgram, LayoutsThatNoLibraryTakes) {
+  // Both letters are summed, and the first operand's rows are apart.
+  EXPECT_NE(complaint(R"(func.func @multiply()", R"(
+func.func private @dot(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<f32> attributes {exec.kind = "contract"} {
+  %y = graph.contract "mk,mk->" %a, %b : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @apart(%a: memref<8x4xf32, strided<[9, 1]>>, %b: memref<8x4xf32>, %y: memref<f32>) {
+  exec.call @dot ins(%a, %b : memref<8x4xf32, strided<[9, 1]>>, memref<8x4xf32>) outs(%y : memref<f32>) accumulate [0]
+  return
+}
+func.func @multiply()")
+                .find("internal error: no library call does 'dot' on these layouts"),
+            std::string::npos)
+      << messages;
+}
+
+TEST_F(Emit, SafetensorsAreWrittenInOrder) {
+  auto write = [](float value, int count) {
+    return [=](llvm::raw_ostream &os) {
+      for (int i = 0; i < count; ++i)
+        os.write((const char *)&value, sizeof(value));
+      return success();
+    };
+  };
+  Location loc = UnknownLoc::get(&context);
+  ASSERT_TRUE(succeeded(writeSafetensors(path("t"), {{"b", {2, 2}, write(1, 4)}, {"a\"", {}, write(2, 1)}}, loc)));
+  auto file = llvm::cantFail(llvm::errorOrToExpected(llvm::MemoryBuffer::getFile(path("t"))));
+  StringRef bytes = file->getBuffer();
+  EXPECT_TRUE(bytes.drop_front(8).starts_with(R"({"b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"a\"":)"));
+  EXPECT_EQ((uint8_t)bytes[0] % 8, 0);
+  EXPECT_EQ(bytes.size(), 8 + (uint8_t)bytes[0] + 20u);
+  EXPECT_TRUE(failed(writeSafetensors(path("u"), {{"b", {2}, write(1, 4)}}, loc)));
+  EXPECT_NE(messages.find("internal error: 'b' has 8 bytes, 16 were written"), std::string::npos) << messages;
+  EXPECT_FALSE(llvm::sys::fs::exists(path("u")));
+}
+
+} // namespace
