@@ -99,7 +99,7 @@ LogicalResult schedule(Compilation &compilation) {
 
 LogicalResult memory(Compilation &compilation) {
   LowerToExecPassOptions exec;
-  exec.threads = compilation.spec.threadsPerRank.value_or(1);
+  exec.threads = compilation.spec.threadsPerRankOrDefault();
   return runPasses(compilation, [&](OpPassManager &manager) {
     manager.addPass(createNormalizeReductionsPass());
     manager.addPass(createFormKernelsPass());

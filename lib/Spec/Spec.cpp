@@ -4,6 +4,7 @@
 #include "Validate.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <thread>
 
 using namespace llvm;
 
@@ -37,6 +38,11 @@ Expected<std::string> readFile(StringRef path) {
 }
 
 } // namespace
+
+int Spec::threadsPerRankOrDefault() const {
+  int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return threadsPerRank.value_or(std::max<int64_t>(1, cores / dp));
+}
 
 std::optional<Spec> parseSpec(StringRef text, StringRef path, raw_ostream &errors) {
   spec::Complaints complaints;

@@ -1,7 +1,9 @@
 // xlc: the driver. Subcommands, their options and exit codes; the work is done by the phases.
 #include "CLI/CLI.hpp"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xlc/Lower/Lower.h"
 #include "xlc/Phases/Phases.h"
 
 using namespace xlc;
@@ -50,6 +52,14 @@ int plan(const CommonOptions &options, mlir::MLIRContext &context) {
   return Done;
 }
 
+int compile(const CommonOptions &options, llvm::StringRef output, const char *driver, mlir::MLIRContext &context) {
+  Compilation compilation(context, llvm::errs());
+  if (failed(compileTo(compilation, options)))
+    return Rejected;
+  std::string path = llvm::sys::fs::getMainExecutable(driver, (void *)&compile);
+  return failed(compileProgram(compilation, output, path, "xlc 0.1.0")) ? Rejected : Done;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -63,6 +73,11 @@ int main(int argc, char **argv) {
   planning->add_option("--stop-after", options.run.stopAfter, "stop after this phase and print its IR")
       ->check(CLI::IsMember(phaseNames()));
 
+  std::string output;
+  CLI::App *compiling = app.add_subcommand("compile", "makes a training program that needs nothing else");
+  options.addTo(*compiling);
+  compiling->add_option("-o,--output", output, "the program; initial parameters go to OUTPUT.safetensors")->required();
+
   std::string topic;
   CLI::App *docs = app.add_subcommand("docs", "prints a page of the documentation that is made from tables");
   docs->add_option("page", topic, "spec, phases or operators")->required()->check(CLI::IsMember({"spec", "phases", "operators"}));
@@ -75,6 +90,7 @@ int main(int argc, char **argv) {
 
   mlir::DialectRegistry registry;
   registerDialects(registry);
+  registerLowerDialects(registry);
   mlir::MLIRContext context(registry);
   context.loadAllAvailableDialects();
   context.disableMultithreading();
@@ -82,5 +98,5 @@ int main(int argc, char **argv) {
     topic == "spec" ? printSpecDocumentation(llvm::outs()) : topic == "phases" ? printPhases(llvm::outs()) : printOperators(llvm::outs());
     return Done;
   }
-  return plan(options, context);
+  return *compiling ? compile(options, output, argv[0], context) : plan(options, context);
 }

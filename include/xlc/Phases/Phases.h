@@ -44,6 +44,11 @@ struct RunOptions {
 /// Runs the phases in order. A complaint has been printed when it fails.
 mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &options);
 
+/// Lower and Emit: writes the training program to `output` and, unless its parameters are random, their initial values
+/// to `output`.safetensors. `driver` is this program's path, beside which the runtime lies; `compiler` names this xlc.
+mlir::LogicalResult compileProgram(Compilation &compilation, llvm::StringRef output, llvm::StringRef driver,
+                                   llvm::StringRef compiler);
+
 /// docs/Phases.md's table, from the phase table.
 void printPhases(llvm::raw_ostream &out);
 

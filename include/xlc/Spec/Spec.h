@@ -93,6 +93,8 @@ struct Spec {
 
   int64_t dpShardOrAll() const { return dpShard.value_or(dp); }
   int64_t globalBatchOrDefault() const { return globalBatch.value_or(microBatch * dp); }
+  /// Cores shared evenly among the ranks, at least one each.
+  int threadsPerRankOrDefault() const;
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
 };
 

@@ -1,0 +1,71 @@
+// From a finished plan to files: the training program, and its initial parameters beside it.
+#include "DescribePlan.h"
+#include "xlc/Emit/Emit.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// Writes the initial value of one parameter: bytes from the model, from a file beside it, or a constant.
+LogicalResult writeInitialValue(const ParameterSource &source, llvm::raw_ostream &out, Location loc) {
+  uint64_t bytes = 4;
+  for (int64_t size : source.shape)
+    bytes *= size;
+  if (source.kind == ParameterSource::Kind::Data && source.file.empty()) {
+    out << source.bytes;
+    return success();
+  }
+  if (source.kind == ParameterSource::Kind::Data) {
+    auto slice = llvm::MemoryBuffer::getFileSlice(source.file, bytes, source.offset);
+    if (!slice)
+      return emitError(loc) << "cannot read " << source.file << ": " << slice.getError().message();
+    out << (*slice)->getBuffer();
+    return success();
+  }
+  float value = source.kind == ParameterSource::Kind::Ones ? 1.0f : 0.0f;
+  for (uint64_t i = 0; i < bytes / 4; ++i)
+    out.write(reinterpret_cast<const char *>(&value), 4);
+  return success();
+}
+
+/// Every parameter must have an initial value before anything is written.
+LogicalResult checkInitialValues(const Compilation &compilation) {
+  std::string missing;
+  size_t count = 0;
+  for (const ParameterSource &source : compilation.parameters)
+    if (source.kind == ParameterSource::Kind::Absent && ++count <= 3)
+      missing += (count > 1 ? ", '" : "'") + source.name + "'";
+  if (!count)
+    return success();
+  compilation.errors << compilation.modelPath << ": error: " << count << " of " << compilation.parameters.size()
+                     << " parameters have no initial value in the model (" << missing << (count > 3 ? ", ..." : "") << ")\n"
+                     << compilation.specPath << ": note: init: {from: random} draws them\n";
+  return failure();
+}
+
+} // namespace
+
+LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, StringRef driver, StringRef compiler) {
+  bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
+  if (!isRandom && failed(checkInitialValues(compilation)))
+    return failure();
+  ModuleOp module = *compilation.module;
+  EmitOptions options;
+  options.runtime = findRuntime(driver);
+  if (options.runtime.empty()) {
+    compilation.errors << driver << ": error: libXLCRuntime.a is not beside this program\n";
+    return failure();
+  }
+  std::unique_ptr<plan::PlanT> plan = describePlan(compilation, compiler);
+  if (failed(emitProgram(module, *plan, options, output)))
+    return failure();
+  if (isRandom)
+    return success();
+  SmallVector<InitialTensor> tensors;
+  for (const ParameterSource &source : compilation.parameters)
+    tensors.push_back({source.name, SmallVector<int64_t>(source.shape.begin(), source.shape.end()),
+                       [&, loc = module.getLoc()](llvm::raw_ostream &out) { return writeInitialValue(source, out, loc); }});
+  return writeSafetensors((output + ".safetensors").str(), tensors, module.getLoc());
+}

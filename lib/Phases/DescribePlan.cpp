@@ -1,0 +1,161 @@
+// What the embedded plan holds beside the `exec` program: names, shapes and initial values of parameters, hyper-
+// parameters, inputs, messages in bytes. From the compilation, one table at a time.
+#include "DescribePlan.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+#include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Emit/Emit.h"
+#include "xlc/Memory/Memory.h"
+#include "xlc/Runtime/Kernel.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// Of model, layout and compiler; not of steps, learning rate or data.
+std::string fingerprint(ModuleOp module, StringRef compiler) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  llvm::SHA256 hash;
+  hash.update(compiler);
+  hash.update(text);
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+plan::Element elementOf(Type type) {
+  if (type.isF32())
+    return plan::Element::F32;
+  if (type.isF64())
+    return plan::Element::F64;
+  return type.isInteger(64) ? plan::Element::I64 : type.isInteger(32) ? plan::Element::I32 : plan::Element::I1;
+}
+
+/// Where the initial value comes from; `init: random` draws all but scales of norms and biases.
+void describeInit(const ParameterSource &source, const InitSpec &init, plan::ParameterT &made) {
+  if (init.from == InitSpec::From::Model) {
+    made.init = plan::Init::File;
+    return;
+  }
+  made.init = source.isNormScale ? plan::Init::Ones : source.isBias ? plan::Init::Zeros : plan::Init::Normal;
+  made.std = init.std;
+}
+
+void describeBuckets(const Compilation &compilation, exec::ProgramOp program, plan::PlanT &plan) {
+  SymbolTable symbols(*compilation.module);
+  llvm::StringMap<std::pair<unsigned, int64_t>> homes; // parameter -> bucket, offset
+  for (auto entry : program->getAttrOfType<ArrayAttr>(exec::kBuckets).getAsRange<DictionaryAttr>()) {
+    auto bucket = symbols.lookup<sched::BucketOp>(entry.getAs<FlatSymbolRefAttr>("bucket").getValue());
+    for (auto [member, offset] : llvm::zip(bucket.getMembers().getAsRange<StringAttr>(), bucket.getOffsets()))
+      homes[member.getValue()] = {(unsigned)plan.buckets.size(), offset};
+    auto made = std::make_unique<plan::BucketT>();
+    made->name = bucket.getSymName().str(), made->elements = bucket.getElements(), made->group = bucket.getGroup();
+    made->shard_elements = bucket.getElements() / program.getShards();
+    auto extent = [](sched::Extent extent) { return extent == sched::Extent::shard ? plan::Extent::Shard : plan::Extent::Whole; };
+    made->params = extent(bucket.getParams()), made->states_extent = extent(bucket.getStates());
+    made->place = std::make_unique<plan::Place>(resolvePlace(program, entry.getAs<exec::PlaceAttr>("params")));
+    for (auto state : entry.getAs<ArrayAttr>("states").getAsRange<exec::PlaceAttr>())
+      made->states.push_back(resolvePlace(program, state));
+    plan.buckets.push_back(std::move(made));
+  }
+  for (const ParameterSource &source : compilation.parameters) {
+    auto made = std::make_unique<plan::ParameterT>();
+    made->name = source.name, made->shape.assign(source.shape.begin(), source.shape.end());
+    std::tie(made->bucket, made->offset) = homes.lookup(source.name);
+    made->elements = 1;
+    for (int64_t size : source.shape)
+      made->elements *= size;
+    made->frozen = plan.buckets[made->bucket]->group < 0;
+    describeInit(source, compilation.spec.init, *made);
+    plan.parameters.push_back(std::move(made));
+  }
+}
+
+void describeGroups(ModuleOp module, plan::PlanT &plan) {
+  for (auto group : module->getAttrOfType<ArrayAttr>(graph::kGroups).getAsRange<DictionaryAttr>()) {
+    auto number = [&](StringRef name) { return group.getAs<FloatAttr>(name).getValueAsDouble(); };
+    auto made = std::make_unique<plan::OptimizerGroupT>();
+    StringRef kind = group.getAs<StringAttr>("kind").getValue();
+    made->kind = kind == "sgd" ? plan::OptimizerKind::Sgd : kind == "adam" ? plan::OptimizerKind::Adam : plan::OptimizerKind::AdamW;
+    made->lr = number("lr"), made->beta1 = number("beta1"), made->beta2 = number("beta2"), made->eps = number("eps");
+    made->weight_decay = number("weight_decay"), made->momentum = number("momentum");
+    plan.groups.push_back(std::move(made));
+  }
+}
+
+/// The spec's data file of an input, as an absolute path; empty where there is none.
+std::string dataPath(const DataSpec &data, StringRef input) {
+  llvm::SmallString<128> path;
+  if (auto it = data.train.find(input.str()); it != data.train.end())
+    path = it->second;
+  else if (!data.trainFolder.empty())
+    llvm::sys::path::append(path, data.trainFolder, input + ".npy");
+  if (!path.empty())
+    llvm::sys::fs::make_absolute(path);
+  return path.str().str();
+}
+
+void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
+  auto function = cast<func::FuncOp>(SymbolTable::lookupSymbolIn(compilation.unpartitioned.get(), "micro_batch"));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput);
+    if (!name)
+      continue;
+    auto type = cast<RankedTensorType>(function.getArgument(i).getType());
+    auto made = std::make_unique<plan::InputT>();
+    made->name = name.getValue().str(), made->element = elementOf(type.getElementType());
+    made->row_shape.assign(type.getShape().begin() + 1, type.getShape().end());
+    if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, "graph.limit"))
+      made->has_limit = true, made->limit = limit.getInt();
+    if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, "graph.ignore"))
+      made->has_ignore = true, made->ignore = ignore.getInt();
+    made->path = dataPath(compilation.spec.data, name.getValue());
+    plan.inputs.push_back(std::move(made));
+  }
+}
+
+/// Bytes that all ranks together read from others: n (n - 1) slices per group for a gather or scatter, 2 (n - 1) counts for an
+/// all_reduce of n ranks.
+void describeTraffic(exec::ProgramOp program, plan::PlanT &plan) {
+  plan.traffic = std::make_unique<plan::TrafficT>();
+  uint64_t ranks = program.getRanks(), shards = program.getShards();
+  auto sizeOf = [&](exec::Group group) { return group == exec::Group::all ? ranks : group == exec::Group::shards ? shards : ranks / shards; };
+  for (Operation &op : program.getBody().front()) {
+    auto slices = [&](auto collective) {
+      uint64_t n = sizeOf(collective.getGroup());
+      return ranks / n * n * (n - 1) * collective.getCount() * (collective.getType().getIntOrFloatBitWidth() / 8);
+    };
+    if (auto gather = dyn_cast<exec::AllGatherOp>(op))
+      plan.traffic->all_gather += slices(gather);
+    else if (auto scatter = dyn_cast<exec::ReduceScatterOp>(op))
+      plan.traffic->reduce_scatter += slices(scatter);
+    else if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
+      plan.traffic->all_reduce += 2 * slices(reduce) / sizeOf(reduce.getGroup());
+  }
+}
+
+} // namespace
+
+std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation, StringRef compiler) {
+  auto plan = std::make_unique<plan::PlanT>();
+  ModuleOp module = *compilation.module;
+  exec::ProgramOp program = *module.getOps<exec::ProgramOp>().begin();
+  plan->version = XLC_PLAN_VERSION;
+  plan->compiler = compiler.str();
+  plan->fingerprint = fingerprint(module, compiler);
+  plan->model = llvm::sys::path::filename(compilation.modelPath).str();
+  plan->micro = compilation.spec.microBatch;
+  plan->threads = compilation.spec.threadsPerRankOrDefault();
+  plan->seed = compilation.spec.init.seed;
+  plan->alignment = 64;
+  describeBuckets(compilation, program, *plan);
+  describeGroups(module, *plan);
+  describeInputs(compilation, *plan);
+  describeTraffic(program, *plan);
+  plan->loss = std::make_unique<plan::Place>(resolvePlace(program, program->getAttrOfType<exec::PlaceAttr>(exec::kLoss)));
+  plan->norm = std::make_unique<plan::Place>(resolvePlace(program, program->getAttrOfType<exec::PlaceAttr>(exec::kNorm)));
+  return plan;
+}

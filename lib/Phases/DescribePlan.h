@@ -1,0 +1,15 @@
+// The parts of the embedded plan that the IR does not hold.
+#ifndef XLC_LIB_PHASES_DESCRIBEPLAN_H
+#define XLC_LIB_PHASES_DESCRIBEPLAN_H
+
+#include "Plan_generated.h"
+#include "xlc/Phases/Phases.h"
+
+namespace xlc {
+
+/// Everything but what `fillPlan` fills. The compilation has been through Memory.
+std::unique_ptr<plan::PlanT> describePlan(const Compilation &compilation, llvm::StringRef compiler);
+
+} // namespace xlc
+
+#endif
