@@ -4,6 +4,7 @@ Each check takes the setting and returns complaints; PROMISES names them. Most t
 small buckets, on a few ranks.
 """
 
+import json
 import os
 import re
 import shutil
@@ -73,8 +74,8 @@ def faults_end_the_job(setting):
     """A rank that fails stops the others within a second: exit 5, one message with rank, step and action."""
     trained = make(setting, "fault", dp=4, stage=3)
     trained.train(2, "--profile", trained.folder / "trace.json")
-    labels = re.findall(r'"name":\s*"([^"]+)"', (trained.folder / "trace.json").read_text())
-    action = next(label for label in labels if "update" in label.lower())
+    events = json.loads((trained.folder / "trace.json").read_text())["traceEvents"]
+    action = next(event["name"] for event in events if event.get("cat") == "run" and "update" in event["name"])
     begin = time.monotonic()
     said = trained.train(1000, "--inject-fault", f"1:3:{action}", expect=5)
     steps = len(trained.log())
@@ -82,7 +83,7 @@ def faults_end_the_job(setting):
         yield f"took {time.monotonic() - begin:.1f} s to end after a fault in step 3"
     if "rank 1" not in said or "step 3" not in said or action not in said:
         yield f"the message names not all of rank 1, step 3 and '{action}': {said[-300:]}"
-    if steps != 2:
+    if steps not in (2, 3):  # rank 0 may have ended step 3 before rank 1 fails in it
         yield f"{steps} steps were finished before a fault in step 3"
     said = program.run([trained.path, "--steps", "3", "--inject-fault", "1:3:nothing"], expect=1)
     if "there is no action 'nothing'" not in said:
