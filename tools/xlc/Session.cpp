@@ -71,7 +71,9 @@ void Session::show(Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   if (isError && isOurMistake(compilation.phase, text)) {
     isInternal = true;
-    text = "internal error in phase " + compilation.phase.str() + ": " + text;
+    StringRef what = text;
+    what.consume_front("internal error: ");
+    text = ("internal error in phase " + compilation.phase + ": " + what).str();
   }
   print(nameOf(diagnostic.getSeverity()), text);
   if (auto node = diagnostic.getLocation()->findInstanceOf<NameLoc>())
