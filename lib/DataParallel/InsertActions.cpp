@@ -157,10 +157,9 @@ void InsertActionsPass::insertMicroBatch(int64_t k) {
       values[result] = value;
 
     ArrayRef<BucketOp> next = i + 1 < runs.size() ? ArrayRef<BucketOp>(runs[i + 1].gathers) : ArrayRef<BucketOp>();
-    bool isForward = graph::getRole(run.call) == graph::Role::F;
     llvm::erase_if(gathered, [&](BucketOp bucket) {
       bool isUsedLater = llvm::any_of(ArrayRef(runs).drop_front(i + 1), [&](const Run &later) { return llvm::is_contained(later.gathers, bucket); });
-      if (llvm::is_contained(next, bucket) || (keepAfterForward && isForward && isUsedLater))
+      if (llvm::is_contained(next, bucket) || (keepAfterForward && isUsedLater))
         return false;
       act<ReleaseOp>(symbol(bucket));
       return true;

@@ -34,12 +34,34 @@ void refine(Signature &signature, sched::RunOp run, bool isFirstRun) {
   }
 }
 
+/// A run says once for all its stores whether it is the first, so runs of one function must agree on which stores that decides.
+/// Where two units of a class share a parameter they do not: the second adds to its gradient from the start. Such runs get a copy of the
+/// function. A run that only adds fits any.
+void separateAccumulation(ModuleOp module, sched::TimelineOp timeline) {
+  SymbolTable symbols(module);
+  llvm::StringMap<SmallVector<std::pair<Attribute, func::FuncOp>>> copies;
+  for (auto run : timeline.getBody().front().getOps<sched::RunOp>()) {
+    if (llvm::all_of(run.getAccumulate(), [](bool adds) { return adds; }))
+      continue;
+    auto &known = copies[run.getFunction()];
+    auto *it = llvm::find_if(known, [&](auto &copy) { return copy.first == run.getAccumulateAttr(); });
+    if (it == known.end()) {
+      auto function = symbols.lookup<func::FuncOp>(run.getFunction());
+      if (!known.empty())
+        symbols.insert(function = function.clone());
+      it = &known.emplace_back(run.getAccumulateAttr(), function);
+    }
+    run.setFunction(it->second.getSymName());
+  }
+}
+
 struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
   using LowerToExecPassBase::LowerToExecPassBase;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (auto timeline : llvm::make_early_inc_range(module.getOps<sched::TimelineOp>())) {
+      separateAccumulation(module, timeline);
       llvm::StringMap<Signature> signatures;
       SmallVector<StringRef> order;
       for (auto run : timeline.getBody().front().getOps<sched::RunOp>()) {

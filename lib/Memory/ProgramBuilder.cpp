@@ -18,6 +18,11 @@ constexpr int64_t kSlotBytes = 64; ///< of a scalar
 constexpr StringRef scalarNames[] = {sched::kLossSum, sched::kLossCount, sched::kSumSquares, "@loss", "@norm"};
 
 bool isShard(sched::Extent extent) { return extent == sched::Extent::shard; }
+
+/// Stage names functions CLASS_F and CLASS_B, with a number behind where a class has several.
+bool isBackward(sched::RunOp run) {
+  return run.getFunction().starts_with((run.getUnit().getClassName().getValue() + "_B").str());
+}
 } // namespace
 
 ProgramBuilder::ProgramBuilder(ModuleOp module, sched::TimelineOp timeline)
@@ -84,7 +89,7 @@ void ProgramBuilder::begin() {
 /// Saved for backward, or only between two runs of one pass.
 Cause ProgramBuilder::causeOf(Value activation) {
   for (Operation *user : activation.getUsers())
-    if (auto run = dyn_cast<sched::RunOp>(user); run && run.getFunction().ends_with("_B"))
+    if (auto run = dyn_cast<sched::RunOp>(user); run && isBackward(run))
       return Cause::residuals;
   return Cause::workspace;
 }
@@ -113,7 +118,7 @@ exec::PlaceAttr ProgramBuilder::gradient(Attribute name) {
 
 void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
   auto function = module.lookupSymbol<func::FuncOp>(run.getFunction());
-  StringRef pass = run.getFunction().contains("_B") ? "B" : "F";
+  StringRef pass = isBackward(run) ? "B" : "F";
   std::string text = llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), pass);
   for (Attribute store : run.getStores())
     if (auto it = memberOf.find(store); it != memberOf.end())
