@@ -15,7 +15,9 @@ using Numbers = std::vector<int64_t>;
 
 constexpr int64_t kLargest = 4; ///< elements per dimension
 
-int64_t product(const Numbers &sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>()); }
+int64_t product(const Numbers &sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
+}
 
 /// All shapes of `rank` dimensions of 1 to kLargest elements.
 std::vector<Numbers> shapesOf(size_t rank) {
@@ -64,7 +66,8 @@ Numbers stridesOf(const Numbers &sizes, const std::vector<size_t> &order, int64_
 }
 
 /// Compares for all targets of as many elements; counts views and copies.
-void checkAllTargets(const Numbers &sizes, const Numbers &strides, const std::vector<std::vector<Numbers>> &targets, int &views, int &copies) {
+void checkAllTargets(const Numbers &sizes, const Numbers &strides, const std::vector<std::vector<Numbers>> &targets,
+                     int &views, int &copies) {
   Numbers wanted = addresses(sizes, strides);
   for (const Numbers &to : targets[product(sizes)]) {
     auto found = reshapeStrides(sizes, strides, to);

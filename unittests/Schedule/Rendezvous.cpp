@@ -12,7 +12,8 @@ using Timelines = std::vector<std::vector<Meeting>>;
 const Meeting all{"all_reduce b0", {0, 1}};
 const Meeting other{"all_reduce b1", {0, 1}};
 
-/// Whether some order of meetings brings every rank to its end: tries each meeting that can happen, then all that may follow.
+/// Whether some order of meetings brings every rank to its end: tries each meeting that can happen, then all that may
+/// follow.
 bool canFinish(const Timelines &timelines, std::vector<size_t> next) {
   bool isDone = true;
   for (size_t rank = 0; rank < timelines.size(); ++rank)
@@ -37,7 +38,8 @@ bool canFinish(const Timelines &timelines, std::vector<size_t> next) {
 
 /// Calls `visit` with every choice of up to `length` meetings for each rank from the given ones.
 template <typename Visit>
-void forEachTimelines(const std::vector<std::vector<Meeting>> &choices, size_t length, Timelines &timelines, const Visit &visit) {
+void forEachTimelines(const std::vector<std::vector<Meeting>> &choices, size_t length, Timelines &timelines,
+                      const Visit &visit) {
   if (timelines.size() == choices.size())
     return visit();
   const std::vector<Meeting> &mine = choices[timelines.size()];
@@ -70,16 +72,17 @@ TEST(FindDeadlock, AgreesWithSearchOnEveryTimelineOfThreeRanks) {
 TEST(FindDeadlock, RanksThatReduceInDifferentOrdersWaitForEachOther) {
   EXPECT_FALSE(findDeadlock({{all, other}, {all, other}}));
   EXPECT_EQ(findDeadlock({{all, other}, {other, all}}),
-            "rank 0 waits for 'all_reduce b0', rank 1 waits for 'all_reduce b1'");
+            "cannot run to the end: rank 0 waits for 'all_reduce b0', rank 1 waits for 'all_reduce b1'");
 }
 
 TEST(FindDeadlock, ARankThatDoesNotComeLeavesTheOthersWaiting) {
-  EXPECT_EQ(findDeadlock({{all, other}, {all}}), "rank 0 waits for 'all_reduce b1'");
+  EXPECT_EQ(findDeadlock({{all, other}, {all}}), "cannot run to the end: rank 0 waits for 'all_reduce b1'");
 }
 
 TEST(FindDeadlock, GroupsThatShareNoRankGoOnByThemselves) {
   const Meeting left{"left", {0, 1}}, right{"right", {2, 3}}, everybody{"everybody", {0, 1, 2, 3}};
-  EXPECT_FALSE(findDeadlock({{left, left, everybody}, {left, left, everybody}, {right, everybody}, {right, everybody}}));
+  EXPECT_FALSE(
+      findDeadlock({{left, left, everybody}, {left, left, everybody}, {right, everybody}, {right, everybody}}));
 }
 
 TEST(FindDeadlock, NobodyWaitsInAnEmptyTimeline) {

@@ -1,8 +1,8 @@
 // Faults that a wrong compiler would make, one edit each. A checker is believed because it finds these in a
 // program that it accepts without them; it knows nothing of this pass.
 //
-// A fault edits the timeline (`sched`) or the program (`exec`) of the module, whichever it finds; where there is nothing to
-// damage it is an error, so that a test cannot pass by accident.
+// A fault edits the timeline (`sched`) or the program (`exec`) of the module, whichever it finds; where there is
+// nothing to damage it is an error, so that a test cannot pass by accident.
 #include "PlantFault/PlantFault.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
@@ -33,8 +33,7 @@ SmallVector<Operation *> actionsOf(ModuleOp module) {
   return actions;
 }
 
-template <typename Predicate>
-Operation *findFirst(ArrayRef<Operation *> actions, Predicate predicate) {
+template <typename Predicate> Operation *findFirst(ArrayRef<Operation *> actions, Predicate predicate) {
   auto *it = llvm::find_if(actions, predicate);
   return it == actions.end() ? nullptr : *it;
 }
@@ -80,7 +79,8 @@ bool shiftBucket(ModuleOp module) {
       auto buffer = cast<exec::BufferOp>(actionsOf(module)[place.getBuffer()]);
       if (buffer.getCause() != exec::Cause::parameters)
         continue;
-      attribute = exec::PlaceAttr::get(module.getContext(), place.getBuffer(), place.getOffset() + 4, place.getStride());
+      attribute =
+          exec::PlaceAttr::get(module.getContext(), place.getBuffer(), place.getOffset() + 4, place.getStride());
       run.setPlacesAttr(ArrayAttr::get(module.getContext(), places));
       return true;
     }
@@ -145,7 +145,8 @@ bool keepCountLocal(ModuleOp module) {
   return false;
 }
 
-/// The first two optimizer groups change places in the first bucket that has one: decay where there should be none, or the reverse.
+/// The first two optimizer groups change places in the first bucket that has one: decay where there should be none, or
+/// the reverse.
 bool swapDecayGroup(ModuleOp module) {
   for (auto bucket : module.getOps<sched::BucketOp>())
     if (auto group = (int64_t)bucket.getGroup(); group == 0 || group == 1) {
@@ -175,7 +176,8 @@ bool overlapBuffers(ModuleOp module) {
       buffers.push_back(buffer);
   for (exec::BufferOp under : buffers)
     for (exec::BufferOp over : buffers)
-      if (under.getFirst() < over.getFirst() && over.getFirst() < under.getLast() && under.getOffset() != over.getOffset()) {
+      if (under.getFirst() < over.getFirst() && over.getFirst() < under.getLast() &&
+          under.getOffset() != over.getOffset()) {
         over.setOffset(under.getOffset());
         return true;
       }
@@ -207,7 +209,9 @@ struct PlantFaultPass : PassWrapper<PlantFaultPass, OperationPass<ModuleOp>> {
   PlantFaultPass(const PlantFaultPass &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "xlc-test-plant-fault"; }
-  StringRef getDescription() const override { return "damages the timeline or program, for tests of those who check it"; }
+  StringRef getDescription() const override {
+    return "damages the timeline or program, for tests of those who check it";
+  }
 
   void runOnOperation() override {
     const auto *fault = llvm::find_if(faults, [&](const Fault &row) { return row.kind == kind; });
