@@ -7,6 +7,7 @@
 #include "llvm/Support/SHA256.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
+#include "xlc/Estimate/Traffic.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Runtime/Kernel.h"
 
@@ -117,24 +118,12 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
   }
 }
 
-/// Bytes that all ranks together read from others: n (n - 1) slices per group for a gather or scatter, 2 (n - 1) counts for an
-/// all_reduce of n ranks.
 void describeTraffic(exec::ProgramOp program, plan::PlanT &plan) {
+  Traffic traffic = trafficOfAllRanks(program);
   plan.traffic = std::make_unique<plan::TrafficT>();
-  uint64_t ranks = program.getRanks(), shards = program.getShards();
-  auto sizeOf = [&](exec::Group group) { return group == exec::Group::all ? ranks : group == exec::Group::shards ? shards : ranks / shards; };
-  for (Operation &op : program.getBody().front()) {
-    auto slices = [&](auto collective) {
-      uint64_t n = sizeOf(collective.getGroup());
-      return ranks / n * n * (n - 1) * collective.getCount() * (collective.getType().getIntOrFloatBitWidth() / 8);
-    };
-    if (auto gather = dyn_cast<exec::AllGatherOp>(op))
-      plan.traffic->all_gather += slices(gather);
-    else if (auto scatter = dyn_cast<exec::ReduceScatterOp>(op))
-      plan.traffic->reduce_scatter += slices(scatter);
-    else if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
-      plan.traffic->all_reduce += 2 * slices(reduce) / sizeOf(reduce.getGroup());
-  }
+  plan.traffic->all_gather = traffic.allGather;
+  plan.traffic->reduce_scatter = traffic.reduceScatter;
+  plan.traffic->all_reduce = traffic.allReduce;
 }
 
 } // namespace

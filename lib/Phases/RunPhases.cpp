@@ -30,7 +30,13 @@ LogicalResult dump(Compilation &compilation, StringRef directory, unsigned numbe
 } // namespace
 
 LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options) {
+  bool isDone = !options.startAfter.empty();
   for (auto [number, phase] : llvm::enumerate(getPhases())) {
+    if (isDone) {
+      isDone = phase.name != options.startAfter;
+      continue;
+    }
+    compilation.phase = phase.name;
     if (failed(phase.run(compilation)) || failed(dump(compilation, options.dumpDirectory, number, phase.name)))
       return failure();
     if (phase.name == options.stopAfter)

@@ -33,7 +33,7 @@ def EmitKernelsPass : Pass<"xlc-emit-kernels", "::mlir::ModuleOp"> {
 }
 
 def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
-  let summary = "exp, log, tanh, erf of f32 as polynomials; at most 4 units in the last place off (tanh: 5)";
+  let summary = "exp, log, tanh, erf of f32 as polynomials; exp and tanh at most 2 units in the last place off, log and erf 4";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 

@@ -23,6 +23,7 @@ struct Compilation {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
+  llvm::StringRef phase; ///< the one that runs, or ran last
 };
 
 struct Phase {
@@ -37,6 +38,7 @@ struct Phase {
 llvm::ArrayRef<Phase> getPhases();
 
 struct RunOptions {
+  std::string startAfter;    ///< a phase's name: it and those before it are done already; empty: none is
   std::string stopAfter;     ///< a phase's name; empty: all
   std::string dumpDirectory; ///< where each phase's IR is written, as NN-Name.mlir; empty: nowhere
 };

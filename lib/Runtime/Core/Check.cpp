@@ -23,10 +23,26 @@ uint64_t findTouched(const char *base, uint64_t begin, uint64_t end) {
 Checker::Checker(const Plan &plan, int rank, char *arena)
     : plan(plan), rank(rank), arena(arena), image(plan.arena, plan.alignment, imageBytes), dying(plan.steps.size()) {
   image.fill(poison);
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    const plan::BufferT &buffer = *plan.buffers[i];
-    if (!buffer.persistent && buffer.last >= 0 && (size_t)buffer.last < dying.size())
-      dying[buffer.last].push_back((uint32_t)i);
+  for (const auto &buffer : plan.buffers)
+    if (!buffer->persistent && buffer->last >= 0 && (size_t)buffer->last < dying.size())
+      addDying(*buffer);
+}
+
+/// What is left of a dying buffer without those that live on: within its last action it may have made room for them.
+void Checker::addDying(const plan::BufferT &buffer) {
+  std::vector<Range> kept;
+  uint64_t begin = buffer.offset, end = buffer.offset + buffer.size;
+  for (const auto &other : plan.buffers) {
+    bool livesOn = other->persistent || (other->first <= buffer.last && other->last > buffer.last);
+    if (livesOn && other->offset < end && begin < other->offset + other->size)
+      kept.push_back({other->offset, other->offset + other->size});
+  }
+  std::sort(kept.begin(), kept.end(), [](const Range &a, const Range &b) { return a.begin < b.begin; });
+  kept.push_back({end, end});
+  for (const Range &range : kept) {
+    if (begin < range.begin)
+      dying[buffer.last].push_back({begin, std::min(range.begin, end)});
+    begin = std::max(begin, range.end);
   }
 }
 
@@ -81,8 +97,8 @@ void Checker::checkAround(const std::vector<Range> &touched, const plan::CallT &
 }
 
 void Checker::endAction(uint64_t index) {
-  for (uint32_t i : dying[index])
-    std::memset(arena + plan.buffers[i]->offset, poison, plan.buffers[i]->size);
+  for (const Range &range : dying[index])
+    std::memset(arena + range.begin, poison, range.end - range.begin);
 }
 
 void Checker::release(const plan::Place &place, uint64_t bytes) {

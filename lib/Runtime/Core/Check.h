@@ -37,6 +37,7 @@ private:
   struct Range {
     uint64_t begin, end;
   };
+  void addDying(const plan::BufferT &buffer);
   void expectPoison(uint64_t begin, uint64_t end, const plan::CallT &call) const;
   void checkAround(const std::vector<Range> &touched, const plan::CallT &call) const;
 
@@ -45,7 +46,7 @@ private:
   char *const arena;
   uint64_t imageBytes = 0;
   Arena image;
-  std::vector<std::vector<uint32_t>> dying; ///< buffers by their last action
+  std::vector<std::vector<Range>> dying; ///< what no buffer needs any more, by action
 };
 
 } // namespace xlc::runtime

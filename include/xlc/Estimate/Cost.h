@@ -1,0 +1,49 @@
+// What a kernel costs: floating-point operations and bytes of memory, from one table with a row per op.
+//
+// FLOPs are counted as the literature counts them, so that they can be compared with a device's peak: a
+// multiply-add is two, causal attention is half of full attention, any function of an element is one.
+#ifndef XLC_ESTIMATE_COST_H
+#define XLC_ESTIMATE_COST_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Exec/Exec.h"
+
+namespace xlc {
+
+struct Cost {
+  int64_t flops = 0;
+  int64_t matrixFlops = 0; ///< of `flops`, those of contractions and attention
+  int64_t bytes = 0;       ///< read and written, each tensor once
+
+  Cost &operator+=(const Cost &other) {
+    flops += other.flops, matrixFlops += other.matrixFlops, bytes += other.bytes;
+    return *this;
+  }
+};
+
+/// Whether the cost table has a row for the op of this name.
+bool hasCost(llvm::StringRef opName);
+
+/// FLOPs of one op of the graph dialect; 0 where the table has no row.
+int64_t countFlops(mlir::Operation *op);
+
+/// A kernel function of graph ops: FLOPs of its ops, bytes of its arguments and results.
+Cost costOfKernel(mlir::func::FuncOp kernel);
+
+/// What one rank computes in a step, by the pass that does it.
+struct StepCost {
+  Cost forward, backward;
+  Cost update; ///< norm, scalars and optimizer
+  Cost total() const {
+    Cost sum = forward;
+    sum += backward;
+    return sum += update;
+  }
+};
+
+/// All runs of a program. Every function that it runs and every kernel must be in its module.
+StepCost costOfStep(exec::ProgramOp program);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,86 @@
+// What a plan means for the person who pays for the memory: one plain struct, made from the `exec` program, shown as a
+// table or as JSON. Nothing is estimated here: bytes are those that the program allocates and moves.
+#ifndef XLC_REPORT_REPORT_H
+#define XLC_REPORT_REPORT_H
+
+#include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Estimate/Cost.h"
+#include "xlc/Estimate/Traffic.h"
+#include "xlc/Spec/Spec.h"
+#include <array>
+#include <functional>
+
+namespace xlc {
+
+/// What a rank's memory holds beside the arena and cannot be planned: code, oneDNN's generated kernels and caches,
+/// thread stacks, pages of the data files. Measured on the CPU target as resident memory of a tiny model's program.
+inline constexpr int64_t kOutsideBytes = 48 << 20;
+
+/// A buffer that is live at the peak.
+struct PeakBuffer {
+  std::string name;
+  exec::Cause cause;
+  int64_t bytes;
+};
+
+/// Memory of one rank, in bytes.
+struct MemoryReport {
+  std::array<int64_t, 6> byCause = {}; ///< live at the peak; index: exec::Cause
+  int64_t arena = 0;                   ///< what is allocated
+  int64_t lowerBound = 0;              ///< live at the peak, all causes
+  int64_t outside = kOutsideBytes;
+  std::string peakAction;          ///< the action during which the peak is reached
+  std::vector<PeakBuffer> largest; ///< of those live at the peak, at most ten, by size
+
+  int64_t gaps() const { return arena - lowerBound; }
+  int64_t total() const { return arena + outside; }
+  double heightOverLowerBound() const { return lowerBound ? double(arena) / double(lowerBound) : 1; }
+};
+
+/// Ranks with equal plans.
+struct GroupReport {
+  std::vector<int64_t> ranks;
+  MemoryReport memory;
+  Traffic traffic; ///< of the rank that reads most; they differ by the short slice of an all_reduce
+  StepCost cost;
+};
+
+/// A change of the spec, and what would become of the plan.
+struct Change {
+  std::string what; ///< as one would write it in the spec: "zero_stage: 2"
+  int64_t total;    ///< bytes of the fullest rank
+  int64_t traffic;  ///< bytes per step of the rank that reads most
+  bool fits;
+};
+
+struct PlanReport {
+  Spec spec;
+  std::vector<GroupReport> groups;
+  Traffic allRanks;
+  std::vector<Change> changes; ///< filled by findChanges where the plan does not fit
+
+  int64_t largestTotal() const;
+  int64_t largestTraffic() const;
+  /// Whether every rank fits into the memory that the spec names; true where it names none.
+  bool fits() const;
+};
+
+/// Reads a program whose buffers are placed. Functions and kernels must be in its module.
+PlanReport makeReport(exec::ProgramOp program, const Spec &spec);
+
+/// Makes a report for another spec; none where that spec is not possible for the model.
+using Replan = std::function<std::optional<PlanReport>(const Spec &)>;
+
+/// Single changes of the spec that make the plan fit, by what they cost in traffic; where none does, the one that comes
+/// nearest. Keeps the global batch.
+std::vector<Change> findChanges(const PlanReport &report, const Replan &replan);
+
+/// For people, at most 100 columns. `model` is the file's name.
+void printTable(const PlanReport &report, llvm::StringRef model, llvm::raw_ostream &out);
+
+/// For programs. The keys are stable and described in docs/PlanJson.md.
+void printJson(const PlanReport &report, llvm::StringRef model, llvm::raw_ostream &out);
+
+} // namespace xlc
+
+#endif

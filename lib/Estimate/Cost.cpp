@@ -1,0 +1,53 @@
+// From ops to kernels, from kernels to runs, from runs to a step. A function is counted once and multiplied by
+// how often it runs, so a model of many layers takes no longer than one of two.
+#include "xlc/Estimate/Cost.h"
+#include "CostTable.h"
+
+using namespace mlir;
+using namespace xlc;
+
+bool xlc::hasCost(StringRef opName) { return findCostRow(opName) != nullptr; }
+
+int64_t xlc::countFlops(Operation *op) {
+  const CostRow *row = findCostRow(op->getName().getStringRef());
+  return row ? row->flops(op) : 0;
+}
+
+Cost xlc::costOfKernel(func::FuncOp kernel) {
+  Cost cost;
+  for (Operation &op : kernel.getOps())
+    if (const CostRow *row = findCostRow(op.getName().getStringRef())) {
+      int64_t flops = row->flops(&op);
+      cost.flops += flops;
+      cost.matrixFlops += row->isMatrix ? flops : 0;
+    }
+  for (ArrayRef<Type> types : {kernel.getArgumentTypes(), kernel.getResultTypes()})
+    for (Type type : types)
+      cost.bytes += graph::getByteSize(cast<RankedTensorType>(type));
+  return cost;
+}
+
+StepCost xlc::costOfStep(exec::ProgramOp program) {
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  llvm::StringMap<Cost> kernels, functions;
+  auto costOfFunction = [&](StringRef name) {
+    auto [known, isNew] = functions.try_emplace(name);
+    if (!isNew)
+      return known->second;
+    Cost sum;
+    for (auto call : symbols.lookup<func::FuncOp>(name).getOps<exec::CallOp>()) {
+      auto [kernel, isNewKernel] = kernels.try_emplace(call.getKernel());
+      if (isNewKernel)
+        kernel->second = costOfKernel(symbols.lookup<func::FuncOp>(call.getKernel()));
+      sum += kernel->second;
+    }
+    return known->second = sum;
+  };
+  StepCost cost;
+  for (auto run : program.getBody().front().getOps<exec::RunOp>()) {
+    StringRef pass = run.getLabel().rsplit(' ').second; // "layer[3] B"
+    Cost &side = pass == "F" ? cost.forward : pass == "B" ? cost.backward : cost.update;
+    side += costOfFunction(run.getFunction());
+  }
+  return cost;
+}

@@ -1,0 +1,111 @@
+// FLOPs per op. An element-wise op costs a number of operations per element of its result, a reduction per element of
+// what it reads, an op that only moves elements nothing.
+#include "CostTable.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+int64_t sizeOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+int64_t nothing(Operation *) { return 0; }
+template <int64_t n> int64_t perResult(Operation *op) { return n * sizeOf(op->getResult(0)); }
+template <int64_t n> int64_t perOperand(Operation *op) { return n * sizeOf(op->getOperand(0)); }
+int64_t perUpdate(Operation *op) { return sizeOf(cast<graph::ScatterAddOp>(op).getUpdates()); }
+
+/// A multiply-add for each combination of all factors.
+int64_t contract(Operation *op) {
+  auto product = cast<graph::ContractOp>(op);
+  int64_t combinations = sizeOf(product.getY());
+  auto multiplySummed = [&](StringRef letters, ArrayRef<int64_t> shape, StringRef counted) {
+    for (auto [letter, size] : llvm::zip(letters, shape))
+      if (!product.getLettersY().contains(letter) && !counted.contains(letter))
+        combinations *= size;
+  };
+  multiplySummed(product.getLettersA(), shapeOf(product.getA()), "");
+  multiplySummed(product.getLettersB(), shapeOf(product.getB()), product.getLettersA());
+  return 2 * combinations;
+}
+
+/// Two products over queries x keys, of d and of e features; a causal mask leaves half of them.
+int64_t attentionProducts(Value q, Value k, Value v, graph::Mask mask) {
+  int64_t scores = shapeOf(q)[0] * shapeOf(q)[2] * shapeOf(q)[1] * shapeOf(k)[1];
+  int64_t flops = 2 * scores * (shapeOf(q)[3] + shapeOf(v)[3]);
+  return mask == graph::Mask::causal ? flops / 2 : flops;
+}
+int64_t attention(Operation *op) {
+  auto forward = cast<graph::AttentionOp>(op);
+  return attentionProducts(forward.getQ(), forward.getK(), forward.getV(), forward.getMask());
+}
+/// Five products instead of two: the scores again, and the gradients of both factors of both.
+int64_t attentionBackward(Operation *op) {
+  auto backward = cast<graph::AttentionBackwardOp>(op);
+  return attentionProducts(backward.getQ(), backward.getK(), backward.getV(), backward.getMask()) * 5 / 2;
+}
+
+/// Operations per element of sgd (with decay and momentum) and of adam.
+int64_t optimizerStep(Operation *op) {
+  auto step = cast<graph::OptimizerStepOp>(op);
+  return sizeOf(step.getParam()) * (step.getKind() == graph::OptimizerKind::sgd ? 6 : 15);
+}
+
+constexpr CostRow rows[] = {
+    {"graph.neg", perResult<1>},
+    {"graph.abs", perResult<1>},
+    {"graph.sign", perResult<1>},
+    {"graph.exp", perResult<1>},
+    {"graph.log", perResult<1>},
+    {"graph.sqrt", perResult<1>},
+    {"graph.tanh", perResult<1>},
+    {"graph.erf", perResult<1>},
+    {"graph.sin", perResult<1>},
+    {"graph.cos", perResult<1>},
+    {"graph.not", nothing},
+    {"graph.is_nan", nothing},
+    {"graph.cast", nothing},
+    {"graph.add", perResult<1>},
+    {"graph.sub", perResult<1>},
+    {"graph.mul", perResult<1>},
+    {"graph.div", perResult<1>},
+    {"graph.max", perResult<1>},
+    {"graph.min", perResult<1>},
+    {"graph.pow", perResult<1>},
+    {"graph.and", nothing},
+    {"graph.or", nothing},
+    {"graph.scale", perResult<1>},
+    {"graph.compare", nothing},
+    {"graph.select", nothing},
+    {"graph.constant", nothing},
+    {"graph.iota", nothing},
+    {"graph.broadcast", nothing},
+    {"graph.reshape", nothing},
+    {"graph.transpose", nothing},
+    {"graph.slice", nothing},
+    {"graph.concat", nothing},
+    {"graph.pad", nothing},
+    {"graph.reduce", perOperand<1>},
+    {"graph.gather", nothing},
+    {"graph.scatter_add", perUpdate},
+    {"graph.contract", contract, /*isMatrix=*/true},
+    {"graph.softmax", perResult<5>},
+    {"graph.gelu", perResult<8>},
+    {"graph.gelu_backward", perResult<14>},
+    {"graph.layer_norm", perResult<8>},
+    {"graph.layer_norm_backward", perResult<11>},
+    {"graph.layer_norm_weight_backward", perOperand<5>},
+    {"graph.attention", attention, /*isMatrix=*/true},
+    {"graph.attention_backward", attentionBackward, /*isMatrix=*/true},
+    {"graph.cross_entropy", perOperand<4>},
+    {"graph.cross_entropy_backward", perResult<4>},
+    {"graph.sum_squares", perOperand<2>},
+    {"graph.optimizer_step", optimizerStep},
+};
+
+} // namespace
+
+const CostRow *xlc::findCostRow(StringRef opName) {
+  auto it = llvm::find_if(rows, [&](const CostRow &row) { return row.op == opName; });
+  return it == std::end(rows) ? nullptr : it;
+}

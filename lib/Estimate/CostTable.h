@@ -1,0 +1,20 @@
+// The cost table: one row per op, each naming the rule that counts its FLOPs.
+#ifndef XLC_LIB_ESTIMATE_COSTTABLE_H
+#define XLC_LIB_ESTIMATE_COSTTABLE_H
+
+#include "xlc/Dialect/Graph/Graph.h"
+
+namespace xlc {
+
+struct CostRow {
+  llvm::StringLiteral op;
+  int64_t (*flops)(mlir::Operation *);
+  bool isMatrix = false; ///< counts as a matrix product
+};
+
+/// The row of an op, or null.
+const CostRow *findCostRow(llvm::StringRef opName);
+
+} // namespace xlc
+
+#endif

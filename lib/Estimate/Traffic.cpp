@@ -1,0 +1,68 @@
+// See Traffic.h. The slices of an all_reduce are those of lib/Runtime/Core/Collectives.cpp.
+#include "xlc/Estimate/Traffic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+constexpr int64_t sliceGrain = 16; // elements
+
+/// A rank's place in the group of a collective.
+struct Member {
+  int64_t index, ranks;
+};
+
+Member findMember(exec::ProgramOp program, exec::Group group, int64_t rank) {
+  int64_t ranks = program.getRanks(), shards = program.getShards();
+  switch (group) {
+  case exec::Group::all:
+    return {rank, ranks};
+  case exec::Group::shards:
+    return {rank % shards, shards};
+  case exec::Group::replicas:
+    return {rank / shards, ranks / shards};
+  }
+  llvm_unreachable("all groups are named");
+}
+
+int64_t bytesOf(Type element, int64_t count) { return graph::getByteSize(RankedTensorType::get({count}, element)); }
+
+/// Elements that the member reads: its own slice from all others, then the others' slices.
+int64_t elementsOfAllReduce(int64_t count, Member member) {
+  int64_t each = llvm::alignTo(llvm::divideCeil(count, member.ranks), sliceGrain);
+  auto begin = [&](int64_t index) { return std::min(count, index * each); };
+  int64_t own = begin(member.index + 1) - begin(member.index);
+  return (member.ranks - 1) * own + (count - own);
+}
+
+} // namespace
+
+Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {
+  Traffic traffic;
+  auto add = [&](auto collective, int64_t &kind, bool isAllReduce) {
+    Member member = findMember(program, collective.getGroup(), rank);
+    int64_t count = collective.getCount();
+    int64_t elements = isAllReduce ? elementsOfAllReduce(count, member) : (member.ranks - 1) * count;
+    int64_t bytes = bytesOf(collective.getType(), elements);
+    kind += bytes;
+    traffic.smallMessages += count < sliceGrain ? bytes : 0;
+  };
+  for (Operation &op : program.getBody().front()) {
+    if (auto gather = dyn_cast<exec::AllGatherOp>(op))
+      add(gather, traffic.allGather, false);
+    else if (auto scatter = dyn_cast<exec::ReduceScatterOp>(op))
+      add(scatter, traffic.reduceScatter, false);
+    else if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
+      add(reduce, traffic.allReduce, true);
+  }
+  return traffic;
+}
+
+Traffic xlc::trafficOfAllRanks(exec::ProgramOp program) {
+  Traffic traffic;
+  for (int64_t rank = 0; rank < (int64_t)program.getRanks(); ++rank)
+    traffic += trafficOfRank(program, rank);
+  return traffic;
+}

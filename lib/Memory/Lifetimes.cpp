@@ -1,0 +1,88 @@
+// Each function is looked at once, for the first and last call that touches each of its slots; a run then adds its
+// start to these.
+#include "xlc/Memory/Lifetimes.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// First and last call of a function that touches each of its slots; -1 where none does.
+struct SlotUse {
+  int64_t calls = 0;
+  SmallVector<int64_t> first, last;
+};
+
+SlotUse findSlotUse(func::FuncOp function) {
+  SlotUse use;
+  use.first.assign(function.getNumArguments(), -1);
+  use.last.assign(function.getNumArguments(), -1);
+  for (auto call : function.front().getOps<exec::CallOp>()) {
+    for (Value operand : call->getOperands()) {
+      if (auto view = operand.getDefiningOp<exec::ViewOp>())
+        operand = view.getSlot();
+      unsigned slot = cast<BlockArgument>(operand).getArgNumber();
+      if (use.first[slot] < 0)
+        use.first[slot] = use.calls;
+      use.last[slot] = use.calls;
+    }
+    ++use.calls;
+  }
+  return use;
+}
+
+class Finder {
+public:
+  explicit Finder(exec::ProgramOp program) : symbols(program->getParentOfType<ModuleOp>()) {}
+
+  Lifetimes find(exec::ProgramOp program, int64_t alignment) {
+    for (auto buffer : program.getBody().front().getOps<exec::BufferOp>())
+      lifetimes.buffers.push_back({(int64_t)buffer.getSize(), -1, -1, alignment});
+    for (Operation &op : program.getBody().front())
+      if (!isa<exec::BufferOp>(op))
+        visit(op);
+    for (auto [interval, buffer] : llvm::zip(lifetimes.buffers, program.getBody().front().getOps<exec::BufferOp>()))
+      if (buffer.getPersistent() || interval.first < 0) {
+        interval.first = 0;
+        interval.last = buffer.getPersistent() ? std::max(0, (int)lifetimes.moments - 1) : 0;
+      }
+    return std::move(lifetimes);
+  }
+
+private:
+  void touch(int64_t buffer, int64_t first, int64_t last) {
+    Interval &interval = lifetimes.buffers[buffer];
+    interval.first = interval.first < 0 ? (int)first : std::min(interval.first, (int)first);
+    interval.last = std::max(interval.last, (int)last);
+  }
+
+  void visit(Operation &op) {
+    int64_t &moment = lifetimes.moments;
+    lifetimes.starts.push_back(moment);
+    auto run = dyn_cast<exec::RunOp>(op);
+    if (!run) {
+      op.getAttrDictionary().walk([&](exec::PlaceAttr place) { touch(place.getBuffer(), moment, moment); });
+      ++moment;
+      return;
+    }
+    auto [it, isNew] = uses.try_emplace(run.getFunction());
+    if (isNew)
+      it->second = findSlotUse(symbols.lookup<func::FuncOp>(run.getFunction()));
+    const SlotUse &use = it->second;
+    for (auto [slot, place] : llvm::enumerate(run.getPlaces().getAsRange<exec::PlaceAttr>())) {
+      bool isUsed = use.first[slot] >= 0;
+      touch(place.getBuffer(), moment + (isUsed ? use.first[slot] : 0), moment + (isUsed ? use.last[slot] : 0));
+    }
+    moment += std::max<int64_t>(use.calls, 1);
+  }
+
+  SymbolTable symbols;
+  Lifetimes lifetimes;
+  llvm::StringMap<SlotUse> uses;
+};
+
+} // namespace
+
+Lifetimes xlc::findLifetimes(exec::ProgramOp program, int64_t alignment) {
+  return Finder(program).find(program, alignment);
+}

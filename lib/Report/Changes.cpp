@@ -1,0 +1,114 @@
+// "It does not fit; what would?" Each row of a table makes one change to the spec, the phases run again, and
+// the new plan speaks for itself. Changes keep what is learned (the global batch) except where they say so.
+#include "xlc/Report/Report.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// Changes the spec and says how, or declines with an empty text.
+using Edit = std::string (*)(Spec &);
+
+template <int stage> std::string raiseZeroStage(Spec &spec) {
+  if (spec.zeroStage >= stage || spec.dpShardOrAll() == 1)
+    return "";
+  spec.zeroStage = stage;
+  return llvm::formatv("zero_stage: {0}", stage);
+}
+
+std::string halveMicroBatch(Spec &spec) {
+  if (spec.microBatch % 2 != 0)
+    return "";
+  spec.globalBatch = spec.globalBatchOrDefault();
+  spec.microBatch /= 2;
+  return llvm::formatv("batch: {{global: {0}, micro: {1}}", *spec.globalBatch, spec.microBatch);
+}
+
+/// Halves the micro-batches where there are several, else the micro-batch, so the global batch stays.
+std::string doubleRanks(Spec &spec) {
+  int64_t global = spec.globalBatchOrDefault();
+  if (spec.microBatches() % 2 != 0 && spec.microBatch % 2 != 0)
+    return "";
+  if (spec.microBatches() % 2 != 0)
+    spec.microBatch /= 2;
+  spec.globalBatch = global;
+  spec.dp *= 2;
+  return llvm::formatv("dp: {0}, batch: {{global: {1}, micro: {2}}", spec.dp, global, spec.microBatch);
+}
+
+/// The same samples per rank on twice as many ranks: the global batch doubles.
+std::string doubleRanksAndBatch(Spec &spec) {
+  if (spec.globalBatch)
+    spec.globalBatch = *spec.globalBatch * 2;
+  spec.dp *= 2;
+  return llvm::formatv("dp: {0}, batch: {{global: {1}, micro: {2}} (a larger batch)", spec.dp,
+                       spec.globalBatchOrDefault(), spec.microBatch);
+}
+
+std::string shardOverAll(Spec &spec) {
+  if (spec.zeroStage == 0 || spec.dpShardOrAll() == spec.dp)
+    return "";
+  spec.dpShard = spec.dp;
+  return llvm::formatv("dp_shard: {0}", spec.dp);
+}
+
+std::string reducePerMicroBatch(Spec &spec) {
+  if (spec.zeroStage < 2 || spec.zero.reduce == ZeroSpec::Reduce::MicroBatch)
+    return "";
+  spec.zero.reduce = ZeroSpec::Reduce::MicroBatch;
+  return "zero: {reduce: micro_batch}";
+}
+
+std::string reshard(Spec &spec) {
+  if (spec.zeroStage < 3 || spec.zero.reshardAfterForward.value_or(true))
+    return "";
+  spec.zero.reshardAfterForward = true;
+  return "zero: {reshard_after_forward: true}";
+}
+
+constexpr Edit edits[] = {
+    raiseZeroStage<1>,   raiseZeroStage<2>, raiseZeroStage<3>,   reshard, shardOverAll, halveMicroBatch,
+    reducePerMicroBatch, doubleRanks,       doubleRanksAndBatch,
+};
+
+/// Symbolic dimensions halved, one at a time: shorter sequences, smaller images.
+std::vector<std::pair<std::string, Spec>> halveDimensions(const Spec &spec) {
+  std::vector<std::pair<std::string, Spec>> halved;
+  for (const auto &[name, size] : spec.dims) {
+    if (size % 2 != 0)
+      continue;
+    Spec changed = spec;
+    changed.dims[name] = size / 2;
+    halved.emplace_back(llvm::formatv("dims: {{{0}: {1}} (smaller samples)", name, size / 2), std::move(changed));
+  }
+  return halved;
+}
+
+} // namespace
+
+std::vector<Change> xlc::findChanges(const PlanReport &report, const Replan &replan) {
+  std::vector<Change> changes;
+  auto tryChange = [&](std::string what, const Spec &spec) {
+    if (what.empty())
+      return;
+    if (std::optional<PlanReport> changed = replan(spec))
+      changes.push_back({std::move(what), changed->largestTotal(), changed->largestTraffic(), changed->fits()});
+  };
+  for (Edit edit : edits) {
+    Spec changed = report.spec;
+    std::string what = edit(changed);
+    tryChange(std::move(what), changed);
+  }
+  for (auto &[what, changed] : halveDimensions(report.spec))
+    tryChange(what, changed);
+
+  auto nearest = llvm::min_element(changes, [](const Change &a, const Change &b) { return a.total < b.total; });
+  if (nearest == changes.end())
+    return {};
+  if (!nearest->fits)
+    return nearest->total < report.largestTotal() ? std::vector<Change>{*nearest} : std::vector<Change>{};
+  llvm::erase_if(changes, [](const Change &change) { return !change.fits; });
+  return changes;
+}

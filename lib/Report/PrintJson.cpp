@@ -1,0 +1,75 @@
+// The report as JSON. Keys are promises to scripts; docs/PlanJson.md lists them, a test compares.
+#include "xlc/Report/Report.h"
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace xlc;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json toJson(const MemoryReport &memory) {
+  Json json, causes, buffers = Json::array();
+  for (auto [cause, bytes] : llvm::enumerate(memory.byCause))
+    causes[exec::stringifyCause((exec::Cause)cause).str()] = bytes;
+  for (const PeakBuffer &buffer : memory.largest)
+    buffers.push_back(
+        {{"name", buffer.name}, {"cause", exec::stringifyCause(buffer.cause).str()}, {"bytes", buffer.bytes}});
+  json["total"] = memory.total();
+  json["arena"] = memory.arena;
+  json["lower_bound"] = memory.lowerBound;
+  json["by_cause"] = causes;
+  json["outside"] = memory.outside;
+  json["peak"] = {{"action", memory.peakAction}, {"largest_buffers", buffers}};
+  return json;
+}
+
+/// Axis by axis, kind by kind.
+Json toJson(const Traffic &traffic) {
+  Json kinds = {
+      {"all_gather", traffic.allGather}, {"reduce_scatter", traffic.reduceScatter}, {"all_reduce", traffic.allReduce}};
+  return {{"dp", kinds}};
+}
+
+Json toJson(const StepCost &cost) {
+  return {{"forward", cost.forward.flops},
+          {"backward", cost.backward.flops},
+          {"update", cost.update.flops},
+          {"total", cost.total().flops},
+          {"products", cost.total().matrixFlops}};
+}
+
+Json toJson(const GroupReport &group) {
+  Json json;
+  json["ranks"] = group.ranks;
+  json["count"] = group.ranks.size();
+  json["memory"] = toJson(group.memory);
+  json["traffic"] = toJson(group.traffic);
+  json["small_messages"] = group.traffic.smallMessages;
+  json["flops"] = toJson(group.cost);
+  return json;
+}
+
+} // namespace
+
+void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out) {
+  const Spec &spec = report.spec;
+  Json json;
+  json["model"] = model.str();
+  json["dp"] = spec.dp;
+  json["zero_stage"] = spec.zeroStage;
+  json["dp_shard"] = spec.dpShardOrAll();
+  json["batch"] = {
+      {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};
+  json["groups"] = Json::array();
+  for (const GroupReport &group : report.groups)
+    json["groups"].push_back(toJson(group));
+  json["traffic_of_all_ranks"] = toJson(report.allRanks);
+  json["device_memory"] = spec.deviceMemory ? Json(*spec.deviceMemory) : Json();
+  json["fits"] = report.fits();
+  json["changes"] = Json::array();
+  for (const Change &change : report.changes)
+    json["changes"].push_back(
+        {{"change", change.what}, {"total", change.total}, {"traffic", change.traffic}, {"fits", change.fits}});
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}

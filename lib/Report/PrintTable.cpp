@@ -1,0 +1,134 @@
+// The report as a table: what fills the memory, what is sent, what is computed, and whether it fits.
+#include "xlc/Report/Report.h"
+#include "xlc/Support/Bytes.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+constexpr size_t kNameWidth = 60; ///< longer tensor names are shortened in the middle
+
+std::string groupDigits(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (int64_t i = (int64_t)digits.size() - 3; i > 0; i -= 3)
+    digits.insert(i, " ");
+  return digits;
+}
+
+std::string shorten(StringRef name) {
+  if (name.size() <= kNameWidth)
+    return name.str();
+  size_t half = (kNameWidth - 3) / 2;
+  return (name.take_front(half) + "..." + name.take_back(half)).str();
+}
+
+/// "0-7", or "0".
+std::string nameRanks(const std::vector<int64_t> &ranks) {
+  std::string first = std::to_string(ranks.front());
+  return ranks.size() == 1 ? "rank " + first : "each of ranks " + first + "-" + std::to_string(ranks.back());
+}
+
+/// "1.24 PFLOP".
+std::string formatFlops(int64_t flops) {
+  static constexpr StringLiteral prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  double amount = flops;
+  size_t prefix = 0;
+  for (; amount >= 1000 && prefix + 1 < std::size(prefixes); ++prefix)
+    amount /= 1000;
+  return llvm::formatv("{0:f2} {1}FLOP", amount, prefixes[prefix]);
+}
+
+class Table {
+public:
+  explicit Table(raw_ostream &out) : out(out) {}
+
+  void title(const Twine &text) { out << "\n" << text << "\n"; }
+  void row(StringRef name, StringRef figure, const Twine &remark = "") {
+    std::string line = llvm::formatv("  {0,-16}{1,12}  {2}", name, figure, remark.str());
+    out << StringRef(line).rtrim() << "\n";
+  }
+  void bytes(StringRef name, int64_t bytes, const Twine &remark = "") {
+    std::string exact = llvm::formatv("{0,18} B  {1}", groupDigits(bytes), remark.str());
+    row(name, formatBytes(bytes), exact);
+  }
+
+private:
+  raw_ostream &out;
+};
+
+void printMemory(const GroupReport &group, const Spec &spec, Table &table) {
+  const MemoryReport &memory = group.memory;
+  table.title("memory of " + nameRanks(group.ranks) + ", at its peak (" + memory.peakAction + ")");
+  for (auto [cause, bytes] : llvm::enumerate(memory.byCause))
+    table.bytes(exec::stringifyCause((exec::Cause)cause), bytes);
+  table.bytes("gaps", memory.gaps(), llvm::formatv("height / lower bound {0:f4}", memory.heightOverLowerBound()).str());
+  table.bytes("arena", memory.arena, "one allocation");
+  table.bytes("outside", memory.outside, "code, libraries, stacks");
+  table.bytes("total", memory.total());
+  if (spec.deviceMemory) {
+    bool fits = memory.total() <= *spec.deviceMemory;
+    table.bytes("device memory", *spec.deviceMemory, fits ? "fits" : "does not fit");
+  }
+}
+
+void printLargest(const MemoryReport &memory, Table &table) {
+  table.title("largest buffers at that moment");
+  for (const PeakBuffer &buffer : memory.largest)
+    table.row(exec::stringifyCause(buffer.cause), formatBytes(buffer.bytes), shorten(buffer.name));
+}
+
+void printTraffic(const GroupReport &group, Table &table) {
+  const Traffic &traffic = group.traffic;
+  table.title("read from other ranks per step, by " + nameRanks(group.ranks) + " (dp)");
+  table.bytes("all_gather", traffic.allGather);
+  table.bytes("reduce_scatter", traffic.reduceScatter);
+  table.bytes("all_reduce", traffic.allReduce);
+  table.bytes("small messages", traffic.smallMessages, "of these: loss, count, norm");
+}
+
+void printCost(const GroupReport &group, Table &table) {
+  table.title("computed per step by " + nameRanks(group.ranks));
+  auto row = [&](StringRef name, const Cost &cost) {
+    table.row(name, formatFlops(cost.flops), "of these in products and attention: " + formatFlops(cost.matrixFlops));
+  };
+  row("forward", group.cost.forward);
+  row("backward", group.cost.backward);
+  row("update", group.cost.update);
+  row("total", group.cost.total());
+}
+
+void printChanges(const PlanReport &report, raw_ostream &out) {
+  out << "\ndoes not fit: " << formatBytes(report.largestTotal()) << " of " << formatBytes(*report.spec.deviceMemory)
+      << "\n";
+  if (report.changes.empty()) {
+    out << "no single change of the spec makes it smaller\n";
+    return;
+  }
+  out << (report.changes.front().fits ? "each of these changes alone makes it fit:\n"
+                                      : "no single change makes it fit; this one comes nearest:\n");
+  for (const Change &change : report.changes)
+    out << llvm::formatv("  {0,-56}{1,12}, sends {2}\n", change.what, formatBytes(change.total),
+                         formatBytes(change.traffic));
+}
+
+} // namespace
+
+void xlc::printTable(const PlanReport &report, StringRef model, raw_ostream &out) {
+  const Spec &spec = report.spec;
+  out << llvm::formatv("{0}: dp {1}, zero_stage {2}{3}, batch {4} = {5} x {6} micro-batches x {1} ranks\n", model,
+                       spec.dp, spec.zeroStage,
+                       spec.dpShard ? llvm::formatv(", dp_shard {0}", *spec.dpShard).str() : "",
+                       spec.globalBatchOrDefault(), spec.microBatch, spec.microBatches());
+  Table table(out);
+  for (const GroupReport &group : report.groups) {
+    printMemory(group, spec, table);
+    printLargest(group.memory, table);
+    printTraffic(group, table);
+    printCost(group, table);
+  }
+  if (!report.fits())
+    printChanges(report, out);
+}

@@ -1,0 +1,53 @@
+"""What a run is compared with: PyTorch's float64 run of the same global batches, step by step.
+
+Losses alone prove little under AdamW, which hardly notices a gradient that is a constant too large; so norms are
+compared too, and parameters wherever float32 rounding leaves them defined.
+"""
+
+import files
+
+LOSS_TOLERANCE = 5e-6  # relative
+NORM_TOLERANCE = 5e-5  # relative
+SGD_TOLERANCE = 1e-5  # absolute, of parameters
+
+
+def relative(found, expected):
+    return abs(found - expected) / abs(expected)
+
+
+def compare_steps(log, trace):
+    """Complaints about losses and gradient norms."""
+    if len(log) != trace["steps"]:
+        yield f"{len(log)} steps in the log, not {trace['steps']}"
+        return
+    for key, tolerance in (("loss", LOSS_TOLERANCE), ("grad_norm", NORM_TOLERANCE)):
+        errors = [relative(step[key], expected) for step, expected in zip(log, trace[key])]
+        # `not <=` rather than `>`: a NaN is a difference.
+        worst = max(range(len(errors)), key=lambda index: (errors[index] != errors[index], errors[index]))
+        if not errors[worst] <= tolerance:
+            yield (f"step {worst + 1}: {key} is {log[worst][key]!r}, PyTorch's is {trace[key][worst]!r}: "
+                   f"{errors[worst]:.1e} apart, {tolerance:.0e} allowed")
+
+
+def parameter_tolerance(trace, name):
+    """How far a tensor may be from PyTorch's; None where rounding alone decides its value (Adam on zero gradients)."""
+    if trace["optimizer"]["type"] == "sgd":
+        return SGD_TOLERANCE
+    tolerance = 4 * trace["parameter_difference_float32_to_float64"][name] + 1e-6
+    return tolerance if tolerance <= trace["optimizer"]["lr"] / 10 else None
+
+
+def compare_parameters(found, trace, final):
+    """Complaints about names, shapes and values; `final` is the path of PyTorch's parameters."""
+    expected = files.read_safetensors(final)
+    if set(found) != set(expected):
+        yield f"parameters differ in name: {sorted(set(found) ^ set(expected))[:6]}"
+        return
+    for name, (shape, values) in expected.items():
+        if found[name][0] != shape:
+            yield f"{name} has shape {found[name][0]}, PyTorch's has {shape}"
+            continue
+        tolerance = parameter_tolerance(trace, name)
+        difference = max(map(lambda one, other: abs(one - other), found[name][1], values))
+        if tolerance is not None and not difference <= tolerance:
+            yield f"{name} is {difference:.1e} from PyTorch's, {tolerance:.1e} allowed"

@@ -1,0 +1,50 @@
+"""The file formats that end-to-end tests read and write, with Python's standard library alone.
+
+.npy (one array, C order), .safetensors (named float32 tensors) and the JSON traces of PyTorch's runs. Only what the
+tests need: elements are f4, f8, i4 or i8.
+"""
+
+import array
+import ast
+import json
+import struct
+
+TYPE_CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q"}
+
+
+def read_npy(path):
+    """Returns (descr, shape, values): the elements as one flat array."""
+    data = path.read_bytes()
+    length = struct.unpack_from("<H", data, 8)[0]
+    header = ast.literal_eval(data[10:10 + length].decode())
+    values = array.array(TYPE_CODES[header["descr"]])
+    values.frombytes(data[10 + length:])
+    return header["descr"], header["shape"], values
+
+
+def write_npy(path, descr, shape, values):
+    header = repr({"descr": descr, "fortran_order": False, "shape": tuple(shape)})
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    data = array.array(TYPE_CODES[descr], values).tobytes()
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+
+
+def read_safetensors(path):
+    """Returns {name: (shape, values)}; every tensor is float32."""
+    data = path.read_bytes()
+    size = struct.unpack_from("<Q", data)[0]
+    tensors = {}
+    for name, entry in json.loads(data[8:8 + size]).items():
+        if name == "__metadata__":
+            continue
+        assert entry["dtype"] == "F32", f"{path}: {name} has type {entry['dtype']}"
+        begin, end = entry["data_offsets"]
+        values = array.array("f")
+        values.frombytes(data[8 + size + begin:8 + size + end])
+        tensors[name] = (tuple(entry["shape"]), values)
+    return tensors
+
+
+def read_log(path):
+    """The steps of a --log file, one JSON object per line."""
+    return [json.loads(line) for line in path.read_text().splitlines()]

@@ -1,0 +1,131 @@
+"""Compiles a model under a spec and runs the program: the commands that a user types, with their outputs kept.
+
+A workshop is a folder for one test: spec, program, log and saved parameters lie in it under fixed names.
+"""
+
+import dataclasses
+import json
+import pathlib
+import signal
+import subprocess
+import time
+
+import files
+
+SEQUENCE = 32  # of the small language models
+
+
+@dataclasses.dataclass
+class Setting:
+    """Where things are: the driver, the models, and a folder for what is made."""
+    xlc: pathlib.Path
+    models: pathlib.Path
+    scratch: pathlib.Path
+
+
+class CommandFailed(Exception):
+    """A command ended with another exit code than the test expects."""
+
+
+def to_yaml(value):
+    """Flow style, as in docs/Spec.md."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {to_yaml(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(to_yaml, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def spec_of(setting, case, trace):
+    """The spec of a case as a dict; `trace` has the optimizer and the global batch."""
+    folder = setting.models / case.folder
+    labels = trace["inputs"][-1]
+    optimizer = dict(trace["optimizer"])
+    if trace["clip_norm"]:
+        optimizer["clip_norm"] = trace["clip_norm"]
+    micro = trace["global_batch"] // (case.dp * case.micro_batches)
+    spec = {"dp": case.dp, "zero_stage": case.stage,
+            "batch": {"global": trace["global_batch"], "micro": micro},
+            "optimizer": optimizer,
+            "data": {"train": {name: folder / f"{name}.npy" for name in trace["inputs"]}},
+            "runtime": {"threads_per_rank": 1}}
+    if case.shard:
+        spec["dp_shard"] = case.shard
+    if case.zero:
+        spec["zero"] = case.zero
+    if case.folder != "mlp":
+        spec["dims"] = {"sequence": SEQUENCE}
+    if case.model == "logits":
+        spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": case.folder != "mlp"}
+    return spec
+
+
+def run(command, expect=0, timeout=600):
+    """Runs a command to its end; returns its outputs as one text."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, check=False)
+    if done.returncode != expect:
+        raise CommandFailed(f"{pathlib.Path(command[0]).name} ended with {done.returncode}, not {expect}:\n"
+                            f"{done.stdout[-800:]}{done.stderr[-1600:]}")
+    return done.stdout + done.stderr
+
+
+class Program:
+    """A compiled program in a folder of its own."""
+
+    def __init__(self, setting, name, model, spec, flags=()):
+        self.folder = setting.scratch / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.path = self.folder / "train"
+        spec_path = self.folder / "spec.yaml"
+        spec_path.write_text("".join(f"{key}: {to_yaml(value)}\n" for key, value in spec.items()))
+        self.said = run([setting.xlc, "compile", model, "--spec", spec_path, "-o", self.path, *flags])
+
+    @classmethod
+    def of_case(cls, setting, case, trace, name=None, **changes):
+        """`changes` replace keys of the case's spec."""
+        spec = spec_of(setting, case, trace) | changes
+        model = setting.models / case.folder / f"{case.model}.onnx"
+        return cls(setting, name or str(case).replace("/", "-").replace(" ", "-"), model, spec,
+                   [] if case.raising else ["--no-raise"])
+
+    def train(self, steps, *options, expect=0, tag="run", timeout=600):
+        """Returns what the program said; log and parameters are then read with `log` and `parameters`."""
+        return run([self.path, "--steps", steps, "--log", self.folder / f"{tag}.jsonl",
+                    "--save", self.folder / f"{tag}.safetensors", *options], expect, timeout)
+
+    def log(self, tag="run"):
+        return files.read_log(self.folder / f"{tag}.jsonl")
+
+    def losses(self, tag="run"):
+        return [step["loss"] for step in self.log(tag)]
+
+    def parameters(self, tag="run"):
+        return files.read_safetensors(self.folder / f"{tag}.safetensors")
+
+    def bits(self, tag="run"):
+        """What two runs that are equal to the bit agree in: losses, norms, and the saved file."""
+        return ([(step["loss"], step["grad_norm"]) for step in self.log(tag)],
+                (self.folder / f"{tag}.safetensors").read_bytes())
+
+    def stats(self, tag="run"):
+        return json.loads((self.folder / f"{tag}.stats").read_text())
+
+    def interrupt_when(self, condition, *options, send=signal.SIGINT, tag="run"):
+        """Starts a long run, sends a signal once `condition()` holds, returns (exit code, seconds it took to end)."""
+        command = [self.path, "--steps", "1000000", "--log", self.folder / f"{tag}.jsonl",
+                   "--save", self.folder / f"{tag}.safetensors", *options]
+        with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 60
+            while not condition(process) and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.05)
+            begin = time.monotonic()
+            process.send_signal(send)
+            code = process.wait(timeout=60)
+        return code, time.monotonic() - begin
+
+
+def read_trace(setting, case):
+    return json.loads((setting.models / case.folder / f"trace-{case.trace}.json").read_text())

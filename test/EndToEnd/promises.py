@@ -1,0 +1,223 @@
+"""What a compiled program promises beside the right numbers: the same bits, the planned bytes, clean ends, no needs.
+
+Each check takes the setting and returns complaints; PROMISES names them. Most train gpt2-tiny's loss.onnx, sharded in
+small buckets, on a few ranks.
+"""
+
+import json
+import os
+import re
+import shutil
+import time
+
+import cases
+import files
+import program
+
+GPT = ("gpt2-tiny", "loss", "sgd")
+
+
+class Skipped(Exception):
+    """The check cannot be made here; the text says why."""
+
+
+def make(setting, name, **layout):
+    """gpt2-tiny in a layout; keys of the spec that are not of the layout replace the case's own."""
+    fields = {key: layout.pop(key) for key in ("dp", "stage", "micro_batches", "shard") if key in layout}
+    case = cases.Case(*GPT, **fields)
+    return program.Program.of_case(setting, case, program.read_trace(setting, case), name, **layout)
+
+
+def same_bits_in_all_stages(setting):
+    """Same dp, one micro-batch, no clipping: sharding changes where things are, not what is computed."""
+    for dp in (2, 4):
+        reference = None
+        for stage in range(4):
+            trained = make(setting, f"bits-{dp}-{stage}", dp=dp, stage=stage)
+            trained.train(20)
+            reference = reference or trained.bits()
+            if trained.bits() != reference:
+                yield f"dp {dp}: stage {stage} differs from stage 0"
+
+
+def same_bits_in_two_runs(setting):
+    trained = make(setting, "twice", dp=2, stage=3, micro_batches=2, runtime={"threads_per_rank": 2})
+    for tag in ("first", "second"):
+        trained.train(20, tag=tag)
+    if trained.bits("first") != trained.bits("second"):
+        yield "two runs of one program differ"
+
+
+def check_changes_nothing(setting):
+    """--check poisons what is not live; a program that read it would get other losses."""
+    for stage in (0, 3):
+        trained = make(setting, f"check-{stage}", dp=2, stage=stage, micro_batches=2)
+        trained.train(10, tag="plain")
+        trained.train(10, "--check", tag="checked")
+        if trained.bits("plain") != trained.bits("checked"):
+            yield f"stage {stage}: --check changes what is computed"
+
+
+def bytes_are_as_planned(setting):
+    """Arenas and messages, counted where memory is mapped and read, for every stage and for hybrid sharding."""
+    for layout in [dict(dp=4, stage=stage) for stage in range(4)] + [dict(dp=4, stage=3, shard=2)]:
+        trained = make(setting, "bytes-" + "-".join(map(str, layout.values())), **layout)
+        trained.train(3, "--stats", trained.folder / "run.stats")
+        for name, figure in trained.stats().items():
+            if isinstance(figure, dict) and figure.get("used", figure["planned"]) != figure["planned"]:
+                yield f"{layout}: {name}: {figure['planned']} bytes planned, {figure['used']} used"
+        if trained.stats()["arena"]["used"] == 0:
+            yield f"{layout}: no arena was counted"
+
+
+def faults_end_the_job(setting):
+    """A rank that fails stops the others within a second: exit 5, one message with rank, step and action."""
+    trained = make(setting, "fault", dp=4, stage=3)
+    trained.train(2, "--profile", trained.folder / "trace.json")
+    events = json.loads((trained.folder / "trace.json").read_text())["traceEvents"]
+    action = next(event["name"] for event in events if event.get("cat") == "run" and "update" in event["name"])
+    begin = time.monotonic()
+    said = trained.train(1000, "--inject-fault", f"1:3:{action}", expect=5)
+    steps = len(trained.log())
+    if time.monotonic() - begin > 2:  # three steps of milliseconds, and the second
+        yield f"took {time.monotonic() - begin:.1f} s to end after a fault in step 3"
+    if "rank 1" not in said or "step 3" not in said or action not in said:
+        yield f"the message names not all of rank 1, step 3 and '{action}': {said[-300:]}"
+    if steps not in (2, 3):  # rank 0 may have ended step 3 before rank 1 fails in it
+        yield f"{steps} steps were finished before a fault in step 3"
+    said = program.run([trained.path, "--steps", "3", "--inject-fault", "1:3:nothing"], expect=1)
+    if "there is no action 'nothing'" not in said:
+        yield f"an action that does not exist: {said[-300:]}"
+
+
+def non_finite_loss_ends_with_7(setting):
+    trained = make(setting, "overflow", dp=2, optimizer={"type": "sgd", "lr": 1.0e+30})
+    said = trained.train(20, expect=7)
+    if "is not finite" not in said:
+        yield f"the message does not say so: {said[-300:]}"
+
+
+def interrupt_saves(setting):
+    """Ctrl-C ends after the step, and --save is honoured."""
+    trained = make(setting, "interrupt", dp=2, stage=2)
+    log = trained.folder / "run.jsonl"
+    code, seconds = trained.interrupt_when(lambda process: log.exists() and log.read_text().count("\n") >= 5)
+    if code != 0:
+        yield f"exit code {code}"
+    if seconds > 5:
+        yield f"took {seconds:.1f} s to end"
+    steps = len(trained.log())
+    saved = trained.bits()
+    trained.train(steps)
+    if trained.bits() != saved:
+        yield f"what was saved after {steps} steps is not what {steps} steps give"
+
+
+def runs_with_only_its_libraries(setting):
+    """In a chroot with what ldd lists: no LLVM, no Python, no /proc, no locale, no temporary folder."""
+    if os.geteuid() != 0:
+        raise Skipped("only root may chroot")
+    trained = make(setting, "chroot", dp=2, stage=3)
+    trained.train(3, tag="outside")
+    root = trained.folder / "root"
+    libraries = re.findall(r"(/\S+)", program.run(["ldd", trained.path]))
+    for library in libraries:
+        target = root / library.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(os.path.realpath(library), target)
+    shutil.copy(trained.path, root / "train")
+    shutil.copy(f"{trained.path}.safetensors", root / "train.safetensors")
+    for name in ("input_ids", "labels"):
+        shutil.copy(setting.models / "gpt2-tiny" / f"{name}.npy", root)
+    program.run(["chroot", root, "/train", "--steps", "3", "--data", "/", "--log", "/inside.jsonl",
+                 "--save", "/inside.safetensors"])
+    inside = [step["loss"] for step in files.read_log(root / "inside.jsonl")]
+    if inside != trained.losses("outside"):
+        yield "the losses in the chroot differ"
+
+
+def memory_is_constant(setting):
+    """Resident bytes after 200 steps and after 1,000 are the same, but for a page or two of the C library."""
+    trained = make(setting, "long", dp=2, stage=3)
+    log = trained.folder / "run.jsonl"
+    seen = {}
+
+    def look(process):
+        steps = log.read_text().count("\n") if log.exists() else 0
+        for mark in (200, 1000):
+            if steps >= mark and mark not in seen:
+                seen[mark] = resident_bytes(process.pid)
+        return 1000 in seen
+
+    trained.interrupt_when(look)
+    if len(seen) < 2:
+        yield f"1,000 steps were not reached: {seen}"
+    elif seen[1000] > seen[200] + 65536:
+        yield f"{seen[200]} bytes resident after 200 steps, {seen[1000]} after 1,000"
+
+
+def resident_bytes(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+
+def bad_data_is_refused(setting):
+    """Before step 1, with file, row and column: exit 1."""
+    trained = make(setting, "data", dp=2)
+    ids = trained.folder / "input_ids.npy"
+    descr, shape, values = files.read_npy(setting.models / "gpt2-tiny" / "input_ids.npy")
+    wrong = values[:]
+    wrong[3 * shape[1] + 5] = 256
+    whole = (setting.models / "gpt2-tiny" / "input_ids.npy").read_bytes()
+    for words, write in [
+            ("row 3, column 5: id 256 is outside the table", lambda: files.write_npy(ids, descr, shape, wrong)),
+            ("the shape is", lambda: files.write_npy(ids, descr, (shape[0] * 2, shape[1] // 2), values)),
+            ("the elements are floats", lambda: files.write_npy(ids, "<f4", shape, [1.0] * len(values))),
+            ("rows, while a step needs", lambda: files.write_npy(ids, descr, (1, shape[1]), values[:shape[1]])),
+            ("bytes of elements, the file has", lambda: ids.write_bytes(whole[:-8])),
+            ("not an .npy file", lambda: ids.write_bytes(b"hello")),
+            ("cannot be read", lambda: ids.unlink()),
+    ]:
+        write()
+        said = program.run([trained.path, "--steps", "1", "--data", f"input_ids={ids}"], expect=1)
+        if words not in said or "input_ids.npy" not in said:
+            yield f"'{words}' and the file's name are expected, the program says: {said[-300:]}"
+
+
+def saved_parameters_go_on(setting):
+    """10 steps, then --init and 10 more without momentum are 20 steps; the data wraps around."""
+    trained = make(setting, "init", dp=2, stage=3, optimizer={"type": "sgd", "lr": 0.1})
+    trained.train(40, tag="whole")
+    trained.train(20, tag="half")  # the data has 20 batches
+    trained.train(20, "--init", trained.folder / "half.safetensors", tag="rest")
+    if trained.losses("whole") != trained.losses("half") + trained.losses("rest"):
+        yield "40 steps differ from 20 and 20 more"
+
+
+def random_values_do_not_depend_on_the_layout(setting):
+    """init: random is keyed by element: without a step, every layout saves the same parameters."""
+    reference = None
+    for layout in (dict(dp=1), dict(dp=4, stage=0), dict(dp=4, stage=3), dict(dp=3, stage=3, batch={"micro": 1})):
+        fields = {"batch": {"micro": 2}} | layout
+        trained = make(setting, f"random-{fields['dp']}-{fields.get('stage', 0)}", init={"from": "random", "seed": 3},
+                       **{**fields, "optimizer": {"type": "sgd", "lr": 0.0}})
+        trained.train(1)
+        reference = reference or trained.parameters()
+        if trained.parameters() != reference:
+            yield f"{layout} begins with other parameters"
+
+
+PROMISES = [(check.__name__.replace("_", " "), check) for check in (
+    same_bits_in_all_stages,
+    same_bits_in_two_runs,
+    check_changes_nothing,
+    bytes_are_as_planned,
+    faults_end_the_job,
+    non_finite_loss_ends_with_7,
+    interrupt_saves,
+    runs_with_only_its_libraries,
+    memory_is_constant,
+    bad_data_is_refused,
+    saved_parameters_go_on,
+    random_values_do_not_depend_on_the_layout,
+)]

@@ -1,0 +1,89 @@
+"""Trains every model in every layout and compares with PyTorch's run; then the promises beside the numbers.
+
+    run_matrix.py --xlc build/bin/xlc                the fixed sample of thirty, and the promises
+    run_matrix.py --xlc build/bin/xlc --all          all 273
+    run_matrix.py --xlc build/bin/xlc --only 'gpt2-tiny/loss.*stage 3'
+
+One line per case; the last line is `N passed, N failed`. `--results FILE` writes the two numbers as JSON.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+
+import cases
+import compare
+import program
+import promises
+
+
+def run_case(setting, case):
+    """Complaints about one case."""
+    trace = program.read_trace(setting, case)
+    trained = program.Program.of_case(setting, case, trace)
+    trained.train(trace["steps"])
+    found = list(compare.compare_steps(trained.log(), trace))
+    final = setting.models / case.folder / f"final-{case.trace}.safetensors"
+    found += compare.compare_parameters(trained.parameters(), trace, final)
+    shutil.rmtree(trained.folder)
+    return found
+
+
+def attempt(name, check):
+    """Runs one check; returns whether it passed, after printing a line about it."""
+    begin = time.monotonic()
+    try:
+        complaints = list(check() or [])
+    except promises.Skipped as reason:
+        print(f"SKIP {name}: {reason}", flush=True)
+        return None
+    except program.CommandFailed as problem:
+        complaints = [str(problem)]
+    except Exception:  # a broken test is a failure, and the others still run
+        complaints = [traceback.format_exc()]
+    word = "FAIL" if complaints else "PASS"
+    print("\n     ".join([f"{word} {name} ({time.monotonic() - begin:.1f} s)", *complaints]), flush=True)
+    return not complaints
+
+
+def parse_arguments():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--xlc", type=pathlib.Path, default=root / "build" / "bin" / "xlc")
+    parser.add_argument("--models", type=pathlib.Path, default=root / "test" / "Inputs" / "models")
+    parser.add_argument("--all", action="store_true", help="the whole matrix instead of the sample")
+    parser.add_argument("--only", default="", help="only cases whose name matches this regular expression")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases at a time")
+    parser.add_argument("--results", type=pathlib.Path, help="write passed and failed here as JSON")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    outcomes = []
+    with tempfile.TemporaryDirectory(prefix="xlc-end-to-end-") as scratch:
+        setting = program.Setting(options.xlc.resolve(), options.models.resolve(), pathlib.Path(scratch))
+        matrix = [(str(case), lambda case=case: run_case(setting, case))
+                  for case in (cases.list_cases() if options.all else cases.sample_cases())]
+        others = [(name, lambda check=check: check(setting)) for name, check in promises.PROMISES]
+        chosen = [[entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, others)]
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            outcomes += pool.map(lambda entry: attempt(*entry), chosen[0])
+        outcomes += [attempt(*entry) for entry in chosen[1]]  # one at a time: some measure time or memory
+    passed, failed = outcomes.count(True), outcomes.count(False)
+    if options.results:
+        options.results.write_text(json.dumps({"passed": passed, "failed": failed}))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Runs every kind of test of a built tree and adds up what passed and failed: scripts/test without the build.
+
+Three kinds: lit (one claim per file), GoogleTest (pure algorithms) and end to end (compiled programs against PyTorch's
+losses). Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
+one failure, so that a crash of a test program is never a success.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LIT = "/usr/lib/llvm-22/bin/lit"
+
+
+def run_lit(build, all_tests):
+    """lit's own JSON says what became of each test; a test that cannot run here (no full-size models) is not counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = pathlib.Path(folder) / "lit.json"
+        command = [LIT, "-v", "-o", str(results), str(build / "test")]
+        if all_tests:
+            command[1:1] = ["--param", "all=1"]
+        subprocess.run(command, check=False)
+        tests = json.loads(results.read_text())["tests"] if results.exists() else []
+    codes = [test["code"] for test in tests]
+    passed = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
+    failed = sum(code in ("FAIL", "XPASS", "UNRESOLVED", "TIMEOUT") for code in codes)
+    skipped = len(codes) - passed - failed
+    if skipped:
+        print(f"lit: {skipped} tests need files or options that are not here")
+    return (passed, failed) if codes else (0, 1)
+
+
+def run_unit_tests(build):
+    """The build lists its GoogleTest programs in unittests/programs.txt."""
+    passed = failed = 0
+    for line in (build / "unittests" / "programs.txt").read_text().splitlines():
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder) / "gtest.json"
+            print(f"unit tests: {pathlib.Path(line).name}", flush=True)
+            code = subprocess.run([line, "--gtest_brief=1", f"--gtest_output=json:{results}"], check=False).returncode
+            report = json.loads(results.read_text()) if results.exists() else {"tests": 0, "failures": 0}
+        passed += report["tests"] - report["failures"]
+        failed += report["failures"] + (code != 0 and report["failures"] == 0)
+    return passed, failed
+
+
+def run_end_to_end(build, all_tests):
+    """Compiled programs against PyTorch; test/EndToEnd/run_matrix.py prints a line per case."""
+    runner = pathlib.Path(__file__).parent / "EndToEnd" / "run_matrix.py"
+    with tempfile.TemporaryDirectory() as folder:
+        results = pathlib.Path(folder) / "results.json"
+        command = [sys.executable, str(runner), "--xlc", str(build / "bin" / "xlc"), "--results", str(results)]
+        subprocess.run(command + ["--all"] * all_tests, check=False)
+        report = json.loads(results.read_text()) if results.exists() else {"passed": 0, "failed": 1}
+    return report["passed"], report["failed"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="the build tree")
+    parser.add_argument("--all", action="store_true", help="the long lists too")
+    options = parser.parse_args()
+    build = options.build.resolve()
+
+    kinds = [("lit", lambda: run_lit(build, options.all)), ("unit tests", lambda: run_unit_tests(build)),
+             ("end to end", lambda: run_end_to_end(build, options.all))]
+    passed = failed = 0
+    for name, run in kinds:
+        print(f"== {name}", flush=True)
+        more_passed, more_failed = run()
+        print(f"== {name}: {more_passed} passed, {more_failed} failed", flush=True)
+        passed, failed = passed + more_passed, failed + more_failed
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

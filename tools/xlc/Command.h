@@ -1,0 +1,38 @@
+// What the subcommands of xlc share: exit codes, common options, and how a subcommand is declared.
+//
+// Results go to stdout, everything else to stderr, so that `xlc plan --json | jq` works whatever is said on the way.
+#ifndef XLC_TOOLS_XLC_COMMAND_H
+#define XLC_TOOLS_XLC_COMMAND_H
+
+#include "CLI/CLI.hpp"
+#include "xlc/Phases/Phases.h"
+#include <functional>
+
+namespace xlc {
+
+/// Exit codes of every xlc command; 5, 6 and 7 are those of training programs.
+enum Exit { Done = 0, Rejected = 1, Usage = 2, DoesNotFit = 3, VerificationFailed = 4, Internal = 70 };
+
+/// What `plan`, `compile` and `verify` have in common.
+struct CommonOptions {
+  std::string model, spec;
+  bool noRaise = false, verbose = false;
+  RunOptions run;
+
+  void addTo(CLI::App &command);
+};
+
+/// A subcommand: its options, and what it does; the result is the exit code.
+struct Command {
+  CLI::App *app;
+  std::function<int()> run;
+};
+
+Command addPlanCommand(CLI::App &app);
+Command addCompileCommand(CLI::App &app, const char *driver);
+Command addVerifyCommand(CLI::App &app);
+Command addDocsCommand(CLI::App &app);
+
+} // namespace xlc
+
+#endif

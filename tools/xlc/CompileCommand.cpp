@@ -1,0 +1,36 @@
+// xlc compile: from the same plan to a training program.
+#include "Session.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace xlc;
+
+namespace {
+
+constexpr const char *examples = R"(Examples:
+  xlc compile gpt2.onnx --spec zero3.yaml -o train     ./train, and train.safetensors beside it
+  ./train --steps 100 --log log.jsonl --save final.safetensors)";
+
+struct CompileOptions : CommonOptions {
+  std::string output;
+};
+
+int compile(const CompileOptions &options, const char *driver) {
+  Session session(options);
+  if (int code = session.runPhases())
+    return code;
+  std::string path = llvm::sys::fs::getMainExecutable(driver, (void *)&addCompileCommand);
+  bool isWritten = succeeded(compileProgram(session.get(), options.output, path, "xlc " XLC_VERSION));
+  return isWritten ? int(Done) : session.failed();
+}
+
+} // namespace
+
+Command xlc::addCompileCommand(CLI::App &app, const char *driver) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App *command = app.add_subcommand("compile", "makes a training program that needs nothing else");
+  options->addTo(*command);
+  command->add_option("-o,--output", options->output, "the program; initial parameters go to OUTPUT.safetensors")
+      ->required();
+  command->footer(examples);
+  return {command, [options, driver] { return compile(*options, driver); }};
+}

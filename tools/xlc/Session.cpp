@@ -1,0 +1,138 @@
+// See Session.h. Passes report errors at places in the IR; a user knows the model's nodes instead, which are in the
+// locations.
+#include "Session.h"
+#include "llvm/Support/raw_ostream.h"
+#include "xlc/Lower/Lower.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+constexpr StringRef reproducerPath = "xlc-reproducer.mlir";
+
+DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  registerLowerDialects(registry);
+  return registry;
+}
+
+/// Whether an error is a mistake of xlc: a gate that failed, or an op that a pass left malformed. Until Differentiate,
+/// what a pass cannot do is what the model asks for.
+bool isOurMistake(StringRef phase, StringRef text) {
+  if (text.starts_with("gate of") || text.starts_with("internal error"))
+    return true;
+  bool isAboutModel = phase == "Spec" || phase == "Import" || phase == "Differentiate";
+  return !isAboutModel && text.starts_with("'");
+}
+
+StringRef nameOf(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Note:
+  case DiagnosticSeverity::Remark:
+    return "note";
+  }
+  llvm_unreachable("all severities are named");
+}
+
+} // namespace
+
+void CommonOptions::addTo(CLI::App &command) {
+  command.add_option("model", model, "the ONNX file")->required();
+  command.add_option("--spec", spec, "the YAML file that says how to train (keys: xlc docs spec)")->required();
+  command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise nothing");
+  command.add_flag("-v,--verbose", verbose, "say what Import undid and recognised");
+  command.add_option("--dump-phases", run.dumpDirectory, "write the IR after each phase into this folder");
+}
+
+Session::Session(const CommonOptions &options)
+    : options(options), context(makeRegistry()), compilation(context, llvm::errs()),
+      handler(&context, [this](Diagnostic &diagnostic) { show(diagnostic); }) {
+  context.loadAllAvailableDialects();
+  context.disableMultithreading();
+  context.printOpOnDiagnostic(false);
+  compilation.modelPath = options.model;
+  compilation.specPath = options.spec;
+  compilation.importing.raise = !options.noRaise;
+  compilation.importing.notes = options.verbose ? &llvm::errs() : nullptr;
+}
+
+void Session::print(StringRef severity, const Twine &text) {
+  llvm::errs() << options.model << ": " << severity << ": " << text << "\n";
+}
+
+void Session::show(Diagnostic &diagnostic) {
+  std::string text = diagnostic.str();
+  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+  if (isError && isOurMistake(compilation.phase, text)) {
+    isInternal = true;
+    text = "internal error in phase " + compilation.phase.str() + ": " + text;
+  }
+  print(nameOf(diagnostic.getSeverity()), text);
+  if (auto node = diagnostic.getLocation()->findInstanceOf<NameLoc>())
+    if (!StringRef(text).contains(node.getName().getValue()))
+      print("note", "at node '" + node.getName().getValue() + "'");
+  for (Diagnostic &note : diagnostic.getNotes())
+    print("note", note.str());
+}
+
+int Session::runPhases() { return succeeded(xlc::runPhases(compilation, options.run)) ? int(Done) : failed(); }
+
+std::optional<Compilation> Session::tryPhases(const Spec &spec) {
+  ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
+  Compilation other(context, llvm::nulls());
+  other.modelPath = options.model;
+  other.specPath = options.spec;
+  other.importing.raise = !options.noRaise;
+  other.spec = spec;
+  RunOptions afterSpec;
+  afterSpec.startAfter = "Spec";
+  if (mlir::failed(xlc::runPhases(other, afterSpec)))
+    return std::nullopt;
+  return std::optional<Compilation>(std::move(other));
+}
+
+int Session::failed() { return isInternal ? reportInternal("") : int(Rejected); }
+
+int Session::reportInternal(StringRef what) {
+  if (!what.empty())
+    print("error", "internal error in phase " + compilation.phase + ": " + what);
+  // Phases are deterministic, so what went into the one that failed can be made again.
+  StringRef before;
+  for (const Phase &phase : getPhases()) {
+    if (phase.name == compilation.phase)
+      break;
+    before = phase.name;
+  }
+  Compilation again(context, llvm::nulls());
+  again.modelPath = options.model;
+  again.specPath = options.spec;
+  again.importing.raise = !options.noRaise;
+  RunOptions upTo;
+  upTo.stopAfter = before.str();
+  ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
+  if (before.empty() || mlir::failed(xlc::runPhases(again, upTo)) || !again.module)
+    return Internal;
+  std::error_code code;
+  llvm::raw_fd_ostream file(reproducerPath, code);
+  if (code)
+    return Internal;
+  file << "// xlc " XLC_VERSION ": the module before phase " << compilation.phase << ", which failed\n";
+  again.module->print(file, OpPrintingFlags().enableDebugInfo());
+  print("note", "this is a mistake in xlc; a report with the file '" + reproducerPath + "' helps to find it");
+  return Internal;
+}
+
+int xlc::runGuarded(const Command &command) {
+  try {
+    return command.run();
+  } catch (const std::exception &error) {
+    llvm::errs() << "xlc: error: internal error: " << error.what() << "\n";
+    return Internal;
+  }
+}

@@ -1,0 +1,46 @@
+// One compilation on behalf of a user: the phases, what they complain about, and what that means for the exit code.
+//
+// A complaint about model or spec is the user's to solve: exit code 1. A gate that fails is ours: exit code 70, and the IR
+// that went into the phase is written to a file, with which xlc-opt can repeat the failure.
+#ifndef XLC_TOOLS_XLC_SESSION_H
+#define XLC_TOOLS_XLC_SESSION_H
+
+#include "Command.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace xlc {
+
+class Session {
+public:
+  explicit Session(const CommonOptions &options);
+
+  /// Runs the phases: Done, Rejected or Internal.
+  int runPhases();
+  /// Runs the phases after Spec for another spec, without a word; none where the spec is not possible for the model.
+  std::optional<Compilation> tryPhases(const Spec &spec);
+  /// What a failure after the phases means, from what has been said.
+  int failed();
+  /// Says that something must not happen and writes a reproducer. Returns Internal.
+  int reportInternal(llvm::StringRef what);
+
+  Compilation &get() { return compilation; }
+
+private:
+  /// Shows an error of a pass as one of the model's file, naming the node.
+  void show(mlir::Diagnostic &diagnostic);
+  void print(llvm::StringRef severity, const llvm::Twine &text);
+
+  const CommonOptions &options;
+  mlir::MLIRContext context;
+  Compilation compilation;
+  mlir::ScopedDiagnosticHandler handler;
+  bool isInternal = false; ///< an error was said that is not the user's
+};
+
+/// Runs a command. Exceptions end as exit code 70.
+int runGuarded(const Command &command);
+
+} // namespace xlc
+
+#endif
