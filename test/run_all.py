@@ -47,6 +47,17 @@ def run_unit_tests(build):
     return passed, failed
 
 
+def run_end_to_end(build, all_tests):
+    """Compiled programs against PyTorch; test/EndToEnd/run_matrix.py prints a line per case."""
+    runner = pathlib.Path(__file__).parent / "EndToEnd" / "run_matrix.py"
+    with tempfile.TemporaryDirectory() as folder:
+        results = pathlib.Path(folder) / "results.json"
+        command = [sys.executable, str(runner), "--xlc", str(build / "bin" / "xlc"), "--results", str(results)]
+        subprocess.run(command + ["--all"] * all_tests, check=False)
+        report = json.loads(results.read_text()) if results.exists() else {"passed": 0, "failed": 1}
+    return report["passed"], report["failed"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the build tree")
@@ -54,7 +65,8 @@ def main():
     options = parser.parse_args()
     build = options.build.resolve()
 
-    kinds = [("lit", lambda: run_lit(build, options.all)), ("unit tests", lambda: run_unit_tests(build))]
+    kinds = [("lit", lambda: run_lit(build, options.all)), ("unit tests", lambda: run_unit_tests(build)),
+             ("end to end", lambda: run_end_to_end(build, options.all))]
     passed = failed = 0
     for name, run in kinds:
         print(f"== {name}", flush=True)

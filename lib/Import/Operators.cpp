@@ -101,6 +101,12 @@ const Operator *xlc::onnx::findOperator(const Node &node) {
 }
 
 void xlc::printOperators(raw_ostream &out) {
+  out << "# ONNX operators\n\n"
+         "The operators that xlc imports, and the `graph` ops that each becomes. This page is printed by\n"
+         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator of \"known values\n"
+         "only\" is evaluated when the model is compiled, as the shape arithmetic of exporters is; on a tensor that depends\n"
+         "on the inputs it is an error. A model with other operators gets one message that lists all of their nodes.\n\n"
+      << "| " << left_justify("operator", 24) << " | " << left_justify("becomes", 30) << " |\n|---|---|\n";
   for (const Operator &row : table)
     out << "| " << left_justify(row.name, 24) << " | " << left_justify(row.becomes, 30) << " |\n";
 }

@@ -32,5 +32,5 @@ std::optional<std::string> xlc::findDeadlock(const std::vector<std::vector<Meeti
   for (size_t rank = 0; rank < timelines.size(); ++rank)
     if (const Meeting *meeting = current(rank))
       waiting += (waiting.empty() ? "rank " : ", rank ") + std::to_string(rank) + " waits for '" + meeting->name + "'";
-  return waiting.empty() ? std::nullopt : std::optional<std::string>(waiting);
+  return waiting.empty() ? std::nullopt : std::optional("cannot run to the end: " + waiting);
 }

@@ -231,7 +231,7 @@ struct VerifyTimelinePass : xlc::impl::VerifyTimelinePassBase<VerifyTimelinePass
       if (failed(Walk(getOperation(), timeline).run()))
         return signalPassFailure();
       if (std::optional<std::string> deadlock = findDeadlock(meetings(timeline))) {
-        timeline.emitOpError() << "cannot run to the end: " << *deadlock;
+        timeline.emitOpError() << *deadlock;
         return signalPassFailure();
       }
     }

@@ -1,4 +1,5 @@
-// xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests.
+// xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests; and test/lib's passes.
+#include "PlantFault/PlantFault.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Dialect/Exec/Exec.h"
@@ -26,5 +27,6 @@ int main(int argc, char **argv) {
   xlc::registerMemoryPasses();
   xlc::interpret::registerInterpretPasses();
   xlc::registerLowerPasses();
+  xlc::test::registerPlantFaultPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));
 }

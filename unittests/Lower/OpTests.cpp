@@ -110,6 +110,12 @@ std::vector<Sample> shapeSamples() {
         {f32({width, rows})},
         "%y = graph.transpose %0 [1, 0] : tensor<3x37xf32> -> tensor<37x3xf32> => %y"},
        [](const Tensors &x, int64_t i) { return x[0].values[i % rows * width + i / rows]; }},
+  };
+}
+
+std::vector<Sample> selectionSamples() {
+  Operand x = f32({rows, width});
+  return {
       {"graph.slice",
        {"loop",
         {x},
@@ -153,8 +159,8 @@ std::vector<Sample> shapeSamples() {
 
 std::vector<Sample> samples() {
   std::vector<Sample> all = arithmeticSamples();
-  for (Sample &sample : shapeSamples())
-    all.push_back(std::move(sample));
+  for (const std::vector<Sample> &more : {shapeSamples(), selectionSamples()})
+    all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

@@ -1,0 +1,15 @@
+// What a bucket says of its members must agree.
+// RUN: xlc-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{has 2 members, 1 offsets and 2 sizes}}
+sched.bucket @b ["v", "w"] at [0] sizes [2, 2] elements 64 group 0 params whole grads whole states whole
+
+// -----
+
+// expected-error @+1 {{member "w" takes elements 1 to 3, free are 2 to 64}}
+sched.bucket @b ["v", "w"] at [0, 1] sizes [2, 2] elements 64 group 0 params whole grads whole states whole
+
+// -----
+
+// expected-error @+1 {{member "w" takes elements 0 to 65, free are 0 to 64}}
+sched.bucket @b ["w"] at [0] sizes [65] elements 64 group 0 params whole grads whole states whole

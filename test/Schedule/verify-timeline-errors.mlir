@@ -1,0 +1,214 @@
+// Every way in which a timeline can be wrong, each with what the gate says of it.
+// RUN: xlc-opt %s --xlc-verify-timeline --split-input-file --verify-diagnostics
+
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  // expected-error @+1 {{names bucket 'b', which does not exist}}
+  sched.all_gather @b
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
+// expected-error @+1 {{never updates bucket 'b'}}
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+}
+
+// -----
+
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  // expected-error @+1 {{reads parameter "w", which lies in no bucket}}
+  sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
+}
+
+// -----
+
+// After its release a parameter must be gathered again.
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  sched.all_gather @b
+  sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
+  sched.release @b
+  // expected-error @+1 {{reads parameter "w" of bucket 'b', which is not gathered here}}
+  sched.run @layer_F #graph.unit<"layer", 1> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  // expected-error @+1 {{adds to "w", to which nothing was written}}
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true] : () -> ()
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
+sched.timeline @train ranks 2 shards 2 micro_batches 2 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  // expected-error @+1 {{overwrites "w", which holds an earlier contribution}}
+  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  // expected-error @+1 {{releases what is not gathered}}
+  sched.release @b
+}
+
+// -----
+
+sched.bucket @b ["v", "w"] at [0, 64] sizes [2, 2] elements 128 group 0 params whole grads whole states whole
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v"] accumulate [false] : () -> ()
+  // expected-error @+1 {{sums the gradient of "w" before it is there}}
+  sched.all_reduce @b
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.all_reduce @b
+  // expected-error @+1 {{sums the gradient of "w" a second time}}
+  sched.all_reduce @b
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  // expected-error @+1 {{adds to a sum that is not there}}
+  sched.reduce_scatter @b accumulate true
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
+sched.timeline @train ranks 2 shards 2 micro_batches 2 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.reduce_scatter @b accumulate false
+  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
+  // expected-error @+1 {{overwrites the sum of earlier micro-batches}}
+  sched.reduce_scatter @b accumulate false
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
+sched.timeline @train ranks 4 shards 2 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  // expected-error @+1 {{sums over replicas what is not the sum of one shard group}}
+  sched.all_reduce @b replicas
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+  // expected-error @+1 {{uses the gradient of "w" before it is there}}
+  sched.norm @b accumulate false
+}
+
+// -----
+
+// Hybrid sharding: the sum of one shard group is not yet that of all ranks.
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
+sched.timeline @train ranks 4 shards 2 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.reduce_scatter @b accumulate false
+  // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
+  sched.norm @b accumulate false
+}
+
+// -----
+
+// A reduction after the first of two micro-batches leaves the second one out.
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
+sched.timeline @train ranks 2 shards 2 micro_batches 2 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.all_reduce @b
+  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
+  // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
+  sched.norm @b accumulate false
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.norm @b accumulate false
+  // expected-error @+1 {{counts a bucket twice}}
+  sched.norm @b accumulate true
+}
+
+// -----
+
+sched.bucket @b ["v"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.bucket @c ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v", "w"] accumulate [false, false] : () -> ()
+  sched.norm @b accumulate false
+  // expected-error @+1 {{overwrites the squares of other buckets}}
+  sched.norm @c accumulate false
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  // expected-error @+1 {{adds to squares that are not there}}
+  sched.norm @b accumulate true
+}
+
+// -----
+
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  sched.all_reduce_scalars ["@loss_sum"]
+  // expected-error @+1 {{sums "@loss_sum" twice}}
+  sched.all_reduce_scalars ["@loss_count", "@loss_sum"]
+}
+
+// -----
+
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  sched.all_reduce_scalars ["@loss_sum", "@sum_squares"]
+  // expected-error @+1 {{uses @loss_count before it is summed over all ranks}}
+  sched.scalars @scalars
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  // expected-error @+1 {{uses a norm without bucket 'b'}}
+  sched.scalars @scalars
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.norm @b accumulate false
+  // expected-error @+1 {{needs the factor on the gradients, which is not there yet}}
+  sched.update @b
+}
+
+// -----
+
+sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
+sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.norm @b accumulate false
+  sched.scalars @scalars
+  sched.update @b
+  // expected-error @+1 {{updates a bucket twice}}
+  sched.update @b
+}
