@@ -35,7 +35,7 @@
 // CHECK: outs(%arg4 : memref<f32>) accumulate [2]
 // CHECK: outs(%arg5 : memref<i64>) accumulate [2]
 
-// Slices are views; the operands of the concat are the halves of its slot.
+// Slices are views; the operands of the concat are the halves of its slot, whatever reshapes lie between.
 // CHECK-LABEL: func.func private @layer_B(
 // CHECK: %[[X:.*]] = exec.view %arg0 from 0 : memref<4x4xf32> -> memref<4x2xf32, strided<[4, 1]>>
 // CHECK: %[[L:.*]] = exec.view %[[C:.*]] from 0 : memref<4x4xf32> -> memref<4x2xf32, strided<[4, 1]>>
@@ -70,7 +70,9 @@ func.func private @layer_B(%x: tensor<4x4xf32>, %r: tensor<4x4xf32>, %w: tensor<
   %1 = graph.slice %r from [0, 2] by [1, 1] : tensor<4x4xf32> -> tensor<4x2xf32>
   %2 = graph.exp %0 : tensor<4x2xf32>
   %3 = graph.tanh %1 : tensor<4x2xf32>
-  %4 = graph.concat %2, %3 dim 1 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x4xf32>
+  %flat = graph.reshape %2 : tensor<4x2xf32> -> tensor<8xf32>
+  %back = graph.reshape %flat : tensor<8xf32> -> tensor<4x2xf32>
+  %4 = graph.concat %back, %3 dim 1 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x4xf32>
   %5 = graph.contract "ba,bc->ac" %4, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %6 = graph.reduce sum %4 dims [0] : tensor<4x4xf32> -> tensor<4xf32>
   return %5, %6 : tensor<4x4xf32>, tensor<4xf32>
