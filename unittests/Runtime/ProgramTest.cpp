@@ -122,7 +122,7 @@ TEST_F(Program, AFailedRankStopsTheOthersWithOneMessage) {
       runSaying(makePlan(3), {"--steps", "5", "--inject-fault", "1:3:gradient 1", "--save", folder.file("w")});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   EXPECT_EQ(exit, Exit::RankFailed);
-  EXPECT_EQ(text, "error: rank 1, step 3, action 'gradient 1': a fault was injected here\n");
+  EXPECT_EQ(text, "error: rank 1, step 3, action 'gradient 1', tensor 'g': a fault was injected here\n");
   EXPECT_FALSE(std::filesystem::exists(folder.file("w")));
 }
 
