@@ -2,7 +2,8 @@
 
 A diagnostic is a string literal of three words or more in a statement that reports something (REPORTS). Its longest part
 between placeholders must occur in a test: `diagnostics.py SOURCE_ROOT`, which prints FILE:LINE: the words, and exits
-with 1 if there are any; UNTESTABLE lists those that need a broken machine. The tests are read as text, white space and the line breaks of C++ literals aside.
+with 1 if there are any; UNTESTABLE lists those that need a broken machine. The tests are read as text, white space and
+the line breaks of C++ literals aside.
 """
 
 import pathlib

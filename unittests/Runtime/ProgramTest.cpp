@@ -45,6 +45,14 @@ protected:
   bool taken = false;
 };
 
+plan::StepT &findAction(Plan &plan, const std::string &label) {
+  return **std::find_if(plan.steps.begin(), plan.steps.end(), [&](const auto &step) { return step->label == label; });
+}
+
+void removeAction(Plan &plan, const std::string &label) {
+  std::erase_if(plan.steps, [&](const auto &step) { return step->label == label; });
+}
+
 /// "loss" of every line of a log.
 std::vector<std::string> lossesOf(const std::string &log) {
   std::vector<std::string> losses;
@@ -185,6 +193,29 @@ TEST_F(Program, APlanThatMovesOtherBytesThanItSaysIsFound) {
       << text;
   EXPECT_NE(folder.read("stats").find("\"arena\": {\n  \"planned\": 5120,\n  \"used\": 5120\n }"), std::string::npos)
       << folder.read("stats");
+}
+
+TEST_F(Program, TamperingWithEachKindOfMessageIsFound) {
+  struct Tampering {
+    const char *words;
+    void (*change)(Plan &);
+  };
+  for (const Tampering &each : std::initializer_list<Tampering>{
+           {"508 bytes planned for reduce_scatter, 512 used in 1 steps",
+            [](Plan &p) { p.traffic->reduce_scatter -= 4; }},
+           {"28 bytes planned for all_reduce, 24 used in 1 steps", [](Plan &p) { p.traffic->all_reduce += 4; }},
+           {"512 bytes planned for all_gather, 0 used in 1 steps", [](Plan &p) { removeAction(p, "gather w"); }},
+           {"512 bytes planned for reduce_scatter, 0 used in 1 steps", [](Plan &p) { removeAction(p, "reduce g"); }},
+           {"512 bytes planned for all_gather, 256 used in 1 steps",
+            [](Plan &p) { findAction(p, "gather w").action.AsAllGather()->count /= 2; }},
+           {"24 bytes planned for all_reduce, 32 used in 1 steps",
+            [](Plan &p) { findAction(p, "reduce loss").action.AsAllReduce()->count *= 2; }}}) {
+    Plan plan = makePlan(3);
+    each.change(plan);
+    auto [exit, text] = runSaying(plan, {"--steps", "1"});
+    EXPECT_EQ(exit, Exit::Internal) << each.words;
+    EXPECT_EQ(text, std::string("error: the plan and the run disagree: ") + each.words + "\n");
+  }
 }
 
 TEST_F(Program, CtrlCEndsAfterTheStepAndSaves) {
