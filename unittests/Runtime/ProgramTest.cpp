@@ -247,6 +247,15 @@ TEST_F(Program, FilesThatCannotBeWrittenAreSaid) {
             std::string::npos);
 }
 
+TEST_F(Program, ADiskThatIsFullIsSaidAtTheEnd) {
+  for (const char *option : {"--log", "--profile", "--stats"}) {
+    auto [exit, text] = runSaying(makePlan(0), {"--steps", "1", "--save", folder.file("w"), option, "/dev/full"});
+    EXPECT_EQ(exit, Exit::Rejected) << option;
+    EXPECT_EQ(text, "/dev/full: error: cannot be written\n") << option;
+    EXPECT_TRUE(std::filesystem::remove(folder.file("w"))) << option; // what was learned is not lost
+  }
+}
+
 TEST_F(Program, ALearningRateOfZeroCannotBeScaled) {
   Plan plan = makePlan(0);
   plan.groups[0]->lr = 0;
