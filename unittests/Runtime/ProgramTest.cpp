@@ -1,4 +1,5 @@
 // Whole runs of the hand-made program: what is learned, what is written, and every way a run may end.
+#include "Core/Trace.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>
@@ -269,6 +270,15 @@ TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
   for (const char *name :
        {"\"name\":\"rank 1\"", "\"name\":\"gather w\"", "\"name\":\"update\",\"cat\":\"call\",\"pid\":1"})
     EXPECT_NE(trace.find(name), std::string::npos) << name;
+}
+
+TEST_F(Program, TracesSayHowManyEventsDidNotFit) {
+  std::vector<RankTrace> traces(2);
+  traces[0].reserve(1);
+  for (int i = 0; i < 3; ++i)
+    traces[0].add("update", "run", i, i + 1);
+  writeTrace(folder.file("trace"), traces);
+  EXPECT_NE(folder.read("trace").find("\"otherData\":{\"dropped_events\":2}"), std::string::npos);
 }
 
 TEST_F(Program, UsageErrorsAndHelp) {

@@ -37,7 +37,10 @@ void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
           nlohmann::json(event.name).dump(), event.kind, rank, (event.begin - origin) / 1e3,
           (event.end - event.begin) / 1e3));
   }
-  write("\n]}\n");
+  uint64_t dropped = 0;
+  for (const RankTrace &rank : ranks)
+    dropped += rank.dropped;
+  write(fmt::format("\n],\"otherData\":{{\"dropped_events\":{}}}}}\n", dropped));
   if (std::fflush(file.get()) != 0 || std::ferror(file.get()))
     throw Rejected(fmt::format("{}: error: cannot be written", path));
 }
