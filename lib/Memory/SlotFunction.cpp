@@ -91,14 +91,16 @@ private:
       piece.offset += at * piece.strides[dimension];
       piece.sizes.assign(typeOf(operand).getShape().begin(), typeOf(operand).getShape().end());
       at += typeOf(operand).getDimSize(dimension);
-      while (auto reshape = operand.getDefiningOp<graph::ReshapeOp>()) {
-        operand = reshape.getX();
-        piece.strides = *reshapeStrides(piece.sizes, piece.strides, typeOf(operand).getShape());
-        piece.sizes.assign(typeOf(operand).getShape().begin(), typeOf(operand).getShape().end());
+      Value root = operand;
+      while (auto reshape = root.getDefiningOp<graph::ReshapeOp>())
+        root = reshape.getX();
+      if (root != operand) { // in one go: a stride may survive the way there and back only as a whole
+        piece.strides = *reshapeStrides(piece.sizes, piece.strides, typeOf(root).getShape());
+        piece.sizes.assign(typeOf(root).getShape().begin(), typeOf(root).getShape().end());
       }
-      piece.root = operand;
-      storage[operand] = {whole.slot, piece};
-      border.insert(operand);
+      piece.root = root;
+      storage[root] = {whole.slot, piece};
+      border.insert(root);
     }
     border.insert(concat.getY());
   }

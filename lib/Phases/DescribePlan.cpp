@@ -7,6 +7,7 @@
 #include "llvm/Support/SHA256.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
+#include "xlc/Estimate/Outside.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Runtime/Kernel.h"
@@ -140,6 +141,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation, S
   plan->threads = compilation.spec.threadsPerRankOrDefault();
   plan->seed = compilation.spec.init.seed;
   plan->alignment = 64;
+  plan->outside = kOutsideBytes;
   describeBuckets(compilation, program, *plan);
   describeGroups(module, *plan);
   describeInputs(compilation, *plan);

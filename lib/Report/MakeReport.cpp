@@ -1,5 +1,6 @@
 // The figures of a plan. Memory by cause is that of the fullest moment: maxima of the causes, each at its own moment,
 // would add up to more than any rank ever holds.
+#include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Memory/Lifetimes.h"
 #include "xlc/Report/Report.h"
 
@@ -41,6 +42,34 @@ std::string describeMoment(exec::ProgramOp program, const Lifetimes &lifetimes, 
   return "";
 }
 
+/// "bucket_3 gathered" says little: "bucket_3 gathered: h.2.attn.weight and 11 more".
+class BufferNames {
+public:
+  explicit BufferNames(ModuleOp module) {
+    for (auto bucket : module.getOps<sched::BucketOp>())
+      members[bucket.getSymName()] = bucket.getMembers();
+  }
+
+  std::string describe(StringRef buffer) const {
+    auto it = members.find(buffer.take_until([](char c) { return c == '/' || c == ' '; }));
+    if (it == members.end() || it->second.empty())
+      return buffer.str();
+    std::string text = (buffer + ": " + cast<StringAttr>(it->second[0]).getValue()).str();
+    return it->second.size() == 1 ? text : text + " and " + std::to_string(it->second.size() - 1) + " more";
+  }
+
+private:
+  llvm::StringMap<ArrayAttr> members;
+};
+
+/// Keeps the ten largest, the largest first, equal ones in order of the program.
+void keepLargest(std::vector<PeakBuffer> &largest, PeakBuffer buffer) {
+  auto isLarger = [](const PeakBuffer &a, const PeakBuffer &b) { return a.bytes > b.bytes; };
+  largest.insert(llvm::upper_bound(largest, buffer, isLarger), buffer);
+  if (largest.size() > kLargest)
+    largest.pop_back();
+}
+
 MemoryReport reportMemory(exec::ProgramOp program) {
   Lifetimes lifetimes = findLifetimes(program);
   int64_t peak = findPeak(lifetimes);
@@ -52,11 +81,11 @@ MemoryReport reportMemory(exec::ProgramOp program) {
       continue;
     memory.byCause[(size_t)buffer.getCause()] += interval.size;
     memory.lowerBound += interval.size;
-    memory.largest.push_back({buffer.getName().str(), buffer.getCause(), interval.size});
+    keepLargest(memory.largest, {buffer.getName().str(), buffer.getCause(), interval.size});
   }
-  std::stable_sort(memory.largest.begin(), memory.largest.end(),
-                   [](const PeakBuffer &a, const PeakBuffer &b) { return a.bytes > b.bytes; });
-  memory.largest.resize(std::min(kLargest, memory.largest.size()));
+  BufferNames names(program->getParentOfType<ModuleOp>());
+  for (PeakBuffer &buffer : memory.largest)
+    buffer.name = names.describe(buffer.name);
   return memory;
 }
 

@@ -66,7 +66,7 @@ void printMemory(const GroupReport &group, const Spec &spec, Table &table) {
     table.bytes(exec::stringifyCause((exec::Cause)cause), bytes);
   table.bytes("gaps", memory.gaps(), llvm::formatv("height / lower bound {0:f4}", memory.heightOverLowerBound()).str());
   table.bytes("arena", memory.arena, "one allocation");
-  table.bytes("outside", memory.outside, "code, libraries, stacks");
+  table.bytes("outside", memory.outside, "code, libraries, stacks; not planned");
   table.bytes("total", memory.total());
   if (spec.deviceMemory) {
     bool fits = memory.total() <= *spec.deviceMemory;
@@ -92,7 +92,7 @@ void printTraffic(const GroupReport &group, Table &table) {
 void printCost(const GroupReport &group, Table &table) {
   table.title("computed per step by " + nameRanks(group.ranks));
   auto row = [&](StringRef name, const Cost &cost) {
-    table.row(name, formatFlops(cost.flops), "of these in products and attention: " + formatFlops(cost.matrixFlops));
+    table.row(name, formatFlops(cost.flops), formatFlops(cost.matrixFlops) + " in products and attention");
   };
   row("forward", group.cost.forward);
   row("backward", group.cost.backward);

@@ -71,6 +71,11 @@ def run(command, expect=0, timeout=600):
     return done.stdout + done.stderr
 
 
+def resident_bytes(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+
 class Program:
     """A compiled program in a folder of its own."""
 
@@ -111,6 +116,19 @@ class Program:
 
     def stats(self, tag="run"):
         return json.loads((self.folder / f"{tag}.stats").read_text())
+
+    def resident_bytes_after(self, *marks):
+        """Starts a run, reads what the process holds in memory soon after each of these steps, and ends it."""
+        seen = []
+        with subprocess.Popen([str(self.path), "--steps", str(marks[-1] + 1000)], stdout=subprocess.PIPE,
+                              text=True) as process:
+            for line in process.stdout:
+                if int(line.split()[1]) == marks[len(seen)]:
+                    seen.append(resident_bytes(process.pid))
+                    if len(seen) == len(marks):
+                        process.kill()
+                        break
+        return seen
 
     def interrupt_when(self, condition, *options, send=signal.SIGINT, tag="run"):
         """Starts a long run, sends a signal once `condition()` holds, returns (exit code, seconds it took to end)."""

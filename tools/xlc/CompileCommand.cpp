@@ -19,7 +19,8 @@ int compile(const CompileOptions &options, const char *driver) {
   if (int code = session.runPhases())
     return code;
   std::string path = llvm::sys::fs::getMainExecutable(driver, (void *)&addCompileCommand);
-  bool isWritten = succeeded(compileProgram(session.get(), options.output, path, "xlc " XLC_VERSION));
+  session.get().phase = "Emit";
+  bool isWritten = succeeded(compileProgram(session.get(), options.output, path, XLC_VERSION));
   return isWritten ? int(Done) : session.failed();
 }
 

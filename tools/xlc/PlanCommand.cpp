@@ -1,8 +1,8 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
 #include "Session.h"
+#include "xlc/Report/Report.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include "xlc/Report/Report.h"
 
 using namespace xlc;
 

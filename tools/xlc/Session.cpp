@@ -1,8 +1,8 @@
 // See Session.h. Passes report errors at places in the IR; a user knows the model's nodes instead, which are in the
 // locations.
 #include "Session.h"
-#include "llvm/Support/raw_ostream.h"
 #include "xlc/Lower/Lower.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -71,7 +71,9 @@ void Session::show(Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   if (isError && isOurMistake(compilation.phase, text)) {
     isInternal = true;
-    text = "internal error in phase " + compilation.phase.str() + ": " + text;
+    StringRef what = text;
+    what.consume_front("internal error: ");
+    text = ("internal error in phase " + compilation.phase + ": " + what).str();
   }
   print(nameOf(diagnostic.getSeverity()), text);
   if (auto node = diagnostic.getLocation()->findInstanceOf<NameLoc>())

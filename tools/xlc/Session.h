@@ -1,7 +1,7 @@
 // One compilation on behalf of a user: the phases, what they complain about, and what that means for the exit code.
 //
-// A complaint about model or spec is the user's to solve: exit code 1. A gate that fails is ours: exit code 70, and the IR
-// that went into the phase is written to a file, with which xlc-opt can repeat the failure.
+// A complaint about model or spec is the user's to solve: exit code 1. A gate that fails is ours: exit code 70, and the
+// IR that went into the phase is written to a file, with which xlc-opt can repeat the failure.
 #ifndef XLC_TOOLS_XLC_SESSION_H
 #define XLC_TOOLS_XLC_SESSION_H
 

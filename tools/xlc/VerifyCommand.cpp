@@ -1,7 +1,7 @@
 // xlc verify: the partitioned program on simulated ranks against the unpartitioned one.
 #include "Session.h"
-#include "llvm/Support/raw_ostream.h"
 #include "xlc/Interpret/Verify.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace xlc;
 
@@ -19,9 +19,8 @@ struct ArithmeticName {
   const char *name;
   interpret::Arithmetic arithmetic;
 };
-constexpr ArithmeticName arithmetics[] = {{"field", interpret::Arithmetic::Field},
-                                          {"f64", interpret::Arithmetic::F64},
-                                          {"f32", interpret::Arithmetic::F32}};
+constexpr ArithmeticName arithmetics[] = {
+    {"field", interpret::Arithmetic::Field}, {"f64", interpret::Arithmetic::F64}, {"f32", interpret::Arithmetic::F32}};
 
 struct VerifyCommandOptions : CommonOptions {
   std::string arithmetic = "field";

@@ -1,5 +1,8 @@
 // xlc: the driver. Each subcommand has a file of its own; the work is done by the phases.
 #include "Session.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 
 using namespace xlc;
 
@@ -13,6 +16,12 @@ constexpr const char *footer = R"(Examples:
 Exit codes: 0 done, 1 input rejected, 2 usage, 3 plan does not fit, 4 verification failed, 70 internal error.
 Results go to stdout, everything else to stderr.)";
 
+/// LLVM's way to give up.
+void endOnFatalError(void *, const char *reason, bool) {
+  llvm::errs() << "xlc: error: internal error: " << reason << "\n";
+  std::_Exit(Internal);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -20,6 +29,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "xlc " XLC_VERSION);
   app.footer(footer);
+  llvm::install_fatal_error_handler(endOnFatalError);
   const Command commands[] = {addPlanCommand(app), addCompileCommand(app, argv[0]), addVerifyCommand(app),
                               addDocsCommand(app)};
   try {

@@ -57,24 +57,27 @@ TEST(Npy, HostileFilesAreRefused) {
   EXPECT_THROW(NpyFile(folder.file("absent")), Rejected);
   EXPECT_THROW(NpyFile(folder.file("")), Rejected);
   expect<NpyFile>(folder, "", "is empty");
-  expect<NpyFile>(folder, "PK\x03\x04 a zip archive", "not an .npy file");
+  expect<NpyFile>(folder, "PK\x03\x04 a zip archive", "not an .npy file: it does not begin with \\x93NUMPY");
   expect<NpyFile>(folder, makeNpy("<f4", "(2,)", "1234567"), "the shape needs 8 bytes of elements, the file has 7");
-  expect<NpyFile>(folder, makeNpy("<f4", "(4294967296, 4294967296)", ""), "larger than memory can be");
-  expect<NpyFile>(folder, makeNpy("<f4", "(99999999999999999999999,)", ""), "cannot be understood");
-  expect<NpyFile>(folder, makeNpy("<f4", "(-1,)", ""), "cannot be understood");
+  expect<NpyFile>(folder, makeNpy("<f4", "(4294967296, 4294967296)", ""), "the shape is larger than memory can be");
+  for (const char *shape : {"(99999999999999999999999,)", "(-1,)"})
+    expect<NpyFile>(folder, makeNpy("<f4", shape, ""),
+                    "the header cannot be understood (elements that are records or objects are not supported)");
   expect<NpyFile>(folder, makeNpy("<f2", "(1,)", "ab"),
                   "elements are '<f2', one of '<f4', '<f8', '<i4', '<i8' is needed");
   expect<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements are '>f4'");
   std::string fortran = makeNpy("<f4", "(1,)", "abcd");
   fortran.replace(fortran.find("False"), 5, "True ");
-  expect<NpyFile>(folder, fortran, "Fortran order");
+  expect<NpyFile>(folder, fortran,
+                  "elements are in Fortran order, C order is needed: numpy.ascontiguousarray makes it");
   std::string version = makeNpy("<f4", "(1,)", "abcd");
   version[6] = 9;
-  expect<NpyFile>(folder, version, "format version 9 is not known");
+  expect<NpyFile>(folder, version, "format version 9 is not known, versions 1 to 3 are");
   std::string cut = makeNpy("<f4", "(1,)", "").substr(0, 30);
   expect<NpyFile>(folder, cut, "the header is cut off");
   expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00[] ", 13), "the header is no dictionary");
-  expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00{} ", 13), "the header lacks one of");
+  expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00{} ", 13),
+                  "the header lacks one of 'descr', 'fortran_order', 'shape'");
 }
 
 TEST(Safetensors, WhatIsWrittenIsRead) {
@@ -99,24 +102,46 @@ TEST(Safetensors, HostileFilesAreRefused) {
   Folder folder;
   auto entry = [](const std::string &text) { return makeTensors("{\"w\":" + text + "}", "12345678"); };
   EXPECT_THROW(SafetensorsReader(folder.file("absent")), Rejected);
-  expect<SafetensorsReader>(folder, "1234", "shorter than 8 bytes");
-  expect<SafetensorsReader>(folder, std::string(8, '\xff'), "a header of 18446744073709551615 bytes in a file of 8");
-  expect<SafetensorsReader>(folder, makeTensors("[1]", ""), "the header is no JSON object");
-  expect<SafetensorsReader>(folder, makeTensors("{\"w\":", ""), "the header is no JSON object");
+  expect<SafetensorsReader>(folder, "1234", "not a safetensors file: shorter than 8 bytes");
+  expect<SafetensorsReader>(folder, std::string(8, '\xff'),
+                            "not a safetensors file: a header of 18446744073709551615 bytes in a file of 8");
+  for (const char *header : {"[1]", "{\"w\":"})
+    expect<SafetensorsReader>(folder, makeTensors(header, ""), "not a safetensors file: the header is no JSON object");
   expect<SafetensorsReader>(folder, entry("3"), "the header's entry for 'w' cannot be understood");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[3],"data_offsets":[0,8]})"),
-                            "needs 12 bytes for its shape");
+                            "'w' needs 12 bytes for its shape and type, its place has 8");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,8]})"),
                             "has a size that is no count");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[4,12]})"),
                             "is at bytes 4 to 12, the file has 8");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[2],"data_offsets":[8,0]})"), "is at bytes 8 to 0");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"C64","shape":[1],"data_offsets":[0,8]})"),
-                            "the unknown type 'C64'");
+                            "'w' has the unknown type 'C64'");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"),
-                            "larger than memory can be");
+                            "'w' is larger than memory can be");
   std::string deep(100000, '[');
   EXPECT_NE(complaintOf<SafetensorsReader>(folder, makeTensors("{\"w\":" + deep, "")), "");
+}
+
+TEST(Safetensors, AFolderIsNoFileAndAFileMayShrink) {
+  Folder folder;
+  auto complaint = [](auto &&act) -> std::string {
+    try {
+      act();
+    } catch (const Rejected &problem) {
+      return problem.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint([&] { SafetensorsReader(folder.file("")); }),
+            folder.file("") + ": error: cannot be read: not a regular file");
+  std::string path =
+      folder.write("w", makeTensors(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", "12345678"));
+  SafetensorsReader reader(path);
+  folder.write("w", "short");
+  float values[2];
+  EXPECT_EQ(complaint([&] { reader.read(reader.tensors().at("w").begin, 8, values); }),
+            path + ": error: became shorter while it was read");
 }
 
 TEST(Files, NoMutatedFileCrashesItsReader) {

@@ -40,7 +40,7 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("has version 9, its runtime knows version 1", [](Plan &p) { p.version = 9; });
+  expect("error: the plan in this program has version 9, its runtime knows version 1", [](Plan &p) { p.version = 9; });
   expect("0 ranks", [](Plan &p) { p.ranks = 0; });
   expect("3 shards for 2 ranks", [](Plan &p) { p.shards = 3; });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });

@@ -5,8 +5,12 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <pthread.h>
 #include <sstream>
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace xlc::runtime;
 namespace plan = xlc::plan;
@@ -93,6 +97,17 @@ TEST_F(Program, CheckChangesNoLossAndFindsAnOutOfBoundsWrite) {
       << text;
 }
 
+TEST_F(Program, CheckFindsAWriteFarFromTheOperandsWithinTheStep) {
+  Plan plan = makePlan(0);
+  plan.arena = 16384;
+  plan.kernels[1]->code = strayCode;
+  auto [exit, text] = runSaying(plan, {"--check"});
+  EXPECT_EQ(exit, Exit::RankFailed);
+  EXPECT_NE(text.find("a call of this step wrote at byte 9920 of the arena, far outside its operands"),
+            std::string::npos)
+      << text;
+}
+
 TEST_F(Program, UseAfterReleaseIsSeenByCheck) {
   Plan plan = makePlan(3);
   std::swap(plan.steps[4], plan.steps[6]); // release before the last gradient
@@ -111,14 +126,44 @@ TEST_F(Program, AFailedRankStopsTheOthersWithOneMessage) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("w")));
 }
 
+TEST_F(Program, MemoryThatIsNotThereIsSaid) {
+  Plan plan = makePlan(0);
+  plan.arena = 1ull << 34;
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages; // of addresses in use
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit little{pages * getpagesize() + (1ull << 30), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &little), 0);
+  auto [exit, text] = runSaying(plan, {});
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(exit, Exit::RankFailed);
+  EXPECT_NE(text.find(", before the first step: no memory for an arena of 17179869184 bytes\n"), std::string::npos)
+      << text;
+}
+
+TEST_F(Program, ThreadsThatCannotBeStartedAreSaid) {
+  pthread_attr_t before, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  pthread_attr_init(&huge);
+  pthread_attr_setstacksize(&huge, 1ull << 48); // more than addresses
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  auto [exit, text] = runSaying(makePlan(0), {});
+  pthread_setattr_default_np(&before);
+  EXPECT_EQ(exit, Exit::RankFailed);
+  EXPECT_NE(text.find("error: no thread for rank 0: "), std::string::npos) << text;
+}
+
 TEST_F(Program, FaultsMustNameARankAndAnAction) {
   auto [exit, text] = runSaying(makePlan(0), {"--inject-fault", "1:2:nothing"});
   EXPECT_EQ(exit, Exit::Rejected);
-  EXPECT_NE(text.find("there is no action 'nothing'; the first are 'begin', 'load 0'"), std::string::npos) << text;
-  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "2:1:begin"}).second.find("there is no rank 2, ranks are 0 to 1"),
-            std::string::npos);
-  EXPECT_NE(runSaying(makePlan(0), {"--inject-fault", "1:9:begin"}).second.find("there is no step 9, steps are 1 to 2"),
-            std::string::npos);
+  EXPECT_NE(text.find("error: --inject-fault: there is no action 'nothing'; the first are 'begin', 'load 0'"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "2:1:begin"}).second,
+            "error: --inject-fault: there is no rank 2, ranks are 0 to 1\n");
+  EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "1:9:begin"}).second,
+            "error: --inject-fault: there is no step 9, steps are 1 to 2\n");
   EXPECT_EQ(runSaying(makePlan(0), {"--inject-fault", "1:begin"}).first, Exit::Usage);
 }
 
@@ -135,7 +180,9 @@ TEST_F(Program, APlanThatMovesOtherBytesThanItSaysIsFound) {
   plan.traffic->all_gather += 4;
   auto [exit, text] = runSaying(plan, {"--steps", "2", "--stats", folder.file("stats")});
   EXPECT_EQ(exit, Exit::Internal);
-  EXPECT_NE(text.find("1032 bytes planned for all_gather, 1024 used in 2 steps"), std::string::npos) << text;
+  EXPECT_NE(text.find("error: the plan and the run disagree: 1032 bytes planned for all_gather, 1024 used in 2 steps"),
+            std::string::npos)
+      << text;
   EXPECT_NE(folder.read("stats").find("\"arena\": {\n  \"planned\": 5120,\n  \"used\": 5120\n }"), std::string::npos)
       << folder.read("stats");
 }
@@ -172,9 +219,8 @@ TEST_F(Program, FilesThatCannotBeWrittenAreSaid) {
 TEST_F(Program, ALearningRateOfZeroCannotBeScaled) {
   Plan plan = makePlan(0);
   plan.groups[0]->lr = 0;
-  EXPECT_NE(
-      runSaying(plan, {"--lr", "1"}).second.find("--lr scales the learning rates of the plan, and its first is 0"),
-      std::string::npos);
+  EXPECT_EQ(runSaying(plan, {"--lr", "1"}).second,
+            "error: --lr scales the learning rates of the plan, and its first is 0\n");
 }
 
 TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
@@ -194,7 +240,9 @@ TEST_F(Program, UsageErrorsAndHelp) {
   EXPECT_EQ(runSaying(makePlan(0), {"--version"}).first, Exit::Done);
   std::string text = takeStdout();
   EXPECT_NE(text.find("./train --steps 20"), std::string::npos);
-  EXPECT_NE(text.find("trains tiny on 2 ranks"), std::string::npos);
+  EXPECT_NE(text.find("trains tiny on 2 ranks with 2 threads each, 8 samples a step (plan f, made by xlc test)"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(Program, DataIsRefusedWithFileRowAndColumn) {
@@ -227,10 +275,10 @@ TEST_F(Program, AllThatIsWrongWithTheDataIsSaidAtOnce) {
       runSaying(makePlan(0), {"--data", "x=" + folder.file("ids.npy") + ",y=z,ids=" + folder.file("x.npy")});
   EXPECT_EQ(exit, Exit::Rejected);
   EXPECT_NE(text.find("the model has no input 'y', its inputs are x, ids"), std::string::npos) << text;
-  EXPECT_NE(text.find("the shape is [20], input 'x' needs [rows, 70]"), std::string::npos) << text;
-  EXPECT_NE(text.find("the shape is [20, 70], input 'ids' needs [rows]"), std::string::npos) << text;
-  EXPECT_NE(runSaying(makePlan(0), {"--data", "x=" + folder.file("x.npy")}).second.find("no data for input 'ids'"),
-            std::string::npos);
+  EXPECT_NE(text.find("ids.npy: error: the shape is [20], input 'x' needs [rows, 70]"), std::string::npos) << text;
+  EXPECT_NE(text.find("x.npy: error: the shape is [20, 70], input 'ids' needs [rows]"), std::string::npos) << text;
+  EXPECT_EQ(runSaying(makePlan(0), {"--data", "x=" + folder.file("x.npy")}).second,
+            "error: no data for input 'ids': --data ids=FILE.npy gives it\n");
 }
 
 TEST_F(Program, RowCountsMustAgreeAndFillAStep) {
@@ -239,7 +287,7 @@ TEST_F(Program, RowCountsMustAgreeAndFillAStep) {
   folder.write("x.npy", makeNpy("<f4", "(2, 70)", std::string(560, '\0')));
   EXPECT_NE(runSaying(makePlan(0), {}).second.find("2 rows, while a step needs 8"), std::string::npos);
   folder.write("ids.npy", makeNpy("<f4", "(2,)", std::string(8, '\0')));
-  EXPECT_NE(runSaying(makePlan(0), {}).second.find("the elements are floats, input 'ids' needs integers"),
+  EXPECT_NE(runSaying(makePlan(0), {}).second.find("error: the elements are floats, input 'ids' needs integers"),
             std::string::npos);
 }
 
@@ -252,7 +300,7 @@ TEST_F(Program, InitialFilesAreCheckedWhole) {
     EXPECT_EQ(exit, Exit::Rejected);
     return text;
   };
-  EXPECT_NE(refused("{}").find("no parameter 'w'"), std::string::npos);
+  EXPECT_NE(refused("{}").find("init: error: no parameter 'w'"), std::string::npos);
   EXPECT_NE(refused(R"({"w":{"dtype":"F32","shape":[70],"data_offsets":[0,280]}})")
                 .find("'w' has shape [70], the program needs [7, 10]"),
             std::string::npos);

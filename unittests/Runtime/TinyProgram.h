@@ -13,6 +13,9 @@ namespace xlc::runtime::tiny {
 
 constexpr uint64_t elements = 70, padded = 128, micro = 2, microBatches = 2, ranks = 2, rows = 20;
 
+/// The number of a kernel that is no part of the plan: "squares", with a write far outside its operands.
+constexpr int strayCode = 5;
+
 /// The plan under ZeRO stage 0 (everything whole) or 3 (parameter and gradient in two shards).
 Plan makePlan(int stage);
 

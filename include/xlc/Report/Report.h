@@ -5,6 +5,7 @@
 
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Estimate/Cost.h"
+#include "xlc/Estimate/Outside.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Spec/Spec.h"
 #include <array>
@@ -12,14 +13,9 @@
 
 namespace xlc {
 
-/// What a rank's memory holds beside the arena and cannot be planned: code, oneDNN's generated kernels and caches,
-/// thread stacks, pages of the data files. Measured on the CPU target: 10.5 to 11.8 MiB beside the arenas, from 8 ranks of a
-/// tiny model to GPT-2.
-inline constexpr int64_t kOutsideBytes = 12 << 20;
-
 /// A buffer that is live at the peak.
 struct PeakBuffer {
-  std::string name;
+  std::string name; ///< of the tensor; a bucket's buffers name its parameters
   exec::Cause cause;
   int64_t bytes;
 };
@@ -29,9 +25,9 @@ struct MemoryReport {
   std::array<int64_t, 6> byCause = {}; ///< live at the peak; index: exec::Cause
   int64_t arena = 0;                   ///< what is allocated
   int64_t lowerBound = 0;              ///< live at the peak, all causes
-  int64_t outside = kOutsideBytes;
-  std::string peakAction;          ///< the action during which the peak is reached
-  std::vector<PeakBuffer> largest; ///< of those live at the peak, at most ten, by size
+  int64_t outside = kOutsideBytes;     ///< what cannot be planned
+  std::string peakAction;              ///< the action during which the peak is reached
+  std::vector<PeakBuffer> largest;     ///< of those live at the peak, at most ten, by size
 
   int64_t gaps() const { return arena - lowerBound; }
   int64_t total() const { return arena + outside; }

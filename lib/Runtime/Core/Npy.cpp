@@ -92,7 +92,7 @@ NpyFile::NpyFile(const std::string &path) : path(path) {
   close(file);
   if (mapping == MAP_FAILED) {
     mapping = nullptr;
-    reject(mapped ? "cannot be mapped" : "is empty");
+    reject(mapped ? fmt::format("cannot be read: {}", std::strerror(errno)) : "is empty");
   }
   try {
     parse((const char *)mapping, mapped);

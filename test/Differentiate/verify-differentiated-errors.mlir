@@ -1,0 +1,22 @@
+// The gate of Differentiate.
+// RUN: xlc-opt %s --xlc-verify-differentiated --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{gate of Differentiate: no function @micro_batch}}
+module {
+}
+
+// -----
+
+// A frozen parameter needs no gradient, another does.
+// expected-error @+1 {{the loss does not depend on parameter 'w'; exclude it with trainable: ["*", "!w"]}}
+func.func @micro_batch(%v: tensor<2xf32> {graph.param = "v", graph.frozen}, %w: tensor<2xf32> {graph.param = "w"}, %x: tensor<f32> {graph.input = "x"}) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+
+// -----
+
+func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}) -> tensor<f32> {
+  // expected-error @+1 {{gate of Differentiate: op has no role}}
+  %0 = graph.tanh %x : tensor<f32>
+  return %0 : tensor<f32>
+}

@@ -1,0 +1,17 @@
+// Buffers that follow each other in time may share bytes; what nobody reads may be lost.
+// RUN: xlc-opt %s --xlc-verify-placement | FileCheck %s
+// CHECK: exec.program @train
+exec.program @train ranks 1 shards 1 micro_batches 1 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
+  exec.buffer 2 workspace "z" size 48 offset 8 live 2 to 3
+  exec.buffer 3 workspace "u" size 64 offset 64 live 3 to 3
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  exec.run @copy "x to y" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  exec.run @copy "y to z" micro 0 first true [#exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
+  exec.run @copy "z to u" micro 0 first true [#exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]
+}
+func.func private @copy(%x: memref<12xf32>, %y: memref<12xf32>) {
+  exec.call @kernel ins (%x : memref<12xf32>) outs (%y : memref<12xf32>) accumulate [0]
+  return
+}

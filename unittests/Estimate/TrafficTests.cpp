@@ -1,0 +1,60 @@
+// Bytes read from other ranks, against a replay of what the runtime's collectives read, for all small cases.
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+#include "xlc/Estimate/Traffic.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+struct TrafficTest : testing::Test {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  TrafficTest() { context.loadDialect<exec::ExecDialect>(); }
+
+  exec::ProgramOp parse(int64_t ranks, int64_t shards, const std::string &action) {
+    module = parseSourceString<ModuleOp>("exec.program @train ranks " + std::to_string(ranks) + " shards " +
+                                             std::to_string(shards) + " micro_batches 1 arena 64 lower_bound 64 {\n" +
+                                             action + "\n}",
+                                         &context);
+    return *module->getOps<exec::ProgramOp>().begin();
+  }
+};
+
+// The sum over all ranks does not depend on how an all_reduce is cut: 2 (n - 1) count elements.
+TEST_F(TrafficTest, AllReduce) {
+  for (int64_t ranks = 1; ranks <= 8; ++ranks)
+    for (int64_t count : {1, 15, 16, 17, 64, 100, 1000}) {
+      auto program = parse(ranks, 1, "exec.all_reduce \"r\" all <0 + 0 + 0> count " + std::to_string(count) + " f64");
+      EXPECT_EQ(trafficOfAllRanks(program).allReduce, 2 * (ranks - 1) * count * 8) << ranks << " ranks, " << count;
+    }
+}
+
+// 100 elements on four ranks are cut in slices of 32: ranks 0 to 2 sum 32, rank 3 sums 4 and copies 96.
+TEST_F(TrafficTest, RanksDifferByTheShortSlice) {
+  auto program = parse(4, 1, "exec.all_reduce \"r\" all <0 + 0 + 0> count 100 f32");
+  EXPECT_EQ(trafficOfRank(program, 0).allReduce, 4 * (3 * 32 + 68));
+  EXPECT_EQ(trafficOfRank(program, 3).allReduce, 4 * (3 * 4 + 96));
+}
+
+TEST_F(TrafficTest, GroupsOfHybridSharding) {
+  auto gather = parse(6, 2, "exec.all_gather \"g\" shards <0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
+  EXPECT_EQ(trafficOfRank(gather, 5).allGather, 1 * 64 * 4);
+  EXPECT_EQ(trafficOfAllRanks(gather).allGather, 6 * 64 * 4);
+  auto reduce = parse(6, 2, "exec.all_reduce \"r\" replicas <0 + 0 + 0> count 96 f32");
+  EXPECT_EQ(trafficOfRank(reduce, 0).allReduce, (2 * 32 + 64) * 4);
+}
+
+TEST_F(TrafficTest, ScalarsAreSmallMessages) {
+  auto program = parse(2, 2,
+                       "exec.all_reduce \"loss\" all <0 + 0 + 0> count 1 f32\n"
+                       "exec.reduce_scatter \"b\" shards <0 + 0 + 0> to <0 + 0 + 0> count 64 f32 accumulate false");
+  Traffic traffic = trafficOfRank(program, 1);
+  EXPECT_EQ(traffic.smallMessages, 4);
+  EXPECT_EQ(traffic.reduceScatter, 256);
+  EXPECT_EQ(traffic.total(), 260);
+}
+
+} // namespace
