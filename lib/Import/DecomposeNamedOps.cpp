@@ -31,6 +31,9 @@ struct Expansion {
   Value mul(Value a, Value b) { return binary<graph::MulOp>(a, b); }
   Value div(Value a, Value b) { return binary<graph::DivOp>(a, b); }
 
+  Value convert(Value x, Type type) {
+    return x.getType() == type ? x : graph::CastOp::create(builder, loc, type, x).getResult();
+  }
   Value broadcast(Value x, ArrayRef<int64_t> shape) {
     return graph::BroadcastOp::create(builder, loc, typeOf(x).clone(shape), x);
   }
@@ -146,7 +149,7 @@ Results expandCrossEntropy(Operation *op, Expansion &e) {
   Value isCounted = e.compare(graph::Predicate::ne, labels, ignored);
   Value rows = e.select(isCounted, e.sub(lse, picked), e.number(0, lse));
   Value counted = graph::CastOp::create(e.builder, e.loc, typeOf(labels).clone(e.builder.getI64Type()), isCounted);
-  return {e.reduceAll(rows), e.reduceAll(counted), lse};
+  return {e.reduceAll(rows), e.reduceAll(counted), e.convert(lse, loss.getLse().getType())};
 }
 
 Results expandAttention(Operation *op, Expansion &e) {
@@ -166,7 +169,7 @@ Results expandAttention(Operation *op, Expansion &e) {
   }
   Value out = e.contract("bgmqk,bkge->bqgme", e.softmax(scores), v, {batch, queries, groups, members, shapeOf(v)[3]});
   Value lse = e.reshape(e.logSumExp(scores), {batch, heads, queries});
-  return {e.reshape(out, {batch, queries, heads, shapeOf(v)[3]}), lse};
+  return {e.reshape(out, {batch, queries, heads, shapeOf(v)[3]}), e.convert(lse, attention.getLse().getType())};
 }
 
 /// One row per op that has a name of its own.

@@ -189,7 +189,7 @@ void raise(graph::ContractOp product, const Attention &found) {
   Value v = arrange(builder, loc, found.v, {std::string{found.batch, found.key, found.head, found.valueWidth}});
   int64_t batch = typeOf(q).getDimSize(0), queries = typeOf(q).getDimSize(1), heads = typeOf(q).getDimSize(2);
   auto out = typeOf(q).clone({batch, queries, heads, typeOf(v).getDimSize(3)});
-  auto lse = typeOf(q).clone({batch, heads, queries});
+  auto lse = RankedTensorType::get({batch, heads, queries}, builder.getF64Type());
   auto attention =
       graph::AttentionOp::create(builder, loc, TypeRange{out, lse}, found.mask, q, k, v, llvm::APFloat(found.scale));
   Lettered result{attention.getOut(), {found.batch, found.query, found.head, found.valueWidth}};

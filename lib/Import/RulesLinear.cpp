@@ -167,7 +167,7 @@ bool xlc::onnx::importSoftmaxCrossEntropyLoss(NodeImport &n) {
     logits = n.transpose(logits, permutation);
   }
   Type element = n.elementType(0), i64 = n.builder.getI64Type();
-  auto scalar = RankedTensorType::get({}, element), lse = RankedTensorType::get(rows, element);
+  auto scalar = RankedTensorType::get({}, element), lse = RankedTensorType::get(rows, n.builder.getF64Type());
   auto loss = graph::CrossEntropyOp::create(n.builder, n.loc, TypeRange{scalar, RankedTensorType::get({}, i64), lse},
                                             logits, labels, getInt(n.node, "ignore_index", INT64_MIN));
   if (reduction == "sum")

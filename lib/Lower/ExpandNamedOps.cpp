@@ -169,17 +169,21 @@ Value elementAtLabel(Formula &f, Value logits, Value labels, Value counted) {
 Values expandCrossEntropy(Formula f, CrossEntropyOp op) {
   Value x = op.getLogits(), labels = op.getLabels(), max = f.reduceRows(Reduction::max, x);
   Value sum = f.reduceRows(Reduction::sum, f.exp(f.sub(x, f.alongRows(max, x))));
-  Value lse = f.add(max, LogOp::create(f.b, f.loc, sum.getType(), sum));
+  Type wide = typeOf(op.getLse()).getElementType();
+  Value total = f.convert(sum, wide);
+  Value lse = f.add(f.convert(max, wide), LogOp::create(f.b, f.loc, total.getType(), total));
   Value counted = isCounted(f, labels, op.getIgnoreIndex());
-  Value loss = f.sub(lse, elementAtLabel(f, x, labels, counted));
+  Value loss = f.sub(lse, f.convert(elementAtLabel(f, x, labels, counted), wide));
   Value counts = f.convert(counted, f.b.getI64Type());
-  return {f.reduceAll(Reduction::sum, f.select(counted, loss, f.number(0, loss))), f.reduceAll(Reduction::sum, counts),
-          lse};
+  Value lossSum = f.reduceAll(Reduction::sum, f.select(counted, loss, f.number(0, loss)));
+  return {f.convert(lossSum, typeOf(op.getSum()).getElementType()), f.reduceAll(Reduction::sum, counts), lse};
 }
 
 Values expandCrossEntropyBackward(Formula f, CrossEntropyBackwardOp op) {
   Value x = op.getLogits(), labels = op.getLabels();
-  Value probability = f.exp(f.sub(x, f.alongRows(op.getLse(), x)));
+  Value wide = f.convert(x, typeOf(op.getLse()).getElementType());
+  Value logarithm = f.convert(f.sub(wide, f.alongRows(op.getLse(), x)), typeOf(x).getElementType());
+  Value probability = f.exp(logarithm);
   Value label = f.alongRows(labels, x);
   Value column = IotaOp::create(f.b, f.loc, label.getType(), typeOf(x).getRank() - 1);
   Value hot = f.select(f.compare(Predicate::eq, column, label), f.number(1, x), f.number(0, x));

@@ -144,7 +144,7 @@ std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, Ar
   // Operands q, k, v [, out, lse, dout], results [out, lse] or [dq, dk, dv].
   unsigned lse = 4;
   for (auto [i, type] : llvm::enumerate(memory))
-    if (i == lse ? !isContiguous(type) : type.getDimSize(3) != 1 && stridesOf(type)[3] != 1)
+    if (i == lse ? !isContiguous(type) || !type.getElementType().isF64() : type.getDimSize(3) != 1 && stridesOf(type)[3] != 1)
       return std::nullopt;
   ArrayRef<int64_t> q = memory[0].getShape(), k = memory[1].getShape(), v = memory[2].getShape();
   runtime::AttentionShape shape{};

@@ -1,5 +1,7 @@
 // Three kinds of reduction are enough: to rows, to columns, to a scalar. The others become one of them by
-// a reshape or, where the reduced dimensions lie amid others, a transpose. Scatters go along dimension 0.
+// a reshape or, where the reduced dimensions lie amid others, a transpose. Scatters go along dimension 0; letters that a
+// contraction sums lie together.
+#include "xlc/Lower/LibraryCalls.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Memory/Memory.h"
 
@@ -100,6 +102,39 @@ void normalizeScatter(ScatterAddOp op) {
   op.erase();
 }
 
+/// An operand of a contraction whose letters `last` are moved to the end; `letters` becomes their new order.
+Value moveToEnd(OpBuilder &b, Location loc, Value operand, std::string &letters, StringRef last) {
+  std::string order;
+  for (char c : letters)
+    if (!last.contains(c))
+      order.push_back(c);
+  order += last;
+  if (order == letters)
+    return operand;
+  SmallVector<int64_t> permutation;
+  for (char c : order)
+    permutation.push_back(letters.find(c));
+  letters = order;
+  return transpose(b, loc, operand, permutation);
+}
+
+/// A library sums along one dimension: letters that are summed and apart go to the end of both operands, in one order.
+void normalizeContract(ContractOp op) {
+  auto memoryOf = [](Value value) { return MemRefType::get(typeOf(value).getShape(), typeOf(value).getElementType()); };
+  if (findContractShape(op, memoryOf(op.getA()), memoryOf(op.getB()), memoryOf(op.getY()), /*bias=*/false))
+    return;
+  std::string lettersA = op.getLettersA().str(), lettersB = op.getLettersB().str(), summed;
+  for (char c : lettersA)
+    if (!op.getLettersY().contains(c))
+      summed.push_back(c);
+  OpBuilder b(op);
+  Value first = moveToEnd(b, op.getLoc(), op.getA(), lettersA, summed);
+  Value second = moveToEnd(b, op.getLoc(), op.getB(), lettersB, summed);
+  std::string spec = lettersA + "," + lettersB + "->" + op.getLettersY().str();
+  op.replaceAllUsesWith(ContractOp::create(b, op.getLoc(), op.getType(), spec, first, second).getResult());
+  op.erase();
+}
+
 struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<NormalizeReductionsPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -111,6 +146,8 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
           normalizeReduce(reduce);
         else if (auto scatter = dyn_cast<ScatterAddOp>(op))
           normalizeScatter(scatter);
+        else if (auto contract = dyn_cast<ContractOp>(op))
+          normalizeContract(contract);
     }
   }
 };

@@ -2,6 +2,7 @@
 // state machine per bucket, and the rendezvous of all ranks.
 //
 //   parameters   shard --all_gather--> whole --release--> shard        (read only while whole)
+//   parameters   whole --update of slices--> stale --all_gather--> whole
 //   gradient     none --store--> partial --reduce--> summed --update--> none
 //                a shard keeps `summed` from earlier micro-batches while the whole is `partial` again
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,6 +23,7 @@ namespace {
 struct BucketState {
   BucketOp op;
   bool areParamsWhole = false, isUpdated = false;
+  bool isStale = false;                             ///< this rank has updated its slice, the others' are those of before
   llvm::DenseMap<Attribute, int64_t> contributions; ///< of this rank, per member, not reduced yet
   int64_t reducedMicroBatches = 0;                  ///< in the sum this rank keeps
   bool isReplicaReduced = false, isCounted = false;
@@ -53,6 +55,8 @@ public:
     for (auto &[name, state] : buckets)
       if (isTrained(state) && !state.isUpdated)
         return timeline.emitOpError() << "never updates bucket '" << name.getValue() << "'";
+      else if (state.isStale)
+        return timeline.emitOpError() << "ends before the updated slices of bucket '" << name.getValue() << "' are gathered";
     return success();
   }
 
@@ -88,7 +92,9 @@ private:
   }
 
   LogicalResult check(AllGatherOp gather) {
-    stateOf(gather.getBucketAttr()).areParamsWhole = true;
+    BucketState &state = stateOf(gather.getBucketAttr());
+    state.areParamsWhole = true;
+    state.isStale = false;
     return success();
   }
 
@@ -189,6 +195,7 @@ private:
     if (state.isUpdated)
       return update.emitOpError("updates a bucket twice");
     state.isUpdated = true;
+    state.isStale = state.op.getStates() == Extent::shard && state.op.getParams() == Extent::whole;
     return success();
   }
 

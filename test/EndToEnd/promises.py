@@ -211,6 +211,21 @@ def random_values_do_not_depend_on_the_layout(setting):
             yield f"{layout} begins with other parameters"
 
 
+def installed_prefix_works(setting):
+    """`cmake --install` gives a folder that needs neither the build tree nor the sources."""
+    prefix = setting.scratch / "prefix"
+    program.run(["cmake", "--install", setting.xlc.parents[1], "--prefix", prefix])
+    example = prefix / "share" / "xlc" / "examples" / "mlp"
+    train = setting.scratch / "installed"
+    program.run([prefix / "bin" / "xlc", "compile", example / "logits.onnx", "--spec", example / "zero3.yaml", "-o", train])
+    program.run([train, "--steps", "20", "--log", f"{train}.jsonl"])
+    program.run(["python3", example.parent / "compare.py", f"{train}.jsonl", example / "expected.json"])
+    for tool in ("xlc", "xlc-opt"):
+        program.run([prefix / "bin" / tool, "--version"])
+    if not (prefix / "share" / "doc" / "xlc" / "docs" / "Spec.md").exists():
+        yield "the documents are not installed"
+
+
 PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     same_bits_in_all_stages,
     same_bits_in_two_runs,
@@ -225,4 +240,5 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     bad_data_is_refused,
     saved_parameters_go_on,
     random_values_do_not_depend_on_the_layout,
+    installed_prefix_works,
 )]

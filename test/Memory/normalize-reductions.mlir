@@ -68,3 +68,19 @@ func.func @loss(%x: tensor<2x3xf32>, %y: tensor<2xi64>) -> (tensor<f32>, tensor<
   %sum, %count, %lse = graph.cross_entropy %x, %y ignore -100 : (tensor<2x3xf32>, tensor<2xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf32>)
   return %sum, %count, %lse : tensor<f32>, tensor<i64>, tensor<2xf32>
 }
+
+// Letters that are summed lie together at the end of both operands, in one order.
+// CHECK-LABEL: @contract
+// CHECK-NEXT: %[[B:.*]] = graph.transpose %{{.*}} [1, 0, 2] : tensor<3x5x4xf32> -> tensor<5x3x4xf32>
+// CHECK: graph.contract "abc,dbc->ad" %arg0, %[[B]]
+func.func @contract(%x: tensor<2x3x4xf32>, %w: tensor<3x5x4xf32>) -> tensor<2x5xf32> {
+  %y = graph.contract "abc,bdc->ad" %x, %w : (tensor<2x3x4xf32>, tensor<3x5x4xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
+
+// CHECK-LABEL: @contract_that_fits
+// CHECK-NEXT: graph.contract "abc,abd->cd" %arg0, %arg1
+func.func @contract_that_fits(%x: tensor<2x3x4xf32>, %w: tensor<2x3x5xf32>) -> tensor<4x5xf32> {
+  %y = graph.contract "abc,abd->cd" %x, %w : (tensor<2x3x4xf32>, tensor<2x3x5xf32>) -> tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
+}

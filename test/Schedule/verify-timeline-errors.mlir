@@ -212,3 +212,17 @@ sched.timeline @train ranks 1 shards 1 micro_batches 1 {
   // expected-error @+1 {{updates a bucket twice}}
   sched.update @b
 }
+
+// -----
+
+// Each rank has updated its slice; the others' are those of before.
+sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states shard
+// expected-error @+1 {{ends before the updated slices of bucket 'b' are gathered}}
+sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.reduce_scatter @b accumulate false
+  sched.norm @b accumulate false
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"]
+  sched.scalars @scalars
+  sched.update @b
+}

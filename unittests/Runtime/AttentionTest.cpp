@@ -16,7 +16,8 @@ struct Case {
   bool causal;
 
   int64_t width() const { return (heads + 2 * groups) * d; }
-  std::vector<float> qkv, dqkv, out, dout, lse;
+  std::vector<float> qkv, dqkv, out, dout;
+  std::vector<double> lse;
   std::vector<double> expectedOut, expected;
 
   void run();

@@ -35,7 +35,7 @@ std::optional<LibraryContract> findContractShape(graph::ContractOp op, mlir::Mem
                                                  mlir::MemRefType y, bool bias);
 
 /// Attention on these layouts: memory types in the order of the op's operands, then of its results. None where a
-/// feature dimension is not contiguous, or lse is not contiguous.
+/// feature dimension is not contiguous, or lse is not contiguous f64.
 std::optional<runtime::AttentionShape> findAttentionShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
 /// y[rows, width] += updates[indices, width] at the rows that the indices name.

@@ -8,7 +8,7 @@ def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp
   let summary = "every reduction becomes one over the last dimension, over all but the last, or over all";
   let description = [{
     These three are the kinds of kernel there are. Cross-entropy is written as the small ops it consists of,
-    since it is two kernels: one over rows, one over all.
+    since it is two kernels: one over rows, one over all. Where a contraction sums letters that lie apart, they are moved together.
 
         %y = graph.reduce sum %x dims [0] : tensor<8x32x64xf32> -> tensor<32x64xf32>
 

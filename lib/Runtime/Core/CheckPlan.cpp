@@ -189,7 +189,7 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     heads(call.in_bytes[1], *a->k, a->keys, a->groups, a->d);
     heads(call.in_bytes[2], *a->v, a->keys, a->groups, a->e);
     heads(a->backward ? call.in_bytes[3] : call.out_bytes[0], *a->out, a->queries, a->heads, a->e);
-    covers(a->backward ? call.in_bytes[4] : call.out_bytes[1], 4 * (Wide)a->batch * a->heads * a->queries);
+    covers(a->backward ? call.in_bytes[4] : call.out_bytes[1], 8 * (Wide)a->batch * a->heads * a->queries);
     if (a->backward) {
       heads(call.in_bytes[5], *a->dout, a->queries, a->heads, a->e);
       heads(call.out_bytes[0], *a->dq, a->queries, a->heads, a->d);

@@ -31,8 +31,8 @@ AttentionShape shapeOf(const plan::AttentionT &a) {
 AttentionOperands operandsOf(bool backward, char *const *p) {
   auto f = [&](int i) { return (float *)p[i]; };
   if (!backward)
-    return {f(0), f(1), f(2), f(3), f(4), nullptr, nullptr, nullptr, nullptr};
-  return {f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8)};
+    return {f(0), f(1), f(2), f(3), (double *)p[4], nullptr, nullptr, nullptr, nullptr};
+  return {f(0), f(1), f(2), f(3), (double *)p[4], f(5), f(6), f(7), f(8)};
 }
 
 } // namespace

@@ -58,7 +58,8 @@ struct ForwardScratch {
 /// Where an item's vectors begin.
 struct Head {
   const float *q, *k, *v, *dout;
-  float *out, *lse, *dq, *dk, *dv;
+  float *out, *dq, *dk, *dv;
+  double *lse;
   Head(const AttentionShape &s, const AttentionOperands &o, int64_t sample, int64_t head) {
     int64_t group = head / (s.heads / s.groups);
     q = o.q + sample * s.q.batch + head * s.q.head;
@@ -116,7 +117,7 @@ void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int
   }
   for (int64_t r = 0; r < rows; ++r) {
     scaleRow(w.sums + r * s.e, head.out + (begin + r) * s.out.position, s.e, w.total[r] > 0 ? 1 / w.total[r] : 0);
-    head.lse[begin + r] = w.maximum[r] + std::log(w.total[r]);
+    head.lse[begin + r] = w.maximum[r] + std::log((double)w.total[r]);
   }
 }
 

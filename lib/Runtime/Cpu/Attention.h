@@ -13,7 +13,8 @@ namespace xlc::runtime {
 /// Operands; `lse` is dense [batch, heads, queries]. The last four are for backward.
 struct AttentionOperands {
   const float *q, *k, *v;
-  float *out, *lse;
+  float *out;
+  double *lse;
   const float *dout;
   float *dq, *dk, *dv;
 };

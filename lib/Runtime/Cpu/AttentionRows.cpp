@@ -53,10 +53,11 @@ XLC_INLINE float softmaxBody(float *scores, int64_t valid, int64_t padded, float
   return factor;
 }
 
-XLC_INLINE void probabilitiesBody(float *scores, int64_t valid, int64_t padded, float scale, float lse) {
+XLC_INLINE void probabilitiesBody(float *scores, int64_t valid, int64_t padded, float scale, double lse) {
   fillTail(scores, valid, padded);
+  const float high = (float)lse, low = (float)(lse - high); // what `high` lacks is common to the row
   for (int64_t i = 0; i < padded; i += 16) {
-    Float x = *(Loose *)(scores + i) * scale - lse;
+    Float x = *(Loose *)(scores + i) * scale - high - low;
     exponential<16>(x);
     *(Loose *)(scores + i) = x;
   }
@@ -102,7 +103,7 @@ XLC_INLINE float dotBody(const float *a, const float *b, int64_t n) {
 XLC_FOR_EACH_ISA(float, softmax,
                  (float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum), scores, valid,
                  padded, scale, maximum, sum)
-XLC_FOR_EACH_ISA(void, probabilities, (float *scores, int64_t valid, int64_t padded, float scale, float lse), scores,
+XLC_FOR_EACH_ISA(void, probabilities, (float *scores, int64_t valid, int64_t padded, float scale, double lse), scores,
                  valid, padded, scale, lse)
 XLC_FOR_EACH_ISA(void, scoreGradient,
                  (const float *probabilities, float *dscores, int64_t padded, float delta, float scale), probabilities,
@@ -116,7 +117,7 @@ XLC_FOR_EACH_ISA(float, dot, (const float *a, const float *b, int64_t n), a, b, 
 float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum) {
   return softmaxAny(scores, valid, padded, scale, maximum, sum);
 }
-void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale, float lse) {
+void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale, double lse) {
   probabilitiesAny(scores, valid, padded, scale, lse);
 }
 void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, float delta, float scale) {

@@ -12,7 +12,7 @@ namespace xlc::runtime {
 float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum);
 
 /// scores[0, valid) become the probabilities e^(scale * score - lse); [valid, padded) zero.
-void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale, float lse);
+void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale, double lse);
 
 /// dscores = probabilities * (dscores - delta) * scale, over `padded` elements.
 void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, float delta, float scale);

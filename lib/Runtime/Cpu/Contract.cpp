@@ -16,14 +16,19 @@ int64_t cutAt(int64_t size, int64_t parts, int64_t i, int64_t grain) {
   return std::min(size, roundUp(size, grain) / grain * i / parts * grain);
 }
 
+/// Small products are summed in short chunks, by Product.h: half the rounding error of oneDNN's one long sum, which SGD
+/// on a small model amplifies, for little time. Asked of the whole contraction, so that the bits do not depend on
+/// threads.
+bool isSmall(const ContractShape &s) { return s.m * s.n * s.k <= 1 << 24; }
+
 ProductShape productOf(const ContractShape &s, int64_t m, int64_t n) {
-  return {m, n, s.k, s.aM, s.aK, s.bK, s.bN, s.yM, s.yN};
+  return {m, n, s.k, s.aM, s.aK, s.bK, s.bN, s.yM, s.yN, isSmall(s) ? shortChunk : depthBlock};
 }
 
 /// Product.h and oneDNN write contiguous rows: a column-major y is computed as its transpose.
 ProductShape rowMajor(const ProductShape &s, bool &swapped) {
   swapped = s.cN != 1 && s.cM == 1;
-  return swapped ? ProductShape{s.n, s.m, s.k, s.bN, s.bK, s.aK, s.aM, s.cN, s.cM} : s;
+  return swapped ? ProductShape{s.n, s.m, s.k, s.bN, s.bK, s.aK, s.aM, s.cN, s.cM, s.chunk} : s;
 }
 
 } // namespace
@@ -55,7 +60,7 @@ void Contraction::addCut(int64_t batchBegin, int64_t batchEnd, int64_t mBegin, i
   Cut cut{batchBegin, batchEnd, mBegin, mEnd, nBegin, nEnd, nullptr};
   bool swapped;
   ProductShape product = rowMajor(productOf(shape, mEnd - mBegin, nEnd - nBegin), swapped);
-  if (!(swapped && shape.bias))
+  if (!isSmall(shape) && !(swapped && shape.bias))
     cut.library = LibraryProduct::tryMake(product, shape.bias, accumulate, run);
   int64_t bytes = cut.library ? cut.library->scratch() : productWorkspace(product);
   scratchBytes = std::max(scratchBytes, roundUp(bytes, 64));

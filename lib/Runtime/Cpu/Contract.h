@@ -1,8 +1,9 @@
 // Contractions: how a call is cut between threads, and which code does each part.
 //
-// The output is cut, never the summed dimension, so no thread waits for another. A part whose operands are
-// dense goes to oneDNN's blocked kernel (its other kernels allocate, so they are not used); everything else to
-// Product.h. Who does what is decided here once, for the plan's workspace and for the run alike.
+// The output is cut, never the summed dimension, so no thread waits for another. A part of a large
+// product whose operands are dense goes to oneDNN's blocked kernel (its other kernels allocate, so they are not used);
+// everything else to Product.h, small products for their accuracy: oneDNN adds all terms one after the other. Who does
+// what is decided here once, for the plan's workspace and for the run alike.
 #ifndef XLC_LIB_RUNTIME_CPU_CONTRACT_H
 #define XLC_LIB_RUNTIME_CPU_CONTRACT_H
 

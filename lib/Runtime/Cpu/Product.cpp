@@ -9,12 +9,13 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr int64_t depthBlock = 256, rowBlock = 336, columnBlock = 2048;
+constexpr int64_t rowBlock = 336, columnBlock = 2048;
 
-/// One register tile: rows x (W vectors of N floats), from `panel` (a column offset into panels of 32).
+/// Adds up to a chunk of terms to one register tile: rows x (W vectors of N floats), from `panel` (a column offset into
+/// panels of 32).
 template <int Rows, int W, int N>
-XLC_INLINE void tile(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t k, float *c, int64_t cM,
-                     bool add) {
+XLC_INLINE void tileChunk(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t k, float *c, int64_t cM,
+                          bool add) {
   using Float = typename Vector<N>::Float;
   using Loose = typename Vector<N>::Loose;
   Float sum[Rows][W] = {};
@@ -41,9 +42,18 @@ XLC_INLINE void tile(const float *a, int64_t aM, int64_t aK, const float *panel,
     }
 }
 
+/// One register tile, `k.chunk` terms at a time.
+template <int Rows, int W, int N>
+XLC_INLINE void tile(const float *a, int64_t aM, int64_t aK, const float *panel, Depth k, float *c, int64_t cM,
+                     bool add) {
+  for (int64_t p = 0; p < k.size; p += k.chunk)
+    tileChunk<Rows, W, N>(a + p * aK, aM, aK, panel + p * panelWidth, std::min(k.chunk, k.size - p), c, cM,
+                          add || p > 0);
+}
+
 /// A tile whose columns stand partly outside c: computed aside, then copied.
 template <int Rows, int W, int N>
-XLC_INLINE void tileEdge(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t k, float *c, int64_t cM,
+XLC_INLINE void tileEdge(const float *a, int64_t aM, int64_t aK, const float *panel, Depth k, float *c, int64_t cM,
                          int64_t columns, bool add) {
   float aside[Rows * W * N];
   tile<Rows, W, N>(a, aM, aK, panel, k, aside, W * N, false);
@@ -53,7 +63,7 @@ XLC_INLINE void tileEdge(const float *a, int64_t aM, int64_t aK, const float *pa
 }
 
 template <int Rows, int W, int N>
-XLC_INLINE void tileOrEdge(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t k, float *c, int64_t cM,
+XLC_INLINE void tileOrEdge(const float *a, int64_t aM, int64_t aK, const float *panel, Depth k, float *c, int64_t cM,
                            int64_t columns, bool add) {
   if (columns >= W * N)
     tile<Rows, W, N>(a, aM, aK, panel, k, c, cM, add);
@@ -63,7 +73,7 @@ XLC_INLINE void tileOrEdge(const float *a, int64_t aM, int64_t aK, const float *
 
 /// All rows of one panel-wide (W * N columns) strip of c; `Rows` is a multiple of none: the rest is done by 4, 2, 1.
 template <int Rows, int W, int N>
-XLC_INLINE void strip(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t m, int64_t k, float *c,
+XLC_INLINE void strip(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t m, Depth k, float *c,
                       int64_t cM, int64_t columns, bool add) {
   int64_t i = 0;
   for (; i + Rows <= m; i += Rows)
@@ -78,7 +88,7 @@ XLC_INLINE void strip(const float *a, int64_t aM, int64_t aK, const float *panel
 }
 
 template <int Rows, int W, int N>
-XLC_INLINE void multiplyStrips(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, int64_t k,
+XLC_INLINE void multiplyStrips(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k,
                                float *c, int64_t cM, bool add) {
   for (int64_t j = 0; j < n; j += W * N) {
     const float *panel = panels.data + j / panelWidth * panelWidth * panels.depth + j % panelWidth;
@@ -89,15 +99,15 @@ XLC_INLINE void multiplyStrips(const float *a, int64_t aM, int64_t aK, Panels pa
   }
 }
 
-XLC_AVX512 void multiplyAvx512(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, int64_t k,
+XLC_AVX512 void multiplyAvx512(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k,
                                float *c, int64_t cM, bool add) {
   multiplyStrips<14, 2, 16>(a, aM, aK, panels, m, n, k, c, cM, add);
 }
-XLC_AVX2 void multiplyAvx2(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, int64_t k,
+XLC_AVX2 void multiplyAvx2(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k,
                            float *c, int64_t cM, bool add) {
   multiplyStrips<6, 2, 8>(a, aM, aK, panels, m, n, k, c, cM, add);
 }
-void multiplyBaseline(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, int64_t k, float *c,
+void multiplyBaseline(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k, float *c,
                       int64_t cM, bool add) {
   multiplyStrips<4, 2, 4>(a, aM, aK, panels, m, n, k, c, cM, add);
 }
@@ -202,7 +212,7 @@ void packPanels(const float *b, int64_t bK, int64_t bN, int64_t k, int64_t n, fl
     packPanel<panelWidth>(b + j * bN, bK, bN, k, std::min(panelWidth, n - j), panels + j * k);
 }
 
-void multiplyPanels(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, int64_t k, float *c,
+void multiplyPanels(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k, float *c,
                     int64_t cM, bool add) {
   switch (findIsa()) {
   case Isa::Avx512:
@@ -218,19 +228,19 @@ namespace {
 
 /// Whether c is better computed as its transpose: rows of c must be contiguous.
 bool isTransposed(const ProductShape &s) { return s.cN != 1 && s.cM == 1; }
-ProductShape transposed(const ProductShape &s) { return {s.n, s.m, s.k, s.bN, s.bK, s.aK, s.aM, s.cN, s.cM}; }
+ProductShape transposed(const ProductShape &s) { return {s.n, s.m, s.k, s.bN, s.bK, s.aK, s.aM, s.cN, s.cM, s.chunk}; }
 
 /// c block = a block * packed b, through packed rows of a where they will be used often.
 void multiplyBlock(const ProductShape &s, const float *a, const float *panels, int64_t m, int64_t n, int64_t k,
                    float *c, bool add, float *packed) {
   if (s.aK == 1 && n <= 2 * panelWidth)
-    return multiplyPanels(a, s.aM, s.aK, {panels, k}, m, n, k, c, s.cM, add);
+    return multiplyPanels(a, s.aM, s.aK, {panels, k}, m, n, {k, s.chunk}, c, s.cM, add);
   int64_t rows = tileRows();
   packRows(a, s.aM, s.aK, m, k, rows, packed);
   for (int64_t j = 0; j < n; j += panelWidth)
     for (int64_t i = 0; i < m; i += rows) {
       int64_t count = std::min(rows, m - i);
-      multiplyPanels(packed + i * k, 1, count, {panels + j * k, k}, count, std::min(panelWidth, n - j), k,
+      multiplyPanels(packed + i * k, 1, count, {panels + j * k, k}, count, std::min(panelWidth, n - j), {k, s.chunk},
                      c + i * s.cM + j, s.cM, add);
     }
 }

@@ -3,7 +3,8 @@
 // oneDNN's fast path wants dense operands; its other path allocates megabytes in every call. Slices of the output
 // that our threads take, and the tiles of attention, are strided: those products are done here. The idea is the usual
 // one (Goto and van de Geijn, 2008): pack B in panels of 32 columns, A in panels of rows, and keep a tile of C in
-// registers. The order of additions of an element of C depends on K only.
+// registers. The order of additions of an element of C depends on K only: chunks of terms are summed, then their sums,
+// which rounds half as much as one long sum where chunks are short.
 #ifndef XLC_LIB_RUNTIME_CPU_PRODUCT_H
 #define XLC_LIB_RUNTIME_CPU_PRODUCT_H
 
@@ -20,6 +21,17 @@ constexpr int64_t panelFloats(int64_t k, int64_t n) { return k * ((n + panelWidt
 /// Packs b[k, n] (strides in elements) in panels of 32 columns, the last one filled with zeros.
 void packPanels(const float *b, int64_t bK, int64_t bN, int64_t k, int64_t n, float *panels);
 
+/// Terms that go through the cache together: the longest chunk.
+constexpr int64_t depthBlock = 256;
+/// Terms of a chunk where accuracy comes before the last percent of speed.
+constexpr int64_t shortChunk = 32;
+
+/// How many terms a sum has, and how many are summed before they are added to the result.
+struct Depth {
+  int64_t size, chunk;
+  Depth(int64_t size, int64_t chunk = shortChunk) : size(size), chunk(chunk) {}
+};
+
 /// Panels packed from b[depth, n], of which a product uses the first rows.
 struct Panels {
   const float *data;
@@ -27,12 +39,13 @@ struct Panels {
 };
 
 /// c[m, n] = a[m, k] * first k rows of the panels (+ c where `add`). Rows of c are contiguous, `cM` elements apart.
-void multiplyPanels(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, int64_t k, float *c,
+void multiplyPanels(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k, float *c,
                     int64_t cM, bool add);
 
 /// Sizes and strides (elements) of c[m, n] = a[m, k] b[k, n].
 struct ProductShape {
   int64_t m, n, k, aM, aK, bK, bN, cM, cN;
+  int64_t chunk = depthBlock; ///< terms summed before they are added to c
 };
 
 /// Bytes of scratch `multiply` needs for this shape.

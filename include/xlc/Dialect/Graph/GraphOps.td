@@ -274,12 +274,13 @@ def Graph_LayerNormWeightBackwardOp : Graph_Op<"layer_norm_weight_backward", [Al
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out", "lse"]>]> {
+def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out"]>]> {
   let summary = "softmax(scale * Q K^T, masked) V, without the score matrix";
   let description = [{
     q: [batch, queries, heads, d]; k: [batch, keys, groups, d]; v: [batch, keys, groups, e];
     heads is a multiple of groups (grouped-query attention). out: [batch, queries, heads, e].
-    lse: [batch, heads, queries], the log of the sum of exponentials of the scaled, masked
+    lse: [batch, heads, queries], f64 where a program is to run: its rounding would be an error common to a
+    whole row of probabilities. It is the log of the sum of exponentials of the scaled, masked
     scores, which backward needs to compute the probabilities again (Dao, FlashAttention-2, 2023).
   }];
   let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v, F64Attr:$scale);
@@ -298,7 +299,8 @@ def Graph_CrossEntropyOp : Graph_Op<"cross_entropy"> {
   let summary = "sum over counted rows of -log softmax(logits)[label], and the number of counted rows";
   let description = [{
     logits: [..., classes]; labels: [...] integers; a row whose label is `ignore_index` is not
-    counted. sum: scalar float, count: scalar i64, lse: [...], log-sum-exp of each row for backward.
+    counted. sum: scalar float, count: scalar i64, lse: [...], log-sum-exp of each row
+    for backward, f64 as Import makes it: its rounding would be an error common to a whole row.
   }];
   let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, I64Attr:$ignore_index);
   let results = (outs Graph_Float:$sum, StaticShapeTensorOf<[I64]>:$count, Graph_Float:$lse);

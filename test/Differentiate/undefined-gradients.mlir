@@ -1,0 +1,84 @@
+// What Differentiate and its gate refuse: missing functions, results that have no gradient, parameters without influence.
+// RUN: split-file %s %t
+// RUN: not xlc-opt %t/nothing.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=FORWARD
+// RUN: not xlc-opt %t/nothing.mlir --xlc-append-update 2>&1 | FileCheck %s --check-prefix=UPDATE
+// RUN: not xlc-opt %t/nothing.mlir --xlc-verify-differentiated 2>&1 | FileCheck %s --check-prefix=GATE
+// RUN: not xlc-opt %t/product.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=PRODUCT
+// RUN: not xlc-opt %t/mean.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=MEAN
+// RUN: not xlc-opt %t/deviation.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=DEVIATION
+// RUN: not xlc-opt %t/attention.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=ATTENTION
+// RUN: not xlc-opt %t/loss.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=LOSS
+// RUN: not xlc-opt %t/unused.mlir --xlc-verify-differentiated 2>&1 | FileCheck %s --check-prefix=UNUSED
+// RUN: not xlc-opt %t/no-role.mlir --xlc-verify-differentiated 2>&1 | FileCheck %s --check-prefix=ROLE
+
+//--- nothing.mlir
+// FORWARD: error: needs a function @forward and a module attribute graph.nominal_count
+// UPDATE: error: needs a function @micro_batch and module attributes graph.groups and graph.nominal_count
+// GATE: error: gate of Differentiate: no function @micro_batch
+func.func @other() {
+  return
+}
+
+//--- product.mlir
+// PRODUCT: error: a product along a dimension has no gradient rule
+module attributes {graph.nominal_count = 1 : i64} {
+func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
+  %0 = graph.reduce prod %w dims [0] : tensor<2xf32> -> tensor<f32>
+  %1 = graph.constant dense<1> : tensor<i64>
+  return %0, %1 : tensor<f32>, tensor<i64>
+}
+}
+
+//--- mean.mlir
+// MEAN: error: the gradient through the mean of a layer norm is not defined
+module attributes {graph.nominal_count = 1 : i64} {
+func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
+  %y, %mean, %rstd = graph.layer_norm %w, %w, %w {epsilon = 1.0e-5 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<f32>, tensor<f32>)
+  %1 = graph.constant dense<1> : tensor<i64>
+  return %mean, %1 : tensor<f32>, tensor<i64>
+}
+}
+
+//--- deviation.mlir
+// DEVIATION: error: the gradient through the deviation of a layer norm is not defined
+module attributes {graph.nominal_count = 1 : i64} {
+func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
+  %y, %mean, %rstd = graph.layer_norm %w, %w, %w {epsilon = 1.0e-5 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<f32>, tensor<f32>)
+  %1 = graph.constant dense<1> : tensor<i64>
+  return %rstd, %1 : tensor<f32>, tensor<i64>
+}
+}
+
+//--- attention.mlir
+// ATTENTION: error: the gradient through the log-sum-exp of attention is not defined
+module attributes {graph.nominal_count = 1 : i64} {
+func.func @forward(%w: tensor<1x1x1x2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
+  %out, %lse = graph.attention causal %w, %w, %w scale 1.0 : (tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32>) -> (tensor<1x1x1x2xf32>, tensor<1x1x1xf32>)
+  %0 = graph.reshape %lse : tensor<1x1x1xf32> -> tensor<f32>
+  %1 = graph.constant dense<1> : tensor<i64>
+  return %0, %1 : tensor<f32>, tensor<i64>
+}
+}
+
+//--- loss.mlir
+// LOSS: error: the gradient through the log-sum-exp of a cross-entropy is not defined
+module attributes {graph.nominal_count = 1 : i64} {
+func.func @forward(%w: tensor<1x2xf32> {graph.param = "w"}, %y: tensor<1xi64> {graph.input = "y"}) -> (tensor<f32>, tensor<i64>) {
+  %sum, %count, %lse = graph.cross_entropy %w, %y ignore -100 : (tensor<1x2xf32>, tensor<1xi64>) -> (tensor<f32>, tensor<i64>, tensor<1xf32>)
+  %0 = graph.reshape %lse : tensor<1xf32> -> tensor<f32>
+  return %0, %count : tensor<f32>, tensor<i64>
+}
+}
+
+//--- unused.mlir
+// UNUSED: error: the loss does not depend on parameter 'w'; exclude it with trainable: ["*", "!w"]
+func.func @micro_batch(%w: tensor<2xf32> {graph.param = "w"}) {
+  return
+}
+
+//--- no-role.mlir
+// ROLE: error: gate of Differentiate: op has no role
+func.func @micro_batch(%x: tensor<2xf32>) {
+  %0 = graph.tanh %x : tensor<2xf32>
+  return
+}

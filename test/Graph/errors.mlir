@@ -1,0 +1,169 @@
+// What the verifiers of the graph dialect refuse, one op each.
+// RUN: xlc-opt %s --split-input-file --verify-diagnostics
+
+func.func @scale(%x: tensor<2xf32>) {
+  // expected-error @+1 {{denominator is zero}}
+  %0 = graph.scale %x by 1 over 0 : tensor<2xf32>
+  return
+}
+
+// -----
+func.func @iota() {
+  // expected-error @+1 {{dimension 2 is outside rank 1}}
+  %0 = graph.iota dim 2 : tensor<3xi64>
+  return
+}
+
+// -----
+func.func @broadcast(%x: tensor<2xf32>) {
+  // expected-error @+1 {{[2] does not broadcast to [3, 4]}}
+  %0 = graph.broadcast %x : tensor<2xf32> -> tensor<3x4xf32>
+  return
+}
+
+// -----
+func.func @reshape(%x: tensor<2xf32>) {
+  // expected-error @+1 {{cannot turn 'tensor<2xf32>' into 'tensor<3xf32>'}}
+  %0 = graph.reshape %x : tensor<2xf32> -> tensor<3xf32>
+  return
+}
+
+// -----
+func.func @permutation(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{[0, 0] is not a permutation of the dimensions of [2, 3]}}
+  %0 = graph.transpose %x [0, 0] : tensor<2x3xf32> -> tensor<2x2xf32>
+  return
+}
+
+// -----
+func.func @transposed(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{result must have shape [3, 2], has [2, 3]}}
+  %0 = graph.transpose %x [1, 0] : tensor<2x3xf32> -> tensor<2x3xf32>
+  return
+}
+
+// -----
+func.func @slice_rank(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{needs one offset and one stride per dimension}}
+  %0 = graph.slice %x from [0] by [1] : tensor<2x3xf32> -> tensor<2x3xf32>
+  return
+}
+
+// -----
+func.func @slice_range(%x: tensor<4xf32>) {
+  // expected-error @+1 {{takes elements 1 to 5 of a dimension of size 4}}
+  %0 = graph.slice %x from [1] by [2] : tensor<4xf32> -> tensor<3xf32>
+  return
+}
+
+// -----
+func.func @concat_nothing() {
+  // expected-error @+1 {{needs an operand}}
+  %0 = graph.concat dim 0 : () -> tensor<0xf32>
+  return
+}
+
+// -----
+func.func @concat_result(%x: tensor<2xf32>) {
+  // expected-error @+1 {{operands and result differ in rank}}
+  %0 = graph.concat %x, %x dim 0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+func.func @concat_rank(%x: tensor<2xf32>, %y: tensor<2x2xf32>) {
+  // expected-error @+1 {{operands differ in rank}}
+  %0 = graph.concat %x, %y dim 0 : (tensor<2xf32>, tensor<2x2xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+func.func @concat_size(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) {
+  // expected-error @+1 {{operands differ in dimension 1: 4 and 3}}
+  %0 = graph.concat %x, %y dim 0 : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+func.func @pad_rank(%x: tensor<2xf32>, %v: tensor<f32>) {
+  // expected-error @+1 {{needs one `low` and one `high` per dimension}}
+  %0 = graph.pad %x, %v low [1, 1] high [0, 0] : (tensor<2xf32>, tensor<f32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+func.func @pad_negative(%x: tensor<2xf32>, %v: tensor<f32>) {
+  // expected-error @+1 {{padding must not be negative}}
+  %0 = graph.pad %x, %v low [-1] high [0] : (tensor<2xf32>, tensor<f32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+func.func @reduce(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{dimensions [1, 0] must ascend within rank 2}}
+  %0 = graph.reduce sum %x dims [1, 0] : tensor<2x3xf32> -> tensor<f32>
+  return
+}
+
+// -----
+func.func @contract_rank(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'abc,bc->ac' does not fit a tensor of rank 2}}
+  %0 = graph.contract "abc,bc->ac" %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+func.func @contract_size(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{factor 'b' is 3 and 2}}
+  %0 = graph.contract "ab,bc->ac" %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+func.func @contract_twice(%x: tensor<2x2xf32>) {
+  // expected-error @+1 {{factor 'a' stands twice in 'aa'}}
+  %0 = graph.contract "aa,aa->a" %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+func.func @contract_once(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{factor 'b' stands in one place only of 'a,b->a'}}
+  %0 = graph.contract "a,b->a" %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+func.func @layer_norm(%x: tensor<f32>) {
+  // expected-error @+1 {{needs at least one dimension}}
+  %y, %mean, %rstd = graph.layer_norm %x, %x, %x {epsilon = 1.0e-5 : f64} : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+func.func @attention_rank(%x: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{q, k and v must have rank 4}}
+  %out, %lse = graph.attention causal %x, %x, %x scale 1.0 : (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3xf32>)
+  return
+}
+
+// -----
+func.func @attention_sizes(%q: tensor<2x3x4x5xf32>, %k: tensor<2x3x3x5xf32>) {
+  // expected-error @+1 {{q [2, 3, 4, 5], k [2, 3, 3, 5] and v [2, 3, 3, 5] do not fit together}}
+  %out, %lse = graph.attention causal %q, %k, %k scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x3x5xf32>, tensor<2x3x3x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
+  return
+}
+
+// -----
+func.func @cross_entropy(%x: tensor<f32>, %y: tensor<i64>) {
+  // expected-error @+1 {{logits need a class dimension}}
+  %sum, %count, %lse = graph.cross_entropy %x, %y ignore -100 : (tensor<f32>, tensor<i64>) -> (tensor<f32>, tensor<i64>, tensor<f32>)
+  return
+}
+
+// -----
+func.func @states(%p: tensor<2xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{needs 1 states, has 2}}
+  %0, %1, %2 = graph.optimizer_step sgd %p, %p, %s states %p, %p {momentum = 0.9 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+  return
+}
