@@ -40,7 +40,8 @@ LogicalResult checkInitialValues(const Compilation &compilation) {
   if (!count)
     return success();
   compilation.errors << compilation.modelPath << ": error: " << count << " of " << compilation.parameters.size()
-                     << " parameters have no initial value in the model (" << missing << (count > 3 ? ", ..." : "") << ")\n"
+                     << " parameters have no initial value in the model (" << missing << (count > 3 ? ", ..." : "")
+                     << ")\n"
                      << compilation.specPath << ": note: init: {from: random} draws them\n";
   return failure();
 }
@@ -54,10 +55,6 @@ LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, St
   ModuleOp module = *compilation.module;
   EmitOptions options;
   options.runtime = findRuntime(driver);
-  if (options.runtime.empty()) {
-    compilation.errors << driver << ": error: libXLCRuntime.a is not beside this program\n";
-    return failure();
-  }
   std::unique_ptr<plan::PlanT> plan = describePlan(compilation, compiler);
   if (failed(emitProgram(module, *plan, options, output)))
     return failure();
@@ -65,7 +62,8 @@ LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, St
     return success();
   SmallVector<InitialTensor> tensors;
   for (const ParameterSource &source : compilation.parameters)
-    tensors.push_back({source.name, SmallVector<int64_t>(source.shape.begin(), source.shape.end()),
-                       [&, loc = module.getLoc()](llvm::raw_ostream &out) { return writeInitialValue(source, out, loc); }});
+    tensors.push_back(
+        {source.name, SmallVector<int64_t>(source.shape.begin(), source.shape.end()),
+         [&, loc = module.getLoc()](llvm::raw_ostream &out) { return writeInitialValue(source, out, loc); }});
   return writeSafetensors((output + ".safetensors").str(), tensors, module.getLoc());
 }

@@ -27,22 +27,17 @@ std::vector<std::string> phaseNames() {
   return names;
 }
 
-exec::ProgramOp findProgram(Compilation &compilation) {
-  auto programs = compilation.module->getOps<exec::ProgramOp>();
-  return programs.empty() ? exec::ProgramOp() : *programs.begin();
-}
+/// What Memory makes of the timeline.
+exec::ProgramOp getProgram(Compilation &compilation) { return *compilation.module->getOps<exec::ProgramOp>().begin(); }
 
 int report(Session &session, const PlanOptions &options) {
-  exec::ProgramOp program = findProgram(session.get());
-  if (!program)
-    return session.reportInternal("the phases left no program");
-  PlanReport report = makeReport(program, session.get().spec);
+  PlanReport report = makeReport(getProgram(session.get()), session.get().spec);
   if (!report.fits())
     report.changes = findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
       std::optional<Compilation> other = session.tryPhases(spec);
       if (!other)
         return std::nullopt;
-      return makeReport(findProgram(*other), spec);
+      return makeReport(getProgram(*other), spec);
     });
   llvm::StringRef model = llvm::sys::path::filename(options.model);
   options.json ? printJson(report, model, llvm::outs()) : printTable(report, model, llvm::outs());

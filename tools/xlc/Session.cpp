@@ -99,11 +99,9 @@ std::optional<Compilation> Session::tryPhases(const Spec &spec) {
   return std::optional<Compilation>(std::move(other));
 }
 
-int Session::failed() { return isInternal ? reportInternal("") : int(Rejected); }
+int Session::failed() { return isInternal ? writeReproducer() : int(Rejected); }
 
-int Session::reportInternal(StringRef what) {
-  if (!what.empty())
-    print("error", "internal error in phase " + compilation.phase + ": " + what);
+int Session::writeReproducer() {
   // Phases are deterministic, so what went into the one that failed can be made again.
   StringRef before;
   for (const Phase &phase : getPhases()) {

@@ -21,8 +21,6 @@ public:
   std::optional<Compilation> tryPhases(const Spec &spec);
   /// What a failure after the phases means, from what has been said.
   int failed();
-  /// Says that something must not happen and writes a reproducer. Returns Internal.
-  int reportInternal(llvm::StringRef what);
 
   Compilation &get() { return compilation; }
 
@@ -30,6 +28,8 @@ private:
   /// Shows an error of a pass as one of the model's file, naming the node.
   void show(mlir::Diagnostic &diagnostic);
   void print(llvm::StringRef severity, const llvm::Twine &text);
+  /// Writes what went into the phase that failed. Returns Internal.
+  int writeReproducer();
 
   const CommonOptions &options;
   mlir::MLIRContext context;

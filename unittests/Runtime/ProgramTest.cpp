@@ -1,4 +1,5 @@
 // Whole runs of the hand-made program: what is learned, what is written, and every way a run may end.
+#include "Core/Trace.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +45,14 @@ protected:
   Folder folder;
   bool taken = false;
 };
+
+plan::StepT &findAction(Plan &plan, const std::string &label) {
+  return **std::find_if(plan.steps.begin(), plan.steps.end(), [&](const auto &step) { return step->label == label; });
+}
+
+void removeAction(Plan &plan, const std::string &label) {
+  std::erase_if(plan.steps, [&](const auto &step) { return step->label == label; });
+}
 
 /// "loss" of every line of a log.
 std::vector<std::string> lossesOf(const std::string &log) {
@@ -122,7 +131,7 @@ TEST_F(Program, AFailedRankStopsTheOthersWithOneMessage) {
       runSaying(makePlan(3), {"--steps", "5", "--inject-fault", "1:3:gradient 1", "--save", folder.file("w")});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   EXPECT_EQ(exit, Exit::RankFailed);
-  EXPECT_EQ(text, "error: rank 1, step 3, action 'gradient 1': a fault was injected here\n");
+  EXPECT_EQ(text, "error: rank 1, step 3, action 'gradient 1', tensor 'g': a fault was injected here\n");
   EXPECT_FALSE(std::filesystem::exists(folder.file("w")));
 }
 
@@ -187,6 +196,29 @@ TEST_F(Program, APlanThatMovesOtherBytesThanItSaysIsFound) {
       << folder.read("stats");
 }
 
+TEST_F(Program, TamperingWithEachKindOfMessageIsFound) {
+  struct Tampering {
+    const char *words;
+    void (*change)(Plan &);
+  };
+  for (const Tampering &each : std::initializer_list<Tampering>{
+           {"508 bytes planned for reduce_scatter, 512 used in 1 steps",
+            [](Plan &p) { p.traffic->reduce_scatter -= 4; }},
+           {"28 bytes planned for all_reduce, 24 used in 1 steps", [](Plan &p) { p.traffic->all_reduce += 4; }},
+           {"512 bytes planned for all_gather, 0 used in 1 steps", [](Plan &p) { removeAction(p, "gather w"); }},
+           {"512 bytes planned for reduce_scatter, 0 used in 1 steps", [](Plan &p) { removeAction(p, "reduce g"); }},
+           {"512 bytes planned for all_gather, 256 used in 1 steps",
+            [](Plan &p) { findAction(p, "gather w").action.AsAllGather()->count /= 2; }},
+           {"24 bytes planned for all_reduce, 32 used in 1 steps",
+            [](Plan &p) { findAction(p, "reduce loss").action.AsAllReduce()->count *= 2; }}}) {
+    Plan plan = makePlan(3);
+    each.change(plan);
+    auto [exit, text] = runSaying(plan, {"--steps", "1"});
+    EXPECT_EQ(exit, Exit::Internal) << each.words;
+    EXPECT_EQ(text, std::string("error: the plan and the run disagree: ") + each.words + "\n");
+  }
+}
+
 TEST_F(Program, CtrlCEndsAfterTheStepAndSaves) {
   EXPECT_EQ(
       runInterrupted(makePlan(0), folder, {"--steps", "9", "--log", folder.file("log"), "--save", folder.file("w")}),
@@ -216,6 +248,15 @@ TEST_F(Program, FilesThatCannotBeWrittenAreSaid) {
             std::string::npos);
 }
 
+TEST_F(Program, ADiskThatIsFullIsSaidAtTheEnd) {
+  for (const char *option : {"--log", "--profile", "--stats"}) {
+    auto [exit, text] = runSaying(makePlan(0), {"--steps", "1", "--save", folder.file("w"), option, "/dev/full"});
+    EXPECT_EQ(exit, Exit::Rejected) << option;
+    EXPECT_EQ(text, "/dev/full: error: cannot be written\n") << option;
+    EXPECT_TRUE(std::filesystem::remove(folder.file("w"))) << option; // what was learned is not lost
+  }
+}
+
 TEST_F(Program, ALearningRateOfZeroCannotBeScaled) {
   Plan plan = makePlan(0);
   plan.groups[0]->lr = 0;
@@ -229,6 +270,15 @@ TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
   for (const char *name :
        {"\"name\":\"rank 1\"", "\"name\":\"gather w\"", "\"name\":\"update\",\"cat\":\"call\",\"pid\":1"})
     EXPECT_NE(trace.find(name), std::string::npos) << name;
+}
+
+TEST_F(Program, TracesSayHowManyEventsDidNotFit) {
+  std::vector<RankTrace> traces(2);
+  traces[0].reserve(1);
+  for (int i = 0; i < 3; ++i)
+    traces[0].add("update", "run", i, i + 1);
+  writeTrace(folder.file("trace"), traces);
+  EXPECT_NE(folder.read("trace").find("\"otherData\":{\"dropped_events\":2}"), std::string::npos);
 }
 
 TEST_F(Program, UsageErrorsAndHelp) {

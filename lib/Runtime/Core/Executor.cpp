@@ -10,6 +10,35 @@
 #include <cstring>
 
 namespace xlc::runtime {
+namespace {
+
+/// Where an action writes first: its tensor, in messages. None for actions that name no memory.
+const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action) {
+  switch (action.type) {
+  case plan::Action::NONE:
+    return nullptr;
+  case plan::Action::Begin:
+    return action.AsBegin()->places.empty() ? nullptr : &action.AsBegin()->places[0];
+  case plan::Action::Load:
+    return action.AsLoad()->places.empty() ? nullptr : &action.AsLoad()->places[0];
+  case plan::Action::Run:
+    for (const auto &call : plan.functions[action.AsRun()->function]->calls)
+      if (!call->outs.empty())
+        return &action.AsRun()->places[call->outs[0].slot()];
+    return nullptr;
+  case plan::Action::AllGather:
+    return action.AsAllGather()->dst.get();
+  case plan::Action::ReduceScatter:
+    return action.AsReduceScatter()->dst.get();
+  case plan::Action::AllReduce:
+    return action.AsAllReduce()->place.get();
+  case plan::Action::Release:
+    return action.AsRelease()->place.get();
+  }
+  return nullptr;
+}
+
+} // namespace
 
 Executor::Executor(const JobContext &job, int rank, char *arena, RankTrace *trace)
     : job(job), rank(rank), arena(arena), trace(trace), team((int)job.plan.threads, job.spins, useOneLibraryThread),
@@ -126,8 +155,11 @@ std::string Executor::describePosition() const {
     text += fmt::format(", action '{}'", action->label);
   if (call)
     text += fmt::format(", call '{}'", call->name);
-  if (call && places && !call->outs.empty())
-    text += fmt::format(", tensor '{}'", job.plan.buffers[(*places)[call->outs[0].slot()].buffer()]->name);
+  const plan::Place *written = call && places && !call->outs.empty() ? &(*places)[call->outs[0].slot()]
+                               : action                              ? findWritten(job.plan, action->action)
+                                                                     : nullptr;
+  if (written)
+    text += fmt::format(", tensor '{}'", job.plan.buffers[written->buffer()]->name);
   return text;
 }
 

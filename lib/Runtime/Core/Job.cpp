@@ -236,6 +236,7 @@ Exit Job::finish() {
   }
   if (!options.stats.empty())
     writeStats(options.stats, plan, used);
+  progress.checkLog();
   std::string disagreement = findDisagreement(plan, used);
   if (disagreement.empty())
     return Exit::Done;

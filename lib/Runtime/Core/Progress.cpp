@@ -20,12 +20,18 @@ constexpr char clearLine[] = "\r\x1b[K";
 } // namespace
 
 Progress::Progress(const std::string &logPath, uint64_t steps)
-    : log(logPath.empty() ? nullptr : std::fopen(logPath.c_str(), "w")), steps(steps), bar(isatty(STDERR_FILENO)) {
+    : logPath(logPath), log(logPath.empty() ? nullptr : std::fopen(logPath.c_str(), "w")), steps(steps),
+      bar(isatty(STDERR_FILENO)) {
   if (!logPath.empty() && !log)
     throw Rejected(fmt::format("{}: error: cannot be written", logPath));
 }
 
 Progress::~Progress() { clear(); }
+
+void Progress::checkLog() const {
+  if (log && std::ferror(log.get()))
+    throw Rejected(fmt::format("{}: error: cannot be written", logPath));
+}
 
 void Progress::clear() const {
   if (bar)
@@ -38,10 +44,11 @@ void Progress::show(const StepResult &r) {
              r.learningRate, r.samplesPerSecond);
   std::fflush(stdout);
   if (log) {
-    fmt::print(
-        log.get(), "{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}}}\n",
-        r.step, number(r.loss), number(r.norm), number(r.learningRate), number(r.seconds), number(r.samplesPerSecond));
-    std::fflush(log.get());
+    std::string line = fmt::format(
+        "{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}}}\n", r.step,
+        number(r.loss), number(r.norm), number(r.learningRate), number(r.seconds), number(r.samplesPerSecond));
+    std::fputs(line.c_str(), log.get());
+    std::fflush(log.get()); // a failure is kept until checkLog
   }
   if (bar) {
     int filled = (int)(30 * r.step / steps);

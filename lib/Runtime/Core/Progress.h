@@ -23,6 +23,9 @@ public:
 
   void show(const StepResult &result);
 
+  /// Throws Rejected where a line of the log could not be written. Training goes on until then.
+  void checkLog() const;
+
   /// Takes the bar away, so that a message can stand on a line of its own.
   void clear() const;
 
@@ -30,6 +33,7 @@ private:
   struct Close {
     void operator()(FILE *file) const { std::fclose(file); }
   };
+  const std::string logPath;
   std::unique_ptr<FILE, Close> log;
   const uint64_t steps;
   const bool bar;

@@ -26,18 +26,22 @@ void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
   for (const RankTrace &rank : ranks)
     for (const TraceEvent &event : rank.all)
       origin = std::min(origin, event.begin);
-  fmt::print(file.get(), "{{\"traceEvents\":[\n");
+  auto write = [&](const std::string &text) { std::fputs(text.c_str(), file.get()); };
+  write("{\"traceEvents\":[\n");
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    fmt::print(file.get(), "{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
-               rank ? ",\n" : "", rank, rank);
+    write(fmt::format("{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
+                      rank ? ",\n" : "", rank, rank));
     for (const TraceEvent &event : ranks[rank].all)
-      fmt::print(file.get(),
-                 ",\n{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":0,\"ts\":{:.3f},\"dur\":{:.3f}}}",
-                 nlohmann::json(event.name).dump(), event.kind, rank, (event.begin - origin) / 1e3,
-                 (event.end - event.begin) / 1e3);
+      write(fmt::format(
+          ",\n{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":0,\"ts\":{:.3f},\"dur\":{:.3f}}}",
+          nlohmann::json(event.name).dump(), event.kind, rank, (event.begin - origin) / 1e3,
+          (event.end - event.begin) / 1e3));
   }
-  fmt::print(file.get(), "\n]}}\n");
-  if (std::ferror(file.get()))
+  uint64_t dropped = 0;
+  for (const RankTrace &rank : ranks)
+    dropped += rank.dropped;
+  write(fmt::format("\n],\"otherData\":{{\"dropped_events\":{}}}}}\n", dropped));
+  if (std::fflush(file.get()) != 0 || std::ferror(file.get()))
     throw Rejected(fmt::format("{}: error: cannot be written", path));
 }
 

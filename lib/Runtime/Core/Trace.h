@@ -17,7 +17,7 @@ struct TraceEvent {
   int64_t begin, end;
 };
 
-/// The events of one rank; room for all of them is made at once, later ones are dropped.
+/// The events of one rank; room for all of them is made at once, later ones are dropped and counted.
 class RankTrace {
 public:
   void reserve(uint64_t events) { all.reserve(events); }
