@@ -36,7 +36,7 @@ template <typename From, typename To, typename F>
 bool zip(Evaluation &e, const ConstantTensor &a, const ConstantTensor &b, ElementType type, F function) {
   Shape shape, stored;
   if (a.type != b.type)
-    return e.fail("inputs differ in type");
+    return e.fail("inputs differ in element type");
   if (!broadcastShapes(a.shape, b.shape, shape) || !broadcastShapes(a.stored, b.stored, stored))
     return e.fail("shapes do not broadcast");
   ConstantTensor result(type, shape, stored);

@@ -9,9 +9,6 @@ using namespace xlc;
 static LogicalResult verifyOp(Operation *op) {
   if (op->getDialect()->getNamespace() != graph::GraphDialect::getDialectNamespace())
     return op->emitError("only ops of the graph dialect may remain after Import");
-  for (Type type : op->getResultTypes())
-    if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !tensor.hasStaticShape())
-      return op->emitError() << "every value must have a static shape, this one is " << type;
   if (graph::getSourceName(op).empty())
     return op->emitError("every op must say which node of the model it comes from");
   if (!graph::getUnit(op))

@@ -167,3 +167,38 @@ func.func @states(%p: tensor<2xf32>, %s: tensor<4xf32>) {
   %0, %1, %2 = graph.optimizer_step sgd %p, %p, %s states %p, %p {momentum = 0.9 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
   return
 }
+
+// -----
+func.func @pad_value(%x: tensor<2xf32>) {
+  // expected-error @+1 {{value must have shape [], has [2]}}
+  %0 = graph.pad %x, %x low [1] high [0] : (tensor<2xf32>, tensor<2xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+func.func @layer_norm_weight(%x: tensor<2x3xf32>, %w: tensor<2xf32>) {
+  // expected-error @+1 {{weight must have shape [3], has [2]}}
+  %y, %mean, %rstd = graph.layer_norm %x, %w, %w {epsilon = 1.0e-5 : f64} : (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>)
+  return
+}
+
+// -----
+func.func @attention_lse(%x: tensor<2x3x4x5xf32>) {
+  // expected-error @+1 {{lse must have shape [2, 4, 3], has [2, 3, 4]}}
+  %out, %lse = graph.attention causal %x, %x, %x scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x3x4xf32>)
+  return
+}
+
+// -----
+func.func @cross_entropy_labels(%x: tensor<2x3xf32>, %y: tensor<3xi64>) {
+  // expected-error @+1 {{labels must have shape [2], has [3]}}
+  %sum, %count, %lse = graph.cross_entropy %x, %y ignore -100 : (tensor<2x3xf32>, tensor<3xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf32>)
+  return
+}
+
+// -----
+func.func @scalars(%p: tensor<2xf32>, %s: tensor<3xf32>) {
+  // expected-error @+1 {{scalars must have shape [4], has [3]}}
+  %0 = graph.optimizer_step sgd %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}

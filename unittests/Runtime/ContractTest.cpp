@@ -66,6 +66,25 @@ TEST(Contract, EqualsTheNaiveProductInEveryStrideOrder) {
           }
 }
 
+TEST(Contract, LargeContractionsEqualTheNaiveProduct) {
+  for (int order = 0; order < 8; ++order) {
+    int64_t m = 300, n = 270, k = 260;
+    ContractShape s{};
+    s.m = m, s.n = n, s.k = k, s.bias = order % 2;
+    s.aM = order & 1 ? 1 : k, s.aK = order & 1 ? m : 1;
+    s.bK = order & 2 ? 1 : n, s.bN = order & 2 ? k : 1;
+    s.yM = order & 4 ? 1 : n, s.yN = order & 4 ? m : 1;
+    ASSERT_LT(findError(s, 1 + order % 2, order % 4 == 3), 2e-6) << "order " << order;
+  }
+}
+
+/// The bound is what oneDNN's one long sum of 256 terms exceeds twice.
+TEST(Contract, SmallContractionsRoundLessThanOneLongSum) {
+  ContractShape s{};
+  s.m = 64, s.n = 64, s.k = 256, s.aM = 256, s.aK = 1, s.bK = 64, s.bN = 1, s.yM = 64, s.yN = 1;
+  ASSERT_LT(findError(s, 1, false), 3e-7);
+}
+
 TEST(Contract, RunsBatchesAndOutputsWithoutContiguousDimension) {
   for (int threads : {1, 2, 3, 8})
     for (int64_t batches : {1, 2, 5, 9}) {
