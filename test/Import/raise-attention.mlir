@@ -46,7 +46,7 @@ func.func @selected(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor
 // No mask at all.
 // CHECK-LABEL: func.func @unmasked
 func.func @unmasked(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x5x4xf32>, %v: tensor<1x2x5x6xf32>) -> tensor<1x2x3x6xf32> {
-  // CHECK: graph.attention none {{.*}} scale 1.000000e+00 {{.*}} -> (tensor<1x3x2x6xf32>, tensor<1x2x3xf32>)
+  // CHECK: graph.attention none {{.*}} scale 1.000000e+00 {{.*}} -> (tensor<1x3x2x6xf32>, tensor<1x2x3xf64>)
   %s = graph.contract "abxy,abzy->abxz" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32>) -> tensor<1x2x3x5xf32>
   %p = graph.softmax %s : tensor<1x2x3x5xf32>
   %y = graph.contract "abxy,abyz->abxz" %p, %v : (tensor<1x2x3x5xf32>, tensor<1x2x5x6xf32>) -> tensor<1x2x3x6xf32>

@@ -24,7 +24,7 @@ void packPanels(const float *b, int64_t bK, int64_t bN, int64_t k, int64_t n, fl
 /// Terms that go through the cache together: the longest chunk.
 constexpr int64_t depthBlock = 256;
 /// Terms of a chunk where accuracy comes before the last percent of speed.
-constexpr int64_t shortChunk = 32;
+constexpr int64_t shortChunk = 16;
 
 /// How many terms a sum has, and how many are summed before they are added to the result.
 struct Depth {
