@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace xlc;
 
 static LogicalResult verifyOp(Operation *op) {
-  if (op->getDialect()->getNamespace() != graph::GraphDialect::getDialectNamespace())
+  if (op->getName().getDialectNamespace() != graph::GraphDialect::getDialectNamespace())
     return op->emitError("only ops of the graph dialect may remain after Import");
   if (graph::getSourceName(op).empty())
     return op->emitError("every op must say which node of the model it comes from");
