@@ -42,6 +42,8 @@ def run_unit_tests(build):
             print(f"unit tests: {pathlib.Path(line).name}", flush=True)
             code = subprocess.run([line, "--gtest_brief=1", f"--gtest_output=json:{results}"], check=False).returncode
             report = json.loads(results.read_text()) if results.exists() else {"tests": 0, "failures": 0}
+        if code != 0 and report["failures"] == 0:
+            print(f"{line} ended with {code} before it could report")
         passed += report["tests"] - report["failures"]
         failed += report["failures"] + (code != 0 and report["failures"] == 0)
     return passed, failed
