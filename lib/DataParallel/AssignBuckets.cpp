@@ -44,7 +44,9 @@ Parameter describe(func::FuncOp function, unsigned index) {
   auto group = function.getArgAttrOfType<IntegerAttr>(index, kGroup);
   bool isFrozen = (bool)function.getArgAttr(index, kFrozen);
   return {function.getArgAttrOfType<StringAttr>(index, kParam), type.getNumElements(), getByteSize(type),
-          isFrozen ? -1 : group ? group.getInt() : 0};
+          isFrozen ? -1
+          : group  ? group.getInt()
+                   : 0};
 }
 
 /// Parameters by owner unit, in the order in which their gradients are complete; frozen ones by their last use.
@@ -90,7 +92,8 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
 
 class Packer {
 public:
-  Packer(int64_t bucketBytes, int64_t residentElements) : bucketBytes(bucketBytes), residentElements(residentElements) {}
+  Packer(int64_t bucketBytes, int64_t residentElements)
+      : bucketBytes(bucketBytes), residentElements(residentElements) {}
 
   /// Adds a unit's parameters: to the open buckets if all of a kind fit, else to new ones.
   void addUnit(ArrayRef<Parameter> parameters) {
@@ -163,9 +166,9 @@ private:
       end = llvm::alignTo(end + parameter.elements, kAlignment);
     }
     auto from = [&](int64_t first, bool also = true) { return level >= first && also ? Extent::shard : Extent::whole; };
-    sched::BucketOp::create(builder, getOperation().getLoc(), "bucket_" + std::to_string(index), builder.getArrayAttr(members),
-                            offsets, sizes, llvm::alignTo(end, kAlignment * shards), bucket.group,
-                            from(3, !bucket.isResident), from(2, !reducePerStep), from(1));
+    sched::BucketOp::create(builder, getOperation().getLoc(), "bucket_" + std::to_string(index),
+                            builder.getArrayAttr(members), offsets, sizes, llvm::alignTo(end, kAlignment * shards),
+                            bucket.group, from(3, !bucket.isResident), from(2, !reducePerStep), from(1));
   }
 };
 

@@ -2,7 +2,8 @@
 // and releases right after their use, reductions right after the last contribution. Right by construction;
 // Schedule makes it better.
 //
-//   stage 3:  all_gather b1, layer 1 F, release b1 | ... | all_gather b1, layer 1 B, release b1, reduce_scatter b1 | ...
+//   stage 3:  all_gather b1, layer 1 F, release b1 | ... | all_gather b1, layer 1 B, release b1, reduce_scatter b1 |
+//   ...
 #include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Stage/Stage.h"
@@ -21,12 +22,12 @@ namespace {
 /// One call of @micro_batch, understood once and repeated for each micro-batch.
 struct Run {
   func::CallOp call;
-  SmallVector<Value> values;           ///< activations and inputs
-  SmallVector<Attribute> params;       ///< names
-  SmallVector<Attribute> stores;       ///< "@loss_sum", "@loss_count" or a parameter's name
-  SmallVector<BucketOp> gathers;       ///< sharded buckets it reads, each once
-  SmallVector<BucketOp> completes;     ///< buckets whose gradients are complete after it
-  SmallVector<bool> isFirst;           ///< per store: nothing was stored there before in this micro-batch
+  SmallVector<Value> values;       ///< activations and inputs
+  SmallVector<Attribute> params;   ///< names
+  SmallVector<Attribute> stores;   ///< "@loss_sum", "@loss_count" or a parameter's name
+  SmallVector<BucketOp> gathers;   ///< sharded buckets it reads, each once
+  SmallVector<BucketOp> completes; ///< buckets whose gradients are complete after it
+  SmallVector<bool> isFirst;       ///< per store: nothing was stored there before in this micro-batch
 };
 
 struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
@@ -54,8 +55,7 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
   }
 
 private:
-  template <typename Op, typename... Args>
-  Op act(Args &&...args) {
+  template <typename Op, typename... Args> Op act(Args &&...args) {
     return Op::create(actions, function.getLoc(), std::forward<Args>(args)...);
   }
   FlatSymbolRefAttr symbol(BucketOp bucket) { return FlatSymbolRefAttr::get(bucket.getSymNameAttr()); }
@@ -150,15 +150,16 @@ void InsertActionsPass::insertMicroBatch(int64_t k) {
     }
     SmallVector<Value> operands = llvm::map_to_vector(run.values, [&](Value value) { return values.lookup(value); });
     auto outs = run.call.getResults().drop_back(run.stores.size());
-    auto op = act<RunOp>(outs.getTypes(), run.call.getCalleeAttr(), graph::getUnit(run.call), actions.getI64IntegerAttr(k),
-                         operands, actions.getArrayAttr(run.params), actions.getArrayAttr(run.stores),
-                         actions.getDenseBoolArrayAttr(accumulate));
+    auto op = act<RunOp>(outs.getTypes(), run.call.getCalleeAttr(), graph::getUnit(run.call),
+                         actions.getI64IntegerAttr(k), operands, actions.getArrayAttr(run.params),
+                         actions.getArrayAttr(run.stores), actions.getDenseBoolArrayAttr(accumulate));
     for (auto [result, value] : llvm::zip(outs, op.getOuts()))
       values[result] = value;
 
     ArrayRef<BucketOp> next = i + 1 < runs.size() ? ArrayRef<BucketOp>(runs[i + 1].gathers) : ArrayRef<BucketOp>();
     llvm::erase_if(gathered, [&](BucketOp bucket) {
-      bool isUsedLater = llvm::any_of(ArrayRef(runs).drop_front(i + 1), [&](const Run &later) { return llvm::is_contained(later.gathers, bucket); });
+      bool isUsedLater = llvm::any_of(ArrayRef(runs).drop_front(i + 1),
+                                      [&](const Run &later) { return llvm::is_contained(later.gathers, bucket); });
       if (llvm::is_contained(next, bucket) || (keepAfterForward && isUsedLater))
         return false;
       act<ReleaseOp>(symbol(bucket));

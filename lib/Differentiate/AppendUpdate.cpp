@@ -38,7 +38,8 @@ SmallVector<Parameter> trainable(func::FuncOp function) {
     if (auto name = function.getArgAttrOfType<StringAttr>(i, kParam))
       if (!function.getArgAttr(i, kFrozen)) {
         auto group = function.getArgAttrOfType<IntegerAttr>(i, kGroup);
-        parameters.push_back({name, cast<RankedTensorType>(function.getArgument(i).getType()), group ? group.getInt() : 0});
+        parameters.push_back(
+            {name, cast<RankedTensorType>(function.getArgument(i).getType()), group ? group.getInt() : 0});
       }
   return parameters;
 }
@@ -48,7 +49,8 @@ void buildScalars(ModuleOp module, OpBuilder &builder, int64_t nominal, FloatAtt
   Location loc = NameLoc::get(builder.getStringAttr("scalars"));
   auto f32 = RankedTensorType::get({}, builder.getF32Type()), f64 = RankedTensorType::get({}, builder.getF64Type());
   auto i64 = RankedTensorType::get({}, builder.getI64Type());
-  auto function = func::FuncOp::create(builder, loc, "scalars", builder.getFunctionType({f32, i64, f64}, {f32, f32, f32}));
+  auto function =
+      func::FuncOp::create(builder, loc, "scalars", builder.getFunctionType({f32, i64, f64}, {f32, f32, f32}));
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   auto constant = [&](double value) -> Value {
     return ConstantOp::create(body, loc, f64, DenseElementsAttr::get(f64, builder.getF64FloatAttr(value)));
@@ -68,12 +70,13 @@ void buildScalars(ModuleOp module, OpBuilder &builder, int64_t nominal, FloatAtt
   func::ReturnOp::create(body, loc, ValueRange{narrow(loss), narrow(norm), narrow(scale)});
 }
 
-OptimizerStepOp step(OpBuilder &body, Location loc, DictionaryAttr group, Value param, Value grad, Value scalars, ValueRange states) {
+OptimizerStepOp step(OpBuilder &body, Location loc, DictionaryAttr group, Value param, Value grad, Value scalars,
+                     ValueRange states) {
   auto kind = *symbolizeOptimizerKind(group.getAs<StringAttr>("kind").getValue());
   auto number = [&](StringRef name) { return group.getAs<FloatAttr>(name); };
-  return OptimizerStepOp::create(body, loc, param.getType(), states.getTypes(),
-                                 OptimizerKindAttr::get(body.getContext(), kind), param, grad, scalars, states, number("beta1"),
-                                 number("beta2"), number("eps"), number("weight_decay"), number("momentum"));
+  return OptimizerStepOp::create(
+      body, loc, param.getType(), states.getTypes(), OptimizerKindAttr::get(body.getContext(), kind), param, grad,
+      scalars, states, number("beta1"), number("beta2"), number("eps"), number("weight_decay"), number("momentum"));
 }
 
 /// @update(params, grads, states, scalars of each group) -> (params, states), all parameters whole.
@@ -85,7 +88,9 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
     types.push_back(type);
     labels.emplace_back(key, value);
   };
-  auto state = [&](const Parameter &p, StringRef name) { return builder.getStringAttr(p.name.getValue() + "/" + name); };
+  auto state = [&](const Parameter &p, StringRef name) {
+    return builder.getStringAttr(p.name.getValue() + "/" + name);
+  };
   auto statesOf = [&](const Parameter &p) { return getStateNames(cast<DictionaryAttr>(groups[p.group])); };
   for (const Parameter &p : parameters)
     add(inputs, p.type, kParam, p.name);
@@ -117,8 +122,8 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
     SmallVector<Value> states;
     for (size_t k = 0; k < statesOf(p).size(); ++k)
       states.push_back(arguments[nextState++]);
-    auto op = step(body, NameLoc::get(p.name), cast<DictionaryAttr>(groups[p.group]), arguments[i], arguments[count + i],
-                   arguments[firstScalars + p.group], states);
+    auto op = step(body, NameLoc::get(p.name), cast<DictionaryAttr>(groups[p.group]), arguments[i],
+                   arguments[count + i], arguments[firstScalars + p.group], states);
     op->setAttr(kRole, RoleAttr::get(builder.getContext(), Role::U));
     newParameters.push_back(op.getNewParam());
     llvm::append_range(newStates, op.getNewStates());
@@ -134,7 +139,8 @@ struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
     auto groups = module->getAttrOfType<ArrayAttr>(kGroups);
     auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
     if (!function || !groups || !nominal) {
-      module.emitError() << "needs a function @micro_batch and module attributes " << kGroups << " and " << kNominalCount;
+      module.emitError() << "needs a function @micro_batch and module attributes " << kGroups << " and "
+                         << kNominalCount;
       return signalPassFailure();
     }
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());

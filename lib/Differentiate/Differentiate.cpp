@@ -44,8 +44,7 @@ private:
   Value addUp(Value whole, ArrayRef<Contribution> parts);
   Value tile(RankedTensorType type, ArrayRef<Contribution> parts);
   Value place(RankedTensorType type, const Contribution &part);
-  template <typename Op, typename... Args>
-  Value create(Location loc, ModelUnitAttr unit, Args &&...args) {
+  template <typename Op, typename... Args> Value create(Location loc, ModelUnitAttr unit, Args &&...args) {
     Op op = Op::create(builder, loc, std::forward<Args>(args)...);
     if (unit)
       op->setAttr(kUnit, unit);
@@ -61,7 +60,8 @@ private:
 /// What a rule sees of it.
 class RuleBuilder : public GradientBuilder {
 public:
-  RuleBuilder(Backward &backward, OpBuilder &builder, Operation *op) : GradientBuilder(builder, op), backward(backward) {}
+  RuleBuilder(Backward &backward, OpBuilder &builder, Operation *op)
+      : GradientBuilder(builder, op), backward(backward) {}
   bool isNeeded(unsigned index) const override { return backward.isActive(op->getOperand(index)); }
   void contribute(unsigned index, Value cotangent, ArrayRef<int64_t> offsets) override {
     if (isNeeded(index))
@@ -234,7 +234,8 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
         results.push_back(contribution);
       }
     terminator->setOperands(results);
-    function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(), ValueRange(results).getTypes()));
+    function.setType(
+        FunctionType::get(function.getContext(), function.getArgumentTypes(), ValueRange(results).getTypes()));
     for (auto [index, name] : names)
       function.setResultAttr(index, kGrad, name);
   }

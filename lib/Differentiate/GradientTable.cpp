@@ -56,12 +56,14 @@ constexpr GradientRow table[] = {
 ArrayRef<GradientRow> xlc::getGradientTable() { return table; }
 
 const GradientRow *xlc::findGradient(StringRef op) {
-  const GradientRow *row = llvm::lower_bound(table, op, [](const GradientRow &row, StringRef op) { return row.op < op; });
+  const GradientRow *row =
+      llvm::lower_bound(table, op, [](const GradientRow &row, StringRef op) { return row.op < op; });
   return row != std::end(table) && row->op == op ? row : nullptr;
 }
 
 Value GradientBuilder::splat(RankedTensorType type, double value) {
-  return create<graph::ConstantOp>(type, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), value)));
+  return create<graph::ConstantOp>(type,
+                                   DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), value)));
 }
 
 Value GradientBuilder::sumTo(Value value, RankedTensorType type) {

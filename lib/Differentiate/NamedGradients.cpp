@@ -36,7 +36,8 @@ LogicalResult gradients::softmax(GradientBuilder &b, Operation *op, ValueRange d
   RankedTensorType type = typeOf(y);
   int64_t last = type.getRank() - 1;
   Value product = b.create<MulOp>(type, dy[0], y);
-  Value sum = b.create<ReduceOp>(type.clone(type.getShape().drop_back()), Reduction::sum, product, ArrayRef<int64_t>{last});
+  Value sum =
+      b.create<ReduceOp>(type.clone(type.getShape().drop_back()), Reduction::sum, product, ArrayRef<int64_t>{last});
   Value centred = b.create<SubOp>(type, dy[0], b.unreduce(sum, {last}, type));
   b.contribute(0, b.create<MulOp>(type, y, centred));
   return success();
@@ -50,7 +51,8 @@ LogicalResult gradients::gelu(GradientBuilder &b, Operation *op, ValueRange dy) 
 
 LogicalResult gradients::layerNorm(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto norm = cast<LayerNormOp>(op);
-  if (failed(expectUnused(op, dy[1], "the mean of a layer norm")) || failed(expectUnused(op, dy[2], "the deviation of a layer norm")))
+  if (failed(expectUnused(op, dy[1], "the mean of a layer norm")) ||
+      failed(expectUnused(op, dy[2], "the deviation of a layer norm")))
     return failure();
   if (b.isNeeded(0))
     b.contribute(0, b.create<LayerNormBackwardOp>(norm.getX().getType(), norm.getX(), norm.getWeight(), norm.getMean(),
@@ -68,10 +70,10 @@ LogicalResult gradients::attention(GradientBuilder &b, Operation *op, ValueRange
   auto attention = cast<AttentionOp>(op);
   if (failed(expectUnused(op, dy[1], "the log-sum-exp of attention")))
     return failure();
-  auto backward = b.create<AttentionBackwardOp>(
-      attention.getQ().getType(), attention.getK().getType(), attention.getV().getType(), attention.getMask(),
-      attention.getQ(), attention.getK(), attention.getV(), attention.getOut(), attention.getLse(), dy[0],
-      attention.getScale());
+  auto backward =
+      b.create<AttentionBackwardOp>(attention.getQ().getType(), attention.getK().getType(), attention.getV().getType(),
+                                    attention.getMask(), attention.getQ(), attention.getK(), attention.getV(),
+                                    attention.getOut(), attention.getLse(), dy[0], attention.getScale());
   for (unsigned i : {0u, 1u, 2u})
     b.contribute(i, backward->getResult(i));
   return success();

@@ -69,8 +69,10 @@ LogicalResult gradients::pad(GradientBuilder &b, Operation *op, ValueRange dy) {
   b.contribute(0, inner);
   if (b.isNeeded(1)) { // what is not inside belongs to the padding value
     auto scalar = typeOf(pad.getValue());
-    Value all = b.create<ReduceOp>(scalar, Reduction::sum, dy[0], llvm::to_vector(llvm::seq<int64_t>(0, typeOf(dy[0]).getRank())));
-    Value inside = b.create<ReduceOp>(scalar, Reduction::sum, inner, llvm::to_vector(llvm::seq<int64_t>(0, typeOf(inner).getRank())));
+    Value all = b.create<ReduceOp>(scalar, Reduction::sum, dy[0],
+                                   llvm::to_vector(llvm::seq<int64_t>(0, typeOf(dy[0]).getRank())));
+    Value inside = b.create<ReduceOp>(scalar, Reduction::sum, inner,
+                                      llvm::to_vector(llvm::seq<int64_t>(0, typeOf(inner).getRank())));
     b.contribute(1, b.create<SubOp>(scalar, all, inside));
   }
   return success();
@@ -103,12 +105,14 @@ LogicalResult gradients::reduce(GradientBuilder &b, Operation *op, ValueRange dy
 
 LogicalResult gradients::gather(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto gather = llvm::cast<GatherOp>(op);
-  b.contribute(0, b.create<ScatterAddOp>(gather.getTable().getType(), gather.getIndices(), dy[0], gather.getDimension()));
+  b.contribute(0,
+               b.create<ScatterAddOp>(gather.getTable().getType(), gather.getIndices(), dy[0], gather.getDimension()));
   return success();
 }
 
 LogicalResult gradients::scatterAdd(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto scatter = llvm::cast<ScatterAddOp>(op);
-  b.contribute(1, b.create<GatherOp>(scatter.getUpdates().getType(), dy[0], scatter.getIndices(), scatter.getDimension()));
+  b.contribute(1,
+               b.create<GatherOp>(scatter.getUpdates().getType(), dy[0], scatter.getIndices(), scatter.getDimension()));
   return success();
 }

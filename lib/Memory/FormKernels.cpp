@@ -19,8 +19,8 @@ namespace {
 /// The body of one kernel while it is written.
 struct Body {
   const KernelGroup &group;
-  SmallVector<Value> arguments;  ///< of the unit function
-  SmallVector<Operation *> ops;  ///< in order, copies of cheap ones included
+  SmallVector<Value> arguments; ///< of the unit function
+  SmallVector<Operation *> ops; ///< in order, copies of cheap ones included
   llvm::DenseSet<Value> known;
 
   /// Makes `value` available: an op of the group, a cheap op to copy, or an argument.
@@ -159,8 +159,10 @@ private:
     std::string key = std::to_string(llvm::hash_value(kernel.front().front().getName().getStringRef())) + "/" +
                       std::to_string(kernel.front().getOperations().size());
     for (func::FuncOp other : known[key])
-      if (other.getFunctionType() == kernel.getFunctionType() && other->getAttr(kKernelKind) == kernel->getAttr(kKernelKind) &&
-          OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &kernel.getBody(), OperationEquivalence::IgnoreLocations)) {
+      if (other.getFunctionType() == kernel.getFunctionType() &&
+          other->getAttr(kKernelKind) == kernel->getAttr(kKernelKind) &&
+          OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &kernel.getBody(),
+                                                     OperationEquivalence::IgnoreLocations)) {
         kernel.erase();
         return other;
       }

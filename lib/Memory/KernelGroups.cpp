@@ -37,7 +37,8 @@ KernelGroup describe(Operation *op) {
     if ((int64_t)reduce.getDimensions().size() == rank)
       return {Kind::All, "all", over(reduce.getX()), {}};
     bool isLast = reduce.getDimensions().size() == 1 && reduce.getDimensions()[0] == rank - 1;
-    return isLast ? KernelGroup{Kind::Rows, "rows", over(reduce.getX()), {}} : KernelGroup{Kind::Columns, "columns", over(reduce.getX()), {}};
+    return isLast ? KernelGroup{Kind::Rows, "rows", over(reduce.getX()), {}}
+                  : KernelGroup{Kind::Columns, "columns", over(reduce.getX()), {}};
   }
   if (shapeOf(op->getResult(0)).empty())
     return {Kind::All, "all", {}, {}};
@@ -54,7 +55,11 @@ SmallVector<MemRefType> memoryOf(Operation *op) {
 }
 
 StringRef libraryName(Operation *op) {
-  return isa<ContractOp>(op) ? "contract" : isa<AttentionOp>(op) ? "attention" : isa<AttentionBackwardOp>(op) ? "attention_backward" : isa<ScatterAddOp>(op) ? "scatter_add" : "";
+  return isa<ContractOp>(op)            ? "contract"
+         : isa<AttentionOp>(op)         ? "attention"
+         : isa<AttentionBackwardOp>(op) ? "attention_backward"
+         : isa<ScatterAddOp>(op)        ? "scatter_add"
+                                        : "";
 }
 
 /// What a chain of reshapes, each read once, begins with.
@@ -98,9 +103,8 @@ void KernelGroups::returnResultsOnly() {
   for (OpOperand &returned : terminator->getOpOperands()) {
     Layout layout = findLayout(returned.get());
     Operation *root = layout.root.getDefiningOp();
-    bool isWhole = layout.isContiguous() &&
-                   cast<RankedTensorType>(layout.root.getType()).getNumElements() ==
-                       cast<RankedTensorType>(returned.get().getType()).getNumElements();
+    bool isWhole = layout.isContiguous() && cast<RankedTensorType>(layout.root.getType()).getNumElements() ==
+                                                cast<RankedTensorType>(returned.get().getType()).getNumElements();
     if (!root || !isWhole || !roots.insert(layout.root).second)
       returned.set(copy(returned.get(), terminator));
   }
@@ -145,7 +149,11 @@ void KernelGroups::materialize(Value value) {
   Value root = findLayout(value).root;
   Operation *op = root.getDefiningOp();
   if (op && isInline(root) && !groupOf.contains(op))
-    create({shapeOf(root).empty() ? Kind::All : Kind::Loop, shapeOf(root).empty() ? "all" : "loop", SmallVector<int64_t>(shapeOf(root)), {}}, op);
+    create({shapeOf(root).empty() ? Kind::All : Kind::Loop,
+            shapeOf(root).empty() ? "all" : "loop",
+            SmallVector<int64_t>(shapeOf(root)),
+            {}},
+           op);
 }
 
 /// Views that the library cannot take become copies.
@@ -232,7 +240,8 @@ bool KernelGroups::isReadableInside(Value value, int64_t group) {
   if (!reshape || groups[group].kind != Kind::Rows || shapeOf(value) != ArrayRef<int64_t>(groups[group].domain))
     return false;
   SmallVector<int64_t> rows(ArrayRef(groups[group].domain).drop_back());
-  bool isRowValue = shapeOf(reshape.getX()) == ArrayRef<int64_t>(rows) && groupOf.contains(reshape.getX().getDefiningOp());
+  bool isRowValue =
+      shapeOf(reshape.getX()) == ArrayRef<int64_t>(rows) && groupOf.contains(reshape.getX().getDefiningOp());
   rows.push_back(1);
   return isRowValue && shapeOf(reshape.getY()) == ArrayRef<int64_t>(rows);
 }
@@ -245,9 +254,11 @@ bool KernelGroups::canJoin(Operation *op, const KernelGroup &fresh, int64_t inde
     return false;
   if (group.kind == Kind::All)
     return fresh.kind == Kind::All && fresh.domain.empty();
-  bool isRowValue = group.kind == Kind::Rows && fresh.kind == Kind::Loop && ArrayRef(fresh.domain) == ArrayRef(group.domain).drop_back();
+  bool isRowValue = group.kind == Kind::Rows && fresh.kind == Kind::Loop &&
+                    ArrayRef(fresh.domain) == ArrayRef(group.domain).drop_back();
   bool isSameDomain = fresh.domain == group.domain && !group.domain.empty();
-  bool areRowLike = (group.kind == Kind::Loop || group.kind == Kind::Rows) && (fresh.kind == Kind::Loop || fresh.kind == Kind::Rows);
+  bool areRowLike =
+      (group.kind == Kind::Loop || group.kind == Kind::Rows) && (fresh.kind == Kind::Loop || fresh.kind == Kind::Rows);
   return areRowLike && (isSameDomain || isRowValue);
 }
 

@@ -34,9 +34,9 @@ void refine(Signature &signature, sched::RunOp run, bool isFirstRun) {
   }
 }
 
-/// A run says once for all its stores whether it is the first, so runs of one function must agree on which stores that decides.
-/// Where two units of a class share a parameter they do not: the second adds to its gradient from the start. Such runs get a copy of the
-/// function. A run that only adds fits any.
+/// A run says once for all its stores whether it is the first, so runs of one function must agree on which stores that
+/// decides. Where two units of a class share a parameter they do not: the second adds to its gradient from the start.
+/// Such runs get a copy of the function. A run that only adds fits any.
 void separateAccumulation(ModuleOp module, sched::TimelineOp timeline) {
   SymbolTable symbols(module);
   llvm::StringMap<SmallVector<std::pair<Attribute, func::FuncOp>>> copies;

@@ -1,8 +1,9 @@
 // Buffers and actions. What lives where:
 //
-//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, scale, c1, c2 | group 1 ...   (64 bytes each)
-//   bucket     parameters (whole or shard) and states persist; a gathered whole lives from gather to release
-//   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a micro-batch
+//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, scale, c1, c2 | group 1 ...   (64 bytes
+//   each) bucket     parameters (whole or shard) and states persist; a gathered whole lives from gather to release
+//   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
+//   micro-batch
 #include "ProgramBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -49,7 +50,8 @@ void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
     llvm::TypeSwitch<Operation *>(&op)
         .Case<sched::RunOp>([&](auto run) { translate(run, signatures.find(run.getFunction())->second); })
         .Case<sched::LoadOp, sched::AllGatherOp, sched::ReleaseOp, sched::ReduceScatterOp, sched::AllReduceOp,
-              sched::NormOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>([&](auto action) { translate(action); });
+              sched::NormOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>(
+            [&](auto action) { translate(action); });
   finish();
 }
 
@@ -64,7 +66,8 @@ void ProgramBuilder::addPersistentBuffers() {
     memory.params = addBuffer(bucket.getSymName(), Cause::parameters, bytes(bucket.getParams()), true);
     if (group >= 0)
       for (StringRef state : getStateNames(cast<DictionaryAttr>(groups[group])))
-        memory.states.push_back(addBuffer((bucket.getSymName() + "/" + state).str(), Cause::optimizer, bytes(bucket.getStates()), true));
+        memory.states.push_back(
+            addBuffer((bucket.getSymName() + "/" + state).str(), Cause::optimizer, bytes(bucket.getStates()), true));
     for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
       memberOf[member] = {bucket.getSymNameAttr(), i};
   }
@@ -119,7 +122,8 @@ exec::PlaceAttr ProgramBuilder::gradient(Attribute name) {
 void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
   auto function = module.lookupSymbol<func::FuncOp>(run.getFunction());
   StringRef pass = isBackward(run) ? "B" : "F";
-  std::string text = llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), pass);
+  std::string text =
+      llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), pass);
   for (Attribute store : run.getStores())
     if (auto it = memberOf.find(store); it != memberOf.end())
       openGradients(buckets.find(it->second.first)->second);
@@ -148,7 +152,8 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
   for (auto [accumulates, kind] : llvm::zip(run.getAccumulate(), signature.accumulate))
     if (kind == (int32_t)exec::Accumulate::later)
       isFirst = !accumulates;
-  act<exec::RunOp>(run.getFunctionAttr(), label(text), run.getMicroBatchAttr(), actions.getArrayAttr(places), actions.getBoolAttr(isFirst));
+  act<exec::RunOp>(run.getFunctionAttr(), label(text), run.getMicroBatchAttr(), actions.getArrayAttr(places),
+                   actions.getBoolAttr(isFirst));
 }
 
 void ProgramBuilder::translate(sched::AllGatherOp gather) {
@@ -156,10 +161,12 @@ void ProgramBuilder::translate(sched::AllGatherOp gather) {
   int64_t bytes = 4 * bucket.slice;
   bool isSharded = isShard(bucket.op.getParams());
   if (isSharded)
-    bucket.gathered = addBuffer((bucket.op.getSymName() + " gathered").str(), Cause::communication, 4 * bucket.op.getElements());
+    bucket.gathered =
+        addBuffer((bucket.op.getSymName() + " gathered").str(), Cause::communication, 4 * bucket.op.getElements());
   exec::PlaceAttr src = isSharded ? place(bucket.params) : place(bucket.params, 0, bytes);
   exec::PlaceAttr dst = place(isSharded ? bucket.gathered : bucket.params);
-  act<exec::AllGatherOp>(label("all_gather " + bucket.op.getSymName()), exec::Group::shards, src, dst, bucket.slice, actions.getF32Type());
+  act<exec::AllGatherOp>(label("all_gather " + bucket.op.getSymName()), exec::Group::shards, src, dst, bucket.slice,
+                         actions.getF32Type());
 }
 
 void ProgramBuilder::translate(sched::ReleaseOp release) {
@@ -172,10 +179,11 @@ void ProgramBuilder::translate(sched::ReduceScatterOp reduce) {
   BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
   bool keepsShard = isShard(bucket.op.getGrads());
   if (keepsShard && bucket.gradShard < 0)
-    bucket.gradShard = addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, 4 * bucket.slice);
+    bucket.gradShard =
+        addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, 4 * bucket.slice);
   exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, 4 * bucket.slice);
-  act<exec::ReduceScatterOp>(label("reduce_scatter " + bucket.op.getSymName()), exec::Group::shards, place(bucket.grads), dst,
-                             bucket.slice, actions.getF32Type(), reduce.getAccumulate());
+  act<exec::ReduceScatterOp>(label("reduce_scatter " + bucket.op.getSymName()), exec::Group::shards,
+                             place(bucket.grads), dst, bucket.slice, actions.getF32Type(), reduce.getAccumulate());
   if (keepsShard)
     bucket.grads = -1;
 }
@@ -183,8 +191,9 @@ void ProgramBuilder::translate(sched::ReduceScatterOp reduce) {
 void ProgramBuilder::translate(sched::AllReduceOp reduce) {
   BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
   Piece piece = gradientPiece(bucket, !reduce.getReplicas());
-  act<exec::AllReduceOp>(label("all_reduce " + bucket.op.getSymName()), reduce.getReplicas() ? exec::Group::replicas : exec::Group::all,
-                         piece.place, piece.count, actions.getF32Type());
+  act<exec::AllReduceOp>(label("all_reduce " + bucket.op.getSymName()),
+                         reduce.getReplicas() ? exec::Group::replicas : exec::Group::all, piece.place, piece.count,
+                         actions.getF32Type());
 }
 
 void ProgramBuilder::translate(sched::AllReduceScalarsOp reduce) {
@@ -224,7 +233,8 @@ void ProgramBuilder::finish() {
   actions.setInsertionPointToStart(&program.getBody().front());
   for (auto [id, buffer] : llvm::enumerate(buffers)) {
     int64_t first = buffer.isPersistent ? 0 : buffer.first, last = buffer.isPersistent ? time - 1 : buffer.last;
-    exec::BufferOp::create(actions, timeline.getLoc(), id, buffer.cause, buffer.name, buffer.bytes, 0, first, last, buffer.isPersistent);
+    exec::BufferOp::create(actions, timeline.getLoc(), id, buffer.cause, buffer.name, buffer.bytes, 0, first, last,
+                           buffer.isPersistent);
   }
   timeline.erase();
 }

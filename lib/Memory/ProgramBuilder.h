@@ -38,8 +38,7 @@ private:
   int64_t addBuffer(llvm::StringRef name, exec::Cause cause, int64_t bytes, bool isPersistent = false);
   /// An address that the current action touches.
   exec::PlaceAttr place(int64_t buffer, int64_t offset = 0, int64_t stride = 0);
-  template <typename Op, typename... Args>
-  void act(Args &&...args) {
+  template <typename Op, typename... Args> void act(Args &&...args) {
     Op::create(actions, timeline.getLoc(), std::forward<Args>(args)...);
     ++time;
   }
@@ -66,7 +65,8 @@ private:
   /// This rank's piece of the gradients; `whole`: all of them, where it keeps all.
   Piece gradientPiece(BucketMemory &bucket, bool whole);
   void openGradients(BucketMemory &bucket);
-  void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places, bool first);
+  void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places,
+                   bool first);
   mlir::func::FuncOp cachedKernel(const std::string &name, llvm::StringRef kind, llvm::ArrayRef<mlir::Type> inputs,
                                   llvm::ArrayRef<mlir::Type> results, llvm::ArrayRef<int32_t> accumulate,
                                   llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write);

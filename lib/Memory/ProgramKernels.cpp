@@ -1,5 +1,5 @@
-// The part of a step that is no unit's: clearing what pads gradients, norms, scalars, updates. Each is a function of one
-// kernel, made once per length.
+// The part of a step that is no unit's: clearing what pads gradients, norms, scalars, updates. Each is a function of
+// one kernel, made once per length.
 #include "ProgramBuilder.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -10,8 +10,9 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
 
-func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, StringRef kind, ArrayRef<Type> inputs, ArrayRef<Type> results,
-                                          ArrayRef<int32_t> accumulate, llvm::function_ref<void(OpBuilder &, Block &)> write) {
+func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, StringRef kind, ArrayRef<Type> inputs,
+                                          ArrayRef<Type> results, ArrayRef<int32_t> accumulate,
+                                          llvm::function_ref<void(OpBuilder &, Block &)> write) {
   func::FuncOp &function = functions[name];
   if (function)
     return function;
@@ -36,16 +37,19 @@ void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, Array
 void ProgramBuilder::openGradients(BucketMemory &bucket) {
   if (bucket.grads >= 0)
     return;
-  bucket.grads = addBuffer((bucket.op.getSymName() + "/gradient").str(), exec::Cause::gradients, 4 * bucket.op.getElements());
+  bucket.grads =
+      addBuffer((bucket.op.getSymName() + "/gradient").str(), exec::Cause::gradients, 4 * bucket.op.getElements());
   int64_t end = 0;
   auto clear = [&](int64_t upTo) {
     if (upTo == end)
       return;
     auto type = RankedTensorType::get({upTo - end}, actions.getF32Type());
-    func::FuncOp zero = cachedKernel("zero_" + std::to_string(upTo - end), "loop", {}, {type}, {0}, [&](OpBuilder &b, Block &) {
-      Value zeros = ConstantOp::create(b, timeline.getLoc(), type, DenseElementsAttr::get(type, b.getF32FloatAttr(0)));
-      func::ReturnOp::create(b, timeline.getLoc(), zeros);
-    });
+    func::FuncOp zero =
+        cachedKernel("zero_" + std::to_string(upTo - end), "loop", {}, {type}, {0}, [&](OpBuilder &b, Block &) {
+          Value zeros =
+              ConstantOp::create(b, timeline.getLoc(), type, DenseElementsAttr::get(type, b.getF32FloatAttr(0)));
+          func::ReturnOp::create(b, timeline.getLoc(), zeros);
+        });
     runFunction(zero, "clear padding of " + bucket.op.getSymName(), {place(bucket.grads, 4 * end)}, true);
   };
   for (auto [offset, size] : llvm::zip(bucket.op.getOffsets(), bucket.op.getSizes())) {
@@ -60,12 +64,13 @@ void ProgramBuilder::translate(sched::NormOp norm) {
   Piece piece = gradientPiece(bucket, false);
   auto type = RankedTensorType::get({piece.count}, actions.getF32Type());
   auto f64 = RankedTensorType::get({}, actions.getF64Type());
-  auto function = cachedKernel("norm_" + std::to_string(piece.count), "all", {type}, {f64}, {(int32_t)exec::Accumulate::later},
-                               [&](OpBuilder &b, Block &block) {
+  auto function = cachedKernel("norm_" + std::to_string(piece.count), "all", {type}, {f64},
+                               {(int32_t)exec::Accumulate::later}, [&](OpBuilder &b, Block &block) {
                                  Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, block.getArgument(0));
                                  func::ReturnOp::create(b, norm.getLoc(), squares);
                                });
-  runFunction(function, "norm " + bucket.op.getSymName(), {piece.place, scalar(sched::kSumSquares)}, !norm.getAccumulate());
+  runFunction(function, "norm " + bucket.op.getSymName(), {piece.place, scalar(sched::kSumSquares)},
+              !norm.getAccumulate());
 }
 
 /// Loss, norm and, once for each optimizer group, the factor on the gradients.
@@ -106,17 +111,20 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
   Piece grads = gradientPiece(bucket, !isSliced);
   int64_t stride = isSliced && bucket.op.getParams() == sched::Extent::whole ? 4 * bucket.slice : 0;
   auto type = RankedTensorType::get({grads.count}, actions.getF32Type());
-  SmallVector<Type> states(bucket.states.size(), type), inputs{type, type, RankedTensorType::get({4}, actions.getF32Type())}, results{type};
+  SmallVector<Type> states(bucket.states.size(), type),
+      inputs{type, type, RankedTensorType::get({4}, actions.getF32Type())}, results{type};
   llvm::append_range(inputs, states);
   llvm::append_range(results, states);
   SmallVector<int32_t> accumulate(results.size(), 0);
   std::string name = llvm::formatv("update_{0}_{1}", group, grads.count);
   auto function = cachedKernel(name, "loop", inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
-    auto kind = OptimizerKindAttr::get(b.getContext(), *symbolizeOptimizerKind(hyper.getAs<StringAttr>("kind").getValue()));
+    auto kind =
+        OptimizerKindAttr::get(b.getContext(), *symbolizeOptimizerKind(hyper.getAs<StringAttr>("kind").getValue()));
     auto number = [&](StringRef key) { return hyper.getAs<FloatAttr>(key); };
-    auto step = OptimizerStepOp::create(b, update.getLoc(), type, states, kind, block.getArgument(0), block.getArgument(1),
-                                        block.getArgument(2), block.getArguments().drop_front(3), number("beta1"), number("beta2"),
-                                        number("eps"), number("weight_decay"), number("momentum"));
+    auto step =
+        OptimizerStepOp::create(b, update.getLoc(), type, states, kind, block.getArgument(0), block.getArgument(1),
+                                block.getArgument(2), block.getArguments().drop_front(3), number("beta1"),
+                                number("beta2"), number("eps"), number("weight_decay"), number("momentum"));
     func::ReturnOp::create(b, update.getLoc(), step->getResults());
   });
   SmallVector<Attribute> moved{place(bucket.params, 0, stride)}, places;

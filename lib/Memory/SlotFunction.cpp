@@ -148,7 +148,8 @@ private:
     if (failed(bytes))
       return failure();
     Value scratch = *bytes ? addSlot(MemRefType::get({*bytes}, builder.getI8Type()), "workspace") : Value();
-    exec::CallOp::create(body, call.getLoc(), call.getCalleeAttr(), ins, outs, scratch, body.getDenseI32ArrayAttr(accumulate));
+    exec::CallOp::create(body, call.getLoc(), call.getCalleeAttr(), ins, outs, scratch,
+                         body.getDenseI32ArrayAttr(accumulate));
     return success();
   }
 
@@ -163,14 +164,17 @@ private:
 
   /// Lets the result of a loop take the place of an operand that nobody reads afterwards.
   void overwriteOperand(func::CallOp call, func::FuncOp kernel) {
-    if (call.getNumResults() != 1 || storage.contains(call.getResult(0)) || kernel->getAttrOfType<StringAttr>(kKernelKind).getValue() != "loop")
+    if (call.getNumResults() != 1 || storage.contains(call.getResult(0)) ||
+        kernel->getAttrOfType<StringAttr>(kKernelKind).getValue() != "loop")
       return;
     for (auto [operand, inside] : llvm::zip(call.getOperands(), kernel.getArguments())) {
       auto argument = dyn_cast<BlockArgument>(operand);
-      bool isActivation = argument && argument.getArgNumber() < signature.dies.size() && signature.dies[argument.getArgNumber()];
+      bool isActivation =
+          argument && argument.getArgNumber() < signature.dies.size() && signature.dies[argument.getArgNumber()];
       bool isTemporary = operand.getDefiningOp<func::CallOp>() && !border.contains(operand);
       bool isElementWise = llvm::none_of(inside.getUsers(), [](Operation *user) {
-        return isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::ConcatOp, graph::PadOp, graph::GatherOp, func::ReturnOp>(user);
+        return isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::ConcatOp,
+                   graph::PadOp, graph::GatherOp, func::ReturnOp>(user);
       });
       if ((!isActivation && !isTemporary) || !isElementWise || operand.getType() != call.getResult(0).getType() ||
           lastUse.lookup(operand) != call || llvm::count(call.getOperands(), operand) > 1)
@@ -231,7 +235,8 @@ func::FuncOp xlc::wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   ValueRange slots = function.getArguments();
   exec::CallOp::create(body, kernel.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
-                       slots.take_front(kernel.getNumArguments()), slots.drop_front(kernel.getNumArguments()), Value(), body.getDenseI32ArrayAttr(accumulate));
+                       slots.take_front(kernel.getNumArguments()), slots.drop_front(kernel.getNumArguments()), Value(),
+                       body.getDenseI32ArrayAttr(accumulate));
   func::ReturnOp::create(body, kernel.getLoc());
   return function;
 }

@@ -8,9 +8,9 @@ namespace xlc {
 
 /// What the timeline says of a unit function.
 struct Signature {
-  int64_t params = 0, stores = 0;      ///< last arguments, last results
+  int64_t params = 0, stores = 0;        ///< last arguments, last results
   llvm::SmallVector<int32_t> accumulate; ///< exec::Accumulate of each store
-  llvm::SmallVector<bool> dies;        ///< per activation argument: nobody reads it after any run
+  llvm::SmallVector<bool> dies;          ///< per activation argument: nobody reads it after any run
 };
 
 /// Replaces `function` (kernel calls, views, concats in place) by one whose arguments are slots: its arguments, its

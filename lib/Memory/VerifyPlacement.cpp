@@ -26,9 +26,11 @@ public:
 
   LogicalResult run() {
     for (exec::BufferOp buffer : buffers) {
-      if ((int64_t)buffer.getOffset() < 0 || (int64_t)(buffer.getOffset() + buffer.getSize()) > (int64_t)program.getArena())
-        return buffer.emitOpError() << "'" << buffer.getName() << "' ends at byte " << buffer.getOffset() + buffer.getSize()
-                                    << " of an arena of " << program.getArena();
+      if ((int64_t)buffer.getOffset() < 0 ||
+          (int64_t)(buffer.getOffset() + buffer.getSize()) > (int64_t)program.getArena())
+        return buffer.emitOpError() << "'" << buffer.getName() << "' ends at byte "
+                                    << buffer.getOffset() + buffer.getSize() << " of an arena of "
+                                    << program.getArena();
       if (buffer.getPersistent()) {
         if (int64_t other = ownerOf(buffer); other >= 0)
           return overlap(buffer, buffer, other);
@@ -132,8 +134,8 @@ private:
   }
 
   LogicalResult overlap(Operation *action, exec::BufferOp buffer, int64_t other) {
-    return action->emitOpError() << "reads buffer '" << buffer.getName() << "', over which '" << buffers[other].getName()
-                                 << "' was written while it was live";
+    return action->emitOpError() << "reads buffer '" << buffer.getName() << "', over which '"
+                                 << buffers[other].getName() << "' was written while it was live";
   }
 
   /// Cuts [begin, end) out of the map and gives it to `buffer`.

@@ -34,7 +34,8 @@ MemRefType Layout::getMemory() const {
   return MemRefType::get(sizes, element, StridedLayoutAttr::get(root.getContext(), 0, strides));
 }
 
-std::optional<SmallVector<int64_t>> xlc::reshapeStrides(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, ArrayRef<int64_t> to) {
+std::optional<SmallVector<int64_t>> xlc::reshapeStrides(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                                                        ArrayRef<int64_t> to) {
   SmallVector<int64_t> result(to.size(), 1);
   if (sizes.empty() || llvm::is_contained(sizes, 0))
     return result;

@@ -56,7 +56,9 @@ void describeBuckets(const Compilation &compilation, exec::ProgramOp program, pl
     auto made = std::make_unique<plan::BucketT>();
     made->name = bucket.getSymName().str(), made->elements = bucket.getElements(), made->group = bucket.getGroup();
     made->shard_elements = bucket.getElements() / program.getShards();
-    auto extent = [](sched::Extent extent) { return extent == sched::Extent::shard ? plan::Extent::Shard : plan::Extent::Whole; };
+    auto extent = [](sched::Extent extent) {
+      return extent == sched::Extent::shard ? plan::Extent::Shard : plan::Extent::Whole;
+    };
     made->params = extent(bucket.getParams()), made->states_extent = extent(bucket.getStates());
     made->place = std::make_unique<plan::Place>(resolvePlace(program, entry.getAs<exec::PlaceAttr>("params")));
     for (auto state : entry.getAs<ArrayAttr>("states").getAsRange<exec::PlaceAttr>())
@@ -81,7 +83,9 @@ void describeGroups(ModuleOp module, plan::PlanT &plan) {
     auto number = [&](StringRef name) { return group.getAs<FloatAttr>(name).getValueAsDouble(); };
     auto made = std::make_unique<plan::OptimizerGroupT>();
     StringRef kind = group.getAs<StringAttr>("kind").getValue();
-    made->kind = kind == "sgd" ? plan::OptimizerKind::Sgd : kind == "adam" ? plan::OptimizerKind::Adam : plan::OptimizerKind::AdamW;
+    made->kind = kind == "sgd"    ? plan::OptimizerKind::Sgd
+                 : kind == "adam" ? plan::OptimizerKind::Adam
+                                  : plan::OptimizerKind::AdamW;
     made->lr = number("lr"), made->beta1 = number("beta1"), made->beta2 = number("beta2"), made->eps = number("eps");
     made->weight_decay = number("weight_decay"), made->momentum = number("momentum");
     plan.groups.push_back(std::move(made));
@@ -146,7 +150,9 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation, S
   describeGroups(module, *plan);
   describeInputs(compilation, *plan);
   describeTraffic(program, *plan);
-  plan->loss = std::make_unique<plan::Place>(resolvePlace(program, program->getAttrOfType<exec::PlaceAttr>(exec::kLoss)));
-  plan->norm = std::make_unique<plan::Place>(resolvePlace(program, program->getAttrOfType<exec::PlaceAttr>(exec::kNorm)));
+  plan->loss =
+      std::make_unique<plan::Place>(resolvePlace(program, program->getAttrOfType<exec::PlaceAttr>(exec::kLoss)));
+  plan->norm =
+      std::make_unique<plan::Place>(resolvePlace(program, program->getAttrOfType<exec::PlaceAttr>(exec::kNorm)));
   return plan;
 }

@@ -112,7 +112,8 @@ LogicalResult memory(Compilation &compilation) {
 constexpr Phase phases[] = {
     {"Spec", "YAML", "one checked struct", "nothing; it understands", "every value is legal for itself", spec},
     {"Import", "ONNX", "graph",
-     "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds units",
+     "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds "
+     "units",
      "every op is of the graph dialect and has static shapes, a source name and a unit", import},
     {"Differentiate", "graph", "graph", "backward by one rule per op, and the optimizer's update",
      "every trainable parameter has a gradient; every op has a role", differentiate},
@@ -120,7 +121,8 @@ constexpr Phase phases[] = {
      "the micro-batch only calls unit functions, each unit once forward and once backward", stage},
     {"DataParallel", "graph", "sched",
      "buckets; where parameters, gradients and states live; which actions gather, release and reduce",
-     "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp", dataParallel},
+     "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp",
+     dataParallel},
     {"Schedule", "sched", "sched", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", schedule},
     {"Memory", "sched", "exec", "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank",

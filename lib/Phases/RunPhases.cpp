@@ -48,8 +48,8 @@ LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options
 void xlc::printPhases(raw_ostream &out) {
   out << "| # | phase | in → out | what it decides | gate |\n|---|---|---|---|---|\n";
   for (auto [number, phase] : llvm::enumerate(getPhases()))
-    out << "| " << number << " | `" << phase.name << "` | " << phase.input << " → " << phase.output << " | " << phase.decides
-        << " | " << phase.gate << " |\n";
+    out << "| " << number << " | `" << phase.name << "` | " << phase.input << " → " << phase.output << " | "
+        << phase.decides << " | " << phase.gate << " |\n";
 }
 
 void xlc::registerDialects(DialectRegistry &registry) {

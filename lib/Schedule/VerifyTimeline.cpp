@@ -23,7 +23,7 @@ namespace {
 struct BucketState {
   BucketOp op;
   bool areParamsWhole = false, isUpdated = false;
-  bool isStale = false;                             ///< this rank has updated its slice, the others' are those of before
+  bool isStale = false; ///< this rank has updated its slice, the others' are those of before
   llvm::DenseMap<Attribute, int64_t> contributions; ///< of this rank, per member, not reduced yet
   int64_t reducedMicroBatches = 0;                  ///< in the sum this rank keeps
   bool isReplicaReduced = false, isCounted = false;
@@ -45,10 +45,11 @@ public:
     for (Operation &op : timeline.getBody().front()) {
       if (auto bucket = op.getAttrOfType<FlatSymbolRefAttr>("bucket"); bucket && !buckets.contains(bucket.getAttr()))
         return op.emitOpError() << "names bucket '" << bucket.getValue() << "', which does not exist";
-      LogicalResult result = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-                                 .Case<RunOp, AllGatherOp, ReleaseOp, ReduceScatterOp, AllReduceOp, NormOp,
-                                       AllReduceScalarsOp, ScalarsOp, UpdateOp>([&](auto action) { return check(action); })
-                                 .Default([](Operation *) { return success(); });
+      LogicalResult result =
+          llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+              .Case<RunOp, AllGatherOp, ReleaseOp, ReduceScatterOp, AllReduceOp, NormOp, AllReduceScalarsOp, ScalarsOp,
+                    UpdateOp>([&](auto action) { return check(action); })
+              .Default([](Operation *) { return success(); });
       if (failed(result))
         return failure();
     }
@@ -56,7 +57,8 @@ public:
       if (isTrained(state) && !state.isUpdated)
         return timeline.emitOpError() << "never updates bucket '" << name.getValue() << "'";
       else if (state.isStale)
-        return timeline.emitOpError() << "ends before the updated slices of bucket '" << name.getValue() << "' are gathered";
+        return timeline.emitOpError() << "ends before the updated slices of bucket '" << name.getValue()
+                                      << "' are gathered";
     return success();
   }
 
@@ -84,7 +86,8 @@ private:
     int64_t &count = owner.contains(name) ? buckets.find(owner[name])->second.contributions[name] : scalarStores[name];
     if (accumulates != (count > 0))
       return run.emitOpError() << (accumulates ? "adds to " : "overwrites ") << name
-                               << (accumulates ? ", to which nothing was written" : ", which holds an earlier contribution");
+                               << (accumulates ? ", to which nothing was written"
+                                               : ", which holds an earlier contribution");
     ++count;
     if (owner.contains(name))
       buckets.find(owner[name])->second.isCounted = false;
@@ -122,7 +125,8 @@ private:
       return failure();
     bool keepsShard = state.op.getGrads() == Extent::shard;
     if (reduce.getAccumulate() != (keepsShard && state.reducedMicroBatches > 0))
-      return reduce.emitOpError() << (reduce.getAccumulate() ? "adds to a sum that is not there" : "overwrites the sum of earlier micro-batches");
+      return reduce.emitOpError() << (reduce.getAccumulate() ? "adds to a sum that is not there"
+                                                             : "overwrites the sum of earlier micro-batches");
     state.reducedMicroBatches = keepsShard ? state.reducedMicroBatches + 1 : timeline.getMicroBatches();
     return success();
   }
@@ -150,8 +154,10 @@ private:
       return success();
     }
     bool isHybrid = timeline.getRanks() > timeline.getShards() && state.op.getStates() == Extent::shard;
-    if (state.reducedMicroBatches != (int64_t)timeline.getMicroBatches() || (isHybrid && !state.isReplicaReduced) || !state.contributions.empty())
-      return op->emitOpError() << "uses the gradients of bucket '" << state.op.getSymName() << "' before they are summed over all ranks";
+    if (state.reducedMicroBatches != (int64_t)timeline.getMicroBatches() || (isHybrid && !state.isReplicaReduced) ||
+        !state.contributions.empty())
+      return op->emitOpError() << "uses the gradients of bucket '" << state.op.getSymName()
+                               << "' before they are summed over all ranks";
     return success();
   }
 
@@ -162,7 +168,8 @@ private:
     if (state.isCounted)
       return norm.emitOpError("counts a bucket twice");
     if (norm.getAccumulate() != hasNorm)
-      return norm.emitOpError() << (hasNorm ? "overwrites the squares of other buckets" : "adds to squares that are not there");
+      return norm.emitOpError() << (hasNorm ? "overwrites the squares of other buckets"
+                                            : "adds to squares that are not there");
     state.isCounted = hasNorm = true;
     return success();
   }

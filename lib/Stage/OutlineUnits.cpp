@@ -32,7 +32,8 @@ std::string nameOf(const Section &section) {
 }
 
 /// Sections in order of their first op. Fails where an op has no unit or role.
-LogicalResult findSections(func::FuncOp function, std::vector<Section> &sections, DenseMap<Operation *, size_t> &sectionOf) {
+LogicalResult findSections(func::FuncOp function, std::vector<Section> &sections,
+                           DenseMap<Operation *, size_t> &sectionOf) {
   DenseMap<std::pair<Attribute, int>, size_t> index;
   for (Operation &op : function.front().without_terminator()) {
     ModelUnitAttr unit = getUnit(&op);
@@ -50,7 +51,8 @@ LogicalResult findSections(func::FuncOp function, std::vector<Section> &sections
 }
 
 /// Fills in what crosses the section's border, in the order of first use or definition.
-LogicalResult findBorder(func::FuncOp function, Section &section, size_t self, const DenseMap<Operation *, size_t> &sectionOf) {
+LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
+                         const DenseMap<Operation *, size_t> &sectionOf) {
   llvm::SetVector<Value> values, params;
   auto terminator = function.front().getTerminator();
   for (Operation *op : section.ops) {
@@ -67,15 +69,15 @@ LogicalResult findBorder(func::FuncOp function, Section &section, size_t self, c
       }
     }
     for (Value result : op->getResults()) {
-      bool isOut = llvm::any_of(result.getUsers(), [&](Operation *user) {
-        return user != terminator && sectionOf.lookup(user) != self;
-      });
+      bool isOut = llvm::any_of(result.getUsers(),
+                                [&](Operation *user) { return user != terminator && sectionOf.lookup(user) != self; });
       if (isOut)
         section.outs.push_back(result);
     }
   }
   for (Value returned : terminator->getOperands()) // in the order of the micro-batch's results
-    if (Operation *op = returned.getDefiningOp(); op && sectionOf.lookup(op) == self && !llvm::is_contained(section.stores, returned))
+    if (Operation *op = returned.getDefiningOp();
+        op && sectionOf.lookup(op) == self && !llvm::is_contained(section.stores, returned))
       section.stores.push_back(returned);
   section.values = values.takeVector();
   section.params = params.takeVector();
@@ -130,7 +132,8 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
 
 private:
   /// The class's function that does what the section does; a new one where none does.
-  static func::FuncOp shareOrOutline(OpBuilder &builder, const Section &section, llvm::StringMap<SmallVector<func::FuncOp>> &byClass) {
+  static func::FuncOp shareOrOutline(OpBuilder &builder, const Section &section,
+                                     llvm::StringMap<SmallVector<func::FuncOp>> &byClass) {
     std::string name = nameOf(section);
     SmallVector<func::FuncOp> &known = byClass[name];
     func::FuncOp function = outline(builder, section, known.empty() ? name : name + "_" + std::to_string(known.size()));

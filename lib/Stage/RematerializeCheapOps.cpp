@@ -13,9 +13,7 @@ using namespace xlc::graph;
 namespace {
 
 /// Ops that compute nothing: constants, and other arrangements of a value's elements.
-bool isCheap(Operation *op) {
-  return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp>(op);
-}
+bool isCheap(Operation *op) { return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp>(op); }
 
 /// Copies cheap forward ops for the backward of one unit; a copy is shared by all ops of that unit.
 class Copies {

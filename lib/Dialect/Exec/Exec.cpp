@@ -23,4 +23,3 @@ void ExecDialect::initialize() {
 #include "xlc/Dialect/Exec/ExecOps.cpp.inc"
       >();
 }
-

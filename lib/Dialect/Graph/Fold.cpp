@@ -17,8 +17,8 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
-  bool isIdentity = llvm::all_of(llvm::enumerate(getPermutation()),
-                                 [](auto pair) { return (int64_t)pair.index() == pair.value(); });
+  bool isIdentity =
+      llvm::all_of(llvm::enumerate(getPermutation()), [](auto pair) { return (int64_t)pair.index() == pair.value(); });
   if (isIdentity)
     return getX();
   auto producer = getX().getDefiningOp<TransposeOp>();

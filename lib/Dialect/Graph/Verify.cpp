@@ -3,7 +3,6 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "xlc/Dialect/Graph/Graph.h"
 
-
 using namespace mlir;
 using namespace xlc::graph;
 
@@ -23,9 +22,7 @@ static LogicalResult expectDimension(Operation *op, int64_t dimension, int64_t r
   return op->emitOpError() << "dimension " << dimension << " is outside rank " << rank;
 }
 
-LogicalResult ScaleOp::verify() {
-  return getDenominator() != 0 ? success() : emitOpError("denominator is zero");
-}
+LogicalResult ScaleOp::verify() { return getDenominator() != 0 ? success() : emitOpError("denominator is zero"); }
 
 LogicalResult IotaOp::verify() { return expectDimension(*this, getDimension(), typeOf(getY()).getRank()); }
 
@@ -47,7 +44,8 @@ LogicalResult ReshapeOp::verify() {
 LogicalResult TransposeOp::verify() {
   ArrayRef<int64_t> permutation = getPermutation();
   if (!isPermutationVector(permutation) || permutation.size() != shapeOf(getX()).size())
-    return emitOpError() << "[" << permutation << "] is not a permutation of the dimensions of [" << shapeOf(getX()) << "]";
+    return emitOpError() << "[" << permutation << "] is not a permutation of the dimensions of [" << shapeOf(getX())
+                         << "]";
   SmallVector<int64_t> shape;
   for (int64_t dimension : permutation)
     shape.push_back(shapeOf(getX())[dimension]);
@@ -106,7 +104,8 @@ LogicalResult ReduceOp::verify() {
   int64_t last = -1;
   for (int64_t dimension : getDimensions()) {
     if (dimension <= last || dimension >= typeOf(getX()).getRank())
-      return emitOpError() << "dimensions [" << getDimensions() << "] must ascend within rank " << typeOf(getX()).getRank();
+      return emitOpError() << "dimensions [" << getDimensions() << "] must ascend within rank "
+                           << typeOf(getX()).getRank();
     last = dimension;
   }
   for (auto [i, size] : llvm::enumerate(shapeOf(getX())))
@@ -132,7 +131,8 @@ LogicalResult GatherOp::verify() {
 LogicalResult ScatterAddOp::verify() {
   if (failed(expectDimension(*this, getDimension(), typeOf(getY()).getRank())))
     return failure();
-  return expectShape(*this, "updates", getUpdates(), gatherShape(shapeOf(getY()), shapeOf(getIndices()), getDimension()));
+  return expectShape(*this, "updates", getUpdates(),
+                     gatherShape(shapeOf(getY()), shapeOf(getIndices()), getDimension()));
 }
 
 StringRef ContractOp::getLettersA() { return getSpec().split(',').first; }

@@ -27,8 +27,8 @@ void SchedDialect::initialize() {
 LogicalResult BucketOp::verify() {
   size_t count = getMembers().size();
   if (getOffsets().size() != count || getSizes().size() != count)
-    return emitOpError() << "has " << count << " members, " << getOffsets().size() << " offsets and " << getSizes().size()
-                         << " sizes";
+    return emitOpError() << "has " << count << " members, " << getOffsets().size() << " offsets and "
+                         << getSizes().size() << " sizes";
   int64_t end = 0;
   for (auto [member, offset, size] : llvm::zip(getMembers(), getOffsets(), getSizes())) {
     if (offset < end || offset + size > (int64_t)getElements())
