@@ -1,11 +1,8 @@
-// See MatchValues.h. Masks are recognised by their elements, whatever computed them.
+// See MatchValues.h.
 #include "MatchValues.h"
 
 using namespace mlir;
 using namespace xlc;
-
-/// From here on, a score added to the mask is exp(...) = 0 beside any other; old GPT-2 exports use -10000.
-static constexpr double forbidden = -1e4;
 
 DenseElementsAttr xlc::findConstant(Value value) {
   while (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
@@ -43,46 +40,4 @@ bool xlc::peelFactor(Value &value, double &factor) {
       return true;
     }
   return false;
-}
-
-/// Classifies a mask by the question "may element i be attended to" (none: neither yes nor no).
-template <typename Allows>
-static std::optional<graph::Mask> classify(DenseElementsAttr mask, int64_t queries, int64_t keys, Allows allows) {
-  auto type = cast<RankedTensorType>(mask.getType());
-  if (mask.isSplat()) {
-    std::optional<bool> all = allows(0);
-    return all == true ? std::optional(graph::Mask::none) : std::nullopt;
-  }
-  int64_t rank = type.getRank();
-  if (rank < 2 || type.getDimSize(rank - 2) != queries || type.getDimSize(rank - 1) != keys)
-    return std::nullopt;
-  bool isCausal = true, isNone = true;
-  for (int64_t i = 0, n = type.getNumElements(); i < n && (isCausal || isNone); ++i) {
-    std::optional<bool> allowed = allows(i);
-    if (!allowed)
-      return std::nullopt;
-    bool isPast = i % keys <= i / keys % queries;
-    isCausal &= *allowed == isPast;
-    isNone &= *allowed;
-  }
-  return isNone ? std::optional(graph::Mask::none) : isCausal ? std::optional(graph::Mask::causal) : std::nullopt;
-}
-
-std::optional<graph::Mask> xlc::findAdditiveMask(Value mask, int64_t queries, int64_t keys) {
-  DenseElementsAttr elements = findConstant(mask);
-  if (!elements || !elements.getElementType().isF32())
-    return std::nullopt;
-  auto values = elements.getValues<float>();
-  return classify(elements, queries, keys, [&](int64_t i) -> std::optional<bool> {
-    float value = values[i];
-    return value == 0 ? std::optional(true) : value <= forbidden ? std::optional(false) : std::nullopt;
-  });
-}
-
-std::optional<graph::Mask> xlc::findBooleanMask(Value mask, int64_t queries, int64_t keys, bool keeps) {
-  DenseElementsAttr elements = findConstant(mask);
-  if (!elements || !elements.getElementType().isInteger(1))
-    return std::nullopt;
-  auto values = elements.getValues<bool>();
-  return classify(elements, queries, keys, [&](int64_t i) { return std::optional(values[i] == keeps); });
 }
