@@ -19,7 +19,7 @@ bool isCheap(Operation *op) { return isa<ConstantOp, IotaOp, BroadcastOp, Reshap
 /// Ops that compute an element from elements of their operands, one each.
 bool isElementwise(Operation *op) {
   return (op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<SoftmaxOp>(op)) ||
-         isa<CompareOp, SelectOp, CastOp, IsNanOp, ConcatOp, PadOp>(op);
+         isa<CompareOp, SelectOp, CastOp, IsNanOp, ConcatOp>(op);
 }
 
 /// Copies cheap forward ops for the backward of one unit; a copy is shared by all ops of that unit.
