@@ -2,6 +2,7 @@
 #include "AttentionMask.h"
 
 #include "Importer.h"
+#include "MaskRows.h"
 #include "MatchValues.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
@@ -138,14 +139,21 @@ void AttentionMask::readCondition(FactoredValue value, bool keeps, double fill, 
 // Known masks
 //===----------------------------------------------------------------------===//
 
-/// A constant that allows keys by their distance; false where `value` is not one.
+/// The constant behind views; null where `value` is none.
+DenseElementsAttr AttentionMask::findConstant(FactoredValue &value) {
+  while (!value.value.getDefiningOp<graph::ConstantOp>())
+    if (!factors.stepBack(value))
+      return {};
+  return dyn_cast<DenseElementsAttr>(value.value.getDefiningOp<graph::ConstantOp>().getValue());
+}
+
+/// What is known and allows keys by their distance, be it a constant or made of positions; false where `value` does
+/// not.
 bool AttentionMask::readKnown(const FactoredValue &value, bool keeps, double factor) {
   FactoredValue base = value;
-  while (!base.value.getDefiningOp<graph::ConstantOp>())
-    if (!factors.stepBack(base))
-      return false;
-  auto mask = dyn_cast<DenseElementsAttr>(base.value.getDefiningOp<graph::ConstantOp>().getValue());
-  std::optional<Distances> found = mask ? classify(mask, base, keeps, factor) : std::nullopt;
+  DenseElementsAttr mask = findConstant(base);
+  std::optional<Distances> found =
+      mask ? classify(mask, base, keeps, factor) : classifyExpression(value, keeps, factor);
   if (!found)
     return false;
   int64_t low = std::max(distances.low, found->low), high = std::min(distances.high, found->high);
@@ -167,12 +175,15 @@ graph::Mask AttentionMask::getKind() const {
 
 int64_t AttentionMask::getWindow() const { return distances.high == INT64_MAX ? 0 : distances.high + 1; }
 
-/// Whether the mask allows element i; none where it says neither yes nor no.
+/// Whether a number that is added allows a key; none where it says neither yes nor no.
+static std::optional<bool> allows(double added) {
+  return added == 0 ? std::optional(true) : added <= forbidden ? std::optional(false) : std::nullopt;
+}
+
 static std::optional<bool> allows(DenseElementsAttr mask, int64_t i, bool keeps, double factor) {
   if (mask.getElementType().isInteger(1))
     return mask.getValues<bool>()[i] == keeps;
-  double value = mask.getElementType().isF32() ? mask.getValues<float>()[i] : mask.getValues<double>()[i];
-  return value == 0 ? std::optional(true) : value * factor <= forbidden ? std::optional(false) : std::nullopt;
+  return allows(factor * (mask.getElementType().isF32() ? mask.getValues<float>()[i] : mask.getValues<double>()[i]));
 }
 
 /// The distances at which `allowed` [queries, keys] holds, if it goes by distance.
@@ -194,6 +205,57 @@ static std::optional<Distances> findDistances(int64_t queries, int64_t keys, All
   if (low > high)
     return std::nullopt;
   return Distances{low <= 1 - keys ? INT64_MIN : low, high >= queries - 1 ? INT64_MAX : high};
+}
+
+/// The distances at which the keys of `rows` lie, if those are all that the distances allow.
+static std::optional<Distances> findDistances(const MaskRows &rows, int64_t keys, bool isInside) {
+  std::vector<KeyInterval> allowed = rows.rows;
+  for (KeyInterval &row : allowed)
+    if (!isInside && row.begin != row.end && row.begin != 0 && row.end != keys)
+      return std::nullopt;
+    else if (!isInside)
+      row = row.begin == row.end ? KeyInterval{0, keys}
+            : row.begin == 0     ? KeyInterval{row.end, keys}
+                                 : KeyInterval{0, row.begin};
+  int64_t low = INT64_MAX, high = INT64_MIN, queries = (int64_t)allowed.size();
+  for (auto [i, row] : llvm::enumerate(allowed))
+    if (row.begin < row.end)
+      low = std::min(low, (int64_t)i - row.end + 1), high = std::max(high, (int64_t)i - row.begin);
+  if (low > high)
+    return std::nullopt;
+  for (auto [i, row] : llvm::enumerate(allowed)) {
+    int64_t begin = std::max<int64_t>(0, (int64_t)i - high), end = std::min<int64_t>(keys, (int64_t)i - low + 1);
+    if (row.begin == row.end ? begin < end : row.begin != begin || row.end != end)
+      return std::nullopt;
+  }
+  return Distances{low <= 1 - keys ? INT64_MIN : low, high >= queries - 1 ? INT64_MAX : high};
+}
+
+/// A mask that is an expression of positions, too large to be written down.
+std::optional<Distances> AttentionMask::classifyExpression(const FactoredValue &value, bool keeps,
+                                                           double factor) const {
+  FactorList query = factors.expand(scores.query), key = factors.expand(scores.key);
+  size_t rank = value.dims.size();
+  if (rank < 2 || factors.expand(value.dims[rank - 1]) != key || factors.expand(value.dims[rank - 2]) != query)
+    return std::nullopt;
+  int64_t queries = factors.sizeOf(query), keys = factors.sizeOf(key);
+  MaskMemory::Question question(value.value.getAsOpaquePointer(), -1, -1, queries, keeps, factor);
+  auto [known, isNew] = memory.answers.try_emplace(question);
+  if (!isNew)
+    return known->second;
+  std::optional<MaskRows> rows = findMaskRows(value.value, queries, keys);
+  if (!rows)
+    return std::nullopt;
+  auto is = [&](double number) {
+    return isBoolean(value.value) ? std::optional((number != 0) == keeps) : allows(factor * number);
+  };
+  std::optional<bool> inside = is(rows->inside), outside = is(rows->outside);
+  bool isAll = llvm::all_of(rows->rows, [&](KeyInterval row) { return row == KeyInterval{0, keys}; });
+  if (isAll ? inside == true : inside == true && outside == true)
+    known->second = Distances();
+  else if (inside && outside && *inside != *outside)
+    known->second = findDistances(*rows, keys, *inside);
+  return known->second;
 }
 
 std::optional<Distances> AttentionMask::classify(DenseElementsAttr mask, const FactoredValue &value, bool keeps,
@@ -270,7 +332,8 @@ Value AttentionMask::buildBias(OpBuilder &builder, Location loc, Type elementTyp
 Value AttentionMask::buildTerms(OpBuilder &builder, Location loc, Value allowed, Type elementType) const {
   Value sum;
   auto add = [&](Value condition, double fill) {
-    Value zero = splat(builder, loc, 0, condition, elementType), low = splat(builder, loc, fill, condition, elementType);
+    Value zero = splat(builder, loc, 0, condition, elementType),
+          low = splat(builder, loc, fill, condition, elementType);
     Value term = graph::SelectOp::create(builder, loc, zero.getType(), condition, zero, low);
     sum = combine<graph::AddOp>(builder, loc, sum, term);
   };

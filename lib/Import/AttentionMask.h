@@ -2,8 +2,8 @@
 //
 // Exporters write one mask in many ways: added or selected, as 0 and -3.4e38 (or -1e9, -1e4, -inf), causal and padding
 // joined by And or added up, made from positions or from an input. So it is taken apart: what is known and allows
-// keys by their distance from the query becomes the op's `causal` and `window`; the rest becomes its bias, no larger than
-// what it depends on.
+// keys by their distance from the query becomes the op's `causal` and `window`; the rest becomes its bias, no larger
+// than what it depends on.
 #ifndef XLC_IMPORT_ATTENTIONMASK_H
 #define XLC_IMPORT_ATTENTIONMASK_H
 
@@ -68,6 +68,8 @@ private:
   bool readKnown(const FactoredValue &value, bool keeps, double factor);
   std::optional<Distances> classify(mlir::DenseElementsAttr mask, const FactoredValue &value, bool keeps,
                                     double factor) const;
+  std::optional<Distances> classifyExpression(const FactoredValue &value, bool keeps, double factor) const;
+  mlir::DenseElementsAttr findConstant(FactoredValue &value);
   bool isKind(int64_t low, int64_t high) const;
   mlir::Value place(mlir::OpBuilder &builder, mlir::Location loc, const FactoredValue &value) const;
   mlir::Value buildCondition(mlir::OpBuilder &builder, mlir::Location loc, const Condition &condition) const;

@@ -7,9 +7,9 @@
 //
 //     summed by the first product: width       softmax along it: key       in the result and v only: width of v
 //     in q only: a query, or a head of a group that shares its keys       in q and k: batch, or a group of heads
+#include "RaiseAttention.h"
 #include "AttentionMask.h"
 #include "MatchValues.h"
-#include "RaiseAttention.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "xlc/Import/Passes.h"
 
@@ -41,22 +41,22 @@ public:
   bool match(graph::ContractOp product) {
     for (unsigned side : {0u, 1u})
       if (readProduct(product, side))
-        return matchScores() && classify() && readMasks();
+        return matchScores() && readMasks();
     return false;
   }
 
   StringRef getProblem() const { return problem; }
   graph::SoftmaxOp getSoftmax() const { return softmax; }
 
-  /// Whether a product stands behind scales, masks and rearrangements.
+  /// Whether a product stands behind what happens to each element, and rearrangements.
   static bool leadsToProduct(Value value, int depth = 0) {
     Operation *op = value.getDefiningOp();
     if (!op || depth > 8)
       return false;
     if (isa<graph::ContractOp>(op))
       return true;
-    if (!isa<graph::AddOp, graph::SubOp, graph::MulOp, graph::DivOp, graph::ScaleOp, graph::SelectOp, graph::MaxOp,
-             graph::ReshapeOp, graph::TransposeOp>(op))
+    bool isElementwise = op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<graph::SoftmaxOp>(op);
+    if (!isElementwise && !isa<graph::SelectOp, graph::ReshapeOp, graph::TransposeOp>(op))
       return false;
     return llvm::any_of(op->getOperands(), [&](Value operand) { return leadsToProduct(operand, depth + 1); });
   }
@@ -215,10 +215,11 @@ private:
   //===--------------------------------------------------------------------===//
 
   bool hasAny(ArrayRef<int> list, ArrayRef<int> parts) const {
-    return llvm::any_of(factors.expand(parts), [&](int part) { return llvm::is_contained(factors.expand(list), part); });
+    return llvm::any_of(factors.expand(parts),
+                        [&](int part) { return llvm::is_contained(factors.expand(list), part); });
   }
 
-  bool classify() {
+  void classify() {
     ArrayRef<FactorList> dims = softmaxDims;
     FactorList inKeys = factors.flatten(keys);
     llvm::append_range(inKeys, factors.flatten(values));
@@ -234,14 +235,6 @@ private:
     llvm::append_range(members, rows);
     scores.heads = groups;
     llvm::append_range(scores.heads, members);
-    FactorList all = scores.batch;
-    for (const FactorList &list : {scores.heads, scores.query, scores.key, width, valueWidth})
-      llvm::append_range(all, factors.expand(list));
-    for (const FactoredValue *value : {&queries, &keys, &values})
-      for (int factor : factors.flatten(*value))
-        if (!llvm::is_contained(all, factor))
-          return fail("its factors have a dimension of their own");
-    return true;
   }
 
   /// The factor that counts positions: the longest of the scores' rows, or of what else only queries have.
@@ -259,6 +252,7 @@ private:
   }
 
   bool readMasks() {
+    classify();
     mask.emplace(factors, scores, memory);
     for (const MaskStep &step : masks)
       if (step.isAdded)

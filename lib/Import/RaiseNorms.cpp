@@ -1,6 +1,7 @@
 // Recognises RMS norm and layer norm written in small ops.
 //
-//     x ─► (x - mean) ─► square ─► mean ─► + epsilon ─► sqrt ─► divide x, or multiply by the reciprocal ─► * weight ─► + bias
+//     x ─► (x - mean) ─► square ─► mean ─► + epsilon ─► sqrt ─► divide x, or multiply by the reciprocal ─► * weight ─►
+//     + bias
 //          only layer norm
 //
 // Statistics of rows are [..., 1] in one file and [...] in the next; row-major order does not change with it, so
@@ -72,7 +73,7 @@ Value findRoot(Value root, bool &isInverse) {
 }
 
 struct Norm {
-  Value x, result;     ///< before centring; normalised
+  Value x, result; ///< before centring; normalised
   bool isCentred;
   double epsilon;
 };
@@ -141,11 +142,10 @@ void raise(const Norm &norm) {
     weight = fill(builder, loc, 1, width, type.getElementType());
   if (norm.isCentred && !bias)
     bias = fill(builder, loc, 0, width, type.getElementType());
-  Value y = norm.isCentred ? graph::LayerNormOp::create(builder, loc, TypeRange{type, rows, rows}, norm.x, weight,
-                                                        bias, epsilon)
-                                 .getY()
-                           : graph::RmsNormOp::create(builder, loc, TypeRange{type, rows}, norm.x, weight, epsilon)
-                                 .getY();
+  Value y =
+      norm.isCentred
+          ? graph::LayerNormOp::create(builder, loc, TypeRange{type, rows, rows}, norm.x, weight, bias, epsilon).getY()
+          : graph::RmsNormOp::create(builder, loc, TypeRange{type, rows}, norm.x, weight, epsilon).getY();
   last.replaceAllUsesWith(y);
 }
 
