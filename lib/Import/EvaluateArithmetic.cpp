@@ -221,8 +221,8 @@ bool xlc::onnx::evaluateXor(Evaluation &e) { return logical(e, std::bit_xor<int6
 /// Integers bit by bit.
 template <typename F> static bool bitwise(Evaluation &e, F function) {
   ElementType type = e.inputs[0]->type;
-  return isFloat(type) || type == ElementType::Bool
-             ? e.fail("needs integers")
+  return type != ElementType::Int32 && type != ElementType::Int64
+             ? e.fail("needs int32 or int64")
              : zip<int64_t, int64_t>(e, *e.inputs[0], *e.inputs.back(), type, function);
 }
 bool xlc::onnx::evaluateBitwiseAnd(Evaluation &e) { return bitwise(e, std::bit_and<int64_t>()); }

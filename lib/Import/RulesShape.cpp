@@ -163,14 +163,15 @@ bool xlc::onnx::importPad(NodeImport &n) {
   std::string mode = getString(n.node, "mode", "constant");
   Shape low, high, from = n.shape(0);
   Value x = n.value(0);
+  bool isConstant = mode == "constant";
+  if (!isConstant && mode != "reflect" && mode != "edge" && mode != "wrap")
+    return n.fail("has mode '" + mode + "'; constant, reflect, edge and wrap are known");
   if (!x || !readPads(n, low, high))
     return false;
-  if (mode == "reflect" || mode == "edge" || mode == "wrap") {
+  if (!isConstant) {
     Value padded = padByCopy(n, x, mode, low, high);
     return padded && n.produce(padded);
   }
-  if (mode != "constant")
-    return n.fail("has mode '" + mode + "'; constant, reflect, edge and wrap are known");
   if (n.has(2) && countElements(n.shape(2)) != 1)
     return n.fail("needs one value to pad with");
   SliceRange cut{Shape(from.size(), 0), Shape(from.size(), 1), from};
