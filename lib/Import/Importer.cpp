@@ -227,12 +227,34 @@ void Importer::importNode(unsigned index, ArrayRef<Value> parameters) {
     return diagnostics.error(node.describe() + " has " + Twine(given) + " inputs, at most " + Twine(op.maxInputs) +
                              " are known");
   auto bias = plan.vanishedBiases.find(index);
-  if (op.evaluate && (allConstant || node.op == "Shape" || node.op == "Size"))
+  bool isSmall = !op.import || !allConstant || !unfolds(node, inputs);
+  if (op.evaluate && isSmall && (allConstant || node.op == "Shape" || node.op == "Size"))
     evaluate(node, op, inputs);
   else if (op.import)
     import(index, op, inputs, bias == plan.vanishedBiases.end() ? Value() : parameters[bias->second]);
   else
     diagnostics.error(node.describe() + " needs inputs that are known when the model is compiled");
+}
+
+/// Whether evaluating a node would make a large constant of small ones, as an outer comparison or product does.
+bool Importer::unfolds(const Node &node, ArrayRef<ImportedValue *> inputs) {
+  Shape result;
+  int64_t largest = 1;
+  for (ImportedValue *input : inputs) {
+    if (!input)
+      continue;
+    const ConstantTensor &tensor = *input->constant;
+    Shape common;
+    if (!broadcastShapes(result, node.op == "Trilu" ? tensor.shape : tensor.stored, common))
+      return false;
+    result = common;
+    largest = std::max(largest, (int64_t)tensor.numStored());
+  }
+  int64_t elements = 1;
+  for (int64_t size : result)
+    if (llvm::MulOverflow(elements, size, elements))
+      return true;
+  return elements > maximumFolded && elements > largest;
 }
 
 std::string Importer::getKey(const Node &node, ArrayRef<ImportedValue *> inputs) {

@@ -121,6 +121,7 @@ private:
   void importNode(unsigned index, llvm::ArrayRef<mlir::Value> parameters);
   void evaluate(const Node &node, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs);
   void import(unsigned index, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs, mlir::Value bias);
+  static bool unfolds(const Node &node, llvm::ArrayRef<ImportedValue *> inputs);
   std::string getKey(const Node &node, llvm::ArrayRef<ImportedValue *> inputs);
 
   const Model &model;
