@@ -216,13 +216,10 @@ private:
   }
 
   void limit(Value indices, int64_t size, std::optional<int64_t> ignored) {
-    while (Operation *op = indices.getDefiningOp()) {
-      if (!isa<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp, graph::SliceOp, graph::TransposeOp, graph::PadOp>(
-              op))
-        return;
-      indices = op->getOperand(0);
-    }
-    unsigned number = cast<BlockArgument>(indices).getArgNumber();
+    BlockArgument input = findIndexedInput(indices);
+    if (!input)
+      return;
+    unsigned number = input.getArgNumber();
     auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
     if (!known || known.getInt() > size)
       forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));

@@ -4,6 +4,8 @@
   x dp 1, 2, 4 with one and two micro-batches; dp 8 with one; dp 4 in shard groups of 2
   x ZeRO stages 0 to 3; and at dp 1 without raising
 
+Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3; at dp 1 also without raising.
+
 Stages 2 and 3 shard everything in small buckets: by default these models would stay resident, in one bucket.
 """
 
@@ -20,6 +22,23 @@ MODELS = [
     ("gpt2-tiny", "logits", "sgd"),
     ("gpt2-tiny-ragged", "loss", "adamw-clip"),
     ("gpt2-tiny-ragged", "logits", "adamw-clip"),
+]
+
+FURTHER = [
+    ("gpt2-tiny", "external/loss", "sgd"),
+    ("gpt2-tiny", "logits-torchscript", "adamw"),
+    ("gpt2-tiny", "loss-torchscript", "adamw"),
+    ("gpt2-tiny", "loss-torchscript", "sgd"),
+    ("gpt2-tiny", "loss-unoptimized", "adamw"),
+    ("gpt2-tiny", "loss-unoptimized", "sgd"),
+    ("gpt2-tiny-odd", "logits", "sgd"),
+    ("gpt2-tiny-odd", "loss", "sgd"),
+    ("llama-tiny", "logits", "adamw"),
+    ("llama-tiny", "loss", "adamw"),
+    ("llama-tiny", "loss-torchscript", "adamw"),
+    ("bert-tiny", "logits", "adamw"),
+    ("bert-tiny", "loss", "adamw"),
+    ("bert-tiny", "loss-torchscript", "adamw"),
 ]
 
 
@@ -56,12 +75,23 @@ def list_layouts():
     return layouts
 
 
-def list_cases():
+def list_basic_cases():
     return [Case(*model, **layout) for model in MODELS for layout in list_layouts()]
 
 
+def list_further_cases():
+    layouts = [dict(dp=dp, stage=stage) for dp in (1, 4) for stage in (0, 3)] + [dict(raising=False)]
+    return [Case(*model, **layout) for model in FURTHER for layout in layouts]
+
+
+def list_cases():
+    return list_basic_cases() + list_further_cases()
+
+
 def sample_cases():
-    """Thirty of them, always the same. The stride was chosen so that they are thirty different layouts, among them every
-    stage at every dp, with four cases or more of each model."""
-    cases = list_cases()
-    return [cases[index * 94 % len(cases)] for index in range(30)]
+    """Thirty of the basic ones, always the same. The stride was chosen so that they are thirty different layouts, among
+    them every stage at every dp, with four cases or more of each model. And of each further model one layout or the
+    other."""
+    cases = list_basic_cases()
+    return ([cases[index * 94 % len(cases)] for index in range(30)] +
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3])

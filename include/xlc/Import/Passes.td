@@ -19,7 +19,8 @@ def FoldShapesPass : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
 
         %3 = graph.contract "adb,cb->adc" %x, %w
 
-    A bias between contraction and reshape moves along.
+    A bias between contraction and reshape moves along. What repeats in all operands of an element-wise op is computed
+    once and repeated afterwards.
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
 }

@@ -62,6 +62,11 @@ Keys visibleKeys(const AttentionShape &s, int64_t i, int64_t rows) {
   return {visibleKeys(s, i).begin, visibleKeys(s, i + rows - 1).end};
 }
 
+/// A sum of so many terms, as exact as the size of the whole product allows; all items sum alike.
+Depth depthOf(const AttentionShape &s, int64_t terms) {
+  return {terms, std::min(shortChunk, chunkFor(s.batch * s.heads * s.queries * s.keys * std::max(s.d, s.e)))};
+}
+
 constexpr float infinity = std::numeric_limits<float>::infinity();
 /// The log-sum-exp of queries that attend to all keys alike; that of queries without any key is -infinity.
 constexpr double uniformLse = std::numeric_limits<float>::lowest();
@@ -125,7 +130,8 @@ void forwardTile(const AttentionShape &s, const Head &head, const ForwardScratch
   int64_t seen = tile.end, padded = roundUp(seen, panelWidth);
   if (tile.begin == tile.end)
     return;
-  multiplyPanels(head.q + i * s.q.position, s.q.position, 1, {w.keys, s.d}, rows, padded, s.d, w.scores, padded, false);
+  multiplyPanels(head.q + i * s.q.position, s.q.position, 1, {w.keys, s.d}, rows, padded, depthOf(s, s.d), w.scores,
+                 padded, false);
   for (int64_t row = 0; row < rows; ++row) {
     Keys keys = visibleKeys(s, i + row).within(j, count);
     float *scores = w.scores + row * padded, *sums = w.sums + (r + row) * s.e;
@@ -138,7 +144,7 @@ void forwardTile(const AttentionShape &s, const Head &head, const ForwardScratch
     if (factor != 1)
       scaleRow(sums, sums, s.e, factor);
   }
-  multiplyPanels(w.scores, padded, 1, {w.values, count}, rows, s.e, seen, w.sums + r * s.e, s.e, true);
+  multiplyPanels(w.scores, padded, 1, {w.values, count}, rows, s.e, depthOf(s, seen), w.sums + r * s.e, s.e, true);
 }
 
 /// out and lse of query `i`, row `r` of the chunk, once all keys were there.
@@ -219,16 +225,19 @@ void backwardTile(const AttentionShape &s, const Head &head, const BackwardScrat
   if (tile.begin == tile.end)
     return;
   const float *q = head.q + i * s.q.position, *dout = head.dout + i * s.dout.position;
-  multiplyPanels(q, s.q.position, 1, {w.keysT, s.d}, rows, padded, s.d, w.p, padded, false);
-  multiplyPanels(dout, s.dout.position, 1, {w.valuesT, s.e}, rows, padded, s.e, w.ds, padded, false);
+  multiplyPanels(q, s.q.position, 1, {w.keysT, s.d}, rows, padded, depthOf(s, s.d), w.p, padded, false);
+  multiplyPanels(dout, s.dout.position, 1, {w.valuesT, s.e}, rows, padded, depthOf(s, s.e), w.ds, padded, false);
   for (int64_t row = 0; row < rows; ++row)
     backwardRow(s, head, w.p + row * padded, w.ds + row * padded, visibleKeys(s, i + row).within(j, count), padded,
                 delta[i + row], i + row, j, count);
   packPanels(dout, s.dout.position, 1, rows, s.e, w.douts);
-  multiplyPanels(w.p, 1, padded, {w.douts, rows}, seen, s.e, rows, head.dv + j * s.dv.position, s.dv.position, true);
+  multiplyPanels(w.p, 1, padded, {w.douts, rows}, seen, s.e, depthOf(s, rows), head.dv + j * s.dv.position,
+                 s.dv.position, true);
   packPanels(q, s.q.position, 1, rows, s.d, w.queries);
-  multiplyPanels(w.ds, 1, padded, {w.queries, rows}, seen, s.d, rows, head.dk + j * s.dk.position, s.dk.position, true);
-  multiplyPanels(w.ds, padded, 1, {w.keys, count}, rows, s.d, seen, head.dq + i * s.dq.position, s.dq.position, true);
+  multiplyPanels(w.ds, 1, padded, {w.queries, rows}, seen, s.d, depthOf(s, rows), head.dk + j * s.dk.position,
+                 s.dk.position, true);
+  multiplyPanels(w.ds, padded, 1, {w.keys, count}, rows, s.d, depthOf(s, seen), head.dq + i * s.dq.position,
+                 s.dq.position, true);
 }
 
 /// delta = rowwise sum of dout * out; dq, to which every block of keys adds, begins at zero.
