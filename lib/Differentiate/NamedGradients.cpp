@@ -80,8 +80,7 @@ LogicalResult gradients::rmsNorm(GradientBuilder &b, Operation *op, ValueRange d
     b.contribute(
         0, b.create<RmsNormBackwardOp>(norm.getX().getType(), norm.getX(), norm.getWeight(), norm.getRstd(), dy[0]));
   if (b.isNeeded(1))
-    b.contribute(
-        1, b.create<RmsNormWeightBackwardOp>(norm.getWeight().getType(), norm.getX(), norm.getRstd(), dy[0]));
+    b.contribute(1, b.create<RmsNormWeightBackwardOp>(norm.getWeight().getType(), norm.getX(), norm.getRstd(), dy[0]));
   return success();
 }
 
@@ -91,11 +90,10 @@ LogicalResult gradients::attention(GradientBuilder &b, Operation *op, ValueRange
     return failure();
   if (attention.getBias() && b.isNeeded(3))
     return op->emitError("the gradient of attention's bias is not defined");
-  auto backward =
-      b.create<AttentionBackwardOp>(attention.getQ().getType(), attention.getK().getType(), attention.getV().getType(),
-                                    attention.getMaskAttr(), attention.getQ(), attention.getK(), attention.getV(),
-                                    attention.getOut(), attention.getLse(), dy[0], attention.getBias(),
-                                    attention.getScaleAttr(), attention.getWindowAttr(), attention.getUniformAttr());
+  auto backward = b.create<AttentionBackwardOp>(
+      attention.getQ().getType(), attention.getK().getType(), attention.getV().getType(), attention.getMaskAttr(),
+      attention.getQ(), attention.getK(), attention.getV(), attention.getOut(), attention.getLse(), dy[0],
+      attention.getBias(), attention.getScaleAttr(), attention.getWindowAttr(), attention.getUniformAttr());
   for (unsigned i : {0u, 1u, 2u})
     b.contribute(i, backward->getResult(i));
   return success();

@@ -44,15 +44,13 @@ int64_t countPairs(int64_t queries, int64_t keys, bool isCausal, int64_t window)
 /// Two products over queries x keys, of d and of e features.
 template <typename OpT> int64_t attentionProducts(OpT op) {
   ArrayRef<int64_t> q = shapeOf(op.getQ());
-  int64_t pairs = countPairs(q[1], shapeOf(op.getK())[1], op.getMask() == graph::Mask::causal,
-                             (int64_t)op.getWindow().value_or(0));
+  int64_t pairs =
+      countPairs(q[1], shapeOf(op.getK())[1], op.getMask() == graph::Mask::causal, (int64_t)op.getWindow().value_or(0));
   return 2 * q[0] * q[2] * pairs * (q[3] + shapeOf(op.getV())[3]);
 }
 int64_t attention(Operation *op) { return attentionProducts(cast<graph::AttentionOp>(op)); }
 /// Five products instead of two: the scores again, and the gradients of both factors of both.
-int64_t attentionBackward(Operation *op) {
-  return attentionProducts(cast<graph::AttentionBackwardOp>(op)) * 5 / 2;
-}
+int64_t attentionBackward(Operation *op) { return attentionProducts(cast<graph::AttentionBackwardOp>(op)) * 5 / 2; }
 
 /// Operations per element of sgd (with decay and momentum) and of adam.
 int64_t optimizerStep(Operation *op) {

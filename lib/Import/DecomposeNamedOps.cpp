@@ -126,9 +126,7 @@ Value sigmoid(Value x, Expansion &e) {
 
 Results expandSigmoid(Operation *op, Expansion &e) { return {sigmoid(op->getOperand(0), e)}; }
 
-Results expandSilu(Operation *op, Expansion &e) {
-  return {e.mul(op->getOperand(0), sigmoid(op->getOperand(0), e))};
-}
+Results expandSilu(Operation *op, Expansion &e) { return {e.mul(op->getOperand(0), sigmoid(op->getOperand(0), e))}; }
 
 Results expandRmsNorm(Operation *op, Expansion &e) {
   auto norm = cast<graph::RmsNormOp>(op);
@@ -175,9 +173,7 @@ Results expandCrossEntropy(Operation *op, Expansion &e) {
 Value visibleKeys(graph::AttentionOp op, int64_t queries, int64_t keys, Expansion &e) {
   Type index = e.builder.getI32Type();
   Value query = e.iota({queries, keys}, index, 0), key = e.iota({queries, keys}, index, 1), visible;
-  auto require = [&](Value condition) {
-    visible = visible ? e.binary<graph::AndOp>(visible, condition) : condition;
-  };
+  auto require = [&](Value condition) { visible = visible ? e.binary<graph::AndOp>(visible, condition) : condition; };
   if (op.getMask() == graph::Mask::causal)
     require(e.compare(graph::Predicate::le, key, query));
   if (op.getWindow()) {
@@ -229,10 +225,14 @@ struct Row {
   Results (*expand)(Operation *, Expansion &);
 };
 constexpr Row rows[] = {
-    {"graph.softmax", expandSoftmax},      {"graph.gelu", expandGelu},
-    {"graph.layer_norm", expandLayerNorm}, {"graph.cross_entropy", expandCrossEntropy},
-    {"graph.attention", expandAttention},  {"graph.sigmoid", expandSigmoid},
-    {"graph.silu", expandSilu},            {"graph.rms_norm", expandRmsNorm},
+    {"graph.softmax", expandSoftmax},
+    {"graph.gelu", expandGelu},
+    {"graph.layer_norm", expandLayerNorm},
+    {"graph.cross_entropy", expandCrossEntropy},
+    {"graph.attention", expandAttention},
+    {"graph.sigmoid", expandSigmoid},
+    {"graph.silu", expandSilu},
+    {"graph.rms_norm", expandRmsNorm},
 };
 
 struct DecomposeNamedOps : xlc::impl::DecomposeNamedOpsPassBase<DecomposeNamedOps> {

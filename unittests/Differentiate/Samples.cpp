@@ -54,8 +54,8 @@ GradientSample biasedAttention(const std::string &mask, const std::string &bias,
   const std::string b = bias.substr(bias.rfind(' ') + 1);
   return {"graph.attention",
           {q, k, v},
-          "%b = graph.constant " + bias + "\n%y, %l = graph.attention " + mask +
-              " %0, %1, %2 bias %b scale 7.0e-1 " + attributes + " : (" + q + ", " + k + ", " + v + ", " + b +
+          "%b = graph.constant " + bias + "\n%y, %l = graph.attention " + mask + " %0, %1, %2 bias %b scale 7.0e-1 " +
+              attributes + " : (" + q + ", " + k + ", " + v + ", " + b +
               ") -> (tensor<2x3x2x3xf64>, tensor<2x2x3xf64>)",
           "tensor<2x3x2x3xf64>"};
 }
@@ -63,7 +63,8 @@ GradientSample biasedAttention(const std::string &mask, const std::string &bias,
 std::vector<GradientSample> makeBiasedAttentions() {
   const std::string rows = "dense<[[[[true, true, true], [false, false, false], [true, false, true]]], "
                            "[[[false, true, true], [true, true, false], [true, true, true]]]]> : tensor<2x1x3x3xi1>";
-  const std::string keys = "dense<[[[[0.0, 0.5, -1.0]]], [[[-3.4e38, 0.25, 0xFFF0000000000000]]]]> : tensor<2x1x1x3xf64>";
+  const std::string keys =
+      "dense<[[[[0.0, 0.5, -1.0]]], [[[-3.4e38, 0.25, 0xFFF0000000000000]]]]> : tensor<2x1x1x3xf64>";
   std::vector<GradientSample> samples;
   for (const char *mask : {"none", "causal"})
     for (const char *attributes : {"", "{uniform}", "{window = 2 : i64}", "{uniform, window = 1 : i64}"}) {
@@ -231,7 +232,8 @@ std::vector<GradientSample> makeReductionsAndNamed() {
 llvm::ArrayRef<GradientSample> xlc::getGradientSamples() {
   static const std::vector<GradientSample> samples = [] {
     std::vector<GradientSample> all;
-    for (const auto &chapter : {makeElementwise(), makeShapes(), makeLookups(), makeReductionsAndNamed(), makeBiasedAttentions()})
+    for (const auto &chapter :
+         {makeElementwise(), makeShapes(), makeLookups(), makeReductionsAndNamed(), makeBiasedAttentions()})
       all.insert(all.end(), chapter.begin(), chapter.end());
     return all;
   }();

@@ -47,7 +47,8 @@ TEST_F(CostTest, SummedFactorsCountOnce) {
 TEST_F(CostTest, CausalAttentionIsHalf) {
   auto text = [](std::string mask, std::string attributes = "") {
     return "func.func @kernel(%q: tensor<2x8x3x4xf32>) -> tensor<2x8x3x4xf32> { %o, %l = graph.attention " + mask +
-           " %q, %q, %q scale 5.000000e-01" + attributes + " : (tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> "
+           " %q, %q, %q scale 5.000000e-01" + attributes +
+           " : (tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> "
            "(tensor<2x8x3x4xf32>, tensor<2x3x8xf32>)\n return %o : tensor<2x8x3x4xf32> }";
   };
   int64_t full = costOf(text("none")).flops;

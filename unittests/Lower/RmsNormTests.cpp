@@ -86,7 +86,8 @@ TEST(Silu, AndTheLogisticFunctionForwardAndBackward) {
     dx.push_back(dy.values[i] * s * (1 + x.values[i] * (1 - s)));
   }
   auto run = [&](std::vector<Operand> ins, const std::string &op, const Tensors &values) {
-    return CompiledKernel({"loop", ins, {f32({rows, width})}, "%y = " + op + " : tensor<5x77xf32> => %y"}).run(values)[0];
+    return CompiledKernel({"loop", ins, {f32({rows, width})}, "%y = " + op + " : tensor<5x77xf32> => %y"})
+        .run(values)[0];
   };
   expectNear(run({f32({rows, width})}, "graph.sigmoid %0", {x}), sigmoid);
   expectNear(run({f32({rows, width})}, "graph.silu %0", {x}), silu);

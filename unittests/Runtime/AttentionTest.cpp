@@ -160,8 +160,8 @@ TEST(Attention, WindowsForbidWhatIsFar) {
   for (bool causal : {false, true})
     for (int64_t queries : {5, 64, 300})
       for (int64_t window : {1, 2, 63, 64, 200, 1000})
-        expectNaive({.batch = 2, .queries = queries, .heads = 4, .groups = 2, .d = 16, .causal = causal,
-                     .window = window});
+        expectNaive(
+            {.batch = 2, .queries = queries, .heads = 4, .groups = 2, .d = 16, .causal = causal, .window = window});
 }
 
 TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) {
@@ -170,12 +170,25 @@ TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) {
       for (int64_t window : {0, 7})
         for (int64_t queries : {5, 64, 129, 300})
           for (bool uniform : {false, true})
-            expectNaive({.batch = 2, .queries = queries, .heads = 4, .groups = 2, .d = 16, .causal = causal,
-                         .window = window, .biasKind = kind, .uniform = uniform});
+            expectNaive({.batch = 2,
+                         .queries = queries,
+                         .heads = 4,
+                         .groups = 2,
+                         .d = 16,
+                         .causal = causal,
+                         .window = window,
+                         .biasKind = kind,
+                         .uniform = uniform});
 }
 
 TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
-  Case c{.batch = 2, .queries = 5, .heads = 1, .groups = 1, .d = 3, .causal = false, .biasKind = AttentionBias::Allow,
+  Case c{.batch = 2,
+         .queries = 5,
+         .heads = 1,
+         .groups = 1,
+         .d = 3,
+         .causal = false,
+         .biasKind = AttentionBias::Allow,
          .uniform = true};
   c.run();
   Case lowest = c;

@@ -134,7 +134,8 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     plan::CallT &call = *p.functions[0]->calls[0];
     while (call.ins.size() < 4)
       call.ins.push_back(call.ins[0]), call.in_bytes.push_back(400);
-    call.outs.resize(2, call.outs[0]), call.out_bytes.assign(2, 400), call.accumulate.assign(2, plan::Accumulate::Never);
+    call.outs.resize(2, call.outs[0]), call.out_bytes.assign(2, 400),
+        call.accumulate.assign(2, plan::Accumulate::Never);
     call.in_bytes.assign(4, 400), call.in_bytes.back() = 99;
     p.kernels[0]->library.Set(std::move(a));
   });

@@ -193,8 +193,8 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     heads(a->backward ? call.in_bytes[3] : call.out_bytes[0], *a->out, a->queries, a->heads, a->e);
     covers(a->backward ? call.in_bytes[4] : call.out_bytes[1], 8 * (Wide)a->batch * a->heads * a->queries);
     if (hasBias) {
-      Wide bytes = spanOf({{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()},
-                           {a->keys, 1}});
+      Wide bytes = spanOf(
+          {{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()}, {a->keys, 1}});
       covers(call.in_bytes.back(), a->bias_kind == plan::BiasKind::Add ? bytes : bytes / 4);
     }
     if (a->backward) {

@@ -22,11 +22,28 @@ HeadStrides stridesOf(const std::unique_ptr<plan::HeadStrides> &s) {
 }
 
 AttentionShape shapeOf(const plan::AttentionT &a) {
-  return {a.backward,      a.causal,         a.scale,           (int64_t)a.batch, (int64_t)a.queries,
-          (int64_t)a.keys, (int64_t)a.heads, (int64_t)a.groups, (int64_t)a.d,     (int64_t)a.e,
-          stridesOf(a.q),  stridesOf(a.k),   stridesOf(a.v),    stridesOf(a.out), stridesOf(a.dout),
-          stridesOf(a.dq), stridesOf(a.dk),  stridesOf(a.dv),   (int64_t)a.window, a.uniform,
-          (AttentionBias)a.bias_kind, a.bias ? BiasStrides{a.bias->batch(), a.bias->head(), a.bias->query()} : BiasStrides()};
+  return {a.backward,
+          a.causal,
+          a.scale,
+          (int64_t)a.batch,
+          (int64_t)a.queries,
+          (int64_t)a.keys,
+          (int64_t)a.heads,
+          (int64_t)a.groups,
+          (int64_t)a.d,
+          (int64_t)a.e,
+          stridesOf(a.q),
+          stridesOf(a.k),
+          stridesOf(a.v),
+          stridesOf(a.out),
+          stridesOf(a.dout),
+          stridesOf(a.dq),
+          stridesOf(a.dk),
+          stridesOf(a.dv),
+          (int64_t)a.window,
+          a.uniform,
+          (AttentionBias)a.bias_kind,
+          a.bias ? BiasStrides{a.bias->batch(), a.bias->head(), a.bias->query()} : BiasStrides()};
 }
 
 /// q, k, v [, bias], out, lse; in backward q, k, v, out, lse, dout [, bias], dq, dk, dv.
