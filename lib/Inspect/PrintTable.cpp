@@ -82,7 +82,8 @@ public:
 
   void print(StringRef model) {
     out << model << ": " << groupDigits(file.numParameterElements()) << " parameters in " << file.parameters.size()
-        << " tensors, " << groupDigits(file.nodes) << " nodes\n";
+        << (file.parameters.size() == 1 ? " tensor, " : " tensors, ") << groupDigits(file.nodes)
+        << (file.nodes == 1 ? " node\n" : " nodes\n");
     printInputs();
     printUnits();
     printParameters();
