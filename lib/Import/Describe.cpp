@@ -97,7 +97,7 @@ private:
         continue;
       }
       made.initializer = model.initializers[parameter.initializer].name;
-      made.origin = made.initializer == made.name ? "its own" : "where it is read";
+      made.origin = made.initializer == made.name ? "the file" : "its reader";
       made.origin += parameter.isTransposed ? ", transposed" : "";
     }
   }
