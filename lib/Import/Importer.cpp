@@ -170,7 +170,7 @@ bool Importer::checkOperators() {
   std::string list;
   int count = 0;
   for (const Node &node : model.nodes)
-    if (!findOperator(node)) {
+    if (node.guard < 0 && !findOperator(node)) { // a branch may not run at all
       list += (count++ ? ", " : "") + node.describe();
       if (!node.domain.empty())
         list += " of domain '" + node.domain + "'";
@@ -181,43 +181,97 @@ bool Importer::checkOperators() {
   return count == 0;
 }
 
-bool Importer::importNodes(ArrayRef<Value> parameters) {
+bool Importer::importNodes(ReadParameter readParameter) {
+  guards.assign(model.guards.size(), std::nullopt);
   for (unsigned i = 0; i < model.nodes.size(); ++i)
-    importNode(i, parameters);
+    if (runs(model.nodes[i].guard))
+      importNode(i, readParameter);
   return !diagnostics.hasErrors();
 }
 
-void Importer::importNode(unsigned index, ArrayRef<Value> parameters) {
+/// Whether the condition of a branch, and those around it, hold. An unknown one: no; the `If` itself complains.
+bool Importer::runs(int guard) {
+  if (guard < 0)
+    return true;
+  if (!guards[guard]) {
+    const Guard &at = model.guards[guard];
+    const ConstantTensor *condition = values[at.condition].constant.get();
+    guards[guard] = runs(at.outer) && condition && condition->numStored() == 1 && !isFloat(condition->type) &&
+                    (condition->ints[0] != 0) == at.wanted;
+  }
+  return *guards[guard];
+}
+
+bool Importer::complain(const Node &node, const Twine &problem) {
+  diagnostics.error(node.describe() + " " + problem);
+  return false;
+}
+
+void Importer::importNode(unsigned index, ReadParameter readParameter) {
   const Node &node = model.nodes[index];
-  const Operator &op = *findOperator(node);
   SmallVector<ImportedValue> held(node.inputs.size());
   SmallVector<ImportedValue *> inputs;
-  bool allConstant = true, allKnown = true;
   for (unsigned i = 0; i < node.inputs.size(); ++i) {
     auto use = plan.uses.find({index, i});
     if (use != plan.uses.end())
-      held[i].value = parameters[use->second], inputs.push_back(&held[i]);
+      held[i].value = readParameter(use->second), inputs.push_back(&held[i]);
     else
       inputs.push_back(node.hasInput(i) ? &values[node.inputs[i]] : nullptr);
-    allKnown &= !inputs.back() || inputs.back()->isKnown();
-    allConstant &= !inputs.back() || inputs.back()->constant;
+  }
+  auto bias = plan.vanishedBiases.find(index);
+  Value vanished = bias == plan.vanishedBiases.end() ? Value() : readParameter({bias->second, false});
+  Values outputs;
+  if (!apply(node, inputs, vanished, outputs))
+    return;
+  for (size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i)
+    if (!node.outputs[i].empty())
+      values[node.outputs[i]] = outputs[i];
+}
+
+bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value bias, Values &outputs) {
+  const Operator *op = findOperator(node);
+  if (!op)
+    return complain(node, "has an operator that is not supported");
+  int given = (int)inputs.size();
+  if (given > op->maxInputs)
+    return complain(node, "has " + Twine(given) + " inputs, at most " + Twine(op->maxInputs) + " are known");
+  if (op->structure)
+    return arrange(node, *op, inputs, outputs);
+  bool isSequence = false, allKnown = true, allConstant = true;
+  for (ImportedValue *input : inputs) {
+    allKnown &= !input || input->isKnown();
+    allConstant &= !input || input->constant;
+    isSequence |= input && input->sequence;
   }
   if (!allKnown)
-    return; // its cause has been reported
-  int given = (int)inputs.size();
-  for (int i = 0; i < op.minInputs; ++i)
+    return false; // its cause has been reported
+  for (int i = 0; i < op->minInputs; ++i)
     if (i >= given || !inputs[i])
-      return diagnostics.error(node.describe() + " needs input " + Twine(i));
-  if (given > op.maxInputs)
-    return diagnostics.error(node.describe() + " has " + Twine(given) + " inputs, at most " + Twine(op.maxInputs) +
-                             " are known");
-  auto bias = plan.vanishedBiases.find(index);
-  if (op.evaluate && (allConstant || node.op == "Shape" || node.op == "Size"))
-    evaluate(node, op, inputs);
-  else if (op.import)
-    import(index, op, inputs, bias == plan.vanishedBiases.end() ? Value() : parameters[bias->second]);
-  else
-    diagnostics.error(node.describe() + " needs inputs that are known when the model is compiled");
+      return complain(node, "needs input " + Twine(i));
+  if (isSequence)
+    return complain(node, "takes tensors, and one of its inputs is a sequence of tensors");
+  if (op->evaluate && (allConstant || node.op == "Shape" || node.op == "Size"))
+    return evaluate(node, *op, inputs, outputs);
+  if (op->import)
+    return import(node, *op, inputs, bias, outputs);
+  return complain(node, "needs inputs that are known when the model is compiled");
+}
+
+bool Importer::arrange(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs, Values &outputs) {
+  for (int i = 0; i < op.minInputs; ++i)
+    if (i >= (int)inputs.size() || !inputs[i])
+      return complain(node, "needs input " + Twine(i));
+    else if (!inputs[i]->isKnown())
+      return false; // its cause has been reported
+  auto applyNode = [&](const Node &other, ArrayRef<ImportedValue *> operands, Values &results) {
+    return apply(other, operands, {}, results);
+  };
+  StructureImport state(node, inputs, applyNode);
+  bool isDone = op.structure(state);
+  if (!state.problem.empty())
+    return complain(node, state.problem);
+  outputs = std::move(state.outputs);
+  return isDone;
 }
 
 std::string Importer::getKey(const Node &node, ArrayRef<ImportedValue *> inputs) {
@@ -254,8 +308,8 @@ std::string Importer::getKey(const Node &node, ArrayRef<ImportedValue *> inputs)
   return key;
 }
 
-void Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs) {
-  Evaluation evaluation{node, model.opset, {}, {}, {}};
+bool Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs, Values &outputs) {
+  Evaluation evaluation{node, node.opset, {}, {}, {}};
   std::vector<ConstantTensor> shapesOnly(inputs.size());
   bool allConstant = true;
   for (auto [i, input] : llvm::enumerate(inputs)) {
@@ -274,30 +328,28 @@ void Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedV
   } else {
     try {
       if (!op.evaluate(evaluation))
-        return diagnostics.error(node.describe() + " " + evaluation.problem);
+        return complain(node, evaluation.problem);
     } catch (const TooManyElements &) {
-      return diagnostics.error(node.describe() + " makes a constant of more than " + Twine(maximumStored) +
-                               " elements");
+      return complain(node, "makes a constant of more than " + Twine(maximumStored) + " elements");
     }
     for (ConstantTensor &output : evaluation.outputs) {
       evaluatedElements += (int64_t)output.numStored();
       results.push_back(std::make_shared<const ConstantTensor>(std::move(output)));
     }
     if (evaluatedElements > 2 * maximumStored)
-      return diagnostics.error(node.describe() + " makes the constants of the model exceed " +
-                               Twine(2 * maximumStored) + " elements");
+      return complain(node, "makes the constants of the model exceed " + Twine(2 * maximumStored) + " elements");
     if (!key.empty())
       evaluated[key] = results;
   }
-  for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i)
-    if (!node.outputs[i].empty())
-      values[node.outputs[i]].constant = results[i];
+  for (auto &result : results)
+    outputs.emplace_back().constant = result;
+  return true;
 }
 
-void Importer::import(unsigned index, const Operator &op, ArrayRef<ImportedValue *> inputs, Value bias) {
-  const Node &node = model.nodes[index];
+bool Importer::import(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs, Value bias,
+                      Values &outputs) {
   Location loc = NameLoc::get(builder.getStringAttr(node.name));
-  NodeImport state(node, model.opset, builder, loc, inputs, bias);
+  NodeImport state(node, node.opset, builder, loc, inputs, bias);
   bool isDone = false;
   try {
     isDone = op.import(state);
@@ -305,14 +357,17 @@ void Importer::import(unsigned index, const Operator &op, ArrayRef<ImportedValue
     state.problem = "uses a constant of more than " + std::to_string(maximumStored) + " elements";
   }
   if (!isDone || !state.problem.empty())
-    return diagnostics.error(node.describe() + " " + state.problem);
+    return complain(node, state.problem);
   for (Value output : state.outputs) {
+    SmallVector<int64_t> shape = output ? shapeOf(output) : SmallVector<int64_t>();
+    if ((int)shape.size() > maximumRank)
+      return complain(node, "makes a tensor of " + Twine(shape.size()) + " dimensions, at most " + Twine(maximumRank) +
+                                " are supported");
     int64_t elements = 1;
-    for (int64_t size : output ? shapeOf(output) : SmallVector<int64_t>())
-      if (llvm::MulOverflow(elements, size, elements) || elements > (int64_t(1) << 44))
-        return diagnostics.error(node.describe() + " makes a tensor of more than 2^44 elements");
+    for (int64_t size : shape)
+      if (llvm::MulOverflow(elements, size, elements) || elements > maximumElements)
+        return complain(node, "makes a tensor of more than 2^44 elements");
+    outputs.emplace_back().value = output;
   }
-  for (size_t i = 0; i < node.outputs.size() && i < state.outputs.size(); ++i)
-    if (!node.outputs[i].empty())
-      values[node.outputs[i]].value = state.outputs[i];
+  return true;
 }

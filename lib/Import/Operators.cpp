@@ -20,9 +20,11 @@ static const Operator table[] = {
     {"Add",                2, 2, evaluateAdd,            importBinary<graph::AddOp>,       "add"},
     {"And",                2, 2, evaluateAnd,            importBinary<graph::AndOp>,       "and"},
     {"Cast",               1, 1, evaluateCast,           importCast,                       "cast"},
+    {"CastLike",           2, 2, nullptr, nullptr, "cast", arrangeCastLike},
     {"Ceil",               1, 1, evaluateCeil,           nullptr,                          "known values only"},
     {"Clip",               1, 3, nullptr,                importClip,                       "max, min"},
     {"Concat",             1, many, evaluateConcat,      importConcat,                     "concat"},
+    {"ConcatFromSequence", 1, 1, nullptr, nullptr, "concat", arrangeConcatFromSequence},
     {"Constant",           0, 0, evaluateConstant,       nullptr,                          "known values only"},
     {"ConstantOfShape",    1, 1, evaluateConstantOfShape, nullptr,                         "known values only"},
     {"Cos",                1, 1, evaluateCos,            importUnary<graph::CosOp>,        "cos"},
@@ -41,7 +43,8 @@ static const Operator table[] = {
     {"Gemm",               2, 3, nullptr,                importGemm,                       "contract, add"},
     {"Greater",            2, 2, evaluateGreater,        importCompare<Predicate::gt>,     "compare gt"},
     {"GreaterOrEqual",     2, 2, evaluateGreaterOrEqual, importCompare<Predicate::ge>,     "compare ge"},
-    {"Identity",           1, 1, evaluateIdentity,       importIdentity,                   "nothing"},
+    {"Identity",           1, 1, nullptr, nullptr, "nothing", arrangeIdentity},
+    {"If",                 1, many, nullptr, nullptr, "one of its branches", arrangeIf},
     {"IsNaN",              1, 1, evaluateIsNaN,          importIsNaN,                      "is_nan"},
     {"LayerNormalization", 2, 3, nullptr,                importLayerNormalization,         "layer_norm"},
     {"LeakyRelu",          1, 1, nullptr,                importLeakyRelu,                  "compare, mul, select"},
@@ -69,6 +72,12 @@ static const Operator table[] = {
     {"ReduceSumSquare",    1, 2, nullptr,                importReduceSumSquare,            "mul, reduce sum"},
     {"Relu",               1, 1, nullptr,                importRelu,                       "max"},
     {"Reshape",            2, 2, evaluateReshape,        importReshape,                    "reshape"},
+    {"SequenceAt",         2, 2, nullptr, nullptr, "nothing (resolved)", arrangeSequenceAt},
+    {"SequenceConstruct",  1, many, nullptr, nullptr, "nothing (resolved)", arrangeSequenceConstruct},
+    {"SequenceEmpty",      0, 0, nullptr, nullptr, "nothing (resolved)", arrangeSequenceEmpty},
+    {"SequenceErase",      1, 2, nullptr, nullptr, "nothing (resolved)", arrangeSequenceErase},
+    {"SequenceInsert",     2, 3, nullptr, nullptr, "nothing (resolved)", arrangeSequenceInsert},
+    {"SequenceLength",     1, 1, nullptr, nullptr, "nothing (resolved)", arrangeSequenceLength},
     {"Shape",              1, 1, evaluateShape,          nullptr,                          "known values only"},
     {"Sigmoid",            1, 1, nullptr,                importSigmoid,                    "neg, exp, add, div"},
     {"Sign",               1, 1, evaluateSign,           importUnary<graph::SignOp>,       "sign"},
@@ -79,6 +88,7 @@ static const Operator table[] = {
     {"SoftmaxCrossEntropyLoss", 2, 3, nullptr,           importSoftmaxCrossEntropyLoss,    "cross_entropy"},
     {"Softplus",           1, 1, nullptr,                importSoftplus,                   "abs, exp, log, max, add"},
     {"Split",              1, 2, evaluateSplit,          importSplit,                      "slice"},
+    {"SplitToSequence",    1, 2, nullptr, nullptr, "slice", arrangeSplitToSequence},
     {"Sqrt",               1, 1, evaluateSqrt,           importUnary<graph::SqrtOp>,       "sqrt"},
     {"Squeeze",            1, 2, evaluateSqueeze,        importSqueeze,                    "reshape"},
     {"Sub",                2, 2, evaluateSub,            importBinary<graph::SubOp>,       "sub"},
@@ -103,9 +113,12 @@ const Operator *xlc::onnx::findOperator(const Node &node) {
 void xlc::printOperators(raw_ostream &out) {
   out << "# ONNX operators\n\n"
          "The operators that xlc imports, and the `graph` ops that each becomes. This page is printed by\n"
-         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator of \"known values\n"
-         "only\" is evaluated when the model is compiled, as the shape arithmetic of exporters is; on a tensor that depends\n"
-         "on the inputs it is an error. A model with other operators gets one message that lists all of their nodes.\n\n"
+         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator of \"known "
+         "values\n"
+         "only\" is evaluated when the model is compiled, as the shape arithmetic of exporters is; on a tensor that "
+         "depends\n"
+         "on the inputs it is an error. A model with other operators gets one message that lists all of their "
+         "nodes.\n\n"
       << "| " << left_justify("operator", 24) << " | " << left_justify("becomes", 30) << " |\n|---|---|\n";
   for (const Operator &row : table)
     out << "| " << left_justify(row.name, 24) << " | " << left_justify(row.becomes, 30) << " |\n";
