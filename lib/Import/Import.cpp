@@ -50,6 +50,7 @@ public:
     limitInputs();
     noteRaised();
     describeParameters(plan, result.parameters);
+    result.absentConstants = std::move(absentConstants);
     if (diagnostics.hasErrors())
       return std::nullopt;
     return result;
@@ -183,12 +184,24 @@ private:
         continue;
       if (tensor.numElements() > maximumStored)
         diagnostics.error("constant '" + tensor.name + "' has more than " + Twine(maximumStored) + " elements");
+      else if (tensor.isAbsent && isFloat(tensor.type))
+        importer.values[tensor.name].constant = standIn(tensor);
       else if (!tensor.load())
         diagnostics.error("constant '" + tensor.name + "' has no values: its external file cannot be read");
       else
         importer.values[tensor.name].constant = std::make_shared<ConstantTensor>(ConstantTensor::fromFile(tensor));
     }
     return !diagnostics.hasErrors();
+  }
+
+  /// Some values for a constant of which only the shape is known. No two are equal, so that nothing is
+  /// recognised in them that will not be there.
+  std::shared_ptr<ConstantTensor> standIn(const FileTensor &tensor) {
+    absentConstants.push_back(tensor.name);
+    auto constant = std::make_shared<ConstantTensor>(tensor.type, tensor.shape);
+    for (size_t i = 0; i < constant->numStored(); ++i)
+      constant->set(i, 1.0 / double(i + 2));
+    return constant;
   }
 
   Value turn(const Parameter &parameter, Value argument) {
@@ -243,13 +256,10 @@ private:
   }
 
   void limit(Value indices, int64_t size, std::optional<int64_t> ignored) {
-    while (Operation *op = indices.getDefiningOp()) {
-      if (!isa<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp, graph::SliceOp, graph::TransposeOp, graph::PadOp>(
-              op))
-        return;
-      indices = op->getOperand(0);
-    }
-    unsigned number = cast<BlockArgument>(indices).getArgNumber();
+    BlockArgument input = findIndexedInput(indices);
+    if (!input)
+      return;
+    unsigned number = input.getArgNumber();
     auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
     if (!known || known.getInt() > size)
       forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
@@ -301,6 +311,7 @@ private:
   OpBuilder builder;
   func::FuncOp forward;
   SmallVector<Value> turned; ///< transposes of parameters that some node reads transposed
+  std::vector<std::string> absentConstants;
 };
 
 } // namespace

@@ -21,7 +21,9 @@ ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.get
 bool isArrangement(Operation *op) { return op && isa<ReshapeOp, TransposeOp, SliceOp>(op); }
 
 /// Ops that read elements at other indices than those they write.
-bool isIndexMapping(Operation *op) { return isa<ReshapeOp, TransposeOp, SliceOp, ConcatOp, PadOp, GatherOp>(op); }
+bool isIndexMapping(Operation *op) {
+  return isa<ReshapeOp, TransposeOp, SliceOp, ConcatOp, PadOp, GatherOp, GatherElementsOp>(op);
+}
 
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
@@ -55,11 +57,11 @@ SmallVector<MemRefType> memoryOf(Operation *op) {
 }
 
 StringRef libraryName(Operation *op) {
-  return isa<ContractOp>(op)            ? "contract"
-         : isa<AttentionOp>(op)         ? "attention"
-         : isa<AttentionBackwardOp>(op) ? "attention_backward"
-         : isa<ScatterAddOp>(op)        ? "scatter_add"
-                                        : "";
+  return isa<ContractOp>(op)                           ? "contract"
+         : isa<AttentionOp>(op)                        ? "attention"
+         : isa<AttentionBackwardOp>(op)                ? "attention_backward"
+         : isa<ScatterAddOp, ScatterElementsAddOp>(op) ? "scatter_add"
+                                                       : "";
 }
 
 /// What a chain of reshapes, each read once, begins with.
@@ -74,8 +76,8 @@ bool fitsLibrary(Operation *op) {
   SmallVector<MemRefType> memory = memoryOf(op);
   if (auto contract = dyn_cast<ContractOp>(op))
     return findContractShape(contract, memory[0], memory[1], memory[2], false).has_value();
-  if (auto scatter = dyn_cast<ScatterAddOp>(op))
-    return findScatterShape(scatter, memory).has_value();
+  if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
+    return findScatterShape(op, memory).has_value();
   return findAttentionShape(op, memory).has_value();
 }
 
