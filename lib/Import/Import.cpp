@@ -10,6 +10,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Import/Passes.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include <map>
@@ -222,7 +223,8 @@ private:
         builder.getFunctionType(forward.front().getArgumentTypes(), {loss.sum.getType(), loss.count.getType()}));
     if (loss.addsLabels)
       forward.setArgAttr(forward.getNumArguments() - 1, graph::kInput, builder.getStringAttr(spec.loss.labels));
-    module->setAttr(kNominalCount, builder.getI64IntegerAttr(loss.nominalCount));
+    // A power of two, so that dividing by it rounds nothing; the update corrects by the actual count.
+    module->setAttr(kNominalCount, builder.getI64IntegerAttr((int64_t)llvm::bit_ceil((uint64_t)loss.nominalCount)));
   }
 
   bool runPasses(ModuleOp module) {
