@@ -4,6 +4,8 @@
   x dp 1, 2, 4 with one and two micro-batches; dp 8 with one; dp 4 in shard groups of 2
   x ZeRO stages 0 to 3; and at dp 1 without raising
 
+Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3.
+
 Stages 2 and 3 shard everything in small buckets: by default these models would stay resident, in one bucket.
 """
 
@@ -20,6 +22,17 @@ MODELS = [
     ("gpt2-tiny", "logits", "sgd"),
     ("gpt2-tiny-ragged", "loss", "adamw-clip"),
     ("gpt2-tiny-ragged", "logits", "adamw-clip"),
+]
+
+FURTHER = [
+    ("gpt2-tiny", "external/loss", "sgd"),
+    ("gpt2-tiny", "logits-torchscript", "adamw"),
+    ("gpt2-tiny", "loss-torchscript", "adamw"),
+    ("gpt2-tiny", "loss-torchscript", "sgd"),
+    ("gpt2-tiny", "loss-unoptimized", "adamw"),
+    ("gpt2-tiny", "loss-unoptimized", "sgd"),
+    ("gpt2-tiny-odd", "logits", "sgd"),
+    ("gpt2-tiny-odd", "loss", "sgd"),
 ]
 
 
@@ -56,12 +69,22 @@ def list_layouts():
     return layouts
 
 
-def list_cases():
+def list_basic_cases():
     return [Case(*model, **layout) for model in MODELS for layout in list_layouts()]
 
 
+def list_further_cases():
+    return [Case(*model, dp=dp, stage=stage) for model in FURTHER for dp in (1, 4) for stage in (0, 3)]
+
+
+def list_cases():
+    return list_basic_cases() + list_further_cases()
+
+
 def sample_cases():
-    """Thirty of them, always the same. The stride was chosen so that they are thirty different layouts, among them every
-    stage at every dp, with four cases or more of each model."""
-    cases = list_cases()
-    return [cases[index * 94 % len(cases)] for index in range(30)]
+    """Thirty of the basic ones, always the same. The stride was chosen so that they are thirty different layouts, among
+    them every stage at every dp, with four cases or more of each model. And of each further model one layout or the
+    other."""
+    cases = list_basic_cases()
+    return ([cases[index * 94 % len(cases)] for index in range(30)] +
+            [case for index, case in enumerate(list_further_cases()) if index % 5 == 3])

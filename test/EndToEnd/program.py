@@ -57,7 +57,7 @@ def spec_of(setting, case, trace):
         spec["zero"] = case.zero
     if case.folder != "mlp":
         spec["dims"] = {"sequence": SEQUENCE}
-    if case.model == "logits":
+    if "logits" in case.model:
         spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": case.folder != "mlp"}
     return spec
 
