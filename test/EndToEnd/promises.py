@@ -242,9 +242,9 @@ def plan_of(setting, folder, model, spec):
 
 def names_do_not_matter(setting):
     """A copy with numbers for names and without metadata: the same bytes, traffic and losses."""
-    for folder, model, trace_name in cases.FURTHER:
-        if "torchscript" not in model and "unoptimized" not in model:
-            continue
+    chosen = {(folder, model): trace for folder, model, trace in cases.FURTHER
+              if "torchscript" in model or "unoptimized" in model}
+    for (folder, model), trace_name in chosen.items():
         case = cases.Case(folder, model, trace_name, dp=2, stage=3)
         trace = program.read_trace(setting, case)
         spec = program.spec_of(setting, case, trace)
