@@ -39,6 +39,9 @@ FURTHER = [
     ("bert-tiny", "logits", "adamw"),
     ("bert-tiny", "loss", "adamw"),
     ("bert-tiny", "loss-torchscript", "adamw"),
+    ("blenderbot-tiny", "logits", "adamw"),
+    ("blenderbot-tiny", "loss", "adamw"),
+    ("blenderbot-tiny", "loss-torchscript", "adamw"),
 ]
 
 
