@@ -39,6 +39,9 @@ FURTHER = [
     ("bert-tiny", "logits", "adamw"),
     ("bert-tiny", "loss", "adamw"),
     ("bert-tiny", "loss-torchscript", "adamw"),
+    ("deberta-v2-tiny", "logits", "adamw"),
+    ("deberta-v2-tiny", "loss", "adamw"),
+    ("deberta-v2-tiny", "loss-torchscript", "adamw"),
 ]
 
 

@@ -12,7 +12,7 @@ import time
 
 import files
 
-SEQUENCES = {"bert-tiny": 24}  # of the small language models; the others have 32
+SEQUENCES = {"bert-tiny": 24, "deberta-v2-tiny": 24}  # of the small language models; the others have 32
 
 
 @dataclasses.dataclass
