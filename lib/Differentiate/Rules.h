@@ -39,6 +39,9 @@ XLC_RULE(gather);
 XLC_RULE(scatterAdd);
 // NamedGradients.cpp
 XLC_RULE(contract);
+XLC_RULE(convolution);
+XLC_RULE(convolutionTranspose);
+XLC_RULE(maxPool);
 XLC_RULE(softmax);
 XLC_RULE(gelu);
 XLC_RULE(layerNorm);

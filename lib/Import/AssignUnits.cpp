@@ -80,7 +80,8 @@ private:
       for (Value result : op->getResults()) {
         size_t last = i;
         for (Operation *user : result.getUsers())
-          last = std::max(last, isStream(user) ? place[user] : stream.size());
+          if (!isa<func::ReturnOp>(user)) // a loss or the next value of a buffer: no later unit reads it
+            last = std::max(last, isStream(user) ? place[user] : stream.size());
         if (last > i)
           ++live, ++ends[last];
       }

@@ -19,12 +19,16 @@ static const Operator table[] = {
     {"Abs",                1, 1, evaluateAbs,            importUnary<graph::AbsOp>,        "abs"},
     {"Add",                2, 2, evaluateAdd,            importBinary<graph::AddOp>,       "add"},
     {"And",                2, 2, evaluateAnd,            importBinary<graph::AndOp>,       "and"},
+    {"AveragePool",        1, 1, nullptr,                importAveragePool,                "convolution, scale or div"},
+    {"BatchNormalization", 5, 5, nullptr,                importBatchNormalization,         "reduce, sub, mul, sqrt, div, add"},
     {"Cast",               1, 1, evaluateCast,           importCast,                       "cast"},
     {"Ceil",               1, 1, evaluateCeil,           nullptr,                          "known values only"},
     {"Clip",               1, 3, nullptr,                importClip,                       "max, min"},
     {"Concat",             1, many, evaluateConcat,      importConcat,                     "concat"},
     {"Constant",           0, 0, evaluateConstant,       nullptr,                          "known values only"},
     {"ConstantOfShape",    1, 1, evaluateConstantOfShape, nullptr,                         "known values only"},
+    {"Conv",               2, 3, nullptr,                importConv,                       "convolution, add"},
+    {"ConvTranspose",      2, 3, nullptr,                importConvTranspose,              "convolution_transpose, add"},
     {"Cos",                1, 1, evaluateCos,            importUnary<graph::CosOp>,        "cos"},
     {"CumSum",             2, 2, evaluateCumSum,         nullptr,                          "known values only"},
     {"Div",                2, 2, evaluateDiv,            importBinary<graph::DivOp>,       "div"},
@@ -39,18 +43,26 @@ static const Operator table[] = {
     {"GatherND",           2, 2, evaluateGatherND,       nullptr,                          "known values only"},
     {"Gelu",               1, 1, nullptr,                importGelu,                       "gelu"},
     {"Gemm",               2, 3, nullptr,                importGemm,                       "contract, add"},
+    {"GlobalAveragePool",  1, 1, nullptr,                importGlobalAveragePool,          "reduce sum, scale"},
+    {"GlobalLpPool",       1, 1, nullptr,                importGlobalLpPool,               "pow, reduce sum, pow"},
+    {"GlobalMaxPool",      1, 1, nullptr,                importGlobalMaxPool,              "max_pool"},
     {"Greater",            2, 2, evaluateGreater,        importCompare<Predicate::gt>,     "compare gt"},
     {"GreaterOrEqual",     2, 2, evaluateGreaterOrEqual, importCompare<Predicate::ge>,     "compare ge"},
+    {"GroupNormalization", 3, 3, nullptr,                importGroupNormalization,         "layer_norm, mul, add"},
     {"Identity",           1, 1, evaluateIdentity,       importIdentity,                   "nothing"},
+    {"InstanceNormalization", 3, 3, nullptr,             importInstanceNormalization,      "layer_norm, mul, add"},
     {"IsNaN",              1, 1, evaluateIsNaN,          importIsNaN,                      "is_nan"},
+    {"LRN",                1, 1, nullptr,                importLRN,                        "mul, convolution, pow, div"},
     {"LayerNormalization", 2, 3, nullptr,                importLayerNormalization,         "layer_norm"},
     {"LeakyRelu",          1, 1, nullptr,                importLeakyRelu,                  "compare, mul, select"},
     {"Less",               2, 2, evaluateLess,           importCompare<Predicate::lt>,     "compare lt"},
     {"LessOrEqual",        2, 2, evaluateLessOrEqual,    importCompare<Predicate::le>,     "compare le"},
     {"Log",                1, 1, evaluateLog,            importUnary<graph::LogOp>,        "log"},
     {"LogSoftmax",         1, 1, nullptr,                importLogSoftmax,                 "reduce, sub, exp, log"},
+    {"LpPool",             1, 1, nullptr,                importLpPool,                     "pow, convolution, pow"},
     {"MatMul",             2, 2, nullptr,                importMatMul,                     "contract"},
     {"Max",                1, many, evaluateMax,         importVariadic<graph::MaxOp>,     "max"},
+    {"MaxPool",            1, 1, nullptr,                importMaxPool,                    "max_pool"},
     {"Min",                1, many, evaluateMin,         importVariadic<graph::MinOp>,     "min"},
     {"Mod",                2, 2, evaluateMod,            nullptr,                          "known values only"},
     {"Mul",                2, 2, evaluateMul,            importBinary<graph::MulOp>,       "mul"},
@@ -103,9 +115,12 @@ const Operator *xlc::onnx::findOperator(const Node &node) {
 void xlc::printOperators(raw_ostream &out) {
   out << "# ONNX operators\n\n"
          "The operators that xlc imports, and the `graph` ops that each becomes. This page is printed by\n"
-         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator of \"known values\n"
-         "only\" is evaluated when the model is compiled, as the shape arithmetic of exporters is; on a tensor that depends\n"
-         "on the inputs it is an error. A model with other operators gets one message that lists all of their nodes.\n\n"
+         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator of \"known "
+         "values\n"
+         "only\" is evaluated when the model is compiled, as the shape arithmetic of exporters is; on a tensor that "
+         "depends\n"
+         "on the inputs it is an error. A model with other operators gets one message that lists all of their "
+         "nodes.\n\n"
       << "| " << left_justify("operator", 24) << " | " << left_justify("becomes", 30) << " |\n|---|---|\n";
   for (const Operator &row : table)
     out << "| " << left_justify(row.name, 24) << " | " << left_justify(row.becomes, 30) << " |\n";

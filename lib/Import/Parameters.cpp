@@ -26,6 +26,7 @@ namespace {
 struct Use {
   unsigned node, input;
   std::string name;
+  Buffer buffer;
 };
 
 /// What PyTorch's modules call the operand of an operator.
@@ -35,6 +36,16 @@ struct OperandName {
   StringLiteral name;
 };
 constexpr OperandName operandNames[] = {
+    {"BatchNormalization", 1, "weight"},
+    {"BatchNormalization", 2, "bias"},
+    {"Conv", 1, "weight"},
+    {"Conv", 2, "bias"},
+    {"ConvTranspose", 1, "weight"},
+    {"ConvTranspose", 2, "bias"},
+    {"GroupNormalization", 1, "weight"},
+    {"GroupNormalization", 2, "bias"},
+    {"InstanceNormalization", 1, "weight"},
+    {"InstanceNormalization", 2, "bias"},
     {"Gemm", 1, "weight"},
     {"Gemm", 2, "bias"},
     {"MatMul", 1, "weight"},
@@ -54,8 +65,8 @@ std::string join(const std::string &scope, StringRef name) {
 
 class Planner {
 public:
-  Planner(Model &model, Diagnostics &diagnostics, raw_ostream *notes)
-      : model(model), diagnostics(diagnostics), notes(notes) {}
+  Planner(Model &model, const BatchNorms &norms, Diagnostics &diagnostics, raw_ostream *notes)
+      : model(model), norms(norms), diagnostics(diagnostics), notes(notes) {}
 
   ParameterPlan plan() {
     indexNames();
@@ -65,6 +76,7 @@ public:
         assign(i);
     restoreBiases();
     sortBySignature();
+    warnOfFoldedNorms();
     for (const std::string &name : model.signature.parameters)
       if (!accounted.contains(name))
         diagnostics.warning("the exporter lists parameter '" + name +
@@ -98,9 +110,12 @@ private:
         auto found = initializers.find(model.nodes[n].inputs[i]);
         if (found == initializers.end())
           continue;
-        std::string name = nameUse(model.nodes[n], i, model.initializers[found->second]);
+        auto average = norms.uses.find({n, i});
+        bool isBuffer = average != norms.uses.end();
+        std::string name =
+            isBuffer ? average->second.name : nameUse(model.nodes[n], i, model.initializers[found->second]);
         if (!name.empty())
-          uses[found->second].push_back({n, i, name});
+          uses[found->second].push_back({n, i, name, isBuffer ? average->second.buffer : Buffer::None});
       }
   }
 
@@ -111,6 +126,8 @@ private:
     if (!hasSignature()) // the old exporter keeps a merged parameter's name on an Identity
       return node.op == "Identity" && StringRef(node.outputs[0]).contains('.') ? node.outputs[0] : tensor.name;
     bool isListed = order.contains(tensor.name);
+    if (isListed && llvm::is_contained(norms.folded, node.scope))
+      return tensor.name; // the scope is that of the norm, the tensor the layer's
     std::string guess = nameByScope(node, input, tensor);
     if (!isListed)
       return tensor.numElements() > 1 ? guess : "";
@@ -173,7 +190,7 @@ private:
       std::string name = isMerge ? use.name : names.front();
       auto [entry, isNew] = made.try_emplace(name, (int)result.parameters.size());
       if (isNew)
-        addParameter(index, name, model.nodes[use.node]);
+        addParameter(index, name, use);
       result.uses[{use.node, use.input}] = entry->second;
     }
   }
@@ -194,11 +211,12 @@ private:
     return it == order.end() ? UINT_MAX : it->second;
   }
 
-  void addParameter(unsigned index, const std::string &name, const Node &user) {
+  void addParameter(unsigned index, const std::string &name, const Use &use) {
     const FileTensor &tensor = model.initializers[index];
-    Parameter parameter{name, tensor.shape, (int)index, false};
+    const Node &user = model.nodes[use.node];
+    Parameter parameter{name, tensor.shape, (int)index, false, use.buffer};
     // A weight that lost its name was transposed on the way, unless it is a table.
-    bool isLost = hasSignature() && !order.contains(tensor.name);
+    bool isLost = hasSignature() && !order.contains(tensor.name) && use.buffer == Buffer::None;
     if (isLost && tensor.shape.size() == 2 && user.op == "MatMul") {
       std::swap(parameter.shape[0], parameter.shape[1]);
       parameter.isTransposed = true;
@@ -221,6 +239,22 @@ private:
     if (producer == transposes.end())
       return std::nullopt;
     return std::make_pair(producer->second, true);
+  }
+
+  /// Evidence of a folded norm: its buffers are listed, and a convolution stands in its scope.
+  void warnOfFoldedNorms() {
+    std::string modules, names;
+    for (const std::string &scope : norms.folded) {
+      modules += (modules.empty() ? "'" : ", '") + scope + "'";
+      for (const std::string &name : inScope.lookup(scope))
+        if (accounted.insert(name).second)
+          names += (names.empty() ? "'" : ", '") + name + "'";
+    }
+    if (!names.empty())
+      diagnostics.warning("the exporter folded the batch norms " + modules + " into the layers before them: " + names +
+                          " are not trained, and nothing is normalised over the batch; export with "
+                          "torch.onnx.export(model.train(), ..., dynamo=False, do_constant_folding=False, "
+                          "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics");
   }
 
   /// Gemm without its third input, MatMul without its Add, LayerNormalization without bias: where the
@@ -272,6 +306,7 @@ private:
   }
 
   Model &model;
+  const BatchNorms &norms;
   Diagnostics &diagnostics;
   raw_ostream *notes;
   ParameterPlan result;
@@ -285,6 +320,7 @@ private:
 
 } // namespace
 
-ParameterPlan xlc::onnx::planParameters(Model &model, Diagnostics &diagnostics, raw_ostream *notes) {
-  return Planner(model, diagnostics, notes).plan();
+ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, Diagnostics &diagnostics,
+                                        raw_ostream *notes) {
+  return Planner(model, norms, diagnostics, notes).plan();
 }

@@ -2,7 +2,7 @@
 #ifndef XLC_IMPORT_PARAMETERS_H
 #define XLC_IMPORT_PARAMETERS_H
 
-#include "Model.h"
+#include "BatchNorms.h"
 #include <map>
 
 namespace xlc::onnx {
@@ -12,6 +12,7 @@ struct Parameter {
   std::vector<int64_t> shape; ///< PyTorch's
   int initializer = -1;       ///< index in Model::initializers; -1: a bias of zeros that the file no longer has
   bool isTransposed = false;  ///< the file holds the transpose (two dimensions)
+  Buffer buffer = Buffer::None;
 };
 
 struct ParameterPlan {
@@ -21,8 +22,8 @@ struct ParameterPlan {
   std::vector<bool> isParameter;                     ///< per initializer; the others are constants
 };
 
-/// Finds out from signature, scopes and values. Each thing undone is a line on `notes` (may be null).
-ParameterPlan planParameters(Model &model, Diagnostics &diagnostics, llvm::raw_ostream *notes);
+/// Finds out from signature, scopes, values and `norms`. Each thing undone is a line on `notes` (may be null).
+ParameterPlan planParameters(Model &model, const BatchNorms &norms, Diagnostics &diagnostics, llvm::raw_ostream *notes);
 
 } // namespace xlc::onnx
 

@@ -42,11 +42,15 @@ template <graph::Reduction kind> bool importReduce(NodeImport &n) { return impor
 
 #define XLC_IMPORT_RULES(RULE)                                                                                         \
   RULE(Identity)                                                                                                       \
-  RULE(Dropout) RULE(Cast) RULE(Where) RULE(Clip) RULE(Pow) RULE(Relu) RULE(LeakyRelu) RULE(Sigmoid) RULE(Reciprocal)  \
-      RULE(Softplus) RULE(Gelu) RULE(IsNaN) RULE(Not) RULE(Reshape) RULE(Transpose) RULE(Squeeze) RULE(Unsqueeze)      \
-          RULE(Flatten) RULE(Expand) RULE(Concat) RULE(Slice) RULE(Split) RULE(Pad) RULE(Gather) RULE(Trilu)           \
-              RULE(ReduceMean) RULE(ReduceSumSquare) RULE(Gemm) RULE(MatMul) RULE(Softmax) RULE(LogSoftmax)            \
-                  RULE(LayerNormalization) RULE(SoftmaxCrossEntropyLoss)
+  RULE(Dropout)                                                                                                        \
+  RULE(Cast) RULE(Where) RULE(Clip) RULE(Pow) RULE(Relu) RULE(LeakyRelu) RULE(Sigmoid) RULE(Reciprocal) RULE(Softplus) \
+      RULE(Gelu) RULE(IsNaN) RULE(Not) RULE(Reshape) RULE(Transpose) RULE(Squeeze) RULE(Unsqueeze) RULE(Flatten)       \
+          RULE(Expand) RULE(Concat) RULE(Slice) RULE(Split) RULE(Pad) RULE(Gather) RULE(Trilu) RULE(ReduceMean)        \
+              RULE(ReduceSumSquare) RULE(Gemm) RULE(MatMul) RULE(Softmax) RULE(LogSoftmax) RULE(LayerNormalization)    \
+                  RULE(SoftmaxCrossEntropyLoss) /* windows and norms over channels */                                  \
+      RULE(AveragePool) RULE(BatchNormalization) RULE(Conv) RULE(ConvTranspose) RULE(GlobalAveragePool)                \
+          RULE(GlobalLpPool) RULE(GlobalMaxPool) RULE(GroupNormalization) RULE(InstanceNormalization) RULE(LRN)        \
+              RULE(LpPool) RULE(MaxPool)
 #define XLC_DECLARE(NAME) bool import##NAME(NodeImport &n);
 XLC_IMPORT_RULES(XLC_DECLARE)
 #undef XLC_DECLARE

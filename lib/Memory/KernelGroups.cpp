@@ -54,12 +54,15 @@ SmallVector<MemRefType> memoryOf(Operation *op) {
   return memory;
 }
 
+bool isConvolution(Operation *op) {
+  return isa<ConvolutionOp, ConvolutionTransposeOp, ConvolutionWeightBackwardOp>(op);
+}
+
+/// The op's own name, where the library does it.
 StringRef libraryName(Operation *op) {
-  return isa<ContractOp>(op)            ? "contract"
-         : isa<AttentionOp>(op)         ? "attention"
-         : isa<AttentionBackwardOp>(op) ? "attention_backward"
-         : isa<ScatterAddOp>(op)        ? "scatter_add"
-                                        : "";
+  bool isLibrary = isConvolution(op) ||
+                   isa<ContractOp, AttentionOp, AttentionBackwardOp, ScatterAddOp, MaxPoolOp, MaxPoolBackwardOp>(op);
+  return isLibrary ? op->getName().stripDialect() : "";
 }
 
 /// What a chain of reshapes, each read once, begins with.
@@ -76,6 +79,10 @@ bool fitsLibrary(Operation *op) {
     return findContractShape(contract, memory[0], memory[1], memory[2], false).has_value();
   if (auto scatter = dyn_cast<ScatterAddOp>(op))
     return findScatterShape(scatter, memory).has_value();
+  if (isConvolution(op))
+    return findConvolutionShape(op, memory).has_value();
+  if (isa<MaxPoolOp, MaxPoolBackwardOp>(op))
+    return findPoolShape(op, memory).has_value();
   return findAttentionShape(op, memory).has_value();
 }
 

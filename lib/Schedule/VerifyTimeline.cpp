@@ -5,9 +5,9 @@
 //   parameters   whole --update of slices--> stale --all_gather--> whole
 //   gradient     none --store--> partial --reduce--> summed --update--> none
 //                a shard keeps `summed` from earlier micro-batches while the whole is `partial` again
-#include "llvm/ADT/TypeSwitch.h"
 #include "xlc/Schedule/Rendezvous.h"
 #include "xlc/Schedule/Schedule.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_VERIFYTIMELINEPASS
@@ -83,6 +83,9 @@ private:
   }
 
   LogicalResult store(RunOp run, Attribute name, bool accumulates) {
+    if (auto it = owner.find(name);
+        it != owner.end() && (int64_t)buckets.find(it->second)->second.op.getGroup() == kBufferGroup)
+      return accumulates ? run.emitOpError() << "adds to buffer " << name << ", which is replaced" : success();
     int64_t &count = owner.contains(name) ? buckets.find(owner[name])->second.contributions[name] : scalarStores[name];
     if (accumulates != (count > 0))
       return run.emitOpError() << (accumulates ? "adds to " : "overwrites ") << name

@@ -45,6 +45,10 @@ class Case:
                 f"micro-batches {self.micro_batches}{raising}")
 
 
+# Batch norm couples the samples of a batch: PyTorch's trace is that of one rank with one micro-batch.
+BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for stage in (0, 3)]
+
+
 def list_layouts():
     """The keyword arguments of every layout, in a fixed order."""
     layouts = [dict(dp=dp, stage=stage, micro_batches=count)
@@ -57,11 +61,11 @@ def list_layouts():
 
 
 def list_cases():
-    return [Case(*model, **layout) for model in MODELS for layout in list_layouts()]
+    return [Case(*model, **layout) for model in MODELS for layout in list_layouts()] + BATCH_NORM
 
 
 def sample_cases():
     """Thirty of them, always the same. The stride was chosen so that they are thirty different layouts, among them every
     stage at every dp, with four cases or more of each model."""
-    cases = list_cases()
-    return [cases[index * 94 % len(cases)] for index in range(30)]
+    cases = [Case(*model, **layout) for model in MODELS for layout in list_layouts()]
+    return [cases[index * 94 % len(cases)] for index in range(30)] + BATCH_NORM[:1]

@@ -55,10 +55,11 @@ def spec_of(setting, case, trace):
         spec["dp_shard"] = case.shard
     if case.zero:
         spec["zero"] = case.zero
-    if case.folder != "mlp":
+    is_language = case.folder not in ("mlp", "cnn")
+    if is_language:
         spec["dims"] = {"sequence": SEQUENCE}
-    if case.model == "logits":
-        spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": case.folder != "mlp"}
+    if case.model.startswith("logits"):
+        spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": is_language}
     return spec
 
 
