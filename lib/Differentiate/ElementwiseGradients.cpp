@@ -94,6 +94,13 @@ LogicalResult gradients::cos(GradientBuilder &b, Operation *op, ValueRange dy) {
   return success();
 }
 
+LogicalResult gradients::atan(GradientBuilder &b, Operation *op, ValueRange dy) { // dy / (1 + x^2)
+  Value x = op->getOperand(0);
+  Value slope = b.create<AddOp>(x.getType(), b.splat(typeOf(x), 1), product(b, x, x));
+  b.contribute(0, quotient(b, dy[0], slope));
+  return success();
+}
+
 LogicalResult gradients::cast(GradientBuilder &b, Operation *op, ValueRange dy) {
   if (b.isNeeded(0) && isa<FloatType>(typeOf(op->getOperand(0)).getElementType()))
     b.contribute(0, b.create<CastOp>(op->getOperand(0).getType(), dy[0]));

@@ -17,6 +17,7 @@ XLC_RULE(tanh);
 XLC_RULE(erf);
 XLC_RULE(sin);
 XLC_RULE(cos);
+XLC_RULE(atan);
 XLC_RULE(cast);
 XLC_RULE(scale);
 XLC_RULE(add);
@@ -36,7 +37,9 @@ XLC_RULE(concat);
 XLC_RULE(pad);
 XLC_RULE(reduce);
 XLC_RULE(gather);
+XLC_RULE(gatherElements);
 XLC_RULE(scatterAdd);
+XLC_RULE(scatterElementsAdd);
 // NamedGradients.cpp
 XLC_RULE(contract);
 XLC_RULE(convolution);

@@ -8,6 +8,9 @@ using namespace xlc::graph;
 namespace {
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+/// The gradient of a product of n elements takes n^2 steps; more than this squared is a mistake.
+constexpr int64_t maximumProduct = 4096;
+
 SmallVector<int64_t> ones(size_t rank) { return SmallVector<int64_t>(rank, 1); }
 } // namespace
 
@@ -78,6 +81,38 @@ LogicalResult gradients::pad(GradientBuilder &b, Operation *op, ValueRange dy) {
   return success();
 }
 
+/// dx_i = dy times the product of the other elements, which is right where elements are zero as well. The products
+/// are taken over [kept..., n, n] with ones on the diagonal, in one kernel that stores none of it.
+static LogicalResult contributeProduct(GradientBuilder &b, ReduceOp reduce, Value spread) {
+  RankedTensorType whole = typeOf(reduce.getX());
+  SmallVector<int64_t> order, shape, inverse(whole.getRank());
+  int64_t count = 1;
+  for (int64_t i = 0; i < whole.getRank(); ++i)
+    if (!llvm::is_contained(reduce.getDimensions(), i))
+      order.push_back(i), shape.push_back(whole.getDimSize(i));
+  for (int64_t i : reduce.getDimensions())
+    order.push_back(i), count *= whole.getDimSize(i);
+  if (count > maximumProduct)
+    return reduce.emitError() << "a product of " << count << " elements has no gradient rule, one of up to "
+                              << maximumProduct << " has";
+  SmallVector<int64_t> moved;
+  for (auto [i, dimension] : llvm::enumerate(order))
+    moved.push_back(whole.getDimSize(dimension)), inverse[dimension] = i;
+  shape.append({1, count});
+  Value x = b.create<ReshapeOp>(whole.clone(shape), b.create<TransposeOp>(whole.clone(moved), reduce.getX(), order));
+  int64_t rank = shape.size();
+  shape[rank - 2] = count;
+  RankedTensorType square = whole.clone(shape), places = square.clone(IntegerType::get(x.getContext(), 64));
+  Value isOther = b.create<CompareOp>(square.clone(IntegerType::get(x.getContext(), 1)), Predicate::ne,
+                                      b.create<IotaOp>(places, rank - 2), b.create<IotaOp>(places, rank - 1));
+  Value others = b.create<SelectOp>(square, isOther, b.create<BroadcastOp>(square, x), b.splat(square, 1));
+  shape.pop_back();
+  Value products = b.create<ReduceOp>(whole.clone(shape), Reduction::prod, others, rank - 1);
+  products = b.create<TransposeOp>(whole, b.create<ReshapeOp>(whole.clone(moved), products), inverse);
+  b.contribute(0, b.create<MulOp>(whole, spread, products));
+  return success();
+}
+
 LogicalResult gradients::reduce(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto reduce = llvm::cast<ReduceOp>(op);
   RankedTensorType whole = typeOf(reduce.getX());
@@ -98,7 +133,7 @@ LogicalResult gradients::reduce(GradientBuilder &b, Operation *op, ValueRange dy
     return success();
   }
   case Reduction::prod:
-    return op->emitError("a product along a dimension has no gradient rule");
+    return contributeProduct(b, reduce, spread);
   }
   llvm_unreachable("every reduction has its case");
 }
@@ -114,5 +149,19 @@ LogicalResult gradients::scatterAdd(GradientBuilder &b, Operation *op, ValueRang
   auto scatter = llvm::cast<ScatterAddOp>(op);
   b.contribute(1,
                b.create<GatherOp>(scatter.getUpdates().getType(), dy[0], scatter.getIndices(), scatter.getDimension()));
+  return success();
+}
+
+LogicalResult gradients::gatherElements(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto gather = llvm::cast<GatherElementsOp>(op);
+  b.contribute(
+      0, b.create<ScatterElementsAddOp>(gather.getX().getType(), gather.getIndices(), dy[0], gather.getDimension()));
+  return success();
+}
+
+LogicalResult gradients::scatterElementsAdd(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto scatter = llvm::cast<ScatterElementsAddOp>(op);
+  b.contribute(1, b.create<GatherElementsOp>(scatter.getUpdates().getType(), dy[0], scatter.getIndices(),
+                                             scatter.getDimension()));
   return success();
 }

@@ -1,6 +1,6 @@
 // The gate of Differentiate: every trainable parameter has a gradient, every op has a role.
-#include "llvm/ADT/StringSet.h"
 #include "xlc/Differentiate/Differentiate.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_VERIFYDIFFERENTIATEDPASS

@@ -152,10 +152,12 @@ private:
         result.swapped = found->swapped;
         return std::move(result);
       }
-    } else if (auto scatter = findKernelOp<graph::ScatterAddOp>(kernel)) {
+    } else if (Operation *scatter = &kernel.front().front();
+               isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(scatter)) {
       if (auto shape = findScatterShape(scatter, memory)) {
         plan::ScatterAddT made;
-        made.indices = shape->indices, made.rows = shape->rows, made.width = shape->width;
+        made.outer = shape->outer, made.distinct = shape->distinct, made.indices = shape->indices;
+        made.rows = shape->rows, made.width = shape->width, made.per_element = shape->perElement;
         made.index = elementOf(memory[0].getElementType());
         result.library.Set(std::move(made));
         return std::move(result);

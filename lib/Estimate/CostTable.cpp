@@ -13,7 +13,7 @@ int64_t sizeOf(Value value) { return cast<RankedTensorType>(value.getType()).get
 int64_t nothing(Operation *) { return 0; }
 template <int64_t n> int64_t perResult(Operation *op) { return n * sizeOf(op->getResult(0)); }
 template <int64_t n> int64_t perOperand(Operation *op) { return n * sizeOf(op->getOperand(0)); }
-int64_t perUpdate(Operation *op) { return sizeOf(cast<graph::ScatterAddOp>(op).getUpdates()); }
+int64_t perUpdate(Operation *op) { return sizeOf(op->getOperand(1)); }
 
 /// A multiply-add for each combination of all factors.
 int64_t contract(Operation *op) {
@@ -80,6 +80,8 @@ constexpr CostRow rows[] = {
     {"graph.erf", perResult<1>},
     {"graph.sin", perResult<1>},
     {"graph.cos", perResult<1>},
+    {"graph.atan", perResult<1>},
+    {"graph.floor", perResult<1>},
     {"graph.not", nothing},
     {"graph.is_nan", nothing},
     {"graph.cast", nothing},
@@ -105,7 +107,9 @@ constexpr CostRow rows[] = {
     {"graph.pad", nothing},
     {"graph.reduce", perOperand<1>},
     {"graph.gather", nothing},
+    {"graph.gather_elements", nothing},
     {"graph.scatter_add", perUpdate},
+    {"graph.scatter_elements_add", perUpdate},
     {"graph.contract", contract, /*isMatrix=*/true},
     {"graph.convolution", convolution, /*isMatrix=*/true},
     {"graph.convolution_transpose", convolutionTranspose, /*isMatrix=*/true},

@@ -29,7 +29,7 @@ Member findMember(exec::ProgramOp program, exec::Group group, int64_t rank) {
 
 int64_t bytesOf(Type element, int64_t count) { return graph::getByteSize(RankedTensorType::get({count}, element)); }
 
-/// Elements that the member reads: its own slice from all others, then the others' slices.
+/// Elements that the member reads in an all_reduce: its own slice from all others, then the others' slices.
 int64_t elementsOfAllReduce(int64_t count, Member member) {
   int64_t each = llvm::alignTo(llvm::divideCeil(count, member.ranks), sliceGrain);
   auto begin = [&](int64_t index) { return std::min(count, index * each); };
@@ -37,32 +37,42 @@ int64_t elementsOfAllReduce(int64_t count, Member member) {
   return (member.ranks - 1) * own + (count - own);
 }
 
-} // namespace
-
-Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {
+/// How many elements a collective of slices of `count` (or an all_reduce of `count`) reads.
+using Elements = llvm::function_ref<int64_t(exec::Group group, int64_t count)>;
+Traffic addUp(exec::ProgramOp program, Elements ofSlices, Elements ofAllReduce) {
   Traffic traffic;
-  auto add = [&](auto collective, int64_t &kind, bool isAllReduce) {
-    Member member = findMember(program, collective.getGroup(), rank);
+  auto add = [&](auto collective, int64_t &kind, Elements elements) {
     int64_t count = collective.getCount();
-    int64_t elements = isAllReduce ? elementsOfAllReduce(count, member) : (member.ranks - 1) * count;
-    int64_t bytes = bytesOf(collective.getType(), elements);
+    int64_t bytes = bytesOf(collective.getType(), elements(collective.getGroup(), count));
     kind += bytes;
     traffic.smallMessages += count < sliceGrain ? bytes : 0;
   };
   for (Operation &op : program.getBody().front()) {
     if (auto gather = dyn_cast<exec::AllGatherOp>(op))
-      add(gather, traffic.allGather, false);
+      add(gather, traffic.allGather, ofSlices);
     else if (auto scatter = dyn_cast<exec::ReduceScatterOp>(op))
-      add(scatter, traffic.reduceScatter, false);
+      add(scatter, traffic.reduceScatter, ofSlices);
     else if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
-      add(reduce, traffic.allReduce, true);
+      add(reduce, traffic.allReduce, ofAllReduce);
   }
   return traffic;
 }
 
+} // namespace
+
+Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {
+  auto member = [&](exec::Group group) { return findMember(program, group, rank); };
+  return addUp(
+      program, [&](exec::Group group, int64_t count) { return (member(group).ranks - 1) * count; },
+      [&](exec::Group group, int64_t count) { return elementsOfAllReduce(count, member(group)); });
+}
+
+Traffic xlc::trafficOfLargest(exec::ProgramOp program) { return trafficOfRank(program, 0); }
+
 Traffic xlc::trafficOfAllRanks(exec::ProgramOp program) {
-  Traffic traffic;
-  for (int64_t rank = 0; rank < (int64_t)program.getRanks(); ++rank)
-    traffic += trafficOfRank(program, rank);
-  return traffic;
+  int64_t ranks = program.getRanks();
+  auto size = [&](exec::Group group) { return findMember(program, group, 0).ranks; };
+  return addUp(
+      program, [&](exec::Group group, int64_t count) { return ranks * (size(group) - 1) * count; },
+      [&](exec::Group group, int64_t count) { return ranks / size(group) * 2 * (size(group) - 1) * count; });
 }

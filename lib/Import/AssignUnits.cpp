@@ -1,19 +1,20 @@
 // Finds the units of a model: the repeated layers, and what stands before and after.
 //
-// The stream is the ops that depend on a model input and on a parameter, in program order. All other
-// ops (constants, positions, broadcast biases, shifted labels) are side ops: they are copied into each
-// unit that uses them. A cut is a place in the stream that one value alone crosses:
+// A cut is a place in the stream of ops that one value alone crosses:
 //
 //     gather │ ln ... add │ ln ... add │ ln ... add │ ln ... add │ ln │ contract │ cross_entropy
 //     embed  │ layer 0                 │ layer 1                 │ head
 //
 // Atoms (what lies between cuts) are compared by structure; scopes are not needed. The run of equal
 // periods that covers most ops is the class "layer".
+//
+// Some values cross everything from one place on: every layer of a decoder reads what the encoder made. Then no place
+// has a single live value. So the longest-lived values are ignored, one more at a time, as long as more of the
+// model turns out to repeat; an ignored value must pass a whole layer, else it is just a layer's own.
 #include "xlc/Import/Passes.h"
 
-#include "RepeatedRuns.h"
+#include "Stream.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/Hashing.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -25,143 +26,177 @@ namespace xlc {
 
 namespace {
 
-using Atom = SmallVector<Operation *>;
+/// How many values may cross every layer beside the stream.
+constexpr size_t maximumIgnored = 8;
+
+/// One way to cut the stream, and what repeats in it.
+struct Division {
+  std::vector<bool> isIgnored; ///< per live range
+  std::vector<Atom> atoms;
+  Stream::Shared shared;
+  std::vector<UnitName> names; ///< per atom
+  size_t covered = 0;          ///< ops in repeated units
+};
 
 class UnitFinder {
 public:
-  explicit UnitFinder(func::FuncOp function) : function(function) {}
+  explicit UnitFinder(func::FuncOp function) : function(function), stream(function) {}
 
   void run() {
-    collectStream();
-    cutStream();
-    for (const Atom &atom : atoms)
-      describe(atom);
-    assign(nameUnits(elements));
-    rebuild();
+    Division division = findDivision();
+    assign(division);
+    rebuild(division);
   }
 
 private:
-  /// Which of input and parameter a value depends on, as bits.
-  enum Source { none = 0, input = 1, parameter = 2, both = 3 };
-
-  int sourceOf(Value value) {
-    if (Operation *op = value.getDefiningOp())
-      return sources.lookup(op);
-    unsigned number = cast<BlockArgument>(value).getArgNumber();
-    return function.getArgAttr(number, graph::kParam) ? parameter : input;
-  }
-
-  bool isStream(Operation *op) const { return op && sources.lookup(op) == both; }
-
-  void collectStream() {
-    for (Operation &op : function.front().without_terminator()) {
-      int source = none;
-      for (Value operand : op.getOperands())
-        source |= sourceOf(operand);
-      sources[&op] = source;
-      if (source == both)
-        stream.push_back(&op);
-    }
-    if (stream.empty()) // nothing is learned from inputs: everything is one unit
-      for (Operation &op : function.front().without_terminator())
-        sources[&op] = both, stream.push_back(&op);
-  }
-
-  /// Ends an atom wherever a single stream value is still needed later.
-  void cutStream() {
-    llvm::DenseMap<Operation *, size_t> place;
-    for (auto [i, op] : llvm::enumerate(stream))
-      place[op] = i;
-    std::vector<int> ends(stream.size() + 1, 0); // values whose last use is at i
-    int live = 0;
-    Atom atom;
-    for (auto [i, op] : llvm::enumerate(stream)) {
-      atom.push_back(op);
-      for (Value result : op->getResults()) {
-        size_t last = i;
-        for (Operation *user : result.getUsers())
-          if (!isa<func::ReturnOp>(user)) // a loss or the next value of a buffer: no later unit reads it
-            last = std::max(last, isStream(user) ? place[user] : stream.size());
-        if (last > i)
-          ++live, ++ends[last];
-      }
-      live -= ends[i];
-      if (live <= 1 || i + 1 == stream.size())
-        atoms.push_back(std::exchange(atom, {}));
-    }
-  }
-
   //===--------------------------------------------------------------------===//
-  // Structure
+  // Cutting
   //===--------------------------------------------------------------------===//
 
-  /// A number for the structure of an atom: equal atoms get equal numbers. The structure is spelled out
-  /// as a list of words, so that equality is exact and no two structures can collide.
-  void describe(const Atom &atom) {
-    Words words;
-    llvm::DenseMap<Value, unsigned> numbers;
-    bool hasParameter = false;
-    for (Operation *op : atom)
-      describeOp(op, words, numbers, hasParameter);
-    auto [it, isNew] = structures.try_emplace(std::move(words), (int)structures.size());
-    elements.push_back({it->second, (int64_t)atom.size(), hasParameter});
+  Division divide(std::vector<bool> isIgnored) {
+    Division division{std::move(isIgnored), {}, {}, {}, 0};
+    division.atoms = stream.cut(division.isIgnored);
+    division.shared = stream.findShared(division.atoms);
+    std::vector<RunElement> elements;
+    for (const Atom &atom : division.atoms) {
+      bool hasParameter = false;
+      auto words = stream.describe(atom, division.shared, hasParameter);
+      auto [it, isNew] = structures.try_emplace(std::move(words), (int)structures.size());
+      elements.push_back({it->second, (int64_t)(atom.end - atom.begin), hasParameter});
+    }
+    division.names = nameUnits(elements);
+    for (auto [atom, name] : llvm::zip_equal(division.atoms, division.names))
+      division.covered += name.isRepeated ? atom.end - atom.begin : 0;
+    return division;
   }
 
-  using Words = std::vector<const void *>;
-
-  void describeOp(Operation *op, Words &words, llvm::DenseMap<Value, unsigned> &numbers, bool &hasParameter) {
-    for (Value operand : op->getOperands())
-      if (Operation *side = operand.getDefiningOp(); side && !isStream(side) && !numbers.contains(operand))
-        describeOp(side, words, numbers, hasParameter);
-    words.push_back(op->getName().getAsOpaquePointer());
-    words.push_back(op->getAttrDictionary().getAsOpaquePointer());
-    for (Type type : op->getResultTypes())
-      words.push_back(type.getAsOpaquePointer());
-    for (Value operand : op->getOperands()) {
-      auto [it, isNew] = numbers.try_emplace(operand, (unsigned)numbers.size());
-      words.push_back(reinterpret_cast<const void *>((uintptr_t)it->second));
-      if (!isNew)
-        continue;
-      // From outside: what kind of thing it is, and its type.
-      int source = operand.getDefiningOp() ? both : sourceOf(operand);
-      hasParameter |= source == parameter;
-      words.push_back(reinterpret_cast<const void *>((uintptr_t)source));
-      words.push_back(operand.getType().getAsOpaquePointer());
-      if (source == input) // inputs are not interchangeable
-        words.push_back(operand.getAsOpaquePointer());
+  Division findDivision() {
+    const std::vector<LiveRange> &ranges = stream.getRanges();
+    std::vector<size_t> longest(ranges.size());
+    std::iota(longest.begin(), longest.end(), 0);
+    auto rank = [&](size_t i) { return std::pair(-(int64_t)ranges[i].length(), i); };
+    llvm::sort(longest, [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    std::vector<bool> isIgnored(ranges.size(), false);
+    Division best = divide(isIgnored);
+    for (size_t range : ArrayRef(longest).take_front(maximumIgnored)) {
+      if (ranges[range].length() < shortestInstance(best))
+        break;
+      isIgnored[range] = true;
+      Division next = divide(isIgnored);
+      std::vector<bool> needed = keepPassing(next);
+      if (needed != next.isIgnored)
+        next = divide(std::move(needed));
+      if (next.covered > best.covered && keepPassing(next) == next.isIgnored)
+        best = std::move(next);
     }
-    for (Value result : op->getResults())
-      numbers.try_emplace(result, (unsigned)numbers.size());
+    return best;
+  }
+
+  /// Stretches of the stream that are one instance of a repeated unit.
+  static std::vector<Atom> findInstances(const Division &division) {
+    std::vector<Atom> instances;
+    const UnitName *previous = nullptr;
+    for (auto [atom, name] : llvm::zip_equal(division.atoms, division.names)) {
+      if (previous && *previous == name && name.isRepeated)
+        instances.back().end = atom.end;
+      else if (name.isRepeated)
+        instances.push_back(atom);
+      previous = &name;
+    }
+    return instances;
+  }
+
+  static size_t shortestInstance(const Division &division) {
+    size_t shortest = 0;
+    for (const Atom &instance : findInstances(division))
+      if (size_t length = instance.end - instance.begin; !shortest || length < shortest)
+        shortest = length;
+    return shortest;
+  }
+
+  /// The ignored ranges that pass a whole instance.
+  std::vector<bool> keepPassing(const Division &division) const {
+    std::vector<bool> kept(division.isIgnored.size(), false);
+    std::vector<Atom> instances = findInstances(division);
+    for (auto [i, range] : llvm::enumerate(stream.getRanges()))
+      kept[i] = division.isIgnored[i] && llvm::any_of(instances, [&, &range = range](const Atom &instance) {
+                  return range.begin < instance.begin && range.end >= instance.end;
+                });
+    return kept;
   }
 
   //===--------------------------------------------------------------------===//
   // Writing the units down
   //===--------------------------------------------------------------------===//
 
-  void assign(const std::vector<UnitName> &names) {
-    for (auto [atom, name] : llvm::zip_equal(atoms, names)) {
-      auto unit = graph::ModelUnitAttr::get(function.getContext(),
-                                            StringAttr::get(function.getContext(), name.className), name.instance);
-      for (Operation *op : atom)
-        op->setAttr(graph::kUnit, unit);
+  graph::ModelUnitAttr makeUnit(const UnitName &name) const {
+    MLIRContext *context = function->getContext();
+    return graph::ModelUnitAttr::get(context, StringAttr::get(context, name.className), name.instance);
+  }
+
+  void assign(const Division &division) {
+    for (auto [atom, name] : llvm::zip_equal(division.atoms, division.names))
+      for (size_t place = atom.begin; place < atom.end; ++place)
+        stream.getOps()[place]->setAttr(graph::kUnit, makeUnit(name));
+    // What layers share is made by the unit before them, so that the first of them is like the others.
+    for (auto [op, reader] : division.shared) {
+      size_t atom = reader;
+      while (atom > 0 && division.names[atom].isRepeated)
+        --atom;
+      bool isFirst = division.names[atom].isRepeated;
+      op->setAttr(graph::kUnit, makeUnit(isFirst ? UnitName{"embed"} : division.names[atom]));
     }
   }
 
-  /// Moves the stream, in order, behind copies of the side ops that each unit needs.
-  void rebuild() {
+  /// Moves stream and shared ops, unit by unit, behind copies of the side ops that each unit needs.
+  void rebuild(const Division &division) {
+    llvm::MapVector<Attribute, SmallVector<Operation *>> sharedOf;
+    for (auto [op, reader] : division.shared)
+      sharedOf[graph::getUnit(op)].push_back(op);
     Operation *end = function.front().getTerminator();
-    OpBuilder builder(end);
-    graph::ModelUnitAttr unit;
-    for (Operation *op : stream) {
+    SmallVector<Operation *> inOrder;
+    UnitName first{"embed"};
+    if (!division.names.empty() && division.names.front().isRepeated)
+      llvm::append_range(inOrder, sharedOf[makeUnit(first)]);
+    Attribute unit;
+    for (Operation *op : stream.getOps()) {
       if (graph::getUnit(op) != unit)
-        copies.clear();
-      unit = graph::getUnit(op);
-      for (OpOperand &operand : op->getOpOperands())
-        operand.set(copy(operand.get(), unit, builder));
+        llvm::append_range(inOrder, sharedOf[unit = graph::getUnit(op)]);
+      inOrder.push_back(op);
+    }
+    OpBuilder builder(end);
+    Copies copies{division, builder, {}, {}, {}};
+    for (Operation *op : inOrder) {
+      copySides(op, graph::getUnit(op), copies);
       op->moveBefore(end);
     }
-    for (OpOperand &operand : end->getOpOperands())
-      operand.set(copy(operand.get(), unit, builder));
+    if (!inOrder.empty())
+      copySides(end, graph::getUnit(inOrder.back()), copies);
+    eraseOriginals();
+  }
+
+  /// Side ops in the unit that is being rebuilt.
+  struct Copies {
+    const Division &division;
+    OpBuilder builder;
+    graph::ModelUnitAttr unit;
+    IRMapping mapping;
+    Stream::OpSet copied;
+  };
+
+  void copySides(Operation *op, graph::ModelUnitAttr unit, Copies &copies) const {
+    if (unit != copies.unit)
+      copies.mapping.clear(), copies.copied.clear();
+    copies.unit = unit;
+    SmallVector<Operation *> sides;
+    stream.collectSides(op, copies.division.shared, copies.copied, sides);
+    for (Operation *side : sides)
+      copies.builder.clone(*side, copies.mapping)->setAttr(graph::kUnit, unit);
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(copies.mapping.lookupOrDefault(operand.get()));
+  }
+
+  void eraseOriginals() {
     SmallVector<Operation *> originals;
     for (Operation &op : function.front().without_terminator())
       if (!graph::getUnit(&op))
@@ -170,26 +205,9 @@ private:
       op->erase();
   }
 
-  Value copy(Value value, graph::ModelUnitAttr unit, OpBuilder &builder) {
-    Operation *op = value.getDefiningOp();
-    if (!op || graph::getUnit(op))
-      return value;
-    if (Value known = copies.lookupOrNull(value))
-      return known;
-    for (Value operand : op->getOperands())
-      copy(operand, unit, builder);
-    Operation *made = builder.clone(*op, copies);
-    made->setAttr(graph::kUnit, unit);
-    return copies.lookup(value);
-  }
-
   func::FuncOp function;
-  llvm::DenseMap<Operation *, int> sources;
-  std::vector<Operation *> stream;
-  std::vector<Atom> atoms;
-  std::vector<RunElement> elements;
-  std::map<Words, int> structures;
-  IRMapping copies; ///< of side ops, in the unit that is being rebuilt
+  Stream stream;
+  std::map<Stream::Words, int> structures;
 };
 
 struct AssignUnits : xlc::impl::AssignUnitsPassBase<AssignUnits> {

@@ -48,6 +48,10 @@ struct TooManyElements {};
 /// The most elements one constant may store: a mask of 4096 x 4096, twice.
 inline constexpr int64_t maximumStored = int64_t(1) << 25;
 
+/// The most elements a constant stores that is made of smaller ones, such as a mask of queries x keys or a table of
+/// positions x frequencies: more stay ops, computed where they are needed.
+inline constexpr int64_t maximumFolded = int64_t(1) << 17;
+
 class ConstantTensor {
 public:
   ConstantTensor() = default;

@@ -91,29 +91,29 @@ bool xlc::onnx::evaluateConstantOfShape(Evaluation &e) {
 }
 
 bool xlc::onnx::evaluateGatherND(Evaluation &e) {
-  if (getInt(e.node, "batch_dims", 0) != 0)
-    return e.fail("batch_dims other than 0 are not supported");
   const ConstantTensor data = e.inputs[0]->materialized();
   if (e.inputs[1]->shape.empty())
     return e.fail("needs indices of rank 1 or more");
-  int64_t last = (int64_t)e.inputs[1]->shape.size() - 1;
-  const ConstantTensor indices = storeAlong(*e.inputs[1], last);
+  int64_t last = (int64_t)e.inputs[1]->shape.size() - 1, batch = getInt(e.node, "batch_dims", 0);
+  const ConstantTensor indices = batch ? e.inputs[1]->materialized() : storeAlong(*e.inputs[1], last);
   int64_t depth = indices.shape[last];
-  if (depth > (int64_t)data.shape.size())
-    return e.fail("indices are longer than the data's rank");
+  if (batch < 0 || batch > last || batch + depth > (int64_t)data.shape.size() ||
+      ArrayRef(data.shape).take_front(batch) != ArrayRef(indices.shape).take_front(batch))
+    return e.fail("has indices that do not fit data of rank " + Twine(data.shape.size()));
   Shape shape(ArrayRef(indices.shape).drop_back()), stored(ArrayRef(indices.stored).drop_back());
-  int64_t rows = countElements(stored), inner = countElements(ArrayRef(data.shape).drop_front(depth));
-  for (int64_t size : ArrayRef(data.shape).drop_front(depth))
+  int64_t rows = countElements(stored), inner = countElements(ArrayRef(data.shape).drop_front(batch + depth));
+  int64_t inBatch = std::max<int64_t>(1, countElements(ArrayRef(indices.shape).slice(batch, last - batch)));
+  for (int64_t size : ArrayRef(data.shape).drop_front(batch + depth))
     shape.push_back(size), stored.push_back(size);
   ConstantTensor result(data.type, shape, stored);
   for (int64_t row = 0; row < rows; ++row) {
-    int64_t offset = 0;
+    int64_t offset = batch ? row / inBatch : 0;
     for (int64_t k = 0; k < depth; ++k) {
-      int64_t index = indices.ints[row * depth + k];
-      index += index < 0 ? data.shape[k] : 0;
-      if (index < 0 || index >= data.shape[k])
-        return e.fail("index " + Twine(index) + " is outside a dimension of " + Twine(data.shape[k]));
-      offset = offset * data.shape[k] + index;
+      int64_t index = indices.ints[row * depth + k], size = data.shape[batch + k];
+      index += index < 0 ? size : 0;
+      if (index < 0 || index >= size)
+        return e.fail("index " + Twine(index) + " is outside a dimension of " + Twine(size));
+      offset = offset * size + index;
     }
     for (int64_t i = 0; i < inner; ++i)
       if (isFloat(data.type))
@@ -313,5 +313,22 @@ bool xlc::onnx::evaluateShape(Evaluation &e) {
 bool xlc::onnx::evaluateSize(Evaluation &e) {
   ConstantTensor result(ElementType::Int64, {});
   result.ints[0] = countElements(e.inputs[0]->shape);
+  return e.produce(std::move(result));
+}
+
+/// The places of elements that are not zero, one column each.
+bool xlc::onnx::evaluateNonZero(Evaluation &e) {
+  const ConstantTensor from = e.inputs[0]->materialized();
+  std::vector<size_t> places;
+  for (size_t i = 0; i < from.numStored(); ++i)
+    if (from.asDouble(i) != 0)
+      places.push_back(i);
+  int64_t rank = (int64_t)from.shape.size(), count = (int64_t)places.size();
+  ConstantTensor result(ElementType::Int64, {rank, count});
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t rest = (int64_t)places[k];
+    for (int64_t d = rank - 1; d >= 0; rest /= from.shape[d--])
+      result.ints[d * count + k] = rest % from.shape[d];
+  }
   return e.produce(std::move(result));
 }

@@ -4,6 +4,10 @@
 
 #include "ConstantTensor.h"
 
+namespace mlir {
+class MLIRContext;
+}
+
 namespace xlc::onnx {
 
 /// One node under evaluation. Inputs that the node omits are null.
@@ -13,6 +17,7 @@ struct Evaluation {
   llvm::SmallVector<const ConstantTensor *> inputs;
   llvm::SmallVector<ConstantTensor> outputs;
   std::string problem; ///< why the rule failed
+  mlir::MLIRContext *context = nullptr;
 
   bool fail(const llvm::Twine &why) { return problem = why.str(), false; }
   bool produce(ConstantTensor tensor) { return outputs.push_back(std::move(tensor)), true; }
@@ -23,6 +28,9 @@ struct Evaluation {
 };
 
 using EvaluateRule = bool (*)(Evaluation &);
+
+/// For operators without an evaluation of their own: imports the node on constants and interprets what it becomes.
+bool evaluateByImport(Evaluation &evaluation);
 
 // What a node says, with ONNX's defaults.
 int64_t getInt(const Node &node, llvm::StringRef name, int64_t otherwise);
@@ -51,13 +59,16 @@ std::string inferSplit(const Node &node, const ConstantTensor *sizes, int64_t si
 
 #define XLC_EVALUATE_RULES(RULE)                                                                                       \
   RULE(Constant)                                                                                                       \
-  RULE(ConstantOfShape) RULE(Range) RULE(CumSum) RULE(GatherND) RULE(Gather) RULE(Concat) RULE(Slice) RULE(Squeeze)    \
-      RULE(Unsqueeze) RULE(Reshape) RULE(Transpose) RULE(Expand) RULE(Where) RULE(Cast) RULE(Trilu) RULE(Identity)     \
-          RULE(Flatten) RULE(Split) RULE(Shape) RULE(Size) RULE(Not) RULE(Neg) RULE(Abs) RULE(Sign) RULE(Sqrt)         \
-              RULE(Exp) RULE(Log) RULE(Tanh) RULE(Erf) RULE(Sin) RULE(Cos) RULE(Reciprocal) RULE(Floor) RULE(Ceil)     \
-                  RULE(IsNaN) RULE(Add) RULE(Sub) RULE(Mul) RULE(Div) RULE(Mod) RULE(Pow) RULE(Max) RULE(Min)          \
-                      RULE(Equal) RULE(Less) RULE(LessOrEqual) RULE(Greater) RULE(GreaterOrEqual) RULE(And) RULE(Or)   \
-                          RULE(Xor) RULE(ReduceSum) RULE(ReduceProd) RULE(ReduceMax) RULE(ReduceMin) RULE(ReduceMean)
+  RULE(ConstantOfShape)                                                                                                \
+  RULE(Range)                                                                                                          \
+  RULE(NonZero) RULE(BitwiseAnd) RULE(BitwiseNot) RULE(BitwiseOr) RULE(BitwiseXor) RULE(CumSum) RULE(GatherND)         \
+      RULE(Gather) RULE(Concat) RULE(Slice) RULE(Squeeze) RULE(Unsqueeze) RULE(Reshape) RULE(Transpose) RULE(Expand)   \
+          RULE(Where) RULE(Cast) RULE(Trilu) RULE(Identity) RULE(Flatten) RULE(Split) RULE(Shape) RULE(Size) RULE(Not) \
+              RULE(Neg) RULE(Abs) RULE(Sign) RULE(Sqrt) RULE(Exp) RULE(Log) RULE(Tanh) RULE(Erf) RULE(Sin) RULE(Cos)   \
+                  RULE(Reciprocal) RULE(Floor) RULE(Ceil) RULE(IsNaN) RULE(Add) RULE(Sub) RULE(Mul) RULE(Div)          \
+                      RULE(Mod) RULE(Pow) RULE(Max) RULE(Min) RULE(Equal) RULE(Less) RULE(LessOrEqual) RULE(Greater)   \
+                          RULE(GreaterOrEqual) RULE(And) RULE(Or) RULE(Xor) RULE(ReduceSum) RULE(ReduceProd)           \
+                              RULE(ReduceMax) RULE(ReduceMin) RULE(ReduceMean)
 #define XLC_DECLARE(NAME) bool evaluate##NAME(Evaluation &evaluation);
 XLC_EVALUATE_RULES(XLC_DECLARE)
 #undef XLC_DECLARE

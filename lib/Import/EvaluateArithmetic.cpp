@@ -170,10 +170,15 @@ bool xlc::onnx::evaluateDiv(Evaluation &e) {
   return dividesByZero(*e.inputs[1]) ? e.fail("divides by zero") : arithmetic(e, divide, std::divides<double>());
 }
 bool xlc::onnx::evaluateMod(Evaluation &e) {
-  if (getInt(e.node, "fmod", 0) || isFloat(e.inputs[0]->type))
-    return e.fail("fmod is not supported");
-  return dividesByZero(*e.inputs[1]) ? e.fail("divides by zero")
-                                     : arithmetic(e, modulo, [](double a, double) { return a; });
+  bool keepsSign = getInt(e.node, "fmod", 0);
+  if (isFloat(e.inputs[0]->type) && !keepsSign)
+    return e.fail("divides floats, which takes fmod = 1");
+  if (dividesByZero(*e.inputs[1]))
+    return e.fail("divides by zero");
+  auto fmod = [](double a, double b) { return std::fmod(a, b); };
+  return keepsSign ? arithmetic(
+                         e, [](int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }, fmod)
+                   : arithmetic(e, modulo, fmod);
 }
 bool xlc::onnx::evaluatePow(Evaluation &e) {
   ConstantTensor exponent = *e.inputs[1];
@@ -212,6 +217,20 @@ bool xlc::onnx::evaluateGreaterOrEqual(Evaluation &e) {
 bool xlc::onnx::evaluateAnd(Evaluation &e) { return logical(e, std::bit_and<int64_t>()); }
 bool xlc::onnx::evaluateOr(Evaluation &e) { return logical(e, std::bit_or<int64_t>()); }
 bool xlc::onnx::evaluateXor(Evaluation &e) { return logical(e, std::bit_xor<int64_t>()); }
+
+/// Integers bit by bit.
+template <typename F> static bool bitwise(Evaluation &e, F function) {
+  ElementType type = e.inputs[0]->type;
+  return type != ElementType::Int32 && type != ElementType::Int64
+             ? e.fail("needs int32 or int64")
+             : zip<int64_t, int64_t>(e, *e.inputs[0], *e.inputs.back(), type, function);
+}
+bool xlc::onnx::evaluateBitwiseAnd(Evaluation &e) { return bitwise(e, std::bit_and<int64_t>()); }
+bool xlc::onnx::evaluateBitwiseOr(Evaluation &e) { return bitwise(e, std::bit_or<int64_t>()); }
+bool xlc::onnx::evaluateBitwiseXor(Evaluation &e) { return bitwise(e, std::bit_xor<int64_t>()); }
+bool xlc::onnx::evaluateBitwiseNot(Evaluation &e) {
+  return bitwise(e, [](int64_t a, int64_t) { return ~a; });
+}
 
 bool xlc::onnx::evaluateReduceSum(Evaluation &e) { return reduce(e, 0, std::plus<double>(), keepSum); }
 bool xlc::onnx::evaluateReduceProd(Evaluation &e) { return reduce(e, 1, std::multiplies<double>(), keepSum); }
@@ -319,19 +338,27 @@ bool xlc::onnx::evaluateRange(Evaluation &e) {
 
 bool xlc::onnx::evaluateCumSum(Evaluation &e) {
   ConstantTensor result = e.inputs[0]->materialized();
-  if (!e.inputs[1]->isSplat() || getInt(e.node, "exclusive", 0) || getInt(e.node, "reverse", 0))
-    return e.fail("needs one axis; exclusive and reverse are not supported");
+  bool isReverse = getInt(e.node, "reverse", 0), isExclusive = getInt(e.node, "exclusive", 0);
+  if (!e.inputs[1]->isSplat())
+    return e.fail("needs one axis");
   int64_t axis = (int64_t)e.inputs[1]->asDouble(0);
   if (std::string problem = normalizeAxis(axis, (int64_t)result.shape.size()); !problem.empty())
     return e.fail(problem);
   size_t inner = countElements(ArrayRef(result.shape).drop_front(axis + 1)), size = result.shape[axis];
-  for (size_t i = 0; i < result.numStored(); ++i)
-    if ((i / inner) % size != 0) {
-      if (isFloat(result.type))
-        result.floats[i] += result.floats[i - inner];
-      else
-        result.ints[i] = wrappingAdd(result.ints[i], result.ints[i - inner]);
-    }
+  const ConstantTensor from = result;
+  for (size_t n = 0; n < result.numStored(); ++n) {
+    size_t i = isReverse ? result.numStored() - 1 - n : n, place = (i / inner) % size;
+    bool isFirst = place == (isReverse ? size - 1 : 0);
+    size_t before = isReverse ? i + inner : i - inner;
+    if (isFloat(result.type))
+      result.floats[i] = (isFirst ? 0 : result.floats[before] + (isExclusive ? from.floats[before] : 0)) +
+                         (isExclusive ? 0 : from.floats[i]);
+    else
+      result.ints[i] = wrappingAdd(isFirst       ? 0
+                                   : isExclusive ? wrappingAdd(result.ints[before], from.ints[before])
+                                                 : result.ints[before],
+                                   isExclusive ? 0 : from.ints[i]);
+  }
   result.compress();
   return produceRounded(e, std::move(result));
 }

@@ -51,6 +51,7 @@ public:
     limitInputs();
     noteRaised();
     describeParameters(plan, result.parameters);
+    result.absentConstants = std::move(absentConstants);
     if (diagnostics.hasErrors())
       return std::nullopt;
     return result;
@@ -160,14 +161,26 @@ private:
     for (auto [i, tensor] : llvm::enumerate(model.initializers)) {
       if (plan.isParameter[i] || !used.contains(tensor.name))
         continue;
-      if (!tensor.load())
-        diagnostics.error("constant '" + tensor.name + "' has no values: its external file cannot be read");
-      else if (tensor.numElements() > maximumStored)
+      if (tensor.numElements() > maximumStored)
         diagnostics.error("constant '" + tensor.name + "' has more than " + Twine(maximumStored) + " elements");
+      else if (tensor.isAbsent && isFloat(tensor.type))
+        importer.values[tensor.name].constant = standIn(tensor);
+      else if (!tensor.load())
+        diagnostics.error("constant '" + tensor.name + "' has no values: its external file cannot be read");
       else
         importer.values[tensor.name].constant = std::make_shared<ConstantTensor>(ConstantTensor::fromFile(tensor));
     }
     return !diagnostics.hasErrors();
+  }
+
+  /// Some values for a constant of which only the shape is known. No two are equal, so that nothing is
+  /// recognised in them that will not be there.
+  std::shared_ptr<ConstantTensor> standIn(const FileTensor &tensor) {
+    absentConstants.push_back(tensor.name);
+    auto constant = std::make_shared<ConstantTensor>(tensor.type, tensor.shape);
+    for (size_t i = 0; i < constant->numStored(); ++i)
+      constant->set(i, 1.0 / double(i + 2));
+    return constant;
   }
 
   /// What nodes see: the file's layout of the parameter.
@@ -255,13 +268,10 @@ private:
   }
 
   void limit(Value indices, int64_t size, std::optional<int64_t> ignored) {
-    while (Operation *op = indices.getDefiningOp()) {
-      if (!isa<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp, graph::SliceOp, graph::TransposeOp, graph::PadOp>(
-              op))
-        return;
-      indices = op->getOperand(0);
-    }
-    unsigned number = cast<BlockArgument>(indices).getArgNumber();
+    BlockArgument input = findIndexedInput(indices);
+    if (!input)
+      return;
+    unsigned number = input.getArgNumber();
     auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
     if (!known || known.getInt() > size)
       forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
@@ -315,6 +325,7 @@ private:
   OpBuilder builder;
   func::FuncOp forward;
   SmallVector<Value> parameters;
+  std::vector<std::string> absentConstants;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // Walks the nodes of a file: evaluates what is known, imports the rest. See Importer.h.
 #include "Importer.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -29,6 +30,15 @@ Type xlc::onnx::convertType(ElementType type, MLIRContext *context) {
 
 SmallVector<int64_t> xlc::onnx::shapeOf(Value value) {
   return SmallVector<int64_t>(cast<RankedTensorType>(value.getType()).getShape());
+}
+
+BlockArgument xlc::onnx::findIndexedInput(Value indices) {
+  while (Operation *op = indices.getDefiningOp()) {
+    if (!isa<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp, graph::SliceOp, graph::TransposeOp, graph::PadOp>(op))
+      return {};
+    indices = op->getOperand(0);
+  }
+  return cast<BlockArgument>(indices);
 }
 
 static DenseElementsAttr toAttribute(const ConstantTensor &constant, RankedTensorType type) {
@@ -178,6 +188,11 @@ bool Importer::checkOperators() {
   if (count)
     diagnostics.error(Twine(count) + (count == 1 ? " node has" : " nodes have") +
                       " an operator that is not supported: " + list);
+  llvm::StringSet<> explained;
+  for (const Node &node : model.nodes)
+    if (StringRef reason = findReasonLeftOut(node.op);
+        !findOperator(node) && node.domain.empty() && !reason.empty() && explained.insert(node.op).second)
+      diagnostics.note(node.op + ": " + reason);
   return count == 0;
 }
 
@@ -212,12 +227,34 @@ void Importer::importNode(unsigned index, ArrayRef<Value> parameters) {
     return diagnostics.error(node.describe() + " has " + Twine(given) + " inputs, at most " + Twine(op.maxInputs) +
                              " are known");
   auto bias = plan.vanishedBiases.find(index);
-  if (op.evaluate && (allConstant || node.op == "Shape" || node.op == "Size"))
+  bool isSmall = !op.import || !allConstant || !unfolds(node, inputs);
+  if (op.evaluate && isSmall && (allConstant || node.op == "Shape" || node.op == "Size"))
     evaluate(node, op, inputs);
   else if (op.import)
     import(index, op, inputs, bias == plan.vanishedBiases.end() ? Value() : parameters[bias->second]);
   else
     diagnostics.error(node.describe() + " needs inputs that are known when the model is compiled");
+}
+
+/// Whether evaluating a node would make a large constant of small ones, as an outer comparison or product does.
+bool Importer::unfolds(const Node &node, ArrayRef<ImportedValue *> inputs) {
+  Shape result;
+  int64_t largest = 1;
+  for (ImportedValue *input : inputs) {
+    if (!input)
+      continue;
+    const ConstantTensor &tensor = *input->constant;
+    Shape common;
+    if (!broadcastShapes(result, node.op == "Trilu" ? tensor.shape : tensor.stored, common))
+      return false;
+    result = common;
+    largest = std::max(largest, (int64_t)tensor.numStored());
+  }
+  int64_t elements = 1;
+  for (int64_t size : result)
+    if (llvm::MulOverflow(elements, size, elements))
+      return true;
+  return elements > maximumFolded && elements > largest;
 }
 
 std::string Importer::getKey(const Node &node, ArrayRef<ImportedValue *> inputs) {
@@ -255,7 +292,7 @@ std::string Importer::getKey(const Node &node, ArrayRef<ImportedValue *> inputs)
 }
 
 void Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs) {
-  Evaluation evaluation{node, model.opset, {}, {}, {}};
+  Evaluation evaluation{node, model.opset, {}, {}, {}, builder.getContext()};
   std::vector<ConstantTensor> shapesOnly(inputs.size());
   bool allConstant = true;
   for (auto [i, input] : llvm::enumerate(inputs)) {

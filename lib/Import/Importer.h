@@ -90,7 +90,15 @@ struct Operator {
 /// The row of an operator of ONNX's own domain, or null.
 const Operator *findOperator(const Node &node);
 
+/// Why ONNX's operator `name` has no row; empty where it is none, or has one.
+llvm::StringRef findReasonLeftOut(llvm::StringRef name);
+/// All of them with their reasons, sorted by name.
+void forEachLeftOut(llvm::function_ref<void(llvm::StringRef name, llvm::StringRef reason)> visit);
+
 llvm::SmallVector<int64_t> shapeOf(mlir::Value value);
+
+/// The input whose elements `indices` are, moved and converted only; null where they are computed.
+mlir::BlockArgument findIndexedInput(mlir::Value indices);
 
 /// A constant as op(s): its stored elements, repeated to `shape`.
 mlir::Value materialize(const ConstantTensor &constant, llvm::ArrayRef<int64_t> shape, mlir::OpBuilder &builder,
@@ -113,6 +121,7 @@ private:
   void importNode(unsigned index, llvm::ArrayRef<mlir::Value> parameters);
   void evaluate(const Node &node, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs);
   void import(unsigned index, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs, mlir::Value bias);
+  static bool unfolds(const Node &node, llvm::ArrayRef<ImportedValue *> inputs);
   std::string getKey(const Node &node, llvm::ArrayRef<ImportedValue *> inputs);
 
   const Model &model;

@@ -1,5 +1,6 @@
 // See MatchValues.h. Masks are recognised by their elements, whatever computed them.
 #include "MatchValues.h"
+#include "MaskRows.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -68,20 +69,46 @@ static std::optional<graph::Mask> classify(DenseElementsAttr mask, int64_t queri
   return isNone ? std::optional(graph::Mask::none) : isCausal ? std::optional(graph::Mask::causal) : std::nullopt;
 }
 
+/// The same for a mask that is an expression of positions: `allowed` is its value where attention goes.
+template <typename Allows>
+static std::optional<graph::Mask> classifyRows(Value mask, int64_t queries, int64_t keys, Allows allows) {
+  std::optional<MaskRows> rows = findMaskRows(mask, queries, keys);
+  if (!rows)
+    return std::nullopt;
+  std::optional<bool> inside = allows(rows->inside), outside = allows(rows->outside);
+  bool isNone = true, isCausal = true;
+  for (auto [query, row] : llvm::enumerate(rows->rows)) {
+    int64_t past = std::min<int64_t>(query + 1, keys);
+    bool coversAll = row == KeyInterval{0, keys}, isEmpty = row.begin == row.end;
+    isNone &= (coversAll && inside == true) || (isEmpty && outside == true);
+    bool isPast = inside == true && row == KeyInterval{0, past};
+    bool isFuture = outside == true && (row == KeyInterval{past, keys} || (isEmpty && past == keys));
+    isCausal &= isPast || isFuture;
+  }
+  bool forbidsRest = (inside == true ? outside : inside) == false;
+  return isNone                    ? std::optional(graph::Mask::none)
+         : isCausal && forbidsRest ? std::optional(graph::Mask::causal)
+                                   : std::nullopt;
+}
+
 std::optional<graph::Mask> xlc::findAdditiveMask(Value mask, int64_t queries, int64_t keys) {
   DenseElementsAttr elements = findConstant(mask);
-  if (!elements || !elements.getElementType().isF32())
+  auto allows = [](double value) -> std::optional<bool> {
+    return value == 0 ? std::optional(true) : value <= forbidden ? std::optional(false) : std::nullopt;
+  };
+  if (!elements)
+    return classifyRows(mask, queries, keys, allows);
+  if (!elements.getElementType().isF32())
     return std::nullopt;
   auto values = elements.getValues<float>();
-  return classify(elements, queries, keys, [&](int64_t i) -> std::optional<bool> {
-    float value = values[i];
-    return value == 0 ? std::optional(true) : value <= forbidden ? std::optional(false) : std::nullopt;
-  });
+  return classify(elements, queries, keys, [&](int64_t i) { return allows(values[i]); });
 }
 
 std::optional<graph::Mask> xlc::findBooleanMask(Value mask, int64_t queries, int64_t keys, bool keeps) {
   DenseElementsAttr elements = findConstant(mask);
-  if (!elements || !elements.getElementType().isInteger(1))
+  if (!elements)
+    return classifyRows(mask, queries, keys, [&](double value) { return std::optional((value != 0) == keeps); });
+  if (!elements.getElementType().isInteger(1))
     return std::nullopt;
   auto values = elements.getValues<bool>();
   return classify(elements, queries, keys, [&](int64_t i) { return std::optional(values[i] == keeps); });

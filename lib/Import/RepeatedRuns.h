@@ -18,12 +18,14 @@ struct RunElement {
 struct UnitName {
   std::string className;
   int64_t instance = 0;
+  bool isRepeated = false; ///< of a class that has several instances
   bool operator==(const UnitName &) const = default;
 };
 
-/// Names each element's unit: "layer" for the heaviest repetition (ties: the earliest, then the shortest
-/// period), "layer2" ... for further ones in the rest, "embed" before, "middle" between, "head" after; "model"
-/// where nothing repeats.
+/// Names each element's unit: "layer" for the instances of a repetition, "layer2" ... for further ones in the order of
+/// their first instance, "embed" before, "middle", "middle2" ... between, "head" after; "model" where nothing repeats.
+/// The heaviest repetition is found first (ties: the earliest, then the shortest period); whatever else in the sequence
+/// equals its period is an instance as well.
 std::vector<UnitName> nameUnits(const std::vector<RunElement> &elements);
 
 } // namespace xlc

@@ -39,18 +39,31 @@ template <graph::Predicate predicate> bool importCompare(NodeImport &n) { return
 
 bool importReduce(NodeImport &n, graph::Reduction kind, bool isMean, bool squares);
 template <graph::Reduction kind> bool importReduce(NodeImport &n) { return importReduce(n, kind, false, false); }
+bool importArgExtremum(NodeImport &n, graph::Reduction kind);
+template <graph::Reduction kind> bool importArgExtremum(NodeImport &n) { return importArgExtremum(n, kind); }
 
-#define XLC_IMPORT_RULES(RULE)                                                                                         \
-  RULE(Identity)                                                                                                       \
-  RULE(Dropout)                                                                                                        \
-  RULE(Cast) RULE(Where) RULE(Clip) RULE(Pow) RULE(Relu) RULE(LeakyRelu) RULE(Sigmoid) RULE(Reciprocal) RULE(Softplus) \
-      RULE(Gelu) RULE(IsNaN) RULE(Not) RULE(Reshape) RULE(Transpose) RULE(Squeeze) RULE(Unsqueeze) RULE(Flatten)       \
-          RULE(Expand) RULE(Concat) RULE(Slice) RULE(Split) RULE(Pad) RULE(Gather) RULE(Trilu) RULE(ReduceMean)        \
-              RULE(ReduceSumSquare) RULE(Gemm) RULE(MatMul) RULE(Softmax) RULE(LogSoftmax) RULE(LayerNormalization)    \
-                  RULE(SoftmaxCrossEntropyLoss) /* windows and norms over channels */                                  \
-      RULE(AveragePool) RULE(BatchNormalization) RULE(Conv) RULE(ConvTranspose) RULE(GlobalAveragePool)                \
-          RULE(GlobalLpPool) RULE(GlobalMaxPool) RULE(GroupNormalization) RULE(InstanceNormalization) RULE(LRN)        \
-              RULE(LpPool) RULE(MaxPool)
+/// Pads by repeating, mode reflect, edge or wrap; null (and a problem) where that would be too much.
+mlir::Value padByCopy(NodeImport &n, mlir::Value x, llvm::StringRef mode, llvm::ArrayRef<int64_t> low,
+                      llvm::ArrayRef<int64_t> high);
+
+// clang-format off
+#define XLC_IMPORT_RULES(RULE) \
+  RULE(Acos) RULE(Acosh) RULE(Asin) RULE(Asinh) RULE(Atanh) RULE(AveragePool) RULE(BatchNormalization) \
+  RULE(Cast) RULE(Ceil) RULE(Celu) RULE(Clip) RULE(Compress) RULE(Concat) RULE(Conv) RULE(ConvTranspose) \
+  RULE(Cosh) RULE(CumSum) RULE(DepthToSpace) RULE(Dropout) RULE(Einsum) RULE(Elu) RULE(Expand) RULE(EyeLike) \
+  RULE(Flatten) RULE(Gather) RULE(GatherElements) RULE(GatherND) RULE(Gelu) RULE(Gemm) \
+  RULE(GlobalAveragePool) RULE(GlobalLpPool) RULE(GlobalMaxPool) RULE(GroupNormalization) RULE(HardSigmoid) \
+  RULE(HardSwish) RULE(Hardmax) RULE(Identity) RULE(InstanceNormalization) RULE(IsInf) RULE(IsNaN) RULE(LRN) \
+  RULE(LayerNormalization) RULE(LeakyRelu) RULE(LogSoftmax) RULE(LpNormalization) RULE(LpPool) RULE(MatMul) \
+  RULE(MaxPool) RULE(Mean) RULE(MeanVarianceNormalization) RULE(Mish) RULE(Mod) \
+  RULE(NegativeLogLikelihoodLoss) RULE(Not) RULE(OneHot) RULE(PRelu) RULE(Pad) RULE(Pow) RULE(Reciprocal) \
+  RULE(ReduceL1) RULE(ReduceL2) RULE(ReduceLogSum) RULE(ReduceLogSumExp) RULE(ReduceMean) \
+  RULE(ReduceSumSquare) RULE(Relu) RULE(Reshape) RULE(Resize) RULE(Round) RULE(ScatterElements) \
+  RULE(ScatterND) RULE(Selu) RULE(Shrink) RULE(Sigmoid) RULE(Sinh) RULE(Slice) RULE(Softmax) \
+  RULE(SoftmaxCrossEntropyLoss) RULE(Softplus) RULE(Softsign) RULE(SpaceToDepth) RULE(Split) RULE(Squeeze) \
+  RULE(Tan) RULE(ThresholdedRelu) RULE(Tile) RULE(TopK) RULE(Transpose) RULE(Trilu) RULE(Unsqueeze) \
+  RULE(Where)
+// clang-format on
 #define XLC_DECLARE(NAME) bool import##NAME(NodeImport &n);
 XLC_IMPORT_RULES(XLC_DECLARE)
 #undef XLC_DECLARE

@@ -135,20 +135,6 @@ bool xlc::onnx::importReciprocal(NodeImport &n) {
   return x && n.produce(graph::DivOp::create(n.builder, n.loc, x.getType(), n.splat(1, x), x));
 }
 
-bool xlc::onnx::importSoftplus(NodeImport &n) {
-  Value x = n.value(0);
-  if (!x)
-    return false;
-  // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow.
-  Type type = x.getType();
-  Value size = graph::AbsOp::create(n.builder, n.loc, type, x);
-  Value power = graph::ExpOp::create(n.builder, n.loc, type, graph::NegOp::create(n.builder, n.loc, type, size).getY());
-  Value sum = graph::AddOp::create(n.builder, n.loc, type, n.splat(1, x), power);
-  Value positive = graph::MaxOp::create(n.builder, n.loc, type, x, n.splat(0, x));
-  return n.produce(
-      graph::AddOp::create(n.builder, n.loc, type, positive, graph::LogOp::create(n.builder, n.loc, type, sum).getY()));
-}
-
 bool xlc::onnx::importGelu(NodeImport &n) {
   std::string form = getString(n.node, "approximate", "none");
   if (form != "none" && form != "tanh")

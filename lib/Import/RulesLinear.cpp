@@ -1,4 +1,4 @@
-// Import rules for what has a kernel of its own: products, softmax, norms, the loss.
+// Import rules for what has a kernel of its own: products, softmax, norms.
 #include "Rules.h"
 
 using namespace mlir;
@@ -141,37 +141,4 @@ bool xlc::onnx::importLayerNormalization(NodeImport &n) {
   auto norm = graph::LayerNormOp::create(n.builder, n.loc, TypeRange{type, rows, rows}, x, weight, bias,
                                          n.builder.getF64FloatAttr(getFloat(n.node, "epsilon", 1e-5)));
   return n.produce(n.reshape(norm.getY(), shape));
-}
-
-/// The mean over counted rows is written as sum / count, which Loss.cpp looks for.
-bool xlc::onnx::importSoftmaxCrossEntropyLoss(NodeImport &n) {
-  std::string reduction = getString(n.node, "reduction", "mean");
-  Shape shape = n.shape(0), rows = n.shape(1);
-  if (n.has(2))
-    return n.fail("has class weights, which are not supported");
-  if (n.node.outputs.size() > 1 && !n.node.outputs[1].empty())
-    return n.fail("has a second output, which is not supported");
-  if (reduction != "mean" && reduction != "sum")
-    return n.fail("has reduction '" + reduction + "'; mean and sum are supported");
-  Shape expected = shape;
-  if (shape.size() < 2 || (expected.erase(expected.begin() + 1), expected != rows))
-    return n.fail("has labels that do not fit the scores");
-  Value logits = n.value(0), labels = n.value(1);
-  if (!logits || !labels || !isa<FloatType>(n.elementType(0)) || !isa<IntegerType>(n.elementType(1)) ||
-      n.elementType(1).isInteger(1))
-    return n.fail("needs float scores and integer labels");
-  if (shape.size() > 2) { // the class dimension is the second; ours is the last
-    SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, (int64_t)shape.size()));
-    permutation.erase(permutation.begin() + 1);
-    permutation.push_back(1);
-    logits = n.transpose(logits, permutation);
-  }
-  Type element = n.elementType(0), i64 = n.builder.getI64Type();
-  auto scalar = RankedTensorType::get({}, element), lse = RankedTensorType::get(rows, n.builder.getF64Type());
-  auto loss = graph::CrossEntropyOp::create(n.builder, n.loc, TypeRange{scalar, RankedTensorType::get({}, i64), lse},
-                                            logits, labels, getInt(n.node, "ignore_index", INT64_MIN));
-  if (reduction == "sum")
-    return n.produce(loss.getSum());
-  Value count = graph::CastOp::create(n.builder, n.loc, scalar, loss.getCount());
-  return n.produce(graph::DivOp::create(n.builder, n.loc, scalar, loss.getSum(), count));
 }

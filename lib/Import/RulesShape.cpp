@@ -1,21 +1,9 @@
 // Import rules that move, select and combine elements by place.
-#include "Rules.h"
+#include "Formula.h"
 
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::onnx;
-
-/// The integers of input `i`, or of the attribute that older opsets had in its place.
-static bool readInts(NodeImport &n, size_t i, StringRef name, std::optional<Shape> &result) {
-  result = getInts(n.node, name);
-  if (!n.has(i))
-    return true;
-  if (!n.constant(i))
-    return n.fail("needs " + name + " that are known when the model is compiled");
-  ConstantTensor tensor = n.constant(i)->materialized();
-  result = Shape(tensor.ints.begin(), tensor.ints.end());
-  return true;
-}
 
 static Type withShape(Value like, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, cast<RankedTensorType>(like.getType()).getElementType());
@@ -145,22 +133,17 @@ bool xlc::onnx::importSplit(NodeImport &n) {
   return true;
 }
 
-/// Constant padding; negative amounts cut off.
-bool xlc::onnx::importPad(NodeImport &n) {
+/// Amounts of padding per dimension, from the input or attribute `pads` and `axes`.
+static bool readPads(NodeImport &n, Shape &low, Shape &high) {
   std::optional<Shape> pads, axes;
-  if (getString(n.node, "mode", "constant") != "constant")
-    return n.fail("has a mode other than constant");
   if (!readInts(n, 1, "pads", pads) || !readInts(n, 3, "axes", axes))
     return false;
-  Shape from = n.shape(0);
-  int64_t rank = (int64_t)from.size();
+  int64_t rank = (int64_t)n.shape(0).size();
   if (!axes)
-    for (axes.emplace(); (int64_t)axes->size() < rank;)
-      axes->push_back((int64_t)axes->size());
+    axes = llvm::to_vector<4>(llvm::seq<int64_t>(0, rank));
   if (!pads || pads->size() != 2 * axes->size())
     return n.fail("needs two amounts for each axis");
-  SliceRange cut{Shape(rank, 0), Shape(rank, 1), from};
-  Shape low(rank, 0), high(rank, 0), shape = from;
+  low.assign(rank, 0), high.assign(rank, 0);
   for (size_t i = 0; i < axes->size(); ++i) {
     int64_t axis = (*axes)[i], before = (*pads)[i], after = (*pads)[i + axes->size()];
     if (std::string problem = normalizeAxis(axis, rank); !problem.empty())
@@ -168,48 +151,54 @@ bool xlc::onnx::importPad(NodeImport &n) {
     constexpr int64_t limit = int64_t(1) << 40;
     if (std::abs(before) > limit || std::abs(after) > limit)
       return n.fail("pads by more than 2^40 elements");
-    cut.offsets[axis] = std::max<int64_t>(0, -before);
-    cut.sizes[axis] = from[axis] - cut.offsets[axis] - std::max<int64_t>(0, -after);
-    low[axis] = std::max<int64_t>(0, before);
-    high[axis] = std::max<int64_t>(0, after);
-    shape[axis] = cut.sizes[axis] + low[axis] + high[axis];
-    if (cut.sizes[axis] <= 0)
+    low[axis] = before, high[axis] = after;
+    if (n.shape(0)[axis] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0) <= 0)
       return n.fail("cuts off more than there is");
   }
+  return true;
+}
+
+/// Negative amounts cut off.
+bool xlc::onnx::importPad(NodeImport &n) {
+  std::string mode = getString(n.node, "mode", "constant");
+  Shape low, high, from = n.shape(0);
   Value x = n.value(0);
-  if (!x || (n.has(2) && countElements(n.shape(2)) != 1))
+  bool isConstant = mode == "constant";
+  if (!isConstant && mode != "reflect" && mode != "edge" && mode != "wrap")
+    return n.fail("has mode '" + mode + "'; constant, reflect, edge and wrap are known");
+  if (!x || !readPads(n, low, high))
+    return false;
+  if (!isConstant) {
+    Value padded = padByCopy(n, x, mode, low, high);
+    return padded && n.produce(padded);
+  }
+  if (n.has(2) && countElements(n.shape(2)) != 1)
     return n.fail("needs one value to pad with");
+  SliceRange cut{Shape(from.size(), 0), Shape(from.size(), 1), from};
+  Shape shape = from;
+  for (size_t d = 0; d < from.size(); ++d) {
+    cut.offsets[d] = std::max<int64_t>(0, -low[d]);
+    cut.sizes[d] += std::min<int64_t>(0, low[d]) + std::min<int64_t>(0, high[d]);
+    low[d] = std::max<int64_t>(0, low[d]);
+    high[d] = std::max<int64_t>(0, high[d]);
+    shape[d] = cut.sizes[d] + low[d] + high[d];
+  }
   Value with = n.has(2) ? n.reshape(n.value(2), {}) : n.scalar(0, n.elementType(0));
   x = cut.sizes == from ? x : slice(n, x, cut);
   return n.produce(graph::PadOp::create(n.builder, n.loc, withShape(x, shape), x, with, low, high));
 }
 
-/// Indices that are not known are taken to be in range: Import gives the input that they come from
-/// a limit, which the runtime checks.
+/// Indices that come straight from an input are taken to be in range: Import gives the input a limit, which the
+/// runtime checks. Computed ones are counted from the front and clamped.
 bool xlc::onnx::importGather(NodeImport &n) {
-  Shape from = n.shape(0), indexShape = n.shape(1);
-  int64_t axis = getInt(n.node, "axis", 0);
-  if (std::string problem = normalizeAxis(axis, (int64_t)from.size()); !problem.empty())
-    return n.fail(problem);
-  Value indices;
-  if (const ConstantTensor *constant = n.constant(1)) {
-    ConstantTensor wrapped = *constant;
-    for (int64_t &index : wrapped.ints) {
-      index += index < 0 ? from[axis] : 0;
-      if (index < 0 || index >= from[axis])
-        return n.fail("index " + Twine(index) + " is outside a dimension of " + Twine(from[axis]));
-    }
-    indices = materialize(wrapped, indexShape, n.builder, n.loc);
-  } else {
-    indices = n.value(1);
-  }
-  if (!indices || !isa<IntegerType>(n.elementType(1)) || n.elementType(1) == n.builder.getI1Type())
-    return n.fail("needs integer indices");
-  Shape shape(ArrayRef<int64_t>(from).take_front(axis));
-  llvm::append_range(shape, indexShape);
-  llvm::append_range(shape, ArrayRef<int64_t>(from).drop_front(axis + 1));
-  Value table = n.value(0);
-  return table && n.produce(graph::GatherOp::create(n.builder, n.loc, withShape(table, shape), table, indices, axis));
+  int64_t axis;
+  if (!readAxis(n, 0, axis))
+    return false;
+  bool isInput = !n.constant(1) && isa<IntegerType>(n.elementType(1)) && !n.elementType(1).isInteger(1) &&
+                 findIndexedInput(n.value(1));
+  Value indices = isInput ? n.value(1) : readIndices(n, 1, n.shape(0)[axis]);
+  Value table = indices ? n.value(0) : Value();
+  return table && n.produce(Formula{n}.gather(table, indices, axis));
 }
 
 /// select(column - row >= k, x, 0), from indices.
@@ -230,35 +219,3 @@ bool xlc::onnx::importTrilu(NodeImport &n) {
   keeps = n.broadcast(keeps, shape);
   return n.produce(graph::SelectOp::create(n.builder, n.loc, x.getType(), keeps, x, n.splat(0, x)));
 }
-
-bool xlc::onnx::importReduce(NodeImport &n, graph::Reduction kind, bool isMean, bool squares) {
-  std::optional<Shape> given;
-  if (!readInts(n, 1, "axes", given))
-    return false;
-  Shape from = n.shape(0), axes = given.value_or(Shape()), kept, dropped;
-  int64_t rank = (int64_t)from.size(), count = 1;
-  if (std::string problem = normalizeAxes(axes, rank); !problem.empty())
-    return n.fail(problem);
-  if (axes.empty() && !getInt(n.node, "noop_with_empty_axes", 0))
-    for (int64_t d = 0; d < rank; ++d)
-      axes.push_back(d);
-  for (int64_t d = 0; d < rank; ++d) {
-    bool isReduced = llvm::is_contained(axes, d);
-    count *= isReduced ? from[d] : 1;
-    kept.push_back(isReduced ? 1 : from[d]);
-    if (!isReduced)
-      dropped.push_back(from[d]);
-  }
-  Value x = n.value(0);
-  if (!x || !(isa<FloatType>(n.elementType(0)) || (!isMean && !n.elementType(0).isInteger(1))))
-    return n.fail("needs numbers, a mean needs floats");
-  if (squares)
-    x = graph::MulOp::create(n.builder, n.loc, x.getType(), x, x);
-  Value result = axes.empty() ? x : graph::ReduceOp::create(n.builder, n.loc, withShape(x, dropped), kind, x, axes);
-  if (isMean)
-    result = graph::ScaleOp::create(n.builder, n.loc, result.getType(), result, 1, count);
-  return n.produce(getInt(n.node, "keepdims", 1) ? n.reshape(result, kept) : result);
-}
-
-bool xlc::onnx::importReduceMean(NodeImport &n) { return importReduce(n, graph::Reduction::sum, true, false); }
-bool xlc::onnx::importReduceSumSquare(NodeImport &n) { return importReduce(n, graph::Reduction::sum, false, true); }

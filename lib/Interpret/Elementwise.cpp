@@ -73,6 +73,12 @@ template <class E> LogicalResult ElementwiseRules<E>::sin(Evaluation<E> &e) {
 template <class E> LogicalResult ElementwiseRules<E>::cos(Evaluation<E> &e) {
   return function(e, [&](E x) { return e.functions.cos(x); });
 }
+template <class E> LogicalResult ElementwiseRules<E>::atan(Evaluation<E> &e) {
+  return function(e, [&](E x) { return e.functions.atan(x); });
+}
+template <class E> LogicalResult ElementwiseRules<E>::floor(Evaluation<E> &e) {
+  return function(e, [&](E x) { return e.functions.floor(x); });
+}
 template <class E> LogicalResult ElementwiseRules<E>::add(Evaluation<E> &e) {
   return binary<void>(e, [](auto a, auto b) { return a + b; });
 }

@@ -36,6 +36,7 @@ template <class E> struct ElementwiseRules {
   static llvm::LogicalResult exp(Evaluation<E> &), log(Evaluation<E> &), sqrt(Evaluation<E> &);
   static llvm::LogicalResult tanh(Evaluation<E> &), erf(Evaluation<E> &);
   static llvm::LogicalResult sin(Evaluation<E> &), cos(Evaluation<E> &);
+  static llvm::LogicalResult atan(Evaluation<E> &), floor(Evaluation<E> &);
   static llvm::LogicalResult logicalNot(Evaluation<E> &), logicalAnd(Evaluation<E> &), logicalOr(Evaluation<E> &);
   static llvm::LogicalResult add(Evaluation<E> &), sub(Evaluation<E> &), mul(Evaluation<E> &), div(Evaluation<E> &);
   static llvm::LogicalResult max(Evaluation<E> &), min(Evaluation<E> &), pow(Evaluation<E> &);
@@ -48,6 +49,7 @@ template <class E> struct ShapeRules {
   static llvm::LogicalResult broadcast(Evaluation<E> &), reshape(Evaluation<E> &), transpose(Evaluation<E> &);
   static llvm::LogicalResult slice(Evaluation<E> &), concat(Evaluation<E> &), pad(Evaluation<E> &);
   static llvm::LogicalResult gather(Evaluation<E> &), scatterAdd(Evaluation<E> &);
+  static llvm::LogicalResult gatherElements(Evaluation<E> &), scatterElementsAdd(Evaluation<E> &);
 };
 
 template <class E> struct ReductionRules {

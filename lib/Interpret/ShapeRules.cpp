@@ -167,4 +167,44 @@ template <class E> LogicalResult ShapeRules<E>::scatterAdd(Evaluation<E> &e) {
   return e.give(std::move(y));
 }
 
+/// Walks `few`, a tensor of as many elements along `dimension` of `many` as there are indices: visit(offset in many,
+/// offset in few).
+template <class Visit>
+static LogicalResult forEachElement(Operation *op, ArrayRef<int64_t> many, ArrayRef<int64_t> few,
+                                    const Integers &indices, int64_t dimension, Visit visit) {
+  Shape strides = stridesOf(many), ofIndices(few.size(), 0), own = stridesOf(indices.shape);
+  int64_t stride = strides[dimension], lacking = few.size() - own.size(), next = 0;
+  strides[dimension] = 0;
+  llvm::copy(own, ofIndices.begin() + lacking);
+  for (int64_t index : indices.elements)
+    if (index < 0 || index >= many[dimension])
+      return op->emitOpError() << "takes index " << index << " of a dimension of size " << many[dimension];
+  forEachPosition<2>(few, {strides, ofIndices}, {0, 0},
+                     [&](auto offsets) { visit(offsets[0] + indices.elements[offsets[1]] * stride, next++); });
+  return success();
+}
+
+template <class E> LogicalResult ShapeRules<E>::gatherElements(Evaluation<E> &e) {
+  return std::visit(
+      [&](auto &x) -> LogicalResult {
+        std::decay_t<decltype(x)> y(e.resultShape());
+        int64_t dimension = cast<graph::GatherElementsOp>(e.op).getDimension();
+        if (failed(forEachElement(e.op, x.shape, y.shape, e.integers(1), dimension,
+                                  [&](int64_t from, int64_t to) { y.elements[to] = x.elements[from]; })))
+          return failure();
+        return e.give(std::move(y));
+      },
+      *e.operands[0]);
+}
+
+template <class E> LogicalResult ShapeRules<E>::scatterElementsAdd(Evaluation<E> &e) {
+  Tensor<E> y(e.resultShape());
+  const Tensor<E> &updates = e.floats(1);
+  int64_t dimension = cast<graph::ScatterElementsAddOp>(e.op).getDimension();
+  if (failed(forEachElement(e.op, y.shape, updates.shape, e.integers(0), dimension,
+                            [&](int64_t to, int64_t from) { y.elements[to] += updates.elements[from]; })))
+    return failure();
+  return e.give(std::move(y));
+}
+
 XLC_INSTANTIATE_RULES(xlc::interpret::ShapeRules);

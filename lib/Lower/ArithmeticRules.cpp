@@ -47,6 +47,8 @@ XLC_RULE(tanhElement) { return unary<math::TanhOp>(e, op, indices, lanes); }
 XLC_RULE(erfElement) { return unary<math::ErfOp>(e, op, indices, lanes); }
 XLC_RULE(sinElement) { return unary<math::SinOp>(e, op, indices, lanes); }
 XLC_RULE(cosElement) { return unary<math::CosOp>(e, op, indices, lanes); }
+XLC_RULE(atanElement) { return unary<math::AtanOp>(e, op, indices, lanes); }
+XLC_RULE(floorElement) { return unary<math::FloorOp>(e, op, indices, lanes); }
 XLC_RULE(addElement) { return binary<arith::AddFOp, arith::AddIOp>(e, op, indices, lanes); }
 XLC_RULE(subElement) { return binary<arith::SubFOp, arith::SubIOp>(e, op, indices, lanes); }
 XLC_RULE(mulElement) { return binary<arith::MulFOp, arith::MulIOp>(e, op, indices, lanes); }

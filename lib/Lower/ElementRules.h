@@ -18,6 +18,8 @@ XLC_RULE(tanhElement);
 XLC_RULE(erfElement);
 XLC_RULE(sinElement);
 XLC_RULE(cosElement);
+XLC_RULE(atanElement);
+XLC_RULE(floorElement);
 XLC_RULE(notElement);
 XLC_RULE(isNanElement);
 XLC_RULE(castElement);
@@ -42,6 +44,7 @@ XLC_RULE(sliceElement);
 XLC_RULE(concatElement);
 XLC_RULE(padElement);
 XLC_RULE(gatherElement);
+XLC_RULE(gatherElementsElement);
 // ReduceRule.cpp
 XLC_RULE(reduceElement);
 #undef XLC_RULE

@@ -20,6 +20,8 @@ constexpr Row table[] = {
     {"graph.erf", erfElement},
     {"graph.sin", sinElement},
     {"graph.cos", cosElement},
+    {"graph.atan", atanElement},
+    {"graph.floor", floorElement},
     {"graph.not", notElement},
     {"graph.is_nan", isNanElement},
     {"graph.cast", castElement},
@@ -44,6 +46,7 @@ constexpr Row table[] = {
     {"graph.pad", padElement},
     {"graph.reduce", reduceElement},
     {"graph.gather", gatherElement},
+    {"graph.gather_elements", gatherElementsElement},
 };
 } // namespace
 

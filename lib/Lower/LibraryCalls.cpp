@@ -6,6 +6,7 @@
 // longer factor if, in every operand, the outer one's stride is the inner one's extent. What remains of m or n beside
 // its longest factor is moved to the batch, where the operand that lacks it has stride 0.
 #include "xlc/Lower/LibraryCalls.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace xlc;
@@ -164,12 +165,24 @@ std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, Ar
   return shape;
 }
 
-std::optional<ScatterShape> xlc::findScatterShape(graph::ScatterAddOp op, ArrayRef<MemRefType> memory) {
-  if (op.getDimension() != 0 || !llvm::all_of(memory, isContiguous))
+static int64_t countOf(ArrayRef<int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<int64_t>());
+}
+
+std::optional<ScatterShape> xlc::findScatterShape(Operation *op, ArrayRef<MemRefType> memory) {
+  if (!llvm::all_of(memory, isContiguous))
     return std::nullopt;
-  auto y = cast<ShapedType>(op.getY().getType());
-  int64_t indices = cast<ShapedType>(op.getIndices().getType()).getNumElements();
-  return ScatterShape{indices, y.getDimSize(0), y.getNumElements() / std::max<int64_t>(y.getDimSize(0), 1)};
+  ArrayRef<int64_t> indices = memory[0].getShape(), y = memory.back().getShape();
+  auto whole = dyn_cast<graph::ScatterAddOp>(op);
+  int64_t d = whole ? whole.getDimension() : cast<graph::ScatterElementsAddOp>(op).getDimension();
+  ScatterShape shape{countOf(y.take_front(d)), 1, countOf(indices), y[d], countOf(y.drop_front(d + 1)), false};
+  if (whole)
+    return d == 0 ? std::optional(shape) : std::nullopt;
+  int64_t place = d - ((int64_t)y.size() - (int64_t)indices.size());
+  shape.distinct = countOf(indices.take_front(place));
+  shape.indices = indices[place];
+  shape.perElement = true;
+  return shape;
 }
 
 /// x and y have their spatial sizes from dimension 2 on.

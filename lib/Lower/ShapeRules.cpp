@@ -150,6 +150,15 @@ XLC_RULE(gatherElement) {
   llvm::append_range(from, indices.drop_front(dimension + rank));
   return e.evaluate(gather.getTable(), from, lanes);
 }
+
+XLC_RULE(gatherElementsElement) {
+  auto gather = cast<graph::GatherElementsOp>(op);
+  int64_t lacking = indices.size() - shapeOf(gather.getIndices()).size();
+  Value place = e.evaluate(gather.getIndices(), indices.drop_front(lacking), lanes);
+  Indices from(indices);
+  from[gather.getDimension()] = e.indexOf(place);
+  return e.evaluate(gather.getX(), from, lanes);
+}
 #undef XLC_RULE
 
 } // namespace xlc::lower

@@ -21,7 +21,9 @@ ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.get
 bool isArrangement(Operation *op) { return op && isa<ReshapeOp, TransposeOp, SliceOp>(op); }
 
 /// Ops that read elements at other indices than those they write.
-bool isIndexMapping(Operation *op) { return isa<ReshapeOp, TransposeOp, SliceOp, ConcatOp, PadOp, GatherOp>(op); }
+bool isIndexMapping(Operation *op) {
+  return isa<ReshapeOp, TransposeOp, SliceOp, ConcatOp, PadOp, GatherOp, GatherElementsOp>(op);
+}
 
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
@@ -58,10 +60,12 @@ bool isConvolution(Operation *op) {
   return isa<ConvolutionOp, ConvolutionTransposeOp, ConvolutionWeightBackwardOp>(op);
 }
 
-/// The op's own name, where the library does it.
+/// The kind of library call that does the op; empty where none does.
 StringRef libraryName(Operation *op) {
-  bool isLibrary = isConvolution(op) ||
-                   isa<ContractOp, AttentionOp, AttentionBackwardOp, ScatterAddOp, MaxPoolOp, MaxPoolBackwardOp>(op);
+  if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
+    return "scatter_add";
+  bool isLibrary =
+      isConvolution(op) || isa<ContractOp, AttentionOp, AttentionBackwardOp, MaxPoolOp, MaxPoolBackwardOp>(op);
   return isLibrary ? op->getName().stripDialect() : "";
 }
 
@@ -77,8 +81,8 @@ bool fitsLibrary(Operation *op) {
   SmallVector<MemRefType> memory = memoryOf(op);
   if (auto contract = dyn_cast<ContractOp>(op))
     return findContractShape(contract, memory[0], memory[1], memory[2], false).has_value();
-  if (auto scatter = dyn_cast<ScatterAddOp>(op))
-    return findScatterShape(scatter, memory).has_value();
+  if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
+    return findScatterShape(op, memory).has_value();
   if (isConvolution(op))
     return findConvolutionShape(op, memory).has_value();
   if (isa<MaxPoolOp, MaxPoolBackwardOp>(op))

@@ -46,11 +46,20 @@ LogicalResult checkInitialValues(const Compilation &compilation) {
   return failure();
 }
 
+/// Constants cannot be drawn: the model's own values are needed.
+LogicalResult checkConstants(const Compilation &compilation) {
+  if (compilation.absentConstants.empty())
+    return success();
+  compilation.errors << compilation.modelPath << ": error: constant '" << compilation.absentConstants.front()
+                     << "' has no values: its external file cannot be read; that is enough to plan, not to compile\n";
+  return failure();
+}
+
 } // namespace
 
 LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, StringRef driver, StringRef compiler) {
   bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
-  if (!isRandom && failed(checkInitialValues(compilation)))
+  if ((!isRandom && failed(checkInitialValues(compilation))) || failed(checkConstants(compilation)))
     return failure();
   ModuleOp module = *compilation.module;
   EmitOptions options;

@@ -4,12 +4,12 @@
 // Why this order: the graph is differentiated before it is partitioned, so that one set of rules gives the
 // collectives of forward and backward; units are cut into functions before data parallelism, which gathers and
 // reduces *between* them; memory comes last, when every action has its place in time.
+#include "xlc/Phases/Phases.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
-#include "xlc/Phases/Phases.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
@@ -40,6 +40,7 @@ LogicalResult import(Compilation &compilation) {
     return failure();
   compilation.module = std::move(model->module);
   compilation.parameters = std::move(model->parameters);
+  compilation.absentConstants = std::move(model->absentConstants);
   return success();
 }
 

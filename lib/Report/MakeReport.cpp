@@ -98,12 +98,9 @@ PlanReport xlc::makeReport(exec::ProgramOp program, const Spec &spec) {
   GroupReport &group = report.groups.emplace_back(); // ranks that differ only in dp share one plan
   group.memory = reportMemory(program);
   group.cost = costOfStep(program);
-  for (int64_t rank = 0; rank < (int64_t)program.getRanks(); ++rank) {
+  group.traffic = trafficOfLargest(program);
+  for (int64_t rank = 0; rank < (int64_t)program.getRanks(); ++rank)
     group.ranks.push_back(rank);
-    Traffic traffic = trafficOfRank(program, rank);
-    if (traffic.total() > group.traffic.total())
-      group.traffic = traffic;
-  }
   return report;
 }
 

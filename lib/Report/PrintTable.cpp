@@ -1,6 +1,7 @@
 // The report as a table: what fills the memory, what is sent, what is computed, and whether it fits.
 #include "xlc/Report/Report.h"
 #include "xlc/Support/Bytes.h"
+#include "xlc/Support/Numbers.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -10,13 +11,6 @@ using namespace xlc;
 namespace {
 
 constexpr size_t kNameWidth = 60; ///< longer tensor names are shortened in the middle
-
-std::string groupDigits(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (int64_t i = (int64_t)digits.size() - 3; i > 0; i -= 3)
-    digits.insert(i, " ");
-  return digits;
-}
 
 std::string shorten(StringRef name) {
   if (name.size() <= kNameWidth)
@@ -29,16 +23,6 @@ std::string shorten(StringRef name) {
 std::string nameRanks(const std::vector<int64_t> &ranks) {
   std::string first = std::to_string(ranks.front());
   return ranks.size() == 1 ? "rank " + first : "each of ranks " + first + "-" + std::to_string(ranks.back());
-}
-
-/// "1.24 PFLOP".
-std::string formatFlops(int64_t flops) {
-  static constexpr StringLiteral prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-  double amount = flops;
-  size_t prefix = 0;
-  for (; amount >= 1000 && prefix + 1 < std::size(prefixes); ++prefix)
-    amount /= 1000;
-  return llvm::formatv("{0:f2} {1}FLOP", amount, prefixes[prefix]);
 }
 
 class Table {

@@ -1,4 +1,5 @@
-// What forward may forget: backward's uses of constants and views get copies of their own.
+// What forward may forget: backward's uses of constants and views, and of what follows element by element from the
+// model's inputs (masks, tables of positions), get copies of their own.
 #include "xlc/Stage/Stage.h"
 
 namespace xlc {
@@ -15,14 +16,28 @@ namespace {
 /// Ops that compute nothing: constants, and other arrangements of a value's elements.
 bool isCheap(Operation *op) { return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp>(op); }
 
+/// Ops that compute an element from elements of their operands, one each.
+bool isElementwise(Operation *op) {
+  return (op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<SoftmaxOp>(op)) ||
+         isa<CompareOp, SelectOp, CastOp, IsNanOp, ConcatOp>(op);
+}
+
 /// Copies cheap forward ops for the backward of one unit; a copy is shared by all ops of that unit.
 class Copies {
 public:
-  explicit Copies(OpBuilder builder) : builder(builder) {}
+  explicit Copies(func::FuncOp function) : builder(function) {
+    for (BlockArgument argument : function.getArguments())
+      if (function.getArgAttr(argument.getArgNumber(), kInput))
+        given.insert(argument);
+    for (Operation &op : function.front())
+      if (getRole(&op) == Role::F && (isCheap(&op) || isElementwise(&op)) &&
+          llvm::all_of(op.getOperands(), [&](Value operand) { return given.contains(operand); }))
+        given.insert_range(op.getResults());
+  }
 
   Value of(Value value, Operation *user) {
     Operation *op = value.getDefiningOp();
-    if (!op || getRole(op) != Role::F || !isCheap(op))
+    if (!op || getRole(op) != Role::F || !(isCheap(op) || given.contains(value)))
       return value;
     auto [it, isNew] = copies.try_emplace({value, getUnit(user)}, Value());
     if (!isNew)
@@ -40,6 +55,7 @@ public:
 
 private:
   OpBuilder builder;
+  DenseSet<Value> given; ///< what depends on no parameter and takes no more than a loop
   DenseMap<std::pair<Value, Attribute>, Value> copies;
 };
 
@@ -48,7 +64,7 @@ struct RematerializeCheapOpsPass : xlc::impl::RematerializeCheapOpsPassBase<Rema
     auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
     if (!function)
       return;
-    Copies copies{OpBuilder(function)};
+    Copies copies(function);
     for (Operation &op : llvm::make_early_inc_range(function.front())) {
       std::optional<Role> role = getRole(&op);
       if (!role || *role == Role::F)

@@ -33,6 +33,7 @@ def run_case(setting, case):
     found = list(compare.compare_steps(trained.log(), trace))
     final = setting.models / case.folder / f"final-{case.trace}.safetensors"
     found += compare.compare_parameters(trained.parameters(), trace, final)
+    found += compare.compare_averages(trained.parameters(), case.folder)
     shutil.rmtree(trained.folder)
     return found
 

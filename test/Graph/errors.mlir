@@ -204,6 +204,27 @@ func.func @scalars(%p: tensor<2xf32>, %s: tensor<3xf32>) {
 }
 
 // -----
+func.func @gather_elements(%x: tensor<2x3xf32>, %i: tensor<4xi64>) {
+  // expected-error @+1 {{indices of rank 1 do not reach dimension 0 of rank 2}}
+  %0 = graph.gather_elements %x, %i dim 0 : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+func.func @gather_elements_shape(%x: tensor<2x3xf32>, %i: tensor<5x4xi64>) {
+  // expected-error @+1 {{indices must have shape [2, 4], has [5, 4]}}
+  %0 = graph.gather_elements %x, %i dim 1 : (tensor<2x3xf32>, tensor<5x4xi64>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+func.func @scatter_elements(%u: tensor<2x4xf32>, %i: tensor<5xi64>) {
+  // expected-error @+1 {{updates must have shape [2, 5], has [2, 4]}}
+  %0 = graph.scatter_elements_add %i, %u dim 1 : (tensor<5xi64>, tensor<2x4xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
 func.func @convolution_rank(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) {
   // expected-error @+1 {{needs tensors of one rank with one to three spatial dimensions, has [2, 3] and [2, 4]}}
   %y = graph.convolution %x, %w groups 1 by [] dilations [] pads [] : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>

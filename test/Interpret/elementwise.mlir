@@ -130,3 +130,13 @@ func.func @choices() -> (tensor<2xf32>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>
   %7 = graph.select %1, %a, %b : tensor<3xi1>, tensor<3xi64>
   return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<2xf32>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi64>
 }
+
+// CHECK: // whole.0: tensor<3xf32> [-2, -0, 1]
+// CHECK: // whole.1: tensor<2xf32> [0, 0.785398]
+func.func @whole() -> (tensor<3xf32>, tensor<2xf32>) {
+  %x = graph.constant dense<[-1.5, -0.0, 1.9]> : tensor<3xf32>
+  %y = graph.constant dense<[0.0, 1.0]> : tensor<2xf32>
+  %0 = graph.floor %x : tensor<3xf32>
+  %1 = graph.atan %y : tensor<2xf32>
+  return %0, %1 : tensor<3xf32>, tensor<2xf32>
+}

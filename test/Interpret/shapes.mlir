@@ -75,3 +75,21 @@ func.func @lookups() -> (tensor<2x2xf32>, tensor<3x1x2xf32>, tensor<3x2xf32>, te
   %3 = graph.scatter_add %one, %v dim 0 : (tensor<1x2xi64>, tensor<1x2xf32>) -> tensor<2xf32>
   return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<3x1x2xf32>, tensor<3x2xf32>, tensor<2xf32>
 }
+
+// Every row has its own indices; all rows have the same. Elements at one place add up.
+// CHECK: // elements.0: tensor<2x2xf32> [3, 1, 4, 4]
+// CHECK: // elements.1: tensor<2x4xf32> [3, 1, 1, 2, 6, 4, 4, 5]
+// CHECK: // elements.2: tensor<2x3xf32> [1, 0, 2, 7, 0, 0]
+// CHECK: // elements.3: tensor<1x3xf32> [4, 2, 6]
+func.func @elements() -> (tensor<2x2xf32>, tensor<2x4xf32>, tensor<2x3xf32>, tensor<1x3xf32>) {
+  %x = graph.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %own = graph.constant dense<[[2, 0], [0, 0]]> : tensor<2x2xi64>
+  %all = graph.constant dense<[2, 0, 0, 1]> : tensor<4xi64>
+  %0 = graph.gather_elements %x, %own dim 1 : (tensor<2x3xf32>, tensor<2x2xi64>) -> tensor<2x2xf32>
+  %1 = graph.gather_elements %x, %all dim 1 : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<2x4xf32>
+  %u = graph.constant dense<[[2.0, 1.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %2 = graph.scatter_elements_add %own, %u dim 1 : (tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<2x3xf32>
+  %row = graph.constant dense<[[1, 0, 1]]> : tensor<1x3xi64>
+  %3 = graph.gather_elements %x, %row dim 0 : (tensor<2x3xf32>, tensor<1x3xi64>) -> tensor<1x3xf32>
+  return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<2x4xf32>, tensor<2x3xf32>, tensor<1x3xf32>
+}

@@ -31,6 +31,7 @@ struct Command {
 Command addPlanCommand(CLI::App &app);
 Command addCompileCommand(CLI::App &app, const char *driver);
 Command addVerifyCommand(CLI::App &app);
+Command addInspectCommand(CLI::App &app);
 Command addDocsCommand(CLI::App &app);
 
 } // namespace xlc

@@ -9,6 +9,7 @@ using namespace xlc;
 namespace {
 
 constexpr const char *footer = R"(Examples:
+  xlc inspect gpt2.onnx
   xlc plan gpt2.onnx --spec zero3.yaml
   xlc compile gpt2.onnx --spec zero3.yaml -o train && ./train --steps 20
   xlc verify mlp.onnx --spec zero3.yaml
@@ -30,8 +31,8 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", "xlc " XLC_VERSION);
   app.footer(footer);
   llvm::install_fatal_error_handler(endOnFatalError);
-  const Command commands[] = {addPlanCommand(app), addCompileCommand(app, argv[0]), addVerifyCommand(app),
-                              addDocsCommand(app)};
+  const Command commands[] = {addInspectCommand(app), addPlanCommand(app), addCompileCommand(app, argv[0]),
+                              addVerifyCommand(app), addDocsCommand(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

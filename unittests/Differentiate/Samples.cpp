@@ -88,6 +88,7 @@ std::vector<GradientSample> makeElementwise() {
       unary("graph.erf"),
       unary("graph.sin"),
       unary("graph.cos"),
+      unary("graph.atan"),
       unary("graph.softmax"),
       {"graph.softmax", {"tensor<2x1xf64>"}, "%y = graph.softmax %0 : tensor<2x1xf64>", "tensor<2x1xf64>"},
       binary("graph.add"),
@@ -114,7 +115,6 @@ std::vector<GradientSample> makeElementwise() {
 
 std::vector<GradientSample> makeShapes() {
   const std::string x32 = "tensor<3x2xf64>", x413 = "tensor<4x1x3xf64>";
-  const std::string pick = "%i = graph.constant dense<[2, 0, 2, 1]> : tensor<4xi64>\n";
   return {
       {"graph.broadcast", {x13}, "%y = graph.broadcast %0 : " + x13 + " -> " + x23, x23},
       {"graph.broadcast", {x13}, "%y = graph.broadcast %0 : " + x13 + " -> " + x413, x413},
@@ -152,6 +152,13 @@ std::vector<GradientSample> makeShapes() {
        {x13, scalar},
        "%y = graph.pad %0, %1 low [1, 0] high [0, 2] : (" + x13 + ", " + scalar + ") -> tensor<2x5xf64>",
        "tensor<2x5xf64>"},
+  };
+}
+
+std::vector<GradientSample> makeLookups() {
+  const std::string x32 = "tensor<3x2xf64>";
+  const std::string pick = "%i = graph.constant dense<[2, 0, 2, 1]> : tensor<4xi64>\n";
+  return {
       {"graph.gather",
        {x32},
        pick + "%y = graph.gather %0, %i dim 0 : (" + x32 + ", tensor<4xi64>) -> tensor<4x2xf64>",
@@ -160,6 +167,21 @@ std::vector<GradientSample> makeShapes() {
        {x13},
        pick + "%y = graph.gather %0, %i dim 1 : (" + x13 + ", tensor<4xi64>) -> tensor<1x4xf64>",
        "tensor<1x4xf64>"},
+      // Every row has its own indices; all rows have the same.
+      {"graph.gather_elements",
+       {x23},
+       "%i = graph.constant dense<[[2, 0, 2, 1], [0, 0, 1, 2]]> : tensor<2x4xi64>\n"
+       "%y = graph.gather_elements %0, %i dim 1 : (" +
+           x23 + ", tensor<2x4xi64>) -> tensor<2x4xf64>",
+       "tensor<2x4xf64>"},
+      {"graph.gather_elements",
+       {x23},
+       pick + "%y = graph.gather_elements %0, %i dim 1 : (" + x23 + ", tensor<4xi64>) -> tensor<2x4xf64>",
+       "tensor<2x4xf64>"},
+      {"graph.scatter_elements_add",
+       {"tensor<2x4xf64>"},
+       pick + "%y = graph.scatter_elements_add %i, %0 dim 1 : (tensor<4xi64>, tensor<2x4xf64>) -> " + x23,
+       x23},
       {"graph.scatter_add",
        {"tensor<2x4xf64>"},
        pick + "%y = graph.scatter_add %i, %0 dim 1 : (tensor<4xi64>, tensor<2x4xf64>) -> " + x23,
@@ -175,6 +197,18 @@ std::vector<GradientSample> makeReductionsAndNamed() {
       reduction("sum", "[1]", "tensor<2x3xf64>"),
       reduction("max", "[2]", "tensor<2x1xf64>"),
       reduction("min", "[0, 1, 2]", "tensor<f64>"),
+      reduction("prod", "[0, 2]", "tensor<1xf64>"),
+      reduction("prod", "[1]", "tensor<2x3xf64>"),
+      // A zero among the factors.
+      {"graph.reduce",
+       {x23},
+       "%z = graph.constant dense<[[true, false, true], [true, true, true]]> : tensor<2x3xi1>\n"
+       "%n = graph.constant dense<0.0> : tensor<2x3xf64>\n"
+       "%x = graph.select %z, %0, %n : tensor<2x3xi1>, " +
+           x23 + "\n%p = graph.reduce prod %x dims [1] : " + x23 +
+           " -> tensor<2xf64>\n%s = graph.reduce sum %0 dims [1] : " + x23 +
+           " -> tensor<2xf64>\n%y = graph.add %p, %s : tensor<2xf64>",
+       "tensor<2xf64>"},
       contraction("ij,jk->ik", x23, "tensor<3x4xf64>", "tensor<2x4xf64>"),
       contraction("ij,kj->ki", x13, x23, "tensor<2x1xf64>"),
       contraction("bij,bj->bi", "tensor<2x3x1xf64>", "tensor<2x1xf64>", "tensor<2x3xf64>"),
@@ -197,7 +231,8 @@ std::vector<GradientSample> makeReductionsAndNamed() {
 llvm::ArrayRef<GradientSample> xlc::getGradientSamples() {
   static const std::vector<GradientSample> samples = [] {
     std::vector<GradientSample> all;
-    for (const auto &chapter : {makeElementwise(), makeShapes(), makeReductionsAndNamed(), makeWindows()})
+    for (const auto &chapter : {makeElementwise(), makeShapes(), makeLookups(), makeReductionsAndNamed(),
+                                makeWindows()})
       all.insert(all.end(), chapter.begin(), chapter.end());
     return all;
   }();

@@ -47,6 +47,27 @@ TEST_F(TrafficTest, GroupsOfHybridSharding) {
   EXPECT_EQ(trafficOfRank(reduce, 0).allReduce, (2 * 32 + 64) * 4);
 }
 
+// What is reckoned once for all equal ranks is the sum, and the maximum, over ranks one by one.
+TEST_F(TrafficTest, AllRanksAtOnce) {
+  for (auto [ranks, shards] : {std::pair(1, 1), std::pair(5, 5), std::pair(6, 2), std::pair(8, 4), std::pair(9, 1)})
+    for (const char *group : {"all", "shards", "replicas"}) {
+      std::string text = group;
+      auto program = parse(ranks, shards,
+                           "exec.all_reduce \"r\" " + text + " <0 + 0 + 0> count 100 f32\n" + "exec.all_reduce \"s\" " +
+                               text + " <0 + 0 + 0> count 3 f64\n" + "exec.all_gather \"g\" " + text +
+                               " <0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
+      Traffic sum, largest;
+      for (int64_t rank = 0; rank < ranks; ++rank) {
+        Traffic traffic = trafficOfRank(program, rank);
+        sum += traffic;
+        largest = traffic.total() > largest.total() ? traffic : largest;
+      }
+      EXPECT_EQ(trafficOfAllRanks(program).total(), sum.total()) << group << " of " << ranks;
+      EXPECT_EQ(trafficOfAllRanks(program).smallMessages, sum.smallMessages) << group << " of " << ranks;
+      EXPECT_EQ(trafficOfLargest(program).total(), largest.total()) << group << " of " << ranks;
+    }
+}
+
 TEST_F(TrafficTest, ScalarsAreSmallMessages) {
   auto program = parse(2, 2,
                        "exec.all_reduce \"loss\" all <0 + 0 + 0> count 1 f32\n"

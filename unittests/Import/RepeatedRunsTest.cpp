@@ -33,6 +33,21 @@ TEST(RepeatedRuns, SecondRunIsAnotherClass) {
   EXPECT_EQ(name("xAAAyBBz"), "embed0 layer0 layer1 layer2 middle0 layer20 layer21 head0");
 }
 
+TEST(RepeatedRuns, AnInstanceMayStandApart) {
+  EXPECT_EQ(name("xABcABABz"), "embed0 layer0 layer0 middle0 layer1 layer1 layer2 layer2 head0");
+}
+
+TEST(RepeatedRuns, TheHeavierRunTakesItsAtomsFirst) {
+  EXPECT_EQ(name("AAxABABAB"), "layer0 layer1 middle0 layer20 layer20 layer21 layer21 layer22 layer22");
+}
+
+TEST(RepeatedRuns, ALongSequenceTakesNoLongerThanASecond) {
+  std::vector<RunElement> elements;
+  for (int i = 0; i < 200'000; ++i)
+    elements.push_back({i % 1000, 1, true});
+  EXPECT_EQ(nameUnits(elements).size(), elements.size());
+}
+
 TEST(RepeatedRuns, Nothing) { EXPECT_EQ(name(""), ""); }
 
 } // namespace

@@ -47,6 +47,8 @@ std::vector<Sample> arithmeticSamples() {
       unary("erf", [](double x) { return std::erf(x); }),
       unary("sin", [](double x) { return std::sin(x); }),
       unary("cos", [](double x) { return std::cos(x); }),
+      unary("atan", [](double x) { return std::atan(x); }),
+      unary("floor", [](double x) { return std::floor(x); }),
       binary("add", [](double a, double b) { return a + b; }),
       binary("sub", [](double a, double b) { return a - b; }),
       binary("mul", [](double a, double b) { return a * b; }),
@@ -149,6 +151,13 @@ std::vector<Sample> selectionSamples() {
        [](const Tensors &x, int64_t i) {
          return x[0].values[(int64_t)std::fabs(x[1].values[i / width]) * width + i % width];
        }},
+      {"graph.gather_elements",
+       {"loop",
+        {x, {"i64", {2, width}}},
+        {f32({2, width})},
+        "%a = graph.abs %1 : tensor<2x37xi64>\n"
+        "%y = graph.gather_elements %0, %a dim 0 : (tensor<3x37xf32>, tensor<2x37xi64>) -> tensor<2x37xf32> => %y"},
+       [](const Tensors &x, int64_t i) { return x[0].values[(int64_t)std::fabs(x[1].values[i]) * width + i % width]; }},
       {"graph.reduce",
        {"rows", {x}, {f32({rows})}, "%y = graph.reduce max %0 dims [1] : tensor<3x37xf32> -> tensor<3xf32> => %y"},
        [](const Tensors &x, int64_t i) {

@@ -108,6 +108,12 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
     p.kernels[3]->library.Set(std::move(s));
   });
+  expect("call 'update' has no indices", [&](Plan &p) {
+    plan::ScatterAddT s;
+    s.distinct = 0, s.index = plan::Element::I64;
+    p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
+    p.kernels[3]->library.Set(std::move(s));
+  });
   expect("attention writes its results, it cannot add", [&](Plan &p) {
     plan::AttentionT a;
     plan::HeadStrides strides(1, 1, 1);

@@ -13,7 +13,7 @@ TEST(ScatterAdd, HasTheBitsOfThePlainLoopForEveryCut) {
   std::vector<float> updates;
   for (int i = 0; i < 6 * 5; ++i)
     updates.push_back(1.0f / (float)(3 + i));
-  ScatterAddShape shape{6, 7, 5, true};
+  ScatterAddShape shape{1, 1, 6, 7, 5, false, true};
   std::vector<float> expected(7 * 5, 0.25f);
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j < 5; ++j)
@@ -29,13 +29,35 @@ TEST(ScatterAdd, HasTheBitsOfThePlainLoopForEveryCut) {
 TEST(ScatterAdd, ClearsWhereItDoesNotAddAndRefusesForeignIndices) {
   std::vector<int32_t> indices = {1};
   std::vector<float> updates = {2, 3}, y(4, 9.0f);
-  scatterAdd({1, 2, 2, false}, indices.data(), updates.data(), y.data(), false, 0, 2);
+  scatterAdd({1, 1, 1, 2, 2, false, false}, indices.data(), updates.data(), y.data(), false, 0, 2);
   EXPECT_EQ(y, (std::vector<float>{0, 0, 2, 3}));
   indices[0] = -1;
   try {
-    scatterAdd({1, 2, 2, false}, indices.data(), updates.data(), y.data(), false, 0, 2);
+    scatterAdd({1, 1, 1, 2, 2, false, false}, indices.data(), updates.data(), y.data(), false, 0, 2);
     FAIL();
   } catch (const std::out_of_range &problem) {
     EXPECT_STREQ(problem.what(), "index -1 is outside a table of 2 rows");
   }
+}
+
+TEST(ScatterAdd, HasAListOfIndicesPerBlockAndAnIndexPerElement) {
+  // Blocks 0 and 2 read the first list, 1 and 3 the second; [2, 3] indices of [3, 2] rows and columns.
+  std::vector<int64_t> indices = {0, 2, 2, 2, 1, 0, /**/ 1, 1, 1, 0, 0, 0};
+  std::vector<float> updates(4 * 3 * 2);
+  for (size_t i = 0; i < updates.size(); ++i)
+    updates[i] = 1.0f / (float)(3 + i);
+  ScatterAddShape shape{4, 2, 3, 3, 2, true, true};
+  std::vector<float> expected(4 * 3 * 2, 0.0f);
+  for (int o = 0; o < 4; ++o)
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 2; ++j)
+        expected[(o * 3 + indices[o % 2 * 6 + i * 2 + j]) * 2 + j] += updates[(o * 3 + i) * 2 + j];
+  for (int64_t cut = 0; cut <= 12; ++cut) {
+    std::vector<float> y(4 * 3 * 2, 0.25f);
+    scatterAdd(shape, indices.data(), updates.data(), y.data(), false, 0, cut);
+    scatterAdd(shape, indices.data(), updates.data(), y.data(), false, cut, 12);
+    EXPECT_EQ(y, expected);
+  }
+  indices[11] = 3;
+  EXPECT_THROW(scatterAdd(shape, indices.data(), updates.data(), expected.data(), true, 0, 12), std::out_of_range);
 }

@@ -27,6 +27,9 @@ struct Traffic {
 /// What one rank reads in a step.
 Traffic trafficOfRank(exec::ProgramOp program, int64_t rank);
 
+/// What the rank reads that reads most: the first of each group has the longest slice.
+Traffic trafficOfLargest(exec::ProgramOp program);
+
 /// What all ranks together read in a step: the figures that the embedded plan holds and the runtime compares.
 Traffic trafficOfAllRanks(exec::ProgramOp program);
 

@@ -28,6 +28,7 @@ struct ImportOptions {
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< one `func.func @forward`, see docs/rationale/Graph.md
   std::vector<ParameterSource> parameters;  ///< in the order of @forward's parameter arguments
+  std::vector<std::string> absentConstants; ///< of which only the shape is known: enough to plan, not to compile
 };
 
 /// Reads `path` and imports it for one micro-batch of one data-parallel rank. Complaints go to

@@ -89,7 +89,14 @@ def AssignUnitsPass : Pass<"assign-units", "::mlir::func::FuncOp"> {
         ids ─► gather ─┬─► [attention][mlp] ─┬─► [attention][mlp] ─┬─► norm ─► contract ─► loss
                embed   cut     layer 0       cut     layer 1       cut          head
 
-    What depends on constants, inputs or parameters alone is copied into each unit that uses it.
+    What depends on constants, inputs or parameters alone is copied into each unit that uses it; what
+    computes something from parameters that several units read is made once, by the unit before them.
+
+    A value that crosses every layer from one place on, as the encoder's result crosses a decoder,
+    hinders no cut where more of the model repeats without it:
+
+        encoder ─► memory ─┬──────────────┬──────────────┐
+        ids ─► gather ─────┴► [layer2 0] ─┴► [layer2 1] ─┴► norm ─► contract ─► loss
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
 }

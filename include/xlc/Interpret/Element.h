@@ -127,6 +127,8 @@ public:
   E erf(E x) const { return std::erf(x); }
   E sin(E x) const { return std::sin(x); }
   E cos(E x) const { return std::cos(x); }
+  E atan(E x) const { return std::atan(x); }
+  E floor(E x) const { return std::floor(x); }
   E pow(E a, E b) const { return std::pow(a, b); }
 };
 template <> class Functions<Field> {
@@ -139,6 +141,8 @@ public:
   Field erf(Field x) const { return random("erf", x); }
   Field sin(Field x) const { return random("sin", x); }
   Field cos(Field x) const { return random("cos", x); }
+  Field atan(Field x) const { return random("atan", x); }
+  Field floor(Field x) const { return random("floor", x); }
   Field pow(Field a, Field b) const { return random("pow", random("base", a) + b); }
 
 private:

@@ -39,13 +39,16 @@ std::optional<LibraryContract> findContractShape(graph::ContractOp op, mlir::Mem
 /// feature dimension is not contiguous, or lse is not contiguous f64.
 std::optional<runtime::AttentionShape> findAttentionShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
-/// y[rows, width] += updates[indices, width] at the rows that the indices name.
+/// y[outer, rows, width] += updates[outer, indices, width] at the rows that the indices name. There are `distinct`
+/// lists of indices, taken in turn; `perElement`: each has a row for every element along the width.
 struct ScatterShape {
-  int64_t indices, rows, width;
+  int64_t outer, distinct, indices, rows, width;
+  bool perElement;
 };
 
-/// None unless dimension is 0 and all three are contiguous.
-std::optional<ScatterShape> findScatterShape(graph::ScatterAddOp op, llvm::ArrayRef<mlir::MemRefType> memory);
+/// For scatter_add and scatter_elements_add: memory of indices, updates and result. None unless all three are
+/// contiguous and, for scatter_add, its dimension is 0.
+std::optional<ScatterShape> findScatterShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
 /// A convolution, its transpose or its weights' gradient: memory types of operands, then result. None unless all are
 /// contiguous.

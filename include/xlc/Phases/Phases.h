@@ -20,6 +20,7 @@ struct Compilation {
 
   Spec spec;
   std::vector<ParameterSource> parameters;
+  std::vector<std::string> absentConstants; ///< see ImportedModel
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;

@@ -5,7 +5,7 @@
 include "mlir/Pass/PassBase.td"
 
 def RematerializeCheapOpsPass : Pass<"xlc-rematerialize-cheap-ops", "::mlir::ModuleOp"> {
-  let summary = "backward computes constants, broadcasts and views again instead of saving them";
+  let summary = "backward computes constants, views, masks and positions again instead of saving them";
   let description = [{
     A residual is memory from forward to backward. What is a constant, or only says how the elements of another
     value are arranged, is made again where backward needs it.
@@ -13,7 +13,8 @@ def RematerializeCheapOpsPass : Pass<"xlc-rematerialize-cheap-ops", "::mlir::Mod
         %c = graph.constant dense<0.5>                       // F
         %s = graph.broadcast %c : ... -> tensor<4x32x256xf32> // F, used by backward
 
-    Backward gets a copy of both; nothing of theirs is saved.
+    Backward gets a copy of both; nothing of theirs is saved. The same holds for what follows element by element
+    from the model's inputs alone: an attention mask costs a loop per layer, saved it would cost memory per layer.
   }];
 }
 

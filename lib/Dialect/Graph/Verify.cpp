@@ -1,7 +1,7 @@
 // Verifiers of the `graph` dialect: the rule, then both values.
-#include "llvm/ADT/SmallPtrSet.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace xlc::graph;
@@ -133,6 +133,27 @@ LogicalResult ScatterAddOp::verify() {
     return failure();
   return expectShape(*this, "updates", getUpdates(),
                      gatherShape(shapeOf(getY()), shapeOf(getIndices()), getDimension()));
+}
+
+/// `few` is `many` but for its size along `dimension`, and indices fit `few`, whose leading dimensions they may lack.
+static LogicalResult expectElements(Operation *op, Value many, Value few, Value indices, int64_t dimension) {
+  int64_t rank = typeOf(many).getRank(), lacking = rank - typeOf(indices).getRank();
+  if (failed(expectDimension(op, dimension, rank)))
+    return failure();
+  if (lacking < 0 || dimension < lacking)
+    return op->emitOpError() << "indices of rank " << typeOf(indices).getRank() << " do not reach dimension "
+                             << dimension << " of rank " << rank;
+  SmallVector<int64_t> shape(shapeOf(many));
+  shape[dimension] = shapeOf(indices)[dimension - lacking];
+  if (failed(expectShape(op, "indices", indices, ArrayRef<int64_t>(shape).drop_front(lacking))))
+    return failure();
+  return expectShape(op, isa<GatherElementsOp>(op) ? "result" : "updates", few, shape);
+}
+
+LogicalResult GatherElementsOp::verify() { return expectElements(*this, getX(), getY(), getIndices(), getDimension()); }
+
+LogicalResult ScatterElementsAddOp::verify() {
+  return expectElements(*this, getY(), getUpdates(), getIndices(), getDimension());
 }
 
 StringRef ContractOp::getLettersA() { return getSpec().split(',').first; }

@@ -232,9 +232,10 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
       return;
     require(s->index == plan::Element::I64 || s->index == plan::Element::I32,
             "call '{}' has indices that are no integers", call.name);
-    covers(call.in_bytes[0], (Wide)s->indices * bytesOf(s->index));
-    covers(call.in_bytes[1], 4 * (Wide)s->indices * s->width);
-    covers(call.out_bytes[0], 4 * (Wide)s->rows * s->width);
+    require(s->distinct > 0, "call '{}' has no indices", call.name);
+    covers(call.in_bytes[0], (Wide)s->distinct * s->indices * (s->per_element ? s->width : 1) * bytesOf(s->index));
+    covers(call.in_bytes[1], 4 * (Wide)s->outer * s->indices * s->width);
+    covers(call.out_bytes[0], 4 * (Wide)s->outer * s->rows * s->width);
   } else {
     checkWindowCall(call, kernel);
   }

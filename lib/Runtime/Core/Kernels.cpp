@@ -93,7 +93,12 @@ void Kernels::prepare(const plan::CallT &call) {
     ready.attention = shapeOf(*attention);
     workspace = attentionWorkspace(*ready.attention, team.size());
   } else if (const plan::ScatterAddT *scatter = kernel.library.AsScatterAdd()) {
-    ready.scatter = {(int64_t)scatter->indices, (int64_t)scatter->rows, (int64_t)scatter->width,
+    ready.scatter = {(int64_t)scatter->outer,
+                     (int64_t)scatter->distinct,
+                     (int64_t)scatter->indices,
+                     (int64_t)scatter->rows,
+                     (int64_t)scatter->width,
+                     scatter->per_element,
                      scatter->index == plan::Element::I64};
   } else if (const plan::ConvolutionT *convolution = kernel.library.AsConvolution()) {
     ready.convolution = shapeOf(*convolution);
@@ -124,7 +129,8 @@ void Kernels::run(const plan::CallT &call, char *const *operands, const uint8_t 
     return runAttentionCall(*kernel.attention, operands, workspace);
   if (const auto &shape = kernel.scatter)
     return team.run(team.size(), [&](int part) {
-      int64_t begin = shape->rows * part / team.size(), end = shape->rows * (part + 1) / team.size();
+      int64_t rows = shape->outer * shape->rows;
+      int64_t begin = rows * part / team.size(), end = rows * (part + 1) / team.size();
       scatterAdd(*shape, operands[0], (const float *)operands[1], (float *)operands[2], accumulate[0], begin, end);
     });
   if (kernel.convolution)

@@ -1,6 +1,7 @@
-// See ScatterAdd.h. A thread owns rows of y and reads all indices: no two threads touch one element.
+// See ScatterAdd.h. A thread owns rows of y and reads all indices of their blocks: no two threads touch one element.
 #include "ScatterAdd.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -8,20 +9,49 @@
 namespace xlc::runtime {
 namespace {
 
+[[noreturn]] void refuse(int64_t row, int64_t rows) {
+  throw std::out_of_range("index " + std::to_string(row) + " is outside a table of " + std::to_string(rows) + " rows");
+}
+
+/// One block of y, of which rows [begin, end) are this thread's.
 template <class Index>
 void addRows(const ScatterAddShape &shape, const Index *indices, const float *updates, float *y, int64_t begin,
              int64_t end) {
   for (int64_t i = 0; i < shape.indices; ++i) {
     int64_t row = indices[i];
     if (row < 0 || row >= shape.rows)
-      throw std::out_of_range("index " + std::to_string(row) + " is outside a table of " + std::to_string(shape.rows) +
-                              " rows");
+      refuse(row, shape.rows);
     if (row < begin || row >= end)
       continue;
     const float *from = updates + i * shape.width;
     float *to = y + row * shape.width;
     for (int64_t j = 0; j < shape.width; ++j)
       to[j] += from[j];
+  }
+}
+
+template <class Index>
+void addElements(const ScatterAddShape &shape, const Index *indices, const float *updates, float *y, int64_t begin,
+                 int64_t end) {
+  for (int64_t i = 0; i < shape.indices; ++i)
+    for (int64_t j = 0; j < shape.width; ++j, ++indices, ++updates) {
+      int64_t row = *indices;
+      if (row < 0 || row >= shape.rows)
+        refuse(row, shape.rows);
+      if (row >= begin && row < end)
+        y[row * shape.width + j] += *updates;
+    }
+}
+
+template <class Index>
+void addBlocks(const ScatterAddShape &shape, const Index *indices, const float *updates, float *y, int64_t begin,
+               int64_t end) {
+  int64_t list = shape.indices * (shape.perElement ? shape.width : 1);
+  for (int64_t o = shape.rows > 0 ? begin / shape.rows : 0; o * shape.rows < end; ++o) {
+    int64_t first = o * shape.rows, from = std::max(begin - first, (int64_t)0), to = std::min(end - first, shape.rows);
+    (shape.perElement ? addElements<Index> : addRows<Index>)(shape, indices + o % shape.distinct * list,
+                                                             updates + o * shape.indices * shape.width,
+                                                             y + first * shape.width, from, to);
   }
 }
 
@@ -32,9 +62,9 @@ void scatterAdd(const ScatterAddShape &shape, const void *indices, const float *
   if (!add)
     std::memset(y + begin * shape.width, 0, (end - begin) * shape.width * sizeof(float));
   if (shape.wideIndex)
-    addRows(shape, (const int64_t *)indices, updates, y, begin, end);
+    addBlocks(shape, (const int64_t *)indices, updates, y, begin, end);
   else
-    addRows(shape, (const int32_t *)indices, updates, y, begin, end);
+    addBlocks(shape, (const int32_t *)indices, updates, y, begin, end);
 }
 
 } // namespace xlc::runtime

@@ -1,4 +1,4 @@
-// y[indices[i], :] += updates[i, :], in ascending i for every element, whatever the number of threads.
+// y[outer, indices[i], :] += updates[outer, i, :], in ascending i for every element, whatever the number of threads.
 #ifndef XLC_LIB_RUNTIME_CPU_SCATTERADD_H
 #define XLC_LIB_RUNTIME_CPU_SCATTERADD_H
 
@@ -6,13 +6,16 @@
 
 namespace xlc::runtime {
 
+/// y: [outer, rows, width], updates: [outer, indices, width]. Indices: [distinct, indices], or [distinct, indices,
+/// width] where every element has its own (`perElement`); outer o reads list o % distinct.
 struct ScatterAddShape {
-  int64_t indices, rows, width;
+  int64_t outer, distinct, indices, rows, width;
+  bool perElement;
   bool wideIndex; ///< i64, else i32
 };
 
-/// Does rows [begin, end) of y: clears them unless `add`, then adds the updates that fall there. Throws
-/// std::out_of_range for an index outside [0, rows).
+/// Does rows [begin, end) of the outer * rows of y: clears them unless `add`, then adds the updates that fall there.
+/// Throws std::out_of_range for an index outside [0, rows).
 void scatterAdd(const ScatterAddShape &shape, const void *indices, const float *updates, float *y, bool add,
                 int64_t begin, int64_t end);
 

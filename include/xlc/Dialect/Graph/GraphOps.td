@@ -40,6 +40,8 @@ def Graph_TanhOp    : Graph_Unary<"tanh", Graph_Float, "y = hyperbolic tangent o
 def Graph_ErfOp     : Graph_Unary<"erf", Graph_Float, "y = error function of x">;
 def Graph_SinOp     : Graph_Unary<"sin", Graph_Float, "y = sine of x">;
 def Graph_CosOp     : Graph_Unary<"cos", Graph_Float, "y = cosine of x">;
+def Graph_AtanOp    : Graph_Unary<"atan", Graph_Float, "y = arc tangent of x">;
+def Graph_FloorOp   : Graph_Unary<"floor", Graph_Float, "y = largest integer that is not above x">;
 def Graph_NotOp     : Graph_Unary<"not", Graph_Bool, "y = not x">;
 
 def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape]> {
@@ -200,6 +202,27 @@ def Graph_GatherOp : Graph_Op<"gather", [AllElementTypesMatch<["table", "y"]>]> 
 
 def Graph_ScatterAddOp : Graph_Op<"scatter_add", [AllElementTypesMatch<["updates", "y"]>]> {
   let summary = "the transpose of gather: y = 0; y[..., indices, ...] += updates along `dimension`";
+  let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "$indices `,` $updates `dim` $dimension attr-dict `:` functional-type(operands, $y)";
+  let hasVerifier = 1;
+}
+
+def Graph_GatherElementsOp : Graph_Op<"gather_elements", [AllElementTypesMatch<["x", "y"]>]> {
+  let summary = "y[.., i, ..] = x[.., indices[.., i, ..], ..] along `dimension` (numpy.take_along_axis)";
+  let description = [{
+    Indices are in [0, size) and aligned with x at their last dimension; leading dimensions that they lack are
+    repeated, so that one table of relative positions serves every head. Along `dimension` they may have any size.
+    `tensor<8x4x16xf32>, tensor<4x4xi64>` along dimension 2 give `tensor<8x4x4xf32>`.
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_Index:$indices, I64Attr:$dimension);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x `,` $indices `dim` $dimension attr-dict `:` functional-type(operands, $y)";
+  let hasVerifier = 1;
+}
+
+def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTypesMatch<["updates", "y"]>]> {
+  let summary = "the transpose of gather_elements: y = 0; y[.., indices[.., i, ..], ..] += updates[.., i, ..]";
   let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
   let results = (outs Graph_Float:$y);
   let assemblyFormat = "$indices `,` $updates `dim` $dimension attr-dict `:` functional-type(operands, $y)";

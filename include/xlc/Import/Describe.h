@@ -1,0 +1,58 @@
+// What a model file holds, as far as it can be said without knowing the sizes of its dimensions. For `xlc inspect`.
+#ifndef XLC_IMPORT_DESCRIBE_H
+#define XLC_IMPORT_DESCRIBE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace xlc {
+
+struct FileDescription {
+  /// A model input. `shape`: a number, a name, or "?" for each dimension.
+  struct Input {
+    std::string name, type;
+    std::vector<std::string> shape;
+  };
+  /// `origin`: where its name came from, in a few words; `initializer`: the tensor of the file, empty where there is
+  /// none.
+  struct Parameter {
+    std::string name;
+    std::vector<int64_t> shape;
+    std::string origin, initializer;
+    int64_t numElements() const;
+  };
+  /// A tensor that the exporter calls a buffer, or a constant that PyTorch had under a name.
+  struct Buffer {
+    std::string name, type;
+    std::vector<int64_t> shape;
+  };
+  struct Operator {
+    std::string name;
+    int64_t count = 0;
+    bool isSupported = true;
+    std::string firstNode; ///< where it is met first, with the module if the file says so
+  };
+
+  int64_t nodes = 0;
+  std::vector<Input> inputs;
+  std::vector<std::string> outputs;
+  std::string batch;             ///< name of dimension 0; empty where it has none
+  std::vector<std::string> dims; ///< the other symbolic dimensions, in the order in which inputs have them
+  std::vector<Parameter> parameters;
+  std::vector<Buffer> buffers;
+  std::vector<Operator> operators; ///< by falling count
+  std::vector<std::string> undone; ///< what the exporter did and Import undoes, one line each
+  std::string complaints;          ///< errors and warnings about parameters
+
+  int64_t numParameterElements() const;
+};
+
+/// Reads `path`. Complaints about the file go to `errors`; none if it cannot be read at all.
+std::optional<FileDescription> describeFile(llvm::StringRef path, llvm::raw_ostream &errors);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,142 @@
+// See Describe.h. The same reader and the same plan of parameters as importing, so that what is shown is what
+// would be trained.
+#include "xlc/Import/Describe.h"
+
+#include "Importer.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+using namespace xlc;
+using namespace xlc::onnx;
+
+namespace {
+
+struct TypeName {
+  ElementType type;
+  StringLiteral name;
+};
+constexpr TypeName typeNames[] = {{ElementType::Float, "float32"}, {ElementType::Uint8, "uint8"},
+                                  {ElementType::Int8, "int8"},     {ElementType::Int32, "int32"},
+                                  {ElementType::Int64, "int64"},   {ElementType::Bool, "bool"},
+                                  {ElementType::Double, "float64"}};
+
+std::string nameOf(ElementType type) {
+  for (const TypeName &row : typeNames)
+    if (row.type == type)
+      return row.name.str();
+  return "?";
+}
+
+class Describer {
+public:
+  explicit Describer(Model &model) : model(model) {}
+
+  FileDescription describe() {
+    result.nodes = (int64_t)model.nodes.size();
+    result.outputs = model.outputs;
+    describeInputs();
+    describeOperators();
+    std::string notes;
+    raw_string_ostream noteStream(notes), complaintStream(result.complaints);
+    Diagnostics diagnostics(model.path, complaintStream);
+    ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), diagnostics, &noteStream);
+    describeParameters(plan);
+    describeBuffers(plan);
+    SmallVector<StringRef> lines;
+    StringRef(notes).split(lines, '\n', -1, /*KeepEmpty=*/false);
+    for (StringRef line : lines)
+      result.undone.push_back(line.str());
+    return std::move(result);
+  }
+
+private:
+  void describeInputs() {
+    StringSet<> known;
+    for (const ModelInput &input : model.inputs) {
+      auto &made = result.inputs.emplace_back(FileDescription::Input{input.name, nameOf(input.type), {}});
+      for (auto [d, dimension] : enumerate(input.shape)) {
+        made.shape.push_back(dimension.size           ? std::to_string(*dimension.size)
+                             : dimension.name.empty() ? "?"
+                                                      : dimension.name);
+        if (dimension.name.empty() || dimension.size)
+          continue;
+        if (d == 0 && result.batch.empty())
+          result.batch = dimension.name;
+        if (d > 0 && dimension.name != result.batch && known.insert(dimension.name).second)
+          result.dims.push_back(dimension.name);
+      }
+    }
+  }
+
+  void describeOperators() {
+    MapVector<std::string, FileDescription::Operator, std::map<std::string, unsigned>> byName;
+    for (const Node &node : model.nodes) {
+      FileDescription::Operator &op = byName[node.domain.empty() ? node.op : node.domain + "." + node.op];
+      if (op.count++)
+        continue;
+      op.isSupported = findOperator(node) != nullptr;
+      op.firstNode = "'" + node.name + "'" + (node.scope.empty() ? "" : " in '" + node.scope + "'");
+    }
+    for (auto &[name, op] : byName) {
+      op.name = name;
+      result.operators.push_back(op);
+    }
+    auto rank = [](const FileDescription::Operator &op) { return std::make_pair(-op.count, op.name); };
+    sort(result.operators, [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
+  }
+
+  void describeParameters(const ParameterPlan &plan) {
+    for (const Parameter &parameter : plan.parameters) {
+      if (parameter.buffer != Buffer::None) {
+        result.buffers.push_back({parameter.name, nameOf(ElementType::Float), parameter.shape});
+        continue;
+      }
+      auto &made = result.parameters.emplace_back();
+      made.name = parameter.name, made.shape = parameter.shape;
+      if (parameter.initializer < 0) {
+        made.origin = "zeros, dropped";
+        continue;
+      }
+      made.initializer = model.initializers[parameter.initializer].name;
+      made.origin = made.initializer == made.name ? "its own" : "where it is read";
+      made.origin += parameter.isTransposed ? ", transposed" : "";
+    }
+  }
+
+  void describeBuffers(const ParameterPlan &plan) {
+    StringSet<> buffers;
+    buffers.insert_range(model.signature.buffers);
+    for (auto [i, tensor] : enumerate(model.initializers))
+      if (!plan.isParameter[i] && (buffers.contains(tensor.name) || StringRef(tensor.name).contains('.')))
+        result.buffers.push_back({tensor.name, nameOf(tensor.type), tensor.shape});
+  }
+
+  Model &model;
+  FileDescription result;
+};
+
+} // namespace
+
+int64_t FileDescription::Parameter::numElements() const {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  return elements;
+}
+
+int64_t FileDescription::numParameterElements() const {
+  int64_t elements = 0;
+  for (const Parameter &parameter : parameters)
+    elements += parameter.numElements();
+  return elements;
+}
+
+std::optional<FileDescription> xlc::describeFile(StringRef path, raw_ostream &errors) {
+  Diagnostics diagnostics(path, errors);
+  std::optional<Model> model = readModel(path, diagnostics);
+  if (!model)
+    return std::nullopt;
+  return Describer(*model).describe();
+}

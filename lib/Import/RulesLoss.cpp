@@ -1,0 +1,141 @@
+// Import rules for losses over classes. The mean over counted rows is written as sum / count of a cross_entropy, which
+// Loss.cpp looks for; a negative log likelihood of a log-softmax is one too. Class weights, and losses that are not
+// reduced, are small ops.
+#include "Formula.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::onnx;
+
+using graph::Reduction;
+
+namespace {
+
+/// Scores [n, classes, ...] and labels [n, ...]; rows are those of the labels.
+struct ClassLoss {
+  ClassLoss(NodeImport &n) : n(n), f{n}, reduction(getString(n.node, "reduction", "mean")) {}
+
+  bool read() {
+    Shape shape = n.shape(0), rows = n.shape(1), expected = shape;
+    if (reduction != "mean" && reduction != "sum" && reduction != "none")
+      return n.fail("has reduction '" + reduction + "'; mean, sum and none are known");
+    if (shape.size() < 2 || (expected.erase(expected.begin() + 1), expected != rows))
+      return n.fail("has labels that do not fit the scores");
+    scores = n.value(0), labels = n.value(1);
+    if (!scores || !labels || !isa<FloatType>(n.elementType(0)) || !isa<IntegerType>(n.elementType(1)) ||
+        n.elementType(1).isInteger(1))
+      return n.fail("needs float scores and integer labels");
+    if (n.has(2) && (n.elementType(2) != n.elementType(0) || n.shape(2) != Shape{shape[1]}))
+      return n.fail("needs a weight for each of " + Twine(shape[1]) + " classes");
+    return true;
+  }
+
+  /// The class dimension is ONNX's second and our last.
+  Value toLast(Value x) {
+    SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, f.rankOf(x)));
+    permutation.erase(permutation.begin() + 1);
+    permutation.push_back(1);
+    return f.rankOf(x) == 2 ? x : n.transpose(x, permutation);
+  }
+
+  /// A number that no label is, where the node ignores none or one that the labels' type does not have.
+  int64_t ignoreIndex() {
+    int64_t given = getInt(n.node, "ignore_index", INT64_MIN);
+    return n.elementType(1).isInteger(32) && given != (int32_t)given ? INT32_MIN : given;
+  }
+
+  /// With the kernel that never holds the probabilities. Reduction is mean or sum.
+  Value makeCrossEntropy(Value logits) {
+    auto scalar = RankedTensorType::get({}, n.elementType(0));
+    auto lse = RankedTensorType::get(f.typeOf(labels).getShape(), n.builder.getF64Type());
+    auto loss = graph::CrossEntropyOp::create(n.builder, n.loc,
+                                              TypeRange{scalar, RankedTensorType::get({}, n.builder.getI64Type()), lse},
+                                              toLast(logits), labels, ignoreIndex());
+    if (reduction == "sum")
+      return loss.getSum();
+    return f.div(loss.getSum(), graph::CastOp::create(n.builder, n.loc, scalar, loss.getCount()).getResult());
+  }
+
+  /// From log-probabilities, class by class.
+  Value makeSmall(Value logProbabilities) {
+    Value x = toLast(logProbabilities);
+    int64_t last = f.rankOf(x) - 1;
+    Type element = n.elementType(0);
+    Shape kept = n.shape(1);
+    SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, last));
+    kept.push_back(1);
+    Value classes = f.iota(f.typeOf(x).getShape(), last, n.elementType(1));
+    Value isLabel = f.isEqual(classes, n.broadcast(n.reshape(labels, kept), f.typeOf(x).getShape()));
+    Value picked = f.neg(f.sum(f.select(isLabel, x, 0), last, false));
+    Value weight = f.number(1, picked);
+    if (n.has(2))
+      weight = f.gather(n.value(2), readIndices(n, 1, n.shape(2)[0]), 0);
+    if (n.node.attributes.contains("ignore_index")) {
+      Value ignored = n.broadcast(integer(ignoreIndex()), f.typeOf(labels).getShape());
+      weight = f.select(f.isEqual(labels, ignored), f.number(0, weight), weight);
+    }
+    Value losses = f.mul(picked, weight);
+    if (reduction == "none")
+      return losses;
+    Value sum = f.sum(losses, all, false);
+    return reduction == "sum" ? sum : f.div(sum, f.convert(f.sum(weight, all, false), element));
+  }
+
+  /// Exactly, unlike NodeImport::scalar, which takes a double.
+  Value integer(int64_t value) {
+    auto type = RankedTensorType::get({}, n.elementType(1));
+    return graph::ConstantOp::create(
+        n.builder, n.loc, type,
+        DenseElementsAttr::get(type, (mlir::Attribute)n.builder.getIntegerAttr(n.elementType(1), value)));
+  }
+
+  NodeImport &n;
+  Formula f;
+  std::string reduction;
+  Value scores, labels;
+};
+
+/// x if `y` is x - max - log sum exp (x - max) along dimension 1, as importLogSoftmax and exporters write it.
+Value findLogSoftmax(Value y) {
+  auto reshaped = [](Value value) {
+    while (value && isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  };
+  auto whole = y.getDefiningOp<graph::SubOp>();
+  auto log = whole ? reshaped(whole.getB()).getDefiningOp<graph::LogOp>() : graph::LogOp();
+  auto sum = log ? log.getX().getDefiningOp<graph::ReduceOp>() : graph::ReduceOp();
+  auto power = sum ? sum.getX().getDefiningOp<graph::ExpOp>() : graph::ExpOp();
+  if (!power || power.getX() != whole.getA() || sum.getKind() != Reduction::sum ||
+      sum.getDimensions() != ArrayRef<int64_t>{1})
+    return {};
+  auto shifted = power.getX().getDefiningOp<graph::SubOp>();
+  auto largest = shifted ? reshaped(shifted.getB()).getDefiningOp<graph::ReduceOp>() : graph::ReduceOp();
+  bool isShift = largest && largest.getX() == shifted.getA() && largest.getDimensions() == ArrayRef<int64_t>{1};
+  return isShift ? shifted.getA() : power.getX();
+}
+
+} // namespace
+
+bool xlc::onnx::importNegativeLogLikelihoodLoss(NodeImport &n) {
+  ClassLoss loss(n);
+  if (!loss.read())
+    return false;
+  Value logits = findLogSoftmax(loss.scores);
+  bool isNamed = logits && !n.has(2) && loss.reduction != "none";
+  return n.produce(isNamed ? loss.makeCrossEntropy(logits) : loss.makeSmall(loss.scores));
+}
+
+bool xlc::onnx::importSoftmaxCrossEntropyLoss(NodeImport &n) {
+  ClassLoss loss(n);
+  if (!loss.read())
+    return false;
+  bool isNamed = !n.has(2) && loss.reduction != "none";
+  bool hasSecond = n.node.outputs.size() > 1 && !n.node.outputs[1].empty();
+  Formula f{n};
+  Value log = isNamed && !hasSecond
+                  ? Value()
+                  : f.sub(loss.scores, n.broadcast(f.logSumExp(loss.scores, 1, true), shapeOf(loss.scores)));
+  n.produce(isNamed ? loss.makeCrossEntropy(loss.scores) : loss.makeSmall(log));
+  return !hasSecond || n.produce(log);
+}

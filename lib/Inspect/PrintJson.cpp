@@ -1,0 +1,59 @@
+// The inspection as JSON. Keys are promises to scripts; docs/InspectJson.md lists them, a test compares.
+#include "xlc/Inspect/Inspect.h"
+#include <nlohmann/json.hpp>
+
+using namespace xlc;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json toJson(const FileDescription &file, const std::map<std::string, int64_t> &dims, bool hasSizes) {
+  Json json;
+  json["nodes"] = file.nodes;
+  json["inputs"] = Json::array();
+  for (const auto &input : file.inputs)
+    json["inputs"].push_back({{"name", input.name}, {"type", input.type}, {"shape", input.shape}});
+  json["outputs"] = file.outputs;
+  json["batch_dimension"] = file.batch.empty() ? Json() : Json(file.batch);
+  json["dimensions"] = Json::array();
+  for (const std::string &name : file.dims)
+    json["dimensions"].push_back({{"name", name}, {"size", hasSizes ? Json(dims.at(name)) : Json()}});
+  json["parameter_count"] = file.numParameterElements();
+  json["parameters"] = Json::array();
+  for (const auto &parameter : file.parameters)
+    json["parameters"].push_back(
+        {{"name", parameter.name},
+         {"shape", parameter.shape},
+         {"name_from", parameter.origin},
+         {"initializer", parameter.initializer.empty() ? Json() : Json(parameter.initializer)}});
+  json["buffers"] = Json::array();
+  for (const auto &buffer : file.buffers)
+    json["buffers"].push_back({{"name", buffer.name}, {"shape", buffer.shape}, {"type", buffer.type}});
+  json["undone"] = file.undone;
+  json["operators"] = Json::array();
+  for (const auto &op : file.operators)
+    json["operators"].push_back(
+        {{"name", op.name}, {"count", op.count}, {"supported", op.isSupported}, {"first_node", op.firstNode}});
+  return json;
+}
+
+} // namespace
+
+void xlc::printJson(const Inspection &inspection, llvm::StringRef model, llvm::raw_ostream &out) {
+  Json json = {{"model", model.str()}};
+  json.update(toJson(inspection.file, inspection.dims, inspection.hasFigures));
+  auto flops = [&](int64_t count) { return inspection.hasFigures ? Json(count) : Json(); };
+  json["units"] = Json::array();
+  for (const UnitDescription &unit : inspection.units)
+    json["units"].push_back({{"class", unit.className},
+                             {"instances", unit.instances},
+                             {"ops", unit.ops},
+                             {"parameter_count", unit.parameters},
+                             {"forward_flops", flops(unit.forward)},
+                             {"backward_flops", flops(unit.backward)}});
+  json["recognised"] = inspection.recognised;
+  json["forward_flops"] = flops(inspection.forward);
+  json["backward_flops"] = flops(inspection.backward);
+  json["complaints"] = inspection.complaints.empty() ? inspection.file.complaints : inspection.complaints;
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}

@@ -1,0 +1,230 @@
+// The page. Parameters and remarks that differ in one number only (those of equal layers) share a line.
+#include "xlc/Inspect/Inspect.h"
+#include "xlc/Support/Numbers.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace xlc;
+
+namespace {
+
+constexpr size_t kWidth = 100, kNameWidth = 56, kShapeWidth = 16;
+constexpr size_t kRemarks = 24; ///< lines of what was undone, and of what is not supported
+
+std::string shorten(StringRef text, size_t width) {
+  if (text.size() <= width)
+    return text.str();
+  size_t half = (width - 3) / 2;
+  return (text.take_front(half) + "..." + text.take_back(width - 3 - half)).str();
+}
+
+template <typename Sizes> std::string joinShape(const Sizes &shape) {
+  std::string text;
+  for (const auto &size : shape)
+    text += (text.empty() ? "" : " x ") + formatv("{0}", size).str();
+  return text.empty() ? "scalar" : text;
+}
+
+/// A text with one of its numbers taken out: "h.*.ln_1.weight" and 3.
+struct Pattern {
+  std::string text;
+  int64_t number;
+};
+std::optional<Pattern> findNumber(StringRef text) {
+  size_t begin = text.find_first_of("0123456789");
+  if (begin == StringRef::npos)
+    return std::nullopt;
+  StringRef digits = text.drop_front(begin).take_while(isDigit);
+  int64_t number = 0;
+  if (digits.getAsInteger(10, number))
+    return std::nullopt;
+  return Pattern{(text.take_front(begin) + "*" + text.drop_front(begin + digits.size())).str(), number};
+}
+
+/// Texts, each with a key that must be equal too, of which those that differ in their first number only are one line.
+class Lines {
+public:
+  void add(StringRef text, StringRef key) {
+    std::optional<Pattern> pattern = findNumber(text);
+    Line &line = lines[(pattern ? pattern->text : text.str()) + '\n' + key.str()];
+    if (line.count++ == 0)
+      line.first = text.str(), line.key = key.str(), line.pattern = pattern;
+    line.last = pattern ? pattern->number : 0;
+  }
+
+  struct Line {
+    std::string first, key;
+    std::optional<Pattern> pattern;
+    int64_t last = 0, count = 0;
+
+    /// "h.{0-11}.ln_1.weight".
+    std::string text() const {
+      if (count == 1 || !pattern)
+        return first;
+      std::string range = formatv("{{{0}-{1}}", pattern->number, last);
+      auto [before, after] = StringRef(pattern->text).split('*');
+      return (before + range + after).str();
+    }
+  };
+  SmallVector<Line> all() const {
+    return map_to_vector(lines, [](const auto &entry) { return entry.second; });
+  }
+
+private:
+  MapVector<std::string, Line, std::map<std::string, unsigned>> lines;
+};
+
+class Page {
+public:
+  Page(const Inspection &inspection, raw_ostream &out) : inspection(inspection), file(inspection.file), out(out) {}
+
+  void print(StringRef model) {
+    out << model << ": " << groupDigits(file.numParameterElements()) << " parameters in " << file.parameters.size()
+        << " tensors, " << groupDigits(file.nodes) << " nodes\n";
+    printInputs();
+    printUnits();
+    printParameters();
+    printBuffers();
+    printUndone();
+    printOperators();
+    printUnsupported();
+  }
+
+private:
+  void printInputs() {
+    out << "\ninputs\n";
+    for (const FileDescription::Input &input : file.inputs)
+      out << formatv("  {0,-32} {1,-8} {2}\n", shorten(input.name, 32), input.type, joinShape(input.shape));
+    if (!file.batch.empty())
+      out << "  dimension " << file.batch << " is the micro-batch\n";
+    for (const std::string &name : file.dims) {
+      auto size = inspection.dims.find(name);
+      bool isGiven = inspection.hasFigures && size != inspection.dims.end();
+      out << "  dimension " << name << (isGiven ? " = " + std::to_string(size->second) : " needs a size") << "\n";
+    }
+    out << "outputs\n";
+    for (const std::string &output : file.outputs)
+      out << "  " << shorten(output, kWidth - 2) << "\n";
+  }
+
+  void printUnits() {
+    if (inspection.units.empty())
+      return;
+    bool figures = inspection.hasFigures;
+    out << formatv("\n{0,-18}{1,8}{2,8}{3,18}", "units", "count", "ops", "parameters")
+        << (figures ? formatv("{0,23}{1,24}", "forward, per sample", "backward, per sample").str() : "") << "\n";
+    for (const UnitDescription &unit : inspection.units) {
+      out << formatv("  {0,-16}{1,8}{2,8}{3,18}", unit.className, unit.instances, unit.ops,
+                     groupDigits(unit.parameters));
+      if (figures)
+        out << formatv("{0,23}{1,24}", formatFlops(unit.forward), formatFlops(unit.backward));
+      out << "\n";
+    }
+    if (figures)
+      out << formatv("  {0,-50}{1,23}{2,24}\n", "the whole model", formatFlops(inspection.forward),
+                     formatFlops(inspection.backward));
+    else
+      out << "  figures are of one instance; FLOPs need a size for " << join(file.dims, ", ") << ": --dims "
+          << file.dims.front() << "=SIZE\n";
+    std::string list;
+    for (const auto &[name, count] : inspection.recognised)
+      list += (list.empty() ? "" : ", ") + name + " " + std::to_string(count);
+    if (!list.empty())
+      out << "  recognised: " << list << "\n";
+  }
+
+  void printParameters() {
+    Lines lines;
+    for (const FileDescription::Parameter &parameter : file.parameters)
+      lines.add(parameter.name, joinShape(parameter.shape) + "\t" + parameter.origin);
+    out << formatv("\n{0,-58}{1,-18}{2}\n", "parameters", "shape", "name from");
+    for (const Lines::Line &line : lines.all()) {
+      auto [shape, origin] = StringRef(line.key).split('\t');
+      out << formatv("  {0,-56}{1,-18}{2}\n", shorten(line.text(), kNameWidth - 1), shorten(shape, kShapeWidth),
+                     shorten(origin, kWidth - 76));
+    }
+  }
+
+  void printBuffers() {
+    if (file.buffers.empty())
+      return;
+    out << "\nbuffers: not trained\n";
+    Lines lines;
+    for (const FileDescription::Buffer &buffer : file.buffers)
+      lines.add(buffer.name, joinShape(buffer.shape) + "\t" + buffer.type);
+    for (const Lines::Line &line : lines.all()) {
+      auto [shape, type] = StringRef(line.key).split('\t');
+      out << formatv("  {0,-56}{1,-18}{2}\n", shorten(line.text(), kNameWidth - 1), shorten(shape, kShapeWidth), type);
+    }
+  }
+
+  void printUndone() {
+    if (file.undone.empty() && file.complaints.empty() && inspection.complaints.empty())
+      return;
+    if (!file.undone.empty())
+      out << "\nundone of what the exporter did\n";
+    Lines lines;
+    for (const std::string &remark : file.undone)
+      lines.add(remark, "");
+    printRemarks(lines);
+    Lines complaints;
+    SmallVector<StringRef> texts;
+    StringRef all = inspection.complaints.empty() ? file.complaints : inspection.complaints;
+    all.split(texts, '\n', -1, /*KeepEmpty=*/false);
+    for (StringRef text : texts)
+      complaints.add(text.contains(": ") ? text.split(": ").second : text, "");
+    if (!texts.empty())
+      out << "\ncomplaints\n";
+    printRemarks(complaints);
+  }
+
+  void printRemarks(const Lines &lines) {
+    size_t printed = 0;
+    for (const Lines::Line &line : lines.all()) {
+      if (printed++ == kRemarks) {
+        out << "  and more, which --json lists\n";
+        return;
+      }
+      std::string times = line.count > 1 ? " (" + std::to_string(line.count) + " times)" : "";
+      out << "  " << shorten(line.count > 1 ? line.text() : line.first, kWidth - 2 - times.size()) << times << "\n";
+    }
+  }
+
+  void printOperators() {
+    out << "\noperators\n";
+    std::string line = " ";
+    for (const FileDescription::Operator &op : file.operators) {
+      std::string text = " " + op.name + " " + std::to_string(op.count) + (&op == &file.operators.back() ? "" : ",");
+      if (line.size() + text.size() > kWidth)
+        out << std::exchange(line, " ") << "\n";
+      line += text;
+    }
+    out << line << "\n";
+  }
+
+  void printUnsupported() {
+    bool isFirst = true;
+    for (const FileDescription::Operator &op : file.operators) {
+      if (op.isSupported)
+        continue;
+      out << (std::exchange(isFirst, false) ? "\nnot supported\n" : "");
+      out << "  "
+          << shorten(formatv("{0}: {1} node{2}, first {3}", op.name, op.count, op.count == 1 ? "" : "s", op.firstNode)
+                         .str(),
+                     kWidth - 2)
+          << "\n";
+    }
+  }
+
+  const Inspection &inspection;
+  const FileDescription &file;
+  raw_ostream &out;
+};
+
+} // namespace
+
+void xlc::printTable(const Inspection &inspection, StringRef model, raw_ostream &out) {
+  Page(inspection, out).print(model);
+}

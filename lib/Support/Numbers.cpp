@@ -1,0 +1,21 @@
+// See Numbers.h.
+#include "xlc/Support/Numbers.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FormatVariadic.h"
+
+std::string xlc::groupDigits(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (int64_t i = (int64_t)digits.size() - 3; i > 0; i -= 3)
+    digits.insert(i, " ");
+  return digits;
+}
+
+std::string xlc::formatFlops(int64_t flops) {
+  static constexpr llvm::StringLiteral prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  double amount = flops;
+  size_t prefix = 0;
+  for (; amount >= 1000 && prefix + 1 < std::size(prefixes); ++prefix)
+    amount /= 1000;
+  return llvm::formatv("{0:f2} {1}FLOP", amount, prefixes[prefix]);
+}

@@ -1,0 +1,64 @@
+// xlc inspect: what is in a model file, and what xlc makes of it. Needs no spec.
+#include "Command.h"
+#include "xlc/Inspect/Inspect.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace xlc;
+
+namespace {
+
+constexpr const char *examples = R"(Examples:
+  xlc inspect gpt2.onnx                            parameters, ties, dimensions, units, operators
+  xlc inspect gpt2.onnx --dims sequence=1024       also FLOPs per sample
+  xlc inspect t5.onnx --dims source=512,target=128
+  xlc inspect gpt2.onnx --json | jq .parameters    for scripts (keys: docs/InspectJson.md))";
+
+struct InspectCommandOptions {
+  std::string model;
+  std::vector<std::string> dims;
+  bool json = false;
+};
+
+/// "sequence=128" as a name and a size; the size is 0 where the text is not of this form.
+std::pair<std::string, int64_t> parseDim(const std::string &text) {
+  auto [name, number] = llvm::StringRef(text).rsplit('=');
+  int64_t size = 0;
+  bool isSize = !name.empty() && !number.getAsInteger(10, size) && size > 0;
+  return {name.str(), isSize ? size : 0};
+}
+
+int inspectModel(const InspectCommandOptions &options) {
+  InspectOptions inspecting;
+  for (const std::string &dim : options.dims)
+    if (auto [name, size] = parseDim(dim); !inspecting.dims.try_emplace(name, size).second) {
+      llvm::errs() << "--dims gives '" << name << "' two sizes\n";
+      return Usage;
+    }
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry);
+  context.disableMultithreading();
+  std::optional<Inspection> inspection = inspect(options.model, inspecting, context, llvm::errs());
+  if (!inspection)
+    return Rejected;
+  llvm::StringRef name = llvm::sys::path::filename(options.model);
+  options.json ? printJson(*inspection, name, llvm::outs()) : printTable(*inspection, name, llvm::outs());
+  return Done;
+}
+
+} // namespace
+
+Command xlc::addInspectCommand(CLI::App &app) {
+  auto options = std::make_shared<InspectCommandOptions>();
+  CLI::App *command = app.add_subcommand("inspect", "what is in a model file, and what xlc makes of it");
+  command->add_option("model", options->model, "the ONNX file")->required();
+  command->add_option("--dims", options->dims, "sizes of symbolic dimensions: NAME=SIZE,NAME=SIZE")
+      ->delimiter(',')
+      ->check([](const std::string &text) {
+        return parseDim(text).second ? "" : "'" + text + "' is not NAME=SIZE with a positive size";
+      });
+  command->add_flag("--json", options->json, "print JSON (keys: docs/InspectJson.md)");
+  command->footer(examples);
+  return {command, [options] { return inspectModel(*options); }};
+}
