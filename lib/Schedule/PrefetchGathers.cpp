@@ -48,8 +48,8 @@ private:
   void hoist(AllGatherOp gather) {
     StringAttr bucket = gather.getBucketAttr().getAttr();
     int64_t size = wholeBytes.lookup(bucket), crossed = 0;
-    Operation *target = gather;
-    for (Operation *before = gather->getPrevNode(); before; before = before->getPrevNode()) {
+    Operation *target = gather, *before = gather->getPrevNode();
+    for (; before; before = before->getPrevNode()) {
       crossed += isa<RunOp>(before);
       bool isInTheWay = bucketOf(*before) == bucket || isa<AllGatherOp>(before) || crossed > units ||
                         (bytes > 0 && liveBefore.lookup(before) + size > bytes);
@@ -58,12 +58,23 @@ private:
       if (isa<RunOp>(before))
         target = before;
     }
+    if (auto release = dyn_cast_or_null<ReleaseOp>(before); release && bucketOf(*before) == bucket && crossed <= units)
+      return keep(release, gather);
     if (target == gather)
       return;
     for (Operation *op = target; op != gather; op = op->getNextNode())
       liveBefore[op] += size;
     liveBefore[gather] = liveBefore.lookup(target) - size;
     gather->moveBefore(target);
+  }
+
+  /// What would be gathered again as soon as it is released stays: the same memory, less traffic.
+  void keep(ReleaseOp release, AllGatherOp gather) {
+    int64_t size = wholeBytes.lookup(gather.getBucketAttr().getAttr());
+    for (Operation *op = release->getNextNode(); op != gather; op = op->getNextNode())
+      liveBefore[op] += size;
+    release.erase();
+    gather.erase();
   }
 
   llvm::DenseMap<StringAttr, int64_t> wholeBytes; ///< of sharded buckets

@@ -1,15 +1,26 @@
-// A gather does not start before the release of its own bucket, and one that updates a whole bucket is no prefetch.
-// RUN: xlc-opt %s --xlc-prefetch-gathers=units=9 | FileCheck %s
+// A gather never crosses an action on its own bucket; where that is its release, within reach, neither is needed. One that
+// updates a whole bucket is no prefetch.
+// RUN: xlc-opt %s --xlc-prefetch-gathers=units=1 | FileCheck %s --check-prefix=KEPT
+// RUN: xlc-opt %s --xlc-prefetch-gathers=units=0 | FileCheck %s --check-prefix=ORDER
+// RUN: xlc-opt %s --xlc-prefetch-gathers='units=1 bytes=511' | FileCheck %s --check-prefix=ORDER
 
-// CHECK:      sched.all_gather @b
-// CHECK-NEXT: sched.run @layer_F
-// CHECK-NEXT: sched.release @b
-// CHECK-NEXT: sched.all_gather @b
-// CHECK-NEXT: sched.run @head_F
-// CHECK-NEXT: sched.run @layer_B
-// CHECK-NEXT: sched.release @b
-// CHECK-NEXT: sched.run @embed_B
-// CHECK-NEXT: sched.all_gather @whole
+// KEPT:      sched.all_gather @b
+// KEPT-NEXT: sched.run @layer_F
+// KEPT-NEXT: sched.run @head_F
+// KEPT-NEXT: sched.run @layer_B
+// KEPT-NEXT: sched.release @b
+// KEPT-NEXT: sched.run @embed_B
+// KEPT-NEXT: sched.all_gather @whole
+
+// ORDER:      sched.all_gather @b
+// ORDER-NEXT: sched.run @layer_F
+// ORDER-NEXT: sched.release @b
+// ORDER-NEXT: sched.run @head_F
+// ORDER-NEXT: sched.all_gather @b
+// ORDER-NEXT: sched.run @layer_B
+// ORDER-NEXT: sched.release @b
+// ORDER-NEXT: sched.run @embed_B
+// ORDER-NEXT: sched.all_gather @whole
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.bucket @whole ["v"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train ranks 2 shards 2 micro_batches 1 {

@@ -8,7 +8,8 @@ def PrefetchGathersPass : Pass<"xlc-prefetch-gathers", "::mlir::ModuleOp"> {
   let summary = "starts gathers some units before their use, under a byte budget";
   let description = [{
     A gather moves up over at most `units` runs, as long as the gathered bytes live at any point of the way stay within
-    `bytes` (0: no limit), never over an action on the same bucket.
+    `bytes` (0: no limit), never over an action on the same bucket. One that meets its own release on the way makes both
+    needless: the bucket stays whole.
 
         sched.run @layer_F <"layer", 0> ...         sched.all_gather @b1
         sched.release @b0                     =>    sched.run @layer_F <"layer", 0> ...

@@ -18,10 +18,11 @@ import lookups
 import networks
 import reductions
 import shapes
+import windows
 from model import model, node
 from tensors import Array, FORMATS
 
-CASES = [case for module in (elementwise, shapes, reductions, lookups, networks) for case in module.CASES]
+CASES = [case for module in (elementwise, shapes, reductions, lookups, networks, windows) for case in module.CASES]
 OPSETS = range(13, 22)
 LIMIT = 1e-5  # of the larger one, or of 1: results are printed with six digits
 
@@ -38,8 +39,8 @@ class Program:
         self.take("f", [1], [0.0], "anchor")  # something that depends on an input
         self.collect(Array([1], [0.0]), "anchor", None)
         for number, case in enumerate(CASES):
-            known_only = operators[case.op] == "known values only"
-            if opset in case.opsets and (is_known or not known_only) and (not is_known or case.can_be_known):
+            known_only = operators.get(case.op) == "known values only"
+            if case.op in operators and opset in case.opsets and (is_known or not known_only) and (not is_known or case.can_be_known):
                 self.add(case, f"c{number}")
 
     def name(self, stem):
