@@ -25,7 +25,7 @@ struct WindowAttributes {
       return n.fail("needs a float input with one to three spatial dimensions, its shape is [" + list(shape) + "]");
     in.assign(shape.begin() + 2, shape.end());
     for (int64_t number : in)
-      if (number >= largest)
+      if (number < 1 || number >= largest)
         return n.fail("has a dimension of " + Twine(number) + " elements");
     Shape ones(in.size(), 1), zeros(2 * in.size(), 0);
     size = getInts(n.node, "kernel_shape").value_or(Shape(kernel));
@@ -188,7 +188,7 @@ WindowAttributes wholeWindow(NodeImport &n) {
 
 bool hasPlanes(NodeImport &n) {
   size_t rank = n.shape(0).size();
-  return rank >= 3 && isa_and_nonnull<FloatType>(n.elementType(0))
+  return rank >= 3 && countElements(n.shape(0)) > 0 && isa_and_nonnull<FloatType>(n.elementType(0))
              ? true
              : n.fail("needs a float input with spatial dimensions");
 }
@@ -225,7 +225,7 @@ bool xlc::onnx::importConv(NodeImport &n) {
   WindowAttributes windows;
   if (weight.size() != x.size() || weight.size() < 3 || n.elementType(1) != n.elementType(0))
     return n.fail("needs an input and a weight of one type and rank, with spatial dimensions");
-  if (groups < 1 || x[1] % groups || weight[0] % groups || weight[1] != x[1] / groups)
+  if (groups < 1 || x[1] % groups || weight[0] % groups || weight[1] != x[1] / groups || countElements(weight) == 0)
     return n.fail("has a weight [" + WindowAttributes::list(weight) + "] and " + Twine(groups) +
                   " groups that do not fit an input of " + Twine(x[1]) + " channels");
   Shape out;
@@ -245,7 +245,7 @@ bool xlc::onnx::importConvTranspose(NodeImport &n) {
   WindowAttributes windows;
   if (weight.size() != x.size() || weight.size() < 3 || n.elementType(1) != n.elementType(0))
     return n.fail("needs an input and a weight of one type and rank, with spatial dimensions");
-  if (groups < 1 || x[1] % groups || weight[0] != x[1] || weight[1] > largest / groups)
+  if (groups < 1 || x[1] % groups || weight[0] != x[1] || weight[1] > largest / groups || countElements(weight) == 0)
     return n.fail("has a weight [" + WindowAttributes::list(weight) + "] and " + Twine(groups) +
                   " groups that do not fit an input of " + Twine(x[1]) + " channels");
   if (!windows.read(n, ArrayRef<int64_t>(weight).drop_front(2)))
@@ -344,7 +344,8 @@ bool xlc::onnx::importGlobalLpPool(NodeImport &n) {
 bool xlc::onnx::importLRN(NodeImport &n) {
   Shape shape = n.shape(0);
   int64_t size = getInt(n.node, "size", 0);
-  if (shape.size() < 3 || size < 1 || size >= largest || !isa_and_nonnull<FloatType>(n.elementType(0)))
+  if (shape.size() < 3 || countElements(shape) == 0 || size < 1 || size >= largest ||
+      !isa_and_nonnull<FloatType>(n.elementType(0)))
     return n.fail("needs a float input with spatial dimensions and a positive size");
   Value x = n.value(0);
   int64_t plane = countElements(ArrayRef<int64_t>(shape).drop_front(2));

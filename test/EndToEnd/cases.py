@@ -3,6 +3,7 @@
     mlp/logits, gpt2-tiny/{loss,logits} under AdamW and SGD, gpt2-tiny-ragged/{loss,logits} with clipping
   x dp 1, 2, 4 with one and two micro-batches; dp 8 with one; dp 4 in shard groups of 2
   x ZeRO stages 0 to 3; and at dp 1 without raising
+    cnn/logits-torchscript-train at dp 1 with one micro-batch: elsewhere `xlc verify` compares (test/Driver)
 
 Stages 2 and 3 shard everything in small buckets: by default these models would stay resident, in one bucket.
 """
@@ -65,7 +66,7 @@ def list_cases():
 
 
 def sample_cases():
-    """Thirty of them, always the same. The stride was chosen so that they are thirty different layouts, among them every
-    stage at every dp, with four cases or more of each model."""
+    """Thirty of them, always the same, and one with batch norm. The stride was chosen so that the thirty are different
+    layouts, among them every stage at every dp, with four cases or more of each model."""
     cases = [Case(*model, **layout) for model in MODELS for layout in list_layouts()]
     return [cases[index * 94 % len(cases)] for index in range(30)] + BATCH_NORM[:1]

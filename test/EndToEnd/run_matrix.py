@@ -1,7 +1,7 @@
 """Trains every model in every layout and compares with PyTorch's run; then the promises beside the numbers.
 
-    run_matrix.py --xlc build/bin/xlc                the fixed sample of thirty, and the promises
-    run_matrix.py --xlc build/bin/xlc --all          all 273
+    run_matrix.py --xlc build/bin/xlc                a fixed sample, and the promises
+    run_matrix.py --xlc build/bin/xlc --all          all of them
     run_matrix.py --xlc build/bin/xlc --only 'gpt2-tiny/loss.*stage 3'
 
 One line per case; the last line is `N passed, N failed`. `--results FILE` writes the two numbers as JSON.

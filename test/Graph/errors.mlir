@@ -240,7 +240,7 @@ func.func @convolution_strides(%x: tensor<2x3x4xf32>, %w: tensor<4x3x2xf32>) {
 
 // -----
 func.func @convolution_zero(%x: tensor<2x3x4xf32>, %w: tensor<4x3x2xf32>) {
-  // expected-error @+1 {{windows, strides and dilations must be positive and sizes below 2^31}}
+  // expected-error @+1 {{windows, strides, dilations and sizes must be positive and below 2^31}}
   %y = graph.convolution %x, %w groups 1 by [0] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<4x3x2xf32>) -> tensor<2x4x3xf32>
   return
 }

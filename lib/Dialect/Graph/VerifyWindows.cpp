@@ -23,10 +23,12 @@ LogicalResult verifyWindows(Operation *op, Value x, Value y, ArrayRef<int64_t> w
       return op->emitOpError() << "needs a window, stride, dilation and pad for each of " << rank - 2
                                << " spatial dimensions";
   for (size_t i = 0; i < rank - 2; ++i) {
-    bool isLegal = window[i] > 0 && strides[i] > 0 && dilations[i] > 0 && pads[i] > -kLargest;
+    bool isLegal = pads[i] > -kLargest;
+    for (int64_t number : {window[i], strides[i], dilations[i], shapeOf(x)[i + 2], shapeOf(y)[i + 2]})
+      isLegal &= number > 0;
     for (int64_t number : {window[i], strides[i], dilations[i], pads[i], shapeOf(x)[i + 2], shapeOf(y)[i + 2]})
       if (!isLegal || number >= kLargest)
-        return op->emitOpError() << "windows, strides and dilations must be positive and sizes below 2^31";
+        return op->emitOpError() << "windows, strides, dilations and sizes must be positive and below 2^31";
   }
   return success();
 }
@@ -37,8 +39,8 @@ LogicalResult verifyConvolution(Operation *op, Value x, Value w, Value y, int64_
                            pads)))
     return failure();
   ArrayRef<int64_t> in = shapeOf(x), weight = shapeOf(w), out = shapeOf(y);
-  bool fits = groups > 0 && in[1] % groups == 0 && weight[0] % groups == 0 && weight[1] == in[1] / groups &&
-              in[0] == out[0] && weight[0] == out[1];
+  bool fits = groups > 0 && in[0] > 0 && in[1] > 0 && weight[0] > 0 && in[1] % groups == 0 && weight[0] % groups == 0 &&
+              weight[1] == in[1] / groups && in[0] == out[0] && weight[0] == out[1];
   return fits ? success()
               : op->emitOpError() << "x [" << in << "], w [" << weight << "] and y [" << out
                                   << "] do not fit together with " << groups << " groups";
