@@ -20,7 +20,7 @@ import reductions
 import shapes
 import windows
 from model import model, node
-from tensors import Array, FORMATS
+from tensors import Array, FORMATS, reals
 
 CASES = [case for module in (elementwise, shapes, reductions, lookups, networks, windows) for case in module.CASES]
 OPSETS = range(13, 22)
@@ -34,6 +34,7 @@ class Program:
         self.opset, self.is_known = opset, is_known
         self.nodes, self.pieces, self.expected = [], [], []
         self.flat = {"f": [0.0], "i": [0]}
+        self.owners = [None]  # the case of each element of the flat floats
         for flat in "xi":
             self.emit("Reshape", [flat, self.constant(Array([1], [-1], "i"))], [flat + "s"])
         self.take("f", [1], [0.0], "anchor")  # something that depends on an input
@@ -54,12 +55,14 @@ class Program:
         self.emit("Constant", [], [name], value=array)
         return name
 
-    def take(self, kind, shape, data, name):
+    def take(self, kind, shape, data, name, case=None):
         """An input that nobody knows: a piece of the flat one, of the same width."""
         source = self.flat["f" if kind in "fd" else "i"]
         begin = len(source) - 1 if name == "anchor" else len(source)
         if name != "anchor":
             source.extend(data)
+            if source is self.flat["f"]:
+                self.owners += [case] * len(data)
         piece, shaped = self.name("p"), name if kind in "fi" else self.name("s")
         bounds = [self.constant(Array([1], [x], "i")) for x in (begin, begin + len(data))]
         self.emit("Slice", ["xs" if kind in "fd" else "is", *bounds], [piece])
@@ -77,7 +80,7 @@ class Program:
                 names[-1] = self.constant(array)
             else:
                 names[-1] = f"{name}.{i}"
-                self.take(array.kind, array.shape, array.data, names[-1])
+                self.take(array.kind, array.shape, array.data, names[-1], case)
         wanted = case.want(*case.inputs)
         wanted = wanted if isinstance(wanted, (list, tuple)) else [wanted]
         outputs = [f"{name}.y{k}" if array else "" for k, array in enumerate(wanted)]
@@ -100,7 +103,9 @@ class Program:
 
     def encode(self):
         self.emit("Concat", self.pieces, ["all"], axis=0)
-        self.emit("ReduceSum", ["all"], ["loss"], keepdims=0)
+        self.weights = reals([len(self.expected)], 0.5, 1.5, seed=99)
+        self.emit("Mul", ["all", self.constant(self.weights)], ["weighted"])
+        self.emit("ReduceSum", ["weighted"], ["loss"], keepdims=0)
         inputs = [("x", "f", [1, len(self.flat["f"])]), ("i", "i", [1, len(self.flat["i"])])]
         return model(self.opset, self.nodes, inputs, ["loss"])
 
@@ -119,27 +124,35 @@ def literal(array):
     return f"dense<{values}> : tensor<1x{len(array.data)}x{kind}>"
 
 
-def make_runnable(ir, flat):
-    """@forward without arguments, that returns the vector of results instead of the loss."""
-    vector = re.findall(r"^ *(%\w+) = graph\.concat .*-> (tensor<\d+xf32>)$", ir, re.M)[-1]
-    head = re.search(r"func\.func @forward\((.*)\) -> \(tensor<f32>, tensor<i64>\)[^{]*\{$", ir, re.M)
+def make_runnable(ir, flat, result=None):
+    """The function without arguments, that returns the vector of results, or `result`, instead of the loss."""
+    vector = result or re.findall(r"^ *(%\w+) = graph\.concat .*-> (tensor<\d+xf32>)$", ir, re.M)[-1]
+    head = re.search(r"func\.func @\w+\((.*)\) -> .*\{$", ir, re.M)
     arguments = dict((name, argument) for argument, name in
-                     re.findall(r'(%\w+): tensor<[^>]*> \{[^}]*graph\.input = "(\w)"[^}]*\}', head.group(1)))
+                     re.findall(r'(%\w+): tensor<[^>]*> \{[^}]*graph\.(?:input|param) = "(\w)"[^}]*\}', head.group(1)))
     constants = [f"    {arguments[name]} = graph.constant {literal(Array([len(data)], data, kind))}"
                  for name, kind, data in (("x", "f", flat["f"]), ("i", "i", flat["i"]))]
     ir = ir.replace(head.group(0), f"func.func @forward() -> {vector[1]} {{\n" + "\n".join(constants))
     return re.sub(r"^ *return .*$", f"    return {vector[0]} : {vector[1]}", ir, flags=re.M)
 
 
-def evaluate(program, folder):
-    stem = folder / f"opset{program.opset}-{'known' if program.is_known else 'unknown'}"
-    paths = [stem.with_suffix(suffix) for suffix in (".onnx", ".yaml", ".mlir")]
-    paths[0].write_bytes(program.encode())
-    paths[1].write_text("batch: {micro: 1}\n")
-    ir = run(["xlc", "plan", paths[0], "--spec", paths[1], "--stop-after=Import", "--no-raise"])
-    paths[2].write_text(make_runnable(ir, program.flat))
-    printed = run(["xlc-opt", "--xlc-interpret", paths[2]])
+def interpret(ir, path):
+    path.write_text(ir)
+    printed = run(["xlc-opt", "--xlc-interpret", path])
     return [float(x) for x in re.search(r"^// forward\.0: [^\[]*\[(.*)\]$", printed, re.M).group(1).split(", ")]
+
+
+def import_program(program, folder):
+    stem = folder / f"opset{program.opset}-{'known' if program.is_known else 'unknown'}"
+    stem.with_suffix(".onnx").write_bytes(program.encode())
+    stem.with_suffix(".yaml").write_text("batch: {micro: 1}\n")
+    return run(["xlc", "plan", stem.with_suffix(".onnx"), "--spec", stem.with_suffix(".yaml"), "--stop-after=Import",
+                "--no-raise"])
+
+
+def evaluate(program, folder):
+    ir = make_runnable(import_program(program, folder), program.flat)
+    return interpret(ir, folder / f"opset{program.opset}-{'known' if program.is_known else 'unknown'}.mlir")
 
 
 def agree(actual, wanted):
