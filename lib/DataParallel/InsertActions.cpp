@@ -161,9 +161,11 @@ void InsertActionsPass::insertMicroBatch(int64_t k) {
 
     ArrayRef<BucketOp> next = i + 1 < runs.size() ? ArrayRef<BucketOp>(runs[i + 1].gathers) : ArrayRef<BucketOp>();
     llvm::erase_if(gathered, [&](BucketOp bucket) {
-      bool isUsedLater = llvm::any_of(ArrayRef(runs).drop_front(i + 1),
-                                      [&](const Run &later) { return llvm::is_contained(later.gathers, bucket); });
-      if (llvm::is_contained(next, bucket) || (keepAfterForward && isUsedLater))
+      auto isUsedLater = [&] {
+        return llvm::any_of(ArrayRef(runs).drop_front(i + 1),
+                            [&](const Run &later) { return llvm::is_contained(later.gathers, bucket); });
+      };
+      if (llvm::is_contained(next, bucket) || (keepAfterForward && isUsedLater()))
         return false;
       act<ReleaseOp>(symbol(bucket));
       return true;

@@ -6,6 +6,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 using namespace xlc;
@@ -100,7 +101,7 @@ private:
         continue;
       }
       made.initializer = model.initializers[parameter.initializer].name;
-      made.origin = made.initializer == made.name ? "its own" : "where it is read";
+      made.origin = made.initializer == made.name ? "the file" : "its reader";
       made.origin += parameter.isTransposed ? ", transposed" : "";
     }
   }
@@ -120,17 +121,17 @@ private:
 } // namespace
 
 int64_t FileDescription::Parameter::numElements() const {
-  int64_t elements = 1;
+  uint64_t elements = 1;
   for (int64_t size : shape)
-    elements *= size;
-  return elements;
+    elements = SaturatingMultiply(elements, (uint64_t)size);
+  return (int64_t)std::min<uint64_t>(elements, INT64_MAX);
 }
 
 int64_t FileDescription::numParameterElements() const {
-  int64_t elements = 0;
+  uint64_t elements = 0;
   for (const Parameter &parameter : parameters)
-    elements += parameter.numElements();
-  return elements;
+    elements = SaturatingAdd(elements, (uint64_t)parameter.numElements());
+  return (int64_t)std::min<uint64_t>(elements, INT64_MAX);
 }
 
 std::optional<FileDescription> xlc::describeFile(StringRef path, raw_ostream &errors) {

@@ -10,8 +10,8 @@ using namespace xlc;
 
 namespace {
 
-constexpr size_t kWidth = 100, kNameWidth = 56, kShapeWidth = 16;
-constexpr size_t kRemarks = 24; ///< lines of what was undone, and of what is not supported
+constexpr size_t kWidth = 100, kNameWidth = 58, kShapeWidth = 15;
+constexpr size_t kRemarks = 24; ///< kinds of what was undone, and of complaints
 
 std::string shorten(StringRef text, size_t width) {
   if (text.size() <= width)
@@ -43,19 +43,21 @@ std::optional<Pattern> findNumber(StringRef text) {
   return Pattern{(text.take_front(begin) + "*" + text.drop_front(begin + digits.size())).str(), number};
 }
 
-/// Texts, each with a key that must be equal too, of which those that differ in their first number only are one line.
+/// Names, each with a key that must be equal too, of which those that differ in their first number only are one line.
 class Lines {
 public:
-  void add(StringRef text, StringRef key) {
+  void add(StringRef text, StringRef key, StringRef remark) {
     std::optional<Pattern> pattern = findNumber(text);
     Line &line = lines[(pattern ? pattern->text : text.str()) + '\n' + key.str()];
     if (line.count++ == 0)
-      line.first = text.str(), line.key = key.str(), line.pattern = pattern;
+      line.first = text.str(), line.key = key.str(), line.remark = remark.str(), line.pattern = pattern;
+    if (line.remark != remark)
+      line.remark = "the file or its reader";
     line.last = pattern ? pattern->number : 0;
   }
 
   struct Line {
-    std::string first, key;
+    std::string first, key, remark;
     std::optional<Pattern> pattern;
     int64_t last = 0, count = 0;
 
@@ -82,7 +84,8 @@ public:
 
   void print(StringRef model) {
     out << model << ": " << groupDigits(file.numParameterElements()) << " parameters in " << file.parameters.size()
-        << " tensors, " << groupDigits(file.nodes) << " nodes\n";
+        << (file.parameters.size() == 1 ? " tensor, " : " tensors, ") << groupDigits(file.nodes)
+        << (file.nodes == 1 ? " node\n" : " nodes\n");
     printInputs();
     printUnits();
     printParameters();
@@ -135,16 +138,26 @@ private:
       out << "  recognised: " << list << "\n";
   }
 
+  /// What all names begin with, up to a dot: "model.".
+  StringRef findPrefix() const {
+    if (file.parameters.size() < 2)
+      return "";
+    StringRef prefix = file.parameters.front().name;
+    for (const FileDescription::Parameter &parameter : file.parameters)
+      while (!StringRef(parameter.name).starts_with(prefix))
+        prefix = prefix.drop_back();
+    size_t dot = prefix.rfind('.');
+    return dot == StringRef::npos ? "" : prefix.take_front(dot + 1);
+  }
+
   void printParameters() {
+    StringRef prefix = findPrefix();
     Lines lines;
     for (const FileDescription::Parameter &parameter : file.parameters)
-      lines.add(parameter.name, joinShape(parameter.shape) + "\t" + parameter.origin);
-    out << formatv("\n{0,-58}{1,-18}{2}\n", "parameters", "shape", "name from");
-    for (const Lines::Line &line : lines.all()) {
-      auto [shape, origin] = StringRef(line.key).split('\t');
-      out << formatv("  {0,-56}{1,-18}{2}\n", shorten(line.text(), kNameWidth - 1), shorten(shape, kShapeWidth),
-                     shorten(origin, kWidth - 76));
-    }
+      lines.add(StringRef(parameter.name).drop_front(prefix.size()), joinShape(parameter.shape), parameter.origin);
+    std::string title = prefix.empty() ? "parameters" : ("parameters of '" + prefix.drop_back() + "'").str();
+    out << formatv("\n{0,-60}{1,-16}{2}\n", shorten(title, kNameWidth), "shape", "name from");
+    printLines(lines);
   }
 
   void printBuffers() {
@@ -153,43 +166,63 @@ private:
     out << "\nbuffers: not trained\n";
     Lines lines;
     for (const FileDescription::Buffer &buffer : file.buffers)
-      lines.add(buffer.name, joinShape(buffer.shape) + "\t" + buffer.type);
-    for (const Lines::Line &line : lines.all()) {
-      auto [shape, type] = StringRef(line.key).split('\t');
-      out << formatv("  {0,-56}{1,-18}{2}\n", shorten(line.text(), kNameWidth - 1), shorten(shape, kShapeWidth), type);
-    }
+      lines.add(buffer.name, joinShape(buffer.shape), buffer.type);
+    printLines(lines);
+  }
+
+  void printLines(const Lines &lines) {
+    for (const Lines::Line &line : lines.all())
+      out << formatv("  {0,-58}{1,-16}{2}\n", shorten(line.text(), kNameWidth - 1), shorten(line.key, kShapeWidth),
+                     line.remark);
   }
 
   void printUndone() {
-    if (file.undone.empty() && file.complaints.empty() && inspection.complaints.empty())
-      return;
-    if (!file.undone.empty())
-      out << "\nundone of what the exporter did\n";
-    Lines lines;
-    for (const std::string &remark : file.undone)
-      lines.add(remark, "");
-    printRemarks(lines);
-    Lines complaints;
+    printRemarks("undone of what the exporter did", file.undone);
     SmallVector<StringRef> texts;
     StringRef all = inspection.complaints.empty() ? file.complaints : inspection.complaints;
     all.split(texts, '\n', -1, /*KeepEmpty=*/false);
-    for (StringRef text : texts)
-      complaints.add(text.contains(": ") ? text.split(": ").second : text, "");
-    if (!texts.empty())
-      out << "\ncomplaints\n";
-    printRemarks(complaints);
+    std::vector<std::string> complaints;
+    for (StringRef text : texts) // without the path
+      complaints.push_back(text.contains(": ") ? text.split(": ").second.str() : text.str());
+    printRemarks("complaints", complaints);
   }
 
-  void printRemarks(const Lines &lines) {
-    size_t printed = 0;
-    for (const Lines::Line &line : lines.all()) {
-      if (printed++ == kRemarks) {
-        out << "  and more, which --json lists\n";
+  /// Remarks that differ in numbers only are one.
+  void printRemarks(StringRef title, const std::vector<std::string> &remarks) {
+    MapVector<std::string, std::pair<StringRef, size_t>, std::map<std::string, unsigned>> kinds;
+    for (StringRef remark : remarks) {
+      std::string kind;
+      for (char c : remark)
+        if (!isDigit(c))
+          kind += c;
+        else if (kind.empty() || kind.back() != '*')
+          kind += '*';
+      auto &[first, count] = kinds.try_emplace(kind, remark, 0).first->second;
+      ++count;
+    }
+    if (!kinds.empty())
+      out << "\n" << title << "\n";
+    for (auto [i, kind] : enumerate(kinds)) {
+      if (i == kRemarks) {
+        out << "  and " << kinds.size() - i << " more, which --json lists\n";
         return;
       }
-      std::string times = line.count > 1 ? " (" + std::to_string(line.count) + " times)" : "";
-      out << "  " << shorten(line.count > 1 ? line.text() : line.first, kWidth - 2 - times.size()) << times << "\n";
+      auto [first, count] = kind.second;
+      wrap(count == 1 ? first.str() : formatv("{0} (and {1} like it)", first, count - 1).str());
     }
+  }
+
+  /// Prints words on lines that begin with two blanks, or four where they go on.
+  void wrap(StringRef text) {
+    SmallVector<StringRef> words;
+    text.split(words, ' ', -1, /*KeepEmpty=*/false);
+    std::string line = " ";
+    for (StringRef word : words) {
+      if (line.size() + 1 + word.size() > kWidth && line.size() > 4)
+        out << std::exchange(line, "   ") << "\n";
+      line += " " + shorten(word, kWidth - 4);
+    }
+    out << line << "\n";
   }
 
   void printOperators() {
