@@ -6,6 +6,7 @@
 #include "BatchNorms.h"
 
 #include "Evaluate.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace xlc::onnx;
@@ -38,7 +39,7 @@ private:
     Node &node = model.nodes[index];
     if (node.hasInput(3) && node.hasInput(4) && node.inputs[3] == node.inputs[4])
       return diagnostics.error(node.describe() + " reads '" + node.inputs[3] + "' as running mean and as variance");
-    bool isTraining = isTrainingForm(node, model.opset);
+    bool isTraining = isTrainingForm(node, node.opset);
     ++(isTraining ? result.numTraining : result.numInference);
     normScopes.insert(node.scope);
     for (unsigned i : {0u, 1u}) {
@@ -109,12 +110,19 @@ private:
       if (!scope.consume_back(suffixes[0]) || normScopes.contains(scope.rtrim('.')))
         continue;
       scope = scope.rtrim('.');
-      bool isFolded = llvm::any_of(model.nodes, [&](const Node &node) {
-        return node.scope == scope && (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm");
-      });
+      bool isFolded = false;
+      for (Node &node : model.nodes)
+        if (node.scope == scope && (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm"))
+          node.scope = moduleOfWeight(node), isFolded = true;
       if (isFolded)
         result.folded.push_back(scope.str());
     }
+  }
+
+  /// The layer that a norm was folded into is in the norm's scope; its weight still says where it belongs.
+  std::string moduleOfWeight(const Node &node) const {
+    bool isNamed = node.hasInput(1) && initializers.contains(node.inputs[1]);
+    return isNamed && StringRef(node.inputs[1]).contains('.') ? StringRef(node.inputs[1]).rsplit('.').first.str() : "";
   }
 
   Model &model;
@@ -134,4 +142,18 @@ bool xlc::onnx::isTrainingForm(const Node &node, int64_t opset) {
 
 BatchNorms xlc::onnx::findBatchNorms(Model &model, Diagnostics &diagnostics) {
   return Finder(model, diagnostics).find();
+}
+
+void xlc::onnx::warnOfFolded(const Model &model, const BatchNorms &norms, StringSet<> &accounted,
+                             Diagnostics &diagnostics) {
+  std::string lost;
+  for (const std::string &name : model.signature.parameters)
+    if (llvm::is_contained(norms.folded, StringRef(name).rsplit('.').first) && accounted.insert(name).second)
+      lost += (lost.empty() ? "'" : ", '") + name + "'";
+  if (!lost.empty())
+    diagnostics.warning("the exporter folded the batch norms '" + llvm::join(norms.folded, "', '") +
+                        "' into the layers before them: " + lost +
+                        " are not trained, and nothing is normalised over the batch; export with "
+                        "torch.onnx.export(model.train(), ..., dynamo=False, do_constant_folding=False, "
+                        "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics");
 }

@@ -25,7 +25,7 @@ struct BatchNorms {
     std::string value;
   };
   std::vector<Update> updates;
-  /// Modules whose norm was folded into the layer before it; nodes of that scope are the layer's.
+  /// Modules whose norm was folded into the layer before it.
   std::vector<std::string> folded;
   unsigned numTraining = 0, numInference = 0;
 };
@@ -33,9 +33,13 @@ struct BatchNorms {
 /// Whether a BatchNormalization computes its statistics from the batch.
 bool isTrainingForm(const Node &node, int64_t opset);
 
-/// Looks for batch norms. Their nodes get outputs for the new running averages where they had none, and a second norm
-/// on the same averages reads what the first one made of them.
+/// Looks for batch norms. Their nodes get outputs for the new running averages where they had none, a second norm on
+/// the same averages reads what the first one made of them, and a layer into which a norm was folded gets its own scope
+/// back.
 BatchNorms findBatchNorms(Model &model, Diagnostics &diagnostics);
+
+/// Says which parameters of the signature folded norms have lost, beyond those that are accounted for; now they are.
+void warnOfFolded(const Model &model, const BatchNorms &norms, llvm::StringSet<> &accounted, Diagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

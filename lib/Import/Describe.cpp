@@ -42,7 +42,7 @@ public:
     std::string notes;
     raw_string_ostream noteStream(notes), complaintStream(result.complaints);
     Diagnostics diagnostics(model.path, complaintStream);
-    ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), diagnostics, &noteStream);
+    ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), Spec(), diagnostics, &noteStream);
     describeParameters(plan);
     describeBuffers(plan);
     SmallVector<StringRef> lines;

@@ -53,8 +53,13 @@ ConstantTensor storeAlong(const ConstantTensor &tensor, int64_t d) {
 bool xlc::onnx::evaluateConstant(Evaluation &e) {
   for (const auto &entry : e.node.attributes) {
     const Attribute &value = entry.second;
-    if (value.kind == Attribute::Kind::Tensor && value.tensor)
+    if (value.kind == Attribute::Kind::Tensor && value.tensor) {
+      if (value.tensor->numElements() > maximumStored)
+        throw TooManyElements();
       return value.tensor->load() ? e.produce(ConstantTensor::fromFile(*value.tensor)) : e.fail("has no values");
+    }
+    if (value.kind == Attribute::Kind::String || value.kind == Attribute::Kind::Strings)
+      return e.fail("holds text; xlc computes with numbers");
     if (value.kind == Attribute::Kind::Ints)
       return e.produce(ConstantTensor::ofInts(value.ints));
     if (value.kind == Attribute::Kind::Float)
@@ -76,10 +81,11 @@ bool xlc::onnx::evaluateConstant(Evaluation &e) {
 bool xlc::onnx::evaluateConstantOfShape(Evaluation &e) {
   ConstantTensor value = ConstantTensor::ofFloat(0);
   auto it = e.node.attributes.find("value");
-  if (it != e.node.attributes.end() && it->second.tensor && it->second.tensor->load())
-    value = ConstantTensor::fromFile(*it->second.tensor);
-  if (value.numStored() != 1)
+  FileTensor *given = it == e.node.attributes.end() ? nullptr : it->second.tensor.get();
+  if (given && given->numElements() != 1)
     return e.fail("needs a value of one element");
+  if (given && given->load())
+    value = ConstantTensor::fromFile(*given);
   ConstantTensor request = e.inputs[0]->materialized();
   int64_t total = 1;
   for (int64_t size : request.ints)
@@ -299,8 +305,6 @@ bool xlc::onnx::evaluateExpand(Evaluation &e) {
       return e.fail("asks for too many elements");
   return total == 0 ? e.produce(ConstantTensor(e.inputs[0]->type, shape)) : e.produce(e.inputs[0]->broadcastTo(shape));
 }
-
-bool xlc::onnx::evaluateIdentity(Evaluation &e) { return e.produce(*e.inputs[0]); }
 
 bool xlc::onnx::evaluateShape(Evaluation &e) {
   int64_t rank = (int64_t)e.inputs[0]->shape.size();

@@ -63,7 +63,7 @@ std::string inferSplit(const Node &node, const ConstantTensor *sizes, int64_t si
   RULE(Range)                                                                                                          \
   RULE(NonZero) RULE(BitwiseAnd) RULE(BitwiseNot) RULE(BitwiseOr) RULE(BitwiseXor) RULE(CumSum) RULE(GatherND)         \
       RULE(Gather) RULE(Concat) RULE(Slice) RULE(Squeeze) RULE(Unsqueeze) RULE(Reshape) RULE(Transpose) RULE(Expand)   \
-          RULE(Where) RULE(Cast) RULE(Trilu) RULE(Identity) RULE(Flatten) RULE(Split) RULE(Shape) RULE(Size) RULE(Not) \
+          RULE(Where) RULE(Cast) RULE(Trilu) RULE(Flatten) RULE(Split) RULE(Shape) RULE(Size) RULE(Not) \
               RULE(Neg) RULE(Abs) RULE(Sign) RULE(Sqrt) RULE(Exp) RULE(Log) RULE(Tanh) RULE(Erf) RULE(Sin) RULE(Cos)   \
                   RULE(Reciprocal) RULE(Floor) RULE(Ceil) RULE(IsNaN) RULE(Add) RULE(Sub) RULE(Mul) RULE(Div)          \
                       RULE(Mod) RULE(Pow) RULE(Max) RULE(Min) RULE(Equal) RULE(Less) RULE(LessOrEqual) RULE(Greater)   \

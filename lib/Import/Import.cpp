@@ -10,6 +10,8 @@
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Import/Passes.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include <map>
 #include <set>
@@ -31,14 +33,15 @@ public:
     if (diagnostics.hasErrors())
       return std::nullopt;
     BatchNorms norms = findBatchNorms(model, diagnostics);
-    ParameterPlan plan = planParameters(model, norms, diagnostics, options.notes);
+    ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
+    checkTrainable(plan);
     Importer importer(model, plan, builder, diagnostics);
     if (!importer.checkOperators() || diagnostics.hasErrors())
       return std::nullopt;
     ImportedModel result;
     result.module = ModuleOp::create(builder.getUnknownLoc(), llvm::sys::path::filename(model.path));
     createFunction(*result.module, plan);
-    if (!defineValues(importer, plan) || !importer.importNodes(parameters))
+    if (!defineValues(importer, plan) || !importNodes(importer))
       return std::nullopt;
     std::optional<Loss> loss = makeLoss(model, spec, importer.values, builder, diagnostics);
     if (!loss)
@@ -115,6 +118,21 @@ private:
       missing += (missing.empty() ? "" : ", ") + what;
   }
 
+  /// A pattern that selects nothing is a name that is misspelled, and would train what was to be left alone.
+  void checkTrainable(const ParameterPlan &plan) {
+    SmallVector<StringRef> names;
+    for (const Parameter &parameter : plan.parameters)
+      names.push_back(parameter.name);
+    for (StringRef pattern : spec.trainable) {
+      StringRef bare = pattern.starts_with("!") ? pattern.drop_front() : pattern;
+      if (names.empty() || llvm::any_of(names, [&](StringRef name) { return matchesPatterns(name, {bare.str()}); }))
+        continue;
+      std::optional<StringRef> nearest = findNearest(bare, names);
+      diagnostics.warning("trainable has the pattern '" + pattern + "', which no parameter matches" +
+                          (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+    }
+  }
+
   /// func.func @forward(parameters..., inputs...), with the attributes of its arguments.
   void createFunction(ModuleOp module, const ParameterPlan &plan) {
     SmallVector<Type> types;
@@ -140,8 +158,9 @@ private:
         shape.push_back(dimension.size.value_or(1));
       Type element = convertType(input.type, builder.getContext());
       if (!element)
-        diagnostics.error("input '" + input.name + "' has element type " + Twine((int)input.type) +
+        diagnostics.error("input '" + input.name + "' has element type " + nameOfType((int)input.type) +
                           "; inputs may be float, double, int32, int64 or bool");
+      checkShape(input.name, shape);
       add(shape, element ? element : builder.getF32Type(), graph::kInput, input.name, false);
     }
     builder.setInsertionPointToEnd(module.getBody());
@@ -150,12 +169,23 @@ private:
     builder.setInsertionPointToEnd(forward.addEntryBlock());
   }
 
+  void checkShape(StringRef name, ArrayRef<int64_t> shape) {
+    if (shape.empty())
+      diagnostics.error("input '" + name + "' has no dimensions; dimension 0 of an input is the batch");
+    int64_t elements = 1;
+    for (int64_t size : shape)
+      if (llvm::MulOverflow(elements, size, elements) || elements > maximumElements)
+        return diagnostics.error("input '" + name + "' has more than 2^44 elements");
+  }
+
   bool defineValues(Importer &importer, const ParameterPlan &plan) {
     llvm::StringSet<> used;
     for (const Node &node : model.nodes)
       used.insert_range(node.inputs);
-    for (size_t i = 0; i < plan.parameters.size(); ++i)
-      parameters.push_back(readParameter(plan.parameters[i], forward.getArgument(i)));
+    turned.resize(plan.parameters.size());
+    for (const auto &[at, use] : plan.uses)
+      if (use.isTransposed && !turned[use.parameter])
+        turned[use.parameter] = turn(plan.parameters[use.parameter], forward.getArgument(use.parameter));
     for (auto [i, input] : llvm::enumerate(model.inputs))
       importer.values[input.name].value = forward.getArgument(plan.parameters.size() + i);
     for (auto [i, tensor] : llvm::enumerate(model.initializers)) {
@@ -183,13 +213,16 @@ private:
     return constant;
   }
 
-  /// What nodes see: the file's layout of the parameter.
-  Value readParameter(const Parameter &parameter, Value argument) {
-    if (!parameter.isTransposed)
-      return argument;
+  Value turn(const Parameter &parameter, Value argument) {
     Location loc = NameLoc::get(builder.getStringAttr(parameter.name));
     Type type = RankedTensorType::get({parameter.shape[1], parameter.shape[0]}, builder.getF32Type());
     return graph::TransposeOp::create(builder, loc, type, argument, ArrayRef<int64_t>{1, 0});
+  }
+
+  bool importNodes(Importer &importer) {
+    return importer.importNodes([&](const ParameterUse &use) -> Value {
+      return use.isTransposed ? turned[use.parameter] : forward.getArgument(use.parameter);
+    });
   }
 
   void finishFunction(ModuleOp module, const Loss &loss) {
@@ -198,7 +231,8 @@ private:
         builder.getFunctionType(forward.front().getArgumentTypes(), {loss.sum.getType(), loss.count.getType()}));
     if (loss.addsLabels)
       forward.setArgAttr(forward.getNumArguments() - 1, graph::kInput, builder.getStringAttr(spec.loss.labels));
-    module->setAttr(kNominalCount, builder.getI64IntegerAttr(loss.nominalCount));
+    // A power of two, so that dividing by it rounds nothing; the update corrects by the actual count.
+    module->setAttr(kNominalCount, builder.getI64IntegerAttr((int64_t)llvm::bit_ceil((uint64_t)loss.nominalCount)));
   }
 
   /// The next values of running averages are results of @forward, after loss and count.
@@ -211,7 +245,7 @@ private:
       Value value = importer.values[update.value].value;
       if (use == plan.uses.end() || !value)
         continue;
-      names.push_back(plan.parameters[use->second].name);
+      names.push_back(plan.parameters[use->second.parameter].name);
       results.push_back(value);
     }
     end->setOperands(results);
@@ -324,7 +358,7 @@ private:
   Diagnostics &diagnostics;
   OpBuilder builder;
   func::FuncOp forward;
-  SmallVector<Value> parameters;
+  SmallVector<Value> turned; ///< transposes of parameters that some node reads transposed
   std::vector<std::string> absentConstants;
 };
 

@@ -78,109 +78,11 @@ Value xlc::onnx::materialize(const ConstantTensor &constant, ArrayRef<int64_t> s
   return graph::BroadcastOp::create(builder, loc, RankedTensorType::get(shape, elementType), value);
 }
 
-//===----------------------------------------------------------------------===//
-// NodeImport
-//===----------------------------------------------------------------------===//
-
-Shape NodeImport::shape(size_t i) const {
-  if (const ConstantTensor *tensor = constant(i))
-    return tensor->shape;
-  SmallVector<int64_t> shape = shapeOf(inputs[i]->value);
-  return Shape(shape.begin(), shape.end());
-}
-
-Type NodeImport::elementType(size_t i) const {
-  if (const ConstantTensor *tensor = constant(i))
-    return convertType(tensor->type, builder.getContext());
-  return cast<RankedTensorType>(inputs[i]->value.getType()).getElementType();
-}
-
-Value NodeImport::value(size_t i) {
-  ImportedValue &input = *inputs[i];
-  if (input.value)
-    return input.value;
-  return broadcast(i, input.constant->shape);
-}
-
-Value NodeImport::broadcast(size_t i, ArrayRef<int64_t> shape) {
-  if (!constant(i))
-    return broadcast(inputs[i]->value, shape);
-  Value value = materialize(*constant(i), shape, builder, loc);
-  if (!value)
-    fail("input " + Twine(i) + " has element type " + Twine((int)constant(i)->type) +
-         ", which tensors of a model cannot have here");
-  return value;
-}
-
-bool NodeImport::broadcastPair(size_t a, size_t b, Value &x, Value &y) {
-  Shape common;
-  if (!broadcastShapes(shape(a), shape(b), common))
-    return fail("shapes do not broadcast");
-  if (elementType(a) != elementType(b))
-    return fail("inputs differ in element type");
-  x = broadcast(a, common);
-  y = broadcast(b, common);
-  return x && y;
-}
-
-Value NodeImport::broadcast(Value x, ArrayRef<int64_t> shape) {
-  auto type = cast<RankedTensorType>(x.getType());
-  return type.getShape() == shape
-             ? x
-             : graph::BroadcastOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), x);
-}
-
-Value NodeImport::reshape(Value x, ArrayRef<int64_t> shape) {
-  auto type = cast<RankedTensorType>(x.getType());
-  return type.getShape() == shape
-             ? x
-             : graph::ReshapeOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), x);
-}
-
-Value NodeImport::transpose(Value x, ArrayRef<int64_t> permutation) {
-  auto type = cast<RankedTensorType>(x.getType());
-  SmallVector<int64_t> shape;
-  for (int64_t d : permutation)
-    shape.push_back(type.getDimSize(d));
-  return graph::TransposeOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), x, permutation);
-}
-
-Value NodeImport::scalar(double value, Type elementType) {
-  auto type = RankedTensorType::get({}, elementType);
-  mlir::Attribute attribute;
-  if (isa<FloatType>(elementType))
-    attribute = builder.getFloatAttr(elementType, value);
-  else
-    attribute = builder.getIntegerAttr(elementType, (int64_t)value);
-  return graph::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, attribute));
-}
-
-Value NodeImport::splat(double value, Value like) {
-  auto type = cast<RankedTensorType>(like.getType());
-  return broadcast(scalar(value, type.getElementType()), type.getShape());
-}
-
-Value NodeImport::contract(StringRef spec, Value a, Value b) {
-  SmallVector<int64_t> shape;
-  auto [left, result] = spec.split("->");
-  auto [lettersA, lettersB] = left.split(',');
-  for (char letter : result) {
-    size_t at = lettersA.find(letter);
-    shape.push_back(at != StringRef::npos ? shapeOf(a)[at] : shapeOf(b)[lettersB.find(letter)]);
-  }
-  Type type = RankedTensorType::get(shape, cast<RankedTensorType>(a.getType()).getElementType());
-  return graph::ContractOp::create(builder, loc, type, spec, a, b);
-}
-
-//===----------------------------------------------------------------------===//
-// Importer
-//===----------------------------------------------------------------------===//
-
 bool Importer::checkOperators() {
   std::string list;
   int count = 0;
   for (const Node &node : model.nodes)
-    if (!findOperator(node)) {
+    if (node.guard < 0 && !findOperator(node)) { // a branch may not run at all
       list += (count++ ? ", " : "") + node.describe();
       if (!node.domain.empty())
         list += " of domain '" + node.domain + "'";
@@ -190,50 +92,104 @@ bool Importer::checkOperators() {
                       " an operator that is not supported: " + list);
   llvm::StringSet<> explained;
   for (const Node &node : model.nodes)
-    if (StringRef reason = findReasonLeftOut(node.op);
+    if (StringRef reason = node.guard < 0 ? findReasonLeftOut(node.op) : "";
         !findOperator(node) && node.domain.empty() && !reason.empty() && explained.insert(node.op).second)
       diagnostics.note(node.op + ": " + reason);
   return count == 0;
 }
 
-bool Importer::importNodes(ArrayRef<Value> parameters) {
+bool Importer::importNodes(ReadParameter readParameter) {
+  guards.assign(model.guards.size(), std::nullopt);
   for (unsigned i = 0; i < model.nodes.size(); ++i)
-    importNode(i, parameters);
+    if (runs(model.nodes[i].guard))
+      importNode(i, readParameter);
   return !diagnostics.hasErrors();
 }
 
-void Importer::importNode(unsigned index, ArrayRef<Value> parameters) {
+/// Whether the condition of a branch, and those around it, hold. An unknown one: no; the `If` itself complains.
+bool Importer::runs(int guard) {
+  if (guard < 0)
+    return true;
+  if (!guards[guard]) {
+    const Guard &at = model.guards[guard];
+    const ConstantTensor *condition = values[at.condition].constant.get();
+    guards[guard] = runs(at.outer) && condition && condition->numStored() == 1 && !isFloat(condition->type) &&
+                    (condition->ints[0] != 0) == at.wanted;
+  }
+  return *guards[guard];
+}
+
+bool Importer::complain(const Node &node, const Twine &problem) {
+  diagnostics.error(node.describe() + " " + problem);
+  return false;
+}
+
+void Importer::importNode(unsigned index, ReadParameter readParameter) {
   const Node &node = model.nodes[index];
-  const Operator &op = *findOperator(node);
   SmallVector<ImportedValue> held(node.inputs.size());
   SmallVector<ImportedValue *> inputs;
-  bool allConstant = true, allKnown = true;
   for (unsigned i = 0; i < node.inputs.size(); ++i) {
     auto use = plan.uses.find({index, i});
     if (use != plan.uses.end())
-      held[i].value = parameters[use->second], inputs.push_back(&held[i]);
+      held[i].value = readParameter(use->second), inputs.push_back(&held[i]);
     else
       inputs.push_back(node.hasInput(i) ? &values[node.inputs[i]] : nullptr);
-    allKnown &= !inputs.back() || inputs.back()->isKnown();
-    allConstant &= !inputs.back() || inputs.back()->constant;
+  }
+  auto bias = plan.vanishedBiases.find(index);
+  Value vanished = bias == plan.vanishedBiases.end() ? Value() : readParameter({bias->second, false});
+  Values outputs;
+  if (!apply(node, inputs, vanished, outputs))
+    return;
+  for (size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i)
+    if (!node.outputs[i].empty())
+      values[node.outputs[i]] = outputs[i];
+}
+
+bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value bias, Values &outputs) {
+  const Operator *op = findOperator(node);
+  if (!op)
+    return complain(node, "has an operator that is not supported");
+  int given = (int)inputs.size();
+  if (given > op->maxInputs)
+    return complain(node, "has " + Twine(given) + " inputs, at most " + Twine(op->maxInputs) + " are known");
+  if (op->structure)
+    return arrange(node, *op, inputs, outputs);
+  bool isSequence = false, allKnown = true, allConstant = true;
+  for (ImportedValue *input : inputs) {
+    allKnown &= !input || input->isKnown();
+    allConstant &= !input || input->constant;
+    isSequence |= input && input->sequence;
   }
   if (!allKnown)
-    return; // its cause has been reported
-  int given = (int)inputs.size();
-  for (int i = 0; i < op.minInputs; ++i)
+    return false; // its cause has been reported
+  for (int i = 0; i < op->minInputs; ++i)
     if (i >= given || !inputs[i])
-      return diagnostics.error(node.describe() + " needs input " + Twine(i));
-  if (given > op.maxInputs)
-    return diagnostics.error(node.describe() + " has " + Twine(given) + " inputs, at most " + Twine(op.maxInputs) +
-                             " are known");
-  auto bias = plan.vanishedBiases.find(index);
-  bool isSmall = !op.import || !allConstant || !unfolds(node, inputs);
-  if (op.evaluate && isSmall && (allConstant || node.op == "Shape" || node.op == "Size"))
-    evaluate(node, op, inputs);
-  else if (op.import)
-    import(index, op, inputs, bias == plan.vanishedBiases.end() ? Value() : parameters[bias->second]);
-  else
-    diagnostics.error(node.describe() + " needs inputs that are known when the model is compiled");
+      return complain(node, "needs input " + Twine(i));
+  if (isSequence)
+    return complain(node, "takes tensors, and one of its inputs is a sequence of tensors");
+  bool isSmall = !op->import || !allConstant || !unfolds(node, inputs);
+  if (op->evaluate && isSmall && (allConstant || node.op == "Shape" || node.op == "Size"))
+    return evaluate(node, *op, inputs, outputs);
+  if (op->import)
+    return import(node, *op, inputs, bias, outputs);
+  return complain(node, "needs inputs that are known when the model is compiled");
+}
+
+bool Importer::arrange(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs, Values &outputs) {
+  for (int i = 0; i < op.minInputs; ++i)
+    if (i >= (int)inputs.size() || !inputs[i])
+      return complain(node, "needs input " + Twine(i));
+    else if (!inputs[i]->isKnown())
+      return false; // its cause has been reported
+  auto applyNode = [&](const Node &other, ArrayRef<ImportedValue *> operands, Values &results) {
+    return apply(other, operands, {}, results);
+  };
+  StructureImport state(node, inputs, applyNode);
+  bool isDone = op.structure(state);
+  if (!state.problem.empty())
+    return complain(node, state.problem);
+  outputs = std::move(state.outputs);
+  return isDone;
 }
 
 /// Whether evaluating a node would make a large constant of small ones, as an outer comparison or product does.
@@ -291,8 +247,8 @@ std::string Importer::getKey(const Node &node, ArrayRef<ImportedValue *> inputs)
   return key;
 }
 
-void Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs) {
-  Evaluation evaluation{node, model.opset, {}, {}, {}, builder.getContext()};
+bool Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs, Values &outputs) {
+  Evaluation evaluation{node, node.opset, {}, {}, {}, builder.getContext()};
   std::vector<ConstantTensor> shapesOnly(inputs.size());
   bool allConstant = true;
   for (auto [i, input] : llvm::enumerate(inputs)) {
@@ -311,30 +267,28 @@ void Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedV
   } else {
     try {
       if (!op.evaluate(evaluation))
-        return diagnostics.error(node.describe() + " " + evaluation.problem);
+        return complain(node, evaluation.problem);
     } catch (const TooManyElements &) {
-      return diagnostics.error(node.describe() + " makes a constant of more than " + Twine(maximumStored) +
-                               " elements");
+      return complain(node, "makes a constant of more than " + Twine(maximumStored) + " elements");
     }
     for (ConstantTensor &output : evaluation.outputs) {
       evaluatedElements += (int64_t)output.numStored();
       results.push_back(std::make_shared<const ConstantTensor>(std::move(output)));
     }
     if (evaluatedElements > 2 * maximumStored)
-      return diagnostics.error(node.describe() + " makes the constants of the model exceed " +
-                               Twine(2 * maximumStored) + " elements");
+      return complain(node, "makes the constants of the model exceed " + Twine(2 * maximumStored) + " elements");
     if (!key.empty())
       evaluated[key] = results;
   }
-  for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i)
-    if (!node.outputs[i].empty())
-      values[node.outputs[i]].constant = results[i];
+  for (auto &result : results)
+    outputs.emplace_back().constant = result;
+  return true;
 }
 
-void Importer::import(unsigned index, const Operator &op, ArrayRef<ImportedValue *> inputs, Value bias) {
-  const Node &node = model.nodes[index];
+bool Importer::import(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs, Value bias,
+                      Values &outputs) {
   Location loc = NameLoc::get(builder.getStringAttr(node.name));
-  NodeImport state(node, model.opset, builder, loc, inputs, bias);
+  NodeImport state(node, node.opset, builder, loc, inputs, bias);
   bool isDone = false;
   try {
     isDone = op.import(state);
@@ -342,14 +296,17 @@ void Importer::import(unsigned index, const Operator &op, ArrayRef<ImportedValue
     state.problem = "uses a constant of more than " + std::to_string(maximumStored) + " elements";
   }
   if (!isDone || !state.problem.empty())
-    return diagnostics.error(node.describe() + " " + state.problem);
+    return complain(node, state.problem);
   for (Value output : state.outputs) {
+    SmallVector<int64_t> shape = output ? shapeOf(output) : SmallVector<int64_t>();
+    if ((int)shape.size() > maximumRank)
+      return complain(node, "makes a tensor of " + Twine(shape.size()) + " dimensions, at most " + Twine(maximumRank) +
+                                " are supported");
     int64_t elements = 1;
-    for (int64_t size : output ? shapeOf(output) : SmallVector<int64_t>())
-      if (llvm::MulOverflow(elements, size, elements) || elements > (int64_t(1) << 44))
-        return diagnostics.error(node.describe() + " makes a tensor of more than 2^44 elements");
+    for (int64_t size : shape)
+      if (llvm::MulOverflow(elements, size, elements) || elements > maximumElements)
+        return complain(node, "makes a tensor of more than 2^44 elements");
+    outputs.emplace_back().value = output;
   }
-  for (size_t i = 0; i < node.outputs.size() && i < state.outputs.size(); ++i)
-    if (!node.outputs[i].empty())
-      values[node.outputs[i]].value = state.outputs[i];
+  return true;
 }

@@ -1,7 +1,8 @@
 // From ONNX nodes to ops of the `graph` dialect, one node after the other.
 //
 // Every value of the file is either known (a ConstantTensor), or an mlir::Value of static shape.
-// A node whose inputs are all known is evaluated; any other is composed of `graph` ops by its rule.
+// A node whose inputs are all known is evaluated; any other is composed of `graph` ops by its rule. What is no
+// tensor (a sequence, a branch) is structure, and is resolved on the way: nothing is left of it afterwards.
 // Rules are rows of one table (Operators.cpp) and see the node through NodeImport.
 #ifndef XLC_IMPORT_IMPORTER_H
 #define XLC_IMPORT_IMPORTER_H
@@ -22,11 +23,13 @@ inline constexpr llvm::StringLiteral kLimit = "graph.limit";
 inline constexpr llvm::StringLiteral kIgnore = "graph.ignore";
 inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
 
-/// What a name of the file stands for. Neither: an error was reported where it was made.
+/// What a name of the file stands for. Nothing: an error was reported where it was made, or it does not run.
 struct ImportedValue {
   std::shared_ptr<const ConstantTensor> constant;
   mlir::Value value;
-  bool isKnown() const { return constant || value; }
+  std::shared_ptr<const std::vector<ImportedValue>> sequence;
+  bool isTensor() const { return constant || value; }
+  bool isKnown() const { return isTensor() || sequence; }
   mlir::Value materialized; ///< the constant as an op, once one was needed
 };
 
@@ -78,13 +81,46 @@ private:
 
 using ImportRule = bool (*)(NodeImport &);
 
+/// A node that arranges tensors and computes nothing itself: it makes sequences, takes from them, picks a branch, or
+/// says by way of a tensor which other operator it is.
+class StructureImport {
+public:
+  using Values = llvm::SmallVector<ImportedValue>;
+  /// Imports another node, with these inputs; false after a complaint.
+  using Apply = llvm::function_ref<bool(const Node &node, llvm::ArrayRef<ImportedValue *> inputs, Values &outputs)>;
+  StructureImport(const Node &node, llvm::ArrayRef<ImportedValue *> inputs, Apply apply)
+      : node(node), inputs(inputs), applyNode(apply) {}
+
+  const Node &node;
+  llvm::ArrayRef<ImportedValue *> inputs;
+  Values outputs;
+  std::string problem; ///< empty where `applyNode` has complained
+
+  bool fail(const llvm::Twine &why) { return problem = why.str(), false; }
+  bool produce(ImportedValue value) { return outputs.push_back(std::move(value)), true; }
+  bool has(size_t i) const { return i < inputs.size() && inputs[i]; }
+  Shape shape(size_t i) const;
+  /// The elements of the sequence that is input `i`; null (and a problem) if it is a tensor.
+  const std::vector<ImportedValue> *sequence(size_t i);
+  /// Input `i` as a known integer, or as known integers; none (and a problem) otherwise.
+  std::optional<int64_t> integer(size_t i);
+  /// Applies `op` with integer attributes to `values`.
+  bool apply(llvm::StringRef op, std::initializer_list<std::pair<llvm::StringRef, int64_t>> attributes,
+             llvm::ArrayRef<ImportedValue> values, size_t numOutputs, Values &results);
+
+private:
+  Apply applyNode;
+};
+using StructureRule = bool (*)(StructureImport &);
+
 /// One row of the table.
 struct Operator {
   llvm::StringLiteral name;
-  int minInputs, maxInputs;    ///< inputs below minInputs may not be omitted
-  EvaluateRule evaluate;       ///< null: never evaluated, only imported
-  ImportRule import;           ///< null: only evaluated
-  llvm::StringLiteral becomes; ///< for docs/Operators.md
+  int minInputs, maxInputs;          ///< inputs below minInputs may not be omitted
+  EvaluateRule evaluate;             ///< null: never evaluated, only imported
+  ImportRule import;                 ///< null: only evaluated
+  llvm::StringLiteral becomes;       ///< for docs/Operators.md
+  StructureRule structure = nullptr; ///< instead of both: for what is no computation
 };
 
 /// The row of an operator of ONNX's own domain, or null.
@@ -112,15 +148,22 @@ public:
 
   /// Lists every node without a row in one diagnostic; false if there is any.
   bool checkOperators();
-  /// `parameters[i]` is the value of plan.parameters[i].
-  bool importNodes(llvm::ArrayRef<mlir::Value> parameters);
+  /// Gives the value of a use of a parameter.
+  using ReadParameter = llvm::function_ref<mlir::Value(const ParameterUse &)>;
+  bool importNodes(ReadParameter readParameter);
 
   llvm::StringMap<ImportedValue> values;
 
 private:
-  void importNode(unsigned index, llvm::ArrayRef<mlir::Value> parameters);
-  void evaluate(const Node &node, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs);
-  void import(unsigned index, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs, mlir::Value bias);
+  using Values = StructureImport::Values;
+  void importNode(unsigned index, ReadParameter readParameter);
+  bool runs(int guard);
+  bool apply(const Node &node, llvm::ArrayRef<ImportedValue *> inputs, mlir::Value bias, Values &outputs);
+  bool arrange(const Node &node, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs, Values &outputs);
+  bool evaluate(const Node &node, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs, Values &outputs);
+  bool import(const Node &node, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs, mlir::Value bias,
+              Values &outputs);
+  bool complain(const Node &node, const llvm::Twine &problem);
   static bool unfolds(const Node &node, llvm::ArrayRef<ImportedValue *> inputs);
   std::string getKey(const Node &node, llvm::ArrayRef<ImportedValue *> inputs);
 
@@ -128,6 +171,7 @@ private:
   const ParameterPlan &plan;
   mlir::OpBuilder &builder;
   Diagnostics &diagnostics;
+  std::vector<std::optional<bool>> guards; ///< whether nodes with that guard run, once it is known
   int64_t evaluatedElements = 0;
   /// Results by operator, attributes and inputs: a mask that every layer makes anew is computed once.
   llvm::StringMap<std::vector<std::shared_ptr<const ConstantTensor>>> evaluated;

@@ -1,7 +1,8 @@
 // An ONNX file as plain structs: what ReadModel has checked and everything else in Import trusts.
 //
-// No protobuf beyond ReadModel.cpp and ReadTensor.cpp. Names are unique, every value is defined
-// before it is used, every tensor has exactly the bytes its shape needs (or is absent).
+// No protobuf beyond the files Read*.cpp. Names are unique and text, every value is defined before it
+// is used, every tensor has exactly the bytes its shape needs (or is absent). Functions are inlined, and the
+// branches of an `If` stand in the list of nodes, each node guarded by the condition.
 #ifndef XLC_IMPORT_MODEL_H
 #define XLC_IMPORT_MODEL_H
 
@@ -15,32 +16,50 @@
 
 namespace xlc::onnx {
 
-/// Complaints about one file, each on its own line; all of them are reported before giving up.
+/// Complaints about one file, each on its own line; all of them are reported before giving up, up to a
+/// hundred. What comes from the file is printed as text: no control characters reach the terminal.
 class Diagnostics {
 public:
   Diagnostics(llvm::StringRef path, llvm::raw_ostream &out) : path(path), out(out) {}
-  void error(const llvm::Twine &message) { out << path << ": error: " << message << "\n", ++errors; }
-  void warning(const llvm::Twine &message) { out << path << ": warning: " << message << "\n"; }
-  void note(const llvm::Twine &message) { out << path << ": note: " << message << "\n"; }
+  void error(const llvm::Twine &message) {
+    if (++errors <= maximumErrors)
+      print("error", message);
+    else if (errors == maximumErrors + 1)
+      print("note", "there are more errors");
+  }
+  void warning(const llvm::Twine &message) { print("warning", message); }
+  void note(const llvm::Twine &message) { print("note", message); }
   bool hasErrors() const { return errors > 0; }
 
 private:
+  static constexpr int maximumErrors = 100;
+  void print(llvm::StringRef kind, const llvm::Twine &message);
+
   std::string path;
   llvm::raw_ostream &out;
   int errors = 0;
 };
 
-/// ONNX's numbers for element types.
+/// The most dimensions a tensor may have, and the most elements.
+inline constexpr int maximumRank = 16;
+inline constexpr int64_t maximumElements = int64_t(1) << 44;
+
+/// ONNX's numbers for the element types that xlc computes with.
 enum class ElementType { Float = 1, Uint8 = 2, Int8 = 3, Int32 = 6, Int64 = 7, Bool = 9, Double = 11 };
 
-/// Bytes of one element; 0 for a type that xlc does not know.
+/// Bytes of one element; 0 for a type that xlc does not compute with.
 int64_t byteWidth(int elementType);
 
-/// A tensor of the file. `bytes` is little-endian and row-major. An external tensor has its place instead;
+/// "float16" for 10; the number itself for one that ONNX does not know.
+std::string nameOfType(int elementType);
+
+/// A tensor of the file. `bytes` is little-endian and row-major, and of `type`: 16-bit floats have become
+/// floats, and integers that xlc does not compute with int64. An external tensor has its place instead;
 /// `isAbsent`: the external file is not there, only the shape is known.
 struct FileTensor {
   std::string name;
   ElementType type = ElementType::Float;
+  int storedType = 1; ///< ONNX's number of the type that the file has
   std::vector<int64_t> shape;
   std::string bytes;
   bool isExternal = false, isAbsent = false;
@@ -48,9 +67,14 @@ struct FileTensor {
   uint64_t offset = 0;
 
   int64_t numElements() const;
-  int64_t numBytes() const { return numElements() * byteWidth((int)type); }
+  int64_t storedBytes() const; ///< in the file
   /// Reads an external tensor's bytes into `bytes`; false when the file cannot be read.
   bool load();
+  /// Forgets the bytes of an external tensor.
+  void unload() {
+    if (isExternal)
+      std::string().swap(bytes);
+  }
 };
 
 struct Attribute {
@@ -63,10 +87,19 @@ struct Attribute {
   std::shared_ptr<FileTensor> tensor;
 };
 
+/// What must hold for a node of a branch to run: `condition` is `wanted`, and the guard around it.
+struct Guard {
+  int outer = -1; ///< index in Model::guards
+  std::string condition;
+  bool wanted = false;
+};
+
 struct Node {
   std::string name; ///< never empty: an unnamed node is called by its first output
   std::string op, domain;
   std::string scope; ///< PyTorch module it belongs to ("h.0.attn"), or empty
+  int64_t opset = 0; ///< of ONNX's own operators
+  int guard = -1;    ///< index in Model::guards; -1: runs always
   std::vector<std::string> inputs, outputs;
   llvm::StringMap<Attribute> attributes;
 
@@ -93,11 +126,11 @@ struct Signature {
 
 struct Model {
   std::string path;
-  int64_t opset = 0;
   std::vector<ModelInput> inputs;
   std::vector<std::string> outputs;
   std::vector<FileTensor> initializers;
   std::vector<Node> nodes;
+  std::vector<Guard> guards;
   Signature signature;
 };
 

@@ -12,8 +12,6 @@ constexpr StringLiteral random = "draws random numbers, of which the ranks of a 
 constexpr StringLiteral recurrent = "a recurrent network, whose steps are unrolled by no rule here";
 constexpr StringLiteral loop = "a loop whose length the data may decide; exporters unroll what is fixed";
 constexpr StringLiteral optional = "values that may be absent; no exporter of PyTorch writes them for training";
-constexpr StringLiteral sequence =
-    "changes lists of tensors; only lists that an exporter splits and takes apart are known";
 constexpr StringLiteral detection = "detection of objects: results whose shape or place depends on the data";
 constexpr StringLiteral sound = "processing of sound, done before training";
 constexpr StringLiteral text = "processing of text, done before training";
@@ -30,7 +28,6 @@ constexpr Row table[] = {
     {"BlackmanWindow", sound},
     {"CenterCropPad", "written by no exporter of PyTorch; Slice and Pad say the same"},
     {"Col2Im", sampling},
-    {"ConcatFromSequence", sequence},
     {"ConvInteger", quantised},
     {"DFT", sound},
     {"DeformConv", sampling},
@@ -41,7 +38,6 @@ constexpr Row table[] = {
     {"GridSample", sampling},
     {"HammingWindow", sound},
     {"HannWindow", sound},
-    {"If", "chooses between subgraphs; only a condition that is known when the model is compiled can be followed"},
     {"ImageDecoder", "reads image files, done before training"},
     {"LSTM", recurrent},
     {"Loop", loop},
@@ -68,11 +64,7 @@ constexpr Row table[] = {
     {"STFT", sound},
     {"Scan", loop},
     {"Scatter", "deprecated since opset 11, by ScatterElements"},
-    {"SequenceEmpty", sequence},
-    {"SequenceErase", sequence},
-    {"SequenceInsert", sequence},
-    {"SequenceLength", sequence},
-    {"SequenceMap", sequence},
+    {"SequenceMap", "a function of each tensor of a list; no exporter of PyTorch writes it"},
     {"StringConcat", text},
     {"StringNormalizer", text},
     {"StringSplit", text},

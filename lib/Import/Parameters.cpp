@@ -4,323 +4,397 @@
 //                                 └─► ln_1 of layer 1 ...    split, or they would move as one
 //   tied         lm_head.weight ──┬─► wte                    one parameter, under the name that the
 //                                 └─► lm_head                signature lists first
+//   tied, twice  wte.weight, onnx::MatMul_1236               its transpose, kept apart: one parameter
 //   vanished     Gemm(x, w)                                  c_attn.bias was all zeros: restored
 //   lost name    MatMul(x, val_152)                          q_proj.weight, transposed
 //
-// The evidence is the exporter's signature (every parameter by name) and the scope of the node that
-// uses an initializer. Merges and ties look alike; the values tell them apart: random numbers
-// are equal only by a tie, a tensor of one repeated number by chance of initialisation.
+// The evidence is the names of what nodes read (ParameterNames.cpp) and the values (TensorValues.cpp). Merges and ties
+// look alike; the values tell them apart: random numbers are equal only by a tie, a tensor of one repeated number
+// by chance of initialisation. `tie` and `untie` of the spec overrule.
 #include "Parameters.h"
 
+#include "ParameterNames.h"
+#include "TensorValues.h"
+#include "VanishedBiases.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include <cstring>
+#include <map>
 
 using namespace llvm;
 using namespace xlc::onnx;
 
 namespace {
 
-/// A node's input that is a parameter, and PyTorch's name for what it reads there.
-struct Use {
-  unsigned node, input;
-  std::string name;
-  Buffer buffer;
+/// Reads that are one parameter.
+struct Group {
+  std::vector<std::string> names; ///< several where they are tied
+  std::vector<Read> reads;
 };
 
-/// What PyTorch's modules call the operand of an operator.
-struct OperandName {
-  StringLiteral op;
-  unsigned input;
-  StringLiteral name;
-};
-constexpr OperandName operandNames[] = {
-    {"BatchNormalization", 1, "weight"},
-    {"BatchNormalization", 2, "bias"},
-    {"Conv", 1, "weight"},
-    {"Conv", 2, "bias"},
-    {"ConvTranspose", 1, "weight"},
-    {"ConvTranspose", 2, "bias"},
-    {"GroupNormalization", 1, "weight"},
-    {"GroupNormalization", 2, "bias"},
-    {"InstanceNormalization", 1, "weight"},
-    {"InstanceNormalization", 2, "bias"},
-    {"Gemm", 1, "weight"},
-    {"Gemm", 2, "bias"},
-    {"MatMul", 1, "weight"},
-    {"Gather", 0, "weight"},
-    {"Add", 0, "bias"},
-    {"Add", 1, "bias"},
-    {"Mul", 0, "weight"},
-    {"Mul", 1, "weight"},
-    {"Transpose", 0, "weight"},
-    {"LayerNormalization", 1, "weight"},
-    {"LayerNormalization", 2, "bias"},
-};
-
-std::string join(const std::string &scope, StringRef name) {
-  return scope.empty() ? name.str() : scope + "." + name.str();
+/// "'a', 'b' and 7 more".
+std::string listNames(ArrayRef<std::string> names) {
+  constexpr size_t most = 8;
+  std::string text;
+  for (const std::string &name : names.take_front(most))
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
 }
 
 class Planner {
 public:
-  Planner(Model &model, const BatchNorms &norms, Diagnostics &diagnostics, raw_ostream *notes)
-      : model(model), norms(norms), diagnostics(diagnostics), notes(notes) {}
+  Planner(Model &model, const BatchNorms &norms, const xlc::Spec &spec, Diagnostics &diagnostics, raw_ostream *notes)
+      : model(model), norms(norms), spec(spec), diagnostics(diagnostics), notes(notes), names(model) {}
 
   ParameterPlan plan() {
-    indexNames();
-    collectUses();
+    result.isParameter.assign(model.initializers.size(), false);
+    reads = names.findReads();
+    untied.insert_range(spec.untie);
+    joinTwins();
+    findMerging();
+    takeBuffers();
     for (unsigned i = 0; i < model.initializers.size(); ++i)
-      if (!uses[i].empty())
+      if (llvm::any_of(reads[i], [](const Read &read) { return !read.name.empty() && !read.isPassive; }))
         assign(i);
     restoreBiases();
-    sortBySignature();
-    warnOfFoldedNorms();
-    for (const std::string &name : model.signature.parameters)
-      if (!accounted.contains(name))
-        diagnostics.warning("the exporter lists parameter '" + name +
-                            "', but nothing in the graph reads it: it is not trained");
+    nameUnread();
+    tieAsAsked();
+    sort();
+    result.addBuffers(model, norms, diagnostics);
+    warnOfFolded(model, norms, accounted, diagnostics);
+    warn();
     return std::move(result);
   }
 
 private:
-  bool hasSignature() const { return !model.signature.parameters.empty(); }
   void note(const Twine &text) {
     if (notes)
       *notes << text << "\n";
   }
 
-  void indexNames() {
-    for (auto [i, tensor] : llvm::enumerate(model.initializers))
-      initializers[tensor.name] = (unsigned)i;
-    for (auto [i, name] : llvm::enumerate(model.signature.parameters)) {
-      order.try_emplace(name, (unsigned)i);
-      auto [scope, leaf] = StringRef(name).rsplit('.');
-      inScope[leaf.empty() ? "" : scope].push_back(name);
-    }
-    buffers.insert_range(model.signature.buffers);
-    uses.resize(model.initializers.size());
-    result.isParameter.assign(model.initializers.size(), false);
+  bool hasOneValue(unsigned index) {
+    auto [entry, isNew] = uniform.try_emplace(index);
+    if (isNew)
+      entry->second = findOneValue(model.initializers[index]);
+    return entry->second.has_value();
   }
 
-  void collectUses() {
-    for (unsigned n = 0; n < model.nodes.size(); ++n)
-      for (unsigned i = 0; i < model.nodes[n].inputs.size(); ++i) {
-        auto found = initializers.find(model.nodes[n].inputs[i]);
-        if (found == initializers.end())
-          continue;
-        auto average = norms.uses.find({n, i});
-        bool isBuffer = average != norms.uses.end();
-        std::string name =
-            isBuffer ? average->second.name : nameUse(model.nodes[n], i, model.initializers[found->second]);
-        if (!name.empty())
-          uses[found->second].push_back({n, i, name, isBuffer ? average->second.buffer : Buffer::None});
+  bool isMatrixOfParameters(unsigned index) const {
+    return model.initializers[index].shape.size() == 2 && !reads[index].empty() && !reads[index].front().name.empty();
+  }
+
+  /// An initializer without a name of its own that has the values of another one is read as that one.
+  void joinTwins() {
+    std::vector<unsigned> lost, others;
+    for (unsigned i = 0; i < model.initializers.size(); ++i)
+      if (isMatrixOfParameters(i))
+        (names.isOwnName(model.initializers[i].name) ? others : lost).push_back(i);
+    std::vector<std::optional<Twin>> twins = findTwins(model.initializers, lost, others);
+    for (auto [index, twin] : llvm::zip(lost, twins)) {
+      if (!twin)
+        continue;
+      if (untied.contains(reads[index].front().name)) {
+        wasUntied.insert(reads[index].front().name);
+        continue;
       }
+      note("'" + model.initializers[index].name + "' has the values of '" + model.initializers[twin->initializer].name +
+           "'" + (twin->isTransposed ? ", transposed" : "") + ": one parameter");
+      result.isParameter[index] = true;
+      for (Read &read : reads[index]) {
+        read.isTransposed = twin->isTransposed;
+        reads[twin->initializer].push_back(read);
+      }
+      reads[index].clear();
+    }
   }
 
-  /// PyTorch's name of the parameter that `node` reads as `input`; empty for a constant.
-  std::string nameUse(const Node &node, unsigned input, const FileTensor &tensor) {
-    if (!isFloatingPoint(tensor) || tensor.shape.empty() || buffers.contains(tensor.name))
+  /// Whether the exporter may have merged equal initializers without leaving a trace. Not when it leaves aliases, nor
+  /// when it left two initializers that are equal.
+  void findMerging() {
+    if (names.hasSignature())
+      return;
+    StringSet<> seen;
+    for (unsigned i = 0; i < model.initializers.size(); ++i) {
+      if (llvm::any_of(reads[i], [](const Read &read) { return read.isAlias; }))
+        return;
+      if (reads[i].empty() || reads[i].front().name.empty() || !hasOneValue(i))
+        continue;
+      std::string key = std::to_string(*uniform[i]) + describeShape(model.initializers[i].shape);
+      if (!seen.insert(key).second)
+        return;
+    }
+    mayMerge = true;
+  }
+
+  /// Running averages are told by what reads them, whatever they are merged with.
+  void takeBuffers() {
+    for (std::vector<Read> &of : reads)
+      llvm::erase_if(of, [&](const Read &read) { return norms.uses.count({read.node, read.input}); });
+  }
+
+  /// What tells the reads of one initializer apart: equal keys are one parameter.
+  std::string keyOf(const Read &read, unsigned index) {
+    if (read.isPassive)
       return "";
-    if (!hasSignature()) // the old exporter keeps a merged parameter's name on an Identity
-      return node.op == "Identity" && StringRef(node.outputs[0]).contains('.') ? node.outputs[0] : tensor.name;
-    bool isListed = order.contains(tensor.name);
-    if (isListed && llvm::is_contained(norms.folded, node.scope))
-      return tensor.name; // the scope is that of the norm, the tensor the layer's
-    std::string guess = nameByScope(node, input, tensor);
-    if (!isListed)
-      return tensor.numElements() > 1 ? guess : "";
-    return guess.empty() ? tensor.name : guess;
+    if (untied.contains(read.name))
+      return read.name;
+    if (names.hasSignature())
+      return hasOneValue(index) ? read.name : "";
+    if (read.isAlias && (read.isSibling || hasOneValue(index)))
+      return model.nodes[read.node].outputs[0];
+    return mayMerge && hasOneValue(index) ? read.place : "";
   }
 
-  static bool isFloatingPoint(const FileTensor &tensor) {
-    return tensor.type == ElementType::Float || tensor.type == ElementType::Double;
-  }
-
-  /// The parameter of the node's module that this operand must be: the initializer's own name if it
-  /// belongs there, else one the file has lost, by the operand's usual name or the initializer's last part.
-  std::string nameByScope(const Node &node, unsigned input, const FileTensor &tensor) {
-    auto candidates = inScope.find(node.scope);
-    if (candidates == inScope.end())
-      return "";
-    if (llvm::is_contained(candidates->second, tensor.name))
-      return tensor.name;
-    SmallVector<std::string> tries;
-    for (const OperandName &row : operandNames)
-      if (row.op == node.op && row.input == input)
-        tries.push_back(join(node.scope, row.name));
-    tries.push_back(join(node.scope, StringRef(tensor.name).rsplit('.').second));
-    if (candidates->second.size() == 1)
-      tries.push_back(candidates->second.front());
-    for (const std::string &name : tries)
-      if (llvm::is_contained(candidates->second, name) && !initializers.contains(name))
-        return name;
-    return "";
-  }
-
-  /// Whether all elements are the same number. Absent values: not known, so no.
-  static bool isUniform(FileTensor &tensor) {
-    if (tensor.isAbsent || !tensor.load() || tensor.bytes.empty())
-      return false;
-    size_t width = byteWidth((int)tensor.type);
-    return std::memcmp(tensor.bytes.data(), tensor.bytes.data() + width, tensor.bytes.size() - width) == 0;
+  std::vector<Group> group(unsigned index) {
+    std::vector<Group> groups;
+    StringMap<size_t> byKey;
+    StringSet<> seen;
+    auto add = [&](const Read &read, const std::string &key) {
+      auto [entry, isNew] = byKey.try_emplace(key, groups.size());
+      if (isNew)
+        groups.emplace_back();
+      Group &to = groups[entry->second];
+      to.reads.push_back(read);
+      bool isGuess = mayMerge && !key.empty() && entry->second > 0;
+      const std::string &name = isGuess ? read.place : read.name;
+      if (seen.insert(key + "\n" + name).second)
+        to.names.push_back(name);
+    };
+    for (bool isAlias : {false, true}) // the initializer's own reads name it
+      for (const Read &read : reads[index])
+        if (!read.name.empty() && !read.isPassive && read.isAlias == isAlias)
+          add(read, keyOf(read, index));
+    for (const Read &read : reads[index])
+      if (read.isPassive)
+        groups.front().reads.push_back(read);
+    return groups;
   }
 
   /// Makes the parameters that initializer `index` stands for.
   void assign(unsigned index) {
     FileTensor &tensor = model.initializers[index];
-    if (tensor.type != ElementType::Float)
-      return diagnostics.error("parameter '" + tensor.name + "' has element type " + Twine((int)tensor.type) +
-                               "; parameters must be float (1)");
+    if (tensor.storedType != 1)
+      return diagnostics.error("parameter '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
+                               "; parameters must be float: export the model in float32, as model.float() makes it");
     result.isParameter[index] = true;
-    SmallVector<std::string> names; // in order of use
-    for (const Use &use : uses[index])
-      if (!llvm::is_contained(names, use.name))
-        names.push_back(use.name);
-    if (order.contains(tensor.name) && !llvm::is_contained(names, tensor.name) && !isUniform(tensor))
-      names.push_back(tensor.name);
-    bool isMerge = names.size() > 1 && isUniform(tensor);
-    if (names.size() > 1 && !isMerge)
-      tie(names);
-    if (isMerge)
-      note("'" + tensor.name + "' stands for " + Twine(names.size()) + " parameters of equal initial value: split");
-    StringMap<int> made;
-    for (const Use &use : uses[index]) {
-      std::string name = isMerge ? use.name : names.front();
-      auto [entry, isNew] = made.try_emplace(name, (int)result.parameters.size());
-      if (isNew)
-        addParameter(index, name, use);
-      result.uses[{use.node, use.input}] = entry->second;
+    std::vector<Group> groups = group(index);
+    if (groups.size() > 1)
+      note("'" + tensor.name + "' stands for " + Twine(groups.size()) + " parameters of equal initial value: split");
+    for (Group &entry : groups) {
+      if (groups.size() == 1)
+        addOwnName(entry, index);
+      bool isNamed = chooseName(entry, tensor);
+      if (groups.size() > 1 && mayMerge)
+        guessed.push_back(entry.names.front());
+      if (groups.size() > 1 && untied.contains(entry.names.front()))
+        wasUntied.insert(entry.names.front());
+      addParameter(index, entry, isNamed);
     }
   }
 
-  /// Puts PyTorch's name of a tied parameter, the signature's first, in front.
-  void tie(SmallVectorImpl<std::string> &names) {
-    llvm::sort(names, [&](const std::string &a, const std::string &b) {
-      return std::make_pair(rank(a), a) < std::make_pair(rank(b), b);
-    });
-    for (const std::string &other : ArrayRef(names).drop_front()) {
-      note("'" + other + "' is tied to '" + names.front() + "': one parameter");
+  /// The initializer's own name is one of the parameter's, even if no node says so: it is read in another module, or
+  /// by aliases only.
+  void addOwnName(Group &entry, unsigned index) {
+    const std::string &own = model.initializers[index].name;
+    if (!names.isOwnName(own) || llvm::is_contained(entry.names, own) || untied.contains(own))
+      return;
+    if (names.hasSignature() ? hasOneValue(index) : entry.reads.front().isSibling)
+      return;
+    if (!names.hasSignature())
+      entry.names.clear();
+    entry.names.push_back(own);
+  }
+
+  /// Puts PyTorch's name in front: the signature's first, the initializer's own, or one that a node gives. Returns
+  /// whether the file says that name.
+  bool chooseName(Group &entry, const FileTensor &tensor) {
+    auto rankOf = [&](const std::string &name) {
+      return std::make_pair(names.rank(name), names.hasSignature() || name != tensor.name);
+    };
+    auto best = llvm::min_element(entry.names,
+                                  [&](const std::string &a, const std::string &b) { return rankOf(a) < rankOf(b); });
+    std::rotate(entry.names.begin(), best, best + 1);
+    for (const std::string &other : ArrayRef(entry.names).drop_front()) {
+      note("'" + other + "' is tied to '" + entry.names.front() + "': one parameter");
+      tied.push_back(other);
       accounted.insert(other);
+      tiedFirst.insert(entry.names.front());
     }
+    std::string &name = entry.names.front();
+    bool isNamed = name == tensor.name || llvm::any_of(entry.reads, [&](const Read &read) {
+                     return read.isNamed && (read.name == name || read.place == name);
+                   });
+    if (!taken.contains(name))
+      return isNamed;
+    unsigned number = 1; // two lost names that look alike
+    while (taken.contains(name + "_" + std::to_string(number)))
+      ++number;
+    name += "_" + std::to_string(number);
+    return false;
   }
 
-  unsigned rank(const std::string &name) const {
-    auto it = order.find(name);
-    return it == order.end() ? UINT_MAX : it->second;
-  }
-
-  void addParameter(unsigned index, const std::string &name, const Use &use) {
+  void addParameter(unsigned index, const Group &entry, bool isNamed) {
     const FileTensor &tensor = model.initializers[index];
-    const Node &user = model.nodes[use.node];
-    Parameter parameter{name, tensor.shape, (int)index, false, use.buffer};
+    const std::string &name = entry.names.front();
+    Parameter parameter{name, tensor.shape, (int)index, false};
     // A weight that lost its name was transposed on the way, unless it is a table.
-    bool isLost = hasSignature() && !order.contains(tensor.name) && use.buffer == Buffer::None;
-    if (isLost && tensor.shape.size() == 2 && user.op == "MatMul") {
+    const Read &first = entry.reads.front();
+    bool isLost = !names.isOwnName(tensor.name);
+    if (isLost && isNamed && tensor.shape.size() == 2 && model.nodes[first.position].op == "MatMul") {
       std::swap(parameter.shape[0], parameter.shape[1]);
       parameter.isTransposed = true;
     }
     if (isLost)
       note("'" + tensor.name + "' is '" + name + "'" + (parameter.isTransposed ? ", transposed" : ""));
+    if (!isNamed)
+      nameless.insert(name);
+    unsigned position = UINT_MAX;
+    for (const Read &read : entry.reads) {
+      result.uses[{read.node, read.input}] = {(int)result.parameters.size(),
+                                              read.isTransposed != parameter.isTransposed};
+      position = std::min(position, read.position);
+    }
     accounted.insert(name);
+    taken.insert(name);
+    positions.push_back(position);
     result.parameters.push_back(std::move(parameter));
   }
 
-  /// Where the shape of a product's columns stands: the initializer behind an operand, and whether
-  /// transposes turn it around.
-  std::optional<std::pair<unsigned, bool>> findWeight(const Node &node, unsigned input) const {
-    if (!node.hasInput(input))
-      return std::nullopt;
-    auto initializer = initializers.find(node.inputs[input]);
-    if (initializer != initializers.end())
-      return std::make_pair(initializer->second, false);
-    auto producer = transposes.find(node.inputs[input]);
-    if (producer == transposes.end())
-      return std::nullopt;
-    return std::make_pair(producer->second, true);
-  }
-
-  /// Evidence of a folded norm: its buffers are listed, and a convolution stands in its scope.
-  void warnOfFoldedNorms() {
-    std::string modules, names;
-    for (const std::string &scope : norms.folded) {
-      modules += (modules.empty() ? "'" : ", '") + scope + "'";
-      for (const std::string &name : inScope.lookup(scope))
-        if (accounted.insert(name).second)
-          names += (names.empty() ? "'" : ", '") + name + "'";
-    }
-    if (!names.empty())
-      diagnostics.warning("the exporter folded the batch norms " + modules + " into the layers before them: " + names +
-                          " are not trained, and nothing is normalised over the batch; export with "
-                          "torch.onnx.export(model.train(), ..., dynamo=False, do_constant_folding=False, "
-                          "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics");
-  }
-
-  /// Gemm without its third input, MatMul without its Add, LayerNormalization without bias: where the
-  /// module has a bias that nothing else reads, it was zero at export.
   void restoreBiases() {
-    if (!hasSignature())
-      return;
-    for (unsigned n = 0; n < model.nodes.size(); ++n) {
-      const Node &node = model.nodes[n];
-      if (node.op == "Transpose" && node.hasInput(0) && initializers.contains(node.inputs[0]))
-        transposes[node.outputs[0]] = initializers[node.inputs[0]];
-      bool isNorm = node.op == "LayerNormalization";
-      if ((node.op != "Gemm" && node.op != "MatMul" && !isNorm) || node.hasInput(2))
-        continue;
-      std::string name = join(node.scope, "bias");
-      auto weight = findWeight(node, 1);
-      if (!order.contains(name) || accounted.contains(name) || !weight)
-        continue;
-      const std::vector<int64_t> &shape = model.initializers[weight->first].shape;
-      auto transB = node.attributes.find("transB");
-      bool turned = weight->second != (transB != node.attributes.end() && transB->second.i != 0);
-      if (shape.size() != (isNorm ? 1 : 2))
-        continue;
-      result.vanishedBiases[n] = (int)result.parameters.size();
-      result.parameters.push_back({name, {turned ? shape[0] : shape.back()}, -1, false});
-      accounted.insert(name);
-      note("'" + name + "' was dropped because it was zero: restored");
+    for (const VanishedBias &bias : findVanishedBiases(model, names, accounted)) {
+      result.vanishedBiases[bias.node] = (int)result.parameters.size();
+      result.parameters.push_back({bias.name, {bias.size}, -1, false});
+      positions.push_back(bias.node);
+      accounted.insert(bias.name), taken.insert(bias.name);
+      note("'" + bias.name + "' was dropped because it was zero: restored");
     }
   }
 
-  void sortBySignature() {
-    std::vector<int> sorted(result.parameters.size());
-    for (size_t i = 0; i < sorted.size(); ++i)
-      sorted[i] = (int)i;
-    llvm::sort(sorted, [&](int a, int b) {
-      return std::make_pair(rank(result.parameters[a].name), a) < std::make_pair(rank(result.parameters[b].name), b);
-    });
-    std::vector<Parameter> parameters;
-    std::vector<int> place(sorted.size());
-    for (int from : sorted) {
-      place[from] = (int)parameters.size();
-      parameters.push_back(result.parameters[from]);
+  /// A tied parameter may have been made in a module that never runs, such as a `shared` embedding that encoder and
+  /// decoder use as theirs: then the signature lists that name before all others of the tie, and PyTorch calls it so.
+  void nameUnread() {
+    for (const std::string &name : model.signature.parameters) {
+      if (accounted.contains(name))
+        continue;
+      Parameter *only = nullptr;
+      unsigned count = 0;
+      for (Parameter &parameter : result.parameters)
+        if (tiedFirst.contains(parameter.name) && names.rank(name) < names.rank(parameter.name) &&
+            splitName(name).second == splitName(parameter.name).second)
+          only = &parameter, ++count;
+      if (count != 1)
+        continue;
+      note("'" + only->name + "' is tied to '" + name + "': one parameter");
+      tied.push_back(only->name);
+      only->name = name;
+      accounted.insert(name);
     }
-    result.parameters = std::move(parameters);
-    for (auto &[use, parameter] : result.uses)
-      parameter = place[parameter];
-    for (auto &[node, parameter] : result.vanishedBiases)
-      parameter = place[parameter];
+  }
+
+  /// The parameter of this name, or a complaint that names the nearest.
+  std::optional<int> findParameter(StringRef key, const std::string &name) {
+    SmallVector<StringRef> all;
+    for (auto [i, parameter] : llvm::enumerate(result.parameters))
+      if (parameter.name == name)
+        return (int)i;
+      else
+        all.push_back(parameter.name);
+    auto nearest = xlc::findNearest(name, all);
+    diagnostics.error(key + " names '" + name + "', which is not a parameter" +
+                      (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+    return std::nullopt;
+  }
+
+  static std::string describeShape(ArrayRef<int64_t> shape) {
+    std::string text;
+    for (int64_t size : shape)
+      text += (text.empty() ? "" : ", ") + std::to_string(size);
+    return "[" + text + "]";
+  }
+
+  void tieAsAsked() {
+    for (const std::vector<std::string> &list : spec.tie)
+      for (const std::string &name : ArrayRef(list).drop_front()) {
+        std::optional<int> first = findParameter("tie", list.front()), other = findParameter("tie", name);
+        if (!first || !other || *first == *other)
+          continue;
+        Parameter &kept = result.parameters[*first], &gone = result.parameters[*other];
+        if (kept.shape != gone.shape)
+          diagnostics.error("tie needs parameters of one shape; '" + kept.name + "' is " + describeShape(kept.shape) +
+                            ", '" + gone.name + "' is " + describeShape(gone.shape));
+        else
+          replace(*other, *first);
+      }
+    for (const std::string &name : spec.untie)
+      if (!wasUntied.contains(name)) {
+        SmallVector<StringRef> all(tied.begin(), tied.end());
+        auto nearest = xlc::findNearest(name, all);
+        diagnostics.error("untie names '" + name + "', which is tied to nothing" +
+                          (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+      }
+  }
+
+  void replace(int from, int to) {
+    note("'" + result.parameters[from].name + "' is tied to '" + result.parameters[to].name + "', as the spec asks");
+    positions[to] = std::min(positions[to], positions[from]);
+    result.readInstead(from, to);
+    result.parameters[from].name.clear(); // sort() drops it
+  }
+
+  /// The signature's order; without one, the order of use.
+  void sort() {
+    std::vector<int> sorted;
+    for (size_t i = 0; i < result.parameters.size(); ++i)
+      if (!result.parameters[i].name.empty())
+        sorted.push_back((int)i);
+    auto orderOf = [&](int i) { return std::make_tuple(names.rank(result.parameters[i].name), positions[i], i); };
+    llvm::sort(sorted, [&](int a, int b) { return orderOf(a) < orderOf(b); });
+    result.keep(sorted);
+  }
+
+  void warn() {
+    std::vector<std::string> missing;
+    for (const std::string &name : model.signature.parameters)
+      if (!accounted.contains(name))
+        missing.push_back(name);
+    if (!missing.empty())
+      diagnostics.warning(
+          "the exporter lists " + Twine(missing.size()) + " of its " + Twine(model.signature.parameters.size()) +
+          " parameters that nothing in the graph reads, so that they are not trained: " + listNames(missing) +
+          "; the export computed with them once and for all: export with dynamic shapes, in training "
+          "form, or with optimize=False");
+    std::vector<std::string> madeUp;
+    for (const Parameter &parameter : result.parameters)
+      if (nameless.contains(parameter.name))
+        madeUp.push_back(parameter.name);
+    if (!madeUp.empty())
+      diagnostics.warning("the file does not name " + Twine(madeUp.size()) + " of its " +
+                          Twine(result.parameters.size()) + " parameters; they are called " + listNames(madeUp) +
+                          ": torch.onnx.export(..., dynamo=True) leaves their names");
+    if (!guessed.empty())
+      diagnostics.warning("these begin as one repeated number that the file holds once, and are taken as parameters of "
+                          "their own: " +
+                          listNames(guessed) + "; where they are one, say so with tie");
   }
 
   Model &model;
   const BatchNorms &norms;
+  const xlc::Spec &spec;
   Diagnostics &diagnostics;
   raw_ostream *notes;
+  ParameterNames names;
   ParameterPlan result;
-  StringMap<unsigned> initializers;            ///< by name
-  StringMap<unsigned> order;                   ///< of the signature's names
-  StringMap<SmallVector<std::string>> inScope; ///< the signature's names by module
-  StringMap<unsigned> transposes;              ///< value -> initializer that it is the transpose of
-  StringSet<> buffers, accounted;
-  std::vector<std::vector<Use>> uses; ///< per initializer
+  std::vector<std::vector<Read>> reads; ///< per initializer
+  std::vector<unsigned> positions;      ///< per parameter: the first node that reads it
+  std::map<unsigned, std::optional<float>> uniform;
+  StringSet<> accounted, taken, untied, wasUntied, tiedFirst, nameless;
+  std::vector<std::string> guessed, tied;
+  bool mayMerge = false;
 };
 
 } // namespace
 
-ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, Diagnostics &diagnostics,
-                                        raw_ostream *notes) {
-  return Planner(model, norms, diagnostics, notes).plan();
+ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
+                                        Diagnostics &diagnostics, raw_ostream *notes) {
+  return Planner(model, norms, spec, diagnostics, notes).plan();
 }

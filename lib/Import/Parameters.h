@@ -3,6 +3,7 @@
 #define XLC_IMPORT_PARAMETERS_H
 
 #include "BatchNorms.h"
+#include "xlc/Spec/Spec.h"
 #include <map>
 
 namespace xlc::onnx {
@@ -15,15 +16,30 @@ struct Parameter {
   Buffer buffer = Buffer::None;
 };
 
-struct ParameterPlan {
-  std::vector<Parameter> parameters;                 ///< in the order of the signature
-  std::map<std::pair<unsigned, unsigned>, int> uses; ///< (node, input) -> parameter
-  std::map<unsigned, int> vanishedBiases;            ///< node -> parameter to add to its result
-  std::vector<bool> isParameter;                     ///< per initializer; the others are constants
+/// What a node reads: a parameter, or its transpose.
+struct ParameterUse {
+  int parameter = 0;
+  bool isTransposed = false;
 };
 
-/// Finds out from signature, scopes, values and `norms`. Each thing undone is a line on `notes` (may be null).
-ParameterPlan planParameters(Model &model, const BatchNorms &norms, Diagnostics &diagnostics, llvm::raw_ostream *notes);
+struct ParameterPlan {
+  std::vector<Parameter> parameters; ///< in the order of the signature; without one, in the order of use; then buffers
+  std::map<std::pair<unsigned, unsigned>, ParameterUse> uses; ///< (node, input) -> parameter
+  std::map<unsigned, int> vanishedBiases;                     ///< node -> parameter to add to its result
+  std::vector<bool> isParameter;                              ///< per initializer; the others are constants
+
+  /// Keeps these parameters, in this order; nothing uses the others.
+  void keep(llvm::ArrayRef<int> order);
+  /// Appends the running averages.
+  void addBuffers(const Model &model, const BatchNorms &norms, Diagnostics &diagnostics);
+  /// What uses parameter `from` uses `to`.
+  void readInstead(int from, int to);
+};
+
+/// Finds out from signature, scopes, values and `norms`; `spec.tie` and `spec.untie` overrule. Each thing undone is a
+/// line on `notes` (may be null).
+ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+                             llvm::raw_ostream *notes);
 
 } // namespace xlc::onnx
 

@@ -2,16 +2,21 @@
 //
 // Everything in the file is hostile: sizes overflow, data is short, external files lie outside
 // the model's folder. An external file that is not there at all is fine (planning needs shapes
-// only); one that is there must hold what the file promises.
+// only); one that is there must hold what the file promises. Exporters also write constants in types
+// that xlc does not compute with (a float16 scale, an int16 axis); these are converted when they are read.
 #include "ReadTensor.h"
 
 #include "onnx.pb.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -32,18 +37,103 @@ struct OpenFile {
 };
 
 constexpr int64_t maximumBytes = int64_t(1) << 42;
+/// A type of ONNX: what its elements take in the file, and what they are read as (`isRead`).
+struct StoredType {
+  int number;
+  StringLiteral name;
+  int width = 0;
+  ElementType becomes = ElementType::Float;
+  bool isRead() const { return width != 0; }
+};
+constexpr StoredType storedTypes[] = {
+    {1, "float", 4, ElementType::Float},
+    {2, "uint8", 1, ElementType::Uint8},
+    {3, "int8", 1, ElementType::Int8},
+    {4, "uint16", 2, ElementType::Int64},
+    {5, "int16", 2, ElementType::Int64},
+    {6, "int32", 4, ElementType::Int32},
+    {7, "int64", 8, ElementType::Int64},
+    {8, "string"},
+    {9, "bool", 1, ElementType::Bool},
+    {10, "float16", 2, ElementType::Float},
+    {11, "double", 8, ElementType::Double},
+    {12, "uint32", 4, ElementType::Int64},
+    {13, "uint64"},
+    {14, "complex64"},
+    {15, "complex128"},
+    {16, "bfloat16", 2, ElementType::Float},
+    {17, "float8e4m3fn"},
+    {18, "float8e4m3fnuz"},
+    {19, "float8e5m2"},
+    {20, "float8e5m2fnuz"},
+    {21, "uint4"},
+    {22, "int4"},
+    {23, "float4e2m1"},
+};
+
+const StoredType *findStored(int number) {
+  const auto *row = llvm::find_if(storedTypes, [&](const StoredType &type) { return type.number == number; });
+  return row == std::end(storedTypes) ? nullptr : row;
+}
+
+int64_t storedWidth(const FileTensor &tensor) { return findStored(tensor.storedType)->width; }
 
 bool readShape(const ::onnx::TensorProto &proto, const std::string &what, FileTensor &tensor,
                Diagnostics &diagnostics) {
-  int64_t bytes = byteWidth((int)tensor.type);
+  if (proto.dims_size() > maximumRank)
+    return diagnostics.error(what + " has " + Twine(proto.dims_size()) + " dimensions, at most " + Twine(maximumRank) +
+                             " are supported"),
+           false;
+  // An empty tensor may have large dimensions, too: they are strides later.
+  int64_t bytes = std::max<int64_t>(storedWidth(tensor), byteWidth((int)tensor.type));
   for (int64_t size : proto.dims()) {
     if (size < 0)
       return diagnostics.error(what + " has a negative dimension, " + Twine(size)), false;
-    if (MulOverflow(bytes, size, bytes) || bytes > maximumBytes)
+    if (MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) || bytes > maximumBytes)
       return diagnostics.error(what + " is larger than 4 TiB"), false;
     tensor.shape.push_back(size);
   }
   return true;
+}
+
+float floatFromHalf(uint16_t bits) {
+  int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  float size = exponent == 0x1f
+                   ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
+               : exponent == 0 ? std::ldexp((float)fraction, -24)
+                               : std::ldexp((float)(fraction | 0x400), exponent - 25);
+  return bits & 0x8000 ? -size : size;
+}
+
+template <typename From, typename To, typename Convert> void convert(std::string &bytes, Convert convertOne) {
+  std::string result(bytes.size() / sizeof(From) * sizeof(To), '\0');
+  for (size_t i = 0; i < bytes.size() / sizeof(From); ++i) {
+    From from;
+    std::memcpy(&from, &bytes[i * sizeof(From)], sizeof(From));
+    To to = convertOne(from);
+    std::memcpy(&result[i * sizeof(To)], &to, sizeof(To));
+  }
+  bytes = std::move(result);
+}
+
+/// From the type that the file has to the one that xlc computes with.
+void convertStored(FileTensor &tensor) {
+  auto widen = [](auto value) { return (int64_t)value; };
+  switch (tensor.storedType) {
+  case 4:
+    return convert<uint16_t, int64_t>(tensor.bytes, widen);
+  case 5:
+    return convert<int16_t, int64_t>(tensor.bytes, widen);
+  case 12:
+    return convert<uint32_t, int64_t>(tensor.bytes, widen);
+  case 10:
+    return convert<uint16_t, float>(tensor.bytes, floatFromHalf);
+  case 16:
+    return convert<uint16_t, float>(tensor.bytes,
+                                    [](uint16_t bits) { return llvm::bit_cast<float>((uint32_t)bits << 16); });
+  default:
+    return;
+  }
 }
 
 template <typename T, typename Field> void appendBytes(std::string &bytes, const Field &field) {
@@ -59,18 +149,23 @@ void takeInlineBytes(::onnx::TensorProto &proto, FileTensor &tensor) {
     tensor.bytes = std::move(*proto.mutable_raw_data());
     return;
   }
-  switch (tensor.type) {
-  case ElementType::Float:
+  switch (tensor.storedType) {
+  case 1:
     return appendBytes<float>(tensor.bytes, proto.float_data());
-  case ElementType::Double:
+  case 11:
     return appendBytes<double>(tensor.bytes, proto.double_data());
-  case ElementType::Int64:
+  case 7:
     return appendBytes<int64_t>(tensor.bytes, proto.int64_data());
-  case ElementType::Int32:
+  case 12:
+    return appendBytes<uint32_t>(tensor.bytes, proto.uint64_data());
+  case 6:
     return appendBytes<int32_t>(tensor.bytes, proto.int32_data());
-  case ElementType::Uint8:
-  case ElementType::Int8:
-  case ElementType::Bool:
+  case 4:
+  case 5:
+  case 10:
+  case 16:
+    return appendBytes<uint16_t>(tensor.bytes, proto.int32_data());
+  default: // one byte each
     return appendBytes<uint8_t>(tensor.bytes, proto.int32_data());
   }
 }
@@ -108,8 +203,8 @@ bool readPlace(const ::onnx::TensorProto &proto, const std::string &what, std::s
              false;
     else if (entry.key() == "offset")
       tensor.offset = number;
-    else if (entry.key() == "length" && (int64_t)number != tensor.numBytes())
-      return diagnostics.error(what + " needs " + Twine(tensor.numBytes()) + " bytes, its external length is " +
+    else if (entry.key() == "length" && (int64_t)number != tensor.storedBytes())
+      return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, its external length is " +
                                Twine(number)),
              false;
   }
@@ -142,7 +237,7 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
   struct stat status{};
   if (problem || fstat(file.descriptor, &status) || !S_ISREG(status.st_mode))
     return diagnostics.error(what + " lies in '" + location + "', which cannot be read as a file"), false;
-  uint64_t end = tensor.offset + (uint64_t)tensor.numBytes();
+  uint64_t end = tensor.offset + (uint64_t)tensor.storedBytes();
   if (end < tensor.offset || end > (uint64_t)status.st_size)
     return diagnostics.error(what + " needs bytes " + Twine(tensor.offset) + " to " + Twine(end) + " of '" + location +
                              "', which has " + Twine((uint64_t)status.st_size)),
@@ -176,11 +271,18 @@ int64_t FileTensor::numElements() const {
   return count;
 }
 
+int64_t FileTensor::storedBytes() const { return numElements() * storedWidth(*this); }
+
+std::string xlc::onnx::nameOfType(int elementType) {
+  const StoredType *type = findStored(elementType);
+  return type ? type->name.str() : std::to_string(elementType);
+}
+
 bool FileTensor::load() {
   if (!isExternal || isAbsent || !bytes.empty())
     return !isAbsent;
   OpenFile input{open(file.c_str(), O_RDONLY | O_CLOEXEC)};
-  bytes.resize(numBytes());
+  bytes.resize(storedBytes());
   size_t done = 0;
   while (input.descriptor >= 0 && done < bytes.size()) {
     ssize_t count = pread(input.descriptor, bytes.data() + done, bytes.size() - done, offset + done);
@@ -188,25 +290,30 @@ bool FileTensor::load() {
       break;
     done += count;
   }
-  return done == bytes.size();
+  bool isWhole = done == bytes.size();
+  convertStored(*this);
+  return isWhole;
 }
 
 bool xlc::onnx::readTensor(::onnx::TensorProto &proto, const std::string &what, StringRef modelPath, FileTensor &tensor,
                            Diagnostics &diagnostics) {
   tensor.name = proto.name();
-  if (!byteWidth(proto.data_type()))
-    return diagnostics.error(what + " has element type " + Twine(proto.data_type()) +
-                             "; xlc reads float (1), uint8 (2), int8 (3), int32 (6), int64 (7), bool (9), double (11)"),
+  const StoredType *stored = findStored(proto.data_type());
+  if (!stored || !stored->isRead())
+    return diagnostics.error(what + " has element type " + nameOfType(proto.data_type()) +
+                             "; xlc reads float, double, float16, bfloat16, bool and integers but uint64"),
            false;
-  tensor.type = static_cast<ElementType>(proto.data_type());
+  tensor.type = stored->becomes;
+  tensor.storedType = stored->number;
   if (!readShape(proto, what, tensor, diagnostics))
     return false;
   if (proto.data_location() == ::onnx::TensorProto::EXTERNAL)
     return readExternal(proto, what, modelPath, tensor, diagnostics);
   takeInlineBytes(proto, tensor);
-  if ((int64_t)tensor.bytes.size() != tensor.numBytes())
-    return diagnostics.error(what + " needs " + Twine(tensor.numBytes()) + " bytes, the file has " +
+  if ((int64_t)tensor.bytes.size() != tensor.storedBytes())
+    return diagnostics.error(what + " needs " + Twine(tensor.storedBytes()) + " bytes, the file has " +
                              Twine(tensor.bytes.size())),
            false;
+  convertStored(tensor);
   return true;
 }

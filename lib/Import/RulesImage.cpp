@@ -218,8 +218,6 @@ bool xlc::onnx::importResize(NodeImport &n) {
   Value x = readFloats(n, 0);
   if (!x || !resampling.isKnown())
     return n.fail("needs floats, and a mode and coordinates that xlc knows; crops are not among them");
-  if (Formula::rankOf(x) > 20)
-    return n.fail("has more than 20 dimensions");
   Shape axes, sizes;
   SmallVector<double> scales;
   if (!readSizes(n, axes, scales, sizes))

@@ -1,16 +1,16 @@
 // What the embedded plan holds beside the `exec` program: names, shapes and initial values of parameters, hyper-
 // parameters, inputs, messages in bytes. From the compilation, one table at a time.
 #include "DescribePlan.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Estimate/Outside.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Runtime/Kernel.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -92,12 +92,13 @@ void describeGroups(ModuleOp module, plan::PlanT &plan) {
   }
 }
 
-/// The spec's data file of an input, as an absolute path; empty where there is none.
+/// The spec's data file of an input, as an absolute path; empty where there is none. Names come from the model and are
+/// no paths: one with a slash has a file only where the spec names it.
 std::string dataPath(const DataSpec &data, StringRef input) {
   llvm::SmallString<128> path;
   if (auto it = data.train.find(input.str()); it != data.train.end())
     path = it->second;
-  else if (!data.trainFolder.empty())
+  else if (!data.trainFolder.empty() && !input.contains('/'))
     llvm::sys::path::append(path, data.trainFolder, input + ".npy");
   if (!path.empty())
     llvm::sys::fs::make_absolute(path);

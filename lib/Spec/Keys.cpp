@@ -89,8 +89,12 @@ constexpr Key table[] = {
 
   {"trainable", Kind::Patterns, any, "", "[\"*\"]", "Patterns over parameter names; `!` excludes, the last one that matches decides.",
    [](Spec &s, const Value &v) { s.trainable = v.texts; }},
-  {"tie", Kind::Unsupported, any, "", "", "Names of one parameter, where the file lost it.", nullptr},
-  {"untie", Kind::Unsupported, any, "", "", "Names of parameters that the file wrongly holds as one.", nullptr},
+  {"tie", Kind::NameLists, any, "", "none",
+   "Lists of names that are one parameter, where the file lost that; the first name and its initial value stay.",
+   [](Spec &s, const Value &v) { s.tie = v.textLists; }},
+  {"untie", Kind::NameList, any, "", "none",
+   "Names of parameters that stand for themselves, though they begin equal to others and so were taken as tied.",
+   [](Spec &s, const Value &v) { s.untie = v.texts; }},
 
   {"optimizer", Kind::Section, any, "", "", "How parameters are updated, as PyTorch defines it.", nullptr},
   {"optimizer.type", Kind::Choice, any, "sgd|adam|adamw", "adamw", "The update rule.", setOptimizerType},
@@ -215,6 +219,10 @@ std::string describe(const Key &key) {
     return "a name";
   case Kind::Patterns:
     return "a list of patterns";
+  case Kind::NameList:
+    return "a list of names";
+  case Kind::NameLists:
+    return "a list of lists of names";
   case Kind::Bytes:
     return "a size above 0 with a unit";
   case Kind::BytesUnitsOrAuto:

@@ -25,6 +25,8 @@ enum class Kind {
   Choice,           ///< one of Key::choices
   Text,             ///< not empty
   Patterns,         ///< a list of patterns over parameter names
+  NameList,         ///< a list of names
+  NameLists,        ///< a list of lists of names
   Bytes,            ///< a size with a unit, within Key::range
   BytesUnitsOrAuto, ///< a size with a unit, a count without, or auto
   Folder,           ///< a path, relative to the spec file
@@ -50,6 +52,7 @@ struct Value {
   bool boolean = false;
   std::string text;
   std::vector<std::string> texts;
+  std::vector<std::vector<std::string>> textLists;
   std::vector<double> numbers;
   std::string name; ///< what stands for the `*`
   SpecLocation location;

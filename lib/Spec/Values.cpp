@@ -27,6 +27,8 @@ struct Reader {
   bool readText(const YamlNode &node, std::string &result);
   bool readNumbers(const YamlNode &node, std::vector<double> &result);
   bool readPatterns(const YamlNode &node, std::vector<std::string> &result);
+  bool readNames(const YamlNode &node, size_t atLeast, std::vector<std::string> &result);
+  bool readNameLists(const YamlNode &node, std::vector<std::vector<std::string>> &result);
   bool readPrefetch(const YamlNode &node, Value &result);
   bool read(const YamlNode &node, Value &result);
 };
@@ -147,6 +149,22 @@ bool Reader::readPatterns(const YamlNode &node, std::vector<std::string> &result
   });
 }
 
+bool Reader::readNames(const YamlNode &node, size_t atLeast, std::vector<std::string> &result) {
+  culprit = &node;
+  if (node.kind != YamlNode::Kind::Sequence || node.children.size() < atLeast)
+    return false;
+  return all_of(node.children, [&](const YamlNode &child) {
+    culprit = &child;
+    return readText(child, result.emplace_back());
+  });
+}
+
+bool Reader::readNameLists(const YamlNode &node, std::vector<std::vector<std::string>> &result) {
+  hint = "each inner list has two names or more, [[a, b], [c, d]]";
+  return node.kind == YamlNode::Kind::Sequence && !node.children.empty() &&
+         all_of(node.children, [&](const YamlNode &child) { return readNames(child, 2, result.emplace_back()); });
+}
+
 bool Reader::readPrefetch(const YamlNode &node, Value &result) {
   if (isPlain(node) && looksLikeInteger(node.text))
     return readInteger(node, result.integer);
@@ -175,6 +193,10 @@ bool Reader::read(const YamlNode &node, Value &result) {
     return readText(node, result.text);
   case Kind::Patterns:
     return readPatterns(node, result.texts);
+  case Kind::NameList:
+    return readNames(node, 1, result.texts);
+  case Kind::NameLists:
+    return readNameLists(node, result.textLists);
   case Kind::Bytes:
     return readBytes(node, result.integer);
   case Kind::BytesUnitsOrAuto:
@@ -215,7 +237,9 @@ std::optional<Value> readValue(const Key &key, StringRef shownPath, const YamlNo
   return std::nullopt;
 }
 
-std::optional<StringRef> findNearest(StringRef written, ArrayRef<StringRef> candidates) {
+} // namespace xlc::spec
+
+std::optional<StringRef> xlc::findNearest(StringRef written, ArrayRef<StringRef> candidates) {
   unsigned nearestDistance = std::max<size_t>(1, std::min<size_t>(written.size(), 24) / 3) + 1;
   std::optional<StringRef> nearest;
   for (StringRef candidate : candidates) {
@@ -227,5 +251,3 @@ std::optional<StringRef> findNearest(StringRef written, ArrayRef<StringRef> cand
   }
   return nearest;
 }
-
-} // namespace xlc::spec

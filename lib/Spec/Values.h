@@ -14,9 +14,6 @@ std::optional<Value> readValue(const Key &key, llvm::StringRef shownPath, const 
 /// What stands there, for a message: "'four'", "a list", "nothing".
 std::string describe(const YamlNode &node);
 
-/// The candidate nearest to what was written, if any is near enough to be what was meant.
-std::optional<llvm::StringRef> findNearest(llvm::StringRef written, llvm::ArrayRef<llvm::StringRef> candidates);
-
 } // namespace xlc::spec
 
 #endif

@@ -3,7 +3,8 @@
     mlp/logits, gpt2-tiny/{loss,logits} under AdamW and SGD, gpt2-tiny-ragged/{loss,logits} with clipping
   x dp 1, 2, 4 with one and two micro-batches; dp 8 with one; dp 4 in shard groups of 2
   x ZeRO stages 0 to 3; and at dp 1 without raising
-    cnn/logits-torchscript-train at dp 1 with one micro-batch: elsewhere `xlc verify` compares (test/Driver)
+
+Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3.
 
 Stages 2 and 3 shard everything in small buckets: by default these models would stay resident, in one bucket.
 """
@@ -21,6 +22,17 @@ MODELS = [
     ("gpt2-tiny", "logits", "sgd"),
     ("gpt2-tiny-ragged", "loss", "adamw-clip"),
     ("gpt2-tiny-ragged", "logits", "adamw-clip"),
+]
+
+FURTHER = [
+    ("gpt2-tiny", "external/loss", "sgd"),
+    ("gpt2-tiny", "logits-torchscript", "adamw"),
+    ("gpt2-tiny", "loss-torchscript", "adamw"),
+    ("gpt2-tiny", "loss-torchscript", "sgd"),
+    ("gpt2-tiny", "loss-unoptimized", "adamw"),
+    ("gpt2-tiny", "loss-unoptimized", "sgd"),
+    ("gpt2-tiny-odd", "logits", "sgd"),
+    ("gpt2-tiny-odd", "loss", "sgd"),
 ]
 
 
@@ -46,7 +58,8 @@ class Case:
                 f"micro-batches {self.micro_batches}{raising}")
 
 
-# Batch norm couples the samples of a batch: PyTorch's trace is that of one rank with one micro-batch.
+# Batch norm couples the samples of a batch: PyTorch's trace is that of one rank with one micro-batch; elsewhere
+# `xlc verify` compares (test/Driver).
 BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for stage in (0, 3)]
 
 
@@ -61,12 +74,22 @@ def list_layouts():
     return layouts
 
 
+def list_basic_cases():
+    return [Case(*model, **layout) for model in MODELS for layout in list_layouts()]
+
+
+def list_further_cases():
+    return [Case(*model, dp=dp, stage=stage) for model in FURTHER for dp in (1, 4) for stage in (0, 3)]
+
+
 def list_cases():
-    return [Case(*model, **layout) for model in MODELS for layout in list_layouts()] + BATCH_NORM
+    return list_basic_cases() + list_further_cases() + BATCH_NORM
 
 
 def sample_cases():
-    """Thirty of them, always the same, and one with batch norm. The stride was chosen so that the thirty are different
-    layouts, among them every stage at every dp, with four cases or more of each model."""
-    cases = [Case(*model, **layout) for model in MODELS for layout in list_layouts()]
-    return [cases[index * 94 % len(cases)] for index in range(30)] + BATCH_NORM[:1]
+    """Thirty of the basic ones, always the same. The stride was chosen so that they are thirty different layouts, among
+    them every stage at every dp, with four cases or more of each model. And of each further model one layout or the
+    other."""
+    cases = list_basic_cases()
+    return ([cases[index * 94 % len(cases)] for index in range(30)] +
+            [case for index, case in enumerate(list_further_cases()) if index % 5 == 3] + BATCH_NORM[:1])

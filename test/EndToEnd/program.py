@@ -58,7 +58,7 @@ def spec_of(setting, case, trace):
     is_language = case.folder not in ("mlp", "cnn")
     if is_language:
         spec["dims"] = {"sequence": SEQUENCE}
-    if case.model.startswith("logits"):
+    if "logits" in case.model:
         spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": is_language}
     return spec
 

@@ -9,11 +9,14 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import time
 
 import cases
+import compare
 import files
 import program
+import renumber
 
 GPT = ("gpt2-tiny", "loss", "sgd")
 MLP = ("mlp", "logits", "sgd")
@@ -226,6 +229,46 @@ def installed_prefix_works(setting):
         yield "the documents are not installed"
 
 
+def plan_of(setting, folder, model, spec):
+    """What a plan costs, without the names in it."""
+    path = folder / "spec.yaml"
+    path.write_text("".join(f"{key}: {program.to_yaml(value)}\n" for key, value in spec.items()))
+    command = [setting.xlc, "plan", model, "--spec", path, "--json"]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    for group in report["groups"]:
+        del group["memory"]["peak"]
+    return report["groups"], report["traffic_of_all_ranks"]
+
+
+def names_do_not_matter(setting):
+    """A copy with numbers for names and without metadata: the same bytes, traffic and losses."""
+    for folder, model, trace_name in cases.FURTHER:
+        if "torchscript" not in model and "unoptimized" not in model:
+            continue
+        case = cases.Case(folder, model, trace_name, dp=2, stage=3)
+        trace = program.read_trace(setting, case)
+        spec = program.spec_of(setting, case, trace)
+        scratch = setting.scratch / f"numbers-{folder}-{model}-{trace_name}"
+        scratch.mkdir()
+        copy, numbers = renumber.renumber((setting.models / folder / f"{model}.onnx").read_bytes())
+        (scratch / "numbers.onnx").write_bytes(copy)
+        renamed = json.loads(json.dumps(spec, default=str))
+        renamed["data"]["train"] = {numbers.get(name, name): path for name, path in spec["data"]["train"].items()}
+        for key in ("logits", "labels"):
+            if "loss" in spec:
+                renamed["loss"][key] = numbers.get(spec["loss"][key], spec["loss"][key])
+        found = []
+        for tag, path, text in (("names", setting.models / folder / f"{model}.onnx", spec),
+                                ("numbers", scratch / "numbers.onnx", renamed)):
+            trained = program.Program(setting, f"{scratch.name}/{tag}", path, text)
+            trained.train(5)
+            found.append((plan_of(setting, trained.folder, path, text), trained.losses()))
+        if found[0][0] != found[1][0]:
+            yield f"{folder}/{model}: the plans differ: {found[0][0]} and {found[1][0]}"
+        if any(compare.relative(one, other) > 1e-6 for one, other in zip(found[0][1], found[1][1])):
+            yield f"{folder}/{model}: losses differ: {found[0][1]} and {found[1][1]}"
+
+
 PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     same_bits_in_all_stages,
     same_bits_in_two_runs,
@@ -241,4 +284,5 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     saved_parameters_go_on,
     random_values_do_not_depend_on_the_layout,
     installed_prefix_works,
+    names_do_not_matter,
 )]

@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 
+import graph
 import mutate
 
 SECONDS, BYTES = 10, 2 << 30
@@ -25,9 +26,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAIRS = [(ROOT / "examples" / model, ROOT / "examples" / spec) for model, spec in [
     ("mlp/logits.onnx", "mlp/zero3.yaml"), ("mlp/logits.onnx", "mlp/ddp.yaml"), ("mlp/logits.onnx", "mlp/zero2.yaml"),
     ("gpt2/loss.onnx", "gpt2/zero3.yaml"), ("gpt2/loss.onnx", "gpt2/zero1.yaml"), ("gpt2/logits.onnx", "gpt2/logits.yaml")]]
+PAIRS += [(ROOT / "test" / "Inputs" / "models" / "gpt2-tiny" / f"{model}.onnx", ROOT / "examples" / "gpt2" / "zero1.yaml")
+          for model in ("loss-torchscript", "loss-unoptimized")]
 KINDS = [("spec bytes", True, mutate.mutate_bytes), ("spec structure", True, mutate.mutate_spec),
          ("model bytes", False, mutate.mutate_bytes), ("model structure", False, mutate.mutate_model),
-         ("model structure", False, mutate.mutate_model)]  # twice: there is the most to find
+         ("model graph", False, graph.mutate_graph),
+         ("model graph", False, graph.mutate_graph)]  # twice: there is the most to find
 
 
 class Mutant:

@@ -11,10 +11,10 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 # message -> {field number: message}
 SCHEMA = {
     "Model": {7: "Graph", 8: "Opset", 14: "Entry", 25: "Function"},
-    "Function": {7: "Node", 9: "Opset"},
+    "Function": {7: "Node", 9: "Opset", 11: "Attribute"},
     "Graph": {1: "Node", 5: "Tensor", 11: "Value", 12: "Value", 13: "Value", 15: "Sparse", 16: "Entry"},
     "Node": {5: "Attribute", 9: "Entry"},
-    "Attribute": {5: "Tensor"},
+    "Attribute": {5: "Tensor", 6: "Graph"},
     "Tensor": {13: "Entry", 16: "Entry"},
     "Sparse": {1: "Tensor", 2: "Tensor"},
     "Value": {2: "Type"},

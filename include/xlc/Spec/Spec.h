@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -78,6 +79,8 @@ struct Spec {
   LossSpec loss;
   InitSpec init;
   std::vector<std::string> trainable = {"*"};
+  std::vector<std::vector<std::string>> tie; ///< names of one parameter each, the first of which stays
+  std::vector<std::string> untie;            ///< names of parameters that stand for themselves
   OptimizerSpec optimizer;
   ZeroSpec zero;
   DataSpec data;
@@ -104,6 +107,9 @@ std::optional<Spec> readSpec(llvm::StringRef path, llvm::raw_ostream &errors);
 
 /// The same on text that is already in memory; `path` is used for messages and relative files.
 std::optional<Spec> parseSpec(llvm::StringRef text, llvm::StringRef path, llvm::raw_ostream &errors);
+
+/// Of `candidates`, the one that is spelled nearly as `written`; none when they are all too far.
+std::optional<llvm::StringRef> findNearest(llvm::StringRef written, llvm::ArrayRef<llvm::StringRef> candidates);
 
 /// docs/Spec.md, from the table that validates.
 void printSpecDocumentation(llvm::raw_ostream &out);

@@ -54,15 +54,20 @@ void convertTo(plan::Element element, NpyType type, const char *from, uint64_t c
   }
 }
 
+/// A name comes from the model and is no path: one with a slash has no file in a folder, only one that is given.
+std::string pathIn(const std::string &folder, const std::string &name) {
+  return name.find('/') == std::string::npos ? fmt::format("{}/{}.npy", folder, name) : "";
+}
+
 std::string findPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
                      const std::string &folder) {
   if (auto it = files.find(input.name); it != files.end())
     return it->second;
   if (!folder.empty())
-    return fmt::format("{}/{}.npy", folder, input.name);
+    return pathIn(folder, input.name);
   if (!input.path.empty() || plan.data.empty())
     return input.path;
-  return fmt::format("{}/{}.npy", plan.data, input.name);
+  return pathIn(plan.data, input.name);
 }
 
 void checkShape(const plan::InputT &input, const NpyFile &file) {

@@ -198,6 +198,9 @@ CASTS = [
     Case("Cast", X, to=11, want=cast("d", float)),
     Case("Cast", reals([3], kind="d"), to=1, want=cast("f", float)),
     Case("Cast", X, to=1, want=lambda x: x),
+    Case("CastLike", floats(-2.7, -0.5, 0, 0.5, 2.7), ints(1, 2), want=lambda x, like: cast("i", int)(x)),
+    Case("CastLike", ints(-3, 0, 2), reals([2, 2]), want=lambda x, like: cast("f", float)(x)),
+    Case("CastLike", few([4]), bools([1]), since=15, want=lambda x, like: cast("b", bool)(x)),
     Case("Identity", X, want=lambda x: x),
 ]
 

@@ -161,6 +161,11 @@ def agree(actual, wanted):
     return actual == wanted or abs(actual - wanted) <= LIMIT * max(1, abs(actual), abs(wanted))
 
 
+# Lists of tensors and branches have no values of their own: sequences.test and branches.test.
+TESTED_BY_THEIR_IR = {"ConcatFromSequence", "If", "SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceErase",
+                      "SequenceInsert", "SequenceLength", "SplitToSequence"}
+
+
 def find_operators():
     """What `xlc docs operators` says that each becomes."""
     page = run(["xlc", "docs", "operators"]).split("## Left out")[0]
@@ -172,7 +177,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     operators = find_operators()
     complaints, count = [], 0
-    for op in sorted(operators.keys() - {case.op for case in CASES}):
+    for op in sorted(operators.keys() - {case.op for case in CASES} - TESTED_BY_THEIR_IR):
         complaints.append(f"{op} has no case")
     for opset in OPSETS:
         for is_known in (False, True):

@@ -1,0 +1,56 @@
+// PyTorch's name of what a node reads. See ParameterNames.cpp for the evidence.
+#ifndef XLC_IMPORT_PARAMETERNAMES_H
+#define XLC_IMPORT_PARAMETERNAMES_H
+
+#include "Model.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace xlc::onnx {
+
+/// An initializer that a node reads, or an `Identity` of one.
+struct Read {
+  unsigned node = 0, input = 0;
+  std::string name;          ///< of the parameter; empty for a constant
+  std::string place;         ///< module or operator, and operand; without a signature only
+  bool isNamed = false;      ///< the file says this name; else it was made up
+  bool isAlias = false;      ///< read by an Identity, which the old exporter leaves where it merged
+  bool isSibling = false;    ///< an alias whose name says that it is a parameter of its own
+  bool isPassive = false;    ///< asks for the shape only
+  bool isTransposed = false; ///< the node reads the transpose of the initializer
+  unsigned position = 0;     ///< of the node that computes with it
+};
+
+class ParameterNames {
+public:
+  explicit ParameterNames(const Model &model);
+
+  bool hasSignature() const { return !model.signature.parameters.empty(); }
+  /// Position in the signature's list; the largest number for a name that is not there.
+  unsigned rank(llvm::StringRef name) const;
+  /// What reads each initializer, in the order of the nodes.
+  std::vector<std::vector<Read>> findReads() const;
+  /// Whether the file keeps this initializer under PyTorch's name.
+  bool isOwnName(llvm::StringRef name) const;
+
+private:
+  Read describe(unsigned node, unsigned input, const FileTensor &tensor) const;
+  std::string findListed(const Node &node, unsigned input, const FileTensor &tensor) const;
+  std::string compose(unsigned node, unsigned input) const;
+  void followAliases();
+
+  const Model &model;
+  llvm::StringMap<unsigned> initializers;             ///< by name
+  llvm::StringMap<unsigned> order;                    ///< of the signature's names
+  llvm::StringMap<std::vector<std::string>> inModule; ///< the signature's names by module
+  llvm::StringSet<> buffers;
+  llvm::StringMap<std::pair<unsigned, unsigned>> aliasReaders; ///< alias -> the first (node, input) that uses it
+  std::vector<unsigned> numbers;                               ///< of the nodes that read initializers, per operator
+};
+
+/// "a.b" for module "a" and name "b", and the other way around.
+std::string joinName(llvm::StringRef module, llvm::StringRef name);
+std::pair<llvm::StringRef, llvm::StringRef> splitName(llvm::StringRef name);
+
+} // namespace xlc::onnx
+
+#endif

@@ -1,0 +1,132 @@
+// Compares initializers that may be gigabytes in files: a few elements of each are looked at, and whole tensors are
+// read only where these agree. Each tensor is looked at a fixed number of times, so that the work is linear in the
+// model.
+#include "TensorValues.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace xlc::onnx;
+
+namespace {
+
+constexpr size_t chunk = 1 << 16;
+constexpr int64_t comparedBytes = int64_t(1) << 28; ///< of a larger tensor this much is compared, or samples
+constexpr int samples = 64;
+constexpr size_t maximumRivals = 8;
+
+/// The bytes of a tensor, wherever they are.
+class Bytes {
+public:
+  explicit Bytes(const FileTensor &tensor) : tensor(tensor) {
+    if (tensor.isExternal && !tensor.isAbsent)
+      descriptor = open(tensor.file.c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  Bytes(const Bytes &) = delete;
+  ~Bytes() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+
+  bool read(int64_t at, size_t count, char *to) const {
+    if (!tensor.isExternal)
+      return std::memcpy(to, tensor.bytes.data() + at, count), true;
+    return descriptor >= 0 && pread(descriptor, to, count, (off_t)(tensor.offset + at)) == (ssize_t)count;
+  }
+  float element(int64_t index) const {
+    float value = 0;
+    read(index * 4, 4, reinterpret_cast<char *>(&value));
+    return value;
+  }
+
+private:
+  const FileTensor &tensor;
+  int descriptor = -1;
+};
+
+bool hasFloats(const FileTensor &tensor) {
+  return tensor.storedType == 1 && !tensor.isAbsent && tensor.numElements() > 0;
+}
+
+/// Some elements and the shape of a matrix, or of its transpose.
+size_t sampleMatrix(const FileTensor &tensor, bool transposes) {
+  Bytes bytes(tensor);
+  int64_t rows = tensor.shape[transposes], columns = tensor.shape[!transposes];
+  size_t hash = hash_combine(rows, columns);
+  for (int i = 0; i < samples; ++i) {
+    int64_t row = (int64_t)(0x9e3779b97f4a7c15u * (i + 1) >> 33) % rows;
+    int64_t column = (int64_t)(0xc2b2ae3d27d4eb4fu * (i + 1) >> 33) % columns;
+    hash = hash_combine(
+        hash, llvm::bit_cast<uint32_t>(bytes.element(transposes ? column * rows + row : row * columns + column)));
+  }
+  return hash;
+}
+
+bool isEqual(FileTensor &a, FileTensor &b, bool isTransposed) {
+  if (a.shape[0] != b.shape[isTransposed] || a.shape[1] != b.shape[!isTransposed])
+    return false;
+  if (a.storedBytes() > comparedBytes)
+    return true;
+  if (!a.load() || !b.load())
+    return false;
+  bool equal = !isTransposed && a.bytes == b.bytes;
+  if (isTransposed) {
+    int64_t rows = a.shape[0], columns = a.shape[1];
+    equal = true;
+    for (int64_t r = 0; equal && r < rows; ++r)
+      for (int64_t c = 0; equal && c < columns; ++c)
+        equal = std::memcmp(&a.bytes[(r * columns + c) * 4], &b.bytes[(c * rows + r) * 4], 4) == 0;
+  }
+  a.unload(), b.unload();
+  return equal;
+}
+
+} // namespace
+
+std::optional<float> xlc::onnx::findOneValue(const FileTensor &tensor) {
+  if (!hasFloats(tensor))
+    return std::nullopt;
+  Bytes bytes(tensor);
+  float first = bytes.element(0);
+  std::vector<char> buffer(chunk);
+  for (int64_t at = 0, size = std::min(tensor.storedBytes(), comparedBytes); at < size; at += chunk) {
+    size_t count = (size_t)std::min<int64_t>(chunk, size - at);
+    if (!bytes.read(at, count, buffer.data()) || std::memcmp(buffer.data(), &first, 4) != 0 ||
+        std::memcmp(buffer.data(), buffer.data() + 4, count - 4) != 0)
+      return std::nullopt;
+  }
+  return first;
+}
+
+std::vector<std::optional<Twin>> xlc::onnx::findTwins(std::vector<FileTensor> &tensors,
+                                                      const std::vector<unsigned> &asked,
+                                                      const std::vector<unsigned> &candidates) {
+  auto isMatrix = [&](unsigned i) { return hasFloats(tensors[i]) && tensors[i].shape.size() == 2; };
+  DenseMap<size_t, SmallVector<unsigned, 1>> known;
+  auto add = [&](unsigned i) {
+    auto &rivals = known[sampleMatrix(tensors[i], false) >> 2];
+    if (rivals.size() < maximumRivals)
+      rivals.push_back(i);
+  };
+  for (unsigned i : candidates)
+    if (isMatrix(i))
+      add(i);
+  std::vector<std::optional<Twin>> twins;
+  for (unsigned i : asked) {
+    std::optional<Twin> &twin = twins.emplace_back();
+    if (!isMatrix(i) || findOneValue(tensors[i]))
+      continue;
+    for (bool isTransposed : {false, true})
+      if (auto found = known.find(sampleMatrix(tensors[i], isTransposed) >> 2); !twin && found != known.end())
+        for (unsigned rival : found->second)
+          if (!twin && isEqual(tensors[i], tensors[rival], isTransposed))
+            twin = Twin{rival, isTransposed};
+    if (!twin)
+      add(i);
+  }
+  return twins;
+}
