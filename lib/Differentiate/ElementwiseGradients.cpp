@@ -76,6 +76,12 @@ LogicalResult gradients::tanh(GradientBuilder &b, Operation *op, ValueRange dy) 
   return success();
 }
 
+LogicalResult gradients::sigmoid(GradientBuilder &b, Operation *op, ValueRange dy) { // dy y (1 - y)
+  Value y = op->getResult(0);
+  b.contribute(0, product(b, dy[0], product(b, y, difference(b, b.splat(typeOf(y), 1), y))));
+  return success();
+}
+
 LogicalResult gradients::erf(GradientBuilder &b, Operation *op, ValueRange dy) { // dy 2/sqrt(pi) exp(-x^2)
   Value x = op->getOperand(0);
   Value bell = b.create<ExpOp>(x.getType(), negated(b, product(b, x, x)));

@@ -79,6 +79,12 @@ LogicalResult gradients::gelu(GradientBuilder &b, Operation *op, ValueRange dy) 
   return success();
 }
 
+LogicalResult gradients::silu(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto silu = cast<SiluOp>(op);
+  b.contribute(0, b.create<SiluBackwardOp>(silu.getType(), silu.getX(), dy[0]));
+  return success();
+}
+
 LogicalResult gradients::layerNorm(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto norm = cast<LayerNormOp>(op);
   if (failed(expectUnused(op, dy[1], "the mean of a layer norm")) ||
@@ -96,14 +102,28 @@ LogicalResult gradients::layerNorm(GradientBuilder &b, Operation *op, ValueRange
   return success();
 }
 
+LogicalResult gradients::rmsNorm(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto norm = cast<RmsNormOp>(op);
+  if (failed(expectUnused(op, dy[1], "the deviation of an RMS norm")))
+    return failure();
+  if (b.isNeeded(0))
+    b.contribute(
+        0, b.create<RmsNormBackwardOp>(norm.getX().getType(), norm.getX(), norm.getWeight(), norm.getRstd(), dy[0]));
+  if (b.isNeeded(1))
+    b.contribute(1, b.create<RmsNormWeightBackwardOp>(norm.getWeight().getType(), norm.getX(), norm.getRstd(), dy[0]));
+  return success();
+}
+
 LogicalResult gradients::attention(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto attention = cast<AttentionOp>(op);
   if (failed(expectUnused(op, dy[1], "the log-sum-exp of attention")))
     return failure();
-  auto backward =
-      b.create<AttentionBackwardOp>(attention.getQ().getType(), attention.getK().getType(), attention.getV().getType(),
-                                    attention.getMask(), attention.getQ(), attention.getK(), attention.getV(),
-                                    attention.getOut(), attention.getLse(), dy[0], attention.getScale());
+  if (attention.getBias() && b.isNeeded(3))
+    return op->emitError("the gradient of attention's bias is not defined");
+  auto backward = b.create<AttentionBackwardOp>(
+      attention.getQ().getType(), attention.getK().getType(), attention.getV().getType(), attention.getMaskAttr(),
+      attention.getQ(), attention.getK(), attention.getV(), attention.getOut(), attention.getLse(), dy[0],
+      attention.getBias(), attention.getScaleAttr(), attention.getWindowAttr(), attention.getUniformAttr());
   for (unsigned i : {0u, 1u, 2u})
     b.contribute(i, backward->getResult(i));
   return success();

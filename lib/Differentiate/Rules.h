@@ -15,6 +15,7 @@ XLC_RULE(log);
 XLC_RULE(sqrt);
 XLC_RULE(tanh);
 XLC_RULE(erf);
+XLC_RULE(sigmoid);
 XLC_RULE(sin);
 XLC_RULE(cos);
 XLC_RULE(atan);
@@ -47,7 +48,9 @@ XLC_RULE(convolutionTranspose);
 XLC_RULE(maxPool);
 XLC_RULE(softmax);
 XLC_RULE(gelu);
+XLC_RULE(silu);
 XLC_RULE(layerNorm);
+XLC_RULE(rmsNorm);
 XLC_RULE(attention);
 XLC_RULE(crossEntropy);
 #undef XLC_RULE

@@ -56,6 +56,10 @@ plan::AttentionT attentionOf(const runtime::AttentionShape &shape) {
     result.dout = strides(shape.dout);
     result.dq = strides(shape.dq), result.dk = strides(shape.dk), result.dv = strides(shape.dv);
   }
+  result.window = shape.window, result.uniform = shape.uniform;
+  result.bias_kind = (plan::BiasKind)shape.biasKind;
+  if (shape.biasKind != runtime::AttentionBias::None)
+    result.bias = std::make_unique<plan::BiasStrides>(shape.bias.batch, shape.bias.head, shape.bias.query);
   return result;
 }
 

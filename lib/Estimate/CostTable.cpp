@@ -29,21 +29,28 @@ int64_t contract(Operation *op) {
   return 2 * combinations;
 }
 
-/// Two products over queries x keys, of d and of e features; a causal mask leaves half of them.
-int64_t attentionProducts(Value q, Value k, Value v, graph::Mask mask) {
-  int64_t scores = shapeOf(q)[0] * shapeOf(q)[2] * shapeOf(q)[1] * shapeOf(k)[1];
-  int64_t flops = 2 * scores * (shapeOf(q)[3] + shapeOf(v)[3]);
-  return mask == graph::Mask::causal ? flops / 2 : flops;
+/// Pairs of a query and a key that causality and the window leave; a causal mask alone counts as half of all.
+int64_t countPairs(int64_t queries, int64_t keys, bool isCausal, int64_t window) {
+  if (window == 0)
+    return isCausal ? queries * keys / 2 : queries * keys;
+  int64_t pairs = 0;
+  for (int64_t i = 0; i < queries; ++i) {
+    int64_t begin = std::max<int64_t>(0, i - window + 1), end = std::min(keys, isCausal ? i + 1 : i + window);
+    pairs += std::max<int64_t>(0, end - begin);
+  }
+  return pairs;
 }
-int64_t attention(Operation *op) {
-  auto forward = cast<graph::AttentionOp>(op);
-  return attentionProducts(forward.getQ(), forward.getK(), forward.getV(), forward.getMask());
+
+/// Two products over queries x keys, of d and of e features.
+template <typename OpT> int64_t attentionProducts(OpT op) {
+  ArrayRef<int64_t> q = shapeOf(op.getQ());
+  int64_t pairs =
+      countPairs(q[1], shapeOf(op.getK())[1], op.getMask() == graph::Mask::causal, (int64_t)op.getWindow().value_or(0));
+  return 2 * q[0] * q[2] * pairs * (q[3] + shapeOf(op.getV())[3]);
 }
+int64_t attention(Operation *op) { return attentionProducts(cast<graph::AttentionOp>(op)); }
 /// Five products instead of two: the scores again, and the gradients of both factors of both.
-int64_t attentionBackward(Operation *op) {
-  auto backward = cast<graph::AttentionBackwardOp>(op);
-  return attentionProducts(backward.getQ(), backward.getK(), backward.getV(), backward.getMask()) * 5 / 2;
-}
+int64_t attentionBackward(Operation *op) { return attentionProducts(cast<graph::AttentionBackwardOp>(op)) * 5 / 2; }
 
 /// Operations per element of sgd (with decay and momentum) and of adam.
 int64_t optimizerStep(Operation *op) {
@@ -116,6 +123,12 @@ constexpr CostRow rows[] = {
     {"graph.convolution_weight_backward", convolutionWeightBackward, /*isMatrix=*/true},
     {"graph.max_pool", maxPool},
     {"graph.max_pool_backward", maxPoolBackward},
+    {"graph.sigmoid", perResult<3>},
+    {"graph.silu", perResult<4>},
+    {"graph.silu_backward", perResult<7>},
+    {"graph.rms_norm", perResult<4>},
+    {"graph.rms_norm_backward", perResult<8>},
+    {"graph.rms_norm_weight_backward", perOperand<3>},
     {"graph.softmax", perResult<5>},
     {"graph.gelu", perResult<8>},
     {"graph.gelu_backward", perResult<14>},

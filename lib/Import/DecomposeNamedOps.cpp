@@ -119,6 +119,23 @@ Results expandGelu(Operation *op, Expansion &e) {
   return {e.mul(e.mul(x, e.number(0.5, x)), e.add(inner, e.number(1, x)))};
 }
 
+/// 1 / (1 + e^-x).
+Value sigmoid(Value x, Expansion &e) {
+  return e.div(e.number(1, x), e.add(e.number(1, x), e.unary<graph::ExpOp>(e.unary<graph::NegOp>(x))));
+}
+
+Results expandSigmoid(Operation *op, Expansion &e) { return {sigmoid(op->getOperand(0), e)}; }
+
+Results expandSilu(Operation *op, Expansion &e) { return {e.mul(op->getOperand(0), sigmoid(op->getOperand(0), e))}; }
+
+Results expandRmsNorm(Operation *op, Expansion &e) {
+  auto norm = cast<graph::RmsNormOp>(op);
+  Value x = norm.getX(), squares = e.meanLast(e.mul(x, x));
+  Value deviation = e.unary<graph::SqrtOp>(e.add(squares, e.number(norm.getEpsilon().convertToDouble(), squares)));
+  Value rstd = e.div(e.number(1, deviation), deviation);
+  return {e.mul(e.mul(x, e.alongLast(rstd, x)), e.broadcast(norm.getWeight(), shapeOf(x))), rstd};
+}
+
 Results expandLayerNorm(Operation *op, Expansion &e) {
   auto norm = cast<graph::LayerNormOp>(op);
   Value x = norm.getX(), mean = e.meanLast(x);
@@ -152,6 +169,35 @@ Results expandCrossEntropy(Operation *op, Expansion &e) {
   return {e.reduceAll(rows), e.reduceAll(counted), e.convert(lse, loss.getLse().getType())};
 }
 
+/// Which of [queries, keys] causality and the window leave; null: all.
+Value visibleKeys(graph::AttentionOp op, int64_t queries, int64_t keys, Expansion &e) {
+  Type index = e.builder.getI32Type();
+  Value query = e.iota({queries, keys}, index, 0), key = e.iota({queries, keys}, index, 1), visible;
+  auto require = [&](Value condition) { visible = visible ? e.binary<graph::AndOp>(visible, condition) : condition; };
+  if (op.getMask() == graph::Mask::causal)
+    require(e.compare(graph::Predicate::le, key, query));
+  if (op.getWindow()) {
+    Value distance = e.unary<graph::AbsOp>(e.sub(query, key));
+    require(e.compare(graph::Predicate::lt, distance, e.number((double)*op.getWindow(), distance)));
+  }
+  return visible;
+}
+
+/// The scores [batch, heads, queries, keys] with what the op's bias and mask make of them.
+Value maskScores(graph::AttentionOp op, Value scores, Expansion &e) {
+  Value bias = op.getBias();
+  bool isBoolean = bias && typeOf(bias).getElementType().isInteger(1);
+  bool leavesNone = isBoolean && !op.getUniform();
+  Value forbidden = e.number(leavesNone ? -INFINITY : -3.4028234663852886e38, scores);
+  if (bias)
+    bias = shapeOf(bias) == shapeOf(scores) ? bias : e.broadcast(bias, shapeOf(scores));
+  if (bias)
+    scores = isBoolean ? e.select(bias, scores, forbidden) : e.add(scores, bias);
+  if (Value visible = visibleKeys(op, shapeOf(scores)[2], shapeOf(scores)[3], e))
+    scores = e.select(e.broadcast(visible, shapeOf(scores)), scores, forbidden);
+  return scores;
+}
+
 Results expandAttention(Operation *op, Expansion &e) {
   auto attention = cast<graph::AttentionOp>(op);
   Value q = attention.getQ(), k = attention.getK(), v = attention.getV();
@@ -161,14 +207,15 @@ Results expandAttention(Operation *op, Expansion &e) {
   q = e.reshape(q, {batch, queries, groups, members, shapeOf(q)[3]});
   Value scores = e.contract("bqgmd,bkgd->bgmqk", q, k, {batch, groups, members, queries, keys});
   scores = e.mul(scores, e.number(attention.getScale().convertToDouble(), scores));
-  if (attention.getMask() == graph::Mask::causal) {
-    Value query = e.iota({queries, keys}, e.builder.getI32Type(), 0),
-          key = e.iota({queries, keys}, e.builder.getI32Type(), 1);
-    Value isPast = e.broadcast(e.compare(graph::Predicate::le, key, query), shapeOf(scores));
-    scores = e.select(isPast, scores, e.number(-3.4028234663852886e38, scores));
+  scores = maskScores(attention, e.reshape(scores, {batch, heads, queries, keys}), e);
+  Value p = e.softmax(scores);
+  if (attention.getBias()) { // a row that is -inf throughout
+    auto isNan = graph::IsNanOp::create(e.builder, e.loc, typeOf(p).clone(e.builder.getI1Type()), p);
+    p = e.select(isNan, e.number(0, p), p);
   }
-  Value out = e.contract("bgmqk,bkge->bqgme", e.softmax(scores), v, {batch, queries, groups, members, shapeOf(v)[3]});
-  Value lse = e.reshape(e.logSumExp(scores), {batch, heads, queries});
+  p = e.reshape(p, {batch, groups, members, queries, keys});
+  Value out = e.contract("bgmqk,bkge->bqgme", p, v, {batch, queries, groups, members, shapeOf(v)[3]});
+  Value lse = e.logSumExp(scores);
   return {e.reshape(out, {batch, queries, heads, shapeOf(v)[3]}), e.convert(lse, attention.getLse().getType())};
 }
 
@@ -178,9 +225,14 @@ struct Row {
   Results (*expand)(Operation *, Expansion &);
 };
 constexpr Row rows[] = {
-    {"graph.softmax", expandSoftmax},      {"graph.gelu", expandGelu},
-    {"graph.layer_norm", expandLayerNorm}, {"graph.cross_entropy", expandCrossEntropy},
+    {"graph.softmax", expandSoftmax},
+    {"graph.gelu", expandGelu},
+    {"graph.layer_norm", expandLayerNorm},
+    {"graph.cross_entropy", expandCrossEntropy},
     {"graph.attention", expandAttention},
+    {"graph.sigmoid", expandSigmoid},
+    {"graph.silu", expandSilu},
+    {"graph.rms_norm", expandRmsNorm},
 };
 
 struct DecomposeNamedOps : xlc::impl::DecomposeNamedOpsPassBase<DecomposeNamedOps> {

@@ -44,6 +44,7 @@ public:
     Diagnostics diagnostics(model.path, complaintStream);
     ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), Spec(), diagnostics, &noteStream);
     describeParameters(plan);
+    describeTies(plan);
     describeBuffers(plan);
     SmallVector<StringRef> lines;
     StringRef(notes).split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -103,6 +104,19 @@ private:
       made.initializer = model.initializers[parameter.initializer].name;
       made.origin = made.initializer == made.name ? "the file" : "its reader";
       made.origin += parameter.isTransposed ? ", transposed" : "";
+    }
+  }
+
+  /// A name may be tied to one that is tied in turn: each is shown with the last.
+  void describeTies(const ParameterPlan &plan) {
+    StringMap<std::string> next;
+    for (const auto &[name, parameter] : plan.ties)
+      next[name] = parameter;
+    for (const auto &[name, parameter] : plan.ties) {
+      std::string last = parameter;
+      for (size_t steps = 0; steps < plan.ties.size() && next.contains(last); ++steps)
+        last = next[last];
+      result.ties.push_back({name, last});
     }
   }
 

@@ -221,6 +221,60 @@ struct MoveReshapePastLoss : OpRewritePattern<graph::CrossEntropyOp> {
   }
 };
 
+/// op(broadcast(a), broadcast(b)) of elements: broadcast(op(a, b)), along what repeats in all operands. A mask of flags
+/// per key, which exporters repeat for every query before they turn it into numbers, stays that small.
+struct MoveBroadcastPastElementwise : RewritePattern {
+  MoveBroadcastPastElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    bool isElementwise = op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<graph::SoftmaxOp>(op);
+    if ((!isElementwise && !isa<graph::CompareOp, graph::SelectOp, graph::CastOp>(op)) || op->getNumOperands() == 0)
+      return failure();
+    auto type = typeOf(op->getResult(0));
+    SmallVector<int64_t> small(type.getRank(), 1);
+    for (Value operand : op->getOperands())
+      if (!growTo(operand, small))
+        return failure();
+    if (type.getShape() == ArrayRef<int64_t>(small))
+      return failure();
+    SmallVector<Value> operands =
+        llvm::map_to_vector(op->getOperands(), [&](Value operand) { return shrink(operand, small, rewriter); });
+    Operation *once =
+        rewriter.create(op->getLoc(), op->getName().getIdentifier(), operands, type.clone(small), op->getAttrs());
+    rewriter.replaceOpWithNewOp<graph::BroadcastOp>(op, type, once->getResult(0));
+    return success();
+  }
+
+  static bool isSplat(Value value) {
+    auto constant = value.getDefiningOp<graph::ConstantOp>();
+    auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+    return elements && elements.isSplat();
+  }
+
+  /// Makes `small` large enough for what `operand` repeats; false where it repeats nothing.
+  static bool growTo(Value operand, MutableArrayRef<int64_t> small) {
+    auto broadcast = operand.getDefiningOp<graph::BroadcastOp>();
+    if (!broadcast)
+      return isSplat(operand);
+    ArrayRef<int64_t> from = shapeOf(broadcast.getX());
+    for (auto [size, own] : llvm::zip_equal(small.take_back(from.size()), from))
+      size = std::max(size, own);
+    return true;
+  }
+
+  static Value shrink(Value operand, ArrayRef<int64_t> small, PatternRewriter &rewriter) {
+    auto type = typeOf(operand).clone(small);
+    auto broadcast = operand.getDefiningOp<graph::BroadcastOp>();
+    if (broadcast && shapeOf(broadcast.getX()) == small)
+      return broadcast.getX();
+    if (broadcast)
+      return graph::BroadcastOp::create(rewriter, broadcast.getLoc(), type, broadcast.getX());
+    auto elements = cast<DenseElementsAttr>(operand.getDefiningOp<graph::ConstantOp>().getValue());
+    return graph::ConstantOp::create(rewriter, operand.getLoc(), type,
+                                     DenseElementsAttr::get(type, elements.getSplatValue<Attribute>()));
+  }
+};
+
 /// broadcast(broadcast(x)) is one broadcast.
 struct MergeBroadcasts : OpRewritePattern<graph::BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -238,7 +292,8 @@ struct FoldShapes : xlc::impl::FoldShapesPassBase<FoldShapes> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldTransposedOperand, FoldTransposedResult, FoldFlattenedTranspose, MoveReshapePastContract,
-                 MoveReshapePastElementwise, MoveReshapePastLoss, MergeBroadcasts>(&getContext());
+                 MoveReshapePastElementwise, MoveReshapePastLoss, MoveBroadcastPastElementwise, MergeBroadcasts>(
+        &getContext());
     GreedyRewriteConfig config; // merging constants would lose the names of their nodes
     config.enableConstantCSE(false);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

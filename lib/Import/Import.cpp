@@ -6,6 +6,7 @@
 #include "xlc/Import/Import.h"
 
 #include "Loss.h"
+#include "NoteRaised.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Import/Passes.h"
@@ -52,7 +53,8 @@ public:
       return std::nullopt;
     warnOfNorms(norms);
     limitInputs();
-    noteRaised();
+    if (options.notes && options.raise)
+      noteRaised(forward, *options.notes);
     describeParameters(plan, result.parameters);
     result.absentConstants = std::move(absentConstants);
     if (diagnostics.hasErrors())
@@ -281,16 +283,6 @@ private:
     return succeeded(manager.run(module)) && succeeded(verifyImported(module));
   }
 
-  void noteRaised() {
-    unsigned attentions = 0, gelus = 0;
-    forward.walk([&](Operation *op) {
-      attentions += isa<graph::AttentionOp>(op);
-      gelus += isa<graph::GeluOp>(op);
-    });
-    if (options.notes && options.raise)
-      *options.notes << "raised " << attentions << " attentions and " << gelus << " GELUs\n";
-  }
-
   /// Inputs that index a table must be checked before training: `graph.limit`.
   void limitInputs() {
     forward.walk([&](Operation *op) {
@@ -320,7 +312,7 @@ private:
       source.shape = parameter.shape;
       source.isNormScale = llvm::any_of(forward.getArgument(i).getUses(),
                                         [](OpOperand &use) {
-                                          return isa<graph::LayerNormOp>(use.getOwner()) && use.getOperandNumber() == 1;
+                                          return isa<graph::LayerNormOp, graph::RmsNormOp>(use.getOwner()) && use.getOperandNumber() == 1;
                                         }) ||
                            (parameter.shape.size() == 1 && StringRef(parameter.name).ends_with("weight"));
       if (parameter.buffer != Buffer::None)

@@ -215,6 +215,7 @@ private:
                                   [&](const std::string &a, const std::string &b) { return rankOf(a) < rankOf(b); });
     std::rotate(entry.names.begin(), best, best + 1);
     for (const std::string &other : ArrayRef(entry.names).drop_front()) {
+      result.ties.emplace_back(other, entry.names.front());
       note("'" + other + "' is tied to '" + entry.names.front() + "': one parameter");
       tied.push_back(other);
       accounted.insert(other);
@@ -284,6 +285,7 @@ private:
           only = &parameter, ++count;
       if (count != 1)
         continue;
+      result.ties.emplace_back(only->name, name);
       note("'" + only->name + "' is tied to '" + name + "': one parameter");
       tied.push_back(only->name);
       only->name = name;

@@ -28,6 +28,9 @@ struct ParameterPlan {
   std::map<unsigned, int> vanishedBiases;                     ///< node -> parameter to add to its result
   std::vector<bool> isParameter;                              ///< per initializer; the others are constants
 
+  /// Names that PyTorch had for one parameter, each with the one under which it is trained.
+  std::vector<std::pair<std::string, std::string>> ties;
+
   /// Keeps these parameters, in this order; nothing uses the others.
   void keep(llvm::ArrayRef<int> order);
   /// Appends the running averages.

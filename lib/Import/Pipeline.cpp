@@ -16,7 +16,9 @@ void xlc::buildImportPipeline(OpPassManager &manager, bool raise) {
   forward.addPass(createFoldShapesPass());
   if (raise) {
     forward.addPass(createRaiseAttentionPass());
+    forward.addPass(createRaiseNormsPass());
     forward.addPass(createRaiseGeluPass());
+    forward.addPass(createRaiseSiluPass());
     forward.addPass(createFoldShapesPass());
   } else {
     forward.addPass(createDecomposeNamedOpsPass());

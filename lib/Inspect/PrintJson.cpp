@@ -26,6 +26,9 @@ Json toJson(const FileDescription &file, const std::map<std::string, int64_t> &d
          {"shape", parameter.shape},
          {"name_from", parameter.origin},
          {"initializer", parameter.initializer.empty() ? Json() : Json(parameter.initializer)}});
+  json["ties"] = Json::array();
+  for (const auto &tie : file.ties)
+    json["ties"].push_back({{"name", tie.name}, {"parameter", tie.parameter}});
   json["buffers"] = Json::array();
   for (const auto &buffer : file.buffers)
     json["buffers"].push_back({{"name", buffer.name}, {"shape", buffer.shape}, {"type", buffer.type}});

@@ -89,6 +89,7 @@ public:
     printInputs();
     printUnits();
     printParameters();
+    printTies();
     printBuffers();
     printUndone();
     printOperators();
@@ -158,6 +159,13 @@ private:
     std::string title = prefix.empty() ? "parameters" : ("parameters of '" + prefix.drop_back() + "'").str();
     out << formatv("\n{0,-60}{1,-16}{2}\n", shorten(title, kNameWidth), "shape", "name from");
     printLines(lines);
+  }
+
+  void printTies() {
+    if (!file.ties.empty())
+      out << "\nties: one parameter under several names\n";
+    for (const FileDescription::Tie &tie : file.ties)
+      wrap("'" + tie.name + "' is '" + tie.parameter + "'");
   }
 
   void printBuffers() {

@@ -11,26 +11,74 @@ using namespace xlc::interpret;
 using llvm::LogicalResult;
 
 namespace {
+/// Whether a key of this score is not seen; in the field only minus infinity says so.
+template <class E> bool isForbidden(E score) { return score <= E(-1e30); }
+template <> bool isForbidden(Field score) { return score.isAbsent(); }
+
+/// Probabilities of one query and head over the keys from `begin`.
+template <class E> struct Row {
+  int64_t begin = 0;
+  std::vector<E> elements;
+  bool isConstant = false; ///< no key is seen: nothing depends on the scores
+};
+
 /// Where the rows of q [batch, queries, heads, d], k and v [batch, keys, groups, d or e] stand.
 template <class E> struct Attention {
   graph::Mask mask;
+  int64_t window; ///< 0: none
+  bool isUniform;
   E scale;
   const Functions<E> &functions;
   const Tensor<E> &q, &k, &v;
+  const Datum<E> *bias; ///< null: none
   int64_t batch = q.shape[0], queries = q.shape[1], heads = q.shape[2], d = q.shape[3];
   int64_t keys = k.shape[1], groups = k.shape[2], width = v.shape[3];
+
+  template <class OpT>
+  Attention(OpT op, Evaluation<E> &e)
+      : mask(op.getMask()), window(op.getWindow().value_or(0)), isUniform(op.getUniform()),
+        scale(fromDouble<E>(op.getScale().convertToDouble())), functions(e.functions), q(e.floats(0)), k(e.floats(1)),
+        v(e.floats(2)), bias(op.getBias() ? e.operands.back() : nullptr) {}
 
   /// The row of q and of the output, and the row of k and v that a head reads.
   int64_t queryRow(int64_t b, int64_t i, int64_t h) const { return (b * queries + i) * heads + h; }
   int64_t keyRow(int64_t b, int64_t j, int64_t h) const { return (b * keys + j) * groups + h / (heads / groups); }
   int64_t lseIndex(int64_t b, int64_t i, int64_t h) const { return (b * heads + h) * queries + i; }
 
+  /// What the bias makes of a score; it is repeated along its dimensions of size 1.
+  E addBias(E score, int64_t b, int64_t i, int64_t h, int64_t j) const {
+    auto offset = [&](const auto &tensor) {
+      auto at = [&](int n, int64_t index) { return tensor.shape[n] == 1 ? 0 : index; };
+      return ((at(0, b) * tensor.shape[1] + at(1, h)) * tensor.shape[2] + at(2, i)) * keys + j;
+    };
+    if (auto *allow = std::get_if<Integers>(bias))
+      return allow->elements[offset(*allow)] ? score : lowest<E>();
+    const auto &added = std::get<Tensor<E>>(*bias);
+    return score + added.elements[offset(added)];
+  }
+
   /// Fills `row` with the probabilities over the keys that query i may see; returns their log-sum-exp.
-  E probabilities(int64_t b, int64_t i, int64_t h, std::vector<E> &row) const {
-    row.resize(mask == graph::Mask::causal ? std::min(i + 1, keys) : keys);
-    for (size_t j = 0; j < row.size(); ++j)
-      row[j] = scale * dot(&q.elements[queryRow(b, i, h) * d], &k.elements[keyRow(b, j, h) * d], d);
-    return softmaxRow<E>(row, functions);
+  E probabilities(int64_t b, int64_t i, int64_t h, Row<E> &row) const {
+    int64_t end = mask == graph::Mask::causal ? i + 1 : window ? i + window : keys;
+    row.begin = std::min(window ? std::max<int64_t>(0, i - window + 1) : 0, keys);
+    row.elements.resize(std::max<int64_t>(0, std::min(end, keys) - row.begin));
+    E largest = lowest<E>();
+    for (size_t j = 0; j < row.elements.size(); ++j) {
+      int64_t key = row.begin + j;
+      E score = scale * dot(&q.elements[queryRow(b, i, h) * d], &k.elements[keyRow(b, key, h) * d], d);
+      row.elements[j] = bias ? addBias(score, b, i, h, key) : score;
+      largest = larger(largest, row.elements[j]);
+    }
+    row.isConstant = isForbidden(largest);
+    return row.isConstant ? attendWithoutKeys(largest, row) : softmaxRow<E>(row.elements, functions);
+  }
+
+  /// All keys alike, or none.
+  E attendWithoutKeys(E largest, Row<E> &row) const {
+    bool attends = isUniform || largest > lowest<E>();
+    row.begin = 0;
+    row.elements.assign(attends ? keys : 0, fromInteger<E>(1) / fromInteger<E>(keys));
+    return attends ? fromDouble<E>(std::numeric_limits<float>::lowest()) : lowest<E>();
   }
 
   static E dot(const E *a, const E *b, int64_t length) {
@@ -46,9 +94,9 @@ template <class E> struct Attention {
   }
 
   /// out of one query and head, given its probabilities.
-  void output(int64_t b, int64_t h, ArrayRef<E> row, E *out) const {
-    for (size_t j = 0; j < row.size(); ++j)
-      addScaled(out, row[j], &v.elements[keyRow(b, j, h) * width], width);
+  void output(int64_t b, int64_t h, const Row<E> &row, E *out) const {
+    for (size_t j = 0; j < row.elements.size(); ++j)
+      addScaled(out, row.elements[j], &v.elements[keyRow(b, row.begin + j, h) * width], width);
   }
 
   template <class Visit> LogicalResult forEachQuery(Visit visit) const {
@@ -64,10 +112,9 @@ template <class E> struct Attention {
 
 template <class E> LogicalResult AttentionRules<E>::attention(Evaluation<E> &e) {
   auto op = cast<graph::AttentionOp>(e.op);
-  Attention<E> heads{
-      op.getMask(), fromDouble<E>(op.getScale().convertToDouble()), e.functions, e.floats(0), e.floats(1), e.floats(2)};
+  Attention<E> heads(op, e);
   Tensor<E> out(e.resultShape(0)), lse(e.resultShape(1));
-  std::vector<E> row;
+  Row<E> row;
   (void)heads.forEachQuery([&](int64_t b, int64_t i, int64_t h) {
     lse.elements[heads.lseIndex(b, i, h)] = heads.probabilities(b, i, h, row);
     heads.output(b, h, row, &out.elements[heads.queryRow(b, i, h) * heads.width]);
@@ -79,11 +126,11 @@ template <class E> LogicalResult AttentionRules<E>::attention(Evaluation<E> &e) 
 
 template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation<E> &e) {
   auto op = cast<graph::AttentionBackwardOp>(e.op);
-  Attention<E> heads{
-      op.getMask(), fromDouble<E>(op.getScale().convertToDouble()), e.functions, e.floats(0), e.floats(1), e.floats(2)};
+  Attention<E> heads(op, e);
   const Tensor<E> &out = e.floats(3), &lse = e.floats(4), &dout = e.floats(5);
   Tensor<E> dq(heads.q.shape), dk(heads.k.shape), dv(heads.v.shape);
-  std::vector<E> row, dp, again(heads.width);
+  Row<E> row;
+  std::vector<E> dp, again(heads.width);
   auto visit = [&](int64_t b, int64_t i, int64_t h) -> LogicalResult {
     int64_t query = heads.queryRow(b, i, h);
     if (!isSameSaved(heads.probabilities(b, i, h, row), lse.elements[heads.lseIndex(b, i, h)]))
@@ -96,16 +143,20 @@ template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation
 
     // dP = dout V^T; dS = P (dP - sum P dP).
     const E *cotangent = &dout.elements[query * heads.width];
-    dp.assign(row.size(), E());
+    ArrayRef<E> p = row.elements;
+    dp.assign(p.size(), E());
     E mean{};
-    for (size_t j = 0; j < row.size(); ++j) {
-      dp[j] = heads.dot(cotangent, &heads.v.elements[heads.keyRow(b, j, h) * heads.width], heads.width);
-      mean += row[j] * dp[j];
+    for (size_t j = 0; j < p.size(); ++j) {
+      const E *value = &heads.v.elements[heads.keyRow(b, row.begin + j, h) * heads.width];
+      dp[j] = heads.dot(cotangent, value, heads.width);
+      mean += p[j] * dp[j];
     }
-    for (size_t j = 0; j < row.size(); ++j) {
-      int64_t key = heads.keyRow(b, j, h), d = heads.d;
-      E ds = heads.scale * (row[j] * (dp[j] - mean));
-      heads.addScaled(&dv.elements[key * heads.width], row[j], cotangent, heads.width);
+    for (size_t j = 0; j < p.size(); ++j) {
+      int64_t key = heads.keyRow(b, row.begin + j, h), d = heads.d;
+      heads.addScaled(&dv.elements[key * heads.width], p[j], cotangent, heads.width);
+      if (row.isConstant)
+        continue;
+      E ds = heads.scale * (p[j] * (dp[j] - mean));
       heads.addScaled(&dq.elements[query * d], ds, &heads.k.elements[key * d], d);
       heads.addScaled(&dk.elements[key * d], ds, &heads.q.elements[query * d], d);
     }

@@ -67,6 +67,10 @@ template <class E> LogicalResult ElementwiseRules<E>::tanh(Evaluation<E> &e) {
 template <class E> LogicalResult ElementwiseRules<E>::erf(Evaluation<E> &e) {
   return function(e, [&](E x) { return e.functions.erf(x); });
 }
+template <class E> LogicalResult ElementwiseRules<E>::sigmoid(Evaluation<E> &e) {
+  E one = fromInteger<E>(1);
+  return function(e, [&](E x) { return one / (one + e.functions.exp(-x)); });
+}
 template <class E> LogicalResult ElementwiseRules<E>::sin(Evaluation<E> &e) {
   return function(e, [&](E x) { return e.functions.sin(x); });
 }

@@ -1,4 +1,4 @@
-// Rules of GELU and layer norm, from their formulas.
+// Rules of GELU, SiLU, layer norm and RMS norm, from their formulas.
 #include "Rules.h"
 
 using namespace mlir;
@@ -45,6 +45,31 @@ template <class E> LogicalResult NormRules<E>::geluBackward(Evaluation<E> &e) {
   Tensor<E> dx = e.floats(1);
   for (auto [element, x] : llvm::zip(dx.elements, e.floats(0).elements))
     element = element * gelu.derivative(x);
+  return e.give(std::move(dx));
+}
+
+namespace {
+/// 1 / (1 + e^-x).
+template <class E> E sigmoidOf(E x, const Functions<E> &functions) {
+  E one = fromInteger<E>(1);
+  return one / (one + functions.exp(-x));
+}
+} // namespace
+
+template <class E> LogicalResult NormRules<E>::silu(Evaluation<E> &e) {
+  Tensor<E> y = e.floats(0);
+  for (E &element : y.elements)
+    element = element * sigmoidOf(element, e.functions);
+  return e.give(std::move(y));
+}
+
+template <class E> LogicalResult NormRules<E>::siluBackward(Evaluation<E> &e) {
+  Tensor<E> dx = e.floats(1);
+  E one = fromInteger<E>(1);
+  for (auto [element, x] : llvm::zip(dx.elements, e.floats(0).elements)) {
+    E s = sigmoidOf(x, e.functions);
+    element = element * s * (one + x * (one - s));
+  }
   return e.give(std::move(dx));
 }
 
@@ -103,6 +128,51 @@ template <class E> LogicalResult NormRules<E>::layerNormWeightBackward(Evaluatio
     }
   (void)e.give(std::move(dweight));
   return e.give(std::move(dbias));
+}
+
+template <class E> LogicalResult NormRules<E>::rmsNorm(Evaluation<E> &e) {
+  const Tensor<E> &x = e.floats(0), &weight = e.floats(1);
+  E epsilon = fromDouble<E>(cast<graph::RmsNormOp>(e.op).getEpsilon().convertToDouble());
+  size_t n = x.shape.back();
+  Tensor<E> y(x.shape), rstd(e.resultShape(1));
+  for (size_t row = 0; row < rstd.elements.size(); ++row) {
+    const E *in = &x.elements[row * n];
+    E squares{};
+    for (size_t i = 0; i < n; ++i)
+      squares += in[i] * in[i];
+    E factor = rstd.elements[row] = fromInteger<E>(1) / e.functions.sqrt(squares / fromInteger<E>(n) + epsilon);
+    for (size_t i = 0; i < n; ++i)
+      y.elements[row * n + i] = in[i] * factor * weight.elements[i];
+  }
+  (void)e.give(std::move(y));
+  return e.give(std::move(rstd));
+}
+
+template <class E> LogicalResult NormRules<E>::rmsNormBackward(Evaluation<E> &e) {
+  const Tensor<E> &x = e.floats(0), &weight = e.floats(1), &rstd = e.floats(2), &dy = e.floats(3);
+  size_t n = x.shape.back();
+  Tensor<E> dx(x.shape);
+  for (size_t row = 0; row < rstd.elements.size(); ++row) {
+    size_t begin = row * n;
+    E factor = rstd.elements[row], product{};
+    for (size_t i = 0; i < n; ++i)
+      product += dy.elements[begin + i] * weight.elements[i] * (x.elements[begin + i] * factor);
+    E mean = product / fromInteger<E>(n);
+    for (size_t i = 0; i < n; ++i)
+      dx.elements[begin + i] =
+          factor * (dy.elements[begin + i] * weight.elements[i] - x.elements[begin + i] * factor * mean);
+  }
+  return e.give(std::move(dx));
+}
+
+template <class E> LogicalResult NormRules<E>::rmsNormWeightBackward(Evaluation<E> &e) {
+  const Tensor<E> &x = e.floats(0), &rstd = e.floats(1), &dy = e.floats(2);
+  size_t n = x.shape.back();
+  Tensor<E> dweight(e.resultShape(0));
+  for (size_t row = 0; row < rstd.elements.size(); ++row)
+    for (size_t i = 0; i < n; ++i)
+      dweight.elements[i] += dy.elements[row * n + i] * (x.elements[row * n + i] * rstd.elements[row]);
+  return e.give(std::move(dweight));
 }
 
 XLC_INSTANTIATE_RULES(xlc::interpret::NormRules);

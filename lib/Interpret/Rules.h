@@ -35,6 +35,7 @@ template <class E> struct ElementwiseRules {
   static llvm::LogicalResult neg(Evaluation<E> &), abs(Evaluation<E> &), sign(Evaluation<E> &);
   static llvm::LogicalResult exp(Evaluation<E> &), log(Evaluation<E> &), sqrt(Evaluation<E> &);
   static llvm::LogicalResult tanh(Evaluation<E> &), erf(Evaluation<E> &);
+  static llvm::LogicalResult sigmoid(Evaluation<E> &);
   static llvm::LogicalResult sin(Evaluation<E> &), cos(Evaluation<E> &);
   static llvm::LogicalResult atan(Evaluation<E> &), floor(Evaluation<E> &);
   static llvm::LogicalResult logicalNot(Evaluation<E> &), logicalAnd(Evaluation<E> &), logicalOr(Evaluation<E> &);
@@ -59,6 +60,9 @@ template <class E> struct ReductionRules {
 
 template <class E> struct NormRules {
   static llvm::LogicalResult gelu(Evaluation<E> &), geluBackward(Evaluation<E> &);
+  static llvm::LogicalResult silu(Evaluation<E> &), siluBackward(Evaluation<E> &);
+  static llvm::LogicalResult rmsNorm(Evaluation<E> &), rmsNormBackward(Evaluation<E> &);
+  static llvm::LogicalResult rmsNormWeightBackward(Evaluation<E> &);
   static llvm::LogicalResult layerNorm(Evaluation<E> &), layerNormBackward(Evaluation<E> &);
   static llvm::LogicalResult layerNormWeightBackward(Evaluation<E> &);
 };

@@ -127,6 +127,42 @@ Values expandLayerNorm(Formula f, LayerNormOp op) {
   return {y, mean, rstd};
 }
 
+Value sigmoid(Formula &f, Value x) {
+  Value one = f.number(1, x);
+  return f.div(one, f.add(one, f.exp(f.times(x, -1))));
+}
+
+Values expandSigmoid(Formula f, SigmoidOp op) { return {sigmoid(f, op.getX())}; }
+
+Values expandSilu(Formula f, SiluOp op) { return {f.mul(op.getX(), sigmoid(f, op.getX()))}; }
+
+Values expandSiluBackward(Formula f, SiluBackwardOp op) {
+  Value x = op.getX(), s = sigmoid(f, x), one = f.number(1, x);
+  Value slope = f.mul(s, f.add(one, f.mul(x, f.sub(one, s))));
+  return {f.mul(op.getDy(), slope)};
+}
+
+Values expandRmsNorm(Formula f, RmsNormOp op) {
+  Value x = op.getX(), squares = f.meanOfRows(f.mul(x, x));
+  Value root = SqrtOp::create(f.b, f.loc, squares.getType(),
+                              f.add(squares, f.number(op.getEpsilon().convertToDouble(), squares)));
+  Value rstd = f.div(f.number(1, squares), root);
+  return {f.mul(f.mul(x, f.alongRows(rstd, x)), f.broadcast(op.getWeight(), x)), rstd};
+}
+
+Values expandRmsNormBackward(Formula f, RmsNormBackwardOp op) {
+  Value x = op.getX(), rstd = f.alongRows(op.getRstd(), x), normal = f.mul(x, rstd);
+  Value g = f.mul(op.getDy(), f.broadcast(op.getWeight(), x));
+  Value mean = f.meanOfRows(f.mul(g, normal));
+  return {f.mul(rstd, f.sub(g, f.mul(normal, f.alongRows(mean, x))))};
+}
+
+Values expandRmsNormWeightBackward(Formula f, RmsNormWeightBackwardOp op) {
+  Value x = op.getX(), product = f.mul(op.getDy(), f.mul(x, f.alongRows(op.getRstd(), x)));
+  SmallVector<int64_t> rows = llvm::to_vector(llvm::seq<int64_t>(typeOf(x).getRank() - 1));
+  return {ReduceOp::create(f.b, f.loc, op.getDweight().getType(), Reduction::sum, product, rows)};
+}
+
 /// (x - mean) rstd.
 Value normalized(Formula &f, Value x, Value mean, Value rstd) {
   return f.mul(f.sub(x, f.alongRows(mean, x)), f.alongRows(rstd, x));
@@ -248,6 +284,12 @@ constexpr Row table[] = {
     {"graph.scale", row<expandScale>},
     {"graph.gelu", row<expandGelu>},
     {"graph.gelu_backward", row<expandGeluBackward>},
+    {"graph.sigmoid", row<expandSigmoid>},
+    {"graph.silu", row<expandSilu>},
+    {"graph.silu_backward", row<expandSiluBackward>},
+    {"graph.rms_norm", row<expandRmsNorm>},
+    {"graph.rms_norm_backward", row<expandRmsNormBackward>},
+    {"graph.rms_norm_weight_backward", row<expandRmsNormWeightBackward>},
     {"graph.softmax", row<expandSoftmax>},
     {"graph.layer_norm", row<expandLayerNorm>},
     {"graph.layer_norm_backward", row<expandLayerNormBackward>},

@@ -140,22 +140,44 @@ std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemR
   return result;
 }
 
-std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, ArrayRef<MemRefType> memory) {
+/// How the bias lies: 0 along what it is repeated over. Fails where its keys are not one after the other.
+static LogicalResult describeBias(MemRefType type, runtime::AttentionShape &shape) {
+  SmallVector<int64_t> strides = stridesOf(type);
+  if (type.getDimSize(3) != 1 && strides[3] != 1)
+    return failure();
+  for (int i = 0; i < 3; ++i)
+    if (type.getDimSize(i) == 1)
+      strides[i] = 0;
+  shape.biasKind = type.getElementType().isInteger(1) ? runtime::AttentionBias::Allow : runtime::AttentionBias::Add;
+  shape.bias = {strides[0], strides[1], strides[2]};
+  return success();
+}
+
+std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, ArrayRef<MemRefType> operands) {
   auto forward = dyn_cast<graph::AttentionOp>(op);
   auto backward = dyn_cast<graph::AttentionBackwardOp>(op);
-  // Operands q, k, v [, out, lse, dout], results [out, lse] or [dq, dk, dv].
+  // Operands q, k, v [, out, lse, dout] [, bias], results [out, lse] or [dq, dk, dv].
+  runtime::AttentionShape shape{};
+  SmallVector<MemRefType> memory(operands);
+  if (forward ? forward.getBias() : backward.getBias()) {
+    unsigned bias = forward ? 3 : 6;
+    if (failed(describeBias(memory[bias], shape)))
+      return std::nullopt;
+    memory.erase(memory.begin() + bias);
+  }
   unsigned lse = 4;
   for (auto [i, type] : llvm::enumerate(memory))
     if (i == lse ? !isContiguous(type) || !type.getElementType().isF64()
                  : type.getDimSize(3) != 1 && stridesOf(type)[3] != 1)
       return std::nullopt;
   ArrayRef<int64_t> q = memory[0].getShape(), k = memory[1].getShape(), v = memory[2].getShape();
-  runtime::AttentionShape shape{};
   shape.backward = backward != nullptr;
   shape.causal = (forward ? forward.getMask() : backward.getMask()) == graph::Mask::causal;
   shape.scale = (forward ? forward.getScale() : backward.getScale()).convertToDouble();
   shape.batch = q[0], shape.queries = q[1], shape.keys = k[1], shape.heads = q[2], shape.groups = k[2];
   shape.d = q[3], shape.e = v[3];
+  shape.window = (int64_t)(forward ? forward.getWindow() : backward.getWindow()).value_or(0);
+  shape.uniform = forward ? forward.getUniform() : backward.getUniform();
   shape.q = headStrides(memory[0]), shape.k = headStrides(memory[1]), shape.v = headStrides(memory[2]);
   shape.out = headStrides(memory[3]);
   if (backward) {

@@ -28,9 +28,9 @@ bool isIndexMapping(Operation *op) {
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
   auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };
-  if (isa<LayerNormOp, LayerNormBackwardOp, SoftmaxOp>(op))
+  if (isa<LayerNormOp, LayerNormBackwardOp, RmsNormOp, RmsNormBackwardOp, SoftmaxOp>(op))
     return {Kind::Rows, "rows", over(op->getOperand(0)), {}};
-  if (isa<LayerNormWeightBackwardOp>(op))
+  if (isa<LayerNormWeightBackwardOp, RmsNormWeightBackwardOp>(op))
     return {Kind::Columns, "columns", over(op->getOperand(0)), {}};
   if (isa<SumSquaresOp>(op))
     return {Kind::All, "all", over(op->getOperand(0)), {}};

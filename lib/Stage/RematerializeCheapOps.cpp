@@ -16,6 +16,14 @@ namespace {
 /// Ops that compute nothing: constants, and other arrangements of a value's elements.
 bool isCheap(Operation *op) { return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp>(op); }
 
+/// SiLU in a product, as SwiGLU's backward has it: its operand is kept for its own gradient, and the kernel of the product
+/// computes it on the way. A matrix product would need it in memory.
+bool isFusedGate(Operation *op) {
+  return isa<SiluOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) {
+    return getRole(user) == Role::F || isa<MulOp, SiluBackwardOp>(user);
+  });
+}
+
 /// Ops that compute an element from elements of their operands, one each.
 bool isElementwise(Operation *op) {
   return (op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<SoftmaxOp>(op)) ||
@@ -37,7 +45,7 @@ public:
 
   Value of(Value value, Operation *user) {
     Operation *op = value.getDefiningOp();
-    if (!op || getRole(op) != Role::F || !(isCheap(op) || given.contains(value)))
+    if (!op || getRole(op) != Role::F || !(isCheap(op) || isFusedGate(op) || given.contains(value)))
       return value;
     auto [it, isNew] = copies.try_emplace({value, getUnit(user)}, Value());
     if (!isNew)

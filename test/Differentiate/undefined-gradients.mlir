@@ -4,6 +4,8 @@
 // RUN: not xlc-opt %t/mean.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=MEAN
 // RUN: not xlc-opt %t/deviation.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=DEVIATION
 // RUN: not xlc-opt %t/attention.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=ATTENTION
+// RUN: not xlc-opt %t/bias.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=BIAS
+// RUN: not xlc-opt %t/rms.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=RMS
 // RUN: not xlc-opt %t/loss.mlir --xlc-differentiate 2>&1 | FileCheck %s --check-prefix=LOSS
 
 //--- product.mlir
@@ -31,6 +33,27 @@ func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tenso
 module attributes {graph.nominal_count = 1 : i64} {
 func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
   %y, %mean, %rstd = graph.layer_norm %w, %w, %w {epsilon = 1.0e-5 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<f32>, tensor<f32>)
+  %1 = graph.constant dense<1> : tensor<i64>
+  return %rstd, %1 : tensor<f32>, tensor<i64>
+}
+}
+
+//--- bias.mlir
+// BIAS: error: the gradient of attention's bias is not defined
+module attributes {graph.nominal_count = 1 : i64} {
+func.func @forward(%w: tensor<1x1x1x1xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
+  %out, %lse = graph.attention none %w, %w, %w bias %w scale 1.0 : (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1xf32>)
+  %0 = graph.reshape %out : tensor<1x1x1x1xf32> -> tensor<f32>
+  %1 = graph.constant dense<1> : tensor<i64>
+  return %0, %1 : tensor<f32>, tensor<i64>
+}
+}
+
+//--- rms.mlir
+// RMS: error: the gradient through the deviation of an RMS norm is not defined
+module attributes {graph.nominal_count = 1 : i64} {
+func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
+  %y, %rstd = graph.rms_norm %w, %w {epsilon = 1.0e-5 : f64} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<f32>)
   %1 = graph.constant dense<1> : tensor<i64>
   return %rstd, %1 : tensor<f32>, tensor<i64>
 }

@@ -4,7 +4,7 @@
   x dp 1, 2, 4 with one and two micro-batches; dp 8 with one; dp 4 in shard groups of 2
   x ZeRO stages 0 to 3; and at dp 1 without raising
 
-Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3.
+Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3; at dp 1 also without raising.
 
 Stages 2 and 3 shard everything in small buckets: by default these models would stay resident, in one bucket.
 """
@@ -33,6 +33,15 @@ FURTHER = [
     ("gpt2-tiny", "loss-unoptimized", "sgd"),
     ("gpt2-tiny-odd", "logits", "sgd"),
     ("gpt2-tiny-odd", "loss", "sgd"),
+    ("llama-tiny", "logits", "adamw"),
+    ("llama-tiny", "loss", "adamw"),
+    ("llama-tiny", "loss-torchscript", "adamw"),
+    ("bert-tiny", "logits", "adamw"),
+    ("bert-tiny", "loss", "adamw"),
+    ("bert-tiny", "loss-torchscript", "adamw"),
+    ("blenderbot-tiny", "logits", "adamw"),
+    ("blenderbot-tiny", "loss", "adamw"),
+    ("blenderbot-tiny", "loss-torchscript", "adamw"),
 ]
 
 
@@ -79,7 +88,8 @@ def list_basic_cases():
 
 
 def list_further_cases():
-    return [Case(*model, dp=dp, stage=stage) for model in FURTHER for dp in (1, 4) for stage in (0, 3)]
+    layouts = [dict(dp=dp, stage=stage) for dp in (1, 4) for stage in (0, 3)] + [dict(raising=False)]
+    return [Case(*model, **layout) for model in FURTHER for layout in layouts]
 
 
 def list_cases():
@@ -92,4 +102,4 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 5 == 3] + BATCH_NORM[:1])
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1])

@@ -12,7 +12,11 @@ import time
 
 import files
 
-SEQUENCE = 32  # of the small language models
+# Of the small language models; the others have a sequence of 32.
+DIMS = {"bert-tiny": {"sequence": 24}, "blenderbot-tiny": {"source": 16, "target": 12}}
+
+# A buffer that the old exporter writes down like any bias.
+TRAINABLE = {"blenderbot-tiny/loss-torchscript": ['"*"', '"!*final_logits_bias"']}
 
 
 @dataclasses.dataclass
@@ -55,11 +59,13 @@ def spec_of(setting, case, trace):
         spec["dp_shard"] = case.shard
     if case.zero:
         spec["zero"] = case.zero
-    is_language = case.folder not in ("mlp", "cnn")
-    if is_language:
-        spec["dims"] = {"sequence": SEQUENCE}
+    if case.folder not in ("mlp", "cnn"):
+        spec["dims"] = DIMS.get(case.folder, {"sequence": 32})
+    if f"{case.folder}/{case.model}" in TRAINABLE:
+        spec["trainable"] = TRAINABLE[f"{case.folder}/{case.model}"]
     if "logits" in case.model:
-        spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": is_language}
+        is_causal = case.folder.startswith(("gpt2", "llama"))
+        spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": is_causal}
     return spec
 
 

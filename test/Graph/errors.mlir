@@ -190,6 +190,41 @@ func.func @attention_lse(%x: tensor<2x3x4x5xf32>) {
 }
 
 // -----
+func.func @attention_bias_shape(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x4xf32>) {
+  // expected-error @+1 {{bias [2, 1, 1, 4] does not broadcast to scores [2, 4, 3, 3]}}
+  %out, %lse = graph.attention none %x, %x, %x bias %b scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x1x1x4xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
+  return
+}
+
+// -----
+func.func @attention_bias_type(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x3xi64>) {
+  // expected-error @+1 {{bias must be boolean or have the element type of q, has 'i64'}}
+  %out, %lse = graph.attention none %x, %x, %x bias %b scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x1x1x3xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
+  return
+}
+
+// -----
+func.func @attention_window(%x: tensor<2x3x4x5xf32>) {
+  // expected-error @+1 {{window is 0, must be at least 1}}
+  %out, %lse = graph.attention none %x, %x, %x scale 1.0 {window = 0 : i64} : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
+  return
+}
+
+// -----
+func.func @attention_scale(%x: tensor<2x3x4x5xf32>) {
+  // expected-error @+1 {{scale is -1.000000e+00, must be positive}}
+  %out, %lse = graph.attention none %x, %x, %x scale -1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
+  return
+}
+
+// -----
+func.func @rms_norm_weight(%x: tensor<2x3xf32>, %w: tensor<2xf32>) {
+  // expected-error @+1 {{weight must have shape [3], has [2]}}
+  %y, %rstd = graph.rms_norm %x, %w {epsilon = 1.0e-5 : f64} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<2x3xf32>, tensor<2xf32>)
+  return
+}
+
+// -----
 func.func @cross_entropy_labels(%x: tensor<2x3xf32>, %y: tensor<3xi64>) {
   // expected-error @+1 {{labels must have shape [2], has [3]}}
   %sum, %count, %lse = graph.cross_entropy %x, %y ignore -100 : (tensor<2x3xf32>, tensor<3xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf32>)

@@ -1,6 +1,6 @@
 // Each named op has its expansion into small ones.
 // RUN: xlc-opt %s --decompose-named-ops | FileCheck %s
-// CHECK-NOT: graph.{{softmax|gelu|layer_norm|cross_entropy|attention}}
+// CHECK-NOT: graph.{{softmax|gelu|layer_norm|rms_norm|sigmoid|silu|cross_entropy|attention}}
 
 // CHECK-LABEL: func.func @softmax
 func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -46,4 +46,32 @@ func.func @attention(%q: tensor<1x3x4x8xf32>, %k: tensor<1x3x2x8xf32>, %v: tenso
   // CHECK: graph.contract "bgmqk,bkge->bqgme"
   %y, %lse = graph.attention causal %q, %k, %v scale 0.5 : (tensor<1x3x4x8xf32>, tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>) -> (tensor<1x3x4x8xf32>, tensor<1x4x3xf32>)
   return %y : tensor<1x3x4x8xf32>
+}
+
+// A window, and flags that leave a query without keys: minus infinity, and zero after the softmax.
+// CHECK-LABEL: func.func @window
+func.func @window(%q: tensor<1x3x2x8xf32>, %b: tensor<1x1x1x3xi1>) -> tensor<1x3x2x8xf32> {
+  // CHECK: %[[LOW:.*]] = graph.constant dense<0xFF800000> : tensor<f32>
+  // CHECK: graph.select
+  // CHECK: graph.abs
+  // CHECK: graph.compare lt
+  // CHECK: graph.is_nan
+  %y, %lse = graph.attention none %q, %q, %q bias %b scale 0.5 {window = 2 : i64} : (tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>, tensor<1x1x1x3xi1>) -> (tensor<1x3x2x8xf32>, tensor<1x2x3xf32>)
+  return %y : tensor<1x3x2x8xf32>
+}
+
+// CHECK-LABEL: func.func @rms_norm
+func.func @rms_norm(%x: tensor<4x8xf32>, %w: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK: graph.scale %{{.*}} by 1 over 8
+  // CHECK: graph.sqrt
+  %y, %r = graph.rms_norm %x, %w {epsilon = 1.0e-5} : (tensor<4x8xf32>, tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>)
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @gates
+func.func @gates(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-COUNT-2: graph.exp
+  %0 = graph.sigmoid %x : tensor<4xf32>
+  %1 = graph.silu %x : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }

@@ -70,3 +70,22 @@ func.func @row_bias(%x: tensor<2x3x4xf32>, %b: tensor<6x1xf32>) -> tensor<6x4xf3
   %2 = graph.add %0, %1 : tensor<6x4xf32>
   return %2 : tensor<6x4xf32>
 }
+
+// (1 - flags) * -3.4e38, repeated for each query before: computed per key, then repeated.
+// CHECK-LABEL: func.func @repeated
+// CHECK-SAME: %[[FLAGS:.*]]: tensor<2x1x1x3xf32>
+func.func @repeated(%flags: tensor<2x1x1x3xf32>) -> tensor<2x1x3x3xf32> {
+  // CHECK: %[[D:.*]] = graph.sub %{{.*}}, %[[FLAGS]] : tensor<2x1x1x3xf32>
+  // CHECK: %[[C:.*]] = graph.compare ne %[[D]], %{{.*}} : tensor<2x1x1x3xf32> -> tensor<2x1x1x3xi1>
+  // CHECK: %[[S:.*]] = graph.select %[[C]], %{{.*}}, %[[D]] : tensor<2x1x1x3xi1>, tensor<2x1x1x3xf32>
+  // CHECK: graph.broadcast %[[S]]
+  %one = graph.constant dense<1.0> : tensor<2x1x3x3xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %none = graph.broadcast %zero : tensor<f32> -> tensor<2x1x3x3xf32>
+  %low = graph.constant dense<-3.4e38> : tensor<2x1x3x3xf32>
+  %all = graph.broadcast %flags : tensor<2x1x1x3xf32> -> tensor<2x1x3x3xf32>
+  %d = graph.sub %one, %all : tensor<2x1x3x3xf32>
+  %c = graph.compare ne %d, %none : tensor<2x1x3x3xf32> -> tensor<2x1x3x3xi1>
+  %s = graph.select %c, %low, %d : tensor<2x1x3x3xi1>, tensor<2x1x3x3xf32>
+  return %s : tensor<2x1x3x3xf32>
+}

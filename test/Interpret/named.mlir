@@ -126,3 +126,46 @@ func.func @adam() -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>
   %1:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.75 : f64, eps = 0.01 : f64, weight_decay = 0.5 : f64} : (tensor<2xf64>, tensor<2xf64>, tensor<4xf64>, tensor<2xf64>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
   return %0#0, %0#1, %0#2, %1#0, %1#1, %1#2 : tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>
 }
+
+// CHECK: // gates.0: tensor<3xf64> [0.268941, 0.5, 0.880797]
+// CHECK: // gates.1: tensor<3xf64> [-0.268941, 0, 1.76159]
+// CHECK: // gates.2: tensor<3xf64> [0.723295, 5, 10.9078]
+func.func @gates() -> (tensor<3xf64>, tensor<3xf64>, tensor<3xf64>) {
+  %x = graph.constant dense<[-1.0, 0.0, 2.0]> : tensor<3xf64>
+  %ten = graph.constant dense<10.0> : tensor<3xf64>
+  %0 = graph.sigmoid %x : tensor<3xf64>
+  %1 = graph.silu %x : tensor<3xf64>
+  %2 = graph.silu_backward %x, %ten : tensor<3xf64>
+  return %0, %1, %2 : tensor<3xf64>, tensor<3xf64>, tensor<3xf64>
+}
+
+// CHECK: // rms_norm.0: tensor<2x3xf64> [0.289683, 1.7381, 4.34524, 0.53612, 3.21672, 0.804181]
+// CHECK: // rms_norm.1: tensor<2xf64> [0.289683, 0.26806]
+// CHECK: // rms_norm.2: tensor<2x3xf64> [0.318043, -1.07365, 0.576327, -0.500807, 0.10594, 0.553777]
+// CHECK: // rms_norm.3: tensor<3xf64> [0.289683, 3.08699, 0.992267]
+func.func @rms_norm() -> (tensor<2x3xf64>, tensor<2xf64>, tensor<2x3xf64>, tensor<3xf64>) {
+  %x = graph.constant dense<[[1.0, 3.0, 5.0], [2.0, 6.0, 1.0]]> : tensor<2x3xf64>
+  %w = graph.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf64>
+  %dy = graph.constant dense<[[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]]> : tensor<2x3xf64>
+  %0:2 = graph.rms_norm %x, %w {epsilon = 0.25 : f64} : (tensor<2x3xf64>, tensor<3xf64>) -> (tensor<2x3xf64>, tensor<2xf64>)
+  %1 = graph.rms_norm_backward %x, %w, %0#1, %dy : (tensor<2x3xf64>, tensor<3xf64>, tensor<2xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>
+  %2 = graph.rms_norm_weight_backward %x, %0#1, %dy : (tensor<2x3xf64>, tensor<2xf64>, tensor<2x3xf64>) -> tensor<3xf64>
+  return %0#0, %0#1, %1, %2 : tensor<2x3xf64>, tensor<2xf64>, tensor<2x3xf64>, tensor<3xf64>
+}
+
+// Query 1 sees no key: it attends to none, or to all alike. The window keeps query 0 from key 2.
+// CHECK: // biased.0: tensor<1x3x1x1xf64> [22.5975, 0, 39.0515]
+// CHECK: // biased.1: tensor<1x1x3xf64> [1.26392, -inf, 1.04859]
+// CHECK: // biased.2: tensor<1x3x1x1xf64> [12.6894, 23.3333, 39.0515]
+// CHECK: // biased.3: tensor<1x1x3xf64> [0.813262, -3.40282e+38, 1.04859]
+// CHECK: // biased.4: tensor<1x3x1x1xf64> [10, 0, 39.0515]
+func.func @biased() -> (tensor<1x3x1x1xf64>, tensor<1x1x3xf64>, tensor<1x3x1x1xf64>, tensor<1x1x3xf64>, tensor<1x3x1x1xf64>) {
+  %q = graph.constant dense<[[[[0.5]], [[1.0]], [[2.0]]]]> : tensor<1x3x1x1xf64>
+  %k = graph.constant dense<[[[[1.0]], [[-1.0]], [[0.5]]]]> : tensor<1x3x1x1xf64>
+  %v = graph.constant dense<[[[[10.0]], [[20.0]], [[40.0]]]]> : tensor<1x3x1x1xf64>
+  %b = graph.constant dense<[[[[true, true, true], [false, false, false], [false, true, true]]]]> : tensor<1x1x3x3xi1>
+  %0:2 = graph.attention none %q, %k, %v bias %b scale 1.0 : (tensor<1x3x1x1xf64>, tensor<1x3x1x1xf64>, tensor<1x3x1x1xf64>, tensor<1x1x3x3xi1>) -> (tensor<1x3x1x1xf64>, tensor<1x1x3xf64>)
+  %1:2 = graph.attention none %q, %k, %v bias %b scale 1.0 {uniform, window = 2 : i64} : (tensor<1x3x1x1xf64>, tensor<1x3x1x1xf64>, tensor<1x3x1x1xf64>, tensor<1x1x3x3xi1>) -> (tensor<1x3x1x1xf64>, tensor<1x1x3xf64>)
+  %2:2 = graph.attention causal %q, %k, %v bias %b scale 1.0 : (tensor<1x3x1x1xf64>, tensor<1x3x1x1xf64>, tensor<1x3x1x1xf64>, tensor<1x1x3x3xi1>) -> (tensor<1x3x1x1xf64>, tensor<1x1x3xf64>)
+  return %0#0, %0#1, %1#0, %1#1, %2#0 : tensor<1x3x1x1xf64>, tensor<1x1x3xf64>, tensor<1x3x1x1xf64>, tensor<1x1x3xf64>, tensor<1x3x1x1xf64>
+}

@@ -1,5 +1,5 @@
 // Backward makes constants, broadcasts and views again; what was computed is saved. A unit makes a copy once.
-// RUN: xlc-opt %s --xlc-rematerialize-cheap-ops | FileCheck %s
+// RUN: xlc-opt %s --split-input-file --xlc-rematerialize-cheap-ops | FileCheck %s
 // CHECK-LABEL: func.func @micro_batch
 // CHECK: %[[T:.*]] = graph.tanh
 // CHECK-NEXT: graph.slice {{.*}}graph.role = #graph.role<F>
@@ -17,4 +17,22 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> {
   %0 = graph.mul %v, %b {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<I>} : tensor<2xf32>
   %1 = graph.mul %0, %b {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<I>} : tensor<2xf32>
   return %1 : tensor<2xf32>
+}
+
+// -----
+
+// The gate of SwiGLU is computed again where it is multiplied; one that a matrix product needs is kept.
+// CHECK-LABEL: func.func @micro_batch
+func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  // CHECK: %[[KEPT:.*]] = graph.silu %arg0 {{.*}}#graph.role<F>
+  // CHECK: graph.silu %arg0 {{.*}}#graph.role<F>
+  // CHECK: %[[AGAIN:.*]] = graph.silu %arg0 {{.*}}#graph.role<I>
+  // CHECK: graph.mul %{{.*}}, %[[AGAIN]] {{.*}}#graph.role<I>
+  // CHECK: graph.contract "ab,bc->ac" %[[KEPT]]
+  %c = graph.silu %x {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<F>} : tensor<2x3xf32>
+  %g = graph.silu %x {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<F>} : tensor<2x3xf32>
+  %y = graph.mul %x, %g {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<F>} : tensor<2x3xf32>
+  %d = graph.mul %y, %g {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<I>} : tensor<2x3xf32>
+  %p = graph.contract "ab,bc->ac" %c, %w {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<I>} : (tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>
+  return %d, %p : tensor<2x3xf32>, tensor<2x3xf32>
 }

@@ -77,6 +77,39 @@ std::vector<GradientSample> makeWindows() {
   };
 }
 
+GradientSample rmsNorm(const std::string &x, const std::string &w, const std::string &rows) {
+  return {"graph.rms_norm",
+          {x, w},
+          "%y, %s = graph.rms_norm %0, %1 {epsilon = 0.1 : f64} : (" + x + ", " + w + ") -> (" + x + ", " + rows + ")",
+          x};
+}
+
+/// Two heads in one group; the second query of the first sample sees no key.
+GradientSample biasedAttention(const std::string &mask, const std::string &bias, const std::string &attributes) {
+  const std::string q = "tensor<2x3x2x2xf64>", k = "tensor<2x3x1x2xf64>", v = "tensor<2x3x1x3xf64>";
+  const std::string b = bias.substr(bias.rfind(' ') + 1);
+  return {"graph.attention",
+          {q, k, v},
+          "%b = graph.constant " + bias + "\n%y, %l = graph.attention " + mask + " %0, %1, %2 bias %b scale 7.0e-1 " +
+              attributes + " : (" + q + ", " + k + ", " + v + ", " + b +
+              ") -> (tensor<2x3x2x3xf64>, tensor<2x2x3xf64>)",
+          "tensor<2x3x2x3xf64>"};
+}
+
+std::vector<GradientSample> makeBiasedAttentions() {
+  const std::string rows = "dense<[[[[true, true, true], [false, false, false], [true, false, true]]], "
+                           "[[[false, true, true], [true, true, false], [true, true, true]]]]> : tensor<2x1x3x3xi1>";
+  const std::string keys =
+      "dense<[[[[0.0, 0.5, -1.0]]], [[[-3.4e38, 0.25, 0xFFF0000000000000]]]]> : tensor<2x1x1x3xf64>";
+  std::vector<GradientSample> samples;
+  for (const char *mask : {"none", "causal"})
+    for (const char *attributes : {"", "{uniform}", "{window = 2 : i64}", "{uniform, window = 1 : i64}"}) {
+      samples.push_back(biasedAttention(mask, rows, attributes));
+      samples.push_back(biasedAttention(mask, keys, attributes));
+    }
+  return samples;
+}
+
 std::vector<GradientSample> makeElementwise() {
   return {
       unary("graph.abs"),
@@ -86,6 +119,8 @@ std::vector<GradientSample> makeElementwise() {
       unary("graph.sqrt", 0.5, 1.5),
       unary("graph.tanh"),
       unary("graph.erf"),
+      unary("graph.sigmoid", -3, 3),
+      unary("graph.silu", -3, 3),
       unary("graph.sin"),
       unary("graph.cos"),
       unary("graph.atan"),
@@ -215,6 +250,8 @@ std::vector<GradientSample> makeReductionsAndNamed() {
       contraction("i,j->ji", "tensor<2xf64>", "tensor<3xf64>", "tensor<3x2xf64>"),
       layerNorm("tensor<2x3x4xf64>", "tensor<4xf64>", "tensor<2x3xf64>"),
       layerNorm("tensor<2x1xf64>", "tensor<1xf64>", "tensor<2xf64>"),
+      rmsNorm("tensor<2x3x4xf64>", "tensor<4xf64>", "tensor<2x3xf64>"),
+      rmsNorm("tensor<2x1xf64>", "tensor<1xf64>", "tensor<2xf64>"),
       attention("none", q, k, v, "tensor<2x3x4x3xf64>", "tensor<2x4x3xf64>"),
       attention("causal", q, k, v, "tensor<2x3x4x3xf64>", "tensor<2x4x3xf64>"),
       attention("causal", one, one, one, one, "tensor<1x1x1xf64>"),
@@ -232,7 +269,7 @@ llvm::ArrayRef<GradientSample> xlc::getGradientSamples() {
   static const std::vector<GradientSample> samples = [] {
     std::vector<GradientSample> all;
     for (const auto &chapter : {makeElementwise(), makeShapes(), makeLookups(), makeReductionsAndNamed(),
-                                makeWindows()})
+                                makeBiasedAttentions(), makeWindows()})
       all.insert(all.end(), chapter.begin(), chapter.end());
     return all;
   }();

@@ -45,14 +45,18 @@ TEST_F(CostTest, SummedFactorsCountOnce) {
 }
 
 TEST_F(CostTest, CausalAttentionIsHalf) {
-  auto text = [](std::string mask) {
+  auto text = [](std::string mask, std::string attributes = "") {
     return "func.func @kernel(%q: tensor<2x8x3x4xf32>) -> tensor<2x8x3x4xf32> { %o, %l = graph.attention " + mask +
-           " %q, %q, %q scale 5.000000e-01 : (tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> "
+           " %q, %q, %q scale 5.000000e-01" + attributes +
+           " : (tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> "
            "(tensor<2x8x3x4xf32>, tensor<2x3x8xf32>)\n return %o : tensor<2x8x3x4xf32> }";
   };
   int64_t full = costOf(text("none")).flops;
   EXPECT_EQ(full, 4 * 2 * 3 * 8 * 8 * 4);
   EXPECT_EQ(costOf(text("causal")).flops, full / 2);
+  // Of 64 pairs: the diagonal and one below; the same and one above.
+  EXPECT_EQ(costOf(text("causal", " {window = 2 : i64}")).flops, full / 64 * 15);
+  EXPECT_EQ(costOf(text("none", " {window = 2 : i64}")).flops, full / 64 * 22);
 }
 
 TEST_F(CostTest, StepCountsEveryRun) {

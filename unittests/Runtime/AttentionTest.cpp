@@ -1,4 +1,4 @@
-// Attention against double loops: masks, grouped heads, odd sizes, strides of a fused qkv.
+// Attention against double loops: masks, windows, biases, grouped heads, odd sizes, strides of a fused qkv.
 #include "Cpu/Attention.h"
 
 #include <gtest/gtest.h>
@@ -14,18 +14,49 @@ namespace {
 struct Case {
   int64_t batch, queries, heads, groups, d;
   bool causal;
+  int64_t window = 0;
+  AttentionBias biasKind = AttentionBias::None;
+  bool uniform = false;
 
   int64_t width() const { return (heads + 2 * groups) * d; }
   std::vector<float> qkv, dqkv, out, dout;
   std::vector<double> lse;
   std::vector<double> expectedOut, expected;
+  std::vector<float> added;     // [batch, 1, queries, queries]
+  std::vector<uint8_t> allowed; // likewise
 
+  void makeBias();
+  /// The score of a key beside its product; -infinity where it is not seen.
+  double biasOf(int64_t sample, int64_t i, int64_t j) const;
   void run();
+  void runKernels();
   void runNaive();
   void runNaiveRow(int64_t sample, int64_t head, int64_t i);
 };
 
+/// In sample 1, queries 0 and 3 see no key.
+void Case::makeBias() {
+  std::mt19937 random(11);
+  for (int64_t i = 0; i < batch * queries * queries; ++i) {
+    bool isEmpty = i / queries % queries % 3 == 0 && i / queries < 2 * queries && i >= queries * queries &&
+                   i / queries % queries < 4;
+    bool allows = !isEmpty && random() % 3 != 0;
+    allowed.push_back(allows ? 1 + random() % 2 : 0);
+    added.push_back(allows ? (float)(random() % 5) / 4 : -INFINITY);
+  }
+}
+
+double Case::biasOf(int64_t sample, int64_t i, int64_t j) const {
+  int64_t at = (sample * queries + i) * queries + j;
+  if ((causal && j > i) || (window && std::abs(i - j) >= window))
+    return -INFINITY;
+  if (biasKind == AttentionBias::None)
+    return 0;
+  return biasKind == AttentionBias::Add ? added[at] : allowed[at] ? 0 : -INFINITY;
+}
+
 void Case::run() {
+  makeBias();
   int64_t rows = batch * queries;
   std::mt19937 random(7);
   std::uniform_real_distribution<float> values(-2, 2);
@@ -34,6 +65,10 @@ void Case::run() {
   for (auto *all : {&qkv, &dout})
     for (float &value : *all)
       value = values(random);
+  runKernels();
+}
+
+void Case::runKernels() {
   HeadStrides in{queries * width(), width(), d}, plain{queries * heads * d, heads * d, d};
   AttentionShape shape{false, causal,  1 / std::sqrt((double)d),
                        batch, queries, queries,
@@ -41,9 +76,12 @@ void Case::run() {
                        d,     in,      in,
                        in,    plain,   plain,
                        in,    in,      in};
+  shape.window = window, shape.uniform = uniform, shape.biasKind = biasKind;
+  shape.bias = {queries * queries, 0, queries};
   float *q = qkv.data(), *dq = dqkv.data();
   AttentionOperands operands{q,  q + heads * d,  q + (heads + groups) * d, out.data(), lse.data(), dout.data(),
                              dq, dq + heads * d, dq + (heads + groups) * d};
+  operands.bias = biasKind == AttentionBias::Add ? (const void *)added.data() : allowed.data();
   for (bool backward : {false, true}) {
     shape.backward = backward;
     std::vector<char> memory(attentionScratch(shape) + 64);
@@ -53,7 +91,7 @@ void Case::run() {
 }
 
 void Case::runNaiveRow(int64_t sample, int64_t head, int64_t i) {
-  int64_t group = head / (heads / groups), seen = causal ? i + 1 : queries;
+  int64_t group = head / (heads / groups), seen = queries;
   auto row = [&](int64_t position, int64_t column) { return (sample * queries + position) * width() + column * d; };
   int64_t qAt = row(i, head), outAt = ((sample * queries + i) * heads + head) * d;
   std::vector<double> p(seen);
@@ -62,22 +100,25 @@ void Case::runNaiveRow(int64_t sample, int64_t head, int64_t i) {
     double dot = 0;
     for (int64_t x = 0; x < d; ++x)
       dot += (double)qkv[qAt + x] * qkv[row(j, heads + group) + x];
-    total += p[j] = std::exp(dot / std::sqrt((double)d));
+    total += p[j] = std::exp(dot / std::sqrt((double)d) + biasOf(sample, i, j));
   }
+  bool isEmpty = total == 0;
+  for (int64_t j = 0; j < seen; ++j)
+    p[j] = isEmpty ? (uniform ? 1.0 / (double)seen : 0) : p[j] / total;
   for (int64_t x = 0; x < d; ++x) {
     for (int64_t j = 0; j < seen; ++j)
-      expectedOut[outAt + x] += p[j] / total * qkv[row(j, heads + groups + group) + x];
+      expectedOut[outAt + x] += p[j] * qkv[row(j, heads + groups + group) + x];
     delta += expectedOut[outAt + x] * dout[outAt + x];
   }
   for (int64_t j = 0; j < seen; ++j) {
     double dp = 0;
     for (int64_t x = 0; x < d; ++x)
       dp += (double)dout[outAt + x] * qkv[row(j, heads + groups + group) + x];
-    double ds = p[j] / total * (dp - delta) / std::sqrt((double)d);
+    double ds = isEmpty ? 0 : p[j] * (dp - delta) / std::sqrt((double)d);
     for (int64_t x = 0; x < d; ++x) {
       expected[qAt + x] += ds * qkv[row(j, heads + group) + x];
       expected[row(j, heads + group) + x] += ds * qkv[qAt + x];
-      expected[row(j, heads + groups + group) + x] += p[j] / total * dout[outAt + x];
+      expected[row(j, heads + groups + group) + x] += p[j] * dout[outAt + x];
     }
   }
 }
@@ -97,17 +138,68 @@ double difference(const std::vector<float> &a, const std::vector<double> &b) {
   return worst;
 }
 
+void expectNaive(Case c) {
+  c.run();
+  c.runNaive();
+  std::string what = std::to_string(c.queries) + " queries, " + std::to_string(c.heads) + " heads, width " +
+                     std::to_string(c.d) + ", causal " + std::to_string(c.causal) + ", window " +
+                     std::to_string(c.window) + ", bias " + std::to_string((int)c.biasKind);
+  ASSERT_LT(difference(c.out, c.expectedOut), 4e-6) << what;
+  ASSERT_LT(difference(c.dqkv, c.expected), 4e-5) << what;
+}
+
 TEST(Attention, EqualsTheNaiveLoopsForwardAndBackward) {
   for (bool causal : {false, true})
     for (int64_t queries : {1, 5, 32, 63, 64, 65, 129, 300})
       for (auto [heads, groups] : {std::pair<int64_t, int64_t>{1, 1}, {4, 2}, {6, 1}})
-        for (int64_t d : {3, 16, 40}) {
-          Case c{2, queries, heads, groups, d, causal, {}, {}, {}, {}, {}, {}, {}};
-          c.run();
-          c.runNaive();
-          ASSERT_LT(difference(c.out, c.expectedOut), 4e-6) << queries << " " << heads << " " << d << " " << causal;
-          ASSERT_LT(difference(c.dqkv, c.expected), 4e-5) << queries << " " << heads << " " << d << " " << causal;
-        }
+        for (int64_t d : {3, 16, 40})
+          expectNaive({.batch = 2, .queries = queries, .heads = heads, .groups = groups, .d = d, .causal = causal});
+}
+
+TEST(Attention, WindowsForbidWhatIsFar) {
+  for (bool causal : {false, true})
+    for (int64_t queries : {5, 64, 300})
+      for (int64_t window : {1, 2, 63, 64, 200, 1000})
+        expectNaive(
+            {.batch = 2, .queries = queries, .heads = 4, .groups = 2, .d = 16, .causal = causal, .window = window});
+}
+
+TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) {
+  for (AttentionBias kind : {AttentionBias::Allow, AttentionBias::Add})
+    for (bool causal : {false, true})
+      for (int64_t window : {0, 7})
+        for (int64_t queries : {5, 64, 129, 300})
+          for (bool uniform : {false, true})
+            expectNaive({.batch = 2,
+                         .queries = queries,
+                         .heads = 4,
+                         .groups = 2,
+                         .d = 16,
+                         .causal = causal,
+                         .window = window,
+                         .biasKind = kind,
+                         .uniform = uniform});
+}
+
+TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
+  Case c{.batch = 2,
+         .queries = 5,
+         .heads = 1,
+         .groups = 1,
+         .d = 3,
+         .causal = false,
+         .biasKind = AttentionBias::Allow,
+         .uniform = true};
+  c.run();
+  Case lowest = c;
+  lowest.biasKind = AttentionBias::Add, lowest.uniform = false;
+  lowest.added.clear(), lowest.allowed.clear();
+  lowest.makeBias();
+  for (size_t i = 0; i < c.allowed.size(); ++i)
+    lowest.added[i] = c.allowed[i] ? 0 : std::numeric_limits<float>::lowest();
+  lowest.runKernels();
+  EXPECT_EQ(lowest.out, c.out);
+  EXPECT_EQ(lowest.dqkv, c.dqkv);
 }
 
 } // namespace

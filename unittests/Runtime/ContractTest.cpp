@@ -81,8 +81,16 @@ TEST(Contract, LargeContractionsEqualTheNaiveProduct) {
 /// The bound is what oneDNN's one long sum of 256 terms exceeds twice.
 TEST(Contract, SmallContractionsRoundLessThanOneLongSum) {
   ContractShape s{};
-  s.m = 64, s.n = 64, s.k = 256, s.aM = 256, s.aK = 1, s.bK = 64, s.bN = 1, s.yM = 64, s.yN = 1;
+  s.m = 128, s.n = 128, s.k = 256, s.aM = 256, s.aK = 1, s.bK = 128, s.bN = 1, s.yM = 128, s.yN = 1;
   ASSERT_LT(findError(s, 1, false), 3e-7);
+}
+
+/// Sums stay below 32, where half a unit in the last place is 9.5e-7: a sixteenth of it, as 256 is the depth.
+TEST(Contract, SmallerContractionsRoundOnce) {
+  ContractShape s{};
+  s.m = 61, s.n = 67, s.k = 256, s.aM = 256, s.aK = 1, s.bK = 67, s.bN = 1, s.yM = 67, s.yN = 1;
+  ASSERT_LT(findError(s, 1, false), 6.1e-8);
+  ASSERT_LT(findError(s, 2, true), 1.3e-7) << "once more where it is added";
 }
 
 TEST(Contract, RunsBatchesAndOutputsWithoutContiguousDimension) {

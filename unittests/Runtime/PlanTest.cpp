@@ -124,6 +124,21 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     call.ins.push_back(call.ins[0]), call.in_bytes.push_back(4);
     p.kernels[0]->library.Set(std::move(a));
   });
+  expect("reaches past an operand", [&](Plan &p) { // the bias of 100 keys
+    plan::AttentionT a;
+    plan::HeadStrides strides(1, 1, 1);
+    a.groups = a.heads = a.queries = a.d = a.e = a.batch = 1, a.keys = 100;
+    for (auto *each : {&a.q, &a.k, &a.v, &a.out})
+      *each = std::make_unique<plan::HeadStrides>(strides);
+    a.bias_kind = plan::BiasKind::Allow, a.bias = std::make_unique<plan::BiasStrides>(0, 0, 0);
+    plan::CallT &call = *p.functions[0]->calls[0];
+    while (call.ins.size() < 4)
+      call.ins.push_back(call.ins[0]), call.in_bytes.push_back(400);
+    call.outs.resize(2, call.outs[0]), call.out_bytes.assign(2, 400),
+        call.accumulate.assign(2, plan::Accumulate::Never);
+    call.in_bytes.assign(4, 400), call.in_bytes.back() = 99;
+    p.kernels[0]->library.Set(std::move(a));
+  });
   expect("attention 'gradient' is incomplete", [&](Plan &p) { p.kernels[0]->library.Set(plan::AttentionT()); });
 }
 

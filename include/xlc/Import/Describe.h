@@ -29,6 +29,10 @@ struct FileDescription {
     std::string name, type;
     std::vector<int64_t> shape;
   };
+  /// A further name that PyTorch had for a parameter.
+  struct Tie {
+    std::string name, parameter;
+  };
   struct Operator {
     std::string name;
     int64_t count = 0;
@@ -42,6 +46,7 @@ struct FileDescription {
   std::string batch;             ///< name of dimension 0; empty where it has none
   std::vector<std::string> dims; ///< the other symbolic dimensions, in the order in which inputs have them
   std::vector<Parameter> parameters;
+  std::vector<Tie> ties;
   std::vector<Buffer> buffers;
   std::vector<Operator> operators; ///< by falling count
   std::vector<std::string> undone; ///< what the exporter did and Import undoes, one line each

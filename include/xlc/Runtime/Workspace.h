@@ -21,11 +21,21 @@ struct ContractShape {
 struct HeadStrides {
   int64_t batch, position, head;
 };
+/// What stands beside the scores: nothing, bytes that say which keys are seen, or floats to be added.
+enum class AttentionBias : uint8_t { None, Allow, Add };
+/// Strides in elements of [batch, head, query, key], 0 along what it is repeated over; the key stride is 1.
+struct BiasStrides {
+  int64_t batch, head, query;
+};
 struct AttentionShape {
   bool backward, causal;
   double scale;
   int64_t batch, queries, keys, heads, groups, d, e;
   HeadStrides q, k, v, out, dout, dq, dk, dv;
+  int64_t window = 0;   ///< query i sees keys less than this away; 0: all
+  bool uniform = false; ///< a query that sees no key attends to all alike, otherwise to none
+  AttentionBias biasKind = AttentionBias::None;
+  BiasStrides bias = {};
 };
 
 /// Windows along one spatial dimension: output o and window position k meet element o * stride + k * dilation - pad of

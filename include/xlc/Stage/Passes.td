@@ -8,7 +8,7 @@ def RematerializeCheapOpsPass : Pass<"xlc-rematerialize-cheap-ops", "::mlir::Mod
   let summary = "backward computes constants, views, masks and positions again instead of saving them";
   let description = [{
     A residual is memory from forward to backward. What is a constant, or only says how the elements of another
-    value are arranged, is made again where backward needs it.
+    value are arranged, is made again where backward needs it; so is a SiLU that backward only multiplies by.
 
         %c = graph.constant dense<0.5>                       // F
         %s = graph.broadcast %c : ... -> tensor<4x32x256xf32> // F, used by backward

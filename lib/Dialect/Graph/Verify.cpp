@@ -190,12 +190,40 @@ LogicalResult LayerNormOp::verify() {
   return expectShape(*this, "mean", getMean(), shapeOf(getX()).drop_back());
 }
 
+LogicalResult RmsNormOp::verify() {
+  if (typeOf(getX()).getRank() < 1)
+    return emitOpError("needs at least one dimension");
+  if (failed(expectShape(*this, "weight", getWeight(), shapeOf(getX()).take_back())))
+    return failure();
+  return expectShape(*this, "rstd", getRstd(), shapeOf(getX()).drop_back());
+}
+
+/// i1 or as q; each dimension but the last that of the scores, or 1.
+static LogicalResult verifyBias(AttentionOp op, ArrayRef<int64_t> scores) {
+  RankedTensorType type = typeOf(op.getBias());
+  bool isMask = type.getElementType().isInteger(1);
+  if (!isMask && type.getElementType() != typeOf(op.getQ()).getElementType())
+    return op.emitOpError() << "bias must be boolean or have the element type of q, has " << type.getElementType();
+  bool fits = type.getRank() == 4 && type.getShape().back() == scores.back();
+  for (size_t i = 0; fits && i < 3; ++i)
+    fits = type.getDimSize(i) == scores[i] || type.getDimSize(i) == 1;
+  if (fits)
+    return success();
+  return op.emitOpError() << "bias [" << type.getShape() << "] does not broadcast to scores [" << scores << "]";
+}
+
 LogicalResult AttentionOp::verify() {
   if (typeOf(getQ()).getRank() != 4 || typeOf(getK()).getRank() != 4 || typeOf(getV()).getRank() != 4)
     return emitOpError("q, k and v must have rank 4");
   ArrayRef<int64_t> q = shapeOf(getQ()), k = shapeOf(getK()), v = shapeOf(getV());
   if (q[0] != k[0] || q[3] != k[3] || k[0] != v[0] || k[1] != v[1] || k[2] != v[2] || k[2] == 0 || q[2] % k[2])
     return emitOpError() << "q [" << q << "], k [" << k << "] and v [" << v << "] do not fit together";
+  if ((int64_t)getWindow().value_or(1) < 1)
+    return emitOpError() << "window is " << (int64_t)*getWindow() << ", must be at least 1";
+  if (!(getScale().convertToDouble() > 0))
+    return emitOpError() << "scale is " << getScale().convertToDouble() << ", must be positive";
+  if (getBias() && failed(verifyBias(*this, {q[0], q[2], q[1], k[1]})))
+    return failure();
   if (failed(expectShape(*this, "out", getOut(), {q[0], q[1], q[2], v[3]})))
     return failure();
   return expectShape(*this, "lse", getLse(), {q[0], q[2], q[1]});

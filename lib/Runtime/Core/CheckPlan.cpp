@@ -146,7 +146,8 @@ void PlanChecker::checkKernels() {
     if (const plan::AttentionT *a = kernel->library.AsAttention())
       require(a->groups >= 1 && a->heads >= 1 && a->heads % a->groups == 0 && a->queries >= 1 && a->keys >= 1 &&
                   a->d >= 1 && a->e >= 1 && a->q && a->k && a->v && a->out &&
-                  (!a->backward || (a->dout && a->dq && a->dk && a->dv)),
+                  (!a->backward || (a->dout && a->dq && a->dk && a->dv)) &&
+                  (a->bias_kind == plan::BiasKind::None || a->bias) && a->window < (uint64_t)1 << 40,
               "attention '{}' is incomplete", kernel->name);
     if (const plan::ConvolutionT *c = kernel->library.AsConvolution())
       require(c->kind <= plan::ConvolutionKind::WeightBackward && c->batch >= 1 && c->groups >= 1 && c->inputs >= 1 &&
@@ -207,7 +208,8 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     if (c->bias)
       covers(call.in_bytes[2], 4 * (Wide)c->n);
   } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
-    if (!expect(a->backward ? 6 : 3, a->backward ? 3 : 2))
+    bool hasBias = a->bias_kind != plan::BiasKind::None;
+    if (!expect((a->backward ? 6 : 3) + hasBias, a->backward ? 3 : 2))
       return;
     auto heads = [&](uint64_t bytes, const plan::HeadStrides &s, uint64_t positions, uint64_t count,
                      uint64_t features) {
@@ -218,6 +220,11 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     heads(call.in_bytes[2], *a->v, a->keys, a->groups, a->e);
     heads(a->backward ? call.in_bytes[3] : call.out_bytes[0], *a->out, a->queries, a->heads, a->e);
     covers(a->backward ? call.in_bytes[4] : call.out_bytes[1], 8 * (Wide)a->batch * a->heads * a->queries);
+    if (hasBias) {
+      Wide bytes = spanOf(
+          {{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()}, {a->keys, 1}});
+      covers(call.in_bytes.back(), a->bias_kind == plan::BiasKind::Add ? bytes : bytes / 4);
+    }
     if (a->backward) {
       heads(call.in_bytes[5], *a->dout, a->queries, a->heads, a->e);
       heads(call.out_bytes[0], *a->dq, a->queries, a->heads, a->d);

@@ -22,10 +22,28 @@ HeadStrides stridesOf(const std::unique_ptr<plan::HeadStrides> &s) {
 }
 
 AttentionShape shapeOf(const plan::AttentionT &a) {
-  return {a.backward,      a.causal,         a.scale,           (int64_t)a.batch, (int64_t)a.queries,
-          (int64_t)a.keys, (int64_t)a.heads, (int64_t)a.groups, (int64_t)a.d,     (int64_t)a.e,
-          stridesOf(a.q),  stridesOf(a.k),   stridesOf(a.v),    stridesOf(a.out), stridesOf(a.dout),
-          stridesOf(a.dq), stridesOf(a.dk),  stridesOf(a.dv)};
+  return {a.backward,
+          a.causal,
+          a.scale,
+          (int64_t)a.batch,
+          (int64_t)a.queries,
+          (int64_t)a.keys,
+          (int64_t)a.heads,
+          (int64_t)a.groups,
+          (int64_t)a.d,
+          (int64_t)a.e,
+          stridesOf(a.q),
+          stridesOf(a.k),
+          stridesOf(a.v),
+          stridesOf(a.out),
+          stridesOf(a.dout),
+          stridesOf(a.dq),
+          stridesOf(a.dk),
+          stridesOf(a.dv),
+          (int64_t)a.window,
+          a.uniform,
+          (AttentionBias)a.bias_kind,
+          a.bias ? BiasStrides{a.bias->batch(), a.bias->head(), a.bias->query()} : BiasStrides()};
 }
 
 std::vector<WindowDim> dimsOf(const std::vector<plan::WindowDim> &dims) {
@@ -59,11 +77,15 @@ ConvolutionOperands operandsOf(ConvolutionShape::Kind kind, char *const *p) {
   return {};
 }
 
-AttentionOperands operandsOf(bool backward, char *const *p) {
-  auto f = [&](int i) { return (float *)p[i]; };
-  if (!backward)
-    return {f(0), f(1), f(2), f(3), (double *)p[4], nullptr, nullptr, nullptr, nullptr};
-  return {f(0), f(1), f(2), f(3), (double *)p[4], f(5), f(6), f(7), f(8)};
+/// q, k, v [, bias], out, lse; in backward q, k, v, out, lse, dout [, bias], dq, dk, dv.
+AttentionOperands operandsOf(const AttentionShape &shape, char *const *p) {
+  int bias = shape.biasKind == AttentionBias::None ? 0 : 1, at = shape.backward ? 6 : 3;
+  auto f = [&](int i) { return (float *)p[i < at ? i : i + bias]; };
+  const void *biasAt = bias ? p[at] : nullptr;
+  double *lse = (double *)f(4);
+  if (!shape.backward)
+    return {f(0), f(1), f(2), f(3), lse, nullptr, nullptr, nullptr, nullptr, biasAt};
+  return {f(0), f(1), f(2), f(3), lse, f(5), f(6), f(7), f(8), biasAt};
 }
 
 } // namespace
@@ -185,7 +207,7 @@ void Kernels::runPool(const MaxPoolShape &shape, char *const *operands, bool add
 }
 
 void Kernels::runAttentionCall(const AttentionShape &shape, char *const *operands, char *workspace) {
-  AttentionOperands addresses = operandsOf(shape.backward, operands);
+  AttentionOperands addresses = operandsOf(shape, operands);
   int64_t items = attentionItems(shape), scratch = attentionScratch(shape);
   std::atomic<int64_t> next{0}; // causal items differ in length: threads take the next one
   team.run((int)std::min<int64_t>(team.size(), items), [&](int part) {

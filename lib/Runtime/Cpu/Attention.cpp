@@ -39,8 +39,38 @@ private:
   int64_t used = 0;
 };
 
-/// Keys that query `i` may see.
-int64_t visibleKeys(const AttentionShape &s, int64_t i) { return s.causal ? std::min(i + 1, s.keys) : s.keys; }
+/// Some keys, [begin, end).
+struct Keys {
+  int64_t begin, end;
+
+  /// Those among the block [j, j + count), counted from j.
+  Keys within(int64_t j, int64_t count) const {
+    Keys keys{std::clamp<int64_t>(begin - j, 0, count), std::clamp<int64_t>(end - j, 0, count)};
+    return {std::min(keys.begin, keys.end), keys.end};
+  }
+};
+
+/// Keys that query `i` may see as far as causality and the window go.
+Keys visibleKeys(const AttentionShape &s, int64_t i) {
+  int64_t begin = s.window ? std::max<int64_t>(0, i - s.window + 1) : 0;
+  int64_t end = s.causal ? i + 1 : s.window ? i + s.window : s.keys;
+  return {begin, std::min(end, s.keys)};
+}
+
+/// What any of the queries [i, i + rows) may see.
+Keys visibleKeys(const AttentionShape &s, int64_t i, int64_t rows) {
+  return {visibleKeys(s, i).begin, visibleKeys(s, i + rows - 1).end};
+}
+
+/// A sum of so many terms, as exact as the size of the whole product allows; all items sum alike.
+Depth depthOf(const AttentionShape &s, int64_t terms) {
+  return {terms, std::min(shortChunk, chunkFor(s.batch * s.heads * s.queries * s.keys * std::max(s.d, s.e)))};
+}
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+/// The log-sum-exp of queries that attend to all keys alike; that of queries without any key is -infinity.
+constexpr double uniformLse = std::numeric_limits<float>::lowest();
+bool hasNoKey(double lse) { return lse <= forbiddenScore; }
 
 struct ForwardScratch {
   float *keys, *values, *scores, *sums, *maximum, *total;
@@ -60,6 +90,7 @@ struct Head {
   const float *q, *k, *v, *dout;
   float *out, *dq, *dk, *dv;
   double *lse;
+  const char *bias; ///< of query 0, key 0; null without
   Head(const AttentionShape &s, const AttentionOperands &o, int64_t sample, int64_t head) {
     int64_t group = head / (s.heads / s.groups);
     q = o.q + sample * s.q.batch + head * s.q.head;
@@ -67,6 +98,8 @@ struct Head {
     v = o.v + sample * s.v.batch + group * s.v.head;
     out = o.out + sample * s.out.batch + head * s.out.head;
     lse = o.lse + (sample * s.heads + head) * s.queries;
+    int64_t biasBytes = s.biasKind == AttentionBias::Add ? sizeof(float) : 1;
+    bias = (const char *)o.bias + (sample * s.bias.batch + head * s.bias.head) * biasBytes;
     if (!s.backward)
       return;
     dout = o.dout + sample * s.dout.batch + head * s.dout.head;
@@ -76,25 +109,59 @@ struct Head {
   }
 };
 
+/// Scales the products of query `i` with the keys [j, j + count), adds the bias, and forbids what is not seen; returns
+/// the factor that is left for later (1 where there is a bias).
+float maskRow(const AttentionShape &s, const Head &head, float *scores, Keys seen, int64_t i, int64_t j) {
+  std::fill(scores, scores + seen.begin, -infinity);
+  if (s.biasKind == AttentionBias::None)
+    return (float)s.scale;
+  int64_t at = i * s.bias.query + j;
+  if (s.biasKind == AttentionBias::Add)
+    addBiasRow(scores, seen.end, (float)s.scale, (const float *)head.bias + at);
+  else
+    allowRow(scores, seen.end, (float)s.scale, (const uint8_t *)head.bias + at);
+  return 1;
+}
+
 /// One tile of `rows` queries from `i` (chunk-relative `r`) against the packed block of keys [j, j + count).
 void forwardTile(const AttentionShape &s, const Head &head, const ForwardScratch &w, int64_t i, int64_t r, int64_t rows,
                  int64_t j, int64_t count) {
-  int64_t seen = std::min(count, visibleKeys(s, i + rows - 1) - j), padded = roundUp(seen, panelWidth);
-  if (seen <= 0)
+  Keys tile = visibleKeys(s, i, rows).within(j, count);
+  int64_t seen = tile.end, padded = roundUp(seen, panelWidth);
+  if (tile.begin == tile.end)
     return;
-  multiplyPanels(head.q + i * s.q.position, s.q.position, 1, {w.keys, s.d}, rows, padded, s.d, w.scores, padded, false);
+  multiplyPanels(head.q + i * s.q.position, s.q.position, 1, {w.keys, s.d}, rows, padded, depthOf(s, s.d), w.scores,
+                 padded, false);
   for (int64_t row = 0; row < rows; ++row) {
-    int64_t valid = std::clamp<int64_t>(visibleKeys(s, i + row) - j, 0, count);
+    Keys keys = visibleKeys(s, i + row).within(j, count);
     float *scores = w.scores + row * padded, *sums = w.sums + (r + row) * s.e;
-    if (valid == 0) {
+    if (keys.begin == keys.end) {
       std::fill(scores, scores + padded, 0.0f);
       continue;
     }
-    float factor = softmaxRow(scores, valid, padded, (float)s.scale, w.maximum[r + row], w.total[r + row]);
+    float scale = maskRow(s, head, scores, keys, i + row, j);
+    float factor = softmaxRow(scores, keys.end, padded, scale, w.maximum[r + row], w.total[r + row]);
     if (factor != 1)
       scaleRow(sums, sums, s.e, factor);
   }
-  multiplyPanels(w.scores, padded, 1, {w.values, count}, rows, s.e, seen, w.sums + r * s.e, s.e, true);
+  multiplyPanels(w.scores, padded, 1, {w.values, count}, rows, s.e, depthOf(s, seen), w.sums + r * s.e, s.e, true);
+}
+
+/// out and lse of query `i`, row `r` of the chunk, once all keys were there.
+void finishRow(const AttentionShape &s, const Head &head, const ForwardScratch &w, int64_t i, int64_t r) {
+  float *out = head.out + i * s.out.position, maximum = w.maximum[r];
+  if (maximum > forbiddenScore) {
+    scaleRow(w.sums + r * s.e, out, s.e, 1 / w.total[r]);
+    head.lse[i] = maximum + std::log((double)w.total[r]);
+    return;
+  }
+  bool isUniform = s.uniform || maximum > -infinity;
+  head.lse[i] = isUniform ? uniformLse : -infinity;
+  std::fill_n(out, s.e, 0.0f);
+  for (int64_t j = 0; isUniform && j < s.keys; ++j)
+    for (int64_t x = 0; x < s.e; ++x)
+      out[x] += head.v[j * s.v.position + x];
+  scaleRow(out, out, s.e, 1.0f / (float)s.keys);
 }
 
 void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int64_t item, char *base) {
@@ -105,20 +172,18 @@ void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int
   Scratch scratch(base);
   ForwardScratch w(s, scratch);
   std::fill(w.sums, w.sums + rows * s.e, 0.0f);
-  std::fill(w.maximum, w.maximum + rows, -std::numeric_limits<float>::infinity());
+  std::fill(w.maximum, w.maximum + rows, -infinity);
   std::fill(w.total, w.total + rows, 0.0f);
-  int64_t last = visibleKeys(s, begin + rows - 1);
-  for (int64_t j = 0; j < last; j += keyBlock) {
+  Keys visible = visibleKeys(s, begin, rows);
+  for (int64_t j = visible.begin / keyBlock * keyBlock; j < visible.end; j += keyBlock) {
     int64_t count = std::min(keyBlock, s.keys - j);
     packPanels(head.k + j * s.k.position, 1, s.k.position, s.d, count, w.keys);
     packPanels(head.v + j * s.v.position, s.v.position, 1, count, s.e, w.values);
     for (int64_t r = 0; r < rows; r += queryTile)
       forwardTile(s, head, w, begin + r, r, std::min(queryTile, rows - r), j, count);
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    scaleRow(w.sums + r * s.e, head.out + (begin + r) * s.out.position, s.e, w.total[r] > 0 ? 1 / w.total[r] : 0);
-    head.lse[begin + r] = w.maximum[r] + std::log((double)w.total[r]);
-  }
+  for (int64_t r = 0; r < rows; ++r)
+    finishRow(s, head, w, begin + r, r);
 }
 
 struct BackwardScratch {
@@ -136,25 +201,43 @@ struct BackwardScratch {
   }
 };
 
+/// Turns a row of products into probabilities, and dout V^T into the gradient of the products.
+void backwardRow(const AttentionShape &s, const Head &head, float *p, float *ds, Keys seen, int64_t padded, float delta,
+                 int64_t i, int64_t j, int64_t count) {
+  double lse = head.lse[i];
+  if (hasNoKey(lse)) { // constants: no gradient reaches the scores
+    std::fill(p, p + padded, 0.0f), std::fill(ds, ds + padded, 0.0f);
+    if (lse == uniformLse)
+      std::fill(p, p + count, 1.0f / (float)s.keys);
+    return;
+  }
+  float scale = maskRow(s, head, p, seen, i, j);
+  probabilitiesRow(p, seen.end, padded, scale, lse);
+  scoreGradientRow(p, ds, padded, delta, (float)s.scale);
+}
+
 /// Adds what one tile of queries, from `i`, and the packed block of keys [j, j + count) contribute.
 void backwardTile(const AttentionShape &s, const Head &head, const BackwardScratch &w, const float *delta, int64_t i,
                   int64_t rows, int64_t j, int64_t count) {
-  int64_t seen = std::min(count, visibleKeys(s, i + rows - 1) - j), padded = roundUp(seen, panelWidth);
-  if (seen <= 0)
+  bool isAnyUniform = std::any_of(head.lse + i, head.lse + i + rows, [](double lse) { return lse == uniformLse; });
+  Keys tile = isAnyUniform ? Keys{0, count} : visibleKeys(s, i, rows).within(j, count);
+  int64_t seen = tile.end, padded = roundUp(seen, panelWidth);
+  if (tile.begin == tile.end)
     return;
   const float *q = head.q + i * s.q.position, *dout = head.dout + i * s.dout.position;
-  multiplyPanels(q, s.q.position, 1, {w.keysT, s.d}, rows, padded, s.d, w.p, padded, false);
-  multiplyPanels(dout, s.dout.position, 1, {w.valuesT, s.e}, rows, padded, s.e, w.ds, padded, false);
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t valid = std::clamp<int64_t>(visibleKeys(s, i + row) - j, 0, seen);
-    probabilitiesRow(w.p + row * padded, valid, padded, (float)s.scale, head.lse[i + row]);
-    scoreGradientRow(w.p + row * padded, w.ds + row * padded, padded, delta[i + row], (float)s.scale);
-  }
+  multiplyPanels(q, s.q.position, 1, {w.keysT, s.d}, rows, padded, depthOf(s, s.d), w.p, padded, false);
+  multiplyPanels(dout, s.dout.position, 1, {w.valuesT, s.e}, rows, padded, depthOf(s, s.e), w.ds, padded, false);
+  for (int64_t row = 0; row < rows; ++row)
+    backwardRow(s, head, w.p + row * padded, w.ds + row * padded, visibleKeys(s, i + row).within(j, count), padded,
+                delta[i + row], i + row, j, count);
   packPanels(dout, s.dout.position, 1, rows, s.e, w.douts);
-  multiplyPanels(w.p, 1, padded, {w.douts, rows}, seen, s.e, rows, head.dv + j * s.dv.position, s.dv.position, true);
+  multiplyPanels(w.p, 1, padded, {w.douts, rows}, seen, s.e, depthOf(s, rows), head.dv + j * s.dv.position,
+                 s.dv.position, true);
   packPanels(q, s.q.position, 1, rows, s.d, w.queries);
-  multiplyPanels(w.ds, 1, padded, {w.queries, rows}, seen, s.d, rows, head.dk + j * s.dk.position, s.dk.position, true);
-  multiplyPanels(w.ds, padded, 1, {w.keys, count}, rows, s.d, seen, head.dq + i * s.dq.position, s.dq.position, true);
+  multiplyPanels(w.ds, 1, padded, {w.queries, rows}, seen, s.d, depthOf(s, rows), head.dk + j * s.dk.position,
+                 s.dk.position, true);
+  multiplyPanels(w.ds, padded, 1, {w.keys, count}, rows, s.d, depthOf(s, seen), head.dq + i * s.dq.position,
+                 s.dq.position, true);
 }
 
 /// delta = rowwise sum of dout * out; dq, to which every block of keys adds, begins at zero.

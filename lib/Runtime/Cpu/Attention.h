@@ -10,13 +10,15 @@
 
 namespace xlc::runtime {
 
-/// Operands; `lse` is dense [batch, heads, queries]. The last four are for backward.
+/// Operands; `lse` is dense [batch, heads, queries]. Those from `dout` to `dv` are for backward; `bias` is bytes or
+/// floats, by the shape's kind.
 struct AttentionOperands {
   const float *q, *k, *v;
   float *out;
   double *lse;
   const float *dout;
   float *dq, *dk, *dv;
+  const void *bias = nullptr;
 };
 
 /// Independent items of the call; each writes its own part of the results.

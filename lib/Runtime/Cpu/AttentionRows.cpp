@@ -31,6 +31,16 @@ XLC_INLINE void fillTail(float *row, int64_t valid, int64_t padded) {
     row[i] = -std::numeric_limits<float>::infinity();
 }
 
+XLC_INLINE void addBiasBody(float *scores, int64_t n, float scale, const float *bias) {
+  for (int64_t i = 0; i < n; ++i)
+    scores[i] = scores[i] * scale + bias[i];
+}
+
+XLC_INLINE void allowBody(float *scores, int64_t n, float scale, const uint8_t *allow) {
+  for (int64_t i = 0; i < n; ++i)
+    scores[i] = allow[i] ? scores[i] * scale : -std::numeric_limits<float>::infinity();
+}
+
 XLC_INLINE float softmaxBody(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum) {
   fillTail(scores, valid, padded);
   Float greatest = *(Loose *)scores * scale;
@@ -40,6 +50,10 @@ XLC_INLINE float softmaxBody(float *scores, int64_t valid, int64_t padded, float
     *(Loose *)(scores + i) = x;
   }
   float next = std::max(maximum, maxLanes(greatest));
+  if (next == -std::numeric_limits<float>::infinity()) {
+    std::fill(scores, scores + padded, 0.0f);
+    return 1;
+  }
   Float total = {};
   for (int64_t i = 0; i < padded; i += 16) {
     Float x = *(Loose *)(scores + i) - next;
@@ -100,6 +114,8 @@ XLC_INLINE float dotBody(const float *a, const float *b, int64_t n) {
     }                                                                                                                  \
     return name##Body(__VA_ARGS__);                                                                                    \
   }
+XLC_FOR_EACH_ISA(void, addBias, (float *scores, int64_t n, float scale, const float *bias), scores, n, scale, bias)
+XLC_FOR_EACH_ISA(void, allow, (float *scores, int64_t n, float scale, const uint8_t *allow), scores, n, scale, allow)
 XLC_FOR_EACH_ISA(float, softmax,
                  (float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum), scores, valid,
                  padded, scale, maximum, sum)
@@ -114,6 +130,8 @@ XLC_FOR_EACH_ISA(float, dot, (const float *a, const float *b, int64_t n), a, b, 
 
 } // namespace
 
+void addBiasRow(float *scores, int64_t n, float scale, const float *bias) { addBiasAny(scores, n, scale, bias); }
+void allowRow(float *scores, int64_t n, float scale, const uint8_t *allow) { allowAny(scores, n, scale, allow); }
 float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum) {
   return softmaxAny(scores, valid, padded, scale, maximum, sum);
 }

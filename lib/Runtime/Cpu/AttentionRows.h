@@ -6,9 +6,16 @@
 
 namespace xlc::runtime {
 
+/// A score of this or less is that of a key which the query does not see: -inf, or a lowest float that was added.
+constexpr float forbiddenScore = -1e30f;
+
+/// scores = scale * scores + bias, n elements; respectively -inf where `allow` is zero.
+void addBiasRow(float *scores, int64_t n, float scale, const float *bias);
+void allowRow(float *scores, int64_t n, float scale, const uint8_t *allow);
+
 /// Running softmax of one row: scores[0, valid) become e^(scale * score - maximum), [valid, padded) zero, where
 /// `maximum` is the greatest scaled score so far; `sum` is brought up to date. Returns the factor for what was summed
-/// before. `padded` is a multiple of 16.
+/// before. `padded` is a multiple of 16. Where everything so far is -inf, the row becomes zero.
 float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum);
 
 /// scores[0, valid) become the probabilities e^(scale * score - lse); [valid, padded) zero.

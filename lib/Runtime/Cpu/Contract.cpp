@@ -16,13 +16,13 @@ int64_t cutAt(int64_t size, int64_t parts, int64_t i, int64_t grain) {
   return std::min(size, roundUp(size, grain) / grain * i / parts * grain);
 }
 
-/// Small products are summed in short chunks, by Product.h: half the rounding error of oneDNN's one long sum, which SGD
-/// on a small model amplifies, for little time. Asked of the whole contraction, so that the bits do not depend on
-/// threads.
+/// Small products are summed in double or in short chunks, by Product.h: a fraction of the rounding error of oneDNN's
+/// one long sum, which training a small model amplifies, for little time. Asked of the whole contraction, so that the
+/// bits do not depend on threads.
 bool isSmall(const ContractShape &s) { return s.m * s.n * s.k <= 1 << 24; }
 
 ProductShape productOf(const ContractShape &s, int64_t m, int64_t n) {
-  return {m, n, s.k, s.aM, s.aK, s.bK, s.bN, s.yM, s.yN, isSmall(s) ? shortChunk : depthBlock};
+  return {m, n, s.k, s.aM, s.aK, s.bK, s.bN, s.yM, s.yN, chunkFor(s.m * s.n * s.k)};
 }
 
 /// Product.h and oneDNN write contiguous rows: a column-major y is computed as its transpose.

@@ -42,10 +42,43 @@ XLC_INLINE void tileChunk(const float *a, int64_t aM, int64_t aK, const float *p
     }
 }
 
+/// One register tile, summed in double.
+template <int Rows, int W, int N>
+XLC_INLINE void tileWide(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t k, float *c, int64_t cM,
+                         bool add) {
+  using Float = typename Vector<N>::Float;
+  using Loose = typename Vector<N>::Loose;
+  typedef double Wide __attribute__((vector_size(N * 8)));
+  Wide sum[Rows][W] = {};
+  for (int64_t p = 0; p < k; ++p) {
+    Wide right[W];
+#pragma GCC unroll 4
+    for (int w = 0; w < W; ++w)
+      right[w] = __builtin_convertvector((Float) * (const Loose *)(panel + p * panelWidth + w * N), Wide);
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i) {
+      Wide value = Wide{} + (double)a[p * aK + i * aM];
+#pragma GCC unroll 4
+      for (int w = 0; w < W; ++w)
+        sum[i][w] += value * right[w];
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+    for (int w = 0; w < W; ++w) {
+      Loose *out = (Loose *)(c + i * cM + w * N);
+      Wide before = add ? __builtin_convertvector((Float)*out, Wide) : Wide{};
+      *out = __builtin_convertvector(before + sum[i][w], Float);
+    }
+}
+
 /// One register tile, `k.chunk` terms at a time.
 template <int Rows, int W, int N>
 XLC_INLINE void tile(const float *a, int64_t aM, int64_t aK, const float *panel, Depth k, float *c, int64_t cM,
                      bool add) {
+  if (k.chunk == wideSum)
+    return tileWide<Rows, W, N>(a, aM, aK, panel, k.size, c, cM, add);
   for (int64_t p = 0; p < k.size; p += k.chunk)
     tileChunk<Rows, W, N>(a + p * aK, aM, aK, panel + p * panelWidth, std::min(k.chunk, k.size - p), c, cM,
                           add || p > 0);
@@ -101,11 +134,17 @@ XLC_INLINE void multiplyStrips(const float *a, int64_t aM, int64_t aK, Panels pa
 
 XLC_AVX512 void multiplyAvx512(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k,
                                float *c, int64_t cM, bool add) {
-  multiplyStrips<14, 2, 16>(a, aM, aK, panels, m, n, k, c, cM, add);
+  if (k.chunk == wideSum) // doubles take two registers
+    multiplyStrips<6, 2, 16>(a, aM, aK, panels, m, n, k, c, cM, add);
+  else
+    multiplyStrips<14, 2, 16>(a, aM, aK, panels, m, n, k, c, cM, add);
 }
 XLC_AVX2 void multiplyAvx2(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k,
                            float *c, int64_t cM, bool add) {
-  multiplyStrips<6, 2, 8>(a, aM, aK, panels, m, n, k, c, cM, add);
+  if (k.chunk == wideSum)
+    multiplyStrips<4, 1, 8>(a, aM, aK, panels, m, n, k, c, cM, add);
+  else
+    multiplyStrips<6, 2, 8>(a, aM, aK, panels, m, n, k, c, cM, add);
 }
 void multiplyBaseline(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k, float *c,
                       int64_t cM, bool add) {
@@ -187,7 +226,9 @@ template <int64_t Width> void packPanel(const float *b, int64_t bK, int64_t bN, 
       std::memset(to + p * Width + n, 0, (Width - n) * sizeof(float));
 }
 
-int64_t tileRows() { return findIsa() == Isa::Avx512 ? 14 : findIsa() == Isa::Avx2 ? 6 : 4; }
+int64_t tileRows(bool isWide) {
+  return findIsa() == Isa::Avx512 ? (isWide ? 12 : 14) : findIsa() == Isa::Avx2 && !isWide ? 6 : 4;
+}
 
 /// Packs a[m, k] in panels of `rows` rows, each as k groups of `rows` floats.
 void packRows(const float *a, int64_t aM, int64_t aK, int64_t m, int64_t k, int64_t rows, float *to) {
@@ -235,7 +276,7 @@ void multiplyBlock(const ProductShape &s, const float *a, const float *panels, i
                    float *c, bool add, float *packed) {
   if (s.aK == 1 && n <= 2 * panelWidth)
     return multiplyPanels(a, s.aM, s.aK, {panels, k}, m, n, {k, s.chunk}, c, s.cM, add);
-  int64_t rows = tileRows();
+  int64_t rows = tileRows(s.chunk == wideSum);
   packRows(a, s.aM, s.aK, m, k, rows, packed);
   for (int64_t j = 0; j < n; j += panelWidth)
     for (int64_t i = 0; i < m; i += rows) {

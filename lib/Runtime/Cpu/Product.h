@@ -25,6 +25,14 @@ void packPanels(const float *b, int64_t bK, int64_t bN, int64_t k, int64_t n, fl
 constexpr int64_t depthBlock = 256;
 /// Terms of a chunk where accuracy comes before the last percent of speed.
 constexpr int64_t shortChunk = 16;
+/// In the place of a chunk: all terms are summed in double, at half the speed.
+constexpr int64_t wideSum = 0;
+
+/// How a product of so many multiplications is summed. Adam amplifies what rounding does to gradients near zero, so
+/// small models, whose products take no time, get the sums that their results can hold.
+constexpr int64_t chunkFor(int64_t multiplications) {
+  return multiplications <= 1 << 21 ? wideSum : multiplications <= 1 << 24 ? shortChunk : depthBlock;
+}
 
 /// How many terms a sum has, and how many are summed before they are added to the result.
 struct Depth {

@@ -40,6 +40,7 @@ def Graph_TanhOp    : Graph_Unary<"tanh", Graph_Float, "y = hyperbolic tangent o
 def Graph_ErfOp     : Graph_Unary<"erf", Graph_Float, "y = error function of x">;
 def Graph_SinOp     : Graph_Unary<"sin", Graph_Float, "y = sine of x">;
 def Graph_CosOp     : Graph_Unary<"cos", Graph_Float, "y = cosine of x">;
+def Graph_SigmoidOp : Graph_Unary<"sigmoid", Graph_Float, "y = 1 / (1 + e^-x)">;
 def Graph_AtanOp    : Graph_Unary<"atan", Graph_Float, "y = arc tangent of x">;
 def Graph_FloorOp   : Graph_Unary<"floor", Graph_Float, "y = largest integer that is not above x">;
 def Graph_NotOp     : Graph_Unary<"not", Graph_Bool, "y = not x">;
@@ -271,6 +272,20 @@ def Graph_GeluBackwardOp : Graph_Op<"gelu_backward", [SameOperandsAndResultType]
   let assemblyFormat = "$kind $x `,` $dy attr-dict `:` type($dx)";
 }
 
+def Graph_SiluOp : Graph_Op<"silu", [SameOperandsAndResultType]> {
+  let summary = "y = x / (1 + e^-x)";
+  let description = "Whole, so that backward keeps x alone; its small ops would keep three tensors of that size.";
+  let arguments = (ins Graph_Float:$x);
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "$x attr-dict `:` type($y)";
+}
+def Graph_SiluBackwardOp : Graph_Op<"silu_backward", [SameOperandsAndResultType]> {
+  let summary = "dx = dy * s (1 + x (1 - s)), s = 1 / (1 + e^-x)";
+  let arguments = (ins Graph_Float:$x, Graph_Float:$dy);
+  let results = (outs Graph_Float:$dx);
+  let assemblyFormat = "$x `,` $dy attr-dict `:` type($dx)";
+}
+
 def Graph_LayerNormOp : Graph_Op<"layer_norm", [AllTypesMatch<["x", "y"]>, AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["weight", "bias"]>]> {
   let summary = "y = (x - mean) * rstd * weight + bias over the last dimension";
   let description = [{
@@ -297,25 +312,58 @@ def Graph_LayerNormWeightBackwardOp : Graph_Op<"layer_norm_weight_backward", [Al
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+def Graph_RmsNormOp : Graph_Op<"rms_norm", [AllTypesMatch<["x", "y"]>]> {
+  let summary = "y = x * rstd * weight over the last dimension";
+  let description = "x, y: [..., n]; weight: [n]; rstd: [...] = 1/sqrt(mean of x^2 + epsilon).";
+  let arguments = (ins Graph_Float:$x, Graph_Float:$weight, F64Attr:$epsilon);
+  let results = (outs Graph_Float:$y, Graph_Float:$rstd);
+  let assemblyFormat = "$x `,` $weight attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Graph_RmsNormBackwardOp : Graph_Op<"rms_norm_backward", [AllTypesMatch<["x", "dy", "dx"]>]> {
+  let summary = "gradient of rms_norm with respect to x";
+  let description = "g = dy * weight; xhat = x rstd; dx = rstd (g - xhat mean(g xhat)).";
+  let arguments = (ins Graph_Float:$x, Graph_Float:$weight, Graph_Float:$rstd, Graph_Float:$dy);
+  let results = (outs Graph_Float:$dx);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+def Graph_RmsNormWeightBackwardOp : Graph_Op<"rms_norm_weight_backward", [AllTypesMatch<["x", "dy"]>]> {
+  let summary = "gradient of rms_norm with respect to weight";
+  let description = "dweight = sum over rows of dy * xhat.";
+  let arguments = (ins Graph_Float:$x, Graph_Float:$rstd, Graph_Float:$dy);
+  let results = (outs Graph_Float:$dweight);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
 def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out"]>]> {
-  let summary = "softmax(scale * Q K^T, masked) V, without the score matrix";
+  let summary = "softmax(scale * Q K^T + bias, masked) V, without the score matrix";
   let description = [{
     q: [batch, queries, heads, d]; k: [batch, keys, groups, d]; v: [batch, keys, groups, e];
     heads is a multiple of groups (grouped-query attention). out: [batch, queries, heads, e].
     lse: [batch, heads, queries], f64 where a program is to run: its rounding would be an error common to a
     whole row of probabilities. It is the log of the sum of exponentials of the scaled, masked
     scores, which backward needs to compute the probabilities again (Dao, FlashAttention-2, 2023).
+
+    Query i sees key j unless something forbids it: a causal mask where j > i; `window` where |i - j| >= window;
+    `bias`, [1|batch, 1|heads, 1|queries, keys], where it is false (i1) or -1e30 and less (floats; what is greater is
+    added to the scaled scores). A query that sees no key attends to all keys alike where `uniform` is set or a
+    forbidding bias is finite (so do scores that -3.4e38 was added to), and to none otherwise: then out = 0. No
+    gradient reaches q and k from there, and none ever reaches the bias: where that is learned, small ops serve.
+
+        %out, %lse = graph.attention causal %q, %k, %v bias %padding scale 0.25 {uniform} : ...
   }];
-  let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v, F64Attr:$scale);
+  let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v,
+      Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform);
   let results = (outs Graph_Float:$out, Graph_Float:$lse);
-  let assemblyFormat = "$mask $q `,` $k `,` $v `scale` $scale attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$mask $q `,` $k `,` $v (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllTypesMatch<["q", "dq"]>, AllTypesMatch<["k", "dk"]>, AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>]> {
   let summary = "gradients of attention with respect to q, k and v";
-  let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v, Graph_Float:$out, Graph_Float:$lse, Graph_Float:$dout, F64Attr:$scale);
+  let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v, Graph_Float:$out, Graph_Float:$lse, Graph_Float:$dout,
+      Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform);
   let results = (outs Graph_Float:$dq, Graph_Float:$dk, Graph_Float:$dv);
-  let assemblyFormat = "$mask $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `scale` $scale attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$mask $q `,` $k `,` $v `,` $out `,` $lse `,` $dout (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
 }
 
 def Graph_CrossEntropyOp : Graph_Op<"cross_entropy"> {
