@@ -48,6 +48,8 @@ void Stream::collectRanges() {
     for (Value result : op->getResults()) {
       size_t last = place;
       for (Operation *user : result.getUsers()) {
+        if (isa<func::ReturnOp>(user)) // a loss or the next value of a buffer: no later unit reads it
+          continue;
         auto at = places.find(user);
         last = std::max(last, at == places.end() ? ops.size() : at->second);
       }
