@@ -13,7 +13,8 @@ import time
 import files
 
 # Of the small language models; the others have a sequence of 32.
-DIMS = {"bert-tiny": {"sequence": 24}, "blenderbot-tiny": {"source": 16, "target": 12}}
+DIMS = {"bert-tiny": {"sequence": 24}, "blenderbot-tiny": {"source": 16, "target": 12},
+        "deberta-v2-tiny": {"sequence": 24}}
 
 # A buffer that the old exporter writes down like any bias.
 TRAINABLE = {"blenderbot-tiny/loss-torchscript": ['"*"', '"!*final_logits_bias"']}
@@ -59,7 +60,7 @@ def spec_of(setting, case, trace):
         spec["dp_shard"] = case.shard
     if case.zero:
         spec["zero"] = case.zero
-    if case.folder != "mlp":
+    if case.folder not in ("mlp", "cnn"):
         spec["dims"] = DIMS.get(case.folder, {"sequence": 32})
     if f"{case.folder}/{case.model}" in TRAINABLE:
         spec["trainable"] = TRAINABLE[f"{case.folder}/{case.model}"]
