@@ -52,7 +52,8 @@ public:
     untied.insert_range(spec.untie);
     joinTwins();
     findMerging();
-    takeBuffers();
+    for (std::vector<Read> &of : reads) // running averages are told by what reads them, not by names
+      llvm::erase_if(of, [&](const Read &read) { return norms.uses.count({read.node, read.input}); });
     for (unsigned i = 0; i < model.initializers.size(); ++i)
       if (llvm::any_of(reads[i], [](const Read &read) { return !read.name.empty() && !read.isPassive; }))
         assign(i);
@@ -124,12 +125,6 @@ private:
         return;
     }
     mayMerge = true;
-  }
-
-  /// Running averages are told by what reads them, whatever they are merged with.
-  void takeBuffers() {
-    for (std::vector<Read> &of : reads)
-      llvm::erase_if(of, [&](const Read &read) { return norms.uses.count({read.node, read.input}); });
   }
 
   /// What tells the reads of one initializer apart: equal keys are one parameter.

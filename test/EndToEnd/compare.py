@@ -12,7 +12,7 @@ import files
 LOSS_TOLERANCE = 5e-6  # relative
 NORM_TOLERANCE = 5e-5  # relative
 SGD_TOLERANCE = 1e-5  # absolute, of parameters
-BUFFERS = ("final_logits_bias",)  # a program saves these beside its parameters
+BUFFERS = ("final_logits_bias", "running_mean", "running_var")  # a program saves these beside its parameters
 
 
 def relative(found, expected):
