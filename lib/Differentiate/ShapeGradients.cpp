@@ -115,6 +115,8 @@ static LogicalResult contributeProduct(GradientBuilder &b, ReduceOp reduce, Valu
 
 LogicalResult gradients::reduce(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto reduce = llvm::cast<ReduceOp>(op);
+  if (op->hasAttr(kCancels))
+    return success();
   RankedTensorType whole = typeOf(reduce.getX());
   Value spread = b.unreduce(dy[0], reduce.getDimensions(), whole);
   switch (reduce.getKind()) {

@@ -10,7 +10,8 @@
 //
 // Some values cross everything from one place on: every layer of a decoder reads what the encoder made. Then no place
 // has a single live value. So the longest-lived values are ignored, one more at a time, as long as more of the
-// model turns out to repeat; an ignored value must pass a whole layer, else it is just a layer's own.
+// model turns out to repeat; an ignored value must pass a whole layer, else it is just a layer's own. A value may also
+// be a layer's own first and be read once more later: then only the way to that last reader is ignored.
 #include "xlc/Import/Passes.h"
 
 #include "Stream.h"
@@ -31,7 +32,7 @@ constexpr size_t maximumIgnored = 8;
 
 /// One way to cut the stream, and what repeats in it.
 struct Division {
-  std::vector<bool> isIgnored; ///< per live range
+  std::vector<size_t> ends; ///< per live range, how far it counts
   std::vector<Atom> atoms;
   Stream::Shared shared;
   std::vector<UnitName> names; ///< per atom
@@ -53,9 +54,9 @@ private:
   // Cutting
   //===--------------------------------------------------------------------===//
 
-  Division divide(std::vector<bool> isIgnored) {
-    Division division{std::move(isIgnored), {}, {}, {}, 0};
-    division.atoms = stream.cut(division.isIgnored);
+  Division divide(std::vector<size_t> ends) {
+    Division division{std::move(ends), {}, {}, {}, 0};
+    division.atoms = stream.cut(division.ends);
     division.shared = stream.findShared(division.atoms);
     std::vector<RunElement> elements;
     for (const Atom &atom : division.atoms) {
@@ -76,20 +77,34 @@ private:
     std::iota(longest.begin(), longest.end(), 0);
     auto rank = [&](size_t i) { return std::pair(-(int64_t)ranges[i].length(), i); };
     llvm::sort(longest, [&](size_t a, size_t b) { return rank(a) < rank(b); });
-    std::vector<bool> isIgnored(ranges.size(), false);
-    Division best = divide(isIgnored);
-    for (size_t range : ArrayRef(longest).take_front(maximumIgnored)) {
-      if (ranges[range].length() < shortestInstance(best))
+    std::vector<size_t> ends;
+    for (const LiveRange &range : ranges)
+      ends.push_back(range.end);
+    Division best = divide(ends);
+    for (size_t i : ArrayRef(longest).take_front(maximumIgnored)) {
+      if (ranges[i].length() < shortestInstance(best))
         break;
-      isIgnored[range] = true;
-      Division next = divide(isIgnored);
-      std::vector<bool> needed = keepPassing(next);
-      if (needed != next.isIgnored)
-        next = divide(std::move(needed));
-      if (next.covered > best.covered && keepPassing(next) == next.isIgnored)
+      std::vector<size_t> lastRead = ends, all = ends;
+      lastRead[i] = ranges[i].before, all[i] = ranges[i].begin;
+      Division withoutLast = divideByPassing(lastRead), without = divideByPassing(all);
+      bool isOwnFirst = withoutLast.covered > without.covered;
+      ends = isOwnFirst ? lastRead : all;
+      if (Division &next = isOwnFirst ? withoutLast : without; next.covered > best.covered)
         best = std::move(next);
     }
     return best;
+  }
+
+  /// Ignores only what passes a whole instance; nothing is covered where that is not so.
+  Division divideByPassing(const std::vector<size_t> &ends) {
+    Division division = divide(ends);
+    std::vector<size_t> needed = keepPassing(division);
+    if (needed == division.ends)
+      return division;
+    division = divide(std::move(needed));
+    if (keepPassing(division) != division.ends)
+      division.covered = 0;
+    return division;
   }
 
   /// Stretches of the stream that are one instance of a repeated unit.
@@ -114,15 +129,17 @@ private:
     return shortest;
   }
 
-  /// The ignored ranges that pass a whole instance.
-  std::vector<bool> keepPassing(const Division &division) const {
-    std::vector<bool> kept(division.isIgnored.size(), false);
+  /// The ends, where ranges that pass no whole instance count entirely.
+  std::vector<size_t> keepPassing(const Division &division) const {
+    std::vector<size_t> ends = division.ends;
     std::vector<Atom> instances = findInstances(division);
-    for (auto [i, range] : llvm::enumerate(stream.getRanges()))
-      kept[i] = division.isIgnored[i] && llvm::any_of(instances, [&, &range = range](const Atom &instance) {
-                  return range.begin < instance.begin && range.end >= instance.end;
-                });
-    return kept;
+    for (auto [range, end] : llvm::zip_equal(stream.getRanges(), ends)) {
+      bool passes = llvm::any_of(instances, [&, &range = range](const Atom &instance) {
+        return range.begin < instance.begin && range.end >= instance.end;
+      });
+      end = passes ? end : range.end;
+    }
+    return ends;
   }
 
   //===--------------------------------------------------------------------===//

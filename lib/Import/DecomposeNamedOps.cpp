@@ -2,6 +2,7 @@
 // one row of a table. What trains one way must train the other way to the same losses, so the two check
 // each other.
 #include "mlir/Transforms/RegionUtils.h"
+#include "xlc/Differentiate/Gradients.h"
 #include "xlc/Import/Passes.h"
 
 #include <cmath>
@@ -88,13 +89,19 @@ struct Expansion {
     Value sum = reduceLast(graph::Reduction::sum, x);
     return graph::ScaleOp::create(builder, loc, sum.getType(), sum, 1, shapeOf(x).back());
   }
+  /// The largest of each row, to be subtracted for the sake of the range alone.
+  Value largestLast(Value x) {
+    Value largest = reduceLast(graph::Reduction::max, x);
+    largest.getDefiningOp()->setAttr(kCancels, builder.getUnitAttr());
+    return largest;
+  }
   Value softmax(Value x) {
-    Value power = unary<graph::ExpOp>(sub(x, alongLast(reduceLast(graph::Reduction::max, x), x)));
+    Value power = unary<graph::ExpOp>(sub(x, alongLast(largestLast(x), x)));
     return div(power, alongLast(reduceLast(graph::Reduction::sum, power), x));
   }
   /// log sum exp along the last dimension.
   Value logSumExp(Value x) {
-    Value largest = reduceLast(graph::Reduction::max, x);
+    Value largest = largestLast(x);
     Value power = unary<graph::ExpOp>(sub(x, alongLast(largest, x)));
     return add(largest, unary<graph::LogOp>(reduceLast(graph::Reduction::sum, power)));
   }

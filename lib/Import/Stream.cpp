@@ -46,21 +46,24 @@ void Stream::collectOps() {
 void Stream::collectRanges() {
   for (auto [place, op] : llvm::enumerate(ops))
     for (Value result : op->getResults()) {
-      size_t last = place;
+      LiveRange range{place, place, place};
       for (Operation *user : result.getUsers()) {
-        auto at = places.find(user);
-        last = std::max(last, at == places.end() ? ops.size() : at->second);
+        auto found = places.find(user);
+        size_t at = found == places.end() ? ops.size() : found->second;
+        if (at > range.end)
+          range.before = range.end, range.end = at;
+        else if (at < range.end)
+          range.before = std::max(range.before, at);
       }
-      if (last > place)
-        ranges.push_back({place, last});
+      if (range.length() > 0)
+        ranges.push_back(range);
     }
 }
 
-std::vector<Atom> Stream::cut(const std::vector<bool> &isIgnored) const {
+std::vector<Atom> Stream::cut(const std::vector<size_t> &ends) const {
   std::vector<int> change(ops.size() + 1, 0); // in the number of live values, behind each place
-  for (auto [i, range] : llvm::enumerate(ranges))
-    if (!isIgnored[i])
-      ++change[range.begin], --change[range.end];
+  for (auto [range, end] : llvm::zip_equal(ranges, ends))
+    ++change[range.begin], --change[end];
   std::vector<Atom> atoms;
   int live = 0;
   size_t begin = 0;

@@ -17,9 +17,10 @@
 
 namespace xlc {
 
-/// A value that is made at place `begin` of the stream and read last at place `end`.
+/// A value that is made at place `begin` of the stream, read last at place `end`, and before that at `before` (or made
+/// there).
 struct LiveRange {
-  size_t begin, end;
+  size_t begin, before, end;
   size_t length() const { return end - begin; }
 };
 
@@ -36,8 +37,8 @@ public:
   /// Values that live for more than one place, in the order of their definition.
   const std::vector<LiveRange> &getRanges() const { return ranges; }
 
-  /// Cuts wherever one live value alone is needed later, not counting the ranges that are ignored.
-  std::vector<Atom> cut(const std::vector<bool> &isIgnored) const;
+  /// Cuts wherever one live value alone is needed later. Each range counts up to the place in `ends`.
+  std::vector<Atom> cut(const std::vector<size_t> &ends) const;
 
   /// The shared ops, each with the first atom that reads it, in program order.
   using Shared = llvm::MapVector<mlir::Operation *, size_t>;

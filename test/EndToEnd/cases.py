@@ -4,7 +4,7 @@
   x dp 1, 2, 4 with one and two micro-batches; dp 8 with one; dp 4 in shard groups of 2
   x ZeRO stages 0 to 3; and at dp 1 without raising
 
-Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3; at dp 1 also without raising.
+Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3; Llama also without raising.
 
 Stages 2 and 3 shard everything in small buckets: by default these models would stay resident, in one bucket.
 """
@@ -83,8 +83,9 @@ def list_basic_cases():
 
 
 def list_further_cases():
-    layouts = [dict(dp=dp, stage=stage) for dp in (1, 4) for stage in (0, 3)] + [dict(raising=False)]
-    return [Case(*model, **layout) for model in FURTHER for layout in layouts]
+    layouts = [dict(dp=dp, stage=stage) for dp in (1, 4) for stage in (0, 3)]
+    return ([Case(*model, **layout) for model in FURTHER for layout in layouts] +
+            [Case("llama-tiny", model, "adamw", raising=False) for model in ("logits", "loss", "loss-torchscript")])
 
 
 def list_cases():

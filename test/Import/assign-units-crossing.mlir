@@ -57,7 +57,8 @@ func.func @shared_table(%w0: tensor<4x4xf32> {graph.param = "w0"}, %w1: tensor<4
   return %s : tensor<f32>
 }
 
-// The first layer's input is read once more behind it: it stands apart from its equals, and is still one of them.
+// The first layer's input is the layer's own, and is read once more behind it: the layer stands apart from its equals, and
+// is still one of them.
 // CHECK-LABEL: func.func @first_layer_apart
 func.func @first_layer_apart(%w0: tensor<4x4xf32> {graph.param = "w0"}, %w1: tensor<4x4xf32> {graph.param = "w1"},
                              %w2: tensor<4x4xf32> {graph.param = "w2"}, %e: tensor<8x4xf32> {graph.param = "e"},
@@ -65,18 +66,28 @@ func.func @first_layer_apart(%w0: tensor<4x4xf32> {graph.param = "w0"}, %w1: ten
   // CHECK-NEXT: graph.gather {{.*}}#graph.unit<"embed", 0>
   // CHECK-NEXT: graph.contract {{.*}}#graph.unit<"layer", 0>
   // CHECK-NEXT: graph.tanh {{.*}}#graph.unit<"layer", 0>
+  // CHECK-NEXT: graph.add {{.*}}#graph.unit<"layer", 0>
+  // CHECK-NEXT: graph.neg {{.*}}#graph.unit<"layer", 0>
   // CHECK-NEXT: graph.sub {{.*}}#graph.unit<"middle", 0>
   // CHECK-NEXT: graph.contract {{.*}}#graph.unit<"layer", 1>
   // CHECK-NEXT: graph.tanh {{.*}}#graph.unit<"layer", 1>
+  // CHECK-NEXT: graph.add {{.*}}#graph.unit<"layer", 1>
+  // CHECK-NEXT: graph.neg {{.*}}#graph.unit<"layer", 1>
   // CHECK-NEXT: graph.contract {{.*}}#graph.unit<"layer", 2>
   %x0 = graph.gather %e, %ids dim 0 : (tensor<8x4xf32>, tensor<2xi64>) -> tensor<2x4xf32>
   %y0 = graph.contract "ab,bc->ac" %x0, %w0 : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
-  %x1 = graph.tanh %y0 : tensor<2x4xf32>
+  %t0 = graph.tanh %y0 : tensor<2x4xf32>
+  %r0 = graph.add %t0, %x0 : tensor<2x4xf32>
+  %x1 = graph.neg %r0 : tensor<2x4xf32>
   %d = graph.sub %x1, %x0 : tensor<2x4xf32>
   %y1 = graph.contract "ab,bc->ac" %d, %w1 : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
-  %x2 = graph.tanh %y1 : tensor<2x4xf32>
+  %t1 = graph.tanh %y1 : tensor<2x4xf32>
+  %r1 = graph.add %t1, %d : tensor<2x4xf32>
+  %x2 = graph.neg %r1 : tensor<2x4xf32>
   %y2 = graph.contract "ab,bc->ac" %x2, %w2 : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
-  %x3 = graph.tanh %y2 : tensor<2x4xf32>
+  %t2 = graph.tanh %y2 : tensor<2x4xf32>
+  %r2 = graph.add %t2, %x2 : tensor<2x4xf32>
+  %x3 = graph.neg %r2 : tensor<2x4xf32>
   %s = graph.reduce sum %x3 dims [0, 1] : tensor<2x4xf32> -> tensor<f32>
   return %s : tensor<f32>
 }

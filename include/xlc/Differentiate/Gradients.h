@@ -7,6 +7,10 @@
 
 namespace xlc {
 
+/// Attribute of a reduction whose value cancels out of all that is made of it, such as the maximum that a softmax
+/// subtracts: its gradient is zero, and would be rounding noise if it were computed.
+inline constexpr llvm::StringLiteral kCancels = "graph.cancels";
+
 /// A contribution to the cotangent of a value: `value`, standing in the whole at `offsets`
 /// (empty: it is the whole). Pieces that tile the whole become a concat instead of a sum of pads.
 struct Contribution {
