@@ -5,11 +5,11 @@
 //   bucket_1 [ h.1.mlp.c_proj.bias | ... ]            layer 1
 //   bucket_2 [ h.0. ... ]                             layer 0
 //   bucket_3 [ wpe | wte | pad ]                      embed: the last to contribute to the tied wte
-#include "llvm/ADT/SetVector.h"
-#include "llvm/Support/MathExtras.h"
 #include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Stage/Stage.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_ASSIGNBUCKETSPASS
@@ -29,7 +29,7 @@ struct Parameter {
   StringAttr name;
   int64_t elements;
   int64_t bytes;
-  int64_t group; ///< -1: frozen
+  int64_t group; ///< of the optimizer, or sched::kFrozenGroup or kBufferGroup
 };
 
 struct Bucket {
@@ -42,11 +42,11 @@ struct Bucket {
 Parameter describe(func::FuncOp function, unsigned index) {
   auto type = cast<RankedTensorType>(function.getArgument(index).getType());
   auto group = function.getArgAttrOfType<IntegerAttr>(index, kGroup);
-  bool isFrozen = (bool)function.getArgAttr(index, kFrozen);
   return {function.getArgAttrOfType<StringAttr>(index, kParam), type.getNumElements(), getByteSize(type),
-          isFrozen ? -1
-          : group  ? group.getInt()
-                   : 0};
+          function.getArgAttr(index, kBuffer)   ? sched::kBufferGroup
+          : function.getArgAttr(index, kFrozen) ? sched::kFrozenGroup
+          : group                               ? group.getInt()
+                                                : 0};
 }
 
 /// Parameters by owner unit, in the order in which their gradients are complete; frozen ones by their last use.
@@ -98,8 +98,10 @@ public:
   /// Adds a unit's parameters: to the open buckets if all of a kind fit, else to new ones.
   void addUnit(ArrayRef<Parameter> parameters) {
     llvm::MapVector<std::pair<int64_t, int>, SmallVector<Parameter>> kinds;
-    for (const Parameter &parameter : parameters)
-      kinds[{parameter.group, parameter.elements <= residentElements}].push_back(parameter);
+    for (const Parameter &parameter : parameters) { // a rank's buffers are its own: there is nothing to gather
+      bool isResident = parameter.elements <= residentElements || parameter.group == sched::kBufferGroup;
+      kinds[{parameter.group, isResident}].push_back(parameter);
+    }
     for (auto &[kind, members] : kinds) {
       int64_t bytes = 0;
       for (const Parameter &parameter : members)

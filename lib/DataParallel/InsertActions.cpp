@@ -24,7 +24,7 @@ struct Run {
   func::CallOp call;
   SmallVector<Value> values;       ///< activations and inputs
   SmallVector<Attribute> params;   ///< names
-  SmallVector<Attribute> stores;   ///< "@loss_sum", "@loss_count" or a parameter's name
+  SmallVector<Attribute> stores;   ///< "@loss_sum", "@loss_count" or the name of a parameter or buffer
   SmallVector<BucketOp> gathers;   ///< sharded buckets it reads, each once
   SmallVector<BucketOp> completes; ///< buckets whose gradients are complete after it
   SmallVector<bool> isFirst;       ///< per store: nothing was stored there before in this micro-batch
@@ -59,6 +59,7 @@ private:
     return Op::create(actions, function.getLoc(), std::forward<Args>(args)...);
   }
   FlatSymbolRefAttr symbol(BucketOp bucket) { return FlatSymbolRefAttr::get(bucket.getSymNameAttr()); }
+  static bool isBuffer(BucketOp bucket) { return (int64_t)bucket.getGroup() == kBufferGroup; }
   bool isSharded(Extent extent) const { return extent == Extent::shard; }
 
   void understand();
@@ -91,8 +92,10 @@ void InsertActionsPass::understand() {
   auto returned = function.front().getTerminator()->getOperands();
   named[returned[0]] = builder.getStringAttr(kLossSum);
   named[returned[1]] = builder.getStringAttr(kLossCount);
-  for (unsigned i = 2; i < returned.size(); ++i)
-    named[returned[i]] = function.getResultAttr(i, graph::kGrad);
+  for (unsigned i = 2; i < returned.size(); ++i) {
+    Attribute buffer = function.getResultAttr(i, graph::kBuffer);
+    named[returned[i]] = buffer ? buffer : function.getResultAttr(i, graph::kGrad);
+  }
 
   llvm::DenseSet<Attribute> seen;
   llvm::DenseMap<Attribute, size_t> completed; // bucket -> run that stores into it last
@@ -110,7 +113,7 @@ void InsertActionsPass::understand() {
     }
     findStores(run, named, seen);
     for (Attribute name : run.stores)
-      if (BucketOp bucket = bucketOf.lookup(name))
+      if (BucketOp bucket = bucketOf.lookup(name); bucket && !isBuffer(bucket))
         completed[bucket.getSymNameAttr()] = runs.size();
     runs.push_back(std::move(run));
   }
@@ -146,7 +149,7 @@ void InsertActionsPass::insertMicroBatch(int64_t k) {
     for (auto [name, isFirst] : llvm::zip(run.stores, run.isFirst)) {
       BucketOp bucket = bucketOf.lookup(name);
       bool keepsWholeGradients = !bucket || !isSharded(bucket.getGrads());
-      accumulate.push_back(!isFirst || (k > 0 && keepsWholeGradients));
+      accumulate.push_back(!isFirst || (k > 0 && keepsWholeGradients && !(bucket && isBuffer(bucket))));
     }
     SmallVector<Value> operands = llvm::map_to_vector(run.values, [&](Value value) { return values.lookup(value); });
     auto outs = run.call.getResults().drop_back(run.stores.size());

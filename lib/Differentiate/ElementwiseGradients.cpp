@@ -24,14 +24,15 @@ Value pick(GradientBuilder &b, Value condition, Value x, Value y) {
 }
 
 /// Larger or smaller of two: the winner gets dy; where both are equal and both are asked for, half each (as PyTorch's
-/// maximum), where only one is, nothing (as relu at 0).
+/// maximum), where only one is, nothing (as relu at 0). Then the result says as well who won, and is more likely to be
+/// kept for backward than the operand: what follows a relu reads it.
 LogicalResult extremum(GradientBuilder &b, Operation *op, Value dy, Predicate wins) {
   Value zero = b.splat(typeOf(dy), 0);
   bool areBoth = b.isNeeded(0) && b.isNeeded(1);
   for (unsigned i : {0u, 1u}) {
     if (!b.isNeeded(i))
       continue;
-    Value mine = op->getOperand(i), other = op->getOperand(1 - i);
+    Value mine = areBoth ? op->getOperand(i) : op->getResult(0), other = op->getOperand(1 - i);
     Value tied = zero;
     if (areBoth)
       tied = pick(b, compare(b, Predicate::eq, mine, other), b.create<ScaleOp>(dy.getType(), dy, 1, 2), zero);

@@ -30,6 +30,36 @@ LogicalResult gradients::contract(GradientBuilder &b, Operation *op, ValueRange 
   return success();
 }
 
+// Bilinear, and each of the three ops is the gradient of the others.
+LogicalResult gradients::convolution(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto c = cast<ConvolutionOp>(op);
+  if (b.isNeeded(0))
+    b.contribute(0, b.create<ConvolutionTransposeOp>(c.getX().getType(), dy[0], c.getW(), c.getGroups(), c.getStrides(),
+                                                     c.getDilations(), c.getPads()));
+  if (b.isNeeded(1))
+    b.contribute(1, b.create<ConvolutionWeightBackwardOp>(c.getW().getType(), c.getX(), dy[0], c.getGroups(),
+                                                          c.getStrides(), c.getDilations(), c.getPads()));
+  return success();
+}
+
+LogicalResult gradients::convolutionTranspose(GradientBuilder &b, Operation *op, ValueRange dx) {
+  auto c = cast<ConvolutionTransposeOp>(op);
+  if (b.isNeeded(0))
+    b.contribute(0, b.create<ConvolutionOp>(c.getY().getType(), dx[0], c.getW(), c.getGroups(), c.getStrides(),
+                                            c.getDilations(), c.getPads()));
+  if (b.isNeeded(1))
+    b.contribute(1, b.create<ConvolutionWeightBackwardOp>(c.getW().getType(), dx[0], c.getY(), c.getGroups(),
+                                                          c.getStrides(), c.getDilations(), c.getPads()));
+  return success();
+}
+
+LogicalResult gradients::maxPool(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto pool = cast<MaxPoolOp>(op);
+  b.contribute(0, b.create<MaxPoolBackwardOp>(pool.getX().getType(), pool.getX(), dy[0], pool.getWindow(),
+                                              pool.getStrides(), pool.getDilations(), pool.getPads()));
+  return success();
+}
+
 // dx = y (dy - sum(dy y)).
 LogicalResult gradients::softmax(GradientBuilder &b, Operation *op, ValueRange dy) {
   Value y = op->getResult(0);

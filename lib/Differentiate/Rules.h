@@ -43,6 +43,9 @@ XLC_RULE(scatterAdd);
 XLC_RULE(scatterElementsAdd);
 // NamedGradients.cpp
 XLC_RULE(contract);
+XLC_RULE(convolution);
+XLC_RULE(convolutionTranspose);
+XLC_RULE(maxPool);
 XLC_RULE(softmax);
 XLC_RULE(gelu);
 XLC_RULE(silu);

@@ -63,6 +63,22 @@ plan::AttentionT attentionOf(const runtime::AttentionShape &shape) {
   return result;
 }
 
+std::vector<plan::WindowDim> dimsOf(const std::vector<runtime::WindowDim> &dims) {
+  std::vector<plan::WindowDim> result;
+  for (const runtime::WindowDim &dim : dims)
+    result.emplace_back(dim.in, dim.out, dim.size, dim.stride, dim.dilation, dim.pad);
+  return result;
+}
+
+plan::ConvolutionT convolutionOf(const runtime::ConvolutionShape &shape) {
+  plan::ConvolutionT result;
+  result.kind = static_cast<plan::ConvolutionKind>(shape.kind);
+  result.batch = shape.batch, result.groups = shape.groups;
+  result.inputs = shape.inputs, result.outputs = shape.outputs;
+  result.dims = dimsOf(shape.dims);
+  return result;
+}
+
 struct LibraryKernel {
   plan::LibraryUnion library;
   bool swapped = false;
@@ -147,6 +163,19 @@ private:
         made.outer = shape->outer, made.distinct = shape->distinct, made.indices = shape->indices;
         made.rows = shape->rows, made.width = shape->width, made.per_element = shape->perElement;
         made.index = elementOf(memory[0].getElementType());
+        result.library.Set(std::move(made));
+        return std::move(result);
+      }
+    } else if (StringRef kind = kernel->getAttrOfType<StringAttr>(kKernelKind).getValue();
+               kind.starts_with("convolution")) {
+      if (auto shape = findConvolutionShape(&kernel.front().front(), memory)) {
+        result.library.Set(convolutionOf(*shape));
+        return std::move(result);
+      }
+    } else if (kind.starts_with("max_pool")) {
+      if (auto shape = findPoolShape(&kernel.front().front(), memory)) {
+        plan::MaxPoolT made;
+        made.backward = shape->backward, made.planes = shape->planes, made.dims = dimsOf(shape->dims);
         result.library.Set(std::move(made));
         return std::move(result);
       }

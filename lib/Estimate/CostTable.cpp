@@ -58,6 +58,24 @@ int64_t optimizerStep(Operation *op) {
   return sizeOf(step.getParam()) * (step.getKind() == graph::OptimizerKind::sgd ? 6 : 15);
 }
 
+/// A multiply-add for each output and each weight that leads to it; padding counts.
+int64_t multiplyWindows(Value y, Value w) { return 2 * sizeOf(y) * (sizeOf(w) / shapeOf(w)[0]); }
+int64_t convolution(Operation *op) { return multiplyWindows(op->getResult(0), op->getOperand(1)); }
+int64_t convolutionTranspose(Operation *op) { return multiplyWindows(op->getOperand(0), op->getOperand(1)); }
+int64_t convolutionWeightBackward(Operation *op) { return multiplyWindows(op->getOperand(1), op->getResult(0)); }
+
+/// A comparison for each element of each window.
+int64_t pool(Value y, ArrayRef<int64_t> window) {
+  int64_t flops = sizeOf(y);
+  for (int64_t size : window)
+    flops *= size;
+  return flops;
+}
+int64_t maxPool(Operation *op) { return pool(op->getResult(0), cast<graph::MaxPoolOp>(op).getWindow()); }
+int64_t maxPoolBackward(Operation *op) {
+  return pool(op->getOperand(1), cast<graph::MaxPoolBackwardOp>(op).getWindow());
+}
+
 constexpr CostRow rows[] = {
     {"graph.neg", perResult<1>},
     {"graph.abs", perResult<1>},
@@ -100,6 +118,11 @@ constexpr CostRow rows[] = {
     {"graph.scatter_add", perUpdate},
     {"graph.scatter_elements_add", perUpdate},
     {"graph.contract", contract, /*isMatrix=*/true},
+    {"graph.convolution", convolution, /*isMatrix=*/true},
+    {"graph.convolution_transpose", convolutionTranspose, /*isMatrix=*/true},
+    {"graph.convolution_weight_backward", convolutionWeightBackward, /*isMatrix=*/true},
+    {"graph.max_pool", maxPool},
+    {"graph.max_pool_backward", maxPoolBackward},
     {"graph.sigmoid", perResult<3>},
     {"graph.silu", perResult<4>},
     {"graph.silu_backward", perResult<7>},

@@ -42,7 +42,7 @@ public:
     std::string notes;
     raw_string_ostream noteStream(notes), complaintStream(result.complaints);
     Diagnostics diagnostics(model.path, complaintStream);
-    ParameterPlan plan = planParameters(model, Spec(), diagnostics, &noteStream);
+    ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), Spec(), diagnostics, &noteStream);
     describeParameters(plan);
     describeTies(plan);
     describeBuffers(plan);
@@ -91,6 +91,10 @@ private:
 
   void describeParameters(const ParameterPlan &plan) {
     for (const Parameter &parameter : plan.parameters) {
+      if (parameter.buffer != Buffer::None) {
+        result.buffers.push_back({parameter.name, nameOf(ElementType::Float), parameter.shape});
+        continue;
+      }
       auto &made = result.parameters.emplace_back();
       made.name = parameter.name, made.shape = parameter.shape;
       if (parameter.initializer < 0) {

@@ -33,7 +33,8 @@ public:
     bindDimensions();
     if (diagnostics.hasErrors())
       return std::nullopt;
-    ParameterPlan plan = planParameters(model, spec, diagnostics, options.notes);
+    BatchNorms norms = findBatchNorms(model, diagnostics);
+    ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
     checkTrainable(plan);
     Importer importer(model, plan, builder, diagnostics);
     if (!importer.checkOperators() || diagnostics.hasErrors())
@@ -47,8 +48,10 @@ public:
     if (!loss)
       return std::nullopt;
     finishFunction(*result.module, *loss);
+    returnBuffers(norms, plan, importer);
     if (!runPasses(*result.module))
       return std::nullopt;
+    warnOfNorms(norms);
     limitInputs();
     if (options.notes && options.raise)
       noteRaised(forward, *options.notes);
@@ -136,16 +139,21 @@ private:
   void createFunction(ModuleOp module, const ParameterPlan &plan) {
     SmallVector<Type> types;
     SmallVector<DictionaryAttr> attributes;
-    auto add = [&](ArrayRef<int64_t> shape, Type element, StringRef key, StringRef name, bool isFrozen) {
+    auto add = [&](ArrayRef<int64_t> shape, Type element, StringRef key, StringRef name, bool isFrozen,
+                   bool isBuffer = false) {
       types.push_back(RankedTensorType::get(shape, element));
       SmallVector<NamedAttribute> entries{builder.getNamedAttr(key, builder.getStringAttr(name))};
+      if (isBuffer)
+        entries.push_back(builder.getNamedAttr(graph::kBuffer, builder.getUnitAttr()));
       if (isFrozen)
         entries.push_back(builder.getNamedAttr(kFrozen, builder.getUnitAttr()));
       attributes.push_back(builder.getDictionaryAttr(entries));
     };
-    for (const Parameter &parameter : plan.parameters)
+    for (const Parameter &parameter : plan.parameters) {
+      bool isBuffer = parameter.buffer != Buffer::None;
       add(parameter.shape, builder.getF32Type(), graph::kParam, parameter.name,
-          !matchesPatterns(parameter.name, spec.trainable));
+          isBuffer || !matchesPatterns(parameter.name, spec.trainable), isBuffer);
+    }
     for (const ModelInput &input : model.inputs) {
       SmallVector<int64_t> shape;
       for (const Dimension &dimension : input.shape)
@@ -229,6 +237,42 @@ private:
     module->setAttr(kNominalCount, builder.getI64IntegerAttr((int64_t)llvm::bit_ceil((uint64_t)loss.nominalCount)));
   }
 
+  /// The next values of running averages are results of @forward, after loss and count.
+  void returnBuffers(const BatchNorms &norms, const ParameterPlan &plan, Importer &importer) {
+    auto end = cast<func::ReturnOp>(forward.front().getTerminator());
+    SmallVector<Value> results(end.getOperands());
+    SmallVector<std::string> names;
+    for (const BatchNorms::Update &update : norms.updates) {
+      auto use = plan.uses.find({update.node, update.input});
+      Value value = importer.values[update.value].value;
+      if (use == plan.uses.end() || !value)
+        continue;
+      names.push_back(plan.parameters[use->second.parameter].name);
+      results.push_back(value);
+    }
+    end->setOperands(results);
+    forward.setType(builder.getFunctionType(forward.front().getArgumentTypes(), ValueRange(results).getTypes()));
+    for (auto [i, name] : llvm::enumerate(names))
+      forward.setResultAttr(2 + i, graph::kBuffer, builder.getStringAttr(name));
+  }
+
+  /// Batch norms that do not do what one process with the whole batch would do in training.
+  void warnOfNorms(const BatchNorms &norms) {
+    int64_t pieces = spec.dp * spec.microBatches();
+    if (norms.numTraining && pieces > 1)
+      diagnostics.warning(Twine(norms.numTraining) +
+                          " batch norms couple the samples of a batch: their statistics are "
+                          "those of one micro-batch of " +
+                          Twine(spec.microBatch) +
+                          " samples on one rank, as in PyTorch; "
+                          "with another dp or batch.micro the model trains differently");
+    if (norms.numInference)
+      diagnostics.warning(Twine(norms.numInference) +
+                          " batch norms are in inference form: the model is trained with "
+                          "their running averages as they are; to train with those of the batch export with "
+                          "training=torch.onnx.TrainingMode.TRAINING, dynamo=False");
+  }
+
   bool runPasses(ModuleOp module) {
     ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
       diagnostics.error("while importing: " + Twine(diagnostic.str()));
@@ -271,6 +315,8 @@ private:
                                           return isa<graph::LayerNormOp, graph::RmsNormOp>(use.getOwner()) && use.getOperandNumber() == 1;
                                         }) ||
                            (parameter.shape.size() == 1 && StringRef(parameter.name).ends_with("weight"));
+      if (parameter.buffer != Buffer::None)
+        source.isNormScale = parameter.buffer == Buffer::Variance;
       source.isBias = parameter.shape.size() == 1 && !source.isNormScale;
       source.kind = ParameterSource::Kind::Zeros;
       if (parameter.initializer >= 0)

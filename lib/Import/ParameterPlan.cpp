@@ -24,3 +24,22 @@ void ParameterPlan::readInstead(int from, int to) {
   for (auto &[node, parameter] : vanishedBiases)
     parameter = parameter == from ? to : parameter;
 }
+
+void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, Diagnostics &diagnostics) {
+  llvm::StringMap<unsigned> initializers;
+  llvm::StringMap<int> known;
+  for (auto [i, tensor] : llvm::enumerate(model.initializers))
+    initializers[tensor.name] = (unsigned)i;
+  for (const auto &[place, use] : norms.uses) {
+    unsigned index = initializers.lookup(model.nodes[place.first].inputs[place.second]);
+    const FileTensor &tensor = model.initializers[index];
+    auto [entry, isNew] = known.try_emplace(use.name, (int)parameters.size());
+    if (isNew && tensor.storedType != 1)
+      diagnostics.error("running average '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
+                        "; it must be float: export the model in float32, as model.float() makes it");
+    if (isNew)
+      parameters.push_back({use.name, tensor.shape, (int)index, false, use.buffer});
+    isParameter[index] = true;
+    uses[place] = {entry->second, false};
+  }
+}

@@ -43,8 +43,8 @@ std::string listNames(ArrayRef<std::string> names) {
 
 class Planner {
 public:
-  Planner(Model &model, const xlc::Spec &spec, Diagnostics &diagnostics, raw_ostream *notes)
-      : model(model), spec(spec), diagnostics(diagnostics), notes(notes), names(model) {}
+  Planner(Model &model, const BatchNorms &norms, const xlc::Spec &spec, Diagnostics &diagnostics, raw_ostream *notes)
+      : model(model), norms(norms), spec(spec), diagnostics(diagnostics), notes(notes), names(model) {}
 
   ParameterPlan plan() {
     result.isParameter.assign(model.initializers.size(), false);
@@ -52,6 +52,8 @@ public:
     untied.insert_range(spec.untie);
     joinTwins();
     findMerging();
+    for (std::vector<Read> &of : reads) // running averages are told by what reads them, not by names
+      llvm::erase_if(of, [&](const Read &read) { return norms.uses.count({read.node, read.input}); });
     for (unsigned i = 0; i < model.initializers.size(); ++i)
       if (llvm::any_of(reads[i], [](const Read &read) { return !read.name.empty() && !read.isPassive; }))
         assign(i);
@@ -59,6 +61,8 @@ public:
     nameUnread();
     tieAsAsked();
     sort();
+    result.addBuffers(model, norms, diagnostics);
+    warnOfFolded(model, norms, accounted, diagnostics);
     warn();
     return std::move(result);
   }
@@ -376,6 +380,7 @@ private:
   }
 
   Model &model;
+  const BatchNorms &norms;
   const xlc::Spec &spec;
   Diagnostics &diagnostics;
   raw_ostream *notes;
@@ -391,7 +396,7 @@ private:
 
 } // namespace
 
-ParameterPlan xlc::onnx::planParameters(Model &model, const xlc::Spec &spec, Diagnostics &diagnostics,
-                                        raw_ostream *notes) {
-  return Planner(model, spec, diagnostics, notes).plan();
+ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
+                                        Diagnostics &diagnostics, raw_ostream *notes) {
+  return Planner(model, norms, spec, diagnostics, notes).plan();
 }

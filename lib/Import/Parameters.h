@@ -2,7 +2,7 @@
 #ifndef XLC_IMPORT_PARAMETERS_H
 #define XLC_IMPORT_PARAMETERS_H
 
-#include "Model.h"
+#include "BatchNorms.h"
 #include "xlc/Spec/Spec.h"
 #include <map>
 
@@ -13,6 +13,7 @@ struct Parameter {
   std::vector<int64_t> shape; ///< PyTorch's
   int initializer = -1;       ///< index in Model::initializers; -1: a bias of zeros that the file no longer has
   bool isTransposed = false;  ///< the file holds the transpose (two dimensions)
+  Buffer buffer = Buffer::None;
 };
 
 /// What a node reads: a parameter, or its transpose.
@@ -22,7 +23,7 @@ struct ParameterUse {
 };
 
 struct ParameterPlan {
-  std::vector<Parameter> parameters; ///< in the order of the signature; without one, in the order of use
+  std::vector<Parameter> parameters; ///< in the order of the signature; without one, in the order of use; then buffers
   std::map<std::pair<unsigned, unsigned>, ParameterUse> uses; ///< (node, input) -> parameter
   std::map<unsigned, int> vanishedBiases;                     ///< node -> parameter to add to its result
   std::vector<bool> isParameter;                              ///< per initializer; the others are constants
@@ -32,13 +33,16 @@ struct ParameterPlan {
 
   /// Keeps these parameters, in this order; nothing uses the others.
   void keep(llvm::ArrayRef<int> order);
+  /// Appends the running averages.
+  void addBuffers(const Model &model, const BatchNorms &norms, Diagnostics &diagnostics);
   /// What uses parameter `from` uses `to`.
   void readInstead(int from, int to);
 };
 
-/// Finds out from signature, scopes and values; `spec.tie` and `spec.untie` overrule. Each thing undone is a line on
-/// `notes` (may be null).
-ParameterPlan planParameters(Model &model, const Spec &spec, Diagnostics &diagnostics, llvm::raw_ostream *notes);
+/// Finds out from signature, scopes, values and `norms`; `spec.tie` and `spec.untie` overrule. Each thing undone is a
+/// line on `notes` (may be null).
+ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+                             llvm::raw_ostream *notes);
 
 } // namespace xlc::onnx
 

@@ -48,18 +48,21 @@ mlir::Value padByCopy(NodeImport &n, mlir::Value x, llvm::StringRef mode, llvm::
 
 // clang-format off
 #define XLC_IMPORT_RULES(RULE) \
-  RULE(Acos) RULE(Acosh) RULE(Asin) RULE(Asinh) RULE(Atanh) RULE(Cast) RULE(Ceil) RULE(Celu) RULE(Clip) \
-  RULE(Compress) RULE(Concat) RULE(Cosh) RULE(CumSum) RULE(DepthToSpace) RULE(Dropout) RULE(Einsum) RULE(Elu) \
-  RULE(Expand) RULE(EyeLike) RULE(Flatten) RULE(Gather) RULE(GatherElements) RULE(GatherND) RULE(Gelu) \
-  RULE(Gemm) RULE(HardSigmoid) RULE(HardSwish) RULE(Hardmax) RULE(Identity) RULE(IsInf) RULE(IsNaN) \
-  RULE(LayerNormalization) RULE(LeakyRelu) RULE(LogSoftmax) RULE(LpNormalization) RULE(MatMul) RULE(Mean) \
-  RULE(MeanVarianceNormalization) RULE(Mish) RULE(Mod) RULE(NegativeLogLikelihoodLoss) RULE(Not) RULE(OneHot) \
-  RULE(PRelu) RULE(Pad) RULE(Pow) RULE(Reciprocal) RULE(ReduceL1) RULE(ReduceL2) RULE(ReduceLogSum) \
-  RULE(ReduceLogSumExp) RULE(ReduceMean) RULE(ReduceSumSquare) RULE(Relu) RULE(Reshape) RULE(Resize) RULE(Round) \
-  RULE(ScatterElements) RULE(ScatterND) RULE(Selu) RULE(Shrink) RULE(Sigmoid) RULE(Sinh) RULE(Slice) \
-  RULE(Softmax) RULE(SoftmaxCrossEntropyLoss) RULE(Softplus) RULE(Softsign) RULE(SpaceToDepth) RULE(Split) \
-  RULE(Squeeze) RULE(Tan) RULE(ThresholdedRelu) RULE(Tile) RULE(TopK) RULE(Transpose) RULE(Trilu) \
-  RULE(Unsqueeze) RULE(Where)
+  RULE(Acos) RULE(Acosh) RULE(Asin) RULE(Asinh) RULE(Atanh) RULE(AveragePool) RULE(BatchNormalization) \
+  RULE(Cast) RULE(Ceil) RULE(Celu) RULE(Clip) RULE(Compress) RULE(Concat) RULE(Conv) RULE(ConvTranspose) \
+  RULE(Cosh) RULE(CumSum) RULE(DepthToSpace) RULE(Dropout) RULE(Einsum) RULE(Elu) RULE(Expand) RULE(EyeLike) \
+  RULE(Flatten) RULE(Gather) RULE(GatherElements) RULE(GatherND) RULE(Gelu) RULE(Gemm) \
+  RULE(GlobalAveragePool) RULE(GlobalLpPool) RULE(GlobalMaxPool) RULE(GroupNormalization) RULE(HardSigmoid) \
+  RULE(HardSwish) RULE(Hardmax) RULE(Identity) RULE(InstanceNormalization) RULE(IsInf) RULE(IsNaN) RULE(LRN) \
+  RULE(LayerNormalization) RULE(LeakyRelu) RULE(LogSoftmax) RULE(LpNormalization) RULE(LpPool) RULE(MatMul) \
+  RULE(MaxPool) RULE(Mean) RULE(MeanVarianceNormalization) RULE(Mish) RULE(Mod) \
+  RULE(NegativeLogLikelihoodLoss) RULE(Not) RULE(OneHot) RULE(PRelu) RULE(Pad) RULE(Pow) RULE(Reciprocal) \
+  RULE(ReduceL1) RULE(ReduceL2) RULE(ReduceLogSum) RULE(ReduceLogSumExp) RULE(ReduceMean) \
+  RULE(ReduceSumSquare) RULE(Relu) RULE(Reshape) RULE(Resize) RULE(Round) RULE(ScatterElements) \
+  RULE(ScatterND) RULE(Selu) RULE(Shrink) RULE(Sigmoid) RULE(Sinh) RULE(Slice) RULE(Softmax) \
+  RULE(SoftmaxCrossEntropyLoss) RULE(Softplus) RULE(Softsign) RULE(SpaceToDepth) RULE(Split) RULE(Squeeze) \
+  RULE(Tan) RULE(ThresholdedRelu) RULE(Tile) RULE(TopK) RULE(Transpose) RULE(Trilu) RULE(Unsqueeze) \
+  RULE(Where)
 // clang-format on
 #define XLC_DECLARE(NAME) bool import##NAME(NodeImport &n);
 XLC_IMPORT_RULES(XLC_DECLARE)

@@ -48,6 +48,8 @@ void Stream::collectRanges() {
     for (Value result : op->getResults()) {
       LiveRange range{place, place, place};
       for (Operation *user : result.getUsers()) {
+        if (isa<func::ReturnOp>(user)) // a loss or the next value of a buffer: no later unit reads it
+          continue;
         auto found = places.find(user);
         size_t at = found == places.end() ? ops.size() : found->second;
         if (at > range.end)

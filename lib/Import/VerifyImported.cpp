@@ -16,10 +16,29 @@ static LogicalResult verifyOp(Operation *op) {
   return success();
 }
 
+/// The next value of a buffer takes the place of the old one, which only the op that makes it may read.
+static LogicalResult verifyBuffers(func::FuncOp forward) {
+  llvm::StringMap<unsigned> replaced;
+  for (unsigned i = 2; i < forward.getNumResults(); ++i)
+    if (++replaced[forward.getResultAttrOfType<StringAttr>(i, graph::kBuffer).getValue()] > 1)
+      return forward.emitError() << "buffer " << forward.getResultAttr(i, graph::kBuffer) << " has two next values";
+  for (BlockArgument argument : forward.getArguments()) {
+    auto name = forward.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kParam);
+    if (name && replaced.contains(name.getValue()) && !argument.use_empty() && !argument.hasOneUse())
+      return forward.emitError() << "buffer " << name << " is read by more than what replaces it";
+  }
+  return success();
+}
+
 LogicalResult xlc::verifyImported(ModuleOp module) {
   auto forward = module.lookupSymbol<func::FuncOp>("forward");
-  if (!forward || forward.getNumResults() != 2)
+  bool hasBuffers = true; // behind loss and count
+  for (unsigned i = 2; forward && i < forward.getNumResults(); ++i)
+    hasBuffers &= (bool)forward.getResultAttr(i, graph::kBuffer);
+  if (!forward || forward.getNumResults() < 2 || !hasBuffers)
     return module.emitError("the module needs @forward, which returns the loss and the number of targets");
+  if (failed(verifyBuffers(forward)))
+    return failure();
   llvm::StringMap<std::map<int64_t, std::vector<StringRef>>> classes; // ops by class and instance
   for (Operation &op : forward.front().without_terminator()) {
     if (failed(verifyOp(&op)))

@@ -27,8 +27,11 @@ FailureOr<Model> Model::read(ModuleOp module) {
   for (unsigned i = 0; i < model.microBatch.getNumArguments(); ++i) {
     auto type = cast<RankedTensorType>(model.microBatch.getArgumentTypes()[i]);
     if (auto name = model.microBatch.getArgAttrOfType<StringAttr>(i, graph::kParam))
-      model.parameters.push_back(
-          {name.str(), Shape(type.getShape()), bool(model.microBatch.getArgAttr(i, graph::kFrozen)), {}});
+      model.parameters.push_back({name.str(),
+                                  Shape(type.getShape()),
+                                  bool(model.microBatch.getArgAttr(i, graph::kFrozen)),
+                                  bool(model.microBatch.getArgAttr(i, graph::kBuffer)),
+                                  {}});
     else if (auto name = model.microBatch.getArgAttrOfType<StringAttr>(i, graph::kInput))
       model.inputs.push_back(readInput(model.microBatch, i, name));
   }

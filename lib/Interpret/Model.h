@@ -19,6 +19,7 @@ struct Model {
     std::string name;
     Shape shape;
     bool isFrozen = false;
+    bool isBuffer = false;           ///< replaced in forward, by each rank for itself
     std::vector<std::string> states; ///< "w/m", "w/v", in the order of the optimizer step
   };
   struct Input {
@@ -48,8 +49,13 @@ inline constexpr llvm::StringLiteral kNorm = "@norm";
 template <class E> struct Source {
   uint64_t seed;
 
+  /// A buffer may be a variance, so among the reals it is not negative.
   Tensor<E> parameter(const Model::Parameter &parameter) const {
-    return randomTensor<E>(parameter.shape, parameter.name, seed);
+    Tensor<E> value = randomTensor<E>(parameter.shape, parameter.name, seed);
+    if (parameter.isBuffer && !std::is_same_v<E, Field>)
+      for (E &element : value.elements)
+        element = larger(element, -element);
+    return value;
   }
   /// The rows of one micro-batch, beginning at `firstRow` of the global batch of `step`.
   Datum<E> rows(const Model::Input &input, int64_t step, int64_t firstRow) const;

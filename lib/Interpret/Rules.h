@@ -67,6 +67,12 @@ template <class E> struct NormRules {
   static llvm::LogicalResult layerNormWeightBackward(Evaluation<E> &);
 };
 
+template <class E> struct WindowRules {
+  static llvm::LogicalResult convolution(Evaluation<E> &), convolutionTranspose(Evaluation<E> &);
+  static llvm::LogicalResult convolutionWeightBackward(Evaluation<E> &);
+  static llvm::LogicalResult maxPool(Evaluation<E> &), maxPoolBackward(Evaluation<E> &);
+};
+
 template <class E> struct AttentionRules {
   static llvm::LogicalResult attention(Evaluation<E> &), attentionBackward(Evaluation<E> &);
 };

@@ -187,6 +187,11 @@ LogicalResult Timeline<E>::storeGradient(sched::RunOp run, Rank<E> &rank, String
   if (!bucket || bucket->op.getSizes()[member] != int64_t(value.elements.size()))
     return run.emitOpError() << "has no place for the gradient of '" << name << "'";
   int64_t offset = bucket->op.getOffsets()[member];
+  if (int64_t(bucket->op.getGroup()) == sched::kBufferGroup) {
+    for (auto [k, element] : llvm::enumerate(value.elements))
+      bucket->params.set(offset + k, element);
+    return success();
+  }
   if (accumulate && !bucket->findUnset({&bucket->grads, offset, offset, int64_t(value.elements.size())}).empty())
     return missing(run, rank, "gradient", name, "is not written yet");
   for (auto [k, element] : llvm::enumerate(value.elements))

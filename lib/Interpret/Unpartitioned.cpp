@@ -1,7 +1,8 @@
 // The unpartitioned program: what every partitioned one must equal.
 //
 // One rank has the whole global batch: @micro_batch runs for micro-batch 0 of rank 0, 1, ..., then
-// micro-batch 1, and so on; losses, counts and contributions add up; @scalars and @update end the step.
+// micro-batch 1, and so on; losses, counts and contributions add up; @scalars and @update end the step. Buffers are
+// those of the rank whose micro-batch it is.
 #include "Model.h"
 #include "xlc/Differentiate/Differentiate.h"
 
@@ -15,7 +16,11 @@ public:
   Unpartitioned(const Model &model, const Source<E> &source, Cut cut, const Options &options)
       : model(model), source(source), cut(cut), options(options) {
     for (const Model::Parameter &parameter : model.parameters) {
-      values[parameter.name] = source.parameter(parameter);
+      if (parameter.isBuffer)
+        for (int64_t rank = 0; rank < cut.ranks; ++rank)
+          buffers[rank][parameter.name] = source.parameter(parameter);
+      else
+        values[parameter.name] = source.parameter(parameter);
       for (const std::string &state : parameter.states)
         values[state] = Tensor<E>(parameter.shape);
     }
@@ -29,7 +34,9 @@ public:
           return failure();
     if (failed(computeScalars()) || failed(update(t)))
       return failure();
-    ranks.assign(1, values);
+    ranks.assign(std::max<size_t>(1, buffers.size()), values);
+    for (auto &[rank, own] : buffers)
+      ranks[rank].insert(own.begin(), own.end());
     return success();
   }
 
@@ -40,7 +47,7 @@ private:
     SmallVector<Datum<E>> arguments, results;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kParam))
-        arguments.push_back(values[name.str()]);
+        arguments.push_back(function.getArgAttr(i, graph::kBuffer) ? buffers[rank][name.str()] : values[name.str()]);
       else if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput)) {
         const Model::Input &input = *model.findInput(name);
         arguments.push_back(source.rows(input, t, cut.firstRow(input, rank, microBatch)));
@@ -48,6 +55,10 @@ private:
     if (failed(evaluate<E>(function, arguments, options, results)))
       return failure();
     for (auto [i, result] : llvm::enumerate(results)) {
+      if (auto buffer = function.getResultAttrOfType<StringAttr>(i, graph::kBuffer)) {
+        buffers[rank][buffer.str()] = std::move(result);
+        continue;
+      }
       auto gradient = function.getResultAttrOfType<StringAttr>(i, graph::kGrad);
       add(gradient ? gradient.str() : i == 0 ? "@loss_sum" : "@loss_count", std::move(result));
     }
@@ -112,6 +123,7 @@ private:
   Cut cut;
   Options options;
   Values<E> values, sums;
+  std::map<int64_t, Values<E>> buffers; ///< by rank; none where the model has none
   E scale{};
 };
 } // namespace

@@ -104,7 +104,8 @@ bool xlc::isContiguous(MemRefType type) {
 }
 
 bool xlc::isLibraryKind(StringRef kind) {
-  return kind == "contract" || kind == "attention" || kind == "attention_backward" || kind == "scatter_add";
+  return kind == "contract" || kind == "attention" || kind == "attention_backward" || kind == "scatter_add" ||
+         kind.starts_with("convolution") || kind.starts_with("max_pool");
 }
 
 std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemRefType memoryA, MemRefType memoryB,
@@ -204,4 +205,51 @@ std::optional<ScatterShape> xlc::findScatterShape(Operation *op, ArrayRef<MemRef
   shape.indices = indices[place];
   shape.perElement = true;
   return shape;
+}
+
+/// x and y have their spatial sizes from dimension 2 on.
+static std::vector<runtime::WindowDim> windowDims(Value x, Value y, ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
+                                                  ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads) {
+  ArrayRef<int64_t> in = cast<ShapedType>(x.getType()).getShape(), out = cast<ShapedType>(y.getType()).getShape();
+  std::vector<runtime::WindowDim> dims;
+  for (size_t i = 0; i < window.size(); ++i)
+    dims.push_back({in[i + 2], out[i + 2], window[i], strides[i], dilations[i], pads[i]});
+  return dims;
+}
+
+std::optional<runtime::ConvolutionShape> xlc::findConvolutionShape(Operation *op, ArrayRef<MemRefType> memory) {
+  if (!llvm::all_of(memory, isContiguous))
+    return std::nullopt;
+  using Kind = runtime::ConvolutionShape::Kind;
+  auto describe = [](auto op, Kind kind, Value x, Value w, Value y) {
+    ArrayRef<int64_t> in = cast<ShapedType>(x.getType()).getShape(), weight = cast<ShapedType>(w.getType()).getShape();
+    int64_t groups = op.getGroups();
+    return runtime::ConvolutionShape{
+        kind,
+        in[0],
+        groups,
+        weight[1],
+        weight[0] / groups,
+        windowDims(x, y, weight.drop_front(2), op.getStrides(), op.getDilations(), op.getPads())};
+  };
+  if (auto forward = dyn_cast<graph::ConvolutionOp>(op))
+    return describe(forward, Kind::Forward, forward.getX(), forward.getW(), forward.getY());
+  if (auto transpose = dyn_cast<graph::ConvolutionTransposeOp>(op))
+    return describe(transpose, Kind::Transpose, transpose.getX(), transpose.getW(), transpose.getY());
+  auto backward = cast<graph::ConvolutionWeightBackwardOp>(op);
+  return describe(backward, Kind::WeightBackward, backward.getX(), backward.getDw(), backward.getDy());
+}
+
+std::optional<PoolShape> xlc::findPoolShape(Operation *op, ArrayRef<MemRefType> memory) {
+  if (!llvm::all_of(memory, isContiguous))
+    return std::nullopt;
+  auto describe = [](auto op, bool backward, Value x, Value y) {
+    ArrayRef<int64_t> in = cast<ShapedType>(x.getType()).getShape();
+    return PoolShape{backward, in[0] * in[1],
+                     windowDims(x, y, op.getWindow(), op.getStrides(), op.getDilations(), op.getPads())};
+  };
+  if (auto forward = dyn_cast<graph::MaxPoolOp>(op))
+    return describe(forward, false, forward.getX(), forward.getY());
+  auto backward = cast<graph::MaxPoolBackwardOp>(op);
+  return describe(backward, true, backward.getX(), backward.getDy());
 }

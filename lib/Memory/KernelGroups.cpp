@@ -56,12 +56,17 @@ SmallVector<MemRefType> memoryOf(Operation *op) {
   return memory;
 }
 
+bool isConvolution(Operation *op) {
+  return isa<ConvolutionOp, ConvolutionTransposeOp, ConvolutionWeightBackwardOp>(op);
+}
+
+/// The kind of library call that does the op; empty where none does.
 StringRef libraryName(Operation *op) {
-  return isa<ContractOp>(op)                           ? "contract"
-         : isa<AttentionOp>(op)                        ? "attention"
-         : isa<AttentionBackwardOp>(op)                ? "attention_backward"
-         : isa<ScatterAddOp, ScatterElementsAddOp>(op) ? "scatter_add"
-                                                       : "";
+  if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
+    return "scatter_add";
+  bool isLibrary =
+      isConvolution(op) || isa<ContractOp, AttentionOp, AttentionBackwardOp, MaxPoolOp, MaxPoolBackwardOp>(op);
+  return isLibrary ? op->getName().stripDialect() : "";
 }
 
 /// What a chain of reshapes, each read once, begins with.
@@ -78,6 +83,10 @@ bool fitsLibrary(Operation *op) {
     return findContractShape(contract, memory[0], memory[1], memory[2], false).has_value();
   if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
     return findScatterShape(op, memory).has_value();
+  if (isConvolution(op))
+    return findConvolutionShape(op, memory).has_value();
+  if (isa<MaxPoolOp, MaxPoolBackwardOp>(op))
+    return findPoolShape(op, memory).has_value();
   return findAttentionShape(op, memory).has_value();
 }
 

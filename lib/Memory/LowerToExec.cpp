@@ -36,20 +36,29 @@ void refine(Signature &signature, sched::RunOp run, bool isFirstRun) {
 
 /// A run says once for all its stores whether it is the first, so runs of one function must agree on which stores that
 /// decides. Where two units of a class share a parameter they do not: the second adds to its gradient from the start.
-/// Such runs get a copy of the function. A run that only adds fits any.
+/// Such runs get a copy of the function. A run that only adds fits any. Buffers are always written and decide nothing.
 void separateAccumulation(ModuleOp module, sched::TimelineOp timeline) {
   SymbolTable symbols(module);
+  DenseSet<Attribute> buffers;
+  for (auto bucket : module.getOps<sched::BucketOp>())
+    if ((int64_t)bucket.getGroup() == sched::kBufferGroup)
+      buffers.insert_range(bucket.getMembers());
   llvm::StringMap<SmallVector<std::pair<Attribute, func::FuncOp>>> copies;
   for (auto run : timeline.getBody().front().getOps<sched::RunOp>()) {
-    if (llvm::all_of(run.getAccumulate(), [](bool adds) { return adds; }))
+    SmallVector<bool> adds;
+    for (auto [name, accumulates] : llvm::zip(run.getStores(), run.getAccumulate()))
+      if (!buffers.contains(name))
+        adds.push_back(accumulates);
+    if (llvm::all_of(adds, [](bool one) { return one; }))
       continue;
+    Attribute key = DenseBoolArrayAttr::get(module.getContext(), adds);
     auto &known = copies[run.getFunction()];
-    auto *it = llvm::find_if(known, [&](auto &copy) { return copy.first == run.getAccumulateAttr(); });
+    auto *it = llvm::find_if(known, [&](auto &copy) { return copy.first == key; });
     if (it == known.end()) {
       auto function = symbols.lookup<func::FuncOp>(run.getFunction());
       if (!known.empty())
         symbols.insert(function = function.clone());
-      it = &known.emplace_back(run.getAccumulateAttr(), function);
+      it = &known.emplace_back(key, function);
     }
     run.setFunction(it->second.getSymName());
   }

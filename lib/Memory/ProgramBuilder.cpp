@@ -5,10 +5,10 @@
 //   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
 //   micro-batch
 #include "ProgramBuilder.h"
-#include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Lower/LibraryCalls.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -113,6 +113,10 @@ exec::PlaceAttr ProgramBuilder::parameter(Attribute name) {
   return place(isShard(bucket.op.getParams()) ? bucket.gathered : bucket.params, 4 * bucket.op.getOffsets()[index]);
 }
 
+bool ProgramBuilder::isBuffer(Attribute name) {
+  return (int64_t)buckets.find(memberOf.find(name)->second.first)->second.op.getGroup() == sched::kBufferGroup;
+}
+
 exec::PlaceAttr ProgramBuilder::gradient(Attribute name) {
   auto [symbol, index] = memberOf.find(name)->second;
   BucketMemory &bucket = buckets.find(symbol)->second;
@@ -125,8 +129,8 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
   std::string text =
       llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), pass);
   for (Attribute store : run.getStores())
-    if (auto it = memberOf.find(store); it != memberOf.end())
-      openGradients(buckets.find(it->second.first)->second);
+    if (memberOf.contains(store) && !isBuffer(store))
+      openGradients(buckets.find(memberOf[store].first)->second);
   auto nameOf = [&](size_t slot) {
     auto name = function.getArgAttrOfType<StringAttr>(slot, exec::kSlotName);
     return text + "/" + (name ? name.getValue().str() : "");
@@ -142,7 +146,9 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
     places.push_back(place(activations[out]));
   }
   for (Attribute store : run.getStores())
-    places.push_back(memberOf.contains(store) ? gradient(store) : scalar(cast<StringAttr>(store).getValue()));
+    places.push_back(!memberOf.contains(store) ? scalar(cast<StringAttr>(store).getValue())
+                     : isBuffer(store)         ? parameter(store)
+                                               : gradient(store));
   for (size_t slot = places.size(); slot < function.getNumArguments(); ++slot) {
     auto type = cast<MemRefType>(function.getArgument(slot).getType());
     int64_t bytes = type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8);

@@ -62,6 +62,7 @@ private:
   exec::PlaceAttr groupScalars(int64_t group, int64_t offset = 0);
   exec::PlaceAttr parameter(mlir::Attribute name);
   exec::PlaceAttr gradient(mlir::Attribute name);
+  bool isBuffer(mlir::Attribute name);
   /// This rank's piece of the gradients; `whole`: all of them, where it keeps all.
   Piece gradientPiece(BucketMemory &bucket, bool whole);
   void openGradients(BucketMemory &bucket);

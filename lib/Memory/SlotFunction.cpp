@@ -187,11 +187,11 @@ private:
   /// Scratch of a library call; an error where it cannot take the layouts.
   FailureOr<int64_t> workspace(func::CallOp call, func::FuncOp kernel, ValueRange ins, ValueRange outs) {
     StringRef kind = kernel->getAttrOfType<StringAttr>(kKernelKind).getValue();
-    if (kind != "contract" && !kind.starts_with("attention"))
+    if (kind != "contract" && !kind.starts_with("attention") && !kind.starts_with("convolution"))
       return 0;
     Operation *op = nullptr;
     for (Operation &inside : kernel.front())
-      if (isa<graph::ContractOp, graph::AttentionOp, graph::AttentionBackwardOp>(inside))
+      if (inside.getName().stripDialect() == kind)
         op = &inside;
     SmallVector<MemRefType> memory;
     for (Value operand : op->getOperands())
@@ -202,6 +202,9 @@ private:
       bool hasBias = !kernel.getOps<graph::AddOp>().empty();
       if (auto found = findContractShape(contract, memory[0], memory[1], memory[2], hasBias))
         return runtime::contractWorkspace(found->shape, threads);
+    } else if (kind.starts_with("convolution")) {
+      if (auto shape = findConvolutionShape(op, memory))
+        return runtime::convolutionWorkspace(*shape, threads);
     } else if (auto shape = findAttentionShape(op, memory)) {
       return runtime::attentionWorkspace(*shape, threads);
     }

@@ -83,6 +83,9 @@ private:
   }
 
   LogicalResult store(RunOp run, Attribute name, bool accumulates) {
+    if (auto it = owner.find(name);
+        it != owner.end() && (int64_t)buckets.find(it->second)->second.op.getGroup() == kBufferGroup)
+      return accumulates ? run.emitOpError() << "adds to buffer " << name << ", which is replaced" : success();
     int64_t &count = owner.contains(name) ? buckets.find(owner[name])->second.contributions[name] : scalarStores[name];
     if (accumulates != (count > 0))
       return run.emitOpError() << (accumulates ? "adds to " : "overwrites ") << name

@@ -67,6 +67,11 @@ class Case:
                 f"micro-batches {self.micro_batches}{raising}")
 
 
+# Batch norm couples the samples of a batch: PyTorch's trace is that of one rank with one micro-batch; elsewhere
+# `xlc verify` compares (test/Driver).
+BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for stage in (0, 3)]
+
+
 def list_layouts():
     """The keyword arguments of every layout, in a fixed order."""
     layouts = [dict(dp=dp, stage=stage, micro_batches=count)
@@ -89,7 +94,7 @@ def list_further_cases():
 
 
 def list_cases():
-    return list_basic_cases() + list_further_cases()
+    return list_basic_cases() + list_further_cases() + BATCH_NORM
 
 
 def sample_cases():
@@ -98,4 +103,4 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3])
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1])

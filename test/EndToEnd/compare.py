@@ -4,12 +4,15 @@ Losses alone prove little under AdamW, which hardly notices a gradient that is a
 compared too, and parameters wherever float32 rounding leaves them defined.
 """
 
+import json
+import pathlib
+
 import files
 
 LOSS_TOLERANCE = 5e-6  # relative
 NORM_TOLERANCE = 5e-5  # relative
 SGD_TOLERANCE = 1e-5  # absolute, of parameters
-BUFFERS = ("final_logits_bias",)  # a program saves these beside its parameters
+BUFFERS = ("final_logits_bias", "running_mean", "running_var")  # a program saves these beside its parameters
 
 
 def relative(found, expected):
@@ -36,6 +39,15 @@ def parameter_tolerance(trace, name):
         return SGD_TOLERANCE
     tolerance = 4 * trace["parameter_difference_float32_to_float64"][name] + 1e-6
     return tolerance if tolerance <= trace["optimizer"]["lr"] / 10 else None
+
+
+def compare_averages(found, folder):
+    """Complaints about the running averages of batch norms; averages.json has those of the float64 run of a trace."""
+    expected = json.loads((pathlib.Path(__file__).parent / "averages.json").read_text()).get(folder, {})
+    for name, values in expected.items():
+        difference = max(map(lambda one, other: abs(one - other), found[name][1], values)) if name in found else None
+        if difference is None or not difference <= SGD_TOLERANCE:
+            yield f"{name} is {difference} from the float64 run's, {SGD_TOLERANCE:.0e} allowed"
 
 
 def compare_parameters(found, trace, final):

@@ -59,7 +59,7 @@ def spec_of(setting, case, trace):
         spec["dp_shard"] = case.shard
     if case.zero:
         spec["zero"] = case.zero
-    if case.folder != "mlp":
+    if case.folder not in ("mlp", "cnn"):
         spec["dims"] = DIMS.get(case.folder, {"sequence": 32})
     if f"{case.folder}/{case.model}" in TRAINABLE:
         spec["trainable"] = TRAINABLE[f"{case.folder}/{case.model}"]

@@ -1,6 +1,6 @@
 """Trains every model in every layout and compares with PyTorch's run; then the promises beside the numbers.
 
-    run_matrix.py --xlc build/bin/xlc                the fixed sample of thirty, and the promises
+    run_matrix.py --xlc build/bin/xlc                a fixed sample, and the promises
     run_matrix.py --xlc build/bin/xlc --all          all of them
     run_matrix.py --xlc build/bin/xlc --only 'gpt2-tiny/loss.*stage 3'
 
@@ -33,6 +33,7 @@ def run_case(setting, case):
     found = list(compare.compare_steps(trained.log(), trace))
     final = setting.models / case.folder / f"final-{case.trace}.safetensors"
     found += compare.compare_parameters(trained.parameters(), trace, final)
+    found += compare.compare_averages(trained.parameters(), case.folder)
     shutil.rmtree(trained.folder)
     return found
 

@@ -258,3 +258,66 @@ func.func @scatter_elements(%u: tensor<2x4xf32>, %i: tensor<5xi64>) {
   %0 = graph.scatter_elements_add %i, %u dim 1 : (tensor<5xi64>, tensor<2x4xf32>) -> tensor<2x3xf32>
   return
 }
+
+// -----
+func.func @convolution_rank(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) {
+  // expected-error @+1 {{needs tensors of one rank with one to three spatial dimensions, has [2, 3] and [2, 4]}}
+  %y = graph.convolution %x, %w groups 1 by [] dilations [] pads [] : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+func.func @convolution_strides(%x: tensor<2x3x4xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error @+1 {{needs a window, stride, dilation and pad for each of 1 spatial dimensions}}
+  %y = graph.convolution %x, %w groups 1 by [1, 1] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<4x3x2xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+func.func @convolution_zero(%x: tensor<2x3x4xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error @+1 {{windows, strides, dilations and sizes must be positive and below 2^31}}
+  %y = graph.convolution %x, %w groups 1 by [0] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<4x3x2xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+func.func @convolution_groups(%x: tensor<2x3x4xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error @+1 {{x [2, 3, 4], w [4, 3, 2] and y [2, 4, 3] do not fit together with 2 groups}}
+  %y = graph.convolution %x, %w groups 2 by [1] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<4x3x2xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+func.func @convolution_transpose_batch(%y: tensor<2x4x3xf32>, %w: tensor<4x3x2xf32>) {
+  // expected-error @+1 {{x [1, 3, 4], w [4, 3, 2] and y [2, 4, 3] do not fit together with 1 groups}}
+  %x = graph.convolution_transpose %y, %w groups 1 by [1] dilations [1] pads [0] : (tensor<2x4x3xf32>, tensor<4x3x2xf32>) -> tensor<1x3x4xf32>
+  return
+}
+
+// -----
+func.func @convolution_weight(%x: tensor<2x3x4xf32>, %dy: tensor<2x4x3xf32>) {
+  // expected-error @+1 {{x [2, 3, 4], w [5, 3, 2] and y [2, 4, 3] do not fit together with 1 groups}}
+  %dw = graph.convolution_weight_backward %x, %dy groups 1 by [1] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<2x4x3xf32>) -> tensor<5x3x2xf32>
+  return
+}
+
+// -----
+func.func @max_pool_channels(%x: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{x [2, 3, 4] and y [2, 4, 3] differ in batch or channels}}
+  %y = graph.max_pool %x window [2] by [1] dilations [1] pads [0] : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+func.func @max_pool_outside(%x: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{window 2 of spatial dimension 0 lies outside of x}}
+  %y = graph.max_pool %x window [2] by [2] dilations [1] pads [0] : (tensor<2x3x4xf32>) -> tensor<2x3x3xf32>
+  return
+}
+
+// -----
+func.func @max_pool_backward(%x: tensor<2x3x4xf32>, %dy: tensor<2x3x2xf32>) {
+  // expected-error @+1 {{dx must have the type of x, has 'tensor<2x3x5xf32>'}}
+  %dx = graph.max_pool_backward %x, %dy window [2] by [2] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<2x3x2xf32>) -> tensor<2x3x5xf32>
+  return
+}

@@ -41,6 +41,42 @@ GradientSample attention(const std::string &mask, const std::string &q, const st
           out};
 }
 
+/// `how`: groups, strides, dilations and pads.
+GradientSample convolution(const std::string &x, const std::string &w, const std::string &y, const std::string &how) {
+  return {"graph.convolution", {x, w}, "%y = graph.convolution %0, %1 " + how + " : (" + x + ", " + w + ") -> " + y, y};
+}
+
+GradientSample convolutionTranspose(const std::string &y, const std::string &w, const std::string &x,
+                                    const std::string &how) {
+  return {"graph.convolution_transpose",
+          {y, w},
+          "%y = graph.convolution_transpose %0, %1 " + how + " : (" + y + ", " + w + ") -> " + x,
+          x};
+}
+
+GradientSample maxPool(const std::string &x, const std::string &y, const std::string &how) {
+  return {"graph.max_pool", {x}, "%y = graph.max_pool %0 window " + how + " : (" + x + ") -> " + y, y};
+}
+
+std::vector<GradientSample> makeWindows() {
+  const std::string plain = "groups 1 by [1] dilations [1] pads [1]";
+  const std::string skewed = "groups 2 by [2, 1] dilations [1, 2] pads [1, 0]";
+  const std::string x = "tensor<2x4x5x4xf64>", w = "tensor<6x2x3x2xf64>", y = "tensor<2x6x3x2xf64>";
+  return {
+      convolution("tensor<1x1x3xf64>", "tensor<1x1x3xf64>", "tensor<1x1x3xf64>", plain),
+      convolution("tensor<2x3x4xf64>", "tensor<2x3x1xf64>", "tensor<2x2x6xf64>", plain), // reads beyond both ends
+      convolution(x, w, y, skewed),
+      convolution("tensor<1x2x2x3x2xf64>", "tensor<1x2x2x1x2xf64>", "tensor<1x1x1x3x1xf64>",
+                  "groups 1 by [1, 1, 1] dilations [1, 1, 1] pads [0, 0, 0]"),
+      convolutionTranspose("tensor<1x1x3xf64>", "tensor<1x1x3xf64>", "tensor<1x1x3xf64>", plain),
+      convolutionTranspose(y, w, x, skewed),
+      maxPool("tensor<2x1x4xf64>", "tensor<2x1x2xf64>", "[2] by [2] dilations [1] pads [0]"),
+      maxPool("tensor<1x2x5x4xf64>", "tensor<1x2x3x2xf64>", "[3, 2] by [2, 1] dilations [1, 2] pads [1, 0]"),
+      maxPool("tensor<1x1x1x2x2xf64>", "tensor<1x1x1x1x1xf64>",
+              "[1, 2, 2] by [1, 1, 1] dilations [1, 1, 1] pads [0, 0, 0]"),
+  };
+}
+
 GradientSample rmsNorm(const std::string &x, const std::string &w, const std::string &rows) {
   return {"graph.rms_norm",
           {x, w},
@@ -232,8 +268,8 @@ std::vector<GradientSample> makeReductionsAndNamed() {
 llvm::ArrayRef<GradientSample> xlc::getGradientSamples() {
   static const std::vector<GradientSample> samples = [] {
     std::vector<GradientSample> all;
-    for (const auto &chapter :
-         {makeElementwise(), makeShapes(), makeLookups(), makeReductionsAndNamed(), makeBiasedAttentions()})
+    for (const auto &chapter : {makeElementwise(), makeShapes(), makeLookups(), makeReductionsAndNamed(),
+                                makeBiasedAttentions(), makeWindows()})
       all.insert(all.end(), chapter.begin(), chapter.end());
     return all;
   }();

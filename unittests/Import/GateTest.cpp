@@ -1,20 +1,24 @@
 // The gate of Import: each of its rules broken once. Import itself cannot be made to break them.
-#include "gtest/gtest.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Import/Passes.h"
+#include "gtest/gtest.h"
 
 using namespace mlir;
 
 namespace {
 
-/// What the gate says about a function @forward with this body.
+/// What the gate says about a function @forward with this body, which may read a buffer %b.
 std::string complaintAbout(StringRef results, StringRef body) {
   DialectRegistry registry;
   registry.insert<func::FuncDialect, xlc::graph::GraphDialect>();
   MLIRContext context(registry);
   context.allowUnregisteredDialects();
-  std::string text = ("func.func @forward(%x: tensor<f32>, %n: tensor<i64>) -> " + results + " {\n" + body + "}\n").str();
+  std::string text =
+      ("func.func @forward(%x: tensor<f32>, %n: tensor<i64>, %b: tensor<f32> {graph.param = \"average\", graph.buffer, "
+       "graph.frozen}) -> " +
+       results + " {\n" + body + "}\n")
+          .str();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module) << text;
   std::string complaint;
@@ -28,7 +32,8 @@ std::string complaintAboutOps(StringRef ops) {
 }
 
 TEST(ImportGate, AcceptsWhatImportMakes) {
-  EXPECT_EQ(complaintAboutOps("%0 = graph.tanh %x {graph.unit = #graph.unit<\"a\", 0>} : tensor<f32> loc(\"node\")\n"), "");
+  EXPECT_EQ(complaintAboutOps("%0 = graph.tanh %x {graph.unit = #graph.unit<\"a\", 0>} : tensor<f32> loc(\"node\")\n"),
+            "");
 }
 
 TEST(ImportGate, WantsLossAndCount) {
@@ -54,6 +59,23 @@ TEST(ImportGate, WantsEqualInstances) {
   EXPECT_EQ(complaintAboutOps("%0 = graph.tanh %x {graph.unit = #graph.unit<\"a\", 0>} : tensor<f32> loc(\"node\")\n"
                               "%1 = graph.exp %x {graph.unit = #graph.unit<\"a\", 1>} : tensor<f32> loc(\"node\")\n"),
             "instances 0 and 1 of unit class \"a\" must have the same ops");
+}
+
+TEST(ImportGate, WantsOneReaderOfWhatIsReplaced) {
+  std::string results = "(tensor<f32>, tensor<i64>, tensor<f32> {graph.buffer = \"average\"})";
+  std::string next = "%0 = graph.add %x, %b {graph.unit = #graph.unit<\"a\", 0>} : tensor<f32> loc(\"node\")\n";
+  std::string other = "%1 = graph.mul %x, %b {graph.unit = #graph.unit<\"a\", 0>} : tensor<f32> loc(\"node\")\n";
+  EXPECT_EQ(complaintAbout(results, next + "return %x, %n, %0 : tensor<f32>, tensor<i64>, tensor<f32>\n"), "");
+  EXPECT_EQ(complaintAbout(results, next + other + "return %1, %n, %0 : tensor<f32>, tensor<i64>, tensor<f32>\n"),
+            "buffer \"average\" is read by more than what replaces it");
+  std::string twice = "(tensor<f32>, tensor<i64>, tensor<f32> {graph.buffer = \"average\"}, "
+                      "tensor<f32> {graph.buffer = \"average\"})";
+  EXPECT_EQ(
+      complaintAbout(twice, next + "return %x, %n, %0, %0 : tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>\n"),
+      "buffer \"average\" has two next values");
+  EXPECT_EQ(complaintAbout("(tensor<f32>, tensor<i64>, tensor<f32>)",
+                           "return %x, %n, %x : tensor<f32>, tensor<i64>, tensor<f32>\n"),
+            "the module needs @forward, which returns the loss and the number of targets");
 }
 
 } // namespace

@@ -142,6 +142,28 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
   expect("attention 'gradient' is incomplete", [&](Plan &p) { p.kernels[0]->library.Set(plan::AttentionT()); });
 }
 
+TEST(Plan, WindowsMustMeetTheirInput) {
+  auto convolve = [](Plan &p, plan::WindowDim dim) {
+    plan::ConvolutionT c;
+    c.batch = c.groups = c.inputs = c.outputs = 1;
+    c.dims.push_back(dim);
+    p.kernels[0]->library.Set(std::move(c));
+  };
+  auto pool = [](Plan &p, plan::WindowDim dim) {
+    plan::MaxPoolT m;
+    m.planes = 1;
+    m.dims.push_back(dim);
+    p.kernels[0]->library.Set(std::move(m));
+  };
+  expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1, 0, 1, 0}); });
+  expect("convolution 'gradient' is malformed", [&](Plan &p) { p.kernels[0]->library.Set(plan::ConvolutionT()); });
+  expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1ull << 40, 1, 1, 0}); });
+  expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 3, 2, 2, 1, 0}); });
+  expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 1, 2, 2, 1, 2}); });
+  expect("call 'gradient' does not fit 'gradient'", [&](Plan &p) { convolve(p, {1 << 20, 1, 1, 1, 1, 0}); });
+  expect("call 'gradient' does not fit 'gradient'", [&](Plan &p) { pool(p, {4, 2, 2, 2, 1, 0}); });
+}
+
 TEST(Plan, BytesThatAreNoPlanAreRefused) {
   std::vector<uint8_t> bytes(100, 7);
   try {

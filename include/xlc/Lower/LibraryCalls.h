@@ -1,6 +1,6 @@
 // From ops of the `graph` dialect on strided memory to what the runtime's library calls take: sizes and strides of
-// a batched matrix product, of attention, of a row-wise scatter. Pure functions: Memory asks them for workspace and
-// for whether an operand must be materialised first, Emit writes their answers into the plan.
+// a batched matrix product, of attention, of a row-wise scatter, of windows. Pure functions: Memory asks them for
+// workspace and for whether an operand must be materialised first, Emit writes their answers into the plan.
 #ifndef XLC_LOWER_LIBRARYCALLS_H
 #define XLC_LOWER_LIBRARYCALLS_H
 
@@ -12,7 +12,8 @@
 namespace xlc {
 
 /// Attribute of a kernel function: how it is executed ("contract", "attention", "attention_backward", "scatter_add",
-/// "loop", "rows", "columns", "all").
+/// "convolution", "convolution_transpose", "convolution_weight_backward", "max_pool", "max_pool_backward", "loop",
+/// "rows", "columns", "all").
 inline constexpr llvm::StringLiteral kKernelKind = "exec.kind";
 
 /// Whether kernels of this kind are library calls.
@@ -48,6 +49,21 @@ struct ScatterShape {
 /// For scatter_add and scatter_elements_add: memory of indices, updates and result. None unless all three are
 /// contiguous and, for scatter_add, its dimension is 0.
 std::optional<ScatterShape> findScatterShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
+
+/// A convolution, its transpose or its weights' gradient: memory types of operands, then result. None unless all are
+/// contiguous.
+std::optional<runtime::ConvolutionShape> findConvolutionShape(mlir::Operation *op,
+                                                              llvm::ArrayRef<mlir::MemRefType> memory);
+
+/// A maximum over the windows of `planes` planes, or its gradient.
+struct PoolShape {
+  bool backward;
+  int64_t planes;
+  std::vector<runtime::WindowDim> dims;
+};
+
+/// None unless all are contiguous.
+std::optional<PoolShape> findPoolShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
 /// The op of type `OpT` in a library kernel's body; null where there is none.
 template <typename OpT> OpT findKernelOp(mlir::func::FuncOp kernel) {

@@ -38,9 +38,22 @@ struct AttentionShape {
   BiasStrides bias = {};
 };
 
+/// Windows along one spatial dimension: output o and window position k meet element o * stride + k * dilation - pad of
+/// `in` elements, where that exists.
+struct WindowDim {
+  int64_t in, out, size, stride, dilation, pad;
+};
+/// x[batch, groups, inputs, in...], w[groups, outputs, inputs, size...], y[batch, groups, outputs, out...]; contiguous.
+struct ConvolutionShape {
+  enum class Kind { Forward, Transpose, WeightBackward } kind; ///< which of y, x and w is computed from the others
+  int64_t batch, groups, inputs, outputs;
+  std::vector<WindowDim> dims; ///< one to three
+};
+
 /// Bytes of workspace a call needs with `threads` threads, a multiple of 64 (0 where it needs none).
 int64_t contractWorkspace(const ContractShape &shape, int threads);
 int64_t attentionWorkspace(const AttentionShape &shape, int threads);
+int64_t convolutionWorkspace(const ConvolutionShape &shape, int threads);
 
 } // namespace xlc::runtime
 

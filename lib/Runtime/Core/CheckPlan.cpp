@@ -55,6 +55,7 @@ private:
   void checkFunctions();
   void checkCall(const plan::FunctionT &function, const plan::CallT &call);
   void checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel);
+  void checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel);
   void checkStep(const plan::StepT &step);
   void checkRun(const plan::RunT &run, const std::string &label);
   void checkLoad(const plan::LoadT &load, const std::string &label);
@@ -112,6 +113,27 @@ void PlanChecker::checkParameter(const plan::ParameterT &parameter) {
           parameter.elements);
 }
 
+/// One to three dimensions, bounded so that nothing overflows; with `isFull`, every window meets an element.
+bool areLegal(const std::vector<plan::WindowDim> &dims, bool isFull) {
+  constexpr uint64_t limit = (uint64_t)1 << 31;
+  if (dims.empty() || dims.size() > 3)
+    return false;
+  for (const plan::WindowDim &dim : dims) {
+    for (uint64_t size : {dim.in(), dim.out(), dim.size(), dim.stride(), dim.dilation()})
+      if (size < 1 || size >= limit)
+        return false;
+    if (dim.pad() <= -(int64_t)limit || dim.pad() >= (int64_t)limit)
+      return false;
+    for (int64_t o = 0; isFull && o < (int64_t)dim.out(); ++o) {
+      int64_t begin = o * (int64_t)dim.stride() - dim.pad(), step = (int64_t)dim.dilation();
+      int64_t first = begin >= 0 ? 0 : (-begin + step - 1) / step;
+      if (first >= (int64_t)dim.size() || begin + first * step >= (int64_t)dim.in())
+        return false;
+    }
+  }
+  return true;
+}
+
 void PlanChecker::checkKernels() {
   for (const auto &kernel : plan.kernels) {
     bool isLibrary = kernel->library.type != plan::Library::NONE;
@@ -127,6 +149,12 @@ void PlanChecker::checkKernels() {
                   (!a->backward || (a->dout && a->dq && a->dk && a->dv)) &&
                   (a->bias_kind == plan::BiasKind::None || a->bias) && a->window < (uint64_t)1 << 40,
               "attention '{}' is incomplete", kernel->name);
+    if (const plan::ConvolutionT *c = kernel->library.AsConvolution())
+      require(c->kind <= plan::ConvolutionKind::WeightBackward && c->batch >= 1 && c->groups >= 1 && c->inputs >= 1 &&
+                  c->outputs >= 1 && areLegal(c->dims, false),
+              "convolution '{}' is malformed", kernel->name);
+    if (const plan::MaxPoolT *p = kernel->library.AsMaxPool())
+      require(p->planes >= 1 && areLegal(p->dims, true), "pool '{}' is malformed", kernel->name);
   }
 }
 
@@ -215,7 +243,40 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     covers(call.in_bytes[0], (Wide)s->distinct * s->indices * (s->per_element ? s->width : 1) * bytesOf(s->index));
     covers(call.in_bytes[1], 4 * (Wide)s->outer * s->indices * s->width);
     covers(call.out_bytes[0], 4 * (Wide)s->outer * s->rows * s->width);
+  } else {
+    checkWindowCall(call, kernel);
   }
+}
+
+/// Convolutions and pools: operands are contiguous, so their sizes say all.
+void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
+  auto bytes = [](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,
+                  uint64_t (plan::WindowDim::*size)() const) {
+    Wide product = 4;
+    auto grow = [&](uint64_t by) { product = std::min<Wide>(product * by, (Wide)1 << 62); };
+    std::for_each(sizes.begin(), sizes.end(), grow);
+    for (const plan::WindowDim &dim : dims)
+      grow((dim.*size)());
+    return product;
+  };
+  std::vector<Wide> needed; // ins, then the result
+  if (const plan::ConvolutionT *c = kernel.library.AsConvolution()) {
+    Wide x = bytes({c->batch, c->groups, c->inputs}, c->dims, &plan::WindowDim::in);
+    Wide w = bytes({c->groups, c->inputs, c->outputs}, c->dims, &plan::WindowDim::size);
+    Wide y = bytes({c->batch, c->groups, c->outputs}, c->dims, &plan::WindowDim::out);
+    needed = c->kind == plan::ConvolutionKind::Forward     ? std::vector<Wide>{x, w, y}
+             : c->kind == plan::ConvolutionKind::Transpose ? std::vector<Wide>{y, w, x}
+                                                           : std::vector<Wide>{x, y, w};
+  } else if (const plan::MaxPoolT *p = kernel.library.AsMaxPool()) {
+    Wide x = bytes({p->planes}, p->dims, &plan::WindowDim::in), y = bytes({p->planes}, p->dims, &plan::WindowDim::out);
+    needed = p->backward ? std::vector<Wide>{x, y, x} : std::vector<Wide>{x, y};
+  } else {
+    return;
+  }
+  bool fits = call.ins.size() + 1 == needed.size() && call.outs.size() == 1;
+  for (size_t i = 0; fits && i < call.ins.size(); ++i)
+    fits = (Wide)call.in_bytes[i] >= needed[i];
+  require(fits && (Wide)call.out_bytes[0] >= needed.back(), "call '{}' does not fit '{}'", call.name, kernel.name);
 }
 
 void PlanChecker::checkStep(const plan::StepT &step) {

@@ -46,6 +46,37 @@ AttentionShape shapeOf(const plan::AttentionT &a) {
           a.bias ? BiasStrides{a.bias->batch(), a.bias->head(), a.bias->query()} : BiasStrides()};
 }
 
+std::vector<WindowDim> dimsOf(const std::vector<plan::WindowDim> &dims) {
+  std::vector<WindowDim> result;
+  for (const plan::WindowDim &dim : dims)
+    result.push_back({(int64_t)dim.in(), (int64_t)dim.out(), (int64_t)dim.size(), (int64_t)dim.stride(),
+                      (int64_t)dim.dilation(), dim.pad()});
+  return result;
+}
+
+ConvolutionShape shapeOf(const plan::ConvolutionT &c) {
+  return {static_cast<ConvolutionShape::Kind>(c.kind),
+          (int64_t)c.batch,
+          (int64_t)c.groups,
+          (int64_t)c.inputs,
+          (int64_t)c.outputs,
+          dimsOf(c.dims)};
+}
+
+/// Operands and result of a convolution in the order of the call.
+ConvolutionOperands operandsOf(ConvolutionShape::Kind kind, char *const *p) {
+  auto f = [&](int i) { return (float *)p[i]; };
+  switch (kind) {
+  case ConvolutionShape::Kind::Forward:
+    return {f(0), f(1), f(2)};
+  case ConvolutionShape::Kind::Transpose:
+    return {f(2), f(1), f(0)};
+  case ConvolutionShape::Kind::WeightBackward:
+    return {f(0), f(2), f(1)};
+  }
+  return {};
+}
+
 /// q, k, v [, bias], out, lse; in backward q, k, v, out, lse, dout [, bias], dq, dk, dv.
 AttentionOperands operandsOf(const AttentionShape &shape, char *const *p) {
   int bias = shape.biasKind == AttentionBias::None ? 0 : 1, at = shape.backward ? 6 : 3;
@@ -91,6 +122,11 @@ void Kernels::prepare(const plan::CallT &call) {
                      (int64_t)scatter->width,
                      scatter->per_element,
                      scatter->index == plan::Element::I64};
+  } else if (const plan::ConvolutionT *convolution = kernel.library.AsConvolution()) {
+    ready.convolution = shapeOf(*convolution);
+    workspace = convolutionWorkspace(*ready.convolution, team.size());
+  } else if (const plan::MaxPoolT *pool = kernel.library.AsMaxPool()) {
+    ready.pool = {pool->backward, (int64_t)pool->planes, dimsOf(pool->dims)};
   } else {
     ready.code = codes[kernel.code], ready.extent = kernel.extent, ready.grain = kernel.grain;
   }
@@ -119,6 +155,10 @@ void Kernels::run(const plan::CallT &call, char *const *operands, const uint8_t 
       int64_t begin = rows * part / team.size(), end = rows * (part + 1) / team.size();
       scatterAdd(*shape, operands[0], (const float *)operands[1], (float *)operands[2], accumulate[0], begin, end);
     });
+  if (kernel.convolution)
+    return runConvolutionCall(*kernel.convolution, operands, accumulate[0], workspace);
+  if (kernel.pool)
+    return runPool(*kernel.pool, operands, accumulate[0]);
   runContraction(accumulate[0] ? *kernel.add : *kernel.write, call, operands, workspace);
 }
 
@@ -142,6 +182,27 @@ void Kernels::runContraction(const Contraction &contraction, const plan::CallT &
     contraction.run(part, (const float *)operands[0], (const float *)operands[1],
                     bias ? (const float *)operands[2] : nullptr, (float *)operands[bias ? 3 : 2],
                     workspace + part * contraction.scratch());
+  });
+}
+
+void Kernels::runConvolutionCall(const ConvolutionShape &shape, char *const *operands, bool add, char *workspace) {
+  ConvolutionOperands addresses = operandsOf(shape.kind, operands);
+  int64_t items = convolutionItems(shape), scratch = convolutionScratch(shape);
+  std::atomic<int64_t> next{0};
+  team.run((int)std::min<int64_t>(team.size(), items), [&](int part) {
+    for (int64_t item; (item = next.fetch_add(1, std::memory_order_relaxed)) < items;)
+      runConvolution(shape, addresses, item, add, workspace + part * scratch);
+  });
+}
+
+void Kernels::runPool(const MaxPoolShape &shape, char *const *operands, bool add) {
+  team.run(team.size(), [&](int part) {
+    int64_t begin = shape.planes * part / team.size(), end = shape.planes * (part + 1) / team.size();
+    if (shape.backward)
+      maxPoolBackward(shape, (const float *)operands[0], (const float *)operands[1], (float *)operands[2], add, begin,
+                      end);
+    else
+      maxPool(shape, (const float *)operands[0], (float *)operands[1], add, begin, end);
   });
 }
 

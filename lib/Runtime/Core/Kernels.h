@@ -4,6 +4,8 @@
 
 #include "../Cpu/Attention.h"
 #include "../Cpu/Contract.h"
+#include "../Cpu/Convolution.h"
+#include "../Cpu/MaxPool.h"
 #include "../Cpu/ScatterAdd.h"
 #include "Plan.h"
 #include "Team.h"
@@ -30,10 +32,14 @@ private:
     std::optional<Contraction> write, add;
     std::optional<AttentionShape> attention;
     std::optional<ScatterAddShape> scatter;
+    std::optional<ConvolutionShape> convolution;
+    std::optional<MaxPoolShape> pool;
   };
   void prepare(const plan::CallT &call);
   void runCode(const Prepared &kernel, uint64_t bytes, char *const *operands, const uint8_t *accumulate);
   void runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands, char *workspace);
+  void runConvolutionCall(const ConvolutionShape &shape, char *const *operands, bool add, char *workspace);
+  void runPool(const MaxPoolShape &shape, char *const *operands, bool add);
   void runAttentionCall(const AttentionShape &shape, char *const *operands, char *workspace);
 
   const Plan &plan;

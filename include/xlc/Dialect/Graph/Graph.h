@@ -28,12 +28,15 @@ namespace xlc::graph {
 /// its name) or, in the update function, optimizer state (`kState`: "NAME/m").
 /// Results of the micro-batch function that are contributions to a gradient carry `kGrad`: the
 /// parameter's name; contributions of the same name add up.
+/// A parameter that is a buffer (a running average) carries `kBuffer` beside `kParam`, and so does the result that is
+/// its value for the next micro-batch: the buffer's name. It has no gradient and each rank keeps its own.
 inline constexpr llvm::StringLiteral kUnit = "graph.unit";
 inline constexpr llvm::StringLiteral kRole = "graph.role";
 inline constexpr llvm::StringLiteral kParam = "graph.param";
 inline constexpr llvm::StringLiteral kInput = "graph.input";
 inline constexpr llvm::StringLiteral kState = "graph.state";
 inline constexpr llvm::StringLiteral kGrad = "graph.grad";
+inline constexpr llvm::StringLiteral kBuffer = "graph.buffer";
 
 /// The unit or role of an op; null or none where it has none.
 ModelUnitAttr getUnit(mlir::Operation *op);

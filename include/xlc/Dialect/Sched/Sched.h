@@ -21,6 +21,9 @@ namespace xlc::sched {
 inline constexpr llvm::StringLiteral kLossSum = "@loss_sum";
 inline constexpr llvm::StringLiteral kLossCount = "@loss_count";
 inline constexpr llvm::StringLiteral kSumSquares = "@sum_squares";
+/// Buckets without an optimizer group: parameters that are not trained, and buffers, which forward writes anew.
+inline constexpr int64_t kFrozenGroup = -1;
+inline constexpr int64_t kBufferGroup = -2;
 } // namespace xlc::sched
 
 #endif

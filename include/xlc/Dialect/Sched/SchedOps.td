@@ -35,7 +35,7 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
   let description = [{
     `members` are PyTorch names, member i takes `sizes[i]` elements from `offsets[i]`. `elements` is the padded
     length, a multiple of 64 times the number of shards. `group` is the index of the optimizer group,
-    -1 for frozen parameters (no gradient, no state). The extents say what a rank keeps
+    -1 for frozen parameters (no gradient, no state), -2 for buffers (always whole; each rank has its own). The extents say what a rank keeps
     *between* actions: `params`, `grads` and `states` are whole or its shard.
 
     | stage | params | grads | states |
@@ -85,8 +85,8 @@ def Sched_RunOp : Sched_Op<"run"> {
   let summary = "runs a unit function for one micro-batch";
   let description = [{
     The function's arguments are `values`, then the parameters named by `params`, read from their buckets. Its
-    results are `outs`, then what `stores` names: "@loss_sum", "@loss_count", or the gradient of a parameter, written into
-    its bucket where `accumulate` is false and added where it is true.
+    results are `outs`, then what `stores` names: "@loss_sum", "@loss_count", the gradient of a parameter, written into
+    its bucket where `accumulate` is false and added where it is true, or a buffer, whose new value replaces the old.
   }];
   let arguments = (ins FlatSymbolRefAttr:$function, Graph_ModelUnitAttr:$unit, I64Attr:$micro_batch,
       Variadic<AnyRankedTensor>:$values,

@@ -1,0 +1,46 @@
+// What batch norms mean for the parameters of a model: their running averages are buffers, and a norm that the exporter
+// folded into a convolution has lost its parameters.
+#ifndef XLC_IMPORT_BATCHNORMS_H
+#define XLC_IMPORT_BATCHNORMS_H
+
+#include "Model.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
+
+namespace xlc::onnx {
+
+/// State that is no parameter: not trained, each rank has its own.
+enum class Buffer { None, Mean, Variance };
+
+struct BatchNorms {
+  /// Uses (node, input) of a running average, and PyTorch's name for it.
+  struct Use {
+    Buffer buffer = Buffer::None;
+    std::string name;
+  };
+  std::map<std::pair<unsigned, unsigned>, Use> uses;
+  /// A running average that is updated: where it is read, and the name of the value that takes its place.
+  struct Update {
+    unsigned node, input;
+    std::string value;
+  };
+  std::vector<Update> updates;
+  /// Modules whose norm was folded into the layer before it.
+  std::vector<std::string> folded;
+  unsigned numTraining = 0, numInference = 0;
+};
+
+/// Whether a BatchNormalization computes its statistics from the batch.
+bool isTrainingForm(const Node &node, int64_t opset);
+
+/// Looks for batch norms. Their nodes get outputs for the new running averages where they had none, a second norm on
+/// the same averages reads what the first one made of them, and a layer into which a norm was folded gets its own scope
+/// back.
+BatchNorms findBatchNorms(Model &model, Diagnostics &diagnostics);
+
+/// Says which parameters of the signature folded norms have lost, beyond those that are accounted for; now they are.
+void warnOfFolded(const Model &model, const BatchNorms &norms, llvm::StringSet<> &accounted, Diagnostics &diagnostics);
+
+} // namespace xlc::onnx
+
+#endif

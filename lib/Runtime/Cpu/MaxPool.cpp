@@ -1,0 +1,57 @@
+// See MaxPool.h. A thread owns planes. Forward and backward look for the same element: the first one in row-major order
+// that no later one exceeds; a NaN exceeds everything.
+#include "MaxPool.h"
+
+#include <cstring>
+
+namespace xlc::runtime {
+namespace {
+
+/// The element of a plane that is the largest of the window at output (o0, o1, o2).
+int64_t findLargest(const Windows &w, const float *x, const std::array<int64_t, 3> &o) {
+  const auto &[d0, d1, d2] = w.dims;
+  int64_t largest = -1;
+  for (int64_t k0 = 0; k0 < d0.size; ++k0) {
+    int64_t i0 = findInput(d0, o[0], k0);
+    for (int64_t k1 = 0; i0 >= 0 && k1 < d1.size; ++k1) {
+      int64_t i1 = findInput(d1, o[1], k1);
+      for (int64_t k2 = 0; i1 >= 0 && k2 < d2.size; ++k2) {
+        int64_t i2 = findInput(d2, o[2], k2), at = (i0 * d1.in + i1) * d2.in + i2;
+        if (i2 >= 0 && (largest < 0 || x[at] > x[largest] || (x[at] != x[at] && x[largest] == x[largest])))
+          largest = at;
+      }
+    }
+  }
+  return largest;
+}
+
+/// visit(output, largest element) for the windows of a plane.
+template <class Visit> void forEachLargest(const Windows &w, const float *x, Visit visit) {
+  int64_t output = 0;
+  for (int64_t o0 = 0; o0 < w.dims[0].out; ++o0)
+    for (int64_t o1 = 0; o1 < w.dims[1].out; ++o1)
+      for (int64_t o2 = 0; o2 < w.dims[2].out; ++o2)
+        visit(output++, findLargest(w, x, {o0, o1, o2}));
+}
+
+} // namespace
+
+void maxPool(const MaxPoolShape &shape, const float *x, float *y, bool add, int64_t begin, int64_t end) {
+  Windows w(shape.dims);
+  for (int64_t plane = begin; plane < end; ++plane) {
+    const float *from = x + plane * w.in;
+    float *to = y + plane * w.out;
+    forEachLargest(w, from, [&](int64_t o, int64_t at) { to[o] = add ? to[o] + from[at] : from[at]; });
+  }
+}
+
+void maxPoolBackward(const MaxPoolShape &shape, const float *x, const float *dy, float *dx, bool add, int64_t begin,
+                     int64_t end) {
+  Windows w(shape.dims);
+  if (!add)
+    std::memset(dx + begin * w.in, 0, (end - begin) * w.in * 4);
+  for (int64_t plane = begin; plane < end; ++plane)
+    forEachLargest(w, x + plane * w.in, [&](int64_t o, int64_t at) { dx[plane * w.in + at] += dy[plane * w.out + o]; });
+}
+
+} // namespace xlc::runtime
