@@ -304,13 +304,6 @@ private:
     return std::nullopt;
   }
 
-  static std::string describeShape(ArrayRef<int64_t> shape) {
-    std::string text;
-    for (int64_t size : shape)
-      text += (text.empty() ? "" : ", ") + std::to_string(size);
-    return "[" + text + "]";
-  }
-
   void tieAsAsked() {
     for (const std::vector<std::string> &list : spec.tie)
       for (const std::string &name : ArrayRef(list).drop_front()) {
