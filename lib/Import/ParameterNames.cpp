@@ -81,6 +81,15 @@ std::pair<StringRef, StringRef> xlc::onnx::splitName(StringRef name) {
                                 : std::make_pair(name.take_front(dot), name.drop_front(dot + 1));
 }
 
+bool xlc::onnx::areSiblings(StringRef a, StringRef b) {
+  SmallVector<StringRef> left, right;
+  a.split(left, '.'), b.split(right, '.');
+  return a != b && left.size() == right.size() && llvm::all_of(llvm::zip(left, right), [](auto parts) {
+           auto [one, other] = parts;
+           return one == other || (llvm::all_of(one, isDigit) && llvm::all_of(other, isDigit));
+         });
+}
+
 ParameterNames::ParameterNames(const Model &model) : model(model), numbers(model.nodes.size(), 0) {
   for (auto [i, tensor] : llvm::enumerate(model.initializers))
     initializers[tensor.name] = (unsigned)i;

@@ -51,6 +51,9 @@ private:
 std::string joinName(llvm::StringRef module, llvm::StringRef name);
 std::pair<llvm::StringRef, llvm::StringRef> splitName(llvm::StringRef name);
 
+/// Whether two names differ in a layer's number only, as those of layers do that are copies of one another.
+bool areSiblings(llvm::StringRef a, llvm::StringRef b);
+
 } // namespace xlc::onnx
 
 #endif

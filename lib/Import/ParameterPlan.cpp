@@ -1,4 +1,4 @@
-// Renumbering of parameters: what uses them follows.
+// Renumbering of parameters (what uses them follows), and their shapes in words.
 #include "Parameters.h"
 
 using namespace llvm;
@@ -42,4 +42,11 @@ void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, Diag
     isParameter[index] = true;
     uses[place] = {entry->second, false};
   }
+}
+
+std::string xlc::onnx::describeShape(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
 }

@@ -213,6 +213,8 @@ private:
       result.ties.emplace_back(other, entry.names.front());
       note("'" + other + "' is tied to '" + entry.names.front() + "': one parameter");
       tied.push_back(other);
+      if (areSiblings(other, entry.names.front()))
+        copies.push_back(other);
       accounted.insert(other);
       tiedFirst.insert(entry.names.front());
     }
@@ -302,13 +304,6 @@ private:
     return std::nullopt;
   }
 
-  static std::string describeShape(ArrayRef<int64_t> shape) {
-    std::string text;
-    for (int64_t size : shape)
-      text += (text.empty() ? "" : ", ") + std::to_string(size);
-    return "[" + text + "]";
-  }
-
   void tieAsAsked() {
     for (const std::vector<std::string> &list : spec.tie)
       for (const std::string &name : ArrayRef(list).drop_front()) {
@@ -368,6 +363,9 @@ private:
       diagnostics.warning("the file does not name " + Twine(madeUp.size()) + " of its " +
                           Twine(result.parameters.size()) + " parameters; they are called " + listNames(madeUp) +
                           ": torch.onnx.export(..., dynamo=True) leaves their names");
+    if (!copies.empty())
+      diagnostics.warning("these begin with the random numbers of another layer and are taken as tied to it: " +
+                          listNames(copies) + "; where they are copies that go their own ways, say so with untie");
     if (!guessed.empty())
       diagnostics.warning("these begin as one repeated number that the file holds once, and are taken as parameters of "
                           "their own: " +
@@ -385,7 +383,7 @@ private:
   std::vector<unsigned> positions;      ///< per parameter: the first node that reads it
   std::map<unsigned, std::optional<float>> uniform;
   StringSet<> accounted, taken, untied, wasUntied, tiedFirst, nameless;
-  std::vector<std::string> guessed, tied;
+  std::vector<std::string> guessed, tied, copies;
   bool mayMerge = false;
 };
 

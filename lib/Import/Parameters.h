@@ -44,6 +44,9 @@ struct ParameterPlan {
 ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
                              llvm::raw_ostream *notes);
 
+/// "[2, 3]".
+std::string describeShape(llvm::ArrayRef<int64_t> shape);
+
 } // namespace xlc::onnx
 
 #endif

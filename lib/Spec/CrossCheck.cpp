@@ -35,6 +35,19 @@ void checkGlobalBatch(Spec &spec, Complaints &complaints) {
                             : "the smallest one is " + Twine(above));
 }
 
+/// A timeline has an entry per unit and micro-batch.
+void checkMicroBatches(Spec &spec, Complaints &complaints) {
+  constexpr int64_t most = 1024;
+  int64_t perRound = spec.microBatch * spec.dp;
+  if (!spec.globalBatch || *spec.globalBatch % perRound != 0 || spec.microBatches() <= most)
+    return;
+  complaints.error(spec.where("batch.global"), "batch.global = " + Twine(*spec.globalBatch) + " makes " +
+                                                   Twine(spec.microBatches()) + " micro-batches, at most " +
+                                                   Twine(most) + " are supported");
+  complaints.note({}, "batch.micro = " + Twine((*spec.globalBatch + most * spec.dp - 1) / (most * spec.dp)) +
+                          " or more would do");
+}
+
 void checkShardGroups(Spec &spec, Complaints &complaints) {
   if (!spec.dpShard || spec.dp % *spec.dpShard == 0)
     return;
@@ -162,6 +175,7 @@ struct CrossCheck {
 void crossCheck(Checked &checked, Complaints &complaints) {
   const CrossCheck checks[] = {
       {{"batch", "dp"}, checkGlobalBatch},
+      {{"batch", "dp"}, checkMicroBatches},
       {{"dp", "dp_shard"}, checkShardGroups},
       {{"zero_stage", "dp_shard"}, checkShardStage},
       {{"zero_stage", "zero.reduce"}, checkReduce},

@@ -4,6 +4,7 @@ Each check takes the setting and returns complaints; PROMISES names them. Most t
 small buckets, on a few ranks.
 """
 
+import fnmatch
 import json
 import os
 import pathlib
@@ -240,11 +241,19 @@ def plan_of(setting, folder, model, spec):
     return report["groups"], report["traffic_of_all_ranks"]
 
 
+def parameter_names(setting, model, spec, folder):
+    """In the order of @forward, which without a signature is that of use."""
+    path = folder / "names.yaml"
+    path.write_text("".join(f"{key}: {program.to_yaml(value)}\n" for key, value in spec.items()))
+    said = program.run([setting.xlc, "plan", model, "--spec", path, "--stop-after=Import"])
+    return re.findall(r'graph\.param = "([^"]*)"', said)
+
+
 def names_do_not_matter(setting):
     """A copy with numbers for names and without metadata: the same bytes, traffic and losses."""
-    for folder, model, trace_name in cases.FURTHER:
-        if "torchscript" not in model and "unoptimized" not in model:
-            continue
+    chosen = {(folder, model): trace for folder, model, trace in cases.FURTHER
+              if "torchscript" in model or "unoptimized" in model}
+    for (folder, model), trace_name in chosen.items():
         case = cases.Case(folder, model, trace_name, dp=2, stage=3)
         trace = program.read_trace(setting, case)
         spec = program.spec_of(setting, case, trace)
@@ -257,6 +266,14 @@ def names_do_not_matter(setting):
         for key in ("logits", "labels"):
             if "loss" in spec:
                 renamed["loss"][key] = numbers.get(spec["loss"][key], spec["loss"][key])
+        if "trainable" in spec:  # patterns of names: the copy's names are those at the same places
+            copied = {key: value for key, value in renamed.items() if key != "trainable"}
+            pairs = zip(parameter_names(setting, setting.models / folder / f"{model}.onnx", spec, scratch),
+                        parameter_names(setting, scratch / "numbers.onnx", copied, scratch))
+            patterns = [pattern.strip('"') for pattern in spec["trainable"]]
+            excluded = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+            renamed["trainable"] = ['"*"'] + [f'"!{new}"' for old, new in pairs
+                                              if any(fnmatch.fnmatch(old, pattern) for pattern in excluded)]
         found = []
         for tag, path, text in (("names", setting.models / folder / f"{model}.onnx", spec),
                                 ("numbers", scratch / "numbers.onnx", renamed)):
