@@ -3,6 +3,7 @@
 #include "Importer.h"
 
 #include "xlc/Interpret/Interpret.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -28,6 +29,24 @@ static ConstantTensor toConstant(Value value, const interpret::Datum<double> &re
   return tensor;
 }
 
+/// What the interpreter may hold for one node: more is left to the program.
+constexpr int64_t maximumInterpreted = int64_t(1) << 22;
+
+/// Elements of all values of a block, or more than there may be.
+static int64_t countAll(Block &block) {
+  int64_t total = 0;
+  for (Operation &op : block)
+    for (Value value : op.getResults()) {
+      int64_t elements = 1;
+      for (int64_t size : shapeOf(value))
+        if (llvm::MulOverflow(elements, size, elements))
+          return INT64_MAX;
+      if (llvm::AddOverflow(total, elements, total))
+        return INT64_MAX;
+    }
+  return total;
+}
+
 bool xlc::onnx::evaluateByImport(Evaluation &e) {
   OpBuilder builder(e.context);
   Location loc = builder.getUnknownLoc();
@@ -43,9 +62,8 @@ bool xlc::onnx::evaluateByImport(Evaluation &e) {
   NodeImport import(e.node, e.opset, builder, loc, inputs, Value());
   if (!findOperator(e.node)->import(import) || !import.problem.empty())
     return e.fail(import.problem);
-  for (Value output : import.outputs)
-    if (!output || countElements(shapeOf(output)) > maximumStored)
-      throw TooManyElements();
+  if (llvm::is_contained(import.outputs, Value()) || countAll(function->front()) > maximumInterpreted)
+    throw TooManyElements();
   func::ReturnOp::create(builder, loc, import.outputs);
   SmallVector<interpret::Datum<double>> results;
   if (failed(interpret::evaluate<double>(*function, {}, {}, results)))

@@ -162,7 +162,8 @@ bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value b
   }
   if (!allKnown)
     return false; // its cause has been reported
-  for (int i = 0; i < op->minInputs; ++i)
+  bool needsAll = op->maxInputs > 100; // one of any number of inputs cannot be left out
+  for (int i = 0; i < (needsAll ? std::max(given, op->minInputs) : op->minInputs); ++i)
     if (i >= given || !inputs[i])
       return complain(node, "needs input " + Twine(i));
   if (isSequence)
@@ -269,6 +270,8 @@ bool Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedV
       if (!op.evaluate(evaluation))
         return complain(node, evaluation.problem);
     } catch (const TooManyElements &) {
+      if (op.evaluate == evaluateByImport)
+        return import(node, op, inputs, {}, outputs);
       return complain(node, "makes a constant of more than " + Twine(maximumStored) + " elements");
     }
     for (ConstantTensor &output : evaluation.outputs) {

@@ -39,7 +39,6 @@ constexpr OperandName operandNames[] = {
     {"GroupNormalization", 2, "bias"},
     {"InstanceNormalization", 1, "weight"},
     {"InstanceNormalization", 2, "bias"},
-    {"LayerNormalization", 0, "weight"},
     {"LayerNormalization", 1, "weight"},
     {"LayerNormalization", 2, "bias"},
     {"MatMul", 0, "weight"},
@@ -68,6 +67,23 @@ bool isMadeUp(StringRef name) {
 
 /// Running averages are no parameters, whatever they are called.
 bool isStatistic(const Node &node, unsigned input) { return node.op == "BatchNormalization" && input >= 3; }
+
+/// Operands from this one on say how the operator works: no parameters either.
+struct Setting {
+  StringLiteral op;
+  unsigned input;
+};
+constexpr Setting settings[] = {{"Clip", 1}, {"OneHot", 1}, {"Pad", 1}, {"Resize", 1}};
+
+bool isSetting(const Node &node, unsigned input) {
+  return llvm::any_of(settings, [&](const Setting &row) { return row.op == node.op && input >= row.input; });
+}
+
+/// Whether the operand is data: the operator's parameters are others.
+bool isData(const Node &node, unsigned input) {
+  return nameOperand(node, input).empty() &&
+         llvm::any_of(operandNames, [&](const OperandName &row) { return row.op == node.op; });
+}
 
 } // namespace
 
@@ -141,7 +157,7 @@ Read ParameterNames::describe(unsigned n, unsigned input, const FileTensor &tens
   const Node &node = model.nodes[n];
   Read read;
   read.node = n, read.input = input, read.position = n;
-  read.isPassive = node.op == "Shape" || node.op == "Size";
+  read.isPassive = node.op == "Shape" || node.op == "Size" || isSetting(node, input);
   if (!isFloat(tensor.type) || tensor.shape.empty() || buffers.contains(tensor.name) || isStatistic(node, input))
     return read;
   read.isNamed = true;
@@ -171,7 +187,7 @@ std::string ParameterNames::findListed(const Node &node, unsigned input, const F
   bool isListed = order.contains(tensor.name);
   std::string otherwise = isListed ? tensor.name : "";
   auto module = inModule.find(node.scope);
-  if (module == inModule.end() || (!isListed && tensor.numElements() <= 1))
+  if (module == inModule.end() || isData(node, input) || (!isListed && tensor.numElements() <= 1))
     return otherwise;
   auto [home, leaf] = splitName(tensor.name);
   if (isListed && home == node.scope)

@@ -15,7 +15,7 @@ struct Read {
   bool isNamed = false;      ///< the file says this name; else it was made up
   bool isAlias = false;      ///< read by an Identity, which the old exporter leaves where it merged
   bool isSibling = false;    ///< an alias whose name says that it is a parameter of its own
-  bool isPassive = false;    ///< asks for the shape only
+  bool isPassive = false;    ///< asks for the shape only, or for a setting of an operator
   bool isTransposed = false; ///< the node reads the transpose of the initializer
   unsigned position = 0;     ///< of the node that computes with it
 };

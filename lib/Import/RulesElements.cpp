@@ -175,7 +175,7 @@ bool readRowPlaces(NodeImport &n, ArrayRef<int64_t> sizes, ArrayRef<int64_t> bat
   int64_t depth = shape.back();
   Shape rows(ArrayRef<int64_t>(shape).drop_back());
   Value indices = n.constant(1) ? Value() : n.value(1);
-  if (!isa<IntegerType>(n.elementType(1)) || n.elementType(1).isInteger(1))
+  if (!isa_and_nonnull<IntegerType>(n.elementType(1)) || n.elementType(1).isInteger(1))
     return n.fail("needs integer indices");
   if (const ConstantTensor *given = n.constant(1)) {
     ConstantTensor all = given->materialized();
@@ -277,9 +277,10 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
 bool xlc::onnx::importOneHot(NodeImport &n) {
   const ConstantTensor *given = n.constant(1);
   Shape shape = n.shape(0);
-  if (!given || !given->isSplat() || n.elementType(0).isInteger(1) || countElements(n.shape(2)) != 2)
+  if (!given || !given->isSplat() || !n.elementType(0) || n.elementType(0).isInteger(1) ||
+      countElements(n.shape(2)) != 2)
     return n.fail("needs numbers, a depth that is known when the model is compiled, and two values");
-  int64_t depth = (int64_t)given->asDouble(0), axis = getInt(n.node, "axis", -1);
+  int64_t depth = (int64_t)std::clamp(given->asDouble(0), -1.0, 1e12), axis = getInt(n.node, "axis", -1);
   if (std::string problem = normalizeAxis(axis, (int64_t)shape.size() + 1); !problem.empty())
     return n.fail(problem);
   if (depth < 1)

@@ -198,12 +198,13 @@ bool readSizes(NodeImport &n, Shape &axes, SmallVector<double> &scales, Shape &s
   for (size_t i = 0; i < axes.size(); ++i) {
     double in = (double)from[axes[i]];
     scales.push_back(hasScales ? all.asDouble(i) : all.asDouble(i) / in);
-    sizes.push_back(hasScales ? (int64_t)std::floor(in * scales[i]) : (int64_t)all.asDouble(i));
+    double size = std::clamp(hasScales ? std::floor(in * scales[i]) : all.asDouble(i), -1.0, 1e12);
+    sizes.push_back(std::isnan(size) ? -1 : (int64_t)size);
   }
   if (!hasScales && policy != "stretch") {
     double common = policy == "not_larger" ? *llvm::min_element(scales) : *llvm::max_element(scales);
     for (size_t i = 0; i < axes.size(); ++i)
-      scales[i] = common, sizes[i] = (int64_t)std::floor(common * (double)from[axes[i]] + 0.5);
+      scales[i] = common, sizes[i] = (int64_t)std::clamp(std::floor(common * (double)from[axes[i]] + 0.5), -1.0, 1e12);
   }
   for (size_t i = 0; i < axes.size(); ++i)
     if (!(scales[i] > 0) || sizes[i] < 1 || sizes[i] > (1 << 20) || sizes[i] * from[axes[i]] > maximumStored)

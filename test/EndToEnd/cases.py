@@ -42,6 +42,9 @@ FURTHER = [
     ("blenderbot-tiny", "logits", "adamw"),
     ("blenderbot-tiny", "loss", "adamw"),
     ("blenderbot-tiny", "loss-torchscript", "adamw"),
+    ("deberta-v2-tiny", "logits", "adamw"),
+    ("deberta-v2-tiny", "loss", "adamw"),
+    ("deberta-v2-tiny", "loss-torchscript", "adamw"),
 ]
 
 

@@ -13,7 +13,8 @@ import time
 import files
 
 # Of the small language models; the others have a sequence of 32.
-DIMS = {"bert-tiny": {"sequence": 24}, "blenderbot-tiny": {"source": 16, "target": 12}}
+DIMS = {"bert-tiny": {"sequence": 24}, "blenderbot-tiny": {"source": 16, "target": 12},
+        "deberta-v2-tiny": {"sequence": 24}}
 
 # A buffer that the old exporter writes down like any bias.
 TRAINABLE = {"blenderbot-tiny/loss-torchscript": ['"*"', '"!*final_logits_bias"']}
