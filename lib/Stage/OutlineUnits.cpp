@@ -4,9 +4,9 @@
 //
 // A section is what one unit does in one pass. Sections are cut out in the order of their first op; a
 // section depends on earlier ones only, which the cut points of Import guarantee and this pass checks.
-#include "llvm/ADT/SetVector.h"
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Stage/Stage.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_OUTLINEUNITSPASS
@@ -29,6 +29,23 @@ struct Section {
 
 std::string nameOf(const Section &section) {
   return (section.unit.getClassName().getValue() + (section.isForward ? "_F" : "_B")).str();
+}
+
+/// Two parameters may have one gradient: the biases of two branches that are added. Each gets a value of its own, since
+/// each is stored in a place of its own.
+void separateReturned(func::FuncOp function) {
+  Operation *terminator = function.front().getTerminator();
+  OpBuilder builder(terminator);
+  DenseSet<Value> seen;
+  for (OpOperand &returned : terminator->getOpOperands()) {
+    Operation *op = returned.get().getDefiningOp();
+    if (!op || seen.insert(returned.get()).second)
+      continue;
+    auto copy = CastOp::create(builder, op->getLoc(), returned.get().getType(), returned.get());
+    copy->setAttr(kUnit, op->getAttr(kUnit));
+    copy->setAttr(kRole, op->getAttr(kRole));
+    returned.set(copy);
+  }
 }
 
 /// Sections in order of their first op. Fails where an op has no unit or role.
@@ -113,6 +130,8 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
     auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
     std::vector<Section> sections;
     DenseMap<Operation *, size_t> sectionOf;
+    if (function)
+      separateReturned(function);
     if (!function || failed(findSections(function, sections, sectionOf)))
       return signalPassFailure();
     for (auto [i, section] : llvm::enumerate(sections))
