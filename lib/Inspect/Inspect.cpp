@@ -120,8 +120,8 @@ private:
 
   void countNamed(Operation *op) {
     StringRef name = op->getName().stripDialect();
-    static constexpr StringLiteral named[] = {"attention",  "batch_norm", "conv", "cross_entropy", "gelu",
-                                              "layer_norm", "rms_norm",   "silu", "softmax"};
+    static constexpr StringLiteral named[] = {"attention",  "convolution", "cross_entropy", "gelu",
+                                              "layer_norm", "rms_norm",    "silu",          "softmax"};
     if (llvm::is_contained(named, name))
       ++inspection.recognised[name.str()];
   }
