@@ -2,9 +2,9 @@
 //
 //     products LAYERS WIDTH VOCABULARY ROWS THREADS REPETITIONS
 //
-// For each product of a step (forward, gradient of the input, gradient of the weight; attention's own products left out)
-// every pair of layouts of its two factors is tried, packed by oneDNN beforehand where that is a layout of its own, and
-// the fastest counts. Prints the seconds of one step, the sum over all products.
+// For each product of a step (forward, gradient of the input, gradient of the weight; attention's own products left
+// out) every pair of layouts of its two factors is tried, packed by oneDNN beforehand where that is a layout of its
+// own, and the fastest counts. Prints the seconds of one step, the sum over all products.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,9 +24,7 @@ struct Product {
   int64_t m, n, k, count;
 };
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// A buffer in the layout that `wanted` describes, filled with something finite.
 dnnl::memory makeFactor(const dnnl::memory::desc &wanted, const dnnl::engine &engine) {

@@ -161,7 +161,7 @@ bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value b
     isSequence |= input && input->sequence;
   }
   if (!allKnown)
-    return false; // its cause has been reported
+    return false;                      // its cause has been reported
   bool needsAll = op->maxInputs > 100; // one of any number of inputs cannot be left out
   for (int i = 0; i < (needsAll ? std::max(given, op->minInputs) : op->minInputs); ++i)
     if (i >= given || !inputs[i])

@@ -133,12 +133,11 @@ private:
     if (spec.loss.shift)
       labels = shift(labels);
     auto scalar = RankedTensorType::get({}, type.getElementType());
-    auto loss = graph::CrossEntropyOp::create(
-        builder, loc,
-        TypeRange{scalar, RankedTensorType::get({}, builder.getI64Type()),
-                  RankedTensorType::get(labelType.getShape(), builder.getF64Type())},
-        logits,
-        labels, spec.loss.ignoreIndex);
+    auto loss =
+        graph::CrossEntropyOp::create(builder, loc,
+                                      TypeRange{scalar, RankedTensorType::get({}, builder.getI64Type()),
+                                                RankedTensorType::get(labelType.getShape(), builder.getF64Type())},
+                                      logits, labels, spec.loss.ignoreIndex);
     return Loss{loss.getSum(), loss.getCount(), labelType.getNumElements() * repeats(), addsLabels};
   }
 

@@ -174,19 +174,23 @@ const Operator *xlc::onnx::findOperator(const Node &node) {
 void xlc::printOperators(raw_ostream &out) {
   out << "# ONNX operators\n\n"
          "The operators that xlc imports, and the `graph` ops that each becomes. This page is printed by\n"
-         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator of \"known values\n"
-         "only\" is evaluated when the model is compiled, as the shape arithmetic of exporters is; on a tensor that depends\n"
-         "on the inputs it is an error. A model with other operators gets one message that lists all of their nodes.\n\n"
-         "CumSum and TopK compare every pair of elements along their dimension, which may have up to 8192. Indices that\n"
+         "`xlc docs operators` from the table that imports models (lib/Import/Operators.cpp). An operator of \"known "
+         "values\n"
+         "only\" is evaluated when the model is compiled, as the shape arithmetic of exporters is; on a tensor that "
+         "depends\n"
+         "on the inputs it is an error. A model with other operators gets one message that lists all of their "
+         "nodes.\n\n"
+         "CumSum and TopK compare every pair of elements along their dimension, which may have up to 8192. Indices "
+         "that\n"
          "are computed from inputs, and not inputs themselves, are clamped to the dimension that they index.\n\n"
       << "| " << left_justify("operator", 25) << " | " << left_justify("becomes", 42) << " |\n|---|---|\n";
   for (const Operator &row : table)
     out << "| " << left_justify(row.name, 25) << " | " << left_justify(row.becomes, 42) << " |\n";
   out << "\n## Left out\n\n"
-         "Every other operator of ONNX (ai.onnx, up to opset 21), and why it has no row. Functions of a file are inlined,\n"
+         "Every other operator of ONNX (ai.onnx, up to opset 21), and why it has no row. Functions of a file are "
+         "inlined,\n"
          "whatever their domain; other domains are not known.\n\n"
          "| operator | why |\n|---|---|\n";
-  forEachLeftOut([&](StringRef name, StringRef reason) {
-    out << "| " << left_justify(name, 21) << " | " << reason << " |\n";
-  });
+  forEachLeftOut(
+      [&](StringRef name, StringRef reason) { out << "| " << left_justify(name, 21) << " | " << reason << " |\n"; });
 }

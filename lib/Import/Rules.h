@@ -71,8 +71,9 @@ XLC_IMPORT_RULES(XLC_DECLARE)
 #define XLC_STRUCTURE_RULES(RULE)                                                                                      \
   RULE(CastLike)                                                                                                       \
   RULE(ConcatFromSequence)                                                                                             \
-  RULE(Identity) RULE(If) RULE(SequenceAt) RULE(SequenceConstruct) RULE(SequenceEmpty) RULE(SequenceErase)             \
-      RULE(SequenceInsert) RULE(SequenceLength) RULE(SplitToSequence)
+  RULE(Identity)                                                                                                       \
+  RULE(If) RULE(SequenceAt) RULE(SequenceConstruct) RULE(SequenceEmpty) RULE(SequenceErase) RULE(SequenceInsert)       \
+      RULE(SequenceLength) RULE(SplitToSequence)
 #define XLC_DECLARE(NAME) bool arrange##NAME(StructureImport &n);
 XLC_STRUCTURE_RULES(XLC_DECLARE)
 #undef XLC_DECLARE

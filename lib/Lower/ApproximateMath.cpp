@@ -59,11 +59,13 @@ struct Formula {
 
   /// x = n ln 2 + r with |r| <= ln 2 / 2; 2^n in two steps, so that it reaches infinity and the smallest numbers.
   Value exp(Value x) const {
-    Value clamped = arith::MinimumFOp::create(b, loc, arith::MaximumFOp::create(b, loc, x, constant(-104)), constant(89));
+    Value clamped =
+        arith::MinimumFOp::create(b, loc, arith::MaximumFOp::create(b, loc, x, constant(-104)), constant(89));
     Value n = math::RoundEvenOp::create(b, loc, mul(clamped, constant(1.44269504088896341)));
     Value r = fma(n, constant(-0.693359375), clamped);
     r = fma(n, constant(2.12194440e-4), r);
-    Value p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+    Value p = polynomial(
+        r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
     Value y = add(fma(p, mul(r, r), r), constant(1));
     Value half = math::FloorOp::create(b, loc, mul(n, constant(0.5)));
     return mul(mul(y, powerOfTwo(half)), powerOfTwo(sub(n, half)));
@@ -73,7 +75,8 @@ struct Formula {
   Value tanh(Value x) const {
     Value size = math::AbsFOp::create(b, loc, x);
     Value square = mul(x, x);
-    Value p = polynomial(square, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
+    Value p = polynomial(square,
+                         {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
     Value small = fma(mul(p, square), x, x);
     Value power = exp(add(size, size));
     Value large = sub(constant(1), arith::DivFOp::create(b, loc, constant(2), add(power, constant(1))));
@@ -96,7 +99,8 @@ struct ApproximateMathPass : xlc::impl::ApproximateMathPassBase<ApproximateMathP
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<Approximate<math::ExpOp, &Formula::exp>, Approximate<math::TanhOp, &Formula::tanh>>(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns, [](StringRef op) { return op == "math.log" || op == "math.erf"; });
+    populateMathPolynomialApproximationPatterns(patterns,
+                                                [](StringRef op) { return op == "math.log" || op == "math.erf"; });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -2,9 +2,9 @@
 // one kernel, made once per length.
 #include "ProgramBuilder.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Lower/LibraryCalls.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace xlc;

@@ -1,9 +1,9 @@
 // Runs the phase table: one phase after the other, with dumps and an early stop.
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Phases/Phases.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace xlc;

@@ -16,12 +16,12 @@ namespace {
 /// Ops that compute nothing: constants, and other arrangements of a value's elements.
 bool isCheap(Operation *op) { return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp>(op); }
 
-/// SiLU in a product, as SwiGLU's backward has it: its operand is kept for its own gradient, and the kernel of the product
-/// computes it on the way. A matrix product would need it in memory.
+/// SiLU in a product, as SwiGLU's backward has it: its operand is kept for its own gradient, and the kernel of the
+/// product computes it on the way. A matrix product would need it in memory.
 bool isFusedGate(Operation *op) {
   return isa<SiluOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) {
-    return getRole(user) == Role::F || isa<MulOp, SiluBackwardOp>(user);
-  });
+           return getRole(user) == Role::F || isa<MulOp, SiluBackwardOp>(user);
+         });
 }
 
 /// Ops that compute an element from elements of their operands, one each.

@@ -2,10 +2,10 @@
 #include "PlantFault/PlantFault.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Sched/Sched.h"
-#include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Interpret/Passes.h"
@@ -16,7 +16,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::sched::SchedDialect, xlc::exec::ExecDialect>();
+  registry
+      .insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::sched::SchedDialect, xlc::exec::ExecDialect>();
   mlir::registerTransformsPasses();
   xlc::registerLowerDialects(registry);
   xlc::registerImportPasses();

@@ -31,8 +31,7 @@ public:
   virtual void contribute(unsigned index, mlir::Value cotangent, llvm::ArrayRef<int64_t> offsets = {}) = 0;
 
   /// Creates an op of the graph dialect.
-  template <typename Op, typename... Args>
-  Op create(Args &&...args) {
+  template <typename Op, typename... Args> Op create(Args &&...args) {
     Op created = Op::create(builder, op->getLoc(), std::forward<Args>(args)...);
     if (mlir::Attribute unit = op->getAttr(graph::kUnit))
       created->setAttr(graph::kUnit, unit);
@@ -54,8 +53,8 @@ protected:
 using GradientRule = mlir::LogicalResult (*)(GradientBuilder &, mlir::Operation *op, mlir::ValueRange cotangents);
 
 struct GradientRow {
-  llvm::StringRef op;   ///< "graph.add"
-  GradientRule rule;    ///< null: no float flows through (comparisons, constants)
+  llvm::StringRef op; ///< "graph.add"
+  GradientRule rule;  ///< null: no float flows through (comparisons, constants)
 };
 
 /// All rows, sorted by op name.

@@ -23,7 +23,8 @@ struct Layout {
 std::optional<llvm::SmallVector<int64_t>> reshapeStrides(llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides,
                                                          llvm::ArrayRef<int64_t> to);
 
-/// The layout of a reshape, transpose or slice of something laid out as `from`; none for other ops, and where a copy is needed.
+/// The layout of a reshape, transpose or slice of something laid out as `from`; none for other ops, and where a copy is
+/// needed.
 std::optional<Layout> viewThrough(mlir::Operation *op, const Layout &from);
 
 /// The layout of a value through all views above it. Values that are not views are their own root.

@@ -28,10 +28,10 @@ struct Compilation {
 };
 
 struct Phase {
-  llvm::StringRef name;     ///< as in --stop-after
+  llvm::StringRef name; ///< as in --stop-after
   llvm::StringRef input, output;
-  llvm::StringRef decides;  ///< one sentence
-  llvm::StringRef gate;     ///< what holds afterwards, one sentence
+  llvm::StringRef decides; ///< one sentence
+  llvm::StringRef gate;    ///< what holds afterwards, one sentence
   mlir::LogicalResult (*run)(Compilation &);
 };
 

@@ -15,8 +15,9 @@ struct Meeting {
   bool operator==(const Meeting &) const = default;
 };
 
-/// Runs every rank through its meetings; a meeting happens when all its ranks wait for the same one. Returns what the ranks
-/// wait for when none can go on ("cannot run to the end: rank 0 waits for 'all_reduce b0', rank 1 ..."), none when all reach the end.
+/// Runs every rank through its meetings; a meeting happens when all its ranks wait for the same one. Returns what the
+/// ranks wait for when none can go on ("cannot run to the end: rank 0 waits for 'all_reduce b0', rank 1 ..."), none
+/// when all reach the end.
 std::optional<std::string> findDeadlock(const std::vector<std::vector<Meeting>> &timelines);
 
 } // namespace xlc

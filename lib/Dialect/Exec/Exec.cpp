@@ -1,7 +1,7 @@
 // The `exec` dialect: registration.
 #include "xlc/Dialect/Exec/Exec.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace xlc::exec;

@@ -1,7 +1,7 @@
 // The `sched` dialect: registration and verifiers.
 #include "xlc/Dialect/Sched/Sched.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace xlc::sched;
