@@ -251,7 +251,8 @@ def parameter_names(setting, model, spec, folder):
 
 def names_do_not_matter(setting):
     """A copy with numbers for names and without metadata: the same bytes, traffic and losses."""
-    chosen = {(folder, model): trace for folder, model, trace in cases.FURTHER
+    further = cases.FURTHER + [("cnn", "logits-torchscript-train", "sgd"), ("cnn", "logits-unoptimized", "sgd")]
+    chosen = {(folder, model): trace for folder, model, trace in further
               if "torchscript" in model or "unoptimized" in model}
     for (folder, model), trace_name in chosen.items():
         case = cases.Case(folder, model, trace_name, dp=2, stage=3)
