@@ -58,7 +58,9 @@ def run(xlc, mutant, sanitized):
     """Returns (the last phase that passed, why it is bad or None)."""
     dumps = mutant.folder / "phases"
     command = [xlc, "plan", mutant.model, "--spec", mutant.spec, "--dump-phases", dumps]
-    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:hard_rss_limit_mb=2048", "UBSAN_OPTIONS": "halt_on_error=1"}
+    # LLVM's allocators poison memory where they are compiled with the sanitizer, and libMLIR, which is not, then uses it.
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:allow_user_poisoning=0:hard_rss_limit_mb=2048",
+                   "UBSAN_OPTIONS": "halt_on_error=1"}
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, timeout=SECONDS * (3 if sanitized else 1),
                               preexec_fn=lambda: limit_memory(sanitized), env=environment, check=False)
