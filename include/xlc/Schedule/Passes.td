@@ -32,4 +32,22 @@ def VerifyTimelinePass : Pass<"xlc-verify-timeline", "::mlir::ModuleOp"> {
   }];
 }
 
+def PrintGridPass : Pass<"xlc-print-grid", "::mlir::ModuleOp"> {
+  let summary = "prints a pipeline schedule as a grid, a row per pp rank";
+  let description = [{
+    Every slot takes one column; `.` is a rank that waits. Where a rank has several chunks they are called a, b, ...
+    The lines are comments on the standard output; the program is not changed.
+
+        // 0 | F0 F1 F2 .  .  B0 F3 B1 .  B2 .  B3
+        // 1 | .  F0 F1 .  B0 F2 B1 F3 B2 .  B3
+        // 2 | .  .  F0 B0 F1 B1 F2 B2 F3 B3
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the schedule">,
+    Option<"ranks", "ranks", "int64_t", "1", "pp">,
+    Option<"chunks", "chunks", "int64_t", "1", "chunks per rank">,
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">
+  ];
+}
+
 #endif // XLC_SCHEDULE_PASSES_TD
