@@ -40,23 +40,23 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 9, its runtime knows version 1", [](Plan &p) { p.version = 9; });
-  expect("0 ranks", [](Plan &p) { p.ranks = 0; });
-  expect("3 shards for 2 ranks", [](Plan &p) { p.shards = 3; });
+  expect("error: the plan in this program has version 9, its runtime knows version 2", [](Plan &p) { p.version = 9; });
+  expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
+  expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
   expect("0 threads", [](Plan &p) { p.threads = 0; });
-  expect("an arena of 0 bytes", [](Plan &p) { p.arena = 0; });
+  expect("an arena of 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
   expect("an alignment of 3", [](Plan &p) { p.alignment = 3; });
-  expect("no traffic", [](Plan &p) { p.traffic.reset(); });
-  expect("buffer 'w' leaves the arena", [](Plan &p) { p.buffers[0]->offset = ~0ull; });
+  expect("no traffic", [](Plan &p) { p.traffic.clear(); });
+  expect("buffer 'w' leaves the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
   expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
   expect("a state of bucket 'bucket' leaves the arena",
-         [](Plan &p) { p.buckets[0]->states = {plan::Place(2500, 0, 0)}; });
-  expect("bucket 'bucket' has no place", [](Plan &p) { p.buckets[0]->place.reset(); });
+         [](Plan &p) { p.programs[0]->buckets[0]->states = {plan::Place(2500, 0, 0)}; });
+  expect("bucket 'bucket' has no place", [](Plan &p) { p.programs[0]->buckets[0]->params.reset(); });
   expect("parameter 'w' is in bucket 1 of 1", [](Plan &p) { p.parameters[0]->bucket = 1; });
   expect("parameter 'w' leaves its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
   expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
-  expect("a row of input 'x' is larger than the arena",
+  expect("a row of input 'x' is larger than any arena",
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
   expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
@@ -70,19 +70,24 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
          [](Plan &p) { p.functions[0]->calls[0]->in_bytes.pop_back(); });
   expect("action 'gradient 0', call 'gradient' leaves the arena of 2560 bytes",
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(0, -4096); });
-  expect("action 'gradient 0' runs function 9 of 4", [](Plan &p) { p.steps[3]->action.AsRun()->function = 9; });
+  expect("action 'gradient 0' runs function 9 of 4",
+         [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->function = 9; });
   expect("action 'gradient 0' has 3 places for 4 slots",
-         [](Plan &p) { p.steps[3]->action.AsRun()->places.pop_back(); });
-  expect("action 'load 0' loads input 7 of 2", [](Plan &p) { p.steps[2]->action.AsLoad()->inputs[0] = 7; });
-  expect("action 'load 0' loads micro-batch 2 of 2", [](Plan &p) { p.steps[2]->action.AsLoad()->micro_batch = 2; });
-  expect("action 'load 0' has inputs without places", [](Plan &p) { p.steps[2]->action.AsLoad()->places.pop_back(); });
-  expect("action 'gather w' leaves the arena", [](Plan &p) { p.steps[1]->action.AsAllGather()->count = ~0ull; });
+         [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->places.pop_back(); });
+  expect("action 'load 0' loads input 7 of 2",
+         [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->inputs[0] = 7; });
+  expect("action 'load 0' loads micro-batch 2 of 2",
+         [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->micro_batch = 2; });
+  expect("action 'load 0' has inputs without places",
+         [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->places.pop_back(); });
+  expect("action 'gather w' leaves the arena",
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->count = ~0ull; });
   expect("action 'gather w' names buffer 99 of 10",
-         [](Plan &p) { *p.steps[1]->action.AsAllGather()->src = plan::Place(0, 0, 99); });
+         [](Plan &p) { *p.programs[0]->steps[1]->action.AsAllGather()->src = plan::Place(0, 0, 99); });
   expect("action 'begin' has 0 places for 1 optimizer groups",
-         [](Plan &p) { p.steps[0]->action.AsBegin()->places.clear(); });
-  expect("action 'begin' is of an unknown kind", [](Plan &p) { p.steps[0]->action.Reset(); });
-  expect("the loss leaves the arena", [](Plan &p) { *p.loss = plan::Place(2558, 0, 0); });
+         [](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->places.clear(); });
+  expect("action 'begin' is of an unknown kind", [](Plan &p) { p.programs[0]->steps[0]->action.Reset(); });
+  expect("the loss leaves the arena", [](Plan &p) { *p.programs[0]->loss = plan::Place(2558, 0, 0); });
 }
 
 TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
