@@ -88,7 +88,8 @@ private:
   void write(const KernelGroup &group) {
     Body &body = bodies.emplace_back(Body{group, {}, {}, {}});
     for (Operation *op : group.ops) {
-      bool isLibraryCall = (group.kind == KernelGroup::Kind::Library || group.kind == KernelGroup::Kind::Exchange) && op == group.ops.front();
+      bool isLibraryCall = (group.kind == KernelGroup::Kind::Library || group.kind == KernelGroup::Kind::Exchange) &&
+                           op == group.ops.front();
       for (Value operand : op->getOperands())
         isLibraryCall ? body.needArgument(operand) : body.need(operand);
       body.ops.push_back(op);

@@ -113,8 +113,8 @@ KernelGroups::KernelGroups(func::FuncOp function, int64_t stores) : function(fun
     materialize(returned);
 }
 
-/// What is returned must be a kernel's own result: arguments, views of them and second names are copied. A rank's index has
-/// memory of its own, and an exchange cannot add to what is there.
+/// What is returned must be a kernel's own result: arguments, views of them and second names are copied. A rank's index
+/// has memory of its own, and an exchange cannot add to what is there.
 void KernelGroups::returnResultsOnly(int64_t stores) {
   DenseSet<Value> roots;
   Operation *terminator = function.front().getTerminator();

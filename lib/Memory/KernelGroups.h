@@ -8,8 +8,8 @@
 
 namespace xlc {
 
-/// Ops that one kernel does; Concat and Exchange are single ops that are no kernels. `domain` is the shape of the iteration: of the results (loop), of what is reduced
-/// (rows, columns, all).
+/// Ops that one kernel does; Concat and Exchange are single ops that are no kernels. `domain` is the shape of the
+/// iteration: of the results (loop), of what is reduced (rows, columns, all).
 struct KernelGroup {
   enum class Kind { Library, Loop, Rows, Columns, All, Concat, Exchange } kind;
   llvm::StringRef name; ///< exec.kind

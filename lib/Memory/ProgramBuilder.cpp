@@ -58,8 +58,7 @@ void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
         .Case<sched::RunOp>([&](auto run) { translate(run, signatures.find(run.getFunction())->second); })
         .Case<sched::LoadOp, sched::SendOp, sched::ReceiveOp, sched::AllGatherOp, sched::ReleaseOp,
               sched::ReduceScatterOp, sched::AllReduceOp, sched::NormOp, sched::ZeroScalarsOp,
-              sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>(
-            [&](auto action) { translate(action); });
+              sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>([&](auto action) { translate(action); });
   finish();
 }
 
@@ -101,15 +100,11 @@ void ProgramBuilder::begin() {
 
 /// Saved for backward, on its way from or to another stage, or only between two runs of one pass.
 Cause ProgramBuilder::causeOf(Value activation) {
-  auto maker = activation.getDefiningOp<sched::RunOp>();
-  auto isSaved = [&](Operation *user) {
-    auto run = dyn_cast<sched::RunOp>(user);
-    return run && isBackward(run) && (maker || activation.getDefiningOp<sched::ReceiveOp>());
-  };
-  if (llvm::any_of(activation.getUsers(), isSaved))
-    return Cause::residuals;
+  for (Operation *user : activation.getUsers())
+    if (auto run = dyn_cast<sched::RunOp>(user); run && isBackward(run))
+      return Cause::residuals;
   bool isSent = llvm::any_of(activation.getUsers(), [](Operation *user) { return isa<sched::SendOp>(user); });
-  return isSent || !maker ? Cause::communication : Cause::workspace;
+  return isSent || activation.getDefiningOp<sched::ReceiveOp>() ? Cause::communication : Cause::workspace;
 }
 
 void ProgramBuilder::translate(sched::SendOp send) {
@@ -161,8 +156,8 @@ exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
 
 void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
   auto function = module.lookupSymbol<func::FuncOp>(run.getFunction());
-  std::string text = llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(),
-                                   run.getUnit().getInstance(), passOf(run));
+  std::string text =
+      llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), passOf(run));
   for (Attribute store : run.getStores())
     if (memberOf.contains(store) && !isBuffer(store))
       openGradients(buckets.find(memberOf[store].first)->second);

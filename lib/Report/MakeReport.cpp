@@ -89,18 +89,52 @@ MemoryReport reportMemory(exec::ProgramOp program) {
   return memory;
 }
 
+/// Micro-batches whose residuals are in memory at once: an action that runs a function of one writes them, and they are
+/// there until the last action that reads them.
+int64_t countResidualSlots(exec::ProgramOp program) {
+  std::vector<exec::BufferOp> buffers(program.getBody().front().getOps<exec::BufferOp>().begin(),
+                                      program.getBody().front().getOps<exec::BufferOp>().end());
+  std::map<int64_t, std::pair<int64_t, int64_t>> lives; // of each micro-batch: first and last action
+  int64_t time = 0;
+  for (Operation &action : program.getBody().front()) {
+    if (isa<exec::BufferOp>(action))
+      continue;
+    if (auto run = dyn_cast<exec::RunOp>(action))
+      for (auto place : run.getPlaces().getAsRange<exec::PlaceAttr>()) {
+        exec::BufferOp buffer = buffers[place.getBuffer()];
+        bool isResidual = buffer.getCause() == exec::Cause::residuals && buffer.getFirst() < buffer.getLast();
+        if (!isResidual)
+          continue;
+        auto [it, isNew] = lives.try_emplace(run.getMicroBatch(), buffer.getFirst(), buffer.getLast());
+        it->second = {std::min<int64_t>(it->second.first, buffer.getFirst()),
+                      std::max<int64_t>(it->second.second, buffer.getLast())};
+      }
+    ++time;
+  }
+  std::vector<Interval> slots;
+  for (auto &[micro, life] : lives)
+    slots.push_back({1, (int)life.first, (int)life.second});
+  return lowerBound(slots);
+}
+
 } // namespace
 
-PlanReport xlc::makeReport(exec::ProgramOp program, const Spec &spec) {
+PlanReport xlc::makeReport(ModuleOp module, const Spec &spec) {
   PlanReport report;
   report.spec = spec;
-  report.allRanks = trafficOfAllRanks(program);
-  GroupReport &group = report.groups.emplace_back(); // ranks that differ only in dp share one plan
-  group.memory = reportMemory(program);
-  group.cost = costOfStep(program);
-  group.traffic = trafficOfLargest(program);
-  for (int64_t rank = 0; rank < (int64_t)program.getMesh().getDp(); ++rank)
-    group.ranks.push_back(rank);
+  report.allRanks = trafficOfAllRanks(module);
+  for (auto program : module.getOps<exec::ProgramOp>()) { // ranks that differ only in dp and tp share one plan
+    dist::MeshAttr mesh = program.getMesh();
+    report.pp = mesh.getPp(), report.tp = mesh.getTp();
+    GroupReport &group = report.groups.emplace_back();
+    group.stage = program.getStage();
+    group.memory = reportMemory(program);
+    group.residualSlots = countResidualSlots(program);
+    group.cost = costOfStep(program);
+    group.traffic = trafficOfLargest(program);
+    for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank)
+      group.ranks.push_back(group.stage * mesh.getStageRanks() + rank);
+  }
   return report;
 }
 

@@ -34,23 +34,24 @@ TEST_F(TrafficTest, AllReduce) {
     for (int64_t count : {1, 15, 16, 17, 64, 100, 1000}) {
       auto program = parse(
           ranks, 1, "exec.all_reduce \"r\"" + over(ranks, 1) + "<0 + 0 + 0> count " + std::to_string(count) + " f64");
-      EXPECT_EQ(trafficOfAllRanks(program).allReduce, 2 * (ranks - 1) * count * 8) << ranks << " ranks, " << count;
+      EXPECT_EQ(trafficOfAllRanks(*module).sum().allReduce, 2 * (ranks - 1) * count * 8)
+          << ranks << " ranks, " << count;
     }
 }
 
 // 100 elements on four ranks are cut in slices of 32: ranks 0 to 2 sum 32, rank 3 sums 4 and copies 96.
 TEST_F(TrafficTest, RanksDifferByTheShortSlice) {
   auto program = parse(4, 1, "exec.all_reduce \"r\"" + over(4, 1) + "<0 + 0 + 0> count 100 f32");
-  EXPECT_EQ(trafficOfRank(program, 0).allReduce, 4 * (3 * 32 + 68));
-  EXPECT_EQ(trafficOfRank(program, 3).allReduce, 4 * (3 * 4 + 96));
+  EXPECT_EQ(trafficOfRank(program, 0).sum().allReduce, 4 * (3 * 32 + 68));
+  EXPECT_EQ(trafficOfRank(program, 3).sum().allReduce, 4 * (3 * 4 + 96));
 }
 
 TEST_F(TrafficTest, GroupsOfHybridSharding) {
   auto gather = parse(6, 2, "exec.all_gather \"g\"" + over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
-  EXPECT_EQ(trafficOfRank(gather, 5).allGather, 1 * 64 * 4);
-  EXPECT_EQ(trafficOfAllRanks(gather).allGather, 6 * 64 * 4);
+  EXPECT_EQ(trafficOfRank(gather, 5).sum().allGather, 1 * 64 * 4);
+  EXPECT_EQ(trafficOfAllRanks(*module).sum().allGather, 6 * 64 * 4);
   auto reduce = parse(6, 2, "exec.all_reduce \"r\"" + over(3, 2) + "<0 + 0 + 0> count 96 f32");
-  EXPECT_EQ(trafficOfRank(reduce, 0).allReduce, (2 * 32 + 64) * 4);
+  EXPECT_EQ(trafficOfRank(reduce, 0).sum().allReduce, (2 * 32 + 64) * 4);
 }
 
 // What is reckoned once for all equal ranks is the sum, and the maximum, over ranks one by one.
@@ -67,8 +68,8 @@ TEST_F(TrafficTest, AllRanksAtOnce) {
         sum += traffic;
         largest = traffic.total() > largest.total() ? traffic : largest;
       }
-      EXPECT_EQ(trafficOfAllRanks(program).total(), sum.total()) << group << " of " << ranks;
-      EXPECT_EQ(trafficOfAllRanks(program).smallMessages, sum.smallMessages) << group << " of " << ranks;
+      EXPECT_EQ(trafficOfAllRanks(*module).total(), sum.total()) << group << " of " << ranks;
+      EXPECT_EQ(trafficOfAllRanks(*module).smallMessages, sum.smallMessages) << group << " of " << ranks;
       EXPECT_EQ(trafficOfLargest(program).total(), largest.total()) << group << " of " << ranks;
     }
 }
@@ -80,7 +81,7 @@ TEST_F(TrafficTest, ScalarsAreSmallMessages) {
                 over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32 accumulate false");
   Traffic traffic = trafficOfRank(program, 1);
   EXPECT_EQ(traffic.smallMessages, 4);
-  EXPECT_EQ(traffic.reduceScatter, 256);
+  EXPECT_EQ(traffic.sum().reduceScatter, 256);
   EXPECT_EQ(traffic.total(), 260);
 }
 
