@@ -1,4 +1,5 @@
 // Bytes read from other ranks, against a replay of what the runtime's collectives read, for all small cases.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Estimate/Traffic.h"
@@ -83,6 +84,40 @@ TEST_F(TrafficTest, ScalarsAreSmallMessages) {
   EXPECT_EQ(traffic.smallMessages, 4);
   EXPECT_EQ(traffic.sum().reduceScatter, 256);
   EXPECT_EQ(traffic.total(), 260);
+}
+
+// Messages count along their axis: a transfer along pp, what is inside a function once for each run of it.
+TEST_F(TrafficTest, MessagesCountAlongTheirAxis) {
+  context.loadDialect<func::FuncDialect>();
+  module = parseSourceString<ModuleOp>(R"(
+    func.func private @layer(%x: memref<6xf32>, %y: memref<12xf32>) {
+      exec.collective all_gather %x to %y over <"tp", [2, 1], []> outer 3 chunk 2 : memref<6xf32>, memref<12xf32>
+      return
+    }
+    exec.program @train_0 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+      exec.run @layer "l" micro 0 first true []
+      exec.run @layer "l" micro 0 first true []
+      exec.send "s" message 0 to 1 <0 + 0 + 0> bytes 40
+      exec.all_reduce "tied" over <"pp", [], [0, 1]> <0 + 0 + 0> count 32 f32
+    }
+    exec.program @train_1 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 1 micro_batches 1 arena 64 lower_bound 64 {
+      exec.receive "r" message 0 from 0 <0 + 0 + 0> bytes 40
+      exec.all_reduce "tied" over <"pp", [], [0, 1]> <0 + 0 + 0> count 32 f32
+    })",
+                                       &context);
+  ASSERT_TRUE(module);
+  Traffic sum, all = trafficOfAllRanks(*module);
+  for (auto program : module->getOps<exec::ProgramOp>())
+    for (int64_t tp : {0, 1})
+      sum += trafficOfRank(program, program.getMesh().rankOf(program.getStage(), 0, tp));
+  EXPECT_EQ(all.along("tp").allGather, 2 * 2 * 24);
+  EXPECT_EQ(all.along("pp").transfer, 2 * 40);
+  EXPECT_EQ(all.along("pp").allReduce, 2 * 2 * 32 * 4);
+  for (auto axis : kAxes) {
+    EXPECT_EQ(all.along(axis).allGather, sum.along(axis).allGather) << axis.str();
+    EXPECT_EQ(all.along(axis).allReduce, sum.along(axis).allReduce) << axis.str();
+    EXPECT_EQ(all.along(axis).transfer, sum.along(axis).transfer) << axis.str();
+  }
 }
 
 } // namespace
