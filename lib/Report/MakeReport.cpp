@@ -3,6 +3,7 @@
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Memory/Lifetimes.h"
 #include "xlc/Report/Report.h"
+#include <map>
 
 using namespace mlir;
 using namespace xlc;
@@ -92,28 +93,20 @@ MemoryReport reportMemory(exec::ProgramOp program) {
 /// Micro-batches whose residuals are in memory at once: an action that runs a function of one writes them, and they are
 /// there until the last action that reads them.
 int64_t countResidualSlots(exec::ProgramOp program) {
-  std::vector<exec::BufferOp> buffers(program.getBody().front().getOps<exec::BufferOp>().begin(),
-                                      program.getBody().front().getOps<exec::BufferOp>().end());
-  std::map<int64_t, std::pair<int64_t, int64_t>> lives; // of each micro-batch: first and last action
-  int64_t time = 0;
-  for (Operation &action : program.getBody().front()) {
-    if (isa<exec::BufferOp>(action))
-      continue;
-    if (auto run = dyn_cast<exec::RunOp>(action))
-      for (auto place : run.getPlaces().getAsRange<exec::PlaceAttr>()) {
-        exec::BufferOp buffer = buffers[place.getBuffer()];
-        bool isResidual = buffer.getCause() == exec::Cause::residuals && buffer.getFirst() < buffer.getLast();
-        if (!isResidual)
-          continue;
-        auto [it, isNew] = lives.try_emplace(run.getMicroBatch(), buffer.getFirst(), buffer.getLast());
-        it->second = {std::min<int64_t>(it->second.first, buffer.getFirst()),
-                      std::max<int64_t>(it->second.second, buffer.getLast())};
-      }
-    ++time;
-  }
+  SmallVector<exec::BufferOp> buffers(program.getBody().front().getOps<exec::BufferOp>());
+  std::map<int64_t, Interval> lives; // of each micro-batch
+  for (auto run : program.getBody().front().getOps<exec::RunOp>())
+    for (auto place : run.getPlaces().getAsRange<exec::PlaceAttr>()) {
+      exec::BufferOp buffer = buffers[place.getBuffer()];
+      int first = buffer.getFirst(), last = buffer.getLast();
+      if (buffer.getCause() != exec::Cause::residuals || first == last)
+        continue;
+      Interval &life = lives.try_emplace(run.getMicroBatch(), Interval{1, first, last}).first->second;
+      life.first = std::min(life.first, first), life.last = std::max(life.last, last);
+    }
   std::vector<Interval> slots;
   for (auto &[micro, life] : lives)
-    slots.push_back({1, (int)life.first, (int)life.second});
+    slots.push_back(life);
   return lowerBound(slots);
 }
 

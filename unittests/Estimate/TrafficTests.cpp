@@ -33,8 +33,7 @@ struct TrafficTest : testing::Test {
 TEST_F(TrafficTest, AllReduce) {
   for (int64_t ranks = 1; ranks <= 8; ++ranks)
     for (int64_t count : {1, 15, 16, 17, 64, 100, 1000}) {
-      auto program = parse(
-          ranks, 1, "exec.all_reduce \"r\"" + over(ranks, 1) + "<0 + 0 + 0> count " + std::to_string(count) + " f64");
+      parse(ranks, 1, "exec.all_reduce \"r\"" + over(ranks, 1) + "<0 + 0 + 0> count " + std::to_string(count) + " f64");
       EXPECT_EQ(trafficOfAllRanks(*module).sum().allReduce, 2 * (ranks - 1) * count * 8)
           << ranks << " ranks, " << count;
     }
