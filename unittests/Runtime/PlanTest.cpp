@@ -110,6 +110,8 @@ TEST(Plan, GroupsMustCutTheRanks) {
   });
   expect("action 'gather w' is of group 9 of 1",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->group = 9; });
+  expect("action 'gather w' is of elements without a sum",
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->element = plan::Element::I1; });
   expect("traffic of an unknown axis", [](Plan &p) { p.traffic[0]->axis = (plan::Axis)9; });
   expect("no stage has a loss and a gradient norm", [](Plan &p) { p.programs[0]->loss.reset(); });
   expect("an index leaves the arena", [](Plan &p) {
