@@ -94,6 +94,44 @@ bool scaleGradientByTp(ModuleOp module) {
   return true;
 }
 
+/// A select of a split vocabulary: between a value and a constant that stands for what is not here.
+bool choosesConstant(graph::SelectOp select, llvm::function_ref<bool(const APFloat &)> isWanted) {
+  auto constant = select.getB().getDefiningOp<graph::ConstantOp>();
+  auto value = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+  return value && isa<FloatType>(value.getElementType()) && isWanted(value.getSplatValue<APFloat>());
+}
+
+/// Columns behind the end of an uneven vocabulary take part in the softmax.
+bool forgetTailMask(ModuleOp module) {
+  bool found = false;
+  module.walk([&](graph::SelectOp select) {
+    if (!choosesConstant(select, [](const APFloat &value) { return value.isInfinity() && value.isNegative(); }))
+      return;
+    select.getY().replaceAllUsesWith(select.getA());
+    found = true;
+  });
+  return found;
+}
+
+/// The logit of a label is taken from every shard but the one that has it.
+bool pickFromWrongShard(ModuleOp module) {
+  dist::AllReduceOp predicted = findOp<dist::AllReduceOp>(module, [](auto reduce) {
+    Value value = reduce.getX();
+    if (auto cast = value.getDefiningOp<graph::CastOp>())
+      value = cast.getX();
+    auto select = value.getDefiningOp<graph::SelectOp>();
+    return select && reduce.getType().getElementType().isF64() &&
+           choosesConstant(select, [](const APFloat &constant) { return constant.isZero(); });
+  });
+  if (!predicted)
+    return false;
+  auto select = predicted.getX().getDefiningOp<graph::CastOp>().getX().getDefiningOp<graph::SelectOp>();
+  Value here = select.getA();
+  select.getAMutable().assign(select.getB());
+  select.getBMutable().assign(here);
+  return true;
+}
+
 /// The sends of a stage that carry one type to one peer, in order.
 SmallVector<sched::SendOp> similarSends(ModuleOp module) {
   for (auto timeline : module.getOps<sched::TimelineOp>()) {
@@ -170,6 +208,8 @@ constexpr test::Fault faults[] = {
     {"drop-tensor-reduction", dropTensorReduction},
     {"drop-tied-gradient", dropTiedGradient},
     {"drop-weight-gradient", dropWeightGradient},
+    {"forget-tail-mask", forgetTailMask},
+    {"pick-from-wrong-shard", pickFromWrongShard},
     {"reuse-residual-early", reuseResidualEarly},
     {"scale-gradient-by-tp", scaleGradientByTp},
     {"send-wrong-micro-batch", sendWrongMicroBatch},
