@@ -65,3 +65,10 @@ def compare_parameters(found, trace, final):
         difference = max(map(lambda one, other: abs(one - other), found[name][1], values))
         if tolerance is not None and not difference <= tolerance:
             yield f"{name} is {difference:.1e} from PyTorch's, {tolerance:.1e} allowed"
+
+
+def compare_stats(stats):
+    """Figures of a program about itself (arenas, messages by axis and kind, residual slots): planned is used."""
+    for name, figure in stats.items():
+        if isinstance(figure, dict) and figure.get("used", figure["planned"]) != figure["planned"]:
+            yield f"{name}: {figure['planned']} planned, {figure['used']} used"

@@ -8,6 +8,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -29,7 +30,8 @@ class Skipped(Exception):
 
 def make(setting, name, model=GPT, **layout):
     """A model in a layout; keys of the spec that are not of the layout replace the case's own."""
-    fields = {key: layout.pop(key) for key in ("dp", "stage", "micro_batches", "shard") if key in layout}
+    fields = {key: layout.pop(key) for key in ("dp", "pp", "tp", "stage", "micro_batches", "shard",
+                                                      "sequence_parallel", "schedule") if key in layout}
     case = cases.Case(*model, **fields)
     return program.Program.of_case(setting, case, program.read_trace(setting, case), name, **layout)
 
@@ -69,9 +71,7 @@ def bytes_are_as_planned(setting):
     for layout in [dict(dp=4, stage=stage) for stage in range(4)] + [dict(dp=4, stage=3, shard=2)]:
         trained = make(setting, "bytes-" + "-".join(map(str, layout.values())), **layout)
         trained.train(3, "--stats", trained.folder / "run.stats")
-        for name, figure in trained.stats().items():
-            if isinstance(figure, dict) and figure.get("used", figure["planned"]) != figure["planned"]:
-                yield f"{layout}: {name}: {figure['planned']} bytes planned, {figure['used']} used"
+        yield from (f"{layout}: {complaint}" for complaint in compare.compare_stats(trained.stats()))
         if trained.stats()["arena"]["used"] == 0:
             yield f"{layout}: no arena was counted"
 
@@ -94,6 +94,35 @@ def faults_end_the_job(setting):
     said = program.run([trained.path, "--steps", "3", "--inject-fault", "1:3:nothing"], expect=1)
     if "there is no action 'nothing'" not in said:
         yield f"an action that does not exist: {said[-300:]}"
+
+
+COMPOSED = dict(dp=2, pp=2, tp=2, stage=3, micro_batches=2, sequence_parallel=True)
+
+
+def composed_runs_give_the_same_bits(setting):
+    for schedule in ("1f1b", "zb-v"):
+        trained = make(setting, f"composed-twice-{schedule}", schedule=schedule, **COMPOSED)
+        for tag in ("first", "second"):
+            trained.train(10, tag=tag)
+        if trained.bits("first") != trained.bits("second"):
+            yield f"{schedule}: two runs of one program differ"
+
+
+def composed_faults_end_the_job(setting):
+    """A fault at actions all over the step, on each rank in turn: the whole program ends within a second, with one message."""
+    trained = make(setting, "composed-fault", **COMPOSED)
+    trained.train(2, "--profile", trained.folder / "trace.json")
+    events = json.loads((trained.folder / "trace.json").read_text())["traceEvents"]
+    draw = random.Random(5)
+    for rank in range(8):
+        names = sorted({event["name"] for event in events if event.get("ph") == "X" and event["pid"] == rank})
+        action = draw.choice(names)
+        begin = time.monotonic()
+        said = trained.train(1000, "--inject-fault", f"{rank}:2:{action}", expect=5)
+        if time.monotonic() - begin > 2:  # two steps of milliseconds, and the second
+            yield f"rank {rank}, '{action}': took {time.monotonic() - begin:.1f} s to end"
+        if said.count("error:") != 1 or f"rank {rank}" not in said or action not in said:
+            yield f"rank {rank}, '{action}': {said[-300:]}"
 
 
 def non_finite_loss_ends_with_7(setting):
@@ -293,6 +322,8 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     check_changes_nothing,
     bytes_are_as_planned,
     faults_end_the_job,
+    composed_runs_give_the_same_bits,
+    composed_faults_end_the_job,
     non_finite_loss_ends_with_7,
     interrupt_saves,
     runs_with_only_its_libraries,
