@@ -97,7 +97,7 @@ BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for st
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What a model admits: its heads (a divisor of them is a tp), and the tensors between its units."""
+    """What a model admits: its heads (a divisor of them is a tp), and nodes after which it can be cut."""
     folder: str
     model: str
     trace: str
@@ -105,8 +105,20 @@ class Shape:
     boundaries: tuple
 
 
-# The boundaries are names of the file: the last tensor of each unit but the head.
+# As many boundaries as there are units but one. Those of BERT and Blenderbot lie inside layers, so that these are cut in two.
 COMPOSED = [
+    Shape("gpt2-tiny", "loss", "adamw", 4, ("node_add_1", "node_add_9", "node_add_13", "node_add_17", "node_add_21")),
+    Shape("gpt2-tiny", "loss-torchscript", "adamw", 4,
+          ("/model/transformer/Add", *(f"/model/transformer/h.{layer}/Add_1" for layer in range(4)))),
+    Shape("gpt2-tiny-odd", "loss", "sgd", 4, ("node_add_1", "node_add_9", "node_add_13")),
+    Shape("llama-tiny", "loss", "adamw", 4,
+          ("node_embedding", "node_add_10", "node_add_16", "node_add_22", "node_add_28")),
+    Shape("llama-tiny", "loss-torchscript", "adamw", 4,
+          ("/model/model/embed_tokens/Gather", *(f"/model/model/layers.{layer}/Add_1" for layer in range(4)))),
+    Shape("bert-tiny", "loss", "adamw", 4,
+          ("node_layer_norm", "node_layer_norm_2", "node_layer_norm_4", "node_layer_norm_6")),
+    Shape("blenderbot-tiny", "loss", "adamw", 4,
+          ("node_add", "node_add_4", "node_add_5", "node_add_12", "node_add_14", "node_add_16", "node_add_18")),
 ]
 
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v")
@@ -161,7 +173,7 @@ def list_further_cases():
 
 
 def list_cases():
-    return list_basic_cases() + list_further_cases() + BATCH_NORM
+    return list_basic_cases() + list_further_cases() + BATCH_NORM + list_composed_cases()
 
 
 def sample_cases():
@@ -170,4 +182,11 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1])
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] +
+            sample_composed_cases())
+
+
+def sample_composed_cases():
+    """Thirty of the covering array, always the same, evenly spread."""
+    composed = list_composed_cases()
+    return [composed[index * len(composed) // 30] for index in range(30)]

@@ -2,7 +2,7 @@
 
 Each choice of one dimension (model, mesh, stage, ...) meets each choice of every other in at least one run, unless a
 constraint forbids the two to meet. The greedy construction takes the run that covers most pairs which nobody covered yet;
-what breaks ties is the order of the choices, so the array is the same everywhere (Cohen et al., The AETG system, 1997).
+a fixed scattering of the runs breaks ties, so the array is varied and the same everywhere (Cohen et al., The AETG system, 1997).
 """
 
 import itertools
@@ -27,7 +27,8 @@ def cover(dimensions, allows):
     runs = []
     while open_pairs:
         rarest = next(iter(open_pairs))  # the pair that fewest runs have
-        best = max(by_pair[rarest], key=lambda index: (sum(pair in open_pairs for pair in pairs_of(allowed[index])), -index))
+        best = max(by_pair[rarest], key=lambda index: (sum(pair in open_pairs for pair in pairs_of(allowed[index])),
+                                                       index * 2654435761 % 2**32))  # Knuth's multiplicative hash
         runs.append(allowed[best])
         for pair in pairs_of(allowed[best]):
             open_pairs.pop(pair, None)
