@@ -1,4 +1,4 @@
-// The phase Stage: the micro-batch as a list of calls on unit functions.
+// The phase Stage: the micro-batch as a list of calls on unit functions, and which pipeline stage each belongs to.
 #ifndef XLC_STAGE_STAGE_H
 #define XLC_STAGE_STAGE_H
 
@@ -16,6 +16,16 @@ namespace graph {
 /// are returned from the micro-batch (loss, count, contributions to gradients).
 inline constexpr llvm::StringLiteral kParams = "graph.params";
 inline constexpr llvm::StringLiteral kStores = "graph.stores";
+
+/// Of an op or call: the number of its chunk (absent: 0). Of the module: the pp rank of each chunk (absent: all on 0),
+/// and the units after which the user cuts.
+inline constexpr llvm::StringLiteral kChunk = "graph.chunk";
+inline constexpr llvm::StringLiteral kStages = "graph.stages";
+inline constexpr llvm::StringLiteral kCuts = "graph.cuts";
+
+/// The chunk of an op or call of @micro_batch, and the pp rank of a chunk.
+int64_t getChunk(mlir::Operation *op);
+int64_t getStage(mlir::ModuleOp module, int64_t chunk);
 } // namespace graph
 
 } // namespace xlc
