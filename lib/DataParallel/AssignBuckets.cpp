@@ -170,7 +170,8 @@ private:
     auto from = [&](int64_t first, bool also = true) { return level >= first && also ? Extent::shard : Extent::whole; };
     sched::BucketOp::create(builder, getOperation().getLoc(), "bucket_" + std::to_string(index),
                             builder.getArrayAttr(members), offsets, sizes, llvm::alignTo(end, kAlignment * shards),
-                            bucket.group, from(3, !bucket.isResident), from(2, !reducePerStep), from(1));
+                            bucket.group, from(3, !bucket.isResident), from(2, !reducePerStep), from(1), ArrayAttr(),
+                            dist::GroupAttr(), DenseI64ArrayAttr());
   }
 };
 

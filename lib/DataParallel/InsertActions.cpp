@@ -44,7 +44,8 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
         bucketOf[member] = bucket;
     understand();
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    auto timeline = TimelineOp::create(builder, function.getLoc(), "train", ranks, shards, microBatches);
+    mesh = dist::MeshAttr::get(&getContext(), 1, ranks, 1, shards);
+    auto timeline = TimelineOp::create(builder, function.getLoc(), "train", mesh, 0, microBatches);
     actions = OpBuilder::atBlockEnd(&timeline.getBody().emplaceBlock());
     for (int64_t k = 0; k < microBatches; ++k)
       insertMicroBatch(k);
@@ -69,6 +70,7 @@ private:
   void insertUpdate();
 
   ModuleOp module;
+  dist::MeshAttr mesh;
   func::FuncOp function;
   SmallVector<BucketOp> buckets;
   llvm::DenseMap<Attribute, BucketOp> bucketOf;
@@ -184,9 +186,9 @@ void InsertActionsPass::insertGradientReductions(const Run &run, int64_t k) {
     else if (isLast && isSharded(bucket.getStates()))
       act<ReduceScatterOp>(symbol(bucket), actions.getBoolAttr(false));
     else if (isLast)
-      act<AllReduceOp>(symbol(bucket), UnitAttr());
+      act<AllReduceOp>(bucket.getSymName(), Extent::whole, dist::GroupAttr::dataParallel(mesh));
     if (isLast && isSharded(bucket.getStates()) && ranks > shards)
-      act<AllReduceOp>(symbol(bucket), actions.getUnitAttr());
+      act<AllReduceOp>(bucket.getSymName(), Extent::shard, dist::GroupAttr::replicas(mesh));
   }
 }
 
@@ -197,9 +199,11 @@ void InsertActionsPass::insertUpdate() {
     if ((int64_t)bucket.getGroup() >= 0)
       trained.push_back(bucket);
   for (auto [i, bucket] : llvm::enumerate(trained))
-    act<NormOp>(symbol(bucket), actions.getBoolAttr(i > 0));
-  if (ranks > 1)
-    act<AllReduceScalarsOp>(actions.getStrArrayAttr({kLossSum, kLossCount, kSumSquares}));
+    act<NormOp>(symbol(bucket), actions.getI64IntegerAttr(1), actions.getBoolAttr(i > 0));
+  if (ranks > 1) { // every replica counts the squares of its slice, so they add up over one shard group
+    act<AllReduceScalarsOp>(actions.getStrArrayAttr({kLossSum, kLossCount}), dist::GroupAttr::dataParallel(mesh));
+    act<AllReduceScalarsOp>(actions.getStrArrayAttr({kSumSquares}), dist::GroupAttr::shards(mesh));
+  }
   act<ScalarsOp>(FlatSymbolRefAttr::get(module.getContext(), "scalars"));
   for (BucketOp bucket : trained) {
     act<UpdateOp>(symbol(bucket));

@@ -23,7 +23,12 @@ std::vector<plan::Place> places(const Buffers &buffers, ArrayAttr attributes) {
   return result;
 }
 
-plan::Group group(exec::Group group) { return static_cast<plan::Group>(group); }
+/// The dp groups that the plan knows: all ranks, those of a shard group, those that replicate a shard.
+plan::Group groupOf(exec::ProgramOp program, dist::GroupAttr group) {
+  return group == dist::GroupAttr::dataParallel(program.getMesh()) ? plan::Group::All
+         : group == dist::GroupAttr::shards(program.getMesh())     ? plan::Group::Shards
+                                                                   : plan::Group::Replicas;
+}
 
 plan::StepT step(exec::BeginOp op, const Buffers &buffers) {
   plan::BeginT begin;
@@ -48,7 +53,7 @@ plan::StepT step(exec::RunOp op, const Buffers &buffers, unsigned function) {
 
 plan::StepT step(exec::AllGatherOp op, const Buffers &buffers) {
   plan::AllGatherT gather;
-  gather.group = group(op.getGroup());
+  gather.group = groupOf(op->getParentOfType<exec::ProgramOp>(), op.getGroup());
   gather.src = place(buffers, op.getSrc());
   gather.dst = place(buffers, op.getDst());
   gather.count = op.getCount();
@@ -61,7 +66,7 @@ plan::StepT step(exec::AllGatherOp op, const Buffers &buffers) {
 
 plan::StepT step(exec::ReduceScatterOp op, const Buffers &buffers) {
   plan::ReduceScatterT scatter;
-  scatter.group = group(op.getGroup());
+  scatter.group = groupOf(op->getParentOfType<exec::ProgramOp>(), op.getGroup());
   scatter.src = place(buffers, op.getSrc());
   scatter.dst = place(buffers, op.getDst());
   scatter.count = op.getCount();
@@ -75,7 +80,7 @@ plan::StepT step(exec::ReduceScatterOp op, const Buffers &buffers) {
 
 plan::StepT step(exec::AllReduceOp op, const Buffers &buffers) {
   plan::AllReduceT reduce;
-  reduce.group = group(op.getGroup());
+  reduce.group = groupOf(op->getParentOfType<exec::ProgramOp>(), op.getGroup());
   reduce.place = place(buffers, op.getPlace());
   reduce.count = op.getCount();
   reduce.element = elementOf(op.getType());

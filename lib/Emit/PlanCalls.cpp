@@ -224,7 +224,8 @@ LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
     return module.emitError("there is no program to emit");
   exec::ProgramOp program = *programs.begin();
   plan.buffers.clear(), plan.kernels.clear(), plan.functions.clear(), plan.steps.clear();
-  plan.ranks = program.getRanks(), plan.shards = program.getShards(), plan.micro_batches = program.getMicroBatches();
+  plan.ranks = program.getMesh().getDp(), plan.shards = program.getMesh().getShards(),
+  plan.micro_batches = program.getMicroBatches();
   plan.arena = program.getArena();
   for (auto buffer : program.getBody().getOps<exec::BufferOp>()) {
     auto made = std::make_unique<plan::BufferT>();

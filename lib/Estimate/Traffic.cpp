@@ -14,17 +14,8 @@ struct Member {
   int64_t index, ranks;
 };
 
-Member findMember(exec::ProgramOp program, exec::Group group, int64_t rank) {
-  int64_t ranks = program.getRanks(), shards = program.getShards();
-  switch (group) {
-  case exec::Group::all:
-    return {rank, ranks};
-  case exec::Group::shards:
-    return {rank % shards, shards};
-  case exec::Group::replicas:
-    return {rank / shards, ranks / shards};
-  }
-  llvm_unreachable("all groups are named");
+Member findMember(exec::ProgramOp program, dist::GroupAttr group, int64_t rank) {
+  return {group.indexOf(program.getMesh(), rank), group.size()};
 }
 
 int64_t bytesOf(Type element, int64_t count) { return graph::getByteSize(RankedTensorType::get({count}, element)); }
@@ -38,7 +29,7 @@ int64_t elementsOfAllReduce(int64_t count, Member member) {
 }
 
 /// How many elements a collective of slices of `count` (or an all_reduce of `count`) reads.
-using Elements = llvm::function_ref<int64_t(exec::Group group, int64_t count)>;
+using Elements = llvm::function_ref<int64_t(dist::GroupAttr group, int64_t count)>;
 Traffic addUp(exec::ProgramOp program, Elements ofSlices, Elements ofAllReduce) {
   Traffic traffic;
   auto add = [&](auto collective, int64_t &kind, Elements elements) {
@@ -61,18 +52,18 @@ Traffic addUp(exec::ProgramOp program, Elements ofSlices, Elements ofAllReduce) 
 } // namespace
 
 Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {
-  auto member = [&](exec::Group group) { return findMember(program, group, rank); };
+  auto member = [&](dist::GroupAttr group) { return findMember(program, group, rank); };
   return addUp(
-      program, [&](exec::Group group, int64_t count) { return (member(group).ranks - 1) * count; },
-      [&](exec::Group group, int64_t count) { return elementsOfAllReduce(count, member(group)); });
+      program, [&](dist::GroupAttr group, int64_t count) { return (member(group).ranks - 1) * count; },
+      [&](dist::GroupAttr group, int64_t count) { return elementsOfAllReduce(count, member(group)); });
 }
 
 Traffic xlc::trafficOfLargest(exec::ProgramOp program) { return trafficOfRank(program, 0); }
 
 Traffic xlc::trafficOfAllRanks(exec::ProgramOp program) {
-  int64_t ranks = program.getRanks();
-  auto size = [&](exec::Group group) { return findMember(program, group, 0).ranks; };
+  int64_t ranks = program.getMesh().getStageRanks();
+  auto size = [&](dist::GroupAttr group) { return findMember(program, group, 0).ranks; };
   return addUp(
-      program, [&](exec::Group group, int64_t count) { return ranks * (size(group) - 1) * count; },
-      [&](exec::Group group, int64_t count) { return ranks / size(group) * 2 * (size(group) - 1) * count; });
+      program, [&](dist::GroupAttr group, int64_t count) { return ranks * (size(group) - 1) * count; },
+      [&](dist::GroupAttr group, int64_t count) { return ranks / size(group) * 2 * (size(group) - 1) * count; });
 }

@@ -11,10 +11,10 @@ template <class E> void interpret::addTo(Cargo<E> &a, const Cargo<E> &b) {
     a.isSet[i] = a.isSet[i] && b.isSet[i];
 }
 
-template <class E> Memory<E>::Memory(exec::ProgramOp program) : shards(program.getShards()) {
+template <class E> Memory<E>::Memory(exec::ProgramOp program) : shards(program.getMesh().getShards()) {
   for (auto buffer : program.getBody().getOps<exec::BufferOp>())
     buffers.push_back(buffer);
-  arenas.assign(program.getRanks(), Arena<E>(program.getArena()));
+  arenas.assign(program.getMesh().getDp(), Arena<E>(program.getArena()));
 
   constexpr int64_t forever = std::numeric_limits<int64_t>::max();
   lives.assign(buffers.size(), {forever, -1});

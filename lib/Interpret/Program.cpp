@@ -43,7 +43,7 @@ public:
         return failure();
       memory.expire(time++);
     }
-    values.assign(op.getRanks(), {});
+    values.assign(op.getMesh().getDp(), {});
     for (auto [rank, held] : llvm::enumerate(values))
       if (failed(collect(rank, held)))
         return failure();
@@ -67,13 +67,13 @@ private:
   LogicalResult sumOver(Operation *action, ArrayRef<int64_t> members, exec::PlaceAttr place, int64_t first,
                         int64_t count, Type type, Cargo<E> &total);
 
-  int64_t shards() const { return exec::ProgramOp(op).getShards(); }
-  int64_t rankCount() const { return exec::ProgramOp(op).getRanks(); }
+  int64_t shards() const { return exec::ProgramOp(op).getMesh().getShards(); }
+  int64_t rankCount() const { return exec::ProgramOp(op).getMesh().getDp(); }
   /// The ranks of a collective that rank r takes part in, and r's index among them.
-  SmallVector<int64_t> groupOf(exec::Group group, int64_t r) const;
-  int64_t indexIn(exec::Group group, int64_t r) const {
-    return group == exec::Group::all ? r : group == exec::Group::shards ? r % shards() : r / shards();
+  SmallVector<int64_t> groupOf(dist::GroupAttr group, int64_t r) const {
+    return group.members(exec::ProgramOp(op).getMesh(), r);
   }
+  int64_t indexIn(dist::GroupAttr group, int64_t r) const { return group.indexOf(exec::ProgramOp(op).getMesh(), r); }
 
   exec::ProgramOp op;
   const Model &model;
@@ -162,15 +162,6 @@ template <class E> LogicalResult Program<E>::collect(int64_t rank, Values<E> &va
     values[holding.name] = std::move(value);
     return success();
   });
-}
-
-template <class E> SmallVector<int64_t> Program<E>::groupOf(exec::Group group, int64_t r) const {
-  SmallVector<int64_t> members;
-  for (int64_t other = 0; other < rankCount(); ++other)
-    if (group == exec::Group::all || (group == exec::Group::shards && other / shards() == r / shards()) ||
-        (group == exec::Group::replicas && other % shards() == r % shards()))
-      members.push_back(other);
-  return members;
 }
 
 template <class E> LogicalResult Program<E>::run(Operation &action) {

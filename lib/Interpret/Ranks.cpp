@@ -11,7 +11,7 @@ Rank<E> interpret::makeRank(sched::TimelineOp op, int64_t r, const Model &model,
   rank.index = r;
   for (auto bucketOp : op->getParentOfType<ModuleOp>().template getOps<sched::BucketOp>()) {
     const Model::Parameter *first = model.findParameter(cast<StringAttr>(bucketOp.getMembers()[0]).getValue());
-    Bucket<E> bucket(bucketOp, r, op.getShards(), first ? first->states.size() : 0);
+    Bucket<E> bucket(bucketOp, r, op.getMesh().getShards(), first ? first->states.size() : 0);
     Cells<E> whole(bucket.elements());
     for (auto [member, offset] : llvm::zip(bucketOp.getMembers(), bucketOp.getOffsets()))
       if (const Model::Parameter *parameter = model.findParameter(cast<StringAttr>(member).getValue()))

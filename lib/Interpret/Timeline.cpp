@@ -18,7 +18,7 @@ public:
   Timeline(sched::TimelineOp op, const Model &model, const Source<E> &source, const Options &options)
       : op(op), model(model), source(source), options(options), functions(options.seed),
         symbols(op->getParentOfType<ModuleOp>()) {
-    for (int64_t r = 0; r < int64_t(op.getRanks()); ++r)
+    for (int64_t r = 0; r < op.getMesh().getDp(); ++r)
       ranks.push_back(makeRank<E>(op, r, model, source));
   }
 
@@ -62,16 +62,8 @@ private:
   std::pair<Bucket<E> *, int64_t> findMember(Rank<E> &rank, StringRef name);
   /// The ranks that share shards with rank r, in the order of their slices.
   SmallVector<int64_t> shardGroup(int64_t r) const {
-    int64_t shards = sched::TimelineOp(op).getShards();
+    int64_t shards = sched::TimelineOp(op).getMesh().getShards();
     return llvm::to_vector(llvm::seq<int64_t>(r / shards * shards, r / shards * shards + shards));
-  }
-  /// The ranks that hold the same slice as rank r.
-  SmallVector<int64_t> replicaGroup(int64_t r) const {
-    SmallVector<int64_t> group;
-    for (int64_t i = r % int64_t(sched::TimelineOp(op).getShards()); i < int64_t(ranks.size());
-         i += sched::TimelineOp(op).getShards())
-      group.push_back(i);
-    return group;
   }
   LogicalResult missing(Operation *action, const Rank<E> &rank, StringRef what, StringRef member, StringRef why) {
     return action->emitOpError() << "rank " << rank.index << " reads " << what << " '" << member << "', which " << why;
@@ -105,7 +97,7 @@ template <class E> LogicalResult Timeline<E>::run(Operation &action) {
 }
 
 template <class E> LogicalResult Timeline<E>::act(sched::LoadOp load) {
-  Cut cut{int64_t(op.getRanks()), int64_t(op.getMicroBatches())};
+  Cut cut{op.getMesh().getDp(), int64_t(op.getMicroBatches())};
   for (Rank<E> &rank : ranks)
     for (auto [name, value] : llvm::zip(load.getInputs(), load.getValues())) {
       const Model::Input *input = model.findInput(cast<StringAttr>(name).getValue());
@@ -243,7 +235,7 @@ template <class E> LogicalResult Timeline<E>::act(sched::ReduceScatterOp scatter
   for (Rank<E> &rank : ranks)
     if (failed(sum(
             scatter, scatter.getBucketAttr(), shardGroup(rank.index),
-            [&](Bucket<E> &bucket) { return bucket.slice(bucket.grads, rank.index % int64_t(op.getShards())); },
+            [&](Bucket<E> &bucket) { return bucket.slice(bucket.grads, rank.index % op.getMesh().getShards()); },
             totals[rank.index])))
       return failure();
   for (Rank<E> &rank : ranks) {
@@ -261,12 +253,11 @@ template <class E> LogicalResult Timeline<E>::act(sched::ReduceScatterOp scatter
 
 template <class E> LogicalResult Timeline<E>::act(sched::AllReduceOp reduce) {
   auto pieceOf = [&](Bucket<E> &bucket) {
-    return reduce.getReplicas() ? bucket.ownGrads() : bucket.whole(bucket.grads);
+    return reduce.getExtent() == sched::Extent::shard ? bucket.ownGrads() : bucket.whole(bucket.grads);
   };
-  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, ranks.size()));
   std::vector<std::vector<E>> totals(ranks.size());
   for (Rank<E> &rank : ranks)
-    if (failed(sum(reduce, reduce.getBucketAttr(), reduce.getReplicas() ? replicaGroup(rank.index) : all, pieceOf,
+    if (failed(sum(reduce, reduce.getBucketAttr(), reduce.getGroup().members(op.getMesh(), rank.index), pieceOf,
                    totals[rank.index])))
       return failure();
   for (Rank<E> &rank : ranks) {
@@ -279,12 +270,8 @@ template <class E> LogicalResult Timeline<E>::act(sched::AllReduceOp reduce) {
 
 template <class E> LogicalResult Timeline<E>::act(sched::NormOp norm) {
   for (Rank<E> &rank : ranks) {
-    // Replicas of a slice count a part of it each, so that all ranks together count every element once.
     Bucket<E> &bucket = find(rank, norm.getBucketAttr());
     Piece<E> piece = bucket.ownGrads();
-    int64_t replicas = ranks.size() / bucket.shards, replica = rank.index / bucket.shards;
-    int64_t begin = piece.count * replica / replicas, end = piece.count * (replica + 1) / replicas;
-    piece = {piece.cells, piece.first + begin, piece.logical + begin, end - begin};
     if (StringRef member = bucket.findUnset(piece); !member.empty())
       return missing(norm, rank, "gradient", member, "is not reduced yet");
     ProductSum<E> squares;
@@ -305,18 +292,20 @@ template <class E> LogicalResult Timeline<E>::act(sched::NormOp norm) {
 template <class E> LogicalResult Timeline<E>::act(sched::AllReduceScalarsOp reduce) {
   for (Attribute attribute : reduce.getScalars()) {
     std::string name = cast<StringAttr>(attribute).str();
-    std::optional<Datum<E>> total;
+    std::vector<Datum<E>> terms;
     for (Rank<E> &rank : ranks) {
       auto it = rank.scalars.find(name);
       if (it == rank.scalars.end())
         return missing(reduce, rank, "scalar", name, "is not written yet");
-      if (total)
-        addTo<E>(*total, it->second);
-      else
-        total = it->second;
+      terms.push_back(it->second);
     }
-    for (Rank<E> &rank : ranks)
-      rank.scalars[name] = *total;
+    for (Rank<E> &rank : ranks) {
+      SmallVector<int64_t> members = reduce.getGroup().members(op.getMesh(), rank.index);
+      Datum<E> total = terms[members.front()];
+      for (int64_t member : ArrayRef(members).drop_front())
+        addTo<E>(total, terms[member]);
+      rank.scalars[name] = std::move(total);
+    }
   }
   return success();
 }

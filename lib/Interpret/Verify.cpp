@@ -85,9 +85,9 @@ struct Parallel {
 FailureOr<Parallel> findParallel(const Programs &programs) {
   ModuleOp module = programs.partitioned;
   for (auto op : module.getOps<exec::ProgramOp>())
-    return Parallel{{}, op, {}, int64_t(op.getRanks()), int64_t(op.getMicroBatches())};
+    return Parallel{{}, op, {}, op.getMesh().getDp(), int64_t(op.getMicroBatches())};
   for (auto op : module.getOps<sched::TimelineOp>())
-    return Parallel{op, {}, {}, int64_t(op.getRanks()), int64_t(op.getMicroBatches())};
+    return Parallel{op, {}, {}, op.getMesh().getDp(), int64_t(op.getMicroBatches())};
   if (module == programs.unpartitioned)
     return module.emitError(
         "verification needs a sched.timeline or an exec.program, or another module to compare with");

@@ -41,8 +41,8 @@ exec::PlaceAttr ProgramBuilder::place(int64_t buffer, int64_t offset, int64_t st
 
 void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
   OpBuilder builder(timeline);
-  program = exec::ProgramOp::create(builder, timeline.getLoc(), timeline.getSymName(), timeline.getRanks(),
-                                    timeline.getShards(), timeline.getMicroBatches(), 0, 0);
+  program = exec::ProgramOp::create(builder, timeline.getLoc(), timeline.getSymName(), timeline.getMesh(),
+                                    timeline.getStage(), timeline.getMicroBatches(), 0, 0);
   actions.setInsertionPointToEnd(&program.getBody().emplaceBlock());
   addPersistentBuffers();
   begin();
@@ -61,7 +61,7 @@ void ProgramBuilder::addPersistentBuffers() {
     BucketMemory &memory = buckets[bucket.getSymNameAttr()];
     memory.op = bucket;
     int64_t elements = bucket.getElements(), group = bucket.getGroup();
-    memory.slice = elements / timeline.getShards();
+    memory.slice = elements / timeline.getMesh().getShards();
     auto bytes = [&](sched::Extent extent) { return 4 * (isShard(extent) ? memory.slice : elements); };
     memory.params = addBuffer(bucket.getSymName(), Cause::parameters, bytes(bucket.getParams()), true);
     if (group >= 0)
@@ -171,8 +171,8 @@ void ProgramBuilder::translate(sched::AllGatherOp gather) {
         addBuffer((bucket.op.getSymName() + " gathered").str(), Cause::communication, 4 * bucket.op.getElements());
   exec::PlaceAttr src = isSharded ? place(bucket.params) : place(bucket.params, 0, bytes);
   exec::PlaceAttr dst = place(isSharded ? bucket.gathered : bucket.params);
-  act<exec::AllGatherOp>(label("all_gather " + bucket.op.getSymName()), exec::Group::shards, src, dst, bucket.slice,
-                         actions.getF32Type());
+  act<exec::AllGatherOp>(label("all_gather " + bucket.op.getSymName()), dist::GroupAttr::shards(timeline.getMesh()),
+                         src, dst, bucket.slice, actions.getF32Type());
 }
 
 void ProgramBuilder::translate(sched::ReleaseOp release) {
@@ -188,27 +188,25 @@ void ProgramBuilder::translate(sched::ReduceScatterOp reduce) {
     bucket.gradShard =
         addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, 4 * bucket.slice);
   exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, 4 * bucket.slice);
-  act<exec::ReduceScatterOp>(label("reduce_scatter " + bucket.op.getSymName()), exec::Group::shards,
-                             place(bucket.grads), dst, bucket.slice, actions.getF32Type(), reduce.getAccumulate());
+  act<exec::ReduceScatterOp>(label("reduce_scatter " + bucket.op.getSymName()),
+                             dist::GroupAttr::shards(timeline.getMesh()), place(bucket.grads), dst, bucket.slice,
+                             actions.getF32Type(), reduce.getAccumulate());
   if (keepsShard)
     bucket.grads = -1;
 }
 
 void ProgramBuilder::translate(sched::AllReduceOp reduce) {
   BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
-  Piece piece = gradientPiece(bucket, !reduce.getReplicas());
-  act<exec::AllReduceOp>(label("all_reduce " + bucket.op.getSymName()),
-                         reduce.getReplicas() ? exec::Group::replicas : exec::Group::all, piece.place, piece.count,
+  Piece piece = gradientPiece(bucket, !isShard(reduce.getExtent()));
+  act<exec::AllReduceOp>(label("all_reduce " + bucket.op.getSymName()), reduce.getGroup(), piece.place, piece.count,
                          actions.getF32Type());
 }
 
 void ProgramBuilder::translate(sched::AllReduceScalarsOp reduce) {
-  // Slices of the sum of squares are counted on every replica, so they add up over one shard group.
   Type types[] = {actions.getF32Type(), actions.getI64Type(), actions.getF64Type()};
   for (Attribute name : reduce.getScalars()) {
     StringRef text = cast<StringAttr>(name).getValue();
-    exec::Group group = text == sched::kSumSquares ? exec::Group::shards : exec::Group::all;
-    act<exec::AllReduceOp>(label("all_reduce " + text.drop_front()), group, scalar(text), 1,
+    act<exec::AllReduceOp>(label("all_reduce " + text.drop_front()), reduce.getGroup(), scalar(text), 1,
                            types[llvm::find(scalarNames, text) - std::begin(scalarNames)]);
   }
 }

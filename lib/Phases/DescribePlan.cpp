@@ -55,7 +55,7 @@ void describeBuckets(const Compilation &compilation, exec::ProgramOp program, pl
       homes[member.getValue()] = {(unsigned)plan.buckets.size(), offset};
     auto made = std::make_unique<plan::BucketT>();
     made->name = bucket.getSymName().str(), made->elements = bucket.getElements(), made->group = bucket.getGroup();
-    made->shard_elements = bucket.getElements() / program.getShards();
+    made->shard_elements = bucket.getElements() / program.getMesh().getShards();
     auto extent = [](sched::Extent extent) {
       return extent == sched::Extent::shard ? plan::Extent::Shard : plan::Extent::Whole;
     };

@@ -53,5 +53,5 @@ void xlc::printPhases(raw_ostream &out) {
 }
 
 void xlc::registerDialects(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect, graph::GraphDialect, sched::SchedDialect, exec::ExecDialect>();
+  registry.insert<func::FuncDialect, graph::GraphDialect, dist::DistDialect, sched::SchedDialect, exec::ExecDialect>();
 }

@@ -99,7 +99,7 @@ PlanReport xlc::makeReport(exec::ProgramOp program, const Spec &spec) {
   group.memory = reportMemory(program);
   group.cost = costOfStep(program);
   group.traffic = trafficOfLargest(program);
-  for (int64_t rank = 0; rank < (int64_t)program.getRanks(); ++rank)
+  for (int64_t rank = 0; rank < (int64_t)program.getMesh().getDp(); ++rank)
     group.ranks.push_back(rank);
   return report;
 }

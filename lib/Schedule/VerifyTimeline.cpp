@@ -64,7 +64,7 @@ public:
 
 private:
   bool isTrained(const BucketState &state) { return (int64_t)const_cast<BucketState &>(state).op.getGroup() >= 0; }
-  bool needsReduction() { return timeline.getRanks() > 1; }
+  bool needsReduction() { return timeline.getMesh().getDp() > 1; }
   BucketState &stateOf(FlatSymbolRefAttr symbol) { return buckets.find(symbol.getAttr())->second; }
 
   LogicalResult check(RunOp run) {
@@ -136,7 +136,7 @@ private:
 
   LogicalResult check(AllReduceOp reduce) {
     BucketState &state = stateOf(reduce.getBucketAttr());
-    if (!reduce.getReplicas()) {
+    if (reduce.getExtent() == Extent::whole) {
       if (failed(takeContributions(reduce, state)))
         return failure();
       state.reducedMicroBatches = timeline.getMicroBatches();
@@ -156,7 +156,8 @@ private:
           return op->emitOpError() << "uses the gradient of " << member << " before it is there";
       return success();
     }
-    bool isHybrid = timeline.getRanks() > timeline.getShards() && state.op.getStates() == Extent::shard;
+    bool isHybrid =
+        timeline.getMesh().getDp() > timeline.getMesh().getShards() && state.op.getStates() == Extent::shard;
     if (state.reducedMicroBatches != (int64_t)timeline.getMicroBatches() || (isHybrid && !state.isReplicaReduced) ||
         !state.contributions.empty())
       return op->emitOpError() << "uses the gradients of bucket '" << state.op.getSymName()
@@ -220,16 +221,18 @@ private:
 /// What each rank of a timeline meets the others for. All ranks run the same actions, and those of an axis are
 /// interchangeable, so two of each axis stand for any number: a thousand ranks cost what four do.
 std::vector<std::vector<Meeting>> meetings(TimelineOp timeline) {
-  int shards = std::min<int>(timeline.getShards(), 2);
-  int replicas = std::min<int>(timeline.getRanks() / timeline.getShards(), 2);
+  dist::MeshAttr mesh = timeline.getMesh();
+  int shards = std::min<int>(mesh.getShards(), 2);
+  int replicas = std::min<int>(mesh.getDp() / mesh.getShards(), 2);
   int ranks = shards * replicas;
   std::vector<std::vector<Meeting>> all(ranks);
   auto group = [&](Operation &op, int rank) {
+    auto named = op.getAttrOfType<dist::GroupAttr>("group");
     std::vector<int> members;
     for (int other = 0; other < ranks; ++other) {
-      auto reduce = dyn_cast<AllReduceOp>(op);
-      bool meetsAll = isa<AllReduceScalarsOp>(op) || (reduce && !reduce.getReplicas());
-      bool meets = meetsAll || (reduce ? other % shards == rank % shards : other / shards == rank / shards);
+      bool meets = named == dist::GroupAttr::dataParallel(mesh) ? true
+                   : named == dist::GroupAttr::replicas(mesh)   ? other % shards == rank % shards
+                                                                : other / shards == rank / shards;
       if (meets)
         members.push_back(other);
     }

@@ -12,7 +12,7 @@
 
 sched.bucket @bw ["w"] at [0] sizes [6] elements 8 group 0 params whole grads whole states whole
 sched.bucket @bb ["b"] at [1] sizes [3] elements 8 group 1 params whole grads whole states whole
-sched.timeline @train ranks 4 shards 4 micro_batches 2 {
+sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_batches 2 {
   %x0, %y0 = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
   %logits0 = sched.run @linear_F #graph.unit<"all", 0> micro 0 (%x0) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d0 = sched.run @loss #graph.unit<"all", 0> micro 0 (%logits0, %y0) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
@@ -21,11 +21,12 @@ sched.timeline @train ranks 4 shards 4 micro_batches 2 {
   %logits1 = sched.run @linear_F #graph.unit<"all", 0> micro 1 (%x1) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d1 = sched.run @loss #graph.unit<"all", 0> micro 1 (%logits1, %y1) params [] stores ["@loss_sum", "@loss_count"] accumulate [true, true] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"all", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [true, true] : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
-  sched.all_reduce @bw
-  sched.all_reduce @bb
-  sched.norm @bw accumulate false
-  sched.norm @bb accumulate true
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"]
+  sched.all_reduce @bw whole over <"dp", [4, 1], []>
+  sched.all_reduce @bb whole over <"dp", [4, 1], []>
+  sched.norm @bw copies 1 accumulate false
+  sched.norm @bb copies 1 accumulate true
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [4, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [4, 1], []>
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb

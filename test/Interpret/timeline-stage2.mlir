@@ -6,7 +6,7 @@
 
 sched.bucket @bw ["w"] at [0] sizes [6] elements 8 group 0 params whole grads shard states shard
 sched.bucket @bb ["b"] at [1] sizes [3] elements 8 group 1 params whole grads shard states shard
-sched.timeline @train ranks 4 shards 4 micro_batches 2 {
+sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_batches 2 {
   %x0, %y0 = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
   %logits0 = sched.run @linear_F #graph.unit<"all", 0> micro 0 (%x0) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d0 = sched.run @loss #graph.unit<"all", 0> micro 0 (%logits0, %y0) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
@@ -19,9 +19,10 @@ sched.timeline @train ranks 4 shards 4 micro_batches 2 {
   sched.run @linear_B #graph.unit<"all", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [false, false] : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
   sched.reduce_scatter @bw accumulate true
   sched.reduce_scatter @bb accumulate true
-  sched.norm @bw accumulate false
-  sched.norm @bb accumulate true
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"]
+  sched.norm @bw copies 1 accumulate false
+  sched.norm @bb copies 1 accumulate true
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [4, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [4, 1], []>
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb

@@ -6,7 +6,7 @@
 
 sched.bucket @bw ["w"] at [0] sizes [6] elements 8 group 0 params shard grads shard states shard
 sched.bucket @bb ["b"] at [1] sizes [3] elements 8 group 1 params shard grads shard states shard
-sched.timeline @train ranks 4 shards 4 micro_batches 2 {
+sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_batches 2 {
   sched.all_gather @bw
   sched.all_gather @bb
   %x0, %y0 = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
@@ -27,9 +27,10 @@ sched.timeline @train ranks 4 shards 4 micro_batches 2 {
   sched.release @bb
   sched.reduce_scatter @bw accumulate true
   sched.reduce_scatter @bb accumulate true
-  sched.norm @bw accumulate false
-  sched.norm @bb accumulate true
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"]
+  sched.norm @bw copies 1 accumulate false
+  sched.norm @bb copies 1 accumulate true
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [4, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [4, 1], []>
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb

@@ -1,7 +1,7 @@
 // Buffers that follow each other in time may share bytes; what nobody reads may be lost.
 // RUN: xlc-opt %s --xlc-verify-placement | FileCheck %s
 // CHECK: exec.program @train
-exec.program @train ranks 1 shards 1 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
   exec.buffer 2 workspace "z" size 48 offset 8 live 2 to 3

@@ -43,7 +43,7 @@
 sched.bucket @b0 ["w0"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.bucket @b1 ["w1"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.bucket @b2 ["w2"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.all_gather @b0
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w0"] stores [] accumulate [] : () -> ()
   sched.release @b0

@@ -23,7 +23,7 @@
 // ORDER-NEXT: sched.all_gather @whole
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.bucket @whole ["v"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.all_gather @b
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
   sched.release @b

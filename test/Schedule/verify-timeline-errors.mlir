@@ -1,7 +1,7 @@
 // Every way in which a timeline can be wrong, each with what the gate says of it.
 // RUN: xlc-opt %s --xlc-verify-timeline --split-input-file --verify-diagnostics
 
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   // expected-error @+1 {{names bucket 'b', which does not exist}}
   sched.all_gather @b
 }
@@ -10,12 +10,12 @@ sched.timeline @train ranks 2 shards 2 micro_batches 1 {
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 // expected-error @+1 {{never updates bucket 'b'}}
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
 }
 
 // -----
 
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   // expected-error @+1 {{reads parameter "w", which lies in no bucket}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
 }
@@ -24,7 +24,7 @@ sched.timeline @train ranks 2 shards 2 micro_batches 1 {
 
 // After its release a parameter must be gathered again.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.all_gather @b
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
   sched.release @b
@@ -35,7 +35,7 @@ sched.timeline @train ranks 2 shards 2 micro_batches 1 {
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   // expected-error @+1 {{adds to "w", to which nothing was written}}
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true] : () -> ()
 }
@@ -43,7 +43,7 @@ sched.timeline @train ranks 2 shards 2 micro_batches 1 {
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
-sched.timeline @train ranks 2 shards 2 micro_batches 2 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
   // expected-error @+1 {{overwrites "w", which holds an earlier contribution}}
   sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
@@ -52,7 +52,7 @@ sched.timeline @train ranks 2 shards 2 micro_batches 2 {
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   // expected-error @+1 {{releases what is not gathered}}
   sched.release @b
 }
@@ -60,26 +60,26 @@ sched.timeline @train ranks 2 shards 2 micro_batches 1 {
 // -----
 
 sched.bucket @b ["v", "w"] at [0, 64] sizes [2, 2] elements 128 group 0 params whole grads whole states whole
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v"] accumulate [false] : () -> ()
   // expected-error @+1 {{sums the gradient of "w" before it is there}}
-  sched.all_reduce @b
+  sched.all_reduce @b whole over <"dp", [2, 1], []>
 }
 
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
-  sched.all_reduce @b
+  sched.all_reduce @b whole over <"dp", [2, 1], []>
   // expected-error @+1 {{sums the gradient of "w" a second time}}
-  sched.all_reduce @b
+  sched.all_reduce @b whole over <"dp", [2, 1], []>
 }
 
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
   // expected-error @+1 {{adds to a sum that is not there}}
   sched.reduce_scatter @b accumulate true
@@ -88,7 +88,7 @@ sched.timeline @train ranks 2 shards 2 micro_batches 1 {
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
-sched.timeline @train ranks 2 shards 2 micro_batches 2 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
   sched.reduce_scatter @b accumulate false
   sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
@@ -99,85 +99,86 @@ sched.timeline @train ranks 2 shards 2 micro_batches 2 {
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
-sched.timeline @train ranks 4 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
   // expected-error @+1 {{sums over replicas what is not the sum of one shard group}}
-  sched.all_reduce @b replicas
+  sched.all_reduce @b shard over <"dp", [2, 2], []>
 }
 
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   // expected-error @+1 {{uses the gradient of "w" before it is there}}
-  sched.norm @b accumulate false
+  sched.norm @b copies 1 accumulate false
 }
 
 // -----
 
 // Hybrid sharding: the sum of one shard group is not yet that of all ranks.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
-sched.timeline @train ranks 4 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
   sched.reduce_scatter @b accumulate false
   // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
-  sched.norm @b accumulate false
+  sched.norm @b copies 1 accumulate false
 }
 
 // -----
 
 // A reduction after the first of two micro-batches leaves the second one out.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
-sched.timeline @train ranks 2 shards 2 micro_batches 2 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
-  sched.all_reduce @b
+  sched.all_reduce @b whole over <"dp", [2, 1], []>
   sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
   // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
-  sched.norm @b accumulate false
+  sched.norm @b copies 1 accumulate false
 }
 
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
-  sched.norm @b accumulate false
+  sched.norm @b copies 1 accumulate false
   // expected-error @+1 {{counts a bucket twice}}
-  sched.norm @b accumulate true
+  sched.norm @b copies 1 accumulate true
 }
 
 // -----
 
 sched.bucket @b ["v"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.bucket @c ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v", "w"] accumulate [false, false] : () -> ()
-  sched.norm @b accumulate false
+  sched.norm @b copies 1 accumulate false
   // expected-error @+1 {{overwrites the squares of other buckets}}
-  sched.norm @c accumulate false
+  sched.norm @c copies 1 accumulate false
 }
 
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
   // expected-error @+1 {{adds to squares that are not there}}
-  sched.norm @b accumulate true
+  sched.norm @b copies 1 accumulate true
 }
 
 // -----
 
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
-  sched.all_reduce_scalars ["@loss_sum"]
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+  sched.all_reduce_scalars ["@loss_sum"] over <"dp", [2, 1], []>
   // expected-error @+1 {{sums "@loss_sum" twice}}
-  sched.all_reduce_scalars ["@loss_count", "@loss_sum"]
+  sched.all_reduce_scalars ["@loss_count", "@loss_sum"] over <"dp", [2, 1], []>
 }
 
 // -----
 
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
-  sched.all_reduce_scalars ["@loss_sum", "@sum_squares"]
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+  sched.all_reduce_scalars ["@loss_sum"] over <"dp", [2, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [2, 1], []>
   // expected-error @+1 {{uses @loss_count before it is summed over all ranks}}
   sched.scalars @scalars
 }
@@ -185,7 +186,7 @@ sched.timeline @train ranks 2 shards 2 micro_batches 1 {
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
   // expected-error @+1 {{uses a norm without bucket 'b'}}
   sched.scalars @scalars
@@ -194,9 +195,9 @@ sched.timeline @train ranks 1 shards 1 micro_batches 1 {
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
-  sched.norm @b accumulate false
+  sched.norm @b copies 1 accumulate false
   // expected-error @+1 {{needs the factor on the gradients, which is not there yet}}
   sched.update @b
 }
@@ -204,9 +205,9 @@ sched.timeline @train ranks 1 shards 1 micro_batches 1 {
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
-sched.timeline @train ranks 1 shards 1 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
-  sched.norm @b accumulate false
+  sched.norm @b copies 1 accumulate false
   sched.scalars @scalars
   sched.update @b
   // expected-error @+1 {{updates a bucket twice}}
@@ -218,11 +219,12 @@ sched.timeline @train ranks 1 shards 1 micro_batches 1 {
 // Each rank has updated its slice; the others' are those of before.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states shard
 // expected-error @+1 {{ends before the updated slices of bucket 'b' are gathered}}
-sched.timeline @train ranks 2 shards 2 micro_batches 1 {
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
   sched.reduce_scatter @b accumulate false
-  sched.norm @b accumulate false
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"]
+  sched.norm @b copies 1 accumulate false
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [2, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [2, 1], []>
   sched.scalars @scalars
   sched.update @b
 }

@@ -16,8 +16,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry
-      .insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::sched::SchedDialect, xlc::exec::ExecDialect>();
+  registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::dist::DistDialect, xlc::sched::SchedDialect,
+                  xlc::exec::ExecDialect>();
   mlir::registerTransformsPasses();
   xlc::registerLowerDialects(registry);
   xlc::registerImportPasses();

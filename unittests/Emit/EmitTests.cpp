@@ -40,7 +40,7 @@ func.func @multiply(%x: memref<32xf32>, %w: memref<32xf32>, %y: memref<64xf32>, 
   exec.call @product ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%c : memref<8x8xf32>) workspace(%scratch : memref<1048576xi8>) accumulate [2]
   return
 }
-exec.program @train ranks 1 shards 1 micro_batches 1 arena 512 lower_bound 512 {
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512 {
   exec.buffer 0 parameters "w" size 256 offset 0 live 0 to 1 persistent
   exec.buffer 1 workspace "scalars" size 128 offset 256 live 0 to 1 persistent
   exec.begin [#exec.place<1 + 64 + 0>]

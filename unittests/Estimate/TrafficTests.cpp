@@ -15,11 +15,16 @@ struct TrafficTest : testing::Test {
   TrafficTest() { context.loadDialect<exec::ExecDialect>(); }
 
   exec::ProgramOp parse(int64_t ranks, int64_t shards, const std::string &action) {
-    module = parseSourceString<ModuleOp>("exec.program @train ranks " + std::to_string(ranks) + " shards " +
-                                             std::to_string(shards) + " micro_batches 1 arena 64 lower_bound 64 {\n" +
-                                             action + "\n}",
+    module = parseSourceString<ModuleOp>("exec.program @train mesh <pp = 1, dp = " + std::to_string(ranks) +
+                                             ", tp = 1, shards = " + std::to_string(shards) +
+                                             "> stage 0 micro_batches 1 arena 64 lower_bound 64 {\n" + action + "\n}",
                                          &context);
     return *module->getOps<exec::ProgramOp>().begin();
+  }
+
+  /// `over` the group of so many ranks, so far apart.
+  static std::string over(int64_t count, int64_t stride) {
+    return " over <\"dp\", [" + std::to_string(count) + ", " + std::to_string(stride) + "], []> ";
   }
 };
 
@@ -27,35 +32,35 @@ struct TrafficTest : testing::Test {
 TEST_F(TrafficTest, AllReduce) {
   for (int64_t ranks = 1; ranks <= 8; ++ranks)
     for (int64_t count : {1, 15, 16, 17, 64, 100, 1000}) {
-      auto program = parse(ranks, 1, "exec.all_reduce \"r\" all <0 + 0 + 0> count " + std::to_string(count) + " f64");
+      auto program = parse(
+          ranks, 1, "exec.all_reduce \"r\"" + over(ranks, 1) + "<0 + 0 + 0> count " + std::to_string(count) + " f64");
       EXPECT_EQ(trafficOfAllRanks(program).allReduce, 2 * (ranks - 1) * count * 8) << ranks << " ranks, " << count;
     }
 }
 
 // 100 elements on four ranks are cut in slices of 32: ranks 0 to 2 sum 32, rank 3 sums 4 and copies 96.
 TEST_F(TrafficTest, RanksDifferByTheShortSlice) {
-  auto program = parse(4, 1, "exec.all_reduce \"r\" all <0 + 0 + 0> count 100 f32");
+  auto program = parse(4, 1, "exec.all_reduce \"r\"" + over(4, 1) + "<0 + 0 + 0> count 100 f32");
   EXPECT_EQ(trafficOfRank(program, 0).allReduce, 4 * (3 * 32 + 68));
   EXPECT_EQ(trafficOfRank(program, 3).allReduce, 4 * (3 * 4 + 96));
 }
 
 TEST_F(TrafficTest, GroupsOfHybridSharding) {
-  auto gather = parse(6, 2, "exec.all_gather \"g\" shards <0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
+  auto gather = parse(6, 2, "exec.all_gather \"g\"" + over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
   EXPECT_EQ(trafficOfRank(gather, 5).allGather, 1 * 64 * 4);
   EXPECT_EQ(trafficOfAllRanks(gather).allGather, 6 * 64 * 4);
-  auto reduce = parse(6, 2, "exec.all_reduce \"r\" replicas <0 + 0 + 0> count 96 f32");
+  auto reduce = parse(6, 2, "exec.all_reduce \"r\"" + over(3, 2) + "<0 + 0 + 0> count 96 f32");
   EXPECT_EQ(trafficOfRank(reduce, 0).allReduce, (2 * 32 + 64) * 4);
 }
 
 // What is reckoned once for all equal ranks is the sum, and the maximum, over ranks one by one.
 TEST_F(TrafficTest, AllRanksAtOnce) {
   for (auto [ranks, shards] : {std::pair(1, 1), std::pair(5, 5), std::pair(6, 2), std::pair(8, 4), std::pair(9, 1)})
-    for (const char *group : {"all", "shards", "replicas"}) {
-      std::string text = group;
+    for (std::string group : {over(ranks, 1), over(shards, 1), over(ranks / shards, shards)}) {
       auto program = parse(ranks, shards,
-                           "exec.all_reduce \"r\" " + text + " <0 + 0 + 0> count 100 f32\n" + "exec.all_reduce \"s\" " +
-                               text + " <0 + 0 + 0> count 3 f64\n" + "exec.all_gather \"g\" " + text +
-                               " <0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
+                           "exec.all_reduce \"r\"" + group + "<0 + 0 + 0> count 100 f32\n" + "exec.all_reduce \"s\"" +
+                               group + "<0 + 0 + 0> count 3 f64\n" + "exec.all_gather \"g\"" + group +
+                               "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
       Traffic sum, largest;
       for (int64_t rank = 0; rank < ranks; ++rank) {
         Traffic traffic = trafficOfRank(program, rank);
@@ -69,9 +74,10 @@ TEST_F(TrafficTest, AllRanksAtOnce) {
 }
 
 TEST_F(TrafficTest, ScalarsAreSmallMessages) {
-  auto program = parse(2, 2,
-                       "exec.all_reduce \"loss\" all <0 + 0 + 0> count 1 f32\n"
-                       "exec.reduce_scatter \"b\" shards <0 + 0 + 0> to <0 + 0 + 0> count 64 f32 accumulate false");
+  auto program =
+      parse(2, 2,
+            "exec.all_reduce \"loss\"" + over(2, 1) + "<0 + 0 + 0> count 1 f32\n" + "exec.reduce_scatter \"b\"" +
+                over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32 accumulate false");
   Traffic traffic = trafficOfRank(program, 1);
   EXPECT_EQ(traffic.smallMessages, 4);
   EXPECT_EQ(traffic.reduceScatter, 256);

@@ -25,7 +25,7 @@ constexpr const char *program = R"(
     return
   }
   sched.bucket @bucket_0 ["h.0.weight", "h.0.bias"] at [0, 32] sizes [32, 32] elements 64 group 0 params whole grads whole states whole
-  exec.program @train ranks 2 shards 2 micro_batches 1 arena 1856 lower_bound 1792 {
+  exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 1856 lower_bound 1792 {
     exec.buffer 0 parameters "bucket_0" size 256 offset 0 live 0 to 2 persistent
     exec.buffer 1 workspace "layer[0] F/a" size 1024 offset 256 live 1 to 1
     exec.buffer 2 residuals "layer[0] F/b" size 512 offset 1344 live 1 to 2
@@ -42,7 +42,8 @@ struct ReportTest : testing::Test {
   Spec spec;
 
   PlanReport report() {
-    context.loadDialect<func::FuncDialect, graph::GraphDialect, sched::SchedDialect, exec::ExecDialect>();
+    context.loadDialect<func::FuncDialect, graph::GraphDialect, dist::DistDialect, sched::SchedDialect,
+                        exec::ExecDialect>();
     module = parseSourceString<ModuleOp>(program, &context);
     spec.dp = 2;
     return makeReport(*module->getOps<exec::ProgramOp>().begin(), spec);

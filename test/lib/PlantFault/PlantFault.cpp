@@ -63,7 +63,7 @@ bool scaleGradient(ModuleOp module) {
   });
   if (timelines.empty() || !seed)
     return false;
-  seed.setNumerator(seed.getNumerator() * (*timelines.begin()).getRanks());
+  seed.setNumerator(seed.getNumerator() * (*timelines.begin()).getMesh().getDp());
   return true;
 }
 

@@ -4,7 +4,7 @@
 
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
-#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Dist/Dist.h"
 
 #include "xlc/Dialect/Exec/ExecEnums.h.inc"
 

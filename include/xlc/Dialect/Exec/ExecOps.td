@@ -4,6 +4,7 @@
 #ifndef XLC_EXEC_OPS_TD
 #define XLC_EXEC_OPS_TD
 
+include "xlc/Dialect/Dist/DistDialect.td"
 include "xlc/Dialect/Graph/GraphDialect.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -13,7 +14,7 @@ def Exec_Dialect : Dialect {
   let name = "exec";
   let cppNamespace = "::xlc::exec";
   let summary = "buffers at offsets of one arena, calls on them, and a rank's timeline";
-  let dependentDialects = ["::xlc::graph::GraphDialect"];
+  let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::dist::DistDialect"];
   let useDefaultAttributePrinterParser = 1;
 }
 
@@ -26,6 +27,16 @@ def Exec_Cause : I32EnumAttr<"Cause", "why a buffer exists", [
 }
 def Exec_CauseAttr : EnumAttr<Exec_Dialect, Exec_Cause, "cause">;
 
+def Exec_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a group exchanges", [
+    I32EnumAttrCase<"all_reduce", 0>,     // the sum of all
+    I32EnumAttrCase<"all_reduce_max", 1>, // the largest of all
+    I32EnumAttrCase<"all_gather", 2>,     // all blocks side by side
+    I32EnumAttrCase<"reduce_scatter", 3>]> { // one's own block of the sum
+  let cppNamespace = "::xlc::exec";
+  let genSpecializedAttr = 0;
+}
+def Exec_CollectiveKindAttr : EnumAttr<Exec_Dialect, Exec_CollectiveKind, "kind">;
+
 def Exec_Accumulate : I32EnumAttr<"Accumulate", "whether a call writes a result or adds to it", [
     I32EnumAttrCase<"never", 0>,     // writes
     I32EnumAttrCase<"always", 1>,    // adds
@@ -34,20 +45,11 @@ def Exec_Accumulate : I32EnumAttr<"Accumulate", "whether a call writes a result 
   let genSpecializedAttr = 0;
 }
 
-def Exec_Group : I32EnumAttr<"Group", "the ranks of a collective", [
-    I32EnumAttrCase<"all", 0>,        // all dp ranks
-    I32EnumAttrCase<"shards", 1>,     // ranks with equal rank / shards
-    I32EnumAttrCase<"replicas", 2>]> { // ranks with equal rank % shards
-  let cppNamespace = "::xlc::exec";
-  let genSpecializedAttr = 0;
-}
-def Exec_GroupAttr : EnumAttr<Exec_Dialect, Exec_Group, "group">;
-
 def Exec_PlaceAttr : AttrDef<Exec_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "an address in the arena: buffer, byte offset in it, bytes per shard index";
   let description = [{
-    Address on a rank = offset of `buffer` + `offset` + (rank % shards) * `stride`, all in bytes. The stride lets
+    Address on a rank = offset of `buffer` + `offset` + (index of the shard) * `stride`, all in bytes. The stride lets
     ranks that differ only in dp share one plan.
   }];
   let parameters = (ins "int64_t":$buffer, "int64_t":$offset, "int64_t":$stride);
@@ -85,21 +87,34 @@ def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
   }];
 }
 
+def Exec_CollectiveOp : Exec_Op<"collective"> {
+  let summary = "what the tensor-parallel ranks exchange in the middle of a unit function";
+  let description = [{
+    Of an all_gather, src is [outer, chunk] and dst [outer, ranks, chunk]; of a reduce_scatter the other way round; of an
+    all_reduce both are [outer, chunk], and may be the same memory. Sums run in the order of the ranks' index.
+  }];
+  let arguments = (ins Exec_CollectiveKindAttr:$kind, AnyMemRef:$src, AnyMemRef:$dst, Dist_GroupAttr:$group,
+      I64Attr:$outer, I64Attr:$chunk);
+  let assemblyFormat = [{
+    $kind $src `to` $dst `over` $group `outer` $outer `chunk` $chunk attr-dict `:` type($src) `,` type($dst)
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // The program of a rank
 //===----------------------------------------------------------------------===//
 
 def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, IsolatedFromAbove]> {
-  let summary = "buffers and timeline of a rank";
+  let summary = "buffers and timeline of the ranks of one pipeline stage";
   let description = [{
     Buffers come first, numbered from 0 in order; then the actions, whose times are 0, 1, ... in order.
     `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$shards, I64Attr:$micro_batches,
+  let arguments = (ins SymbolNameAttr:$sym_name, Dist_MeshAttr:$mesh, I64Attr:$stage, I64Attr:$micro_batches,
       I64Attr:$arena, I64Attr:$lower_bound);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `ranks` $ranks `shards` $shards `micro_batches` $micro_batches `arena` $arena `lower_bound` $lower_bound
+    $sym_name `mesh` $mesh `stage` $stage `micro_batches` $micro_batches `arena` $arena `lower_bound` $lower_bound
     attr-dict-with-keyword $body
   }];
 }
@@ -141,21 +156,32 @@ def Exec_RunOp : Exec_Op<"run"> {
 def Exec_AllGatherOp : Exec_Op<"all_gather"> {
   let summary = "dst[i] = src of rank i of the group, for `count` elements each";
   let description = "`src` is where each rank's piece stands (its stride applies), `dst` the begin of the whole.";
-  let arguments = (ins StrAttr:$label, Exec_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type);
-  let assemblyFormat = "$label $group $src `to` $dst `count` $count $type attr-dict";
+  let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type);
+  let assemblyFormat = "$label `over` $group $src `to` $dst `count` $count $type attr-dict";
 }
 
 def Exec_ReduceScatterOp : Exec_Op<"reduce_scatter"> {
   let summary = "dst = sum over the group's ranks, in rank order, of slice i of src, on rank i; `count` elements per slice";
   let description = "`accumulate` adds to dst instead of writing. `dst` may be the slice itself (in place).";
-  let arguments = (ins StrAttr:$label, Exec_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, BoolAttr:$accumulate);
-  let assemblyFormat = "$label $group $src `to` $dst `count` $count $type `accumulate` $accumulate attr-dict";
+  let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, BoolAttr:$accumulate);
+  let assemblyFormat = "$label `over` $group $src `to` $dst `count` $count $type `accumulate` $accumulate attr-dict";
 }
 
 def Exec_AllReduceOp : Exec_Op<"all_reduce"> {
   let summary = "buffer = sum over the group's ranks, in rank order, in place, `count` elements";
-  let arguments = (ins StrAttr:$label, Exec_GroupAttr:$group, Exec_PlaceAttr:$place, I64Attr:$count, TypeAttr:$type);
-  let assemblyFormat = "$label $group $place `count` $count $type attr-dict";
+  let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$place, I64Attr:$count, TypeAttr:$type);
+  let assemblyFormat = "$label `over` $group $place `count` $count $type attr-dict";
+}
+
+def Exec_SendOp : Exec_Op<"send"> {
+  let summary = "meets the rank of equal dp and tp on stage `peer`, which copies `bytes` from a place here";
+  let arguments = (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes);
+  let assemblyFormat = "$label `message` $message `to` $peer $place `bytes` $bytes attr-dict";
+}
+def Exec_ReceiveOp : Exec_Op<"receive"> {
+  let summary = "meets the rank of equal dp and tp on stage `peer` and copies `bytes` from there to a place here";
+  let arguments = (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes);
+  let assemblyFormat = "$label `message` $message `from` $peer $place `bytes` $bytes attr-dict";
 }
 
 def Exec_ReleaseOp : Exec_Op<"release"> {

@@ -3,6 +3,7 @@
 #ifndef XLC_SCHED_OPS_TD
 #define XLC_SCHED_OPS_TD
 
+include "xlc/Dialect/Dist/DistDialect.td"
 include "xlc/Dialect/Graph/GraphDialect.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -12,7 +13,7 @@ def Sched_Dialect : Dialect {
   let name = "sched";
   let cppNamespace = "::xlc::sched";
   let summary = "what every rank does in a step, in order: buckets and timelines of actions";
-  let dependentDialects = ["::xlc::graph::GraphDialect"];
+  let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::dist::DistDialect"];
   let useDefaultAttributePrinterParser = 1;
 }
 
@@ -44,10 +45,16 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
     | 1 | whole | whole | shard |
     | 2 | whole | shard | shard |
     | 3 | shard | shard | shard |
+
+    Sizes are those of a rank's own pieces. What tensor and pipeline parallelism add: `layouts`, per member which piece of the
+    parameter a rank owns (a `#dist.layout`, or `unit` for all of it); `partial`, the tensor-parallel group over which its
+    gradients are partial sums, to be summed once per step; `stages`, the pp indices that hold it (absent: 0), more than
+    one where tied parameters lie on several stages.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$members, DenseI64ArrayAttr:$offsets,
       DenseI64ArrayAttr:$sizes, I64Attr:$elements, I64Attr:$group,
-      Sched_ExtentAttr:$params, Sched_ExtentAttr:$grads, Sched_ExtentAttr:$states);
+      Sched_ExtentAttr:$params, Sched_ExtentAttr:$grads, Sched_ExtentAttr:$states,
+      OptionalAttr<ArrayAttr>:$layouts, OptionalAttr<Dist_GroupAttr>:$partial, OptionalAttr<DenseI64ArrayAttr>:$stages);
   let assemblyFormat = [{
     $sym_name $members `at` $offsets `sizes` $sizes `elements` $elements `group` $group
     `params` $params `grads` $grads `states` $states attr-dict
@@ -56,15 +63,14 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
 }
 
 def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, IsolatedFromAbove]> {
-  let summary = "the actions of one rank for one step, in order";
+  let summary = "the actions of one pipeline stage's ranks for one step, in order";
   let description = [{
-    All ranks that differ only in dp share it. `ranks` is dp, `shards` the ranks of one shard group
-    (dp_shard); ranks r with equal r / shards form a shard group, ranks with equal r % shards a replica group.
-    Activations are SSA values; parameters, gradients and states live in buckets.
+    All ranks of stage `stage`, which differ only in dp and tp, share it: @train, or @train_0, @train_1, ... where there
+    are several stages. Activations are SSA values; parameters, gradients and states live in buckets.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ranks, I64Attr:$shards, I64Attr:$micro_batches);
+  let arguments = (ins SymbolNameAttr:$sym_name, Dist_MeshAttr:$mesh, I64Attr:$stage, I64Attr:$micro_batches);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `ranks` $ranks `shards` $shards `micro_batches` $micro_batches attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `mesh` $mesh `stage` $stage `micro_batches` $micro_batches attr-dict-with-keyword $body";
 }
 
 //===----------------------------------------------------------------------===//
@@ -74,7 +80,7 @@ def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, 
 def Sched_LoadOp : Sched_Op<"load"> {
   let summary = "reads the rows of one micro-batch of this rank";
   let description = [{
-    Row i of micro-batch k on rank r is row (k * ranks + r) * micro + i of the step's global batch.
+    Row i of micro-batch k on dp index d is row (k * dp + d) * micro + i of the step's global batch.
   }];
   let arguments = (ins I64Attr:$micro_batch, StrArrayAttr:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$values);
@@ -98,6 +104,22 @@ def Sched_RunOp : Sched_Op<"run"> {
   }];
 }
 
+def Sched_SendOp : Sched_Op<"send"> {
+  let summary = "gives a value to the rank of equal dp and tp on stage `peer`";
+  let description = [{
+    A transfer is a rendezvous: sender and receiver meet, the bytes are copied, both go on. `message` numbers it in the one
+    global order of messages, in which every rank has its own.
+  }];
+  let arguments = (ins AnyRankedTensor:$value, I64Attr:$message, I64Attr:$peer, I64Attr:$micro_batch);
+  let assemblyFormat = "$value `message` $message `to` $peer `micro` $micro_batch attr-dict `:` type($value)";
+}
+def Sched_ReceiveOp : Sched_Op<"receive"> {
+  let summary = "takes a value from the rank of equal dp and tp on stage `peer`";
+  let arguments = (ins I64Attr:$message, I64Attr:$peer, I64Attr:$micro_batch);
+  let results = (outs AnyRankedTensor:$value);
+  let assemblyFormat = "`message` $message `from` $peer `micro` $micro_batch attr-dict `:` type($value)";
+}
+
 class Sched_BucketAction<string mnemonic, string what> : Sched_Op<mnemonic> {
   let summary = what;
   let arguments = (ins FlatSymbolRefAttr:$bucket);
@@ -109,10 +131,11 @@ def Sched_NormOp : Sched_Op<"norm"> {
   let summary = "adds the sum of squares of this rank's piece of the gradient to @sum_squares";
   let description = [{
     Counted once over all ranks: the first bucket writes, later ones add (`accumulate`). Where every rank holds the whole
-    gradient (stage 0), or hybrid sharding replicates it, each rank counts its slice only.
+    gradient (stage 0), or hybrid sharding replicates it, each rank counts its slice only. Where `copies` ranks
+    count the same elements (replicated over tp, tied between stages), each counts that fraction of them.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$bucket, BoolAttr:$accumulate);
-  let assemblyFormat = "$bucket `accumulate` $accumulate attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$bucket, I64Attr:$copies, BoolAttr:$accumulate);
+  let assemblyFormat = "$bucket `copies` $copies `accumulate` $accumulate attr-dict";
 }
 def Sched_ReduceScatterOp : Sched_Op<"reduce_scatter"> {
   let summary = "each rank of the shard group gets the sum of its slice of the gradients";
@@ -121,12 +144,18 @@ def Sched_ReduceScatterOp : Sched_Op<"reduce_scatter"> {
   let assemblyFormat = "$bucket `accumulate` $accumulate attr-dict";
 }
 def Sched_AllReduceOp : Sched_Op<"all_reduce"> {
-  let summary = "sums gradients: over the replica group after a reduce_scatter, over all ranks otherwise";
-  let arguments = (ins FlatSymbolRefAttr:$bucket, UnitAttr:$replicas);
-  let assemblyFormat = "$bucket (`replicas` $replicas^)? attr-dict";
+  let summary = "sums gradients over a group, in place";
+  let description = "The whole gradient, or the slice (`extent` shard) that a reduce_scatter has left on this rank.";
+  let arguments = (ins FlatSymbolRefAttr:$bucket, Sched_ExtentAttr:$extent, Dist_GroupAttr:$group);
+  let assemblyFormat = "$bucket $extent `over` $group attr-dict";
 }
 def Sched_AllReduceScalarsOp : Sched_Op<"all_reduce_scalars"> {
-  let summary = "sums @loss_sum, @loss_count and @sum_squares over all ranks";
+  let summary = "sums scalars (@loss_sum, @loss_count, @sum_squares) over a group";
+  let arguments = (ins StrArrayAttr:$scalars, Dist_GroupAttr:$group);
+  let assemblyFormat = "$scalars `over` $group attr-dict";
+}
+def Sched_ZeroScalarsOp : Sched_Op<"zero_scalars"> {
+  let summary = "scalars that this stage contributes nothing to become zero";
   let arguments = (ins StrArrayAttr:$scalars);
   let assemblyFormat = "$scalars attr-dict";
 }

@@ -1,0 +1,48 @@
+// Operations of the `dist` dialect: what the tensor-parallel ranks of a unit function exchange. All ranks of a group
+// run the same function; values are each rank's own. See docs/rationale/Dist.md.
+#ifndef XLC_DIST_OPS_TD
+#define XLC_DIST_OPS_TD
+
+include "xlc/Dialect/Dist/DistDialect.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Dist_Reduction : I32EnumAttr<"Reduction", "how the values of a group are combined", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>]> {
+  let cppNamespace = "::xlc::dist";
+  let genSpecializedAttr = 0;
+}
+def Dist_ReductionAttr : EnumAttr<Dist_Dialect, Dist_Reduction, "reduction">;
+
+class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, !listconcat([Pure], traits)>;
+
+def Dist_AllReduceOp : Dist_Op<"all_reduce", [SameOperandsAndResultType]> {
+  let summary = "y = sum or maximum of the group's x, in the order of their index";
+  let arguments = (ins Dist_ReductionAttr:$kind, AnyStaticShapeTensor:$x, Dist_GroupAttr:$group);
+  let results = (outs AnyStaticShapeTensor:$y);
+  let assemblyFormat = "$kind $x `over` $group attr-dict `:` type($y)";
+}
+
+class Dist_Regroup<string mnemonic> : Dist_Op<mnemonic, [AllElementTypesMatch<["x", "y"]>]> {
+  let arguments = (ins AnyStaticShapeTensor:$x, I64Attr:$dim, I64Attr:$outer, Dist_GroupAttr:$group);
+  let results = (outs AnyStaticShapeTensor:$y);
+  let assemblyFormat = "$x `dim` $dim `outer` $outer `over` $group attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+def Dist_AllGatherOp : Dist_Regroup<"all_gather"> {
+  let summary = "y = the group's blocks of dimension `dim`, put together";
+  let description = "Dimension `dim` of y is [outer, ranks, block], that of x [outer, block].";
+}
+def Dist_ReduceScatterOp : Dist_Regroup<"reduce_scatter"> {
+  let summary = "y = this rank's blocks of the sum of the group's x";
+  let description = "Dimension `dim` of x is [outer, ranks, block], that of y [outer, block].";
+}
+
+def Dist_AxisIndexOp : Dist_Op<"axis_index"> {
+  let summary = "y = this rank's index in the group";
+  let arguments = (ins Dist_GroupAttr:$group);
+  let results = (outs TensorOf<[I64]>:$y);
+  let assemblyFormat = "`over` $group attr-dict `:` type($y)";
+}
+
+#endif // XLC_DIST_OPS_TD

@@ -1,0 +1,41 @@
+// What is no mesh, no group, no layout, and collectives whose pieces do not fit.
+// RUN: xlc-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{a mesh of pp = 1, dp = 6, tp = 2 and shards = 4: all are at least 1, and shards divide dp}}
+func.func private @mesh() attributes {mesh = #dist.mesh<pp = 1, dp = 6, tp = 2, shards = 4>}
+
+// -----
+
+// expected-error @+1 {{digits are pairs of a count and a stride, each at least 1}}
+func.func private @digits() attributes {group = #dist.group<"tp", [4], []>}
+
+// -----
+
+// expected-error @+1 {{stages ascend, but 1 stands before 0}}
+func.func private @stages() attributes {group = #dist.group<"pp", [1, 1], [1, 0]>}
+
+// -----
+
+// expected-error @+1 {{dimension 2 of a tensor of rank 2}}
+func.func private @dimension() attributes {layout = #dist.layout<[4, 6] dim 2 outer 1 over <"tp", [2, 1], []>>}
+
+// -----
+
+// expected-error @+1 {{4 runs do not divide dimension 1, which is 6}}
+func.func private @runs() attributes {layout = #dist.layout<[4, 6] dim 1 outer 4 over <"tp", [2, 1], []>>}
+
+// -----
+
+func.func @pieces(%x: tensor<2x3xf32>) -> tensor<2x7xf32> {
+  // expected-error @+1 {{dimension 1: 2 ranks' pieces of 'tensor<2x3xf32>' do not make 'tensor<2x7xf32>'}}
+  %y = dist.all_gather %x dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x3xf32> -> tensor<2x7xf32>
+  return %y : tensor<2x7xf32>
+}
+
+// -----
+
+func.func @blocks(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
+  // expected-error @+1 {{2 runs do not divide dimension 1 of 'tensor<2x3xf32>'}}
+  %y = dist.reduce_scatter %x dim 1 outer 2 over <"tp", [2, 1], []> : tensor<2x6xf32> -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
