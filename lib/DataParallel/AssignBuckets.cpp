@@ -49,27 +49,38 @@ struct Bucket {
   int64_t bytes = 0;
 };
 
-/// The chunks of the calls that read a parameter or contribute to its gradient.
-DenseI64ArrayAttr findChunks(func::FuncOp function, unsigned index) {
-  std::set<int64_t> chunks;
-  for (Operation *user : function.getArgument(index).getUsers())
-    chunks.insert(getChunk(user));
-  Attribute name = function.getArgAttr(index, kParam);
-  for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-    if (function.getResultAttr(returned.getOperandNumber(), kGrad) == name && returned.get().getDefiningOp())
-      chunks.insert(getChunk(returned.get().getDefiningOp()));
-  return DenseI64ArrayAttr::get(function.getContext(), llvm::to_vector(chunks));
+/// How the calls of @micro_batch use a parameter.
+struct Usage {
+  std::set<int64_t> chunks; ///< that read it or contribute to its gradient
+  dist::GroupAttr partial;
+};
+using Usages = llvm::DenseMap<Attribute, Usage>;
+
+Usages findUsages(func::FuncOp function) {
+  Usages usages;
+  for (BlockArgument argument : function.getArguments())
+    if (Attribute name = function.getArgAttr(argument.getArgNumber(), kParam))
+      for (Operation *user : argument.getUsers())
+        usages[name].chunks.insert(getChunk(user));
+  for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
+    unsigned index = returned.getOperandNumber();
+    Attribute name = function.getResultAttr(index, kGrad);
+    if (!name || !returned.get().getDefiningOp())
+      continue;
+    usages[name].chunks.insert(getChunk(returned.get().getDefiningOp()));
+    if (auto partial = function.getResultAttrOfType<dist::GroupAttr>(index, dist::kPartial))
+      usages[name].partial = partial;
+  }
+  return usages;
 }
 
-Parameter describe(func::FuncOp function, unsigned index) {
+Parameter describe(func::FuncOp function, const Usages &usages, unsigned index) {
   auto type = cast<RankedTensorType>(function.getArgument(index).getType());
   auto group = function.getArgAttrOfType<IntegerAttr>(index, kGroup);
   auto name = function.getArgAttrOfType<StringAttr>(index, kParam);
-  dist::GroupAttr partial;
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (function.getResultAttr(i, kGrad) == name)
-      if (auto group = function.getResultAttrOfType<dist::GroupAttr>(i, dist::kPartial))
-        partial = group;
+  auto usage = usages.find(name);
+  DenseI64ArrayAttr chunks = DenseI64ArrayAttr::get(
+      function.getContext(), usage == usages.end() ? SmallVector<int64_t>{} : llvm::to_vector(usage->second.chunks));
   return {name,
           type.getNumElements(),
           getByteSize(type),
@@ -78,8 +89,8 @@ Parameter describe(func::FuncOp function, unsigned index) {
           : group                               ? group.getInt()
                                                 : 0,
           function.getArgAttrOfType<dist::LayoutAttr>(index, dist::kLayout),
-          partial,
-          findChunks(function, index)};
+          usage == usages.end() ? dist::GroupAttr() : usage->second.partial,
+          chunks};
 }
 
 /// Parameters by owner unit, in the order in which their gradients are complete; frozen ones by their last use.
@@ -95,6 +106,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     if (auto name = function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kGrad))
       contribution[returned.get()] = name;
 
+  Usages usages = findUsages(function);
   llvm::DenseMap<Attribute, Operation *> last; // parameter -> call that completes it
   for (func::CallOp call : calls)
     for (Value result : call.getResults())
@@ -107,7 +119,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     for (Value result : call.getResults())
       if (StringAttr name = contribution.lookup(result); name && last.lookup(name) == call)
         if (unsigned index = argument.lookup(name.getValue()); placed.insert(index).second)
-          owned.push_back(describe(function, index));
+          owned.push_back(describe(function, usages, index));
     if (!owned.empty())
       owners.push_back(std::move(owned));
   }
@@ -116,7 +128,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     for (Value operand : call.getOperands())
       if (auto block = dyn_cast<BlockArgument>(operand))
         if (function.getArgAttr(block.getArgNumber(), kParam) && placed.insert(block.getArgNumber()).second)
-          owned.push_back(describe(function, block.getArgNumber()));
+          owned.push_back(describe(function, usages, block.getArgNumber()));
     if (!owned.empty())
       owners.push_back(std::move(owned));
   }
@@ -217,10 +229,11 @@ private:
     stages.erase(llvm::unique(stages), stages.end());
     bool canReduceOften = !reducePerStep && stages.size() == users.size();
     auto from = [&](int64_t first, bool also = true) { return level >= first && also ? Extent::shard : Extent::whole; };
-    sched::BucketOp::create(builder, getOperation().getLoc(), "bucket_" + std::to_string(index),
-                            builder.getArrayAttr(members), offsets, sizes, llvm::alignTo(end, kAlignment * shards),
-                            bucket.group, from(3, !bucket.isResident), from(2, !reducePerStep), from(1), ArrayAttr(),
-                            dist::GroupAttr(), DenseI64ArrayAttr());
+    sched::BucketOp::create(
+        builder, getOperation().getLoc(), "bucket_" + std::to_string(index), builder.getArrayAttr(members), offsets,
+        sizes, llvm::alignTo(end, kAlignment * shards), group, from(3, !isResident), from(2, canReduceOften), from(1),
+        layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
+        getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr());
   }
 };
 

@@ -32,7 +32,7 @@ struct Completion {
 class TimelineBuilder {
 public:
   TimelineBuilder(const Step &step, TimelineOp timeline)
-      : step(step), stage(timeline.getStage()), loc(step.function.getLoc()),
+      : step(step), stage(timeline.getStage()), loc(timeline.getLoc()),
         actions(OpBuilder::atBlockEnd(&timeline.getBody().front())), values(step.microBatches) {
     for (BucketOp bucket : step.buckets)
       if (isOnStage(bucket, stage))
@@ -281,9 +281,8 @@ void TimelineBuilder::insertScalars(ArrayRef<BucketOp> trained) {
 /// How many ranks count the same elements: replicas over tp, times tied copies.
 int64_t countCopies(const Step &step, BucketOp bucket) {
   int64_t parts = 1;
-  if (std::optional<ArrayAttr> layouts = bucket.getLayouts())
-    if (auto layout = dyn_cast<dist::LayoutAttr>((*layouts)[0]))
-      parts = layout.getGroup().size();
+  if (dist::LayoutAttr layout = getLayout(bucket, 0))
+    parts = layout.getGroup().size();
   std::optional<ArrayRef<int64_t>> stages = bucket.getStages();
   return step.mesh.getTp() / parts * std::max<int64_t>(1, stages ? stages->size() : 1);
 }
@@ -303,10 +302,5 @@ void TimelineBuilder::insertUpdate() {
 }
 
 } // namespace
-
-bool xlc::isOnStage(BucketOp bucket, int64_t stage) {
-  std::optional<ArrayRef<int64_t>> stages = bucket.getStages();
-  return stages ? llvm::is_contained(*stages, stage) : stage == 0;
-}
 
 void xlc::buildTimeline(const Step &step, TimelineOp timeline) { TimelineBuilder(step, timeline).build(); }

@@ -25,9 +25,6 @@ struct Step {
   int64_t rankOf(int64_t chunk) const { return schedule->rankOf(shape, chunk); }
 };
 
-/// Whether a bucket lies on a stage.
-bool isOnStage(sched::BucketOp bucket, int64_t stage);
-
 /// Appends the actions of `stage` to the timeline's body.
 void buildTimeline(const Step &step, sched::TimelineOp timeline);
 

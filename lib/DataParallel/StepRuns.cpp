@@ -130,9 +130,10 @@ std::vector<Transfer> xlc::orderTransfers(ArrayRef<Hop> hops, const PipelineOrde
     for (auto [n, slot] : llvm::enumerate(slots))
       if (auto it = leaving.find({slot.kind, slot.chunk}); it != leaving.end())
         for (size_t i : it->second)
-          transfers.push_back({hops[i], slot.microBatch, times.end[rank][n], 0});
-  llvm::stable_sort(transfers, [](const Transfer &a, const Transfer &b) {
-    return std::tuple(a.time, a.hop.from, a.microBatch) < std::tuple(b.time, b.hop.from, b.microBatch);
+          transfers.push_back({hops[i], slot.microBatch, times.end[rank][n], int64_t(i)});
+  llvm::sort(transfers, [](const Transfer &a, const Transfer &b) { // the number is that of the hop as yet
+    return std::tuple(a.time, a.hop.from, a.microBatch, a.number) <
+           std::tuple(b.time, b.hop.from, b.microBatch, b.number);
   });
   for (auto [number, transfer] : llvm::enumerate(transfers))
     transfer.number = number;

@@ -5,8 +5,13 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Spec/Spec.h"
 
 namespace xlc {
+/// Finds the spec's pipeline.cuts in @forward and writes them into the module; a unit with a cut inside becomes two.
+/// Complains of cuts, schedules and numbers of stages that the model does not allow.
+llvm::LogicalResult placeCuts(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "xlc/Stage/Passes.h.inc"
