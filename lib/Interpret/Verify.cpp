@@ -125,7 +125,7 @@ template <class E>
 std::unique_ptr<Runner<E>> makeParallel(const Model &model, Parallel &parallel, const Source<E> &source,
                                         const Options &options) {
   if (!parallel.programs.empty())
-    return makeProgram<E>(parallel.programs[0], model, source, options);
+    return makeProgram<E>(parallel.programs, model, source, options);
   if (!parallel.timelines.empty())
     return makeTimeline<E>(parallel.timelines, model, source, options);
   return makeUnpartitioned<E>(*parallel.staged, source, {parallel.ranks, parallel.microBatches}, options);
