@@ -11,6 +11,7 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Memory/Memory.h"
+#include "xlc/Schedule/Pipeline.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
@@ -45,7 +46,8 @@ LogicalResult import(Compilation &compilation) {
 }
 
 LogicalResult differentiate(Compilation &compilation) {
-  if (failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.errors)))
+  if (failed(placeCuts(*compilation.module, compilation.spec, compilation.errors)) ||
+      failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.errors)))
     return failure();
   LogicalResult result = runPasses(compilation, [](OpPassManager &manager) {
     manager.addPass(createDifferentiatePass());
@@ -61,7 +63,7 @@ LogicalResult differentiate(Compilation &compilation) {
 /// What the phases from here on do not do yet is refused in a sentence.
 LogicalResult refuseUnfinished(Compilation &compilation) {
   const Spec &spec = compilation.spec;
-  for (auto [key, value] : {std::pair{"pp", spec.pp}, std::pair{"tp", spec.tp}})
+  for (auto [key, value] : {std::pair{"tp", spec.tp}})
     if (value > 1) {
       SpecLocation at = spec.where(key);
       compilation.errors << spec.path << ":" << at.line << ":" << at.column << ": error: " << key << " = " << value
@@ -71,13 +73,26 @@ LogicalResult refuseUnfinished(Compilation &compilation) {
   return success();
 }
 
+/// The schedule; one stage has nothing to schedule, and is what 1f1b makes of it.
+const PipelineSchedule &scheduleOf(const Spec &spec) {
+  return *findPipelineSchedule(spec.pp > 1 ? StringRef(spec.pipeline.schedule) : "1f1b");
+}
+
 LogicalResult stage(Compilation &compilation) {
   if (failed(refuseUnfinished(compilation)))
     return failure();
-  return runPasses(compilation, [](OpPassManager &manager) {
+  const Spec &spec = compilation.spec;
+  const PipelineSchedule &schedule = scheduleOf(spec);
+  AssignStagesPassOptions stages;
+  stages.ranks = spec.pp;
+  stages.chunks = spec.chunksPerRank();
+  stages.schedule = schedule.name.str();
+  stages.microBatches = spec.microBatches();
+  return runPasses(compilation, [&](OpPassManager &manager) {
+    manager.addPass(createAssignStagesPass(stages));
     manager.addPass(createRematerializeCheapOpsPass());
     manager.addPass(createCSEPass());
-    manager.addPass(createOutlineUnitsPass());
+    manager.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
     manager.addPass(createVerifyStagedPass());
   });
 }
@@ -92,6 +107,9 @@ LogicalResult dataParallel(Compilation &compilation) {
   buckets.reducePerStep = spec.zero.reduce == ZeroSpec::Reduce::Step;
   InsertActionsPassOptions actions;
   actions.ranks = spec.dp;
+  actions.pp = spec.pp;
+  actions.tp = spec.tp;
+  actions.schedule = scheduleOf(spec).name.str();
   actions.shards = spec.dpShardOrAll();
   actions.microBatches = spec.microBatches();
   actions.keepAfterForward = !spec.zero.reshardAfterForward.value_or(true);
@@ -114,6 +132,12 @@ LogicalResult schedule(Compilation &compilation) {
 }
 
 LogicalResult memory(Compilation &compilation) {
+  if (const Spec &spec = compilation.spec; spec.pp > 1) {
+    SpecLocation at = spec.where("pp");
+    compilation.errors << spec.path << ":" << at.line << ":" << at.column << ": error: pp = " << spec.pp
+                       << " is planned up to phase Schedule yet, memory only for 1\n";
+    return failure();
+  }
   LowerToExecPassOptions exec;
   exec.threads = compilation.spec.threadsPerRankOrDefault();
   return runPasses(compilation, [&](OpPassManager &manager) {
@@ -133,10 +157,12 @@ constexpr Phase phases[] = {
      "every op is of the graph dialect and has static shapes, a source name and a unit", import},
     {"Differentiate", "graph", "graph", "backward by one rule per op, and the optimizer's update",
      "every trainable parameter has a gradient; every op has a role", differentiate},
-    {"Stage", "graph", "graph", "unit functions with explicit boundaries and residuals",
+    {"Stage", "graph", "graph",
+     "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", stage},
     {"DataParallel", "graph", "sched",
-     "buckets; where parameters, gradients and states live; which actions gather, release and reduce",
+     "buckets; where parameters, gradients and states live; which actions gather, release and reduce; the order of the "
+     "pipeline's slots and messages",
      "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp",
      dataParallel},
     {"Schedule", "sched", "sched", "how far ahead of their use gathers start",
