@@ -132,12 +132,6 @@ LogicalResult schedule(Compilation &compilation) {
 }
 
 LogicalResult memory(Compilation &compilation) {
-  if (const Spec &spec = compilation.spec; spec.pp > 1) {
-    SpecLocation at = spec.where("pp");
-    compilation.errors << spec.path << ":" << at.line << ":" << at.column << ": error: pp = " << spec.pp
-                       << " is planned up to phase Schedule yet, memory only for 1\n";
-    return failure();
-  }
   LowerToExecPassOptions exec;
   exec.threads = compilation.spec.threadsPerRankOrDefault();
   return runPasses(compilation, [&](OpPassManager &manager) {
