@@ -1,0 +1,451 @@
+// The gate of Shard: tells from one rank's program alone what every value is on the ranks, and refuses what sums or mixes
+// what it must not.
+//
+// A value is the same on all ranks, a piece of a tensor, terms of a sum (partial), a rank's own maximum, or an index
+// that differs by rank. Partial values may be added to partial values and go through linear ops; anything else is the
+// bug that other systems shipped: a norm's gradient never reduced, a bias added on every rank, a residual counted twice.
+// Where a piece is cut is known by how many elements stand above the cut in the flat local tensor: reshapes keep it.
+#include "FactorRules.h"
+#include "xlc/Shard/Shard.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_VERIFYSHARDEDPASS
+#include "xlc/Shard/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::shard;
+using namespace xlc::graph;
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+struct State {
+  enum class Kind {
+    Same,  ///< on all ranks, but for what `parts` says
+    Max,   ///< each rank has the largest of its own pieces
+    Index, ///< depends on the rank's index in `group`
+    Found, ///< looked up by such indices in a rank's own rows: right where a mask says so
+  } kind = Kind::Same;
+  int64_t parts = 1, above = 0; ///< a piece: one of `parts`, cut below `above` elements
+  bool isPartial = false;       ///< the ranks of one piece hold terms of a sum
+  uint64_t uniform = 0;         ///< dimensions along which all elements are equal
+  dist::GroupAttr group;
+
+  bool isWhole() const { return kind == Kind::Same && parts == 1 && !isPartial; }
+  bool isPiece() const { return kind == Kind::Same && parts > 1; }
+};
+
+int64_t aboveOf(ArrayRef<int64_t> shape, const Layout &layout) {
+  int64_t above = layout.outer;
+  for (int64_t size : shape.take_front(layout.dim))
+    above *= size;
+  return above;
+}
+
+/// The ways in which a dimension of a local shape can hold the cut.
+SmallVector<Layout> layoutsOf(ArrayRef<int64_t> shape, const State &state) {
+  SmallVector<Layout> layouts;
+  int64_t begin = 1;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (state.above % begin == 0 && size % (state.above / begin) == 0)
+      layouts.push_back({int64_t(dim), state.above / begin, state.parts, false});
+    begin *= size;
+  }
+  return layouts;
+}
+
+constexpr uint64_t kAllDimensions = ~uint64_t(0);
+
+class Checker {
+public:
+  explicit Checker(int64_t tp) : tp(tp) {}
+
+  LogicalResult check(func::FuncOp function) {
+    for (BlockArgument argument : function.getArguments()) {
+      State state;
+      if (auto layout = function.getArgAttrOfType<dist::LayoutAttr>(argument.getArgNumber(), dist::kLayout))
+        state = pieceOf(shapeOf(argument), layout);
+      states[argument] = state;
+    }
+    if (failed(run(function.front())))
+      return failure();
+    return checkReturned(function);
+  }
+
+private:
+  static State pieceOf(ArrayRef<int64_t> local, dist::LayoutAttr layout) {
+    State state;
+    state.parts = layout.getGroup().size();
+    state.above = aboveOf(local, {layout.getDim(), layout.getOuter(), state.parts, false});
+    return state;
+  }
+
+  LogicalResult run(Block &block) {
+    for (Operation &op : block.without_terminator()) {
+      SmallVector<State> results(op.getNumResults());
+      if (failed(infer(&op, results)))
+        return failure();
+      for (auto [result, state] : llvm::zip(op.getResults(), results))
+        states[result] = state;
+    }
+    return success();
+  }
+
+  const State &of(Value value) { return states[value]; }
+
+  LogicalResult infer(Operation *op, SmallVectorImpl<State> &results) {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<func::CallOp>([&](auto call) { return enter(call, results); })
+        .Case<dist::AxisIndexOp>([&](auto index) {
+          results[0].kind = State::Kind::Index;
+          results[0].group = index.getGroup();
+          return success();
+        })
+        .Case<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp, ReshapeOp, BroadcastOp, ConstantOp, GatherOp,
+              ScatterAddOp, AttentionOp, AttentionBackwardOp>([&](auto known) { return inferOp(known, results); })
+        .Default([&](Operation *other) { return inferByFactors(other, results); });
+  }
+
+  /// A unit function, on what it is called with.
+  LogicalResult enter(func::CallOp call, SmallVectorImpl<State> &results) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    for (auto [argument, operand] : llvm::zip(callee.getArguments(), call.getOperands()))
+      states[argument] = State(of(operand));
+    if (failed(run(callee.front())))
+      return failure();
+    for (auto [result, returned] : llvm::zip(results, callee.front().getTerminator()->getOperands()))
+      result = of(returned);
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Collectives
+  //===--------------------------------------------------------------------===//
+
+  /// Whether the group is that of the `parts` pieces, of which the ranks hold `within` together.
+  bool isPartsGroup(dist::GroupAttr group, int64_t parts, int64_t within = 1) {
+    return group == dist::GroupAttr::tensorParallel(group.getContext(), parts / within, tp / parts);
+  }
+
+  LogicalResult inferOp(dist::AllReduceOp op, SmallVectorImpl<State> &results) {
+    State state = of(op.getX());
+    if (op.getKind() == dist::Reduction::max && state.kind == State::Kind::Max)
+      return success();
+    if (op.getKind() == dist::Reduction::max || !state.isPartial)
+      return op.emitOpError("gate of Shard: is given what is not partial: every rank would count it again");
+    if (op.getGroup() != dist::GroupAttr::tensorParallel(op.getContext(), tp / state.parts))
+      return op.emitOpError() << "gate of Shard: sums over " << op.getGroup() << ", which are not the ranks that hold "
+                              << "terms of one sum";
+    state.isPartial = false;
+    results[0] = state;
+    return success();
+  }
+
+  LogicalResult inferOp(dist::AllGatherOp op, SmallVectorImpl<State> &results) {
+    State state = of(op.getX());
+    Layout layout{int64_t(op.getDim()), int64_t(op.getOuter()), state.parts, false};
+    if (!state.isPiece() || state.isPartial || state.above != aboveOf(shapeOf(op.getX()), layout) ||
+        state.parts % op.getGroup().size() != 0 ||
+        !isPartsGroup(op.getGroup(), state.parts, state.parts / op.getGroup().size()))
+      return op.emitOpError("gate of Shard: gathers what is not cut into pieces this way");
+    state.parts /= op.getGroup().size();
+    results[0] = state.parts == 1 ? State() : state;
+    return success();
+  }
+
+  LogicalResult inferOp(dist::ReduceScatterOp op, SmallVectorImpl<State> &results) {
+    State state = of(op.getX());
+    int64_t parts = state.parts * op.getGroup().size();
+    if (!state.isPartial || parts != tp || !isPartsGroup(op.getGroup(), parts, state.parts))
+      return op.emitOpError("gate of Shard: reduces what is not partial over these ranks");
+    results[0].parts = parts;
+    results[0].above = aboveOf(shapeOf(op.getY()), {int64_t(op.getDim()), int64_t(op.getOuter()), parts, false});
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Ops with a rule of their own
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult inferOp(ConstantOp op, SmallVectorImpl<State> &results) {
+    results[0].uniform = op.getValue().isSplat() ? kAllDimensions : 0;
+    return success();
+  }
+
+  LogicalResult inferOp(ReshapeOp op, SmallVectorImpl<State> &results) {
+    results[0] = of(op.getX());
+    results[0].uniform = results[0].uniform == kAllDimensions ? kAllDimensions : 0;
+    return success();
+  }
+
+  /// What is repeated is equal along the new dimensions, on whatever piece of them.
+  LogicalResult inferOp(BroadcastOp op, SmallVectorImpl<State> &results) {
+    State state = of(op.getX());
+    ArrayRef<int64_t> x = shapeOf(op.getX()), y = shapeOf(op.getY());
+    if (state.isPiece()) {
+      bool isPartial = state.isPartial;
+      if (failed(inferByFactors(op, results)))
+        return failure();
+      results[0].isPartial = isPartial;
+      return success();
+    }
+    uint64_t uniform = 0;
+    for (size_t dim = 0; dim < y.size(); ++dim) {
+      int64_t own = int64_t(dim) - int64_t(y.size() - x.size());
+      bool isRepeated = own < 0 || x[own] != y[dim] || x[own] == 1;
+      uniform |= uint64_t(isRepeated || state.uniform >> own & 1) << dim;
+    }
+    state.uniform = state.uniform == kAllDimensions ? kAllDimensions : uniform;
+    results[0] = state;
+    return success();
+  }
+
+  /// Indices that differ by rank take a rank's piece of what all have, or find their rows among a rank's own.
+  LogicalResult inferOp(GatherOp op, SmallVectorImpl<State> &results) {
+    State table = of(op.getTable()), indices = of(op.getIndices());
+    if (indices.kind != State::Kind::Index)
+      return inferByFactors(op, results);
+    Layout rows{int64_t(op.getDimension()), 1, table.parts, false};
+    bool isSplitHere = table.isPiece() && llvm::is_contained(layoutsOf(shapeOf(op.getTable()), table), rows);
+    bool isFlat = table.isPiece() && op.getDimension() == 0 && shapeOf(op.getTable()).size() == 1;
+    if ((isSplitHere || isFlat) && !table.isPartial && isPartsGroup(indices.group, table.parts)) {
+      results[0].kind = State::Kind::Found;
+      results[0].group = indices.group;
+      return success();
+    }
+    int64_t parts = table.parts * indices.group.size();
+    if (table.kind != State::Kind::Same || table.isPartial || !isPartsGroup(indices.group, parts, table.parts))
+      return op.emitOpError("gate of Shard: takes other ranks' places of what this rank has");
+    results[0].parts = parts;
+    results[0].above = aboveOf(shapeOf(op.getY()), {int64_t(op.getDimension()), 1, parts, false});
+    return success();
+  }
+
+  LogicalResult inferOp(ScatterAddOp op, SmallVectorImpl<State> &results) {
+    State indices = of(op.getIndices()), updates = of(op.getUpdates());
+    if (indices.kind != State::Kind::Index)
+      return inferByFactors(op, results);
+    if (updates.kind != State::Kind::Index)
+      return op.emitOpError("gate of Shard: adds rows that this rank does not own");
+    results[0].parts = indices.group.size();
+    results[0].above = aboveOf(shapeOf(op.getY()), {int64_t(op.getDimension()), 1, results[0].parts, false});
+    return success();
+  }
+
+  template <typename OpT> LogicalResult inferOp(OpT op, SmallVectorImpl<State> &results)
+    requires std::is_same_v<OpT, AttentionOp> || std::is_same_v<OpT, AttentionBackwardOp>
+  {
+    constexpr bool isBackward = std::is_same_v<OpT, AttentionBackwardOp>;
+    State q = of(op.getQ()), k = of(op.getK());
+    bool isFine = true;
+    auto expect = [&](Value value, int64_t dim, int64_t parts) {
+      const State &state = of(value);
+      bool isSplit = state.isPiece() && state.parts == parts && state.above == aboveOf(shapeOf(value), {dim, 1, parts, false});
+      isFine &= !state.isPartial && (parts == 1 ? state.isWhole() : isSplit);
+    };
+    expect(op.getQ(), 2, q.parts);
+    expect(op.getK(), 2, k.parts);
+    expect(op.getV(), 2, k.parts);
+    if (Value bias = op.getBias(); bias && !of(bias).isWhole())
+      expect(bias, 1, q.parts);
+    if constexpr (isBackward) {
+      expect(op.getOut(), 2, q.parts);
+      expect(op.getLse(), 1, q.parts);
+      expect(op.getDout(), 2, q.parts);
+    }
+    if (!isFine || q.parts % k.parts != 0)
+      return op.emitOpError("gate of Shard: has other heads of one operand than of another");
+    for (auto [result, state] : llvm::zip(op->getResults(), results)) {
+      bool isLse = !isBackward && result.getResultNumber() == 1, isKey = isBackward && result.getResultNumber() > 0;
+      state.parts = isKey ? k.parts : q.parts;
+      if (state.parts > 1)
+        state.above = aboveOf(shapeOf(result), {isLse ? 1 : 2, 1, state.parts, false});
+      state.isPartial = isKey && k.parts < q.parts;
+    }
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // All others, by the factor table
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult inferByFactors(Operation *op, SmallVectorImpl<State> &results) {
+    if (auto select = dyn_cast<SelectOp>(op); select && of(select.getA()).kind == State::Kind::Found)
+      return inferMask(select, results);
+    bool isIndexed = false, hasPieces = false;
+    for (Value operand : op->getOperands()) {
+      State::Kind kind = of(operand).kind;
+      isIndexed |= kind == State::Kind::Index;
+      hasPieces |= of(operand).isPiece();
+      if (kind == State::Kind::Max || kind == State::Kind::Found)
+        return op->emitOpError("gate of Shard: uses a rank's own result as if all ranks had it");
+    }
+    if (hasPieces)
+      return inferPieces(op, results);
+    if (isIndexed)
+      return inferIndex(op, results);
+    std::optional<bool> isPartial = isLinear(op);
+    if (!isPartial)
+      return refusePartial(op);
+    for (State &state : results) {
+      state.isPartial = *isPartial;
+      state.uniform = op->getNumOperands() && isElementwise(op) ? commonUniform(op) : 0;
+    }
+    return success();
+  }
+
+  uint64_t commonUniform(Operation *op) {
+    uint64_t uniform = kAllDimensions;
+    for (Value operand : op->getOperands())
+      uniform &= of(operand).uniform;
+    return uniform;
+  }
+
+  LogicalResult inferMask(SelectOp select, SmallVectorImpl<State> &results) {
+    if (of(select.getCondition()).kind != State::Kind::Index || of(select.getB()).uniform != kAllDimensions)
+      return select.emitOpError("gate of Shard: what a rank looked up among its rows is not masked by whether it has them");
+    results[0].isPartial = true;
+    return success();
+  }
+
+  LogicalResult inferIndex(Operation *op, SmallVectorImpl<State> &results) {
+    for (Value operand : op->getOperands()) {
+      if (of(operand).isPartial)
+        return refusePartial(op);
+      if (of(operand).kind == State::Kind::Index)
+        for (State &state : results)
+          state.kind = State::Kind::Index, state.group = of(operand).group;
+    }
+    return success();
+  }
+
+  /// Some operand is a piece: each way to read it is tried against the other operands.
+  LogicalResult inferPieces(Operation *op, SmallVectorImpl<State> &results) {
+    std::optional<bool> isPartial = isLinear(op);
+    if (!isPartial)
+      return refusePartial(op);
+    for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+      if (!of(operand).isPiece())
+        continue;
+      for (const Layout &layout : layoutsOf(shapeOf(operand), of(operand)))
+        if (auto found = spread(op, {unsigned(number), layout, tp}); found && agrees(op, *found))
+          return conclude(op, *found, *isPartial, results);
+      if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == Reduction::max && !*isPartial) {
+        results[0].kind = State::Kind::Max;
+        return success();
+      }
+      break;
+    }
+    return op->emitOpError("gate of Shard: is given pieces that do not belong together");
+  }
+
+  bool agrees(Operation *op, const Spread &found) {
+    for (auto [operand, layout] : llvm::zip(op->getOperands(), found.operands)) {
+      const State &state = of(operand);
+      if (state.kind == State::Kind::Index)
+        continue; // places of a rank's own piece
+      bool isUniform = layout.isSplit() && state.isWhole() && (state.uniform >> layout.dim & 1);
+      bool isSame = layout.isSplit() ? state.parts == layout.parts && state.above == aboveOf(shapeOf(operand), layout)
+                                     : state.parts == 1;
+      if (!isUniform && !isSame)
+        return false;
+    }
+    return true;
+  }
+
+  LogicalResult conclude(Operation *op, const Spread &found, bool isPartial, SmallVectorImpl<State> &results) {
+    if (found.isSum) {
+      for (const Layout &layout : found.operands)
+        if (layout.isSplit() && layout.parts != tp && !isPartial)
+          return op->emitOpError() << "gate of Shard: sums over " << layout.parts << " pieces that " << tp
+                                   << " ranks hold";
+      for (State &state : results)
+        state.isPartial = true;
+      return success();
+    }
+    for (auto [result, layout, state] : llvm::zip(op->getResults(), found.results, results)) {
+      state.isPartial = isPartial;
+      state.parts = layout.parts;
+      state.above = layout.isSplit() ? aboveOf(shapeOf(result), layout) : 0;
+    }
+    return success();
+  }
+
+  /// Whether results are partial; none where the op is not linear in the operands that are.
+  std::optional<bool> isLinear(Operation *op) {
+    uint32_t partial = 0;
+    for (auto [number, operand] : llvm::enumerate(op->getOperands()))
+      partial |= uint32_t(of(operand).isPartial) << number;
+    if (!partial)
+      return false;
+    for (uint32_t set : getLinearSets(op))
+      if (partial == set)
+        return true;
+    return std::nullopt;
+  }
+
+  LogicalResult refusePartial(Operation *op) {
+    return op->emitOpError("gate of Shard: uses a partial sum as if it were whole");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What is returned
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult checkReturned(func::FuncOp function) {
+    llvm::StringMap<bool> isPartial;
+    for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
+      unsigned number = returned.getOperandNumber();
+      State state = of(returned.get()), wanted;
+      auto name = function.getResultAttrOfType<StringAttr>(number, kGrad);
+      for (BlockArgument argument : function.getArguments())
+        if (name && function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kParam) == name)
+          wanted = of(argument);
+      auto declared = function.getResultAttrOfType<dist::GroupAttr>(number, dist::kPartial);
+      std::string what = name ? "the gradient of '" + name.str() + "'" : "result " + std::to_string(number);
+      if (state.kind != State::Kind::Same)
+        return function.emitError() << "gate of Shard: " << what << " is a rank's own";
+      if (state.isPartial != bool(declared) ||
+          (declared && declared != dist::GroupAttr::tensorParallel(function.getContext(), tp / state.parts)))
+        return function.emitError() << "gate of Shard: " << what << (state.isPartial ? " is" : " is not")
+                                    << " a partial sum, and " << (declared ? "is" : "is not") << " declared as one";
+      if (state.parts != wanted.parts || (state.parts > 1 && state.above != wanted.above))
+        return function.emitError() << "gate of Shard: " << what << " is not cut as its parameter is";
+      if (name && isPartial.try_emplace(name, state.isPartial).first->second != state.isPartial)
+        return function.emitError() << "gate of Shard: of the contributions to " << what
+                                    << " some are partial sums and some are not";
+    }
+    return success();
+  }
+
+  int64_t tp;
+  DenseMap<Value, State> states;
+};
+
+/// The ranks of the tensor-parallel groups that the module speaks of; 1 where there are none.
+int64_t findTensorParallel(ModuleOp module) {
+  int64_t tp = 1;
+  auto see = [&](dist::GroupAttr group) {
+    if (group.getAxis() == "tp" && group.getDigits().size() == 2)
+      tp = std::max(tp, group.getDigits()[0] * group.getDigits()[1]);
+  };
+  AttrTypeWalker walker;
+  walker.addWalk([&](dist::GroupAttr group) { see(group); });
+  module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  return tp;
+}
+
+struct VerifyShardedPass : xlc::impl::VerifyShardedPassBase<VerifyShardedPass> {
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    int64_t tp = findTensorParallel(getOperation());
+    if (function && tp > 1 && failed(Checker(tp).check(function)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
