@@ -58,7 +58,22 @@ LogicalResult differentiate(Compilation &compilation) {
   return result;
 }
 
+/// What the phases from here on do not do yet is refused in a sentence.
+LogicalResult refuseUnfinished(Compilation &compilation) {
+  const Spec &spec = compilation.spec;
+  for (auto [key, value] : {std::pair{"pp", spec.pp}, std::pair{"tp", spec.tp}})
+    if (value > 1) {
+      SpecLocation at = spec.where(key);
+      compilation.errors << spec.path << ":" << at.line << ":" << at.column << ": error: " << key << " = " << value
+                         << " is not compiled yet, only 1\n";
+      return failure();
+    }
+  return success();
+}
+
 LogicalResult stage(Compilation &compilation) {
+  if (failed(refuseUnfinished(compilation)))
+    return failure();
   return runPasses(compilation, [](OpPassManager &manager) {
     manager.addPass(createRematerializeCheapOpsPass());
     manager.addPass(createCSEPass());

@@ -72,6 +72,36 @@ void checkShardStage(Spec &spec, Complaints &complaints) {
   complaints.note({}, "zero_stage 1, 2 and 3 shard; without dp_shard every rank keeps everything");
 }
 
+void checkSequenceParallel(Spec &spec, Complaints &complaints) {
+  if (spec.tp > 1 || !spec.sequenceParallel.value_or(false))
+    return;
+  complaints.error(spec.where("sequence_parallel"), "sequence_parallel = true splits over tp, which is 1");
+  noteIfGiven(spec, "tp", "tp is given here", complaints);
+  complaints.note({}, "tp of 2 or more, or no sequence_parallel, would do");
+}
+
+void checkStages(Spec &spec, Complaints &complaints) {
+  constexpr StringLiteral keys[] = {"pipeline.chunks", "pipeline.cuts"};
+  for (StringRef key : keys) {
+    if (spec.pp > 1 || !isGiven(spec, key) || (key == "pipeline.chunks" && spec.pipeline.chunks == 1))
+      continue;
+    complaints.error(spec.where(key), key + " cuts a pipeline, and pp is 1");
+    noteIfGiven(spec, "pp", "pp is given here", complaints);
+    complaints.note({}, "pp of 2 or more would do");
+  }
+}
+
+void checkPins(Spec &spec, Complaints &complaints) {
+  for (const LayoutPin &pin : spec.layout) {
+    if (is_contained(pin.dimensions, -1))
+      complaints.error(pin.location,
+                       "layout of '" + pin.pattern + "' names what is no dimension; {0: tp} splits the first");
+    if (pin.dimensions.size() > 1)
+      complaints.error(pin.location, "layout of '" + pin.pattern + "' splits " + Twine(pin.dimensions.size()) +
+                                         " dimensions over tp, which can split one");
+  }
+}
+
 void checkReduce(Spec &spec, Complaints &complaints) {
   if (!isGiven(spec, "zero.reduce") || spec.zero.reduce == ZeroSpec::Reduce::Step || spec.zeroStage >= 2)
     return;
@@ -178,6 +208,9 @@ void crossCheck(Checked &checked, Complaints &complaints) {
       {{"batch", "dp"}, checkMicroBatches},
       {{"dp", "dp_shard"}, checkShardGroups},
       {{"zero_stage", "dp_shard"}, checkShardStage},
+      {{"tp", "sequence_parallel"}, checkSequenceParallel},
+      {{"pp", "pipeline"}, checkStages},
+      {{"layout"}, checkPins},
       {{"zero_stage", "zero.reduce"}, checkReduce},
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},

@@ -16,6 +16,7 @@ constexpr Range notNegative = {.low = 0};
 constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
 constexpr Range ranks = {.low = 1, .high = 65536};
 constexpr Range counts = {.low = 1, .high = 2147483647};
+constexpr Range chunks = {.low = 1, .high = 64};
 constexpr Range threads = {.low = 1, .high = 4096};
 constexpr Range memory = {.low = 1};
 
@@ -39,6 +40,15 @@ void addGroup(Spec &spec, const Value &value) {
   group(spec).location = value.location;
 }
 
+void addPin(Spec &spec, const Value &value) { spec.layout.push_back({value.name, {}, value.location}); }
+
+/// What is no number is -1, and a complaint of the cross-checks.
+void addPinnedDimension(Spec &spec, const Value &value) {
+  int64_t dimension = -1;
+  bool isNumber = !StringRef(value.name).getAsInteger(10, dimension);
+  spec.layout.back().dimensions.push_back(isNumber ? dimension : -1);
+}
+
 // clang-format off
 constexpr Key table[] = {
   {"dp", Kind::Integer, ranks, "", "1", "Data-parallel ranks.",
@@ -49,9 +59,25 @@ constexpr Key table[] = {
   {"dp_shard", Kind::Integer, ranks, "", "dp",
    "Ranks per ZeRO group; when smaller than `dp`, state is sharded within a group and replicated across groups.",
    [](Spec &s, const Value &v) { s.dpShard = v.integer; }},
-  {"pp", Kind::Unsupported, any, "", "", "Pipeline stages.", nullptr},
-  {"tp", Kind::Unsupported, any, "", "", "Tensor-parallel ranks.", nullptr},
-  {"sequence_parallel", Kind::Unsupported, any, "", "", "Activations between tensor-parallel blocks split over tp.", nullptr},
+  {"pp", Kind::Integer, ranks, "", "1", "Pipeline stages: each holds some of the layers and sees every micro-batch. There are dp × pp × tp ranks.",
+   [](Spec &s, const Value &v) { s.pp = v.integer; }},
+  {"tp", Kind::Integer, ranks, "", "1", "Tensor-parallel ranks: each holds a part of every matrix.",
+   [](Spec &s, const Value &v) { s.tp = v.integer; }},
+  {"sequence_parallel", Kind::Boolean, any, "", "true where tp > 1 divides the sequence", "Activations between tensor-parallel blocks are split over tp, along the sequence.",
+   [](Spec &s, const Value &v) { s.sequenceParallel = v.boolean; }},
+
+  {"pipeline", Kind::Section, any, "", "", "How the layers are cut into stages, and in which order stages see micro-batches.", nullptr},
+  {"pipeline.schedule", Kind::Choice, any, "gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v", "1f1b",
+   "The order of forwards and backwards on each stage.",
+   [](Spec &s, const Value &v) { s.pipeline.schedule = v.text; }},
+  {"pipeline.chunks", Kind::Integer, chunks, "", "1, or 2 with zb-v", "Stages per pp rank.",
+   [](Spec &s, const Value &v) { s.pipeline.chunks = v.integer; }},
+  {"pipeline.cuts", Kind::NameList, any, "", "balanced", "Tensors or nodes after which a stage ends, in order: pp × chunks - 1 of them.",
+   [](Spec &s, const Value &v) { s.pipeline.cuts = v.texts; }},
+
+  {"layout", Kind::Names, any, "", "", "Patterns over parameter names whose split over tp is given rather than searched; later ones win.", nullptr},
+  {"layout.*", Kind::Names, any, "", "none", "The dimensions of these parameters that are split.", addPin},
+  {"layout.*.*", Kind::Choice, any, "tp", "none", "Splits the dimension of this number, counted from 0.", addPinnedDimension},
 
   {"batch", Kind::Section, any, "", "", "Samples per step.", nullptr},
   {"batch.global", Kind::Integer, counts, "", "micro × dp",
@@ -155,14 +181,12 @@ constexpr Key table[] = {
   {"data.seed", Kind::Unsupported, any, "", "", "Seed of that order.", nullptr},
 
   {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
-  {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / dp, at least 1", "cpu: threads of one rank; part of the plan, since the workspaces of libraries depend on it.",
+  {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since the workspaces of libraries depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},
 
-  {"pipeline", Kind::Unsupported, any, "", "", "Schedule, chunks and cuts of the pipeline.", nullptr},
   {"precision", Kind::Unsupported, any, "", "", "Types of compute, master weights and reduction; everything is float32.", nullptr},
   {"recompute", Kind::Unsupported, any, "", "", "Which residuals are computed again rather than kept; all are kept.", nullptr},
   {"offload", Kind::Unsupported, any, "", "", "What lives in host memory.", nullptr},
-  {"layout", Kind::Unsupported, any, "", "", "Pins a parameter's dimension to a mesh axis.", nullptr},
   {"checkpoint", Kind::Unsupported, any, "", "", "Where, how often and how many checkpoints are kept.", nullptr},
 };
 // clang-format on

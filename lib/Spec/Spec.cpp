@@ -41,7 +41,7 @@ Expected<std::string> readFile(StringRef path) {
 
 int Spec::threadsPerRankOrDefault() const {
   int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  return threadsPerRank.value_or(std::max<int64_t>(1, cores / dp));
+  return threadsPerRank.value_or(std::max<int64_t>(1, cores / ranks()));
 }
 
 std::optional<Spec> parseSpec(StringRef text, StringRef path, raw_ostream &errors) {

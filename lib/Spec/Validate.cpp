@@ -34,8 +34,11 @@ private:
       return refuse(shown, node.keyLocation, quoted(shown) + " is not supported yet");
     if (row->kind == Kind::Sections)
       return checkList(*row, node, shown);
-    if (node.kind == YamlNode::Kind::Mapping && hasChildren(*row))
+    if (node.kind == YamlNode::Kind::Mapping && hasChildren(*row)) {
+      if (row->kind == Kind::Names && row->set)
+        row->set(checked.spec, nameOf(node));
       return checkMapping(node, (row->path + ".").str(), shown + ".");
+    }
     if (row->kind == Kind::Section || row->kind == Kind::Names)
       return refuse(shown, node.location, quoted(shown) + " must be a mapping, got " + describe(node));
     checkValue(*row, node, shown);
@@ -48,6 +51,14 @@ private:
       if (const Key *row = findKey((rowPrefix + name).str()))
         return row;
     return findKey((rowPrefix + "*").str());
+  }
+
+  /// A name that the user chooses for a mapping.
+  static Value nameOf(const YamlNode &node) {
+    Value value;
+    value.name = node.key;
+    value.location = node.keyLocation;
+    return value;
   }
 
   void checkValue(const Key &row, const YamlNode &node, const std::string &shown) {

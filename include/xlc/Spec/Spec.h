@@ -62,6 +62,19 @@ struct ZeroSpec {
   std::optional<bool> reshardAfterForward; ///< none: auto
 };
 
+struct PipelineSpec {
+  std::string schedule = "1f1b"; ///< a row of lib/Schedule's table
+  int64_t chunks = 1;            ///< stages per pp rank
+  std::vector<std::string> cuts; ///< names of tensors or nodes; empty: balanced
+};
+
+/// Dimensions of the parameters of a name that are split over tp, whatever the search would choose.
+struct LayoutPin {
+  std::string pattern; ///< over parameter names
+  std::vector<int64_t> dimensions;
+  SpecLocation location;
+};
+
 struct DataSpec {
   std::map<std::string, std::string>
       train;               ///< model input (or labels) -> .npy path, joined with the spec file's folder
@@ -70,7 +83,10 @@ struct DataSpec {
 
 struct Spec {
   std::string path; ///< of the YAML, for diagnostics
-  int64_t dp = 1;
+  int64_t dp = 1, pp = 1, tp = 1;
+  std::optional<bool> sequenceParallel; ///< none: where tp > 1 and the model allows it
+  PipelineSpec pipeline;
+  std::vector<LayoutPin> layout; ///< later ones win
   int zeroStage = 0;
   std::optional<int64_t> dpShard;     ///< divides dp; none: dp
   std::optional<int64_t> globalBatch; ///< none: microBatch * dp
@@ -95,6 +111,7 @@ struct Spec {
   }
 
   int64_t dpShardOrAll() const { return dpShard.value_or(dp); }
+  int64_t ranks() const { return dp * pp * tp; }
   int64_t globalBatchOrDefault() const { return globalBatch.value_or(microBatch * dp); }
   /// Cores shared evenly among the ranks, at least one each.
   int threadsPerRankOrDefault() const;
