@@ -4,7 +4,8 @@
 // A value is the same on all ranks, a piece of a tensor, terms of a sum (partial), a rank's own maximum, or an index
 // that differs by rank. Partial values may be added to partial values and go through linear ops; anything else is the
 // bug that other systems shipped: a norm's gradient never reduced, a bias added on every rank, a residual counted twice.
-// Where a piece is cut is known by how many elements stand above the cut in the flat local tensor: reshapes keep it.
+// Where a piece is cut is a dimension and its number of runs; through reshapes it is followed by how many elements stand
+// above the cut in the flat local tensor.
 #include "FactorRules.h"
 #include "xlc/Shard/Shard.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -30,13 +31,19 @@ struct State {
     Index, ///< depends on the rank's index in `group`
     Found, ///< looked up by such indices in a rank's own rows: right where a mask says so
   } kind = Kind::Same;
-  int64_t parts = 1, above = 0; ///< a piece: one of `parts`, cut below `above` elements
-  bool isPartial = false;       ///< the ranks of one piece hold terms of a sum
-  uint64_t uniform = 0;         ///< dimensions along which all elements are equal
+  Layout layout;        ///< which piece; whether the ranks of one piece hold terms of a sum
+  uint64_t uniform = 0; ///< dimensions along which all elements are equal
   dist::GroupAttr group;
 
-  bool isWhole() const { return kind == Kind::Same && parts == 1 && !isPartial; }
-  bool isPiece() const { return kind == Kind::Same && parts > 1; }
+  bool isPartial() const { return layout.isPartial; }
+  int64_t parts() const { return layout.parts; }
+  bool isWhole() const { return kind == Kind::Same && layout.isReplicated(); }
+  bool isPiece() const { return kind == Kind::Same && layout.isSplit(); }
+  static State of(const Layout &layout) {
+    State state;
+    state.layout = layout;
+    return state;
+  }
 };
 
 int64_t aboveOf(ArrayRef<int64_t> shape, const Layout &layout) {
@@ -46,16 +53,22 @@ int64_t aboveOf(ArrayRef<int64_t> shape, const Layout &layout) {
   return above;
 }
 
-/// The ways in which a dimension of a local shape can hold the cut.
-SmallVector<Layout> layoutsOf(ArrayRef<int64_t> shape, const State &state) {
-  SmallVector<Layout> layouts;
-  int64_t begin = 1;
-  for (auto [dim, size] : llvm::enumerate(shape)) {
-    if (state.above % begin == 0 && size % (state.above / begin) == 0)
-      layouts.push_back({int64_t(dim), state.above / begin, state.parts, false});
-    begin *= size;
+/// The cut below `above` elements, as a split of a dimension: one that begins there, else one that is cut into runs.
+std::optional<Layout> layoutAt(ArrayRef<int64_t> shape, int64_t above, const Layout &like) {
+  for (bool begins : {true, false}) {
+    int64_t begin = 1;
+    for (auto [dim, size] : llvm::enumerate(shape)) {
+      if (begins ? begin == above : above % begin == 0 && above > begin && size % (above / begin) == 0)
+        return Layout{int64_t(dim), above / begin, like.parts, like.isPartial};
+      begin *= size;
+    }
   }
-  return layouts;
+  return std::nullopt;
+}
+
+/// Whether two splits cut the same flat tensor at the same place.
+bool isSameCut(ArrayRef<int64_t> shape, const Layout &a, const Layout &b) {
+  return a.parts == b.parts && a.isSplit() == b.isSplit() && (!a.isSplit() || aboveOf(shape, a) == aboveOf(shape, b));
 }
 
 constexpr uint64_t kAllDimensions = ~uint64_t(0);
@@ -65,25 +78,15 @@ public:
   explicit Checker(int64_t tp) : tp(tp) {}
 
   LogicalResult check(func::FuncOp function) {
-    for (BlockArgument argument : function.getArguments()) {
-      State state;
+    for (BlockArgument argument : function.getArguments())
       if (auto layout = function.getArgAttrOfType<dist::LayoutAttr>(argument.getArgNumber(), dist::kLayout))
-        state = pieceOf(shapeOf(argument), layout);
-      states[argument] = state;
-    }
+        states[argument] = State::of(Layout::split(layout.getDim(), layout.getOuter(), layout.getGroup().size()));
     if (failed(run(function.front())))
       return failure();
     return checkReturned(function);
   }
 
 private:
-  static State pieceOf(ArrayRef<int64_t> local, dist::LayoutAttr layout) {
-    State state;
-    state.parts = layout.getGroup().size();
-    state.above = aboveOf(local, {layout.getDim(), layout.getOuter(), state.parts, false});
-    return state;
-  }
-
   LogicalResult run(Block &block) {
     for (Operation &op : block.without_terminator()) {
       SmallVector<State> results(op.getNumResults());
@@ -135,35 +138,31 @@ private:
     State state = of(op.getX());
     if (op.getKind() == dist::Reduction::max && state.kind == State::Kind::Max)
       return success();
-    if (op.getKind() == dist::Reduction::max || !state.isPartial)
+    if (op.getKind() == dist::Reduction::max || !state.isPartial())
       return op.emitOpError("gate of Shard: is given what is not partial: every rank would count it again");
-    if (op.getGroup() != dist::GroupAttr::tensorParallel(op.getContext(), tp / state.parts))
+    if (op.getGroup() != dist::GroupAttr::tensorParallel(op.getContext(), tp / state.parts()))
       return op.emitOpError() << "gate of Shard: sums over " << op.getGroup() << ", which are not the ranks that hold "
                               << "terms of one sum";
-    state.isPartial = false;
-    results[0] = state;
+    results[0] = State::of(state.layout.summed());
     return success();
   }
 
   LogicalResult inferOp(dist::AllGatherOp op, SmallVectorImpl<State> &results) {
     State state = of(op.getX());
-    Layout layout{int64_t(op.getDim()), int64_t(op.getOuter()), state.parts, false};
-    if (!state.isPiece() || state.isPartial || state.above != aboveOf(shapeOf(op.getX()), layout) ||
-        state.parts % op.getGroup().size() != 0 ||
-        !isPartsGroup(op.getGroup(), state.parts, state.parts / op.getGroup().size()))
+    int64_t parts = state.parts() / op.getGroup().size();
+    Layout layout = Layout::split(op.getDim(), op.getOuter(), state.parts());
+    if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) || parts < 1 ||
+        !isPartsGroup(op.getGroup(), state.parts(), parts))
       return op.emitOpError("gate of Shard: gathers what is not cut into pieces this way");
-    state.parts /= op.getGroup().size();
-    results[0] = state.parts == 1 ? State() : state;
+    results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), parts));
     return success();
   }
 
   LogicalResult inferOp(dist::ReduceScatterOp op, SmallVectorImpl<State> &results) {
     State state = of(op.getX());
-    int64_t parts = state.parts * op.getGroup().size();
-    if (!state.isPartial || parts != tp || !isPartsGroup(op.getGroup(), parts, state.parts))
+    if (!state.isPartial() || !isPartsGroup(op.getGroup(), tp, state.parts()))
       return op.emitOpError("gate of Shard: reduces what is not partial over these ranks");
-    results[0].parts = parts;
-    results[0].above = aboveOf(shapeOf(op.getY()), {int64_t(op.getDim()), int64_t(op.getOuter()), parts, false});
+    results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), tp));
     return success();
   }
 
@@ -179,6 +178,13 @@ private:
   LogicalResult inferOp(ReshapeOp op, SmallVectorImpl<State> &results) {
     results[0] = of(op.getX());
     results[0].uniform = results[0].uniform == kAllDimensions ? kAllDimensions : 0;
+    if (!results[0].isPiece())
+      return success();
+    int64_t above = aboveOf(shapeOf(op.getX()), results[0].layout);
+    std::optional<Layout> layout = layoutAt(shapeOf(op.getY()), above, results[0].layout);
+    if (!layout)
+      return op.emitOpError("gate of Shard: reshapes a piece across its cut");
+    results[0].layout = *layout;
     return success();
   }
 
@@ -186,13 +192,8 @@ private:
   LogicalResult inferOp(BroadcastOp op, SmallVectorImpl<State> &results) {
     State state = of(op.getX());
     ArrayRef<int64_t> x = shapeOf(op.getX()), y = shapeOf(op.getY());
-    if (state.isPiece()) {
-      bool isPartial = state.isPartial;
-      if (failed(inferByFactors(op, results)))
-        return failure();
-      results[0].isPartial = isPartial;
-      return success();
-    }
+    if (state.isPiece())
+      return inferByFactors(op, results);
     uint64_t uniform = 0;
     for (size_t dim = 0; dim < y.size(); ++dim) {
       int64_t own = int64_t(dim) - int64_t(y.size() - x.size());
@@ -209,19 +210,18 @@ private:
     State table = of(op.getTable()), indices = of(op.getIndices());
     if (indices.kind != State::Kind::Index)
       return inferByFactors(op, results);
-    Layout rows{int64_t(op.getDimension()), 1, table.parts, false};
-    bool isSplitHere = table.isPiece() && llvm::is_contained(layoutsOf(shapeOf(op.getTable()), table), rows);
-    bool isFlat = table.isPiece() && op.getDimension() == 0 && shapeOf(op.getTable()).size() == 1;
-    if ((isSplitHere || isFlat) && !table.isPartial && isPartsGroup(indices.group, table.parts)) {
+    Layout rows = Layout::split(op.getDimension(), 1, table.parts());
+    bool isFlat = op.getDimension() == 0 && shapeOf(op.getTable()).size() == 1; // with places of whole rows
+    if (table.isPiece() && !table.isPartial() && isPartsGroup(indices.group, table.parts()) &&
+        (isFlat || isSameCut(shapeOf(op.getTable()), rows, table.layout))) {
       results[0].kind = State::Kind::Found;
       results[0].group = indices.group;
       return success();
     }
-    int64_t parts = table.parts * indices.group.size();
-    if (table.kind != State::Kind::Same || table.isPartial || !isPartsGroup(indices.group, parts, table.parts))
+    int64_t parts = table.parts() * indices.group.size();
+    if (table.kind != State::Kind::Same || table.isPartial() || !isPartsGroup(indices.group, parts, table.parts()))
       return op.emitOpError("gate of Shard: takes other ranks' places of what this rank has");
-    results[0].parts = parts;
-    results[0].above = aboveOf(shapeOf(op.getY()), {int64_t(op.getDimension()), 1, parts, false});
+    results[0] = State::of(Layout::split(op.getDimension(), 1, parts));
     return success();
   }
 
@@ -231,8 +231,7 @@ private:
       return inferByFactors(op, results);
     if (updates.kind != State::Kind::Index)
       return op.emitOpError("gate of Shard: adds rows that this rank does not own");
-    results[0].parts = indices.group.size();
-    results[0].above = aboveOf(shapeOf(op.getY()), {int64_t(op.getDimension()), 1, results[0].parts, false});
+    results[0] = State::of(Layout::split(op.getDimension(), 1, indices.group.size()));
     return success();
   }
 
@@ -244,27 +243,25 @@ private:
     bool isFine = true;
     auto expect = [&](Value value, int64_t dim, int64_t parts) {
       const State &state = of(value);
-      bool isSplit = state.isPiece() && state.parts == parts && state.above == aboveOf(shapeOf(value), {dim, 1, parts, false});
-      isFine &= !state.isPartial && (parts == 1 ? state.isWhole() : isSplit);
+      isFine &= state.kind == State::Kind::Same && !state.isPartial() &&
+                isSameCut(shapeOf(value), Layout::split(dim, 1, parts), state.layout);
     };
-    expect(op.getQ(), 2, q.parts);
-    expect(op.getK(), 2, k.parts);
-    expect(op.getV(), 2, k.parts);
+    expect(op.getQ(), 2, q.parts());
+    expect(op.getK(), 2, k.parts());
+    expect(op.getV(), 2, k.parts());
     if (Value bias = op.getBias(); bias && !of(bias).isWhole())
-      expect(bias, 1, q.parts);
+      expect(bias, 1, q.parts());
     if constexpr (isBackward) {
-      expect(op.getOut(), 2, q.parts);
-      expect(op.getLse(), 1, q.parts);
-      expect(op.getDout(), 2, q.parts);
+      expect(op.getOut(), 2, q.parts());
+      expect(op.getLse(), 1, q.parts());
+      expect(op.getDout(), 2, q.parts());
     }
-    if (!isFine || q.parts % k.parts != 0)
+    if (!isFine || q.parts() % k.parts() != 0)
       return op.emitOpError("gate of Shard: has other heads of one operand than of another");
     for (auto [result, state] : llvm::zip(op->getResults(), results)) {
       bool isLse = !isBackward && result.getResultNumber() == 1, isKey = isBackward && result.getResultNumber() > 0;
-      state.parts = isKey ? k.parts : q.parts;
-      if (state.parts > 1)
-        state.above = aboveOf(shapeOf(result), {isLse ? 1 : 2, 1, state.parts, false});
-      state.isPartial = isKey && k.parts < q.parts;
+      state.layout = Layout::split(isLse ? 1 : 2, 1, isKey ? k.parts() : q.parts());
+      state.layout.isPartial = isKey && k.parts() < q.parts();
     }
     return success();
   }
@@ -292,7 +289,7 @@ private:
     if (!isPartial)
       return refusePartial(op);
     for (State &state : results) {
-      state.isPartial = *isPartial;
+      state.layout.isPartial = *isPartial;
       state.uniform = op->getNumOperands() && isElementwise(op) ? commonUniform(op) : 0;
     }
     return success();
@@ -308,13 +305,13 @@ private:
   LogicalResult inferMask(SelectOp select, SmallVectorImpl<State> &results) {
     if (of(select.getCondition()).kind != State::Kind::Index || of(select.getB()).uniform != kAllDimensions)
       return select.emitOpError("gate of Shard: what a rank looked up among its rows is not masked by whether it has them");
-    results[0].isPartial = true;
+    results[0].layout = Layout::partial();
     return success();
   }
 
   LogicalResult inferIndex(Operation *op, SmallVectorImpl<State> &results) {
     for (Value operand : op->getOperands()) {
-      if (of(operand).isPartial)
+      if (of(operand).isPartial())
         return refusePartial(op);
       if (of(operand).kind == State::Kind::Index)
         for (State &state : results)
@@ -331,14 +328,14 @@ private:
     for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
       if (!of(operand).isPiece())
         continue;
-      for (const Layout &layout : layoutsOf(shapeOf(operand), of(operand)))
-        if (auto found = spread(op, {unsigned(number), layout, tp}); found && agrees(op, *found))
-          return conclude(op, *found, *isPartial, results);
-      if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == Reduction::max && !*isPartial) {
+      Layout layout = of(operand).layout.summed();
+      if (auto found = spread(op, {unsigned(number), layout, tp}); found && agrees(op, *found))
+        return conclude(op, *found, *isPartial, results);
+      auto reduce = dyn_cast<ReduceOp>(op);
+      if (reduce && reduce.getKind() == Reduction::max && llvm::is_contained(reduce.getDimensions(), layout.dim)) {
         results[0].kind = State::Kind::Max;
         return success();
       }
-      break;
     }
     return op->emitOpError("gate of Shard: is given pieces that do not belong together");
   }
@@ -349,9 +346,7 @@ private:
       if (state.kind == State::Kind::Index)
         continue; // places of a rank's own piece
       bool isUniform = layout.isSplit() && state.isWhole() && (state.uniform >> layout.dim & 1);
-      bool isSame = layout.isSplit() ? state.parts == layout.parts && state.above == aboveOf(shapeOf(operand), layout)
-                                     : state.parts == 1;
-      if (!isUniform && !isSame)
+      if (!isUniform && !isSameCut(shapeOf(operand), layout, state.layout))
         return false;
     }
     return true;
@@ -364,13 +359,12 @@ private:
           return op->emitOpError() << "gate of Shard: sums over " << layout.parts << " pieces that " << tp
                                    << " ranks hold";
       for (State &state : results)
-        state.isPartial = true;
+        state.layout = Layout::partial();
       return success();
     }
-    for (auto [result, layout, state] : llvm::zip(op->getResults(), found.results, results)) {
-      state.isPartial = isPartial;
-      state.parts = layout.parts;
-      state.above = layout.isSplit() ? aboveOf(shapeOf(result), layout) : 0;
+    for (auto [layout, state] : llvm::zip(found.results, results)) {
+      state.layout = layout;
+      state.layout.isPartial = isPartial;
     }
     return success();
   }
@@ -379,7 +373,7 @@ private:
   std::optional<bool> isLinear(Operation *op) {
     uint32_t partial = 0;
     for (auto [number, operand] : llvm::enumerate(op->getOperands()))
-      partial |= uint32_t(of(operand).isPartial) << number;
+      partial |= uint32_t(of(operand).isPartial()) << number;
     if (!partial)
       return false;
     for (uint32_t set : getLinearSets(op))
@@ -409,13 +403,13 @@ private:
       std::string what = name ? "the gradient of '" + name.str() + "'" : "result " + std::to_string(number);
       if (state.kind != State::Kind::Same)
         return function.emitError() << "gate of Shard: " << what << " is a rank's own";
-      if (state.isPartial != bool(declared) ||
-          (declared && declared != dist::GroupAttr::tensorParallel(function.getContext(), tp / state.parts)))
-        return function.emitError() << "gate of Shard: " << what << (state.isPartial ? " is" : " is not")
+      if (state.isPartial() != bool(declared) ||
+          (declared && declared != dist::GroupAttr::tensorParallel(function.getContext(), tp / state.parts())))
+        return function.emitError() << "gate of Shard: " << what << (state.isPartial() ? " is" : " is not")
                                     << " a partial sum, and " << (declared ? "is" : "is not") << " declared as one";
-      if (state.parts != wanted.parts || (state.parts > 1 && state.above != wanted.above))
+      if (!isSameCut(shapeOf(returned.get()), state.layout, wanted.layout))
         return function.emitError() << "gate of Shard: " << what << " is not cut as its parameter is";
-      if (name && isPartial.try_emplace(name, state.isPartial).first->second != state.isPartial)
+      if (name && isPartial.try_emplace(name, state.isPartial()).first->second != state.isPartial())
         return function.emitError() << "gate of Shard: of the contributions to " << what
                                     << " some are partial sums and some are not";
     }
