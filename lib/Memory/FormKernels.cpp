@@ -120,10 +120,12 @@ private:
 
   void call(const Body &body) {
     SmallVector<Value> results, arguments;
-    for (Operation *op : body.group.ops)
+    for (Operation *op : body.group.ops) {
+      bool isLibraryCall = isa<graph::AttentionOp, graph::AttentionBackwardOp>(op); // it writes all that it has
       for (Value result : op->getResults())
-        if (outerUses.contains(result))
+        if (isLibraryCall || outerUses.contains(result))
           results.push_back(result);
+    }
     for (Value argument : body.arguments)
       arguments.push_back(toOuter(argument));
     func::FuncOp kernel = share(outline(body, results));
