@@ -52,7 +52,8 @@ LocalIds localizeIds(Emitter &emit, mlir::Value ids, dist::GroupAttr group, int6
 /// gather of ids from a rank's rows of a table: partial, zero for ids of other ranks.
 mlir::Value emitLookup(Emitter &emit, graph::GatherOp op, mlir::Value table, mlir::Value ids, const Layout &rows);
 /// scatter_add of updates to a rank's rows.
-mlir::Value emitScatter(Emitter &emit, graph::ScatterAddOp op, mlir::Value ids, mlir::Value updates, const Layout &rows);
+mlir::Value emitScatter(Emitter &emit, graph::ScatterAddOp op, mlir::Value ids, mlir::Value updates,
+                        const Layout &rows);
 
 /// What a cross-entropy over split classes leaves for backward, beside its results.
 struct SplitLoss {

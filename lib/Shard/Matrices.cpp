@@ -159,8 +159,9 @@ llvm::MapVector<Value, Layout> shard::findVocabularies(func::FuncOp function, in
     if (!argument || !function.getArgAttr(argument.getArgNumber(), kParam) || shapeOf(table).size() != 2 ||
         cast<RankedTensorType>(table.getType()).getNumElements() < elements)
       return;
-    if (llvm::none_of(table.getUsers(),
-                      [&](Operation *user) { return getUnit(user) && repeated.contains(getUnit(user).getClassName()); }))
+    if (llvm::none_of(table.getUsers(), [&](Operation *user) {
+          return getUnit(user) && repeated.contains(getUnit(user).getClassName());
+        }))
       tables.insert({table, Layout::split(dim, 1, tp)});
   };
   for (Operation &op : function.front()) {

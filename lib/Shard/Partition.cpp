@@ -26,7 +26,8 @@ public:
     Block *global = &function.front(), *local = new Block();
     for (BlockArgument argument : global->getArguments()) {
       Layout layout = problem.parameters.lookup(argument);
-      known[argument].push_back({layout, {}, local->addArgument(localType(argument.getType(), layout), argument.getLoc())});
+      known[argument].push_back(
+          {layout, {}, local->addArgument(localType(argument.getType(), layout), argument.getLoc())});
       if (layout.isSplit())
         function.setArgAttr(argument.getArgNumber(), dist::kLayout, layoutAttr(argument, layout));
     }
@@ -87,9 +88,8 @@ private:
   /// A piece of a moved value, moved from pieces of its operands.
   Value makePiece(Value value, const Layout &to, Operation *user) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isMovement(op) || !llvm::all_of(op->getOperands(), [&](Value operand) {
-          return propagation.layoutOf(operand).isReplicated();
-        }))
+    if (!op || !isMovement(op) ||
+        !llvm::all_of(op->getOperands(), [&](Value operand) { return propagation.layoutOf(operand).isReplicated(); }))
       return {};
     std::optional<Spread> pieces = spread(op, {op->getNumOperands(), to, problem.tp});
     if (!pieces)
@@ -132,7 +132,8 @@ private:
     Emitter emit(builder, op, problem.tp);
     if (auto lookup = dyn_cast<GatherOp>(op); lookup && isSplitAt(decision.operands[0], lookup.getDimension()))
       results.push_back(emitLookup(emit, lookup, operands[0], operands[1], decision.operands[0]));
-    else if (auto scatter = dyn_cast<ScatterAddOp>(op); scatter && isSplitAt(decision.results[0], scatter.getDimension()))
+    else if (auto scatter = dyn_cast<ScatterAddOp>(op);
+             scatter && isSplitAt(decision.results[0], scatter.getDimension()))
       results.push_back(emitScatter(emit, scatter, operands[0], operands[1], decision.results[0]));
     else if (auto loss = dyn_cast<CrossEntropyOp>(op); loss && decision.operands[0].isSplit()) {
       SplitLoss &split = losses[loss.getLse()];
@@ -181,8 +182,9 @@ Operation *Partitioner::shift(IotaOp iota, const Layout &layout) {
   Emitter emit(builder, iota, problem.tp);
   RankedTensorType type = iota.getType();
   assert(layout.outer == 1 && "a rule of iota");
-  Value first = emit.binary("graph.mul", emit.index(ownersOf(layout)),
-                            emit.constant(RankedTensorType::get({}, builder.getI64Type()), type.getDimSize(layout.dim)));
+  Value first =
+      emit.binary("graph.mul", emit.index(ownersOf(layout)),
+                  emit.constant(RankedTensorType::get({}, builder.getI64Type()), type.getDimSize(layout.dim)));
   Value all = emit.broadcast(emit.cast(first, type.getElementType()), type.getShape());
   return emit.binary("graph.add", iota.getY(), all).getDefiningOp();
 }

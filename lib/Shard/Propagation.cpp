@@ -99,8 +99,11 @@ std::optional<Cost> Propagation::costOfResult(Value value, const Layout &layout)
 SmallVector<Seed> Propagation::seedsOf(Operation *op) const {
   SmallVector<Seed> seeds;
   auto add = [&](unsigned number, const Layout &layout) {
-    if (layout.isSplit())
-      seeds.push_back({number, layout.summed(), problem.tp});
+    if (!layout.isSplit())
+      return;
+    seeds.push_back({number, layout.summed(), problem.tp});
+    if (layout.parts != problem.tp) // copies may each take their own part of a piece
+      seeds.push_back({number, Layout::split(layout.dim, layout.outer, problem.tp), problem.tp});
   };
   for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
     Layout layout = layoutOf(operand);
@@ -126,9 +129,13 @@ bool Propagation::tolerates(Operation *op, const Spread &spread) const {
     isEvenly &= isEven(typeOf(value).getShape(), layout);
   for (auto [value, layout] : llvm::zip(op->getResults(), spread.results))
     isEvenly &= isEven(typeOf(value).getShape(), layout);
-  if (isEvenly || !spread.isSum || isa<GatherOp>(op))
+  bool isRefined = llvm::any_of(llvm::zip(op->getOperands(), spread.operands), [&](auto pair) {
+    Layout from = layoutOf(std::get<0>(pair)), to = std::get<1>(pair);
+    return from.isSplit() && to.parts > from.parts;
+  });
+  if (isEvenly || (!isRefined && (!spread.isSum || isa<GatherOp>(op))))
     return true;
-  return isa<ContractOp>(op) && llvm::any_of(op->getOperands(), isParameter);
+  return !isRefined && isa<ContractOp>(op) && llvm::any_of(op->getOperands(), isParameter);
 }
 
 void Propagation::tryStrategy(Operation *op, const Spread &spread, uint32_t linear,

@@ -171,8 +171,8 @@ private:
                                          pin.dimensions[0], pin.dimensions[1], name));
     int64_t dim = pin.dimensions.front();
     if (dim < 0 || dim >= int64_t(shape.size()))
-      return complain(pin, llvm::formatv("layout splits dimension {0} of '{1}', which has {2}", dim, name,
-                                         shape.size()));
+      return complain(pin,
+                      llvm::formatv("layout splits dimension {0} of '{1}', which has {2}", dim, name, shape.size()));
     if (shape[dim] % options.tp != 0)
       return complain(pin, llvm::formatv("tp = {0} does not divide dimension {1} of '{2}', which is {3}", options.tp,
                                          dim, name, shape[dim]));
@@ -188,20 +188,16 @@ private:
     return false;
   }
 
-  /// All that cannot be split are named in one run, each of a class once.
+  /// One number is wrong: the first matrix that it does not divide is named, the others are counted.
   bool checkMatrices(ArrayRef<Instance> instances) {
-    bool isFine = true;
-    DenseSet<Attribute> seen;
-    for (const Instance &instance : instances) {
-      if (!seen.insert(instance.unit.getClassName()).second)
-        continue;
+    int64_t count = 0;
+    for (const Instance &instance : instances)
       for (const Matrix &matrix : instance.matrices)
-        if (findCandidates(matrix, options.tp).empty()) {
+        if (findCandidates(matrix, options.tp).empty() && ++count == 1)
           complaints.push_back(cannotSplit(function, matrix, options.tp));
-          isFine = false;
-        }
-    }
-    return isFine;
+    if (count > 1)
+      complaints.back().notes.push_back(llvm::formatv("{0} more matrices cannot be split either", count - 1));
+    return count == 0;
   }
 
   std::vector<Layout> candidatesOf(const Matrix &matrix) {
@@ -214,8 +210,7 @@ private:
   }
 
   bool isPinned(const Instance &instance) const {
-    return llvm::any_of(instance.matrices,
-                        [&](const Matrix &matrix) { return pinned.contains(matrix.parameter); });
+    return llvm::any_of(instance.matrices, [&](const Matrix &matrix) { return pinned.contains(matrix.parameter); });
   }
 
   /// An instance whose matrices, one by one, are like those of an earlier one takes its layouts.
@@ -306,8 +301,8 @@ void splitVectors(Problem &problem) {
   for (auto &[value, layouts] : Requests(problem, propagation).found) {
     auto type = cast<RankedTensorType>(value.getType());
     auto argument = dyn_cast<BlockArgument>(value);
-    bool isParameter = argument && problem.function.getArgAttr(argument.getArgNumber(), kParam) &&
-                       !problem.parameters.contains(value);
+    bool isParameter =
+        argument && problem.function.getArgAttr(argument.getArgNumber(), kParam) && !problem.parameters.contains(value);
     if (isParameter && layouts.size() == 1 && layouts[0].isSplit() &&
         type.getNumElements() == type.getDimSize(layouts[0].dim))
       problem.parameters[value] = layouts[0];

@@ -1,6 +1,6 @@
 // Finds the layouts of parameters. What tensor parallelism means, so that no names are needed: every weight matrix of
-// a repeated unit is split over tp and never gathered, and the batch is not split; among these layouts the one that moves
-// the fewest bytes, forward and backward, then the one that takes the least memory.
+// a repeated unit is split over tp and never gathered, and the batch is not split; among these layouts the one that
+// moves the fewest bytes, forward and backward, then the one that takes the least memory.
 #ifndef XLC_LIB_SHARD_SEARCH_H
 #define XLC_LIB_SHARD_SEARCH_H
 

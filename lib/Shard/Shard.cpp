@@ -48,9 +48,9 @@ std::optional<bool> splitsSequence(func::FuncOp function, const ShardOptions &op
   if (!options.sequenceParallel && !finding.op)
     return false; // nobody would expect it
   Severity severity = options.sequenceParallel ? Severity::Error : Severity::Note;
-  Complaint &complaint = complain(complaints, severity, "sequence_parallel is " +
-                                                            std::string(options.sequenceParallel ? "not possible" : "off") +
-                                                            ": " + reason);
+  Complaint &complaint = complain(complaints, severity,
+                                  "sequence_parallel is " +
+                                      std::string(options.sequenceParallel ? "not possible" : "off") + ": " + reason);
   complaint.key = options.sequenceParallel ? "sequence_parallel" : "tp";
   if (options.sequenceParallel)
     return std::nullopt;

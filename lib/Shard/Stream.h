@@ -20,9 +20,9 @@ llvm::DenseSet<mlir::StringAttr> findRepeatedClasses(mlir::func::FuncOp function
 
 /// Where sequence parallelism is impossible, why.
 struct SequenceFinding {
-  bool hasSequence = false;       ///< some stream has a sequence dimension
-  int64_t indivisible = 0;        ///< the size of a sequence that tp does not divide; 0: none
-  mlir::Operation *op = nullptr;  ///< the attention where that is so
+  bool hasSequence = false;      ///< some stream has a sequence dimension
+  int64_t indivisible = 0;       ///< the size of a sequence that tp does not divide; 0: none
+  mlir::Operation *op = nullptr; ///< the attention where that is so
 };
 
 struct Stream {

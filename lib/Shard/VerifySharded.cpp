@@ -1,12 +1,12 @@
-// The gate of Shard: tells from one rank's program alone what every value is on the ranks, and refuses what sums or mixes
-// what it must not.
+// The gate of Shard: tells from one rank's program alone what every value is on the ranks, and refuses what sums or
+// mixes what it must not.
 //
 // A value is the same on all ranks, a piece of a tensor, terms of a sum (partial), a rank's own maximum, or an index
 // that differs by rank. Partial values may be added to partial values and go through linear ops; anything else is the
-// bug that other systems shipped: a norm's gradient never reduced, a bias added on every rank, a residual counted twice.
-// Where a piece is cut is a dimension and its number of runs; through reshapes it is followed by how many elements stand
-// above the cut in the flat local tensor.
-#include "FactorRules.h"
+// bug that other systems shipped: a norm's gradient never reduced, a bias added on every rank, a residual counted
+// twice. Where a piece is cut is a dimension and its number of runs; through reshapes it is followed by how many
+// elements stand above the cut in the flat local tensor.
+#include "RankStates.h"
 #include "xlc/Shard/Shard.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -22,60 +22,9 @@ using namespace xlc::graph;
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
-struct State {
-  enum class Kind {
-    Same,  ///< on all ranks, but for what `parts` says
-    Max,   ///< each rank has the largest of its own pieces
-    Index, ///< depends on the rank's index in `group`
-    Found, ///< looked up by such indices in a rank's own rows: right where a mask says so
-  } kind = Kind::Same;
-  Layout layout;        ///< which piece; whether the ranks of one piece hold terms of a sum
-  uint64_t uniform = 0; ///< dimensions along which all elements are equal
-  dist::GroupAttr group;
-
-  bool isPartial() const { return layout.isPartial; }
-  int64_t parts() const { return layout.parts; }
-  bool isWhole() const { return kind == Kind::Same && layout.isReplicated(); }
-  bool isPiece() const { return kind == Kind::Same && layout.isSplit(); }
-  static State of(const Layout &layout) {
-    State state;
-    state.layout = layout;
-    return state;
-  }
-};
-
-int64_t aboveOf(ArrayRef<int64_t> shape, const Layout &layout) {
-  int64_t above = layout.outer;
-  for (int64_t size : shape.take_front(layout.dim))
-    above *= size;
-  return above;
-}
-
-/// The cut below `above` elements, as a split of a dimension: one that begins there, else one that is cut into runs.
-std::optional<Layout> layoutAt(ArrayRef<int64_t> shape, int64_t above, const Layout &like) {
-  for (bool begins : {true, false}) {
-    int64_t begin = 1;
-    for (auto [dim, size] : llvm::enumerate(shape)) {
-      if (begins ? begin == above : above % begin == 0 && above > begin && size % (above / begin) == 0)
-        return Layout{int64_t(dim), above / begin, like.parts, like.isPartial};
-      begin *= size;
-    }
-  }
-  return std::nullopt;
-}
-
-/// Whether two splits cut the same flat tensor at the same place.
-bool isSameCut(ArrayRef<int64_t> shape, const Layout &a, const Layout &b) {
-  return a.parts == b.parts && a.isSplit() == b.isSplit() && (!a.isSplit() || aboveOf(shape, a) == aboveOf(shape, b));
-}
-
-constexpr uint64_t kAllDimensions = ~uint64_t(0);
-
-class Checker {
+class Checker : RankStates {
 public:
-  explicit Checker(int64_t tp) : tp(tp) {}
+  using RankStates::RankStates;
 
   LogicalResult check(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments())
@@ -97,8 +46,6 @@ private:
     }
     return success();
   }
-
-  const State &of(Value value) { return states[value]; }
 
   LogicalResult infer(Operation *op, SmallVectorImpl<State> &results) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
@@ -235,7 +182,8 @@ private:
     return success();
   }
 
-  template <typename OpT> LogicalResult inferOp(OpT op, SmallVectorImpl<State> &results)
+  template <typename OpT>
+  LogicalResult inferOp(OpT op, SmallVectorImpl<State> &results)
     requires std::is_same_v<OpT, AttentionOp> || std::is_same_v<OpT, AttentionBackwardOp>
   {
     constexpr bool isBackward = std::is_same_v<OpT, AttentionBackwardOp>;
@@ -267,126 +215,6 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // All others, by the factor table
-  //===--------------------------------------------------------------------===//
-
-  LogicalResult inferByFactors(Operation *op, SmallVectorImpl<State> &results) {
-    if (auto select = dyn_cast<SelectOp>(op); select && of(select.getA()).kind == State::Kind::Found)
-      return inferMask(select, results);
-    bool isIndexed = false, hasPieces = false;
-    for (Value operand : op->getOperands()) {
-      State::Kind kind = of(operand).kind;
-      isIndexed |= kind == State::Kind::Index;
-      hasPieces |= of(operand).isPiece();
-      if (kind == State::Kind::Max || kind == State::Kind::Found)
-        return op->emitOpError("gate of Shard: uses a rank's own result as if all ranks had it");
-    }
-    if (hasPieces)
-      return inferPieces(op, results);
-    if (isIndexed)
-      return inferIndex(op, results);
-    std::optional<bool> isPartial = isLinear(op);
-    if (!isPartial)
-      return refusePartial(op);
-    for (State &state : results) {
-      state.layout.isPartial = *isPartial;
-      state.uniform = op->getNumOperands() && isElementwise(op) ? commonUniform(op) : 0;
-    }
-    return success();
-  }
-
-  uint64_t commonUniform(Operation *op) {
-    uint64_t uniform = kAllDimensions;
-    for (Value operand : op->getOperands())
-      uniform &= of(operand).uniform;
-    return uniform;
-  }
-
-  LogicalResult inferMask(SelectOp select, SmallVectorImpl<State> &results) {
-    if (of(select.getCondition()).kind != State::Kind::Index || of(select.getB()).uniform != kAllDimensions)
-      return select.emitOpError("gate of Shard: what a rank looked up among its rows is not masked by whether it has them");
-    results[0].layout = Layout::partial();
-    return success();
-  }
-
-  LogicalResult inferIndex(Operation *op, SmallVectorImpl<State> &results) {
-    for (Value operand : op->getOperands()) {
-      if (of(operand).isPartial())
-        return refusePartial(op);
-      if (of(operand).kind == State::Kind::Index)
-        for (State &state : results)
-          state.kind = State::Kind::Index, state.group = of(operand).group;
-    }
-    return success();
-  }
-
-  /// Some operand is a piece: each way to read it is tried against the other operands.
-  LogicalResult inferPieces(Operation *op, SmallVectorImpl<State> &results) {
-    std::optional<bool> isPartial = isLinear(op);
-    if (!isPartial)
-      return refusePartial(op);
-    for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
-      if (!of(operand).isPiece())
-        continue;
-      Layout layout = of(operand).layout.summed();
-      if (auto found = spread(op, {unsigned(number), layout, tp}); found && agrees(op, *found))
-        return conclude(op, *found, *isPartial, results);
-      auto reduce = dyn_cast<ReduceOp>(op);
-      if (reduce && reduce.getKind() == Reduction::max && llvm::is_contained(reduce.getDimensions(), layout.dim)) {
-        results[0].kind = State::Kind::Max;
-        return success();
-      }
-    }
-    return op->emitOpError("gate of Shard: is given pieces that do not belong together");
-  }
-
-  bool agrees(Operation *op, const Spread &found) {
-    for (auto [operand, layout] : llvm::zip(op->getOperands(), found.operands)) {
-      const State &state = of(operand);
-      if (state.kind == State::Kind::Index)
-        continue; // places of a rank's own piece
-      bool isUniform = layout.isSplit() && state.isWhole() && (state.uniform >> layout.dim & 1);
-      if (!isUniform && !isSameCut(shapeOf(operand), layout, state.layout))
-        return false;
-    }
-    return true;
-  }
-
-  LogicalResult conclude(Operation *op, const Spread &found, bool isPartial, SmallVectorImpl<State> &results) {
-    if (found.isSum) {
-      for (const Layout &layout : found.operands)
-        if (layout.isSplit() && layout.parts != tp && !isPartial)
-          return op->emitOpError() << "gate of Shard: sums over " << layout.parts << " pieces that " << tp
-                                   << " ranks hold";
-      for (State &state : results)
-        state.layout = Layout::partial();
-      return success();
-    }
-    for (auto [layout, state] : llvm::zip(found.results, results)) {
-      state.layout = layout;
-      state.layout.isPartial = isPartial;
-    }
-    return success();
-  }
-
-  /// Whether results are partial; none where the op is not linear in the operands that are.
-  std::optional<bool> isLinear(Operation *op) {
-    uint32_t partial = 0;
-    for (auto [number, operand] : llvm::enumerate(op->getOperands()))
-      partial |= uint32_t(of(operand).isPartial()) << number;
-    if (!partial)
-      return false;
-    for (uint32_t set : getLinearSets(op))
-      if (partial == set)
-        return true;
-    return std::nullopt;
-  }
-
-  LogicalResult refusePartial(Operation *op) {
-    return op->emitOpError("gate of Shard: uses a partial sum as if it were whole");
-  }
-
-  //===--------------------------------------------------------------------===//
   // What is returned
   //===--------------------------------------------------------------------===//
 
@@ -415,9 +243,6 @@ private:
     }
     return success();
   }
-
-  int64_t tp;
-  DenseMap<Value, State> states;
 };
 
 /// The ranks of the tensor-parallel groups that the module speaks of; 1 where there are none.

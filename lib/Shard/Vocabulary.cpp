@@ -4,7 +4,8 @@
 // others give zero, and the sum over the ranks is the row. Of the logits a rank has the columns of its rows:
 //
 //     maximum   = all_reduce max of each row's largest         total = all_reduce sum of exp(logit - maximum), f64
-//     predicted = all_reduce sum of the logit of the label, where it is here     loss = maximum + log(total) - predicted
+//     predicted = all_reduce sum of the logit of the label, where it is here     loss = maximum + log(total) -
+//     predicted
 //
 // Columns that do not exist are -inf. Backward keeps maximum and total instead of the log-sum-exp: a probability is
 // exp(logit - maximum) / total, as in the unpartitioned program.
@@ -104,7 +105,8 @@ Value pickLabels(Columns &columns, Value logits, Value labels) {
   int64_t count = typeOf(labels).getNumElements();
   Value column = emit.cast(emit.reshape(local.places, {count}), emit.builder.getI64Type());
   Value row = emit.create<IotaOp>(typeOf(column), 0);
-  Value place = emit.binary("graph.add", emit.binary("graph.mul", row, emit.constant(typeOf(row), columns.block)), column);
+  Value place =
+      emit.binary("graph.add", emit.binary("graph.mul", row, emit.constant(typeOf(row), columns.block)), column);
   Value flat = emit.reshape(logits, {count * columns.block});
   Value picked = emit.reshape(emit.create<GatherOp>(typeOf(flat).clone({count}), flat, place, 0), columns.rows);
   return emit.select(local.isHere, picked, emit.constant(typeOf(picked), 0));
@@ -121,10 +123,12 @@ SplitLoss shard::emitCrossEntropy(Emitter &emit, CrossEntropyOp op, Value logits
   Type wide = typeOf(op.getLse()).getElementType();
   Columns columns(emit, logits, typeOf(op.getLogits()).getShape().back(), classes);
   SplitLoss loss;
-  loss.maximum = emit.allReduce(dist::Reduction::max, columns.reduceRows(Reduction::max, columns.logits), columns.group);
+  loss.maximum =
+      emit.allReduce(dist::Reduction::max, columns.reduceRows(Reduction::max, columns.logits), columns.group);
   Value own = emit.cast(columns.reduceRows(Reduction::sum, columns.exponentials(loss.maximum)), wide);
   loss.total = emit.allReduce(dist::Reduction::sum, own, columns.group);
-  loss.lse = emit.binary("graph.add", emit.cast(loss.maximum, wide), emit.create<LogOp>(typeOf(loss.total), loss.total));
+  loss.lse =
+      emit.binary("graph.add", emit.cast(loss.maximum, wide), emit.create<LogOp>(typeOf(loss.total), loss.total));
   Value predicted = emit.cast(pickLabels(columns, logits, labels), wide);
   predicted = emit.allReduce(dist::Reduction::sum, predicted, columns.group);
   Value counted = isCounted(emit, labels, op.getIgnoreIndex());
@@ -141,8 +145,8 @@ Value shard::emitCrossEntropyBackward(Emitter &emit, CrossEntropyBackwardOp op, 
   Type wide = typeOf(loss.total).getElementType();
   Value inverse = emit.binary("graph.div", emit.constant(typeOf(loss.total), 1), loss.total);
   Value exponentials = emit.cast(columns.exponentials(loss.maximum), wide);
-  Value probability = emit.cast(emit.binary("graph.mul", exponentials, columns.alongRows(inverse)),
-                                columns.type.getElementType());
+  Value probability =
+      emit.cast(emit.binary("graph.mul", exponentials, columns.alongRows(inverse)), columns.type.getElementType());
   LocalIds local = localizeIds(emit, labels, columns.group, columns.block);
   Value label = columns.alongRows(local.places);
   Value column = emit.create<IotaOp>(typeOf(label), columns.type.getRank() - 1);

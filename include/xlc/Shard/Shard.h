@@ -25,10 +25,10 @@ struct ShardOptions {
 struct Complaint {
   enum class Severity { Error, Warning, Note } severity = Severity::Error;
   std::string text;
-  std::string key = "tp";             ///< where in the spec, unless `location` says
-  SpecLocation location;              ///< of a pin
-  mlir::Operation *op = nullptr;      ///< the node it is about
-  std::string about;                  ///< what that node has to do with it
+  std::string key = "tp";        ///< where in the spec, unless `location` says
+  SpecLocation location;         ///< of a pin
+  mlir::Operation *op = nullptr; ///< the node it is about
+  std::string about;             ///< what that node has to do with it
   std::vector<std::string> notes;
 };
 
