@@ -8,14 +8,14 @@ using namespace xlc::graph;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// A parameter, or one whose elements are only moved.
-static bool isParameter(Value value) {
+/// The parameter that a value is, but for movement of its elements; null where it is none.
+static Value findParameter(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isMovement(op) || op->getNumOperands() != 1)
-      return false;
+      return {};
     value = op->getOperand(0);
   }
-  return true;
+  return value;
 }
 
 Section shard::sectionOf(Operation *op) { return {getUnit(op), getRole(op) == Role::F}; }
@@ -52,7 +52,7 @@ std::optional<Cost> Propagation::costOfPath(Value value, const Layout &from, con
   for (const Step &step : *path) {
     if (step.kind == Step::Kind::Slice)
       continue;
-    if (problem.parameters.contains(value))
+    if (Value parameter = findParameter(value); parameter && problem.parameters.contains(parameter))
       return std::nullopt; // it stays where it is
     cost.bytes += step.bytes(typeOf(value), problem.tp);
     cost.collectives += 1;
@@ -99,11 +99,8 @@ std::optional<Cost> Propagation::costOfResult(Value value, const Layout &layout)
 SmallVector<Seed> Propagation::seedsOf(Operation *op) const {
   SmallVector<Seed> seeds;
   auto add = [&](unsigned number, const Layout &layout) {
-    if (!layout.isSplit())
-      return;
-    seeds.push_back({number, layout.summed(), problem.tp});
-    if (layout.parts != problem.tp) // copies may each take their own part of a piece
-      seeds.push_back({number, Layout::split(layout.dim, layout.outer, problem.tp), problem.tp});
+    if (layout.isSplit())
+      seeds.push_back({number, layout.summed(), problem.tp});
   };
   for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
     Layout layout = layoutOf(operand);
@@ -135,7 +132,7 @@ bool Propagation::tolerates(Operation *op, const Spread &spread) const {
   });
   if (isEvenly || (!isRefined && (!spread.isSum || isa<GatherOp>(op))))
     return true;
-  return !isRefined && isa<ContractOp>(op) && llvm::any_of(op->getOperands(), isParameter);
+  return !isRefined && isa<ContractOp>(op) && llvm::any_of(op->getOperands(), findParameter);
 }
 
 void Propagation::tryStrategy(Operation *op, const Spread &spread, uint32_t linear,
@@ -221,9 +218,14 @@ bool Propagation::run(ArrayRef<Operation *> ops) {
     none.operands.assign(op->getNumOperands(), Layout());
     none.results.assign(op->getNumResults(), Layout());
     SmallVector<Spread, 4> spreads{none};
-    for (const Seed &seed : seedsOf(op))
-      if (std::optional<Spread> found = spread(op, seed); found && tolerates(op, *found))
+    for (Seed seed : seedsOf(op)) {
+      std::optional<Spread> found = spread(op, seed);
+      if (found && tolerates(op, *found))
         spreads.push_back(*found);
+      seed.layout.parts = problem.tp; // of what is summed, copies may take a part each
+      if (found && found->isSum && (found = spread(op, seed)) && tolerates(op, *found))
+        spreads.push_back(*found);
+    }
     LinearSets linear = getLinearSets(op);
     for (const Spread &candidate : spreads) {
       tryStrategy(op, candidate, 0, best);
@@ -239,8 +241,10 @@ bool Propagation::run(ArrayRef<Operation *> ops) {
           tryStrategy(op, candidate, set, best);
       }
     }
-    if (!best)
+    if (!best) {
+      stuck = op;
       return false;
+    }
     commit(op, *best);
   }
   return true;

@@ -50,6 +50,7 @@ public:
   bool run(llvm::ArrayRef<mlir::Operation *> ops);
 
   Cost cost;
+  mlir::Operation *stuck = nullptr; ///< the op that needs a split parameter whole
   llvm::DenseMap<mlir::Operation *, Decision> decisions;
   /// Partial sums, and values that cross units, that are brought to another layout where they are made.
   llvm::DenseMap<mlir::Value, Layout> settled;

@@ -52,6 +52,7 @@ protected:
   const State &of(mlir::Value value) { return states[value]; }
   /// Fails with a gate's message where the op must not be given what it is given.
   llvm::LogicalResult inferByFactors(mlir::Operation *op, States &results);
+  llvm::LogicalResult refusePartial(mlir::Operation *op);
 
   int64_t tp;
   llvm::DenseMap<mlir::Value, State> states;
@@ -64,7 +65,6 @@ private:
   bool agrees(mlir::Operation *op, const Spread &found);
   llvm::LogicalResult conclude(mlir::Operation *op, const Spread &found, bool isPartial, States &results);
   std::optional<bool> isLinear(mlir::Operation *op);
-  llvm::LogicalResult refusePartial(mlir::Operation *op);
 };
 
 } // namespace xlc::shard

@@ -166,9 +166,6 @@ private:
   bool addPin(BlockArgument argument, const LayoutPin &pin) {
     std::string name = nameOf(function, argument);
     ArrayRef<int64_t> shape = cast<RankedTensorType>(argument.getType()).getShape();
-    if (pin.dimensions.size() > 1)
-      return complain(pin, llvm::formatv("layout splits dimensions {0} and {1} of '{2}' over tp, which can split one",
-                                         pin.dimensions[0], pin.dimensions[1], name));
     int64_t dim = pin.dimensions.front();
     if (dim < 0 || dim >= int64_t(shape.size()))
       return complain(pin,

@@ -83,8 +83,11 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, std::vector<
     ops.push_back(&op);
   Propagation propagation(problem);
   if (!propagation.run(ops)) {
-    complain(complaints, Severity::Error,
-             llvm::formatv("tp = {0}: with these layouts a parameter would have to be gathered", options.tp));
+    Complaint &complaint = complain(complaints, Severity::Error,
+                                    "layout splits a parameter that is needed whole, and would have to be gathered");
+    complaint.key = "layout";
+    complaint.op = propagation.stuck;
+    complaint.about = "it is needed by node";
     return false;
   }
   writeLocal(problem, propagation);

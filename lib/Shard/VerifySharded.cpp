@@ -188,11 +188,13 @@ private:
   {
     constexpr bool isBackward = std::is_same_v<OpT, AttentionBackwardOp>;
     State q = of(op.getQ()), k = of(op.getK());
+    if (llvm::any_of(op->getOperands(), [&](Value operand) { return of(operand).isPartial(); }))
+      return refusePartial(op);
     bool isFine = true;
     auto expect = [&](Value value, int64_t dim, int64_t parts) {
       const State &state = of(value);
-      isFine &= state.kind == State::Kind::Same && !state.isPartial() &&
-                isSameCut(shapeOf(value), Layout::split(dim, 1, parts), state.layout);
+      isFine &=
+          state.kind == State::Kind::Same && isSameCut(shapeOf(value), Layout::split(dim, 1, parts), state.layout);
     };
     expect(op.getQ(), 2, q.parts());
     expect(op.getK(), 2, k.parts());
