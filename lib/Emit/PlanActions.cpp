@@ -1,5 +1,6 @@
-// Actions of the `exec` program as steps of the plan, one for one and in order.
+// The `exec` programs as programs of the plan: places, buffers, and actions as steps, one for one and in order.
 #include "PlanParts.h"
+#include "xlc/Memory/Memory.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -7,6 +8,13 @@ using namespace xlc;
 namespace {
 
 using Buffers = std::vector<std::unique_ptr<plan::BufferT>>;
+
+/// A program of the plan while its steps are written.
+struct Writer {
+  plan::PlanT &plan;
+  const Buffers &buffers;
+  const std::map<StringRef, unsigned> &functions;
+};
 
 plan::Place resolve(const Buffers &buffers, exec::PlaceAttr place) {
   return plan::Place(buffers[place.getBuffer()]->offset + place.getOffset(), place.getStride(), place.getBuffer());
@@ -23,39 +31,35 @@ std::vector<plan::Place> places(const Buffers &buffers, ArrayAttr attributes) {
   return result;
 }
 
-/// The dp groups that the plan knows: all ranks, those of a shard group, those that replicate a shard.
-plan::Group groupOf(exec::ProgramOp program, dist::GroupAttr group) {
-  return group == dist::GroupAttr::dataParallel(program.getMesh()) ? plan::Group::All
-         : group == dist::GroupAttr::shards(program.getMesh())     ? plan::Group::Shards
-                                                                   : plan::Group::Replicas;
-}
-
-plan::StepT step(exec::BeginOp op, const Buffers &buffers) {
+FailureOr<plan::StepT> step(exec::BeginOp op, const Writer &writer) {
   plan::BeginT begin;
-  begin.places = places(buffers, op.getPlaces());
+  begin.places = places(writer.buffers, op.getPlaces());
   plan::StepT result;
   result.label = "begin";
   result.action.Set(std::move(begin));
   return result;
 }
 
-plan::StepT step(exec::RunOp op, const Buffers &buffers, unsigned function) {
+FailureOr<plan::StepT> step(exec::RunOp op, const Writer &writer) {
+  auto function = writer.functions.find(op.getFunction());
+  if (function == writer.functions.end())
+    return op.emitError() << "runs '" << op.getFunction() << "', which is not a function of the module";
   plan::RunT run;
-  run.function = function;
+  run.function = function->second;
   run.micro_batch = op.getMicroBatch();
   run.first = op.getFirst();
-  run.places = places(buffers, op.getPlaces());
+  run.places = places(writer.buffers, op.getPlaces());
   plan::StepT result;
   result.label = op.getLabel().str();
   result.action.Set(std::move(run));
   return result;
 }
 
-plan::StepT step(exec::AllGatherOp op, const Buffers &buffers) {
+FailureOr<plan::StepT> step(exec::AllGatherOp op, const Writer &writer) {
   plan::AllGatherT gather;
-  gather.group = groupOf(op->getParentOfType<exec::ProgramOp>(), op.getGroup());
-  gather.src = place(buffers, op.getSrc());
-  gather.dst = place(buffers, op.getDst());
+  gather.group = groupOf(writer.plan, op.getGroup());
+  gather.src = place(writer.buffers, op.getSrc());
+  gather.dst = place(writer.buffers, op.getDst());
   gather.count = op.getCount();
   gather.element = elementOf(op.getType());
   plan::StepT result;
@@ -64,11 +68,11 @@ plan::StepT step(exec::AllGatherOp op, const Buffers &buffers) {
   return result;
 }
 
-plan::StepT step(exec::ReduceScatterOp op, const Buffers &buffers) {
+FailureOr<plan::StepT> step(exec::ReduceScatterOp op, const Writer &writer) {
   plan::ReduceScatterT scatter;
-  scatter.group = groupOf(op->getParentOfType<exec::ProgramOp>(), op.getGroup());
-  scatter.src = place(buffers, op.getSrc());
-  scatter.dst = place(buffers, op.getDst());
+  scatter.group = groupOf(writer.plan, op.getGroup());
+  scatter.src = place(writer.buffers, op.getSrc());
+  scatter.dst = place(writer.buffers, op.getDst());
   scatter.count = op.getCount();
   scatter.element = elementOf(op.getType());
   scatter.accumulate = op.getAccumulate();
@@ -78,10 +82,10 @@ plan::StepT step(exec::ReduceScatterOp op, const Buffers &buffers) {
   return result;
 }
 
-plan::StepT step(exec::AllReduceOp op, const Buffers &buffers) {
+FailureOr<plan::StepT> step(exec::AllReduceOp op, const Writer &writer) {
   plan::AllReduceT reduce;
-  reduce.group = groupOf(op->getParentOfType<exec::ProgramOp>(), op.getGroup());
-  reduce.place = place(buffers, op.getPlace());
+  reduce.group = groupOf(writer.plan, op.getGroup());
+  reduce.place = place(writer.buffers, op.getPlace());
   reduce.count = op.getCount();
   reduce.element = elementOf(op.getType());
   plan::StepT result;
@@ -90,9 +94,9 @@ plan::StepT step(exec::AllReduceOp op, const Buffers &buffers) {
   return result;
 }
 
-plan::StepT step(exec::ReleaseOp op, const Buffers &buffers) {
+FailureOr<plan::StepT> step(exec::ReleaseOp op, const Writer &writer) {
   plan::ReleaseT release;
-  release.place = place(buffers, op.getPlace());
+  release.place = place(writer.buffers, op.getPlace());
   release.bytes = op.getBytes();
   plan::StepT result;
   result.label = op.getLabel().str();
@@ -100,36 +104,57 @@ plan::StepT step(exec::ReleaseOp op, const Buffers &buffers) {
   return result;
 }
 
-FailureOr<plan::StepT> step(exec::LoadOp op, const plan::PlanT &plan) {
+FailureOr<plan::StepT> step(exec::LoadOp op, const Writer &writer) {
   plan::LoadT load;
   load.micro_batch = op.getMicroBatch();
   for (auto name : op.getInputs().getAsRange<StringAttr>()) {
-    auto input = llvm::find_if(plan.inputs, [&](auto &candidate) { return name.getValue() == candidate->name; });
-    if (input == plan.inputs.end())
+    auto input = llvm::find_if(writer.plan.inputs, [&](auto &candidate) { return name.getValue() == candidate->name; });
+    if (input == writer.plan.inputs.end())
       return op.emitError() << "loads '" << name.getValue() << "', which is not an input of the plan";
-    load.inputs.push_back(input - plan.inputs.begin());
+    load.inputs.push_back(input - writer.plan.inputs.begin());
   }
-  load.places = places(plan.buffers, op.getPlaces());
+  load.places = places(writer.buffers, op.getPlaces());
   plan::StepT result;
   result.label = "load micro-batch " + std::to_string(op.getMicroBatch());
   result.action.Set(std::move(load));
   return result;
 }
 
+/// A send or a receive.
+template <typename Table, typename Op> FailureOr<plan::StepT> transfer(Op op, const Writer &writer) {
+  Table made;
+  made.place = place(writer.buffers, op.getPlace());
+  made.bytes = op.getBytes(), made.message = op.getMessage(), made.peer = op.getPeer();
+  plan::StepT result;
+  result.label = op.getLabel().str();
+  result.action.Set(std::move(made));
+  return result;
+}
+FailureOr<plan::StepT> step(exec::SendOp op, const Writer &writer) { return transfer<plan::SendT>(op, writer); }
+FailureOr<plan::StepT> step(exec::ReceiveOp op, const Writer &writer) { return transfer<plan::ReceiveT>(op, writer); }
+
 } // namespace
+
+unsigned xlc::groupOf(plan::PlanT &plan, dist::GroupAttr group) {
+  plan::RankGroupT made;
+  StringRef axis = group.getAxis().getValue();
+  made.axis = axis == "dp"   ? plan::Axis::Dp
+              : axis == "tp" ? plan::Axis::Tp
+              : axis == "pp" ? plan::Axis::Pp
+                             : plan::Axis::World;
+  made.digits.assign(group.getDigits().asArrayRef().begin(), group.getDigits().asArrayRef().end());
+  made.stages.assign(group.getStages().asArrayRef().begin(), group.getStages().asArrayRef().end());
+  for (auto [i, known] : llvm::enumerate(plan.rank_groups))
+    if (known->axis == made.axis && known->digits == made.digits && known->stages == made.stages)
+      return i;
+  plan.rank_groups.push_back(std::make_unique<plan::RankGroupT>(std::move(made)));
+  return plan.rank_groups.size() - 1;
+}
 
 plan::Element xlc::elementOf(Type type) {
   if (isa<FloatType>(type))
     return type.isF64() ? plan::Element::F64 : plan::Element::F32;
   return type.isInteger(64) ? plan::Element::I64 : type.isInteger(32) ? plan::Element::I32 : plan::Element::I1;
-}
-
-plan::Place xlc::resolvePlace(exec::ProgramOp program, exec::PlaceAttr place) {
-  int64_t begin = 0;
-  for (auto buffer : program.getBody().getOps<exec::BufferOp>())
-    if ((int64_t)buffer.getId() == place.getBuffer())
-      begin = buffer.getOffset();
-  return plan::Place(begin + place.getOffset(), place.getStride(), place.getBuffer());
 }
 
 /// Every place of an action names a buffer.
@@ -145,30 +170,77 @@ static LogicalResult checkPlaces(Operation &op, size_t buffers) {
   return op.emitError() << "names buffer " << bad << " of a program that has " << buffers;
 }
 
-LogicalResult xlc::fillSteps(exec::ProgramOp program, const std::map<StringRef, unsigned> &functions,
-                             plan::PlanT &plan) {
+/// The eight bytes that hold a rank's index in a group.
+static std::unique_ptr<plan::IndexPlaceT> indexPlace(DictionaryAttr entry, const Writer &writer) {
+  auto made = std::make_unique<plan::IndexPlaceT>();
+  made->group = groupOf(writer.plan, entry.getAs<dist::GroupAttr>("group"));
+  made->place = place(writer.buffers, entry.getAs<exec::PlaceAttr>("place"));
+  return made;
+}
+
+/// Where the stage keeps a bucket; the plan knows its number by its name.
+static FailureOr<std::unique_ptr<plan::BucketPlaceT>> bucketPlace(exec::ProgramOp program, DictionaryAttr entry,
+                                                                  const Writer &writer) {
+  auto name = entry.getAs<FlatSymbolRefAttr>("bucket");
+  auto bucket = llvm::find_if(writer.plan.buckets, [&](auto &each) { return name.getValue() == each->name; });
+  if (bucket == writer.plan.buckets.end())
+    return program.emitError() << "holds " << name << ", which is not a bucket of the plan";
+  auto made = std::make_unique<plan::BucketPlaceT>();
+  made->bucket = bucket - writer.plan.buckets.begin();
+  made->params = place(writer.buffers, entry.getAs<exec::PlaceAttr>("params"));
+  made->states = places(writer.buffers, entry.getAs<ArrayAttr>("states"));
+  return made;
+}
+
+/// What the program's attributes say: buckets, indices, loss and norm.
+static LogicalResult fillPlaces(exec::ProgramOp program, const Writer &writer, plan::ProgramT &made) {
+  if (auto buckets = program->getAttrOfType<ArrayAttr>(exec::kBuckets))
+    for (auto entry : buckets.getAsRange<DictionaryAttr>()) {
+      auto bucket = bucketPlace(program, entry, writer);
+      if (failed(bucket))
+        return failure();
+      made.buckets.push_back(std::move(*bucket));
+    }
+  if (auto indices = program->getAttrOfType<ArrayAttr>(exec::kIndices))
+    for (auto entry : indices.getAsRange<DictionaryAttr>())
+      made.indices.push_back(indexPlace(entry, writer));
+  if (auto loss = program->getAttrOfType<exec::PlaceAttr>(exec::kLoss))
+    made.loss = place(writer.buffers, loss);
+  if (auto norm = program->getAttrOfType<exec::PlaceAttr>(exec::kNorm))
+    made.norm = place(writer.buffers, norm);
+  return success();
+}
+
+LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef, unsigned> &functions,
+                               plan::PlanT &plan) {
+  plan::ProgramT &made = *plan.programs.emplace_back(std::make_unique<plan::ProgramT>());
+  made.arena = program.getArena();
+  for (auto op : program.getBody().getOps<exec::BufferOp>()) {
+    auto buffer = std::make_unique<plan::BufferT>();
+    buffer->name = op.getName().str(), buffer->cause = static_cast<plan::Cause>(op.getCause());
+    buffer->size = op.getSize(), buffer->offset = op.getOffset();
+    buffer->first = op.getFirst(), buffer->last = op.getLast(), buffer->persistent = op.getPersistent();
+    made.buffers.push_back(std::move(buffer));
+  }
+  Writer writer{plan, made.buffers, functions};
+  if (failed(checkPlaces(*program, made.buffers.size())) || failed(fillPlaces(program, writer, made)))
+    return failure();
   for (Operation &op : program.getBody().front()) {
     if (isa<exec::BufferOp>(op))
       continue;
-    if (failed(checkPlaces(op, plan.buffers.size())))
+    if (failed(checkPlaces(op, made.buffers.size())))
       return failure();
-    FailureOr<plan::StepT> made =
-        TypeSwitch<Operation *, FailureOr<plan::StepT>>(&op)
-            .Case<exec::BeginOp, exec::AllGatherOp, exec::ReduceScatterOp, exec::AllReduceOp, exec::ReleaseOp>(
-                [&](auto action) { return FailureOr<plan::StepT>(step(action, plan.buffers)); })
-            .Case([&](exec::LoadOp load) { return step(load, plan); })
-            .Case([&](exec::RunOp run) -> FailureOr<plan::StepT> {
-              auto function = functions.find(run.getFunction());
-              if (function == functions.end())
-                return run.emitError() << "runs '" << run.getFunction() << "', which is not a function of the module";
-              return step(run, plan.buffers, function->second);
-            })
-            .Default([](Operation *other) -> FailureOr<plan::StepT> {
-              return other->emitError("is not an action that the runtime knows");
-            });
-    if (failed(made))
+    using Step = FailureOr<plan::StepT>;
+    Step step = TypeSwitch<Operation *, Step>(&op)
+                    .Case<exec::BeginOp, exec::LoadOp, exec::RunOp, exec::AllGatherOp, exec::ReduceScatterOp,
+                          exec::AllReduceOp, exec::ReleaseOp, exec::SendOp, exec::ReceiveOp>(
+                        [&](auto action) -> Step { return ::step(action, writer); })
+                    .Default([](Operation *other) -> Step {
+                      return other->emitError("is not an action that the runtime knows");
+                    });
+    if (failed(step))
       return failure();
-    plan.steps.push_back(std::make_unique<plan::StepT>(std::move(*made)));
+    made.steps.push_back(std::make_unique<plan::StepT>(std::move(*step)));
   }
   return success();
 }

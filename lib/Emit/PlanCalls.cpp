@@ -79,6 +79,23 @@ plan::ConvolutionT convolutionOf(const runtime::ConvolutionShape &shape) {
   return result;
 }
 
+/// A collective in the middle of a function, as a call without a kernel.
+std::unique_ptr<plan::CallT> exchangeOf(exec::CollectiveOp op, plan::PlanT &plan) {
+  auto src = cast<MemRefType>(op.getSrc().getType()), dst = cast<MemRefType>(op.getDst().getType());
+  auto result = std::make_unique<plan::CallT>();
+  StringRef source = graph::getSourceName(op);
+  result->name = (exec::stringifyCollectiveKind(op.getKind()) + (source.empty() ? "" : " ") + source).str();
+  result->ins.push_back(operandOf(op.getSrc())), result->in_bytes.push_back(spanOf(src));
+  result->outs.push_back(operandOf(op.getDst())), result->out_bytes.push_back(spanOf(dst));
+  result->accumulate.push_back(plan::Accumulate::Never);
+  result->exchange = std::make_unique<plan::ExchangeT>();
+  result->exchange->kind = static_cast<plan::Collective>(op.getKind());
+  result->exchange->group = groupOf(plan, op.getGroup());
+  result->exchange->outer = op.getOuter(), result->exchange->chunk = op.getChunk();
+  result->exchange->element = elementOf(src.getElementType());
+  return result;
+}
+
 struct LibraryKernel {
   plan::LibraryUnion library;
   bool swapped = false;
@@ -201,13 +218,19 @@ private:
 LogicalResult xlc::fillFunctions(ModuleOp module, std::map<StringRef, unsigned> &functions, plan::PlanT &plan) {
   CallTable calls(module, plan);
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.isExternal() || function.getOps<exec::CallOp>().empty())
+    if (function.isExternal() ||
+        (function.getOps<exec::CallOp>().empty() && function.getOps<exec::CollectiveOp>().empty()))
       continue;
     functions[function.getName()] = plan.functions.size();
     auto made = std::make_unique<plan::FunctionT>();
     made->name = function.getName().str();
     made->slots = function.getNumArguments();
-    for (auto call : function.getOps<exec::CallOp>()) {
+    for (Operation &op : function.front()) {
+      if (auto collective = dyn_cast<exec::CollectiveOp>(op))
+        made->calls.push_back(exchangeOf(collective, plan));
+      auto call = dyn_cast<exec::CallOp>(op);
+      if (!call)
+        continue;
       auto added = calls.add(call);
       if (failed(added))
         return failure();
@@ -222,22 +245,22 @@ LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   auto programs = module.getOps<exec::ProgramOp>();
   if (programs.empty())
     return module.emitError("there is no program to emit");
-  exec::ProgramOp program = *programs.begin();
-  plan.buffers.clear(), plan.kernels.clear(), plan.functions.clear(), plan.steps.clear();
-  plan.ranks = program.getMesh().getDp(), plan.shards = program.getMesh().getShards(),
-  plan.micro_batches = program.getMicroBatches();
-  plan.arena = program.getArena();
-  for (auto buffer : program.getBody().getOps<exec::BufferOp>()) {
-    auto made = std::make_unique<plan::BufferT>();
-    made->name = buffer.getName().str(), made->cause = static_cast<plan::Cause>(buffer.getCause());
-    made->size = buffer.getSize(), made->offset = buffer.getOffset();
-    made->first = buffer.getFirst(), made->last = buffer.getLast(), made->persistent = buffer.getPersistent();
-    plan.buffers.push_back(std::move(made));
-  }
+  exec::ProgramOp first = *programs.begin();
+  dist::MeshAttr mesh = first.getMesh();
+  plan.kernels.clear(), plan.functions.clear(), plan.programs.clear();
+  plan.mesh = std::make_unique<plan::Mesh>(mesh.getPp(), mesh.getDp(), mesh.getTp(), mesh.getShards());
+  plan.micro_batches = first.getMicroBatches();
   std::map<StringRef, unsigned> functions;
   if (failed(fillFunctions(module, functions, plan)))
     return failure();
-  return fillSteps(program, functions, plan);
+  for (auto [stage, program] : llvm::enumerate(programs)) {
+    if (program.getStage() != stage || program.getMesh() != mesh)
+      return program.emitError() << "is of stage " << program.getStage() << ", where that of stage " << stage << " of "
+                                 << mesh.getPp() << " is due";
+    if (failed(fillProgram(program, functions, plan)))
+      return failure();
+  }
+  return success();
 }
 
 std::vector<uint8_t> xlc::serializePlan(const plan::PlanT &plan) {

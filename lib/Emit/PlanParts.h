@@ -13,8 +13,9 @@ plan::Element elementOf(mlir::Type type);
 mlir::LogicalResult fillFunctions(mlir::ModuleOp module, std::map<llvm::StringRef, unsigned> &functions,
                                   plan::PlanT &plan);
 
-mlir::LogicalResult fillSteps(exec::ProgramOp program, const std::map<llvm::StringRef, unsigned> &functions,
-                              plan::PlanT &plan);
+/// Appends the program of one stage.
+mlir::LogicalResult fillProgram(exec::ProgramOp program, const std::map<llvm::StringRef, unsigned> &functions,
+                                plan::PlanT &plan);
 
 } // namespace xlc
 

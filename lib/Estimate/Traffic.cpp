@@ -1,5 +1,6 @@
 // See Traffic.h. The slices of an all_reduce are those of lib/Runtime/Core/Collectives.cpp.
 #include "xlc/Estimate/Traffic.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -9,61 +10,131 @@ namespace {
 
 constexpr int64_t sliceGrain = 16; // elements
 
-/// A rank's place in the group of a collective.
-struct Member {
-  int64_t index, ranks;
+/// What a rank exchanges with a group, or (no group) receives from another stage.
+struct Message {
+  int64_t MessageBytes::*kind;
+  dist::GroupAttr group;
+  int64_t count; ///< elements of a slice; of an all_reduce, of all of it
+  Type element;
+  bool isInFunction = false;
+
+  int64_t bytes(int64_t elements) const { return graph::getByteSize(RankedTensorType::get({elements}, element)); }
 };
 
-Member findMember(exec::ProgramOp program, dist::GroupAttr group, int64_t rank) {
-  return {group.indexOf(program.getMesh(), rank), group.size()};
+template <typename Op> Message messageOf(Op op, int64_t MessageBytes::*kind) {
+  return {kind, op.getGroup(), (int64_t)op.getCount(), op.getType()};
 }
 
-int64_t bytesOf(Type element, int64_t count) { return graph::getByteSize(RankedTensorType::get({count}, element)); }
-
-/// Elements that the member reads in an all_reduce: its own slice from all others, then the others' slices.
-int64_t elementsOfAllReduce(int64_t count, Member member) {
-  int64_t each = llvm::alignTo(llvm::divideCeil(count, member.ranks), sliceGrain);
-  auto begin = [&](int64_t index) { return std::min(count, index * each); };
-  int64_t own = begin(member.index + 1) - begin(member.index);
-  return (member.ranks - 1) * own + (count - own);
+Message messageOf(exec::CollectiveOp op) {
+  using Kind = exec::CollectiveKind;
+  auto kind = op.getKind() == Kind::all_gather       ? &MessageBytes::allGather
+              : op.getKind() == Kind::reduce_scatter ? &MessageBytes::reduceScatter
+                                                     : &MessageBytes::allReduce;
+  auto element = cast<MemRefType>(op.getSrc().getType()).getElementType();
+  return {kind, op.getGroup(), (int64_t)(op.getOuter() * op.getChunk()), element, true};
 }
 
-/// How many elements a collective of slices of `count` (or an all_reduce of `count`) reads.
-using Elements = llvm::function_ref<int64_t(dist::GroupAttr group, int64_t count)>;
-Traffic addUp(exec::ProgramOp program, Elements ofSlices, Elements ofAllReduce) {
-  Traffic traffic;
-  auto add = [&](auto collective, int64_t &kind, Elements elements) {
-    int64_t count = collective.getCount();
-    int64_t bytes = bytesOf(collective.getType(), elements(collective.getGroup(), count));
-    kind += bytes;
-    traffic.smallMessages += count < sliceGrain ? bytes : 0;
-  };
+/// All messages of a step, those inside the functions that it runs included; each function is looked at once.
+SmallVector<Message> listMessages(exec::ProgramOp program) {
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  llvm::StringMap<SmallVector<Message>> inside;
+  SmallVector<Message> messages;
   for (Operation &op : program.getBody().front()) {
-    if (auto gather = dyn_cast<exec::AllGatherOp>(op))
-      add(gather, traffic.allGather, ofSlices);
-    else if (auto scatter = dyn_cast<exec::ReduceScatterOp>(op))
-      add(scatter, traffic.reduceScatter, ofSlices);
-    else if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
-      add(reduce, traffic.allReduce, ofAllReduce);
+    if (auto gather = dyn_cast<exec::AllGatherOp>(op)) {
+      messages.push_back(messageOf(gather, &MessageBytes::allGather));
+    } else if (auto scatter = dyn_cast<exec::ReduceScatterOp>(op)) {
+      messages.push_back(messageOf(scatter, &MessageBytes::reduceScatter));
+    } else if (auto reduce = dyn_cast<exec::AllReduceOp>(op)) {
+      messages.push_back(messageOf(reduce, &MessageBytes::allReduce));
+    } else if (auto receive = dyn_cast<exec::ReceiveOp>(op)) {
+      Type byte = IntegerType::get(op.getContext(), 8);
+      messages.push_back({&MessageBytes::transfer, {}, (int64_t)receive.getBytes(), byte});
+    } else if (auto run = dyn_cast<exec::RunOp>(op)) {
+      auto [it, isNew] = inside.try_emplace(run.getFunction());
+      auto function = isNew ? symbols.lookup<func::FuncOp>(run.getFunction()) : func::FuncOp();
+      if (function && !function.isExternal())
+        for (auto collective : function.getOps<exec::CollectiveOp>())
+          it->second.push_back(messageOf(collective));
+      llvm::append_range(messages, it->second);
+    }
+  }
+  return messages;
+}
+
+/// Elements that the member of an index reads in an all_reduce: its own slice from all others, then the others' slices.
+int64_t elementsOfAllReduce(int64_t count, int64_t index, int64_t ranks) {
+  int64_t each = llvm::alignTo(llvm::divideCeil(count, ranks), sliceGrain);
+  auto begin = [&](int64_t index) { return std::min(count, index * each); };
+  int64_t own = begin(index + 1) - begin(index);
+  return (ranks - 1) * own + (count - own);
+}
+
+/// Adds up what `elementsOf` says that a message reads.
+Traffic addUp(exec::ProgramOp program, llvm::function_ref<int64_t(const Message &)> elementsOf) {
+  Traffic traffic;
+  for (const Message &message : listMessages(program)) {
+    int64_t bytes = message.bytes(elementsOf(message));
+    traffic.along(message.group ? message.group.getAxis().getValue() : "pp").*message.kind += bytes;
+    bool isSmall = message.group && !message.isInFunction && message.count < sliceGrain;
+    traffic.smallMessages += isSmall ? bytes : 0;
   }
   return traffic;
 }
 
-} // namespace
-
-Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {
-  auto member = [&](dist::GroupAttr group) { return findMember(program, group, rank); };
-  return addUp(
-      program, [&](dist::GroupAttr group, int64_t count) { return (member(group).ranks - 1) * count; },
-      [&](dist::GroupAttr group, int64_t count) { return elementsOfAllReduce(count, member(group)); });
+/// What all ranks of a stage read; a collective of several stages counts for the first of them.
+Traffic trafficOfStage(exec::ProgramOp program) {
+  int64_t ranks = program.getMesh().getStageRanks();
+  return addUp(program, [&](const Message &message) -> int64_t {
+    if (!message.group)
+      return ranks * message.count;
+    ArrayRef<int64_t> stages = message.group.getStages();
+    if (!stages.empty() && stages.front() != (int64_t)program.getStage())
+      return 0;
+    int64_t size = message.group.size(), all = ranks * std::max<int64_t>(1, stages.size());
+    bool isReduction = message.kind == &MessageBytes::allReduce;
+    return isReduction ? all / size * 2 * (size - 1) * message.count : all * (size - 1) * message.count;
+  });
 }
 
-Traffic xlc::trafficOfLargest(exec::ProgramOp program) { return trafficOfRank(program, 0); }
+} // namespace
 
-Traffic xlc::trafficOfAllRanks(exec::ProgramOp program) {
-  int64_t ranks = program.getMesh().getStageRanks();
-  auto size = [&](dist::GroupAttr group) { return findMember(program, group, 0).ranks; };
-  return addUp(
-      program, [&](dist::GroupAttr group, int64_t count) { return ranks * (size(group) - 1) * count; },
-      [&](dist::GroupAttr group, int64_t count) { return ranks / size(group) * 2 * (size(group) - 1) * count; });
+MessageBytes &Traffic::along(StringRef axis) {
+  const auto *known = llvm::find(kAxes, axis);
+  return axes[known == std::end(kAxes) ? axes.size() - 1 : known - kAxes];
+}
+
+MessageBytes Traffic::sum() const {
+  MessageBytes sum;
+  for (const MessageBytes &axis : axes)
+    sum += axis;
+  return sum;
+}
+
+Traffic &Traffic::operator+=(const Traffic &other) {
+  for (auto [mine, theirs] : llvm::zip(axes, other.axes))
+    mine += theirs;
+  smallMessages += other.smallMessages;
+  return *this;
+}
+
+Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {
+  return addUp(program, [&](const Message &message) -> int64_t {
+    if (!message.group)
+      return message.count;
+    int64_t size = message.group.size();
+    if (message.kind != &MessageBytes::allReduce)
+      return (size - 1) * message.count;
+    return elementsOfAllReduce(message.count, message.group.indexOf(program.getMesh(), rank), size);
+  });
+}
+
+Traffic xlc::trafficOfLargest(exec::ProgramOp program) {
+  return trafficOfRank(program, program.getMesh().rankOf(program.getStage(), 0, 0));
+}
+
+Traffic xlc::trafficOfAllRanks(ModuleOp module) {
+  Traffic traffic;
+  for (auto program : module.getOps<exec::ProgramOp>())
+    traffic += trafficOfStage(program);
+  return traffic;
 }

@@ -58,6 +58,19 @@ public:
     std::fill(tags.begin() + begin, tags.begin() + end, kNothing);
   }
 
+  /// Copies what begins and ends in `bytes` bytes of another arena. Both addresses are multiples of 4.
+  void copyFrom(const Arena &other, int64_t from, int64_t to, int64_t bytes) {
+    forget(to, bytes);
+    int64_t begin = 0, end = bytes;
+    while (begin < end && other.tags[from + begin] == kContinues)
+      ++begin;
+    if (from + end < other.size() && other.tags[from + end] == kContinues)
+      while (end > begin && other.tags[from + --end] == kContinues)
+        ;
+    std::copy(other.tags.begin() + from + begin, other.tags.begin() + from + end, tags.begin() + to + begin);
+    std::copy_n(other.words.begin() + from / 4, (bytes + 3) / 4, words.begin() + to / 4);
+  }
+
 private:
   static constexpr uint8_t kNothing = 0, kContinues = 1, kBool = 2, kInteger = 0x20, kReal = 0x40;
   template <class T> static uint8_t tagOf(int64_t bytes) {

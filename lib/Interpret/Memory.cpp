@@ -11,10 +11,12 @@ template <class E> void interpret::addTo(Cargo<E> &a, const Cargo<E> &b) {
     a.isSet[i] = a.isSet[i] && b.isSet[i];
 }
 
-template <class E> Memory<E>::Memory(exec::ProgramOp program) : shards(program.getMesh().getShards()) {
+template <class E>
+Memory<E>::Memory(exec::ProgramOp program)
+    : mesh(program.getMesh()), firstRank(program.getStage() * mesh.getStageRanks()) {
   for (auto buffer : program.getBody().getOps<exec::BufferOp>())
     buffers.push_back(buffer);
-  arenas.assign(program.getMesh().getDp(), Arena<E>(program.getArena()));
+  arenas.assign(mesh.getStageRanks(), Arena<E>(program.getArena()));
 
   constexpr int64_t forever = std::numeric_limits<int64_t>::max();
   lives.assign(buffers.size(), {forever, -1});
@@ -41,7 +43,7 @@ template <class E> Memory<E>::Memory(exec::ProgramOp program) : shards(program.g
 template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, int64_t count, Type element) const {
   int64_t begin =
       place.getBuffer() < int64_t(buffers.size()) ? int64_t(exec::BufferOp(buffers[place.getBuffer()]).getOffset()) : 0;
-  return {place.getBuffer(), begin + place.getOffset() + rank % shards * place.getStride(), element, {count}, {1}};
+  return {place.getBuffer(), begin + place.getOffset() + mesh.shardOf(rank) * place.getStride(), element, {count}, {1}};
 }
 
 template <class E> LogicalResult Memory<E>::check(const Access &access, const Span &span) const {
@@ -56,9 +58,9 @@ template <class E> LogicalResult Memory<E>::check(const Access &access, const Sp
   exec::BufferOp buffer = buffers[span.buffer];
   int64_t begin = buffer.getOffset(), end = begin + buffer.getSize();
   if (low < begin || high > end || end > arenas[access.rank].size())
-    return access.action->emitOpError() << "'" << access.label << "' on rank " << access.rank << " takes bytes "
-                                        << low - begin << " to " << high - begin << " of buffer '" << buffer.getName()
-                                        << "', which has " << buffer.getSize();
+    return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank
+                                        << " takes bytes " << low - begin << " to " << high - begin << " of buffer '"
+                                        << buffer.getName() << "', which has " << buffer.getSize();
   if (span.address % std::min<int64_t>(span.elementBytes(), 4))
     return access.action->emitOpError() << "'" << access.label << "' takes an element of " << span.elementBytes()
                                         << " bytes at byte " << low << ", which is not aligned";
@@ -71,9 +73,9 @@ template <class E> LogicalResult Memory<E>::missing(const Access &access, const 
   for (size_t d = span.sizes.size(); d-- > 0; index /= span.sizes[d])
     address += index % span.sizes[d] * span.strides[d] * span.elementBytes();
   exec::BufferOp buffer = buffers[span.buffer];
-  return access.action->emitOpError() << "'" << access.label << "' on rank " << access.rank << " reads byte "
-                                      << address - int64_t(buffer.getOffset()) << " of buffer '" << buffer.getName()
-                                      << "', where no " << span.element << " is";
+  return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank
+                                      << " reads byte " << address - int64_t(buffer.getOffset()) << " of buffer '"
+                                      << buffer.getName() << "', where no " << span.element << " is";
 }
 
 template <class E> LogicalResult Memory<E>::load(const Access &access, const Span &span, Cargo<E> &cargo) const {
@@ -139,6 +141,20 @@ LogicalResult Memory<E>::write(const Access &access, const Span &span, const Dat
         });
       },
       sum);
+  return success();
+}
+
+template <class E>
+LogicalResult Memory<E>::copyFrom(const Access &to, exec::PlaceAttr place, const Memory &other, const Access &from,
+                                  exec::PlaceAttr source, int64_t bytes) {
+  Type byte = IntegerType::get(place.getContext(), 8);
+  Span read = other.spanAt(source, from.rank, bytes, byte), written = spanAt(place, to.rank, bytes, byte);
+  if (failed(other.check(from, read)) || failed(check(to, written)))
+    return failure();
+  if (read.address % 4 != 0 || written.address % 4 != 0)
+    return to.action->emitOpError() << "'" << to.label << "' moves elements between bytes " << read.address << " and "
+                                    << written.address << ", which are not aligned";
+  arenas[to.rank].copyFrom(other.arenas[from.rank], read.address, written.address, bytes);
   return success();
 }
 

@@ -1,4 +1,4 @@
-// Spans of the ranks' arenas: what the actions of an `exec` program read and write.
+// Spans of the arenas of a stage's ranks: what the actions of an `exec` program read and write.
 //
 // A span is an address with sizes and strides, and remembers its buffer: it may not leave that
 // buffer, and a read of what is not there names it. After the last action that names a buffer its bytes
@@ -25,7 +25,7 @@ struct Span {
 struct Access {
   mlir::Operation *action;
   llvm::StringRef label; ///< of the action
-  int64_t rank;
+  int64_t rank;          ///< within the stage
 };
 
 /// Elements that a collective moves: it does not look at them, so what is not there stays not there.
@@ -51,6 +51,9 @@ public:
   /// The same for collectives, which move elements unseen.
   llvm::LogicalResult load(const Access &access, const Span &span, Cargo<E> &cargo) const;
   llvm::LogicalResult store(const Access &access, const Span &span, const Cargo<E> &cargo, bool accumulate);
+  /// Bytes from another stage's memory, whatever they are.
+  llvm::LogicalResult copyFrom(const Access &to, exec::PlaceAttr place, const Memory &other, const Access &from,
+                               exec::PlaceAttr source, int64_t bytes);
   void forget(int64_t rank, int64_t address, int64_t bytes) { arenas[rank].forget(address, bytes); }
   /// Forgets the buffers that no action after `time` names.
   void expire(int64_t time);
@@ -62,8 +65,9 @@ private:
   std::vector<exec::BufferOp> buffers;
   /// The first and last action that names each buffer; unlimited where its content outlives the step.
   std::vector<std::pair<int64_t, int64_t>> lives;
-  std::vector<Arena<E>> arenas;
-  int64_t shards;
+  std::vector<Arena<E>> arenas; ///< by rank of the stage
+  dist::MeshAttr mesh;
+  int64_t firstRank; ///< of the stage, among all
 };
 
 } // namespace xlc::interpret

@@ -13,9 +13,9 @@ template <class E>
 std::unique_ptr<Runner<E>> makeTimeline(sched::TimelineOp op, const Model &model, const Source<E> &source,
                                         const Options &options);
 
-/// All ranks of an exec program, each with an arena of its own.
+/// All ranks of exec programs, one program per pipeline stage in their order, each rank with an arena of its own.
 template <class E>
-std::unique_ptr<Runner<E>> makeProgram(exec::ProgramOp op, const Model &model, const Source<E> &source,
+std::unique_ptr<Runner<E>> makeProgram(llvm::ArrayRef<exec::ProgramOp> ops, const Model &model, const Source<E> &source,
                                        const Options &options);
 
 } // namespace xlc::interpret

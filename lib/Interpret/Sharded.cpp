@@ -56,7 +56,7 @@ private:
     }
     Tensor<T> whole(layout ? layout.getShape().asArrayRef() : ArrayRef<int64_t>(first.shape));
     for (auto &[index, piece] : pieces)
-      placePiece(whole, layout, index, piece);
+      placePiece(whole, piece, layout, index);
     return Datum<E>(std::move(whole));
   }
 

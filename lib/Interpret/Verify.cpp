@@ -27,11 +27,8 @@ public:
   void compare(int64_t step, int64_t rank, const Values<E> &actual, const Values<E> &expected) {
     for (const auto &[name, value] : expected) {
       auto it = actual.find(name);
-      if (it == actual.end()) {
-        report.differing += 1;
-        note(llvm::formatv("step {0}, rank {1}: '{2}' is not there", step, rank, name));
+      if (it == actual.end())
         continue;
-      }
       if (!llvm::is_contained(report.names, name))
         report.names.push_back(name);
       std::visit(
@@ -39,6 +36,16 @@ public:
             compareTensor(step, rank, name, std::get<std::decay_t<decltype(wanted)>>(it->second), wanted);
           },
           value);
+    }
+  }
+
+  /// Each value must be on some rank: pipeline stages hold different ones.
+  void checkHeld(int64_t step, const std::vector<Values<E>> &actual, const Values<E> &expected) {
+    for (const auto &[name, value] : expected) {
+      if (llvm::any_of(actual, [&, &name = name](const Values<E> &held) { return held.count(name); }))
+        continue;
+      report.differing += 1;
+      note(llvm::formatv("step {0}: no rank holds '{1}'", step, name));
     }
   }
 
@@ -77,17 +84,23 @@ template <class E> bool hasUndefined(const Values<E> &values) {
 
 struct Parallel {
   sched::TimelineOp timeline;
-  exec::ProgramOp program;
-  std::optional<Model> staged; ///< between Differentiate and DataParallel: one rank's functions, cut into units
-  int64_t ranks = 1, microBatches = 1;
+  SmallVector<exec::ProgramOp> programs; ///< by stage
+  std::optional<Model> staged;         ///< between Differentiate and DataParallel: one rank's functions, cut into units
+  dist::MeshAttr mesh;                 ///< null where there is one rank
+  int64_t ranks = 1, microBatches = 1; ///< among which the batch is cut
 };
 
 FailureOr<Parallel> findParallel(const Programs &programs) {
   ModuleOp module = programs.partitioned;
-  for (auto op : module.getOps<exec::ProgramOp>())
-    return Parallel{{}, op, {}, op.getMesh().getDp(), int64_t(op.getMicroBatches())};
+  if (SmallVector<exec::ProgramOp> ops(module.getOps<exec::ProgramOp>()); !ops.empty()) {
+    for (auto [i, op] : llvm::enumerate(ops))
+      if (op.getStage() != i || op.getMesh() != ops[0].getMesh() || op.getMesh().getPp() != (int64_t)ops.size())
+        return op.emitOpError() << "is of stage " << op.getStage() << ", where that of stage " << i << " of "
+                                << op.getMesh().getPp() << " is due";
+    return Parallel{{}, ops, {}, ops[0].getMesh(), ops[0].getMesh().getDp(), int64_t(ops[0].getMicroBatches())};
+  }
   for (auto op : module.getOps<sched::TimelineOp>())
-    return Parallel{op, {}, {}, op.getMesh().getDp(), int64_t(op.getMicroBatches())};
+    return Parallel{op, {}, {}, op.getMesh(), op.getMesh().getDp(), int64_t(op.getMicroBatches())};
   if (module == programs.unpartitioned)
     return module.emitError(
         "verification needs a sched.timeline or an exec.program, or another module to compare with");
@@ -95,14 +108,14 @@ FailureOr<Parallel> findParallel(const Programs &programs) {
   if (failed(staged) || failed(whole))
     return failure();
   staged->parameters = whole->parameters; // after Shard the micro-batch takes pieces
-  return Parallel{{}, {}, *staged, 1, 2};
+  return Parallel{{}, {}, *staged, {}, 1, 2};
 }
 
 template <class E>
 std::unique_ptr<Runner<E>> makeParallel(const Model &model, Parallel &parallel, const Source<E> &source,
                                         const Options &options) {
-  if (parallel.program)
-    return makeProgram<E>(parallel.program, model, source, options);
+  if (!parallel.programs.empty())
+    return makeProgram<E>(parallel.programs, model, source, options);
   if (parallel.timeline)
     return makeTimeline<E>(parallel.timeline, model, source, options);
   return makeUnpartitioned<E>(*parallel.staged, source, {parallel.ranks, parallel.microBatches}, options);
@@ -118,7 +131,7 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const
   auto whole = makeUnpartitioned<E>(model, source, cut, evaluation);
   auto parts = makeParallel<E>(model, parallel, source, evaluation);
   VerifyReport report;
-  report.ranks = parallel.ranks;
+  report.ranks = parallel.mesh ? parallel.mesh.getRanks() : parallel.ranks;
   report.microBatches = parallel.microBatches;
   Comparison<E> comparison(options, report);
   for (int64_t t = 1; t <= options.steps && report.isEqual(); ++t) {
@@ -130,9 +143,11 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const
       break;
     if (failed(parts->step(t, actual)))
       return failure();
-    for (auto [rank, values] : llvm::enumerate(actual))
-      comparison.compare(t, rank, values,
-                         expected[std::min<size_t>(rank, expected.size() - 1)]); // ranks differ in buffers
+    for (auto [rank, values] : llvm::enumerate(actual)) {
+      size_t row = parallel.mesh ? parallel.mesh.dpOf(rank) : rank; // ranks differ in buffers
+      comparison.compare(t, rank, values, expected[std::min(row, expected.size() - 1)]);
+    }
+    comparison.checkHeld(t, actual, expected[0]);
     report.steps = t;
   }
   return report;

@@ -57,8 +57,8 @@ struct Body {
 
 class Former {
 public:
-  Former(ModuleOp module, llvm::StringMap<SmallVector<func::FuncOp>> &known, func::FuncOp function)
-      : function(function), groups(function), builder(module.getContext()), known(known) {}
+  Former(ModuleOp module, llvm::StringMap<SmallVector<func::FuncOp>> &known, func::FuncOp function, int64_t stores)
+      : function(function), groups(function, stores), builder(module.getContext()), known(known) {}
 
   void run() {
     for (const KernelGroup &group : groups.get())
@@ -71,7 +71,7 @@ public:
       outer.map(argument, fresh->addArgument(argument.getType(), argument.getLoc()));
     builder.setInsertionPointToEnd(fresh);
     for (Body &body : bodies)
-      body.group.kind == KernelGroup::Kind::Concat ? copyOuter(body.group.ops.front()) : call(body);
+      isKernel(body.group) ? call(body) : copyOuter(body.group.ops.front());
     SmallVector<Value> returned;
     for (Value value : old->getTerminator()->getOperands())
       returned.push_back(toOuter(value));
@@ -81,10 +81,15 @@ public:
   }
 
 private:
+  static bool isKernel(const KernelGroup &group) {
+    return group.kind != KernelGroup::Kind::Concat && group.kind != KernelGroup::Kind::Exchange;
+  }
+
   void write(const KernelGroup &group) {
     Body &body = bodies.emplace_back(Body{group, {}, {}, {}});
     for (Operation *op : group.ops) {
-      bool isLibraryCall = group.kind == KernelGroup::Kind::Library && op == group.ops.front();
+      bool isLibraryCall = (group.kind == KernelGroup::Kind::Library || group.kind == KernelGroup::Kind::Exchange) &&
+                           op == group.ops.front();
       for (Value operand : op->getOperands())
         isLibraryCall ? body.needArgument(operand) : body.need(operand);
       body.ops.push_back(op);
@@ -188,9 +193,11 @@ private:
 struct FormKernelsPass : xlc::impl::FormKernelsPassBase<FormKernelsPass> {
   void runOnOperation() override {
     llvm::StringMap<SmallVector<func::FuncOp>> known;
+    llvm::StringMap<int64_t> stores;
+    getOperation().walk([&](sched::RunOp run) { stores[run.getFunction()] = run.getStores().size(); });
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (!function.isExternal() && function.isPrivate() && !function->hasAttr(kKernelKind))
-        Former(getOperation(), known, function).run();
+        Former(getOperation(), known, function, stores.lookup(function.getName())).run();
   }
 };
 

@@ -4,9 +4,12 @@
 //
 //   k0 contract+bias    k1 add, layer_norm (rows)    k2 contract+bias    k3 gelu (loop) ...
 //
-// Three sorts of op are not kernels of their own: views (strides), cheap sources (constants, broadcasts: made again
-// wherever they are read), and concats whose operands are written in place.
+// Four sorts of op are not kernels of their own: views (strides), cheap sources (constants, broadcasts: made again
+// wherever they are read), concats whose operands are written in place, and what ranks exchange (the dist dialect).
+// A kernel never waits for another rank: what depends on an exchange begins a new one, and since exchanges keep their
+// order, all ranks come to them in the same order.
 #include "KernelGroups.h"
+#include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Lower/LibraryCalls.h"
 
 using namespace mlir;
@@ -69,6 +72,9 @@ StringRef libraryName(Operation *op) {
   return isLibrary ? op->getName().stripDialect() : "";
 }
 
+/// An op that ranks do together, or that tells a rank who it is.
+bool isExchange(Operation *op) { return isa<dist::DistDialect>(op->getDialect()); }
+
 /// What a chain of reshapes, each read once, begins with.
 Value skipReshapes(Value value) {
   while (value.getDefiningOp<ReshapeOp>() && value.hasOneUse())
@@ -99,16 +105,17 @@ bool KernelGroups::isInline(Value value) {
   return isa<ConstantOp, IotaOp, BroadcastOp>(op) || (isArrangement(op) && isInline(op->getOperand(0)));
 }
 
-KernelGroups::KernelGroups(func::FuncOp function) : function(function) {
-  returnResultsOnly();
+KernelGroups::KernelGroups(func::FuncOp function, int64_t stores) : function(function) {
+  returnResultsOnly(stores);
   for (Operation &op : llvm::make_early_inc_range(function.front().without_terminator()))
     add(&op);
   for (Value returned : function.front().getTerminator()->getOperands())
     materialize(returned);
 }
 
-/// What is returned must be a kernel's own result: arguments, views of them and second names are copied.
-void KernelGroups::returnResultsOnly() {
+/// What is returned must be a kernel's own result: arguments, views of them and second names are copied. A rank's index
+/// has memory of its own, and an exchange cannot add to what is there.
+void KernelGroups::returnResultsOnly(int64_t stores) {
   DenseSet<Value> roots;
   Operation *terminator = function.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
@@ -116,7 +123,9 @@ void KernelGroups::returnResultsOnly() {
     Operation *root = layout.root.getDefiningOp();
     bool isWhole = layout.isContiguous() && cast<RankedTensorType>(layout.root.getType()).getNumElements() ==
                                                 cast<RankedTensorType>(returned.get().getType()).getNumElements();
-    if (!root || !isWhole || !roots.insert(layout.root).second)
+    bool isStore = returned.getOperandNumber() + stores >= terminator->getNumOperands();
+    bool isForeign = root && (isa<dist::AxisIndexOp>(root) || (isStore && isExchange(root)));
+    if (!root || !isWhole || isForeign || !roots.insert(layout.root).second)
       returned.set(copy(returned.get(), terminator));
   }
 }
@@ -150,7 +159,7 @@ void KernelGroups::add(Operation *op) {
     return;
   if (!libraryName(op).empty())
     return addLibrary(op);
-  if (addBias(op) || addConcat(op))
+  if (addExchange(op) || addBias(op) || addConcat(op))
     return;
   addFused(op);
 }
@@ -184,6 +193,21 @@ void KernelGroups::addLibrary(Operation *op) {
     materialize(operand);
   copyOperands(op);
   create({Kind::Library, libraryName(op), {}, {}}, op);
+}
+
+/// Ranks exchange memory: operands are contiguous and there.
+bool KernelGroups::addExchange(Operation *op) {
+  if (!isExchange(op))
+    return false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    materialize(operand.get());
+    if (findLayout(operand.get()).isContiguous())
+      continue;
+    operand.set(copy(operand.get(), op));
+    addFused(operand.get().getDefiningOp());
+  }
+  create({Kind::Exchange, "", {}, {}}, op);
+  return true;
 }
 
 /// contract + broadcast(vector along the last dimension) is one library call.
@@ -222,7 +246,7 @@ bool KernelGroups::addConcat(Operation *op) {
     operand = skipReshapes(operand);
     Operation *root = operand.getDefiningOp();
     bool isOwn = isReadOnce && root && groupOf.contains(root) && !isa<ConcatOp>(root) && roots.insert(operand).second;
-    if (!isOwn || isa<ContractOp>(root) || !findLayout(operand).isContiguous())
+    if (!isOwn || isa<ContractOp>(root) || isExchange(root) || !findLayout(operand).isContiguous())
       return false;
   }
   create({Kind::Concat, "", {}, {}}, op);

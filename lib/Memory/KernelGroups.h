@@ -8,10 +8,10 @@
 
 namespace xlc {
 
-/// Ops that one kernel does. `domain` is the shape of the iteration: of the results (loop), of what is reduced
-/// (rows, columns, all).
+/// Ops that one kernel does; Concat and Exchange are single ops that are no kernels. `domain` is the shape of the
+/// iteration: of the results (loop), of what is reduced (rows, columns, all).
 struct KernelGroup {
-  enum class Kind { Library, Loop, Rows, Columns, All, Concat } kind;
+  enum class Kind { Library, Loop, Rows, Columns, All, Concat, Exchange } kind;
   llvm::StringRef name; ///< exec.kind
   llvm::SmallVector<int64_t> domain;
   llvm::SetVector<mlir::Operation *> ops;
@@ -21,7 +21,8 @@ struct KernelGroup {
 class KernelGroups {
 public:
   /// Groups all ops of `function`; inserts copies where a library call cannot take a view.
-  explicit KernelGroups(mlir::func::FuncOp function);
+  /// The last `stores` results are written to gradients and the like, or added to them.
+  KernelGroups(mlir::func::FuncOp function, int64_t stores);
 
   llvm::ArrayRef<KernelGroup> get() const { return groups; }
   /// Cheap ops that are made again in every kernel that needs them.
@@ -33,8 +34,9 @@ private:
   void addFused(mlir::Operation *op);
   bool addBias(mlir::Operation *op);
   bool addConcat(mlir::Operation *op);
+  bool addExchange(mlir::Operation *op);
   void copyOperands(mlir::Operation *op);
-  void returnResultsOnly();
+  void returnResultsOnly(int64_t stores);
   mlir::Value copy(mlir::Value value, mlir::Operation *before);
   void materialize(mlir::Value value);
   /// The last kernel that `value` waits for, -1 where it waits for none.

@@ -7,7 +7,7 @@ using namespace xlc;
 
 namespace {
 
-/// First and last call of a function that touches each of its slots; -1 where none does.
+/// First and last call or collective of a function that touches each of its slots; -1 where none does.
 struct SlotUse {
   int64_t calls = 0;
   SmallVector<int64_t> first, last;
@@ -17,8 +17,10 @@ SlotUse findSlotUse(func::FuncOp function) {
   SlotUse use;
   use.first.assign(function.getNumArguments(), -1);
   use.last.assign(function.getNumArguments(), -1);
-  for (auto call : function.front().getOps<exec::CallOp>()) {
-    for (Value operand : call->getOperands()) {
+  for (Operation &call : function.front()) {
+    if (!isa<exec::CallOp, exec::CollectiveOp>(call))
+      continue;
+    for (Value operand : call.getOperands()) {
       if (auto view = operand.getDefiningOp<exec::ViewOp>())
         operand = view.getSlot();
       unsigned slot = cast<BlockArgument>(operand).getArgNumber();

@@ -1,4 +1,4 @@
-// From values to memory: first the unit functions, each once for all its runs, then the timeline.
+// From values to memory: first the unit functions, each once for all its runs on all stages, then the timelines.
 #include "ProgramBuilder.h"
 
 namespace xlc {
@@ -37,14 +37,14 @@ void refine(Signature &signature, sched::RunOp run, bool isFirstRun) {
 /// A run says once for all its stores whether it is the first, so runs of one function must agree on which stores that
 /// decides. Where two units of a class share a parameter they do not: the second adds to its gradient from the start.
 /// Such runs get a copy of the function. A run that only adds fits any. Buffers are always written and decide nothing.
-void separateAccumulation(ModuleOp module, sched::TimelineOp timeline) {
+void separateAccumulation(ModuleOp module, ArrayRef<sched::RunOp> runs) {
   SymbolTable symbols(module);
   DenseSet<Attribute> buffers;
   for (auto bucket : module.getOps<sched::BucketOp>())
     if ((int64_t)bucket.getGroup() == sched::kBufferGroup)
       buffers.insert_range(bucket.getMembers());
   llvm::StringMap<SmallVector<std::pair<Attribute, func::FuncOp>>> copies;
-  for (auto run : timeline.getBody().front().getOps<sched::RunOp>()) {
+  for (sched::RunOp run : runs) {
     SmallVector<bool> adds;
     for (auto [name, accumulates] : llvm::zip(run.getStores(), run.getAccumulate()))
       if (!buffers.contains(name))
@@ -69,21 +69,39 @@ struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    for (auto timeline : llvm::make_early_inc_range(module.getOps<sched::TimelineOp>())) {
-      separateAccumulation(module, timeline);
-      llvm::StringMap<Signature> signatures;
-      SmallVector<StringRef> order;
-      for (auto run : timeline.getBody().front().getOps<sched::RunOp>()) {
-        auto [it, isNew] = signatures.try_emplace(run.getFunction());
-        refine(it->second, run, isNew);
-        if (isNew)
-          order.push_back(it->first());
-      }
-      for (StringRef name : order)
-        if (failed(lowerToSlots(module.lookupSymbol<func::FuncOp>(name), signatures[name], threads)))
-          return signalPassFailure();
-      ProgramBuilder(module, timeline).build(signatures);
+    SmallVector<sched::TimelineOp> timelines(module.getOps<sched::TimelineOp>());
+    SmallVector<sched::RunOp> runs;
+    for (sched::TimelineOp timeline : timelines)
+      llvm::append_range(runs, timeline.getBody().front().getOps<sched::RunOp>());
+    separateAccumulation(module, runs);
+    llvm::StringMap<Signature> signatures;
+    SmallVector<StringRef> order;
+    for (sched::RunOp run : runs) {
+      auto [it, isNew] = signatures.try_emplace(run.getFunction());
+      refine(it->second, run, isNew);
+      if (isNew)
+        order.push_back(it->first());
     }
+    for (StringRef name : order)
+      if (failed(lowerToSlots(module.lookupSymbol<func::FuncOp>(name), signatures[name], threads)))
+        return signalPassFailure();
+    StepFunctions functions;
+    for (sched::TimelineOp timeline : timelines)
+      ProgramBuilder(module, timeline, functions).build(signatures);
+    dropTranslated(module, timelines);
+  }
+
+private:
+  /// Timelines are programs now; what @scalars computes is a kernel.
+  static void dropTranslated(ModuleOp module, ArrayRef<sched::TimelineOp> timelines) {
+    SetVector<Operation *> functions;
+    for (sched::TimelineOp timeline : timelines)
+      for (auto scalars : timeline.getBody().front().getOps<sched::ScalarsOp>())
+        functions.insert(module.lookupSymbol(scalars.getFunction()));
+    for (sched::TimelineOp timeline : timelines)
+      timeline->erase();
+    for (Operation *function : functions)
+      function->erase();
   }
 };
 

@@ -2,6 +2,7 @@
 //
 //   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, scale, c1, c2 | group 1 ...   (64 bytes
 //   each) bucket     parameters (whole or shard) and states persist; a gathered whole lives from gather to release
+//   indices    this rank's index in a group of the tensor-parallel ranks, for functions that ask for it
 //   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
 //   micro-batch
 #include "ProgramBuilder.h"
@@ -20,14 +21,20 @@ constexpr StringRef scalarNames[] = {sched::kLossSum, sched::kLossCount, sched::
 
 bool isShard(sched::Extent extent) { return extent == sched::Extent::shard; }
 
-/// Stage names functions CLASS_F and CLASS_B, with a number behind where a class has several.
-bool isBackward(sched::RunOp run) {
-  return run.getFunction().starts_with((run.getUnit().getClassName().getValue() + "_B").str());
+/// The pass that a run is of: F, B, I or W. Stage names functions CLASS_F, CLASS_B, ... with more behind where a class
+/// has several.
+StringRef passOf(sched::RunOp run) {
+  StringRef name = run.getFunction();
+  if (!name.consume_front(run.getUnit().getClassName().getValue()) || !name.consume_front("_") || name.empty())
+    return "F";
+  return name.take_front(1);
 }
+
+bool isBackward(sched::RunOp run) { return passOf(run) != "F"; }
 } // namespace
 
-ProgramBuilder::ProgramBuilder(ModuleOp module, sched::TimelineOp timeline)
-    : module(module), timeline(timeline), actions(module.getContext()) {}
+ProgramBuilder::ProgramBuilder(ModuleOp module, sched::TimelineOp timeline, StepFunctions &functions)
+    : module(module), timeline(timeline), actions(module.getContext()), functions(functions) {}
 
 int64_t ProgramBuilder::addBuffer(StringRef name, Cause cause, int64_t bytes, bool isPersistent) {
   buffers.push_back({name.str(), cause, bytes, time, time, isPersistent});
@@ -49,15 +56,17 @@ void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
   for (Operation &op : timeline.getBody().front())
     llvm::TypeSwitch<Operation *>(&op)
         .Case<sched::RunOp>([&](auto run) { translate(run, signatures.find(run.getFunction())->second); })
-        .Case<sched::LoadOp, sched::AllGatherOp, sched::ReleaseOp, sched::ReduceScatterOp, sched::AllReduceOp,
-              sched::NormOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>(
-            [&](auto action) { translate(action); });
+        .Case<sched::LoadOp, sched::SendOp, sched::ReceiveOp, sched::AllGatherOp, sched::ReleaseOp,
+              sched::ReduceScatterOp, sched::AllReduceOp, sched::NormOp, sched::ZeroScalarsOp,
+              sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>([&](auto action) { translate(action); });
   finish();
 }
 
 void ProgramBuilder::addPersistentBuffers() {
   auto groups = module->getAttrOfType<ArrayAttr>(graph::kGroups);
   for (auto bucket : module.getOps<sched::BucketOp>()) {
+    if (!sched::isOnStage(bucket, timeline.getStage()))
+      continue;
     BucketMemory &memory = buckets[bucket.getSymNameAttr()];
     memory.op = bucket;
     int64_t elements = bucket.getElements(), group = bucket.getGroup();
@@ -89,12 +98,27 @@ void ProgramBuilder::begin() {
   act<exec::BeginOp>(actions.getArrayAttr(places));
 }
 
-/// Saved for backward, or only between two runs of one pass.
+/// Saved for backward, on its way from or to another stage, or only between two runs of one pass.
 Cause ProgramBuilder::causeOf(Value activation) {
   for (Operation *user : activation.getUsers())
     if (auto run = dyn_cast<sched::RunOp>(user); run && isBackward(run))
       return Cause::residuals;
-  return Cause::workspace;
+  bool isSent = llvm::any_of(activation.getUsers(), [](Operation *user) { return isa<sched::SendOp>(user); });
+  return isSent || activation.getDefiningOp<sched::ReceiveOp>() ? Cause::communication : Cause::workspace;
+}
+
+void ProgramBuilder::translate(sched::SendOp send) {
+  int64_t bytes = graph::getByteSize(cast<RankedTensorType>(send.getValue().getType()));
+  act<exec::SendOp>(label(llvm::formatv("send {0} to {1}", send.getMessage(), send.getPeer())), send.getMessage(),
+                    send.getPeer(), place(activations.find(send.getValue())->second), bytes);
+}
+
+void ProgramBuilder::translate(sched::ReceiveOp receive) {
+  int64_t bytes = graph::getByteSize(cast<RankedTensorType>(receive.getValue().getType()));
+  std::string text = llvm::formatv("receive {0} from {1}", receive.getMessage(), receive.getPeer());
+  int64_t buffer = addBuffer(text, causeOf(receive.getValue()), bytes);
+  activations[receive.getValue()] = buffer;
+  act<exec::ReceiveOp>(label(text), receive.getMessage(), receive.getPeer(), place(buffer), bytes);
 }
 
 void ProgramBuilder::translate(sched::LoadOp load) {
@@ -123,11 +147,17 @@ exec::PlaceAttr ProgramBuilder::gradient(Attribute name) {
   return place(bucket.grads, 4 * bucket.op.getOffsets()[index]);
 }
 
+exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
+  auto [it, isNew] = indices.try_emplace(group, -1);
+  if (isNew)
+    it->second = addBuffer((group.getAxis().getValue() + " index").str(), Cause::workspace, 8, true);
+  return place(it->second);
+}
+
 void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
   auto function = module.lookupSymbol<func::FuncOp>(run.getFunction());
-  StringRef pass = isBackward(run) ? "B" : "F";
   std::string text =
-      llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), pass);
+      llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), passOf(run));
   for (Attribute store : run.getStores())
     if (memberOf.contains(store) && !isBuffer(store))
       openGradients(buckets.find(memberOf[store].first)->second);
@@ -150,6 +180,10 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
                      : isBuffer(store)         ? parameter(store)
                                                : gradient(store));
   for (size_t slot = places.size(); slot < function.getNumArguments(); ++slot) {
+    if (auto group = function.getArgAttrOfType<dist::GroupAttr>(slot, exec::kIndex)) {
+      places.push_back(index(group));
+      continue;
+    }
     auto type = cast<MemRefType>(function.getArgument(slot).getType());
     int64_t bytes = type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8);
     places.push_back(place(addBuffer(nameOf(slot), Cause::workspace, bytes)));
@@ -202,12 +236,17 @@ void ProgramBuilder::translate(sched::AllReduceOp reduce) {
                          actions.getF32Type());
 }
 
+Type ProgramBuilder::scalarType(StringRef name) {
+  if (name == sched::kLossCount)
+    return actions.getI64Type();
+  return name == sched::kSumSquares ? Type(actions.getF64Type()) : Type(actions.getF32Type());
+}
+
 void ProgramBuilder::translate(sched::AllReduceScalarsOp reduce) {
-  Type types[] = {actions.getF32Type(), actions.getI64Type(), actions.getF64Type()};
   for (Attribute name : reduce.getScalars()) {
     StringRef text = cast<StringAttr>(name).getValue();
     act<exec::AllReduceOp>(label("all_reduce " + text.drop_front()), reduce.getGroup(), scalar(text), 1,
-                           types[llvm::find(scalarNames, text) - std::begin(scalarNames)]);
+                           scalarType(text));
   }
 }
 
@@ -232,13 +271,20 @@ void ProgramBuilder::finish() {
                                                 actions.getNamedAttr("states", actions.getArrayAttr(states))}));
   }
   program->setAttr(exec::kBuckets, actions.getArrayAttr(places));
-  program->setAttr(exec::kLoss, scalar("@loss"));
-  program->setAttr(exec::kNorm, scalar("@norm"));
+  if (hasScalars) {
+    program->setAttr(exec::kLoss, scalar("@loss"));
+    program->setAttr(exec::kNorm, scalar("@norm"));
+  }
+  SmallVector<Attribute> known;
+  for (auto [group, buffer] : indices)
+    known.push_back(actions.getDictionaryAttr(
+        {actions.getNamedAttr("group", group), actions.getNamedAttr("place", persistent(buffer))}));
+  if (!known.empty())
+    program->setAttr(exec::kIndices, actions.getArrayAttr(known));
   actions.setInsertionPointToStart(&program.getBody().front());
   for (auto [id, buffer] : llvm::enumerate(buffers)) {
     int64_t first = buffer.isPersistent ? 0 : buffer.first, last = buffer.isPersistent ? time - 1 : buffer.last;
     exec::BufferOp::create(actions, timeline.getLoc(), id, buffer.cause, buffer.name, buffer.bytes, 0, first, last,
                            buffer.isPersistent);
   }
-  timeline.erase();
 }

@@ -7,10 +7,13 @@
 
 namespace xlc {
 
+/// The functions that are no unit's, by name: all stages share them.
+using StepFunctions = llvm::StringMap<mlir::func::FuncOp>;
+
 /// Translates one sched.timeline, action by action.
 class ProgramBuilder {
 public:
-  ProgramBuilder(mlir::ModuleOp module, sched::TimelineOp timeline);
+  ProgramBuilder(mlir::ModuleOp module, sched::TimelineOp timeline, StepFunctions &functions);
 
   /// Translates everything. Unit functions must be on slots.
   void build(const llvm::StringMap<Signature> &signatures);
@@ -48,11 +51,14 @@ private:
   void begin();
   void translate(sched::LoadOp);
   void translate(sched::RunOp, const Signature &);
+  void translate(sched::SendOp);
+  void translate(sched::ReceiveOp);
   void translate(sched::AllGatherOp);
   void translate(sched::ReleaseOp);
   void translate(sched::ReduceScatterOp);
   void translate(sched::AllReduceOp);
   void translate(sched::NormOp);
+  void translate(sched::ZeroScalarsOp);
   void translate(sched::AllReduceScalarsOp);
   void translate(sched::ScalarsOp);
   void translate(sched::UpdateOp);
@@ -62,10 +68,15 @@ private:
   exec::PlaceAttr groupScalars(int64_t group, int64_t offset = 0);
   exec::PlaceAttr parameter(mlir::Attribute name);
   exec::PlaceAttr gradient(mlir::Attribute name);
+  /// The eight bytes that hold the rank's index in a group.
+  exec::PlaceAttr index(dist::GroupAttr group);
   bool isBuffer(mlir::Attribute name);
   /// This rank's piece of the gradients; `whole`: all of them, where it keeps all.
   Piece gradientPiece(BucketMemory &bucket, bool whole);
   void openGradients(BucketMemory &bucket);
+  mlir::func::FuncOp zeros(mlir::RankedTensorType type, llvm::StringRef name);
+  /// The element type of a scalar.
+  mlir::Type scalarType(llvm::StringRef name);
   void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places,
                    bool first);
   mlir::func::FuncOp cachedKernel(const std::string &name, llvm::StringRef kind, llvm::ArrayRef<mlir::Type> inputs,
@@ -84,8 +95,10 @@ private:
   llvm::MapVector<mlir::StringAttr, BucketMemory> buckets;
   llvm::DenseMap<mlir::Attribute, std::pair<mlir::StringAttr, int64_t>> memberOf;
   llvm::DenseMap<mlir::Value, int64_t> activations;
-  llvm::StringMap<mlir::func::FuncOp> functions;
+  llvm::MapVector<dist::GroupAttr, int64_t> indices; ///< buffers, by group
+  StepFunctions &functions;
   int64_t scalars = -1;
+  bool hasScalars = false; ///< whether loss and norm are worked out
 };
 
 } // namespace xlc

@@ -33,6 +33,15 @@ void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, Array
                    actions.getArrayAttr(places), actions.getBoolAttr(first));
 }
 
+func::FuncOp ProgramBuilder::zeros(RankedTensorType type, StringRef name) {
+  StringRef kind = type.getRank() == 0 ? "all" : "loop";
+  return cachedKernel(name.str(), kind, {}, {type}, {0}, [&](OpBuilder &b, Block &) {
+    Attribute zero = b.getZeroAttr(type.getElementType());
+    Value made = ConstantOp::create(b, timeline.getLoc(), type, DenseElementsAttr::get(type, zero));
+    func::ReturnOp::create(b, timeline.getLoc(), made);
+  });
+}
+
 /// Gives a bucket's gradients memory, and zeros to what pads them: sums and norms run over the padding too.
 void ProgramBuilder::openGradients(BucketMemory &bucket) {
   if (bucket.grads >= 0)
@@ -44,12 +53,7 @@ void ProgramBuilder::openGradients(BucketMemory &bucket) {
     if (upTo == end)
       return;
     auto type = RankedTensorType::get({upTo - end}, actions.getF32Type());
-    func::FuncOp zero =
-        cachedKernel("zero_" + std::to_string(upTo - end), "loop", {}, {type}, {0}, [&](OpBuilder &b, Block &) {
-          Value zeros =
-              ConstantOp::create(b, timeline.getLoc(), type, DenseElementsAttr::get(type, b.getF32FloatAttr(0)));
-          func::ReturnOp::create(b, timeline.getLoc(), zeros);
-        });
+    func::FuncOp zero = zeros(type, "zero_" + std::to_string(upTo - end));
     runFunction(zero, "clear padding of " + bucket.op.getSymName(), {place(bucket.grads, 4 * end)}, true);
   };
   for (auto [offset, size] : llvm::zip(bucket.op.getOffsets(), bucket.op.getSizes())) {
@@ -59,22 +63,39 @@ void ProgramBuilder::openGradients(BucketMemory &bucket) {
   clear(bucket.op.getElements());
 }
 
+/// A stage without the loss contributes zero to it.
+void ProgramBuilder::translate(sched::ZeroScalarsOp zero) {
+  for (Attribute attribute : zero.getScalars()) {
+    StringRef name = cast<StringAttr>(attribute).getValue();
+    auto type = RankedTensorType::get({}, scalarType(name));
+    func::FuncOp function = zeros(type, ("zero_" + name.drop_front()).str());
+    runFunction(function, "clear " + name.drop_front(), {scalar(name)}, true);
+  }
+}
+
 void ProgramBuilder::translate(sched::NormOp norm) {
   BucketMemory &bucket = memoryOf(norm.getBucketAttr());
   Piece piece = gradientPiece(bucket, false);
   auto type = RankedTensorType::get({piece.count}, actions.getF32Type());
   auto f64 = RankedTensorType::get({}, actions.getF64Type());
-  auto function = cachedKernel("norm_" + std::to_string(piece.count), "all", {type}, {f64},
-                               {(int32_t)exec::Accumulate::later}, [&](OpBuilder &b, Block &block) {
-                                 Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, block.getArgument(0));
-                                 func::ReturnOp::create(b, norm.getLoc(), squares);
-                               });
+  int64_t copies = norm.getCopies();
+  std::string name = "norm_" + std::to_string(piece.count);
+  if (copies > 1)
+    name += "_of_" + std::to_string(copies);
+  auto later = (int32_t)exec::Accumulate::later;
+  auto function = cachedKernel(name, "all", {type}, {f64}, {later}, [&](OpBuilder &b, Block &block) {
+    Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, block.getArgument(0));
+    if (copies > 1)
+      squares = ScaleOp::create(b, norm.getLoc(), squares, 1, copies);
+    func::ReturnOp::create(b, norm.getLoc(), squares);
+  });
   runFunction(function, "norm " + bucket.op.getSymName(), {piece.place, scalar(sched::kSumSquares)},
               !norm.getAccumulate());
 }
 
 /// Loss, norm and, once for each optimizer group, the factor on the gradients.
 void ProgramBuilder::translate(sched::ScalarsOp op) {
+  hasScalars = true;
   auto source = module.lookupSymbol<func::FuncOp>(op.getFunction());
   size_t groups = module->getAttrOfType<ArrayAttr>(kGroups).size();
   SmallVector<Type> results(source.getResultTypes());
@@ -100,7 +121,6 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
   for (size_t i = 0; i < groups; ++i)
     places.push_back(groupScalars(i, 4));
   runFunction(function, "scalars", places, true);
-  source.erase();
 }
 
 void ProgramBuilder::translate(sched::UpdateOp update) {

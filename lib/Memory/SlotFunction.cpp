@@ -1,6 +1,8 @@
 // Slots. Decided here, once for all runs of a function: which values share memory.
 //   - A view is its root's slot under strides.
 //   - The operands of a concat are written straight into it: dq, dk, dv are columns of one buffer.
+//   - What ranks exchange is reduced in place where nobody reads a rank's own part afterwards.
+//   - A rank's index in a group is a slot that every run binds to the same eight bytes.
 //   - A loop over one result may overwrite an operand that dies with it, element by element: the gradient of the
 //     logits takes the place of the logits.
 #include "SlotFunction.h"
@@ -12,6 +14,7 @@ using namespace xlc;
 
 namespace {
 
+bool isExchange(Operation *op) { return isa<dist::DistDialect>(op->getDialect()); }
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 MemRefType memoryOf(RankedTensorType type) { return MemRefType::get(type.getShape(), type.getElementType()); }
 
@@ -32,16 +35,24 @@ public:
     body = OpBuilder::atBlockEnd(fresh.addEntryBlock());
     assignBorder();
     for (Operation &op : llvm::reverse(old.front()))
+      if (auto reduce = dyn_cast<dist::AllReduceOp>(op))
+        assignInPlace(reduce);
+    for (Operation &op : llvm::reverse(old.front()))
       if (auto concat = dyn_cast<graph::ConcatOp>(op))
         assignPieces(concat);
     findLastUses();
-    for (auto call : old.front().getOps<func::CallOp>())
-      if (failed(lower(call)))
+    for (Operation &op : old.front()) {
+      if (auto call = dyn_cast<func::CallOp>(op); call && failed(lower(call)))
         return failure();
+      if (isExchange(&op))
+        lowerExchange(&op);
+    }
     func::ReturnOp::create(body, old.getLoc());
     fresh.setType(builder.getFunctionType(fresh.front().getArgumentTypes(), {}));
     for (auto [i, name] : llvm::enumerate(names))
       fresh.setArgAttr(i, exec::kSlotName, builder.getStringAttr(name));
+    for (auto [slot, group] : indices)
+      fresh.setArgAttr(slot, exec::kIndex, group);
     old.erase();
     return fresh;
   }
@@ -57,6 +68,8 @@ private:
   /// The name of a kernel result, as its call knows it.
   StringRef nameOf(Value value) {
     auto result = dyn_cast<OpResult>(value);
+    if (result && isExchange(result.getOwner()))
+      return graph::getSourceName(result.getOwner());
     auto call = result ? dyn_cast<func::CallOp>(result.getOwner()) : func::CallOp();
     auto known = call ? call->getAttrOfType<ArrayAttr>(exec::kSlotName) : ArrayAttr();
     return known ? cast<StringAttr>(known[result.getResultNumber()]).getValue() : StringRef();
@@ -80,6 +93,17 @@ private:
       it = storage.find(root);
     }
     return it->second;
+  }
+
+  /// An operand that only the all_reduce reads is made where the sum will be.
+  void assignInPlace(dist::AllReduceOp reduce) {
+    Value root = reduce.getX();
+    while (root.getDefiningOp<graph::ReshapeOp>() && root.hasOneUse())
+      root = root.getDefiningOp()->getOperand(0);
+    Operation *op = root.getDefiningOp();
+    if (!op || !root.hasOneUse() || !(isa<func::CallOp>(op) || isExchange(op)) || isa<dist::AxisIndexOp>(op))
+      return;
+    storage[root] = {storageOf(reduce.getY()).slot, Layout::whole(root)};
   }
 
   /// Operands of a concat become columns (or rows) of its memory, undoing reshapes on the way.
@@ -106,9 +130,10 @@ private:
   }
 
   void findLastUses() {
-    for (auto call : old.front().getOps<func::CallOp>())
-      for (Value operand : call.getOperands())
-        lastUse[findLayout(operand).root] = call;
+    for (Operation &op : old.front())
+      if (isa<func::CallOp>(op) || isExchange(&op))
+        for (Value operand : op.getOperands())
+          lastUse[findLayout(operand).root] = &op;
   }
 
   Storage find(Value value) {
@@ -153,6 +178,35 @@ private:
     return success();
   }
 
+  /// A collective on runs of the memory, or the slot that holds the index.
+  void lowerExchange(Operation *op) {
+    using Kind = exec::CollectiveKind;
+    if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
+      auto slot = cast<BlockArgument>(storageOf(index.getY()).slot);
+      indices.push_back({slot.getArgNumber(), index.getGroup()});
+      return;
+    }
+    auto create = [&](Kind kind, dist::GroupAttr group, int64_t outer, int64_t chunk) {
+      Value src = memory(op->getOperand(0)), dst = memory(op->getResult(0));
+      exec::CollectiveOp::create(body, op->getLoc(), kind, src, dst, group, outer, chunk);
+    };
+    if (auto reduce = dyn_cast<dist::AllReduceOp>(op)) {
+      Kind kind = reduce.getKind() == dist::Reduction::max ? Kind::all_reduce_max : Kind::all_reduce;
+      return create(kind, reduce.getGroup(), 1, typeOf(reduce.getX()).getNumElements());
+    }
+    auto regroup = [&](Kind kind, auto typed, Value piece) {
+      ArrayRef<int64_t> shape = typeOf(piece).getShape();
+      int64_t outer = typed.getOuter();
+      for (int64_t size : shape.take_front(typed.getDim()))
+        outer *= size;
+      create(kind, typed.getGroup(), outer, outer ? typeOf(piece).getNumElements() / outer : 0);
+    };
+    if (auto gather = dyn_cast<dist::AllGatherOp>(op))
+      regroup(Kind::all_gather, gather, gather.getX());
+    else if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op))
+      regroup(Kind::reduce_scatter, scatter, scatter.getY());
+  }
+
   int32_t accumulateOf(Value result) {
     auto returned = old.front().getTerminator()->getOperands();
     int64_t firstStore = returned.size() - signature.stores;
@@ -171,7 +225,9 @@ private:
       auto argument = dyn_cast<BlockArgument>(operand);
       bool isActivation =
           argument && argument.getArgNumber() < signature.dies.size() && signature.dies[argument.getArgNumber()];
-      bool isTemporary = operand.getDefiningOp<func::CallOp>() && !border.contains(operand);
+      Operation *maker = operand.getDefiningOp();
+      bool isTemporary = maker && (isa<func::CallOp>(maker) || isExchange(maker)) && !isa<dist::AxisIndexOp>(maker) &&
+                         !border.contains(operand);
       bool isElementWise = llvm::none_of(inside.getUsers(), [](Operation *user) {
         return isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::ConcatOp,
                    graph::PadOp, graph::GatherOp, func::ReturnOp>(user);
@@ -218,6 +274,7 @@ private:
   llvm::DenseMap<Value, Storage> storage;
   llvm::DenseSet<Value> border; ///< values whose memory others see: results, pieces of a concat
   llvm::DenseMap<Value, Operation *> lastUse;
+  SmallVector<std::pair<unsigned, dist::GroupAttr>> indices; ///< slots that hold the rank's index in a group
   SmallVector<std::string> names;
 };
 

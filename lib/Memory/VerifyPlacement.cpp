@@ -60,6 +60,10 @@ private:
       return move(op, reduce.getSrc(), reduce.getDst(), reduce.getAccumulate());
     if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
       return move(op, reduce.getPlace(), reduce.getPlace(), /*adds=*/false);
+    if (auto send = dyn_cast<exec::SendOp>(op))
+      return read(&op, buffers[send.getPlace().getBuffer()]);
+    if (auto receive = dyn_cast<exec::ReceiveOp>(op))
+      write(buffers[receive.getPlace().getBuffer()]);
     return success();
   }
 
@@ -84,7 +88,15 @@ private:
       auto place = cast<exec::PlaceAttr>(run.getPlaces()[cast<BlockArgument>(operand).getArgNumber()]);
       return buffers[place.getBuffer()];
     };
-    for (auto call : function.front().getOps<exec::CallOp>()) {
+    for (Operation &op : function.front()) {
+      if (auto collective = dyn_cast<exec::CollectiveOp>(op)) {
+        if (failed(read(run, bufferOf(collective.getSrc()))))
+          return failure();
+        write(bufferOf(collective.getDst()));
+      }
+      auto call = dyn_cast<exec::CallOp>(op);
+      if (!call)
+        continue;
       for (Value in : call.getIns())
         if (failed(read(run, bufferOf(in))))
           return failure();

@@ -46,32 +46,38 @@ void describeInit(const ParameterSource &source, const InitSpec &init, plan::Par
   made.std = init.std;
 }
 
-void describeBuckets(const Compilation &compilation, exec::ProgramOp program, plan::PlanT &plan) {
-  SymbolTable symbols(*compilation.module);
-  llvm::StringMap<std::pair<unsigned, int64_t>> homes; // parameter -> bucket, offset
-  for (auto entry : program->getAttrOfType<ArrayAttr>(exec::kBuckets).getAsRange<DictionaryAttr>()) {
-    auto bucket = symbols.lookup<sched::BucketOp>(entry.getAs<FlatSymbolRefAttr>("bucket").getValue());
-    for (auto [member, offset] : llvm::zip(bucket.getMembers().getAsRange<StringAttr>(), bucket.getOffsets()))
-      homes[member.getValue()] = {(unsigned)plan.buckets.size(), offset};
+plan::Extent extentOf(sched::Extent extent) {
+  return extent == sched::Extent::shard ? plan::Extent::Shard : plan::Extent::Whole;
+}
+
+/// Buckets, by name for the programs of the stages, and their members' homes in them.
+void describeBuckets(const Compilation &compilation, dist::MeshAttr mesh, plan::PlanT &plan) {
+  struct Home {
+    unsigned bucket;
+    int64_t offset, elements;
+    dist::LayoutAttr layout;
+  };
+  llvm::StringMap<Home> homes;
+  for (auto bucket : ModuleOp(*compilation.module).getOps<sched::BucketOp>()) {
+    for (auto [i, member] : llvm::enumerate(bucket.getMembers().getAsRange<StringAttr>()))
+      homes[member.getValue()] = {(unsigned)plan.buckets.size(), bucket.getOffsets()[i], bucket.getSizes()[i],
+                                  sched::getLayout(bucket, i)};
     auto made = std::make_unique<plan::BucketT>();
     made->name = bucket.getSymName().str(), made->elements = bucket.getElements(), made->group = bucket.getGroup();
-    made->shard_elements = bucket.getElements() / program.getMesh().getShards();
-    auto extent = [](sched::Extent extent) {
-      return extent == sched::Extent::shard ? plan::Extent::Shard : plan::Extent::Whole;
-    };
-    made->params = extent(bucket.getParams()), made->states_extent = extent(bucket.getStates());
-    made->place = std::make_unique<plan::Place>(resolvePlace(program, entry.getAs<exec::PlaceAttr>("params")));
-    for (auto state : entry.getAs<ArrayAttr>("states").getAsRange<exec::PlaceAttr>())
-      made->states.push_back(resolvePlace(program, state));
+    made->shard_elements = bucket.getElements() / mesh.getShards();
+    made->params = extentOf(bucket.getParams()), made->states_extent = extentOf(bucket.getStates());
     plan.buckets.push_back(std::move(made));
   }
   for (const ParameterSource &source : compilation.parameters) {
+    Home home = homes.lookup(source.name);
     auto made = std::make_unique<plan::ParameterT>();
     made->name = source.name, made->shape.assign(source.shape.begin(), source.shape.end());
-    std::tie(made->bucket, made->offset) = homes.lookup(source.name);
-    made->elements = 1;
-    for (int64_t size : source.shape)
-      made->elements *= size;
+    made->bucket = home.bucket, made->offset = home.offset, made->elements = home.elements;
+    if (home.layout) {
+      made->layout = std::make_unique<plan::LayoutT>();
+      made->layout->dim = home.layout.getDim(), made->layout->outer = home.layout.getOuter();
+      made->layout->group = groupOf(plan, home.layout.getGroup());
+    }
     made->frozen = plan.buckets[made->bucket]->group < 0;
     describeInit(source, compilation.spec.init, *made);
     plan.parameters.push_back(std::move(made));
@@ -124,12 +130,17 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
   }
 }
 
-void describeTraffic(exec::ProgramOp program, plan::PlanT &plan) {
-  Traffic traffic = trafficOfAllRanks(program);
-  plan.traffic = std::make_unique<plan::TrafficT>();
-  plan.traffic->all_gather = traffic.allGather;
-  plan.traffic->reduce_scatter = traffic.reduceScatter;
-  plan.traffic->all_reduce = traffic.allReduce;
+/// Axis by axis; dp has a row even where it moves nothing.
+void describeTraffic(ModuleOp module, plan::PlanT &plan) {
+  for (auto [i, bytes] : llvm::enumerate(trafficOfAllRanks(module).axes)) {
+    if (i != 0 && bytes.total() == 0)
+      continue;
+    auto made = std::make_unique<plan::TrafficT>();
+    made->axis = static_cast<plan::Axis>(i);
+    made->all_gather = bytes.allGather, made->reduce_scatter = bytes.reduceScatter;
+    made->all_reduce = bytes.allReduce, made->transfer = bytes.transfer;
+    plan.traffic.push_back(std::move(made));
+  }
 }
 
 } // namespace
@@ -147,13 +158,9 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation, S
   plan->seed = compilation.spec.init.seed;
   plan->alignment = 64;
   plan->outside = kOutsideBytes;
-  describeBuckets(compilation, program, *plan);
+  describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
   describeInputs(compilation, *plan);
-  describeTraffic(program, *plan);
-  plan->loss =
-      std::make_unique<plan::Place>(resolvePlace(program, program->getAttrOfType<exec::PlaceAttr>(exec::kLoss)));
-  plan->norm =
-      std::make_unique<plan::Place>(resolvePlace(program, program->getAttrOfType<exec::PlaceAttr>(exec::kNorm)));
+  describeTraffic(module, *plan);
   return plan;
 }

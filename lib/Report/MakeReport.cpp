@@ -3,6 +3,7 @@
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Memory/Lifetimes.h"
 #include "xlc/Report/Report.h"
+#include <map>
 
 using namespace mlir;
 using namespace xlc;
@@ -89,18 +90,44 @@ MemoryReport reportMemory(exec::ProgramOp program) {
   return memory;
 }
 
+/// Micro-batches whose residuals are in memory at once: an action that runs a function of one writes them, and they are
+/// there until the last action that reads them.
+int64_t countResidualSlots(exec::ProgramOp program) {
+  SmallVector<exec::BufferOp> buffers(program.getBody().front().getOps<exec::BufferOp>());
+  std::map<int64_t, Interval> lives; // of each micro-batch
+  for (auto run : program.getBody().front().getOps<exec::RunOp>())
+    for (auto place : run.getPlaces().getAsRange<exec::PlaceAttr>()) {
+      exec::BufferOp buffer = buffers[place.getBuffer()];
+      int first = buffer.getFirst(), last = buffer.getLast();
+      if (buffer.getCause() != exec::Cause::residuals || first == last)
+        continue;
+      Interval &life = lives.try_emplace(run.getMicroBatch(), Interval{1, first, last}).first->second;
+      life.first = std::min(life.first, first), life.last = std::max(life.last, last);
+    }
+  std::vector<Interval> slots;
+  for (auto &[micro, life] : lives)
+    slots.push_back(life);
+  return lowerBound(slots);
+}
+
 } // namespace
 
-PlanReport xlc::makeReport(exec::ProgramOp program, const Spec &spec) {
+PlanReport xlc::makeReport(ModuleOp module, const Spec &spec) {
   PlanReport report;
   report.spec = spec;
-  report.allRanks = trafficOfAllRanks(program);
-  GroupReport &group = report.groups.emplace_back(); // ranks that differ only in dp share one plan
-  group.memory = reportMemory(program);
-  group.cost = costOfStep(program);
-  group.traffic = trafficOfLargest(program);
-  for (int64_t rank = 0; rank < (int64_t)program.getMesh().getDp(); ++rank)
-    group.ranks.push_back(rank);
+  report.allRanks = trafficOfAllRanks(module);
+  for (auto program : module.getOps<exec::ProgramOp>()) { // ranks that differ only in dp and tp share one plan
+    dist::MeshAttr mesh = program.getMesh();
+    report.pp = mesh.getPp(), report.tp = mesh.getTp();
+    GroupReport &group = report.groups.emplace_back();
+    group.stage = program.getStage();
+    group.memory = reportMemory(program);
+    group.residualSlots = countResidualSlots(program);
+    group.cost = costOfStep(program);
+    group.traffic = trafficOfLargest(program);
+    for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank)
+      group.ranks.push_back(group.stage * mesh.getStageRanks() + rank);
+  }
   return report;
 }
 

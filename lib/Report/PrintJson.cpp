@@ -26,9 +26,15 @@ Json toJson(const MemoryReport &memory) {
 
 /// Axis by axis, kind by kind.
 Json toJson(const Traffic &traffic) {
-  Json kinds = {
-      {"all_gather", traffic.allGather}, {"reduce_scatter", traffic.reduceScatter}, {"all_reduce", traffic.allReduce}};
-  return {{"dp", kinds}};
+  Json json;
+  for (auto [axis, bytes] : llvm::zip(kAxes, traffic.axes)) {
+    Json kinds = {
+        {"all_gather", bytes.allGather}, {"reduce_scatter", bytes.reduceScatter}, {"all_reduce", bytes.allReduce}};
+    if (axis == "pp")
+      kinds["transfer"] = bytes.transfer;
+    json[axis.str()] = kinds;
+  }
+  return json;
 }
 
 Json toJson(const StepCost &cost) {
@@ -41,9 +47,11 @@ Json toJson(const StepCost &cost) {
 
 Json toJson(const GroupReport &group) {
   Json json;
+  json["stage"] = group.stage;
   json["ranks"] = group.ranks;
   json["count"] = group.ranks.size();
   json["memory"] = toJson(group.memory);
+  json["residual_slots"] = group.residualSlots;
   json["traffic"] = toJson(group.traffic);
   json["small_messages"] = group.traffic.smallMessages;
   json["flops"] = toJson(group.cost);
@@ -57,6 +65,8 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   Json json;
   json["model"] = model.str();
   json["dp"] = spec.dp;
+  json["pp"] = report.pp;
+  json["tp"] = report.tp;
   json["zero_stage"] = spec.zeroStage;
   json["dp_shard"] = spec.dpShardOrAll();
   json["batch"] = {

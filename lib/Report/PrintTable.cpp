@@ -43,15 +43,18 @@ private:
   raw_ostream &out;
 };
 
-void printMemory(const GroupReport &group, const Spec &spec, Table &table) {
+void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Table &table) {
   const MemoryReport &memory = group.memory;
-  table.title("memory of " + nameRanks(group.ranks) + ", at its peak (" + memory.peakAction + ")");
+  std::string stage = hasStages ? "stage " + std::to_string(group.stage) + ", " : "";
+  table.title("memory of " + stage + nameRanks(group.ranks) + ", at its peak (" + memory.peakAction + ")");
   for (auto [cause, bytes] : llvm::enumerate(memory.byCause))
     table.bytes(exec::stringifyCause((exec::Cause)cause), bytes);
   table.bytes("gaps", memory.gaps(), llvm::formatv("height / lower bound {0:f4}", memory.heightOverLowerBound()).str());
   table.bytes("arena", memory.arena, "one allocation");
   table.bytes("outside", memory.outside, "code, libraries, stacks; not planned");
   table.bytes("total", memory.total());
+  if (hasStages)
+    table.row("residual slots", std::to_string(group.residualSlots), "micro-batches in flight at once");
   if (spec.deviceMemory) {
     bool fits = memory.total() <= *spec.deviceMemory;
     table.bytes("device memory", *spec.deviceMemory, fits ? "fits" : "does not fit");
@@ -66,10 +69,20 @@ void printLargest(const MemoryReport &memory, Table &table) {
 
 void printTraffic(const GroupReport &group, Table &table) {
   const Traffic &traffic = group.traffic;
-  table.title("read from other ranks per step, by " + nameRanks(group.ranks) + " (dp)");
-  table.bytes("all_gather", traffic.allGather);
-  table.bytes("reduce_scatter", traffic.reduceScatter);
-  table.bytes("all_reduce", traffic.allReduce);
+  for (auto [i, axis] : llvm::enumerate(kAxes)) {
+    const MessageBytes &bytes = traffic.axes[i];
+    if (i != 0 && bytes.total() == 0)
+      continue;
+    table.title("read from other ranks per step, by " + nameRanks(group.ranks) + " (" + axis + ")");
+    bool isTransferred = bytes.transfer != 0;
+    if (isTransferred)
+      table.bytes("transfers", bytes.transfer);
+    if (!isTransferred || bytes.total() > bytes.transfer) {
+      table.bytes("all_gather", bytes.allGather);
+      table.bytes("reduce_scatter", bytes.reduceScatter);
+      table.bytes("all_reduce", bytes.allReduce);
+    }
+  }
   table.bytes("small messages", traffic.smallMessages, "of these: loss, count, norm");
 }
 
@@ -102,13 +115,15 @@ void printChanges(const PlanReport &report, raw_ostream &out) {
 
 void xlc::printTable(const PlanReport &report, StringRef model, raw_ostream &out) {
   const Spec &spec = report.spec;
-  out << llvm::formatv("{0}: dp {1}, zero_stage {2}{3}, batch {4} = {5} x {6} micro-batches x {1} ranks\n", model,
+  std::string others = report.pp > 1 ? llvm::formatv(", pp {0}", report.pp).str() : "";
+  others += report.tp > 1 ? llvm::formatv(", tp {0}", report.tp).str() : "";
+  out << llvm::formatv("{0}: dp {1}{7}, zero_stage {2}{3}, batch {4} = {5} x {6} micro-batches x {1} ranks\n", model,
                        spec.dp, spec.zeroStage,
                        spec.dpShard ? llvm::formatv(", dp_shard {0}", *spec.dpShard).str() : "",
-                       spec.globalBatchOrDefault(), spec.microBatch, spec.microBatches());
+                       spec.globalBatchOrDefault(), spec.microBatch, spec.microBatches(), others);
   Table table(out);
   for (const GroupReport &group : report.groups) {
-    printMemory(group, spec, table);
+    printMemory(group, spec, report.pp > 1, table);
     printLargest(group.memory, table);
     printTraffic(group, table);
     printCost(group, table);

@@ -1,5 +1,6 @@
 // What forward may forget: backward's uses of constants and views, and of what follows element by element from the
 // model's inputs (masks, tables of positions), get copies of their own.
+#include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Stage/Stage.h"
 
 namespace xlc {
@@ -14,7 +15,9 @@ using namespace xlc::graph;
 namespace {
 
 /// Ops that compute nothing: constants, and other arrangements of a value's elements.
-bool isCheap(Operation *op) { return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp>(op); }
+bool isCheap(Operation *op) {
+  return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp, dist::AxisIndexOp>(op);
+}
 
 /// SiLU in a product, as SwiGLU's backward has it: its operand is kept for its own gradient, and the kernel of the
 /// product computes it on the way. A matrix product would need it in memory.
@@ -26,7 +29,7 @@ bool isFusedGate(Operation *op) {
 
 /// Ops that compute an element from elements of their operands, one each.
 bool isElementwise(Operation *op) {
-  return (op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<SoftmaxOp>(op)) ||
+  return (op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<SoftmaxOp, dist::AllReduceOp>(op)) ||
          isa<CompareOp, SelectOp, CastOp, IsNanOp, ConcatOp>(op);
 }
 

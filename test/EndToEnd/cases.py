@@ -6,10 +6,17 @@
 
 Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3; Llama also without raising.
 
+Tensor and pipeline parallelism (`list_composed_cases`): a covering array in which every two of these meet that can:
+model file, (dp, pp, tp) with up to eight ranks, ZeRO stage, sequence parallelism, schedule, micro-batches, balanced or
+given cuts.
+
 Stages 2 and 3 shard everything in small buckets: by default these models would stay resident, in one bucket.
 """
 
 import dataclasses
+import itertools
+
+import covering
 
 SMALL_BUCKETS = {"persistence_threshold": "0", "bucket_size": "64KiB"}
 
@@ -58,21 +65,78 @@ class Case:
     micro_batches: int = 1
     shard: int = 0  # 0: all ranks
     raising: bool = True
+    pp: int = 1
+    tp: int = 1
+    sequence_parallel: bool = False
+    schedule: str = "1f1b"
+    cuts: tuple = ()
 
     @property
     def zero(self):
         return SMALL_BUCKETS if self.stage >= 2 else {}
 
+    @property
+    def pipeline(self):
+        chunks = {"chunks": CHUNKS[self.schedule]} if self.schedule in CHUNKS else {}
+        cuts = {"cuts": [f'"{name}"' for name in self.cuts]} if self.cuts else {}
+        return {"schedule": self.schedule} | chunks | cuts
+
     def __str__(self):
         shard = f" dp_shard {self.shard}" if self.shard else ""
         raising = "" if self.raising else " --no-raise"
-        return (f"{self.folder}/{self.model} {self.trace} dp {self.dp}{shard} stage {self.stage} "
+        tensor = f" tp {self.tp}{' sequence-parallel' * self.sequence_parallel}" if self.tp > 1 else ""
+        pipeline = f" pp {self.pp} {self.schedule}{' given-cuts' * bool(self.cuts)}" if self.pp > 1 else ""
+        return (f"{self.folder}/{self.model} {self.trace} dp {self.dp}{shard}{pipeline}{tensor} stage {self.stage} "
                 f"micro-batches {self.micro_batches}{raising}")
 
 
 # Batch norm couples the samples of a batch: PyTorch's trace is that of one rank with one micro-batch; elsewhere
 # `xlc verify` compares (test/Driver).
 BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for stage in (0, 3)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What a model admits: its heads (a divisor of them is a tp), and the tensors between its units."""
+    folder: str
+    model: str
+    trace: str
+    heads: int
+    boundaries: tuple
+
+
+# The boundaries are names of the file: the last tensor of each unit but the head.
+COMPOSED = [
+]
+
+SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v")
+CHUNKS = {"interleaved": 2, "zb-v": 2}
+MESHES = [(dp, pp, tp) for dp, pp, tp in itertools.product((1, 2, 4, 8), range(1, 9), (1, 2, 4, 8))
+          if dp * pp * tp <= 8 and pp * tp > 1]
+
+
+def admits(run):
+    """Whether a model, a mesh and a schedule go together: heads and batch divide, every stage has a unit."""
+    shape, (dp, pp, tp), _, sequence_parallel, schedule, micro_batches, given = run
+    chunks = CHUNKS.get(schedule, 1)
+    if shape.heads % tp or 8 % (dp * micro_batches) or (sequence_parallel and tp == 1):
+        return False
+    if pp == 1:
+        return schedule == "1f1b" and not given
+    return pp * chunks <= len(shape.boundaries) + 1 and not (schedule == "interleaved" and micro_batches % pp)
+
+
+def given_cuts(shape, stages):
+    """Every stage but the last is one unit: as far from balanced as can be."""
+    return tuple(shape.boundaries[:stages - 1])
+
+
+def list_composed_cases():
+    runs = covering.cover([COMPOSED, MESHES, range(4), (False, True), SCHEDULES, (1, 2, 4), (False, True)], admits)
+    return [Case(shape.folder, shape.model, shape.trace, dp=dp, stage=stage, micro_batches=micro_batches, pp=pp, tp=tp,
+                 sequence_parallel=sequence_parallel, schedule=schedule,
+                 cuts=given_cuts(shape, pp * CHUNKS.get(schedule, 1)) if given else ())
+            for shape, (dp, pp, tp), stage, sequence_parallel, schedule, micro_batches, given in runs]
 
 
 def list_layouts():

@@ -58,6 +58,10 @@ def spec_of(setting, case, trace):
             "runtime": {"threads_per_rank": 1}}
     if case.shard:
         spec["dp_shard"] = case.shard
+    if case.tp > 1:
+        spec |= {"tp": case.tp, "sequence_parallel": case.sequence_parallel}
+    if case.pp > 1:
+        spec |= {"pp": case.pp, "pipeline": case.pipeline}
     if case.zero:
         spec["zero"] = case.zero
     if case.folder not in ("mlp", "cnn"):

@@ -21,6 +21,7 @@ import traceback
 
 import cases
 import compare
+import compositions
 import program
 import promises
 
@@ -74,6 +75,8 @@ def main():
         setting = program.Setting(options.xlc.resolve(), options.models.resolve(), pathlib.Path(scratch))
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
+        if options.all:
+            matrix += [(name, lambda check=check: check(setting)) for name, check in compositions.list_proofs()]
         others = [(name, lambda check=check: check(setting)) for name, check in promises.PROMISES]
         chosen = [[entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, others)]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

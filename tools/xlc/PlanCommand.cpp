@@ -27,17 +27,14 @@ std::vector<std::string> phaseNames() {
   return names;
 }
 
-/// What Memory makes of the timeline.
-exec::ProgramOp getProgram(Compilation &compilation) { return *compilation.module->getOps<exec::ProgramOp>().begin(); }
-
 int report(Session &session, const PlanOptions &options) {
-  PlanReport report = makeReport(getProgram(session.get()), session.get().spec);
+  PlanReport report = makeReport(*session.get().module, session.get().spec);
   if (!report.fits())
     report.changes = findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
       std::optional<Compilation> other = session.tryPhases(spec);
       if (!other)
         return std::nullopt;
-      return makeReport(getProgram(*other), spec);
+      return makeReport(*other->module, spec);
     });
   llvm::StringRef model = llvm::sys::path::filename(options.model);
   options.json ? printJson(report, model, llvm::outs()) : printTable(report, model, llvm::outs());

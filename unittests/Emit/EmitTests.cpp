@@ -40,7 +40,9 @@ func.func @multiply(%x: memref<32xf32>, %w: memref<32xf32>, %y: memref<64xf32>, 
   exec.call @product ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%c : memref<8x8xf32>) workspace(%scratch : memref<1048576xi8>) accumulate [2]
   return
 }
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512 {
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512
+    attributes {exec.buckets = [{bucket = @w, params = #exec.place<0 + 0 + 0>, states = []}],
+                exec.loss = #exec.place<1 + 0 + 0>, exec.norm = #exec.place<1 + 16 + 0>} {
   exec.buffer 0 parameters "w" size 256 offset 0 live 0 to 1 persistent
   exec.buffer 1 workspace "scalars" size 128 offset 256 live 0 to 1 persistent
   exec.begin [#exec.place<1 + 64 + 0>]
@@ -71,12 +73,9 @@ struct Emit : testing::Test {
   void fillInputs() {
     plan.model = "w.onnx", plan.compiler = "test", plan.fingerprint = "f";
     plan.micro = plan.threads = 1, plan.alignment = 64;
-    plan.traffic = std::make_unique<plan::TrafficT>();
-    plan.loss = std::make_unique<plan::Place>(256, 0, 1);
-    plan.norm = std::make_unique<plan::Place>(272, 0, 1);
+    plan.traffic.push_back(std::make_unique<plan::TrafficT>());
     auto bucket = std::make_unique<plan::BucketT>();
     bucket->name = "w", bucket->elements = bucket->shard_elements = 64;
-    bucket->place = std::make_unique<plan::Place>(0, 0, 0);
     plan.buckets.push_back(std::move(bucket));
     auto parameter = std::make_unique<plan::ParameterT>();
     parameter->name = "w", parameter->shape = {64}, parameter->elements = 64, parameter->init = plan::Init::Ones;
@@ -95,8 +94,12 @@ TEST_F(Emit, PlanSaysWhatTheProgramSays) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size());
   ASSERT_TRUE(plan::VerifyPlanBuffer(verifier));
   auto read = plan::UnPackPlan(bytes.data());
-  EXPECT_EQ(read->arena, 512u);
-  EXPECT_EQ(read->buffers[1]->name, "scalars");
+  ASSERT_EQ(read->programs.size(), 1u);
+  const plan::ProgramT &program = *read->programs[0];
+  EXPECT_EQ(program.arena, 512u);
+  EXPECT_EQ(program.buffers[1]->name, "scalars");
+  EXPECT_EQ(program.norm->offset(), 272u);
+  EXPECT_EQ(program.buckets[0]->params->buffer(), 0u);
   ASSERT_EQ(read->functions.size(), 2u);
   const plan::CallT &loss = *read->functions[0]->calls[0];
   EXPECT_EQ(loss.outs[1].slot(), 1u);
@@ -104,9 +107,36 @@ TEST_F(Emit, PlanSaysWhatTheProgramSays) {
   EXPECT_EQ(loss.in_bytes, std::vector<uint64_t>{256});
   EXPECT_EQ(read->kernels[1]->code, 1);
   EXPECT_EQ(read->kernels[1]->extent, 64u);
-  ASSERT_EQ(read->steps.size(), 2u);
-  EXPECT_EQ(read->steps[0]->action.AsBegin()->places[0].offset(), 256u + 64u);
-  EXPECT_EQ(read->steps[1]->action.AsRun()->places[1].offset(), 256u);
+  ASSERT_EQ(program.steps.size(), 2u);
+  EXPECT_EQ(program.steps[0]->action.AsBegin()->places[0].offset(), 256u + 64u);
+  EXPECT_EQ(program.steps[1]->action.AsRun()->places[1].offset(), 256u);
+}
+
+// What ranks exchange inside a function is a call without a kernel; a group has one number wherever it is named.
+TEST_F(Emit, CollectivesAndTransfersAreThePlans) {
+  std::string text(source);
+  auto replace = [&](StringRef from, StringRef to) { text.replace(text.find(from), from.size(), to); };
+  replace("  exec.call @double", R"(
+  exec.collective all_reduce %w to %w over <"tp", [1, 1], []> outer 2 chunk 32 : memref<64xf32>, memref<64xf32>
+  exec.call @double)");
+  replace("  exec.run @step", R"(
+  exec.all_reduce "r" over <"tp", [1, 1], []> <0 + 0 + 0> count 64 f32
+  exec.send "send 3 to 1" message 3 to 1 <0 + 0 + 0> bytes 256
+  exec.run @step)");
+  module = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(module && succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan))) << messages;
+  const plan::CallT &call = *plan.functions[0]->calls[1];
+  ASSERT_TRUE(call.exchange);
+  EXPECT_EQ(call.exchange->outer, 2u);
+  EXPECT_EQ(call.exchange->chunk, 32u);
+  EXPECT_EQ(call.name, "all_reduce");
+  ASSERT_EQ(plan.rank_groups.size(), 1u);
+  EXPECT_EQ(plan.rank_groups[0]->axis, plan::Axis::Tp);
+  const plan::SendT *send = plan.programs[0]->steps[2]->action.AsSend();
+  ASSERT_TRUE(send);
+  EXPECT_EQ(send->message, 3u);
+  EXPECT_EQ(send->peer, 1u);
+  EXPECT_EQ(send->bytes, 256u);
 }
 
 TEST_F(Emit, LibraryCallsTakeTheirOperandsInTheLibrarysOrder) {
@@ -193,6 +223,15 @@ TEST_F(BadProgram, UnknownPlace) {
   EXPECT_NE(complaint("[#exec.place<1 + 64 + 0>]", "[#exec.place<7 + 64 + 0>]")
                 .find("names buffer 7 of a program that has 2"),
             std::string::npos);
+}
+TEST_F(BadProgram, UnknownBucket) {
+  EXPECT_NE(complaint("bucket = @w", "bucket = @other").find("holds @other, which is not a bucket of the plan"),
+            std::string::npos)
+      << messages;
+}
+TEST_F(BadProgram, StageOutOfOrder) {
+  EXPECT_NE(complaint("stage 0", "stage 1").find("is of stage 1, where that of stage 0 of 1 is due"), std::string::npos)
+      << messages;
 }
 TEST_F(BadProgram, NoProgram) {
   std::string text(source);

@@ -1,4 +1,5 @@
 // Bytes read from other ranks, against a replay of what the runtime's collectives read, for all small cases.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Estimate/Traffic.h"
@@ -32,25 +33,25 @@ struct TrafficTest : testing::Test {
 TEST_F(TrafficTest, AllReduce) {
   for (int64_t ranks = 1; ranks <= 8; ++ranks)
     for (int64_t count : {1, 15, 16, 17, 64, 100, 1000}) {
-      auto program = parse(
-          ranks, 1, "exec.all_reduce \"r\"" + over(ranks, 1) + "<0 + 0 + 0> count " + std::to_string(count) + " f64");
-      EXPECT_EQ(trafficOfAllRanks(program).allReduce, 2 * (ranks - 1) * count * 8) << ranks << " ranks, " << count;
+      parse(ranks, 1, "exec.all_reduce \"r\"" + over(ranks, 1) + "<0 + 0 + 0> count " + std::to_string(count) + " f64");
+      EXPECT_EQ(trafficOfAllRanks(*module).sum().allReduce, 2 * (ranks - 1) * count * 8)
+          << ranks << " ranks, " << count;
     }
 }
 
 // 100 elements on four ranks are cut in slices of 32: ranks 0 to 2 sum 32, rank 3 sums 4 and copies 96.
 TEST_F(TrafficTest, RanksDifferByTheShortSlice) {
   auto program = parse(4, 1, "exec.all_reduce \"r\"" + over(4, 1) + "<0 + 0 + 0> count 100 f32");
-  EXPECT_EQ(trafficOfRank(program, 0).allReduce, 4 * (3 * 32 + 68));
-  EXPECT_EQ(trafficOfRank(program, 3).allReduce, 4 * (3 * 4 + 96));
+  EXPECT_EQ(trafficOfRank(program, 0).sum().allReduce, 4 * (3 * 32 + 68));
+  EXPECT_EQ(trafficOfRank(program, 3).sum().allReduce, 4 * (3 * 4 + 96));
 }
 
 TEST_F(TrafficTest, GroupsOfHybridSharding) {
   auto gather = parse(6, 2, "exec.all_gather \"g\"" + over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
-  EXPECT_EQ(trafficOfRank(gather, 5).allGather, 1 * 64 * 4);
-  EXPECT_EQ(trafficOfAllRanks(gather).allGather, 6 * 64 * 4);
+  EXPECT_EQ(trafficOfRank(gather, 5).sum().allGather, 1 * 64 * 4);
+  EXPECT_EQ(trafficOfAllRanks(*module).sum().allGather, 6 * 64 * 4);
   auto reduce = parse(6, 2, "exec.all_reduce \"r\"" + over(3, 2) + "<0 + 0 + 0> count 96 f32");
-  EXPECT_EQ(trafficOfRank(reduce, 0).allReduce, (2 * 32 + 64) * 4);
+  EXPECT_EQ(trafficOfRank(reduce, 0).sum().allReduce, (2 * 32 + 64) * 4);
 }
 
 // What is reckoned once for all equal ranks is the sum, and the maximum, over ranks one by one.
@@ -67,8 +68,8 @@ TEST_F(TrafficTest, AllRanksAtOnce) {
         sum += traffic;
         largest = traffic.total() > largest.total() ? traffic : largest;
       }
-      EXPECT_EQ(trafficOfAllRanks(program).total(), sum.total()) << group << " of " << ranks;
-      EXPECT_EQ(trafficOfAllRanks(program).smallMessages, sum.smallMessages) << group << " of " << ranks;
+      EXPECT_EQ(trafficOfAllRanks(*module).total(), sum.total()) << group << " of " << ranks;
+      EXPECT_EQ(trafficOfAllRanks(*module).smallMessages, sum.smallMessages) << group << " of " << ranks;
       EXPECT_EQ(trafficOfLargest(program).total(), largest.total()) << group << " of " << ranks;
     }
 }
@@ -80,8 +81,42 @@ TEST_F(TrafficTest, ScalarsAreSmallMessages) {
                 over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32 accumulate false");
   Traffic traffic = trafficOfRank(program, 1);
   EXPECT_EQ(traffic.smallMessages, 4);
-  EXPECT_EQ(traffic.reduceScatter, 256);
+  EXPECT_EQ(traffic.sum().reduceScatter, 256);
   EXPECT_EQ(traffic.total(), 260);
+}
+
+// Messages count along their axis: a transfer along pp, what is inside a function once for each run of it.
+TEST_F(TrafficTest, MessagesCountAlongTheirAxis) {
+  context.loadDialect<func::FuncDialect>();
+  module = parseSourceString<ModuleOp>(R"(
+    func.func private @layer(%x: memref<6xf32>, %y: memref<12xf32>) {
+      exec.collective all_gather %x to %y over <"tp", [2, 1], []> outer 3 chunk 2 : memref<6xf32>, memref<12xf32>
+      return
+    }
+    exec.program @train_0 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+      exec.run @layer "l" micro 0 first true []
+      exec.run @layer "l" micro 0 first true []
+      exec.send "s" message 0 to 1 <0 + 0 + 0> bytes 40
+      exec.all_reduce "tied" over <"pp", [], [0, 1]> <0 + 0 + 0> count 32 f32
+    }
+    exec.program @train_1 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 1 micro_batches 1 arena 64 lower_bound 64 {
+      exec.receive "r" message 0 from 0 <0 + 0 + 0> bytes 40
+      exec.all_reduce "tied" over <"pp", [], [0, 1]> <0 + 0 + 0> count 32 f32
+    })",
+                                       &context);
+  ASSERT_TRUE(module);
+  Traffic sum, all = trafficOfAllRanks(*module);
+  for (auto program : module->getOps<exec::ProgramOp>())
+    for (int64_t tp : {0, 1})
+      sum += trafficOfRank(program, program.getMesh().rankOf(program.getStage(), 0, tp));
+  EXPECT_EQ(all.along("tp").allGather, 2 * 2 * 24);
+  EXPECT_EQ(all.along("pp").transfer, 2 * 40);
+  EXPECT_EQ(all.along("pp").allReduce, 2 * 2 * 32 * 4);
+  for (auto axis : kAxes) {
+    EXPECT_EQ(all.along(axis).allGather, sum.along(axis).allGather) << axis.str();
+    EXPECT_EQ(all.along(axis).allReduce, sum.along(axis).allReduce) << axis.str();
+    EXPECT_EQ(all.along(axis).transfer, sum.along(axis).transfer) << axis.str();
+  }
 }
 
 } // namespace

@@ -46,7 +46,7 @@ struct ReportTest : testing::Test {
                         exec::ExecDialect>();
     module = parseSourceString<ModuleOp>(program, &context);
     spec.dp = 2;
-    return makeReport(*module->getOps<exec::ProgramOp>().begin(), spec);
+    return makeReport(*module, spec);
   }
 
   /// A plan in which a rank holds `bytes` beside what cannot be planned.

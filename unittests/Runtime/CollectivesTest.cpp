@@ -3,55 +3,87 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 using namespace xlc::runtime;
 namespace plan = xlc::plan;
+using xlc::plan::Collective;
 using xlc::plan::Element;
-using xlc::plan::Group;
-using xlc::plan::Place;
 
 namespace {
+
+/// Ranks that differ in these (count, stride) digits; over several stages where these are named.
+std::unique_ptr<plan::RankGroupT> makeGroup(std::vector<uint32_t> digits, std::vector<uint32_t> stages = {}) {
+  auto group = std::make_unique<plan::RankGroupT>();
+  group->digits = std::move(digits), group->stages = std::move(stages);
+  return group;
+}
+
+enum Group : uint32_t { All, Shards, Replicas };
+
+/// A plan that holds no more than ranks and the three groups.
+Plan makeRanks(uint32_t ranks, uint32_t shards, uint32_t stages = 1) {
+  Plan plan;
+  plan.mesh = std::make_unique<plan::Mesh>(stages, ranks, 1, shards);
+  plan.rank_groups.push_back(makeGroup({ranks, 1}));
+  plan.rank_groups.push_back(makeGroup({shards, 1}));
+  plan.rank_groups.push_back(makeGroup({ranks / shards, shards}));
+  return plan;
+}
 
 /// A job of `ranks` arenas of floats, each element of rank r at first r + 1 + 100 * index.
 class Job {
 public:
-  Job(uint32_t ranks, uint32_t shards, int threads = 1)
-      : ranks(ranks), shards(shards), threads(threads), collectives(ranks, shards, 50, stop), memory(ranks),
+  Job(uint32_t ranks, uint32_t shards, int threads = 1) : Job(makeRanks(ranks, shards), threads) {}
+  explicit Job(Plan made, int threads = 1)
+      : plan(std::move(made)), ranks(rankCount(plan)), threads(threads), collectives(plan, 50, stop), memory(ranks),
         moved(ranks) {
-    for (uint32_t r = 0; r < ranks; ++r) {
+    for (uint32_t r = 0; r < ranks; ++r)
       for (int i = 0; i < size; ++i)
         memory[r].push_back(first(r, i));
-      collectives.arenas[r] = (char *)memory[r].data();
-    }
   }
   static float first(uint32_t rank, int i) { return (float)(rank + 1 + 100 * i); }
 
-  template <class Action> void run(const Action &action) {
+  /// Runs a collective from element `src` to element `dst` (plus the index times `stride`) of every rank's memory.
+  void run(Collective kind, uint32_t group, uint64_t outer, uint64_t chunk, int src, int dst, int srcStride = 0,
+           int dstStride = 0, bool accumulate = false) {
     std::vector<std::thread> all;
     for (uint32_t r = 0; r < ranks; ++r)
-      all.emplace_back([&, r] {
-        Team team(threads, 50, [] {});
-        collectives.run(action, (int)r, team, moved[r]);
-      });
+      if (takesPart(*plan.rank_groups[group], r / stageRanks(plan)))
+        all.emplace_back([&, r] {
+          Team team(threads, 50, [] {});
+          int index = (int)indexIn(*plan.rank_groups[group], plan, (int)r);
+          Exchange exchange{kind,
+                            group,
+                            outer,
+                            chunk,
+                            Element::F32,
+                            (const char *)&memory[r][src + index * srcStride],
+                            (char *)&memory[r][dst + index * dstStride],
+                            accumulate};
+          collectives.run(exchange, (int)r, team, moved[r]);
+        });
     for (std::thread &thread : all)
       thread.join();
   }
+  MovedBytes movedBy(uint32_t rank) const { return moved[rank][plan::Axis::Dp]; }
 
   static constexpr int size = 1200;
-  uint32_t ranks, shards;
+  Plan plan;
+  uint32_t ranks;
   int threads;
   StopSignal stop;
   Collectives collectives;
   std::vector<std::vector<float>> memory;
-  std::vector<MovedBytes> moved;
+  std::vector<MovedByAxis> moved;
 };
 
 /// Ranks of the group of `rank`.
 std::vector<uint32_t> membersOf(Group group, uint32_t rank, uint32_t ranks, uint32_t shards) {
   std::vector<uint32_t> members;
   for (uint32_t r = 0; r < ranks; ++r)
-    if (group == Group::All || (group == Group::Shards ? r / shards == rank / shards : r % shards == rank % shards))
+    if (group == All || (group == Shards ? r / shards == rank / shards : r % shards == rank % shards))
       members.push_back(r);
   return members;
 }
@@ -60,7 +92,7 @@ template <class Body> void forEachGroup(Body body) {
   for (uint32_t ranks = 1; ranks <= 8; ++ranks)
     for (uint32_t shards = 1; shards <= ranks; ++shards)
       if (ranks % shards == 0)
-        for (Group group : {Group::All, Group::Shards, Group::Replicas})
+        for (Group group : {All, Shards, Replicas})
           body(ranks, shards, group);
 }
 
@@ -68,10 +100,7 @@ TEST(Collectives, AllReduceLeavesTheSumInRankOrderOnEveryRank) {
   forEachGroup([](uint32_t ranks, uint32_t shards, Group group) {
     for (int count : {1, 2, 15, 16, 17, 100, 1000}) {
       Job job(ranks, shards);
-      plan::AllReduceT action;
-      action.group = group, action.count = count, action.element = Element::F32;
-      action.place = std::make_unique<Place>(8, 0, 0);
-      job.run(action);
+      job.run(Collective::AllReduce, group, 1, count, 2, 2);
       uint64_t read = 0;
       for (uint32_t r = 0; r < ranks; ++r) {
         auto members = membersOf(group, r, ranks, shards);
@@ -85,7 +114,7 @@ TEST(Collectives, AllReduceLeavesTheSumInRankOrderOnEveryRank) {
           ASSERT_EQ(job.memory[r][i], expected)
               << ranks << "/" << shards << " count " << count << " rank " << r << " at " << i;
         }
-        read += job.moved[r].allReduce;
+        read += job.movedBy(r).allReduce;
       }
       uint64_t n = membersOf(group, 0, ranks, shards).size();
       EXPECT_EQ(read, ranks / n * 2 * (n - 1) * count * 4);
@@ -95,18 +124,12 @@ TEST(Collectives, AllReduceLeavesTheSumInRankOrderOnEveryRank) {
 
 TEST(Collectives, ReduceScatterAndAllGatherAreInPlaceAndCountWhatTheyRead) {
   forEachGroup([](uint32_t ranks, uint32_t shards, Group group) {
-    if (group == Group::All && shards != ranks)
-      return; // a place knows the index in the shards group only
-    int64_t stride = group == Group::Replicas ? 0 : 1;
+    bool isInPlace = group != Replicas;
     for (int count : {1, 3, 16, 120}) {
       Job job(ranks, shards);
       auto n = membersOf(group, 0, ranks, shards).size();
-      plan::ReduceScatterT scatter;
-      scatter.group = group, scatter.count = count, scatter.element = Element::F32;
-      scatter.src = std::make_unique<Place>(0, 0, 0);
-      scatter.dst = std::make_unique<Place>(stride ? 0 : 4000, stride * count * 4, 0);
-      scatter.accumulate = stride == 0;
-      job.run(scatter);
+      job.run(Collective::ReduceScatter, group, 1, count, 0, isInPlace ? 0 : 1000, 0, isInPlace ? count : 0,
+              !isInPlace);
       for (uint32_t r = 0; r < ranks; ++r) {
         auto members = membersOf(group, r, ranks, shards);
         int index = (int)(std::find(members.begin(), members.end(), r) - members.begin());
@@ -114,17 +137,14 @@ TEST(Collectives, ReduceScatterAndAllGatherAreInPlaceAndCountWhatTheyRead) {
           float expected = 0;
           for (uint32_t m : members)
             expected += Job::first(m, index * count + i);
-          float was = stride ? 0 : Job::first(r, 1000 + i);
-          ASSERT_EQ(job.memory[r][stride ? index * count + i : 1000 + i], was + expected);
+          float was = isInPlace ? 0 : Job::first(r, 1000 + i);
+          ASSERT_EQ(job.memory[r][isInPlace ? index * count + i : 1000 + i], was + expected);
         }
-        EXPECT_EQ(job.moved[r].reduceScatter, (n - 1) * count * 4);
+        EXPECT_EQ(job.movedBy(r).reduceScatter, (n - 1) * count * 4);
       }
-      if (!stride)
+      if (!isInPlace)
         continue;
-      plan::AllGatherT gather;
-      gather.group = group, gather.count = count, gather.element = Element::F32;
-      gather.src = std::make_unique<Place>(0, count * 4, 0), gather.dst = std::make_unique<Place>(0, 0, 0);
-      job.run(gather);
+      job.run(Collective::AllGather, group, 1, count, 0, 0, count);
       for (uint32_t r = 0; r < ranks; ++r) {
         for (size_t i = 0; i < n * count; ++i) {
           float expected = 0;
@@ -132,7 +152,7 @@ TEST(Collectives, ReduceScatterAndAllGatherAreInPlaceAndCountWhatTheyRead) {
             expected += Job::first(m, (int)i);
           ASSERT_EQ(job.memory[r][i], expected);
         }
-        EXPECT_EQ(job.moved[r].allGather, (n - 1) * count * 4);
+        EXPECT_EQ(job.movedBy(r).allGather, (n - 1) * count * 4);
       }
     }
   });
@@ -144,20 +164,68 @@ TEST(Collectives, ReduceScatterAndAllReduceGiveTheSameBits) {
   for (int r = 0; r < ranks; ++r)
     for (int i = 0; i < Job::size; ++i)
       reduced.memory[r][i] = scattered.memory[r][i] = 1.0f / (float)(3 + r * 7 + i);
-  plan::AllReduceT reduce;
-  reduce.count = ranks * count, reduce.place = std::make_unique<Place>(0, 0, 0);
-  reduced.run(reduce);
-  plan::ReduceScatterT scatter;
-  scatter.count = count, scatter.src = std::make_unique<Place>(0, 0, 0),
-  scatter.dst = std::make_unique<Place>(0, count * 4, 0);
-  scattered.run(scatter);
+  reduced.run(Collective::AllReduce, All, 1, ranks * count, 0, 0);
+  scattered.run(Collective::ReduceScatter, All, 1, count, 0, 0, 0, count);
   for (int r = 0; r < ranks; ++r)
     EXPECT_EQ(0, std::memcmp(&reduced.memory[0][r * count], &scattered.memory[r][r * count], count * 4));
 }
 
+// src [outer, chunk] of rank i is run i of [outer, ranks, chunk], and back.
+TEST(Collectives, RunsAreGatheredAndScatteredWithinEachOuterIndex) {
+  for (uint32_t ranks : {1u, 2u, 3u, 4u})
+    for (int outer : {1, 2, 5})
+      for (int chunk : {1, 3, 16}) {
+        Job job(ranks, ranks, 2);
+        auto n = (int)ranks;
+        job.run(Collective::AllGather, All, outer, chunk, 0, 400);
+        for (uint32_t r = 0; r < ranks; ++r)
+          for (int o = 0; o < outer; ++o)
+            for (int i = 0; i < n; ++i)
+              for (int c = 0; c < chunk; ++c)
+                ASSERT_EQ(job.memory[r][400 + (o * n + i) * chunk + c], Job::first(i, o * chunk + c));
+        EXPECT_EQ(job.movedBy(0).allGather, (ranks - 1) * outer * chunk * 4);
+        job.run(Collective::ReduceScatter, All, outer, chunk, 400, 800);
+        for (uint32_t r = 0; r < ranks; ++r)
+          for (int k = 0; k < outer * chunk; ++k)
+            ASSERT_EQ(job.memory[r][800 + k], (float)n * Job::first(r, k));
+        EXPECT_EQ(job.movedBy(0).reduceScatter, (ranks - 1) * outer * chunk * 4);
+      }
+}
+
+TEST(Collectives, TheLargestIsThatOfAllRanksAndNotANumberStays) {
+  Job job(3, 3);
+  job.memory[1][4] = 1e6f, job.memory[2][5] = NAN, job.memory[0][6] = NAN;
+  job.run(Collective::AllReduceMax, All, 2, 5, 0, 100);
+  for (int r = 0; r < 3; ++r) {
+    EXPECT_EQ(job.memory[r][100], Job::first(2, 0));
+    EXPECT_EQ(job.memory[r][104], 1e6f);
+    EXPECT_TRUE(std::isnan(job.memory[r][105]));
+    EXPECT_TRUE(std::isnan(job.memory[r][106]));
+    EXPECT_EQ(job.memory[r][4], r == 1 ? 1e6f : Job::first(r, 4)); // not in place
+  }
+}
+
+// Two stages of 2 x 2 ranks: the first dp rank of stages 0 and 2 is one group, whatever each calls its memory.
+TEST(Collectives, RanksOfSeveralStagesAreOneGroup) {
+  Plan plan;
+  plan.mesh = std::make_unique<plan::Mesh>(3, 2, 2, 2);
+  plan.rank_groups.push_back(makeGroup({2, 2}, {0, 2}));
+  plan.rank_groups[0]->axis = plan::Axis::World;
+  Job job(std::move(plan));
+  job.run(Collective::AllReduce, 0, 1, 20, 0, 0);
+  for (uint32_t r = 0; r < 12; ++r) {
+    bool takesPart = r < 4 || r >= 8;
+    uint32_t tp = r % 2;
+    float sum = Job::first(tp, 7) + Job::first(2 + tp, 7) + Job::first(8 + tp, 7) + Job::first(10 + tp, 7);
+    EXPECT_EQ(job.memory[r][7], takesPart ? sum : Job::first(r, 7)) << r;
+    EXPECT_EQ(job.moved[r][plan::Axis::World].allReduce > 0, takesPart);
+  }
+}
+
 TEST(Collectives, ARankThatStopsFreesTheOthers) {
   StopSignal stop;
-  Collectives collectives(2, 2, 50, stop);
+  Plan plan = makeRanks(2, 2);
+  Collectives collectives(plan, 50, stop);
   bool stopped = false;
   std::thread waiting([&] {
     try {

@@ -40,23 +40,23 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 9, its runtime knows version 1", [](Plan &p) { p.version = 9; });
-  expect("0 ranks", [](Plan &p) { p.ranks = 0; });
-  expect("3 shards for 2 ranks", [](Plan &p) { p.shards = 3; });
+  expect("error: the plan in this program has version 9, its runtime knows version 2", [](Plan &p) { p.version = 9; });
+  expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
+  expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
   expect("0 threads", [](Plan &p) { p.threads = 0; });
-  expect("an arena of 0 bytes", [](Plan &p) { p.arena = 0; });
+  expect("an arena of 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
   expect("an alignment of 3", [](Plan &p) { p.alignment = 3; });
-  expect("no traffic", [](Plan &p) { p.traffic.reset(); });
-  expect("buffer 'w' leaves the arena", [](Plan &p) { p.buffers[0]->offset = ~0ull; });
+  expect("no traffic", [](Plan &p) { p.traffic.clear(); });
+  expect("buffer 'w' leaves the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
   expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
   expect("a state of bucket 'bucket' leaves the arena",
-         [](Plan &p) { p.buckets[0]->states = {plan::Place(2500, 0, 0)}; });
-  expect("bucket 'bucket' has no place", [](Plan &p) { p.buckets[0]->place.reset(); });
+         [](Plan &p) { p.programs[0]->buckets[0]->states = {plan::Place(2500, 0, 0)}; });
+  expect("bucket 'bucket' has no place", [](Plan &p) { p.programs[0]->buckets[0]->params.reset(); });
   expect("parameter 'w' is in bucket 1 of 1", [](Plan &p) { p.parameters[0]->bucket = 1; });
   expect("parameter 'w' leaves its bucket", [](Plan &p) { p.parameters[0]->offset = 100; });
   expect("parameter 'w' has 70 elements and another shape", [](Plan &p) { p.parameters[0]->shape = {~0ull, ~0ull}; });
-  expect("a row of input 'x' is larger than the arena",
+  expect("a row of input 'x' is larger than any arena",
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
   expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
@@ -70,19 +70,155 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
          [](Plan &p) { p.functions[0]->calls[0]->in_bytes.pop_back(); });
   expect("action 'gradient 0', call 'gradient' leaves the arena of 2560 bytes",
          [](Plan &p) { p.functions[0]->calls[0]->ins[0] = plan::Operand(0, -4096); });
-  expect("action 'gradient 0' runs function 9 of 4", [](Plan &p) { p.steps[3]->action.AsRun()->function = 9; });
+  expect("action 'gradient 0' runs function 9 of 4",
+         [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->function = 9; });
   expect("action 'gradient 0' has 3 places for 4 slots",
-         [](Plan &p) { p.steps[3]->action.AsRun()->places.pop_back(); });
-  expect("action 'load 0' loads input 7 of 2", [](Plan &p) { p.steps[2]->action.AsLoad()->inputs[0] = 7; });
-  expect("action 'load 0' loads micro-batch 2 of 2", [](Plan &p) { p.steps[2]->action.AsLoad()->micro_batch = 2; });
-  expect("action 'load 0' has inputs without places", [](Plan &p) { p.steps[2]->action.AsLoad()->places.pop_back(); });
-  expect("action 'gather w' leaves the arena", [](Plan &p) { p.steps[1]->action.AsAllGather()->count = ~0ull; });
+         [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->places.pop_back(); });
+  expect("action 'load 0' loads input 7 of 2",
+         [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->inputs[0] = 7; });
+  expect("action 'load 0' loads micro-batch 2 of 2",
+         [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->micro_batch = 2; });
+  expect("action 'load 0' has inputs without places",
+         [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->places.pop_back(); });
+  expect("action 'gather w' leaves the arena",
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->count = ~0ull; });
   expect("action 'gather w' names buffer 99 of 10",
-         [](Plan &p) { *p.steps[1]->action.AsAllGather()->src = plan::Place(0, 0, 99); });
+         [](Plan &p) { *p.programs[0]->steps[1]->action.AsAllGather()->src = plan::Place(0, 0, 99); });
   expect("action 'begin' has 0 places for 1 optimizer groups",
-         [](Plan &p) { p.steps[0]->action.AsBegin()->places.clear(); });
-  expect("action 'begin' is of an unknown kind", [](Plan &p) { p.steps[0]->action.Reset(); });
-  expect("the loss leaves the arena", [](Plan &p) { *p.loss = plan::Place(2558, 0, 0); });
+         [](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->places.clear(); });
+  expect("action 'begin' is of an unknown kind", [](Plan &p) { p.programs[0]->steps[0]->action.Reset(); });
+  expect("the loss leaves the arena", [](Plan &p) { *p.programs[0]->loss = plan::Place(2558, 0, 0); });
+}
+
+TEST(Plan, GroupsMustCutTheRanks) {
+  auto group = [](Plan &p, std::vector<uint32_t> digits, std::vector<uint32_t> stages) {
+    p.rank_groups[0]->digits = std::move(digits), p.rank_groups[0]->stages = std::move(stages);
+  };
+  expect("no mesh", [](Plan &p) { p.mesh.reset(); });
+  expect("too many ranks (pp 1, dp 8192, tp 1)", [](Plan &p) { *p.mesh = plan::Mesh(1, 8192, 1, 1); });
+  expect("1 programs for 2 stages", [](Plan &p) { *p.mesh = plan::Mesh(2, 2, 1, 2); });
+  expect("2000 groups of ranks", [](Plan &p) {
+    for (size_t i = p.rank_groups.size(); i < 2000; ++i)
+      p.rank_groups.push_back(std::make_unique<plan::RankGroupT>());
+  });
+  expect("group 0 is no group of 2 ranks", [&](Plan &p) { group(p, {4, 1}, {}); });
+  expect("group 0 is no group of 2 ranks", [&](Plan &p) { group(p, {2}, {}); });
+  expect("group 0 is no group of 2 ranks", [&](Plan &p) { group(p, {2, 1}, {3}); });
+  expect("group 0 has ranks twice", [&](Plan &p) {
+    *p.mesh = plan::Mesh(1, 4, 1, 2);
+    group(p, {2, 1, 2, 1}, {});
+  });
+  expect("action 'gather w' is of group 9 of 1",
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->group = 9; });
+  expect("action 'gather w' is of elements without a sum",
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->element = plan::Element::I1; });
+  expect("traffic of an unknown axis", [](Plan &p) { p.traffic[0]->axis = (plan::Axis)9; });
+  expect("no stage has a loss and a gradient norm", [](Plan &p) { p.programs[0]->loss.reset(); });
+  expect("an index leaves the arena", [](Plan &p) {
+    p.programs[0]->indices.push_back(std::make_unique<plan::IndexPlaceT>());
+    p.programs[0]->indices[0]->place = std::make_unique<plan::Place>(2556, 0, 0);
+  });
+}
+
+TEST(Plan, PiecesOfParametersMustFit) {
+  auto cut = [](Plan &p, uint32_t dim, uint64_t outer) {
+    p.parameters[0]->layout = std::make_unique<plan::LayoutT>();
+    p.parameters[0]->layout->dim = dim, p.parameters[0]->layout->outer = outer;
+  };
+  expect("parameter 'w' has 70 elements and another shape", [&](Plan &p) { cut(p, 0, 1); }); // 7 rows: 4 and 3
+  expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 2, 1); });
+  expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 1, 3); });
+  expect("parameter 'w' cannot be cut as its layout says", [&](Plan &p) { cut(p, 1, 0); });
+  expect("no stage holds parameter 'w'", [](Plan &p) { p.programs[0]->buckets.clear(); });
+  expect("stage 0 holds bucket 7 of 1", [](Plan &p) { p.programs[0]->buckets[0]->bucket = 7; });
+  EXPECT_EQ(complaintAfter([&](Plan &p) {
+              cut(p, 0, 1);
+              p.parameters[0]->elements = 40;
+            }),
+            "");
+}
+
+TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
+  auto make = [](Plan &p, plan::Collective kind, uint64_t outer, uint64_t chunk) {
+    plan::CallT &call = *p.functions[1]->calls[0]; // squares: 256 bytes to 8
+    call.exchange = std::make_unique<plan::ExchangeT>();
+    call.exchange->kind = kind, call.exchange->outer = outer, call.exchange->chunk = chunk;
+  };
+  EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::Collective::ReduceScatter, 1, 2); }), "");
+  expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllReduce, 1, 3); });
+  expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllGather, 2, 1); });
+  expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllReduce, 1ull << 40, 1ull << 40); });
+  expect("is no collective that ranks can do", [&](Plan &p) {
+    make(p, plan::Collective::AllReduce, 1, 1);
+    p.functions[1]->calls[0]->exchange->element = plan::Element::I1;
+  });
+  expect("is a collective of several stages inside a function", [&](Plan &p) {
+    make(p, plan::Collective::AllReduce, 1, 1);
+    p.rank_groups.push_back(std::make_unique<plan::RankGroupT>());
+    p.rank_groups[1]->stages = {0};
+    p.functions[1]->calls[0]->exchange->group = 1;
+  });
+}
+
+/// Stage 0 sends, stage 1 receives, both reduce; nothing else.
+Plan makeTwoStages() {
+  Plan plan = tiny::makePlan(3);
+  *plan.mesh = plan::Mesh(2, 2, 1, 2);
+  plan.programs.push_back(std::make_unique<plan::ProgramT>(*plan.programs[0]));
+  auto both = std::make_unique<plan::RankGroupT>();
+  both->digits = {2, 1}, both->stages = {0, 1};
+  plan.rank_groups.push_back(std::move(both));
+  auto add = [&](int stage, const char *label, auto action) {
+    auto step = std::make_unique<plan::StepT>();
+    step->label = label, step->action.Set(std::move(action));
+    plan.programs[stage]->steps.push_back(std::move(step));
+  };
+  plan::AllReduceT reduce;
+  reduce.group = 1, reduce.place = std::make_unique<plan::Place>(0, 0, 0), reduce.count = 4;
+  plan::SendT send;
+  send.peer = 1, send.message = 5, send.bytes = 64, send.place = std::make_unique<plan::Place>(0, 0, 0);
+  plan::ReceiveT receive;
+  receive.peer = 0, receive.message = 5, receive.bytes = 64, receive.place = std::make_unique<plan::Place>(0, 0, 0);
+  add(0, "send", std::move(send)), add(1, "receive", std::move(receive));
+  for (int stage : {0, 1})
+    add(stage, "reduce", plan::AllReduceT(reduce));
+  return plan;
+}
+
+TEST(Plan, StagesMustMeet) {
+  auto expectStages = [](const std::string &words,
+                         const std::function<void(Plan &, plan::StepT &, plan::StepT &)> &edit) {
+    Plan plan = makeTwoStages();
+    size_t last = plan.programs[0]->steps.size() - 1;
+    edit(plan, *plan.programs[1]->steps[last - 1], *plan.programs[1]->steps[last]);
+    std::string complaint;
+    try {
+      checkPlan(plan, 5);
+    } catch (const Rejected &problem) {
+      complaint = problem.what();
+    }
+    EXPECT_NE(complaint.find(words), std::string::npos) << "wanted: " << words << "\ngot: " << complaint;
+    EXPECT_EQ(words.empty(), complaint.empty()) << complaint;
+  };
+  using plan::StepT;
+  expectStages("", [](Plan &, StepT &, StepT &) {});
+  expectStages("stage 0 waits forever at action 'send'",
+               [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->message = 6; });
+  expectStages("stage 1 waits forever at action 'receive'",
+               [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->bytes = 60; });
+  expectStages("stage 1 waits forever at action 'reduce'", [](Plan &, StepT &receive, StepT &reduce) {
+    std::swap(receive, reduce); // each waits for the other
+  });
+  expectStages("action 'reduce' leaves the arena",
+               [](Plan &, StepT &, StepT &reduce) { reduce.action.AsAllReduce()->count = 4000; });
+  expectStages("action 'receive' is between stage 1 and stage 1 of 2",
+               [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
+  expectStages("is of a group in which stage 1 has no part",
+               [](Plan &p, StepT &, StepT &) { p.rank_groups[1]->stages = {0}; });
+  expectStages("action 'gather w' gathers or scatters over several stages", [](Plan &p, StepT &, StepT &) {
+    for (auto &program : p.programs)
+      program->steps[1]->action.AsAllGather()->group = 1, program->steps[1]->action.AsAllGather()->count = 8;
+  });
 }
 
 TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {

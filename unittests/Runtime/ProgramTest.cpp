@@ -47,11 +47,12 @@ protected:
 };
 
 plan::StepT &findAction(Plan &plan, const std::string &label) {
-  return **std::find_if(plan.steps.begin(), plan.steps.end(), [&](const auto &step) { return step->label == label; });
+  auto &steps = plan.programs[0]->steps;
+  return **std::find_if(steps.begin(), steps.end(), [&](const auto &step) { return step->label == label; });
 }
 
 void removeAction(Plan &plan, const std::string &label) {
-  std::erase_if(plan.steps, [&](const auto &step) { return step->label == label; });
+  std::erase_if(plan.programs[0]->steps, [&](const auto &step) { return step->label == label; });
 }
 
 /// "loss" of every line of a log.
@@ -108,7 +109,7 @@ TEST_F(Program, CheckChangesNoLossAndFindsAnOutOfBoundsWrite) {
 
 TEST_F(Program, CheckFindsAWriteFarFromTheOperandsWithinTheStep) {
   Plan plan = makePlan(0);
-  plan.arena = 16384;
+  plan.programs[0]->arena = 16384;
   plan.kernels[1]->code = strayCode;
   auto [exit, text] = runSaying(plan, {"--check"});
   EXPECT_EQ(exit, Exit::RankFailed);
@@ -119,8 +120,8 @@ TEST_F(Program, CheckFindsAWriteFarFromTheOperandsWithinTheStep) {
 
 TEST_F(Program, UseAfterReleaseIsSeenByCheck) {
   Plan plan = makePlan(3);
-  std::swap(plan.steps[4], plan.steps[6]); // release before the last gradient
-  ASSERT_EQ(plan.steps[4]->label, "release w");
+  std::swap(plan.programs[0]->steps[4], plan.programs[0]->steps[6]); // release before the last gradient
+  ASSERT_EQ(plan.programs[0]->steps[4]->label, "release w");
   EXPECT_EQ(runSaying(plan, {"--steps", "1"}).first, Exit::Done);
   EXPECT_EQ(runSaying(plan, {"--steps", "1", "--check"}).first, Exit::NonFinite);
 }
@@ -137,7 +138,7 @@ TEST_F(Program, AFailedRankStopsTheOthersWithOneMessage) {
 
 TEST_F(Program, MemoryThatIsNotThereIsSaid) {
   Plan plan = makePlan(0);
-  plan.arena = 1ull << 34;
+  plan.programs[0]->arena = 1ull << 34;
   uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages; // of addresses in use
   rlimit before;
@@ -186,7 +187,7 @@ TEST_F(Program, ANonFiniteLossEndsTheRunAndKeepsAGoodFile) {
 
 TEST_F(Program, APlanThatMovesOtherBytesThanItSaysIsFound) {
   Plan plan = makePlan(3);
-  plan.traffic->all_gather += 4;
+  plan.traffic[0]->all_gather += 4;
   auto [exit, text] = runSaying(plan, {"--steps", "2", "--stats", folder.file("stats")});
   EXPECT_EQ(exit, Exit::Internal);
   EXPECT_NE(text.find("error: the plan and the run disagree: 1032 bytes planned for all_gather, 1024 used in 2 steps"),
@@ -203,8 +204,8 @@ TEST_F(Program, TamperingWithEachKindOfMessageIsFound) {
   };
   for (const Tampering &each : std::initializer_list<Tampering>{
            {"508 bytes planned for reduce_scatter, 512 used in 1 steps",
-            [](Plan &p) { p.traffic->reduce_scatter -= 4; }},
-           {"28 bytes planned for all_reduce, 24 used in 1 steps", [](Plan &p) { p.traffic->all_reduce += 4; }},
+            [](Plan &p) { p.traffic[0]->reduce_scatter -= 4; }},
+           {"28 bytes planned for all_reduce, 24 used in 1 steps", [](Plan &p) { p.traffic[0]->all_reduce += 4; }},
            {"512 bytes planned for all_gather, 0 used in 1 steps", [](Plan &p) { removeAction(p, "gather w"); }},
            {"512 bytes planned for reduce_scatter, 0 used in 1 steps", [](Plan &p) { removeAction(p, "reduce g"); }},
            {"512 bytes planned for all_gather, 256 used in 1 steps",
@@ -230,8 +231,8 @@ TEST_F(Program, CtrlCEndsAfterTheStepAndSaves) {
 
 TEST_F(Program, ANonFiniteGradientNormEndsTheRunToo) {
   Plan plan = makePlan(0);
-  plan.norm = std::make_unique<plan::Place>(2048, 0, 9); // nothing writes there
-  plan.buffers[9]->persistent = true;
+  plan.programs[0]->norm = std::make_unique<plan::Place>(2048, 0, 9); // nothing writes there
+  plan.programs[0]->buffers[9]->persistent = true;
   auto [exit, text] = runSaying(plan, {"--steps", "1", "--check"});
   EXPECT_EQ(exit, Exit::NonFinite);
   EXPECT_NE(text.find("step 1: the gradient norm is not finite: "), std::string::npos) << text;

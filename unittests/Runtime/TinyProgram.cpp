@@ -68,8 +68,8 @@ uint32_t addBuffer(Plan &plan, const char *name, uint64_t offset, uint64_t size,
   auto buffer = std::make_unique<BufferT>();
   buffer->name = name, buffer->offset = offset, buffer->size = size;
   buffer->first = first, buffer->last = last, buffer->persistent = persistent;
-  plan.buffers.push_back(std::move(buffer));
-  return (uint32_t)plan.buffers.size() - 1;
+  plan.programs[0]->buffers.push_back(std::move(buffer));
+  return (uint32_t)plan.programs[0]->buffers.size() - 1;
 }
 
 /// A kernel, a function of that one call, both called `name`; every operand has a slot.
@@ -95,7 +95,7 @@ template <class Action> void addStep(Plan &plan, const std::string &label, Actio
   auto step = std::make_unique<StepT>();
   step->label = label;
   step->action.Set(std::move(action));
-  plan.steps.push_back(std::move(step));
+  plan.programs[0]->steps.push_back(std::move(step));
 }
 
 void addRun(Plan &plan, const std::string &label, uint32_t function, std::vector<Place> places, bool first = true) {
@@ -106,8 +106,7 @@ void addRun(Plan &plan, const std::string &label, uint32_t function, std::vector
 
 void addAllReduce(Plan &plan, const std::string &label, Place place, uint64_t count, Element element) {
   AllReduceT reduce;
-  reduce.group = Group::All, reduce.place = std::make_unique<Place>(place), reduce.count = count,
-  reduce.element = element;
+  reduce.group = 0, reduce.place = std::make_unique<Place>(place), reduce.count = count, reduce.element = element;
   addStep(plan, label, std::move(reduce));
 }
 
@@ -115,8 +114,10 @@ void addStorage(Plan &plan, bool sharded) {
   auto bucket = std::make_unique<BucketT>();
   bucket->name = "bucket", bucket->elements = padded, bucket->shard_elements = padded / 2;
   bucket->params = sharded ? Extent::Shard : Extent::Whole;
-  bucket->place = std::make_unique<Place>(0, 0, 0);
   plan.buckets.push_back(std::move(bucket));
+  auto home = std::make_unique<BucketPlaceT>();
+  home->params = std::make_unique<Place>(0, 0, 0);
+  plan.programs[0]->buckets.push_back(std::move(home));
   auto parameter = std::make_unique<ParameterT>();
   parameter->name = "w", parameter->shape = {7, 10}, parameter->elements = elements, parameter->init = Init::Normal,
   parameter->std = 0.5;
@@ -146,7 +147,7 @@ void addMicroBatches(Plan &plan, bool sharded) {
   Place w = sharded ? Place(1984, 0, 9) : Place(0, 0, 0);
   if (sharded) {
     AllGatherT gather;
-    gather.group = Group::Shards, gather.count = padded / 2;
+    gather.group = 0, gather.count = padded / 2;
     gather.src = std::make_unique<Place>(0, 0, 0), gather.dst = std::make_unique<Place>(w);
     addStep(plan, "gather w", std::move(gather));
   }
@@ -170,9 +171,15 @@ Plan makePlan(int stage) {
   bool sharded = stage == 3;
   Plan plan;
   plan.version = XLC_PLAN_VERSION, plan.model = "tiny", plan.fingerprint = "f", plan.compiler = "test";
-  plan.ranks = ranks, plan.shards = ranks, plan.micro = micro, plan.micro_batches = microBatches, plan.threads = 2,
-  plan.seed = 1;
-  plan.arena = 2560, plan.alignment = 64;
+  plan.mesh = std::make_unique<Mesh>(1, ranks, 1, ranks), plan.micro = micro, plan.micro_batches = microBatches,
+  plan.threads = 2, plan.seed = 1;
+  plan.alignment = 64;
+  plan.programs.push_back(std::make_unique<ProgramT>());
+  ProgramT &program = *plan.programs[0];
+  program.arena = 2560;
+  auto everybody = std::make_unique<RankGroupT>();
+  everybody->digits = {ranks, 1};
+  plan.rank_groups.push_back(std::move(everybody));
   addStorage(plan, sharded);
   addFunctions(plan, sharded);
   BeginT begin;
@@ -182,7 +189,7 @@ Plan makePlan(int stage) {
   Place g = sharded ? Place(512, padded * 2, 1) : Place(512, 0, 1);
   if (sharded) {
     ReduceScatterT scatter;
-    scatter.group = Group::Shards, scatter.count = padded / 2;
+    scatter.group = 0, scatter.count = padded / 2;
     scatter.src = std::make_unique<Place>(512, 0, 1), scatter.dst = std::make_unique<Place>(g);
     addStep(plan, "reduce g", std::move(scatter));
   } else {
@@ -193,7 +200,7 @@ Plan makePlan(int stage) {
   if (sharded)
     addAllReduce(plan, "reduce squares", Place(1728, 0, 5), 1, Element::F64);
   addRun(plan, "scalars", 2, {Place(1664, 0, 4), Place(1728, 0, 5), Place(1792, 0, 6), Place(1856, 0, 7)});
-  int last = (int)plan.steps.size();
+  int last = (int)plan.programs[0]->steps.size();
   addRun(plan, "update", 3, {Place(0, 0, 0), g, Place(1920, 0, 8), Place(0, 0, 0)});
   addBuffer(plan, "w", 0, sharded ? 256 : 512, 0, last, true);
   addBuffer(plan, "g", 512, 512, 2, last, false);
@@ -205,10 +212,11 @@ Plan makePlan(int stage) {
   addBuffer(plan, "norm", 1856, 4, last - 1, last, true);
   addBuffer(plan, "scalars", 1920, 16, 0, last, false);
   addBuffer(plan, "gathered w", 1984, 512, 1, last, false);
-  plan.traffic = std::make_unique<TrafficT>();
-  plan.traffic->all_gather = plan.traffic->reduce_scatter = sharded ? 2 * padded / 2 * 4 : 0;
-  plan.traffic->all_reduce = 2 * (sharded ? 4 + 8 : padded * 4 + 4);
-  plan.loss = std::make_unique<Place>(1792, 0, 6), plan.norm = std::make_unique<Place>(1856, 0, 7);
+  auto traffic = std::make_unique<TrafficT>();
+  traffic->all_gather = traffic->reduce_scatter = sharded ? 2 * padded / 2 * 4 : 0;
+  traffic->all_reduce = 2 * (sharded ? 4 + 8 : padded * 4 + 4);
+  plan.traffic.push_back(std::move(traffic));
+  program.loss = std::make_unique<Place>(1792, 0, 6), program.norm = std::make_unique<Place>(1856, 0, 7);
   return plan;
 }
 

@@ -20,12 +20,12 @@ struct EmitOptions {
 /// libXLCRuntime.a of the build tree or the installation that `driver` (its path) belongs to; empty if there is none.
 std::string findRuntime(llvm::StringRef driver);
 
-/// A place of the plan, with the address that the program's buffers give it.
-plan::Place resolvePlace(exec::ProgramOp program, exec::PlaceAttr place);
+/// The number of a group of ranks in the plan, which gets it if it does not have it.
+unsigned groupOf(plan::PlanT &plan, dist::GroupAttr group);
 
-/// Fills what the IR knows into `plan`: ranks, shards, micro-batches, arena, buffers, kernels, functions, steps. The
-/// rest is the caller's: what is only in spec and model (parameters, buckets, optimizer groups, inputs, threads, seed,
-/// loss and norm, traffic, names). Kernels must have been lowered (Lower.h).
+/// Fills what the IR knows into `plan`: mesh, micro-batches, kernels, functions, and a program per stage. The rest is
+/// the caller's: what is only in spec and model (parameters, buckets, optimizer groups, inputs, threads, seed, traffic,
+/// names). Kernels must have been lowered (Lower.h).
 mlir::LogicalResult fillPlan(mlir::ModuleOp module, plan::PlanT &plan);
 
 /// The bytes of a plan as the binary embeds them.

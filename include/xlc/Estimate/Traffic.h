@@ -3,35 +3,56 @@
 // In a group of n ranks, an all_gather or reduce_scatter with slices of `count` elements reads (n - 1) count elements
 // on every rank. An all_reduce is a reduce_scatter and an all_gather of slices that begin on multiples of 16 elements;
 // the last one may be short or empty, so ranks differ by a few bytes, and the sum over all ranks is 2 (n - 1) count.
+// A transfer is read by its receiver.
 #ifndef XLC_ESTIMATE_TRAFFIC_H
 #define XLC_ESTIMATE_TRAFFIC_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Exec/Exec.h"
+#include <array>
 
 namespace xlc {
 
-/// Bytes per step by kind of collective.
-struct Traffic {
-  int64_t allGather = 0, reduceScatter = 0, allReduce = 0;
-  /// Of these, messages that are not worth cutting (fewer than 16 elements): loss, count and norm.
-  int64_t smallMessages = 0;
+/// Bytes by kind of message.
+struct MessageBytes {
+  int64_t allGather = 0, reduceScatter = 0, allReduce = 0, transfer = 0;
 
-  int64_t total() const { return allGather + reduceScatter + allReduce; }
-  Traffic &operator+=(const Traffic &other) {
+  int64_t total() const { return allGather + reduceScatter + allReduce + transfer; }
+  MessageBytes &operator+=(const MessageBytes &other) {
     allGather += other.allGather, reduceScatter += other.reduceScatter, allReduce += other.allReduce;
-    smallMessages += other.smallMessages;
+    transfer += other.transfer;
     return *this;
   }
 };
 
-/// What one rank reads in a step.
+/// The mesh axes along which messages are counted: that of a collective's group, pp for transfers, and world for groups
+/// along several axes.
+inline constexpr llvm::StringLiteral kAxes[] = {"dp", "tp", "pp", "world"};
+
+/// Bytes per step by axis and kind.
+struct Traffic {
+  std::array<MessageBytes, std::size(kAxes)> axes;
+  /// Of these, messages that are not worth cutting (fewer than 16 elements): loss, count and norm.
+  int64_t smallMessages = 0;
+
+  /// By name; names that are not there count as world.
+  MessageBytes &along(llvm::StringRef axis);
+  const MessageBytes &along(llvm::StringRef axis) const { return const_cast<Traffic *>(this)->along(axis); }
+  /// Over all axes.
+  MessageBytes sum() const;
+  int64_t total() const { return sum().total(); }
+  Traffic &operator+=(const Traffic &other);
+};
+
+/// What a rank of a program's stage reads in a step; ranks are numbered among all.
 Traffic trafficOfRank(exec::ProgramOp program, int64_t rank);
 
 /// What the rank reads that reads most: the first of each group has the longest slice.
 Traffic trafficOfLargest(exec::ProgramOp program);
 
-/// What all ranks together read in a step: the figures that the embedded plan holds and the runtime compares.
-Traffic trafficOfAllRanks(exec::ProgramOp program);
+/// What all ranks of all stages together read in a step: the figures that the embedded plan holds and the runtime
+/// compares.
+Traffic trafficOfAllRanks(mlir::ModuleOp module);
 
 } // namespace xlc
 

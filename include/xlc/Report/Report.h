@@ -36,10 +36,12 @@ struct MemoryReport {
 
 /// Ranks with equal plans.
 struct GroupReport {
+  int64_t stage = 0; ///< the pp index
   std::vector<int64_t> ranks;
   MemoryReport memory;
   Traffic traffic; ///< of the rank that reads most; they differ by the short slice of an all_reduce
   StepCost cost;
+  int64_t residualSlots = 0; ///< micro-batches whose residuals are in memory at once
 };
 
 /// A change of the spec, and what would become of the plan.
@@ -52,7 +54,8 @@ struct Change {
 
 struct PlanReport {
   Spec spec;
-  std::vector<GroupReport> groups;
+  int64_t pp = 1, tp = 1;
+  std::vector<GroupReport> groups; ///< by stage
   Traffic allRanks;
   std::vector<Change> changes; ///< filled by findChanges where the plan does not fit
 
@@ -62,8 +65,8 @@ struct PlanReport {
   bool fits() const;
 };
 
-/// Reads a program whose buffers are placed. Functions and kernels must be in its module.
-PlanReport makeReport(exec::ProgramOp program, const Spec &spec);
+/// Reads the programs of all stages, whose buffers are placed, with their functions and kernels.
+PlanReport makeReport(mlir::ModuleOp module, const Spec &spec);
 
 /// Makes a report for another spec; none where that spec is not possible for the model.
 using Replan = std::function<std::optional<PlanReport>(const Spec &)>;

@@ -38,3 +38,13 @@ LogicalResult BucketOp::verify() {
   }
   return success();
 }
+
+bool xlc::sched::isOnStage(BucketOp bucket, int64_t stage) {
+  std::optional<ArrayRef<int64_t>> stages = bucket.getStages();
+  return stages ? llvm::is_contained(*stages, stage) : stage == 0;
+}
+
+xlc::dist::LayoutAttr xlc::sched::getLayout(BucketOp bucket, int64_t index) {
+  std::optional<ArrayAttr> layouts = bucket.getLayouts();
+  return layouts ? dyn_cast<dist::LayoutAttr>((*layouts)[index]) : dist::LayoutAttr();
+}

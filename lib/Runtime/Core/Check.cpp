@@ -21,9 +21,10 @@ uint64_t findTouched(const char *base, uint64_t begin, uint64_t end) {
 } // namespace
 
 Checker::Checker(const Plan &plan, int rank, char *arena)
-    : plan(plan), rank(rank), arena(arena), image(plan.arena, plan.alignment, imageBytes), dying(plan.steps.size()) {
+    : plan(plan), program(programOf(plan, rank)), rank(rank), arena(arena),
+      image(program.arena, plan.alignment, imageBytes), dying(program.steps.size()) {
   image.fill(poison);
-  for (const auto &buffer : plan.buffers)
+  for (const auto &buffer : program.buffers)
     if (!buffer->persistent && buffer->last >= 0 && (size_t)buffer->last < dying.size())
       addDying(*buffer);
 }
@@ -32,7 +33,7 @@ Checker::Checker(const Plan &plan, int rank, char *arena)
 void Checker::addDying(const plan::BufferT &buffer) {
   std::vector<Range> kept;
   uint64_t begin = buffer.offset, end = buffer.offset + buffer.size;
-  for (const auto &other : plan.buffers) {
+  for (const auto &other : program.buffers) {
     bool livesOn = other->persistent || (other->first <= buffer.last && other->last > buffer.last);
     if (livesOn && other->offset < end && begin < other->offset + other->size)
       kept.push_back({other->offset, other->offset + other->size});
@@ -87,7 +88,7 @@ void Checker::checkAround(const std::vector<Range> &touched, const plan::CallT &
     uint64_t before = sorted[i].begin > guardBytes ? sorted[i].begin - guardBytes : 0;
     expectPoison(std::max(clean, before), std::max(clean, sorted[i].begin), call);
     clean = std::max(clean, sorted[i].end);
-    uint64_t next = i + 1 < sorted.size() ? sorted[i + 1].begin : plan.arena,
+    uint64_t next = i + 1 < sorted.size() ? sorted[i + 1].begin : program.arena,
              after = std::min(clean + guardBytes, next);
     if (after > clean) {
       expectPoison(clean, after, call);
@@ -102,7 +103,7 @@ void Checker::endAction(uint64_t index) {
 }
 
 void Checker::release(const plan::Place &place, uint64_t bytes) {
-  std::memset(arena + offsetOf(place, rank, plan.shards), poison, bytes);
+  std::memset(arena + offsetOf(place, rank, *plan.mesh), poison, bytes);
 }
 
 void Checker::endStep() {

@@ -7,7 +7,7 @@
 #define XLC_LIB_RUNTIME_CORE_CHECK_H
 
 #include "Arena.h"
-#include "Plan.h"
+#include "Ranks.h"
 
 #include <functional>
 #include <vector>
@@ -42,6 +42,7 @@ private:
   void checkAround(const std::vector<Range> &touched, const plan::CallT &call) const;
 
   const Plan &plan;
+  const plan::ProgramT &program;
   const int rank;
   char *const arena;
   uint64_t imageBytes = 0;

@@ -15,38 +15,47 @@ constexpr uint64_t sliceGrain = 16;          // elements; slices begin on cache 
 constexpr uint64_t smallestShare = 64 << 10; // bytes; less is not worth waking a thread for
 constexpr uint64_t sumBlock = 2048;          // elements summed at once, in L1
 
-template <class T> void addBlock(T *to, const T *from, uint64_t count) {
+struct Sum {
+  template <class T> static T combine(T a, T b) { return a + b; }
+};
+/// What is not a number stays.
+struct Largest {
+  template <class T> static T combine(T a, T b) { return a > b || a != a ? a : b; }
+};
+
+template <class How, class T> void combineBlock(T *to, const T *from, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i)
-    to[i] += from[i];
+    to[i] = How::combine(to[i], from[i]);
 }
 
-/// to[i] (+)= sources[0][i] + sources[1][i] + ..., in that order. `to` may be one of the sources.
-template <class T>
-void sumSources(const std::vector<const char *> &sources, uint64_t begin, uint64_t end, char *to, bool add) {
+/// to[i] = sources[0][from + i] combined with sources[1][from + i], ..., in that order; `add` adds that to to[i]. `to`
+/// may be one of the sources.
+template <class How, class T, class Seats>
+void combineRange(const Seats &sources, uint64_t from, uint64_t count, T *to, bool add) {
   T block[sumBlock];
-  for (uint64_t i = begin; i < end; i += sumBlock) {
-    uint64_t count = std::min(sumBlock, end - i);
-    std::memcpy(block, (const T *)sources[0] + i, count * sizeof(T));
+  for (uint64_t i = 0; i < count; i += sumBlock) {
+    uint64_t some = std::min(sumBlock, count - i);
+    std::memcpy(block, (const T *)sources[0].src + from + i, some * sizeof(T));
     for (size_t s = 1; s < sources.size(); ++s)
-      addBlock(block, (const T *)sources[s] + i, count);
+      combineBlock<How>(block, (const T *)sources[s].src + from + i, some);
     if (add)
-      addBlock((T *)to + i, block, count);
+      combineBlock<Sum>(to + i, block, some);
     else
-      std::memcpy((T *)to + i, block, count * sizeof(T));
+      std::memcpy(to + i, block, some * sizeof(T));
   }
 }
 
-void sumElements(plan::Element element, const std::vector<const char *> &sources, uint64_t begin, uint64_t end,
-                 char *to, bool add) {
+template <class How, class Seats>
+void combineElements(plan::Element element, const Seats &sources, uint64_t from, uint64_t count, char *to, bool add) {
   switch (element) {
   case plan::Element::F32:
-    return sumSources<float>(sources, begin, end, to, add);
+    return combineRange<How>(sources, from, count, (float *)to, add);
   case plan::Element::F64:
-    return sumSources<double>(sources, begin, end, to, add);
+    return combineRange<How>(sources, from, count, (double *)to, add);
   case plan::Element::I64:
-    return sumSources<int64_t>(sources, begin, end, to, add);
+    return combineRange<How>(sources, from, count, (int64_t *)to, add);
   case plan::Element::I32:
-    return sumSources<int32_t>(sources, begin, end, to, add);
+    return combineRange<How>(sources, from, count, (int32_t *)to, add);
   case plan::Element::I1:
     throw std::invalid_argument("a sum of truth values is not defined");
   }
@@ -62,101 +71,107 @@ template <class Work> void share(Team &team, uint64_t count, uint64_t elementByt
   });
 }
 
+/// The same for [0, outer * chunk), cut at multiples of `chunk`: work(o, begin, end) within run o.
+template <class Work> void shareRuns(Team &team, uint64_t outer, uint64_t chunk, uint64_t elementBytes, Work work) {
+  share(team, outer * chunk, elementBytes, [&](uint64_t begin, uint64_t end) {
+    while (begin < end) {
+      uint64_t o = begin / chunk, from = begin % chunk, count = std::min(chunk - from, end - begin);
+      work(o, from, from + count);
+      begin += count;
+    }
+  });
+}
+
 void copyShared(Team &team, const char *from, char *to, uint64_t bytes) {
   share(team, bytes, 1, [&](uint64_t begin, uint64_t end) { std::memcpy(to + begin, from + begin, end - begin); });
 }
 
 } // namespace
 
-Collectives::Collectives(uint32_t ranks, uint32_t shards, int spins, const StopSignal &stop)
-    : arenas(ranks), ranks(ranks), shards(shards), stop(stop) {
-  auto add = [&](uint32_t begin, uint32_t step, uint32_t count) {
-    std::vector<int> members;
-    for (uint32_t i = 0; i < count; ++i)
-      members.push_back((int)(begin + i * step));
-    groups.push_back(std::make_unique<Group>(std::move(members), spins));
-  };
-  add(0, 1, ranks);
-  for (uint32_t replica = 0; replica < ranks / shards; ++replica)
-    add(replica * shards, 1, shards);
-  for (uint32_t shard = 0; shard < shards; ++shard)
-    add(shard, shards, ranks / shards);
+Collectives::Collectives(const Plan &plan, int spins, const StopSignal &stop)
+    : arenas(rankCount(plan)), stop(stop), everybody((int)rankCount(plan), spins) {
+  for (const auto &group : plan.rank_groups) {
+    axes.push_back(group->axis);
+    std::vector<Membership> &members = memberships.emplace_back(rankCount(plan));
+    for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
+      if (members[rank].group || !takesPart(*group, (uint32_t)rank / stageRanks(plan)))
+        continue;
+      std::vector<int> all = membersOf(*group, plan, rank);
+      Group *made = groups.emplace_back(std::make_unique<Group>(all.size(), spins)).get();
+      for (size_t index = 0; index < all.size(); ++index)
+        members[all[index]] = {made, index};
+    }
+  }
 }
 
-int Collectives::Group::indexOf(int rank) const {
-  return (int)(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
-}
-
-Collectives::Group &Collectives::groupOf(plan::Group group, int rank) {
-  switch (group) {
-  case plan::Group::All:
+void Collectives::run(const Exchange &exchange, int rank, Team &team, MovedByAxis &moved) {
+  Membership member = memberships[exchange.group][rank];
+  MovedBytes &counter = moved[axes[exchange.group]];
+  member.group->seats[member.index] = {exchange.src, exchange.dst};
+  member.group->barrier.wait(stop);
+  switch (exchange.kind) {
+  case plan::Collective::AllReduce:
+  case plan::Collective::AllReduceMax:
+    allReduce(exchange, member, team, counter);
     break;
-  case plan::Group::Shards:
-    return *groups[1 + rank / shards];
-  case plan::Group::Replicas:
-    return *groups[1 + ranks / shards + rank % shards];
+  case plan::Collective::AllGather:
+    allGather(exchange, member, team, counter);
+    break;
+  case plan::Collective::ReduceScatter:
+    reduceScatter(exchange, member, team, counter);
+    break;
   }
-  return *groups[0];
+  member.group->barrier.wait(stop);
 }
 
-/// Sums elements [skip, skip + count) of every rank's src; returns the bytes read from others.
-uint64_t Collectives::sum(const Group &group, const plan::Place &src, uint64_t skip, uint64_t count,
-                          plan::Element element, char *to, bool add, int rank, Team &team) const {
-  std::vector<const char *> sources;
-  uint64_t peers = 0;
-  for (int peer : group.ranks) {
-    sources.push_back(at(src, peer) + skip * bytesOf(element));
-    peers += peer != rank;
+void Collectives::allGather(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved) {
+  const std::vector<Seat> &seats = member.group->seats;
+  uint64_t size = bytesOf(exchange.element), bytes = exchange.chunk * size;
+  for (uint64_t peer = 0; peer < seats.size(); ++peer) {
+    shareRuns(team, exchange.outer, bytes, 1, [&](uint64_t o, uint64_t begin, uint64_t end) {
+      const char *from = seats[peer].src + o * bytes + begin;
+      char *to = exchange.dst + (o * seats.size() + peer) * bytes + begin;
+      if (from != to)
+        std::memcpy(to, from, end - begin);
+    });
+    if (peer != member.index)
+      moved.allGather += exchange.outer * bytes;
   }
-  share(team, count, bytesOf(element),
-        [&](uint64_t begin, uint64_t end) { sumElements(element, sources, begin, end, to, add); });
-  return peers * count * bytesOf(element);
 }
 
-void Collectives::run(const plan::AllGatherT &gather, int rank, Team &team, MovedBytes &moved) {
-  Group &group = groupOf(gather.group, rank);
-  uint64_t bytes = gather.count * bytesOf(gather.element);
-  char *to = at(*gather.dst, rank);
-  group.barrier.wait(stop);
-  for (int peer : group.ranks) {
-    const char *from = at(*gather.src, peer);
-    if (from != to)
-      copyShared(team, from, to, bytes);
-    if (peer != rank)
-      moved.allGather += bytes;
-    to += bytes;
-  }
-  group.barrier.wait(stop);
+void Collectives::reduceScatter(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved) {
+  const std::vector<Seat> &seats = member.group->seats;
+  uint64_t size = bytesOf(exchange.element), chunk = exchange.chunk;
+  shareRuns(team, exchange.outer, chunk, size, [&](uint64_t o, uint64_t begin, uint64_t end) {
+    combineElements<Sum>(exchange.element, seats, (o * seats.size() + member.index) * chunk + begin, end - begin,
+                         exchange.dst + (o * chunk + begin) * size, exchange.accumulate);
+  });
+  moved.reduceScatter += (seats.size() - 1) * exchange.outer * chunk * size;
 }
 
-void Collectives::run(const plan::ReduceScatterT &scatter, int rank, Team &team, MovedBytes &moved) {
-  Group &group = groupOf(scatter.group, rank);
-  uint64_t skip = (uint64_t)group.indexOf(rank) * scatter.count;
-  group.barrier.wait(stop);
-  moved.reduceScatter += sum(group, *scatter.src, skip, scatter.count, scatter.element, at(*scatter.dst, rank),
-                             scatter.accumulate, rank, team);
-  group.barrier.wait(stop);
-}
-
-void Collectives::run(const plan::AllReduceT &reduce, int rank, Team &team, MovedBytes &moved) {
-  Group &group = groupOf(reduce.group, rank);
-  uint64_t members = group.ranks.size(), each = (reduce.count + members - 1) / members, size = bytesOf(reduce.element);
+void Collectives::allReduce(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved) {
+  const std::vector<Seat> &seats = member.group->seats;
+  uint64_t count = exchange.outer * exchange.chunk, size = bytesOf(exchange.element);
+  uint64_t each = (count + seats.size() - 1) / seats.size();
   each = (each + sliceGrain - 1) / sliceGrain * sliceGrain;
-  auto begin = [&](uint64_t index) { return std::min(reduce.count, index * each); };
-  uint64_t own = (uint64_t)group.indexOf(rank);
-  char *mine = at(*reduce.place, rank);
-  group.barrier.wait(stop);
-  moved.allReduce += sum(group, *reduce.place, begin(own), begin(own + 1) - begin(own), reduce.element,
-                         mine + begin(own) * size, false, rank, team);
-  group.barrier.wait(stop);
-  for (uint64_t i = 0; i < members; ++i) {
-    if (i == own)
+  auto first = [&](uint64_t index) { return std::min(count, index * each); };
+  uint64_t own = first(member.index), length = first(member.index + 1) - own;
+  share(team, length, size, [&](uint64_t begin, uint64_t end) {
+    char *to = exchange.dst + (own + begin) * size;
+    if (exchange.kind == plan::Collective::AllReduceMax)
+      combineElements<Largest>(exchange.element, seats, own + begin, end - begin, to, false);
+    else
+      combineElements<Sum>(exchange.element, seats, own + begin, end - begin, to, false);
+  });
+  moved.allReduce += (seats.size() - 1) * length * size;
+  member.group->barrier.wait(stop);
+  for (uint64_t peer = 0; peer < seats.size(); ++peer) {
+    if (peer == member.index)
       continue;
-    uint64_t bytes = (begin(i + 1) - begin(i)) * size;
-    copyShared(team, at(*reduce.place, group.ranks[i]) + begin(i) * size, mine + begin(i) * size, bytes);
+    uint64_t begin = first(peer) * size, bytes = first(peer + 1) * size - begin;
+    copyShared(team, seats[peer].dst + begin, exchange.dst + begin, bytes);
     moved.allReduce += bytes;
   }
-  group.barrier.wait(stop);
 }
 
 } // namespace xlc::runtime

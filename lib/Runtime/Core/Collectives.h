@@ -1,58 +1,71 @@
 // Collectives between the ranks of one process, with NCCL's contract: in place where the pieces are, done for a
 // rank when the whole group is done.
 //
+//   enter: say where my memory is | read the others' memory, write mine | leave
+//
 // A rank reads its peers' arenas and writes only its own; the bytes it reads are counted as it reads them. Sums
-// run over the group in rank order, element by element, so an all_reduce and a reduce_scatter give the same bits.
+// run over the group in the order of the index, element by element, so an all_reduce and a reduce_scatter give the same
+// bits. Since every rank says where its memory is, members of one group may run different programs (pipeline stages).
 #ifndef XLC_LIB_RUNTIME_CORE_COLLECTIVES_H
 #define XLC_LIB_RUNTIME_CORE_COLLECTIVES_H
 
 #include "Barrier.h"
-#include "Plan.h"
+#include "MovedBytes.h"
+#include "Ranks.h"
 #include "Team.h"
-
-#include <vector>
 
 namespace xlc::runtime {
 
-/// Bytes read from other ranks' arenas.
-struct MovedBytes {
-  uint64_t allGather = 0, reduceScatter = 0, allReduce = 0;
-  void operator+=(const MovedBytes &other) {
-    allGather += other.allGather, reduceScatter += other.reduceScatter, allReduce += other.allReduce;
-  }
+/// One rank's part in a collective, with geometry as in Plan.fbs' Exchange.
+struct Exchange {
+  plan::Collective kind;
+  uint32_t group; ///< of the plan
+  uint64_t outer, chunk;
+  plan::Element element;
+  const char *src;
+  char *dst;
+  bool accumulate = false; ///< of a reduce_scatter: adds to dst
 };
 
 /// Shared by all ranks of a job.
 class Collectives {
 public:
   /// `arenas` is filled by the ranks before they meet for the first time.
-  Collectives(uint32_t ranks, uint32_t shards, int spins, const StopSignal &stop);
+  Collectives(const Plan &plan, int spins, const StopSignal &stop);
 
   std::vector<char *> arenas;
 
   /// All ranks of the job meet.
-  void meet() { groups[0]->barrier.wait(stop); }
+  void meet() { everybody.wait(stop); }
 
-  // Each is called by every rank of the group, with the rank's own team and counter.
-  void run(const plan::AllGatherT &gather, int rank, Team &team, MovedBytes &moved);
-  void run(const plan::ReduceScatterT &scatter, int rank, Team &team, MovedBytes &moved);
-  void run(const plan::AllReduceT &reduce, int rank, Team &team, MovedBytes &moved);
+  /// Called by every rank of the group, with the rank's own team and counter.
+  void run(const Exchange &exchange, int rank, Team &team, MovedByAxis &moved);
 
 private:
-  struct Group {
-    std::vector<int> ranks; ///< ascending
-    Barrier barrier;
-    Group(std::vector<int> ranks, int spins) : ranks(std::move(ranks)), barrier((int)this->ranks.size(), spins) {}
-    int indexOf(int rank) const;
+  /// What a rank shows to the others of its group.
+  struct Seat {
+    const char *src;
+    char *dst;
   };
-  Group &groupOf(plan::Group group, int rank);
-  char *at(const plan::Place &place, int rank) const { return arenas[rank] + offsetOf(place, rank, shards); }
-  uint64_t sum(const Group &group, const plan::Place &src, uint64_t skip, uint64_t count, plan::Element element,
-               char *to, bool add, int rank, Team &team) const;
+  struct Group {
+    std::vector<Seat> seats; ///< by index
+    Barrier barrier;
+    Group(size_t ranks, int spins) : seats(ranks), barrier((int)ranks, spins) {}
+  };
+  /// A rank's group, and its index there; none where it takes no part.
+  struct Membership {
+    Group *group = nullptr;
+    uint64_t index = 0;
+  };
+  void allReduce(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
+  void allGather(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
+  void reduceScatter(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
 
-  const uint32_t ranks, shards;
   const StopSignal &stop;
-  std::vector<std::unique_ptr<Group>> groups; ///< all; then one per `shards` group; then one per `replicas` group
+  Barrier everybody;
+  std::vector<std::unique_ptr<Group>> groups;
+  std::vector<plan::Axis> axes;                     ///< by group of the plan
+  std::vector<std::vector<Membership>> memberships; ///< by group of the plan, then by rank
 };
 
 } // namespace xlc::runtime

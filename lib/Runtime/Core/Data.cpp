@@ -145,7 +145,8 @@ void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, ch
   const plan::InputT &input = *plan.inputs[index];
   const NpyFile &file = *files[index];
   uint64_t width = rowElements(input), bytes = width * bytesOf(input.element);
-  uint64_t first = step % rowCount * globalBatch(plan) + ((uint64_t)microBatch * plan.ranks + rank) * plan.micro;
+  uint64_t dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
+  uint64_t first = step % rowCount * globalBatch(plan) + (microBatch * dp + dpIndex) * plan.micro;
   for (uint64_t i = 0; i < plan.micro; ++i) {
     uint64_t row = (first + i) % rowCount;
     convertTo(input.element, file.type, file.elements + row * width * file.elementBytes(), width, to + i * bytes);

@@ -18,7 +18,7 @@ public:
   uint64_t rows() const { return rowCount; }
 
   /// Copies the rows of micro-batch `microBatch` of `rank` in step `step` (from 0) of input `input`. Row i is
-  /// (step * G + (microBatch * ranks + rank) * micro + i) modulo the rows, G the global batch.
+  /// (step * G + (microBatch * dp + dp index) * micro + i) modulo the rows, G the global batch.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const;
 
   /// Gives back the pages of rows read so far, so that a long run does not grow by its data. Nobody may be loading.

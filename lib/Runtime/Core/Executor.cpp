@@ -12,6 +12,23 @@
 namespace xlc::runtime {
 namespace {
 
+/// The word under which a trace files an action.
+const char *kindOf(plan::Action action) {
+  switch (action) {
+  case plan::Action::Run:
+    return "run";
+  case plan::Action::AllGather:
+  case plan::Action::ReduceScatter:
+  case plan::Action::AllReduce:
+    return "collective";
+  case plan::Action::Send:
+  case plan::Action::Receive:
+    return "transfer";
+  default:
+    return "other";
+  }
+}
+
 /// Where an action writes first: its tensor, in messages. None for actions that name no memory.
 const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action) {
   switch (action.type) {
@@ -34,6 +51,10 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
     return action.AsAllReduce()->place.get();
   case plan::Action::Release:
     return action.AsRelease()->place.get();
+  case plan::Action::Send:
+    return action.AsSend()->place.get();
+  case plan::Action::Receive:
+    return action.AsReceive()->place.get();
   }
   return nullptr;
 }
@@ -41,8 +62,8 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
 } // namespace
 
 Executor::Executor(const JobContext &job, int rank, char *arena, RankTrace *trace)
-    : job(job), rank(rank), arena(arena), trace(trace), team((int)job.plan.threads, job.spins, useOneLibraryThread),
-      kernels(job.plan, job.codes, team) {
+    : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
+      team((int)job.plan.threads, job.spins, useOneLibraryThread), kernels(job.plan, job.codes, team) {
   size_t mostSlots = 0, mostOperands = 0;
   for (const auto &function : job.plan.functions) {
     mostSlots = std::max<size_t>(mostSlots, function->slots);
@@ -52,19 +73,23 @@ Executor::Executor(const JobContext &job, int rank, char *arena, RankTrace *trac
   slots.resize(mostSlots), operands.resize(mostOperands), accumulate.resize(mostOperands);
   if (job.check)
     checker = std::make_unique<Checker>(job.plan, rank, arena);
+  for (const auto &index : program.indices) {
+    auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
+    std::memcpy(at(*index->place), &value, sizeof value);
+  }
 }
 
 void Executor::runStep(uint64_t number) {
   step = number;
-  for (uint64_t i = 0; i < job.plan.steps.size(); ++i) {
+  for (uint64_t i = 0; i < program.steps.size(); ++i) {
     job.stop.throwIfRaised();
-    action = job.plan.steps[i].get(), call = nullptr, places = nullptr;
+    action = program.steps[i].get(), call = nullptr, places = nullptr;
     if (job.fault && job.fault->rank == rank && job.fault->step == step && job.fault->action == action->label)
       throw std::runtime_error("a fault was injected here");
     int64_t begin = trace ? now() : 0;
     runAction(*action, i);
     if (trace)
-      trace->add(action->label.c_str(), action->action.type == plan::Action::Run ? "run" : "other", begin, now());
+      trace->add(action->label.c_str(), kindOf(action->action.type), begin, now());
     if (checker)
       checker->endAction(i);
   }
@@ -84,15 +109,19 @@ void Executor::runAction(const plan::StepT &step, uint64_t index) {
   case plan::Action::Run:
     return runFunction(*what.AsRun());
   case plan::Action::AllGather:
-    return job.collectives.run(*what.AsAllGather(), rank, team, movedBytes);
+    return run(*what.AsAllGather());
   case plan::Action::ReduceScatter:
-    return job.collectives.run(*what.AsReduceScatter(), rank, team, movedBytes);
+    return run(*what.AsReduceScatter());
   case plan::Action::AllReduce:
-    return job.collectives.run(*what.AsAllReduce(), rank, team, movedBytes);
+    return run(*what.AsAllReduce());
   case plan::Action::Release:
     if (checker)
       checker->release(*what.AsRelease()->place, what.AsRelease()->bytes);
     return;
+  case plan::Action::Send:
+    return job.transfers.run(*what.AsSend(), rank, at(*what.AsSend()->place));
+  case plan::Action::Receive:
+    return job.transfers.run(*what.AsReceive(), rank, at(*what.AsReceive()->place), team, movedBytes);
   }
 }
 
@@ -113,6 +142,21 @@ void Executor::load(const plan::LoadT &load) {
     job.data.load(load.inputs[i], step - 1, load.micro_batch, rank, at(load.places[i]));
 }
 
+void Executor::run(const plan::AllGatherT &gather) {
+  exchange(
+      {plan::Collective::AllGather, gather.group, 1, gather.count, gather.element, at(*gather.src), at(*gather.dst)});
+}
+
+void Executor::run(const plan::ReduceScatterT &scatter) {
+  exchange({plan::Collective::ReduceScatter, scatter.group, 1, scatter.count, scatter.element, at(*scatter.src),
+            at(*scatter.dst), scatter.accumulate});
+}
+
+void Executor::run(const plan::AllReduceT &reduce) {
+  char *place = at(*reduce.place);
+  exchange({plan::Collective::AllReduce, reduce.group, 1, reduce.count, reduce.element, place, place});
+}
+
 void Executor::runFunction(const plan::RunT &run) {
   const plan::FunctionT &function = *job.plan.functions[run.function];
   places = &run.places;
@@ -120,10 +164,18 @@ void Executor::runFunction(const plan::RunT &run) {
     slots[i] = at(run.places[i]);
   for (const auto &next : function.calls) {
     int64_t begin = trace ? now() : 0;
-    runCall(*next, run.first);
+    next->exchange ? runExchange(*next) : runCall(*next, run.first);
     if (trace)
-      trace->add(next->name.c_str(), "call", begin, now());
+      trace->add(next->name.c_str(), next->exchange ? "collective" : "call", begin, now());
   }
+}
+
+void Executor::runExchange(const plan::CallT &next) {
+  job.stop.throwIfRaised();
+  call = &next;
+  const plan::ExchangeT &what = *next.exchange;
+  exchange({what.kind, what.group, what.outer, what.chunk, what.element,
+            slots[next.ins[0].slot()] + next.ins[0].offset(), slots[next.outs[0].slot()] + next.outs[0].offset()});
 }
 
 void Executor::runCall(const plan::CallT &next, bool first) {
@@ -159,7 +211,7 @@ std::string Executor::describePosition() const {
                                : action                              ? findWritten(job.plan, action->action)
                                                                      : nullptr;
   if (written)
-    text += fmt::format(", tensor '{}'", job.plan.buffers[written->buffer()]->name);
+    text += fmt::format(", tensor '{}'", program.buffers[written->buffer()]->name);
   return text;
 }
 

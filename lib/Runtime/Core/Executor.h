@@ -7,6 +7,7 @@
 #include "Data.h"
 #include "Kernels.h"
 #include "Trace.h"
+#include "Transfers.h"
 
 namespace xlc::runtime {
 
@@ -23,6 +24,7 @@ struct JobContext {
   const XlcKernel *codes;
   const Data &data;
   Collectives &collectives;
+  Transfers &transfers;
   const StopSignal &stop;
   double learningRateFactor = 1;
   const Fault *fault = nullptr;
@@ -38,9 +40,10 @@ public:
   /// Runs the timeline once; `step` counts from 1.
   void runStep(uint64_t step);
 
-  float loss() const { return readFloat(*job.plan.loss); }
-  float norm() const { return readFloat(*job.plan.norm); }
-  const MovedBytes &moved() const { return movedBytes; }
+  /// Only where the rank's stage has them.
+  float loss() const { return readFloat(*program.loss); }
+  float norm() const { return readFloat(*program.norm); }
+  const MovedByAxis &moved() const { return movedBytes; }
 
   /// Where this rank is or was, for messages: "rank 1, step 3, action 'layer[3] B', call 'attention', tensor '...'".
   std::string describePosition() const;
@@ -51,17 +54,23 @@ private:
   void load(const plan::LoadT &load);
   void runFunction(const plan::RunT &run);
   void runCall(const plan::CallT &call, bool first);
-  char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, job.plan.shards); }
+  void runExchange(const plan::CallT &call);
+  void run(const plan::AllGatherT &gather);
+  void run(const plan::ReduceScatterT &scatter);
+  void run(const plan::AllReduceT &reduce);
+  void exchange(const Exchange &exchange) { job.collectives.run(exchange, rank, team, movedBytes); }
+  char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
   float readFloat(const plan::Place &place) const;
 
   const JobContext &job;
+  const plan::ProgramT &program; ///< of the rank's stage
   const int rank;
   char *const arena;
   RankTrace *const trace;
   Team team;
   Kernels kernels;
   std::unique_ptr<Checker> checker;
-  MovedBytes movedBytes;
+  MovedByAxis movedBytes;
 
   // Where we are; tables made once, as large as the largest call needs.
   uint64_t step = 0;

@@ -1,7 +1,8 @@
 // See Job.h.
 //
 //   read and check plan, data, parameters     one message each, before any rank starts
-//   per rank: arena, initial values, steps     all ranks meet after each step, where rank 0 has decided whether to go
+//   per rank: arena, initial values, steps     all ranks meet after each step, where the speaker (the first rank
+//                                              that has the loss) has decided whether to go
 //   on failure: the first message, exit 5 or 7    ranks that do not notice within a second are left behind save,
 //   compare with the plan, exit
 #include "Job.h"
@@ -56,10 +57,12 @@ private:
   const uint64_t steps;
   Progress progress;
   Collectives collectives;
+  Transfers transfers;
   JobContext context;
   std::vector<RankTrace> traces;
   std::vector<Rank> ranks;
-  std::atomic<uint64_t> lastStep; ///< lowered by rank 0 before the ranks meet
+  const int speaker;              ///< the rank that shows and decides
+  std::atomic<uint64_t> lastStep; ///< lowered by the speaker before the ranks meet
   UsedResources used;
 
   std::mutex mutex;
@@ -75,17 +78,17 @@ std::string besidePath() {
   return path + ".safetensors";
 }
 
-int spinsOf(const Plan &plan) { return spinsFor((int)(plan.ranks * plan.threads)); }
+int spinsOf(const Plan &plan) { return spinsFor((int)(rankCount(plan) * plan.threads)); }
 
 /// A fault must name a rank, a step and an action that exist.
 void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   if (fault.step > steps)
     throw Rejected(fmt::format("error: --inject-fault: there is no step {}, steps are 1 to {}", fault.step, steps));
-  if ((uint32_t)fault.rank >= plan.ranks)
+  if ((uint32_t)fault.rank >= rankCount(plan))
     throw Rejected(
-        fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, plan.ranks - 1));
+        fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, rankCount(plan) - 1));
   std::vector<std::string_view> labels;
-  for (const auto &step : plan.steps) {
+  for (const auto &step : programOf(plan, fault.rank).steps) {
     if (step->label == fault.action)
       return;
     if (labels.size() < 20)
@@ -95,30 +98,45 @@ void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
                              fmt::join(labels, "', '")));
 }
 
+/// The first rank that has loss and norm: it shows them.
+int findSpeaker(const Plan &plan) {
+  auto isShown = [](const auto &program) { return program->loss && program->norm; };
+  auto first = std::find_if(plan.programs.begin(), plan.programs.end(), isShown);
+  return (int)((first - plan.programs.begin()) * stageRanks(plan));
+}
+
+/// Events that a trace has of one step.
+uint64_t countEvents(const Plan &plan, const plan::ProgramT &program) {
+  uint64_t events = 0;
+  for (const auto &step : program.steps) {
+    const plan::RunT *run = step->action.AsRun();
+    events += 1 + (run ? plan.functions[run->function]->calls.size() : 0);
+  }
+  return events;
+}
+
 Job::Job(const Plan &plan, const Embedded &embedded, const Options &options, const std::atomic<bool> &interrupted)
     : plan(plan), options(options), interrupted(interrupted), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
-      progress(options.log, steps), collectives(plan.ranks, plan.shards, spinsOf(plan), stop),
+      progress(options.log, steps), collectives(plan, spinsOf(plan), stop), transfers(plan, spinsOf(plan), stop),
       context{plan,
               embedded.codes,
               data,
               collectives,
+              transfers,
               stop,
               rateFactor(plan, options),
               options.fault ? &*options.fault : nullptr,
               options.check,
               spinsOf(plan)},
-      traces(options.profile.empty() ? 0 : plan.ranks), ranks(plan.ranks), lastStep(steps) {
+      traces(options.profile.empty() ? 0 : rankCount(plan)), ranks(rankCount(plan)), speaker(findSpeaker(plan)),
+      lastStep(steps) {
   if (options.fault)
     checkFault(plan, *options.fault, steps);
-  uint64_t events = 0;
-  for (const auto &step : plan.steps) {
-    const plan::RunT *run = step->action.AsRun();
-    events += 1 + (run ? plan.functions[run->function]->calls.size() : 0);
-  }
-  for (RankTrace &trace : traces)
-    trace.reserve(std::min<uint64_t>(events * std::min<uint64_t>(steps, mostTraceEvents), mostTraceEvents));
+  for (size_t rank = 0; rank < traces.size(); ++rank)
+    traces[rank].reserve(std::min<uint64_t>(
+        countEvents(plan, programOf(plan, (int)rank)) * std::min<uint64_t>(steps, mostTraceEvents), mostTraceEvents));
 }
 
 double Job::rateFactor(const Plan &plan, const Options &options) {
@@ -132,7 +150,7 @@ double Job::rateFactor(const Plan &plan, const Options &options) {
 void Job::runSteps(int rank) {
   Rank &self = ranks[rank];
   useOneLibraryThread();
-  self.arena = std::make_unique<Arena>(plan.arena, plan.alignment, self.allocatedBytes);
+  self.arena = std::make_unique<Arena>(programOf(plan, rank).arena, plan.alignment, self.allocatedBytes);
   self.arena->fill(options.check ? poison : 0);
   collectives.arenas[rank] = self.arena->data();
   initializeParameters(plan, values, rank, self.arena->data());
@@ -142,15 +160,15 @@ void Job::runSteps(int rank) {
   for (uint64_t step = 1; step <= lastStep.load(std::memory_order_acquire); ++step) {
     int64_t begin = now();
     self.executor->runStep(step);
-    if (rank == 0)
+    if (rank == speaker)
       endStep(step, begin);
     collectives.meet();
   }
 }
 
-/// Rank 0 at the end of a step: shows it, and decides whether it was the last.
+/// The speaker at the end of a step: shows it, and decides whether it was the last.
 void Job::endStep(uint64_t step, int64_t begin) {
-  const Executor &executor = *ranks[0].executor;
+  const Executor &executor = *ranks[speaker].executor;
   double seconds = (double)(now() - begin) * 1e-9,
          rate = plan.groups.empty() ? 0 : plan.groups[0]->lr * context.learningRateFactor;
   StepResult result{step, executor.loss(), executor.norm(), rate, seconds, (double)globalBatch(plan) / seconds};
@@ -178,7 +196,7 @@ void Job::runRank(int rank) {
   } catch (const Rejected &problem) {
     stop.raise(Exit::Rejected, problem.what());
   } catch (const std::bad_alloc &) {
-    fail(fmt::format("no memory for an arena of {} bytes", plan.arena));
+    fail(fmt::format("no memory for an arena of {} bytes", programOf(plan, rank).arena));
   } catch (const std::exception &problem) {
     fail(problem.what());
   }
@@ -247,8 +265,8 @@ Exit Job::finish() {
 
 std::string describe(const Plan &plan) {
   return fmt::format("trains {} on {} rank{} with {} thread{} each, {} samples a step (plan {}, made by xlc {})",
-                     plan.model, plan.ranks, plan.ranks == 1 ? "" : "s", plan.threads, plan.threads == 1 ? "" : "s",
-                     globalBatch(plan), plan.fingerprint, plan.compiler);
+                     plan.model, rankCount(plan), rankCount(plan) == 1 ? "" : "s", plan.threads,
+                     plan.threads == 1 ? "" : "s", globalBatch(plan), plan.fingerprint, plan.compiler);
 }
 
 } // namespace

@@ -94,7 +94,8 @@ Kernels::Kernels(const Plan &plan, const XlcKernel *codes, Team &team)
     : plan(plan), codes(codes), team(team), prepared(plan.kernels.size()) {
   for (const auto &function : plan.functions)
     for (const auto &call : function->calls)
-      prepare(*call);
+      if (!call->exchange)
+        prepare(*call);
 }
 
 /// A kernel is prepared at its first call; contractions once for writing and once for adding, as calls demand.

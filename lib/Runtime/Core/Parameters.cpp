@@ -1,8 +1,8 @@
-// See Parameters.h. A bucket lies whole on every rank, or in shards of `shard_elements`: shard s, on the ranks with
-// rank % shards == s, holds elements [s * shard_elements, (s + 1) * shard_elements). What pads it is zero.
+// See Parameters.h. What pads a bucket, and the tail of a piece that is short, is zero.
 #include "Parameters.h"
 
 #include "Philox.h"
+#include "Pieces.h"
 
 #include <fmt/format.h>
 
@@ -25,30 +25,16 @@ std::string checkStored(const plan::ParameterT &parameter, const SafetensorsRead
   return "";
 }
 
-/// What a rank holds of a bucket: elements [begin, end), at `memory`.
-struct HeldPiece {
-  uint64_t begin, end;
-  float *memory;
-};
-
-HeldPiece findHeld(const Plan &plan, const plan::BucketT &bucket, int rank, char *arena) {
-  float *memory = (float *)(arena + offsetOf(*bucket.place, rank, plan.shards));
-  if (bucket.params == plan::Extent::Whole)
-    return {0, bucket.elements, memory};
-  uint64_t begin = bucket.shard_elements * (rank % plan.shards);
-  return {begin, begin + bucket.shard_elements, memory};
-}
-
-/// Elements [begin, end) of a parameter, to `memory`.
-void fillPiece(const plan::ParameterT &parameter, const InitialValues &values, uint64_t begin, uint64_t end,
-               float *memory) {
+/// Elements [begin, begin + count) of a parameter, to `memory`.
+void fillRun(const plan::ParameterT &parameter, const InitialValues &values, uint64_t begin, uint64_t count,
+             float *memory) {
   if (values.allFromFile || parameter.init == plan::Init::File)
-    return values.file->read(values.file->tensors().at(parameter.name).begin + begin * 4, (end - begin) * 4, memory);
+    return values.file->read(values.file->tensors().at(parameter.name).begin + begin * 4, count * 4, memory);
   switch (parameter.init) {
   case plan::Init::Normal:
-    return fillNormal(values.seed, parameter.name, parameter.std, begin, end - begin, memory);
+    return fillNormal(values.seed, parameter.name, parameter.std, begin, count, memory);
   case plan::Init::Ones:
-    std::fill_n(memory, end - begin, 1.0f);
+    std::fill_n(memory, count, 1.0f);
     return;
   case plan::Init::Zeros:
   case plan::Init::File:
@@ -56,15 +42,27 @@ void fillPiece(const plan::ParameterT &parameter, const InitialValues &values, u
   }
 }
 
-/// Copies elements [begin, begin + count) of a parameter from the ranks that hold them.
-void gatherPiece(const Plan &plan, const plan::ParameterT &parameter, const std::vector<char *> &arenas, uint64_t begin,
-                 uint64_t count, float *to) {
+/// Copies elements [begin, begin + count) of a parameter from the ranks that hold them: of the first stage that does,
+/// the first rank with each piece and each shard.
+void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const std::vector<char *> &arenas,
+                    uint64_t begin, uint64_t count, float *to) {
   const plan::BucketT &bucket = *plan.buckets[parameter.bucket];
-  for (uint64_t at = parameter.offset + begin, end = at + count; at < end;) {
-    int rank = bucket.params == plan::Extent::Whole ? 0 : (int)(at / bucket.shard_elements);
-    HeldPiece held = findHeld(plan, bucket, rank, arenas[rank]);
-    uint64_t some = std::min(end, held.end) - at;
-    std::memcpy(to, held.memory + (at - held.begin), some * 4);
+  uint32_t first = 0;
+  while (!findBucket(plan, parameter.bucket, (int)first))
+    first += stageRanks(plan);
+  std::vector<int> owners{(int)first};
+  if (parameter.layout)
+    owners = membersOf(*plan.rank_groups[parameter.layout->group], plan, (int)first);
+  PieceShape shape(plan, parameter);
+  for (uint64_t at = begin, end = begin + count; at < end;) {
+    PieceShape::Found found = shape.find(at);
+    uint64_t inBucket = parameter.offset + found.inPiece;
+    int rank = owners[found.index];
+    if (bucket.params == plan::Extent::Shard)
+      rank += (int)(inBucket / bucket.shard_elements * plan.mesh->tp());
+    HeldPiece held = findHeld(plan, *findBucket(plan, parameter.bucket, rank), rank, arenas[rank]);
+    uint64_t some = std::min({end - at, found.count, held.end - inBucket});
+    std::memcpy(to, held.memory + (inBucket - held.begin), some * 4);
     to += some, at += some;
   }
 }
@@ -92,20 +90,30 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
 }
 
 void initializeParameters(const Plan &plan, const InitialValues &values, int rank, char *arena) {
-  for (const auto &bucket : plan.buckets) {
-    HeldPiece held = findHeld(plan, *bucket, rank, arena);
+  for (const auto &home : programOf(plan, rank).buckets) {
+    const plan::BucketT &bucket = *plan.buckets[home->bucket];
+    HeldPiece held = findHeld(plan, *home, rank, arena);
     std::memset(held.memory, 0, (held.end - held.begin) * 4);
-    uint64_t stateElements = bucket->states_extent == plan::Extent::Whole ? bucket->elements : bucket->shard_elements;
-    for (const plan::Place &state : bucket->states)
-      std::memset(arena + offsetOf(state, rank, plan.shards), 0, stateElements * 4);
+    uint64_t stateElements = bucket.states_extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
+    for (const plan::Place &state : home->states)
+      std::memset(arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * 4);
   }
   for (const auto &parameter : plan.parameters) {
-    HeldPiece held = findHeld(plan, *plan.buckets[parameter->bucket], rank, arena);
+    const plan::BucketPlaceT *home = findBucket(plan, parameter->bucket, rank);
+    if (!home)
+      continue;
+    HeldPiece held = findHeld(plan, *home, rank, arena);
     uint64_t begin = std::max(parameter->offset, held.begin),
              end = std::min(parameter->offset + parameter->elements, held.end);
-    if (begin < end)
-      fillPiece(*parameter, values, begin - parameter->offset, end - parameter->offset,
-                held.memory + (begin - held.begin));
+    if (begin >= end)
+      continue;
+    uint64_t index = parameter->layout ? indexIn(*plan.rank_groups[parameter->layout->group], plan, rank) : 0;
+    PieceShape(plan, *parameter)
+        .forEachRun(index, begin - parameter->offset, end - parameter->offset,
+                    [&](uint64_t inPiece, uint64_t inWhole, uint64_t count) {
+                      float *to = held.memory + (parameter->offset + inPiece - held.begin);
+                      fillRun(*parameter, values, inWhole, count, to);
+                    });
   }
 }
 
@@ -114,7 +122,7 @@ void saveParameters(const Plan &plan, const std::vector<char *> &arenas, const s
   for (const auto &parameter : plan.parameters)
     tensors.push_back({parameter->name, parameter->shape,
                        [&plan, &arenas, parameter = parameter.get()](uint64_t begin, uint64_t count, float *to) {
-                         gatherPiece(plan, *parameter, arenas, begin, count, to);
+                         gatherElements(plan, *parameter, arenas, begin, count, to);
                        }});
   writeSafetensors(path, tensors);
 }

@@ -22,17 +22,12 @@ std::unique_ptr<Plan> readPlan(const uint8_t *bytes, uint64_t size);
 void checkPlan(const Plan &plan, uint64_t kernelCount);
 
 /// Byte offset of a place in the arena of `rank`.
-inline int64_t offsetOf(const plan::Place &place, int rank, uint32_t shards) {
-  return (int64_t)place.offset() + (int64_t)(rank % shards) * place.stride();
+inline int64_t offsetOf(const plan::Place &place, int rank, const plan::Mesh &mesh) {
+  return (int64_t)place.offset() + (int64_t)((uint32_t)rank / mesh.tp() % mesh.dp() % mesh.shards()) * place.stride();
 }
 
 inline uint64_t bytesOf(plan::Element element) {
   return element == plan::Element::F64 || element == plan::Element::I64 ? 8 : element == plan::Element::I1 ? 1 : 4;
-}
-
-/// Ranks of a collective's group.
-inline uint32_t groupSize(const Plan &plan, plan::Group group) {
-  return group == plan::Group::All ? plan.ranks : group == plan::Group::Shards ? plan.shards : plan.ranks / plan.shards;
 }
 
 inline uint64_t rowElements(const plan::InputT &input) {
@@ -43,7 +38,7 @@ inline uint64_t rowElements(const plan::InputT &input) {
 }
 
 /// Rows of data that a step consumes.
-inline uint64_t globalBatch(const Plan &plan) { return (uint64_t)plan.ranks * plan.micro * plan.micro_batches; }
+inline uint64_t globalBatch(const Plan &plan) { return (uint64_t)plan.mesh->dp() * plan.micro * plan.micro_batches; }
 
 } // namespace xlc::runtime
 

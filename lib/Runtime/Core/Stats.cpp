@@ -11,16 +11,36 @@ namespace {
 
 /// A figure under its name, as planned and as used.
 struct Figure {
-  const char *name;
+  std::string name;
   uint64_t planned, used;
 };
 
+constexpr const char *axisNames[] = {"dp", "tp", "pp", "world"};
+
+/// Messages along dp have the bare name of their kind, the others that of their axis before it.
 std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
-  const plan::TrafficT &traffic = *plan.traffic;
-  return {{"arena", plan.arena * plan.ranks, used.allocatedBytes},
-          {"all_gather", traffic.all_gather * used.steps, used.moved.allGather},
-          {"reduce_scatter", traffic.reduce_scatter * used.steps, used.moved.reduceScatter},
-          {"all_reduce", traffic.all_reduce * used.steps, used.moved.allReduce}};
+  uint64_t arenas = 0;
+  for (const auto &program : plan.programs)
+    arenas += program->arena * stageRanks(plan);
+  std::vector<Figure> figures{{"arena", arenas, used.allocatedBytes}};
+  MovedByAxis planned;
+  for (const auto &traffic : plan.traffic)
+    planned[traffic->axis] += {traffic->all_gather, traffic->reduce_scatter, traffic->all_reduce, traffic->transfer};
+  for (size_t i = 0; i < std::size(axisNames); ++i) {
+    const MovedBytes &should = planned[(plan::Axis)i], &is = used.moved[(plan::Axis)i];
+    auto add = [&](const char *kind, uint64_t a, uint64_t b) {
+      if (i == 0)
+        figures.push_back({kind, a * used.steps, b});
+      else if (a || b)
+        figures.push_back({fmt::format("{} {}", axisNames[i], kind), a * used.steps, b});
+    };
+    add("all_gather", should.allGather, is.allGather);
+    add("reduce_scatter", should.reduceScatter, is.reduceScatter);
+    add("all_reduce", should.allReduce, is.allReduce);
+    if (i != 0)
+      add("transfer", should.transfer, is.transfer);
+  }
+  return figures;
 }
 
 /// Peak resident bytes of the process, from the kernel.
@@ -44,7 +64,7 @@ std::string findDisagreement(const Plan &plan, const UsedResources &used) {
 
 void writeStats(const std::string &path, const Plan &plan, const UsedResources &used) {
   nlohmann::ordered_json json;
-  json["ranks"] = plan.ranks;
+  json["ranks"] = rankCount(plan);
   json["steps"] = used.steps;
   for (const Figure &figure : compare(plan, used))
     json[figure.name] = {{"planned", figure.planned}, {"used", figure.used}};

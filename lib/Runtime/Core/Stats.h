@@ -9,7 +9,7 @@ namespace xlc::runtime {
 struct UsedResources {
   uint64_t steps = 0;          ///< completed
   uint64_t allocatedBytes = 0; ///< arenas of all ranks, counted where they were mapped
-  MovedBytes moved;            ///< by all ranks, counted where they read
+  MovedByAxis moved;           ///< by all ranks, counted where they read
 };
 
 /// Says in one line what differs from the plan, or nothing.

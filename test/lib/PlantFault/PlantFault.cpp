@@ -4,6 +4,7 @@
 // A fault edits the timeline (`sched`) or the program (`exec`) of the module, whichever it finds; where there is
 // nothing to damage it is an error, so that a test cannot pass by accident.
 #include "PlantFault/PlantFault.h"
+#include "PlantFault/Faults.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Exec/Exec.h"
@@ -11,26 +12,24 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::test::actionsOf;
+using xlc::test::Fault;
 
-namespace {
-
-/// Edits the module; false where it has nothing to edit.
-using Plant = bool (*)(ModuleOp);
-
-bool isReduction(Operation *op) {
-  if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
-    return reduce.getLabel().contains("bucket");
-  return isa<sched::AllReduceOp, sched::ReduceScatterOp, exec::ReduceScatterOp>(op);
-}
-
-/// All actions of the timeline or program, in order.
-SmallVector<Operation *> actionsOf(ModuleOp module) {
+SmallVector<Operation *> xlc::test::actionsOf(ModuleOp module) {
   SmallVector<Operation *> actions;
   for (Operation &op : *module.getBody())
     if (isa<sched::TimelineOp, exec::ProgramOp>(op))
       for (Operation &action : op.getRegion(0).front())
         actions.push_back(&action);
   return actions;
+}
+
+namespace {
+
+bool isReduction(Operation *op) {
+  if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
+    return reduce.getLabel().contains("bucket");
+  return isa<sched::AllReduceOp, sched::ReduceScatterOp, exec::ReduceScatterOp>(op);
 }
 
 template <typename Predicate> Operation *findFirst(ArrayRef<Operation *> actions, Predicate predicate) {
@@ -184,11 +183,6 @@ bool overlapBuffers(ModuleOp module) {
   return false;
 }
 
-struct Fault {
-  StringRef kind;
-  Plant plant;
-};
-
 constexpr Fault faults[] = {
     {"drop-reduction", dropReduction},
     {"gather-wrong-unit", gatherWrongUnit},
@@ -214,9 +208,9 @@ struct PlantFaultPass : PassWrapper<PlantFaultPass, OperationPass<ModuleOp>> {
   }
 
   void runOnOperation() override {
-    const auto *fault = llvm::find_if(faults, [&](const Fault &row) { return row.kind == kind; });
-    if (fault != std::end(faults) && fault->plant(getOperation()))
-      return;
+    for (const Fault &fault : llvm::concat<const Fault>(ArrayRef(faults), test::composedFaults()))
+      if (fault.kind == kind && fault.plant(getOperation()))
+        return;
     getOperation().emitError() << "cannot plant the fault '" << kind << "' here";
     signalPassFailure();
   }

@@ -24,6 +24,11 @@ inline constexpr llvm::StringLiteral kSumSquares = "@sum_squares";
 /// Buckets without an optimizer group: parameters that are not trained, and buffers, which forward writes anew.
 inline constexpr int64_t kFrozenGroup = -1;
 inline constexpr int64_t kBufferGroup = -2;
+
+/// Whether the ranks of a pipeline stage hold a bucket.
+bool isOnStage(BucketOp bucket, int64_t stage);
+/// Which piece of member `index` a rank owns; null: all of it.
+dist::LayoutAttr getLayout(BucketOp bucket, int64_t index);
 } // namespace xlc::sched
 
 #endif

@@ -1,0 +1,240 @@
+// Actions and calls of a stage, for all its ranks. What is wrong with the memory (read after release, written over, out
+// of a buffer) is an error at the action; what is wrong with the values is seen by comparison.
+#include "StageProgram.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::interpret;
+
+StringRef interpret::labelOf(Operation *action) {
+  auto label = action->getAttrOfType<StringAttr>("label");
+  return label ? label.getValue() : action->getName().stripDialect();
+}
+
+template <class E>
+StageProgram<E>::StageProgram(exec::ProgramOp op, const Model &model, const Source<E> &source, const Options &options)
+    : op(op), stageRanks(op.getMesh().getStageRanks()), memory(op), firstRank(op.getStage() * stageRanks), model(model),
+      source(source), options(options), symbols(op->getParentOfType<ModuleOp>()) {}
+
+template <class E> LogicalResult StageProgram<E>::run(Operation &action, int64_t step) {
+  now = step;
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&action)
+      .Case<exec::BeginOp, exec::LoadOp, exec::RunOp, exec::AllGatherOp, exec::ReduceScatterOp, exec::AllReduceOp,
+            exec::ReleaseOp>([&](auto known) { return act(known); })
+      .Default([](Operation *other) { return other->emitError() << "the interpreter does not know this action"; });
+}
+
+template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
+  for (auto [group, place] : llvm::enumerate(begin.getPlaces())) {
+    if (group >= model.groups.size())
+      return begin.emitOpError() << "has places for " << begin.getPlaces().size() << " optimizer groups of "
+                                 << model.groups.size();
+    Tensor<E> scalars = groupScalars<E>(cast<DictionaryAttr>(model.groups[group]), now);
+    for (int64_t rank = 0; rank < stageRanks; ++rank)
+      for (int64_t i : {0, 2, 3}) { // element 1 is known when the norm is
+        Span span = memory.spanAt(cast<exec::PlaceAttr>(place), rank, 1, Float32Type::get(op.getContext()));
+        span.address += i * 4;
+        if (failed(memory.write({begin, labelOf(begin), rank}, span, Tensor<E>({1}, scalars.elements[i]), false)))
+          return failure();
+      }
+  }
+  return success();
+}
+
+template <class E> LogicalResult StageProgram<E>::act(exec::LoadOp load) {
+  dist::MeshAttr mesh = op.getMesh();
+  Cut cut{mesh.getDp(), int64_t(op.getMicroBatches())};
+  for (auto [name, place] : llvm::zip(load.getInputs(), load.getPlaces())) {
+    const Model::Input *input = model.findInput(cast<StringAttr>(name).getValue());
+    if (!input)
+      return load.emitOpError() << "the model has no input " << name;
+    for (int64_t rank = 0; rank < stageRanks; ++rank) {
+      Span span =
+          memory.spanAt(cast<exec::PlaceAttr>(place), rank, input->type.getNumElements(), input->type.getElementType());
+      Datum<E> rows = source.rows(*input, now, cut.firstRow(*input, mesh.dpOf(rank), load.getMicroBatch()));
+      if (failed(memory.write({load, labelOf(load), rank}, span, rows, false)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+template <class E> LogicalResult StageProgram<E>::act(exec::RunOp run) {
+  auto function = symbols.lookup<func::FuncOp>(run.getFunction());
+  if (!function || function.isExternal() || function.getNumArguments() != run.getPlaces().size())
+    return run.emitOpError() << "has " << run.getPlaces().size() << " places for a function that takes "
+                             << (function ? function.getNumArguments() : 0);
+  std::vector<DenseMap<Value, Span>> spans(stageRanks);
+  for (int64_t rank = 0; rank < stageRanks; ++rank)
+    for (auto [slot, place] : llvm::zip(function.getArguments(), run.getPlaces())) {
+      auto type = cast<MemRefType>(slot.getType());
+      Span span = memory.spanAt(cast<exec::PlaceAttr>(place), rank, 0, type.getElementType());
+      span.sizes = Shape(type.getShape());
+      span.strides = stridesOf(type.getShape());
+      spans[rank][slot] = span;
+    }
+  for (Operation &inner : function.front().without_terminator()) {
+    if (auto exchanged = dyn_cast<exec::CollectiveOp>(inner)) {
+      if (failed(collective(run, exchanged, spans)))
+        return failure();
+      continue;
+    }
+    for (int64_t rank = 0; rank < stageRanks; ++rank) {
+      Access access{run, run.getLabel(), rank};
+      LogicalResult outcome = llvm::TypeSwitch<Operation *, LogicalResult>(&inner)
+                                  .Case([&](exec::ViewOp op) { return view(op, spans[rank]); })
+                                  .Case([&](exec::CallOp op) { return call(access, op, run.getFirst(), spans[rank]); })
+                                  .Default([](Operation *other) {
+                                    return other->emitError() << "the interpreter does not know this op of a function";
+                                  });
+      if (failed(outcome))
+        return failure();
+    }
+  }
+  return success();
+}
+
+template <class E> LogicalResult StageProgram<E>::view(exec::ViewOp viewOp, DenseMap<Value, Span> &spans) {
+  auto type = cast<MemRefType>(viewOp.getView().getType());
+  Span span = spans.find(viewOp.getSlot())->second;
+  span.element = type.getElementType();
+  span.address += int64_t(viewOp.getOffset()) * span.elementBytes();
+  span.sizes = Shape(type.getShape());
+  int64_t ignored; // the view's own offset says where it begins
+  SmallVector<int64_t> strides;
+  if (failed(type.getStridesAndOffset(strides, ignored)))
+    return viewOp.emitOpError("needs a strided layout");
+  span.strides.assign(strides.begin(), strides.end());
+  spans[viewOp.getView()] = span;
+  return success();
+}
+
+template <class E>
+LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, bool isFirst,
+                                    const DenseMap<Value, Span> &spans) {
+  auto kernel = symbols.lookup<func::FuncOp>(call.getKernel());
+  if (!kernel || kernel.getNumArguments() != call.getIns().size() || kernel.getNumResults() != call.getOuts().size())
+    return call.emitOpError() << "does not fit its kernel '" << call.getKernel() << "'";
+  SmallVector<Datum<E>> arguments, results;
+  for (auto [in, type] : llvm::zip(call.getIns(), kernel.getArgumentTypes())) {
+    const Span &span = spans.find(in)->second;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+    if (countOf(span.sizes) != countOf(shape))
+      return call.emitOpError() << "reads [" << ArrayRef<int64_t>(span.sizes) << "] for an argument " << type;
+    if (failed(memory.read(access, span, arguments.emplace_back())))
+      return failure();
+    std::visit([&](auto &tensor) { tensor.shape = Shape(shape); }, arguments.back());
+  }
+  if (failed(evaluate<E>(kernel, arguments, options, results)))
+    return failure();
+  if (Value workspace = call.getWorkspace()) { // scratch: what was there is gone
+    const Span &span = spans.find(workspace)->second;
+    if (failed(memory.check(access, span)))
+      return failure();
+    memory.forget(access.rank, span.address, countOf(span.sizes) * span.elementBytes());
+  }
+  for (auto [i, out] : llvm::enumerate(call.getOuts())) {
+    const Span &span = spans.find(out)->second;
+    auto mode = exec::Accumulate(call.getAccumulate()[i]);
+    bool adds = mode == exec::Accumulate::always || (mode == exec::Accumulate::later && !isFirst);
+    if (countOf(span.sizes) != cast<RankedTensorType>(kernel.getResultTypes()[i]).getNumElements())
+      return call.emitOpError() << "writes [" << ArrayRef<int64_t>(span.sizes) << "] from a result "
+                                << kernel.getResultTypes()[i];
+    if (failed(memory.write(access, span, results[i], adds)))
+      return failure();
+  }
+  return success();
+}
+
+template <class E>
+LogicalResult StageProgram<E>::exchangeInGroups(dist::GroupAttr group, const Exchange &what,
+                                                llvm::function_ref<Participant<E>(int64_t rank)> participate) {
+  dist::MeshAttr mesh = op.getMesh();
+  for (int64_t rank = 0; rank < stageRanks; ++rank) {
+    if (group.indexOf(mesh, firstRank + rank) != 0)
+      continue;
+    std::vector<Participant<E>> participants;
+    for (int64_t member : group.members(mesh, firstRank + rank))
+      participants.push_back(participate(member - firstRank));
+    if (failed(exchange<E>(what, participants)))
+      return failure();
+  }
+  return success();
+}
+
+template <class E>
+LogicalResult StageProgram<E>::collective(exec::RunOp run, exec::CollectiveOp collective,
+                                          ArrayRef<DenseMap<Value, Span>> spans) {
+  dist::GroupAttr group = collective.getGroup();
+  Exchange what{collective.getKind(), int64_t(collective.getOuter()), int64_t(collective.getChunk())};
+  auto spanOf = [&](Value value, int64_t rank, int64_t elements) {
+    Span span = spans[rank].find(value)->second;
+    span.sizes = {elements}, span.strides = {1};
+    return span;
+  };
+  auto elementsOf = [](Value value) { return cast<MemRefType>(value.getType()).getNumElements(); };
+  int64_t in = what.sourceElements(group.size()), out = what.resultElements(group.size());
+  if (!group.getStages().empty() || in != elementsOf(collective.getSrc()) || out != elementsOf(collective.getDst()))
+    return collective.emitOpError() << "exchanges " << in << " elements for " << out << " between "
+                                    << collective.getSrc().getType() << " and " << collective.getDst().getType();
+  return exchangeInGroups(group, what, [&](int64_t rank) {
+    return Participant<E>{&memory,
+                          {run, run.getLabel(), rank},
+                          spanOf(collective.getSrc(), rank, in),
+                          spanOf(collective.getDst(), rank, out)};
+  });
+}
+
+template <class E>
+Participant<E> StageProgram<E>::participant(Operation *action, int64_t rank, exec::PlaceAttr src, exec::PlaceAttr dst,
+                                            const Exchange &what, int64_t ranks, Type type) {
+  return {&memory,
+          {action, labelOf(action), rank},
+          memory.spanAt(src, rank, what.sourceElements(ranks), type),
+          memory.spanAt(dst, rank, what.resultElements(ranks), type)};
+}
+
+template <class E> LogicalResult StageProgram<E>::act(exec::AllGatherOp gather) {
+  Exchange what{exec::CollectiveKind::all_gather, 1, int64_t(gather.getCount())};
+  return exchangeInGroups(gather.getGroup(), what, [&](int64_t rank) {
+    return participant(gather, rank, gather.getSrc(), gather.getDst(), what, gather.getGroup().size(),
+                       gather.getType());
+  });
+}
+
+template <class E> LogicalResult StageProgram<E>::act(exec::ReduceScatterOp scatter) {
+  Exchange what{exec::CollectiveKind::reduce_scatter, 1, int64_t(scatter.getCount()), scatter.getAccumulate()};
+  return exchangeInGroups(scatter.getGroup(), what, [&](int64_t rank) {
+    return participant(scatter, rank, scatter.getSrc(), scatter.getDst(), what, scatter.getGroup().size(),
+                       scatter.getType());
+  });
+}
+
+template <class E> LogicalResult StageProgram<E>::act(exec::AllReduceOp reduce) {
+  Exchange what{exec::CollectiveKind::all_reduce, 1, int64_t(reduce.getCount())};
+  return exchangeInGroups(reduce.getGroup(), what, [&](int64_t rank) {
+    return participant(reduce, rank, reduce.getPlace(), reduce.getPlace(), what, reduce.getGroup().size(),
+                       reduce.getType());
+  });
+}
+
+template <class E> LogicalResult StageProgram<E>::act(exec::ReleaseOp release) {
+  for (int64_t rank = 0; rank < stageRanks; ++rank) {
+    Span span = memory.spanAt(release.getPlace(), rank, release.getBytes(), IntegerType::get(op.getContext(), 8));
+    if (failed(memory.check({release, labelOf(release), rank}, span)))
+      return failure();
+    memory.forget(rank, span.address, release.getBytes());
+  }
+  return success();
+}
+
+// Members of this file; the others are Holdings.cpp's.
+#define XLC_INSTANTIATE(E)                                                                                             \
+  template StageProgram<E>::StageProgram(exec::ProgramOp, const Model &, const Source<E> &, const Options &);          \
+  template LogicalResult StageProgram<E>::run(Operation &, int64_t);                                                   \
+  template Participant<E> StageProgram<E>::participant(Operation *, int64_t, exec::PlaceAttr, exec::PlaceAttr,         \
+                                                       const Exchange &, int64_t, Type);
+XLC_INSTANTIATE(double)
+XLC_INSTANTIATE(float)
+XLC_INSTANTIATE(Field)

@@ -1,0 +1,77 @@
+// The exec program of one pipeline stage on all its ranks, each with an arena of its own.
+//
+// The ranks share the program and run in lockstep, also within functions, where they meet at collectives. A call is
+// evaluated by its kernel's graph body: read the ins, evaluate, write or add to the outs. What stages do together
+// (send, receive, collectives of several stages) is Program.cpp's.
+#ifndef XLC_LIB_INTERPRET_STAGEPROGRAM_H
+#define XLC_LIB_INTERPRET_STAGEPROGRAM_H
+
+#include "Exchange.h"
+#include "Model.h"
+#include "mlir/IR/SymbolTable.h"
+#include "xlc/Dialect/Sched/Sched.h"
+
+namespace xlc::interpret {
+
+/// The words by which an action is known.
+llvm::StringRef labelOf(mlir::Operation *action);
+
+/// A rank's piece of a bucket between steps.
+struct Holding {
+  sched::BucketOp bucket;
+  std::string name; ///< parameter or state
+  int64_t member;   ///< of the bucket
+  exec::PlaceAttr place;
+  sched::Extent extent;
+};
+
+template <class E> class StageProgram {
+public:
+  StageProgram(exec::ProgramOp op, const Model &model, const Source<E> &source, const Options &options);
+
+  /// Before the first step: parameters, states and indices.
+  llvm::LogicalResult initialize();
+  /// An action that this stage does by itself, in step `now`.
+  llvm::LogicalResult run(mlir::Operation &action, int64_t now);
+  /// What a rank of the stage, with those it shares pieces and shards with, holds after a step.
+  llvm::LogicalResult collect(int64_t rank, Values<E> &values);
+
+  /// A rank in a collective between two places.
+  Participant<E> participant(mlir::Operation *action, int64_t rank, exec::PlaceAttr src, exec::PlaceAttr dst,
+                             const Exchange &what, int64_t ranks, mlir::Type type);
+
+  exec::ProgramOp op;
+  int64_t stageRanks;
+  Memory<E> memory;
+
+private:
+  llvm::LogicalResult act(exec::BeginOp);
+  llvm::LogicalResult act(exec::LoadOp);
+  llvm::LogicalResult act(exec::RunOp);
+  llvm::LogicalResult act(exec::AllGatherOp);
+  llvm::LogicalResult act(exec::ReduceScatterOp);
+  llvm::LogicalResult act(exec::AllReduceOp);
+  llvm::LogicalResult act(exec::ReleaseOp);
+  llvm::LogicalResult view(exec::ViewOp op, llvm::DenseMap<mlir::Value, Span> &spans);
+  llvm::LogicalResult call(const Access &access, exec::CallOp op, bool isFirst,
+                           const llvm::DenseMap<mlir::Value, Span> &spans);
+  llvm::LogicalResult collective(exec::RunOp run, exec::CollectiveOp op,
+                                 llvm::ArrayRef<llvm::DenseMap<mlir::Value, Span>> spans);
+  /// One collective for every group of the stage's ranks.
+  llvm::LogicalResult exchangeInGroups(dist::GroupAttr group, const Exchange &what,
+                                       llvm::function_ref<Participant<E>(int64_t rank)> participate);
+  llvm::LogicalResult forEachHolding(llvm::function_ref<llvm::LogicalResult(const Holding &)> visit);
+  llvm::LogicalResult collectPiece(const Holding &holding, int64_t rank, Tensor<E> &piece);
+  int64_t sliceSize(const Holding &holding) const;
+
+  int64_t firstRank; ///< of the stage, among all
+  const Model &model;
+  Source<E> source;
+  Options options;
+  mlir::SymbolTable symbols;
+  int64_t now = 0;
+};
+
+} // namespace xlc::interpret
+
+#endif

@@ -1,0 +1,203 @@
+// Kernels, functions and the calls in them: operands within their slots' sizes, shapes that a library can take.
+#include "PlanChecker.h"
+
+#include <algorithm>
+
+namespace xlc::runtime {
+namespace {
+
+using Wide = __int128;
+
+/// One to three dimensions, bounded so that nothing overflows; with `isFull`, every window meets an element.
+bool areLegal(const std::vector<plan::WindowDim> &dims, bool isFull) {
+  constexpr uint64_t limit = (uint64_t)1 << 31;
+  if (dims.empty() || dims.size() > 3)
+    return false;
+  for (const plan::WindowDim &dim : dims) {
+    for (uint64_t size : {dim.in(), dim.out(), dim.size(), dim.stride(), dim.dilation()})
+      if (size < 1 || size >= limit)
+        return false;
+    if (dim.pad() <= -(int64_t)limit || dim.pad() >= (int64_t)limit)
+      return false;
+    for (int64_t o = 0; isFull && o < (int64_t)dim.out(); ++o) {
+      int64_t begin = o * (int64_t)dim.stride() - dim.pad(), step = (int64_t)dim.dilation();
+      int64_t first = begin >= 0 ? 0 : (-begin + step - 1) / step;
+      if (first >= (int64_t)dim.size() || begin + first * step >= (int64_t)dim.in())
+        return false;
+    }
+  }
+  return true;
+}
+
+} // namespace
+
+void PlanChecker::checkKernels() {
+  for (const auto &kernel : plan.kernels) {
+    bool isLibrary = kernel->library.type != plan::Library::NONE;
+    require(isLibrary || (kernel->code >= 0 && (uint64_t)kernel->code < kernelCount), "kernel '{}' is code {} of {}",
+            kernel->name, kernel->code, kernelCount);
+    require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,
+            "kernel '{}' has extent {} and grain {}", kernel->name, kernel->extent, kernel->grain);
+    if (const plan::ContractT *c = kernel->library.AsContract())
+      require(c->m >= 1 && c->n >= 1 && c->k >= 1, "contraction '{}' is empty", kernel->name);
+    if (const plan::AttentionT *a = kernel->library.AsAttention())
+      require(a->groups >= 1 && a->heads >= 1 && a->heads % a->groups == 0 && a->queries >= 1 && a->keys >= 1 &&
+                  a->d >= 1 && a->e >= 1 && a->q && a->k && a->v && a->out &&
+                  (!a->backward || (a->dout && a->dq && a->dk && a->dv)) &&
+                  (a->bias_kind == plan::BiasKind::None || a->bias) && a->window < (uint64_t)1 << 40,
+              "attention '{}' is incomplete", kernel->name);
+    if (const plan::ConvolutionT *c = kernel->library.AsConvolution())
+      require(c->kind <= plan::ConvolutionKind::WeightBackward && c->batch >= 1 && c->groups >= 1 && c->inputs >= 1 &&
+                  c->outputs >= 1 && areLegal(c->dims, false),
+              "convolution '{}' is malformed", kernel->name);
+    if (const plan::MaxPoolT *p = kernel->library.AsMaxPool())
+      require(p->planes >= 1 && areLegal(p->dims, true), "pool '{}' is malformed", kernel->name);
+  }
+}
+
+void PlanChecker::checkFunctions() {
+  for (const auto &function : plan.functions)
+    for (const auto &call : function->calls)
+      checkCall(*function, *call);
+}
+
+void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &call) {
+  std::string what = fmt::format("call '{}' of '{}'", call.name, function.name);
+  require(call.ins.size() == call.in_bytes.size() && call.outs.size() == call.out_bytes.size() &&
+              call.outs.size() == call.accumulate.size() && call.workspace.size() <= 1,
+          "{} has operands without sizes", what);
+  for (const auto *operands : {&call.ins, &call.outs, &call.workspace})
+    for (const plan::Operand &operand : *operands)
+      require(operand.slot() < function.slots, "{} uses slot {} of {}", what, operand.slot(), function.slots);
+  if (call.exchange)
+    return checkExchange(call, what);
+  if (call.kernel >= plan.kernels.size())
+    return require(false, "{} runs kernel {} of {}", what, call.kernel, plan.kernels.size());
+  if (problems.empty())
+    checkLibraryCall(call, *plan.kernels[call.kernel]);
+}
+
+/// A collective of the ranks of a stage, from one operand to another.
+void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what) {
+  const plan::ExchangeT &exchange = *call.exchange;
+  if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::Collective::MAX ||
+      exchange.element > plan::Element::I32 || call.ins.size() != 1 || call.outs.size() != 1 ||
+      call.in_bytes.size() != 1 || call.out_bytes.size() != 1)
+    return require(false, "{} is no collective that ranks can do", what);
+  require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
+          what);
+  bool gathers = exchange.kind == plan::Collective::AllGather,
+       scatters = exchange.kind == plan::Collective::ReduceScatter;
+  Wide limit = (Wide)1 << 62, ranks = (Wide)groupSize(*plan.rank_groups[exchange.group]);
+  Wide piece = std::min(limit, (Wide)exchange.outer * exchange.chunk) * bytesOf(exchange.element),
+       whole = piece * ranks;
+  require((Wide)call.in_bytes[0] >= (scatters ? whole : piece) && (Wide)call.out_bytes[0] >= (gathers ? whole : piece),
+          "{} reaches past an operand", what);
+}
+
+namespace {
+
+/// Bytes from the first to behind the last element of a strided operand of floats; none where a stride is negative.
+Wide spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const std::vector<plan::BatchDim> &batch = {},
+            int64_t (plan::BatchDim::*stride)() const = nullptr) {
+  Wide last = 0;
+  for (auto [size, step] : dims)
+    last = step < 0 ? (Wide)1 << 100 : last + ((Wide)size - 1) * step;
+  for (const plan::BatchDim &dim : batch)
+    last = (dim.*stride)() < 0 ? (Wide)1 << 100 : last + ((Wide)dim.size() - 1) * (dim.*stride)();
+  return 4 * (last + 1);
+}
+
+} // namespace
+
+void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel) {
+  auto expect = [&](size_t ins, size_t outs) {
+    bool good = call.ins.size() == ins && call.outs.size() == outs;
+    require(good, "call '{}' has {} ins and {} outs, '{}' takes {} and {}", call.name, call.ins.size(),
+            call.outs.size(), kernel.name, ins, outs);
+    return good;
+  };
+  auto covers = [&](uint64_t bytes, Wide needed) {
+    require((Wide)bytes >= needed, "call '{}' reaches past an operand", call.name);
+  };
+  if (const plan::ContractT *c = kernel.library.AsContract()) {
+    if (!expect(c->bias ? 3 : 2, 1))
+      return;
+    covers(call.in_bytes[0], spanOf({{c->m, c->a_m}, {c->k, c->a_k}}, c->batch, &plan::BatchDim::a));
+    covers(call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b));
+    covers(call.out_bytes[0], spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y));
+    if (c->bias)
+      covers(call.in_bytes[2], 4 * (Wide)c->n);
+  } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
+    bool hasBias = a->bias_kind != plan::BiasKind::None;
+    if (!expect((a->backward ? 6 : 3) + hasBias, a->backward ? 3 : 2))
+      return;
+    auto heads = [&](uint64_t bytes, const plan::HeadStrides &s, uint64_t positions, uint64_t count,
+                     uint64_t features) {
+      covers(bytes, spanOf({{a->batch, s.batch()}, {positions, s.position()}, {count, s.head()}, {features, 1}}));
+    };
+    heads(call.in_bytes[0], *a->q, a->queries, a->heads, a->d);
+    heads(call.in_bytes[1], *a->k, a->keys, a->groups, a->d);
+    heads(call.in_bytes[2], *a->v, a->keys, a->groups, a->e);
+    heads(a->backward ? call.in_bytes[3] : call.out_bytes[0], *a->out, a->queries, a->heads, a->e);
+    covers(a->backward ? call.in_bytes[4] : call.out_bytes[1], 8 * (Wide)a->batch * a->heads * a->queries);
+    if (hasBias) {
+      Wide bytes = spanOf(
+          {{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()}, {a->keys, 1}});
+      covers(call.in_bytes.back(), a->bias_kind == plan::BiasKind::Add ? bytes : bytes / 4);
+    }
+    if (a->backward) {
+      heads(call.in_bytes[5], *a->dout, a->queries, a->heads, a->e);
+      heads(call.out_bytes[0], *a->dq, a->queries, a->heads, a->d);
+      heads(call.out_bytes[1], *a->dk, a->keys, a->groups, a->d);
+      heads(call.out_bytes[2], *a->dv, a->keys, a->groups, a->e);
+    }
+    for (plan::Accumulate accumulate : call.accumulate)
+      require(accumulate == plan::Accumulate::Never, "call '{}': attention writes its results, it cannot add",
+              call.name);
+  } else if (const plan::ScatterAddT *s = kernel.library.AsScatterAdd()) {
+    if (!expect(2, 1))
+      return;
+    require(s->index == plan::Element::I64 || s->index == plan::Element::I32,
+            "call '{}' has indices that are no integers", call.name);
+    require(s->distinct > 0, "call '{}' has no indices", call.name);
+    covers(call.in_bytes[0], (Wide)s->distinct * s->indices * (s->per_element ? s->width : 1) * bytesOf(s->index));
+    covers(call.in_bytes[1], 4 * (Wide)s->outer * s->indices * s->width);
+    covers(call.out_bytes[0], 4 * (Wide)s->outer * s->rows * s->width);
+  } else {
+    checkWindowCall(call, kernel);
+  }
+}
+
+/// Convolutions and pools: operands are contiguous, so their sizes say all.
+void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
+  auto bytes = [](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,
+                  uint64_t (plan::WindowDim::*size)() const) {
+    Wide product = 4;
+    auto grow = [&](uint64_t by) { product = std::min<Wide>(product * by, (Wide)1 << 62); };
+    std::for_each(sizes.begin(), sizes.end(), grow);
+    for (const plan::WindowDim &dim : dims)
+      grow((dim.*size)());
+    return product;
+  };
+  std::vector<Wide> needed; // ins, then the result
+  if (const plan::ConvolutionT *c = kernel.library.AsConvolution()) {
+    Wide x = bytes({c->batch, c->groups, c->inputs}, c->dims, &plan::WindowDim::in);
+    Wide w = bytes({c->groups, c->inputs, c->outputs}, c->dims, &plan::WindowDim::size);
+    Wide y = bytes({c->batch, c->groups, c->outputs}, c->dims, &plan::WindowDim::out);
+    needed = c->kind == plan::ConvolutionKind::Forward     ? std::vector<Wide>{x, w, y}
+             : c->kind == plan::ConvolutionKind::Transpose ? std::vector<Wide>{y, w, x}
+                                                           : std::vector<Wide>{x, y, w};
+  } else if (const plan::MaxPoolT *p = kernel.library.AsMaxPool()) {
+    Wide x = bytes({p->planes}, p->dims, &plan::WindowDim::in), y = bytes({p->planes}, p->dims, &plan::WindowDim::out);
+    needed = p->backward ? std::vector<Wide>{x, y, x} : std::vector<Wide>{x, y};
+  } else {
+    return;
+  }
+  bool fits = call.ins.size() + 1 == needed.size() && call.outs.size() == 1;
+  for (size_t i = 0; fits && i < call.ins.size(); ++i)
+    fits = (Wide)call.in_bytes[i] >= needed[i];
+  require(fits && (Wide)call.out_bytes[0] >= needed.back(), "call '{}' does not fit '{}'", call.name, kernel.name);
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,174 @@
+// The actions of each stage, and the stages against each other: every message and every collective of several stages
+// has its counterpart, in an order in which all stages come to their end.
+#include "PlanChecker.h"
+
+#include <algorithm>
+
+namespace xlc::runtime {
+
+void PlanChecker::checkProgram() {
+  for (const auto &step : program->steps)
+    checkStep(*step);
+  if (program->loss)
+    checkPlace(program->loss.get(), 4, "the loss");
+  if (program->norm)
+    checkPlace(program->norm.get(), 4, "the gradient norm");
+  bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(),
+                             [](const auto &each) { return each->loss && each->norm; });
+  require(isShown, "no stage has a loss and a gradient norm");
+}
+
+void PlanChecker::checkCollective(uint32_t group, const std::string &what) {
+  if (group >= plan.rank_groups.size())
+    return require(false, "{} is of group {} of {}", what, group, plan.rank_groups.size());
+  require(takesPart(*plan.rank_groups[group], stage), "{} is of a group in which stage {} has no part", what, stage);
+}
+
+void PlanChecker::checkTransfer(const plan::Place *place, Wide bytes, uint32_t peer, const std::string &what) {
+  checkPlace(place, bytes, what);
+  require(peer < plan.programs.size() && peer != stage, "{} is between stage {} and stage {} of {}", what, stage, peer,
+          plan.programs.size());
+}
+
+void PlanChecker::checkStep(const plan::StepT &step) {
+  std::string what = fmt::format("action '{}'", step.label);
+  const plan::ActionUnion &action = step.action;
+  auto whole = [&](uint32_t group, plan::Element element, uint64_t count) {
+    checkCollective(group, what);
+    require(element <= plan::Element::I32, "{} is of elements without a sum", what);
+    return group < plan.rank_groups.size() ? (Wide)groupSize(*plan.rank_groups[group]) * count * bytesOf(element) : 0;
+  };
+  if (const auto *begin = action.AsBegin()) {
+    require(begin->places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
+            begin->places.size(), plan.groups.size());
+    for (const plan::Place &place : begin->places)
+      checkPlace(&place, 16, what);
+  } else if (const auto *load = action.AsLoad()) {
+    checkLoad(*load, what);
+  } else if (const auto *run = action.AsRun()) {
+    checkRun(*run, what);
+  } else if (const auto *gather = action.AsAllGather()) {
+    checkPlace(gather->src.get(), (Wide)gather->count * bytesOf(gather->element), what);
+    checkPlace(gather->dst.get(), whole(gather->group, gather->element, gather->count), what);
+  } else if (const auto *scatter = action.AsReduceScatter()) {
+    checkPlace(scatter->src.get(), whole(scatter->group, scatter->element, scatter->count), what);
+    checkPlace(scatter->dst.get(), (Wide)scatter->count * bytesOf(scatter->element), what);
+  } else if (const auto *reduce = action.AsAllReduce()) {
+    whole(reduce->group, reduce->element, reduce->count);
+    checkPlace(reduce->place.get(), (Wide)reduce->count * bytesOf(reduce->element), what);
+  } else if (const auto *release = action.AsRelease()) {
+    checkPlace(release->place.get(), (Wide)release->bytes, what);
+  } else if (const auto *send = action.AsSend()) {
+    checkTransfer(send->place.get(), (Wide)send->bytes, send->peer, what);
+  } else if (const auto *receive = action.AsReceive()) {
+    checkTransfer(receive->place.get(), (Wide)receive->bytes, receive->peer, what);
+  } else {
+    require(false, "{} is of an unknown kind", what);
+  }
+}
+
+void PlanChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
+  require(load.inputs.size() == load.places.size(), "{} has inputs without places", label);
+  require(load.micro_batch < plan.micro_batches, "{} loads micro-batch {} of {}", label, load.micro_batch,
+          plan.micro_batches);
+  for (size_t i = 0; i < std::min(load.inputs.size(), load.places.size()); ++i) {
+    if (load.inputs[i] >= plan.inputs.size()) {
+      require(false, "{} loads input {} of {}", label, load.inputs[i], plan.inputs.size());
+      continue;
+    }
+    const plan::InputT &input = *plan.inputs[load.inputs[i]];
+    checkPlace(&load.places[i], (Wide)plan.micro * rowElements(input) * bytesOf(input.element), label);
+  }
+}
+
+void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
+  if (run.function >= plan.functions.size())
+    return require(false, "{} runs function {} of {}", label, run.function, plan.functions.size());
+  const plan::FunctionT &function = *plan.functions[run.function];
+  if (run.places.size() != function.slots)
+    return require(false, "{} has {} places for {} slots", label, run.places.size(), function.slots);
+  for (const auto &call : function.calls) {
+    if (!problems.empty())
+      return;
+    std::string what = fmt::format("{}, call '{}'", label, call->name);
+    auto check = [&](const std::vector<plan::Operand> &operands, const uint64_t *bytes) {
+      for (size_t i = 0; i < operands.size() && operands[i].slot() < function.slots; ++i)
+        checkPlace(&run.places[operands[i].slot()], (Wide)bytes[i], what, operands[i].offset());
+    };
+    check(call->ins, call->in_bytes.data());
+    check(call->outs, call->out_bytes.data());
+    check(call->workspace, &call->workspace_bytes);
+  }
+}
+
+namespace {
+
+/// What a stage does together with other stages.
+struct Meeting {
+  const plan::StepT *step;
+  const plan::SendT *send = nullptr;
+  const plan::ReceiveT *receive = nullptr;
+  const plan::AllReduceT *reduce = nullptr;
+
+  /// Nothing where the stage acts by itself.
+  static std::optional<Meeting> of(const plan::StepT &step, const Plan &plan) {
+    Meeting meeting{&step, step.action.AsSend(), step.action.AsReceive(), step.action.AsAllReduce()};
+    bool isShared = meeting.reduce && !plan.rank_groups[meeting.reduce->group]->stages.empty();
+    if (meeting.send || meeting.receive || isShared)
+      return meeting;
+    return std::nullopt;
+  }
+};
+
+bool isSameReduction(const plan::AllReduceT *a, const plan::AllReduceT *b) {
+  return a && b && a->group == b->group && a->count == b->count && a->element == b->element;
+}
+
+} // namespace
+
+/// Runs the stages' lists of meetings against each other until all are at their end, or none can go on.
+void PlanChecker::checkMeetings() {
+  std::vector<std::vector<Meeting>> lists(plan.programs.size());
+  for (size_t i = 0; i < lists.size(); ++i)
+    for (const auto &step : plan.programs[i]->steps) {
+      if (std::optional<Meeting> meeting = Meeting::of(*step, plan))
+        lists[i].push_back(*meeting);
+      auto isShared = [&](uint32_t group) { return !plan.rank_groups[group]->stages.empty(); };
+      const auto *gather = step->action.AsAllGather();
+      const auto *scatter = step->action.AsReduceScatter();
+      require(!(gather && isShared(gather->group)) && !(scatter && isShared(scatter->group)),
+              "action '{}' gathers or scatters over several stages", step->label);
+    }
+  std::vector<size_t> at(lists.size());
+  auto next = [&](uint32_t i) -> const Meeting * { return at[i] < lists[i].size() ? &lists[i][at[i]] : nullptr; };
+  auto meet = [&](uint32_t i) {
+    const Meeting &mine = *next(i);
+    if (mine.receive)
+      return false; // the sender sees to it
+    if (mine.send) {
+      const Meeting *other = next(mine.send->peer);
+      bool fits = other && other->receive && other->receive->peer == i &&
+                  other->receive->message == mine.send->message && other->receive->bytes == mine.send->bytes;
+      if (fits)
+        ++at[i], ++at[mine.send->peer];
+      return fits;
+    }
+    const std::vector<uint32_t> &stages = plan.rank_groups[mine.reduce->group]->stages;
+    bool fits = std::all_of(stages.begin(), stages.end(), [&](uint32_t other) {
+      return next(other) && isSameReduction(next(other)->reduce, mine.reduce);
+    });
+    for (size_t k = 0; fits && k < stages.size(); ++k)
+      ++at[stages[k]];
+    return fits;
+  };
+  for (bool isMoving = true; isMoving;) {
+    isMoving = false;
+    for (uint32_t i = 0; i < lists.size(); ++i)
+      while (next(i) && meet(i))
+        isMoving = true;
+  }
+  for (uint32_t i = 0; i < lists.size(); ++i)
+    require(!next(i), "stage {} waits forever at action '{}'", i, next(i) ? next(i)->step->label : "");
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,35 @@
+// See Pieces.h.
+#include "Pieces.h"
+
+namespace xlc::runtime {
+
+PieceShape::PieceShape(const Plan &plan, const plan::ParameterT &parameter) {
+  if (!parameter.layout) {
+    run = block = parameter.elements;
+    return;
+  }
+  const plan::LayoutT &layout = *parameter.layout;
+  uint64_t parts = groupSize(*plan.rank_groups[layout.group]);
+  run = parameter.shape[layout.dim] / layout.outer;
+  block = (run + parts - 1) / parts;
+  for (size_t i = layout.dim + 1; i < parameter.shape.size(); ++i)
+    rest *= parameter.shape[i];
+}
+
+const plan::BucketPlaceT *findBucket(const Plan &plan, uint32_t bucket, int rank) {
+  for (const auto &home : programOf(plan, rank).buckets)
+    if (home->bucket == bucket)
+      return home.get();
+  return nullptr;
+}
+
+HeldPiece findHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena) {
+  const plan::BucketT &bucket = *plan.buckets[home.bucket];
+  float *memory = (float *)(arena + offsetOf(*home.params, rank, *plan.mesh));
+  if (bucket.params == plan::Extent::Whole)
+    return {0, bucket.elements, memory};
+  uint64_t begin = bucket.shard_elements * shardOf(plan, rank);
+  return {begin, begin + bucket.shard_elements, memory};
+}
+
+} // namespace xlc::runtime
