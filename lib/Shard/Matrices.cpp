@@ -120,13 +120,20 @@ std::vector<Layout> shard::findCandidates(const Matrix &matrix, int64_t tp) {
 // Vocabulary
 //===----------------------------------------------------------------------===//
 
-/// Whether a value is made of an integer input of the model by moving elements and element by element.
+/// Whether a value is made of an input of the model by moving elements and element by element.
 static bool isFromInput(func::FuncOp function, Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return bool(function.getArgAttr(argument.getArgNumber(), kInput));
-  Operation *op = value.getDefiningOp();
-  return (isMovement(op) || isElementwise(op) || isa<PadOp>(op)) &&
-         llvm::any_of(op->getOperands(), [&](Value operand) { return isFromInput(function, operand); });
+  SmallVector<Value> work{value};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next); argument && function.getArgAttr(argument.getArgNumber(), kInput))
+      return true;
+    if (Operation *op = next.getDefiningOp(); op && (isMovement(op) || isElementwise(op) || isa<PadOp>(op)))
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
 }
 
 /// The product whose last dimension a cross-entropy scores, and the letter of its classes.

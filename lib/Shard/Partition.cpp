@@ -197,13 +197,11 @@ SmallVector<Value> Partitioner::finish(Operation *terminator) {
     auto name = function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kGrad);
     return name ? name.getValue() : StringRef();
   };
-  auto wantedFor = [&](OpOperand &returned) {
-    for (BlockArgument argument : returned.getOwner()->getBlock()->getArguments())
-      if (function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kParam) ==
-          function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kGrad))
-        return problem.parameters.lookup(argument);
-    return Layout();
-  };
+  llvm::StringMap<Layout> layouts;
+  for (BlockArgument argument : terminator->getBlock()->getArguments())
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kParam))
+      layouts[name] = problem.parameters.lookup(argument);
+  auto wantedFor = [&](OpOperand &returned) { return layouts.lookup(parameterOf(returned)); };
   for (OpOperand &returned : terminator->getOpOperands()) {
     Layout layout = propagation.layoutOf(returned.get()), wanted = wantedFor(returned);
     isSummed[parameterOf(returned)] |= !layout.isPartial || !wanted.isSameSplit(layout);

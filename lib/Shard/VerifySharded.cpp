@@ -222,13 +222,16 @@ private:
 
   LogicalResult checkReturned(func::FuncOp function) {
     llvm::StringMap<bool> isPartial;
+    llvm::StringMap<Value> parameters;
+    for (BlockArgument argument : function.getArguments())
+      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kParam))
+        parameters[name] = argument;
     for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
       unsigned number = returned.getOperandNumber();
       State state = of(returned.get()), wanted;
       auto name = function.getResultAttrOfType<StringAttr>(number, kGrad);
-      for (BlockArgument argument : function.getArguments())
-        if (name && function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kParam) == name)
-          wanted = of(argument);
+      if (name)
+        wanted = of(parameters.lookup(name));
       auto declared = function.getResultAttrOfType<dist::GroupAttr>(number, dist::kPartial);
       std::string what = name ? "the gradient of '" + name.str() + "'" : "result " + std::to_string(number);
       if (state.kind != State::Kind::Same)
