@@ -1,5 +1,6 @@
 // Finds the residual stream and its sequence dimension.
 #include "Stream.h"
+#include "xlc/Differentiate/Differentiate.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -46,10 +47,11 @@ public:
   }
 
 private:
-  /// Values that depend on a parameter; others (masks, tables of positions) are no activations.
+  /// Values that depend on a trained parameter; others (masks, tables of positions) are no activations.
   void markLearned() {
     for (BlockArgument argument : function.getArguments())
-      if (function.getArgAttr(argument.getArgNumber(), kParam))
+      if (function.getArgAttr(argument.getArgNumber(), kParam) &&
+          !function.getArgAttr(argument.getArgNumber(), kFrozen))
         learned.insert(argument);
     for (Operation &op : function.front())
       if (llvm::any_of(op.getOperands(), [&](Value operand) { return learned.contains(operand); }))
@@ -125,11 +127,10 @@ private:
       SmallVector<Layout> layouts(found->operands.begin(), found->operands.end());
       llvm::append_range(layouts, found->results);
       for (auto [other, layout] : llvm::zip(values, layouts))
-        if (layout.isSplit() && !layout.isPartial && !learnedArgument(other))
+        if (layout.isSplit() && !layout.isPartial && !isa<BlockArgument>(other))
           marks.try_emplace(other, layout);
     }
   }
-  bool learnedArgument(Value value) const { return isa<BlockArgument>(value) && learned.contains(value); }
 
   func::FuncOp function;
   int64_t tp;
