@@ -5,11 +5,15 @@
 //   bucket_1 [ h.1.mlp.c_proj.bias | ... ]            layer 1
 //   bucket_2 [ h.0. ... ]                             layer 0
 //   bucket_3 [ wpe | wte | pad ]                      embed: the last to contribute to the tied wte
+//
+// Under pipeline parallelism a bucket belongs to one chunk; tied parameters of several chunks have buckets of their
+// own.
 #include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
+#include <set>
 
 namespace xlc {
 #define GEN_PASS_DEF_ASSIGNBUCKETSPASS
@@ -29,24 +33,64 @@ struct Parameter {
   StringAttr name;
   int64_t elements;
   int64_t bytes;
-  int64_t group; ///< of the optimizer, or sched::kFrozenGroup or kBufferGroup
+  int64_t group;            ///< of the optimizer, or sched::kFrozenGroup or kBufferGroup
+  dist::LayoutAttr layout;  ///< null: all of it
+  dist::GroupAttr partial;  ///< over which its gradient is a partial sum, or null
+  DenseI64ArrayAttr chunks; ///< that use it
 };
 
+/// What the members of a bucket agree in: optimizer group, whether they stay resident, chunks, partial sums, and how
+/// many pieces tensor parallelism makes of them.
+using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t>;
+
 struct Bucket {
-  int64_t group;
-  bool isResident;
+  Kind kind;
   SmallVector<Parameter> members;
   int64_t bytes = 0;
 };
 
-Parameter describe(func::FuncOp function, unsigned index) {
+/// How the calls of @micro_batch use a parameter.
+struct Usage {
+  std::set<int64_t> chunks; ///< that read it or contribute to its gradient
+  dist::GroupAttr partial;
+};
+using Usages = llvm::DenseMap<Attribute, Usage>;
+
+Usages findUsages(func::FuncOp function) {
+  Usages usages;
+  for (BlockArgument argument : function.getArguments())
+    if (Attribute name = function.getArgAttr(argument.getArgNumber(), kParam))
+      for (Operation *user : argument.getUsers())
+        usages[name].chunks.insert(getChunk(user));
+  for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
+    unsigned index = returned.getOperandNumber();
+    Attribute name = function.getResultAttr(index, kGrad);
+    if (!name || !returned.get().getDefiningOp())
+      continue;
+    usages[name].chunks.insert(getChunk(returned.get().getDefiningOp()));
+    if (auto partial = function.getResultAttrOfType<dist::GroupAttr>(index, dist::kPartial))
+      usages[name].partial = partial;
+  }
+  return usages;
+}
+
+Parameter describe(func::FuncOp function, const Usages &usages, unsigned index) {
   auto type = cast<RankedTensorType>(function.getArgument(index).getType());
   auto group = function.getArgAttrOfType<IntegerAttr>(index, kGroup);
-  return {function.getArgAttrOfType<StringAttr>(index, kParam), type.getNumElements(), getByteSize(type),
+  auto name = function.getArgAttrOfType<StringAttr>(index, kParam);
+  auto usage = usages.find(name);
+  DenseI64ArrayAttr chunks = DenseI64ArrayAttr::get(
+      function.getContext(), usage == usages.end() ? SmallVector<int64_t>{} : llvm::to_vector(usage->second.chunks));
+  return {name,
+          type.getNumElements(),
+          getByteSize(type),
           function.getArgAttr(index, kBuffer)   ? sched::kBufferGroup
           : function.getArgAttr(index, kFrozen) ? sched::kFrozenGroup
           : group                               ? group.getInt()
-                                                : 0};
+                                                : 0,
+          function.getArgAttrOfType<dist::LayoutAttr>(index, dist::kLayout),
+          usage == usages.end() ? dist::GroupAttr() : usage->second.partial,
+          chunks};
 }
 
 /// Parameters by owner unit, in the order in which their gradients are complete; frozen ones by their last use.
@@ -62,6 +106,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     if (auto name = function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kGrad))
       contribution[returned.get()] = name;
 
+  Usages usages = findUsages(function);
   llvm::DenseMap<Attribute, Operation *> last; // parameter -> call that completes it
   for (func::CallOp call : calls)
     for (Value result : call.getResults())
@@ -74,7 +119,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     for (Value result : call.getResults())
       if (StringAttr name = contribution.lookup(result); name && last.lookup(name) == call)
         if (unsigned index = argument.lookup(name.getValue()); placed.insert(index).second)
-          owned.push_back(describe(function, index));
+          owned.push_back(describe(function, usages, index));
     if (!owned.empty())
       owners.push_back(std::move(owned));
   }
@@ -83,7 +128,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     for (Value operand : call.getOperands())
       if (auto block = dyn_cast<BlockArgument>(operand))
         if (function.getArgAttr(block.getArgNumber(), kParam) && placed.insert(block.getArgNumber()).second)
-          owned.push_back(describe(function, block.getArgNumber()));
+          owned.push_back(describe(function, usages, block.getArgNumber()));
     if (!owned.empty())
       owners.push_back(std::move(owned));
   }
@@ -97,10 +142,11 @@ public:
 
   /// Adds a unit's parameters: to the open buckets if all of a kind fit, else to new ones.
   void addUnit(ArrayRef<Parameter> parameters) {
-    llvm::MapVector<std::pair<int64_t, int>, SmallVector<Parameter>> kinds;
+    llvm::MapVector<Kind, SmallVector<Parameter>> kinds;
     for (const Parameter &parameter : parameters) { // a rank's buffers are its own: there is nothing to gather
       bool isResident = parameter.elements <= residentElements || parameter.group == sched::kBufferGroup;
-      kinds[{parameter.group, isResident}].push_back(parameter);
+      int64_t pieces = parameter.layout ? parameter.layout.getGroup().size() : 1;
+      kinds[{parameter.group, isResident, parameter.chunks, parameter.partial, pieces}].push_back(parameter);
     }
     for (auto &[kind, members] : kinds) {
       int64_t bytes = 0;
@@ -124,14 +170,13 @@ public:
   ArrayRef<Bucket> getBuckets() const { return buckets; }
 
 private:
-  using Kind = std::pair<int64_t, int>;
   size_t *find(Kind kind) {
     auto it = current.find(kind);
     return it == current.end() ? nullptr : &it->second;
   }
   void open(Kind kind) {
     current[kind] = buckets.size();
-    buckets.push_back({kind.first, kind.second != 0, {}, 0});
+    buckets.push_back({kind, {}, 0});
   }
 
   int64_t bucketBytes, residentElements;
@@ -156,6 +201,15 @@ struct AssignBucketsPass : xlc::impl::AssignBucketsPassBase<AssignBucketsPass> {
   }
 
 private:
+  /// Null where every member is whole.
+  static ArrayAttr layoutsOf(Builder &builder, const Bucket &bucket) {
+    if (llvm::none_of(bucket.members, [](const Parameter &parameter) { return bool(parameter.layout); }))
+      return {};
+    return builder.getArrayAttr(llvm::map_to_vector(bucket.members, [&](const Parameter &parameter) {
+      return parameter.layout ? Attribute(parameter.layout) : builder.getUnitAttr();
+    }));
+  }
+
   void create(OpBuilder &builder, size_t index, const Bucket &bucket, int64_t level) {
     using sched::Extent;
     SmallVector<Attribute> members;
@@ -167,11 +221,19 @@ private:
       sizes.push_back(parameter.elements);
       end = llvm::alignTo(end + parameter.elements, kAlignment);
     }
+    auto [group, isResident, chunks, partial, pieces] = bucket.kind;
+    ArrayRef<int64_t> users = cast<DenseI64ArrayAttr>(chunks).asArrayRef();
+    SmallVector<int64_t> stages =
+        llvm::map_to_vector(users, [&](int64_t chunk) { return getStage(getOperation(), chunk); });
+    llvm::sort(stages);
+    stages.erase(llvm::unique(stages), stages.end());
+    bool canReduceOften = !reducePerStep && stages.size() == users.size();
     auto from = [&](int64_t first, bool also = true) { return level >= first && also ? Extent::shard : Extent::whole; };
-    sched::BucketOp::create(builder, getOperation().getLoc(), "bucket_" + std::to_string(index),
-                            builder.getArrayAttr(members), offsets, sizes, llvm::alignTo(end, kAlignment * shards),
-                            bucket.group, from(3, !bucket.isResident), from(2, !reducePerStep), from(1), ArrayAttr(),
-                            dist::GroupAttr(), DenseI64ArrayAttr());
+    sched::BucketOp::create(
+        builder, getOperation().getLoc(), "bucket_" + std::to_string(index), builder.getArrayAttr(members), offsets,
+        sizes, llvm::alignTo(end, kAlignment * shards), group, from(3, !isResident), from(2, canReduceOften), from(1),
+        layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
+        getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr());
   }
 };
 

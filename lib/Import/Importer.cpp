@@ -290,7 +290,11 @@ bool Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedV
 
 bool Importer::import(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs, Value bias,
                       Values &outputs) {
-  Location loc = NameLoc::get(builder.getStringAttr(node.name));
+  Location loc = builder.getUnknownLoc();
+  for (const std::string &output : llvm::reverse(node.outputs)) // names of tensors are places to cut at, too
+    if (!output.empty() && output != node.name)
+      loc = NameLoc::get(builder.getStringAttr(output), loc);
+  loc = NameLoc::get(builder.getStringAttr(node.name), loc);
   NodeImport state(node, node.opset, builder, loc, inputs, bias);
   bool isDone = false;
   try {

@@ -1,6 +1,6 @@
 // What a rank holds of the buckets between the actions of a timeline.
 //
-// A bucket of n elements over S shards, seen by rank r with i = r mod S:
+// A bucket of n elements over S shards, seen by a rank of dp index d, with i = d mod S:
 //
 //     whole   [ slice 0 | slice 1 | ... | slice S-1 ]      shard  [ slice i ]
 //
@@ -36,18 +36,19 @@ template <class E> struct Piece {
 
 template <class E> struct Bucket {
   sched::BucketOp op;
-  int64_t rank, shards;
+  int64_t rank, shards, index; ///< of its slice
   Cells<E> params, paramShard, grads, gradShard;
   std::vector<Cells<E>> states;
 
-  Bucket(sched::BucketOp op, int64_t rank, int64_t shards, size_t stateCount)
-      : op(op), rank(rank), shards(shards), params(elements()), paramShard(sliceSize()), grads(elements()),
-        gradShard(sliceSize()), states(stateCount, Cells<E>(isSharded(op.getStates()) ? sliceSize() : elements())) {}
+  Bucket(sched::BucketOp op, int64_t rank, dist::MeshAttr mesh, size_t stateCount)
+      : op(op), rank(rank), shards(mesh.getShards()), index(mesh.shardOf(rank)), params(elements()),
+        paramShard(sliceSize()), grads(elements()), gradShard(sliceSize()),
+        states(stateCount, Cells<E>(isSharded(op.getStates()) ? sliceSize() : elements())) {}
 
   static bool isSharded(sched::Extent extent) { return extent == sched::Extent::shard; }
   int64_t elements() const { return sched::BucketOp(op).getElements(); }
   int64_t sliceSize() const { return elements() / shards; }
-  int64_t sliceIndex() const { return rank % shards; }
+  int64_t sliceIndex() const { return index; }
 
   Piece<E> whole(Cells<E> &cells) { return {&cells, 0, 0, elements()}; }
   /// Slice i of cells that hold the whole.

@@ -8,10 +8,10 @@
 
 namespace xlc::interpret {
 
-/// All ranks of a timeline; the module's buckets and unit functions go with it.
+/// All ranks of timelines, one per pipeline stage in their order; the module's buckets and unit functions go with them.
 template <class E>
-std::unique_ptr<Runner<E>> makeTimeline(sched::TimelineOp op, const Model &model, const Source<E> &source,
-                                        const Options &options);
+std::unique_ptr<Runner<E>> makeTimeline(llvm::ArrayRef<sched::TimelineOp> ops, const Model &model,
+                                        const Source<E> &source, const Options &options);
 
 /// All ranks of exec programs, one program per pipeline stage in their order, each rank with an arena of its own.
 template <class E>

@@ -13,12 +13,14 @@ template <class E> struct Rank {
   Values<E> scalars; ///< "@loss_sum", "@loss_count", "@sum_squares"; then "@loss", "@norm", "@scale"
 };
 
-/// Rank r before the first step: its piece of every parameter, states zero.
+/// Rank r before the first step: its piece of every parameter of its stage, states zero.
 template <class E> Rank<E> makeRank(sched::TimelineOp op, int64_t r, const Model &model, const Source<E> &source);
 
-/// What every rank, with those it shares shards with, holds after a step. An element that nobody holds is an error.
+/// What every rank, with those it shares shards with, holds after a step: the parameters and states of its stage, and
+/// the loss. An element that nobody holds is an error.
 template <class E>
-llvm::LogicalResult collectValues(std::vector<Rank<E>> &ranks, const Model &model, std::vector<Values<E>> &values);
+llvm::LogicalResult collectValues(dist::MeshAttr mesh, std::vector<Rank<E>> &ranks, const Model &model,
+                                  std::vector<Values<E>> &values);
 
 } // namespace xlc::interpret
 

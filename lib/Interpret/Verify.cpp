@@ -83,24 +83,35 @@ template <class E> bool hasUndefined(const Values<E> &values) {
 }
 
 struct Parallel {
-  sched::TimelineOp timeline;
-  SmallVector<exec::ProgramOp> programs; ///< by stage
+  SmallVector<sched::TimelineOp> timelines; ///< by stage
+  SmallVector<exec::ProgramOp> programs;    ///< likewise
   std::optional<Model> staged;         ///< between Differentiate and DataParallel: one rank's functions, cut into units
   dist::MeshAttr mesh;                 ///< null where there is one rank
   int64_t ranks = 1, microBatches = 1; ///< among which the batch is cut
 };
 
+/// What the mesh says, if there is one op for each stage of one mesh.
+template <typename Op> FailureOr<Parallel> findStages(ArrayRef<Op> ops, Parallel parallel) {
+  parallel.mesh = Op(ops[0]).getMesh();
+  parallel.ranks = parallel.mesh.getDp();
+  parallel.microBatches = Op(ops[0]).getMicroBatches();
+  int64_t due = 0;
+  for (Op op : ops)
+    if (int64_t stage = due++; (int64_t)op.getStage() != stage || op.getMesh() != parallel.mesh ||
+                               parallel.mesh.getPp() != (int64_t)ops.size())
+      return op.emitOpError() << "is of stage " << op.getStage() << ", where that of stage " << stage << " of "
+                              << parallel.mesh.getPp() << " is due";
+  return parallel;
+}
+
 FailureOr<Parallel> findParallel(const Programs &programs) {
   ModuleOp module = programs.partitioned;
-  if (SmallVector<exec::ProgramOp> ops(module.getOps<exec::ProgramOp>()); !ops.empty()) {
-    for (auto [i, op] : llvm::enumerate(ops))
-      if (op.getStage() != i || op.getMesh() != ops[0].getMesh() || op.getMesh().getPp() != (int64_t)ops.size())
-        return op.emitOpError() << "is of stage " << op.getStage() << ", where that of stage " << i << " of "
-                                << op.getMesh().getPp() << " is due";
-    return Parallel{{}, ops, {}, ops[0].getMesh(), ops[0].getMesh().getDp(), int64_t(ops[0].getMicroBatches())};
-  }
-  for (auto op : module.getOps<sched::TimelineOp>())
-    return Parallel{op, {}, {}, op.getMesh(), op.getMesh().getDp(), int64_t(op.getMicroBatches())};
+  SmallVector<sched::TimelineOp> timelines(module.getOps<sched::TimelineOp>());
+  SmallVector<exec::ProgramOp> ops(module.getOps<exec::ProgramOp>());
+  if (!ops.empty())
+    return findStages<exec::ProgramOp>(ops, Parallel{{}, ops, {}, {}});
+  if (!timelines.empty())
+    return findStages<sched::TimelineOp>(timelines, Parallel{timelines, {}, {}, {}});
   if (module == programs.unpartitioned)
     return module.emitError(
         "verification needs a sched.timeline or an exec.program, or another module to compare with");
@@ -116,8 +127,8 @@ std::unique_ptr<Runner<E>> makeParallel(const Model &model, Parallel &parallel, 
                                         const Options &options) {
   if (!parallel.programs.empty())
     return makeProgram<E>(parallel.programs, model, source, options);
-  if (parallel.timeline)
-    return makeTimeline<E>(parallel.timeline, model, source, options);
+  if (!parallel.timelines.empty())
+    return makeTimeline<E>(parallel.timelines, model, source, options);
   return makeUnpartitioned<E>(*parallel.staged, source, {parallel.ranks, parallel.microBatches}, options);
 }
 

@@ -11,6 +11,7 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Memory/Memory.h"
+#include "xlc/Schedule/Pipeline.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
@@ -46,7 +47,8 @@ LogicalResult import(Compilation &compilation) {
 }
 
 LogicalResult differentiate(Compilation &compilation) {
-  if (failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.errors)))
+  if (failed(placeCuts(*compilation.module, compilation.spec, compilation.errors)) ||
+      failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.errors)))
     return failure();
   LogicalResult result = runPasses(compilation, [](OpPassManager &manager) {
     manager.addPass(createDifferentiatePass());
@@ -74,7 +76,7 @@ LogicalResult shard(Compilation &compilation) {
 /// What the phases from here on do not do yet is refused in a sentence.
 LogicalResult refuseUnfinished(Compilation &compilation) {
   const Spec &spec = compilation.spec;
-  for (auto [key, value] : {std::pair{"pp", spec.pp}, std::pair{"tp", spec.tp}})
+  for (auto [key, value] : {std::pair{"tp", spec.tp}})
     if (value > 1) {
       SpecLocation at = spec.where(key);
       compilation.errors << spec.path << ":" << at.line << ":" << at.column << ": error: " << key << " = " << value
@@ -84,13 +86,26 @@ LogicalResult refuseUnfinished(Compilation &compilation) {
   return success();
 }
 
+/// The schedule; one stage has nothing to schedule, and is what 1f1b makes of it.
+const PipelineSchedule &scheduleOf(const Spec &spec) {
+  return *findPipelineSchedule(spec.pp > 1 ? StringRef(spec.pipeline.schedule) : "1f1b");
+}
+
 LogicalResult stage(Compilation &compilation) {
   if (failed(refuseUnfinished(compilation)))
     return failure();
-  return runPasses(compilation, [](OpPassManager &manager) {
+  const Spec &spec = compilation.spec;
+  const PipelineSchedule &schedule = scheduleOf(spec);
+  AssignStagesPassOptions stages;
+  stages.ranks = spec.pp;
+  stages.chunks = spec.chunksPerRank();
+  stages.schedule = schedule.name.str();
+  stages.microBatches = spec.microBatches();
+  return runPasses(compilation, [&](OpPassManager &manager) {
+    manager.addPass(createAssignStagesPass(stages));
     manager.addPass(createRematerializeCheapOpsPass());
     manager.addPass(createCSEPass());
-    manager.addPass(createOutlineUnitsPass());
+    manager.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
     manager.addPass(createVerifyStagedPass());
   });
 }
@@ -105,6 +120,9 @@ LogicalResult dataParallel(Compilation &compilation) {
   buckets.reducePerStep = spec.zero.reduce == ZeroSpec::Reduce::Step;
   InsertActionsPassOptions actions;
   actions.ranks = spec.dp;
+  actions.pp = spec.pp;
+  actions.tp = spec.tp;
+  actions.schedule = scheduleOf(spec).name.str();
   actions.shards = spec.dpShardOrAll();
   actions.microBatches = spec.microBatches();
   actions.keepAfterForward = !spec.zero.reshardAfterForward.value_or(true);
@@ -149,10 +167,12 @@ constexpr Phase phases[] = {
     {"Shard", "graph", "graph + dist",
      "which dimension of each parameter tp splits, and from it the layout of every value and the collectives between",
      "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do", shard},
-    {"Stage", "graph", "graph", "unit functions with explicit boundaries and residuals",
+    {"Stage", "graph", "graph",
+     "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", stage},
     {"DataParallel", "graph", "sched",
-     "buckets; where parameters, gradients and states live; which actions gather, release and reduce",
+     "buckets; where parameters, gradients and states live; which actions gather, release and reduce; the order of the "
+     "pipeline's slots and messages",
      "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp",
      dataParallel},
     {"Schedule", "sched", "sched", "how far ahead of their use gathers start",

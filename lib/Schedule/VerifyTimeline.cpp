@@ -1,12 +1,12 @@
 // The gate of DataParallel and Schedule. It knows the meaning of actions, not how they were inserted: a small
-// state machine per bucket, and the rendezvous of all ranks.
+// state machine per bucket of each stage, both ends of each message, and the rendezvous of all ranks.
 //
 //   parameters   shard --all_gather--> whole --release--> shard        (read only while whole)
 //   parameters   whole --update of slices--> stale --all_gather--> whole
 //   gradient     none --store--> partial --reduce--> summed --update--> none
 //                a shard keeps `summed` from earlier micro-batches while the whole is `partial` again
-#include "xlc/Schedule/Rendezvous.h"
-#include "xlc/Schedule/Schedule.h"
+//                once summed over dp, and then only: over tensor-parallel partial sums, over stages that share it
+#include "Messages.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace xlc {
@@ -27,12 +27,26 @@ struct BucketState {
   llvm::DenseMap<Attribute, int64_t> contributions; ///< of this rank, per member, not reduced yet
   int64_t reducedMicroBatches = 0;                  ///< in the sum this rank keeps
   bool isReplicaReduced = false, isCounted = false;
+  bool isPartialReduced = false, isTiedReduced = false;
+
+  bool isTied() { return op.getStages() && op.getStages()->size() > 1; }
+  /// Ranks that hold the same elements: replicas over tp, tied copies on other stages.
+  int64_t countCopies(dist::MeshAttr mesh) {
+    int64_t parts = 1;
+    if (ArrayAttr layouts = op.getLayoutsAttr())
+      for (Attribute layout : layouts)
+        if (auto piece = dyn_cast<dist::LayoutAttr>(layout))
+          parts = piece.getGroup().size();
+    return mesh.getTp() / parts * (isTied() ? op.getStages()->size() : 1);
+  }
 };
 
 class Walk {
 public:
   Walk(ModuleOp module, TimelineOp timeline) : timeline(timeline) {
     for (auto bucket : module.getOps<BucketOp>()) {
+      if (!isOnStage(bucket, timeline.getStage()))
+        continue;
       BucketState &state = buckets[bucket.getSymNameAttr()];
       state.op = bucket;
       state.areParamsWhole = bucket.getParams() == Extent::whole;
@@ -44,11 +58,14 @@ public:
   LogicalResult run() {
     for (Operation &op : timeline.getBody().front()) {
       if (auto bucket = op.getAttrOfType<FlatSymbolRefAttr>("bucket"); bucket && !buckets.contains(bucket.getAttr()))
-        return op.emitOpError() << "names bucket '" << bucket.getValue() << "', which does not exist";
+        return op.emitOpError() << "names bucket '" << bucket.getValue() << "', which does not exist"
+                                << (timeline.getMesh().getPp() > 1 ? " on this stage" : "");
+      if (failed(checkMicroBatch(op)))
+        return failure();
       LogicalResult result =
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-              .Case<RunOp, AllGatherOp, ReleaseOp, ReduceScatterOp, AllReduceOp, NormOp, AllReduceScalarsOp, ScalarsOp,
-                    UpdateOp>([&](auto action) { return check(action); })
+              .Case<RunOp, AllGatherOp, ReleaseOp, ReduceScatterOp, AllReduceOp, NormOp, ZeroScalarsOp,
+                    AllReduceScalarsOp, ScalarsOp, UpdateOp>([&](auto action) { return check(action); })
               .Default([](Operation *) { return success(); });
       if (failed(result))
         return failure();
@@ -59,15 +76,39 @@ public:
       else if (state.isStale)
         return timeline.emitOpError() << "ends before the updated slices of bucket '" << name.getValue()
                                       << "' are gathered";
-    return success();
+    return checkComplete();
   }
 
 private:
   bool isTrained(const BucketState &state) { return (int64_t)const_cast<BucketState &>(state).op.getGroup() >= 0; }
-  bool needsReduction() { return timeline.getMesh().getDp() > 1; }
+  dist::MeshAttr mesh() { return timeline.getMesh(); }
+  bool needsReduction() { return mesh().getDp() > 1; }
   BucketState &stateOf(FlatSymbolRefAttr symbol) { return buckets.find(symbol.getAttr())->second; }
 
+  /// What an action of a micro-batch reads is of that micro-batch.
+  LogicalResult checkMicroBatch(Operation &op) {
+    auto own = op.getAttrOfType<IntegerAttr>("micro_batch");
+    for (Value operand : op.getOperands())
+      if (auto other = operand.getDefiningOp()->getAttrOfType<IntegerAttr>("micro_batch"); own && other && own != other)
+        return op.emitOpError() << "of micro-batch " << own.getInt() << " reads a value of micro-batch "
+                                << other.getInt();
+    return success();
+  }
+
+  /// Every unit runs each of its functions once for every micro-batch.
+  LogicalResult checkComplete() {
+    for (auto &[unit, seen] : microBatches)
+      for (int64_t k = 0; k < (int64_t)timeline.getMicroBatches(); ++k)
+        if (!seen.contains(k))
+          return timeline.emitOpError() << "never runs @" << cast<StringAttr>(unit.first).getValue() << " of unit "
+                                        << unit.second << " for micro-batch " << k;
+    return success();
+  }
+
   LogicalResult check(RunOp run) {
+    llvm::DenseSet<int64_t> &seen = microBatches[{run.getFunctionAttr().getAttr(), run.getUnitAttr()}];
+    if (!seen.insert(run.getMicroBatch()).second)
+      return run.emitOpError() << "runs a second time for micro-batch " << run.getMicroBatch();
     for (Attribute param : run.getParams()) {
       auto it = owner.find(param);
       if (it == owner.end())
@@ -92,8 +133,12 @@ private:
                                << (accumulates ? ", to which nothing was written"
                                                : ", which holds an earlier contribution");
     ++count;
-    if (owner.contains(name))
-      buckets.find(owner[name])->second.isCounted = false;
+    if (!owner.contains(name))
+      return success();
+    BucketState &state = buckets.find(owner[name])->second;
+    if (state.isPartialReduced || state.isTiedReduced)
+      return run.emitOpError() << "adds to the gradient of " << name << ", which is summed over ranks already";
+    state.isCounted = false;
     return success();
   }
 
@@ -136,7 +181,15 @@ private:
 
   LogicalResult check(AllReduceOp reduce) {
     BucketState &state = stateOf(reduce.getBucketAttr());
-    if (reduce.getExtent() == Extent::whole) {
+    if (state.op.getPartialAttr() == reduce.getGroup())
+      return sumOnce(reduce, state, state.isPartialReduced, state.isTiedReduced);
+    if (state.isTied() && reduce.getGroup().getStages() == state.op.getStagesAttr())
+      return sumOnce(reduce, state, state.isTiedReduced, false);
+    bool isWhole = reduce.getExtent() == Extent::whole;
+    if (reduce.getGroup() != (isWhole ? dist::GroupAttr::dataParallel(mesh()) : dist::GroupAttr::replicas(mesh())))
+      return reduce.emitOpError() << "sums bucket '" << state.op.getSymName() << "' over " << reduce.getGroup()
+                                  << ", which is not a group that it is a partial sum over";
+    if (isWhole) {
       if (failed(takeContributions(reduce, state)))
         return failure();
       state.reducedMicroBatches = timeline.getMicroBatches();
@@ -148,20 +201,45 @@ private:
     return success();
   }
 
-  /// The gradient that this rank keeps is the sum over all ranks and micro-batches.
-  LogicalResult expectSummed(Operation *op, BucketState &state) {
+  /// A sum that comes after that over dp, once per step; `isTooLate`: what must come after it has come.
+  LogicalResult sumOnce(AllReduceOp reduce, BucketState &state, bool &isDone, bool isTooLate) {
+    if (failed(expectSummedOverDp(reduce, state)))
+      return failure();
+    bool keepsShard = needsReduction() && state.op.getStates() == Extent::shard;
+    if (isDone || isTooLate || (reduce.getExtent() == Extent::shard) != keepsShard)
+      return reduce.emitOpError() << "sums bucket '" << state.op.getSymName() << "' "
+                                  << (isDone      ? "a second time"
+                                      : isTooLate ? "after the sum over stages"
+                                                  : "where this rank does not keep it");
+    isDone = true;
+    return success();
+  }
+
+  /// The gradient that this rank keeps is the sum over all data-parallel ranks and micro-batches.
+  LogicalResult expectSummedOverDp(Operation *op, BucketState &state) {
     if (!needsReduction()) {
       for (Attribute member : state.op.getMembers())
         if (!state.contributions.contains(member))
           return op->emitOpError() << "uses the gradient of " << member << " before it is there";
       return success();
     }
-    bool isHybrid =
-        timeline.getMesh().getDp() > timeline.getMesh().getShards() && state.op.getStates() == Extent::shard;
+    bool isHybrid = mesh().getDp() > mesh().getShards() && state.op.getStates() == Extent::shard;
     if (state.reducedMicroBatches != (int64_t)timeline.getMicroBatches() || (isHybrid && !state.isReplicaReduced) ||
         !state.contributions.empty())
       return op->emitOpError() << "uses the gradients of bucket '" << state.op.getSymName()
                                << "' before they are summed over all ranks";
+    return success();
+  }
+
+  LogicalResult expectSummed(Operation *op, BucketState &state) {
+    if (failed(expectSummedOverDp(op, state)))
+      return failure();
+    if (state.op.getPartialAttr() && !state.isPartialReduced)
+      return op->emitOpError() << "uses the gradients of bucket '" << state.op.getSymName()
+                               << "' before their partial sums over " << state.op.getPartialAttr() << " are added";
+    if (state.isTied() && !state.isTiedReduced)
+      return op->emitOpError() << "uses the gradients of bucket '" << state.op.getSymName()
+                               << "' before they are summed over the stages that share it";
     return success();
   }
 
@@ -171,6 +249,9 @@ private:
       return failure();
     if (state.isCounted)
       return norm.emitOpError("counts a bucket twice");
+    if ((int64_t)norm.getCopies() != state.countCopies(mesh()))
+      return norm.emitOpError() << "counts bucket '" << state.op.getSymName() << "' as held by " << norm.getCopies()
+                                << " ranks, it is held by " << state.countCopies(mesh());
     if (norm.getAccumulate() != hasNorm)
       return norm.emitOpError() << (hasNorm ? "overwrites the squares of other buckets"
                                             : "adds to squares that are not there");
@@ -178,18 +259,37 @@ private:
     return success();
   }
 
-  LogicalResult check(AllReduceScalarsOp reduce) {
-    for (Attribute name : reduce.getScalars())
-      if (!reducedScalars.insert(name).second)
-        return reduce.emitOpError() << "sums " << name << " twice";
+  LogicalResult check(ZeroScalarsOp zero) {
+    for (Attribute name : zero.getScalars())
+      if (scalarStores[name]++ > 0 || (isSquares(name) && hasNorm))
+        return zero.emitOpError() << "overwrites " << name << ", which holds a contribution";
     return success();
   }
 
+  LogicalResult check(AllReduceScalarsOp reduce) {
+    for (Attribute name : reduce.getScalars()) {
+      bool isThere = scalarStores.lookup(name) > 0 || (isSquares(name) && hasNorm);
+      if (mesh().getPp() > 1 && !isThere)
+        return reduce.emitOpError() << "sums " << name << " before it is there";
+      int64_t holders = isSquares(name) ? mesh().getShards() * mesh().getTp() : mesh().getDp();
+      if (reduce.getGroup().size() != holders * mesh().getPp())
+        return reduce.emitOpError() << "sums " << name << " over " << reduce.getGroup().size() << " ranks, "
+                                    << holders * mesh().getPp() << " hold parts of it";
+      if (!reducedScalars.insert(name).second)
+        return reduce.emitOpError() << "sums " << name << " twice";
+    }
+    return success();
+  }
+
+  static bool isSquares(Attribute name) { return cast<StringAttr>(name).getValue() == kSumSquares; }
+
   LogicalResult check(ScalarsOp scalars) {
     Builder builder(scalars.getContext());
-    for (StringRef name : {kLossSum, kLossCount, kSumSquares})
-      if (needsReduction() && !reducedScalars.contains(builder.getStringAttr(name)))
+    for (StringRef name : {kLossSum, kLossCount, kSumSquares}) {
+      bool isShared = mesh().getDp() * mesh().getPp() * (name == kSumSquares ? mesh().getTp() : 1) > 1;
+      if (isShared && !reducedScalars.contains(builder.getStringAttr(name)))
         return scalars.emitOpError() << "uses " << name << " before it is summed over all ranks";
+    }
     for (auto &[name, state] : buckets)
       if (isTrained(state) && !state.isCounted)
         return scalars.emitOpError() << "uses a norm without bucket '" << name.getValue() << "'";
@@ -214,49 +314,50 @@ private:
   llvm::MapVector<StringAttr, BucketState> buckets;
   llvm::DenseMap<Attribute, StringAttr> owner;
   llvm::DenseMap<Attribute, int64_t> scalarStores;
+  llvm::MapVector<std::pair<Attribute, Attribute>, llvm::DenseSet<int64_t>> microBatches; ///< by function and unit
   llvm::DenseSet<Attribute> reducedScalars;
   bool hasNorm = false, hasScalars = false;
 };
 
-/// What each rank of a timeline meets the others for. All ranks run the same actions, and those of an axis are
-/// interchangeable, so two of each axis stand for any number: a thousand ranks cost what four do.
-std::vector<std::vector<Meeting>> meetings(TimelineOp timeline) {
-  dist::MeshAttr mesh = timeline.getMesh();
-  int shards = std::min<int>(mesh.getShards(), 2);
-  int replicas = std::min<int>(mesh.getDp() / mesh.getShards(), 2);
-  int ranks = shards * replicas;
-  std::vector<std::vector<Meeting>> all(ranks);
-  auto group = [&](Operation &op, int rank) {
-    auto named = op.getAttrOfType<dist::GroupAttr>("group");
-    std::vector<int> members;
-    for (int other = 0; other < ranks; ++other) {
-      bool meets = named == dist::GroupAttr::dataParallel(mesh) ? true
-                   : named == dist::GroupAttr::replicas(mesh)   ? other % shards == rank % shards
-                                                                : other / shards == rank / shards;
-      if (meets)
-        members.push_back(other);
+/// One timeline per stage of one mesh, and no group or message that leads out of it.
+LogicalResult verifyStages(ArrayRef<TimelineOp> timelines) {
+  dist::MeshAttr mesh = TimelineOp(timelines.front()).getMesh();
+  for (int64_t stage = 0; stage < (int64_t)timelines.size(); ++stage) {
+    TimelineOp timeline = timelines[stage];
+    if (timeline.getMesh() != mesh || (int64_t)timeline.getStage() != stage ||
+        (int64_t)timelines.size() != mesh.getPp())
+      return timeline.emitOpError() << "is stage " << timeline.getStage() << " of " << timeline.getMesh()
+                                    << "; a step has one timeline per stage, in order, all of one mesh";
+    for (Operation &op : timeline.getBody().front()) {
+      auto peer = op.getAttrOfType<IntegerAttr>("peer");
+      auto group = op.getAttrOfType<dist::GroupAttr>("group");
+      bool isOutside =
+          (peer && (peer.getInt() == stage || peer.getInt() >= mesh.getPp())) ||
+          (group && !group.getStages().empty() && !llvm::is_contained(group.getStages().asArrayRef(), stage));
+      for (int64_t member : group ? group.getStages().asArrayRef() : ArrayRef<int64_t>())
+        isOutside |= member >= mesh.getPp();
+      if (isOutside)
+        return op.emitOpError() << "of stage " << stage << " does not stay among the other stages of " << mesh;
     }
-    return members;
-  };
-  for (Operation &op : timeline.getBody().front())
-    if (isa<AllGatherOp, ReduceScatterOp, AllReduceOp, AllReduceScalarsOp>(op))
-      for (int rank = 0; rank < ranks; ++rank) {
-        auto bucket = op.getAttrOfType<FlatSymbolRefAttr>("bucket");
-        std::string name = (op.getName().stripDialect() + (bucket ? " " + bucket.getValue() : Twine())).str();
-        all[rank].push_back({name, group(op, rank)});
-      }
-  return all;
+  }
+  return success();
 }
 
 struct VerifyTimelinePass : xlc::impl::VerifyTimelinePassBase<VerifyTimelinePass> {
   void runOnOperation() override {
-    for (auto timeline : getOperation().getOps<TimelineOp>()) {
+    auto timelines = llvm::to_vector(getOperation().getOps<TimelineOp>());
+    if (timelines.empty())
+      return;
+    if (failed(verifyStages(timelines)))
+      return signalPassFailure();
+    for (TimelineOp timeline : timelines)
       if (failed(Walk(getOperation(), timeline).run()))
         return signalPassFailure();
-      if (std::optional<std::string> deadlock = findDeadlock(meetings(timeline))) {
-        timeline.emitOpError() << *deadlock;
-        return signalPassFailure();
-      }
+    if (failed(verifyMessages(timelines)))
+      return signalPassFailure();
+    if (std::optional<std::string> deadlock = findDeadlock(findMeetings(timelines))) {
+      timelines.front().emitOpError() << *deadlock;
+      signalPassFailure();
     }
   }
 };

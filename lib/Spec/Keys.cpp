@@ -70,7 +70,7 @@ constexpr Key table[] = {
   {"pipeline.schedule", Kind::Choice, any, "gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v", "1f1b",
    "The order of forwards and backwards on each stage.",
    [](Spec &s, const Value &v) { s.pipeline.schedule = v.text; }},
-  {"pipeline.chunks", Kind::Integer, chunks, "", "1, or 2 with zb-v", "Stages per pp rank.",
+  {"pipeline.chunks", Kind::Integer, chunks, "", "1, or 2 with interleaved and zb-v", "Stages per pp rank.",
    [](Spec &s, const Value &v) { s.pipeline.chunks = v.integer; }},
   {"pipeline.cuts", Kind::NameList, any, "", "balanced", "Tensors or nodes after which a stage ends, in order: pp × chunks - 1 of them.",
    [](Spec &s, const Value &v) { s.pipeline.cuts = v.texts; }},

@@ -3,7 +3,8 @@
 //   @micro_batch:   embed_F  layer_F  layer_F  head_F | head_B  layer_B  layer_B  embed_B
 //
 // A section is what one unit does in one pass. Sections are cut out in the order of their first op; a
-// section depends on earlier ones only, which the cut points of Import guarantee and this pass checks.
+// section depends on earlier ones only, which the cut points of Import guarantee and this pass checks. Where backward
+// is split, a unit's section I comes before its W, whichever op stands first.
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/SetVector.h"
@@ -19,50 +20,62 @@ using namespace xlc::graph;
 
 namespace {
 
+enum class Half { F, B, I, W };
+
 struct Section {
   ModelUnitAttr unit;
-  bool isForward;
+  Half half;
   SmallVector<Operation *> ops;
   SmallVector<Value> values, params; ///< what it needs from outside
   SmallVector<Value> outs, stores;   ///< what others need of it; what the micro-batch returns
 };
 
 std::string nameOf(const Section &section) {
-  return (section.unit.getClassName().getValue() + (section.isForward ? "_F" : "_B")).str();
+  return (section.unit.getClassName().getValue() + "_" + StringRef("FBIW").substr(int(section.half), 1)).str();
 }
 
 /// Two parameters may have one gradient: the biases of two branches that are added. Each gets a value of its own, since
-/// each is stored in a place of its own.
-void separateReturned(func::FuncOp function) {
+/// each is stored in a place of its own. So does a gradient that is also what another unit waits for, where I and W are
+/// apart: W stores it.
+void separateReturned(func::FuncOp function, bool splitBackward) {
   Operation *terminator = function.front().getTerminator();
   OpBuilder builder(terminator);
   DenseSet<Value> seen;
   for (OpOperand &returned : terminator->getOpOperands()) {
     Operation *op = returned.get().getDefiningOp();
-    if (!op || seen.insert(returned.get()).second)
+    bool isFirst = seen.insert(returned.get()).second;
+    bool isOfI = splitBackward && op && getRole(op) == Role::I;
+    if (!op || (isFirst && !isOfI))
       continue;
     auto copy = CastOp::create(builder, op->getLoc(), returned.get().getType(), returned.get());
-    copy->setAttr(kUnit, op->getAttr(kUnit));
-    copy->setAttr(kRole, op->getAttr(kRole));
+    copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    if (isOfI)
+      copy->setAttr(kRole, RoleAttr::get(op->getContext(), Role::W));
     returned.set(copy);
   }
 }
 
 /// Sections in order of their first op. Fails where an op has no unit or role.
-LogicalResult findSections(func::FuncOp function, std::vector<Section> &sections,
+LogicalResult findSections(func::FuncOp function, bool splitBackward, std::vector<Section> &sections,
                            DenseMap<Operation *, size_t> &sectionOf) {
   DenseMap<std::pair<Attribute, int>, size_t> index;
+  auto open = [&](ModelUnitAttr unit, Half half) {
+    auto [it, isNew] = index.try_emplace({unit, int(half)}, sections.size());
+    if (isNew)
+      sections.push_back({unit, half, {}, {}, {}, {}, {}});
+    return it->second;
+  };
   for (Operation &op : function.front().without_terminator()) {
     ModelUnitAttr unit = getUnit(&op);
     std::optional<Role> role = getRole(&op);
     if (!unit || !role)
       return op.emitError("op has no unit or no role");
-    bool isForward = *role == Role::F;
-    auto [it, isNew] = index.try_emplace({unit, isForward}, sections.size());
-    if (isNew)
-      sections.push_back({unit, isForward, {}, {}, {}, {}, {}});
-    sections[it->second].ops.push_back(&op);
-    sectionOf[&op] = it->second;
+    Half half = *role == Role::F ? Half::F : !splitBackward ? Half::B : *role == Role::I ? Half::I : Half::W;
+    if (half == Half::W)
+      open(unit, Half::I);
+    size_t section = open(unit, half);
+    sections[section].ops.push_back(&op);
+    sectionOf[&op] = section;
   }
   return success();
 }
@@ -111,8 +124,11 @@ func::FuncOp outline(OpBuilder &builder, const Section &section, StringRef name)
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   IRMapping mapping;
   mapping.map(ValueRange(arguments), function.getArguments());
-  for (Operation *op : section.ops)
-    body.clone(*op, mapping)->removeAttr(kUnit);
+  for (Operation *op : section.ops) {
+    Operation *copy = body.clone(*op, mapping);
+    copy->removeAttr(kUnit);
+    copy->removeAttr(kChunk);
+  }
   SmallVector<Value> returned = llvm::map_to_vector(results, [&](Value value) { return mapping.lookup(value); });
   func::ReturnOp::create(body, function.getLoc(), returned);
   return function;
@@ -125,14 +141,16 @@ bool areEqual(func::FuncOp a, func::FuncOp b) {
 }
 
 struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
+  using OutlineUnitsPassBase::OutlineUnitsPassBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
     std::vector<Section> sections;
     DenseMap<Operation *, size_t> sectionOf;
     if (function)
-      separateReturned(function);
-    if (!function || failed(findSections(function, sections, sectionOf)))
+      separateReturned(function, splitBackward);
+    if (!function || failed(findSections(function, splitBackward, sections, sectionOf)))
       return signalPassFailure();
     for (auto [i, section] : llvm::enumerate(sections))
       if (failed(findBorder(function, section, i, sectionOf)))
@@ -141,7 +159,8 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
     llvm::StringMap<SmallVector<func::FuncOp>> byClass;
     IRMapping replaced; // results of sections already outlined
     for (Section &section : sections)
-      replaceByCall(builder, calls, section, byClass, replaced);
+      if (!section.ops.empty()) // a unit whose I nobody waits for has W alone
+        replaceByCall(builder, calls, section, byClass, replaced);
     for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
       returned.set(replaced.lookupOrDefault(returned.get()));
     for (Section &section : llvm::reverse(sections))
@@ -175,7 +194,10 @@ private:
     llvm::append_range(results, section.stores);
     auto call = func::CallOp::create(calls, section.ops.front()->getLoc(), function, arguments);
     call->setAttr(kUnit, section.unit);
-    call->setAttr(kRole, RoleAttr::get(call.getContext(), section.isForward ? Role::F : Role::I));
+    Role role = section.half == Half::F ? Role::F : section.half == Half::W ? Role::W : Role::I;
+    call->setAttr(kRole, RoleAttr::get(call.getContext(), role));
+    if (Attribute chunk = section.ops.front()->getAttr(kChunk))
+      call->setAttr(kChunk, chunk);
     call->setAttr(kParams, calls.getI64IntegerAttr(section.params.size()));
     call->setAttr(kStores, calls.getI64IntegerAttr(section.stores.size()));
     for (auto [result, replacement] : llvm::zip(results, call.getResults()))

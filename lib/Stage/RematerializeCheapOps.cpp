@@ -1,5 +1,6 @@
 // What forward may forget: backward's uses of constants and views, and of what follows element by element from the
-// model's inputs (masks, tables of positions), get copies of their own.
+// model's inputs (masks, tables of positions), get copies of their own. So does forward of another pipeline chunk: what
+// each chunk can make for itself is not sent.
 #include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Stage/Stage.h"
 
@@ -33,7 +34,7 @@ bool isElementwise(Operation *op) {
          isa<CompareOp, SelectOp, CastOp, IsNanOp, ConcatOp>(op);
 }
 
-/// Copies cheap forward ops for the backward of one unit; a copy is shared by all ops of that unit.
+/// Copies cheap forward ops for the backward of one unit, or for another chunk; a copy is shared by all ops of those.
 class Copies {
 public:
   explicit Copies(func::FuncOp function) : builder(function) {
@@ -46,11 +47,14 @@ public:
         given.insert_range(op.getResults());
   }
 
+  /// The value that the user is to read: a copy of its unit (in forward: of its chunk), or the value itself.
   Value of(Value value, Operation *user) {
-    Operation *op = value.getDefiningOp();
-    if (!op || getRole(op) != Role::F || !(isCheap(op) || isFusedGate(op) || given.contains(value)))
+    bool isForward = getRole(user) == Role::F;
+    if (!(isForward ? isMadeAgainInChunk(value, user) : isMadeAgainInBackward(value)))
       return value;
-    auto [it, isNew] = copies.try_emplace({value, getUnit(user)}, Value());
+    Operation *op = value.getDefiningOp();
+    std::pair<Value, Attribute> key(value, isForward ? user->getAttr(kChunk) : getUnit(user));
+    auto [it, isNew] = copies.try_emplace(key, Value());
     if (!isNew)
       return it->second;
     SmallVector<Value> operands;
@@ -61,10 +65,23 @@ public:
     copy->setOperands(operands);
     copy->setAttr(kUnit, getUnit(user));
     copy->setAttr(kRole, user->getAttr(kRole));
-    return copies[{value, getUnit(user)}] = copy->getResult(cast<OpResult>(value).getResultNumber());
+    if (Attribute chunk = user->getAttr(kChunk))
+      copy->setAttr(kChunk, chunk);
+    return copies[key] = copy->getResult(cast<OpResult>(value).getResultNumber());
   }
 
 private:
+  bool isMadeAgainInBackward(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && getRole(op) == Role::F && (isCheap(op) || isFusedGate(op) || given.contains(value));
+  }
+  /// In another chunk than where it stands; a view only where what it shows is not larger.
+  bool isMadeAgainInChunk(Value value, Operation *user) const {
+    Operation *op = value.getDefiningOp();
+    return op && getRole(op) == Role::F && getChunk(op) != getChunk(user) &&
+           (given.contains(value) || isa<BroadcastOp, ReshapeOp, TransposeOp>(op));
+  }
+
   OpBuilder builder;
   DenseSet<Value> given; ///< what depends on no parameter and takes no more than a loop
   DenseMap<std::pair<Value, Attribute>, Value> copies;
@@ -77,8 +94,7 @@ struct RematerializeCheapOpsPass : xlc::impl::RematerializeCheapOpsPassBase<Rema
       return;
     Copies copies(function);
     for (Operation &op : llvm::make_early_inc_range(function.front())) {
-      std::optional<Role> role = getRole(&op);
-      if (!role || *role == Role::F)
+      if (!getRole(&op))
         continue;
       for (OpOperand &operand : op.getOpOperands())
         operand.set(copies.of(operand.get(), &op));

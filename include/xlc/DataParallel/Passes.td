@@ -7,10 +7,14 @@ include "mlir/Pass/PassBase.td"
 def AssignBucketsPass : Pass<"xlc-assign-buckets", "::mlir::ModuleOp"> {
   let summary = "lays parameters out in buckets, in reverse order of use";
   let description = [{
-    A bucket holds parameters of one unit, or of neighbouring small units up to `bucket-bytes`, of one optimizer
-    group; a unit that is larger has several. A parameter belongs to the unit that contributes last to its
+    A bucket holds parameters of one unit, or of neighbouring small units of its chunk up to `bucket-bytes`, of one
+    optimizer group; a unit that is larger has several. A parameter belongs to the unit that contributes last to its
     gradient. At stage 3, parameters of up to `persistence-threshold` elements stay whole, in buckets of their own.
     Members begin on 64-element boundaries, slices too (ZeRO: Rajbhandari et al., 2020).
+
+    `stages` are the pp ranks that hold a bucket. Parameters that several chunks use (tied ones) lie in buckets of their
+    own; where two chunks of one rank contribute to a gradient it stays whole between micro-batches. `layouts` and
+    `partial` come from @micro_batch's attributes `dist.layout` and `dist.partial`.
 
         sched.bucket @bucket_0 ["ln_f.bias", "ln_f.weight"] at [0, 64] sizes [64, 64] elements 512
           group 0 params whole grads shard states shard
@@ -26,8 +30,12 @@ def AssignBucketsPass : Pass<"xlc-assign-buckets", "::mlir::ModuleOp"> {
 }
 
 def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
-  let summary = "turns @micro_batch into the timeline of a step";
+  let summary = "turns @micro_batch into the timelines of a step, one per pipeline stage";
   let description = [{
+    A stage runs its chunks in the order of the schedule. What crosses between stages is sent to the next one in the order
+    of chunks, and relayed where it goes further; all messages have one global order, by the time at which they are
+    ready in the simulated schedule, and stand in it on both sides.
+
     Each micro-batch loads its rows and runs the unit functions. A sharded bucket is gathered before a run that reads
     it and released after, unless the next run reads it too. A gradient's first contribution of a step
     (of a micro-batch, where only the shard is kept) writes, later ones add. Reductions follow the last contribution.
@@ -46,6 +54,9 @@ def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
   let options = [
     Option<"ranks", "ranks", "int64_t", "1", "data-parallel ranks">,
     Option<"shards", "shards", "int64_t", "1", "ranks that share a shard group">,
+    Option<"pp", "pp", "int64_t", "1", "pipeline stages' ranks">,
+    Option<"tp", "tp", "int64_t", "1", "tensor-parallel ranks">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the pipeline schedule">,
     Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
     Option<"keepAfterForward", "keep-after-forward", "bool", "false", "do not release between forward and backward">
   ];

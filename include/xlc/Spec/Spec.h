@@ -113,6 +113,12 @@ struct Spec {
   int64_t dpShardOrAll() const { return dpShard.value_or(dp); }
   int64_t ranks() const { return dp * pp * tp; }
   int64_t globalBatchOrDefault() const { return globalBatch.value_or(microBatch * dp); }
+  /// Stages per pp rank: interleaved and zb-v take two where nothing is said.
+  int64_t chunksPerRank() const {
+    bool isGiven = locations.count("pipeline.chunks");
+    bool takesTwo = pp > 1 && (pipeline.schedule == "interleaved" || pipeline.schedule == "zb-v");
+    return takesTwo && !isGiven ? 2 : pipeline.chunks;
+  }
   /// Cores shared evenly among the ranks, at least one each.
   int threadsPerRankOrDefault() const;
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }

@@ -4,6 +4,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AssignStagesPass : Pass<"xlc-assign-stages", "::mlir::ModuleOp"> {
+  let summary = "which chunk every op belongs to: consecutive units, balanced or cut where the user says";
+  let description = [{
+    Units, in the order of their first op, become `ranks` times `chunks` runs. With the module attribute `graph.cuts`
+    (the last unit of each run but the last) they are given; else the slowest run is made as fast as possible, by the
+    cost table, and among such cuts the largest memory as small as possible.
+
+        %0 = graph.relu %x {unit = <"layer", 0>}          %0 = graph.relu %x {unit = <"layer", 0>, chunk = 0}
+        %1 = graph.relu %0 {unit = <"layer", 1>}    =>    %1 = graph.relu %0 {unit = <"layer", 1>, chunk = 1}
+
+    The module's attribute `graph.stages` says on which pp rank each chunk lies. With one chunk nothing changes.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "pp">,
+    Option<"chunks", "chunks", "int64_t", "1", "chunks per pp rank">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the pipeline schedule">,
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">
+  ];
+}
+
 def RematerializeCheapOpsPass : Pass<"xlc-rematerialize-cheap-ops", "::mlir::ModuleOp"> {
   let summary = "backward computes constants, views, masks and positions again instead of saving them";
   let description = [{
@@ -15,6 +35,9 @@ def RematerializeCheapOpsPass : Pass<"xlc-rematerialize-cheap-ops", "::mlir::Mod
 
     Backward gets a copy of both; nothing of theirs is saved. The same holds for what follows element by element
     from the model's inputs alone: an attention mask costs a loop per layer, saved it would cost memory per layer.
+
+    Forward ops of a chunk that read such a value of another chunk get copies likewise, one per chunk: a mask is made on
+    every pipeline rank rather than sent.
   }];
 }
 
@@ -34,8 +57,10 @@ def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
         %0 = call @layer_F(%x) {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>}
         %1 = call @layer_F(%0) {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>}
 
-    Backward (I, then W) of a unit is one function, `_B`.
+    Backward (I, then W) of a unit is one function, `_B`; with `split-backward` it is two, `_I` and `_W`, and what W
+    needs of I is a result of I. All contributions to gradients are then made by W.
   }];
+  let options = [Option<"splitBackward", "split-backward", "bool", "false", "one function for I and one for W">];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 

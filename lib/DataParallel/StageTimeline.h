@@ -1,0 +1,33 @@
+// The timeline of one pipeline stage, from the schedule's order of slots.
+#ifndef XLC_LIB_DATAPARALLEL_STAGETIMELINE_H
+#define XLC_LIB_DATAPARALLEL_STAGETIMELINE_H
+
+#include "StepRuns.h"
+
+namespace xlc {
+
+/// What the timelines of all stages have in common.
+struct Step {
+  mlir::ModuleOp module;
+  mlir::func::FuncOp function; ///< @micro_batch
+  dist::MeshAttr mesh;
+  int64_t microBatches = 1;
+  bool keepAfterForward = false;
+  std::vector<UnitRun> runs;
+  PipelineOrder order;
+  PipelineTimes times;
+  std::vector<Transfer> transfers;
+  llvm::SmallVector<sched::BucketOp> buckets;
+  llvm::DenseMap<mlir::Attribute, sched::BucketOp> bucketOf; ///< by parameter
+  const PipelineSchedule *schedule = nullptr;
+  PipelineShape shape;
+
+  int64_t rankOf(int64_t chunk) const { return schedule->rankOf(shape, chunk); }
+};
+
+/// Appends the actions of `stage` to the timeline's body.
+void buildTimeline(const Step &step, sched::TimelineOp timeline);
+
+} // namespace xlc
+
+#endif

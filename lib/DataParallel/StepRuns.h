@@ -1,0 +1,49 @@
+// @micro_batch, understood once: its calls with what they read and store, where each runs, and which values one
+// pipeline stage sends to another.
+#ifndef XLC_LIB_DATAPARALLEL_STEPRUNS_H
+#define XLC_LIB_DATAPARALLEL_STEPRUNS_H
+
+#include "xlc/DataParallel/DataParallel.h"
+#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Stage/Stage.h"
+
+namespace xlc {
+
+/// One call of @micro_batch, repeated for each micro-batch.
+struct UnitRun {
+  mlir::func::CallOp call;
+  SlotKind kind;
+  int64_t chunk, stage;
+  llvm::SmallVector<mlir::Value> values;     ///< activations and inputs
+  llvm::SmallVector<mlir::Attribute> params; ///< names
+  llvm::SmallVector<mlir::Attribute> stores; ///< "@loss_sum", "@loss_count" or the name of a parameter or buffer
+
+  mlir::ResultRange outs() const { return mlir::func::CallOp(call).getResults().drop_back(stores.size()); }
+};
+
+/// The calls in the order of @micro_batch. Backward is B, or I and W apart.
+std::vector<UnitRun> findRuns(mlir::func::FuncOp function, bool splitsBackward);
+
+/// The way of a value over one border between chunks: it is sent when slot `kind` of chunk `from` is done.
+struct Hop {
+  mlir::Value value;
+  SlotKind kind;
+  int64_t from, to;
+};
+
+/// All hops of a micro-batch. A value goes from chunk to chunk next to it, forward with F and back with the backward,
+/// until it is where it is used; a rank that holds it gets it no second time.
+std::vector<Hop> findHops(llvm::ArrayRef<UnitRun> runs, const PipelineSchedule &schedule, const PipelineShape &shape);
+
+/// A hop of one micro-batch, at its place in the global order of messages.
+struct Transfer {
+  Hop hop;
+  int64_t microBatch, time, number;
+};
+
+/// All transfers of a step, numbered by the time at which their slots end in the simulated schedule.
+std::vector<Transfer> orderTransfers(llvm::ArrayRef<Hop> hops, const PipelineOrder &order, const PipelineTimes &times);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,196 @@
+// Gathers, sums and updates of buckets: elements move between the ranks' cells. What is not there is an error of
+// whoever reads it.
+#include "BucketActions.h"
+#include "Optimizer.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::interpret;
+
+template <class E> static Bucket<E> &find(Rank<E> &rank, FlatSymbolRefAttr name) {
+  return rank.buckets.find(name.getAttr())->second;
+}
+
+template <class E> LogicalResult interpret::act(World<E> &world, sched::AllGatherOp gather) {
+  for (Rank<E> &rank : world.ranksOf(gather)) {
+    Bucket<E> &bucket = find(rank, gather.getBucketAttr());
+    for (auto [slice, peer] : llvm::enumerate(dist::GroupAttr::shards(world.mesh).members(world.mesh, rank.index))) {
+      Bucket<E> &other = find(world.ranks[peer], gather.getBucketAttr());
+      Piece<E> from = other.ownParams(), to = bucket.slice(bucket.params, slice);
+      if (StringRef member = other.findUnset(from); !member.empty())
+        return missing(gather, world.ranks[peer], "parameter", member, "is not there");
+      for (int64_t k = 0; k < from.count; ++k)
+        to.cells->set(to.first + k, from.cells->elements[from.first + k]);
+    }
+  }
+  return success();
+}
+
+template <class E> LogicalResult interpret::act(World<E> &world, sched::ReleaseOp release) {
+  for (Rank<E> &rank : world.ranksOf(release)) {
+    Bucket<E> &bucket = find(rank, release.getBucketAttr());
+    bucket.params.clear(0, bucket.elements());
+  }
+  return success();
+}
+
+/// Sums a piece over `members` in rank order.
+template <class E>
+static LogicalResult sum(World<E> &world, Operation *action, FlatSymbolRefAttr symbol, ArrayRef<int64_t> members,
+                         llvm::function_ref<Piece<E>(Bucket<E> &)> pieceOf, std::vector<E> &total) {
+  for (int64_t r : members) {
+    Bucket<E> &bucket = find(world.ranks[r], symbol);
+    Piece<E> piece = pieceOf(bucket);
+    if (StringRef member = bucket.findUnset(piece); !member.empty())
+      return missing(action, world.ranks[r], "gradient", member, "is not written yet");
+    total.resize(piece.count);
+    for (int64_t k = 0; k < piece.count; ++k)
+      total[k] += piece.cells->elements[piece.first + k];
+  }
+  return success();
+}
+
+template <class E> LogicalResult interpret::act(World<E> &world, sched::ReduceScatterOp scatter) {
+  std::vector<std::vector<E>> totals(world.ranks.size());
+  for (Rank<E> &rank : world.ranksOf(scatter))
+    if (failed(sum<E>(
+            world, scatter, scatter.getBucketAttr(),
+            dist::GroupAttr::shards(world.mesh).members(world.mesh, rank.index),
+            [&](Bucket<E> &bucket) { return bucket.slice(bucket.grads, world.mesh.shardOf(rank.index)); },
+            totals[rank.index])))
+      return failure();
+  for (Rank<E> &rank : world.ranksOf(scatter)) {
+    Bucket<E> &bucket = find(rank, scatter.getBucketAttr());
+    Piece<E> own = bucket.ownGrads();
+    bool adds = scatter.getAccumulate() && Bucket<E>::isSharded(bucket.op.getGrads());
+    if (StringRef member = bucket.findUnset(own); adds && !member.empty())
+      return missing(scatter, rank, "gradient", member, "is not reduced yet");
+    bucket.grads.clear(0, bucket.elements()); // the other slices are other ranks' now
+    for (auto [k, element] : llvm::enumerate(totals[rank.index]))
+      own.cells->set(own.first + k, adds ? own.cells->elements[own.first + k] + element : element);
+  }
+  return success();
+}
+
+template <class E> LogicalResult interpret::act(World<E> &world, ArrayRef<sched::AllReduceOp> reduces) {
+  std::vector<std::vector<E>> totals(world.ranks.size());
+  auto pieceOf = [&](Bucket<E> &bucket) {
+    bool isShard = sched::AllReduceOp(reduces.front()).getExtent() == sched::Extent::shard;
+    return isShard ? bucket.ownGrads() : bucket.whole(bucket.grads);
+  };
+  for (sched::AllReduceOp reduce : reduces)
+    for (Rank<E> &rank : world.ranksOf(reduce))
+      if (failed(sum<E>(world, reduce, reduce.getBucketAttr(), reduce.getGroup().members(world.mesh, rank.index),
+                        pieceOf, totals[rank.index])))
+        return failure();
+  for (sched::AllReduceOp reduce : reduces)
+    for (Rank<E> &rank : world.ranksOf(reduce)) {
+      Piece<E> piece = pieceOf(find(rank, reduce.getBucketAttr()));
+      for (auto [k, element] : llvm::enumerate(totals[rank.index]))
+        piece.cells->set(piece.first + k, element);
+    }
+  return success();
+}
+
+template <class E> LogicalResult interpret::act(World<E> &world, sched::NormOp norm) {
+  for (Rank<E> &rank : world.ranksOf(norm)) {
+    Bucket<E> &bucket = find(rank, norm.getBucketAttr());
+    Piece<E> piece = bucket.ownGrads();
+    if (StringRef member = bucket.findUnset(piece); !member.empty())
+      return missing(norm, rank, "gradient", member, "is not reduced yet");
+    ProductSum<E> squares;
+    for (int64_t k = 0; k < piece.count; ++k)
+      squares.add(piece.cells->elements[piece.first + k], piece.cells->elements[piece.first + k]);
+    Datum<E> term = Tensor<E>({}, squares.get() / fromInteger<E>(norm.getCopies()));
+    auto it = rank.scalars.find(sched::kSumSquares.str());
+    if (norm.getAccumulate() && it == rank.scalars.end())
+      return missing(norm, rank, "scalar", sched::kSumSquares, "is not written yet");
+    if (norm.getAccumulate())
+      addTo<E>(it->second, term);
+    else
+      rank.scalars[sched::kSumSquares.str()] = term;
+  }
+  return success();
+}
+
+template <class E> LogicalResult interpret::act(World<E> &world, sched::ZeroScalarsOp zero) {
+  for (Rank<E> &rank : world.ranksOf(zero))
+    for (Attribute name : zero.getScalars()) {
+      bool isCount = cast<StringAttr>(name).getValue() == sched::kLossCount;
+      rank.scalars[cast<StringAttr>(name).str()] = isCount ? Datum<E>(Integers(Shape())) : Datum<E>(Tensor<E>(Shape()));
+    }
+  return success();
+}
+
+template <class E> LogicalResult interpret::act(World<E> &world, ArrayRef<sched::AllReduceScalarsOp> reduces) {
+  for (Attribute attribute : sched::AllReduceScalarsOp(reduces.front()).getScalars()) {
+    std::string name = cast<StringAttr>(attribute).str();
+    std::vector<Datum<E>> terms(world.ranks.size());
+    for (sched::AllReduceScalarsOp reduce : reduces)
+      for (Rank<E> &rank : world.ranksOf(reduce)) {
+        auto it = rank.scalars.find(name);
+        if (it == rank.scalars.end())
+          return missing(reduce, rank, "scalar", name, "is not written yet");
+        terms[rank.index] = it->second;
+      }
+    for (sched::AllReduceScalarsOp reduce : reduces)
+      for (Rank<E> &rank : world.ranksOf(reduce)) {
+        SmallVector<int64_t> members = reduce.getGroup().members(world.mesh, rank.index);
+        Datum<E> total = terms[members.front()];
+        for (int64_t member : ArrayRef(members).drop_front())
+          addTo<E>(total, terms[member]);
+        rank.scalars[name] = std::move(total);
+      }
+  }
+  return success();
+}
+
+template <class E>
+LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Model &model, int64_t now,
+                             const Functions<E> &functions) {
+  for (Rank<E> &rank : world.ranksOf(update)) {
+    Bucket<E> &bucket = find(rank, update.getBucketAttr());
+    auto scale = rank.scalars.find("@scale");
+    if (scale == rank.scalars.end())
+      return missing(update, rank, "scalar", "@scale", "is not written yet");
+    int64_t group = bucket.op.getGroup();
+    if (group < 0 || group >= int64_t(model.groups.size()))
+      return update.emitOpError() << "bucket '" << bucket.op.getSymName() << "' has optimizer group " << group << " of "
+                                  << model.groups.size();
+    auto hyper = cast<DictionaryAttr>(model.groups[group]);
+    Tensor<E> scalars = groupScalars<E>(hyper, now);
+    scalars.elements[1] = std::get<Tensor<E>>(scale->second).elements[0];
+    bool isSharded = Bucket<E>::isSharded(bucket.op.getStates());
+    Piece<E> params = isSharded ? bucket.ownParams() : bucket.whole(bucket.params);
+    Piece<E> grads = isSharded ? bucket.ownGrads() : bucket.whole(bucket.grads);
+    if (StringRef member = bucket.findUnset(grads); !member.empty())
+      return missing(update, rank, "gradient", member, "is not reduced yet");
+    if (StringRef member = bucket.findUnset(params); !member.empty())
+      return missing(update, rank, "parameter", member, "is not there");
+    auto rule = Update<E>::of(hyper, functions);
+    if (isSharded) // what was gathered before is out of date, but for this rank's slice
+      for (int64_t slice = 0; slice < bucket.shards; ++slice)
+        if (Bucket<E>::isSharded(bucket.op.getParams()) || slice != bucket.sliceIndex())
+          bucket.params.clear(slice * bucket.sliceSize(), bucket.sliceSize());
+    for (int64_t k = 0; k < params.count; ++k) {
+      SmallVector<E *> states;
+      for (Cells<E> &state : bucket.states)
+        states.push_back(&state.elements[k]);
+      rule(params.cells->elements[params.first + k], grads.cells->elements[grads.first + k], states, scalars.elements);
+    }
+  }
+  return success();
+}
+
+#define XLC_INSTANTIATE_ACTIONS(E)                                                                                     \
+  template LogicalResult interpret::act(World<E> &, sched::AllGatherOp);                                               \
+  template LogicalResult interpret::act(World<E> &, sched::ReleaseOp);                                                 \
+  template LogicalResult interpret::act(World<E> &, sched::ReduceScatterOp);                                           \
+  template LogicalResult interpret::act(World<E> &, sched::NormOp);                                                    \
+  template LogicalResult interpret::act(World<E> &, sched::ZeroScalarsOp);                                             \
+  template LogicalResult interpret::act(World<E> &, ArrayRef<sched::AllReduceOp>);                                     \
+  template LogicalResult interpret::act(World<E> &, ArrayRef<sched::AllReduceScalarsOp>);                              \
+  template LogicalResult interpret::act(World<E> &, sched::UpdateOp, const Model &, int64_t, const Functions<E> &);
+XLC_INSTANTIATE_ACTIONS(double)
+XLC_INSTANTIATE_ACTIONS(float)
+XLC_INSTANTIATE_ACTIONS(Field)

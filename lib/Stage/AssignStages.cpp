@@ -1,0 +1,140 @@
+// Which consecutive units make a chunk, and on which pp rank the chunk lies. Where the user gives no cuts, they are
+// placed so that the slowest chunk is as fast as possible, embedding and head included; among such cuts, so that the
+// largest memory is smallest.
+//
+//     embed  layer 0  layer 1 | layer 2  layer 3  layer 4 | layer 5  layer 6 | layer 7  head
+//     chunk 0                   chunk 1                     chunk 2            chunk 3
+#include "Balance.h"
+#include "xlc/Estimate/Cost.h"
+#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Stage/Stage.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_ASSIGNSTAGESPASS
+#include "xlc/Stage/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+int64_t graph::getChunk(Operation *op) {
+  auto chunk = op->getAttrOfType<IntegerAttr>(kChunk);
+  return chunk ? chunk.getInt() : 0;
+}
+
+int64_t graph::getStage(ModuleOp module, int64_t chunk) {
+  auto stages = module->getAttrOfType<DenseI64ArrayAttr>(kStages);
+  return stages ? stages[chunk] : 0;
+}
+
+namespace {
+
+/// Floating-point operations in the time that moves one byte: a figure between today's CPUs and GPUs. Only the relation
+/// of small units to matrix products depends on it.
+constexpr int64_t kFlopsPerByte = 8;
+/// A parameter, its gradient and two optimizer states.
+constexpr int64_t kStatesPerParameter = 4;
+
+int64_t bytesOf(Value value) { return getByteSize(cast<RankedTensorType>(value.getType())); }
+
+struct Unit {
+  ModelUnitAttr name;
+  UnitCost cost;
+  DenseSet<Value> params;
+};
+
+/// All units in the order of their first forward op, with what they cost.
+std::vector<Unit> findUnits(func::FuncOp function) {
+  llvm::MapVector<Attribute, Unit> units;
+  for (Operation &op : function.front().without_terminator())
+    if (ModelUnitAttr name = getUnit(&op); name && getRole(&op) == Role::F)
+      units.try_emplace(name, Unit{name, {}, {}});
+  for (Operation &op : function.front().without_terminator()) {
+    auto it = units.find(getUnit(&op));
+    if (it == units.end())
+      continue;
+    UnitCost &cost = it->second.cost;
+    int64_t bytes = 0;
+    for (Value result : op.getResults()) {
+      bytes += bytesOf(result);
+      bool isSaved = llvm::any_of(result.getUsers(), [](Operation *user) {
+        std::optional<Role> role = getRole(user);
+        return role && *role != Role::F;
+      });
+      if (isSaved && getRole(&op) == Role::F)
+        cost.residualBytes += bytesOf(result);
+    }
+    cost.time += std::max(countFlops(&op), kFlopsPerByte * bytes);
+    for (Value operand : op.getOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand))
+        if (function.getArgAttr(argument.getArgNumber(), kParam) && it->second.params.insert(operand).second)
+          cost.stateBytes += kStatesPerParameter * bytesOf(operand);
+  }
+  std::vector<Unit> inOrder;
+  for (auto &[name, unit] : units)
+    inOrder.push_back(std::move(unit));
+  return inOrder;
+}
+
+struct AssignStagesPass : xlc::impl::AssignStagesPassBase<AssignStagesPass> {
+  using AssignStagesPassBase::AssignStagesPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+    const PipelineSchedule *known = findPipelineSchedule(schedule);
+    PipelineShape shape{ranks, chunks, microBatches};
+    if (!function || shape.chunks() == 1)
+      return;
+    std::optional<std::string> misfit =
+        known ? findMisfit(*known, shape) : "there is no schedule '" + schedule.getValue() + "'";
+    if (misfit) {
+      module.emitError() << *misfit;
+      return signalPassFailure();
+    }
+    std::vector<Unit> units = findUnits(function);
+    std::vector<size_t> ends;
+    if (failed(findEnds(units, *known, shape, ends)))
+      return signalPassFailure();
+    DenseMap<Attribute, int64_t> chunkOf;
+    for (size_t unit = 0, chunk = 0; unit < units.size(); ++unit) {
+      chunk += unit == ends[chunk];
+      chunkOf[units[unit].name] = chunk;
+    }
+    Builder builder(module.getContext());
+    for (Operation &op : function.front().without_terminator())
+      if (ModelUnitAttr name = getUnit(&op))
+        op.setAttr(kChunk, builder.getI64IntegerAttr(chunkOf.lookup(name)));
+    SmallVector<int64_t> stages;
+    for (int64_t chunk = 0; chunk < shape.chunks(); ++chunk)
+      stages.push_back(known->rankOf(shape, chunk));
+    module->setAttr(kStages, builder.getDenseI64ArrayAttr(stages));
+  }
+
+private:
+  /// Where each chunk ends: at the user's cuts, or in balance.
+  LogicalResult findEnds(ArrayRef<Unit> units, const PipelineSchedule &known, const PipelineShape &shape,
+                         std::vector<size_t> &ends) {
+    if ((int64_t)units.size() < shape.chunks())
+      return getOperation().emitError() << shape.chunks() << " stages need as many units, the model has "
+                                        << units.size();
+    if (auto cuts = getOperation()->getAttrOfType<ArrayAttr>(kCuts)) {
+      for (Attribute cut : cuts)
+        ends.push_back(llvm::find_if(units, [&](const Unit &unit) { return unit.name == cut; }) - units.begin() + 1);
+      ends.push_back(units.size());
+      if ((int64_t)ends.size() != shape.chunks() || !llvm::is_sorted(ends, std::less_equal<>()))
+        return getOperation().emitError() << "internal error: cuts do not make " << shape.chunks() << " stages";
+      return success();
+    }
+    PipelineTimes times = simulate(known, shape, makeOrder(known, shape), SlotTimes());
+    SmallVector<int64_t> inFlight;
+    for (int64_t chunk = 0; chunk < shape.chunks(); ++chunk)
+      inFlight.push_back(llvm::divideCeil(times.peaks[known.rankOf(shape, chunk)], shape.chunksPerRank));
+    ends = balanceStages(llvm::map_to_vector(units, [](const Unit &unit) { return unit.cost; }), inFlight);
+    return success();
+  }
+};
+
+} // namespace

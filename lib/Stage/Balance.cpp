@@ -1,0 +1,61 @@
+// The best cuts of n units into k stages, by dynamic programming over (stages made, units used): once for time, and
+// once more for memory among the cuts that are as fast.
+#include "Balance.h"
+
+#include <limits>
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+using namespace xlc;
+
+namespace {
+
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
+
+/// The cuts whose largest cost is least. `cost(stage, begin, end)` of a run of units; `never` where it may not be.
+std::vector<size_t> minimizeLargest(size_t units, size_t stages,
+                                    llvm::function_ref<int64_t(size_t, size_t, size_t)> cost, int64_t &largest) {
+  std::vector<std::vector<int64_t>> best(stages + 1, std::vector<int64_t>(units + 1, never));
+  std::vector<std::vector<size_t>> begin(stages + 1, std::vector<size_t>(units + 1, 0));
+  best[0][0] = 0;
+  for (size_t k = 1; k <= stages; ++k)
+    for (size_t end = k; end + (stages - k) <= units; ++end)
+      for (size_t from = k - 1; from < end; ++from) {
+        if (best[k - 1][from] == never)
+          continue;
+        int64_t worst = std::max(best[k - 1][from], cost(k - 1, from, end));
+        if (worst < best[k][end]) {
+          best[k][end] = worst;
+          begin[k][end] = from;
+        }
+      }
+  largest = best[stages][units];
+  std::vector<size_t> ends(stages);
+  size_t end = units;
+  for (size_t k = stages; k > 0; --k) {
+    ends[k - 1] = end;
+    end = begin[k][end];
+  }
+  return ends;
+}
+
+} // namespace
+
+std::vector<size_t> xlc::balanceStages(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight) {
+  std::vector<UnitCost> before(1); // sums of the units before each
+  for (const UnitCost &unit : units) {
+    const UnitCost &last = before.back();
+    before.push_back(
+        {last.time + unit.time, last.stateBytes + unit.stateBytes, last.residualBytes + unit.residualBytes});
+  }
+  auto time = [&](size_t, size_t from, size_t end) { return before[end].time - before[from].time; };
+  int64_t fastest = 0, smallest = 0;
+  minimizeLargest(units.size(), inFlight.size(), time, fastest);
+  auto memory = [&](size_t stage, size_t from, size_t end) {
+    if (time(stage, from, end) > fastest)
+      return never;
+    return before[end].stateBytes - before[from].stateBytes +
+           inFlight[stage] * (before[end].residualBytes - before[from].residualBytes);
+  };
+  return minimizeLargest(units.size(), inFlight.size(), memory, smallest);
+}

@@ -1,0 +1,123 @@
+// The user's cuts, found in the model. It is done before Differentiate, while the ops still are what the file's nodes
+// became: a cut inside a unit makes two units of it, and backward follows.
+//
+//     layer 1: ln qkv attention | proj add ln mlp add        cut after attention: layer_a 1, layer_b 1
+#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Stage/Stage.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+class Cuts {
+public:
+  Cuts(func::FuncOp function, const Spec &spec, llvm::raw_ostream &errors)
+      : function(function), spec(spec), errors(errors) {
+    for (Operation &op : function.front().without_terminator())
+      op.getLoc()->walk([&](Location location) {
+        if (auto name = dyn_cast<NameLoc>(location))
+          last[name.getName()] = &op;
+        return WalkResult::advance();
+      });
+  }
+
+  /// Writes the module's attribute `graph.cuts`.
+  LogicalResult place() {
+    SmallVector<Attribute> units;
+    Operation *before = nullptr;
+    StringRef nameBefore;
+    for (const std::string &name : spec.pipeline.cuts) {
+      Operation *op = last.lookup(StringAttr::get(function.getContext(), name));
+      if (!op)
+        return refuseUnknown(name);
+      if (before && !before->isBeforeInBlock(op))
+        return refuse("pipeline.cuts", before == op ? "'" + nameBefore + "' and '" + name + "' cut at the same place"
+                                                    : "'" + nameBefore + "' does not stand before '" + name +
+                                                          "' in the model, as it does in pipeline.cuts");
+      if (!op->getNextNode() || isa<func::ReturnOp>(op->getNextNode()))
+        return refuse("pipeline.cuts", "nothing comes after '" + Twine(name) + "', so the last stage would be empty");
+      units.push_back(cutAfter(op));
+      before = op;
+      nameBefore = name;
+    }
+    if (!units.empty())
+      function->getParentOfType<ModuleOp>()->setAttr(kCuts, ArrayAttr::get(function.getContext(), units));
+    return success();
+  }
+
+  LogicalResult refuse(StringRef key, const Twine &text) {
+    SpecLocation at = spec.where(key);
+    errors << spec.path << ":" << std::max(1, at.line) << ":" << std::max(1, at.column) << ": error: " << text << "\n";
+    return failure();
+  }
+
+private:
+  LogicalResult refuseUnknown(StringRef name) {
+    SmallVector<StringRef> known;
+    for (auto &[other, op] : last)
+      known.push_back(other.getValue());
+    std::optional<StringRef> nearest = findNearest(name, known);
+    return refuse("pipeline.cuts", "pipeline.cuts names '" + name + "', which is no tensor or node that is computed" +
+                                       (nearest ? "; did you mean '" + *nearest + "'?" : Twine()).str());
+  }
+
+  /// The unit that ends with the op: its own, or the first half of it.
+  ModelUnitAttr cutAfter(Operation *op) {
+    ModelUnitAttr unit = getUnit(op);
+    bool isAfter = false;
+    SmallVector<Operation *> halves[2];
+    for (Operation &other : function.front().without_terminator()) {
+      if (getUnit(&other) == unit)
+        halves[isAfter].push_back(&other);
+      isAfter |= &other == op;
+    }
+    if (halves[1].empty())
+      return unit;
+    auto nameHalf = [&](StringRef suffix) {
+      auto className = StringAttr::get(unit.getContext(), unit.getClassName().getValue() + suffix);
+      return ModelUnitAttr::get(unit.getContext(), className, unit.getInstance());
+    };
+    ModelUnitAttr names[2] = {nameHalf("_a"), nameHalf("_b")};
+    for (int half : {0, 1})
+      for (Operation *member : halves[half])
+        member->setAttr(kUnit, names[half]);
+    return names[0];
+  }
+
+  func::FuncOp function;
+  const Spec &spec;
+  llvm::raw_ostream &errors;
+  llvm::MapVector<StringAttr, Operation *> last; ///< the last op of each tensor's or node's name
+};
+
+} // namespace
+
+LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
+  auto function = module.lookupSymbol<func::FuncOp>("forward");
+  if (spec.pp == 1 || !function)
+    return success();
+  Cuts cuts(function, spec, errors);
+  const PipelineSchedule *schedule = findPipelineSchedule(spec.pipeline.schedule);
+  PipelineShape shape{spec.pp, spec.chunksPerRank(), spec.microBatches()};
+  if (std::optional<std::string> misfit = findMisfit(*schedule, shape))
+    return cuts.refuse(spec.where("pipeline.schedule").line ? "pipeline.schedule" : "pipeline.chunks", *misfit);
+  std::string stages = "pp = " + std::to_string(spec.pp);
+  if (shape.chunksPerRank > 1)
+    stages += " with " + std::to_string(shape.chunksPerRank) + " chunks each";
+  if (int64_t count = spec.pipeline.cuts.size(); count > 0 && count + 1 != shape.chunks())
+    return cuts.refuse("pipeline.cuts",
+                       "pipeline.cuts names " + Twine(count) + ", " + stages + " needs " + Twine(shape.chunks() - 1));
+  if (failed(cuts.place()))
+    return failure();
+  llvm::MapVector<Attribute, int> units;
+  for (Operation &op : function.front().without_terminator())
+    ++units[getUnit(&op)];
+  if ((int64_t)units.size() < shape.chunks())
+    return cuts.refuse("pp", stages + " needs " + Twine(shape.chunks()) + " units, the model has " +
+                                 Twine(units.size()) + "; pp of at most " + Twine(units.size() / shape.chunksPerRank) +
+                                 " would do, or pipeline.cuts inside of units");
+  return success();
+}
