@@ -11,7 +11,6 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Memory/Memory.h"
-#include "xlc/Schedule/Pipeline.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
@@ -73,16 +72,11 @@ LogicalResult refuseUnfinished(Compilation &compilation) {
   return success();
 }
 
-/// The schedule; one stage has nothing to schedule, and is what 1f1b makes of it.
-const PipelineSchedule &scheduleOf(const Spec &spec) {
-  return *findPipelineSchedule(spec.pp > 1 ? StringRef(spec.pipeline.schedule) : "1f1b");
-}
-
 LogicalResult stage(Compilation &compilation) {
   if (failed(refuseUnfinished(compilation)))
     return failure();
   const Spec &spec = compilation.spec;
-  const PipelineSchedule &schedule = scheduleOf(spec);
+  const PipelineSchedule &schedule = getSchedule(spec);
   AssignStagesPassOptions stages;
   stages.ranks = spec.pp;
   stages.chunks = spec.chunksPerRank();
@@ -109,7 +103,7 @@ LogicalResult dataParallel(Compilation &compilation) {
   actions.ranks = spec.dp;
   actions.pp = spec.pp;
   actions.tp = spec.tp;
-  actions.schedule = scheduleOf(spec).name.str();
+  actions.schedule = getSchedule(spec).name.str();
   actions.shards = spec.dpShardOrAll();
   actions.microBatches = spec.microBatches();
   actions.keepAfterForward = !spec.zero.reshardAfterForward.value_or(true);
@@ -132,12 +126,6 @@ LogicalResult schedule(Compilation &compilation) {
 }
 
 LogicalResult memory(Compilation &compilation) {
-  if (const Spec &spec = compilation.spec; spec.pp > 1) {
-    SpecLocation at = spec.where("pp");
-    compilation.errors << spec.path << ":" << at.line << ":" << at.column << ": error: pp = " << spec.pp
-                       << " is planned up to phase Schedule yet, memory only for 1\n";
-    return failure();
-  }
   LowerToExecPassOptions exec;
   exec.threads = compilation.spec.threadsPerRankOrDefault();
   return runPasses(compilation, [&](OpPassManager &manager) {
