@@ -1,5 +1,6 @@
 // The `exec` programs as programs of the plan: places, buffers, and actions as steps, one for one and in order.
 #include "PlanParts.h"
+#include "xlc/Estimate/ResidualSlots.h"
 #include "xlc/Memory/Memory.h"
 
 using namespace mlir;
@@ -215,6 +216,7 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
                                plan::PlanT &plan) {
   plan::ProgramT &made = *plan.programs.emplace_back(std::make_unique<plan::ProgramT>());
   made.arena = program.getArena();
+  made.residual_slots = countResidualSlots(program);
   for (auto op : program.getBody().getOps<exec::BufferOp>()) {
     auto buffer = std::make_unique<plan::BufferT>();
     buffer->name = op.getName().str(), buffer->cause = static_cast<plan::Cause>(op.getCause());

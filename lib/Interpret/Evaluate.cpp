@@ -1,4 +1,8 @@
-// Evaluates a function: ops in order, each by its rule, calls by evaluating the callee.
+// Evaluates a function: ops in order, each by its rule on every rank, calls by evaluating the callee.
+//
+// One rank is the usual case. The ranks of a tensor-parallel group run in lockstep: op by op, and where they exchange
+// something all of them are there.
+#include "Collectives.h"
 #include "Rules.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -11,21 +15,26 @@ namespace {
 /// calls itself would never end.
 constexpr int kMaximalDepth = 16;
 
+/// What every rank gives or takes, by rank.
+template <class E> using ByRank = std::vector<SmallVector<Datum<E>>>;
+
 template <class E> class Evaluator {
 public:
-  Evaluator(const Options &options) : functions(options.seed) {}
+  Evaluator(const Options &options, size_t ranks) : functions(options.seed), ranks(ranks) {}
 
-  LogicalResult call(func::FuncOp function, ArrayRef<Datum<E>> arguments, SmallVectorImpl<Datum<E>> &results) {
+  LogicalResult call(func::FuncOp function, const ByRank<E> &arguments, ByRank<E> &results) {
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
       return function.emitError() << "the interpreter needs a body of one block";
-    if (arguments.size() != function.getNumArguments())
-      return function.emitError() << "takes " << function.getNumArguments() << " arguments, is given "
-                                  << arguments.size();
     if (depth == kMaximalDepth)
       return function.emitError() << "calls nest deeper than " << kMaximalDepth;
-    DenseMap<Value, Datum<E>> values;
-    for (auto [parameter, argument] : llvm::zip(function.getArguments(), arguments))
-      values[parameter] = argument;
+    std::vector<DenseMap<Value, Datum<E>>> values(ranks);
+    for (auto [own, given] : llvm::zip(values, arguments)) {
+      if (given.size() != function.getNumArguments())
+        return function.emitError() << "takes " << function.getNumArguments() << " arguments, is given "
+                                    << given.size();
+      for (auto [parameter, argument] : llvm::zip(function.getArguments(), given))
+        own[parameter] = argument;
+    }
     ++depth;
     LogicalResult outcome = run(function.front(), values, results);
     --depth;
@@ -33,38 +42,63 @@ public:
   }
 
 private:
-  LogicalResult run(Block &block, DenseMap<Value, Datum<E>> &values, SmallVectorImpl<Datum<E>> &results) {
+  using Values = std::vector<DenseMap<Value, Datum<E>>>;
+
+  LogicalResult run(Block &block, Values &values, ByRank<E> &results) {
     for (Operation &op : block.without_terminator()) {
-      SmallVector<Datum<E>> produced;
+      ByRank<E> produced(ranks);
       if (failed(evaluate(op, values, produced)))
         return failure();
-      for (auto [result, datum] : llvm::zip(op.getResults(), produced))
-        values[result] = std::move(datum);
+      for (auto [own, given] : llvm::zip(values, produced))
+        for (auto [result, datum] : llvm::zip(op.getResults(), given))
+          own[result] = std::move(datum);
     }
-    for (Value value : block.getTerminator()->getOperands())
-      results.push_back(values.find(value)->second);
+    for (auto [own, returned] : llvm::zip(values, results))
+      for (Value value : block.getTerminator()->getOperands())
+        returned.push_back(own.find(value)->second);
     return success();
   }
 
-  LogicalResult evaluate(Operation &op, DenseMap<Value, Datum<E>> &values, SmallVectorImpl<Datum<E>> &produced) {
+  LogicalResult evaluate(Operation &op, Values &values, ByRank<E> &produced) {
     if (auto callOp = dyn_cast<func::CallOp>(op)) {
-      SmallVector<Datum<E>> arguments;
-      for (Value operand : op.getOperands())
-        arguments.push_back(values.find(operand)->second);
+      ByRank<E> arguments(ranks);
+      for (auto [own, given] : llvm::zip(values, arguments))
+        for (Value operand : op.getOperands())
+          given.push_back(own.find(operand)->second);
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, callOp.getCalleeAttr());
       return call(callee, arguments, produced);
     }
+    if (isCollective(&op))
+      return meet(op, values, produced);
     Rule<E> rule = findRule<E>(op.getName().getStringRef());
     if (!rule)
       return op.emitError() << "the interpreter has no rule for '" << op.getName() << "'";
+    for (auto [own, results] : llvm::zip(values, produced)) {
+      SmallVector<const Datum<E> *> operands;
+      for (Value operand : op.getOperands())
+        operands.push_back(&own.find(operand)->second);
+      Evaluation<E> evaluation{&op, operands, functions, results};
+      if (failed(rule(evaluation)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult meet(Operation &op, Values &values, ByRank<E> &produced) {
     SmallVector<const Datum<E> *> operands;
-    for (Value operand : op.getOperands())
-      operands.push_back(&values.find(operand)->second);
-    Evaluation<E> evaluation{&op, operands, functions, produced};
-    return rule(evaluation);
+    for (auto &own : values)
+      for (Value operand : op.getOperands())
+        operands.push_back(&own.find(operand)->second);
+    std::vector<Datum<E>> results;
+    if (failed(collect<E>(&op, operands, ranks, results)))
+      return failure();
+    for (auto [given, result] : llvm::zip(produced, results))
+      given.push_back(std::move(result));
+    return success();
   }
 
   Functions<E> functions;
+  size_t ranks;
   int depth = 0;
 };
 } // namespace
@@ -74,11 +108,26 @@ namespace xlc::interpret {
 template <class E>
 LogicalResult evaluate(func::FuncOp function, ArrayRef<Datum<E>> arguments, const Options &options,
                        SmallVectorImpl<Datum<E>> &results) {
-  return Evaluator<E>(options).call(function, arguments, results);
+  std::vector<SmallVector<Datum<E>>> all;
+  if (failed(evaluateRanks<E>(function, {SmallVector<Datum<E>>(arguments)}, options, all)))
+    return failure();
+  llvm::append_range(results, std::move(all.front()));
+  return success();
 }
-template LogicalResult evaluate(func::FuncOp, ArrayRef<Datum<double>>, const Options &,
-                                SmallVectorImpl<Datum<double>> &);
-template LogicalResult evaluate(func::FuncOp, ArrayRef<Datum<float>>, const Options &, SmallVectorImpl<Datum<float>> &);
-template LogicalResult evaluate(func::FuncOp, ArrayRef<Datum<Field>>, const Options &, SmallVectorImpl<Datum<Field>> &);
+
+template <class E>
+LogicalResult evaluateRanks(func::FuncOp function, const std::vector<SmallVector<Datum<E>>> &arguments,
+                            const Options &options, std::vector<SmallVector<Datum<E>>> &results) {
+  results.assign(arguments.size(), {});
+  return Evaluator<E>(options, arguments.size()).call(function, arguments, results);
+}
+
+#define XLC_INSTANTIATE(E)                                                                                             \
+  template LogicalResult evaluate(func::FuncOp, ArrayRef<Datum<E>>, const Options &, SmallVectorImpl<Datum<E>> &);     \
+  template LogicalResult evaluateRanks(func::FuncOp, const std::vector<SmallVector<Datum<E>>> &, const Options &,      \
+                                       std::vector<SmallVector<Datum<E>>> &)
+XLC_INSTANTIATE(double);
+XLC_INSTANTIATE(float);
+XLC_INSTANTIATE(Field);
 
 } // namespace xlc::interpret

@@ -4,6 +4,7 @@
 // micro-batch 1, and so on; losses, counts and contributions add up; @scalars and @update end the step. Buffers are
 // those of the rank whose micro-batch it is.
 #include "Model.h"
+#include "Sharded.h"
 #include "xlc/Differentiate/Differentiate.h"
 
 using namespace mlir;
@@ -52,7 +53,7 @@ private:
         const Model::Input &input = *model.findInput(name);
         arguments.push_back(source.rows(input, t, cut.firstRow(input, rank, microBatch)));
       }
-    if (failed(evaluate<E>(function, arguments, options, results)))
+    if (failed(runMicroBatch<E>(function, arguments, options, results)))
       return failure();
     for (auto [i, result] : llvm::enumerate(results)) {
       if (auto buffer = function.getResultAttrOfType<StringAttr>(i, graph::kBuffer)) {

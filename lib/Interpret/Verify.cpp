@@ -115,9 +115,10 @@ FailureOr<Parallel> findParallel(const Programs &programs) {
   if (module == programs.unpartitioned)
     return module.emitError(
         "verification needs a sched.timeline or an exec.program, or another module to compare with");
-  FailureOr<Model> staged = Model::read(module);
-  if (failed(staged))
+  FailureOr<Model> staged = Model::read(module), whole = Model::read(programs.unpartitioned);
+  if (failed(staged) || failed(whole))
     return failure();
+  staged->parameters = whole->parameters; // after Shard the micro-batch takes pieces
   return Parallel{{}, {}, *staged, {}, 1, 2};
 }
 

@@ -12,6 +12,7 @@
 #include "xlc/Import/Passes.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Schedule/Schedule.h"
+#include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
 
 using namespace mlir;
@@ -59,22 +60,19 @@ LogicalResult differentiate(Compilation &compilation) {
   return result;
 }
 
-/// What the phases from here on do not do yet is refused in a sentence.
-LogicalResult refuseUnfinished(Compilation &compilation) {
-  const Spec &spec = compilation.spec;
-  for (auto [key, value] : {std::pair{"tp", spec.tp}})
-    if (value > 1) {
-      SpecLocation at = spec.where(key);
-      compilation.errors << spec.path << ":" << at.line << ":" << at.column << ": error: " << key << " = " << value
-                         << " is not compiled yet, only 1\n";
-      return failure();
-    }
-  return success();
+LogicalResult shard(Compilation &compilation) {
+  if (compilation.spec.tp == 1)
+    return success();
+  if (failed(runPasses(compilation, [](OpPassManager &manager) { manager.addPass(createGroupSumsPass()); })) ||
+      failed(shardModule(*compilation.module, compilation.spec, compilation.modelPath, compilation.errors)))
+    return failure();
+  return runPasses(compilation, [](OpPassManager &manager) {
+    manager.addPass(createCSEPass());
+    manager.addPass(createVerifyShardedPass());
+  });
 }
 
 LogicalResult stage(Compilation &compilation) {
-  if (failed(refuseUnfinished(compilation)))
-    return failure();
   const Spec &spec = compilation.spec;
   const PipelineSchedule &schedule = getSchedule(spec);
   AssignStagesPassOptions stages;
@@ -145,6 +143,9 @@ constexpr Phase phases[] = {
      "every op is of the graph dialect and has static shapes, a source name and a unit", import},
     {"Differentiate", "graph", "graph", "backward by one rule per op, and the optimizer's update",
      "every trainable parameter has a gradient; every op has a role", differentiate},
+    {"Shard", "graph", "graph + dist",
+     "which dimension of each parameter tp splits, and from it the layout of every value and the collectives between",
+     "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do", shard},
     {"Stage", "graph", "graph",
      "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", stage},

@@ -1,9 +1,9 @@
 // The figures of a plan. Memory by cause is that of the fullest moment: maxima of the causes, each at its own moment,
 // would add up to more than any rank ever holds.
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Estimate/ResidualSlots.h"
 #include "xlc/Memory/Lifetimes.h"
 #include "xlc/Report/Report.h"
-#include <map>
 
 using namespace mlir;
 using namespace xlc;
@@ -88,26 +88,6 @@ MemoryReport reportMemory(exec::ProgramOp program) {
   for (PeakBuffer &buffer : memory.largest)
     buffer.name = names.describe(buffer.name);
   return memory;
-}
-
-/// Micro-batches whose residuals are in memory at once: an action that runs a function of one writes them, and they are
-/// there until the last action that reads them.
-int64_t countResidualSlots(exec::ProgramOp program) {
-  SmallVector<exec::BufferOp> buffers(program.getBody().front().getOps<exec::BufferOp>());
-  std::map<int64_t, Interval> lives; // of each micro-batch
-  for (auto run : program.getBody().front().getOps<exec::RunOp>())
-    for (auto place : run.getPlaces().getAsRange<exec::PlaceAttr>()) {
-      exec::BufferOp buffer = buffers[place.getBuffer()];
-      int first = buffer.getFirst(), last = buffer.getLast();
-      if (buffer.getCause() != exec::Cause::residuals || first == last)
-        continue;
-      Interval &life = lives.try_emplace(run.getMicroBatch(), Interval{1, first, last}).first->second;
-      life.first = std::min(life.first, first), life.last = std::max(life.last, last);
-    }
-  std::vector<Interval> slots;
-  for (auto &[micro, life] : lives)
-    slots.push_back(life);
-  return lowerBound(slots);
 }
 
 } // namespace

@@ -54,7 +54,7 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
   table.bytes("outside", memory.outside, "code, libraries, stacks; not planned");
   table.bytes("total", memory.total());
   if (hasStages)
-    table.row("residual slots", std::to_string(group.residualSlots), "micro-batches in flight at once");
+    table.row("residual slots", std::to_string(group.residualSlots), "micro-batches, of a chunk, whose residuals are there at once");
   if (spec.deviceMemory) {
     bool fits = memory.total() <= *spec.deviceMemory;
     table.bytes("device memory", *spec.deviceMemory, fits ? "fits" : "does not fit");

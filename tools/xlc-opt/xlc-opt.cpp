@@ -12,6 +12,7 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Schedule/Schedule.h"
+#include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
 
 int main(int argc, char **argv) {
@@ -22,6 +23,7 @@ int main(int argc, char **argv) {
   xlc::registerLowerDialects(registry);
   xlc::registerImportPasses();
   xlc::registerDifferentiatePasses();
+  xlc::registerShardPasses();
   xlc::registerStagePasses();
   xlc::registerDataParallelPasses();
   xlc::registerSchedulePasses();

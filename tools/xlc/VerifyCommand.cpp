@@ -52,6 +52,12 @@ Command xlc::addVerifyCommand(CLI::App &app) {
   std::vector<std::string> names;
   for (const ArithmeticName &row : arithmetics)
     names.push_back(row.name);
+  std::vector<std::string> phases; // those that leave a program to run
+  for (const Phase &phase : getPhases())
+    if (phase.name != "Spec" && phase.name != "Import" && phase.name != "Differentiate")
+      phases.push_back(phase.name.str());
+  command->add_option("--stop-after", options->run.stopAfter, "compare what this phase leaves")
+      ->check(CLI::IsMember(phases));
   command->add_option("--arithmetic", options->arithmetic, "what is computed with")
       ->check(CLI::IsMember(names))
       ->capture_default_str();

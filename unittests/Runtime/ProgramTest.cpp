@@ -136,6 +136,40 @@ TEST_F(Program, AFailedRankStopsTheOthersWithOneMessage) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("w")));
 }
 
+TEST_F(Program, TwoStagesLearnWhatOneLearns) {
+  ASSERT_EQ(run(makePlan(0), folder, {"--steps", "5", "--log", folder.file("one"), "--save", folder.file("one.w")}),
+            Exit::Done);
+  ASSERT_EQ(run(makeStages(), folder,
+                {"--steps", "5", "--log", folder.file("two"), "--save", folder.file("two.w"), "--stats",
+                 folder.file("stats"), "--check"}),
+            Exit::Done);
+  EXPECT_EQ(lossesOf(folder.read("one")), lossesOf(folder.read("two")));
+  EXPECT_EQ(folder.read("one.w"), folder.read("two.w"));
+  std::string stats = folder.read("stats");
+  EXPECT_NE(stats.find("\"pp transfer\""), std::string::npos) << stats;
+  EXPECT_NE(stats.find("\"residual_slots of stage 1\""), std::string::npos) << stats;
+}
+
+// Whoever fails, the others wait for it: in a transfer, or in a collective behind one.
+TEST_F(Program, ARankThatFailsInATransferStopsAllStages) {
+  struct Case {
+    const char *fault, *message;
+  };
+  for (Case each :
+       {Case{"1:3:send 1", "error: rank 1, step 3, action 'send 1', tensor 'x': a fault was injected here\n"},
+        Case{"2:3:receive 0", "error: rank 2, step 3, action 'receive 0', tensor 'x': a fault was injected here\n"},
+        Case{"3:2:update", "error: rank 3, step 2, action 'update', tensor 'w': a fault was injected here\n"}}) {
+    auto begin = std::chrono::steady_clock::now();
+    auto [exit, text] = runSaying(makeStages(), {"--steps", "500", "--inject-fault", each.fault});
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+    EXPECT_EQ(exit, Exit::RankFailed);
+    EXPECT_EQ(text, each.message);
+  }
+  // A label of another stage is no action of this rank.
+  EXPECT_NE(runSaying(makeStages(), {"--inject-fault", "0:1:update"}).second.find("there is no action 'update'"),
+            std::string::npos);
+}
+
 TEST_F(Program, MemoryThatIsNotThereIsSaid) {
   Plan plan = makePlan(0);
   plan.programs[0]->arena = 1ull << 34;

@@ -220,6 +220,39 @@ Plan makePlan(int stage) {
   return plan;
 }
 
+Plan makeStages() {
+  Plan plan = makePlan(0);
+  *plan.mesh = Mesh(2, ranks, 1, ranks);
+  plan.programs.insert(plan.programs.begin(), std::make_unique<ProgramT>());
+  ProgramT &first = *plan.programs[0], &second = *plan.programs[1];
+  constexpr uint64_t bytes = micro * elements * 4;
+  first.arena = 640;
+  auto x = std::make_unique<BufferT>();
+  x->name = "x", x->size = bytes, x->last = 2 * microBatches - 1;
+  first.buffers.push_back(std::move(x));
+  for (uint32_t k = 0; k < microBatches; ++k) {
+    auto load = std::make_unique<StepT>(), send = std::make_unique<StepT>(), receive = std::make_unique<StepT>();
+    LoadT loaded;
+    loaded.micro_batch = k, loaded.inputs = {0}, loaded.places = {Place(0, 0, 0)};
+    load->label = "load", load->action.Set(std::move(loaded));
+    SendT sent;
+    sent.place = std::make_unique<Place>(0, 0, 0), sent.bytes = bytes, sent.message = k, sent.peer = 1;
+    send->label = "send " + std::to_string(k), send->action.Set(std::move(sent));
+    ReceiveT received;
+    received.place = std::make_unique<Place>(1024, 0, 2), received.bytes = bytes, received.message = k;
+    receive->label = "receive " + std::to_string(k), receive->action.Set(std::move(received));
+    first.steps.push_back(std::move(load)), first.steps.push_back(std::move(send));
+    auto at = std::find_if(second.steps.begin(), second.steps.end(),
+                           [&](const auto &step) { return step->label == "load " + std::to_string(k); });
+    *at = std::move(receive);
+  }
+  for (auto &buffer : second.buffers)
+    buffer->last = buffer->last < 0 ? -1 : (int)second.steps.size() - 1;
+  plan.traffic.push_back(std::make_unique<TrafficT>());
+  plan.traffic[1]->axis = Axis::Pp, plan.traffic[1]->transfer = ranks * microBatches * bytes;
+  return plan;
+}
+
 Folder::Folder() {
   std::string name = (std::filesystem::temp_directory_path() / "xlc-runtime-XXXXXX").string();
   path = mkdtemp(name.data());

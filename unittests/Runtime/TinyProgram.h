@@ -19,6 +19,9 @@ constexpr int strayCode = 5;
 /// The plan under ZeRO stage 0 (everything whole) or 3 (parameter and gradient in two shards).
 Plan makePlan(int stage);
 
+/// Stage 0 in two pipeline stages: the first loads x and sends it, the second does the rest.
+Plan makeStages();
+
 /// What a program needs on disk, in a folder of its own that vanishes with it.
 class Folder {
 public:

@@ -24,6 +24,13 @@ template <class E>
 llvm::LogicalResult evaluate(mlir::func::FuncOp function, llvm::ArrayRef<Datum<E>> arguments, const Options &options,
                              llvm::SmallVectorImpl<Datum<E>> &results);
 
+/// The same for all ranks of a tensor-parallel group in lockstep: `arguments[t]` and `results[t]` are those of rank t,
+/// and the ranks meet in the ops of `dist`.
+template <class E>
+llvm::LogicalResult evaluateRanks(mlir::func::FuncOp function,
+                                  const std::vector<llvm::SmallVector<Datum<E>>> &arguments, const Options &options,
+                                  std::vector<llvm::SmallVector<Datum<E>>> &results);
+
 /// The elements of a constant of type `type`.
 template <class E> Datum<E> fromAttribute(mlir::ElementsAttr attribute);
 

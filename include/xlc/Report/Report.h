@@ -41,7 +41,7 @@ struct GroupReport {
   MemoryReport memory;
   Traffic traffic; ///< of the rank that reads most; they differ by the short slice of an all_reduce
   StepCost cost;
-  int64_t residualSlots = 0; ///< micro-batches whose residuals are in memory at once
+  int64_t residualSlots = 0; ///< micro-batches (of a chunk) whose residuals are in memory at once
 };
 
 /// A change of the spec, and what would become of the plan.

@@ -63,7 +63,8 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
 
 Executor::Executor(const JobContext &job, int rank, char *arena, RankTrace *trace)
     : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
-      team((int)job.plan.threads, job.spins, useOneLibraryThread), kernels(job.plan, job.codes, team) {
+      team((int)job.plan.threads, job.spins, useOneLibraryThread), kernels(job.plan, job.codes, team),
+      slotsTaken(job.plan, program) {
   size_t mostSlots = 0, mostOperands = 0;
   for (const auto &function : job.plan.functions) {
     mostSlots = std::max<size_t>(mostSlots, function->slots);
@@ -81,6 +82,7 @@ Executor::Executor(const JobContext &job, int rank, char *arena, RankTrace *trac
 
 void Executor::runStep(uint64_t number) {
   step = number;
+  slotsTaken.clear();
   for (uint64_t i = 0; i < program.steps.size(); ++i) {
     job.stop.throwIfRaised();
     action = program.steps[i].get(), call = nullptr, places = nullptr;
@@ -90,6 +92,7 @@ void Executor::runStep(uint64_t number) {
     runAction(*action, i);
     if (trace)
       trace->add(action->label.c_str(), kindOf(action->action.type), begin, now());
+    slotsTaken.endAction(*action, i);
     if (checker)
       checker->endAction(i);
   }

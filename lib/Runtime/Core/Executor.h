@@ -6,6 +6,7 @@
 #include "Collectives.h"
 #include "Data.h"
 #include "Kernels.h"
+#include "ResidualSlots.h"
 #include "Trace.h"
 #include "Transfers.h"
 
@@ -44,6 +45,7 @@ public:
   float loss() const { return readFloat(*program.loss); }
   float norm() const { return readFloat(*program.norm); }
   const MovedByAxis &moved() const { return movedBytes; }
+  uint64_t peakSlots() const { return slotsTaken.peak(); }
 
   /// Where this rank is or was, for messages: "rank 1, step 3, action 'layer[3] B', call 'attention', tensor '...'".
   std::string describePosition() const;
@@ -71,6 +73,7 @@ private:
   Kernels kernels;
   std::unique_ptr<Checker> checker;
   MovedByAxis movedBytes;
+  ResidualSlots slotsTaken;
 
   // Where we are; tables made once, as large as the largest call needs.
   uint64_t step = 0;

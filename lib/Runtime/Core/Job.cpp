@@ -251,6 +251,7 @@ Exit Job::finish() {
   for (const Rank &rank : ranks) {
     used.allocatedBytes += rank.allocatedBytes;
     used.moved += rank.executor->moved();
+    used.residualSlots.push_back(rank.executor->peakSlots());
   }
   if (!options.stats.empty())
     writeStats(options.stats, plan, used);

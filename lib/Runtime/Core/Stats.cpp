@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 namespace xlc::runtime {
@@ -13,6 +14,7 @@ namespace {
 struct Figure {
   std::string name;
   uint64_t planned, used;
+  std::string unit = " bytes";
 };
 
 constexpr const char *axisNames[] = {"dp", "tp", "pp", "world"};
@@ -40,6 +42,12 @@ std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
     if (i != 0)
       add("transfer", should.transfer, is.transfer);
   }
+  for (uint64_t rank = 0; rank < used.residualSlots.size(); rank += stageRanks(plan)) {
+    auto first = used.residualSlots.begin() + rank;
+    uint64_t most = *std::max_element(first, first + stageRanks(plan));
+    std::string stage = plan.programs.size() > 1 ? fmt::format(" of stage {}", rank / stageRanks(plan)) : "";
+    figures.push_back({"residual_slots" + stage, programOf(plan, (int)rank).residual_slots, most, ""});
+  }
   return figures;
 }
 
@@ -57,8 +65,8 @@ uint64_t readPeakResident() {
 std::string findDisagreement(const Plan &plan, const UsedResources &used) {
   for (const Figure &figure : compare(plan, used))
     if (figure.planned != figure.used)
-      return fmt::format("the plan and the run disagree: {} bytes planned for {}, {} used in {} steps", figure.planned,
-                         figure.name, figure.used, used.steps);
+      return fmt::format("the plan and the run disagree: {}{} planned for {}, {} used in {} steps", figure.planned,
+                         figure.unit, figure.name, figure.used, used.steps);
   return "";
 }
 

@@ -7,9 +7,10 @@
 namespace xlc::runtime {
 
 struct UsedResources {
-  uint64_t steps = 0;          ///< completed
-  uint64_t allocatedBytes = 0; ///< arenas of all ranks, counted where they were mapped
-  MovedByAxis moved;           ///< by all ranks, counted where they read
+  uint64_t steps = 0;                  ///< completed
+  uint64_t allocatedBytes = 0;         ///< arenas of all ranks, counted where they were mapped
+  std::vector<uint64_t> residualSlots; ///< most at once, by rank
+  MovedByAxis moved;                   ///< by all ranks, counted where they read
 };
 
 /// Says in one line what differs from the plan, or nothing.

@@ -1,0 +1,54 @@
+// Passes of the phase Shard, in the order in which they run.
+#ifndef XLC_SHARD_PASSES_TD
+#define XLC_SHARD_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def GroupSumsPass : Pass<"xlc-group-sums", "::mlir::ModuleOp"> {
+  let summary = "in sums of three and more, adds products first";
+  let description = [{
+    Products of split operands are partial sums, and partial sums are added for nothing before they are reduced.
+
+        %1 = graph.add %x, %product_a
+        %2 = graph.add %1, %product_b
+
+    becomes
+
+        %1 = graph.add %product_a, %product_b
+        %2 = graph.add %1, %x
+
+    Within one unit and role. Sums of floats round differently in another order, by as much as any order does.
+  }];
+}
+
+def PartitionPass : Pass<"xlc-partition", "::mlir::ModuleOp"> {
+  let summary = "@micro_batch becomes that of one tensor-parallel rank";
+  let description = [{
+    Finds the layouts of the matrices of repeated units and of the vocabulary, propagates them, and writes every op with
+    its local shapes, with collectives where a layout changes.
+
+        func.func @micro_batch(%x: tensor<4x8xf32>, %w: tensor<8x6xf32> {graph.param = "w"}, ...) {
+          %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+
+    becomes, for tp = 2 and where this product comes after one whose result is split,
+
+        func.func @micro_batch(%x: tensor<4x4xf32>, %w: tensor<4x6xf32> {graph.param = "w",
+                               dist.layout = #dist.layout<[8, 6] dim 0 outer 1 over <"tp", [2, 1], []>>}, ...) {
+          %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<4x4xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+          %1 = dist.all_reduce sum %0 over <"tp", [2, 1], []> : tensor<4x6xf32>
+
+    In the compiler, options and diagnostics are the spec's; this pass is for tests.
+  }];
+  let dependentDialects = ["::xlc::dist::DistDialect"];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "tensor-parallel ranks">,
+    Option<"sequence", "sequence", "std::string", "\"auto\"", "on, off or auto">,
+    ListOption<"pins", "pins", "std::string", "PARAMETER:DIMENSION to split">,
+  ];
+}
+
+def VerifyShardedPass : Pass<"xlc-verify-sharded", "::mlir::ModuleOp"> {
+  let summary = "gate: no partial sum is used as if it were whole, or leaves @micro_batch undeclared";
+}
+
+#endif // XLC_SHARD_PASSES_TD

@@ -1,0 +1,59 @@
+// The sharding rules: how a split of one operand or result of an op goes on to the others.
+//
+// An op's dimensions belong to factors, as the letters of an einsum. A factor that the results have passes through;
+// one that only operands have is summed, and its results are partial. What has no factor (the last dimension of a norm)
+// is whole on every rank. The table (FactorTable.cpp) has a row per op of the graph dialect.
+#ifndef XLC_LIB_SHARD_FACTOR_RULES_H
+#define XLC_LIB_SHARD_FACTOR_RULES_H
+
+#include "Layout.h"
+
+namespace xlc::shard {
+
+/// A split of one value of an op; values are numbered operands first, then results.
+struct Seed {
+  unsigned value;
+  Layout layout;
+  int64_t tp;
+};
+
+/// What follows from a seed: the layouts that operands must have, and results then have.
+struct Spread {
+  llvm::SmallVector<Layout, 6> operands, results;
+  bool isSum = false; ///< results are sums over the split factor
+};
+
+/// Sets of operands, as bits, in which an op is linear while its other operands stay fixed.
+using LinearSets = llvm::SmallVector<uint32_t, 2>;
+
+struct FactorRow {
+  llvm::StringLiteral op;
+  std::optional<Spread> (*spread)(mlir::Operation *, const Seed &);
+  LinearSets (*linear)(mlir::Operation *);
+};
+
+/// The row of an op; null where it has none.
+const FactorRow *findFactorRow(llvm::StringRef opName);
+/// The names of all ops with a row, in the order of the table.
+llvm::SmallVector<llvm::StringRef> getShardableOps();
+
+/// What follows from splitting one value of the op; none where the rule does not allow it.
+std::optional<Spread> spread(mlir::Operation *op, const Seed &seed);
+LinearSets getLinearSets(mlir::Operation *op);
+
+/// An op whose results only rearrange or repeat elements of its operands, or that has none.
+bool isMovement(mlir::Operation *op);
+/// An op of which a sum of partial terms costs nothing: add, and what only moves or scales elements.
+bool isAdditive(mlir::Operation *op);
+/// One result, of which each element depends on the elements of the operands at the same place.
+bool isElementwise(mlir::Operation *op);
+
+/// Rules for ops that change what a split is called (ShapeFactors.cpp).
+std::optional<Spread> spreadReshape(mlir::Operation *, const Seed &);
+std::optional<Spread> spreadSlice(mlir::Operation *, const Seed &);
+std::optional<Spread> spreadConcat(mlir::Operation *, const Seed &);
+std::optional<Spread> spreadAttention(mlir::Operation *, const Seed &);
+
+} // namespace xlc::shard
+
+#endif

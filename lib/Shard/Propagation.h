@@ -1,0 +1,83 @@
+// Given the layouts of the parameters and of the stream, the layout of every other value.
+//
+// Ops are visited in program order. Each takes the strategy, nothing split or one factor, for which its operands
+// and its result move the fewest bytes. Sums stay partial while they are only added to other partial sums; the first op
+// that needs more has them reduced, where they were made, to the stream's layout if they belong to it. What is gathered
+// is gathered once for all that need it in one unit, forward or backward.
+#ifndef XLC_LIB_SHARD_PROPAGATION_H
+#define XLC_LIB_SHARD_PROPAGATION_H
+
+#include "Stream.h"
+#include <set>
+
+namespace xlc::shard {
+
+/// What a propagation works on.
+struct Problem {
+  mlir::func::FuncOp function;
+  int64_t tp = 1;
+  Stream stream;
+  llvm::DenseMap<mlir::Value, Layout> parameters; ///< those that are split
+  /// Values that other units use: they are never partial, and in the stream's layout if they belong to it.
+  llvm::DenseSet<mlir::Value> crossing;
+  /// Values that are, or are moved to become, the contribution to a parameter's gradient: how they lie if it is
+  /// split as `parameters` says.
+  llvm::DenseMap<mlir::Value, mlir::Value> gradientOf;
+
+  Problem(mlir::func::FuncOp function, int64_t tp, bool splitSequence);
+};
+
+/// Which pass of which unit an op belongs to: what is gathered for one is not there for another.
+using Section = std::pair<mlir::Attribute, bool>;
+Section sectionOf(mlir::Operation *op);
+
+/// What an op does: operands come as `from`, and are brought to `operands`; `results` follow.
+struct Decision {
+  llvm::SmallVector<Layout, 6> from, operands, results;
+};
+
+struct Cost {
+  int64_t bytes = 0, collectives = 0;
+  int64_t memory = 0; ///< bytes of what forward makes, for ties
+  auto operator<=>(const Cost &) const = default;
+};
+
+class Propagation {
+public:
+  explicit Propagation(const Problem &problem) : problem(problem) {}
+
+  /// Visits ops in order; false where a split parameter would have to be gathered.
+  bool run(llvm::ArrayRef<mlir::Operation *> ops);
+
+  Cost cost;
+  mlir::Operation *stuck = nullptr; ///< the op that needs a split parameter whole
+  llvm::DenseMap<mlir::Operation *, Decision> decisions;
+  /// Partial sums, and values that cross units, that are brought to another layout where they are made.
+  llvm::DenseMap<mlir::Value, Layout> settled;
+  /// How a value lies, once settled.
+  Layout layoutOf(mlir::Value value) const;
+
+private:
+  struct Strategy {
+    Spread spread;
+    uint32_t linear = 0;
+    Cost cost;
+  };
+
+  void tryStrategy(mlir::Operation *op, const Spread &spread, uint32_t linear, std::optional<Strategy> &best) const;
+  std::optional<Cost> costOfOperand(mlir::Operation *op, mlir::Value value, const Layout &to) const;
+  std::optional<Cost> costOfResult(mlir::Value value, const Layout &layout) const;
+  std::optional<Cost> costOfPath(mlir::Value value, const Layout &from, const Layout &to) const;
+  llvm::SmallVector<Seed> seedsOf(mlir::Operation *op) const;
+  bool tolerates(mlir::Operation *op, const Spread &spread) const;
+  void commit(mlir::Operation *op, const Strategy &strategy);
+  void settle(mlir::Value value, const Layout &to);
+
+  const Problem &problem;
+  llvm::DenseMap<mlir::Value, Layout> layouts;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<Section, Layout>, 2>> gathered;
+};
+
+} // namespace xlc::shard
+
+#endif

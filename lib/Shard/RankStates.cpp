@@ -1,0 +1,159 @@
+// What the factor table makes of the states of an op's operands.
+#include "RankStates.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::shard;
+using namespace xlc::graph;
+
+int64_t shard::aboveOf(ArrayRef<int64_t> shape, const Layout &layout) {
+  int64_t above = layout.outer;
+  for (int64_t size : shape.take_front(layout.dim))
+    above *= size;
+  return above;
+}
+
+std::optional<Layout> shard::layoutAt(ArrayRef<int64_t> shape, int64_t above, const Layout &like) {
+  for (bool begins : {true, false}) {
+    int64_t begin = 1;
+    for (auto [dim, size] : llvm::enumerate(shape)) {
+      if (begins ? begin == above : above % begin == 0 && above > begin && size % (above / begin) == 0)
+        return Layout{int64_t(dim), above / begin, like.parts, like.isPartial};
+      begin *= size;
+    }
+  }
+  return std::nullopt;
+}
+
+SmallVector<Layout, 2> shard::sameCuts(ArrayRef<int64_t> shape, const Layout &layout) {
+  SmallVector<Layout, 2> layouts{layout};
+  int64_t above = aboveOf(shape, layout), begin = 1;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (begin == above && int64_t(dim) != layout.dim)
+      layouts.push_back(Layout::split(dim, 1, layout.parts));
+    begin *= size;
+  }
+  return layouts;
+}
+
+bool shard::isSameCut(ArrayRef<int64_t> shape, const Layout &a, const Layout &b) {
+  return a.parts == b.parts && a.isSplit() == b.isSplit() && (!a.isSplit() || aboveOf(shape, a) == aboveOf(shape, b));
+}
+
+LogicalResult RankStates::inferByFactors(Operation *op, States &results) {
+  if (auto select = dyn_cast<SelectOp>(op); select && of(select.getA()).kind == State::Kind::Found)
+    return inferMask(select, results);
+  bool isIndexed = false, hasPieces = false;
+  for (Value operand : op->getOperands()) {
+    State::Kind kind = of(operand).kind;
+    isIndexed |= kind == State::Kind::Index;
+    hasPieces |= of(operand).isPiece();
+    if (kind == State::Kind::Max || kind == State::Kind::Found)
+      return op->emitOpError("gate of Shard: uses a rank's own result as if all ranks had it");
+  }
+  if (hasPieces)
+    return inferPieces(op, results);
+  if (isIndexed)
+    return inferIndex(op, results);
+  std::optional<bool> isPartial = isLinear(op);
+  if (!isPartial)
+    return refusePartial(op);
+  for (State &state : results) {
+    state.layout.isPartial = *isPartial;
+    state.uniform = op->getNumOperands() && isElementwise(op) ? commonUniform(op) : 0;
+  }
+  return success();
+}
+
+uint64_t RankStates::commonUniform(Operation *op) {
+  uint64_t uniform = kAllDimensions;
+  for (Value operand : op->getOperands())
+    uniform &= of(operand).uniform;
+  return uniform;
+}
+
+LogicalResult RankStates::inferMask(SelectOp select, States &results) {
+  if (of(select.getCondition()).kind != State::Kind::Index || of(select.getB()).uniform != kAllDimensions)
+    return select.emitOpError(
+        "gate of Shard: what a rank looked up among its rows is not masked by whether it has them");
+  results[0].layout = Layout::partial();
+  return success();
+}
+
+LogicalResult RankStates::inferIndex(Operation *op, States &results) {
+  for (Value operand : op->getOperands()) {
+    if (of(operand).isPartial())
+      return refusePartial(op);
+    if (of(operand).kind == State::Kind::Index)
+      for (State &state : results)
+        state.kind = State::Kind::Index, state.group = of(operand).group;
+  }
+  return success();
+}
+
+/// Some operand is a piece: each way to read it is tried against the other operands.
+LogicalResult RankStates::inferPieces(Operation *op, States &results) {
+  std::optional<bool> isPartial = isLinear(op);
+  if (!isPartial)
+    return refusePartial(op);
+  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+    if (!of(operand).isPiece())
+      continue;
+    Layout layout = of(operand).layout.summed();
+    for (const Layout &same : sameCuts(shapeOf(operand), layout))
+      if (auto found = spread(op, {unsigned(number), same, tp}); found && agrees(op, *found))
+        return conclude(op, *found, *isPartial, results);
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (reduce && reduce.getKind() == Reduction::max && llvm::is_contained(reduce.getDimensions(), layout.dim)) {
+      results[0].kind = State::Kind::Max;
+      return success();
+    }
+  }
+  return op->emitOpError("gate of Shard: is given pieces that do not belong together");
+}
+
+bool RankStates::agrees(Operation *op, const Spread &found) {
+  for (auto [operand, layout] : llvm::zip(op->getOperands(), found.operands)) {
+    const State &state = of(operand);
+    if (state.kind == State::Kind::Index)
+      continue; // places of a rank's own piece
+    bool isUniform = layout.isSplit() && state.isWhole() && (state.uniform >> layout.dim & 1);
+    if (!isUniform && !isSameCut(shapeOf(operand), layout, state.layout))
+      return false;
+  }
+  return true;
+}
+
+LogicalResult RankStates::conclude(Operation *op, const Spread &found, bool isPartial, States &results) {
+  if (found.isSum) {
+    for (const Layout &layout : found.operands)
+      if (layout.isSplit() && layout.parts != tp && !isPartial)
+        return op->emitOpError() << "gate of Shard: sums over " << layout.parts << " pieces that " << tp
+                                 << " ranks hold";
+    for (State &state : results)
+      state.layout = Layout::partial();
+    return success();
+  }
+  for (auto [layout, state] : llvm::zip(found.results, results)) {
+    state.layout = layout;
+    state.layout.isPartial = isPartial;
+  }
+  return success();
+}
+
+/// Whether results are partial; none where the op is not linear in the operands that are.
+std::optional<bool> RankStates::isLinear(Operation *op) {
+  uint32_t partial = 0;
+  for (auto [number, operand] : llvm::enumerate(op->getOperands()))
+    partial |= uint32_t(of(operand).isPartial()) << number;
+  if (!partial)
+    return false;
+  for (uint32_t set : getLinearSets(op))
+    if (partial == set)
+      return true;
+  return std::nullopt;
+}
+
+LogicalResult RankStates::refusePartial(Operation *op) {
+  return op->emitOpError("gate of Shard: uses a partial sum as if it were whole");
+}

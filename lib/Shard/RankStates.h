@@ -1,0 +1,74 @@
+// What a value of one rank's program is on the ranks, as told from the program alone.
+#ifndef XLC_LIB_SHARD_RANK_STATES_H
+#define XLC_LIB_SHARD_RANK_STATES_H
+
+#include "FactorRules.h"
+
+namespace xlc::shard {
+
+struct State {
+  enum class Kind {
+    Same,  ///< on all ranks, but for what `parts` says
+    Max,   ///< each rank has the largest of its own pieces
+    Index, ///< depends on the rank's index in `group`
+    Found, ///< looked up by such indices in a rank's own rows: right where a mask says so
+  } kind = Kind::Same;
+  Layout layout;        ///< which piece; whether the ranks of one piece hold terms of a sum
+  uint64_t uniform = 0; ///< dimensions along which all elements are equal
+  dist::GroupAttr group;
+
+  bool isPartial() const { return layout.isPartial; }
+  int64_t parts() const { return layout.parts; }
+  bool isWhole() const { return kind == Kind::Same && layout.isReplicated(); }
+  bool isPiece() const { return kind == Kind::Same && layout.isSplit(); }
+  static State of(const Layout &layout) {
+    State state;
+    state.layout = layout;
+    return state;
+  }
+};
+
+/// Of a state: equal along all dimensions, as a constant is.
+inline constexpr uint64_t kAllDimensions = ~uint64_t(0);
+
+/// Elements above the cut of a split in the flat tensor.
+int64_t aboveOf(llvm::ArrayRef<int64_t> shape, const Layout &layout);
+/// The cut below `above` elements, as a split of a dimension: one that begins there, else one that is cut into runs.
+std::optional<Layout> layoutAt(llvm::ArrayRef<int64_t> shape, int64_t above, const Layout &like);
+/// A split, and what else it may be called: beside dimensions of which a rank has one element, the next ones.
+llvm::SmallVector<Layout, 2> sameCuts(llvm::ArrayRef<int64_t> shape, const Layout &layout);
+/// Whether two splits cut the same flat tensor at the same place.
+bool isSameCut(llvm::ArrayRef<int64_t> shape, const Layout &a, const Layout &b);
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
+
+/// The states of values, and what the factor table makes of those of an op's operands.
+class RankStates {
+public:
+  explicit RankStates(int64_t tp) : tp(tp) {}
+
+protected:
+  using States = llvm::SmallVectorImpl<State>;
+
+  const State &of(mlir::Value value) { return states[value]; }
+  /// Fails with a gate's message where the op must not be given what it is given.
+  llvm::LogicalResult inferByFactors(mlir::Operation *op, States &results);
+  llvm::LogicalResult refusePartial(mlir::Operation *op);
+
+  int64_t tp;
+  llvm::DenseMap<mlir::Value, State> states;
+
+private:
+  uint64_t commonUniform(mlir::Operation *op);
+  llvm::LogicalResult inferMask(graph::SelectOp select, States &results);
+  llvm::LogicalResult inferIndex(mlir::Operation *op, States &results);
+  llvm::LogicalResult inferPieces(mlir::Operation *op, States &results);
+  bool agrees(mlir::Operation *op, const Spread &found);
+  llvm::LogicalResult conclude(mlir::Operation *op, const Spread &found, bool isPartial, States &results);
+  std::optional<bool> isLinear(mlir::Operation *op);
+};
+
+} // namespace xlc::shard
+
+#endif

@@ -1,0 +1,21 @@
+// Finds the layouts of parameters. What tensor parallelism means, so that no names are needed: every weight matrix of
+// a repeated unit is split over tp and never gathered, and the batch is not split; among these layouts the one that
+// moves the fewest bytes, forward and backward, then the one that takes the least memory.
+#ifndef XLC_LIB_SHARD_SEARCH_H
+#define XLC_LIB_SHARD_SEARCH_H
+
+#include "Matrices.h"
+#include "Propagation.h"
+#include "xlc/Shard/Shard.h"
+
+namespace xlc::shard {
+
+/// Fills in `problem.parameters`. What cannot be split is appended to `complaints`; false if there was any.
+bool findLayouts(Problem &problem, const ShardOptions &options, std::vector<Complaint> &complaints);
+
+/// Replaces the body of the problem's function by that of one rank, as propagated.
+void writeLocal(const Problem &problem, const Propagation &propagation);
+
+} // namespace xlc::shard
+
+#endif
