@@ -61,11 +61,6 @@ Command xlc::addVerifyCommand(CLI::App &app) {
   command->add_option("--arithmetic", options->arithmetic, "what is computed with")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
-  std::vector<std::string> phases;
-  for (const Phase &phase : getPhases())
-    phases.push_back(phase.name.str());
-  command->add_option("--stop-after", options->run.stopAfter, "verify what this phase makes: Stage or a later one")
-      ->check(CLI::IsMember(std::vector<std::string>(llvm::find(phases, "Stage"), phases.end())));
   command->add_option("--steps", options->verify.steps, "optimizer steps")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
