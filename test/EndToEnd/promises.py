@@ -19,6 +19,7 @@ import files
 import program
 import renumber
 
+LAYOUT = ("dp", "stage", "micro_batches", "shard", "pp", "tp", "sequence_parallel", "schedule")
 GPT = ("gpt2-tiny", "loss", "sgd")
 MLP = ("mlp", "logits", "sgd")
 
@@ -29,7 +30,7 @@ class Skipped(Exception):
 
 def make(setting, name, model=GPT, **layout):
     """A model in a layout; keys of the spec that are not of the layout replace the case's own."""
-    fields = {key: layout.pop(key) for key in ("dp", "stage", "micro_batches", "shard") if key in layout}
+    fields = {key: layout.pop(key) for key in LAYOUT if key in layout}
     case = cases.Case(*model, **fields)
     return program.Program.of_case(setting, case, program.read_trace(setting, case), name, **layout)
 
@@ -66,7 +67,8 @@ def check_changes_nothing(setting):
 
 def bytes_are_as_planned(setting):
     """Arenas and messages, counted where memory is mapped and read, for every stage and for hybrid sharding."""
-    for layout in [dict(dp=4, stage=stage) for stage in range(4)] + [dict(dp=4, stage=3, shard=2)]:
+    for layout in ([dict(dp=4, stage=stage) for stage in range(4)] + [dict(dp=4, stage=3, shard=2)] +
+                   [dict(dp=2, stage=stage, pp=2, micro_batches=2) for stage in (0, 3)]):
         trained = make(setting, "bytes-" + "-".join(map(str, layout.values())), **layout)
         trained.train(3, "--stats", trained.folder / "run.stats")
         for name, figure in trained.stats().items():
@@ -94,6 +96,21 @@ def faults_end_the_job(setting):
     said = program.run([trained.path, "--steps", "3", "--inject-fault", "1:3:nothing"], expect=1)
     if "there is no action 'nothing'" not in said:
         yield f"an action that does not exist: {said[-300:]}"
+
+
+def faults_in_transfers_end_the_job(setting):
+    """A rank that fails where another stage waits for it: the whole job ends within a second, with one message."""
+    trained = make(setting, "fault-stages", dp=2, stage=3, pp=2, micro_batches=2)
+    trained.train(2, "--profile", trained.folder / "trace.json")
+    events = json.loads((trained.folder / "trace.json").read_text())["traceEvents"]
+    for rank in (0, 3):
+        label = next(event["name"] for event in events if event.get("cat") == "transfer" and event["pid"] == rank)
+        begin = time.monotonic()
+        said = trained.train(1000, "--inject-fault", f"{rank}:3:{label}", expect=5)
+        if time.monotonic() - begin > 2:
+            yield f"took {time.monotonic() - begin:.1f} s to end after a fault at '{label}'"
+        if said.count("error:") != 1 or f"rank {rank}, step 3, action '{label}'" not in said:
+            yield f"not one message with rank {rank}, step 3 and '{label}': {said[-300:]}"
 
 
 def non_finite_loss_ends_with_7(setting):
@@ -293,6 +310,7 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     check_changes_nothing,
     bytes_are_as_planned,
     faults_end_the_job,
+    faults_in_transfers_end_the_job,
     non_finite_loss_ends_with_7,
     interrupt_saves,
     runs_with_only_its_libraries,
