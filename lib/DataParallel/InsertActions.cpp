@@ -45,8 +45,8 @@ private:
     step.schedule = findPipelineSchedule(schedule);
     step.shape = {pp, stages ? stages.size() / pp : 1, microBatches};
     if (!step.schedule || (stages ? stages.size() % pp != 0 : pp != 1) || findMisfit(*step.schedule, step.shape))
-      return step.module.emitError() << "internal error: schedule '" << schedule << "' with pp = " << pp
-                                     << " does not fit the stages";
+      return step.module.emitError() << "internal error: schedule '" << schedule.getValue()
+                                     << "' with pp = " << pp.getValue() << " does not fit the stages";
     step.runs = findRuns(step.function, step.schedule->splitsBackward);
     step.order = makeOrder(*step.schedule, step.shape);
     step.times = simulate(*step.schedule, step.shape, step.order, SlotTimes());

@@ -37,6 +37,9 @@ public:
     for (BucketOp bucket : step.buckets)
       if (isOnStage(bucket, stage))
         buckets.push_back(bucket);
+    for (const UnitRun &run : step.runs)
+      if (run.stage == stage)
+        used.insert_range(run.values);
   }
 
   void build() {
@@ -79,6 +82,7 @@ private:
   Location loc;
   OpBuilder actions;
   SmallVector<BucketOp> buckets;
+  DenseSet<Value> used; ///< by the runs of this stage
   std::vector<Item> items;
   std::map<size_t, SmallVector<Completion>> completes; ///< by item
   std::vector<DenseMap<Value, Value>> values;          ///< by micro-batch: of @micro_batch -> of the timeline
@@ -143,10 +147,6 @@ void TimelineBuilder::insertTransfer(const Item &item) {
 
 /// The inputs that the runs of this stage read; all of them where there is one stage.
 void TimelineBuilder::insertLoad(const Item &item) {
-  DenseSet<Value> used;
-  for (const UnitRun &run : step.runs)
-    if (run.stage == stage)
-      used.insert_range(run.values);
   SmallVector<Attribute> inputs;
   SmallVector<Type> types;
   SmallVector<Value> arguments;

@@ -1,5 +1,6 @@
 // How a rank of a timeline starts, and what it ends a step with.
 #include "Ranks.h"
+#include "Pieces.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -15,10 +16,13 @@ Rank<E> interpret::makeRank(sched::TimelineOp op, int64_t r, const Model &model,
     const Model::Parameter *first = model.findParameter(cast<StringAttr>(bucketOp.getMembers()[0]).getValue());
     Bucket<E> bucket(bucketOp, r, op.getMesh(), first ? first->states.size() : 0);
     Cells<E> whole(bucket.elements());
-    for (auto [member, offset] : llvm::zip(bucketOp.getMembers(), bucketOp.getOffsets()))
-      if (const Model::Parameter *parameter = model.findParameter(cast<StringAttr>(member).getValue()))
-        for (auto [k, element] : llvm::enumerate(source.parameter(*parameter).elements))
+    for (auto [index, member, offset] : llvm::enumerate(bucketOp.getMembers(), bucketOp.getOffsets()))
+      if (const Model::Parameter *parameter = model.findParameter(cast<StringAttr>(member).getValue())) {
+        dist::LayoutAttr layout = sched::getLayout(bucketOp, index);
+        int64_t piece = layout ? layout.getGroup().indexOf(op.getMesh(), r) : 0;
+        for (auto [k, element] : llvm::enumerate(pieceOf(source.parameter(*parameter), layout, piece).elements))
           whole.set(offset + k, element);
+      }
     if (Bucket<E>::isSharded(bucketOp.getParams())) {
       Piece<E> slice = bucket.slice(whole, bucket.sliceIndex());
       for (int64_t k = 0; k < slice.count; ++k)
@@ -33,27 +37,61 @@ Rank<E> interpret::makeRank(sched::TimelineOp op, int64_t r, const Model &model,
   return rank;
 }
 
-/// State number `state` of a parameter, or past the last state the parameter itself, as a rank and those it shares
-/// shards with hold it.
+namespace {
+
+/// Member `index` of a bucket; its state number `state`, or past the last state the parameter itself.
+struct Item {
+  sched::BucketOp bucket;
+  size_t index;
+  const Model::Parameter &parameter;
+  size_t state;
+
+  bool isParam() const { return state == parameter.states.size(); }
+};
+
+} // namespace
+
+/// A rank's piece of the item, as the rank and those it shares shards with hold it.
 template <class E>
-static LogicalResult collectPieces(dist::MeshAttr mesh, std::vector<Rank<E>> &ranks, Bucket<E> &bucket,
-                                   const Model::Parameter &parameter, int64_t offset, size_t state, Values<E> &values) {
-  bool isParam = state == parameter.states.size();
-  bool isSharded = Bucket<E>::isSharded(isParam ? bucket.op.getParams() : bucket.op.getStates());
-  Tensor<E> value(parameter.shape);
-  SmallVector<int64_t> holders = dist::GroupAttr::shards(mesh).members(mesh, bucket.rank);
+static FailureOr<Tensor<E>> readPiece(dist::MeshAttr mesh, std::vector<Rank<E>> &ranks, int64_t rank, Item item) {
+  bool isSharded = Bucket<E>::isSharded(item.isParam() ? item.bucket.getParams() : item.bucket.getStates());
+  dist::LayoutAttr layout = sched::getLayout(item.bucket, item.index);
+  Tensor<E> value(layout ? Shape(layout.localShape()) : item.parameter.shape);
+  SmallVector<int64_t> holders = dist::GroupAttr::shards(mesh).members(mesh, rank);
+  auto bucketOf = [&](int64_t r) -> Bucket<E> & { return ranks[r].buckets.find(item.bucket.getSymNameAttr())->second; };
+  int64_t sliceSize = bucketOf(rank).sliceSize();
   for (int64_t k = 0; k < int64_t(value.elements.size()); ++k) {
-    int64_t i = offset + k, slice = i / bucket.sliceSize();
-    Bucket<E> &holder = isSharded ? ranks[holders[slice]].buckets.find(bucket.op.getSymNameAttr())->second : bucket;
-    const Cells<E> &whole = isParam ? holder.params : holder.states[state];
-    const Cells<E> &cells = isParam && isSharded ? holder.paramShard : whole;
-    int64_t place = isSharded ? i % bucket.sliceSize() : i;
+    int64_t i = item.bucket.getOffsets()[item.index] + k;
+    Bucket<E> &holder = bucketOf(isSharded ? holders[i / sliceSize] : rank);
+    const Cells<E> &whole = item.isParam() ? holder.params : holder.states[item.state];
+    const Cells<E> &cells = item.isParam() && isSharded ? holder.paramShard : whole;
+    int64_t place = isSharded ? i % sliceSize : i;
     if (!cells.isSet[place])
-      return bucket.op.emitOpError() << "at the end of the step rank " << holder.rank << " does not hold element " << k
-                                     << " of '" << parameter.name << "'";
+      return LogicalResult(item.bucket.emitOpError()
+                           << "at the end of the step rank " << holder.rank << " does not hold element " << k << " of '"
+                           << item.parameter.name << "'");
     value.elements[k] = cells.elements[place];
   }
-  values[isParam ? parameter.name : parameter.states[state]] = std::move(value);
+  return value;
+}
+
+/// The whole of the item: the rank's own piece amid those of its tensor-parallel group.
+template <class E>
+static LogicalResult collectPieces(dist::MeshAttr mesh, std::vector<Rank<E>> &ranks, int64_t rank, Item item,
+                                   Values<E> &values) {
+  dist::LayoutAttr layout = sched::getLayout(item.bucket, item.index);
+  SmallVector<int64_t> owners;
+  for (int64_t t = 0; layout && t < mesh.getTp(); ++t)
+    owners.push_back(mesh.rankOf(mesh.ppOf(rank), mesh.dpOf(rank), t));
+  owners.push_back(rank); // last: it is this rank's piece that is compared
+  Tensor<E> whole(item.parameter.shape);
+  for (int64_t owner : owners) {
+    FailureOr<Tensor<E>> piece = readPiece(mesh, ranks, owner, item);
+    if (failed(piece))
+      return failure();
+    placePiece(whole, *piece, layout, layout ? layout.getGroup().indexOf(mesh, owner) : 0);
+  }
+  values[item.isParam() ? item.parameter.name : item.parameter.states[item.state]] = std::move(whole);
   return success();
 }
 
@@ -64,13 +102,14 @@ static LogicalResult collect(dist::MeshAttr mesh, std::vector<Rank<E>> &ranks, c
     if (auto it = rank.scalars.find(name.str()); it != rank.scalars.end())
       values.insert(*it);
   for (auto &[symbol, bucket] : rank.buckets)
-    for (auto [member, offset] : llvm::zip(bucket.op.getMembers(), bucket.op.getOffsets()))
+    for (auto [index, member] : llvm::enumerate(bucket.op.getMembers()))
       if (const Model::Parameter *parameter = model.findParameter(cast<StringAttr>(member).getValue()))
         for (size_t state = 0; state <= parameter->states.size(); ++state)
-          if (failed(collectPieces(mesh, ranks, bucket, *parameter, offset, state, values)))
+          if (failed(collectPieces(mesh, ranks, rank.index, Item{bucket.op, index, *parameter, state}, values)))
             return failure();
   return success();
 }
+
 template <class E>
 LogicalResult interpret::collectValues(dist::MeshAttr mesh, std::vector<Rank<E>> &ranks, const Model &model,
                                        std::vector<Values<E>> &values) {

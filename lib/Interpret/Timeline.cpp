@@ -206,13 +206,16 @@ LogicalResult Timeline<E>::gatherArguments(sched::RunOp run, func::FuncOp functi
   return success();
 }
 
-/// A unit function on every rank of a stage.
+/// A unit function on every rank of a stage; those of a tensor-parallel group are neighbours and run in lockstep.
 template <class E>
-LogicalResult evaluateOnRanks(func::FuncOp function, ArrayRef<SmallVector<Datum<E>>> arguments, const Options &options,
-                              MutableArrayRef<SmallVector<Datum<E>>> results) {
-  for (auto [own, produced] : llvm::zip(arguments, results))
-    if (failed(evaluate<E>(function, own, options, produced)))
+LogicalResult evaluateOnRanks(func::FuncOp function, ArrayRef<SmallVector<Datum<E>>> arguments, int64_t tp,
+                              const Options &options, std::vector<SmallVector<Datum<E>>> &results) {
+  for (; !arguments.empty(); arguments = arguments.drop_front(tp)) {
+    std::vector<SmallVector<Datum<E>>> produced;
+    if (failed(evaluateRanks<E>(function, arguments.take_front(tp).vec(), options, produced)))
       return failure();
+    llvm::append_range(results, std::move(produced));
+  }
   return success();
 }
 
@@ -222,11 +225,11 @@ template <class E> LogicalResult Timeline<E>::runUnit(sched::RunOp run) {
     return run.emitOpError("runs a function that is not there");
   size_t outs = run.getOuts().size();
   MutableArrayRef<Rank<E>> ranks = world.ranksOf(run);
-  std::vector<SmallVector<Datum<E>>> arguments(ranks.size()), results(ranks.size());
+  std::vector<SmallVector<Datum<E>>> arguments(ranks.size()), results;
   for (auto [rank, own] : llvm::zip(ranks, arguments))
     if (failed(gatherArguments(run, function, rank, own)))
       return failure();
-  if (failed(evaluateOnRanks<E>(function, arguments, options, results)))
+  if (failed(evaluateOnRanks<E>(function, arguments, world.mesh.getTp(), options, results)))
     return failure();
   for (auto [rank, own] : llvm::zip(ranks, results)) {
     if (own.size() != outs + run.getStores().size())

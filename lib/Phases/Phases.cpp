@@ -11,7 +11,6 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Memory/Memory.h"
-#include "xlc/Schedule/Pipeline.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
@@ -73,29 +72,9 @@ LogicalResult shard(Compilation &compilation) {
   });
 }
 
-/// What the phases from here on do not do yet is refused in a sentence.
-LogicalResult refuseUnfinished(Compilation &compilation) {
-  const Spec &spec = compilation.spec;
-  for (auto [key, value] : {std::pair{"tp", spec.tp}})
-    if (value > 1) {
-      SpecLocation at = spec.where(key);
-      compilation.errors << spec.path << ":" << at.line << ":" << at.column << ": error: " << key << " = " << value
-                         << " is not compiled yet, only 1\n";
-      return failure();
-    }
-  return success();
-}
-
-/// The schedule; one stage has nothing to schedule, and is what 1f1b makes of it.
-const PipelineSchedule &scheduleOf(const Spec &spec) {
-  return *findPipelineSchedule(spec.pp > 1 ? StringRef(spec.pipeline.schedule) : "1f1b");
-}
-
 LogicalResult stage(Compilation &compilation) {
-  if (failed(refuseUnfinished(compilation)))
-    return failure();
   const Spec &spec = compilation.spec;
-  const PipelineSchedule &schedule = scheduleOf(spec);
+  const PipelineSchedule &schedule = getSchedule(spec);
   AssignStagesPassOptions stages;
   stages.ranks = spec.pp;
   stages.chunks = spec.chunksPerRank();
@@ -107,6 +86,7 @@ LogicalResult stage(Compilation &compilation) {
     manager.addPass(createCSEPass());
     manager.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
     manager.addPass(createVerifyStagedPass());
+    manager.addPass(createVerifyShardedPass());
   });
 }
 
@@ -122,7 +102,7 @@ LogicalResult dataParallel(Compilation &compilation) {
   actions.ranks = spec.dp;
   actions.pp = spec.pp;
   actions.tp = spec.tp;
-  actions.schedule = scheduleOf(spec).name.str();
+  actions.schedule = getSchedule(spec).name.str();
   actions.shards = spec.dpShardOrAll();
   actions.microBatches = spec.microBatches();
   actions.keepAfterForward = !spec.zero.reshardAfterForward.value_or(true);

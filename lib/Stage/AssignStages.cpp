@@ -4,9 +4,9 @@
 //
 //     embed  layer 0  layer 1 | layer 2  layer 3  layer 4 | layer 5  layer 6 | layer 7  head
 //     chunk 0                   chunk 1                     chunk 2            chunk 3
-#include "Balance.h"
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Schedule/Pipeline.h"
+#include "xlc/Stage/Balance.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"
 

@@ -1,6 +1,6 @@
 // The best cuts of n units into k stages, by dynamic programming over (stages made, units used): once for time, and
 // once more for memory among the cuts that are as fast.
-#include "Balance.h"
+#include "xlc/Stage/Balance.h"
 
 #include <limits>
 

@@ -2,7 +2,6 @@
 // became: a cut inside a unit makes two units of it, and backward follows.
 //
 //     layer 1: ln qkv attention | proj add ln mlp add        cut after attention: layer_a 1, layer_b 1
-#include "xlc/Schedule/Pipeline.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -95,14 +94,19 @@ private:
 
 } // namespace
 
+const PipelineSchedule &xlc::getSchedule(const Spec &spec) {
+  return *findPipelineSchedule(spec.pp > 1 ? StringRef(spec.pipeline.schedule) : "1f1b");
+}
+
+PipelineShape xlc::getPipelineShape(const Spec &spec) { return {spec.pp, spec.chunksPerRank(), spec.microBatches()}; }
+
 LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
   auto function = module.lookupSymbol<func::FuncOp>("forward");
   if (spec.pp == 1 || !function)
     return success();
   Cuts cuts(function, spec, errors);
-  const PipelineSchedule *schedule = findPipelineSchedule(spec.pipeline.schedule);
-  PipelineShape shape{spec.pp, spec.chunksPerRank(), spec.microBatches()};
-  if (std::optional<std::string> misfit = findMisfit(*schedule, shape))
+  PipelineShape shape = getPipelineShape(spec);
+  if (std::optional<std::string> misfit = findMisfit(getSchedule(spec), shape))
     return cuts.refuse(spec.where("pipeline.schedule").line ? "pipeline.schedule" : "pipeline.chunks", *misfit);
   std::string stages = "pp = " + std::to_string(spec.pp);
   if (shape.chunksPerRank > 1)

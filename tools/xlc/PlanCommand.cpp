@@ -1,6 +1,7 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
 #include "Session.h"
 #include "xlc/Report/Report.h"
+#include "xlc/Stage/Stage.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -13,11 +14,12 @@ constexpr const char *examples = R"(Examples:
   xlc plan gpt2.onnx --spec zero3.yaml --json       the same for scripts
   xlc plan gpt2.onnx --spec zero3.yaml -v           also what was undone of the exporter's doing
   xlc plan gpt2.onnx --spec zero3.yaml --stop-after=Stage
+  xlc plan gpt2.onnx --spec pp4.yaml --grid         the pipeline's schedule
 
 Exit code 3 when a rank needs more than the spec's cluster.device_memory.)";
 
 struct PlanOptions : CommonOptions {
-  bool json = false;
+  bool json = false, grid = false;
 };
 
 std::vector<std::string> phaseNames() {
@@ -41,7 +43,20 @@ int report(Session &session, const PlanOptions &options) {
   return report.fits() ? Done : DoesNotFit;
 }
 
+/// The pipeline's schedule alone, once it is known to fit the model.
+int printSchedule(PlanOptions options) {
+  options.run.stopAfter = "Differentiate";
+  Session session(options);
+  if (int code = session.runPhases())
+    return code;
+  const Spec &spec = session.get().spec;
+  llvm::outs() << printGrid(getSchedule(spec), getPipelineShape(spec));
+  return Done;
+}
+
 int plan(const PlanOptions &options) {
+  if (options.grid)
+    return printSchedule(options);
   Session session(options);
   if (int code = session.runPhases())
     return code;
@@ -59,9 +74,13 @@ Command xlc::addPlanCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("plan", "what every rank will hold in memory, send and compute");
   options->addTo(*command);
   CLI::Option *json = command->add_flag("--json", options->json, "print JSON (keys: docs/PlanJson.md)");
-  command->add_option("--stop-after", options->run.stopAfter, "stop after this phase and print its IR")
-      ->check(CLI::IsMember(phaseNames()))
-      ->excludes(json);
+  CLI::Option *stop =
+      command->add_option("--stop-after", options->run.stopAfter, "stop after this phase and print its IR")
+          ->check(CLI::IsMember(phaseNames()))
+          ->excludes(json);
+  command->add_flag("--grid", options->grid, "print the pipeline's schedule: a row per pp rank, a column per slot")
+      ->excludes(json)
+      ->excludes(stop);
   command->footer(examples);
   return {command, [options] { return plan(*options); }};
 }

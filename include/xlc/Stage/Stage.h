@@ -5,9 +5,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Schedule/Pipeline.h"
 #include "xlc/Spec/Spec.h"
 
 namespace xlc {
+/// The pipeline schedule of a spec and what it is for; one stage has nothing to schedule, and is what 1f1b makes of it.
+const PipelineSchedule &getSchedule(const Spec &spec);
+PipelineShape getPipelineShape(const Spec &spec);
+
 /// Finds the spec's pipeline.cuts in @forward and writes them into the module; a unit with a cut inside becomes two.
 /// Complains of cuts, schedules and numbers of stages that the model does not allow.
 llvm::LogicalResult placeCuts(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);

@@ -1,6 +1,6 @@
 // Cutting a row of units into stages: plain numbers in, the ends of the stages out.
-#ifndef XLC_LIB_STAGE_BALANCE_H
-#define XLC_LIB_STAGE_BALANCE_H
+#ifndef XLC_STAGE_BALANCE_H
+#define XLC_STAGE_BALANCE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>

@@ -1,0 +1,26 @@
+// What no stages can be made of.
+// RUN: split-file %s %t
+// RUN: not xlc-opt %t/units.mlir --xlc-assign-stages="ranks=3" 2>&1 | FileCheck %s --check-prefix=UNITS
+// RUN: not xlc-opt %t/units.mlir --xlc-assign-stages="ranks=2 schedule=zb-v" 2>&1 | FileCheck %s --check-prefix=CHUNKS
+// RUN: not xlc-opt %t/units.mlir --xlc-assign-stages="ranks=2 schedule=2f2b" 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not xlc-opt %t/cuts.mlir --xlc-assign-stages="ranks=2" 2>&1 | FileCheck %s --check-prefix=CUTS
+// UNITS: error: 3 stages need as many units, the model has 2
+// CHUNKS: error: schedule zb-v needs 2 chunks per rank, not 1
+// NAME: error: there is no schedule '2f2b'
+// CUTS: error: internal error: cuts do not make 2 stages
+
+//--- units.mlir
+func.func @micro_batch(%x: tensor<2xf32> {graph.input = "x"}) -> tensor<2xf32> {
+  %0 = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<2xf32>
+  %1 = graph.tanh %0 {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+//--- cuts.mlir
+module attributes {graph.cuts = [#graph.unit<"layer", 1>]} {
+func.func @micro_batch(%x: tensor<2xf32> {graph.input = "x"}) -> tensor<2xf32> {
+  %0 = graph.tanh %x {graph.unit = #graph.unit<"layer", 0>, graph.role = #graph.role<F>} : tensor<2xf32>
+  %1 = graph.tanh %0 {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+}
