@@ -226,9 +226,10 @@ def saved_parameters_go_on(setting):
 def random_values_do_not_depend_on_the_layout(setting):
     """init: random is keyed by element: without a step, every layout saves the same parameters."""
     reference = None
-    for layout in (dict(dp=1), dict(dp=4, stage=0), dict(dp=4, stage=3), dict(dp=3, stage=3, batch={"micro": 1})):
+    for layout in (dict(dp=1), dict(dp=4, stage=0), dict(dp=4, stage=3), dict(dp=3, stage=3, batch={"micro": 1}),
+                   dict(dp=1, tp=4), dict(dp=2, stage=3, pp=2, tp=2)):
         fields = {"batch": {"micro": 2}} | layout
-        trained = make(setting, f"random-{fields['dp']}-{fields.get('stage', 0)}", init={"from": "random", "seed": 3},
+        trained = make(setting, f"random-{fields['dp']}-{fields.get('stage', 0)}-{fields.get('tp', 1)}", init={"from": "random", "seed": 3},
                        **{**fields, "optimizer": {"type": "sgd", "lr": 0.0}})
         trained.train(1)
         reference = reference or trained.parameters()
