@@ -86,6 +86,7 @@ LogicalResult stage(Compilation &compilation) {
     manager.addPass(createCSEPass());
     manager.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
     manager.addPass(createVerifyStagedPass());
+    manager.addPass(createVerifyShardedPass());
   });
 }
 

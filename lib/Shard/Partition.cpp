@@ -4,6 +4,7 @@
 // A piece of a value that is whole on every rank and only moves elements (a broadcast bias, a constant) is made as a
 // piece from the start, instead of made whole and cut; what nobody needs any more goes.
 #include "Emit.h"
+#include "RankStates.h"
 #include "Search.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -158,11 +159,20 @@ private:
       offsets[layouts.results[0].dim] /= layouts.results[0].parts;
       slice.setOffsets(offsets);
     }
+    if (auto reshape = dyn_cast<ReshapeOp>(local); reshape && layouts.results[0].isSplit())
+      nameCut(reshape, layouts.results[0]);
     if (auto constant = dyn_cast<ConstantOp>(local); constant && layouts.results[0].isSplit())
       constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).resizeSplat(typeOf(constant.getY())));
     if (auto iota = dyn_cast<IotaOp>(local); iota && isSplitAt(layouts.results[0], iota.getDimension()))
       return shift(iota, layouts.results[0]);
     return local;
+  }
+
+  /// For the gate, where the local shape alone would tell it another cut.
+  static void nameCut(ReshapeOp reshape, const Layout &layout) {
+    ArrayRef<int64_t> shape = reshape.getType().getShape();
+    if (layoutAt(shape, aboveOf(shape, layout), layout) != layout)
+      reshape->setAttr(kCut, DenseI64ArrayAttr::get(reshape.getContext(), {layout.dim, layout.outer}));
   }
 
   /// Counting goes on where the rank before ends; runs of a merged dimension count on from run to run.

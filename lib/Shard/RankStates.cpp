@@ -25,17 +25,6 @@ std::optional<Layout> shard::layoutAt(ArrayRef<int64_t> shape, int64_t above, co
   return std::nullopt;
 }
 
-SmallVector<Layout, 2> shard::sameCuts(ArrayRef<int64_t> shape, const Layout &layout) {
-  SmallVector<Layout, 2> layouts{layout};
-  int64_t above = aboveOf(shape, layout), begin = 1;
-  for (auto [dim, size] : llvm::enumerate(shape)) {
-    if (begin == above && int64_t(dim) != layout.dim)
-      layouts.push_back(Layout::split(dim, 1, layout.parts));
-    begin *= size;
-  }
-  return layouts;
-}
-
 bool shard::isSameCut(ArrayRef<int64_t> shape, const Layout &a, const Layout &b) {
   return a.parts == b.parts && a.isSplit() == b.isSplit() && (!a.isSplit() || aboveOf(shape, a) == aboveOf(shape, b));
 }
@@ -100,9 +89,8 @@ LogicalResult RankStates::inferPieces(Operation *op, States &results) {
     if (!of(operand).isPiece())
       continue;
     Layout layout = of(operand).layout.summed();
-    for (const Layout &same : sameCuts(shapeOf(operand), layout))
-      if (auto found = spread(op, {unsigned(number), same, tp}); found && agrees(op, *found))
-        return conclude(op, *found, *isPartial, results);
+    if (auto found = spread(op, {unsigned(number), layout, tp}); found && agrees(op, *found))
+      return conclude(op, *found, *isPartial, results);
     auto reduce = dyn_cast<ReduceOp>(op);
     if (reduce && reduce.getKind() == Reduction::max && llvm::is_contained(reduce.getDimensions(), layout.dim)) {
       results[0].kind = State::Kind::Max;

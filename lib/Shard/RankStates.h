@@ -31,12 +31,14 @@ struct State {
 /// Of a state: equal along all dimensions, as a constant is.
 inline constexpr uint64_t kAllDimensions = ~uint64_t(0);
 
+/// On a reshape of a piece: the dimension of its result that is cut, and into how many runs. It is there where a rank
+/// has single elements of a dimension, so that local shapes alone do not tell.
+inline constexpr llvm::StringLiteral kCut = "dist.cut";
+
 /// Elements above the cut of a split in the flat tensor.
 int64_t aboveOf(llvm::ArrayRef<int64_t> shape, const Layout &layout);
 /// The cut below `above` elements, as a split of a dimension: one that begins there, else one that is cut into runs.
 std::optional<Layout> layoutAt(llvm::ArrayRef<int64_t> shape, int64_t above, const Layout &like);
-/// A split, and what else it may be called: beside dimensions of which a rank has one element, the next ones.
-llvm::SmallVector<Layout, 2> sameCuts(llvm::ArrayRef<int64_t> shape, const Layout &layout);
 /// Whether two splits cut the same flat tensor at the same place.
 bool isSameCut(llvm::ArrayRef<int64_t> shape, const Layout &a, const Layout &b);
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {

@@ -129,6 +129,11 @@ private:
       return success();
     int64_t above = aboveOf(shapeOf(op.getX()), results[0].layout);
     std::optional<Layout> layout = layoutAt(shapeOf(op.getY()), above, results[0].layout);
+    if (auto cut = op->getAttrOfType<DenseI64ArrayAttr>(kCut); cut && cut.size() == 2) {
+      Layout said{cut[0], cut[1], results[0].layout.parts, results[0].layout.isPartial};
+      bool isThere = cut[0] >= 0 && cut[0] < int64_t(shapeOf(op.getY()).size());
+      layout = isThere && aboveOf(shapeOf(op.getY()), said) == above ? std::optional(said) : std::nullopt;
+    }
     if (!layout)
       return op.emitOpError("gate of Shard: reshapes a piece across its cut");
     results[0].layout = *layout;

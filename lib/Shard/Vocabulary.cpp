@@ -55,7 +55,7 @@ Value shard::emitScatter(Emitter &emit, ScatterAddOp op, Value ids, Value update
 }
 
 namespace {
-/// A rank's columns of the logits and what it knows about them.
+/// A rank's columns of the logits. What does not exist of them (the vocabulary's tail) is said by `isThere`.
 class Columns {
 public:
   Columns(Emitter &emit, Value logits, int64_t classes, const Layout &layout)
@@ -66,12 +66,15 @@ public:
     auto columns = RankedTensorType::get({block}, emit.builder.getI64Type());
     Value places = emit.create<IotaOp>(columns, 0);
     Value first = emit.binary("graph.mul", emit.index(group), emit.constant(columns.clone(ArrayRef<int64_t>()), block));
-    Value isThere = emit.compare(Predicate::lt, emit.binary("graph.add", places, emit.broadcast(first, {block})),
-                                 emit.constant(columns, classes));
-    this->logits = emit.select(emit.broadcast(isThere, type.getShape()), logits,
-                               emit.constant(type, -std::numeric_limits<double>::infinity()));
+    isThere = emit.compare(Predicate::lt, emit.binary("graph.add", places, emit.broadcast(first, {block})),
+                           emit.constant(columns, classes));
   }
 
+  /// A value per element, or `absent` where there is no such column.
+  Value mask(Value value, double absent) {
+    return isThere ? emit.select(emit.broadcast(isThere, type.getShape()), value, emit.constant(typeOf(value), absent))
+                   : value;
+  }
   Value reduceRows(Reduction kind, Value value) {
     SmallVector<int64_t> last{type.getRank() - 1};
     return emit.create<ReduceOp>(typeOf(value).clone(rows), kind, value, last);
@@ -82,14 +85,11 @@ public:
     shape.push_back(1);
     return emit.broadcast(emit.reshape(perRow, shape), type.getShape());
   }
-  Value exponentials(Value maximum) {
-    return emit.create<ExpOp>(type, emit.binary("graph.sub", logits, alongRows(maximum)));
-  }
 
   Emitter &emit;
   RankedTensorType type;
   ArrayRef<int64_t> rows;
-  Value logits;
+  Value logits, isThere;
   dist::GroupAttr group;
   int64_t block;
 };
@@ -123,9 +123,11 @@ SplitLoss shard::emitCrossEntropy(Emitter &emit, CrossEntropyOp op, Value logits
   Type wide = typeOf(op.getLse()).getElementType();
   Columns columns(emit, logits, typeOf(op.getLogits()).getShape().back(), classes);
   SplitLoss loss;
-  loss.maximum =
-      emit.allReduce(dist::Reduction::max, columns.reduceRows(Reduction::max, columns.logits), columns.group);
-  Value own = emit.cast(columns.reduceRows(Reduction::sum, columns.exponentials(loss.maximum)), wide);
+  Value largest = columns.reduceRows(Reduction::max, columns.mask(logits, -std::numeric_limits<double>::infinity()));
+  loss.maximum = emit.allReduce(dist::Reduction::max, largest, columns.group);
+  Value below = emit.binary("graph.sub", logits, columns.alongRows(loss.maximum));
+  Value exponentials = columns.mask(emit.create<ExpOp>(columns.type, below), 0);
+  Value own = emit.cast(columns.reduceRows(Reduction::sum, exponentials), wide);
   loss.total = emit.allReduce(dist::Reduction::sum, own, columns.group);
   loss.lse =
       emit.binary("graph.add", emit.cast(loss.maximum, wide), emit.create<LogOp>(typeOf(loss.total), loss.total));
@@ -141,19 +143,20 @@ SplitLoss shard::emitCrossEntropy(Emitter &emit, CrossEntropyOp op, Value logits
 
 Value shard::emitCrossEntropyBackward(Emitter &emit, CrossEntropyBackwardOp op, Value logits, Value labels, Value dsum,
                                       const SplitLoss &loss, const Layout &classes) {
+  // First what there is of each row, then one chain over all elements: a single kernel, which keeps nothing between.
   Columns columns(emit, logits, typeOf(op.getLogits()).getShape().back(), classes);
-  Type wide = typeOf(loss.total).getElementType();
-  Value inverse = emit.binary("graph.div", emit.constant(typeOf(loss.total), 1), loss.total);
-  Value exponentials = emit.cast(columns.exponentials(loss.maximum), wide);
-  Value probability =
-      emit.cast(emit.binary("graph.mul", exponentials, columns.alongRows(inverse)), columns.type.getElementType());
+  Type narrow = columns.type.getElementType(), wide = typeOf(loss.total).getElementType();
+  Value inverse = columns.alongRows(emit.binary("graph.div", emit.constant(typeOf(loss.total), 1), loss.total));
   LocalIds local = localizeIds(emit, labels, columns.group, columns.block);
-  Value label = columns.alongRows(local.places);
+  Value label = columns.alongRows(local.places), isHere = columns.alongRows(local.isHere);
+  Value counted = columns.alongRows(isCounted(emit, labels, op.getIgnoreIndex()));
+  Value maximum = columns.alongRows(loss.maximum), scale = emit.broadcast(dsum, columns.type.getShape());
   Value column = emit.create<IotaOp>(typeOf(label), columns.type.getRank() - 1);
-  Value isLabel = emit.binary("graph.and", emit.compare(Predicate::eq, column, label), columns.alongRows(local.isHere));
-  Value zero = emit.constant(columns.type, 0);
-  Value hot = emit.select(isLabel, emit.constant(columns.type, 1), zero);
-  Value gradient = emit.binary("graph.mul", emit.broadcast(dsum, columns.type.getShape()),
-                               emit.binary("graph.sub", probability, hot));
-  return emit.select(columns.alongRows(isCounted(emit, labels, op.getIgnoreIndex())), gradient, zero);
+  Value zero = emit.constant(columns.type, 0), one = emit.constant(columns.type, 1);
+
+  Value exponential = emit.create<ExpOp>(columns.type, emit.binary("graph.sub", logits, maximum));
+  Value probability = emit.cast(emit.binary("graph.mul", emit.cast(exponential, wide), inverse), narrow);
+  Value isLabel = emit.binary("graph.and", emit.compare(Predicate::eq, column, label), isHere);
+  Value difference = emit.binary("graph.sub", probability, emit.select(isLabel, one, zero));
+  return columns.mask(emit.select(counted, emit.binary("graph.mul", scale, difference), zero), 0);
 }
