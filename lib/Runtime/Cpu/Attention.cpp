@@ -213,7 +213,10 @@ void backwardRow(const AttentionShape &s, const Head &head, float *p, float *ds,
   }
   float scale = maskRow(s, head, p, seen, i, j);
   probabilitiesRow(p, seen.end, padded, scale, lse);
-  scoreGradientRow(p, ds, padded, delta, (float)s.scale);
+  // Gradients of a row's scores sum to zero. Where the row is all here, the mean that they are taken from is exact
+  // enough to keep that; the rounding of dout * out would be common to the row, and add up in dq and dk.
+  bool isWhole = j == 0 && count == s.keys;
+  scoreGradientRow(p, ds, padded, isWhole ? meanRow(p, ds, padded) : delta, (float)s.scale);
 }
 
 /// Adds what one tile of queries, from `i`, and the packed block of keys [j, j + count) contribute.

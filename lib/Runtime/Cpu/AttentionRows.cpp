@@ -77,10 +77,26 @@ XLC_INLINE void probabilitiesBody(float *scores, int64_t valid, int64_t padded, 
   }
 }
 
-XLC_INLINE void scoreGradientBody(const float *probabilities, float *dscores, int64_t padded, float delta,
+XLC_INLINE void scoreGradientBody(const float *probabilities, float *dscores, int64_t padded, double delta,
                                   float scale) {
-  for (int64_t i = 0; i < padded; i += 16)
-    *(Loose *)(dscores + i) = *(const Loose *)(probabilities + i) * (*(Loose *)(dscores + i) - delta) * scale;
+  const float high = (float)delta, low = (float)(delta - high); // what `high` lacks is common to the row
+  for (int64_t i = 0; i < padded; i += 16) {
+    Float d = *(Loose *)(dscores + i) - high - low;
+    *(Loose *)(dscores + i) = *(const Loose *)(probabilities + i) * d * scale;
+  }
+}
+
+XLC_INLINE double meanBody(const float *weights, const float *values, int64_t n) {
+  double sums[16] = {}, totals[16] = {};
+  for (int64_t i = 0; i < n; i += 16)
+    for (int64_t lane = 0; lane < 16; ++lane) {
+      sums[lane] += (double)weights[i + lane] * values[i + lane];
+      totals[lane] += weights[i + lane];
+    }
+  double sum = 0, total = 0;
+  for (int64_t lane = 0; lane < 16; ++lane)
+    sum += sums[lane], total += totals[lane];
+  return total == 0 ? 0 : sum / total;
 }
 
 XLC_INLINE void scaleBody(const float *from, float *to, int64_t n, float factor) {
@@ -122,8 +138,9 @@ XLC_FOR_EACH_ISA(float, softmax,
 XLC_FOR_EACH_ISA(void, probabilities, (float *scores, int64_t valid, int64_t padded, float scale, double lse), scores,
                  valid, padded, scale, lse)
 XLC_FOR_EACH_ISA(void, scoreGradient,
-                 (const float *probabilities, float *dscores, int64_t padded, float delta, float scale), probabilities,
+                 (const float *probabilities, float *dscores, int64_t padded, double delta, float scale), probabilities,
                  dscores, padded, delta, scale)
+XLC_FOR_EACH_ISA(double, mean, (const float *weights, const float *values, int64_t n), weights, values, n)
 XLC_FOR_EACH_ISA(void, scale, (const float *from, float *to, int64_t n, float factor), from, to, n, factor)
 XLC_FOR_EACH_ISA(float, dot, (const float *a, const float *b, int64_t n), a, b, n)
 #undef XLC_FOR_EACH_ISA
@@ -138,9 +155,10 @@ float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, floa
 void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale, double lse) {
   probabilitiesAny(scores, valid, padded, scale, lse);
 }
-void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, float delta, float scale) {
+void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, double delta, float scale) {
   scoreGradientAny(probabilities, dscores, padded, delta, scale);
 }
+double meanRow(const float *weights, const float *values, int64_t n) { return meanAny(weights, values, n); }
 void scaleRow(const float *from, float *to, int64_t n, float factor) { scaleAny(from, to, n, factor); }
 float dotRow(const float *a, const float *b, int64_t n) { return dotAny(a, b, n); }
 

@@ -22,7 +22,10 @@ float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, floa
 void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale, double lse);
 
 /// dscores = probabilities * (dscores - delta) * scale, over `padded` elements.
-void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, float delta, float scale);
+void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, double delta, float scale);
+
+/// The mean of n values under weights that need not sum to one; n is a multiple of 16.
+double meanRow(const float *weights, const float *values, int64_t n);
 
 /// to = factor * from, n elements; they may be the same.
 void scaleRow(const float *from, float *to, int64_t n, float factor);
