@@ -27,27 +27,28 @@ Cost xlc::costOfKernel(func::FuncOp kernel) {
   return cost;
 }
 
+const Cost &FunctionCosts::of(StringRef name) {
+  auto [known, isNew] = functions.try_emplace(name);
+  if (!isNew)
+    return known->second;
+  Cost sum;
+  for (auto call : symbols.lookup<func::FuncOp>(name).getOps<exec::CallOp>()) {
+    auto [kernel, isNewKernel] = kernels.try_emplace(call.getKernel());
+    if (isNewKernel)
+      kernel->second = costOfKernel(symbols.lookup<func::FuncOp>(call.getKernel()));
+    sum += kernel->second;
+  }
+  return known->second = sum;
+}
+
 StepCost xlc::costOfStep(exec::ProgramOp program) {
-  SymbolTable symbols(program->getParentOfType<ModuleOp>());
-  llvm::StringMap<Cost> kernels, functions;
-  auto costOfFunction = [&](StringRef name) {
-    auto [known, isNew] = functions.try_emplace(name);
-    if (!isNew)
-      return known->second;
-    Cost sum;
-    for (auto call : symbols.lookup<func::FuncOp>(name).getOps<exec::CallOp>()) {
-      auto [kernel, isNewKernel] = kernels.try_emplace(call.getKernel());
-      if (isNewKernel)
-        kernel->second = costOfKernel(symbols.lookup<func::FuncOp>(call.getKernel()));
-      sum += kernel->second;
-    }
-    return known->second = sum;
-  };
+  FunctionCosts costs(program->getParentOfType<ModuleOp>());
   StepCost cost;
   for (auto run : program.getBody().front().getOps<exec::RunOp>()) {
     StringRef pass = run.getLabel().rsplit(' ').second; // "layer[3] B"
-    Cost &side = pass == "F" ? cost.forward : pass == "B" ? cost.backward : cost.update;
-    side += costOfFunction(run.getFunction());
+    bool isBackward = pass == "B" || pass == "I" || pass == "W";
+    Cost &side = pass == "F" ? cost.forward : isBackward ? cost.backward : cost.update;
+    side += costs.of(run.getFunction());
   }
   return cost;
 }

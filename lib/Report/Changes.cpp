@@ -68,9 +68,28 @@ std::string reshard(Spec &spec) {
   return "zero: {reshard_after_forward: true}";
 }
 
+/// Twice the ranks, each with half of every matrix, or with half of the layers.
+std::string doubleTensorParallel(Spec &spec) {
+  spec.tp *= 2;
+  return llvm::formatv("tp: {0}", spec.tp);
+}
+std::string doubleStages(Spec &spec) {
+  spec.pp *= 2;
+  return llvm::formatv("pp: {0}", spec.pp);
+}
+
+/// Fewer micro-batches in flight than any other schedule but those of its kind.
+std::string keepFewInFlight(Spec &spec) {
+  if (spec.pp == 1 || spec.pipeline.schedule == "1f1b")
+    return "";
+  spec.pipeline.schedule = "1f1b", spec.pipeline.chunks = 1;
+  return "pipeline: {schedule: 1f1b}";
+}
+
 constexpr Edit edits[] = {
-    raiseZeroStage<1>,   raiseZeroStage<2>, raiseZeroStage<3>,   reshard, shardOverAll, halveMicroBatch,
-    reducePerMicroBatch, doubleRanks,       doubleRanksAndBatch,
+    raiseZeroStage<1>,   raiseZeroStage<2>,    raiseZeroStage<3>,   reshard,
+    shardOverAll,        halveMicroBatch,      reducePerMicroBatch, doubleRanks,
+    doubleRanksAndBatch, doubleTensorParallel, doubleStages,        keepFewInFlight,
 };
 
 /// Symbolic dimensions halved, one at a time: shorter sequences, smaller images.

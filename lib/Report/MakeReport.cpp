@@ -96,7 +96,9 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec) {
   PlanReport report;
   report.spec = spec;
   report.allRanks = trafficOfAllRanks(module);
-  for (auto program : module.getOps<exec::ProgramOp>()) { // ranks that differ only in dp and tp share one plan
+  SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
+  std::vector<StageTime> times = timeStages(programs);
+  for (exec::ProgramOp program : programs) { // ranks that differ only in dp and tp share one plan
     dist::MeshAttr mesh = program.getMesh();
     report.pp = mesh.getPp(), report.tp = mesh.getTp();
     GroupReport &group = report.groups.emplace_back();
@@ -104,6 +106,7 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec) {
     group.memory = reportMemory(program);
     group.residualSlots = countResidualSlots(program);
     group.cost = costOfStep(program);
+    group.time = times[report.groups.size() - 1];
     group.traffic = trafficOfLargest(program);
     for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank)
       group.ranks.push_back(group.stage * mesh.getStageRanks() + rank);
@@ -116,6 +119,15 @@ int64_t PlanReport::largestTotal() const {
   for (const GroupReport &group : groups)
     largest = std::max(largest, group.memory.total());
   return largest;
+}
+
+double PlanReport::imbalance() const {
+  int64_t largest = 0, sum = 0;
+  for (const GroupReport &group : groups) {
+    largest = std::max(largest, group.time.busy);
+    sum += group.time.busy;
+  }
+  return sum ? double(largest) * double(groups.size()) / double(sum) : 1;
 }
 
 int64_t PlanReport::largestTraffic() const {

@@ -55,6 +55,7 @@ Json toJson(const GroupReport &group) {
   json["traffic"] = toJson(group.traffic);
   json["small_messages"] = group.traffic.smallMessages;
   json["flops"] = toJson(group.cost);
+  json["bubble"] = {{"span", group.time.spanBubble()}, {"step", group.time.stepBubble()}};
   return json;
 }
 
@@ -74,6 +75,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["groups"] = Json::array();
   for (const GroupReport &group : report.groups)
     json["groups"].push_back(toJson(group));
+  json["imbalance"] = report.imbalance();
   json["traffic_of_all_ranks"] = toJson(report.allRanks);
   json["device_memory"] = spec.deviceMemory ? Json(*spec.deviceMemory) : Json();
   json["fits"] = report.fits();

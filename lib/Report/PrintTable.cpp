@@ -54,7 +54,8 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
   table.bytes("outside", memory.outside, "code, libraries, stacks; not planned");
   table.bytes("total", memory.total());
   if (hasStages)
-    table.row("residual slots", std::to_string(group.residualSlots), "micro-batches, of a chunk, whose residuals are there at once");
+    table.row("residual slots", std::to_string(group.residualSlots),
+              "micro-batches, of a chunk, whose residuals are there at once");
   if (spec.deviceMemory) {
     bool fits = memory.total() <= *spec.deviceMemory;
     table.bytes("device memory", *spec.deviceMemory, fits ? "fits" : "does not fit");
@@ -97,6 +98,16 @@ void printCost(const GroupReport &group, Table &table) {
   row("total", group.cost.total());
 }
 
+/// How much of the time a stage waits, as computed work alone predicts it.
+void printBubbles(const PlanReport &report, Table &table) {
+  table.title("waiting for other stages, predicted from computed work");
+  auto percent = [](double part) { return llvm::formatv("{0:f1} %", 100 * part).str(); };
+  for (const GroupReport &group : report.groups)
+    table.row("stage " + std::to_string(group.stage), percent(group.time.stepBubble()),
+              "of the step; " + percent(group.time.spanBubble()) + " between its first forward and last backward");
+  table.row("imbalance", llvm::formatv("{0:f3}", report.imbalance()).str(), "work of the slowest stage / of the mean");
+}
+
 void printChanges(const PlanReport &report, raw_ostream &out) {
   out << "\ndoes not fit: " << formatBytes(report.largestTotal()) << " of " << formatBytes(*report.spec.deviceMemory)
       << "\n";
@@ -128,6 +139,8 @@ void xlc::printTable(const PlanReport &report, StringRef model, raw_ostream &out
     printTraffic(group, table);
     printCost(group, table);
   }
+  if (report.pp > 1)
+    printBubbles(report, table);
   if (!report.fits())
     printChanges(report, out);
 }

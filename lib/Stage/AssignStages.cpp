@@ -5,6 +5,7 @@
 //     embed  layer 0  layer 1 | layer 2  layer 3  layer 4 | layer 5  layer 6 | layer 7  head
 //     chunk 0                   chunk 1                     chunk 2            chunk 3
 #include "xlc/Estimate/Cost.h"
+#include "xlc/Estimate/StageTimes.h"
 #include "xlc/Schedule/Pipeline.h"
 #include "xlc/Stage/Balance.h"
 #include "xlc/Stage/Stage.h"
@@ -31,9 +32,6 @@ int64_t graph::getStage(ModuleOp module, int64_t chunk) {
 
 namespace {
 
-/// Floating-point operations in the time that moves one byte: a figure between today's CPUs and GPUs. Only the relation
-/// of small units to matrix products depends on it.
-constexpr int64_t kFlopsPerByte = 8;
 /// A parameter, its gradient and two optimizer states.
 constexpr int64_t kStatesPerParameter = 4;
 

@@ -48,17 +48,19 @@ def same_bits_in_all_stages(setting):
 
 
 def same_bits_in_two_runs(setting):
-    trained = make(setting, "twice", dp=2, stage=3, micro_batches=2, runtime={"threads_per_rank": 2})
-    for tag in ("first", "second"):
-        trained.train(20, tag=tag)
-    if trained.bits("first") != trained.bits("second"):
-        yield "two runs of one program differ"
+    for mesh in (dict(), dict(pp=2, tp=2)):
+        trained = make(setting, f"twice-{len(mesh)}", dp=2, stage=3, micro_batches=2, runtime={"threads_per_rank": 2},
+                       **mesh)
+        for tag in ("first", "second"):
+            trained.train(20, tag=tag)
+        if trained.bits("first") != trained.bits("second"):
+            yield f"two runs of one program differ {mesh}"
 
 
 def check_changes_nothing(setting):
     """--check poisons what is not live; a program that read it would get other losses."""
     for stage in (0, 3):
-        trained = make(setting, f"check-{stage}", dp=2, stage=stage, micro_batches=2)
+        trained = make(setting, f"check-{stage}", dp=2, stage=stage, micro_batches=2, pp=1 + stage // 3, tp=1 + stage // 3)
         trained.train(10, tag="plain")
         trained.train(10, "--check", tag="checked")
         if trained.bits("plain") != trained.bits("checked"):
@@ -68,7 +70,9 @@ def check_changes_nothing(setting):
 def bytes_are_as_planned(setting):
     """Arenas and messages, counted where memory is mapped and read, for every stage and for hybrid sharding."""
     for layout in ([dict(dp=4, stage=stage) for stage in range(4)] + [dict(dp=4, stage=3, shard=2)] +
-                   [dict(dp=2, stage=stage, pp=2, micro_batches=2) for stage in (0, 3)]):
+                   [dict(dp=2, stage=stage, pp=2, micro_batches=2) for stage in (0, 3)] +
+                   [dict(dp=2, stage=stage, pp=2, tp=2, micro_batches=2, sequence_parallel=stage == 3)
+                    for stage in (1, 3)]):
         trained = make(setting, "bytes-" + "-".join(map(str, layout.values())), **layout)
         trained.train(3, "--stats", trained.folder / "run.stats")
         for name, figure in trained.stats().items():
@@ -222,9 +226,10 @@ def saved_parameters_go_on(setting):
 def random_values_do_not_depend_on_the_layout(setting):
     """init: random is keyed by element: without a step, every layout saves the same parameters."""
     reference = None
-    for layout in (dict(dp=1), dict(dp=4, stage=0), dict(dp=4, stage=3), dict(dp=3, stage=3, batch={"micro": 1})):
+    for layout in (dict(dp=1), dict(dp=4, stage=0), dict(dp=4, stage=3), dict(dp=3, stage=3, batch={"micro": 1}),
+                   dict(dp=1, tp=4), dict(dp=2, stage=3, pp=2, tp=2)):
         fields = {"batch": {"micro": 2}} | layout
-        trained = make(setting, f"random-{fields['dp']}-{fields.get('stage', 0)}", init={"from": "random", "seed": 3},
+        trained = make(setting, f"random-{fields['dp']}-{fields.get('stage', 0)}-{fields.get('tp', 1)}", init={"from": "random", "seed": 3},
                        **{**fields, "optimizer": {"type": "sgd", "lr": 0.0}})
         trained.train(1)
         reference = reference or trained.parameters()

@@ -165,6 +165,28 @@ TEST(Placement, TrainingIsNearTheLowerBound) {
       EXPECT_LE(placeAndCheck(makeTraining(layers, seed)), 1.02) << layers << " layers, seed " << seed;
 }
 
+/// A pipeline stage under 1f1b: residuals of `inFlight` micro-batches are there at once, those of each for some of its
+/// forwards and backwards, between which the other micro-batches come and go.
+std::vector<Interval> makeStage(int microBatches, int inFlight, int layers) {
+  std::vector<Interval> intervals;
+  const int64_t sizes[] = {112, 112, 64, 64, 64, 48, 16, 16, 32, 1};
+  for (int micro = 0; micro < microBatches; ++micro)
+    for (int layer = 0; layer < layers; ++layer) {
+      int forward = (2 * micro * layers + layer) * 20;
+      int backward = (2 * (micro + inFlight) * layers - layer) * 20;
+      for (auto [i, size] : llvm::enumerate(sizes)) {
+        intervals.push_back({size << 20, forward + int(i), backward + 20 - int(i), 64});
+        intervals.push_back({128 << 20, backward + int(i), backward + int(i) + 2, 64});
+      }
+    }
+  return intervals;
+}
+
+TEST(Placement, MicroBatchesInFlightTakeEachOthersPlace) {
+  EXPECT_LE(placeAndCheck(makeStage(64, 16, 8)), 1.03);
+  EXPECT_LE(placeAndCheck(makeStage(16, 8, 4)), 1.03);
+}
+
 TEST(Placement, SameInputGivesSameOffsets) {
   std::vector<Interval> intervals = makeTraining(50, 7);
   EXPECT_EQ(placeIntervals(intervals).offsets, placeIntervals(intervals).offsets);

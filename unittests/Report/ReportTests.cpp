@@ -116,6 +116,19 @@ TEST_F(ReportTest, ChangesKeepTheGlobalBatch) {
   EXPECT_EQ(changes[1].what, "dp: 2, batch: {global: 4, micro: 2}");
 }
 
+// Half of every matrix, half of the layers, fewer micro-batches in flight.
+TEST_F(ReportTest, ChangesOfTheMesh) {
+  spec.dp = 2, spec.deviceMemory = 500 + kOutsideBytes, spec.microBatch = 3, spec.pp = 2;
+  spec.pipeline.schedule = "gpipe";
+  auto changes = findChanges(planOf(spec, 1000), [](const Spec &other) {
+    return planOf(other, (other.pipeline.schedule == "1f1b" ? 900 : 1800) / (other.pp * other.tp));
+  });
+  ASSERT_EQ(changes.size(), 3u);
+  EXPECT_EQ(changes[0].what, "tp: 2");
+  EXPECT_EQ(changes[1].what, "pp: 4");
+  EXPECT_EQ(changes[2].what, "pipeline: {schedule: 1f1b}");
+}
+
 // A spec that the model does not allow is no proposal.
 TEST_F(ReportTest, ImpossibleChangesAreNotProposed) {
   spec.deviceMemory = 100;

@@ -30,6 +30,18 @@ int64_t countFlops(mlir::Operation *op);
 /// A kernel function of graph ops: FLOPs of its ops, bytes of its arguments and results.
 Cost costOfKernel(mlir::func::FuncOp kernel);
 
+/// What the functions of a module cost, each counted once however often it runs.
+class FunctionCosts {
+public:
+  explicit FunctionCosts(mlir::ModuleOp module) : symbols(module) {}
+  /// The sum of a function's kernels. Function and kernels must be there.
+  const Cost &of(llvm::StringRef function);
+
+private:
+  mlir::SymbolTable symbols;
+  llvm::StringMap<Cost> kernels, functions;
+};
+
 /// What one rank computes in a step, by the pass that does it.
 struct StepCost {
   Cost forward, backward;

@@ -35,7 +35,8 @@ struct Placement {
 
 struct PlacementOptions {
   /// How many steps (a look at an address range) may be made, over all attempts; the search ends early at the lower
-  /// bound. The default takes 0.1 s and less.
+  /// bound. Where one attempt alone takes more, the next one has as many again, until one comes to its end. The default
+  /// takes 0.1 s and less.
   int64_t budget = 4000000;
 };
 

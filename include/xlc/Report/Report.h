@@ -6,6 +6,7 @@
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Estimate/Outside.h"
+#include "xlc/Estimate/StageTimes.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Spec/Spec.h"
 #include <array>
@@ -41,6 +42,7 @@ struct GroupReport {
   MemoryReport memory;
   Traffic traffic; ///< of the rank that reads most; they differ by the short slice of an all_reduce
   StepCost cost;
+  StageTime time;
   int64_t residualSlots = 0; ///< micro-batches (of a chunk) whose residuals are in memory at once
 };
 
@@ -60,6 +62,8 @@ struct PlanReport {
   std::vector<Change> changes; ///< filled by findChanges where the plan does not fit
 
   int64_t largestTotal() const;
+  /// The work of the slowest stage over that of the mean one: 1 where all have the same.
+  double imbalance() const;
   int64_t largestTraffic() const;
   /// Whether every rank fits into the memory that the spec names; true where it names none.
   bool fits() const;

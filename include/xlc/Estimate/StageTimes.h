@@ -1,0 +1,30 @@
+// How evenly a pipeline's stages are at work: their programs run against each other in predicted time.
+#ifndef XLC_ESTIMATE_STAGETIMES_H
+#define XLC_ESTIMATE_STAGETIMES_H
+
+#include "xlc/Dialect/Exec/Exec.h"
+
+namespace xlc {
+
+/// Floating-point operations in the time that moves one byte: a figure between today's CPUs and GPUs. Where stages are
+/// weighed against each other, only the relation of small units to matrix products depends on it.
+inline constexpr int64_t kFlopsPerByte = 8;
+
+/// Forward and backward of one stage's ranks in a step, in times of one floating-point operation.
+struct StageTime {
+  int64_t busy = 0; ///< at work
+  int64_t span = 0; ///< from the first run to the end of the last
+  int64_t step = 0; ///< of the whole pipeline
+
+  /// The idle part of the span, and of the step: 0 to 1.
+  double spanBubble() const { return span ? 1 - double(busy) / double(span) : 0; }
+  double stepBubble() const { return step ? 1 - double(busy) / double(step) : 0; }
+};
+
+/// The programs of all stages, by stage. A run takes as long as its kernels compute, or move bytes; a message takes no
+/// time, but both sides wait for it.
+std::vector<StageTime> timeStages(llvm::ArrayRef<exec::ProgramOp> programs);
+
+} // namespace xlc
+
+#endif

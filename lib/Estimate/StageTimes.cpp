@@ -1,0 +1,73 @@
+// Each stage goes through its runs and messages; a message happens when both of its stages have come to it.
+#include "xlc/Estimate/StageTimes.h"
+#include "xlc/Estimate/Cost.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// A run of some time, or a message to or from another stage.
+struct Event {
+  int64_t time = 0, message = -1, peer = -1;
+};
+
+std::vector<Event> listEvents(exec::ProgramOp program, FunctionCosts &costs) {
+  std::vector<Event> events;
+  for (Operation &op : program.getBody().front()) {
+    if (auto run = dyn_cast<exec::RunOp>(op)) {
+      StringRef pass = run.getLabel().rsplit(' ').second; // "layer[3] B"
+      const Cost &cost = costs.of(run.getFunction());
+      if (pass == "F" || pass == "B" || pass == "I" || pass == "W")
+        events.push_back({std::max(cost.flops, kFlopsPerByte * cost.bytes)});
+    }
+    if (auto send = dyn_cast<exec::SendOp>(op))
+      events.push_back({0, int64_t(send.getMessage()), int64_t(send.getPeer())});
+    if (auto receive = dyn_cast<exec::ReceiveOp>(op))
+      events.push_back({0, int64_t(receive.getMessage()), int64_t(receive.getPeer())});
+  }
+  return events;
+}
+
+} // namespace
+
+std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs) {
+  if (programs.empty())
+    return {};
+  FunctionCosts costs(exec::ProgramOp(programs.front())->getParentOfType<ModuleOp>());
+  std::vector<std::vector<Event>> events;
+  for (exec::ProgramOp program : programs)
+    events.push_back(listEvents(program, costs));
+  size_t stages = events.size();
+  std::vector<StageTime> times(stages);
+  std::vector<size_t> next(stages, 0);
+  std::vector<int64_t> now(stages, 0), first(stages, -1), last(stages, 0);
+  auto meets = [&](size_t stage, const Event &event) {
+    size_t peer = event.peer;
+    return peer < stages && next[peer] < events[peer].size() && events[peer][next[peer]].message == event.message;
+  };
+  for (bool isMoving = true; isMoving;) {
+    isMoving = false;
+    for (size_t stage = 0; stage < stages; ++stage)
+      for (; next[stage] < events[stage].size(); isMoving = true) {
+        const Event &event = events[stage][next[stage]];
+        if (event.message >= 0) {
+          if (!meets(stage, event))
+            break;
+          now[stage] = now[event.peer] = std::max(now[stage], now[event.peer]);
+          ++next[event.peer];
+        } else {
+          first[stage] = first[stage] < 0 ? now[stage] : first[stage];
+          now[stage] += event.time;
+          last[stage] = now[stage];
+          times[stage].busy += event.time;
+        }
+        ++next[stage];
+      }
+  }
+  for (size_t stage = 0; stage < stages; ++stage) {
+    times[stage].span = last[stage] - std::max<int64_t>(0, first[stage]);
+    times[stage].step = *llvm::max_element(last);
+  }
+  return times;
+}

@@ -1,0 +1,34 @@
+# usage: verify-pipelines.sh MODEL.mlir TEMPORARY DP:STAGE:SHARDS...
+# Proves a model after each phase (Stage, DataParallel, Schedule, Memory) against its unpartitioned self in the
+# reference interpreter: every schedule x pp 2 to 4 that it has units for x 1 to 5 micro-batches, for each of the given data-
+# parallel layouts. INSERT and ASSIGN are further options of the passes that insert actions and assign buckets.
+# Prints a line per layout that differs and, at last, how many were proved.
+model=$1 reference=$2.reference.mlir output=$2.output
+shift 2
+xlc-opt "$model" --xlc-differentiate --cse --xlc-append-update --xlc-verify-differentiated -o "$reference" || exit 1
+verify=--xlc-verify-against=reference=$reference
+proved=0
+prove() { # schedule pp chunks micro-batches split layout
+  IFS=: read -r dp stage shards <<<"$6"
+  xlc-opt "$reference" "--xlc-assign-stages=schedule=$1 ranks=$2 chunks=$3 micro-batches=$4" \
+    --xlc-rematerialize-cheap-ops --cse "--xlc-outline-units=split-backward=$5" --xlc-verify-staged $verify \
+    "--xlc-assign-buckets=stage=$stage shards=$shards bucket-bytes=200 persistence-threshold=4 $ASSIGN" \
+    "--xlc-insert-actions=schedule=$1 pp=$2 ranks=$dp shards=$shards micro-batches=$4 $INSERT" --xlc-verify-timeline $verify \
+    --xlc-prefetch-gathers=units=2 --xlc-verify-timeline $verify \
+    --xlc-normalize-reductions --xlc-form-kernels --xlc-lower-to-exec --xlc-assign-offsets --xlc-verify-placement $verify \
+    >"$output" 2>&1 && [ "$(grep -c '^// all equal' "$output")" = 4 ] && proved=$((proved + 1)) ||
+    { echo "$1, pp $2, micro-batches $4, layout $6:"; grep error: "$output"; }
+}
+for layout in "$@"; do
+  for micro in 1 2 3 4 5; do
+    for pp in 2 3 4; do
+      prove gpipe $pp 1 $micro false "$layout"
+      prove 1f1b $pp 1 $micro false "$layout"
+      prove zb-h1 $pp 1 $micro true "$layout"
+      prove zb-h2 $pp 1 $micro true "$layout"
+    done
+    [ $((micro % 2)) = 0 ] && prove interleaved 2 2 $micro false "$layout"
+    prove zb-v 2 2 $micro true "$layout"
+  done
+done
+echo "proved $proved layouts"
