@@ -121,16 +121,57 @@ std::vector<Hop> xlc::findHops(ArrayRef<UnitRun> runs, const PipelineSchedule &s
   return hops;
 }
 
+namespace {
+
+/// When ranks are between two slots.
+class Pauses {
+public:
+  Pauses(const PipelineOrder &order, const PipelineTimes &times) : times(times) {
+    for (auto [rank, slots] : llvm::enumerate(order))
+      for (auto [n, slot] : llvm::enumerate(slots))
+        places[{slot.kind, slot.chunk, slot.microBatch}] = {rank, n};
+  }
+
+  /// The first moment at which neither the sender's nor the receiver's rank is at work, after the slot that makes the
+  /// value and before the one of the receiver that takes it on; where there is none, when the value is made.
+  int64_t findMeeting(const Hop &hop, int64_t microBatch) const {
+    auto [from, producer] = places.at({hop.kind, hop.from, microBatch});
+    auto [to, consumer] = places.at({hop.kind, hop.to, microBatch});
+    int64_t made = times.end[from][producer], needed = times.begin[to][consumer], now = made;
+    while (now <= needed) {
+      int64_t free = whenFree(to, whenFree(from, now));
+      if (free == now)
+        return now;
+      now = free;
+    }
+    return made;
+  }
+
+private:
+  /// The time itself, or the end of the slot within which it lies.
+  int64_t whenFree(size_t rank, int64_t time) const {
+    const std::vector<int64_t> &begin = times.begin[rank], &end = times.end[rank];
+    size_t n = llvm::lower_bound(begin, time) - begin.begin(); // slots that have begun before
+    return n > 0 ? std::max(time, end[n - 1]) : time;
+  }
+
+  const PipelineTimes &times;
+  std::map<std::tuple<SlotKind, int64_t, int64_t>, std::pair<size_t, size_t>> places; ///< slot -> rank, index
+};
+
+} // namespace
+
 std::vector<Transfer> xlc::orderTransfers(ArrayRef<Hop> hops, const PipelineOrder &order, const PipelineTimes &times) {
   std::vector<Transfer> transfers;
+  Pauses pauses(order, times);
   std::map<std::tuple<SlotKind, int64_t>, std::vector<size_t>> leaving; // slot -> hops after it
   for (auto [i, hop] : llvm::enumerate(hops))
     leaving[{hop.kind, hop.from}].push_back(i);
-  for (auto [rank, slots] : llvm::enumerate(order))
-    for (auto [n, slot] : llvm::enumerate(slots))
+  for (const std::vector<Slot> &slots : order)
+    for (const Slot &slot : slots)
       if (auto it = leaving.find({slot.kind, slot.chunk}); it != leaving.end())
         for (size_t i : it->second)
-          transfers.push_back({hops[i], slot.microBatch, times.end[rank][n], int64_t(i)});
+          transfers.push_back({hops[i], slot.microBatch, pauses.findMeeting(hops[i], slot.microBatch), int64_t(i)});
   llvm::sort(transfers, [](const Transfer &a, const Transfer &b) { // the number is that of the hop as yet
     return std::tuple(a.time, a.hop.from, a.microBatch, a.number) <
            std::tuple(b.time, b.hop.from, b.microBatch, b.number);

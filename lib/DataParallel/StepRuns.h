@@ -41,7 +41,8 @@ struct Transfer {
   int64_t microBatch, time, number;
 };
 
-/// All transfers of a step, numbered by the time at which their slots end in the simulated schedule.
+/// All transfers of a step, numbered by the time at which they happen in the simulated schedule: once the value is made,
+/// and both ranks are between two slots, so that nobody waits for a rank that is at work.
 std::vector<Transfer> orderTransfers(llvm::ArrayRef<Hop> hops, const PipelineOrder &order, const PipelineTimes &times);
 
 } // namespace xlc

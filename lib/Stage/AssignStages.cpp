@@ -1,6 +1,6 @@
 // Which consecutive units make a chunk, and on which pp rank the chunk lies. Where the user gives no cuts, they are
 // placed so that the slowest chunk is as fast as possible, embedding and head included; among such cuts, so that the
-// largest memory is smallest.
+// largest memory is smallest. With several chunks per rank, the slowest rank counts first.
 //
 //     embed  layer 0  layer 1 | layer 2  layer 3  layer 4 | layer 5  layer 6 | layer 7  head
 //     chunk 0                   chunk 1                     chunk 2            chunk 3
@@ -127,10 +127,15 @@ private:
       return success();
     }
     PipelineTimes times = simulate(known, shape, makeOrder(known, shape), SlotTimes());
-    SmallVector<int64_t> inFlight;
-    for (int64_t chunk = 0; chunk < shape.chunks(); ++chunk)
-      inFlight.push_back(llvm::divideCeil(times.peaks[known.rankOf(shape, chunk)], shape.chunksPerRank));
-    ends = balanceStages(llvm::map_to_vector(units, [](const Unit &unit) { return unit.cost; }), inFlight);
+    SmallVector<int64_t> inFlight, rankOf;
+    for (int64_t chunk = 0; chunk < shape.chunks(); ++chunk) {
+      rankOf.push_back(known.rankOf(shape, chunk));
+      inFlight.push_back(llvm::divideCeil(times.peaks[rankOf.back()], shape.chunksPerRank));
+    }
+    SmallVector<UnitCost> costs = llvm::map_to_vector(units, [](const Unit &unit) { return unit.cost; });
+    ends = balanceStages(costs, inFlight);
+    if (shape.chunksPerRank > 1)
+      balanceRanks(costs, inFlight, rankOf, ends);
     return success();
   }
 };

@@ -3,7 +3,9 @@
 #include "xlc/Stage/Balance.h"
 
 #include <limits>
+#include <tuple>
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 using namespace xlc;
@@ -58,4 +60,60 @@ std::vector<size_t> xlc::balanceStages(llvm::ArrayRef<UnitCost> units, llvm::Arr
            inFlight[stage] * (before[end].residualBytes - before[from].residualBytes);
   };
   return minimizeLargest(units.size(), inFlight.size(), memory, smallest);
+}
+
+namespace {
+
+/// What is to be small: the largest time of a rank and of a stage, the largest memory of a rank.
+using Weight = std::tuple<int64_t, int64_t, int64_t>;
+
+Weight weigh(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight, llvm::ArrayRef<int64_t> rankOf,
+             llvm::ArrayRef<size_t> ends) {
+  std::vector<UnitCost> ranks(*llvm::max_element(rankOf) + 1);
+  int64_t slowestStage = 0;
+  size_t unit = 0;
+  for (size_t stage = 0; stage < ends.size(); ++stage) {
+    UnitCost &rank = ranks[rankOf[stage]];
+    int64_t time = 0;
+    for (; unit < ends[stage]; ++unit) {
+      time += units[unit].time;
+      rank.stateBytes += units[unit].stateBytes + inFlight[stage] * units[unit].residualBytes;
+    }
+    rank.time += time;
+    slowestStage = std::max(slowestStage, time);
+  }
+  Weight weight(0, slowestStage, 0);
+  for (const UnitCost &rank : ranks) {
+    std::get<0>(weight) = std::max(std::get<0>(weight), rank.time);
+    std::get<2>(weight) = std::max(std::get<2>(weight), rank.stateBytes);
+  }
+  return weight;
+}
+
+} // namespace
+
+void xlc::balanceRanks(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight, llvm::ArrayRef<int64_t> rankOf,
+                       std::vector<size_t> &ends) {
+  Weight best = weigh(units, inFlight, rankOf, ends);
+  auto isLegal = [](llvm::ArrayRef<size_t> tried) {
+    return tried.front() > 0 && llvm::is_sorted(tried, std::less_equal<>());
+  };
+  for (bool isMoving = true; isMoving;) {
+    isMoving = false;
+    for (size_t first = 0; first + 1 < ends.size(); ++first) // one unit leaves a stage, or passes through several
+      for (size_t last = first; last + 1 < ends.size(); ++last)
+        for (int direction : {-1, 1}) {
+          std::vector<size_t> tried = ends;
+          for (size_t cut = first; cut <= last; ++cut)
+            tried[cut] += direction;
+          if (!isLegal(tried))
+            continue;
+          Weight weight = weigh(units, inFlight, rankOf, tried);
+          if (weight < best) {
+            best = weight;
+            ends = tried;
+            isMoving = true;
+          }
+        }
+  }
 }

@@ -70,4 +70,40 @@ TEST(BalanceStages, ALargeHeadTakesTheRoomOfLayers) {
   EXPECT_EQ(balanceStages(units, {1, 1}), (std::vector<size_t>{5, 8}));
 }
 
+TEST(BalanceRanks, AHeadOfOneChunkIsMadeUpForByTheOtherChunkOfItsRank) {
+  // Eight layers and a head as heavy as three, in four chunks on two ranks, placed in a V: 0 1 1 0.
+  std::vector<UnitCost> units(9, UnitCost{10, 0, 0});
+  units.back().time = 30;
+  std::vector<int64_t> inFlight(4, 1), rankOf{0, 1, 1, 0};
+  std::vector<size_t> ends = balanceStages(units, inFlight);
+  balanceRanks(units, inFlight, rankOf, ends);
+  int64_t first = 0;
+  for (size_t stage = 0, unit = 0; stage < 4; ++stage)
+    for (; unit < ends[stage]; ++unit)
+      first += rankOf[stage] == 0 ? units[unit].time : 0;
+  EXPECT_LE(std::max<int64_t>(first, 110 - first), 60);
+}
+
+TEST(BalanceRanks, NeverMakesTheSlowestRankSlower) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    size_t count = 4 + random() % 8;
+    std::vector<UnitCost> units;
+    for (size_t i = 0; i < count; ++i)
+      units.push_back({int64_t(random() % 9), int64_t(random() % 9), int64_t(random() % 4)});
+    std::vector<int64_t> inFlight(4, 2), rankOf{0, 1, 0, 1};
+    auto slowest = [&](llvm::ArrayRef<size_t> ends) {
+      int64_t times[2] = {};
+      for (size_t stage = 0, unit = 0; stage < 4; ++stage)
+        for (; unit < ends[stage]; ++unit)
+          times[rankOf[stage]] += units[unit].time;
+      return std::max(times[0], times[1]);
+    };
+    std::vector<size_t> before = balanceStages(units, inFlight), after = before;
+    balanceRanks(units, inFlight, rankOf, after);
+    EXPECT_LE(slowest(after), slowest(before));
+    EXPECT_TRUE(after.front() > 0 && after.back() == count && llvm::is_sorted(after, std::less_equal<>()));
+  }
+}
+
 } // namespace

@@ -19,6 +19,11 @@ struct UnitCost {
 /// many entries as stages, at most as many as units.
 std::vector<size_t> balanceStages(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight);
 
+/// Where ranks have several stages (`rankOf[s]`): moves single units over the ends of stages as long as that makes the
+/// slowest rank faster, or the slowest stage, or the fullest rank emptier, in this order of weight.
+void balanceRanks(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight, llvm::ArrayRef<int64_t> rankOf,
+                  std::vector<size_t> &ends);
+
 } // namespace xlc
 
 #endif

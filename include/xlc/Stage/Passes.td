@@ -9,7 +9,8 @@ def AssignStagesPass : Pass<"xlc-assign-stages", "::mlir::ModuleOp"> {
   let description = [{
     Units, in the order of their first op, become `ranks` times `chunks` runs. With the module attribute `graph.cuts`
     (the last unit of each run but the last) they are given; else the slowest run is made as fast as possible, by the
-    cost table, and among such cuts the largest memory as small as possible.
+    cost table, and among such cuts the largest memory as small as possible. With several chunks per rank, units
+    then move over the cuts as long as that makes the slowest rank faster.
 
         %0 = graph.relu %x {unit = <"layer", 0>}          %0 = graph.relu %x {unit = <"layer", 0>, chunk = 0}
         %1 = graph.relu %0 {unit = <"layer", 1>}    =>    %1 = graph.relu %0 {unit = <"layer", 1>, chunk = 1}
