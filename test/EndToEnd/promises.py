@@ -102,13 +102,14 @@ def faults_end_the_job(setting):
         yield f"an action that does not exist: {said[-300:]}"
 
 
-def faults_in_transfers_end_the_job(setting):
-    """A rank that fails where another stage waits for it: the whole job ends within a second, with one message."""
-    trained = make(setting, "fault-stages", dp=2, stage=3, pp=2, micro_batches=2)
+def faults_in_compositions_end_the_job(setting):
+    """A rank that fails where others wait for it, in a transfer or in a collective inside a unit: the whole job ends
+    within a second, with one message."""
+    trained = make(setting, "fault-stages", dp=1, stage=0, pp=2, tp=2, micro_batches=2)
     trained.train(2, "--profile", trained.folder / "trace.json")
     events = json.loads((trained.folder / "trace.json").read_text())["traceEvents"]
-    for rank in (0, 3):
-        label = next(event["name"] for event in events if event.get("cat") == "transfer" and event["pid"] == rank)
+    for rank, kind in ((0, "transfer"), (3, "transfer"), (1, "run")):
+        label = next(event["name"] for event in events if event.get("cat") == kind and event["pid"] == rank)
         begin = time.monotonic()
         said = trained.train(1000, "--inject-fault", f"{rank}:3:{label}", expect=5)
         if time.monotonic() - begin > 2:
@@ -315,7 +316,7 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     check_changes_nothing,
     bytes_are_as_planned,
     faults_end_the_job,
-    faults_in_transfers_end_the_job,
+    faults_in_compositions_end_the_job,
     non_finite_loss_ends_with_7,
     interrupt_saves,
     runs_with_only_its_libraries,
