@@ -10,8 +10,9 @@ using namespace xlc::graph;
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 Value Emitter::annotate(Operation *op) {
-  op->setAttr(kUnit, like->getAttr(kUnit));
-  op->setAttr(kRole, like->getAttr(kRole));
+  for (StringRef name : {kUnit, kRole})
+    if (Attribute attribute = like->getAttr(name))
+      op->setAttr(name, attribute);
   return op->getResult(0);
 }
 

@@ -152,10 +152,21 @@ Factors crossEntropyBackward(Operation *op) {
   return {{classes, -1, -1, -1, classes}};
 }
 
+/// Whether ranks own rows of a table, or classes, that ids are compared with: one run each.
+bool isIndexed(Operation *op, const Factor &factor) {
+  if (auto lookup = dyn_cast<graph::GatherOp>(op))
+    return factor[0] == int64_t(lookup.getDimension());
+  if (auto scatter = dyn_cast<graph::ScatterAddOp>(op))
+    return factor[2] == int64_t(scatter.getDimension()) && factor[1] < 0;
+  return isa<graph::CrossEntropyOp, graph::CrossEntropyBackwardOp>(op);
+}
+
 template <Factors (*factorsOf)(Operation *)> std::optional<Spread> by(Operation *op, const Seed &seed) {
   for (const Factor &factor : factorsOf(op)) {
     if (factor[seed.value] != seed.layout.dim)
       continue;
+    if (seed.layout.outer > 1 && isIndexed(op, factor))
+      return std::nullopt;
     Spread result;
     size_t operands = op->getNumOperands();
     bool passes = false;

@@ -55,9 +55,10 @@ std::optional<SmallVector<Step, 2>> shard::findPath(ArrayRef<int64_t> shape, con
     steps.push_back({kind, now, next});
     now = next;
   };
-  auto isRefinedBy = [](const Layout &coarse, const Layout &fine) {
+  // Short blocks refine the whole only: 3 + 3 is not 2 + 2 + 2 + 0.
+  auto isRefinedBy = [&](const Layout &coarse, const Layout &fine) {
     return fine.isSplit() && fine.parts % coarse.parts == 0 &&
-           (!coarse.isSplit() || (coarse.dim == fine.dim && coarse.outer == fine.outer));
+           (!coarse.isSplit() || (coarse.dim == fine.dim && coarse.outer == fine.outer && isEven(shape, fine)));
   };
   if (now == to)
     return steps;

@@ -3,10 +3,8 @@
 //
 // A piece of a value that is whole on every rank and only moves elements (a broadcast bias, a constant) is made as a
 // piece from the start, instead of made whole and cut; what nobody needs any more goes.
-#include "Emit.h"
-#include "RankStates.h"
+#include "LocalOps.h"
 #include "Search.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -21,7 +19,8 @@ RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getTy
 class Partitioner {
 public:
   Partitioner(const Problem &problem, const Propagation &propagation)
-      : problem(problem), propagation(propagation), function(problem.function), builder(function) {}
+      : problem(problem), propagation(propagation), function(problem.function), builder(function),
+        localOps(builder, problem.tp) {}
 
   void run() {
     Block *global = &function.front(), *local = new Block();
@@ -98,20 +97,17 @@ private:
     SmallVector<Value> operands;
     for (auto [operand, layout] : llvm::zip(op->getOperands(), pieces->operands))
       operands.push_back(bring(operand, Layout(), layout, user));
-    Operation *piece = clone(op, operands, *pieces);
-    piece->setAttr(kUnit, user->getAttr(kUnit));
-    piece->setAttr(kRole, user->getAttr(kRole));
-    known[value].push_back({to, sectionOf(user), piece->getResult(0)});
-    return piece->getResult(0);
+    Value piece = localOps.write(op, operands, *pieces, user).front();
+    known[value].push_back({to, sectionOf(user), piece});
+    return piece;
   }
 
   void write(Operation *op) {
     const Decision &decision = propagation.decisions.find(op)->second;
-    SmallVector<Value> operands, results;
+    SmallVector<Value> operands;
     for (auto [operand, from, to] : llvm::zip(op->getOperands(), decision.from, decision.operands))
       operands.push_back(bring(operand, from, to, op));
-    if (!writeSplit(op, decision, operands, results))
-      llvm::append_range(results, clone(op, operands, {decision.operands, decision.results})->getResults());
+    SmallVector<Value> results = localOps.write(op, operands, {decision.operands, decision.results}, op);
     for (auto [result, layout, local] : llvm::zip(op->getResults(), decision.results, results)) {
       known[result].push_back({layout, {}, local});
       if (auto settled = propagation.settled.find(result); settled != propagation.settled.end())
@@ -128,56 +124,6 @@ private:
     known[value].push_back({to, {}, local});
   }
 
-  /// Ops that become several where a dimension is split that they index.
-  bool writeSplit(Operation *op, const Decision &decision, ArrayRef<Value> operands, SmallVectorImpl<Value> &results) {
-    Emitter emit(builder, op, problem.tp);
-    if (auto lookup = dyn_cast<GatherOp>(op); lookup && isSplitAt(decision.operands[0], lookup.getDimension()))
-      results.push_back(emitLookup(emit, lookup, operands[0], operands[1], decision.operands[0]));
-    else if (auto scatter = dyn_cast<ScatterAddOp>(op);
-             scatter && isSplitAt(decision.results[0], scatter.getDimension()))
-      results.push_back(emitScatter(emit, scatter, operands[0], operands[1], decision.results[0]));
-    else if (auto loss = dyn_cast<CrossEntropyOp>(op); loss && decision.operands[0].isSplit()) {
-      SplitLoss &split = losses[loss.getLse()];
-      split = emitCrossEntropy(emit, loss, operands[0], operands[1], decision.operands[0]);
-      results.append({split.sum, split.count, split.lse});
-    } else if (auto loss = dyn_cast<CrossEntropyBackwardOp>(op); loss && decision.operands[0].isSplit())
-      results.push_back(emitCrossEntropyBackward(emit, loss, operands[0], operands[1], operands[3],
-                                                 losses[loss.getLse()], decision.operands[0]));
-    return !results.empty();
-  }
-  static bool isSplitAt(const Layout &layout, int64_t dim) { return layout.isSplit() && layout.dim == dim; }
-
-  /// The op with local types, and with attributes that speak of local sizes.
-  Operation *clone(Operation *op, ArrayRef<Value> operands, const Spread &layouts) {
-    IRMapping mapping;
-    mapping.map(op->getOperands(), operands);
-    Operation *local = builder.clone(*op, mapping);
-    for (auto [result, global, layout] : llvm::zip(local->getResults(), op->getResults(), layouts.results))
-      result.setType(localType(global.getType(), layout));
-    if (auto slice = dyn_cast<SliceOp>(local); slice && layouts.results[0].isSplit()) {
-      SmallVector<int64_t> offsets(slice.getOffsets());
-      offsets[layouts.results[0].dim] /= layouts.results[0].parts;
-      slice.setOffsets(offsets);
-    }
-    if (auto reshape = dyn_cast<ReshapeOp>(local); reshape && layouts.results[0].isSplit())
-      nameCut(reshape, layouts.results[0]);
-    if (auto constant = dyn_cast<ConstantOp>(local); constant && layouts.results[0].isSplit())
-      constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).resizeSplat(typeOf(constant.getY())));
-    if (auto iota = dyn_cast<IotaOp>(local); iota && isSplitAt(layouts.results[0], iota.getDimension()))
-      return shift(iota, layouts.results[0]);
-    return local;
-  }
-
-  /// For the gate, where the local shape alone would tell it another cut.
-  static void nameCut(ReshapeOp reshape, const Layout &layout) {
-    ArrayRef<int64_t> shape = reshape.getType().getShape();
-    if (layoutAt(shape, aboveOf(shape, layout), layout) != layout)
-      reshape->setAttr(kCut, DenseI64ArrayAttr::get(reshape.getContext(), {layout.dim, layout.outer}));
-  }
-
-  /// Counting goes on where the rank before ends; runs of a merged dimension count on from run to run.
-  Operation *shift(IotaOp iota, const Layout &layout);
-
   SmallVector<Value> finish(Operation *terminator);
 
   const Problem &problem;
@@ -185,19 +131,8 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   DenseMap<Value, SmallVector<Version, 2>> known;
-  DenseMap<Value, SplitLoss> losses; ///< by the log-sum-exp of the global program
+  LocalOps localOps;
 };
-
-Operation *Partitioner::shift(IotaOp iota, const Layout &layout) {
-  Emitter emit(builder, iota, problem.tp);
-  RankedTensorType type = iota.getType();
-  assert(layout.outer == 1 && "a rule of iota");
-  Value first =
-      emit.binary("graph.mul", emit.index(ownersOf(layout)),
-                  emit.constant(RankedTensorType::get({}, builder.getI64Type()), type.getDimSize(layout.dim)));
-  Value all = emit.broadcast(emit.cast(first, type.getElementType()), type.getShape());
-  return emit.binary("graph.add", iota.getY(), all).getDefiningOp();
-}
 
 /// What is returned: gradients lie as their parameters do, or are declared partial; all else is whole. Contributions to
 /// one gradient are all partial or none is.

@@ -57,6 +57,23 @@ std::optional<bool> splitsSequence(func::FuncOp function, const ShardOptions &op
   return false;
 }
 
+/// Heads that tp does not divide are no error, but what they cost is told.
+void warnOfHeads(func::FuncOp function, int64_t tp, std::vector<Complaint> &complaints) {
+  for (auto attention : function.getOps<AttentionOp>()) {
+    int64_t heads = attention.getQ().getType().getDimSize(2);
+    if (heads % tp == 0)
+      continue;
+    Complaint &complaint =
+        complain(complaints, Severity::Warning,
+                 llvm::formatv("tp = {0} does not divide the {1} heads of attention: ranks gather what "
+                               "others have of them",
+                               tp, heads));
+    complaint.node = getSourceName(attention).str();
+    complaint.about = "the attention is node";
+    return;
+  }
+}
+
 } // namespace
 
 bool shard::partition(ModuleOp module, const ShardOptions &options, std::vector<Complaint> &complaints) {
@@ -90,6 +107,7 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, std::vector<
     complaint.about = "it is needed by node";
     return false;
   }
+  warnOfHeads(function, options.tp, complaints);
   writeLocal(problem, propagation);
   return true;
 }
@@ -154,8 +172,9 @@ LogicalResult xlc::shardModule(ModuleOp module, const Spec &spec, StringRef mode
     SpecLocation at = complaint.location.line ? complaint.location : spec.where(complaint.key);
     std::string where = llvm::formatv("{0}:{1}:{2}: ", spec.path, at.line, at.column);
     errors << where << nameOf(complaint.severity) << ": " << complaint.text << "\n";
-    if (complaint.op && !complaint.about.empty())
-      errors << model << ": note: " << complaint.about << " '" << getSourceName(complaint.op) << "'\n";
+    if (!complaint.about.empty())
+      errors << model << ": note: " << complaint.about << " '"
+             << (complaint.op ? getSourceName(complaint.op) : StringRef(complaint.node)) << "'\n";
     for (const std::string &note : complaint.notes)
       errors << where << "note: " << note << "\n";
   }

@@ -310,23 +310,38 @@ TEST(Plan, BytesThatAreNoPlanAreRefused) {
   }
 }
 
+/// The tiny program of two stages, with what only composed programs have.
+Plan makeComposed() {
+  Plan plan = makeTwoStages();
+  plan::CallT &call = *plan.functions[1]->calls[0];
+  call.exchange = std::make_unique<plan::ExchangeT>();
+  call.exchange->outer = 1, call.exchange->chunk = 2;
+  plan.programs[1]->indices.push_back(std::make_unique<plan::IndexPlaceT>());
+  plan.programs[1]->indices[0]->place = std::make_unique<plan::Place>(0, 0, 0);
+  plan.parameters[0]->layout = std::make_unique<plan::LayoutT>();
+  plan.parameters[0]->layout->outer = 1, plan.parameters[0]->elements = 40;
+  return plan;
+}
+
 TEST(Plan, NoMutatedPlanCrashesTheReader) {
-  std::vector<uint8_t> good = pack(tiny::makePlan(3));
-  std::mt19937 random(1);
-  int accepted = 0;
-  for (int i = 0; i < 20000; ++i) {
-    std::vector<uint8_t> bytes = good;
-    for (int edits = 1 + (int)(random() % 4); edits-- > 0;)
-      bytes[random() % bytes.size()] = (uint8_t)random();
-    if (random() % 8 == 0)
-      bytes.resize(random() % bytes.size());
-    try {
-      checkPlan(*readPlan(bytes.data(), bytes.size()), 5);
-      ++accepted;
-    } catch (const Rejected &) {
+  for (std::vector<uint8_t> good : {pack(tiny::makePlan(3)), pack(makeComposed())}) {
+    EXPECT_NO_THROW(checkPlan(*readPlan(good.data(), good.size()), 5));
+    std::mt19937 random(1);
+    int accepted = 0;
+    for (int i = 0; i < 20000; ++i) {
+      std::vector<uint8_t> bytes = good;
+      for (int edits = 1 + (int)(random() % 4); edits-- > 0;)
+        bytes[random() % bytes.size()] = (uint8_t)random();
+      if (random() % 8 == 0)
+        bytes.resize(random() % bytes.size());
+      try {
+        checkPlan(*readPlan(bytes.data(), bytes.size()), 5);
+        ++accepted;
+      } catch (const Rejected &) {
+      }
     }
+    EXPECT_GT(accepted, 0); // names, seeds, padding
   }
-  EXPECT_GT(accepted, 0); // names, seeds, padding
 }
 
 } // namespace

@@ -1,0 +1,227 @@
+// Samples of every op that can be split, and the arithmetic of pieces that they are compared by.
+#include "Samples.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::shard;
+using interpret::Integers;
+using interpret::Tensor;
+
+namespace {
+
+std::string function(StringRef name, ArrayRef<std::string> arguments, StringRef body, StringRef results,
+                     StringRef types) {
+  std::string text = ("func.func @" + name + "(").str();
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    text += (i ? ", %" : "%") + std::to_string(i) + ": " + argument;
+  return text + ") -> (" + types.str() + ") {\n" + body.str() + "\nreturn " + results.str() + " : " + types.str() +
+         "\n}\n";
+}
+
+std::string op(ArrayRef<std::string> arguments, StringRef body, StringRef type) {
+  return function("op", arguments, body, "%y", type);
+}
+
+const std::string x = "tensor<4x8xf64>", b = "tensor<4x8xi1>", rows = "tensor<4x8x6xf64>",
+                  ids = "tensor<2x3xi64> {graph.limit = 8 : i64}";
+
+void addElementwise(std::vector<std::string> &samples) {
+  for (StringRef name :
+       {"neg", "abs", "sign", "exp", "log", "sqrt", "tanh", "erf", "sin", "cos", "sigmoid", "atan", "floor", "silu"})
+    samples.push_back(op({x}, ("%y = graph." + name + " %0 : " + x).str(), x));
+  for (StringRef name : {"add", "sub", "mul", "div", "max", "min", "pow", "silu_backward"})
+    samples.push_back(op({x, x}, ("%y = graph." + name + " %0, %1 : " + x).str(), x));
+  for (StringRef name : {"and", "or"})
+    samples.push_back(op({b, b}, ("%y = graph." + name + " %0, %1 : " + b).str(), b));
+  samples.push_back(op({b}, "%y = graph.not %0 : " + b, b));
+  samples.push_back(op({x}, "%y = graph.scale %0 by 2 over 3 : " + x, x));
+  samples.push_back(op({x}, "%y = graph.is_nan %0 : " + x + " -> " + b, b));
+  samples.push_back(op({x}, "%y = graph.cast %0 : " + x + " -> tensor<4x8xf32>", "tensor<4x8xf32>"));
+  samples.push_back(op({x, x}, "%y = graph.compare lt %0, %1 : " + x + " -> " + b, b));
+  samples.push_back(op({b, x, x}, "%y = graph.select %0, %1, %2 : " + b + ", " + x, x));
+  samples.push_back(op({x}, "%y = graph.gelu tanh %0 : " + x, x));
+  samples.push_back(op({x, x}, "%y = graph.gelu_backward erf %0, %1 : " + x, x));
+}
+
+void addShape(std::vector<std::string> &samples) {
+  auto unary = [&](StringRef from, StringRef how, StringRef to) {
+    samples.push_back(op({from.str()}, ("%y = graph." + how + " : " + from + " -> " + to).str(), to));
+  };
+  samples.push_back(op({}, "%y = graph.constant dense<2.0> : " + x, x));
+  samples.push_back(op({}, "%y = graph.iota dim 1 : tensor<4x8xi64>", "tensor<4x8xi64>"));
+  unary("tensor<8xf64>", "broadcast %0", x);
+  unary("tensor<4x1xf64>", "broadcast %0", "tensor<2x4x8xf64>");
+  unary("tensor<4x24xf64>", "reshape %0", "tensor<4x3x8xf64>");
+  unary("tensor<2x8x4xf64>", "reshape %0", "tensor<16x4xf64>");
+  unary("tensor<2x8x4xf64>", "reshape %0", "tensor<2x1x8x2x2xf64>");
+  unary(rows, "transpose %0 [2, 0, 1]", "tensor<6x4x8xf64>");
+  unary("tensor<4x24xf64>", "slice %0 from [0, 8] by [1, 1]", "tensor<4x8xf64>");
+  unary("tensor<4x24xf64>", "slice %0 from [1, 8] by [2, 1]", "tensor<2x16xf64>");
+  unary(rows, "reduce sum %0 dims [0, 2]", "tensor<8xf64>");
+  unary(rows, "reduce max %0 dims [1]", "tensor<4x6xf64>");
+  samples.push_back(op({x, "tensor<4x16xf64>"},
+                       "%y = graph.concat %0, %1 dim 1 : (" + x + ", tensor<4x16xf64>) -> tensor<4x24xf64>",
+                       "tensor<4x24xf64>"));
+  samples.push_back(op({x, "tensor<f64>"},
+                       "%y = graph.pad %0, %1 low [1, 0] high [0, 0] : (" + x + ", tensor<f64>) -> tensor<5x8xf64>",
+                       "tensor<5x8xf64>"));
+}
+
+void addIndexed(std::vector<std::string> &samples) {
+  std::string plain = "tensor<2x3xi64>";
+  samples.push_back(op({"tensor<4x8x2xf64>", ids},
+                       "%y = graph.gather %0, %1 dim 1 : (tensor<4x8x2xf64>, " + plain + ") -> tensor<4x2x3x2xf64>",
+                       "tensor<4x2x3x2xf64>"));
+  samples.push_back(op({"tensor<7x2xf64>", "tensor<2x3xi64> {graph.limit = 7 : i64}"},
+                       "%y = graph.gather %0, %1 dim 0 : (tensor<7x2xf64>, " + plain + ") -> tensor<2x3x2xf64>",
+                       "tensor<2x3x2xf64>"));
+  samples.push_back(op({"tensor<2x3xi64> {graph.limit = 5 : i64}", "tensor<2x3x4xf64>"},
+                       "%y = graph.scatter_add %0, %1 dim 0 : (" + plain + ", tensor<2x3x4xf64>) -> tensor<5x4xf64>",
+                       "tensor<5x4xf64>"));
+  std::string places = "tensor<4x3xi64>", limited = "tensor<4x3xi64> {graph.limit = 8 : i64}";
+  samples.push_back(
+      op({"tensor<2x4x8xf64>", limited},
+         "%y = graph.gather_elements %0, %1 dim 2 : (tensor<2x4x8xf64>, " + places + ") -> tensor<2x4x3xf64>",
+         "tensor<2x4x3xf64>"));
+  samples.push_back(
+      op({limited, "tensor<2x4x3xf64>"},
+         "%y = graph.scatter_elements_add %0, %1 dim 2 : (" + places + ", tensor<2x4x3xf64>) -> tensor<2x4x8xf64>",
+         "tensor<2x4x8xf64>"));
+  std::string logits = "tensor<2x3x7xf64>", labels = "tensor<2x3xi64>",
+              type = "tensor<f64>, tensor<i64>, tensor<2x3xf64>";
+  samples.push_back(
+      function("op", {logits, "tensor<2x3xi64> {graph.limit = 7 : i64}"},
+               "%s, %c, %l = graph.cross_entropy %0, %1 ignore 3 : (" + logits + ", " + labels + ") -> (" + type + ")",
+               "%s, %c, %l", type));
+}
+
+void addNamed(std::vector<std::string> &samples) {
+  samples.push_back(
+      op({"tensor<2x4x8xf64>", "tensor<8x6xf64>"},
+         "%y = graph.contract \"abc,cd->abd\" %0, %1 : (tensor<2x4x8xf64>, tensor<8x6xf64>) -> tensor<2x4x6xf64>",
+         "tensor<2x4x6xf64>"));
+  samples.push_back(
+      op({"tensor<4x2x8xf64>", "tensor<4x8x2xf64>"},
+         "%y = graph.contract \"abc,acd->abd\" %0, %1 : (tensor<4x2x8xf64>, tensor<4x8x2xf64>) -> tensor<4x2x2xf64>",
+         "tensor<4x2x2xf64>"));
+  samples.push_back(op({rows}, "%y = graph.softmax %0 : " + rows, rows));
+  std::string w = "tensor<6xf64>", r = "tensor<4x8xf64>";
+  samples.push_back(function("op", {rows, w, w},
+                             "%y, %m, %s = graph.layer_norm %0, %1, %2 {epsilon = 0.1 : f64} : (" + rows + ", " + w +
+                                 ", " + w + ") -> (" + rows + ", " + r + ", " + r + ")",
+                             "%y, %m, %s", rows + ", " + r + ", " + r));
+  samples.push_back(op({rows, w, r, r, rows},
+                       "%y = graph.layer_norm_backward %0, %1, %2, %3, %4 : (" + rows + ", " + w + ", " + r + ", " + r +
+                           ", " + rows + ") -> " + rows,
+                       rows));
+  samples.push_back(function("op", {rows, r, r, rows},
+                             "%y, %z = graph.layer_norm_weight_backward %0, %1, %2, %3 : (" + rows + ", " + r + ", " +
+                                 r + ", " + rows + ") -> (" + w + ", " + w + ")",
+                             "%y, %z", w + ", " + w));
+  samples.push_back(function("op", {rows, w},
+                             "%y, %s = graph.rms_norm %0, %1 {epsilon = 0.1 : f64} : (" + rows + ", " + w + ") -> (" +
+                                 rows + ", " + r + ")",
+                             "%y, %s", rows + ", " + r));
+  samples.push_back(
+      op({rows, w, r, rows},
+         "%y = graph.rms_norm_backward %0, %1, %2, %3 : (" + rows + ", " + w + ", " + r + ", " + rows + ") -> " + rows,
+         rows));
+  samples.push_back(
+      op({rows, r, rows},
+         "%y = graph.rms_norm_weight_backward %0, %1, %2 : (" + rows + ", " + r + ", " + rows + ") -> " + w, w));
+}
+
+/// Four heads, as many groups or two.
+void addAttention(std::vector<std::string> &samples, StringRef groups) {
+  std::string q = "tensor<2x3x4x2xf64>", k = ("tensor<2x3x" + groups + "x2xf64>").str(), l = "tensor<2x4x3xf64>";
+  std::string call = "%y, %l = graph.attention causal %0, %1, %2 scale 0.5 : (" + q + ", " + k + ", " + k + ") -> (" +
+                     q + ", " + l + ")";
+  samples.push_back(function("op", {q, k, k}, call, "%y, %l", q + ", " + l));
+  std::string types = q + ", " + k + ", " + k + ", " + q + ", " + l + ", " + q;
+  samples.push_back(function("prepare", {q, k, k, q}, call, "%0, %1, %2, %y, %l, %3", types) +
+                    function("op", {q, k, k, q, l, q},
+                             "%a, %b, %c = graph.attention_backward causal %0, %1, %2, %3, %4, %5 scale 0.5 : (" +
+                                 types + ") -> (" + q + ", " + k + ", " + k + ")",
+                             "%a, %b, %c", q + ", " + k + ", " + k));
+}
+
+dist::LayoutAttr attributeOf(MLIRContext *context, ArrayRef<int64_t> shape, const Layout &layout, int64_t tp) {
+  if (!layout.isSplit())
+    return {};
+  return dist::LayoutAttr::get(context, DenseI64ArrayAttr::get(context, shape), layout.dim, layout.outer,
+                               partsGroup(context, Layout(), layout, tp));
+}
+
+} // namespace
+
+std::vector<std::string> shard::getSamples() {
+  std::vector<std::string> samples;
+  addElementwise(samples);
+  addShape(samples);
+  addIndexed(samples);
+  addNamed(samples);
+  addAttention(samples, "4");
+  addAttention(samples, "2");
+  return samples;
+}
+
+Datum<Field> shard::localOf(MLIRContext *context, const Datum<Field> &global, const Layout &layout, int64_t tp,
+                            int64_t rank, StringRef key) {
+  int64_t copies = tp / layout.parts, part = rank / copies, copy = rank % copies;
+  return std::visit(
+      [&](auto &whole) -> Datum<Field> {
+        using T = std::decay_t<decltype(whole)>;
+        T piece = interpret::pieceOf(whole, attributeOf(context, whole.shape, layout, tp), part);
+        if constexpr (std::is_same_v<T, Tensor<Field>>) {
+          auto term = [&](int64_t i) {
+            return interpret::randomTensor<Field>(piece.shape, (key + "/" + Twine(part)).str(), 1000 + i);
+          };
+          if (layout.isPartial && copy > 0)
+            return term(copy);
+          for (int64_t i = 1; layout.isPartial && i < copies; ++i)
+            for (auto [element, other] : llvm::zip(piece.elements, term(i).elements))
+              element = element - other;
+        }
+        return piece;
+      },
+      global);
+}
+
+bool shard::isLaidOut(MLIRContext *context, ArrayRef<Datum<Field>> ranks, const Datum<Field> &global,
+                      const Layout &layout, int64_t tp) {
+  int64_t copies = tp / layout.parts;
+  return std::visit(
+      [&](auto &whole) {
+        using T = std::decay_t<decltype(whole)>;
+        dist::LayoutAttr attribute = attributeOf(context, whole.shape, layout, tp);
+        for (int64_t rank = 0; rank < tp; rank += layout.isPartial ? copies : 1) {
+          Datum<Field> piece = ranks[rank];
+          for (int64_t copy = 1; layout.isPartial && copy < copies; ++copy)
+            interpret::addTo<Field>(piece, ranks[rank + copy]);
+          T found = whole;
+          if (std::get<T>(piece).shape != interpret::Shape(localShape(whole.shape, layout)))
+            return false;
+          interpret::placePiece(found, std::get<T>(piece), attribute, rank / copies);
+          for (auto [a, b] : llvm::zip(found.elements, whole.elements))
+            if (!(a == b || (interpret::isUndefined(a) && interpret::isUndefined(b))))
+              return false;
+        }
+        return true;
+      },
+      global);
+}
+
+std::vector<Layout> shard::layoutsOf(ArrayRef<int64_t> shape, int64_t tp) {
+  std::vector<Layout> layouts{Layout::replicated(), Layout::partial()};
+  for (auto [dim, size] : llvm::enumerate(shape))
+    for (int64_t outer = 1; outer <= size; ++outer)
+      for (int64_t parts = 2; parts <= tp; ++parts) {
+        Layout layout = Layout::split(dim, outer, parts);
+        if (tp % parts != 0 || size % outer != 0 || (outer > 1 && !isEven(shape, layout)))
+          continue;
+        layouts.push_back(layout);
+        if (parts < tp)
+          layouts.push_back(layout.unsummed());
+      }
+  return layouts;
+}
