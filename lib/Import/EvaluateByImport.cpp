@@ -66,6 +66,7 @@ bool xlc::onnx::evaluateByImport(Evaluation &e) {
   if (llvm::is_contained(import.outputs, Value()) || countAll(function->front()) > maximumInterpreted)
     throw TooManyElements();
   func::ReturnOp::create(builder, loc, import.outputs);
+  function->setType(builder.getFunctionType({}, ValueRange(import.outputs).getTypes()));
   ScopedDiagnosticHandler silent(e.context, [](Diagnostic &) { return success(); });
   if (failed(mlir::verify(*function)))
     return e.fail("has an input of a type that the operator does not take");

@@ -193,10 +193,19 @@ std::string ParameterNames::findListed(const Node &node, unsigned input, const F
   if (isListed && home == node.scope)
     return tensor.name;
   for (StringRef part : {nameOperand(node, input), leaf})
-    if (std::string name = joinName(node.scope, part); order.contains(name) && !initializers.contains(name))
+    if (std::string name = joinName(node.scope, part);
+        order.contains(name) && (!initializers.contains(name) || isTransposeOf(tensor, name)))
       return name;
   const std::string &only = module->second.front();
   return module->second.size() == 1 && !initializers.contains(only) ? only : otherwise;
+}
+
+bool ParameterNames::isTransposeOf(const FileTensor &tensor, StringRef name) const {
+  auto found = initializers.find(name);
+  if (found == initializers.end() || tensor.shape.size() != 2)
+    return false;
+  ArrayRef<int64_t> shape = model.initializers[found->second].shape;
+  return shape.size() == 2 && shape[0] == tensor.shape[1] && shape[1] == tensor.shape[0];
 }
 
 std::string ParameterNames::compose(unsigned n, unsigned input) const {

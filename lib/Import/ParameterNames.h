@@ -31,6 +31,8 @@ public:
   std::vector<std::vector<Read>> findReads() const;
   /// Whether the file keeps this initializer under PyTorch's name.
   bool isOwnName(llvm::StringRef name) const;
+  /// Whether an initializer has the shape of the transpose of the one of this name.
+  bool isTransposeOf(const FileTensor &tensor, llvm::StringRef name) const;
 
 private:
   Read describe(unsigned node, unsigned input, const FileTensor &tensor) const;

@@ -92,8 +92,11 @@ private:
         (names.isOwnName(model.initializers[i].name) ? others : lost).push_back(i);
     std::vector<std::optional<Twin>> twins = findTwins(model.initializers, lost, others);
     for (auto [index, twin] : llvm::zip(lost, twins)) {
-      if (!twin)
+      if (!twin) { // derived from the parameter whose place it takes, and no copy of it: a constant
+        if (names.isTransposeOf(model.initializers[index], reads[index].front().name))
+          reads[index].clear();
         continue;
+      }
       if (untied.contains(reads[index].front().name)) {
         wasUntied.insert(reads[index].front().name);
         continue;

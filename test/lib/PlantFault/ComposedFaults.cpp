@@ -31,10 +31,15 @@ bool dropTensorReduction(ModuleOp module) {
   return erase(findOp<sched::AllReduceOp>(module, [](auto reduce) { return reduce.getGroup().getAxis() == "tp"; }));
 }
 
-/// What one stage contributes to a tied parameter never reaches the other.
+/// What each stage contributes to a tied parameter never reaches the other.
 bool dropTiedGradient(ModuleOp module) {
-  return erase(
-      findOp<sched::AllReduceOp>(module, [](auto reduce) { return reduce.getGroup().getStages().size() > 1; }));
+  SmallVector<sched::AllReduceOp> reductions;
+  module.walk([&](sched::AllReduceOp reduce) {
+    if (reduce.getGroup().getStages().size() > 1)
+      reductions.push_back(reduce);
+  });
+  llvm::for_each(reductions, erase);
+  return !reductions.empty();
 }
 
 /// Each stage that holds a tied parameter counts all of it.
@@ -61,6 +66,16 @@ dist::AllReduceOp reductionUnder(Value value) {
   return value.getDefiningOp<dist::AllReduceOp>();
 }
 
+/// Moves what defines a value up to an op of its block.
+void moveBefore(Value value, Operation *op) {
+  Operation *definition = value.getDefiningOp();
+  if (!definition || definition->isBeforeInBlock(op))
+    return;
+  for (Value operand : definition->getOperands())
+    moveBefore(operand, op);
+  definition->moveBefore(op);
+}
+
 /// A sum of a reduced product and another term: the term is added on every rank, before the reduction.
 bool addBeforeReduction(ModuleOp module, bool isBias) {
   auto add = findOp<graph::AddOp>(module, [&](auto add) {
@@ -70,8 +85,7 @@ bool addBeforeReduction(ModuleOp module, bool isBias) {
   if (!add)
     return false;
   dist::AllReduceOp reduction = reductionUnder(add.getA());
-  if (Operation *term = add.getB().getDefiningOp(); term && reduction->isBeforeInBlock(term))
-    term->moveBefore(reduction);
+  moveBefore(add.getB(), reduction);
   OpBuilder builder(reduction);
   Operation *early = builder.clone(*add);
   early->setOperands({reduction.getX(), add.getB()});
@@ -96,21 +110,27 @@ bool scaleGradientByTp(ModuleOp module) {
 
 /// A select of a split vocabulary: between a value and a constant that stands for what is not here.
 bool choosesConstant(graph::SelectOp select, llvm::function_ref<bool(const APFloat &)> isWanted) {
-  auto constant = select.getB().getDefiningOp<graph::ConstantOp>();
+  Value other = select.getB();
+  if (auto broadcast = other.getDefiningOp<graph::BroadcastOp>())
+    other = broadcast.getX();
+  auto constant = other.getDefiningOp<graph::ConstantOp>();
   auto value = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
   return value && isa<FloatType>(value.getElementType()) && isWanted(value.getSplatValue<APFloat>());
 }
 
-/// Columns behind the end of an uneven vocabulary take part in the softmax.
+/// Columns behind the end of an uneven vocabulary take part in the softmax: neither their logits nor their exponentials
+/// are masked.
 bool forgetTailMask(ModuleOp module) {
-  bool found = false;
+  llvm::DenseSet<Value> tails;
   module.walk([&](graph::SelectOp select) {
-    if (!choosesConstant(select, [](const APFloat &value) { return value.isInfinity() && value.isNegative(); }))
-      return;
-    select.getY().replaceAllUsesWith(select.getA());
-    found = true;
+    if (choosesConstant(select, [](const APFloat &value) { return value.isInfinity() && value.isNegative(); }))
+      tails.insert(select.getCondition());
   });
-  return found;
+  module.walk([&](graph::SelectOp select) {
+    if (tails.contains(select.getCondition()))
+      select.getY().replaceAllUsesWith(select.getA());
+  });
+  return !tails.empty();
 }
 
 /// The logit of a label is taken from every shard but the one that has it.
