@@ -12,6 +12,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 import time
 
 import cases
@@ -144,6 +145,18 @@ def faults_in_compositions_end_the_job(setting):
             yield f"took {time.monotonic() - begin:.1f} s to end after a fault at '{label}'"
         if said.count("error:") != 1 or f"rank {rank}, step 3, action '{label}'" not in said:
             yield f"not one message with rank {rank}, step 3 and '{label}': {said[-300:]}"
+
+
+def examples_train(setting):
+    """Every spec of examples/gpt2, from one rank to eight, learns what expected.json says."""
+    folder = pathlib.Path(__file__).resolve().parents[2] / "examples" / "gpt2"
+    for spec in sorted(folder.glob("*.yaml")):
+        path = setting.scratch / f"example-{spec.stem}"
+        model = folder / ("logits.onnx" if spec.stem == "logits" else "loss.onnx")
+        program.run([setting.xlc, "compile", model, "--spec", spec, "-o", path])
+        program.run([path, "--steps", "20", "--log", f"{path}.jsonl"])
+        program.run([sys.executable, folder.parent / "compare.py", f"{path}.jsonl", folder / "expected.json"])
+    return []
 
 
 def non_finite_loss_ends_with_7(setting):
@@ -347,6 +360,7 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     composed_runs_give_the_same_bits,
     composed_faults_end_the_job,
     faults_in_compositions_end_the_job,
+    examples_train,
     non_finite_loss_ends_with_7,
     interrupt_saves,
     runs_with_only_its_libraries,
