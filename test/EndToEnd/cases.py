@@ -90,6 +90,17 @@ class Case:
                 f"micro-batches {self.micro_batches}{raising}")
 
 
+def is_decided_by_rounding(case):
+    """Whether parameters may differ by more than their tolerance for no other reason than rounding.
+
+    BERT under AdamW has gradients near 1e-9 (a shift of all keys changes nothing), which Adam's epsilon of 1e-8 turns into
+    steps; four times the error of PyTorch's own float32 run is then one draw of the noise against another. With partial
+    sums over tp some matrices are up to twice their tolerance away; so they are at dp 1 with a *more* exact attention.
+    Losses and norms must agree all the same, and `xlc verify` proves these programs equal in the field.
+    """
+    return case.folder == "bert-tiny" and case.tp > 1
+
+
 # Batch norm couples the samples of a batch: PyTorch's trace is that of one rank with one micro-batch; elsewhere
 # `xlc verify` compares (test/Driver).
 BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for stage in (0, 3)]
