@@ -10,6 +10,7 @@ namespace {
 /// A run of some time, or a message to or from another stage.
 struct Event {
   int64_t time = 0, message = -1, peer = -1;
+  exec::RunOp run;
 };
 
 std::vector<Event> listEvents(exec::ProgramOp program, FunctionCosts &costs) {
@@ -19,19 +20,19 @@ std::vector<Event> listEvents(exec::ProgramOp program, FunctionCosts &costs) {
       StringRef pass = run.getLabel().rsplit(' ').second; // "layer[3] B"
       const Cost &cost = costs.of(run.getFunction());
       if (pass == "F" || pass == "B" || pass == "I" || pass == "W")
-        events.push_back({std::max(cost.flops, kFlopsPerByte * cost.bytes)});
+        events.push_back({std::max(cost.flops, kFlopsPerByte * cost.bytes), -1, -1, run});
     }
     if (auto send = dyn_cast<exec::SendOp>(op))
-      events.push_back({0, int64_t(send.getMessage()), int64_t(send.getPeer())});
+      events.push_back({0, int64_t(send.getMessage()), int64_t(send.getPeer()), {}});
     if (auto receive = dyn_cast<exec::ReceiveOp>(op))
-      events.push_back({0, int64_t(receive.getMessage()), int64_t(receive.getPeer())});
+      events.push_back({0, int64_t(receive.getMessage()), int64_t(receive.getPeer()), {}});
   }
   return events;
 }
 
 } // namespace
 
-std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs) {
+std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs, std::vector<std::vector<TimedRun>> *runs) {
   if (programs.empty())
     return {};
   FunctionCosts costs(exec::ProgramOp(programs.front())->getParentOfType<ModuleOp>());
@@ -40,6 +41,8 @@ std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs) {
     events.push_back(listEvents(program, costs));
   size_t stages = events.size();
   std::vector<StageTime> times(stages);
+  if (runs)
+    runs->assign(stages, {});
   std::vector<size_t> next(stages, 0);
   std::vector<int64_t> now(stages, 0), first(stages, -1), last(stages, 0);
   auto meets = [&](size_t stage, const Event &event) {
@@ -61,6 +64,9 @@ std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs) {
           now[stage] += event.time;
           last[stage] = now[stage];
           times[stage].busy += event.time;
+          if (exec::RunOp run = event.run; runs)
+            (*runs)[stage].push_back(
+                {run.getLabel().str(), int64_t(run.getMicroBatch()), now[stage] - event.time, now[stage]});
         }
         ++next[stage];
       }

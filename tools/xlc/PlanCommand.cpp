@@ -15,11 +15,13 @@ constexpr const char *examples = R"(Examples:
   xlc plan gpt2.onnx --spec zero3.yaml -v           also what was undone of the exporter's doing
   xlc plan gpt2.onnx --spec zero3.yaml --stop-after=Stage
   xlc plan gpt2.onnx --spec pp4.yaml --grid         the pipeline's schedule
+  xlc plan gpt2.onnx --spec pp4.yaml --trace t.json its predicted timeline, for Perfetto
 
 Exit code 3 when a rank needs more than the spec's cluster.device_memory.)";
 
 struct PlanOptions : CommonOptions {
   bool json = false, grid = false;
+  std::string trace; ///< a file to write, or empty
 };
 
 std::vector<std::string> phaseNames() {
@@ -54,12 +56,28 @@ int printSchedule(PlanOptions options) {
   return Done;
 }
 
+int writeTrace(Session &session, const std::string &path) {
+  std::error_code code;
+  llvm::raw_fd_ostream file(path, code);
+  if (!code)
+    printTrace(*session.get().module, file);
+  file.close();
+  if (!code && !file.has_error())
+    return Done;
+  llvm::errs() << path << ": error: cannot write: " << (code ? code : file.error()).message() << "\n";
+  file.clear_error();
+  return Rejected;
+}
+
 int plan(const PlanOptions &options) {
   if (options.grid)
     return printSchedule(options);
   Session session(options);
   if (int code = session.runPhases())
     return code;
+  if (!options.trace.empty())
+    if (int code = writeTrace(session, options.trace))
+      return code;
   if (options.run.stopAfter.empty())
     return report(session, options);
   if (session.get().module)
@@ -78,8 +96,12 @@ Command xlc::addPlanCommand(CLI::App &app) {
       command->add_option("--stop-after", options->run.stopAfter, "stop after this phase and print its IR")
           ->check(CLI::IsMember(phaseNames()))
           ->excludes(json);
+  CLI::Option *trace =
+      command->add_option("--trace", options->trace, "write the predicted timeline of a step (https://ui.perfetto.dev)")
+          ->excludes(stop);
   command->add_flag("--grid", options->grid, "print the pipeline's schedule: a row per pp rank, a column per slot")
       ->excludes(json)
+      ->excludes(trace)
       ->excludes(stop);
   command->footer(examples);
   return {command, [options] { return plan(*options); }};

@@ -21,9 +21,16 @@ struct StageTime {
   double stepBubble() const { return step ? 1 - double(busy) / double(step) : 0; }
 };
 
+/// A run of a unit, in the same times from the begin of the step: "layer[3] B" of a micro-batch.
+struct TimedRun {
+  std::string label;
+  int64_t microBatch, begin, end;
+};
+
 /// The programs of all stages, by stage. A run takes as long as its kernels compute, or move bytes; a message takes no
-/// time, but both sides wait for it.
-std::vector<StageTime> timeStages(llvm::ArrayRef<exec::ProgramOp> programs);
+/// time, but both sides wait for it. `runs`, where given, becomes the runs of each stage, in order.
+std::vector<StageTime> timeStages(llvm::ArrayRef<exec::ProgramOp> programs,
+                                  std::vector<std::vector<TimedRun>> *runs = nullptr);
 
 } // namespace xlc
 

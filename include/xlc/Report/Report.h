@@ -85,6 +85,10 @@ void printTable(const PlanReport &report, llvm::StringRef model, llvm::raw_ostre
 /// For programs. The keys are stable and described in docs/PlanJson.md.
 void printJson(const PlanReport &report, llvm::StringRef model, llvm::raw_ostream &out);
 
+/// The predicted timeline of a step, a row per pipeline stage, in the Trace Event Format of https://ui.perfetto.dev.
+/// `module` is as Memory leaves it.
+void printTrace(mlir::ModuleOp module, llvm::raw_ostream &out);
+
 } // namespace xlc
 
 #endif
