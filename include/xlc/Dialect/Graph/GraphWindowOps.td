@@ -1,0 +1,49 @@
+// Operations of the `graph` dialect over windows of an image or a signal: convolutions and pools. Included by GraphOps.td,
+// whose classes and types they use.
+#ifndef XLC_GRAPH_WINDOW_OPS_TD
+#define XLC_GRAPH_WINDOW_OPS_TD
+
+// Windows over spatial dimensions. x: [batch, channels, spatial...], one to three spatial dimensions. Along a
+// spatial dimension output position o and window position k meet element o * stride + k * dilation - pad of x; what lies
+// outside of x is zero for convolutions and does not exist for pools. `pads` stands before x only: how many outputs there
+// are is said by the result's type.
+class Graph_Windows<string mnemonic, dag operands, dag result> : Graph_Op<mnemonic, [SameOperandsAndResultElementType]> {
+  let arguments = !con(operands, (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads));
+  let results = result;
+  let hasVerifier = 1;
+}
+class Graph_Convolving<string mnemonic, dag operands, dag result>
+    : Graph_Windows<mnemonic, !con(operands, (ins I64Attr:$groups)), result> {
+  let assemblyFormat = [{
+    operands `groups` $groups `by` $strides `dilations` $dilations `pads` $pads attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+def Graph_ConvolutionOp : Graph_Convolving<"convolution", (ins Graph_Float:$x, Graph_Float:$w), (outs Graph_Float:$y)> {
+  let summary = "y[n, f, o...] = sum over c, k... of x[n, c, o * stride + k * dilation - pad...] w[f, c, k...]";
+  let description = [{
+    x: [n, groups c, in...]; w: [groups f, c, window...]; y: [n, groups f, out...]; features of a group see its
+    channels only. Linear in x and in w, so this op and the next two are each other's gradients.
+  }];
+}
+def Graph_ConvolutionTransposeOp : Graph_Convolving<"convolution_transpose", (ins Graph_Float:$y, Graph_Float:$w), (outs Graph_Float:$x)> {
+  let summary = "the transpose of convolution in x: its gradient, and ONNX's ConvTranspose";
+}
+def Graph_ConvolutionWeightBackwardOp : Graph_Convolving<"convolution_weight_backward", (ins Graph_Float:$x, Graph_Float:$dy), (outs Graph_Float:$dw)> {
+  let summary = "the gradient of convolution with respect to w";
+}
+class Graph_Pooling<string mnemonic, dag operands, dag result>
+    : Graph_Windows<mnemonic, !con(operands, (ins DenseI64ArrayAttr:$window)), result> {
+  let assemblyFormat = [{
+    operands `window` $window `by` $strides `dilations` $dilations `pads` $pads attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+def Graph_MaxPoolOp : Graph_Pooling<"max_pool", (ins Graph_Float:$x), (outs Graph_Float:$y)> {
+  let summary = "y[n, c, o...] = the largest element of x in the window at o (a NaN stays)";
+}
+def Graph_MaxPoolBackwardOp : Graph_Pooling<"max_pool_backward", (ins Graph_Float:$x, Graph_Float:$dy), (outs Graph_Float:$dx)> {
+  let summary = "dx = dy, added where the first of the largest elements of each window stands";
+}
+
+#endif // XLC_GRAPH_WINDOW_OPS_TD
