@@ -25,7 +25,8 @@ SECONDS, BYTES = 10, 2 << 30
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAIRS = [(ROOT / "examples" / model, ROOT / "examples" / spec) for model, spec in [
     ("mlp/logits.onnx", "mlp/zero3.yaml"), ("mlp/logits.onnx", "mlp/ddp.yaml"), ("mlp/logits.onnx", "mlp/zero2.yaml"),
-    ("gpt2/loss.onnx", "gpt2/zero3.yaml"), ("gpt2/loss.onnx", "gpt2/zero1.yaml"), ("gpt2/logits.onnx", "gpt2/logits.yaml")]]
+    ("gpt2/loss.onnx", "gpt2/zero3.yaml"), ("gpt2/loss.onnx", "gpt2/zero1.yaml"), ("gpt2/logits.onnx", "gpt2/logits.yaml"),
+    ("gpt2/loss.onnx", "gpt2/tp2.yaml"), ("gpt2/loss.onnx", "gpt2/pp2.yaml"), ("gpt2/loss.onnx", "gpt2/3d-zero3.yaml")]]
 PAIRS += [(ROOT / "test" / "Inputs" / "models" / "gpt2-tiny" / f"{model}.onnx", ROOT / "examples" / "gpt2" / "zero1.yaml")
           for model in ("loss-torchscript", "loss-unoptimized")]
 KINDS = [("spec bytes", True, mutate.mutate_bytes), ("spec structure", True, mutate.mutate_spec),
