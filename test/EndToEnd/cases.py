@@ -90,6 +90,9 @@ class Case:
                 f"micro-batches {self.micro_batches}{raising}")
 
 
+ROUNDING_SLACK = 3  # times the tolerance: what is farther away is no rounding, and fails
+
+
 def is_decided_by_rounding(case):
     """Whether parameters may differ by more than their tolerance for no other reason than rounding.
 
