@@ -211,3 +211,43 @@ func.func @micro_batch(%q: tensor<1x4x1x8xf32> {graph.param = "q", dist.layout =
   %out, %lse = graph.attention causal %q, %k, %v scale 1.0 : (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> (tensor<1x4x1x8xf32>, tensor<1x1x4xf64>)
   return %out : tensor<1x4x1x8xf32>
 }
+
+// -----
+
+// After DataParallel: a bucket that does not say that its gradient is still to be summed.
+sched.bucket @bucket_0 ["b"] at [0] sizes [4] elements 64 group 0 params whole grads whole states whole
+func.func private @layer_B(%dy: tensor<4x2xf32>) -> tensor<4xf32> {
+  %0 = graph.reduce sum %dy dims [1] : tensor<4x2xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @layer_F(%w: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  return %w : tensor<4x2xf32>
+}
+sched.bucket @bucket_1 ["w"] at [0] sizes [8] elements 64 group 0 params whole grads whole states whole {layouts = [#dist.layout<[4, 4] dim 1 outer 1 over <"tp", [2, 1], []>>]}
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
+  %0 = sched.run @layer_F <"layer", 0> micro 0() params ["w"] stores [] accumulate [] : () -> tensor<4x2xf32>
+  // expected-error @+1 {{gate of Shard: the gradient of 'b' is a partial sum, and is not declared as one}}
+  sched.run @layer_B <"layer", 0> micro 0(%0) params [] stores ["b"] accumulate [false] : (tensor<4x2xf32>) -> ()
+}
+
+// -----
+
+// A partial sum that is sent, and squared by the next stage.
+sched.bucket @bucket_0 ["w"] at [0] sizes [8] elements 64 group 0 params whole grads whole states whole {layouts = [#dist.layout<[4, 4] dim 1 outer 1 over <"tp", [2, 1], []>>]}
+func.func private @first_F(%w: tensor<4x2xf32>) -> tensor<4xf32> {
+  %0 = graph.reduce sum %w dims [1] : tensor<4x2xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @second_F(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{gate of Shard: uses a partial sum as if it were whole}}
+  %0 = graph.mul %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+sched.timeline @train_1 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 1 micro_batches 1 {
+  %0 = sched.receive message 0 from 0 micro 0 : tensor<4xf32>
+  %1 = sched.run @second_F <"layer", 1> micro 0(%0) params [] stores [] accumulate [] : (tensor<4xf32>) -> tensor<4xf32>
+}
+sched.timeline @train_0 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
+  %0 = sched.run @first_F <"layer", 0> micro 0() params ["w"] stores [] accumulate [] : () -> tensor<4xf32>
+  sched.send %0 message 0 to 1 micro 0 : tensor<4xf32>
+}
