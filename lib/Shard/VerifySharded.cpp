@@ -79,8 +79,9 @@ private:
           results[0].group = index.getGroup();
           return success();
         })
-        .Case<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp, ReshapeOp, BroadcastOp, ConstantOp, GatherOp,
-              ScatterAddOp, AttentionOp, AttentionBackwardOp>([&](auto known) { return inferOp(known, results); })
+        .Case<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp, dist::AllToAllOp, ReshapeOp, BroadcastOp,
+              ConstantOp, GatherOp, ScatterAddOp, AttentionOp, AttentionBackwardOp>(
+            [&](auto known) { return inferOp(known, results); })
         .Default([&](Operation *other) { return inferByFactors(other, results); });
   }
 
@@ -206,6 +207,16 @@ private:
         !isPartsGroup(op.getGroup(), state.parts(), parts))
       return op.emitOpError("gate of Shard: gathers what is not cut into pieces this way");
     results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), parts));
+    return success();
+  }
+
+  LogicalResult inferOp(dist::AllToAllOp op, SmallVectorImpl<State> &results) {
+    State state = of(op.getX());
+    Layout layout = Layout::split(op.getFrom(), op.getFromOuter(), state.parts());
+    if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) ||
+        !isPartsGroup(op.getGroup(), state.parts()))
+      return op.emitOpError("gate of Shard: turns what is not cut into pieces this way");
+    results[0] = State::of(Layout::split(op.getTo(), op.getToOuter(), state.parts()));
     return success();
   }
 

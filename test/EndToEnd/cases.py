@@ -70,6 +70,7 @@ class Case:
     sequence_parallel: bool = False
     schedule: str = "1f1b"
     cuts: tuple = ()
+    layout: tuple = ()  # of pairs: a pattern, the dimension that is split
 
     @property
     def zero(self):
@@ -84,7 +85,7 @@ class Case:
     def __str__(self):
         shard = f" dp_shard {self.shard}" if self.shard else ""
         raising = "" if self.raising else " --no-raise"
-        tensor = f" tp {self.tp}{' sequence-parallel' * self.sequence_parallel}" if self.tp > 1 else ""
+        tensor = f" tp {self.tp}{' sequence-parallel' * self.sequence_parallel}{' pinned' * bool(self.layout)}" if self.tp > 1 else ""
         pipeline = f" pp {self.pp} {self.schedule}{' given-cuts' * bool(self.cuts)}" if self.pp > 1 else ""
         return (f"{self.folder}/{self.model} {self.trace} dp {self.dp}{shard}{pipeline}{tensor} stage {self.stage} "
                 f"micro-batches {self.micro_batches}{raising}")
@@ -101,6 +102,10 @@ ROUNDED_ELEMENTS = 12  # one in ten thousand
 # Batch norm couples the samples of a batch: PyTorch's trace is that of one rank with one micro-batch; elsewhere
 # `xlc verify` compares (test/Driver).
 BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for stage in (0, 3)]
+
+
+# The embedding split by columns, its rows by the sequence: an all_to_all takes them from one split to the other.
+TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True, layout=(("*wte.weight", 1),))]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,7 +186,7 @@ def list_further_cases():
 
 
 def list_cases():
-    return list_basic_cases() + list_further_cases() + BATCH_NORM + ROUNDED + list_composed_cases()
+    return list_basic_cases() + list_further_cases() + BATCH_NORM + TURNED + ROUNDED + list_composed_cases()
 
 
 def sample_cases():
@@ -190,7 +195,7 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] +
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + TURNED +
             sample_composed_cases())
 
 

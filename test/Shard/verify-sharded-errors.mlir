@@ -109,6 +109,15 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> {
 
 // -----
 
+func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <"tp", [2, 1], []>>}) -> tensor<12x1xf32> {
+  // The columns are split, not the rows.
+  // expected-error @+1 {{gate of Shard: turns what is not cut into pieces this way}}
+  %0 = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <"tp", [3, 1], []> : tensor<4x3xf32> -> tensor<12x1xf32>
+  return %0 : tensor<12x1xf32>
+}
+
+// -----
+
 func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <"tp", [2, 1], []>>}) -> tensor<3x4xf32> {
   // expected-error @+1 {{gate of Shard: reshapes a piece across its cut}}
   %0 = graph.reshape %x : tensor<4x3xf32> -> tensor<3x4xf32>
