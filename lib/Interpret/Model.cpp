@@ -62,9 +62,13 @@ template <class E> Datum<E> Source<E>::rows(const Model::Input &input, int64_t s
   if (!input.type.getElementType().isInteger())
     return randomTensor<E>(shape, key, seed, first);
   Integers ids = randomIntegers(shape, key, seed, input.limit, first);
-  if (input.ignore) // every fourth place, so that ranks and micro-batches count differently
-    for (auto [id, draw] : llvm::zip(ids.elements, randomIntegers(shape, key + "/ignore", seed, 4, first).elements))
-      id = draw == 0 ? *input.ignore : id;
+  if (!input.ignore)
+    return ids;
+  // Every fourth place is not counted, so that ranks and micro-batches count differently. The first two of a step are,
+  // the second since a shifted loss does not see the first: a mean over nothing is undefined.
+  Integers draws = randomIntegers(shape, key + "/ignore", seed, 4, first);
+  for (auto [i, id] : llvm::enumerate(ids.elements))
+    id = draws.elements[i] == 0 && first + int64_t(i) >= 2 ? *input.ignore : id;
   return ids;
 }
 template struct Source<double>;
