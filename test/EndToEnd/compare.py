@@ -29,7 +29,7 @@ def compare_steps(log, trace):
         # `not <=` rather than `>`: a NaN is a difference.
         worst = max(range(len(errors)), key=lambda index: (errors[index] != errors[index], errors[index]))
         if not errors[worst] <= tolerance:
-            yield (f"step {worst + 1}: {key} is {log[worst][key]!r}, PyTorch's is {trace[key][worst]!r}: "
+            yield (f"step {worst + 1}: {key} is {log[worst][key]!r}, not {trace[key][worst]!r}: "
                    f"{errors[worst]:.1e} apart, {tolerance:.0e} allowed")
 
 

@@ -22,6 +22,7 @@ import traceback
 import cases
 import compare
 import compositions
+import full_size
 import program
 import promises
 
@@ -81,7 +82,7 @@ def main():
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         if options.all:
-            matrix += [(name, lambda check=check: check(setting)) for name, check in compositions.list_proofs()]
+            matrix += [(name, lambda check=check: check(setting)) for name, check in compositions.list_proofs() + full_size.CHECKS]
         others = [(name, lambda check=check: check(setting)) for name, check in promises.PROMISES]
         chosen = [[entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, others)]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
