@@ -92,6 +92,7 @@ std::unique_ptr<plan::CallT> exchangeOf(exec::CollectiveOp op, plan::PlanT &plan
   result->exchange->kind = static_cast<plan::Collective>(op.getKind());
   result->exchange->group = groupOf(plan, op.getGroup());
   result->exchange->outer = op.getOuter(), result->exchange->chunk = op.getChunk();
+  result->exchange->rows = op.getRows(), result->exchange->ranks_first = op.getRanksFirst();
   result->exchange->element = elementOf(src.getElementType());
   return result;
 }

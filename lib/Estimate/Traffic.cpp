@@ -29,9 +29,10 @@ Message messageOf(exec::CollectiveOp op) {
   using Kind = exec::CollectiveKind;
   auto kind = op.getKind() == Kind::all_gather       ? &MessageBytes::allGather
               : op.getKind() == Kind::reduce_scatter ? &MessageBytes::reduceScatter
+              : op.getKind() == Kind::all_to_all     ? &MessageBytes::allToAll
                                                      : &MessageBytes::allReduce;
   auto element = cast<MemRefType>(op.getSrc().getType()).getElementType();
-  return {kind, op.getGroup(), (int64_t)(op.getOuter() * op.getChunk()), element, true};
+  return {kind, op.getGroup(), (int64_t)(op.getOuter() * op.getRows() * op.getChunk()), element, true};
 }
 
 /// All messages of a step, those inside the functions that it runs included; each function is looked at once.

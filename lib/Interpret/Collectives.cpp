@@ -40,6 +40,23 @@ Tensor<T> blockOf(const Tensor<T> &whole, ArrayRef<int64_t> shape, Blocks blocks
   return y;
 }
 
+/// Of every member its block of dimension `to`, put together along dimension `from`.
+template <class T> Tensor<T> allToAll(dist::AllToAllOp op, ArrayRef<const Tensor<T> *> members, int64_t index) {
+  ArrayRef<int64_t> x = op.getX().getType().getShape(), y = op.getY().getType().getShape();
+  SmallVector<int64_t> block(x);
+  block[op.getTo()] = y[op.getTo()];
+  Blocks cuts(block, op.getTo(), op.getToOuter());
+  std::vector<Tensor<T>> blocks;
+  for (const Tensor<T> *member : members)
+    blocks.push_back(blockOf(*member, block, cuts, members.size(), index));
+  SmallVector<const Tensor<T> *> pieces;
+  for (const Tensor<T> &piece : blocks)
+    pieces.push_back(&piece);
+  Tensor<T> whole(y);
+  gather(ArrayRef<const Tensor<T> *>(pieces), Blocks(block, op.getFrom(), op.getFromOuter()), whole);
+  return whole;
+}
+
 template <class T> Tensor<T> resultOf(Operation *op, ArrayRef<const Tensor<T> *> members, int64_t index) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   Tensor<T> y(type.getShape());
@@ -47,6 +64,8 @@ template <class T> Tensor<T> resultOf(Operation *op, ArrayRef<const Tensor<T> *>
     combine(members, reduce.getKind(), y);
   else if (auto all = dyn_cast<dist::AllGatherOp>(op))
     gather(members, Blocks(members.front()->shape, all.getDim(), all.getOuter()), y);
+  else if (auto turn = dyn_cast<dist::AllToAllOp>(op))
+    return allToAll(turn, members, index);
   else if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op)) {
     Tensor<T> sum;
     combine(members, dist::Reduction::sum, sum);

@@ -40,6 +40,21 @@ template <class E> void keepLarger(Cargo<E> &a, const Cargo<E> &b) {
     a.isSet[i] = a.isSet[i] && b.isSet[i];
 }
 
+/// Of everybody's chunks those for the rank of an index, in the order of who sent them.
+template <class E> Cargo<E> allToAll(const Exchange &what, ArrayRef<Cargo<E>> sources, int64_t index) {
+  int64_t ranks = sources.size(), rows = what.rows;
+  Cargo<E> whole = emptyLike(sources[0], what.resultElements(ranks));
+  for (int64_t o = 0; o < what.outer; ++o)
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t sender = 0; sender < ranks; ++sender) {
+        int64_t block = o * rows * ranks;
+        int64_t from = block + (what.ranksFirst ? index * rows + row : row * ranks + index);
+        int64_t to = block + (what.ranksFirst ? row * ranks + sender : sender * rows + row);
+        copy(sources[sender], from * what.chunk, what.chunk, whole, to * what.chunk);
+      }
+  return whole;
+}
+
 /// What the rank of an index gets.
 template <class E> Cargo<E> resultOf(const Exchange &what, ArrayRef<Cargo<E>> sources, int64_t index) {
   int64_t ranks = sources.size();
@@ -50,6 +65,8 @@ template <class E> Cargo<E> resultOf(const Exchange &what, ArrayRef<Cargo<E>> so
         copy(sources[i], o * what.chunk, what.chunk, whole, (o * ranks + i) * what.chunk);
     return whole;
   }
+  if (what.kind == exec::CollectiveKind::all_to_all)
+    return allToAll(what, sources, index);
   Cargo<E> total;
   for (auto [i, source] : llvm::enumerate(sources)) {
     Cargo<E> term = source;

@@ -11,12 +11,16 @@ struct Exchange {
   exec::CollectiveKind kind;
   int64_t outer, chunk;
   bool accumulate = false;
+  int64_t rows = 1; ///< of an all_to_all, as `ranksFirst`
+  bool ranksFirst = false;
 
   int64_t sourceElements(int64_t ranks) const {
-    return outer * chunk * (kind == exec::CollectiveKind::reduce_scatter ? ranks : 1);
+    using Kind = exec::CollectiveKind;
+    return outer * rows * chunk * (kind == Kind::reduce_scatter || kind == Kind::all_to_all ? ranks : 1);
   }
   int64_t resultElements(int64_t ranks) const {
-    return outer * chunk * (kind == exec::CollectiveKind::all_gather ? ranks : 1);
+    using Kind = exec::CollectiveKind;
+    return outer * rows * chunk * (kind == Kind::all_gather || kind == Kind::all_to_all ? ranks : 1);
   }
 };
 

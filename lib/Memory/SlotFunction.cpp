@@ -186,6 +186,8 @@ private:
       indices.push_back({slot.getArgNumber(), index.getGroup()});
       return;
     }
+    if (auto turn = dyn_cast<dist::AllToAllOp>(op))
+      return lowerAllToAll(turn);
     auto create = [&](Kind kind, dist::GroupAttr group, int64_t outer, int64_t chunk) {
       Value src = memory(op->getOperand(0)), dst = memory(op->getResult(0));
       exec::CollectiveOp::create(body, op->getLoc(), kind, src, dst, group, outer, chunk);
@@ -205,6 +207,24 @@ private:
       regroup(Kind::all_gather, gather, gather.getX());
     else if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op))
       regroup(Kind::reduce_scatter, scatter, scatter.getY());
+  }
+
+  /// Seen as [outer, rows, ranks, chunk] and [outer, ranks, rows, chunk]: what stands above both dimensions, between
+  /// them, and below both.
+  void lowerAllToAll(dist::AllToAllOp op) {
+    RankedTensorType x = typeOf(op.getX());
+    int64_t from = op.getFrom(), to = op.getTo(), first = std::min(from, to), last = std::max(from, to);
+    int64_t ranks = op.getGroup().size(), outer = from < to ? op.getFromOuter() : op.getToOuter();
+    int64_t inner = from < to ? op.getToOuter() : op.getFromOuter();
+    for (int64_t size : x.getShape().take_front(first))
+      outer *= size;
+    int64_t chunk = x.getDimSize(last) / inner / (to == last ? ranks : 1);
+    for (int64_t size : x.getShape().drop_front(last + 1))
+      chunk *= size;
+    int64_t elements = x.getNumElements(), others = outer * chunk * ranks;
+    exec::CollectiveOp::create(body, op.getLoc(), exec::CollectiveKind::all_to_all, memory(op.getX()),
+                               memory(op.getY()), op.getGroup(), outer, chunk, others ? elements / others : 1,
+                               /*ranks_first=*/to < from);
   }
 
   int32_t accumulateOf(Value result) {

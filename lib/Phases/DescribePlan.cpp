@@ -138,7 +138,7 @@ void describeTraffic(ModuleOp module, plan::PlanT &plan) {
     auto made = std::make_unique<plan::TrafficT>();
     made->axis = static_cast<plan::Axis>(i);
     made->all_gather = bytes.allGather, made->reduce_scatter = bytes.reduceScatter;
-    made->all_reduce = bytes.allReduce, made->transfer = bytes.transfer;
+    made->all_reduce = bytes.allReduce, made->all_to_all = bytes.allToAll, made->transfer = bytes.transfer;
     plan.traffic.push_back(std::move(made));
   }
 }

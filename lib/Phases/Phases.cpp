@@ -21,10 +21,22 @@ using namespace xlc;
 
 namespace {
 
-LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(OpPassManager &)> build) {
-  PassManager manager(&compilation.context);
-  build(manager);
-  return manager.run(*compilation.module);
+/// The passes of a phase. Those of one tensor-parallel rank's program are each followed by the rules of partial sums.
+struct Passes {
+  void addPass(std::unique_ptr<Pass> pass) {
+    manager.addPass(std::move(pass));
+    if (tp > 1)
+      manager.addPass(createVerifyShardedPass({tp}));
+  }
+
+  PassManager manager;
+  int64_t tp = 1;
+};
+
+LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, int64_t tp = 1) {
+  Passes passes{PassManager(&compilation.context), tp};
+  build(passes);
+  return passes.manager.run(*compilation.module);
 }
 
 LogicalResult spec(Compilation &compilation) {
@@ -50,11 +62,11 @@ LogicalResult differentiate(Compilation &compilation) {
   if (failed(placeCuts(*compilation.module, compilation.spec, compilation.errors)) ||
       failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.errors)))
     return failure();
-  LogicalResult result = runPasses(compilation, [](OpPassManager &manager) {
-    manager.addPass(createDifferentiatePass());
-    manager.addPass(createCSEPass());
-    manager.addPass(createAppendUpdatePass());
-    manager.addPass(createVerifyDifferentiatedPass());
+  LogicalResult result = runPasses(compilation, [](Passes &passes) {
+    passes.addPass(createDifferentiatePass());
+    passes.addPass(createCSEPass());
+    passes.addPass(createAppendUpdatePass());
+    passes.addPass(createVerifyDifferentiatedPass());
   });
   if (succeeded(result))
     compilation.unpartitioned = compilation.module->clone();
@@ -64,13 +76,10 @@ LogicalResult differentiate(Compilation &compilation) {
 LogicalResult shard(Compilation &compilation) {
   if (compilation.spec.tp == 1)
     return success();
-  if (failed(runPasses(compilation, [](OpPassManager &manager) { manager.addPass(createGroupSumsPass()); })) ||
+  if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createGroupSumsPass()); })) ||
       failed(shardModule(*compilation.module, compilation.spec, compilation.modelPath, compilation.errors)))
     return failure();
-  return runPasses(compilation, [](OpPassManager &manager) {
-    manager.addPass(createCSEPass());
-    manager.addPass(createVerifyShardedPass());
-  });
+  return runPasses(compilation, [](Passes &passes) { passes.addPass(createCSEPass()); }, compilation.spec.tp);
 }
 
 LogicalResult stage(Compilation &compilation) {
@@ -81,14 +90,16 @@ LogicalResult stage(Compilation &compilation) {
   stages.chunks = spec.chunksPerRank();
   stages.schedule = schedule.name.str();
   stages.microBatches = spec.microBatches();
-  return runPasses(compilation, [&](OpPassManager &manager) {
-    manager.addPass(createAssignStagesPass(stages));
-    manager.addPass(createRematerializeCheapOpsPass());
-    manager.addPass(createCSEPass());
-    manager.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
-    manager.addPass(createVerifyStagedPass());
-    manager.addPass(createVerifyShardedPass());
-  });
+  return runPasses(
+      compilation,
+      [&](Passes &passes) {
+        passes.addPass(createAssignStagesPass(stages));
+        passes.addPass(createRematerializeCheapOpsPass());
+        passes.addPass(createCSEPass());
+        passes.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
+        passes.addPass(createVerifyStagedPass());
+      },
+      spec.tp);
 }
 
 LogicalResult dataParallel(Compilation &compilation) {
@@ -108,11 +119,14 @@ LogicalResult dataParallel(Compilation &compilation) {
   actions.shards = spec.dpShardOrAll();
   actions.microBatches = spec.microBatches();
   actions.keepGathered = zero.keepsGathered;
-  return runPasses(compilation, [&](OpPassManager &manager) {
-    manager.addPass(createAssignBucketsPass(buckets));
-    manager.addPass(createInsertActionsPass(actions));
-    manager.addPass(createVerifyTimelinePass());
-  });
+  return runPasses(
+      compilation,
+      [&](Passes &passes) {
+        passes.addPass(createAssignBucketsPass(buckets));
+        passes.addPass(createInsertActionsPass(actions));
+        passes.addPass(createVerifyTimelinePass());
+      },
+      spec.tp);
 }
 
 LogicalResult schedule(Compilation &compilation) {
@@ -120,21 +134,24 @@ LogicalResult schedule(Compilation &compilation) {
   PrefetchGathersPassOptions prefetch;
   prefetch.units = zero.prefetch == ZeroSpec::Prefetch::Units ? zero.prefetchAmount : 1;
   prefetch.bytes = zero.prefetch == ZeroSpec::Prefetch::Bytes ? zero.prefetchAmount : 0;
-  return runPasses(compilation, [&](OpPassManager &manager) {
-    manager.addPass(createPrefetchGathersPass(prefetch));
-    manager.addPass(createVerifyTimelinePass());
-  });
+  return runPasses(
+      compilation,
+      [&](Passes &passes) {
+        passes.addPass(createPrefetchGathersPass(prefetch));
+        passes.addPass(createVerifyTimelinePass());
+      },
+      compilation.spec.tp);
 }
 
 LogicalResult memory(Compilation &compilation) {
   LowerToExecPassOptions exec;
   exec.threads = compilation.spec.threadsPerRankOrDefault();
-  return runPasses(compilation, [&](OpPassManager &manager) {
-    manager.addPass(createNormalizeReductionsPass());
-    manager.addPass(createFormKernelsPass());
-    manager.addPass(createLowerToExecPass(exec));
-    manager.addPass(createAssignOffsetsPass());
-    manager.addPass(createVerifyPlacementPass());
+  return runPasses(compilation, [&](Passes &passes) {
+    passes.addPass(createNormalizeReductionsPass());
+    passes.addPass(createFormKernelsPass());
+    passes.addPass(createLowerToExecPass(exec));
+    passes.addPass(createAssignOffsetsPass());
+    passes.addPass(createVerifyPlacementPass());
   });
 }
 

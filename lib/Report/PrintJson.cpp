@@ -30,6 +30,8 @@ Json toJson(const Traffic &traffic) {
   for (auto [axis, bytes] : llvm::zip(kAxes, traffic.axes)) {
     Json kinds = {
         {"all_gather", bytes.allGather}, {"reduce_scatter", bytes.reduceScatter}, {"all_reduce", bytes.allReduce}};
+    if (axis == "tp")
+      kinds["all_to_all"] = bytes.allToAll;
     if (axis == "pp")
       kinds["transfer"] = bytes.transfer;
     json[axis.str()] = kinds;

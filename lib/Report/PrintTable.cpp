@@ -100,6 +100,8 @@ void printTraffic(const GroupReport &group, Table &table) {
       table.bytes("all_gather", bytes.allGather);
       table.bytes("reduce_scatter", bytes.reduceScatter);
       table.bytes("all_reduce", bytes.allReduce);
+      if (bytes.allToAll)
+        table.bytes("all_to_all", bytes.allToAll);
     }
   }
   table.bytes("small messages", traffic.smallMessages, "of these: loss, count, norm");

@@ -103,6 +103,9 @@ Value Emitter::reshard(Value value, RankedTensorType global, const Step &step) {
                                          partsGroup(context, step.from, step.to, tp));
   case Step::Kind::AllGather:
     return gather(value, global, step);
+  case Step::Kind::AllToAll:
+    return create<dist::AllToAllOp>(localType(global, step.to), value, step.from.dim, step.from.outer, step.to.dim,
+                                    step.to.outer, partsGroup(context, Layout(), step.from, tp));
   case Step::Kind::Slice:
     return slice(value, global, step);
   }

@@ -41,36 +41,91 @@ int64_t Step::bytes(RankedTensorType global, int64_t tp) const {
     return share(sizeOf(from), to.parts / from.parts);
   case Kind::AllGather:
     return share(sizeOf(to), from.parts / to.parts);
+  case Kind::AllToAll:
+    return share(sizeOf(from), from.parts);
   case Kind::Slice:
     return 0;
   }
   llvm_unreachable("all steps are named");
 }
 
-std::optional<SmallVector<Step, 2>> shard::findPath(ArrayRef<int64_t> shape, const Layout &from, const Layout &to,
-                                                    int64_t tp) {
-  SmallVector<Step, 2> steps;
-  Layout now = from;
-  auto step = [&](Step::Kind kind, const Layout &next) {
+namespace {
+
+/// Walks from one layout to another, each step the one that makes the rest cheapest.
+class Path {
+public:
+  Path(ArrayRef<int64_t> shape, const Layout &from, const Layout &to, int64_t tp)
+      : shape(shape), now(from), to(to), tp(tp) {}
+
+  SmallVector<Step, 3> run() {
+    if (now.isPartial)
+      makeSum();
+    if (now != to && now.isSplit() && to.isSplit() && !isRefinedBy(now, to) && !isRefinedBy(to, now))
+      turn();
+    if (now != to && now.isSplit() && !isRefinedBy(now, to))
+      step(Step::Kind::AllGather, isRefinedBy(to, now) ? to : Layout::replicated());
+    if (now != to)
+      step(Step::Kind::Slice, to);
+    return std::move(steps);
+  }
+
+private:
+  void step(Step::Kind kind, const Layout &next) {
     steps.push_back({kind, now, next});
     now = next;
-  };
-  // Short blocks refine the whole only: 3 + 3 is not 2 + 2 + 2 + 0.
-  auto isRefinedBy = [&](const Layout &coarse, const Layout &fine) {
+  }
+
+  /// Short blocks refine the whole only: 3 + 3 is not 2 + 2 + 2 + 0.
+  bool isRefinedBy(const Layout &coarse, const Layout &fine) const {
     return fine.isSplit() && fine.parts % coarse.parts == 0 &&
            (!coarse.isSplit() || (coarse.dim == fine.dim && coarse.outer == fine.outer && isEven(shape, fine)));
-  };
-  if (now == to)
-    return steps;
-  if (to.isPartial || ((now.outer > 1 || to.outer > 1) && (!isEven(shape, now) || !isEven(shape, to))))
+  }
+
+  /// Whether all ranks can have a piece of their own along the cut of a layout, or as many as `parts` say.
+  bool canCut(const Layout &layout, int64_t parts) const {
+    return layout.isSplit() && isEven(shape, Layout::split(layout.dim, layout.outer, parts));
+  }
+  static Layout cutInto(const Layout &layout, int64_t parts) { return Layout::split(layout.dim, layout.outer, parts); }
+
+  /// A sum that stays whole is an all_reduce; of one that is cut, each rank makes its own piece.
+  void makeSum() {
+    bool isFiner = to.isSplit() && to.parts > now.parts && isRefinedBy(now, to);
+    bool isTurned = to.isSplit() && now.isSplit() && to.dim != now.dim && canCut(to, tp);
+    if ((isFiner && canCut(to, tp)) || (isTurned && canCut(now, tp)))
+      step(Step::Kind::ReduceScatter, cutInto(isFiner ? to : now, tp));
+    else
+      step(Step::Kind::AllReduce, now.summed());
+  }
+
+  /// From one dimension to another.
+  void turn() {
+    int64_t fine = std::max(now.parts, to.parts), coarse = std::min(now.parts, to.parts);
+    if (now.dim == to.dim || fine % coarse != 0 || !isEven(shape, now) || !isEven(shape, to))
+      return;
+    int64_t parts = canCut(now, fine) && canCut(to, fine) ? fine : coarse;
+    if (!canCut(now, parts) || !canCut(to, parts))
+      return;
+    if (parts > now.parts)
+      step(Step::Kind::Slice, cutInto(now, parts));
+    else if (parts < now.parts)
+      step(Step::Kind::AllGather, cutInto(now, parts));
+    step(Step::Kind::AllToAll, cutInto(to, parts));
+  }
+
+  ArrayRef<int64_t> shape;
+  Layout now, to;
+  int64_t tp;
+  SmallVector<Step, 3> steps;
+};
+
+} // namespace
+
+std::optional<SmallVector<Step, 3>> shard::findPath(ArrayRef<int64_t> shape, const Layout &from, const Layout &to,
+                                                    int64_t tp) {
+  bool hasRuns = from.outer > 1 || to.outer > 1;
+  if (from == to)
+    return SmallVector<Step, 3>();
+  if (to.isPartial || (hasRuns && (!isEven(shape, from) || !isEven(shape, to))))
     return std::nullopt;
-  if (now.isPartial && to.parts == tp && isRefinedBy(now, to) && isEven(shape, to))
-    step(Step::Kind::ReduceScatter, to);
-  else if (now.isPartial)
-    step(Step::Kind::AllReduce, now.summed());
-  if (now.isSplit() && now != to && !isRefinedBy(now, to))
-    step(Step::Kind::AllGather, isRefinedBy(to, now) ? to : Layout::replicated());
-  if (now != to)
-    step(Step::Kind::Slice, to);
-  return steps;
+  return Path(shape, from, to, tp).run();
 }

@@ -48,14 +48,16 @@ dist::GroupAttr copiesGroup(mlir::MLIRContext *context, const Layout &layout, in
 
 /// One step from a layout to another.
 struct Step {
-  enum class Kind { AllReduce, ReduceScatter, AllGather, Slice } kind;
+  enum class Kind { AllReduce, ReduceScatter, AllGather, AllToAll, Slice } kind;
   Layout from, to;
   /// Bytes that a rank receives: an all_reduce counts twice its size, the others once, times (n - 1) / n.
   int64_t bytes(mlir::RankedTensorType global, int64_t tp) const;
 };
 
-/// The cheapest way from one layout to another; none where there is none (nothing becomes partial).
-std::optional<llvm::SmallVector<Step, 2>> findPath(llvm::ArrayRef<int64_t> shape, const Layout &from, const Layout &to,
+/// The cheapest way from one layout to another, by what ranks receive; none where there is none (nothing becomes
+/// partial). A sum is made where it is cut most finely; a split moves from one dimension to another between pieces as
+/// small as there are; then what is too fine is gathered, and what is too coarse cut.
+std::optional<llvm::SmallVector<Step, 3>> findPath(llvm::ArrayRef<int64_t> shape, const Layout &from, const Layout &to,
                                                    int64_t tp);
 
 } // namespace xlc::shard

@@ -1,8 +1,9 @@
-// What tensor parallelism splits: the matrices of repeated units, and the vocabulary.
+// What tensor parallelism splits: the matrices of repeated units and the heads of their attention, and the vocabulary.
 #ifndef XLC_LIB_SHARD_MATRICES_H
 #define XLC_LIB_SHARD_MATRICES_H
 
 #include "Stream.h"
+#include "xlc/Shard/Shard.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace xlc::shard {
@@ -26,6 +27,10 @@ std::vector<Instance> findInstances(mlir::func::FuncOp function);
 /// Layouts that a matrix could have: each dimension that tp divides, in as many runs as what follows slices it into,
 /// and where what follows is cut into fewer pieces than tp (key-value heads), in as many parts as these allow.
 std::vector<Layout> findCandidates(const Matrix &matrix, int64_t tp);
+
+/// What to tell where the attention of a unit has heads that `tp` ranks cannot share evenly; none where all can
+/// (Heads.cpp).
+std::optional<Complaint> findUnsharedHeads(llvm::ArrayRef<Instance> instances, int64_t tp);
 
 /// Tables outside of repeated units whose rows are looked up by ids of a model input, or scored by a cross-entropy, and
 /// that have at least `elements` elements: the dimension of their rows is split.

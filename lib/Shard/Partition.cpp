@@ -68,11 +68,24 @@ private:
     return {};
   }
 
+  /// What was brought somewhere for a weight gradient, and then serves an input gradient too, is not put off with the
+  /// former.
+  void keepFromDelay(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || getRole(op) != Role::W)
+      return;
+    op->setAttr(kRole, RoleAttr::get(op->getContext(), Role::I));
+    llvm::for_each(op->getOperands(), [&](Value operand) { keepFromDelay(operand); });
+  }
+
   /// The value in a layout, for `user`: as it is there, or brought to it from `from`.
   Value bring(Value value, const Layout &from, const Layout &to, Operation *user) {
     Section section = sectionOf(user);
-    if (Value there = find(value, to, section))
+    if (Value there = find(value, to, section)) {
+      if (getRole(user) == Role::I)
+        keepFromDelay(there);
       return there;
+    }
     if (from.isReplicated())
       if (Value piece = makePiece(value, to, user))
         return piece;

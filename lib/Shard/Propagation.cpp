@@ -8,8 +8,7 @@ using namespace xlc::graph;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// The parameter that a value is, but for movement of its elements; null where it is none.
-static Value findParameter(Value value) {
+Value shard::findParameter(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isMovement(op) || op->getNumOperands() != 1)
       return {};

@@ -12,6 +12,9 @@
 
 namespace xlc::shard {
 
+/// The parameter that a value is, but for movement of its elements; null where it is none.
+mlir::Value findParameter(mlir::Value value);
+
 /// What a propagation works on.
 struct Problem {
   mlir::func::FuncOp function;

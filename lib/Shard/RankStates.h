@@ -26,6 +26,7 @@ struct State {
     state.layout = layout;
     return state;
   }
+  bool operator==(const State &other) const = default;
 };
 
 /// Of a state: equal along all dimensions, as a constant is.
@@ -58,10 +59,22 @@ protected:
   llvm::LogicalResult inferByFactors(mlir::Operation *op, States &results);
   llvm::LogicalResult refusePartial(mlir::Operation *op);
 
+  llvm::LogicalResult inferOp(graph::ConstantOp op, States &results);
+  llvm::LogicalResult inferOp(graph::ReshapeOp op, States &results);
+  llvm::LogicalResult inferOp(graph::BroadcastOp op, States &results);
+  llvm::LogicalResult inferOp(graph::GatherOp op, States &results);
+  llvm::LogicalResult inferOp(graph::ScatterAddOp op, States &results);
+  llvm::LogicalResult inferOp(graph::AttentionOp op, States &results);
+  llvm::LogicalResult inferOp(graph::AttentionBackwardOp op, States &results);
+
+  /// Whether the group is that of the `parts` pieces, of which the ranks hold `within` together.
+  bool isPartsGroup(dist::GroupAttr group, int64_t parts, int64_t within = 1);
+
   int64_t tp;
   llvm::DenseMap<mlir::Value, State> states;
 
 private:
+  template <typename OpT> llvm::LogicalResult inferAttention(OpT op, States &results);
   uint64_t commonUniform(mlir::Operation *op);
   llvm::LogicalResult inferMask(graph::SelectOp select, States &results);
   llvm::LogicalResult inferIndex(mlir::Operation *op, States &results);

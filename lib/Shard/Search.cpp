@@ -1,5 +1,6 @@
 // Searches the layouts of the matrices, class by class, on one instance; the others follow it.
 #include "Search.h"
+#include "Pins.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -11,10 +12,6 @@ namespace {
 
 /// Above this many combinations matrices are improved one after the other instead of all together.
 constexpr int64_t kMaximalCombinations = 4096;
-
-std::string nameOf(func::FuncOp function, BlockArgument parameter) {
-  return function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), kParam).str();
-}
 
 /// The layouts of one instance's matrices that cost least.
 class ClassSearch {
@@ -124,7 +121,7 @@ public:
 
   bool run() {
     std::vector<Instance> instances = findInstances(function);
-    if (!readPins() || !checkMatrices(instances))
+    if (!findPins(function, options, pinned, complaints) || !checkMatrices(instances) || !checkHeads(instances))
       return false;
     int64_t smallest = std::numeric_limits<int64_t>::max();
     for (const Instance &instance : instances)
@@ -133,58 +130,14 @@ public:
     for (size_t i = 0; i < instances.size(); ++i)
       if (!follow(instances[i], ArrayRef(instances).take_front(i)) && !search(instances[i]))
         return false;
+    for (auto &[parameter, pin] : pinned)
+      problem.parameters.try_emplace(parameter, Layout::split(pin->dimensions.front(), 1, options.tp));
     for (auto &[table, layout] : findVocabularies(function, options.tp, smallest))
       problem.parameters.try_emplace(table, layout);
-    for (auto &[parameter, pin] : pinned)
-      if (!problem.parameters.contains(parameter))
-        problem.parameters[parameter] = Layout::split(pin->dimensions.front(), 1, options.tp);
     return true;
   }
 
 private:
-  /// Which pin a parameter has: the last that matches it.
-  bool readPins() {
-    bool isFine = true;
-    for (BlockArgument argument : function.getArguments()) {
-      if (!function.getArgAttr(argument.getArgNumber(), kParam))
-        continue;
-      for (const LayoutPin &pin : options.pins)
-        if (matchesPatterns(nameOf(function, argument), {pin.pattern}))
-          isFine &= addPin(argument, pin);
-    }
-    for (const LayoutPin &pin : options.pins)
-      if (llvm::none_of(function.getArguments(), [&](BlockArgument argument) {
-            return function.getArgAttr(argument.getArgNumber(), kParam) &&
-                   matchesPatterns(nameOf(function, argument), {pin.pattern});
-          })) {
-        complain(pin, llvm::formatv("layout names '{0}', which matches no parameter", pin.pattern));
-        isFine = false;
-      }
-    return isFine;
-  }
-
-  bool addPin(BlockArgument argument, const LayoutPin &pin) {
-    std::string name = nameOf(function, argument);
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(argument.getType()).getShape();
-    int64_t dim = pin.dimensions.front();
-    if (dim < 0 || dim >= int64_t(shape.size()))
-      return complain(pin,
-                      llvm::formatv("layout splits dimension {0} of '{1}', which has {2}", dim, name, shape.size()));
-    if (shape[dim] % options.tp != 0)
-      return complain(pin, llvm::formatv("tp = {0} does not divide dimension {1} of '{2}', which is {3}", options.tp,
-                                         dim, name, shape[dim]));
-    pinned[argument] = &pin;
-    return true;
-  }
-
-  bool complain(const LayoutPin &pin, std::string text) {
-    Complaint &complaint = complaints.emplace_back();
-    complaint.text = std::move(text);
-    complaint.key = "layout";
-    complaint.location = pin.location;
-    return false;
-  }
-
   /// One number is wrong: the first matrix that it does not divide is named, the others are counted.
   bool checkMatrices(ArrayRef<Instance> instances) {
     int64_t count = 0;
@@ -195,6 +148,13 @@ private:
     if (count > 1)
       complaints.back().notes.push_back(llvm::formatv("{0} more matrices cannot be split either", count - 1));
     return count == 0;
+  }
+
+  bool checkHeads(ArrayRef<Instance> instances) {
+    std::optional<Complaint> complaint = findUnsharedHeads(instances, options.tp);
+    if (complaint)
+      complaints.push_back(*complaint);
+    return !complaint;
   }
 
   std::vector<Layout> candidatesOf(const Matrix &matrix) {
@@ -235,6 +195,12 @@ private:
       Complaint &complaint = complaints.emplace_back();
       complaint.text = llvm::formatv("tp = {0}: the matrices of unit '{1}' cannot all be split and stay where they are",
                                      options.tp, instance.unit.getClassName().getValue());
+      for (const Matrix &matrix : llvm::reverse(instance.matrices))
+        if (const LayoutPin *pin = pinned.lookup(matrix.parameter)) {
+          complaint.location = pin->location;
+          complaint.notes = {llvm::formatv("of '{0}' layout leaves dimension {1} only",
+                                           nameOf(function, matrix.parameter), pin->dimensions.front())};
+        }
       return false;
     }
     for (auto [matrix, layout] : llvm::zip(instance.matrices, *found))
@@ -246,7 +212,7 @@ private:
   const ShardOptions &options;
   std::vector<Complaint> &complaints;
   func::FuncOp function;
-  llvm::MapVector<BlockArgument, const LayoutPin *> pinned;
+  Pins pinned;
 };
 
 /// How the parameters that are not split are asked for: a bias that is only ever needed in pieces can live in pieces.

@@ -1,5 +1,6 @@
 // The phase: checks what can be split, decides, and writes one rank's program.
 #include "xlc/Shard/Shard.h"
+#include "Pins.h"
 #include "Search.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -57,21 +58,28 @@ std::optional<bool> splitsSequence(func::FuncOp function, const ShardOptions &op
   return false;
 }
 
-/// Heads that tp does not divide are no error, but what they cost is told.
-void warnOfHeads(func::FuncOp function, int64_t tp, std::vector<Complaint> &complaints) {
-  for (auto attention : function.getOps<AttentionOp>()) {
-    int64_t heads = attention.getQ().getType().getDimSize(2);
-    if (heads % tp == 0)
+/// A parameter is split, and the op needs it whole.
+Complaint neededWhole(const Problem &problem, const ShardOptions &options, Operation *op) {
+  Complaint complaint;
+  complaint.op = op;
+  complaint.about = "it is needed by node";
+  std::string by = llvm::formatv("tp = {0}", options.tp), what = "a parameter";
+  for (Value operand : op->getOperands()) {
+    Value parameter = findParameter(operand);
+    if (!parameter || !problem.parameters.contains(parameter))
       continue;
-    Complaint &complaint =
-        complain(complaints, Severity::Warning,
-                 llvm::formatv("tp = {0} does not divide the {1} heads of attention: ranks gather what "
-                               "others have of them",
-                               tp, heads));
-    complaint.node = getSourceName(attention).str();
-    complaint.about = "the attention is node";
-    return;
+    std::string name = nameOf(problem.function, cast<BlockArgument>(parameter));
+    what = "'" + name + "'";
+    for (const LayoutPin &pin : options.pins)
+      if (matchesPatterns(name, {pin.pattern})) {
+        by = "layout";
+        complaint.location = pin.location;
+        complaint.notes = {"where layout does not name it, it is whole on every rank"};
+      }
+    break;
   }
+  complaint.text = llvm::formatv("{0} splits {1}, which is needed whole, and would have to be gathered", by, what);
+  return complaint;
 }
 
 } // namespace
@@ -100,14 +108,9 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, std::vector<
     ops.push_back(&op);
   Propagation propagation(problem);
   if (!propagation.run(ops)) {
-    Complaint &complaint = complain(complaints, Severity::Error,
-                                    "layout splits a parameter that is needed whole, and would have to be gathered");
-    complaint.key = "layout";
-    complaint.op = propagation.stuck;
-    complaint.about = "it is needed by node";
+    complaints.push_back(neededWhole(problem, options, propagation.stuck));
     return false;
   }
-  warnOfHeads(function, options.tp, complaints);
   writeLocal(problem, propagation);
   return true;
 }
@@ -173,8 +176,7 @@ LogicalResult xlc::shardModule(ModuleOp module, const Spec &spec, StringRef mode
     std::string where = llvm::formatv("{0}:{1}:{2}: ", spec.path, at.line, at.column);
     errors << where << nameOf(complaint.severity) << ": " << complaint.text << "\n";
     if (!complaint.about.empty())
-      errors << model << ": note: " << complaint.about << " '"
-             << (complaint.op ? getSourceName(complaint.op) : StringRef(complaint.node)) << "'\n";
+      errors << model << ": note: " << complaint.about << " '" << getSourceName(complaint.op) << "'\n";
     for (const std::string &note : complaint.notes)
       errors << where << "note: " << note << "\n";
   }

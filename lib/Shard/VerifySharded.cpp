@@ -6,7 +6,11 @@
 // bug that other systems shipped: a norm's gradient never reduced, a bias added on every rank, a residual counted
 // twice. Where a piece is cut is a dimension and its number of runs; through reshapes it is followed by how many
 // elements stand above the cut in the flat local tensor.
+//
+// It reads @micro_batch while that is there, then the timelines that DataParallel makes of it: so it follows every pass
+// from Shard to the kernels of Memory. A function that is entered again with the same states is not read again.
 #include "RankStates.h"
+#include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Shard/Shard.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -35,7 +39,27 @@ public:
     return checkReturned(function);
   }
 
+  LogicalResult check(ModuleOp module) {
+    for (auto bucket : module.getOps<sched::BucketOp>())
+      for (auto [number, member] : llvm::enumerate(bucket.getMembers().getAsValueRange<StringAttr>()))
+        places[member] = placeOf(bucket, number);
+    SmallVector<Progress> timelines;
+    for (auto timeline : module.getOps<sched::TimelineOp>())
+      timelines.push_back({timeline.getBody().front().begin(), timeline.getBody().front().end()});
+    // The order of messages is one, so some timeline always gets on; if none does, the rendezvous simulator says why.
+    for (bool isMoving = true; isMoving;) {
+      isMoving = false;
+      for (auto &[next, end] : timelines)
+        for (; next != end && !isWaiting(*next); ++next, isMoving = true)
+          if (failed(play(*next)))
+            return failure();
+    }
+    return success();
+  }
+
 private:
+  using RankStates::inferOp;
+
   LogicalResult run(Block &block) {
     for (Operation &op : block.without_terminator()) {
       SmallVector<State> results(op.getNumResults());
@@ -55,31 +79,112 @@ private:
           results[0].group = index.getGroup();
           return success();
         })
-        .Case<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp, ReshapeOp, BroadcastOp, ConstantOp, GatherOp,
-              ScatterAddOp, AttentionOp, AttentionBackwardOp>([&](auto known) { return inferOp(known, results); })
+        .Case<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp, dist::AllToAllOp, ReshapeOp, BroadcastOp,
+              ConstantOp, GatherOp, ScatterAddOp, AttentionOp, AttentionBackwardOp>(
+            [&](auto known) { return inferOp(known, results); })
         .Default([&](Operation *other) { return inferByFactors(other, results); });
   }
 
-  /// A unit function, on what it is called with.
   LogicalResult enter(func::CallOp call, SmallVectorImpl<State> &results) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-    for (auto [argument, operand] : llvm::zip(callee.getArguments(), call.getOperands()))
-      states[argument] = State(of(operand));
-    if (failed(run(callee.front())))
+    auto given = llvm::map_to_vector(call.getOperands(), [&](Value operand) { return State(of(operand)); });
+    return enter(call, call.getCalleeAttr(), given, results);
+  }
+
+  /// A unit function or a kernel, on what it is called with.
+  LogicalResult enter(Operation *caller, SymbolRefAttr name, ArrayRef<State> given, SmallVectorImpl<State> &results) {
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(caller, name);
+    SmallVectorImpl<Entered> &known = entered[callee];
+    auto before = llvm::find_if(known, [&](const Entered &entry) { return ArrayRef(entry.given) == given; });
+    if (before == known.end()) {
+      for (auto [argument, state] : llvm::zip(callee.getArguments(), given))
+        states[argument] = state;
+      if (failed(run(callee.front())))
+        return failure();
+      Entered now{SmallVector<State>(given), {}};
+      for (Value returned : callee.front().getTerminator()->getOperands())
+        now.returned.push_back(of(returned));
+      // What the callee calls may have moved `known`.
+      before = &entered[callee].emplace_back(std::move(now));
+    }
+    results.assign(before->returned.begin(), before->returned.end());
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Timelines
+  //===--------------------------------------------------------------------===//
+
+  struct Progress {
+    Block::iterator next, end;
+  };
+
+  /// Where a stored value goes: how it is to be cut, and over whom it may still be a partial sum.
+  struct Place {
+    std::string what;
+    State wanted;
+    dist::GroupAttr partial;
+  };
+
+  /// Of a gradient; a parameter itself lies as its gradient does, and is no partial sum.
+  static Place placeOf(sched::BucketOp bucket, size_t member) {
+    Place place{"the gradient of '" + cast<StringAttr>(bucket.getMembers()[member]).str() + "'", {}, nullptr};
+    if (bucket.getLayouts())
+      if (auto layout = dyn_cast<dist::LayoutAttr>((*bucket.getLayouts())[member]))
+        place.wanted = State::of(Layout::split(layout.getDim(), layout.getOuter(), layout.getGroup().size()));
+    place.partial = bucket.getPartialAttr();
+    return place;
+  }
+
+  bool isWaiting(Operation &op) {
+    auto receive = dyn_cast<sched::ReceiveOp>(op);
+    return receive && !messages.contains(receive.getMessage());
+  }
+
+  LogicalResult play(Operation &op) {
+    if (auto send = dyn_cast<sched::SendOp>(op))
+      messages[send.getMessage()] = of(send.getValue());
+    else if (auto receive = dyn_cast<sched::ReceiveOp>(op))
+      states[receive.getValue()] = messages.lookup(receive.getMessage());
+    else if (auto call = dyn_cast<sched::RunOp>(op))
+      return play(call);
+    return success(); // what is loaded is whole, as an unknown value is
+  }
+
+  LogicalResult play(sched::RunOp call) {
+    auto given = llvm::map_to_vector(call.getValues(), [&](Value value) { return State(of(value)); });
+    for (StringRef parameter : call.getParams().getAsValueRange<StringAttr>())
+      given.push_back(places[parameter].wanted);
+    SmallVector<State> returned;
+    if (failed(enter(call, call.getFunctionAttr(), given, returned)))
       return failure();
-    for (auto [result, returned] : llvm::zip(results, callee.front().getTerminator()->getOperands()))
-      result = of(returned);
+    for (auto [out, state] : llvm::zip(call.getOuts(), returned))
+      states[out] = state;
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getFunctionAttr());
+    for (auto [number, store] : llvm::enumerate(call.getStores().getAsValueRange<StringAttr>())) {
+      unsigned result = call.getOuts().size() + number;
+      auto known = places.find(store);
+      Place place = known == places.end() ? Place{"'" + store.str() + "'", {}, nullptr} : known->second;
+      if (failed(checkStored(call, place, callee.front().getTerminator()->getOperand(result), returned[result])))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult checkStored(Operation *op, const Place &place, Value value, const State &state) {
+    if (state.kind != State::Kind::Same)
+      return op->emitError() << "gate of Shard: " << place.what << " is a rank's own";
+    if (state.isPartial() != bool(place.partial) ||
+        (place.partial && place.partial != dist::GroupAttr::tensorParallel(op->getContext(), tp / state.parts())))
+      return op->emitError() << "gate of Shard: " << place.what << (state.isPartial() ? " is" : " is not")
+                             << " a partial sum, and " << (place.partial ? "is" : "is not") << " declared as one";
+    if (!isSameCut(shapeOf(value), state.layout, place.wanted.layout))
+      return op->emitError() << "gate of Shard: " << place.what << " is not cut as its parameter is";
     return success();
   }
 
   //===--------------------------------------------------------------------===//
   // Collectives
   //===--------------------------------------------------------------------===//
-
-  /// Whether the group is that of the `parts` pieces, of which the ranks hold `within` together.
-  bool isPartsGroup(dist::GroupAttr group, int64_t parts, int64_t within = 1) {
-    return group == dist::GroupAttr::tensorParallel(group.getContext(), parts / within, tp / parts);
-  }
 
   LogicalResult inferOp(dist::AllReduceOp op, SmallVectorImpl<State> &results) {
     State state = of(op.getX());
@@ -105,119 +210,21 @@ private:
     return success();
   }
 
+  LogicalResult inferOp(dist::AllToAllOp op, SmallVectorImpl<State> &results) {
+    State state = of(op.getX());
+    Layout layout = Layout::split(op.getFrom(), op.getFromOuter(), state.parts());
+    if (!state.isPiece() || state.isPartial() || !isSameCut(shapeOf(op.getX()), layout, state.layout) ||
+        !isPartsGroup(op.getGroup(), state.parts()))
+      return op.emitOpError("gate of Shard: turns what is not cut into pieces this way");
+    results[0] = State::of(Layout::split(op.getTo(), op.getToOuter(), state.parts()));
+    return success();
+  }
+
   LogicalResult inferOp(dist::ReduceScatterOp op, SmallVectorImpl<State> &results) {
     State state = of(op.getX());
     if (!state.isPartial() || !isPartsGroup(op.getGroup(), tp, state.parts()))
       return op.emitOpError("gate of Shard: reduces what is not partial over these ranks");
     results[0] = State::of(Layout::split(op.getDim(), op.getOuter(), tp));
-    return success();
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Ops with a rule of their own
-  //===--------------------------------------------------------------------===//
-
-  LogicalResult inferOp(ConstantOp op, SmallVectorImpl<State> &results) {
-    results[0].uniform = op.getValue().isSplat() ? kAllDimensions : 0;
-    return success();
-  }
-
-  LogicalResult inferOp(ReshapeOp op, SmallVectorImpl<State> &results) {
-    results[0] = of(op.getX());
-    results[0].uniform = results[0].uniform == kAllDimensions ? kAllDimensions : 0;
-    if (!results[0].isPiece())
-      return success();
-    int64_t above = aboveOf(shapeOf(op.getX()), results[0].layout);
-    std::optional<Layout> layout = layoutAt(shapeOf(op.getY()), above, results[0].layout);
-    if (auto cut = op->getAttrOfType<DenseI64ArrayAttr>(kCut); cut && cut.size() == 2) {
-      Layout said{cut[0], cut[1], results[0].layout.parts, results[0].layout.isPartial};
-      bool isThere = cut[0] >= 0 && cut[0] < int64_t(shapeOf(op.getY()).size());
-      layout = isThere && aboveOf(shapeOf(op.getY()), said) == above ? std::optional(said) : std::nullopt;
-    }
-    if (!layout)
-      return op.emitOpError("gate of Shard: reshapes a piece across its cut");
-    results[0].layout = *layout;
-    return success();
-  }
-
-  /// What is repeated is equal along the new dimensions, on whatever piece of them.
-  LogicalResult inferOp(BroadcastOp op, SmallVectorImpl<State> &results) {
-    State state = of(op.getX());
-    ArrayRef<int64_t> x = shapeOf(op.getX()), y = shapeOf(op.getY());
-    if (state.isPiece())
-      return inferByFactors(op, results);
-    uint64_t uniform = 0;
-    for (size_t dim = 0; dim < y.size(); ++dim) {
-      int64_t own = int64_t(dim) - int64_t(y.size() - x.size());
-      bool isRepeated = own < 0 || x[own] != y[dim] || x[own] == 1;
-      uniform |= uint64_t(isRepeated || state.uniform >> own & 1) << dim;
-    }
-    state.uniform = state.uniform == kAllDimensions ? kAllDimensions : uniform;
-    results[0] = state;
-    return success();
-  }
-
-  /// Indices that differ by rank take a rank's piece of what all have, or find their rows among a rank's own.
-  LogicalResult inferOp(GatherOp op, SmallVectorImpl<State> &results) {
-    State table = of(op.getTable()), indices = of(op.getIndices());
-    if (indices.kind != State::Kind::Index)
-      return inferByFactors(op, results);
-    Layout rows = Layout::split(op.getDimension(), 1, table.parts());
-    bool isFlat = op.getDimension() == 0 && shapeOf(op.getTable()).size() == 1; // with places of whole rows
-    if (table.isPiece() && !table.isPartial() && isPartsGroup(indices.group, table.parts()) &&
-        (isFlat || isSameCut(shapeOf(op.getTable()), rows, table.layout))) {
-      results[0].kind = State::Kind::Found;
-      results[0].group = indices.group;
-      return success();
-    }
-    int64_t parts = table.parts() * indices.group.size();
-    if (table.kind != State::Kind::Same || table.isPartial() || !isPartsGroup(indices.group, parts, table.parts()))
-      return op.emitOpError("gate of Shard: takes other ranks' places of what this rank has");
-    results[0] = State::of(Layout::split(op.getDimension(), 1, parts));
-    return success();
-  }
-
-  LogicalResult inferOp(ScatterAddOp op, SmallVectorImpl<State> &results) {
-    State indices = of(op.getIndices()), updates = of(op.getUpdates());
-    if (indices.kind != State::Kind::Index)
-      return inferByFactors(op, results);
-    if (updates.kind != State::Kind::Index)
-      return op.emitOpError("gate of Shard: adds rows that this rank does not own");
-    results[0] = State::of(Layout::split(op.getDimension(), 1, indices.group.size()));
-    return success();
-  }
-
-  template <typename OpT>
-  LogicalResult inferOp(OpT op, SmallVectorImpl<State> &results)
-    requires std::is_same_v<OpT, AttentionOp> || std::is_same_v<OpT, AttentionBackwardOp>
-  {
-    constexpr bool isBackward = std::is_same_v<OpT, AttentionBackwardOp>;
-    State q = of(op.getQ()), k = of(op.getK());
-    if (llvm::any_of(op->getOperands(), [&](Value operand) { return of(operand).isPartial(); }))
-      return refusePartial(op);
-    bool isFine = true;
-    auto expect = [&](Value value, int64_t dim, int64_t parts) {
-      const State &state = of(value);
-      isFine &=
-          state.kind == State::Kind::Same && isSameCut(shapeOf(value), Layout::split(dim, 1, parts), state.layout);
-    };
-    expect(op.getQ(), 2, q.parts());
-    expect(op.getK(), 2, k.parts());
-    expect(op.getV(), 2, k.parts());
-    if (Value bias = op.getBias(); bias && !of(bias).isWhole())
-      expect(bias, 1, q.parts());
-    if constexpr (isBackward) {
-      expect(op.getOut(), 2, q.parts());
-      expect(op.getLse(), 1, q.parts());
-      expect(op.getDout(), 2, q.parts());
-    }
-    if (!isFine || q.parts() % k.parts() != 0)
-      return op.emitOpError("gate of Shard: has other heads of one operand than of another");
-    for (auto [result, state] : llvm::zip(op->getResults(), results)) {
-      bool isLse = !isBackward && result.getResultNumber() == 1, isKey = isBackward && result.getResultNumber() > 0;
-      state.layout = Layout::split(isLse ? 1 : 2, 1, isKey ? k.parts() : q.parts());
-      state.layout.isPartial = isKey && k.parts() < q.parts();
-    }
     return success();
   }
 
@@ -233,26 +240,30 @@ private:
         parameters[name] = argument;
     for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
       unsigned number = returned.getOperandNumber();
-      State state = of(returned.get()), wanted;
       auto name = function.getResultAttrOfType<StringAttr>(number, kGrad);
+      Place place{name ? "the gradient of '" + name.str() + "'" : "result " + std::to_string(number),
+                  {},
+                  function.getResultAttrOfType<dist::GroupAttr>(number, dist::kPartial)};
       if (name)
-        wanted = of(parameters.lookup(name));
-      auto declared = function.getResultAttrOfType<dist::GroupAttr>(number, dist::kPartial);
-      std::string what = name ? "the gradient of '" + name.str() + "'" : "result " + std::to_string(number);
-      if (state.kind != State::Kind::Same)
-        return function.emitError() << "gate of Shard: " << what << " is a rank's own";
-      if (state.isPartial() != bool(declared) ||
-          (declared && declared != dist::GroupAttr::tensorParallel(function.getContext(), tp / state.parts())))
-        return function.emitError() << "gate of Shard: " << what << (state.isPartial() ? " is" : " is not")
-                                    << " a partial sum, and " << (declared ? "is" : "is not") << " declared as one";
-      if (!isSameCut(shapeOf(returned.get()), state.layout, wanted.layout))
-        return function.emitError() << "gate of Shard: " << what << " is not cut as its parameter is";
+        place.wanted = of(parameters.lookup(name));
+      State state = of(returned.get());
+      if (failed(checkStored(function, place, returned.get(), state)))
+        return failure();
       if (name && isPartial.try_emplace(name, state.isPartial()).first->second != state.isPartial())
-        return function.emitError() << "gate of Shard: of the contributions to " << what
+        return function.emitError() << "gate of Shard: of the contributions to " << place.what
                                     << " some are partial sums and some are not";
     }
     return success();
   }
+
+  struct Entered {
+    SmallVector<State> given, returned;
+  };
+
+  SymbolTableCollection symbols;
+  DenseMap<Operation *, SmallVector<Entered, 1>> entered; ///< by function
+  llvm::StringMap<Place> places;                          ///< by parameter
+  DenseMap<int64_t, State> messages;
 };
 
 /// The ranks of the tensor-parallel groups that the module speaks of; 1 where there are none.
@@ -269,10 +280,14 @@ int64_t findTensorParallel(ModuleOp module) {
 }
 
 struct VerifyShardedPass : xlc::impl::VerifyShardedPassBase<VerifyShardedPass> {
+  using Base::Base;
+
   void runOnOperation() override {
+    int64_t ranks = tp ? tp : findTensorParallel(getOperation());
+    if (ranks == 1)
+      return;
     auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
-    int64_t tp = findTensorParallel(getOperation());
-    if (function && tp > 1 && failed(Checker(tp).check(function)))
+    if (failed(function ? Checker(ranks).check(function) : Checker(ranks).check(getOperation())))
       signalPassFailure();
   }
 };

@@ -92,13 +92,20 @@ void checkStages(Spec &spec, Complaints &complaints) {
 }
 
 void checkPins(Spec &spec, Complaints &complaints) {
+  if (!spec.layout.empty() && spec.tp == 1) {
+    complaints.error(spec.where("layout"), "layout splits parameters over tp, and tp is 1");
+    noteIfGiven(spec, "tp", "tp is given here", complaints);
+    complaints.note({}, "tp of 2 or more, or no layout, would do");
+  }
   for (const LayoutPin &pin : spec.layout) {
     if (is_contained(pin.dimensions, -1))
       complaints.error(pin.location,
                        "layout of '" + pin.pattern + "' names what is no dimension; {0: tp} splits the first");
+    if (pin.dimensions.empty())
+      complaints.error(pin.location, "layout of '" + pin.pattern + "' names no dimension; {0: tp} splits the first");
     if (pin.dimensions.size() > 1)
       complaints.error(pin.location, "layout of '" + pin.pattern + "' splits " + Twine(pin.dimensions.size()) +
-                                         " dimensions over tp, which can split one");
+                                         " dimensions over tp, which can split one of them");
   }
 }
 
@@ -210,7 +217,7 @@ void crossCheck(Checked &checked, Complaints &complaints) {
       {{"zero_stage", "dp_shard"}, checkShardStage},
       {{"tp", "sequence_parallel"}, checkSequenceParallel},
       {{"pp", "pipeline"}, checkStages},
-      {{"layout"}, checkPins},
+      {{"tp", "layout"}, checkPins},
       {{"zero_stage", "zero.reduce"}, checkReduce},
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},

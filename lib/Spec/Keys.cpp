@@ -66,7 +66,7 @@ constexpr Key table[] = {
    [](Spec &s, const Value &v) { s.dpShard = v.integer; }},
   {"pp", Kind::Integer, ranks, "", "1", "Pipeline stages: each holds some of the layers and sees every micro-batch. There are dp × pp × tp ranks.",
    [](Spec &s, const Value &v) { s.pp = v.integer; }},
-  {"tp", Kind::Integer, ranks, "", "1", "Tensor-parallel ranks: each holds a part of every matrix.",
+  {"tp", Kind::Integer, ranks, "", "1", "Tensor-parallel ranks: each holds a part of every matrix of a layer, and as many heads of attention.",
    [](Spec &s, const Value &v) { s.tp = v.integer; }},
   {"sequence_parallel", Kind::Boolean, any, "", "true where tp > 1 divides the sequence", "Activations between tensor-parallel blocks are split over tp, along the sequence.",
    [](Spec &s, const Value &v) { s.sequenceParallel = v.boolean; }},
@@ -80,7 +80,7 @@ constexpr Key table[] = {
   {"pipeline.cuts", Kind::NameList, any, "", "balanced", "Tensors or nodes after which a stage ends, in order: pp × chunks - 1 of them.",
    [](Spec &s, const Value &v) { s.pipeline.cuts = v.texts; }},
 
-  {"layout", Kind::Names, any, "", "", "Patterns over parameter names whose split over tp is given rather than searched; later ones win.", nullptr},
+  {"layout", Kind::Names, any, "", "", "Patterns over parameter names whose split over tp is given rather than searched. The last that matches decides; one that never does is an error. What a given layout makes necessary (a sum before a nonlinearity) is paid for in messages; what it makes impossible (a norm that needs its parameter whole) is an error.", nullptr},
   {"layout.*", Kind::Names, any, "", "none", "The dimensions of these parameters that are split.", addPin},
   {"layout.*.*", Kind::Choice, any, "tp", "none", "Splits the dimension of this number, counted from 0.", addPinnedDimension},
 

@@ -39,3 +39,19 @@ func.func @blocks(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
   %y = dist.reduce_scatter %x dim 1 outer 2 over <"tp", [2, 1], []> : tensor<2x6xf32> -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+
+// -----
+
+func.func @turn(%x: tensor<2x6xf32>) -> tensor<4x6xf32> {
+  // expected-error @+1 {{dimension 1: 2 ranks' pieces of 'tensor<4x6xf32>' do not make 'tensor<4x6xf32>'}}
+  %y = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <"tp", [2, 1], []> : tensor<2x6xf32> -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
+func.func @turn(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
+  // expected-error @+1 {{from dimension 1 to 1 of 'tensor<2x6xf32>' and 'tensor<2x6xf32>'}}
+  %y = dist.all_to_all %x from 1 outer 1 to 1 outer 3 over <"tp", [2, 1], []> : tensor<2x6xf32> -> tensor<2x6xf32>
+  return %y : tensor<2x6xf32>
+}

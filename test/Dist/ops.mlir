@@ -1,4 +1,4 @@
-// Two tensor-parallel ranks gather the sequence, sum partial products and scatter the sum.
+// Two tensor-parallel ranks gather the sequence, sum partial products scatter the sum, and turn its split around.
 // RUN: xlc-opt %s | xlc-opt | FileCheck %s
 // CHECK-LABEL: func @exchange
 func.func @exchange(%x: tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<i64>) {
@@ -10,5 +10,7 @@ func.func @exchange(%x: tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<i64>) {
   %2 = dist.reduce_scatter %1 dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x8x8xf32> -> tensor<2x4x8xf32>
   // CHECK: dist.axis_index over <"tp", [2, 1], []> : tensor<i64>
   %3 = dist.axis_index over <"tp", [2, 1], []> : tensor<i64>
+  // CHECK: dist.all_to_all %{{.*}} from 1 outer 1 to 2 outer 1 over <"tp", [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x4xf32>
+  %4 = dist.all_to_all %2 from 1 outer 1 to 2 outer 1 over <"tp", [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x4xf32>
   return %2, %3 : tensor<2x4x8xf32>, tensor<i64>
 }

@@ -70,6 +70,7 @@ class Case:
     sequence_parallel: bool = False
     schedule: str = "1f1b"
     cuts: tuple = ()
+    layout: tuple = ()  # of pairs: a pattern, the dimension that is split
 
     @property
     def zero(self):
@@ -84,29 +85,27 @@ class Case:
     def __str__(self):
         shard = f" dp_shard {self.shard}" if self.shard else ""
         raising = "" if self.raising else " --no-raise"
-        tensor = f" tp {self.tp}{' sequence-parallel' * self.sequence_parallel}" if self.tp > 1 else ""
+        tensor = f" tp {self.tp}{' sequence-parallel' * self.sequence_parallel}{' pinned' * bool(self.layout)}" if self.tp > 1 else ""
         pipeline = f" pp {self.pp} {self.schedule}{' given-cuts' * bool(self.cuts)}" if self.pp > 1 else ""
         return (f"{self.folder}/{self.model} {self.trace} dp {self.dp}{shard}{pipeline}{tensor} stage {self.stage} "
                 f"micro-batches {self.micro_batches}{raising}")
 
 
-ROUNDING_SLACK = 3  # times the tolerance: what is farther away is no rounding, and fails
-
-
-def is_decided_by_rounding(case):
-    """Whether parameters may differ by more than their tolerance for no other reason than rounding.
-
-    BERT under AdamW has gradients near 1e-9 (a shift of all keys changes nothing), which Adam's epsilon of 1e-8 turns into
-    steps; four times the error of PyTorch's own float32 run is then one draw of the noise against another. With partial
-    sums over tp some matrices are up to 2.2 times their tolerance away; so they are at dp 1 with a *more* exact attention.
-    Losses and norms must agree all the same, and `xlc verify` proves these programs equal in the field.
-    """
-    return case.folder == "bert-tiny" and case.tp > 1
-
+# BERT under AdamW has gradients near 1e-9, which Adam's epsilon of 1e-8 turns into steps. Four times the error of PyTorch's
+# own float32 run bounds that only while the activations are rounded as in that run. Partial sums over tp round otherwise: of
+# 121,858 parameters 2 or 3 then end farther away (up to 2.2 times), as with PyTorch's own arithmetic cut in two (up to 3.4).
+# Losses, norms and all but a few parameters must agree. What the covering array trains of BERT has a trace of SGD.
+ROUNDED = [Case("bert-tiny", model, "adamw", tp=tp, sequence_parallel=parallel)
+           for model, tp, parallel in (("loss", 2, False), ("loss", 4, True), ("loss-torchscript", 4, False))]
+ROUNDED_ELEMENTS = 12  # one in ten thousand
 
 # Batch norm couples the samples of a batch: PyTorch's trace is that of one rank with one micro-batch; elsewhere
 # `xlc verify` compares (test/Driver).
 BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for stage in (0, 3)]
+
+
+# The embedding split by columns, its rows by the sequence: an all_to_all takes them from one split to the other.
+TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True, layout=(("*wte.weight", 1),))]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +128,7 @@ COMPOSED = [
           ("node_embedding", "node_add_10", "node_add_16", "node_add_22", "node_add_28")),
     Shape("llama-tiny", "loss-torchscript", "adamw", 4,
           ("/model/model/embed_tokens/Gather", *(f"/model/model/layers.{layer}/Add_1" for layer in range(4)))),
-    Shape("bert-tiny", "loss", "adamw", 4,
+    Shape("bert-tiny", "loss", "sgd", 4,
           ("node_layer_norm", "node_layer_norm_2", "node_layer_norm_4", "node_layer_norm_6")),
     Shape("blenderbot-tiny", "loss", "adamw", 4,
           ("node_add", "node_add_4", "node_add_5", "node_add_12", "node_add_14", "node_add_16", "node_add_18")),
@@ -187,7 +186,7 @@ def list_further_cases():
 
 
 def list_cases():
-    return list_basic_cases() + list_further_cases() + BATCH_NORM + list_composed_cases()
+    return list_basic_cases() + list_further_cases() + BATCH_NORM + TURNED + ROUNDED + list_composed_cases()
 
 
 def sample_cases():
@@ -196,7 +195,7 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] +
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + TURNED +
             sample_composed_cases())
 
 

@@ -60,6 +60,8 @@ def spec_of(setting, case, trace):
         spec["dp_shard"] = case.shard
     if case.tp > 1:
         spec |= {"tp": case.tp, "sequence_parallel": case.sequence_parallel}
+    if case.layout:
+        spec["layout"] = {f'"{pattern}"': {dimension: "tp"} for pattern, dimension in case.layout}
     if case.pp > 1:
         spec |= {"pp": case.pp, "pipeline": case.pipeline}
     if case.zero:

@@ -26,10 +26,6 @@ GPT = ("gpt2-tiny", "loss", "sgd")
 MLP = ("mlp", "logits", "sgd")
 
 
-class FallsShort(Exception):
-    """A known shortfall, named in the output and counted apart; the text says by how much."""
-
-
 class Skipped(Exception):
     """The check cannot be made here; the text says why."""
 

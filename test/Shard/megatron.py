@@ -11,7 +11,7 @@ import collections
 import re
 import sys
 
-OP = re.compile(r"dist\.(all_reduce|all_gather|reduce_scatter) .*over <\"tp\", \[(\d+), \d+\], \[\]>.*?"
+OP = re.compile(r"dist\.(all_reduce|all_gather|reduce_scatter|all_to_all) .*over <\"tp\", \[(\d+), \d+\], \[\]>.*?"
                 r"#graph\.role<(\w)>, graph\.unit = #graph\.unit<\"(\w+)\", (\d+)>\} : (.*)")
 SIZES = {"f32": 4, "f64": 8, "i64": 8}
 
@@ -40,7 +40,7 @@ def main():
     classes = collections.OrderedDict()
     for (name, _), passes in units.items():
         text = "; ".join(
-            p + "".join(f" {passes[p][k]} {k} {passes[p][k, 'bytes']}" for k in ("all_gather", "reduce_scatter", "all_reduce")
+            p + "".join(f" {passes[p][k]} {k} {passes[p][k, 'bytes']}" for k in ("all_gather", "reduce_scatter", "all_reduce", "all_to_all")
                         if passes[p][k]) for p in "FB")
         classes[name, text] = classes.get((name, text), 0) + 1
     for (name, text), count in classes.items():

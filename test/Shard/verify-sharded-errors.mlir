@@ -109,6 +109,15 @@ func.func @micro_batch(%x: tensor<4xf32>) -> tensor<2xf32> {
 
 // -----
 
+func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <"tp", [2, 1], []>>}) -> tensor<12x1xf32> {
+  // The columns are split, not the rows.
+  // expected-error @+1 {{gate of Shard: turns what is not cut into pieces this way}}
+  %0 = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <"tp", [3, 1], []> : tensor<4x3xf32> -> tensor<12x1xf32>
+  return %0 : tensor<12x1xf32>
+}
+
+// -----
+
 func.func @micro_batch(%x: tensor<4x3xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 6] dim 1 outer 1 over <"tp", [2, 1], []>>}) -> tensor<3x4xf32> {
   // expected-error @+1 {{gate of Shard: reshapes a piece across its cut}}
   %0 = graph.reshape %x : tensor<4x3xf32> -> tensor<3x4xf32>
@@ -201,4 +210,44 @@ func.func @micro_batch(%q: tensor<1x4x1x8xf32> {graph.param = "q", dist.layout =
   // expected-error @+1 {{gate of Shard: has other heads of one operand than of another}}
   %out, %lse = graph.attention causal %q, %k, %v scale 1.0 : (tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>, tensor<1x4x1x8xf32>) -> (tensor<1x4x1x8xf32>, tensor<1x1x4xf64>)
   return %out : tensor<1x4x1x8xf32>
+}
+
+// -----
+
+// After DataParallel: a bucket that does not say that its gradient is still to be summed.
+sched.bucket @bucket_0 ["b"] at [0] sizes [4] elements 64 group 0 params whole grads whole states whole
+func.func private @layer_B(%dy: tensor<4x2xf32>) -> tensor<4xf32> {
+  %0 = graph.reduce sum %dy dims [1] : tensor<4x2xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @layer_F(%w: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  return %w : tensor<4x2xf32>
+}
+sched.bucket @bucket_1 ["w"] at [0] sizes [8] elements 64 group 0 params whole grads whole states whole {layouts = [#dist.layout<[4, 4] dim 1 outer 1 over <"tp", [2, 1], []>>]}
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
+  %0 = sched.run @layer_F <"layer", 0> micro 0() params ["w"] stores [] accumulate [] : () -> tensor<4x2xf32>
+  // expected-error @+1 {{gate of Shard: the gradient of 'b' is a partial sum, and is not declared as one}}
+  sched.run @layer_B <"layer", 0> micro 0(%0) params [] stores ["b"] accumulate [false] : (tensor<4x2xf32>) -> ()
+}
+
+// -----
+
+// A partial sum that is sent, and squared by the next stage.
+sched.bucket @bucket_0 ["w"] at [0] sizes [8] elements 64 group 0 params whole grads whole states whole {layouts = [#dist.layout<[4, 4] dim 1 outer 1 over <"tp", [2, 1], []>>]}
+func.func private @first_F(%w: tensor<4x2xf32>) -> tensor<4xf32> {
+  %0 = graph.reduce sum %w dims [1] : tensor<4x2xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @second_F(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{gate of Shard: uses a partial sum as if it were whole}}
+  %0 = graph.mul %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+sched.timeline @train_1 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 1 micro_batches 1 {
+  %0 = sched.receive message 0 from 0 micro 0 : tensor<4xf32>
+  %1 = sched.run @second_F <"layer", 1> micro 0(%0) params [] stores [] accumulate [] : (tensor<4xf32>) -> tensor<4xf32>
+}
+sched.timeline @train_0 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
+  %0 = sched.run @first_F <"layer", 0> micro 0() params ["w"] stores [] accumulate [] : () -> tensor<4xf32>
+  sched.send %0 message 0 to 1 micro 0 : tensor<4xf32>
 }

@@ -14,7 +14,7 @@ namespace {
 struct TrafficTest : testing::Test {
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
-  TrafficTest() { context.loadDialect<exec::ExecDialect>(); }
+  TrafficTest() { context.loadDialect<func::FuncDialect, exec::ExecDialect>(); }
 
   exec::ProgramOp parse(int64_t ranks, int64_t shards, const std::string &action) {
     module = parseSourceString<ModuleOp>("exec.program @train mesh <pp = 1, dp = " + std::to_string(ranks) +
@@ -73,6 +73,23 @@ TEST_F(TrafficTest, AllRanksAtOnce) {
       EXPECT_EQ(trafficOfAllRanks(*module).smallMessages, sum.smallMessages) << group << " of " << ranks;
       EXPECT_EQ(trafficOfLargest(program).total(), largest.total()) << group << " of " << ranks;
     }
+}
+
+// Of a [2, 3, 4 ranks, 5] that is turned around, a rank reads a quarter from each of the three others.
+TEST_F(TrafficTest, AllToAllInAFunction) {
+  module = parseSourceString<ModuleOp>(R"(
+    func.func private @turn(%x: memref<120xf32>, %y: memref<120xf32>) {
+      exec.collective all_to_all %x to %y over <"tp", [4, 1], []> outer 2 rows 3 chunk 5 : memref<120xf32>, memref<120xf32>
+      return
+    }
+    exec.program @train mesh <pp = 1, dp = 1, tp = 4, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+      exec.run @turn "turn" micro 0 first true []
+    })",
+                                       &context);
+  auto program = *module->getOps<exec::ProgramOp>().begin();
+  EXPECT_EQ(trafficOfRank(program, 1).along("tp").allToAll, 3 * 30 * 4);
+  EXPECT_EQ(trafficOfAllRanks(*module).along("tp").allToAll, 4 * 3 * 30 * 4);
+  EXPECT_EQ(trafficOfAllRanks(*module).total(), 4 * 3 * 30 * 4);
 }
 
 TEST_F(TrafficTest, ScalarsAreSmallMessages) {

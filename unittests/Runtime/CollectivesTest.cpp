@@ -61,7 +61,9 @@ public:
                             Element::F32,
                             (const char *)&memory[r][src + index * srcStride],
                             (char *)&memory[r][dst + index * dstStride],
-                            accumulate};
+                            accumulate,
+                            rows,
+                            ranksFirst};
           collectives.run(exchange, (int)r, team, moved[r]);
         });
     for (std::thread &thread : all)
@@ -70,6 +72,8 @@ public:
   MovedBytes movedBy(uint32_t rank) const { return moved[rank][plan::Axis::Dp]; }
 
   static constexpr int size = 1200;
+  uint64_t rows = 1; ///< of an all_to_all, as `ranksFirst`
+  bool ranksFirst = false;
   Plan plan;
   uint32_t ranks;
   int threads;
@@ -190,6 +194,32 @@ TEST(Collectives, RunsAreGatheredAndScatteredWithinEachOuterIndex) {
             ASSERT_EQ(job.memory[r][800 + k], (float)n * Job::first(r, k));
         EXPECT_EQ(job.movedBy(0).reduceScatter, (ranks - 1) * outer * chunk * 4);
       }
+}
+
+// src [outer, rows, ranks, chunk] becomes [outer, ranks, rows, chunk], the ranks being first those who get a chunk,
+// then those who sent it; and back.
+TEST(Collectives, AllToAllTurnsOneSplitIntoAnotherAndBack) {
+  for (int n : {1, 2, 3, 4})
+    for (int outer : {1, 2, 3})
+      for (int rows : {1, 2, 5})
+        for (int chunk : {1, 4}) {
+          Job job(n, n, 2);
+          job.rows = rows;
+          job.run(Collective::AllToAll, All, outer, chunk, 0, 400);
+          for (int r = 0; r < n; ++r)
+            for (int o = 0; o < outer; ++o)
+              for (int peer = 0; peer < n; ++peer)
+                for (int row = 0; row < rows; ++row)
+                  for (int c = 0; c < chunk; ++c)
+                    ASSERT_EQ(job.memory[r][400 + ((o * n + peer) * rows + row) * chunk + c],
+                              Job::first(peer, ((o * rows + row) * n + r) * chunk + c));
+          EXPECT_EQ(job.movedBy(n - 1).allToAll, (n - 1) * outer * rows * chunk * 4);
+          job.ranksFirst = true;
+          job.run(Collective::AllToAll, All, outer, chunk, 400, 800);
+          for (int r = 0; r < n; ++r)
+            for (int i = 0; i < outer * rows * n * chunk; ++i)
+              ASSERT_EQ(job.memory[r][800 + i], Job::first(r, i));
+        }
 }
 
 TEST(Collectives, TheLargestIsThatOfAllRanksAndNotANumberStays) {

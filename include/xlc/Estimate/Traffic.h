@@ -1,6 +1,6 @@
 // Bytes that ranks read from other ranks' memory, counted as the runtime counts them while it moves them.
 //
-// In a group of n ranks, an all_gather or reduce_scatter with slices of `count` elements reads (n - 1) count elements
+// In a group of n ranks, an all_gather, reduce_scatter or all_to_all with slices of `count` elements reads (n - 1) count elements
 // on every rank. An all_reduce is a reduce_scatter and an all_gather of slices that begin on multiples of 16 elements;
 // the last one may be short or empty, so ranks differ by a few bytes, and the sum over all ranks is 2 (n - 1) count.
 // A transfer is read by its receiver.
@@ -16,12 +16,12 @@ namespace xlc {
 
 /// Bytes by kind of message.
 struct MessageBytes {
-  int64_t allGather = 0, reduceScatter = 0, allReduce = 0, transfer = 0;
+  int64_t allGather = 0, reduceScatter = 0, allReduce = 0, allToAll = 0, transfer = 0;
 
-  int64_t total() const { return allGather + reduceScatter + allReduce + transfer; }
+  int64_t total() const { return allGather + reduceScatter + allReduce + allToAll + transfer; }
   MessageBytes &operator+=(const MessageBytes &other) {
     allGather += other.allGather, reduceScatter += other.reduceScatter, allReduce += other.allReduce;
-    transfer += other.transfer;
+    allToAll += other.allToAll, transfer += other.transfer;
     return *this;
   }
 };

@@ -48,7 +48,12 @@ def PartitionPass : Pass<"xlc-partition", "::mlir::ModuleOp"> {
 }
 
 def VerifyShardedPass : Pass<"xlc-verify-sharded", "::mlir::ModuleOp"> {
-  let summary = "gate: no partial sum is used as if it were whole, or leaves @micro_batch undeclared";
+  let summary = "gate: no partial sum is used as if it were whole, or leaves a unit function undeclared";
+  let description = [{
+    From Shard to Schedule it runs after every pass. It reads @micro_batch, or the timelines that DataParallel makes of it: what
+    stages send each other has one state on both sides.
+  }];
+  let options = [Option<"tp", "tp", "int64_t", "0", "tensor-parallel ranks; 0: as the module's groups say">];
 }
 
 #endif // XLC_SHARD_PASSES_TD

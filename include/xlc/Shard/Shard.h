@@ -27,8 +27,7 @@ struct Complaint {
   std::string text;
   std::string key = "tp";        ///< where in the spec, unless `location` says
   SpecLocation location;         ///< of a pin
-  mlir::Operation *op = nullptr; ///< the node it is about, where the module stays as it was
-  std::string node;              ///< its name, where it does not
+  mlir::Operation *op = nullptr; ///< the node it is about
   std::string about;             ///< what that node has to do with it
   std::vector<std::string> notes;
 };

@@ -141,6 +141,18 @@ static LogicalResult verifyRegroup(Operation *op, int64_t dim, int64_t outer, Gr
   return success();
 }
 
+LogicalResult AllToAllOp::verify() {
+  ArrayRef<int64_t> x = getX().getType().getShape(), y = getY().getType().getShape();
+  int64_t from = getFrom(), to = getTo(), rank = x.size();
+  if (from < 0 || from >= rank || to < 0 || to >= rank || from == to || (int64_t)y.size() != rank)
+    return emitOpError() << "from dimension " << from << " to " << to << " of " << getX().getType() << " and "
+                         << getY().getType();
+  SmallVector<int64_t> shape(x);
+  shape[from] = y[from];
+  Type whole = getX().getType().clone(shape);
+  return success(succeeded(verifyRegroup(*this, from, getFromOuter(), getGroup(), getX().getType(), whole)) &&
+                 succeeded(verifyRegroup(*this, to, getToOuter(), getGroup(), getY().getType(), whole)));
+}
 LogicalResult AllGatherOp::verify() {
   return verifyRegroup(*this, getDim(), getOuter(), getGroup(), getX().getType(), getY().getType());
 }

@@ -86,10 +86,12 @@ void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what
     return require(false, "{} is no collective that ranks can do", what);
   require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
           what);
-  bool gathers = exchange.kind == plan::Collective::AllGather,
-       scatters = exchange.kind == plan::Collective::ReduceScatter;
+  bool isTurned = exchange.kind == plan::Collective::AllToAll,
+       gathers = isTurned || exchange.kind == plan::Collective::AllGather,
+       scatters = isTurned || exchange.kind == plan::Collective::ReduceScatter;
   Wide limit = (Wide)1 << 62, ranks = (Wide)groupSize(*plan.rank_groups[exchange.group]);
-  Wide piece = std::min(limit, (Wide)exchange.outer * exchange.chunk) * bytesOf(exchange.element),
+  Wide piece = std::min(limit, std::min(limit, (Wide)exchange.outer * exchange.chunk) * exchange.rows) *
+               bytesOf(exchange.element),
        whole = piece * ranks;
   require((Wide)call.in_bytes[0] >= (scatters ? whole : piece) && (Wide)call.out_bytes[0] >= (gathers ? whole : piece),
           "{} reaches past an operand", what);

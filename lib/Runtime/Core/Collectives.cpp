@@ -120,6 +120,9 @@ void Collectives::run(const Exchange &exchange, int rank, Team &team, MovedByAxi
   case plan::Collective::ReduceScatter:
     reduceScatter(exchange, member, team, counter);
     break;
+  case plan::Collective::AllToAll:
+    allToAll(exchange, member, team, counter);
+    break;
   }
   member.group->barrier.wait(stop);
 }
@@ -136,6 +139,24 @@ void Collectives::allGather(const Exchange &exchange, Membership member, Team &t
     });
     if (peer != member.index)
       moved.allGather += exchange.outer * bytes;
+  }
+}
+
+/// Of every peer, the chunks for this rank: they lie among the peer's others as this rank's own lie among what it gets.
+void Collectives::allToAll(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved) {
+  const std::vector<Seat> &seats = member.group->seats;
+  uint64_t ranks = seats.size(), rows = exchange.rows, bytes = exchange.chunk * bytesOf(exchange.element);
+  auto place = [&](bool ranksFirst, uint64_t o, uint64_t row, uint64_t rank) {
+    return (o * ranks * rows + (ranksFirst ? rank * rows + row : row * ranks + rank)) * bytes;
+  };
+  for (uint64_t peer = 0; peer < ranks; ++peer) {
+    shareRuns(team, exchange.outer * rows, bytes, 1, [&](uint64_t run, uint64_t begin, uint64_t end) {
+      uint64_t o = run / rows, row = run % rows;
+      std::memcpy(exchange.dst + place(!exchange.ranksFirst, o, row, peer) + begin,
+                  seats[peer].src + place(exchange.ranksFirst, o, row, member.index) + begin, end - begin);
+    });
+    if (peer != member.index)
+      moved.allToAll += exchange.outer * rows * bytes;
   }
 }
 

@@ -25,6 +25,8 @@ struct Exchange {
   const char *src;
   char *dst;
   bool accumulate = false; ///< of a reduce_scatter: adds to dst
+  uint64_t rows = 1;       ///< of an all_to_all
+  bool ranksFirst = false; ///< of an all_to_all: in src, chunks for different ranks lie `rows` chunks apart
 };
 
 /// Shared by all ranks of a job.
@@ -59,6 +61,7 @@ private:
   };
   void allReduce(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
   void allGather(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
+  void allToAll(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
   void reduceScatter(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
 
   const StopSignal &stop;

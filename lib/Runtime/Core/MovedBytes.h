@@ -10,11 +10,11 @@
 namespace xlc::runtime {
 
 struct MovedBytes {
-  uint64_t allGather = 0, reduceScatter = 0, allReduce = 0, transfer = 0;
+  uint64_t allGather = 0, reduceScatter = 0, allReduce = 0, transfer = 0, allToAll = 0;
 
   void operator+=(const MovedBytes &other) {
     allGather += other.allGather, reduceScatter += other.reduceScatter, allReduce += other.allReduce;
-    transfer += other.transfer;
+    transfer += other.transfer, allToAll += other.allToAll;
   }
 };
 

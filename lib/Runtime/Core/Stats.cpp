@@ -27,7 +27,8 @@ std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
   std::vector<Figure> figures{{"arena", arenas, used.allocatedBytes}};
   MovedByAxis planned;
   for (const auto &traffic : plan.traffic)
-    planned[traffic->axis] += {traffic->all_gather, traffic->reduce_scatter, traffic->all_reduce, traffic->transfer};
+    planned[traffic->axis] +=
+        {traffic->all_gather, traffic->reduce_scatter, traffic->all_reduce, traffic->transfer, traffic->all_to_all};
   for (size_t i = 0; i < std::size(axisNames); ++i) {
     const MovedBytes &should = planned[(plan::Axis)i], &is = used.moved[(plan::Axis)i];
     auto add = [&](const char *kind, uint64_t a, uint64_t b) {
@@ -39,6 +40,8 @@ std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
     add("all_gather", should.allGather, is.allGather);
     add("reduce_scatter", should.reduceScatter, is.reduceScatter);
     add("all_reduce", should.allReduce, is.allReduce);
+    if (should.allToAll || is.allToAll)
+      add("all_to_all", should.allToAll, is.allToAll);
     if (i != 0)
       add("transfer", should.transfer, is.transfer);
   }

@@ -38,6 +38,34 @@ def Dist_ReduceScatterOp : Dist_Regroup<"reduce_scatter"> {
   let description = "Dimension `dim` of x is [outer, ranks, block], that of y [outer, block].";
 }
 
+def Dist_AllToAllOp : Dist_Op<"all_to_all", [AllElementTypesMatch<["x", "y"]>]> {
+  let summary = "a split of dimension `from` becomes a split of dimension `to`";
+  let description = [{
+    Dimension `from` of x holds this rank's blocks, [from_outer, block], and of y those of all, [from_outer, ranks, block];
+    dimension `to` the other way round. Each rank sends a different ranks-th of its x to every other.
+
+    On two ranks, a sequence of 8 that was split becomes whole, and the 6 columns are split in its place:
+
+        %0 = dist.all_gather %x dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x4x6xf32> -> tensor<2x8x6xf32>
+        %1 = dist.axis_index over <"tp", [2, 1], []> : tensor<i64>
+        %2 = graph.mul %1, %three : tensor<i64>
+        ...                               // this rank's places: iota + %2
+        %y = graph.gather %0 at %places dim 2 : (tensor<2x8x6xf32>, tensor<3xi64>) -> tensor<2x8x3xf32>
+
+    is, with a half of the bytes (of n ranks, an n-th),
+
+        %y = dist.all_to_all %x from 1 outer 1 to 2 outer 1 over <"tp", [2, 1], []>
+            : tensor<2x4x6xf32> -> tensor<2x8x3xf32>
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$x, I64Attr:$from, I64Attr:$from_outer, I64Attr:$to, I64Attr:$to_outer,
+      Dist_GroupAttr:$group);
+  let results = (outs AnyStaticShapeTensor:$y);
+  let assemblyFormat = [{
+    $x `from` $from `outer` $from_outer `to` $to `outer` $to_outer `over` $group attr-dict `:` type($x) `->` type($y)
+  }];
+  let hasVerifier = 1;
+}
+
 def Dist_AxisIndexOp : Dist_Op<"axis_index"> {
   let summary = "y = this rank's index in the group";
   let arguments = (ins Dist_GroupAttr:$group);

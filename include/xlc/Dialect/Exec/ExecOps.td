@@ -31,7 +31,8 @@ def Exec_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a group exchanges"
     I32EnumAttrCase<"all_reduce", 0>,     // the sum of all
     I32EnumAttrCase<"all_reduce_max", 1>, // the largest of all
     I32EnumAttrCase<"all_gather", 2>,     // all blocks side by side
-    I32EnumAttrCase<"reduce_scatter", 3>]> { // one's own block of the sum
+    I32EnumAttrCase<"reduce_scatter", 3>, // one's own block of the sum
+    I32EnumAttrCase<"all_to_all", 4>]> {  // one's own block of everybody's
   let cppNamespace = "::xlc::exec";
   let genSpecializedAttr = 0;
 }
@@ -92,11 +93,14 @@ def Exec_CollectiveOp : Exec_Op<"collective"> {
   let description = [{
     Of an all_gather, src is [outer, chunk] and dst [outer, ranks, chunk]; of a reduce_scatter the other way round; of an
     all_reduce both are [outer, chunk], and may be the same memory. Sums run in the order of the ranks' index.
+    Of an all_to_all, src is [outer, rows, ranks, chunk] and dst [outer, ranks, rows, chunk], or, with `ranks_first`, the
+    other way round; `rows` is 1 for the others.
   }];
   let arguments = (ins Exec_CollectiveKindAttr:$kind, AnyMemRef:$src, AnyMemRef:$dst, Dist_GroupAttr:$group,
-      I64Attr:$outer, I64Attr:$chunk);
+      I64Attr:$outer, I64Attr:$chunk, DefaultValuedAttr<I64Attr, "1">:$rows, UnitAttr:$ranks_first);
   let assemblyFormat = [{
-    $kind $src `to` $dst `over` $group `outer` $outer `chunk` $chunk attr-dict `:` type($src) `,` type($dst)
+    $kind $src `to` $dst `over` $group `outer` $outer (`rows` $rows^)? `chunk` $chunk (`ranks_first` $ranks_first^)?
+    attr-dict `:` type($src) `,` type($dst)
   }];
 }
 

@@ -1,0 +1,74 @@
+// Heads of attention are shared out among the tensor-parallel ranks: as many to each, and with them the key-value heads
+// that they read, or, where there are fewer of these than ranks, one of them to each of several ranks.
+//
+//     heads 8, key-value heads 2, tp = 4:     0 1 | 2 3 | 4 5 | 6 7
+//                                             a   | a   | b   | b
+//
+// Where that does not come out even, ranks would have to gather what others have of every head, in every layer.
+#include "Matrices.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::shard;
+using namespace xlc::graph;
+
+namespace {
+
+int64_t headsOf(AttentionOp attention) { return attention.getQ().getType().getDimSize(2); }
+int64_t keyHeadsOf(AttentionOp attention) { return attention.getK().getType().getDimSize(2); }
+
+bool sharesHeads(AttentionOp attention, int64_t tp) { return headsOf(attention) % tp == 0; }
+bool sharesKeyHeads(AttentionOp attention, int64_t tp) {
+  int64_t heads = keyHeadsOf(attention);
+  return heads % tp == 0 || tp % heads == 0;
+}
+
+SmallVector<AttentionOp> findAttentions(ArrayRef<Instance> instances) {
+  SmallVector<AttentionOp> attentions;
+  for (const Instance &instance : instances)
+    for (Operation *op : instance.ops)
+      if (auto attention = dyn_cast<AttentionOp>(op))
+        attentions.push_back(attention);
+  return attentions;
+}
+
+/// The numbers of ranks, above 1, that can share all heads and all matrices: "tp = 2 or 4 would work".
+std::string adviseRanks(ArrayRef<Instance> instances, ArrayRef<AttentionOp> attentions) {
+  auto works = [&](int64_t tp) {
+    return llvm::all_of(attentions, [&](AttentionOp op) { return sharesHeads(op, tp) && sharesKeyHeads(op, tp); }) &&
+           llvm::all_of(instances, [&](const Instance &instance) {
+             return llvm::none_of(instance.matrices, [&](const Matrix &m) { return findCandidates(m, tp).empty(); });
+           });
+  };
+  SmallVector<std::string> numbers;
+  for (int64_t tp = 2, heads = headsOf(attentions.front()); tp <= heads; ++tp)
+    if (works(tp))
+      numbers.push_back(std::to_string(tp));
+  if (numbers.empty())
+    return "no tp above 1 would work";
+  std::string last = numbers.pop_back_val(), others = llvm::join(numbers, ", ");
+  return "tp = " + others + (others.empty() ? "" : " or ") + last + " would work";
+}
+
+} // namespace
+
+std::optional<Complaint> shard::findUnsharedHeads(ArrayRef<Instance> instances, int64_t tp) {
+  SmallVector<AttentionOp> attentions = findAttentions(instances);
+  for (AttentionOp attention : attentions) {
+    Complaint complaint;
+    if (!sharesHeads(attention, tp))
+      complaint.text = llvm::formatv("tp = {0} does not divide the {1} heads of attention", tp, headsOf(attention));
+    else if (!sharesKeyHeads(attention, tp))
+      complaint.text = llvm::formatv("neither do the {0} key-value heads of attention divide tp = {1}, nor tp them",
+                                     keyHeadsOf(attention), tp);
+    else
+      continue;
+    complaint.op = attention;
+    complaint.about = "the attention is node";
+    complaint.notes.push_back(adviseRanks(instances, attentions));
+    return complaint;
+  }
+  return std::nullopt;
+}

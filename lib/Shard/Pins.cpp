@@ -1,0 +1,115 @@
+// Reads `layout:` against the parameters that there are. Every pin is checked by itself: its pattern, its dimension,
+// and whether it decides anything.
+#include "Pins.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::shard;
+using namespace xlc::graph;
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+class PinReader {
+public:
+  PinReader(func::FuncOp function, const ShardOptions &options, Pins &pins, std::vector<Complaint> &complaints)
+      : function(function), options(options), pins(pins), complaints(complaints) {}
+
+  void run() {
+    for (BlockArgument argument : function.getArguments())
+      if (function.getArgAttr(argument.getArgNumber(), kParam))
+        names.push_back({argument, nameOf(function, argument)});
+    for (const LayoutPin &pin : options.pins)
+      for (auto &[parameter, name] : names)
+        if (matchesPatterns(name, {pin.pattern}))
+          pins[parameter] = &pin;
+    for (const LayoutPin &pin : options.pins)
+      check(pin);
+  }
+
+private:
+  void check(const LayoutPin &pin) {
+    int64_t matched = 0, outdone = 0;
+    const LayoutPin *later = nullptr;
+    for (auto &[parameter, name] : names) {
+      if (!matchesPatterns(name, {pin.pattern}))
+        continue;
+      ++matched;
+      const LayoutPin *last = pins.lookup(parameter);
+      if (last == &pin && !checkDimension(pin, parameter, name))
+        return;
+      if (last->dimensions != pin.dimensions)
+        ++outdone, later = last;
+    }
+    if (matched == 0)
+      complain(pin, llvm::formatv("layout names '{0}', which matches no parameter{1}", pin.pattern, adviseName(pin)));
+    else if (outdone == matched)
+      complain(pin, llvm::formatv(
+                        "layout splits dimension {0} of '{1}', and '{2}' below, which matches the same, dimension {3}",
+                        pin.dimensions.front(), pin.pattern, later->pattern, later->dimensions.front()))
+          .notes.push_back("the last that matches decides, and this one never does; without it nothing would change");
+  }
+
+  bool checkDimension(const LayoutPin &pin, BlockArgument parameter, StringRef name) {
+    ArrayRef<int64_t> shape = shapeOf(parameter);
+    int64_t dim = pin.dimensions.front();
+    std::string text;
+    if (dim >= int64_t(shape.size()))
+      text =
+          llvm::formatv("layout splits dimension {0} of '{1}', which has {2}, counted from 0", dim, name, shape.size());
+    else if (shape[dim] % options.tp != 0)
+      text = llvm::formatv("tp = {0} does not divide dimension {1} of '{2}', which is {3}", options.tp, dim, name,
+                           shape[dim]);
+    else
+      return true;
+    complain(pin, text).notes.push_back(adviseDimensions(shape));
+    return false;
+  }
+
+  std::string adviseDimensions(ArrayRef<int64_t> shape) {
+    std::string text;
+    for (auto [dim, size] : llvm::enumerate(shape))
+      if (size % options.tp == 0)
+        text += llvm::formatv("{0}dimension {1}, which is {2}", text.empty() ? "" : ", or ", dim, size);
+    return text.empty() ? "tp divides no dimension of it" : text + ", would do";
+  }
+
+  /// The nearest name; behind a leading star the nearest end of one.
+  std::string adviseName(const LayoutPin &pin) {
+    StringRef pattern = pin.pattern;
+    bool isEnd = pattern.consume_front("*");
+    SmallVector<StringRef> candidates;
+    for (auto &[parameter, name] : names)
+      candidates.push_back(isEnd ? StringRef(name).take_back(pattern.size()) : StringRef(name));
+    std::optional<StringRef> nearest = findNearest(pattern, candidates);
+    return nearest ? "; did you mean '" + std::string(isEnd ? "*" : "") + nearest->str() + "'?" : "";
+  }
+
+  Complaint &complain(const LayoutPin &pin, std::string text) {
+    Complaint &complaint = complaints.emplace_back();
+    complaint.text = std::move(text);
+    complaint.location = pin.location;
+    return complaint;
+  }
+
+  func::FuncOp function;
+  const ShardOptions &options;
+  Pins &pins;
+  std::vector<Complaint> &complaints;
+  std::vector<std::pair<BlockArgument, std::string>> names;
+};
+
+} // namespace
+
+std::string shard::nameOf(func::FuncOp function, BlockArgument parameter) {
+  return function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), kParam).str();
+}
+
+bool shard::findPins(func::FuncOp function, const ShardOptions &options, Pins &pins,
+                     std::vector<Complaint> &complaints) {
+  size_t before = complaints.size();
+  PinReader(function, options, pins, complaints).run();
+  return complaints.size() == before;
+}

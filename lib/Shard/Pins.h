@@ -1,0 +1,22 @@
+// Layouts that the user gives: which dimension of a parameter is split, whatever the search would choose.
+#ifndef XLC_LIB_SHARD_PINS_H
+#define XLC_LIB_SHARD_PINS_H
+
+#include "xlc/Shard/Shard.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace xlc::shard {
+
+/// The pin of each parameter that has one: the last that matches it.
+using Pins = llvm::MapVector<mlir::Value, const LayoutPin *>;
+
+/// Fills in `pins`. A pin that cannot be, or that later ones leave without effect, is appended to `complaints`, once;
+/// false if there was any.
+bool findPins(mlir::func::FuncOp function, const ShardOptions &options, Pins &pins, std::vector<Complaint> &complaints);
+
+/// The name of a parameter of the function.
+std::string nameOf(mlir::func::FuncOp function, mlir::BlockArgument parameter);
+
+} // namespace xlc::shard
+
+#endif
