@@ -96,6 +96,7 @@ LogicalResult stage(Compilation &compilation) {
         passes.addPass(createAssignStagesPass(stages));
         passes.addPass(createRematerializeCheapOpsPass());
         passes.addPass(createCSEPass());
+        passes.addPass(createInsertZeroGradientsPass());
         passes.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
         passes.addPass(createVerifyStagedPass());
       },

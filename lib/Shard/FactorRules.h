@@ -48,6 +48,9 @@ bool isAdditive(mlir::Operation *op);
 /// One result, of which each element depends on the elements of the operands at the same place.
 bool isElementwise(mlir::Operation *op);
 
+/// A constant of zeros, or one in another shape.
+bool isZero(mlir::Value value);
+
 /// Rules for ops that change what a split is called (ShapeFactors.cpp).
 std::optional<Spread> spreadReshape(mlir::Operation *, const Seed &);
 std::optional<Spread> spreadSlice(mlir::Operation *, const Seed &);

@@ -197,17 +197,6 @@ LinearSets nonlinear(Operation *) { return {}; }
 template <uint32_t... sets> LinearSets in(Operation *) { return {sets...}; }
 LinearSets inAll(Operation *op) { return {(1u << op->getNumOperands()) - 1}; }
 
-bool isZero(Value value) {
-  Operation *op = value.getDefiningOp();
-  while (isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  auto constant = dyn_cast_or_null<graph::ConstantOp>(op);
-  if (!constant || !constant.getValue().isSplat())
-    return false;
-  auto number = dyn_cast<FloatAttr>(constant.getValue().getSplatValue<Attribute>());
-  return number && number.getValue().isZero();
-}
-
 LinearSets ofCast(Operation *op) {
   auto isFloat = [](Value value) { return !cast<RankedTensorType>(value.getType()).getElementType().isInteger(); };
   return isFloat(op->getOperand(0)) && isFloat(op->getResult(0)) ? LinearSets{1} : LinearSets{};
@@ -333,4 +322,15 @@ bool shard::isAdditive(Operation *op) {
 bool shard::isElementwise(Operation *op) {
   const FactorRow *row = findFactorRow(op->getName().getStringRef());
   return row && row->spread == by<elementwise> && op->getNumOperands() > 0;
+}
+
+bool shard::isZero(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto constant = dyn_cast_or_null<graph::ConstantOp>(op);
+  if (!constant || !constant.getValue().isSplat())
+    return false;
+  auto number = dyn_cast<FloatAttr>(constant.getValue().getSplatValue<Attribute>());
+  return number && number.getValue().isZero();
 }

@@ -13,6 +13,7 @@ bool RankStates::isPartsGroup(dist::GroupAttr group, int64_t parts, int64_t with
 
 LogicalResult RankStates::inferOp(ConstantOp op, States &results) {
   results[0].uniform = op.getValue().isSplat() ? kAllDimensions : 0;
+  results[0].isZero = isZero(op.getY());
   return success();
 }
 

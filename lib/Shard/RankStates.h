@@ -15,6 +15,7 @@ struct State {
   } kind = Kind::Same;
   Layout layout;        ///< which piece; whether the ranks of one piece hold terms of a sum
   uint64_t uniform = 0; ///< dimensions along which all elements are equal
+  bool isZero = false;  ///< a constant: a piece as well as the whole, and a term of any sum
   dist::GroupAttr group;
 
   bool isPartial() const { return layout.isPartial; }

@@ -171,6 +171,8 @@ private:
   }
 
   LogicalResult checkStored(Operation *op, const Place &place, Value value, const State &state) {
+    if (state.isZero)
+      return success();
     if (state.kind != State::Kind::Same)
       return op->emitError() << "gate of Shard: " << place.what << " is a rank's own";
     if (state.isPartial() != bool(place.partial) ||
@@ -249,7 +251,7 @@ private:
       State state = of(returned.get());
       if (failed(checkStored(function, place, returned.get(), state)))
         return failure();
-      if (name && isPartial.try_emplace(name, state.isPartial()).first->second != state.isPartial())
+      if (name && !state.isZero && isPartial.try_emplace(name, state.isPartial()).first->second != state.isPartial())
         return function.emitError() << "gate of Shard: of the contributions to " << place.what
                                     << " some are partial sums and some are not";
     }

@@ -251,3 +251,13 @@ sched.timeline @train_0 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_
   %0 = sched.run @first_F <"layer", 0> micro 0() params ["w"] stores [] accumulate [] : () -> tensor<4xf32>
   sched.send %0 message 0 to 1 micro 0 : tensor<4xf32>
 }
+
+// -----
+
+// One is no term of any sum, as zero is.
+// expected-error @+1 {{gate of Shard: the gradient of 'w' is not a partial sum, and is declared as one}}
+func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"})
+    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<"tp", [2, 1], []>}) {
+  %0 = graph.constant dense<1.0> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -42,6 +42,23 @@ def RematerializeCheapOpsPass : Pass<"xlc-rematerialize-cheap-ops", "::mlir::Mod
   }];
 }
 
+def InsertZeroGradientsPass : Pass<"xlc-insert-zero-gradients", "::mlir::ModuleOp"> {
+  let summary = "a stage that reads a parameter and has no part in its gradient contributes zero";
+  let description = [{
+    Stages that hold one parameter sum their contributions and update it alike, so each of them must have one.
+
+        %m = graph.compare lt %z, %w {chunk = 1}                  // of stage 1, which has no gradient of %w
+        return %dw : ... (tensor<4xf32> {graph.grad = "w"})       // from stage 0
+
+    becomes
+
+        %m = graph.compare lt %z, %w {chunk = 1}
+        %0 = graph.constant {chunk = 1, role = W} dense<0.0> : tensor<4xf32>
+        return %dw, %0 : ... (tensor<4xf32> {graph.grad = "w"}, tensor<4xf32> {graph.grad = "w"})
+  }];
+  let dependentDialects = ["::xlc::dist::DistDialect"];
+}
+
 def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
   let summary = "one function per unit class and pass; @micro_batch becomes a list of calls";
   let description = [{

@@ -1,0 +1,85 @@
+// A parameter that several pipeline stages hold is updated on all of them by one sum: every stage brings its
+// contribution. A stage may have none. It compares with the parameter, which has no gradient; or it reads a copy of
+// something made of the parameter, whose gradient another unit finishes. Such a stage contributes zero.
+//
+//     stage 0   %y = add %x, %w                 dw = ...
+//     stage 1   %m = compare lt %z, %w          dw = 0
+#include "xlc/Dialect/Dist/Dist.h"
+#include "xlc/Stage/Stage.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+namespace xlc {
+#define GEN_PASS_DEF_INSERTZEROGRADIENTSPASS
+#include "xlc/Stage/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+/// The first op on each stage that reads the parameter, forward or backward.
+std::map<int64_t, Operation *> findReaders(ModuleOp module, BlockArgument parameter) {
+  std::map<int64_t, Operation *> readers;
+  for (Operation *user : parameter.getUsers()) {
+    if (isa<func::ReturnOp>(user))
+      continue;
+    Operation *&first = readers[getStage(module, getChunk(user))];
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  }
+  return readers;
+}
+
+struct InsertZeroGradientsPass : xlc::impl::InsertZeroGradientsPassBase<InsertZeroGradientsPass> {
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    if (!function || !getOperation()->hasAttr(kStages))
+      return;
+    llvm::DenseMap<Attribute, llvm::DenseSet<int64_t>> contributing; // parameter -> stages
+    for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
+      if (Attribute name = function.getResultAttr(returned.getOperandNumber(), kGrad))
+        if (Operation *op = returned.get().getDefiningOp())
+          contributing[name].insert(getStage(getOperation(), getChunk(op)));
+    for (BlockArgument argument : function.getArguments()) {
+      Attribute name = function.getArgAttr(argument.getArgNumber(), kParam);
+      auto known = name ? contributing.find(name) : contributing.end();
+      if (known == contributing.end())
+        continue;
+      for (auto [stage, reader] : findReaders(getOperation(), argument))
+        if (!known->second.contains(stage))
+          contribute(function, argument, reader);
+    }
+  }
+
+private:
+  /// A further contribution, made in the reader's unit.
+  void contribute(func::FuncOp function, BlockArgument parameter, Operation *reader) {
+    Operation *terminator = function.front().getTerminator();
+    OpBuilder builder(terminator);
+    auto type = cast<RankedTensorType>(parameter.getType());
+    Attribute element = builder.getFloatAttr(type.getElementType(), 0.0);
+    auto zero = ConstantOp::create(builder, reader->getLoc(), type, DenseElementsAttr::get(type, element));
+    zero->setAttr(kUnit, getUnit(reader));
+    zero->setAttr(kChunk, reader->getAttr(kChunk));
+    zero->setAttr(kRole, RoleAttr::get(&getContext(), Role::W));
+    SmallVector<NamedAttribute> attributes{{kGrad, function.getArgAttr(parameter.getArgNumber(), kParam)}};
+    if (Attribute partial = partialOf(function, attributes.front().getValue()))
+      attributes.push_back({dist::kPartial, partial});
+    unsigned index = function.getNumResults();
+    (void)function.insertResult(index, type, builder.getDictionaryAttr(attributes));
+    terminator->insertOperands(index, zero.getY());
+  }
+
+  /// What the other contributions are partial sums over, if they are.
+  static Attribute partialOf(func::FuncOp function, Attribute name) {
+    for (unsigned index = 0; index < function.getNumResults(); ++index)
+      if (function.getResultAttr(index, kGrad) == name)
+        return function.getResultAttr(index, dist::kPartial);
+    return {};
+  }
+};
+
+} // namespace
