@@ -40,7 +40,7 @@ private:
   LogicalResult understand(Step &step) {
     step.mesh = dist::MeshAttr::get(&getContext(), pp, ranks, tp, shards);
     step.microBatches = microBatches;
-    step.keepAfterForward = keepAfterForward;
+    step.keepsGathered = keepGathered;
     auto stages = step.module->getAttrOfType<DenseI64ArrayAttr>(graph::kStages);
     step.schedule = findPipelineSchedule(schedule);
     step.shape = {pp, stages ? stages.size() / pp : 1, microBatches};

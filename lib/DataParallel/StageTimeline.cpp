@@ -71,7 +71,6 @@ private:
   void insertLoad(const Item &item);
   void insertRun(size_t index);
   SmallVector<BucketOp> gathersOf(const UnitRun &run) const;
-  bool isGatheredLater(size_t index, BucketOp bucket) const;
   void insertReductions(const Completion &completion);
   void insertTiedReductions();
   void insertUpdate();
@@ -86,6 +85,7 @@ private:
   std::vector<Item> items;
   std::map<size_t, SmallVector<Completion>> completes; ///< by item
   std::vector<DenseMap<Value, Value>> values;          ///< by micro-batch: of @micro_batch -> of the timeline
+  llvm::DenseMap<Attribute, size_t> lastRead;          ///< sharded bucket -> the item that reads it last
   SmallVector<BucketOp> gathered;
   llvm::DenseSet<Attribute> written; ///< names that hold a contribution which later ones add to
   llvm::DenseSet<Attribute> reduced; ///< buckets whose shard holds a sum of earlier micro-batches
@@ -112,6 +112,10 @@ void TimelineBuilder::listItems() {
       }
   }
   addMessagesUntil(step.times.makespan);
+  for (auto [i, item] : llvm::enumerate(items))
+    if (item.run)
+      for (BucketOp bucket : gathersOf(*item.run))
+        lastRead[bucket.getSymNameAttr()] = i;
 }
 
 /// A gradient of which only the shard is kept is complete once per micro-batch, others once per step.
@@ -174,13 +178,6 @@ SmallVector<BucketOp> TimelineBuilder::gathersOf(const UnitRun &run) const {
   return gathers;
 }
 
-/// Whether a micro-batch that has begun reads the bucket again.
-bool TimelineBuilder::isGatheredLater(size_t index, BucketOp bucket) const {
-  return llvm::any_of(ArrayRef(items).drop_front(index + 1), [&](const Item &later) {
-    return later.run && started.lookup(later.microBatch) <= index && llvm::is_contained(gathersOf(*later.run), bucket);
-  });
-}
-
 void TimelineBuilder::insertRun(size_t index) {
   const Item &item = items[index];
   const UnitRun &run = *item.run;
@@ -210,7 +207,8 @@ void TimelineBuilder::insertRun(size_t index) {
   if (after && after->run && after->microBatch == item.microBatch)
     next = gathersOf(*after->run);
   llvm::erase_if(gathered, [&](BucketOp bucket) {
-    if (llvm::is_contained(next, bucket) || (step.keepAfterForward && isGatheredLater(index, bucket)))
+    bool isKept = step.keepsGathered && lastRead.lookup(bucket.getSymNameAttr()) > index;
+    if (isKept || llvm::is_contained(next, bucket))
       return false;
     act<ReleaseOp>(symbol(bucket));
     return true;

@@ -12,7 +12,7 @@ struct Step {
   mlir::func::FuncOp function; ///< @micro_batch
   dist::MeshAttr mesh;
   int64_t microBatches = 1;
-  bool keepAfterForward = false;
+  bool keepsGathered = false; ///< sharded parameters are gathered once per step
   std::vector<UnitRun> runs;
   PipelineOrder order;
   PipelineTimes times;

@@ -62,6 +62,56 @@ SmallVector<Message> listMessages(exec::ProgramOp program) {
   return messages;
 }
 
+/// What a bucket's collectives move: slices of a shard group, or a sum over `group` of its whole or a slice.
+struct BucketMessages {
+  sched::BucketOp bucket;
+  dist::MeshAttr mesh;
+
+  int64_t slice() const { return sched::BucketOp(bucket).getElements() / mesh.getShards(); }
+  Type element() const { return Float32Type::get(mesh.getContext()); }
+  Message sliced(int64_t MessageBytes::*kind) const {
+    return {kind, dist::GroupAttr::shards(mesh), slice(), element()};
+  }
+  Message summed(dist::GroupAttr group, bool isSlice) const {
+    return {&MessageBytes::allReduce, group, isSlice ? slice() : slice() * (int64_t)mesh.getShards(), element()};
+  }
+};
+
+/// Messages of a timeline's buckets; not of its scalars, nor within its functions.
+SmallVector<Message> listMessages(sched::TimelineOp timeline) {
+  SymbolTable symbols(timeline->getParentOfType<ModuleOp>());
+  SmallVector<Message> messages;
+  for (Operation &op : timeline.getBody().front()) {
+    auto symbol = op.getAttrOfType<FlatSymbolRefAttr>("bucket");
+    if (!symbol)
+      continue;
+    BucketMessages bucket{symbols.lookup<sched::BucketOp>(symbol.getValue()), timeline.getMesh()};
+    if (isa<sched::AllGatherOp>(op))
+      messages.push_back(bucket.sliced(&MessageBytes::allGather));
+    else if (isa<sched::ReduceScatterOp>(op))
+      messages.push_back(bucket.sliced(&MessageBytes::reduceScatter));
+    else if (auto reduce = dyn_cast<sched::AllReduceOp>(op))
+      messages.push_back(bucket.summed(reduce.getGroup(), reduce.getExtent() == sched::Extent::shard));
+  }
+  return messages;
+}
+
+/// At ZeRO stage 1 each trained bucket of the program's stage is reduced once and gathered once per step.
+SmallVector<Message> listMessagesOfStageOne(exec::ProgramOp program) {
+  dist::MeshAttr mesh = program.getMesh();
+  SmallVector<Message> messages;
+  for (auto bucketOp : program->getParentOfType<ModuleOp>().getOps<sched::BucketOp>()) {
+    if (!sched::isOnStage(bucketOp, program.getStage()) || (int64_t)bucketOp.getGroup() < 0)
+      continue;
+    BucketMessages bucket{bucketOp, mesh};
+    messages.push_back(bucket.sliced(&MessageBytes::reduceScatter));
+    messages.push_back(bucket.sliced(&MessageBytes::allGather));
+    if (mesh.getDp() > mesh.getShards())
+      messages.push_back(bucket.summed(dist::GroupAttr::replicas(mesh), /*isSlice=*/true));
+  }
+  return messages;
+}
+
 /// Elements that the member of an index reads in an all_reduce: its own slice from all others, then the others' slices.
 int64_t elementsOfAllReduce(int64_t count, int64_t index, int64_t ranks) {
   int64_t each = llvm::alignTo(llvm::divideCeil(count, ranks), sliceGrain);
@@ -70,14 +120,15 @@ int64_t elementsOfAllReduce(int64_t count, int64_t index, int64_t ranks) {
   return (ranks - 1) * own + (count - own);
 }
 
+bool isSmall(const Message &message) { return message.group && !message.isInFunction && message.count < sliceGrain; }
+
 /// Adds up what `elementsOf` says that a message reads.
-Traffic addUp(exec::ProgramOp program, llvm::function_ref<int64_t(const Message &)> elementsOf) {
+Traffic addUp(ArrayRef<Message> messages, llvm::function_ref<int64_t(const Message &)> elementsOf) {
   Traffic traffic;
-  for (const Message &message : listMessages(program)) {
+  for (const Message &message : messages) {
     int64_t bytes = message.bytes(elementsOf(message));
     traffic.along(message.group ? message.group.getAxis().getValue() : "pp").*message.kind += bytes;
-    bool isSmall = message.group && !message.isInFunction && message.count < sliceGrain;
-    traffic.smallMessages += isSmall ? bytes : 0;
+    traffic.smallMessages += isSmall(message) ? bytes : 0;
   }
   return traffic;
 }
@@ -85,7 +136,7 @@ Traffic addUp(exec::ProgramOp program, llvm::function_ref<int64_t(const Message 
 /// What all ranks of a stage read; a collective of several stages counts for the first of them.
 Traffic trafficOfStage(exec::ProgramOp program) {
   int64_t ranks = program.getMesh().getStageRanks();
-  return addUp(program, [&](const Message &message) -> int64_t {
+  return addUp(listMessages(program), [&](const Message &message) -> int64_t {
     if (!message.group)
       return ranks * message.count;
     ArrayRef<int64_t> stages = message.group.getStages();
@@ -95,6 +146,23 @@ Traffic trafficOfStage(exec::ProgramOp program) {
     bool isReduction = message.kind == &MessageBytes::allReduce;
     return isReduction ? all / size * 2 * (size - 1) * message.count : all * (size - 1) * message.count;
   });
+}
+
+/// What one rank of a mesh reads.
+Traffic addUpOfRank(ArrayRef<Message> messages, dist::MeshAttr mesh, int64_t rank) {
+  return addUp(messages, [&](const Message &message) -> int64_t {
+    if (!message.group)
+      return message.count;
+    int64_t size = message.group.size();
+    if (message.kind != &MessageBytes::allReduce)
+      return (size - 1) * message.count;
+    return elementsOfAllReduce(message.count, message.group.indexOf(mesh, rank), size);
+  });
+}
+
+/// Along dp, what the first rank of a stage reads: it has the longest slices.
+int64_t addUpOverDp(ArrayRef<Message> messages, dist::MeshAttr mesh, int64_t stage) {
+  return addUpOfRank(messages, mesh, mesh.rankOf(stage, 0, 0)).along("dp").total();
 }
 
 } // namespace
@@ -119,14 +187,18 @@ Traffic &Traffic::operator+=(const Traffic &other) {
 }
 
 Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {
-  return addUp(program, [&](const Message &message) -> int64_t {
-    if (!message.group)
-      return message.count;
-    int64_t size = message.group.size();
-    if (message.kind != &MessageBytes::allReduce)
-      return (size - 1) * message.count;
-    return elementsOfAllReduce(message.count, message.group.indexOf(program.getMesh(), rank), size);
-  });
+  return addUpOfRank(listMessages(program), program.getMesh(), rank);
+}
+
+int64_t xlc::trafficOfBuckets(sched::TimelineOp timeline) {
+  return addUpOverDp(listMessages(timeline), timeline.getMesh(), timeline.getStage());
+}
+
+ZeroPrice xlc::priceOfZero(exec::ProgramOp program) {
+  SmallVector<Message> messages = listMessages(program);
+  llvm::erase_if(messages, isSmall);
+  return {addUpOverDp(messages, program.getMesh(), program.getStage()),
+          addUpOverDp(listMessagesOfStageOne(program), program.getMesh(), program.getStage())};
 }
 
 Traffic xlc::trafficOfLargest(exec::ProgramOp program) {

@@ -283,13 +283,14 @@ private:
     return succeeded(manager.run(module)) && succeeded(verifyImported(module));
   }
 
-  /// Inputs that index a table must be checked before training: `graph.limit`.
+  /// Inputs that index a table must be checked before training: `graph.limit`. A label that the loss ignores is no id:
+  /// where an exporter has merged ids and labels, which were equal in its example, none is admitted.
   void limitInputs() {
-    forward.walk([&](Operation *op) {
-      if (auto gather = dyn_cast<graph::GatherOp>(op))
-        limit(gather.getIndices(), shapeOf(gather.getTable())[gather.getDimension()], std::nullopt);
-      else if (auto loss = dyn_cast<graph::CrossEntropyOp>(op))
-        limit(loss.getLabels(), shapeOf(loss.getLogits()).back(), loss.getIgnoreIndex());
+    forward.walk([&](graph::CrossEntropyOp loss) {
+      limit(loss.getLabels(), shapeOf(loss.getLogits()).back(), loss.getIgnoreIndex());
+    });
+    forward.walk([&](graph::GatherOp gather) {
+      limit(gather.getIndices(), shapeOf(gather.getTable())[gather.getDimension()], std::nullopt);
     });
   }
 
@@ -301,7 +302,9 @@ private:
     auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
     if (!known || known.getInt() > size)
       forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
-    if (ignored && *ignored < 0)
+    if (!ignored)
+      forward.removeArgAttr(number, kIgnore);
+    else if (*ignored < 0)
       forward.setArgAttr(number, kIgnore, builder.getI64IntegerAttr(*ignored));
   }
 

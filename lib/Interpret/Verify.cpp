@@ -1,6 +1,7 @@
 // Runs a partitioned program and the unpartitioned one side by side and compares what they hold.
 #include "xlc/Interpret/Verify.h"
 #include "Partitioned.h"
+#include "xlc/Support/Numbers.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -243,10 +244,11 @@ std::string VerifyCost::toString() const {
 std::string VerifyReport::summary(const VerifyOptions &options) const {
   StringRef arithmetics[] = {"double precision", "single precision", "the field of 2^61 - 1 elements"};
   std::string text =
-      llvm::formatv("compared {0} tensors, {1} elements, over {2} steps of {3} ranks x {4} micro-batches in {5}\n",
-                    tensors, elements, steps, ranks, microBatches, arithmetics[size_t(options.arithmetic)]);
-  text += llvm::formatv("loss, norm, parameters and optimizer states: {0} names\n", names.size());
-  text += isEqual() ? "all equal\n" : llvm::formatv("{0} elements differ\n", differing).str();
+      llvm::formatv("compared {0}, {1}, over {2} of {3} x {4} in {5}\n", formatCount(tensors, "tensor"),
+                    formatCount(elements, "element"), formatCount(steps, "step"), formatCount(ranks, "rank"),
+                    formatCount(microBatches, "micro-batch"), arithmetics[size_t(options.arithmetic)]);
+  text += "loss, norm, parameters and optimizer states: " + formatCount(names.size(), "name") + "\n";
+  text += isEqual() ? "all equal\n" : formatCount(differing, "element") + (differing == 1 ? " differs\n" : " differ\n");
   text += "not compared: rounding, generated and library kernels, the driver\n";
   for (const std::string &difference : differences)
     text += difference + "\n";

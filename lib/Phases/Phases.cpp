@@ -5,6 +5,7 @@
 // collectives of forward and backward; units are cut into functions before data parallelism, which gathers and
 // reduces *between* them; memory comes last, when every action has its place in time.
 #include "xlc/Phases/Phases.h"
+#include "ChooseZero.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/DataParallel/DataParallel.h"
@@ -104,12 +105,13 @@ LogicalResult stage(Compilation &compilation) {
 
 LogicalResult dataParallel(Compilation &compilation) {
   const Spec &spec = compilation.spec;
+  const ZeroChoice &zero = compilation.zero = chooseZero(compilation);
   AssignBucketsPassOptions buckets;
   buckets.stage = spec.zeroStage;
   buckets.shards = spec.dpShardOrAll();
   buckets.bucketBytes = spec.zero.bucketBytes;
   buckets.persistenceThreshold = spec.zero.persistenceThreshold;
-  buckets.reducePerStep = spec.zero.reduce == ZeroSpec::Reduce::Step;
+  buckets.reducePerStep = zero.reducesPerStep;
   InsertActionsPassOptions actions;
   actions.ranks = spec.dp;
   actions.pp = spec.pp;
@@ -117,7 +119,7 @@ LogicalResult dataParallel(Compilation &compilation) {
   actions.schedule = getSchedule(spec).name.str();
   actions.shards = spec.dpShardOrAll();
   actions.microBatches = spec.microBatches();
-  actions.keepAfterForward = !spec.zero.reshardAfterForward.value_or(true);
+  actions.keepGathered = zero.keepsGathered;
   return runPasses(
       compilation,
       [&](Passes &passes) {

@@ -55,7 +55,7 @@ std::string shardOverAll(Spec &spec) {
 }
 
 std::string reducePerMicroBatch(Spec &spec) {
-  if (spec.zeroStage < 2 || spec.zero.reduce == ZeroSpec::Reduce::MicroBatch)
+  if (spec.zeroStage < 2 || spec.zero.reduce != ZeroSpec::Reduce::Step) // auto has tried it
     return "";
   spec.zero.reduce = ZeroSpec::Reduce::MicroBatch;
   return "zero: {reduce: micro_batch}";

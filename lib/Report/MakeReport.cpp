@@ -92,9 +92,10 @@ MemoryReport reportMemory(exec::ProgramOp program) {
 
 } // namespace
 
-PlanReport xlc::makeReport(ModuleOp module, const Spec &spec) {
+PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const ZeroChoice &zero) {
   PlanReport report;
   report.spec = spec;
+  report.zero = zero;
   report.allRanks = trafficOfAllRanks(module);
   SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
   std::vector<StageTime> times = timeStages(programs);
@@ -108,6 +109,7 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec) {
     group.cost = costOfStep(program);
     group.time = times[report.groups.size() - 1];
     group.traffic = trafficOfLargest(program);
+    group.price = priceOfZero(program);
     for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank)
       group.ranks.push_back(group.stage * mesh.getStageRanks() + rank);
   }
@@ -134,6 +136,14 @@ int64_t PlanReport::largestTraffic() const {
   int64_t largest = 0;
   for (const GroupReport &group : groups)
     largest = std::max(largest, group.traffic.total());
+  return largest;
+}
+
+ZeroPrice PlanReport::zeroPrice() const {
+  ZeroPrice largest;
+  for (const GroupReport &group : groups)
+    if (group.price.bytes > largest.bytes)
+      largest = group.price;
   return largest;
 }
 

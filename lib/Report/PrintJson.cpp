@@ -1,5 +1,5 @@
 // The report as JSON. Keys are promises to scripts; docs/PlanJson.md lists them, a test compares.
-#include "xlc/Report/Report.h"
+#include "DescribeZero.h"
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -61,6 +61,25 @@ Json toJson(const GroupReport &group) {
   return json;
 }
 
+/// Null where there was nothing to decide. What a stage has no use for is null too.
+Json zeroToJson(const PlanReport &report) {
+  std::vector<ZeroAnswer> answers = describeZero(report);
+  if (answers.empty())
+    return Json();
+  Json json = {{"reduce", Json()}, {"reshard_after_forward", Json()}};
+  for (const ZeroAnswer &answer : answers)
+    json[answer.key.str()] = {{"value", answer.value.str()}, {"reason", answer.reason}};
+  ZeroPrice price = report.zeroPrice();
+  json["price"] = {{"traffic", price.bytes}, {"traffic_of_stage_1", price.stageOne}, {"factor", price.factor()}};
+  json["trials"] = Json::array();
+  for (const ZeroTrial &trial : report.zero.trials)
+    json["trials"].push_back({{"reduce", nameReduce(trial.reducesPerStep).str()},
+                              {"reshard_after_forward", nameReshard(trial.keepsGathered).str()},
+                              {"traffic", trial.traffic},
+                              {"total", trial.total ? Json(*trial.total) : Json()}});
+  return json;
+}
+
 } // namespace
 
 void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out) {
@@ -74,6 +93,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["dp_shard"] = spec.dpShardOrAll();
   json["batch"] = {
       {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};
+  json["zero"] = zeroToJson(report);
   json["groups"] = Json::array();
   for (const GroupReport &group : report.groups)
     json["groups"].push_back(toJson(group));

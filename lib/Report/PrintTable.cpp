@@ -1,5 +1,5 @@
 // The report as a table: what fills the memory, what is sent, what is computed, and whether it fits.
-#include "xlc/Report/Report.h"
+#include "DescribeZero.h"
 #include "xlc/Support/Bytes.h"
 #include "xlc/Support/Numbers.h"
 #include "llvm/Support/Format.h"
@@ -11,6 +11,7 @@ using namespace xlc;
 namespace {
 
 constexpr size_t kNameWidth = 60; ///< longer tensor names are shortened in the middle
+constexpr size_t kFullStages = 4; ///< more pipeline stages are a line each, and three of them in full
 
 std::string shorten(StringRef name) {
   if (name.size() <= kNameWidth)
@@ -43,6 +44,22 @@ private:
   raw_ostream &out;
 };
 
+/// What was decided about the stages that shard gradients and parameters, and what they cost.
+void printZero(const PlanReport &report, Table &table) {
+  std::vector<ZeroAnswer> answers = describeZero(report);
+  if (answers.empty())
+    return;
+  table.title("ZeRO over dp (spec: zero.reduce, zero.reshard_after_forward)");
+  for (const ZeroAnswer &answer : answers) {
+    table.row(answer.key.split('_').first, answer.value, answer.meaning);
+    table.row("", "", answer.reason);
+  }
+  ZeroPrice price = report.zeroPrice();
+  table.bytes(
+      "price", price.bytes,
+      llvm::formatv("per step, {0:f2} x the {1} of stage 1", price.factor(), formatBytes(price.stageOne)).str());
+}
+
 void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Table &table) {
   const MemoryReport &memory = group.memory;
   std::string stage = hasStages ? "stage " + std::to_string(group.stage) + ", " : "";
@@ -55,7 +72,8 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
   table.bytes("total", memory.total());
   if (hasStages)
     table.row("residual slots", std::to_string(group.residualSlots),
-              "micro-batches, of a chunk, whose residuals are there at once");
+              StringRef(formatCount(group.residualSlots, "micro-batch")).split(' ').second +
+                  ", of a chunk, whose residuals are there at once");
   if (spec.deviceMemory) {
     bool fits = memory.total() <= *spec.deviceMemory;
     table.bytes("device memory", *spec.deviceMemory, fits ? "fits" : "does not fit");
@@ -110,6 +128,38 @@ void printBubbles(const PlanReport &report, Table &table) {
   table.row("imbalance", llvm::formatv("{0:f3}", report.imbalance()).str(), "work of the slowest stage / of the mean");
 }
 
+/// A line for each stage: what differs between them.
+void printStages(const PlanReport &report, raw_ostream &out) {
+  auto line = [&](StringRef stage, StringRef total, StringRef slots, ArrayRef<std::string> moved, StringRef waits) {
+    std::string text = llvm::formatv("  {0,-5}{1,12}{2,16}", stage, total, slots);
+    for (StringRef bytes : moved)
+      text += llvm::formatv("{0,12}", bytes);
+    out << StringRef(text += llvm::formatv("{0,10}", waits)).rtrim() << "\n";
+  };
+  out << "\nstages: memory, read from other ranks per step by each rank, and waiting for other stages\n";
+  std::vector<std::string> axes(std::begin(kAxes), std::end(kAxes));
+  line("", "total", "residual slots", axes, "waits");
+  for (const GroupReport &group : report.groups) {
+    std::vector<std::string> moved;
+    for (const MessageBytes &bytes : group.traffic.axes)
+      moved.push_back(formatBytes(bytes.total()));
+    line(std::to_string(group.stage), formatBytes(group.memory.total()), std::to_string(group.residualSlots), moved,
+         llvm::formatv("{0:f1} %", 100 * group.time.stepBubble()).str());
+  }
+}
+
+/// The stages that are printed in full: all, or of many the first, the fullest and the last.
+std::vector<const GroupReport *> findShown(const PlanReport &report, bool isVerbose) {
+  auto isSmaller = [](const GroupReport &a, const GroupReport &b) { return a.memory.total() < b.memory.total(); };
+  const GroupReport *fullest = &*llvm::max_element(report.groups, isSmaller);
+  std::vector<const GroupReport *> shown;
+  for (const GroupReport &group : report.groups)
+    if (isVerbose || report.groups.size() <= kFullStages || &group == &report.groups.front() || &group == fullest ||
+        &group == &report.groups.back())
+      shown.push_back(&group);
+  return shown;
+}
+
 void printChanges(const PlanReport &report, raw_ostream &out) {
   out << "\ndoes not fit: " << formatBytes(report.largestTotal()) << " of " << formatBytes(*report.spec.deviceMemory)
       << "\n";
@@ -126,21 +176,27 @@ void printChanges(const PlanReport &report, raw_ostream &out) {
 
 } // namespace
 
-void xlc::printTable(const PlanReport &report, StringRef model, raw_ostream &out) {
+void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, raw_ostream &out) {
   const Spec &spec = report.spec;
   std::string others = report.pp > 1 ? llvm::formatv(", pp {0}", report.pp).str() : "";
   others += report.tp > 1 ? llvm::formatv(", tp {0}", report.tp).str() : "";
-  out << llvm::formatv("{0}: dp {1}{7}, zero_stage {2}{3}, batch {4} = {5} x {6} micro-batches x {1} ranks\n", model,
-                       spec.dp, spec.zeroStage,
-                       spec.dpShard ? llvm::formatv(", dp_shard {0}", *spec.dpShard).str() : "",
-                       spec.globalBatchOrDefault(), spec.microBatch, spec.microBatches(), others);
+  out << llvm::formatv("{0}: dp {1}{2}, zero_stage {3}{4}, batch {5} = {6} x {7} x {8}\n", model, spec.dp, others,
+                       spec.zeroStage, spec.dpShard ? llvm::formatv(", dp_shard {0}", *spec.dpShard).str() : "",
+                       spec.globalBatchOrDefault(), spec.microBatch, formatCount(spec.microBatches(), "micro-batch"),
+                       formatCount(spec.dp, "rank"));
   Table table(out);
-  for (const GroupReport &group : report.groups) {
-    printMemory(group, spec, report.pp > 1, table);
-    printLargest(group.memory, table);
-    printTraffic(group, table);
-    printCost(group, table);
+  printZero(report, table);
+  std::vector<const GroupReport *> shown = findShown(report, isVerbose);
+  if (report.groups.size() > kFullStages)
+    printStages(report, out);
+  for (const GroupReport *group : shown) {
+    printMemory(*group, spec, report.pp > 1, table);
+    printLargest(group->memory, table);
+    printTraffic(*group, table);
+    printCost(*group, table);
   }
+  if (shown.size() < report.groups.size())
+    out << "\nin full are the first, the fullest and the last stage; all of them with --verbose\n";
   if (report.pp > 1)
     printBubbles(report, table);
   if (!report.fits())

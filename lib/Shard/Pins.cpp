@@ -1,6 +1,7 @@
 // Reads `layout:` against the parameters that there are. Every pin is checked by itself: its pattern, its dimension,
 // and whether it decides anything.
 #include "Pins.h"
+#include "Matrices.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -59,13 +60,20 @@ private:
     if (dim >= int64_t(shape.size()))
       text =
           llvm::formatv("layout splits dimension {0} of '{1}', which has {2}, counted from 0", dim, name, shape.size());
-    else if (shape[dim] % options.tp != 0)
+    else if (shape[dim] % options.tp != 0 && !isVocabulary(parameter, dim))
       text = llvm::formatv("tp = {0} does not divide dimension {1} of '{2}', which is {3}", options.tp, dim, name,
                            shape[dim]);
     else
       return true;
     complain(pin, text).notes.push_back(adviseDimensions(shape));
     return false;
+  }
+
+  /// The rows of a vocabulary may be split unevenly.
+  bool isVocabulary(BlockArgument parameter, int64_t dim) {
+    auto tables = findVocabularies(function, options.tp, /*elements=*/0);
+    auto found = tables.find(parameter);
+    return found != tables.end() && found->second.dim == dim;
   }
 
   std::string adviseDimensions(ArrayRef<int64_t> shape) {

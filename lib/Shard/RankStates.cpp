@@ -105,7 +105,8 @@ bool RankStates::agrees(Operation *op, const Spread &found) {
     const State &state = of(operand);
     if (state.kind == State::Kind::Index)
       continue; // places of a rank's own piece
-    bool isUniform = layout.isSplit() && state.isWhole() && (state.uniform >> layout.dim & 1);
+    bool isSingle = layout.isSplit() && shapeOf(operand)[layout.dim] == 1; // what all ranks have alike, once on each
+    bool isUniform = layout.isSplit() && state.isWhole() && (isSingle || (state.uniform >> layout.dim & 1));
     if (!isUniform && !isSameCut(shapeOf(operand), layout, state.layout))
       return false;
   }

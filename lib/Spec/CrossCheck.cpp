@@ -110,7 +110,7 @@ void checkPins(Spec &spec, Complaints &complaints) {
 }
 
 void checkReduce(Spec &spec, Complaints &complaints) {
-  if (!isGiven(spec, "zero.reduce") || spec.zero.reduce == ZeroSpec::Reduce::Step || spec.zeroStage >= 2)
+  if (spec.zero.reduce != ZeroSpec::Reduce::MicroBatch || spec.zeroStage >= 2)
     return;
   complaints.error(spec.where("zero.reduce"),
                    "zero.reduce = micro_batch needs zero_stage 2 or 3, got " + Twine(spec.zeroStage));

@@ -30,6 +30,11 @@ void setPrefetch(Spec &spec, const Value &value) {
   spec.zero.prefetchAmount = value.integer;
 }
 
+void setReduce(Spec &spec, const Value &value) {
+  using Reduce = ZeroSpec::Reduce;
+  spec.zero.reduce = value.text == "auto" ? Reduce::Auto : value.text == "step" ? Reduce::Step : Reduce::MicroBatch;
+}
+
 void setOptimizerType(Spec &spec, const Value &value) {
   using Type = OptimizerSpec::Type;
   spec.optimizer.type = value.text == "sgd" ? Type::Sgd : value.text == "adam" ? Type::Adam : Type::AdamW;
@@ -152,15 +157,15 @@ constexpr Key table[] = {
   {"lr_schedule", Kind::Unsupported, any, "", "", "Learning rate over time.", nullptr},
 
   {"zero", Kind::Section, any, "", "", "Details of ZeRO; keys that a stage has no use for are accepted, so that `zero_stage` can be changed alone.", nullptr},
-  {"zero.reduce", Kind::Choice, any, "micro_batch|step", "micro_batch",
-   "stages 2 and 3: reduce gradients after every micro-batch and keep the shard, or (`step`) keep whole gradients and reduce once, for less traffic; stages 0 and 1 always reduce once per step.",
-   [](Spec &s, const Value &v) { s.zero.reduce = v.text == "step" ? ZeroSpec::Reduce::Step : ZeroSpec::Reduce::MicroBatch; }},
+  {"zero.reduce", Kind::Choice, any, "auto|micro_batch|step", "auto",
+   "stages 2 and 3: reduce gradients after every micro-batch and keep the shard, or (`step`) keep whole gradients and reduce once, for less traffic; stages 0 and 1 always reduce once per step. `auto`: `step` where that fits `cluster.device_memory`; without one, `micro_batch`.",
+   setReduce},
   {"zero.bucket_size", Kind::Bytes, memory, "", "25MiB", "Up to this size, parameters of small neighbouring units share one collective.",
    [](Spec &s, const Value &v) { s.zero.bucketBytes = v.integer; }},
   {"zero.persistence_threshold", Kind::Integer, notNegative, "", "100000", "stage 3: parameters with fewer elements than this stay resident on every rank.",
    [](Spec &s, const Value &v) { s.zero.persistenceThreshold = v.integer; }},
   {"zero.prefetch", Kind::BytesUnitsOrAuto, notNegative, "", "auto", "stage 3: how far ahead of their use parameters are gathered.", setPrefetch},
-  {"zero.reshard_after_forward", Kind::BooleanOrAuto, any, "", "auto", "stage 3: release gathered parameters after forward and gather them again for backward.",
+  {"zero.reshard_after_forward", Kind::BooleanOrAuto, any, "", "auto", "stage 3: release gathered parameters after each use and gather them again for the next, or (false) gather them once per step and keep them. `auto`: false where that fits `cluster.device_memory`; without one, true.",
    [](Spec &s, const Value &v) { if (v.form != Value::Form::Auto) s.zero.reshardAfterForward = v.boolean; }},
 
   {"cluster", Kind::Section, any, "", "", "What the plan must fit.", nullptr},

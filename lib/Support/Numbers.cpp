@@ -1,7 +1,6 @@
 // See Numbers.h.
 #include "xlc/Support/Numbers.h"
 
-#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
 
 std::string xlc::groupDigits(int64_t number) {
@@ -9,6 +8,11 @@ std::string xlc::groupDigits(int64_t number) {
   for (int64_t i = (int64_t)digits.size() - 3; i > 0; i -= 3)
     digits.insert(i, " ");
   return digits;
+}
+
+std::string xlc::formatCount(int64_t count, llvm::StringRef noun) {
+  llvm::StringRef plural = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
+  return llvm::formatv("{0} {1}{2}", count, noun, plural);
 }
 
 std::string xlc::formatFlops(int64_t flops) {

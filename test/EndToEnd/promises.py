@@ -148,6 +148,23 @@ def faults_in_compositions_end_the_job(setting):
             yield f"not one message with rank {rank}, step 3 and '{label}': {said[-300:]}"
 
 
+def roomy_zero_moves_no_more_than_stage_1(setting):
+    """Where memory is plenty, `auto` keeps gathered parameters and whole gradients: PyTorch's losses, stage 1's bytes."""
+    case = cases.Case(*GPT, dp=2, stage=3, micro_batches=2)
+    trace = program.read_trace(setting, case)
+    for mesh in (dict(), dict(pp=2, tp=2, schedule="zb-h1")):
+        moved = []
+        for stage in (1, 3):
+            trained = make(setting, f"roomy-{len(mesh)}-{stage}", dp=2, stage=stage, micro_batches=2,
+                           zero=cases.SMALL_BUCKETS, cluster={"device_memory": "1GiB"}, **mesh)
+            trained.train(trace["steps"], "--check", "--stats", trained.folder / "run.stats")
+            complaints = [*compare.compare_steps(trained.log(), trace), *compare.compare_stats(trained.stats())]
+            yield from (f"{mesh}, stage {stage}: {complaint}" for complaint in complaints)
+            moved.append([trained.stats()[kind]["used"] for kind in ("all_gather", "reduce_scatter")])
+        if moved[0] != moved[1]:
+            yield f"{mesh}: stage 1 gathers and reduces {moved[0]} bytes over dp, stage 3 {moved[1]}"
+
+
 def examples_train(setting):
     """Every spec of examples/gpt2, from one rank to eight, learns what expected.json says."""
     folder = pathlib.Path(__file__).resolve().parents[2] / "examples" / "gpt2"
@@ -361,6 +378,7 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     composed_runs_give_the_same_bits,
     composed_faults_end_the_job,
     faults_in_compositions_end_the_job,
+    roomy_zero_moves_no_more_than_stage_1,
     examples_train,
     non_finite_loss_ends_with_7,
     interrupt_saves,

@@ -1,7 +1,7 @@
 // Cut into unit functions, @micro_batch computes what it computed before.
 // RUN: xlc-opt %S/Inputs/linear.mlir --xlc-differentiate --xlc-append-update -o %t.mlir
 // RUN: xlc-opt %t.mlir --xlc-outline-units --xlc-verify-against=reference=%t.mlir | FileCheck %s
-// CHECK: over 2 steps of 1 ranks x 2 micro-batches
+// CHECK: over 2 steps of 1 rank x 2 micro-batches
 // CHECK: all equal
 // CHECK: call @linear_F
 // A sum that became a difference is seen.

@@ -4,7 +4,7 @@
 // RUN: xlc-opt %s --xlc-normalize-reductions --xlc-form-kernels --xlc-lower-to-exec --xlc-assign-offsets --xlc-verify-placement -o %t.exec
 // RUN: FileCheck %s < %t.exec
 // RUN: xlc-opt %t.exec --xlc-verify-against=reference=%t.mlir | FileCheck %s --check-prefix=EQUAL
-// EQUAL: over 2 steps of 4 ranks x 1 micro-batches
+// EQUAL: over 2 steps of 4 ranks x 1 micro-batch
 // EQUAL: all equal
 
 // The index is one buffer, bound by every run.

@@ -12,7 +12,7 @@ namespace {
 constexpr const char *examples = R"(Examples:
   xlc plan gpt2.onnx --spec zero3.yaml              memory, traffic and FLOPs of every rank
   xlc plan gpt2.onnx --spec zero3.yaml --json       the same for scripts
-  xlc plan gpt2.onnx --spec zero3.yaml -v           also what was undone of the exporter's doing
+  xlc plan gpt2.onnx --spec zero3.yaml -v           also what Import undid; of a pipeline every stage in full
   xlc plan gpt2.onnx --spec zero3.yaml --stop-after=Stage
   xlc plan gpt2.onnx --spec pp4.yaml --grid         the pipeline's schedule
   xlc plan gpt2.onnx --spec pp4.yaml --trace t.json its predicted timeline, for Perfetto
@@ -32,16 +32,16 @@ std::vector<std::string> phaseNames() {
 }
 
 int report(Session &session, const PlanOptions &options) {
-  PlanReport report = makeReport(*session.get().module, session.get().spec);
+  PlanReport report = makeReport(*session.get().module, session.get().spec, session.get().zero);
   if (!report.fits())
     report.changes = findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
       std::optional<Compilation> other = session.tryPhases(spec);
       if (!other)
         return std::nullopt;
-      return makeReport(*other->module, spec);
+      return makeReport(*other->module, spec, other->zero);
     });
   llvm::StringRef model = llvm::sys::path::filename(options.model);
-  options.json ? printJson(report, model, llvm::outs()) : printTable(report, model, llvm::outs());
+  options.json ? printJson(report, model, llvm::outs()) : printTable(report, model, options.verbose, llvm::outs());
   return report.fits() ? Done : DoesNotFit;
 }
 

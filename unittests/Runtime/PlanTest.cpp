@@ -148,6 +148,15 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
   expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllReduce, 1, 3); });
   expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllGather, 2, 1); });
   expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllReduce, 1ull << 40, 1ull << 40); });
+  EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::Collective::AllToAll, 1, 1); }), "");
+  expect("reaches past an operand", [&](Plan &p) {
+    make(p, plan::Collective::AllToAll, 1, 1);
+    p.functions[1]->calls[0]->exchange->rows = 2;
+  });
+  expect("reaches past an operand", [&](Plan &p) { // rows are an all_to_all's
+    make(p, plan::Collective::AllReduce, 1, 3);
+    p.functions[1]->calls[0]->exchange->rows = 0;
+  });
   expect("is no collective that ranks can do", [&](Plan &p) {
     make(p, plan::Collective::AllReduce, 1, 1);
     p.functions[1]->calls[0]->exchange->element = plan::Element::I1;

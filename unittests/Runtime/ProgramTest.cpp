@@ -237,14 +237,14 @@ TEST_F(Program, TamperingWithEachKindOfMessageIsFound) {
     void (*change)(Plan &);
   };
   for (const Tampering &each : std::initializer_list<Tampering>{
-           {"508 bytes planned for reduce_scatter, 512 used in 1 steps",
+           {"508 bytes planned for reduce_scatter, 512 used in 1 step",
             [](Plan &p) { p.traffic[0]->reduce_scatter -= 4; }},
-           {"28 bytes planned for all_reduce, 24 used in 1 steps", [](Plan &p) { p.traffic[0]->all_reduce += 4; }},
-           {"512 bytes planned for all_gather, 0 used in 1 steps", [](Plan &p) { removeAction(p, "gather w"); }},
-           {"512 bytes planned for reduce_scatter, 0 used in 1 steps", [](Plan &p) { removeAction(p, "reduce g"); }},
-           {"512 bytes planned for all_gather, 256 used in 1 steps",
+           {"28 bytes planned for all_reduce, 24 used in 1 step", [](Plan &p) { p.traffic[0]->all_reduce += 4; }},
+           {"512 bytes planned for all_gather, 0 used in 1 step", [](Plan &p) { removeAction(p, "gather w"); }},
+           {"512 bytes planned for reduce_scatter, 0 used in 1 step", [](Plan &p) { removeAction(p, "reduce g"); }},
+           {"512 bytes planned for all_gather, 256 used in 1 step",
             [](Plan &p) { findAction(p, "gather w").action.AsAllGather()->count /= 2; }},
-           {"24 bytes planned for all_reduce, 32 used in 1 steps",
+           {"24 bytes planned for all_reduce, 32 used in 1 step",
             [](Plan &p) { findAction(p, "reduce loss").action.AsAllReduce()->count *= 2; }}}) {
     Plan plan = makePlan(3);
     each.change(plan);

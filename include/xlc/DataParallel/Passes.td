@@ -37,7 +37,8 @@ def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
     ready in the simulated schedule, and stand in it on both sides.
 
     Each micro-batch loads its rows and runs the unit functions. A sharded bucket is gathered before a run that reads
-    it and released after, unless the next run reads it too. A gradient's first contribution of a step
+    it and released after, unless the next run reads it too; with `keep-gathered` it is released after its last use in the
+    step, whatever micro-batch that belongs to. A gradient's first contribution of a step
     (of a micro-batch, where only the shard is kept) writes, later ones add. Reductions follow the last contribution.
 
         sched.all_gather @b           // stage 3
@@ -58,7 +59,7 @@ def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
     Option<"tp", "tp", "int64_t", "1", "tensor-parallel ranks">,
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the pipeline schedule">,
     Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
-    Option<"keepAfterForward", "keep-after-forward", "bool", "false", "do not release between forward and backward">
+    Option<"keepGathered", "keep-gathered", "bool", "false", "release a gathered bucket after its last use in the step only">
   ];
   let dependentDialects = ["::xlc::sched::SchedDialect"];
 }

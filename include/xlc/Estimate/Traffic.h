@@ -9,6 +9,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Dialect/Sched/Sched.h"
 #include <array>
 
 namespace xlc {
@@ -53,6 +54,19 @@ Traffic trafficOfLargest(exec::ProgramOp program);
 /// What all ranks of all stages together read in a step: the figures that the embedded plan holds and the runtime
 /// compares.
 Traffic trafficOfAllRanks(mlir::ModuleOp module);
+
+/// Before there is a program: what the rank of a timeline that reads most reads over dp in a step for parameters and
+/// gradients, in bytes. Not counted are loss, count and norm.
+int64_t trafficOfBuckets(sched::TimelineOp timeline);
+
+/// What ZeRO's stages 2 and 3 cost: bytes over dp for parameters and gradients, of the rank that reads most.
+struct ZeroPrice {
+  int64_t bytes = 0;
+  int64_t stageOne = 0; ///< the same with the same buckets at stage 1: each is reduced and gathered once per step
+
+  double factor() const { return stageOne ? double(bytes) / double(stageOne) : 1; }
+};
+ZeroPrice priceOfZero(exec::ProgramOp program);
 
 } // namespace xlc
 

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "xlc/DataParallel/ZeroChoice.h"
 #include "xlc/Import/Import.h"
 #include "xlc/Spec/Spec.h"
 
@@ -24,6 +25,7 @@ struct Compilation {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
+  ZeroChoice zero;       ///< since DataParallel
   llvm::StringRef phase; ///< the one that runs, or ran last
 };
 

@@ -3,6 +3,7 @@
 #ifndef XLC_REPORT_REPORT_H
 #define XLC_REPORT_REPORT_H
 
+#include "xlc/DataParallel/ZeroChoice.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Estimate/Outside.h"
@@ -41,6 +42,7 @@ struct GroupReport {
   std::vector<int64_t> ranks;
   MemoryReport memory;
   Traffic traffic; ///< of the rank that reads most; they differ by the short slice of an all_reduce
+  ZeroPrice price;
   StepCost cost;
   StageTime time;
   int64_t residualSlots = 0; ///< micro-batches (of a chunk) whose residuals are in memory at once
@@ -56,6 +58,7 @@ struct Change {
 
 struct PlanReport {
   Spec spec;
+  ZeroChoice zero;
   int64_t pp = 1, tp = 1;
   std::vector<GroupReport> groups; ///< by stage
   Traffic allRanks;
@@ -65,12 +68,15 @@ struct PlanReport {
   /// The work of the slowest stage over that of the mean one: 1 where all have the same.
   double imbalance() const;
   int64_t largestTraffic() const;
+  /// Of the stage whose ranks read most over dp.
+  ZeroPrice zeroPrice() const;
   /// Whether every rank fits into the memory that the spec names; true where it names none.
   bool fits() const;
 };
 
-/// Reads the programs of all stages, whose buffers are placed, with their functions and kernels.
-PlanReport makeReport(mlir::ModuleOp module, const Spec &spec);
+/// Reads the programs of all stages, whose buffers are placed, with their functions and kernels. `zero` is what
+/// DataParallel was told.
+PlanReport makeReport(mlir::ModuleOp module, const Spec &spec, const ZeroChoice &zero = {});
 
 /// Makes a report for another spec; none where that spec is not possible for the model.
 using Replan = std::function<std::optional<PlanReport>(const Spec &)>;
@@ -79,8 +85,9 @@ using Replan = std::function<std::optional<PlanReport>(const Spec &)>;
 /// nearest. Keeps the global batch.
 std::vector<Change> findChanges(const PlanReport &report, const Replan &replan);
 
-/// For people, at most 100 columns. `model` is the file's name.
-void printTable(const PlanReport &report, llvm::StringRef model, llvm::raw_ostream &out);
+/// For people, at most 100 columns. `model` is the file's name. Of many pipeline stages each has a line; in full are
+/// the first, the fullest and the last, or (isVerbose) all.
+void printTable(const PlanReport &report, llvm::StringRef model, bool isVerbose, llvm::raw_ostream &out);
 
 /// For programs. The keys are stable and described in docs/PlanJson.md.
 void printJson(const PlanReport &report, llvm::StringRef model, llvm::raw_ostream &out);

@@ -54,7 +54,7 @@ struct InitSpec {
 };
 
 struct ZeroSpec {
-  enum class Reduce { MicroBatch, Step } reduce = Reduce::MicroBatch;
+  enum class Reduce { Auto, MicroBatch, Step } reduce = Reduce::Auto;
   int64_t bucketBytes = 25 << 20;
   int64_t persistenceThreshold = 100000; ///< elements
   enum class Prefetch { Auto, Units, Bytes } prefetch = Prefetch::Auto;

@@ -5,10 +5,15 @@
 #include <cstdint>
 #include <string>
 
+#include "llvm/ADT/StringRef.h"
+
 namespace xlc {
 
 /// "1 234 567".
 std::string groupDigits(int64_t number);
+
+/// "1 micro-batch", "2 micro-batches". `noun` is the singular.
+std::string formatCount(int64_t count, llvm::StringRef noun);
 
 /// "1.24 PFLOP".
 std::string formatFlops(int64_t flops);

@@ -90,9 +90,8 @@ void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what
        gathers = isTurned || exchange.kind == plan::Collective::AllGather,
        scatters = isTurned || exchange.kind == plan::Collective::ReduceScatter;
   Wide limit = (Wide)1 << 62, ranks = (Wide)groupSize(*plan.rank_groups[exchange.group]);
-  Wide piece = std::min(limit, std::min(limit, (Wide)exchange.outer * exchange.chunk) * exchange.rows) *
-               bytesOf(exchange.element),
-       whole = piece * ranks;
+  Wide runs = std::min(limit, (Wide)exchange.outer * exchange.chunk), rows = isTurned ? exchange.rows : 1;
+  Wide piece = std::min(limit, runs * rows) * bytesOf(exchange.element), whole = piece * ranks;
   require((Wide)call.in_bytes[0] >= (scatters ? whole : piece) && (Wide)call.out_bytes[0] >= (gathers ? whole : piece),
           "{} reaches past an operand", what);
 }

@@ -68,8 +68,8 @@ uint64_t readPeakResident() {
 std::string findDisagreement(const Plan &plan, const UsedResources &used) {
   for (const Figure &figure : compare(plan, used))
     if (figure.planned != figure.used)
-      return fmt::format("the plan and the run disagree: {}{} planned for {}, {} used in {} steps", figure.planned,
-                         figure.unit, figure.name, figure.used, used.steps);
+      return fmt::format("the plan and the run disagree: {}{} planned for {}, {} used in {} step{}", figure.planned,
+                         figure.unit, figure.name, figure.used, used.steps, used.steps == 1 ? "" : "s");
   return "";
 }
 
