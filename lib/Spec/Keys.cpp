@@ -169,7 +169,7 @@ constexpr Key table[] = {
    [](Spec &s, const Value &v) { if (v.form != Value::Form::Auto) s.zero.reshardAfterForward = v.boolean; }},
 
   {"cluster", Kind::Section, any, "", "", "What the plan must fit.", nullptr},
-  {"cluster.device_memory", Kind::Bytes, memory, "", "no limit", "Memory of one device; `xlc plan` says whether the plan fits.",
+  {"cluster.device_memory", Kind::Bytes, memory, "", "no limit", "Memory of one device; `xlc plan` says whether the plan fits, and what `auto` means under `zero` is decided by it.",
    [](Spec &s, const Value &v) { s.deviceMemory = v.integer; }},
   {"cluster.device", Kind::Unsupported, any, "", "", "A device known by name.", nullptr},
   {"cluster.devices_per_node", Kind::Unsupported, any, "", "", "Devices in one machine.", nullptr},

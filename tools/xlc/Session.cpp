@@ -46,7 +46,7 @@ void CommonOptions::addTo(CLI::App &command) {
   command.add_option("model", model, "the ONNX file")->required();
   command.add_option("--spec", spec, "the YAML file that says how to train (keys: xlc docs spec)")->required();
   command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise nothing");
-  command.add_flag("-v,--verbose", verbose, "say what Import undid and recognised");
+  command.add_flag("-v,--verbose", verbose, "say what Import undid and recognised; plan: every pipeline stage in full");
   command.add_option("--dump-phases", run.dumpDirectory, "write the IR after each phase into this folder");
 }
 
