@@ -160,20 +160,6 @@ std::vector<const GroupReport *> findShown(const PlanReport &report, bool isVerb
   return shown;
 }
 
-void printChanges(const PlanReport &report, raw_ostream &out) {
-  out << "\ndoes not fit: " << formatBytes(report.largestTotal()) << " of " << formatBytes(*report.spec.deviceMemory)
-      << "\n";
-  if (report.changes.empty()) {
-    out << "no single change of the spec makes it smaller\n";
-    return;
-  }
-  out << (report.changes.front().fits ? "each of these changes alone makes it fit:\n"
-                                      : "no single change makes it fit; this one comes nearest:\n");
-  for (const Change &change : report.changes)
-    out << llvm::formatv("  {0,-56}{1,12}, sends {2}\n", change.what, formatBytes(change.total),
-                         formatBytes(change.traffic));
-}
-
 } // namespace
 
 void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, raw_ostream &out) {
@@ -199,6 +185,18 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
     out << "\nin full are the first, the fullest and the last stage; all of them with --verbose\n";
   if (report.pp > 1)
     printBubbles(report, table);
-  if (!report.fits())
-    printChanges(report, out);
+}
+
+void xlc::printChanges(const PlanReport &report, raw_ostream &out) {
+  out << "\ndoes not fit: " << formatBytes(report.largestTotal()) << " of " << formatBytes(*report.spec.deviceMemory)
+      << "\n";
+  if (report.changes.empty()) {
+    out << "no single change of the spec makes it smaller\n";
+    return;
+  }
+  out << (report.changes.front().fits ? "each of these changes alone makes it fit:\n"
+                                      : "no single change makes it fit; this one comes nearest:\n");
+  for (const Change &change : report.changes)
+    out << llvm::formatv("  {0,-56}{1,12}, sends {2}\n", change.what, formatBytes(change.total),
+                         formatBytes(change.traffic));
 }

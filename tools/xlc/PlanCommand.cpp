@@ -2,8 +2,11 @@
 #include "Session.h"
 #include "xlc/Report/Report.h"
 #include "xlc/Stage/Stage.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
 
 using namespace xlc;
 
@@ -31,17 +34,31 @@ std::vector<std::string> phaseNames() {
   return names;
 }
 
-int report(Session &session, const PlanOptions &options) {
+/// What would make it fit; each change takes a plan, so whoever waits is told.
+void findChanges(Session &session, PlanReport &report, std::chrono::duration<double> planning) {
+  if (planning.count() > 0.5)
+    llvm::errs() << llvm::formatv("trying single changes of the spec, each a plan of about {0:f1} s\n",
+                                  planning.count());
+  report.changes = xlc::findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
+    std::optional<Compilation> other = session.tryPhases(spec);
+    if (!other)
+      return std::nullopt;
+    return makeReport(*other->module, spec, other->zero);
+  });
+}
+
+int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
   PlanReport report = makeReport(*session.get().module, session.get().spec, session.get().zero);
-  if (!report.fits())
-    report.changes = findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
-      std::optional<Compilation> other = session.tryPhases(spec);
-      if (!other)
-        return std::nullopt;
-      return makeReport(*other->module, spec, other->zero);
-    });
   llvm::StringRef model = llvm::sys::path::filename(options.model);
-  options.json ? printJson(report, model, llvm::outs()) : printTable(report, model, options.verbose, llvm::outs());
+  if (!options.json)
+    printTable(report, model, options.verbose, llvm::outs());
+  llvm::outs().flush();
+  if (!report.fits())
+    findChanges(session, report, planning);
+  if (options.json)
+    printJson(report, model, llvm::outs());
+  else if (!report.fits())
+    printChanges(report, llvm::outs());
   return report.fits() ? Done : DoesNotFit;
 }
 
@@ -72,14 +89,16 @@ int writeTrace(Session &session, const std::string &path) {
 int plan(const PlanOptions &options) {
   if (options.grid)
     return printSchedule(options);
+  auto begin = std::chrono::steady_clock::now();
   Session session(options);
   if (int code = session.runPhases())
     return code;
+  std::chrono::duration<double> planning = std::chrono::steady_clock::now() - begin;
   if (!options.trace.empty())
     if (int code = writeTrace(session, options.trace))
       return code;
   if (options.run.stopAfter.empty())
-    return report(session, options);
+    return report(session, options, planning);
   if (session.get().module)
     session.get().module->print(llvm::outs(), mlir::OpPrintingFlags());
   return Done;

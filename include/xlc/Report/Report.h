@@ -89,6 +89,9 @@ std::vector<Change> findChanges(const PlanReport &report, const Replan &replan);
 /// the first, the fullest and the last, or (isVerbose) all.
 void printTable(const PlanReport &report, llvm::StringRef model, bool isVerbose, llvm::raw_ostream &out);
 
+/// What would make a plan fit that does not: its `changes`. After printTable, since they take as many plans to find.
+void printChanges(const PlanReport &report, llvm::raw_ostream &out);
+
 /// For programs. The keys are stable and described in docs/PlanJson.md.
 void printJson(const PlanReport &report, llvm::StringRef model, llvm::raw_ostream &out);
 
