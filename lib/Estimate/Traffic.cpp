@@ -68,7 +68,7 @@ struct BucketMessages {
   dist::MeshAttr mesh;
 
   int64_t slice() const { return sched::BucketOp(bucket).getElements() / mesh.getShards(); }
-  Type element() const { return Float32Type::get(mesh.getContext()); }
+  Type element() const { return Float32Type::get(mesh.getContext()); } // of all parameters, so far
   Message sliced(int64_t MessageBytes::*kind) const {
     return {kind, dist::GroupAttr::shards(mesh), slice(), element()};
   }

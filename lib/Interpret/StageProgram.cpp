@@ -167,8 +167,8 @@ template <class E>
 LogicalResult StageProgram<E>::collective(exec::RunOp run, exec::CollectiveOp collective,
                                           ArrayRef<DenseMap<Value, Span>> spans) {
   dist::GroupAttr group = collective.getGroup();
-  Exchange what{collective.getKind(),          int64_t(collective.getOuter()), int64_t(collective.getChunk()), false,
-                int64_t(collective.getRows()), collective.getRanksFirst()};
+  Exchange what{collective.getKind(), int64_t(collective.getOuter()), int64_t(collective.getChunk()),
+                /*accumulate=*/false, int64_t(collective.getRows()),  collective.getRanksFirst()};
   auto spanOf = [&](Value value, int64_t rank, int64_t elements) {
     Span span = spans[rank].find(value)->second;
     span.sizes = {elements}, span.strides = {1};

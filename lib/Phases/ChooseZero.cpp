@@ -86,7 +86,7 @@ private:
 };
 
 /// Fills in what the trials take, in the order of their traffic, up to the first that fits. Those that cannot be
-/// planned are dropped: what is wrong with them is said when the default is planned.
+/// planned are dropped; where none is left, the default is planned, and says what is wrong.
 void plan(const Compilation &compilation, std::vector<ZeroTrial> &trials) {
   std::vector<std::pair<ZeroTrial, std::unique_ptr<Planning>>> plannings;
   for (ZeroTrial trial : trials) {
@@ -100,8 +100,8 @@ void plan(const Compilation &compilation, std::vector<ZeroTrial> &trials) {
   trials.clear();
   bool isFound = false;
   for (auto &[trial, planning] : plannings) {
-    if (!isFound)
-      trial.total = planning->findTotal();
+    if (!isFound && !(trial.total = planning->findTotal()))
+      continue;
     planning.reset();
     isFound |= trial.total && *trial.total <= *compilation.spec.deviceMemory;
     trials.push_back(trial);

@@ -25,16 +25,16 @@ namespace {
 struct Passes {
   void addPass(std::unique_ptr<Pass> pass) {
     manager.addPass(std::move(pass));
-    if (tp > 1)
-      manager.addPass(createVerifyShardedPass({tp}));
+    if (shardedOver > 1)
+      manager.addPass(createVerifyShardedPass({shardedOver}));
   }
 
   PassManager manager;
-  int64_t tp = 1;
+  int64_t shardedOver; ///< tensor-parallel ranks; 1: the program is not that of one of them, or no longer looked at
 };
 
-LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, int64_t tp = 1) {
-  Passes passes{PassManager(&compilation.context), tp};
+LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, int64_t shardedOver = 1) {
+  Passes passes{PassManager(&compilation.context), shardedOver};
   build(passes);
   return passes.manager.run(*compilation.module);
 }

@@ -11,7 +11,7 @@ namespace {
 /// `other` differs from the chosen answers in one, which is called `name`.
 std::string compare(const ZeroTrial *chosen, const ZeroTrial *other, StringRef name, int64_t memory) {
   if (!chosen || !chosen->total || !other)
-    return "auto";
+    return ("auto: " + name + " cannot be planned").str();
   std::string limit = formatBytes(memory);
   if (*chosen->total > memory)
     return "auto: nothing fits in " + limit + "; this needs the least";
@@ -48,7 +48,7 @@ std::vector<ZeroAnswer> xlc::describeZero(const PlanReport &report) {
   std::vector<ZeroAnswer> answers;
   if (choice.reduce != Origin::Moot)
     answers.push_back({"reduce", nameReduce(choice.reducesPerStep),
-                       choice.reducesPerStep ? "gradients are whole until the end of the step, as in stage 1"
+                       choice.reducesPerStep ? "gradients are whole until the end of the step, as with zero_stage 1"
                                              : "gradients are reduced per micro-batch; the shard is kept",
                        explain(report, choice.reduce, &ZeroTrial::reducesPerStep)});
   if (choice.gather != Origin::Moot)

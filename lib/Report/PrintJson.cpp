@@ -67,14 +67,17 @@ Json zeroToJson(const PlanReport &report) {
   if (answers.empty())
     return Json();
   Json json = {{"reduce", Json()}, {"reshard_after_forward", Json()}};
-  for (const ZeroAnswer &answer : answers)
-    json[answer.key.str()] = {{"value", answer.value.str()}, {"reason", answer.reason}};
+  for (const ZeroAnswer &answer : answers) {
+    bool isReduce = answer.key == "reduce";
+    json[answer.key.str()] = {{"value", isReduce ? Json(answer.value.str()) : Json(!report.zero.keepsGathered)},
+                              {"reason", answer.reason}};
+  }
   ZeroPrice price = report.zeroPrice();
-  json["price"] = {{"traffic", price.bytes}, {"traffic_of_stage_1", price.stageOne}, {"factor", price.factor()}};
+  json["price"] = {{"traffic", price.bytes}, {"traffic_of_zero_stage_1", price.stageOne}, {"factor", price.factor()}};
   json["trials"] = Json::array();
   for (const ZeroTrial &trial : report.zero.trials)
     json["trials"].push_back({{"reduce", nameReduce(trial.reducesPerStep).str()},
-                              {"reshard_after_forward", nameReshard(trial.keepsGathered).str()},
+                              {"reshard_after_forward", !trial.keepsGathered},
                               {"traffic", trial.traffic},
                               {"total", trial.total ? Json(*trial.total) : Json()}});
   return json;

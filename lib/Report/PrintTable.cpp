@@ -57,7 +57,7 @@ void printZero(const PlanReport &report, Table &table) {
   ZeroPrice price = report.zeroPrice();
   table.bytes(
       "price", price.bytes,
-      llvm::formatv("per step, {0:f2} x the {1} of stage 1", price.factor(), formatBytes(price.stageOne)).str());
+      llvm::formatv("per step, {0:f2} x the {1} of zero_stage 1", price.factor(), formatBytes(price.stageOne)).str());
 }
 
 void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Table &table) {
@@ -72,8 +72,7 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
   table.bytes("total", memory.total());
   if (hasStages)
     table.row("residual slots", std::to_string(group.residualSlots),
-              StringRef(formatCount(group.residualSlots, "micro-batch")).split(' ').second +
-                  ", of a chunk, whose residuals are there at once");
+              pluralOf(group.residualSlots, "micro-batch") + ", of a chunk, whose residuals are there at once");
   if (spec.deviceMemory) {
     bool fits = memory.total() <= *spec.deviceMemory;
     table.bytes("device memory", *spec.deviceMemory, fits ? "fits" : "does not fit");
@@ -149,7 +148,7 @@ void printStages(const PlanReport &report, raw_ostream &out) {
 }
 
 /// The stages that are printed in full: all, or of many the first, the fullest and the last.
-std::vector<const GroupReport *> findShown(const PlanReport &report, bool isVerbose) {
+std::vector<const GroupReport *> listShown(const PlanReport &report, bool isVerbose) {
   auto isSmaller = [](const GroupReport &a, const GroupReport &b) { return a.memory.total() < b.memory.total(); };
   const GroupReport *fullest = &*llvm::max_element(report.groups, isSmaller);
   std::vector<const GroupReport *> shown;
@@ -172,7 +171,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
                        formatCount(spec.dp, "rank"));
   Table table(out);
   printZero(report, table);
-  std::vector<const GroupReport *> shown = findShown(report, isVerbose);
+  std::vector<const GroupReport *> shown = listShown(report, isVerbose);
   if (report.groups.size() > kFullStages)
     printStages(report, out);
   for (const GroupReport *group : shown) {

@@ -6,6 +6,7 @@
 //
 // Where that does not come out even, ranks would have to gather what others have of every head, in every layer.
 #include "Matrices.h"
+#include "xlc/Support/Numbers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -43,7 +44,8 @@ std::string adviseRanks(ArrayRef<Instance> instances, ArrayRef<AttentionOp> atte
            });
   };
   SmallVector<std::string> numbers;
-  for (int64_t tp = 2, heads = headsOf(attentions.front()); tp <= heads; ++tp)
+  constexpr int64_t largest = 65536; // that a spec may ask for
+  for (int64_t tp = 2, heads = headsOf(attentions.front()); tp <= std::min(heads, largest); ++tp)
     if (works(tp))
       numbers.push_back(std::to_string(tp));
   if (numbers.empty())
@@ -59,10 +61,11 @@ std::optional<Complaint> shard::findUnsharedHeads(ArrayRef<Instance> instances, 
   for (AttentionOp attention : attentions) {
     Complaint complaint;
     if (!sharesHeads(attention, tp))
-      complaint.text = llvm::formatv("tp = {0} does not divide the {1} heads of attention", tp, headsOf(attention));
+      complaint.text =
+          llvm::formatv("tp = {0} does not divide the {1} of attention", tp, formatCount(headsOf(attention), "head"));
     else if (!sharesKeyHeads(attention, tp))
-      complaint.text = llvm::formatv("neither do the {0} key-value heads of attention divide tp = {1}, nor tp them",
-                                     keyHeadsOf(attention), tp);
+      complaint.text = llvm::formatv("tp = {0} and the {1} of attention: neither divides the other", tp,
+                                     formatCount(keyHeadsOf(attention), "key-value head"));
     else
       continue;
     complaint.op = attention;

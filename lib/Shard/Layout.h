@@ -54,7 +54,8 @@ struct Step {
   int64_t bytes(mlir::RankedTensorType global, int64_t tp) const;
 };
 
-/// The cheapest way from one layout to another, by what ranks receive; none where there is none (nothing becomes
+/// A cheap way from one layout to another, by what ranks receive (the cheapest, but for some with runs:
+/// unittests/Shard/ShortestPath.cpp); none where there is none (nothing becomes
 /// partial). A sum is made where it is cut most finely; a split moves from one dimension to another between pieces as
 /// small as there are; then what is too fine is gathered, and what is too coarse cut.
 std::optional<llvm::SmallVector<Step, 3>> findPath(llvm::ArrayRef<int64_t> shape, const Layout &from, const Layout &to,

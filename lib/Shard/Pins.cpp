@@ -33,7 +33,7 @@ public:
 private:
   void check(const LayoutPin &pin) {
     int64_t matched = 0, outdone = 0;
-    const LayoutPin *later = nullptr;
+    llvm::SmallPtrSet<const LayoutPin *, 2> later;
     for (auto &[parameter, name] : names) {
       if (!matchesPatterns(name, {pin.pattern}))
         continue;
@@ -42,22 +42,29 @@ private:
       if (last == &pin && !checkDimension(pin, parameter, name))
         return;
       if (last->dimensions != pin.dimensions)
-        ++outdone, later = last;
+        ++outdone, later.insert(last);
     }
     if (matched == 0)
       complain(pin, llvm::formatv("layout names '{0}', which matches no parameter{1}", pin.pattern, adviseName(pin)));
     else if (outdone == matched)
-      complain(pin, llvm::formatv(
-                        "layout splits dimension {0} of '{1}', and '{2}' below, which matches the same, dimension {3}",
-                        pin.dimensions.front(), pin.pattern, later->pattern, later->dimensions.front()))
-          .notes.push_back("the last that matches decides, and this one never does; without it nothing would change");
+      complainOutdone(pin, **later.begin(), later.size() > 1);
+  }
+
+  void complainOutdone(const LayoutPin &pin, const LayoutPin &later, bool isOneOfSeveral) {
+    std::string others = isOneOfSeveral ? "others below decide all that it matches"
+                                        : llvm::formatv("'{0}' below, which matches the same, dimension {1}",
+                                                        later.pattern, later.dimensions.front())
+                                              .str();
+    complain(pin, llvm::formatv("layout splits dimension {0} of '{1}', and {2}", pin.dimensions.front(), pin.pattern,
+                                others))
+        .notes.push_back("the last that matches decides, and this one never does; without it nothing would change");
   }
 
   bool checkDimension(const LayoutPin &pin, BlockArgument parameter, StringRef name) {
     ArrayRef<int64_t> shape = shapeOf(parameter);
     int64_t dim = pin.dimensions.front();
     std::string text;
-    if (dim >= int64_t(shape.size()))
+    if (dim < 0 || dim >= int64_t(shape.size()))
       text =
           llvm::formatv("layout splits dimension {0} of '{1}', which has {2}, counted from 0", dim, name, shape.size());
     else if (shape[dim] % options.tp != 0 && !isVocabulary(parameter, dim))

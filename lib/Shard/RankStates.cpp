@@ -105,7 +105,9 @@ bool RankStates::agrees(Operation *op, const Spread &found) {
     const State &state = of(operand);
     if (state.kind == State::Kind::Index)
       continue; // places of a rank's own piece
-    bool isSingle = layout.isSplit() && shapeOf(operand)[layout.dim] == 1; // what all ranks have alike, once on each
+    // What all ranks have alike, once on each; but not the same element of a larger tensor.
+    bool isSingle = layout.isSplit() && shapeOf(operand)[layout.dim] == 1 &&
+                    !isa_and_nonnull<SliceOp, GatherOp>(operand.getDefiningOp());
     bool isUniform = layout.isSplit() && state.isWhole() && (isSingle || (state.uniform >> layout.dim & 1));
     if (!isUniform && !isSameCut(shapeOf(operand), layout, state.layout))
       return false;

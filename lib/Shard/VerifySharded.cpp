@@ -8,7 +8,7 @@
 // elements stand above the cut in the flat local tensor.
 //
 // It reads @micro_batch while that is there, then the timelines that DataParallel makes of it: so it follows every pass
-// from Shard to the kernels of Memory. A function that is entered again with the same states is not read again.
+// from Shard to Schedule. A function that is entered again with the same states is not read again.
 #include "RankStates.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Shard/Shard.h"
@@ -90,7 +90,7 @@ private:
     return enter(call, call.getCalleeAttr(), given, results);
   }
 
-  /// A unit function or a kernel, on what it is called with.
+  /// A unit function, on what it is called with.
   LogicalResult enter(Operation *caller, SymbolRefAttr name, ArrayRef<State> given, SmallVectorImpl<State> &results) {
     auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(caller, name);
     SmallVectorImpl<Entered> &known = entered[callee];

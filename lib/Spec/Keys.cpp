@@ -66,7 +66,7 @@ constexpr Key table[] = {
    [](Spec &s, const Value &v) { s.dpShard = v.integer; }},
   {"pp", Kind::Integer, ranks, "", "1", "Pipeline stages: each holds some of the layers and sees every micro-batch. There are dp × pp × tp ranks.",
    [](Spec &s, const Value &v) { s.pp = v.integer; }},
-  {"tp", Kind::Integer, ranks, "", "1", "Tensor-parallel ranks: each holds a part of every matrix of a layer, and as many heads of attention.",
+  {"tp", Kind::Integer, ranks, "", "1", "Tensor-parallel ranks: each holds a part of every matrix of a layer, and an equal share of the heads of attention.",
    [](Spec &s, const Value &v) { s.tp = v.integer; }},
   {"sequence_parallel", Kind::Boolean, any, "", "true where tp > 1 divides the sequence", "Activations between tensor-parallel blocks are split over tp, along the sequence.",
    [](Spec &s, const Value &v) { s.sequenceParallel = v.boolean; }},
@@ -80,7 +80,7 @@ constexpr Key table[] = {
   {"pipeline.cuts", Kind::NameList, any, "", "balanced", "Tensors or nodes after which a stage ends, in order: pp × chunks - 1 of them.",
    [](Spec &s, const Value &v) { s.pipeline.cuts = v.texts; }},
 
-  {"layout", Kind::Names, any, "", "", "Patterns over parameter names whose split over tp is given rather than searched. The last that matches decides; one that never does is an error. What a given layout makes necessary (a sum before a nonlinearity) is paid for in messages; what it makes impossible (a norm that needs its parameter whole) is an error.", nullptr},
+  {"layout", Kind::Names, any, "", "", "Patterns over parameter names whose split over tp is given rather than searched. The last that matches decides; one that others overrule everywhere is an error. What a given layout makes necessary (a sum before a nonlinearity) is paid for in messages; what it makes impossible (a norm that needs its parameter whole) is an error.", nullptr},
   {"layout.*", Kind::Names, any, "", "none", "The dimensions of these parameters that are split.", addPin},
   {"layout.*.*", Kind::Choice, any, "tp", "none", "Splits the dimension of this number, counted from 0.", addPinnedDimension},
 
@@ -169,7 +169,7 @@ constexpr Key table[] = {
    [](Spec &s, const Value &v) { if (v.form != Value::Form::Auto) s.zero.reshardAfterForward = v.boolean; }},
 
   {"cluster", Kind::Section, any, "", "", "What the plan must fit.", nullptr},
-  {"cluster.device_memory", Kind::Bytes, memory, "", "no limit", "Memory of one device; `xlc plan` says whether the plan fits, and what `auto` means under `zero` is decided by it.",
+  {"cluster.device_memory", Kind::Bytes, memory, "", "no limit", "Memory of one device; `xlc plan` says whether the plan fits, and decides `auto` of `zero.reduce` and `zero.reshard_after_forward`.",
    [](Spec &s, const Value &v) { s.deviceMemory = v.integer; }},
   {"cluster.device", Kind::Unsupported, any, "", "", "A device known by name.", nullptr},
   {"cluster.devices_per_node", Kind::Unsupported, any, "", "", "Devices in one machine.", nullptr},

@@ -10,9 +10,12 @@ std::string xlc::groupDigits(int64_t number) {
   return digits;
 }
 
+std::string xlc::pluralOf(int64_t count, llvm::StringRef noun) {
+  return noun.str() + (count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
+}
+
 std::string xlc::formatCount(int64_t count, llvm::StringRef noun) {
-  llvm::StringRef plural = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
-  return llvm::formatv("{0} {1}{2}", count, noun, plural);
+  return std::to_string(count) + " " + pluralOf(count, noun);
 }
 
 std::string xlc::formatFlops(int64_t flops) {

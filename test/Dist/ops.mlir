@@ -1,4 +1,4 @@
-// Two tensor-parallel ranks gather the sequence, sum partial products scatter the sum, and turn its split around.
+// Two tensor-parallel ranks gather the sequence, sum partial products, scatter the sum, and turn its split around.
 // RUN: xlc-opt %s | xlc-opt | FileCheck %s
 // CHECK-LABEL: func @exchange
 func.func @exchange(%x: tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<i64>) {

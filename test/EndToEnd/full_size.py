@@ -1,4 +1,4 @@
-"""GPT-2 124M with random weights: what several ranks learn is what one rank learns.
+"""GPT-2 124M with random weights: losses and gradient norms of several ranks are those of one rank.
 
 The graph is one of the optional big ones: XLC_MODELS names a folder with gpt2/gpt2.onnx. Its vocabulary of 50257 is split
 unevenly, its twelve heads go to two and four ranks, and the tied table lies on the first and the last stage.

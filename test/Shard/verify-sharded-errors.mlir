@@ -261,3 +261,14 @@ func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"})
   %0 = graph.constant dense<1.0> : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// The same element of a whole tensor on every rank is no piece of it.
+func.func @micro_batch(%w: tensor<1xf32> {graph.param = "w", dist.layout = #dist.layout<[2] dim 0 outer 1 over <"tp", [2, 1], []>>},
+                       %b: tensor<2xf32> {graph.param = "b"}) -> (tensor<1xf32> {graph.grad = "w"}) {
+  %0 = graph.slice %b from [0] by [1] : tensor<2xf32> -> tensor<1xf32>
+  // expected-error @+1 {{gate of Shard: is given pieces that do not belong together}}
+  %1 = graph.mul %w, %0 : tensor<1xf32>
+  return %1 : tensor<1xf32>
+}

@@ -35,11 +35,11 @@ std::vector<std::string> phaseNames() {
 }
 
 /// What would make it fit; each change takes a plan, so whoever waits is told.
-void findChanges(Session &session, PlanReport &report, std::chrono::duration<double> planning) {
+void tryChanges(Session &session, PlanReport &report, std::chrono::duration<double> planning) {
   if (planning.count() > 0.5)
     llvm::errs() << llvm::formatv("trying single changes of the spec, each a plan of about {0:f1} s\n",
                                   planning.count());
-  report.changes = xlc::findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
+  report.changes = findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
     std::optional<Compilation> other = session.tryPhases(spec);
     if (!other)
       return std::nullopt;
@@ -54,7 +54,7 @@ int report(Session &session, const PlanOptions &options, std::chrono::duration<d
     printTable(report, model, options.verbose, llvm::outs());
   llvm::outs().flush();
   if (!report.fits())
-    findChanges(session, report, planning);
+    tryChanges(session, report, planning);
   if (options.json)
     printJson(report, model, llvm::outs());
   else if (!report.fits())

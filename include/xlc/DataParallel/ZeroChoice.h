@@ -20,7 +20,7 @@ namespace xlc {
 struct ZeroTrial {
   bool reducesPerStep = false, keepsGathered = false;
   int64_t traffic = 0;          ///< bytes per step over dp for parameters and gradients, of the rank that reads most
-  std::optional<int64_t> total; ///< bytes of the fullest rank; none: not planned, since one that moves less fits
+  std::optional<int64_t> total; ///< bytes of the fullest rank; none: not planned, since one that moves no more fits
 };
 
 struct ZeroChoice {

@@ -1,9 +1,9 @@
 // Bytes that ranks read from other ranks' memory, counted as the runtime counts them while it moves them.
 //
-// In a group of n ranks, an all_gather, reduce_scatter or all_to_all with slices of `count` elements reads (n - 1) count elements
-// on every rank. An all_reduce is a reduce_scatter and an all_gather of slices that begin on multiples of 16 elements;
-// the last one may be short or empty, so ranks differ by a few bytes, and the sum over all ranks is 2 (n - 1) count.
-// A transfer is read by its receiver.
+// In a group of n ranks, an all_gather, reduce_scatter or all_to_all with slices of `count` elements reads
+// (n - 1) count elements on every rank. An all_reduce is a reduce_scatter and an all_gather of slices that begin on
+// multiples of 16 elements; the last one may be short or empty, so ranks differ by a few bytes, and the sum over all
+// ranks is 2 (n - 1) count. A transfer is read by its receiver.
 #ifndef XLC_ESTIMATE_TRAFFIC_H
 #define XLC_ESTIMATE_TRAFFIC_H
 

@@ -12,6 +12,9 @@ namespace xlc {
 /// "1 234 567".
 std::string groupDigits(int64_t number);
 
+/// "micro-batch" for 1, else "micro-batches".
+std::string pluralOf(int64_t count, llvm::StringRef noun);
+
 /// "1 micro-batch", "2 micro-batches". `noun` is the singular.
 std::string formatCount(int64_t count, llvm::StringRef noun);
 

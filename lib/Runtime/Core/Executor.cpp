@@ -178,8 +178,8 @@ void Executor::runExchange(const plan::CallT &next) {
   call = &next;
   const plan::ExchangeT &what = *next.exchange;
   exchange({what.kind, what.group, what.outer, what.chunk, what.element,
-            slots[next.ins[0].slot()] + next.ins[0].offset(), slots[next.outs[0].slot()] + next.outs[0].offset(), false,
-            what.rows, what.ranks_first});
+            slots[next.ins[0].slot()] + next.ins[0].offset(), slots[next.outs[0].slot()] + next.outs[0].offset(),
+            /*accumulate=*/false, what.rows, what.ranks_first});
 }
 
 void Executor::runCall(const plan::CallT &next, bool first) {
