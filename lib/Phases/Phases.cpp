@@ -79,7 +79,9 @@ LogicalResult shard(Compilation &compilation) {
   if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createGroupSumsPass()); })) ||
       failed(shardModule(*compilation.module, compilation.spec, compilation.modelPath, compilation.errors)))
     return failure();
-  return runPasses(compilation, [](Passes &passes) { passes.addPass(createCSEPass()); }, compilation.spec.tp);
+  if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createCSEPass()); }, compilation.spec.tp)))
+    return failure();
+  return checkCuts(*compilation.module, compilation.spec, compilation.errors);
 }
 
 LogicalResult stage(Compilation &compilation) {

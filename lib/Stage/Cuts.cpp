@@ -125,3 +125,20 @@ LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostrea
                                  " would do, or pipeline.cuts inside of units");
   return success();
 }
+
+LogicalResult xlc::checkCuts(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
+  auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+  auto cuts = module->getAttrOfType<ArrayAttr>(kCuts);
+  if (!function || !cuts)
+    return success();
+  DenseSet<Attribute> present;
+  for (Operation &op : function.front().without_terminator())
+    if (getRole(&op) == Role::F)
+      present.insert(getUnit(&op));
+  for (auto [number, unit] : llvm::enumerate(cuts))
+    if (!present.contains(unit))
+      return Cuts(function, spec, errors)
+          .refuse("pipeline.cuts", "with tp = " + Twine(spec.tp) + " nothing is computed just before the cut at '" +
+                                       spec.pipeline.cuts[number] + "'; a cut at another tensor would do");
+  return success();
+}

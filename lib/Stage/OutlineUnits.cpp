@@ -2,9 +2,9 @@
 //
 //   @micro_batch:   embed_F  layer_F  layer_F  head_F | head_B  layer_B  layer_B  embed_B
 //
-// A section is what one unit does in one pass. Sections are cut out in the order of their first op; a
-// section depends on earlier ones only, which the cut points of Import guarantee and this pass checks. Where backward
-// is split, a unit's section I comes before its W, whichever op stands first.
+// A section is what one unit does in one pass. Sections are cut out in the order of their first op, but after those
+// that they need: where the user cuts a unit in the middle, contributions to one gradient may be added up before all
+// have their turn. Where backward is split, a unit's section I comes before its W, whichever op stands first.
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/SetVector.h"
@@ -80,6 +80,37 @@ LogicalResult findSections(func::FuncOp function, bool splitBackward, std::vecto
   return success();
 }
 
+/// Moves sections behind those that they need. Where two need each other all stays, and findBorder says so.
+void sortSections(std::vector<Section> &sections, DenseMap<Operation *, size_t> &sectionOf) {
+  std::vector<size_t> order;
+  enum class Visit { None, Begun, Done };
+  std::vector<Visit> visits(sections.size(), Visit::None);
+  bool isCyclic = false;
+  auto visit = [&](auto &self, size_t number) -> void {
+    isCyclic |= visits[number] == Visit::Begun;
+    if (visits[number] != Visit::None)
+      return;
+    visits[number] = Visit::Begun;
+    for (Operation *op : sections[number].ops)
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp(); producer && sectionOf.lookup(producer) != number)
+          self(self, sectionOf.lookup(producer));
+    visits[number] = Visit::Done;
+    order.push_back(number);
+  };
+  for (size_t number = 0; number < sections.size(); ++number)
+    visit(visit, number);
+  if (isCyclic)
+    return;
+  std::vector<Section> sorted;
+  for (size_t number : order) {
+    for (Operation *op : sections[number].ops)
+      sectionOf[op] = sorted.size();
+    sorted.push_back(std::move(sections[number]));
+  }
+  sections = std::move(sorted);
+}
+
 /// Fills in what crosses the section's border, in the order of first use or definition.
 LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
                          const DenseMap<Operation *, size_t> &sectionOf) {
@@ -152,6 +183,7 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
       separateReturned(function, splitBackward);
     if (!function || failed(findSections(function, splitBackward, sections, sectionOf)))
       return signalPassFailure();
+    sortSections(sections, sectionOf);
     for (auto [i, section] : llvm::enumerate(sections))
       if (failed(findBorder(function, section, i, sectionOf)))
         return signalPassFailure();

@@ -17,6 +17,10 @@ PipelineShape getPipelineShape(const Spec &spec);
 /// Complains of cuts, schedules and numbers of stages that the model does not allow.
 llvm::LogicalResult placeCuts(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);
 
+/// After Shard: complains of a cut whose unit is gone, since a rank's own program has no op for it (a reshape between
+/// two cuts).
+llvm::LogicalResult checkCuts(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "xlc/Stage/Passes.h.inc"
