@@ -59,17 +59,6 @@ std::string pathIn(const std::string &folder, const std::string &name) {
   return name.find('/') == std::string::npos ? fmt::format("{}/{}.npy", folder, name) : "";
 }
 
-std::string findPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
-                     const std::string &folder) {
-  if (auto it = files.find(input.name); it != files.end())
-    return it->second;
-  if (!folder.empty())
-    return pathIn(folder, input.name);
-  if (!input.path.empty() || plan.data.empty())
-    return input.path;
-  return pathIn(plan.data, input.name);
-}
-
 void checkShape(const plan::InputT &input, const NpyFile &file) {
   std::vector<uint64_t> row(file.shape.begin() + !file.shape.empty(), file.shape.end());
   if (file.shape.empty() || row != input.row_shape)
@@ -103,6 +92,17 @@ void checkIds(const plan::InputT &input, const NpyFile &file) {
 
 } // namespace
 
+std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
+                         const std::string &folder) {
+  if (auto it = files.find(input.name); it != files.end())
+    return it->second;
+  if (!folder.empty())
+    return pathIn(folder, input.name);
+  if (!input.path.empty() || plan.data.empty())
+    return input.path;
+  return pathIn(plan.data, input.name);
+}
+
 Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, const std::string &folder) : plan(plan) {
   std::vector<std::string> problems;
   for (const auto &[name, path] : paths)
@@ -115,7 +115,7 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
     }
   for (const auto &input : plan.inputs)
     try {
-      std::string path = findPath(plan, *input, paths, folder);
+      std::string path = findDataPath(plan, *input, paths, folder);
       if (path.empty())
         throw Rejected(
             fmt::format("error: no data for input '{}': --data {}=FILE.npy gives it", input->name, input->name));

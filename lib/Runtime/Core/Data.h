@@ -9,10 +9,14 @@
 
 namespace xlc::runtime {
 
+/// The file of an input: of `files` by its name, else `folder`/NAME.npy where `folder` is not empty, else the plan's
+/// path; empty where there is none.
+std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
+                         const std::string &folder);
+
 class Data {
 public:
-  /// Opens a file for every input of the plan: `files` by input name, else `folder`/NAME.npy where `folder` is not
-  /// empty, else the plan's path. Throws Rejected with all that is wrong.
+  /// Opens the file of every input of the plan, as findDataPath. Throws Rejected with all that is wrong.
   Data(const Plan &plan, const std::map<std::string, std::string> &files, const std::string &folder);
 
   uint64_t rows() const { return rowCount; }

@@ -8,7 +8,9 @@
 #include "Job.h"
 
 #include "../Cpu/LibraryProduct.h"
+#include "Faults.h"
 #include "Options.h"
+#include "Outputs.h"
 #include "Parameters.h"
 #include "Progress.h"
 #include "Stats.h"
@@ -17,7 +19,6 @@
 
 #include <cmath>
 #include <condition_variable>
-#include <sys/auxv.h>
 #include <thread>
 #include <unistd.h>
 
@@ -70,33 +71,7 @@ private:
   size_t finishedRanks = 0;
 };
 
-/// The executable's own path with ".safetensors"; where there is no /proc, the path by which it was started.
-std::string besidePath() {
-  std::string path(4096, '\0');
-  ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  path = length > 0 ? path.substr(0, (size_t)length) : (const char *)getauxval(AT_EXECFN);
-  return path + ".safetensors";
-}
-
 int spinsOf(const Plan &plan) { return spinsFor((int)(rankCount(plan) * plan.threads)); }
-
-/// A fault must name a rank, a step and an action that exist.
-void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
-  if (fault.step > steps)
-    throw Rejected(fmt::format("error: --inject-fault: there is no step {}, steps are 1 to {}", fault.step, steps));
-  if ((uint32_t)fault.rank >= rankCount(plan))
-    throw Rejected(
-        fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, rankCount(plan) - 1));
-  std::vector<std::string_view> labels;
-  for (const auto &step : programOf(plan, fault.rank).steps) {
-    if (step->label == fault.action)
-      return;
-    if (labels.size() < 20)
-      labels.push_back(step->label);
-  }
-  throw Rejected(fmt::format("error: --inject-fault: there is no action '{}'; the first are '{}'", fault.action,
-                             fmt::join(labels, "', '")));
-}
 
 /// The first rank that has loss and norm: it shows them.
 int findSpeaker(const Plan &plan) {
@@ -255,7 +230,7 @@ Exit Job::finish() {
   }
   if (!options.stats.empty())
     writeStats(options.stats, plan, used);
-  progress.checkLog();
+  progress.checkWritten();
   std::string disagreement = findDisagreement(plan, used);
   if (disagreement.empty())
     return Exit::Done;
@@ -280,6 +255,7 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     std::optional<Options> options = parseOptions(argc, argv, describe(*plan), exit);
     if (!options)
       return exit;
+    checkOutputs(*plan, *options);
     return Job(*plan, embedded, *options, interrupted).run();
   } catch (const Rejected &problem) {
     fmt::print(stderr, "{}\n", problem.what());

@@ -4,8 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+#include <limits>
+
 namespace xlc::runtime {
 namespace {
+
+constexpr uint64_t mostSteps = std::numeric_limits<int64_t>::max();
 
 constexpr char examples[] = R"(
 Examples:
@@ -15,20 +21,39 @@ Examples:
   ./train --data folder                               folder/NAME.npy for every input
   ./train --init final.safetensors --lr 1e-4          go on from saved parameters
   ./train --steps 3 --profile trace.json              what ran when, for https://ui.perfetto.dev
-  ./train --inject-fault 1:3:update                   rank 1 fails in step 3 at the action 'update'
+  ./train --steps 3 --inject-fault 0:3:begin          rank 0 fails in step 3 at the action 'begin', which every
+                                                      program has; a --profile trace names all the others
 
 Exit codes: 0 done, 1 input rejected, 2 usage, 5 a rank failed, 7 the loss is not finite, 70 internal error)";
+
+template <class T> bool parseNumber(std::string_view text, T &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// A whole number of at least `least`; what is larger than its type, or has a sign or a letter, is none.
+uint64_t parseWhole(const char *option, const std::string &text, uint64_t least, uint64_t most) {
+  uint64_t value = 0;
+  if (!parseNumber(text, value) || value < least || value > most)
+    throw CLI::ValidationError(option, fmt::format("'{}' is no whole number from {} to {}", text, least, most));
+  return value;
+}
+
+double parseRate(const std::string &text) {
+  double value = 0;
+  if (!parseNumber(text, value) || !std::isfinite(value) || value < 0)
+    throw CLI::ValidationError("--lr", fmt::format("'{}' is no finite number of at least 0", text));
+  return value;
+}
 
 /// "rank:step:action"; the action may contain colons.
 Fault parseFault(const std::string &text) {
   size_t first = text.find(':'), second = first == std::string::npos ? first : text.find(':', first + 1);
   Fault fault;
-  if (second == std::string::npos || second + 1 == text.size() ||
-      !CLI::detail::lexical_cast(text.substr(0, first), fault.rank) ||
-      !CLI::detail::lexical_cast(text.substr(first + 1, second - first - 1), fault.step) || fault.rank < 0 ||
-      fault.step < 1)
+  if (second == std::string::npos || second + 1 == text.size() || !parseNumber(text.substr(0, first), fault.rank) ||
+      !parseNumber(text.substr(first + 1, second - first - 1), fault.step) || fault.rank < 0 || fault.step < 1)
     throw CLI::ValidationError("--inject-fault",
-                               fmt::format("'{}' is not rank:step:action, for example 1:3:update", text));
+                               fmt::format("'{}' is not rank:step:action, for example 0:3:begin", text));
   fault.action = text.substr(second + 1);
   return fault;
 }
@@ -43,7 +68,9 @@ void parseData(const std::string &text, Options &options) {
     size_t equals = entry.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size())
       throw CLI::ValidationError("--data", fmt::format("'{}' is not name=path", entry));
-    options.dataFiles[entry.substr(0, equals)] = entry.substr(equals + 1);
+    std::string name = entry.substr(0, equals);
+    if (!options.dataFiles.emplace(name, entry.substr(equals + 1)).second)
+      throw CLI::ValidationError("--data", fmt::format("there are two files for input '{}'", name));
   }
 }
 
@@ -54,15 +81,23 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   CLI::App app(about);
   app.footer(examples);
   app.set_version_flag("--version", fmt::format("xlc runtime {}\n{}", XLC_VERSION, about));
-  app.add_option("--steps", options.steps, "optimizer steps; default: once over the data")->check(CLI::PositiveNumber);
+  app.add_option_function<std::string>(
+         "--steps", [&](const std::string &text) { options.steps = parseWhole("--steps", text, 1, mostSteps); },
+         "optimizer steps; default: once over the data")
+      ->type_name("COUNT");
   app.add_option("--log", options.log, "write one JSON object per step to this file");
   app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
   app.add_option("--init", options.init, "begin from the parameters in this safetensors file");
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData(text, options); }, "a folder of NAME.npy, or name=path,...");
-  app.add_option("--lr", options.learningRate, "learning rate; groups with their own keep their ratio to the first")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", options.seed, "seed of random initial values; default: the spec's");
+  app.add_option_function<std::string>(
+         "--lr", [&](const std::string &text) { options.learningRate = parseRate(text); },
+         "learning rate; groups with their own keep their ratio to the first")
+      ->type_name("RATE");
+  app.add_option_function<std::string>(
+         "--seed", [&](const std::string &text) { options.seed = parseWhole("--seed", text, 0, UINT64_MAX); },
+         "seed of random initial values; default: the spec's")
+      ->type_name("NUMBER");
   app.add_option("--profile", options.profile, "write a trace of every rank to this file");
   app.add_option("--stats", options.stats, "write bytes planned and used to this file");
   app.add_option_function<std::string>(

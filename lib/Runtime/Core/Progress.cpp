@@ -28,7 +28,9 @@ Progress::Progress(const std::string &logPath, uint64_t steps)
 
 Progress::~Progress() { clear(); }
 
-void Progress::checkLog() const {
+void Progress::checkWritten() const {
+  if (std::ferror(stdout))
+    throw Rejected("standard output: error: cannot be written");
   if (log && std::ferror(log.get()))
     throw Rejected(fmt::format("{}: error: cannot be written", logPath));
 }
@@ -40,15 +42,16 @@ void Progress::clear() const {
 
 void Progress::show(const StepResult &r) {
   clear();
-  fmt::print("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s\n", r.step, r.loss, r.norm,
-             r.learningRate, r.samplesPerSecond);
-  std::fflush(stdout);
+  std::string shown = fmt::format("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s\n",
+                                  r.step, r.loss, r.norm, r.learningRate, r.samplesPerSecond);
+  std::fputs(shown.c_str(), stdout);
+  std::fflush(stdout); // a failure is kept until checkWritten
   if (log) {
     std::string line = fmt::format(
         "{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}}}\n", r.step,
         number(r.loss), number(r.norm), number(r.learningRate), number(r.seconds), number(r.samplesPerSecond));
     std::fputs(line.c_str(), log.get());
-    std::fflush(log.get()); // a failure is kept until checkLog
+    std::fflush(log.get()); // a failure is kept until checkWritten
   }
   if (bar) {
     int filled = (int)(30 * r.step / steps);

@@ -23,8 +23,8 @@ public:
 
   void show(const StepResult &result);
 
-  /// Throws Rejected where a line of the log could not be written. Training goes on until then.
-  void checkLog() const;
+  /// Throws Rejected where a line, or one of the log, could not be written. Training goes on until then.
+  void checkWritten() const;
 
   /// Takes the bar away, so that a message can stand on a line of its own.
   void clear() const;
