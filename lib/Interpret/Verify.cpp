@@ -175,7 +175,7 @@ FailureOr<VerifyReport> verifyIn(const Model &model, Parallel &parallel, const V
   }
   Operation *function = const_cast<Model &>(model).microBatch;
   return function->emitError() << "the unpartitioned program comes to undefined elements with each of " << kDraws
-                               << " draws";
+                               << " draws; a division by zero is, as in a loss of which no label counts";
 }
 
 /// Multiply-adds of the contractions and attentions of a function.
