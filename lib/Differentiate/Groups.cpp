@@ -36,6 +36,26 @@ DictionaryAttr describe(Builder &builder, const OptimizerSpec &optimizer, const 
   });
 }
 
+/// Patterns that leave nothing to train make a program that does nothing, and says nothing.
+LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_ostream &errors) {
+  SpecLocation at = spec.where("trainable");
+  std::string example;
+  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
+    auto name = forward.getArgAttrOfType<StringAttr>(i, graph::kParam);
+    if (!name || forward.getArgAttr(i, graph::kBuffer))
+      continue;
+    if (!forward.getArgAttr(i, graph::kFrozen))
+      return success();
+    example = name.getValue().str();
+  }
+  if (!at.line || example.empty())
+    return success();
+  errors << spec.path << ":" << at.line << ":" << at.column
+         << ": error: trainable trains nothing: no parameter is left by its patterns; [\"*\", \"!" << example
+         << "\"] would train all but one\n";
+  return failure();
+}
+
 } // namespace
 
 LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
@@ -48,6 +68,8 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm
     module->setAttr(graph::kClipNorm, builder.getF64FloatAttr(*spec.optimizer.clipNorm));
 
   auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  if (failed(checkTrainable(forward, spec, errors)))
+    return failure();
   SmallVector<bool> isUsed(spec.optimizer.groups.size(), false);
   for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
     auto name = forward.getArgAttrOfType<StringAttr>(i, graph::kParam);

@@ -57,6 +57,9 @@ public:
       noteRaised(forward, *options.notes);
     describeParameters(plan, result.parameters);
     result.absentConstants = std::move(absentConstants);
+    for (const FileTensor &tensor : model.initializers)
+      if (!tensor.file.empty())
+        result.files.insert(tensor.file);
     if (diagnostics.hasErrors())
       return std::nullopt;
     return result;

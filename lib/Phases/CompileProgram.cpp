@@ -55,11 +55,34 @@ LogicalResult checkConstants(const Compilation &compilation) {
   return failure();
 }
 
+/// As many as the runtime takes (lib/Runtime/Core/CheckPlan.cpp); a plan may have more.
+LogicalResult checkRanks(const Compilation &compilation) {
+  constexpr int64_t mostRanks = 4096;
+  const Spec &spec = compilation.spec;
+  if (spec.ranks() <= mostRanks)
+    return success();
+  StringRef largest = spec.dp >= std::max(spec.pp, spec.tp) ? "dp" : spec.pp >= spec.tp ? "pp" : "tp";
+  SpecLocation at = spec.where(largest);
+  compilation.errors << compilation.specPath << ":" << at.line << ":" << at.column
+                     << ": error: pp * dp * tp = " << spec.pp << " * " << spec.dp << " * " << spec.tp << " = "
+                     << spec.ranks() << " ranks, a program can run at most " << mostRanks << "; xlc plan takes more\n";
+  return failure();
+}
+
+/// What compiling writes: the program and its initial parameters, each first under another name.
+SmallVector<std::string> findOutputs(const std::string &output, bool isRandom) {
+  SmallVector<std::string> outputs = {output, output + ".part", output + ".part.o"};
+  if (!isRandom)
+    outputs.append({output + ".safetensors", output + ".safetensors.part"});
+  return outputs;
+}
+
 } // namespace
 
 LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, StringRef driver, StringRef compiler) {
   bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
-  if ((!isRandom && failed(checkInitialValues(compilation))) || failed(checkConstants(compilation)))
+  if ((!isRandom && failed(checkInitialValues(compilation))) || failed(checkConstants(compilation)) ||
+      failed(checkRanks(compilation)) || failed(checkOutputs(compilation, findOutputs(output.str(), isRandom))))
     return failure();
   ModuleOp module = *compilation.module;
   EmitOptions options;

@@ -98,19 +98,6 @@ void describeGroups(ModuleOp module, plan::PlanT &plan) {
   }
 }
 
-/// The spec's data file of an input, as an absolute path; empty where there is none. Names come from the model and are
-/// no paths: one with a slash has a file only where the spec names it.
-std::string dataPath(const DataSpec &data, StringRef input) {
-  llvm::SmallString<128> path;
-  if (auto it = data.train.find(input.str()); it != data.train.end())
-    path = it->second;
-  else if (!data.trainFolder.empty() && !input.contains('/'))
-    llvm::sys::path::append(path, data.trainFolder, input + ".npy");
-  if (!path.empty())
-    llvm::sys::fs::make_absolute(path);
-  return path.str().str();
-}
-
 void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
   auto function = cast<func::FuncOp>(SymbolTable::lookupSymbolIn(compilation.unpartitioned.get(), "micro_batch"));
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -144,6 +131,17 @@ void describeTraffic(ModuleOp module, plan::PlanT &plan) {
 }
 
 } // namespace
+
+std::string xlc::dataPath(const DataSpec &data, StringRef input) {
+  llvm::SmallString<128> path;
+  if (auto it = data.train.find(input.str()); it != data.train.end())
+    path = it->second;
+  else if (!data.trainFolder.empty() && !input.contains('/'))
+    llvm::sys::path::append(path, data.trainFolder, input + ".npy");
+  if (!path.empty())
+    llvm::sys::fs::make_absolute(path);
+  return path.str().str();
+}
 
 std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation, StringRef compiler) {
   auto plan = std::make_unique<plan::PlanT>();

@@ -10,6 +10,10 @@ namespace xlc {
 /// Everything but what `fillPlan` fills. The compilation has been through Memory.
 std::unique_ptr<plan::PlanT> describePlan(const Compilation &compilation, llvm::StringRef compiler);
 
+/// The spec's data file of an input, as an absolute path; empty where there is none. Names come from the model and are
+/// no paths: one with a slash has a file only where the spec names it.
+std::string dataPath(const DataSpec &data, llvm::StringRef input);
+
 } // namespace xlc
 
 #endif

@@ -55,6 +55,7 @@ LogicalResult import(Compilation &compilation) {
   compilation.module = std::move(model->module);
   compilation.parameters = std::move(model->parameters);
   compilation.absentConstants = std::move(model->absentConstants);
+  compilation.externalData = std::move(model->files);
   return success();
 }
 

@@ -36,7 +36,7 @@ SmallVector<AttentionOp> findAttentions(ArrayRef<Instance> instances) {
 }
 
 /// The numbers of ranks, above 1, that can share all heads and all matrices: "tp = 2 or 4 would work".
-std::string adviseRanks(ArrayRef<Instance> instances, ArrayRef<AttentionOp> attentions) {
+std::string describeRanks(ArrayRef<Instance> instances, ArrayRef<AttentionOp> attentions) {
   auto works = [&](int64_t tp) {
     return llvm::all_of(attentions, [&](AttentionOp op) { return sharesHeads(op, tp) && sharesKeyHeads(op, tp); }) &&
            llvm::all_of(instances, [&](const Instance &instance) {
@@ -56,6 +56,13 @@ std::string adviseRanks(ArrayRef<Instance> instances, ArrayRef<AttentionOp> atte
 
 } // namespace
 
+std::optional<std::string> shard::adviseRanks(ArrayRef<Instance> instances) {
+  SmallVector<AttentionOp> attentions = findAttentions(instances);
+  if (attentions.empty())
+    return std::nullopt;
+  return describeRanks(instances, attentions);
+}
+
 std::optional<Complaint> shard::findUnsharedHeads(ArrayRef<Instance> instances, int64_t tp) {
   SmallVector<AttentionOp> attentions = findAttentions(instances);
   for (AttentionOp attention : attentions) {
@@ -70,7 +77,7 @@ std::optional<Complaint> shard::findUnsharedHeads(ArrayRef<Instance> instances, 
       continue;
     complaint.op = attention;
     complaint.about = "the attention is node";
-    complaint.notes.push_back(adviseRanks(instances, attentions));
+    complaint.notes.push_back(describeRanks(instances, attentions));
     return complaint;
   }
   return std::nullopt;

@@ -32,6 +32,10 @@ std::vector<Layout> findCandidates(const Matrix &matrix, int64_t tp);
 /// (Heads.cpp).
 std::optional<Complaint> findUnsharedHeads(llvm::ArrayRef<Instance> instances, int64_t tp);
 
+/// The numbers of ranks that can share all heads of attention and all matrices: "tp = 2 or 4 would work"; none where
+/// there is no attention (Heads.cpp).
+std::optional<std::string> adviseRanks(llvm::ArrayRef<Instance> instances);
+
 /// Tables outside of repeated units whose rows are looked up by ids of a model input, or scored by a cross-entropy, and
 /// that have at least `elements` elements: the dimension of their rows is split.
 llvm::MapVector<mlir::Value, Layout> findVocabularies(mlir::func::FuncOp function, int64_t tp, int64_t elements);

@@ -103,14 +103,17 @@ std::string divisorsOf(Value value, int64_t limit) {
   return text;
 }
 
-Complaint cannotSplit(func::FuncOp function, const Matrix &matrix, int64_t tp) {
+Complaint cannotSplit(func::FuncOp function, ArrayRef<Instance> instances, const Matrix &matrix, int64_t tp) {
   Complaint complaint;
   complaint.text = llvm::formatv("tp = {0} divides no dimension of '{1}', which is {2}", tp,
                                  nameOf(function, matrix.parameter), sizesOf(matrix.parameter));
   complaint.op = matrix.reader;
   complaint.about = llvm::formatv("'{0}' is an input of node", nameOf(function, matrix.parameter));
   std::string divisors = divisorsOf(matrix.parameter, 64);
-  complaint.notes.push_back(divisors.empty() ? "no number would divide it" : divisors + " would divide it");
+  std::optional<std::string> advice = adviseRanks(instances); // what heads would refuse is no advice
+  complaint.notes.push_back(advice             ? *advice
+                            : divisors.empty() ? "no number would divide it"
+                                               : divisors + " would divide it");
   return complaint;
 }
 
@@ -144,7 +147,7 @@ private:
     for (const Instance &instance : instances)
       for (const Matrix &matrix : instance.matrices)
         if (findCandidates(matrix, options.tp).empty() && ++count == 1)
-          complaints.push_back(cannotSplit(function, matrix, options.tp));
+          complaints.push_back(cannotSplit(function, instances, matrix, options.tp));
     if (count > 1)
       complaints.back().notes.push_back(llvm::formatv("{0} more matrices cannot be split either", count - 1));
     return count == 0;

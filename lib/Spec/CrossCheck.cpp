@@ -81,11 +81,17 @@ void checkSequenceParallel(Spec &spec, Complaints &complaints) {
 }
 
 void checkStages(Spec &spec, Complaints &complaints) {
-  constexpr StringLiteral keys[] = {"pipeline.chunks", "pipeline.cuts"};
-  for (StringRef key : keys) {
-    if (spec.pp > 1 || !isGiven(spec, key) || (key == "pipeline.chunks" && spec.pipeline.chunks == 1))
+  struct Key {
+    StringLiteral name, does;
+    bool isDefault; ///< what a single stage does anyway
+  };
+  const Key keys[] = {{"pipeline.schedule", "orders", spec.pipeline.schedule == "1f1b"},
+                      {"pipeline.chunks", "cuts", spec.pipeline.chunks == 1},
+                      {"pipeline.cuts", "cuts", false}};
+  for (const auto &[key, does, isDefault] : keys) {
+    if (spec.pp > 1 || !isGiven(spec, key) || isDefault)
       continue;
-    complaints.error(spec.where(key), key + " cuts a pipeline, and pp is 1");
+    complaints.error(spec.where(key), key + " " + does + " a pipeline, and pp is 1");
     noteIfGiven(spec, "pp", "pp is given here", complaints);
     complaints.note({}, "pp of 2 or more would do");
   }

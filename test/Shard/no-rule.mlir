@@ -37,3 +37,15 @@ module {
     return %0 : tensor<2x1xf32>
   }
 }
+
+// -----
+
+// Where no heads have a say, what divides a dimension of the matrix is advice enough.
+module {
+  func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x9xf32> {graph.param = "w"}) -> tensor<2x9xf32> {
+    // expected-error @+2 {{tp = 2 divides no dimension of 'w', which is 3 x 9}}
+    // expected-note @+1 {{3 and 9 would divide it}}
+    %0 = graph.contract "ab,bc->ac" %x, %w {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>} : (tensor<2x3xf32>, tensor<3x9xf32>) -> tensor<2x9xf32>
+    return %0 : tensor<2x9xf32>
+  }
+}

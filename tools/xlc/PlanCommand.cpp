@@ -74,6 +74,8 @@ int printSchedule(PlanOptions options) {
 }
 
 int writeTrace(Session &session, const std::string &path) {
+  if (failed(checkOutputs(session.get(), path)))
+    return Rejected;
   std::error_code code;
   llvm::raw_fd_ostream file(path, code);
   if (!code)

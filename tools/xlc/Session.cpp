@@ -128,9 +128,20 @@ int Session::writeReproducer() {
   return Internal;
 }
 
+/// A result that did not reach stdout is none. LLVM would give up at exit.
+static int finishOutput(int code) {
+  llvm::raw_fd_ostream &out = llvm::outs();
+  out.flush();
+  if (!out.has_error())
+    return code;
+  llvm::errs() << "xlc: error: cannot write to stdout: " << out.error().message() << "\n";
+  out.clear_error();
+  return Rejected;
+}
+
 int xlc::runGuarded(const Command &command) {
   try {
-    return command.run();
+    return finishOutput(command.run());
   } catch (const std::exception &error) {
     llvm::errs() << "xlc: error: internal error: " << error.what() << "\n";
     return Internal;

@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "xlc/Spec/Spec.h"
+#include <set>
 
 namespace xlc {
 
@@ -29,6 +30,7 @@ struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< one `func.func @forward`, see docs/rationale/Graph.md
   std::vector<ParameterSource> parameters;  ///< in the order of @forward's parameter arguments
   std::vector<std::string> absentConstants; ///< of which only the shape is known: enough to plan, not to compile
+  std::set<std::string> files;              ///< beside the model's own: external data
 };
 
 /// Reads `path` and imports it for one micro-batch of one data-parallel rank. Complaints go to

@@ -22,6 +22,7 @@ struct Compilation {
   Spec spec;
   std::vector<ParameterSource> parameters;
   std::vector<std::string> absentConstants; ///< see ImportedModel
+  std::set<std::string> externalData;       ///< files
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
@@ -48,6 +49,10 @@ struct RunOptions {
 
 /// Runs the phases in order. A complaint has been printed when it fails.
 mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &options);
+
+/// No output may replace what it was made from: the model and its external data, the spec and its data files. Files are
+/// compared, not names. The phases have run; nothing has been written.
+mlir::LogicalResult checkOutputs(const Compilation &compilation, llvm::ArrayRef<std::string> outputs);
 
 /// Lower and Emit: writes the training program to `output` and, unless its parameters are random, their initial values
 /// to `output`.safetensors. `driver` is this program's path, beside which the runtime lies; `compiler` names this xlc.

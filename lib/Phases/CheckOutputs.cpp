@@ -1,0 +1,43 @@
+// Before anything is written: an output must not be one of the files that it is made from. A program takes the place of
+// whatever has its name, and a model that took hours to export, or a data file, would be gone without a word.
+#include "DescribePlan.h"
+#include "xlc/Dialect/Graph/Graph.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// A file that the compilation reads or its program will, and what it is.
+struct InputFile {
+  std::string path, role;
+};
+
+std::vector<InputFile> findInputFiles(const Compilation &compilation) {
+  std::vector<InputFile> files = {{compilation.modelPath, "the model"}, {compilation.specPath, "the spec"}};
+  for (const std::string &path : compilation.externalData)
+    files.push_back({path, "data of the model"});
+  const DataSpec &data = compilation.spec.data;
+  for (const auto &[input, path] : data.train)
+    files.push_back({path, "the data of '" + input + "'"});
+  auto function = cast<func::FuncOp>(SymbolTable::lookupSymbolIn(compilation.unpartitioned.get(), "micro_batch"));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput))
+      files.push_back({dataPath(data, name.getValue()), "the data of '" + name.getValue().str() + "'"});
+  return files;
+}
+
+} // namespace
+
+LogicalResult xlc::checkOutputs(const Compilation &compilation, ArrayRef<std::string> outputs) {
+  std::vector<InputFile> inputs = findInputFiles(compilation);
+  for (const std::string &output : outputs)
+    for (const InputFile &input : inputs)
+      if (!input.path.empty() && llvm::sys::fs::equivalent(output, input.path)) {
+        compilation.errors << output << ": error: this output would replace '" << input.path << "', which is "
+                           << input.role << "; another name would do\n";
+        return failure();
+      }
+  return success();
+}
