@@ -4,6 +4,7 @@
 //     layer 1: ln qkv attention | proj add ln mlp add        cut after attention: layer_a 1, layer_b 1
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -100,6 +101,22 @@ const PipelineSchedule &xlc::getSchedule(const Spec &spec) {
 
 PipelineShape xlc::getPipelineShape(const Spec &spec) { return {spec.pp, spec.chunksPerRank(), spec.microBatches()}; }
 
+/// What fits into so many units, as far as anything does: fewer chunks, fewer ranks, or one chunk for each.
+static std::string adviseStages(const Spec &spec, int64_t units) {
+  const PipelineSchedule &schedule = getSchedule(spec);
+  int64_t chunks = units / spec.pp, ranks = units / spec.chunksPerRank();
+  SmallVector<std::string> advice;
+  if (spec.chunksPerRank() > 1 && schedule.mostChunks == 0 && chunks >= schedule.leastChunks)
+    advice.push_back("pipeline.chunks of at most " + std::to_string(chunks));
+  if (ranks > 1)
+    advice.push_back("pp of at most " + std::to_string(ranks));
+  else if (spec.chunksPerRank() > 1 && units > 1)
+    advice.push_back("schedule 1f1b with pp of at most " + std::to_string(units));
+  if (advice.empty())
+    return "pipeline.cuts inside of units would do";
+  return llvm::join(advice, " or ") + " would do, or pipeline.cuts inside of units";
+}
+
 LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
   auto function = module.lookupSymbol<func::FuncOp>("forward");
   if (spec.pp == 1 || !function)
@@ -121,8 +138,7 @@ LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostrea
     ++units[getUnit(&op)];
   if ((int64_t)units.size() < shape.chunks())
     return cuts.refuse("pp", stages + " needs " + Twine(shape.chunks()) + " units, the model has " +
-                                 Twine(units.size()) + "; pp of at most " + Twine(units.size() / shape.chunksPerRank) +
-                                 " would do, or pipeline.cuts inside of units");
+                                 Twine(units.size()) + "; " + adviseStages(spec, units.size()));
   return success();
 }
 
