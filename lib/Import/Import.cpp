@@ -7,6 +7,7 @@
 
 #include "Loss.h"
 #include "NoteRaised.h"
+#include "TracedCalls.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Import/Passes.h"
@@ -52,6 +53,7 @@ public:
     if (!runPasses(*result.module))
       return std::nullopt;
     warnOfNorms(norms);
+    warnOfSmoothing(model, diagnostics);
     limitInputs();
     if (options.notes && options.raise)
       noteRaised(forward, *options.notes);

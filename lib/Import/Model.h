@@ -94,12 +94,32 @@ struct Guard {
   bool wanted = false;
 };
 
+/// The call in PyTorch that a node came from, as its exporter wrote it down:
+/// `%add : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%a, %detach), kwargs = {alpha: 2})`.
+/// One call may have become several nodes, which then carry the same text.
+struct TracedCall {
+  std::string name;                   ///< of its result, "add"; empty: the file says nothing
+  std::string target;                 ///< "aten.add.Tensor"
+  std::vector<std::string> arguments; ///< as text: "%a", "[%a, %b]", "None", "1"
+  std::vector<std::pair<std::string, std::string>> keywords;
+  bool isInRegion = false;  ///< stood in a block that changes how PyTorch computes: no_grad, or autocast
+  bool namesDetach = false; ///< the line of Python that it stood in has the word `detach`
+
+  /// The argument at `position`, or that of the keyword; empty where neither is given.
+  llvm::StringRef find(size_t position, llvm::StringRef keyword) const;
+  /// The values that it was given, in their order: "a", "detach".
+  std::vector<std::string> values() const;
+};
+
 struct Node {
   std::string name; ///< never empty: an unnamed node is called by its first output
   std::string op, domain;
   std::string scope; ///< PyTorch module it belongs to ("h.0.attn"), or empty
-  int64_t opset = 0; ///< of ONNX's own operators
-  int guard = -1;    ///< index in Model::guards; -1: runs always
+  TracedCall call;
+  bool stopsGradient = false;          ///< the file says that no gradient flows through it
+  std::optional<int64_t> paddingIndex; ///< of a lookup: the row of its table that gets no gradient from it
+  int64_t opset = 0;                   ///< of ONNX's own operators
+  int guard = -1;                      ///< index in Model::guards; -1: runs always
   std::vector<std::string> inputs, outputs;
   llvm::StringMap<Attribute> attributes;
 
@@ -122,6 +142,8 @@ struct ModelInput {
 /// What the exporter says about PyTorch's parameters and buffers, in its order; empty when it says nothing.
 struct Signature {
   std::vector<std::string> parameters, buffers;
+  llvm::StringMap<std::string> targets; ///< name in traced calls ("p_h_0_weight") -> parameter or buffer
+  std::vector<std::string> inputs;      ///< names in traced calls of the model's inputs, in their order
 };
 
 struct Model {

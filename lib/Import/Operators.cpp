@@ -50,7 +50,7 @@ static const Operator table[] = {
     {"CumSum",             2, 2, evaluateCumSum,         importCumSum,                     "compare, select, reduce sum"},
     {"DepthToSpace",       1, 1, evaluateByImport,       importDepthToSpace,               "reshape, transpose"},
     {"Div",                2, 2, evaluateDiv,            importBinary<graph::DivOp>,       "div"},
-    {"Dropout",            1, 3, nullptr,                importDropout,                    "nothing (inference form only)"},
+    {"Dropout",            1, 3, nullptr,                importDropout,                    "nothing (where it drops nothing)"},
     {"Einsum",             1, many, nullptr,                importEinsum,                     "reduce sum, contract, transpose"},
     {"Elu",                1, 1, nullptr,                importElu,                        "tanh, div, select"},
     {"Equal",              2, 2, evaluateEqual,          importCompare<Predicate::eq>,     "compare eq"},

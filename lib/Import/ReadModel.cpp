@@ -128,12 +128,14 @@ private:
     return opset;
   }
 
-  /// Lines such as `p_h_0_weight: PARAMETER target='h.0.weight'`.
+  /// Lines such as `p_h_0_weight: PARAMETER target='h.0.weight'` and `input_ids: USER_INPUT`.
   void readSignature(StringRef text) {
     SmallVector<StringRef> lines;
     text.split(lines, '\n');
     for (StringRef line : lines) {
-      StringRef rest = line.split(": ").second;
+      auto [traced, rest] = line.split(": ");
+      if (rest == "USER_INPUT")
+        model.signature.inputs.push_back(traced.str());
       StringRef name = rest.split("target='").second.split('\'').first;
       if (name.empty())
         continue;
@@ -143,6 +145,7 @@ private:
         model.signature.parameters.push_back(name.str());
       else if (rest.starts_with("BUFFER"))
         model.signature.buffers.push_back(name.str());
+      model.signature.targets[traced] = name.str();
     }
   }
 

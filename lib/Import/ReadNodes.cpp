@@ -9,6 +9,7 @@
 // What a hostile file could do with it is bounded: depth, recursion, and all that inlining makes together.
 #include "ReadNodes.h"
 
+#include "NodeMetadata.h"
 #include "ReadTensor.h"
 #include "onnx.pb.h"
 #include "llvm/Support/JSON.h"
@@ -156,6 +157,7 @@ void NodeReader::readNode(NameScope &scope, ::onnx::NodeProto &from) {
       return diagnostics.error("'" + text.take_front(64) + "' of node " + Twine(model.nodes.size()) + " " + problem);
   node.name = scope.prefix + node.name;
   node.scope = findModule(from, scope);
+  readMetadata(from, node, diagnostics);
   node.opset = scope.opset;
   node.guard = scope.guard;
   for (const std::string &input : from.input())

@@ -19,6 +19,9 @@ struct ClassLoss {
     Shape shape = n.shape(0), rows = n.shape(1), expected = shape;
     if (reduction != "mean" && reduction != "sum" && reduction != "none")
       return n.fail("has reduction '" + reduction + "'; mean, sum and none are known");
+    if (shape == rows && isa_and_nonnull<FloatType>(n.elementType(1)))
+      return n.fail("has class probabilities as labels, which are not supported: compute -(labels * "
+                    "log_softmax(scores)).sum(1).mean() in the model instead");
     if (shape.size() < 2 || (expected.erase(expected.begin() + 1), expected != rows))
       return n.fail("has labels that do not fit the scores");
     scores = n.value(0), labels = n.value(1);

@@ -179,6 +179,7 @@ ACTIVATIONS = [
     Case("Clip", few([6]), scalar(-1, "i"), scalar(2, "i"), want=clipped(-1, 2)),
     Case("Dropout", X, want=lambda x: x),
     Case("Dropout", X, scalar(0.5), scalar(0, "b"), fixed=[1, 2], want=lambda x, *_: x),
+    Case("Dropout", X, scalar(0), scalar(1, "b"), fixed=[1, 2], want=lambda x, *_: [x, zipped(lambda *_: True, x, x, kind="b")]),
 ]
 
 
