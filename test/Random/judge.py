@@ -1,0 +1,171 @@
+"""Compiles a case, runs the program and compares it with the reference. What can come of it:
+
+    right      losses, gradient norms and final parameters agree
+    refused    exit 1 or 3 with a message: counted by message
+    unsure     the reference itself moves as far under disturbances of float32's size, or stands at a kink
+    wrong      anything else: another number, an internal error, a signal, a refusal without a message
+
+A right program has also run under --check, which poisons the memory that is not live.
+"""
+
+import math
+import random as randoms
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+import files
+import network as networks
+import training
+from program import to_yaml
+from tensors import Array
+
+LOSS, NORM, PARAMETER = 5e-6, 5e-5, 1e-5  # relative, relative, of each element
+SMALLEST = 0.1  # what a relative error is of, at least
+NEAREST = 1e-4  # to a kink
+NUDGES, NUDGE = 4, 2.0 ** -23
+SECONDS = 120
+DESCR = {"f": "<f4", "i": "<i8"}
+
+
+@dataclass
+class Verdict:
+    kind: str  # right, refused, unsure, wrong
+    text: str = ""
+
+    @property
+    def signature(self):
+        """What two failures of the same cause have in common: the words without names and numbers."""
+        words = re.sub(r"'[^']*'", "'...'", self.text.split("\n")[0])
+        return re.sub(r"[-+]?\d[\d.e+-]*", "N", words)[:160]
+
+
+def quoted(value):
+    """Patterns begin with characters that mean something in YAML."""
+    if isinstance(value, str) and not re.fullmatch(r"[\w.-]+", value):
+        return f'"{value}"'
+    if isinstance(value, dict):
+        return {key: quoted(entry) for key, entry in value.items()}
+    return [quoted(entry) for entry in value] if isinstance(value, list) else value
+
+
+def write(case, folder):
+    """Model, spec and data as a user would have them, and the case itself."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.onnx").write_bytes(networks.encode(case.network))
+    spec = case.spec() | ({"data": {"train": {name: f"{name}.npy" for name in case.data}}} if case.data else {})
+    (folder / "spec.yaml").write_text("".join(f"{key}: {to_yaml(quoted(value))}\n" for key, value in spec.items()))
+    for name, array in case.data.items():
+        files.write_npy(folder / f"{name}.npy", DESCR[array.kind], array.shape, array.data)
+    (folder / "network.txt").write_text("\n".join(networks.describe(case.network)) + "\n")
+
+
+def call(command, accepted=(0,)):
+    """(exit code, outputs), or a Verdict where that is no way to end."""
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return Verdict("wrong", f"no end within {SECONDS} s")
+    said = done.stderr + done.stdout
+    message = next((line for line in said.splitlines() if "error" in line), "")
+    message = re.sub(r"^\S*:\d+:\d+: |^\S*\.onnx: ", "", message)
+    if done.returncode in accepted:
+        return said
+    if done.returncode in (1, 3) and message:
+        return Verdict("refused", message)
+    return Verdict("wrong", f"exit code {done.returncode}: {message or said[-300:]}")
+
+
+def worst(pairs, least):
+    """The largest relative difference; a NaN is the largest of all."""
+    return max((abs(one - other) / max(abs(other), least) if math.isfinite(one) else math.inf for one, other in pairs), default=0)
+
+
+def differences(found, trace):
+    """(what, how far apart, how far they may be)"""
+    losses, norms, parameters = found
+    yield "losses", worst(zip(losses, trace.losses), SMALLEST), LOSS
+    yield "norms", worst(zip(norms, trace.norms), SMALLEST), NORM
+    for name, array in trace.parameters.items():
+        yield name, worst(zip(parameters[name], array.data), 1.0), PARAMETER
+
+
+def find_differences(found, trace):
+    return [f"{what} are {error:.1e} apart, {limit:.0e} allowed" for what, error, limit in differences(found, trace)
+            if not error <= limit]
+
+
+def is_ill_conditioned(case, found, trace):
+    """Whether results disturbed by a rounding error of float32 each move the reference a tenth as far as the program is away."""
+    apart = {what: error for what, error, limit in differences(found, trace) if not error <= limit}
+    generator = randoms.Random(0)
+
+    def nudge(array):
+        return Array(array.shape, [value * (1 + generator.uniform(-NUDGE, NUDGE)) for value in array.data])
+    for _ in range(NUDGES):
+        other = training.train(case.network, case.data, case.spec(), case.steps, nudge)
+        moved = (other.losses, other.norms, {name: array.data for name, array in other.parameters.items()})
+        for what, error, _ in differences(moved, trace):
+            if what in apart and error * 10 >= apart[what]:
+                del apart[what]
+    return not apart
+
+
+def read_results(folder):
+    log = files.read_log(folder / "run.jsonl")
+    saved = files.read_safetensors(folder / "run.safetensors")
+    return [step["loss"] for step in log], [step["grad_norm"] for step in log], saved
+
+
+def compare(case, folder, trace):
+    losses, norms, saved = read_results(folder)
+    if len(losses) != case.steps:
+        return Verdict("wrong", f"{len(losses)} steps in the log")
+    shapes = {name: array.shape for name, array in case.network.parameters.items()}
+    if {name: shape for name, (shape, _) in saved.items()} != shapes:
+        lost = sorted(shapes.keys() ^ saved.keys()) or sorted(name for name in shapes if saved[name][0] != shapes[name])
+        return Verdict("wrong", f"parameters differ in name or shape: {lost[:4]}")
+    found = losses, norms, {name: values for name, (_, values) in saved.items()}
+    complaints = find_differences(found, trace)
+    if not complaints:
+        return Verdict("right")
+    if is_ill_conditioned(case, found, trace):
+        return Verdict("unsure", "ill-conditioned: " + complaints[0])
+    what = sorted({complaint.split()[0] if complaint.split()[0] in ("losses", "norms") else "parameters" for complaint in complaints})
+    return Verdict("wrong", f"mismatch of {', '.join(what)}\n" + "\n".join(complaints[:6]))
+
+
+def find_trace(case):
+    """The reference's run, or a Verdict where it says nothing."""
+    try:
+        trace = training.train(case.network, case.data, case.spec(), case.steps)
+    except (ValueError, OverflowError, ZeroDivisionError) as problem:
+        return Verdict("unsure", f"the reference leaves the domain of an operator: {problem}")
+    if not all(math.isfinite(value) for value in trace.losses + trace.norms):
+        return Verdict("unsure", "numbers that are not finite")
+    return Verdict("unsure", "near a kink") if trace.margin < NEAREST else trace
+
+
+def run(case, xlc, folder, verifies=False):
+    """A Verdict. The folder is the case's own."""
+    trace = find_trace(case)
+    if isinstance(trace, Verdict):
+        return trace
+    shutil.rmtree(folder, ignore_errors=True)
+    write(case, folder)
+    model, spec, program = folder / "model.onnx", folder / "spec.yaml", folder / "train"
+    said = call([xlc, "compile", model, "--spec", spec, "-o", program])
+    if isinstance(said, Verdict):
+        return said
+    said = call([program, "--steps", case.steps, "--log", folder / "run.jsonl", "--save", folder / "run.safetensors", "--check"])
+    if isinstance(said, Verdict):
+        return Verdict("wrong", f"the program: {said.text}")
+    verdict = compare(case, folder, trace)
+    if verifies and verdict.kind == "right":
+        said = call([xlc, "verify", model, "--spec", spec])
+        if isinstance(said, Verdict):
+            return Verdict("wrong", f"verify: {said.text}")
+    return verdict
+
+

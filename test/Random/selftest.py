@@ -1,0 +1,68 @@
+"""The reference against itself: its gradients against central differences, operator by operator, and that it has them all.
+
+Every random network of the first numbers is moved along a random direction of all its parameters; the loss must change as
+the gradient says. An operator that no network has is named.
+"""
+
+import math
+import random as randoms
+import sys
+
+import generate
+import reference
+import training
+from builder import Reject
+from tensors import Array
+
+COUNT, STEP, LIMIT = 500, 1e-5, 1e-6
+RARE = {"Einsum", "Xor", "Or", "And", "Flatten"}  # of the rows, those that no move writes
+
+
+def loss_of(case, parameters):
+    inputs = {name: training.rows(array, 0, case.layout.batch) for name, array in case.data.items()}
+    values = reference.evaluate(case.network, parameters | inputs)
+    return *reference.loss_and_cotangent(case.network, values, -100), values
+
+
+def moved(parameters, direction, step):
+    return {name: Array(array.shape, [value + step * d for value, d in zip(array.data, direction[name])])
+            for name, array in parameters.items()}
+
+
+def check(case, generator):
+    """A complaint, or None."""
+    parameters = case.network.parameters
+    direction = {name: [generator.gauss(0, 1) for _ in array.data] for name, array in parameters.items()}
+    try:
+        _, seed, values = loss_of(case, parameters)
+    except (ValueError, ZeroDivisionError, OverflowError):  # a square root of what is negative for these samples
+        return None
+    if reference.find_margin(case.network, values) < 100 * STEP:
+        return None
+    cotangents = reference.differentiate(case.network, values, seed)
+    slope = sum(g * d for name in parameters if name in cotangents for g, d in zip(cotangents[name].data, direction[name]))
+    up, down = (loss_of(case, moved(parameters, direction, step))[0] for step in (STEP, -STEP))
+    difference = (up - down) / (2 * STEP)
+    if not abs(slope - difference) <= LIMIT * max(1.0, math.sqrt(sum(d * d for part in direction.values() for d in part)), abs(slope)):
+        return f"gradient {slope:.9g}, difference {difference:.9g}: {sorted({node.op for node in case.network.nodes})}"
+    return None
+
+
+def main():
+    generator, seen, complaints, count = randoms.Random(0), set(), [], 0
+    for number in range(COUNT):
+        try:
+            case = generate.generate("self", number)
+        except Reject:
+            continue
+        count += 1
+        seen |= {node.op for node in case.network.nodes}
+        complaint = check(case, generator)
+        complaints += [f"case {number}: {complaint}"] if complaint else []
+    complaints += [f"no network has {op}" for op in sorted(reference.ROWS.keys() - seen - RARE)]
+    print("\n".join(complaints) or f"{count} networks, {len(seen)} operators")
+    return int(bool(complaints))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
