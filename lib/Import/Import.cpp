@@ -189,10 +189,9 @@ private:
     llvm::StringSet<> used;
     for (const Node &node : model.nodes)
       used.insert_range(node.inputs);
-    turned.resize(plan.parameters.size());
     for (const auto &[at, use] : plan.uses)
-      if (use.isTransposed && !turned[use.parameter])
-        turned[use.parameter] = turn(plan.parameters[use.parameter], forward.getArgument(use.parameter));
+      if (Value &value = views[use]; !use.view.isWhole() && !value)
+        value = view(plan.parameters[use.parameter].name, forward.getArgument(use.parameter), use.view);
     for (auto [i, input] : llvm::enumerate(model.inputs))
       importer.values[input.name].value = forward.getArgument(plan.parameters.size() + i);
     for (auto [i, tensor] : llvm::enumerate(model.initializers)) {
@@ -220,15 +219,22 @@ private:
     return constant;
   }
 
-  Value turn(const Parameter &parameter, Value argument) {
-    Location loc = NameLoc::get(builder.getStringAttr(parameter.name));
-    Type type = RankedTensorType::get({parameter.shape[1], parameter.shape[0]}, builder.getF32Type());
-    return graph::TransposeOp::create(builder, loc, type, argument, ArrayRef<int64_t>{1, 0});
+  Value view(StringRef name, Value value, const TensorView &view) {
+    Location loc = NameLoc::get(builder.getStringAttr(name));
+    SmallVector<int64_t> permuted;
+    for (int64_t from : view.permutation)
+      permuted.push_back(shapeOf(value)[from]);
+    if (!permuted.empty())
+      value = graph::TransposeOp::create(builder, loc, RankedTensorType::get(permuted, builder.getF32Type()), value,
+                                         view.permutation);
+    if (!view.shape.empty())
+      value = graph::ReshapeOp::create(builder, loc, RankedTensorType::get(view.shape, builder.getF32Type()), value);
+    return value;
   }
 
   bool importNodes(Importer &importer) {
     return importer.importNodes([&](const ParameterUse &use) -> Value {
-      return use.isTransposed ? turned[use.parameter] : forward.getArgument(use.parameter);
+      return use.view.isWhole() ? forward.getArgument(use.parameter) : views.at(use);
     });
   }
 
@@ -328,9 +334,16 @@ private:
         source.isNormScale = parameter.buffer == Buffer::Variance;
       source.isBias = parameter.shape.size() == 1 && !source.isNormScale;
       source.kind = ParameterSource::Kind::Zeros;
-      if (parameter.initializer >= 0)
+      if (parameter.value)
+        takeValue(*parameter.value, source);
+      else if (parameter.initializer >= 0)
         describeData(model.initializers[parameter.initializer], parameter.isTransposed, source);
     }
+  }
+
+  static void takeValue(const InitialValue &value, ParameterSource &source) {
+    source.kind = ParameterSource::Kind::Data;
+    source.file = value.file, source.offset = value.offset, source.bytes = value.bytes;
   }
 
   void describeData(FileTensor &tensor, bool isTransposed, ParameterSource &source) {
@@ -359,7 +372,7 @@ private:
   Diagnostics &diagnostics;
   OpBuilder builder;
   func::FuncOp forward;
-  SmallVector<Value> turned; ///< transposes of parameters that some node reads transposed
+  std::map<ParameterUse, Value> views; ///< parameters as nodes read them
   std::vector<std::string> absentConstants;
 };
 

@@ -136,7 +136,7 @@ void Importer::importNode(unsigned index, ReadParameter readParameter) {
       inputs.push_back(node.hasInput(i) ? &values[node.inputs[i]] : nullptr);
   }
   auto bias = plan.vanishedBiases.find(index);
-  Value vanished = bias == plan.vanishedBiases.end() ? Value() : readParameter({bias->second, false});
+  Value vanished = bias == plan.vanishedBiases.end() ? Value() : readParameter({bias->second, {}});
   Values outputs;
   if (!apply(node, inputs, vanished, outputs))
     return;

@@ -251,8 +251,9 @@ private:
       nameless.insert(name);
     unsigned position = UINT_MAX;
     for (const Read &read : entry.reads) {
-      result.uses[{read.node, read.input}] = {(int)result.parameters.size(),
-                                              read.isTransposed != parameter.isTransposed};
+      TensorView view{read.isTransposed != parameter.isTransposed ? std::vector<int64_t>{1, 0} : std::vector<int64_t>(),
+                      {}};
+      result.uses[{read.node, read.input}] = {(int)result.parameters.size(), view};
       position = std::min(position, read.position);
     }
     accounted.insert(name);

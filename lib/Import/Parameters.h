@@ -8,18 +8,34 @@
 
 namespace xlc::onnx {
 
+/// An initial value that is not the initializer's: float32, row-major, of the parameter's shape.
+struct InitialValue {
+  std::string file; ///< where `offset` is, or empty: then it is `bytes`
+  uint64_t offset = 0;
+  std::string bytes;
+};
+
 struct Parameter {
   std::string name;           ///< PyTorch's
   std::vector<int64_t> shape; ///< PyTorch's
   int initializer = -1;       ///< index in Model::initializers; -1: a bias of zeros that the file no longer has
   bool isTransposed = false;  ///< the file holds the transpose (two dimensions)
   Buffer buffer = Buffer::None;
+  std::optional<InitialValue> value; ///< none: the initializer's
 };
 
-/// What a node reads: a parameter, or its transpose.
+/// The elements of a tensor in another order: its dimensions permuted, then another shape. Empty where nothing changes.
+struct TensorView {
+  std::vector<int64_t> permutation, shape;
+  bool isWhole() const { return permutation.empty() && shape.empty(); }
+  auto operator<=>(const TensorView &) const = default;
+};
+
+/// What a node reads: a parameter, or a view of it.
 struct ParameterUse {
   int parameter = 0;
-  bool isTransposed = false;
+  TensorView view;
+  auto operator<=>(const ParameterUse &) const = default;
 };
 
 struct ParameterPlan {
