@@ -104,7 +104,10 @@ private:
       made.initializer = model.initializers[parameter.initializer].name;
       made.origin = made.initializer == made.name ? "the file" : "its reader";
       made.origin += parameter.isTransposed ? ", transposed" : "";
+      made.origin += parameter.isFrozen ? ", frozen" : "";
     }
+    for (const Parameter &parameter : plan.unread)
+      result.parameters.push_back({parameter.name, parameter.shape, "the file, read by nothing", parameter.name});
   }
 
   /// A name may be tied to one that is tied in turn: each is shown with the last.

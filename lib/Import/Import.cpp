@@ -157,7 +157,7 @@ private:
     for (const Parameter &parameter : plan.parameters) {
       bool isBuffer = parameter.buffer != Buffer::None;
       add(parameter.shape, builder.getF32Type(), graph::kParam, parameter.name,
-          isBuffer || !matchesPatterns(parameter.name, spec.trainable), isBuffer);
+          isBuffer || parameter.isFrozen || !matchesPatterns(parameter.name, spec.trainable), isBuffer);
     }
     for (const ModelInput &input : model.inputs) {
       SmallVector<int64_t> shape;

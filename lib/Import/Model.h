@@ -6,6 +6,7 @@
 #ifndef XLC_IMPORT_MODEL_H
 #define XLC_IMPORT_MODEL_H
 
+#include "ExportRecord.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -154,6 +155,7 @@ struct Model {
   std::vector<Node> nodes;
   std::vector<Guard> guards;
   Signature signature;
+  std::optional<ExportRecord> record; ///< of a file that xlc_export made
 };
 
 /// Reads and checks a file; none when it complained.

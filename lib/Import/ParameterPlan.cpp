@@ -44,6 +44,14 @@ void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, Diag
   }
 }
 
+bool xlc::onnx::checkStoredType(const FileTensor &tensor, Diagnostics &diagnostics) {
+  if (tensor.storedType == 1)
+    return true;
+  diagnostics.error("parameter '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
+                    "; parameters must be float: export the model in float32, as model.float() makes it");
+  return false;
+}
+
 std::string xlc::onnx::describeShape(ArrayRef<int64_t> shape) {
   std::string text;
   for (int64_t size : shape)

@@ -171,9 +171,8 @@ private:
   /// Makes the parameters that initializer `index` stands for.
   void assign(unsigned index) {
     FileTensor &tensor = model.initializers[index];
-    if (tensor.storedType != 1)
-      return diagnostics.error("parameter '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
-                               "; parameters must be float: export the model in float32, as model.float() makes it");
+    if (!checkStoredType(tensor, diagnostics))
+      return;
     result.isParameter[index] = true;
     std::vector<Group> groups = group(index);
     if (groups.size() > 1)
@@ -395,5 +394,7 @@ private:
 
 ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
                                         Diagnostics &diagnostics, raw_ostream *notes) {
+  if (model.record)
+    return planRecorded(model, norms, spec, diagnostics, notes);
   return Planner(model, norms, spec, diagnostics, notes).plan();
 }

@@ -22,6 +22,7 @@ struct Parameter {
   bool isTransposed = false;  ///< the file holds the transpose (two dimensions)
   Buffer buffer = Buffer::None;
   std::optional<InitialValue> value; ///< none: the initializer's
+  bool isFrozen = false;             ///< PyTorch trains it not, as the file's record says
 };
 
 /// The elements of a tensor in another order: its dimensions permuted, then another shape. Empty where nothing changes.
@@ -42,7 +43,8 @@ struct ParameterPlan {
   std::vector<Parameter> parameters; ///< in the order of the signature; without one, in the order of use; then buffers
   std::map<std::pair<unsigned, unsigned>, ParameterUse> uses; ///< (node, input) -> parameter
   std::map<unsigned, int> vanishedBiases;                     ///< node -> parameter to add to its result
-  std::vector<bool> isParameter;                              ///< per initializer; the others are constants
+  std::vector<Parameter> unread; ///< of a record: no node reads them, so that they are no part of the program
+  std::vector<bool> isParameter; ///< per initializer; the others are constants
 
   /// Names that PyTorch had for one parameter, each with the one under which it is trained.
   std::vector<std::pair<std::string, std::string>> ties;
@@ -59,6 +61,13 @@ struct ParameterPlan {
 /// line on `notes` (may be null).
 ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
                              llvm::raw_ostream *notes);
+
+/// The plan where the file has a record: its parameters, without a guess. See RecordedParameters.cpp.
+ParameterPlan planRecorded(const Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+                           llvm::raw_ostream *notes);
+
+/// Complains about a parameter whose element type xlc does not train.
+bool checkStoredType(const FileTensor &tensor, Diagnostics &diagnostics);
 
 /// "[2, 3]".
 std::string describeShape(llvm::ArrayRef<int64_t> shape);

@@ -99,6 +99,9 @@ public:
     for (const auto &entry : graph.metadata_props())
       if (entry.key() == "pkg.torch.export.ExportedProgram.graph_signature")
         readSignature(entry.value());
+    for (const auto &entry : proto.metadata_props())
+      if (entry.key() == ExportRecord::key)
+        readRecord(entry.value());
     for (int i = 0; i < graph.initializer_size(); ++i)
       nodes.readInitializer(nodes.graphScope(), *graph.mutable_initializer(i), i);
     for (const FileTensor &tensor : model.initializers)
@@ -147,6 +150,17 @@ private:
         model.signature.buffers.push_back(name.str());
       model.signature.targets[traced] = name.str();
     }
+  }
+
+  void readRecord(StringRef text) {
+    model.record = readExportRecord(text, diagnostics);
+    if (!model.record)
+      return;
+    model.signature = {};
+    for (const ExportRecord::Tensor &tensor : model.record->parameters)
+      model.signature.parameters.push_back(tensor.name);
+    for (const ExportRecord::Tensor &tensor : model.record->buffers)
+      model.signature.buffers.push_back(tensor.name);
   }
 
   void readInput(const ::onnx::ValueInfoProto &input) {

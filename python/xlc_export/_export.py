@@ -1,0 +1,132 @@
+"""`export`: checks the module, traces it with one of PyTorch's two exporters, finishes the file."""
+
+import contextlib
+import io
+import warnings
+
+import torch
+from torch.utils._pytree import tree_iter
+
+from . import _finish, _gradients, _marks, _record, _refusals
+from ._refusals import ExportRefused
+
+_OWN = {"export_params": True, "keep_initializers_as_inputs": False}  # options that only have this value here
+
+
+def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, external_data=None, training=None,
+           do_constant_folding=None, opset_version=None, **options):
+    """Exports `module`, called with `args` and `kwargs`, to the ONNX file `f`.
+
+    Takes what torch.onnx.export takes. What differs: parameters and buffers are never folded, merged, transposed or
+    renamed, whatever `optimize` says; the module stays in the mode it is in unless `training` says otherwise;
+    `external_data` None means: beside the file only where it would be too large. Frozen parameters
+    (requires_grad=False), ties, stopped gradients and padding rows are recorded for xlc (docs/Export.md).
+
+    Returns what torch.onnx.export returns: an ONNXProgram with dynamo=True, else None. Raises ExportRefused where a
+    file cannot say what PyTorch would train.
+    """
+    for key, value in _OWN.items():
+        if options.pop(key, value) != value:
+            raise ExportRefused(f"{key} = {not value} is not possible: the file holds the parameters as initializers")
+    if f is None:
+        raise ExportRefused("f, the path of the file, is missing")
+    if isinstance(args, torch.Tensor):
+        args = (args,)
+    with _mode(module, training), torch.enable_grad():
+        _refusals.check_module(module)
+        record = _record.make(module, "dynamo" if dynamo else "torchscript")
+        trace = _trace_dynamo if dynamo else _trace_torchscript
+        model, program, changed = trace(module, args, kwargs, opset_version, options)
+        _refuse_changed_buffers(module, changed)
+    tensors = _record.parameters(module) + _record.buffers(module)
+    values = _finish.to_inputs(model, tensors, sum(isinstance(x, torch.Tensor) for x in tree_iter((args, kwargs))))
+    if dynamo and optimize:
+        program.optimize()
+        model = program.model
+    _finish.inline(model)
+    parameters = {entry["name"] for entry in record["parameters"]}
+    _finish.to_initializers(model, values, tensors, parameters.__contains__)
+    _finish.replace_marks(model)
+    _finish.remove_paths(model)
+    _finish.count_reads(model, record)
+    _finish.check(model)
+    _finish.save(model, record, f, external_data)
+    return program
+
+
+def _trace_dynamo(module, args, kwargs, opset_version, options):
+    """The model before any optimisation, the program that has it, names of buffers that the module changes."""
+    with _watched(module, _marks.DynamoMarks):
+        program = torch.onnx.export(module, args, None, kwargs=kwargs, dynamo=True, optimize=False,
+                                    opset_version=opset_version, **options)
+    return program.model, program, program.exported_program.graph_signature.buffers_to_mutate.values()
+
+
+def _trace_torchscript(module, args, kwargs, opset_version, options):
+    """The same from the old exporter, which has no program."""
+    import onnx
+    import onnx_ir as ir
+
+    opset = opset_version or 18
+    file = io.BytesIO()
+    with (_watched(module, _marks.TorchScriptMarks), _keeping_buffers(module) as changed,
+          _marks.torchscript_translations(opset), warnings.catch_warnings()):
+        warnings.filterwarnings("ignore", message="You are using the legacy TorchScript", category=DeprecationWarning)
+        # without values (export_params) and as inputs nothing can be merged or folded
+        torch.onnx.export(module, args, file, kwargs=kwargs, dynamo=False, opset_version=opset,
+                          training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False, export_params=False,
+                          keep_initializers_as_inputs=True, **options)
+    return ir.from_proto(onnx.load_from_string(file.getvalue())), None, changed
+
+
+@contextlib.contextmanager
+def _mode(module, training):
+    """Puts the module into the mode that torch.onnx.TrainingMode says, for a while."""
+    wanted = {None: None, torch.onnx.TrainingMode.PRESERVE: None, torch.onnx.TrainingMode.EVAL: False,
+              torch.onnx.TrainingMode.TRAINING: True}[training]
+    modes = [(inner, inner.training) for inner in module.modules()] if wanted is not None else []
+    if wanted is not None:
+        module.train(wanted)
+    try:
+        yield
+    finally:
+        for inner, mode in modes:
+            inner.training = mode
+
+
+@contextlib.contextmanager
+def _watched(module, marks):
+    """Watches the module, and lets a refusal out of what exporters wrap around it."""
+    with _gradients.watching(module, marks) as watch:
+        try:
+            yield
+        except Exception as error:
+            if watch.refusal is None or error is watch.refusal:
+                raise
+            raise watch.refusal from None
+
+
+@contextlib.contextmanager
+def _keeping_buffers(module):
+    """Puts buffers back that a real run changes; gives the list of their names."""
+    saved = [(name, buffer, buffer._version, buffer.detach().clone()) for name, buffer in module.named_buffers()]
+    changed = []
+    try:
+        yield changed
+    finally:
+        with torch.no_grad():
+            for name, buffer, version, values in saved:
+                if buffer._version != version:
+                    changed.append(name)
+                    buffer.copy_(values)
+
+
+def _refuse_changed_buffers(module, changed):
+    """Only batch norms may change buffers: xlc keeps their running averages."""
+    norm = torch.nn.modules.batchnorm._NormBase
+    for name in changed:
+        path, _, leaf = name.rpartition(".")
+        inner = module.get_submodule(path)
+        if not isinstance(inner, norm):
+            raise ExportRefused(f"{_refusals.describe(path, inner)} changes its buffer '{leaf}' in forward; a file holds "
+                                "the value that it has now, so that training would go on with it")

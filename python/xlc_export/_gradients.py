@@ -1,0 +1,227 @@
+"""Watches a module run while it is traced, and marks where gradients stop.
+
+A trace holds what is computed, not what is differentiated: `detach` and `no_grad` leave nothing in it. So every call of
+a torch function passes through `Watch`:
+
+    x.detach(), x.data            StopGradient(x)
+    no_grad: f(x, y)              f(StopGradient(x), StopGradient(y)): what enters the region stops, so all it makes does
+    embedding(ids, w, padding_idx=1)    Embedding(w, ids, 1)
+    batch_norm(x, ..., training=True)   BatchNorm(x, ...), where the exporter would write something else
+
+Only values that parameters reach are marked. What has no place in a file is refused where it happens, by the name of
+the module that does it.
+"""
+
+import contextlib
+import functools
+import inspect
+import sys
+import warnings
+
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_iter, tree_map
+from torch.utils.weak import WeakIdKeyDictionary
+
+from ._refusals import ExportRefused, describe, embedding_reasons
+
+_DETACHES = {torch.Tensor.detach, torch.detach, torch.Tensor.data.__get__}
+_READS = {torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__bool__, torch.Tensor.__int__,
+          torch.Tensor.__float__, torch.Tensor.__index__, torch.tensor}
+_QUERIES = {getattr(torch.Tensor, name) for name in ("size", "dim", "ndimension", "numel", "nelement", "element_size",
+            "stride", "storage_offset", "is_contiguous", "is_floating_point", "is_complex", "get_device", "__len__")} | {
+    getattr(torch.Tensor, name).__get__ for name in ("shape", "dtype", "device", "layout", "ndim", "requires_grad",
+                                                     "is_leaf", "grad_fn", "is_sparse", "is_cuda")}
+_DROPOUTS = {F.dropout, F.alpha_dropout, F.feature_alpha_dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.rrelu}
+_REFUSED = {
+    torch.Tensor.register_hook: "registers a hook on a value, which no file can hold: remove it",
+    torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a parameter, which no file can hold: remove it",
+    torch.Tensor.backward: "runs a backward pass of its own in forward, which no file can hold",
+    torch.autograd.grad: "takes a gradient of its own in forward, which no file can hold",
+    torch.Tensor.detach_: "cuts a value off in place: use detach instead of detach_",
+    torch.Tensor.data.__set__: "sets .data of a tensor in forward, which changes it behind PyTorch's back",
+    F.gumbel_softmax: "draws random numbers and stops a gradient inside of gumbel_softmax; xlc has no random numbers yet",
+    F.gaussian_nll_loss: "limits the variance without a gradient inside of gaussian_nll_loss: write the loss out",
+}
+
+
+class Watch(TorchFunctionMode):
+    """Active while `module` runs. `refusal` keeps what it refused: exporters wrap exceptions."""
+
+    def __init__(self, module, marks):
+        super().__init__()
+        self.marks = marks
+        self.names = {id(inner): name for name, inner in reversed(list(module.named_modules()))}
+        self.module = module
+        self.refusal = None
+        self.reached = WeakIdKeyDictionary()  # what is computed from parameters
+        self.copies = set()  # storages of stopped values, which are copies here and no copies in PyTorch
+
+    def start(self):
+        """Forgets earlier runs: exporters may call the module more than once, with other tensors as its parameters."""
+        self.reached, self.copies = WeakIdKeyDictionary(), set()
+        for parameter in self.module.parameters():
+            self.reached[parameter] = True
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if self.has_reached((args, kwargs)):
+            self.check(func, args, kwargs)
+        if func in _DETACHES:
+            return self.stop(args[0], func(*args, **kwargs))
+        if func in (F.embedding, F.embedding_bag):
+            return self.look_up(func, args, kwargs)
+        if func is F.batch_norm and self.marks.batch_norm:
+            return self.normalise(func, args, kwargs)
+        if not torch.is_grad_enabled() and self.has_reached((args, kwargs)) and func not in _QUERIES:
+            args, kwargs = tree_map(lambda x: self.stop(x, x), (args, kwargs))
+        return self.follow(func(*args, **kwargs), func, args, kwargs)
+
+    def is_reached(self, x):
+        return isinstance(x, torch.Tensor) and (x in self.reached or x.requires_grad)
+
+    def has_reached(self, values):
+        return any(self.is_reached(x) for x in tree_iter(values))
+
+    def stop(self, x, otherwise):
+        """Marks `x`, or gives `otherwise` where no gradient could flow anyway."""
+        if not self.is_reached(x) or not x.is_floating_point():
+            return otherwise
+        marked = self.marks.stop_gradient(x.detach())
+        self.copies.add(_storage(marked))
+        return marked
+
+    def follow(self, result, func, args, kwargs):
+        if torch.is_grad_enabled() and func not in _QUERIES and self.has_reached((args, kwargs)):
+            changed = args[0] if _is_in_place(func) else None
+            for x in tree_iter((result, changed)):
+                if isinstance(x, torch.Tensor):
+                    self.reached[x] = True
+        return result
+
+    def check(self, func, args, kwargs):
+        """Refuses what cannot be in a file; some argument is computed from parameters."""
+        if func in _REFUSED:
+            self.refuse(_REFUSED[func])
+        if func in _READS:
+            self.refuse(f"reads a number out of a value that parameters reach ({_name(func)}): the file would hold that "
+                        "number for ever; compute with the tensor")
+        if func in _DROPOUTS or func in (F.scaled_dot_product_attention, F.multi_head_attention_forward):
+            self.check_dropout(func, args, kwargs)
+        if _is_in_place(func) and isinstance(args[0], torch.Tensor):
+            if not torch.is_grad_enabled() and self.is_reached(args[0]):
+                self.refuse(f"changes a value with a gradient in place under no_grad ({_name(func)}): "
+                            "do it without changing it in place")
+        if _is_in_place(func) and isinstance(args[0], torch.Tensor) and _storage(args[0]) in self.copies:
+            self.refuse(f"changes a detached value in place ({_name(func)}), and with it the one it was detached from: "
+                        "use detach().clone()")
+
+    def check_dropout(self, func, args, kwargs):
+        given = _bind(func, args, kwargs)
+        p = given.get("p", given.get("dropout_p", given.get("upper", 0)))
+        if p and given.get("training", True):
+            self.refuse(f"drops elements in training ({_name(func)}, p = {p}), which xlc does not do yet: "
+                        "set p to 0, or call eval() on the module")
+
+    def look_up(self, func, args, kwargs):
+        given = _bind(func, args, kwargs)
+        for reason in embedding_reasons(given["max_norm"], given["scale_grad_by_freq"], given["sparse"]):
+            self.refuse(reason)
+        weight, ids, row = given["weight"], given["input"], given["padding_idx"]
+        if not torch.is_grad_enabled():
+            weight = self.stop(weight, weight)
+        if func is F.embedding_bag:
+            return self.follow(func(**{**given, "weight": weight}), func, args, kwargs)
+        if row is None or not torch.is_grad_enabled():
+            return self.follow(func(ids, weight), func, args, kwargs)
+        if row < 0:  # nn.Embedding has made it positive
+            with warnings.catch_warnings(action="ignore"):  # the old exporter fears that the size may change
+                row += int(weight.shape[0])
+        return self.follow(self.marks.embedding(weight, ids, row), func, args, kwargs)
+
+    def normalise(self, func, args, kwargs):
+        given = _bind(func, args, kwargs)
+        if not given["training"]:
+            return self.follow(func(*args, **kwargs), func, args, kwargs)
+        weight, bias, x = (given[key] if torch.is_grad_enabled() or given[key] is None else self.stop(given[key], given[key])
+                           for key in ("weight", "bias", "input"))
+        result = self.marks.batch_norm(x, weight, bias, given["running_mean"], given["running_var"], given["momentum"],
+                                       given["eps"])
+        return self.follow(result, func, args, kwargs)
+
+    def refuse(self, reason):
+        raise self.keep(ExportRefused(f"{self.where()} {reason}"))
+
+    def keep(self, refusal):
+        self.refusal = self.refusal or refusal
+        return refusal
+
+    def where(self):
+        """The innermost module that runs."""
+        frame = sys._getframe(1)
+        while frame:
+            inner = frame.f_locals.get("self")
+            if isinstance(inner, torch.nn.Module) and id(inner) in self.names:
+                return describe(self.names[id(inner)], inner)
+            frame = frame.f_back
+        return "the module"
+
+
+@contextlib.contextmanager
+def watching(module, marks):
+    """While it is open, each run of `module` is watched; gives the Watch."""
+    watch = Watch(module, marks)
+    forward, has_own = module.forward, "forward" in vars(module)
+    apply = vars(torch.autograd.Function)["apply"]
+
+    @functools.wraps(forward)
+    def run(*args, **kwargs):
+        if torch.compiler.is_dynamo_compiling():
+            raise ExportRefused("the module cannot be traced without TorchDynamo; the first error says why")
+        watch.start()
+        with torch.enable_grad(), watch:
+            return forward(*args, **kwargs)
+
+    def refuse_function(cls, *args, **kwargs):
+        if watch.has_reached((args, kwargs)):
+            watch.refuse(f"uses the autograd.Function {cls.__name__}, whose gradient no file can hold: write it with "
+                         "torch's functions, or with detach where it stops or replaces a gradient")
+        return apply.__get__(None, cls)(*args, **kwargs)
+
+    module.forward, torch.autograd.Function.apply = run, classmethod(refuse_function)
+    try:
+        yield watch
+    finally:
+        torch.autograd.Function.apply = apply
+        if has_own:
+            module.forward = forward
+        else:
+            del module.forward
+
+
+def _storage(x):
+    try:
+        return x.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):
+        return None  # wrapped by functorch: has no storage of its own
+
+
+def _name(func):
+    return getattr(func, "__name__", str(func))
+
+
+def _is_in_place(func):
+    name = _name(func)
+    return (name.endswith("_") and not name.endswith("__")) or name in (
+        "__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__",
+        "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__")
+
+
+def _bind(func, args, kwargs):
+    try:
+        bound = inspect.signature(func).bind(*args, **kwargs)
+    except (TypeError, ValueError):  # a builtin without a signature
+        return dict(kwargs)
+    bound.apply_defaults()
+    return bound.arguments

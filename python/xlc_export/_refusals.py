@@ -1,0 +1,89 @@
+"""What is refused because no ONNX file can say it: the module would be trained differently from PyTorch.
+
+What can be seen in the module before it runs is checked here, all of it in one go. What only shows while the module
+runs (custom autograd functions, hooks on values, dropout as a function) is found by _gradients.py.
+"""
+
+import torch
+from torch import nn
+
+
+class ExportRefused(RuntimeError):
+    """The module does something in training that an ONNX file cannot hold; the message says what, where, and what helps."""
+
+
+def check_module(module):
+    """Raises ExportRefused with every reason that the module itself gives."""
+    if not isinstance(module, nn.Module) or isinstance(module, torch.jit.ScriptModule):
+        raise ExportRefused(f"xlc_export.export needs a torch.nn.Module, not {type(module).__name__}: "
+                            "give it the module itself, before tracing, scripting or torch.export")
+    reasons = [*_hooks(module), *_modules(module), *_storage(module)]
+    if reasons:
+        raise ExportRefused("; ".join(reasons[:10]) + (f"; and {len(reasons) - 10} more" if len(reasons) > 10 else ""))
+
+
+def describe(name, module):
+    return f"module '{name}' ({type(module).__name__})" if name else f"the module itself ({type(module).__name__})"
+
+
+def _hooks(module):
+    """Hooks that change gradients. Forward hooks run while the module is traced, so that the graph has what they do."""
+    help_text = "remove it before the export: no file can hold what it does to gradients"
+    for name, inner in module.named_modules():
+        if inner._backward_hooks or inner._backward_pre_hooks:
+            yield f"{describe(name, inner)} has a backward hook; {help_text}"
+    for name, parameter in module.named_parameters():
+        if parameter._backward_hooks or getattr(parameter, "_post_accumulate_grad_hooks", None):
+            yield f"parameter '{name}' has a hook; {help_text}"
+    hooks = torch.nn.modules.module
+    if hooks._global_backward_hooks or hooks._global_backward_pre_hooks:
+        yield f"a backward hook is registered for all modules; {help_text}"
+
+
+def _modules(module):
+    for name, inner in module.named_modules():
+        if isinstance(inner, (nn.Embedding, nn.EmbeddingBag)):
+            for reason in embedding_reasons(inner.max_norm, inner.scale_grad_by_freq, inner.sparse):
+                yield f"{describe(name, inner)} {reason}"
+        if isinstance(inner, nn.modules.batchnorm._NormBase) and inner.training and inner.momentum is None:
+            yield (f"{describe(name, inner)} has momentum None, so that its running averages count the steps: give it a "
+                   "momentum")
+        p = dropout_of(inner)
+        if inner.training and p:
+            yield (f"{describe(name, inner)} drops elements in training (p = {p}), which xlc does not do yet: "
+                   "set p to 0, or call eval() on it")
+
+
+def embedding_reasons(max_norm, scale_grad_by_freq, sparse):
+    if max_norm is not None:
+        yield f"has max_norm = {max_norm}, which changes the table in forward: set it to None"
+    if scale_grad_by_freq:
+        yield "has scale_grad_by_freq, which no file can hold: set it to False"
+    if sparse:
+        yield "has sparse gradients, which optimizers treat differently: set sparse to False"
+
+
+def dropout_of(module):
+    """The probability with which a module drops elements in training; 0 where it drops none."""
+    if isinstance(module, nn.modules.dropout._DropoutNd):
+        return module.p
+    if isinstance(module, (nn.MultiheadAttention, nn.RNNBase)):
+        return module.dropout
+    return 0
+
+
+def _storage(module):
+    owners = {}
+    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        if isinstance(tensor, nn.parameter.UninitializedTensorMixin):
+            yield f"'{name}' is not initialised: run the module once before the export"
+            continue
+        if tensor.device.type == "meta":
+            yield f"'{name}' has no values (device meta): give it values, as with to_empty and load_state_dict"
+            continue
+        if not isinstance(tensor, nn.Parameter) or tensor.numel() == 0:
+            continue
+        first = owners.setdefault(tensor.untyped_storage().data_ptr(), name)
+        if first != name:
+            yield (f"parameters '{first}' and '{name}' share memory without being one Parameter, so that each step "
+                   "changes both: make them one Parameter, or copy one of them")
