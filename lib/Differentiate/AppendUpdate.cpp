@@ -44,13 +44,13 @@ SmallVector<Parameter> trainable(func::FuncOp function) {
   return parameters;
 }
 
-/// @scalars(sum: f32, count: i64, sum_squares: f64) -> (loss, norm, scale: f32).
-void buildScalars(ModuleOp module, OpBuilder &builder, int64_t nominal, FloatAttr clip) {
+/// @scalars(sum: f32, count, sum_squares: f64) -> (loss, norm, scale: f32). A count is a number of targets, i64, or a sum
+/// of their weights.
+void buildScalars(ModuleOp module, OpBuilder &builder, Type countType, int64_t nominal, FloatAttr clip) {
   Location loc = NameLoc::get(builder.getStringAttr("scalars"));
   auto f32 = RankedTensorType::get({}, builder.getF32Type()), f64 = RankedTensorType::get({}, builder.getF64Type());
-  auto i64 = RankedTensorType::get({}, builder.getI64Type());
   auto function =
-      func::FuncOp::create(builder, loc, "scalars", builder.getFunctionType({f32, i64, f64}, {f32, f32, f32}));
+      func::FuncOp::create(builder, loc, "scalars", builder.getFunctionType({f32, countType, f64}, {f32, f32, f32}));
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   auto constant = [&](double value) -> Value {
     return ConstantOp::create(body, loc, f64, DenseElementsAttr::get(f64, builder.getF64FloatAttr(value)));
@@ -144,7 +144,8 @@ struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
       return signalPassFailure();
     }
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    buildScalars(module, builder, nominal.getInt(), module->getAttrOfType<FloatAttr>(kClipNorm));
+    Type countType = function.getResultTypes()[1];
+    buildScalars(module, builder, countType, nominal.getInt(), module->getAttrOfType<FloatAttr>(kClipNorm));
     buildUpdate(module, builder, trainable(function), groups);
   }
 };

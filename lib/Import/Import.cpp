@@ -31,7 +31,8 @@ public:
       : model(model), spec(spec), options(options), diagnostics(diagnostics), builder(&context) {}
 
   std::optional<ImportedModel> run() {
-    bindDimensions();
+    unbound = model.inputs;
+    bindDimensions(model, spec, diagnostics);
     if (diagnostics.hasErrors())
       return std::nullopt;
     BatchNorms norms = findBatchNorms(model, diagnostics);
@@ -45,10 +46,12 @@ public:
     createFunction(*result.module, plan);
     if (!defineValues(importer, plan) || !importNodes(importer))
       return std::nullopt;
-    std::optional<Loss> loss = makeLoss(model, spec, importer.values, builder, diagnostics);
+    std::optional<LossValue> loss = findLoss(model, spec, importer.values, forward, builder, diagnostics);
     if (!loss)
       return std::nullopt;
-    finishFunction(*result.module, *loss);
+    OwningOpRef<ModuleOp> others[2];
+    LossTerms terms = findTerms(*loss, plan, others);
+    finishFunction(*result.module, cutLoss(model, spec, *loss, terms, forward, builder, diagnostics));
     returnBuffers(norms, plan, importer);
     if (!runPasses(*result.module))
       return std::nullopt;
@@ -68,63 +71,6 @@ public:
   }
 
 private:
-  /// Dimension 0 is the micro-batch; its symbol, and those of spec.dims, have one value everywhere.
-  void bindDimensions() {
-    std::map<std::string, int64_t> bound(spec.dims.begin(), spec.dims.end());
-    std::set<std::string> known;
-    for (ModelInput &input : model.inputs)
-      for (auto [d, dimension] : llvm::enumerate(input.shape)) {
-        if (d == 0)
-          bindBatch(input, dimension, bound);
-        if (!dimension.name.empty())
-          known.insert(dimension.name);
-      }
-    std::string missing;
-    for (ModelInput &input : model.inputs)
-      for (auto [d, dimension] : llvm::enumerate(input.shape))
-        bind(input, d, dimension, bound, missing);
-    if (!missing.empty())
-      diagnostics.error("symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): " + missing);
-    for (const auto &[name, size] : spec.dims)
-      if (!known.count(name))
-        diagnostics.error("dims names '" + name + "', which is not a dimension of the model; it has " + list(known));
-  }
-
-  static std::string list(const std::set<std::string> &names) {
-    std::string text;
-    for (const std::string &name : names)
-      text += (text.empty() ? "'" : ", '") + name + "'";
-    return text.empty() ? "none" : text;
-  }
-
-  void bindBatch(const ModelInput &input, Dimension &dimension, std::map<std::string, int64_t> &bound) {
-    if (dimension.size && *dimension.size != spec.microBatch)
-      return diagnostics.error("dimension 0 of input '" + input.name + "' is fixed at " + Twine(*dimension.size) +
-                               ", batch.micro is " + Twine(spec.microBatch) +
-                               "; export it with a dynamic batch, or use " + Twine(*dimension.size));
-    if (dimension.name.empty())
-      return void(dimension.size = spec.microBatch);
-    auto [it, isNew] = bound.try_emplace(dimension.name, spec.microBatch);
-    if (!isNew && it->second != spec.microBatch)
-      diagnostics.error("dimension '" + dimension.name + "' is the batch of input '" + input.name +
-                        "', dims gives it " + Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
-    it->second = spec.microBatch;
-  }
-
-  void bind(const ModelInput &input, size_t d, Dimension &dimension, const std::map<std::string, int64_t> &bound,
-            std::string &missing) {
-    if (dimension.size)
-      return;
-    auto it = bound.find(dimension.name);
-    if (!dimension.name.empty() && it != bound.end() && it->second > 0)
-      return void(dimension.size = it->second);
-    std::string what = dimension.name.empty()
-                           ? "dimension " + std::to_string(d) + " of '" + input.name + "', which has no name"
-                           : "'" + dimension.name + "'";
-    if (missing.find(what) == std::string::npos)
-      missing += (missing.empty() ? "" : ", ") + what;
-  }
-
   /// A pattern that selects nothing is a name that is misspelled, and would train what was to be left alone.
   void checkTrainable(const ParameterPlan &plan) {
     SmallVector<StringRef> names;
@@ -242,10 +188,65 @@ private:
     func::ReturnOp::create(builder, builder.getUnknownLoc(), ValueRange{loss.sum, loss.count});
     forward.setType(
         builder.getFunctionType(forward.front().getArgumentTypes(), {loss.sum.getType(), loss.count.getType()}));
-    if (loss.addsLabels)
-      forward.setArgAttr(forward.getNumArguments() - 1, graph::kInput, builder.getStringAttr(spec.loss.labels));
+    module->setAttr(kLossScope, builder.getStringAttr(loss.scope));
     // A power of two, so that dividing by it rounds nothing; the update corrects by the actual count.
     module->setAttr(kNominalCount, builder.getI64IntegerAttr((int64_t)llvm::bit_ceil((uint64_t)loss.nominalCount)));
+  }
+
+  /// The graph of the same model at another batch, into `module`; without a loss where the file does not allow that.
+  BatchGraph importAt(int64_t batch, const ParameterPlan &plan, ModuleOp module) {
+    std::vector<ModelInput> bound = std::exchange(model.inputs, unbound);
+    Spec other = spec;
+    other.microBatch = batch;
+    llvm::raw_null_ostream nowhere;
+    Diagnostics silent(model.path, nowhere);
+    ModelImport twin(model, other, {}, *builder.getContext(), silent);
+    Importer importer(model, plan, twin.builder, silent);
+    bindDimensions(model, other, silent);
+    std::optional<LossValue> loss;
+    if (!silent.hasErrors()) {
+      twin.createFunction(module, plan);
+      if (twin.defineValues(importer, plan) && twin.importNodes(importer))
+        loss = findLoss(model, other, importer.values, twin.forward, twin.builder, silent);
+    }
+    model.inputs = std::move(bound);
+    return {twin.forward, batch, loss ? loss->value : Value()};
+  }
+
+  /// Of what the loss consists, found on graphs at two batches that are sizes of nothing else; on this one where the
+  /// file fixes its batch.
+  LossTerms findTerms(const LossValue &loss, const ParameterPlan &plan, OwningOpRef<ModuleOp> (&others)[2]) {
+    llvm::StringSet<> norms;
+    for (const Node &node : model.nodes)
+      if (node.op == "BatchNormalization" && isTrainingForm(node, node.opset))
+        norms.insert(node.name);
+    SmallVector<int64_t> batches = chooseBatches();
+    for (OwningOpRef<ModuleOp> &other : others)
+      other = ModuleOp::create(builder.getUnknownLoc());
+    BatchGraph here{forward, spec.microBatch, loss.value};
+    BatchGraph a = importAt(batches[0], plan, *others[0]);
+    BatchGraph b = a.loss ? importAt(batches[1], plan, *others[1]) : a;
+    if (a.loss && b.loss)
+      return findLossTerms(a, b, norms);
+    if (spec.microBatch > 1)
+      return findLossTerms(here, here, norms);
+    return {{}, {}, LossObstacle{Obstacle::Fixed}};
+  }
+
+  /// Two small primes that divide no dimension of a parameter or an input.
+  SmallVector<int64_t> chooseBatches() {
+    SmallVector<int64_t> batches;
+    auto divides = [](int64_t prime, ArrayRef<int64_t> shape) {
+      return llvm::any_of(shape, [&](int64_t size) { return size > 0 && size % prime == 0; });
+    };
+    for (int64_t prime : {5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97}) {
+      bool isSize = llvm::any_of(model.initializers, [&](const FileTensor &t) { return divides(prime, t.shape); }) ||
+                    llvm::any_of(forward.getArgumentTypes(),
+                                 [&](Type type) { return divides(prime, cast<RankedTensorType>(type).getShape()); });
+      if (!isSize && batches.size() < 2)
+        batches.push_back(prime);
+    }
+    return batches.size() == 2 ? batches : SmallVector<int64_t>{101, 103};
   }
 
   /// The next values of running averages are results of @forward, after loss and count.
@@ -374,6 +375,7 @@ private:
   func::FuncOp forward;
   std::map<ParameterUse, Value> views; ///< parameters as nodes read them
   std::vector<std::string> absentConstants;
+  std::vector<ModelInput> unbound; ///< the inputs as the file has them
 };
 
 } // namespace

@@ -33,6 +33,9 @@ struct ImportedValue {
   mlir::Value materialized; ///< the constant as an op, once one was needed
 };
 
+/// Gives every dimension of the inputs its size: dimension 0 is spec.microBatch, others are those of spec.dims.
+void bindDimensions(Model &model, const Spec &spec, Diagnostics &diagnostics);
+
 /// The element type of the graph dialect; null for one that exists in ONNX only (uint8).
 mlir::Type convertType(ElementType type, mlir::MLIRContext *context);
 

@@ -1,9 +1,5 @@
-// What is trained: the mean over all counted targets of the global batch.
-//
-// @forward returns sum and count of one micro-batch, so that a batch cut into ranks and
-// micro-batches of different counts still has the mean of the whole. A loss that the model computes
-// is taken apart into the two where it is a mean that we know; any other is averaged as it
-// stands, with a warning.
+// What is trained: an output of the model, or the cross-entropy that the spec puts behind it. What a loss becomes when
+// the global batch is cut is CutLoss.cpp's business.
 #include "Loss.h"
 
 using namespace mlir;
@@ -14,17 +10,17 @@ namespace {
 
 class LossMaker {
 public:
-  LossMaker(const Model &model, const Spec &spec, llvm::StringMap<ImportedValue> &values, OpBuilder &builder,
-            Diagnostics &diagnostics)
-      : model(model), spec(spec), values(values), builder(builder), diagnostics(diagnostics),
+  LossMaker(const Model &model, const Spec &spec, llvm::StringMap<ImportedValue> &values, func::FuncOp forward,
+            OpBuilder &builder, Diagnostics &diagnostics)
+      : model(model), spec(spec), values(values), forward(forward), builder(builder), diagnostics(diagnostics),
         loc(NameLoc::get(builder.getStringAttr("loss"))) {}
 
-  std::optional<Loss> make() {
+  std::optional<LossValue> make() {
     return spec.loss.type == LossSpec::Type::CrossEntropy ? makeCrossEntropy() : takeOutput();
   }
 
 private:
-  std::optional<Loss> fail(const Twine &message) {
+  std::optional<LossValue> fail(const Twine &message) {
     diagnostics.error(message);
     return std::nullopt;
   }
@@ -46,9 +42,7 @@ private:
     return value && typeOf(value).getNumElements() == 1 && isa<FloatType>(typeOf(value).getElementType());
   }
 
-  int64_t repeats() const { return spec.microBatches() * spec.dp; }
-
-  std::optional<Loss> takeOutput() {
+  std::optional<LossValue> takeOutput() {
     std::string name = spec.loss.output;
     if (spec.loss.type == LossSpec::Type::Default) {
       SmallVector<std::string> scalars;
@@ -66,7 +60,7 @@ private:
       return fail("the loss '" + name + "' is not an output that depends on the inputs; outputs are " + listOutputs());
     if (!isScalar(loss))
       return fail("the loss '" + name + "' is not a float scalar, its type is " + print(loss.getType()));
-    return takeApart(loss, name);
+    return LossValue{loss, name};
   }
 
   static std::string print(Type type) {
@@ -75,25 +69,11 @@ private:
     return text;
   }
 
-  /// sum / cast(count) of a cross-entropy is a mean over targets.
-  std::optional<Loss> takeApart(Value loss, const std::string &name) {
-    Value scalar = loss;
-    while (auto reshape = scalar.getDefiningOp<graph::ReshapeOp>())
-      scalar = reshape.getX();
-    if (auto mean = scalar.getDefiningOp<graph::DivOp>()) {
-      auto sum = mean.getA().getDefiningOp<graph::CrossEntropyOp>();
-      auto count = mean.getB().getDefiningOp<graph::CastOp>();
-      if (sum && count && mean.getA() == sum.getSum() && count.getX() == sum.getCount())
-        return Loss{sum.getSum(), sum.getCount(), typeOf(sum.getLabels()).getNumElements() * repeats()};
-    }
-    diagnostics.warning("the loss '" + name + "' is not known to be a mean over targets: it is averaged over " +
-                        "micro-batches and ranks, whatever each of them counts");
-    if (typeOf(loss).getRank() != 0)
-      loss = graph::ReshapeOp::create(builder, loc, typeOf(loss).clone(ArrayRef<int64_t>{}), loss);
-    auto type = RankedTensorType::get({}, builder.getI64Type());
-    Value one =
-        graph::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, builder.getI64IntegerAttr(1)));
-    return Loss{loss, one, repeats()};
+  Value addInput(StringRef name, Type type) {
+    unsigned number = forward.getNumArguments();
+    auto attributes = builder.getDictionaryAttr(builder.getNamedAttr(graph::kInput, builder.getStringAttr(name)));
+    (void)forward.insertArgument(number, type, attributes, loc);
+    return forward.getArgument(number);
   }
 
   /// The label of position t is that of t + 1; the last has none (as Hugging Face's models do).
@@ -111,7 +91,7 @@ private:
     return graph::PadOp::create(builder, loc, type, rest, ignored, low, high);
   }
 
-  std::optional<Loss> makeCrossEntropy() {
+  std::optional<LossValue> makeCrossEntropy() {
     Value logits = findOutput(spec.loss.logits), labels = values[spec.loss.labels].value;
     if (!logits)
       return fail("the loss needs logits '" + spec.loss.logits +
@@ -120,10 +100,8 @@ private:
     if (type.getRank() < 2 || !isa<FloatType>(type.getElementType()))
       return fail("logits '" + spec.loss.logits + "' need float type and a class dimension, the type is " +
                   print(type));
-    bool addsLabels = !labels; // a loss of the spec may bring its own input
-    if (addsLabels)
-      labels = builder.getBlock()->addArgument(RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type()),
-                                               loc);
+    if (!labels) // a loss of the spec may bring its own input
+      labels = addInput(spec.loss.labels, RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type()));
     RankedTensorType labelType = typeOf(labels);
     if (labelType.getShape() != type.getShape().drop_back() || !isa<IntegerType>(labelType.getElementType()))
       return fail("labels '" + spec.loss.labels + "' of type " + print(labelType) + " do not fit logits of type " +
@@ -138,12 +116,14 @@ private:
                                       TypeRange{scalar, RankedTensorType::get({}, builder.getI64Type()),
                                                 RankedTensorType::get(labelType.getShape(), builder.getF64Type())},
                                       logits, labels, spec.loss.ignoreIndex);
-    return Loss{loss.getSum(), loss.getCount(), labelType.getNumElements() * repeats(), addsLabels};
+    Value count = graph::CastOp::create(builder, loc, scalar, loss.getCount());
+    return LossValue{graph::DivOp::create(builder, loc, scalar, loss.getSum(), count), "cross_entropy"};
   }
 
   const Model &model;
   const Spec &spec;
   llvm::StringMap<ImportedValue> &values;
+  func::FuncOp forward;
   OpBuilder &builder;
   Diagnostics &diagnostics;
   Location loc;
@@ -151,7 +131,8 @@ private:
 
 } // namespace
 
-std::optional<Loss> xlc::onnx::makeLoss(const Model &model, const Spec &spec, llvm::StringMap<ImportedValue> &values,
-                                        OpBuilder &builder, Diagnostics &diagnostics) {
-  return LossMaker(model, spec, values, builder, diagnostics).make();
+std::optional<LossValue> xlc::onnx::findLoss(const Model &model, const Spec &spec,
+                                             llvm::StringMap<ImportedValue> &values, func::FuncOp forward,
+                                             OpBuilder &builder, Diagnostics &diagnostics) {
+  return LossMaker(model, spec, values, forward, builder, diagnostics).make();
 }

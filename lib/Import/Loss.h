@@ -1,20 +1,34 @@
-// The end of @forward: sum of the loss and number of counted targets. See Loss.cpp.
+// The end of @forward: sum of the loss and number of counted targets. See Loss.cpp and CutLoss.cpp.
 #ifndef XLC_IMPORT_LOSS_H
 #define XLC_IMPORT_LOSS_H
 
 #include "Importer.h"
+#include "LossTerms.h"
 
 namespace xlc::onnx {
 
-struct Loss {
-  mlir::Value sum, count;
-  int64_t nominalCount = 0; ///< targets of the global batch
-  bool addsLabels = false;  ///< the last argument of @forward is new: the spec's labels
+/// The loss of one micro-batch, a float scalar. `name`: the model's output, or the kind that the spec asks for.
+struct LossValue {
+  mlir::Value value;
+  std::string name;
 };
 
-/// Finds the loss among the outputs, or builds the one that the spec asks for. None after a complaint.
-std::optional<Loss> makeLoss(const Model &model, const Spec &spec, llvm::StringMap<ImportedValue> &values,
-                             mlir::OpBuilder &builder, Diagnostics &diagnostics);
+/// What @forward returns: contributions of all micro-batches and ranks add up, and the loss is sum / count.
+struct Loss {
+  mlir::Value sum, count;
+  int64_t nominalCount = 0; ///< targets of the global batch, about
+  llvm::StringRef scope;    ///< for kLossScope
+};
+
+/// Finds the loss among the outputs, or builds the one that the spec asks for, which may add an input to `forward`.
+/// None after a complaint.
+std::optional<LossValue> findLoss(const Model &model, const Spec &spec, llvm::StringMap<ImportedValue> &values,
+                                  mlir::func::FuncOp forward, mlir::OpBuilder &builder, Diagnostics &diagnostics);
+
+/// Makes of the loss of `forward` sum and count, by its terms, which may be those of the same model at another batch;
+/// complains where it is to be cut and cannot be.
+Loss cutLoss(const Model &model, const Spec &spec, const LossValue &loss, const LossTerms &terms,
+             mlir::func::FuncOp forward, mlir::OpBuilder &builder, Diagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

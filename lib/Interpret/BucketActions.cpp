@@ -114,10 +114,12 @@ template <class E> LogicalResult interpret::act(World<E> &world, sched::NormOp n
 }
 
 template <class E> LogicalResult interpret::act(World<E> &world, sched::ZeroScalarsOp zero) {
+  auto scalars = zero->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>("scalars");
+  bool isInteger = !scalars || cast<RankedTensorType>(scalars.getArgumentTypes()[1]).getElementType().isInteger();
   for (Rank<E> &rank : world.ranksOf(zero))
     for (Attribute name : zero.getScalars()) {
-      bool isCount = cast<StringAttr>(name).getValue() == sched::kLossCount;
-      rank.scalars[cast<StringAttr>(name).str()] = isCount ? Datum<E>(Integers(Shape())) : Datum<E>(Tensor<E>(Shape()));
+      bool isNumber = isInteger && cast<StringAttr>(name).getValue() == sched::kLossCount;
+      rank.scalars[cast<StringAttr>(name).str()] = isNumber ? Datum<E>(Integers(Shape())) : Datum<E>(Tensor<E>(Shape()));
     }
   return success();
 }

@@ -237,8 +237,8 @@ void ProgramBuilder::translate(sched::AllReduceOp reduce) {
 }
 
 Type ProgramBuilder::scalarType(StringRef name) {
-  if (name == sched::kLossCount)
-    return actions.getI64Type();
+  if (name == sched::kLossCount) // a number of targets, or a sum of weights
+    return cast<RankedTensorType>(module.lookupSymbol<func::FuncOp>("scalars").getArgumentTypes()[1]).getElementType();
   return name == sched::kSumSquares ? Type(actions.getF64Type()) : Type(actions.getF32Type());
 }
 

@@ -26,10 +26,14 @@ struct Spread {
 /// Sets of operands, as bits, in which an op is linear while its other operands stay fixed.
 using LinearSets = llvm::SmallVector<uint32_t, 2>;
 
+using SpreadRule = std::optional<Spread> (*)(mlir::Operation *, const Seed &);
+
 struct FactorRow {
   llvm::StringLiteral op;
-  std::optional<Spread> (*spread)(mlir::Operation *, const Seed &);
+  SpreadRule spread;
   LinearSets (*linear)(mlir::Operation *);
+  /// Where the batch goes, if `spread` does not say: tp never splits it, so there are splits that only it has.
+  SpreadRule spreadBatch = nullptr;
 };
 
 /// The row of an op; null where it has none.
@@ -39,6 +43,8 @@ llvm::SmallVector<llvm::StringRef> getShardableOps();
 
 /// What follows from splitting one value of the op; none where the rule does not allow it.
 std::optional<Spread> spread(mlir::Operation *op, const Seed &seed);
+/// The same for a split of the batch into its rows. None also where a row would be taken by its number.
+std::optional<Spread> spreadBatch(mlir::Operation *op, const Seed &seed);
 LinearSets getLinearSets(mlir::Operation *op);
 
 /// An op whose results only rearrange or repeat elements of its operands, or that has none.

@@ -152,6 +152,23 @@ Factors crossEntropyBackward(Operation *op) {
   return {{classes, -1, -1, -1, classes}};
 }
 
+/// The first dimension, of all values but those of the bits `without`.
+template <uint32_t without> Factors samples(Operation *op) {
+  Factor factor(op->getNumOperands() + op->getNumResults(), 0);
+  for (size_t value = 0; value < factor.size(); ++value)
+    if (without >> value & 1)
+      factor[value] = -1;
+  return {factor};
+}
+
+/// A bias may be the same for all samples.
+Factors attentionSamples(Operation *op) {
+  Factors factors = samples<0>(op);
+  if (Value bias = cast<graph::AttentionOp>(op).getBias(); bias && shapeOf(bias)[0] == 1)
+    factors[0][3] = -1;
+  return factors;
+}
+
 /// Whether ranks own rows of a table, or classes, that ids are compared with: one run each.
 bool isIndexed(Operation *op, const Factor &factor) {
   if (auto lookup = dyn_cast<graph::GatherOp>(op))
@@ -181,6 +198,13 @@ template <Factors (*factorsOf)(Operation *)> std::optional<Spread> by(Operation 
     return result;
   }
   return std::nullopt;
+}
+
+/// Rows that are scored: sum and count are sums over them.
+std::optional<Spread> spreadScored(Operation *op, const Seed &seed) {
+  if (seed.layout.dim >= rankOf(op->getOperand(1)))
+    return std::nullopt;
+  return Spread{{seed.layout, seed.layout}, {Layout::partial(), Layout::partial(), seed.layout}};
 }
 
 /// Counting goes on from rank to rank, but not in several runs.
@@ -274,14 +298,15 @@ constexpr FactorRow table[] = {
     {"graph.rms_norm_backward", by<rows<0b00010>>, in<0b1000>},
     // x, rstd, dy -> dweight
     {"graph.rms_norm_weight_backward", by<rows<0b1000>>, in<0b100>},
-    {"graph.attention", spreadAttention, nonlinear},
+    {"graph.attention", spreadAttention, nonlinear, by<attentionSamples>},
     {"graph.attention_backward", spreadAttention, in<0b100000>},
-    {"graph.cross_entropy", by<crossEntropy>, nonlinear},
+    {"graph.cross_entropy", by<crossEntropy>, nonlinear, spreadScored},
     {"graph.cross_entropy_backward", by<crossEntropyBackward>, nonlinear},
-    {"graph.convolution", by<whole>, in<0b01, 0b10>},
-    {"graph.convolution_transpose", by<whole>, in<0b01, 0b10>},
+    // x, w -> y
+    {"graph.convolution", by<whole>, in<0b01, 0b10>, by<samples<0b010>>},
+    {"graph.convolution_transpose", by<whole>, in<0b01, 0b10>, by<samples<0b010>>},
     {"graph.convolution_weight_backward", by<whole>, in<0b01, 0b10>},
-    {"graph.max_pool", by<whole>, nonlinear},
+    {"graph.max_pool", by<whole>, nonlinear, by<samples<0>>},
     {"graph.max_pool_backward", by<whole>, in<0b10>},
     {"graph.sum_squares", by<whole>, nonlinear},
     {"graph.optimizer_step", by<whole>, nonlinear},
@@ -301,6 +326,14 @@ SmallVector<StringRef> shard::getShardableOps() {
 std::optional<Spread> shard::spread(Operation *op, const Seed &seed) {
   const FactorRow *row = findFactorRow(op->getName().getStringRef());
   return row ? row->spread(op, seed) : std::nullopt;
+}
+
+std::optional<Spread> shard::spreadBatch(Operation *op, const Seed &seed) {
+  const FactorRow *row = findFactorRow(op->getName().getStringRef());
+  auto lookup = dyn_cast<graph::GatherOp>(op);
+  if (!row || (lookup && seed.value == 0 && seed.layout.dim == int64_t(lookup.getDimension())))
+    return std::nullopt;
+  return (row->spreadBatch ? row->spreadBatch : row->spread)(op, seed);
 }
 
 LinearSets shard::getLinearSets(Operation *op) {

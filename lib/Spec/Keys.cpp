@@ -108,6 +108,9 @@ constexpr Key table[] = {
    [](Spec &s, const Value &v) { s.loss.shift = v.boolean; }},
   {"loss.ignore_index", Kind::Integer, any, "", "-100", "cross_entropy: the label of positions that do not count.",
    [](Spec &s, const Value &v) { s.loss.ignoreIndex = v.integer; }},
+  {"loss.scope", Kind::Choice, any, "global|micro_batch", "global",
+   "Of what the loss is one: `global` trains on the loss of the global batch, however it is cut into ranks and micro-batches, and refuses one that has none once it is cut (rows meet, as in a contrastive loss); `micro_batch` trains on the mean of the losses of all micro-batches, as PyTorch does when it is run with the same cut.",
+   [](Spec &s, const Value &v) { s.loss.scope = v.text == "global" ? LossSpec::Scope::Global : LossSpec::Scope::MicroBatch; }},
 
   {"init", Kind::Section, any, "", "", "Initial values of the parameters.", nullptr},
   {"init.from", Kind::Choice, any, "model|random", "model",

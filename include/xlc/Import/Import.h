@@ -9,6 +9,11 @@
 
 namespace xlc {
 
+/// On the module, what becomes of the loss when a global batch is cut into pieces, dp x micro-batches of them: "global",
+/// it stays that of the global batch; "micro_batch", it is that of each piece, averaged, as the spec wants it; "whole",
+/// it has no value for pieces, and there is one.
+inline constexpr llvm::StringLiteral kLossScope = "graph.loss_scope";
+
 /// Where the initial value of a parameter stands: bytes of float32 in a file, or nowhere.
 struct ParameterSource {
   std::string name; ///< PyTorch's

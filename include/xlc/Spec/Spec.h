@@ -44,6 +44,8 @@ struct LossSpec {
   std::string logits, labels; ///< CrossEntropy; labels names a data file, not a model input, unless the model has it
   bool shift = false;         ///< position t predicts label t + 1
   int64_t ignoreIndex = -100;
+  /// Of what the loss is one: of the global batch, or of each micro-batch of a rank, and then averaged.
+  enum class Scope { Global, MicroBatch } scope = Scope::Global;
   SpecLocation location;
 };
 

@@ -1,0 +1,100 @@
+// Where the rows of the batch go, from the inputs on: what tells whether a loss can be cut into ranks and
+// micro-batches.
+//
+// Dimension 0 of every input is the batch. The factor table says how it moves through an op, as if each row lay on a
+// rank of its own; so a value is, of the rows, one of
+//
+//     Same    it does not depend on them                              parameters, constants
+//     Rows    one dimension is cut into them, each made of its own    logits [batch, classes]
+//     Sum     a sum over them, of terms that each row has alone       sum of squares, number of labels
+//     Terms   sums, quotients of sums, and what is Same, added up     sum / count + penalty
+//     Met     anything else: rows depend on each other                scores of all samples against all
+//
+// A mean is a Sum times 1/rows. So each value has a power: as which power of the number of rows its factors grow. It is
+// found by comparing two imports of one model at different batches; no number that is in the file by itself is
+// mistaken.
+#ifndef XLC_LIB_IMPORT_BATCHROWS_H
+#define XLC_LIB_IMPORT_BATCHROWS_H
+
+#include "../Shard/FactorRules.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Graph/Graph.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace xlc::onnx {
+
+/// Why a loss is not that of the global batch once this is cut.
+enum class Obstacle {
+  Rows,    ///< an op combines different rows, or has no rule in the factor table
+  Sum,     ///< it is not linear, and is applied to a sum over the rows
+  Divisor, ///< it divides by a sum over the rows through which a gradient flows, or that is no single number
+  Factor,  ///< it depends on the number of rows otherwise than a mean does
+  Counts,  ///< terms of the loss are divided by different counts
+  Fixed,   ///< the file fixes its batch at 1: a dimension of 1 may be any
+};
+
+struct RowState {
+  enum class Kind { Same, Rows, Sum, Terms, Met } kind = Kind::Same;
+  shard::Layout layout;             ///< Rows: which dimension, in how many runs
+  uint64_t uniform = 0;             ///< dimensions along which all elements are equal
+  std::optional<int> power = 0;     ///< grows as rows^power; none where that cannot be told
+  bool isTrained = false;           ///< a gradient flows through it to a trainable parameter
+  mlir::Operation *where = nullptr; ///< Met: at which op
+  Obstacle why = Obstacle::Rows;
+
+  bool isSummed() const { return kind == Kind::Sum || kind == Kind::Terms; }
+};
+
+/// Of RowState::uniform: all elements are equal.
+inline constexpr uint64_t kAllDimensions = ~uint64_t(0);
+/// Dimensions along which a constant repeats itself.
+uint64_t findUniform(mlir::DenseElementsAttr elements);
+/// The one dimension along which a constant has for each row what it has for the row before, plus `step`. With a step,
+/// the numbers of the first row lie in [0, step): they are places in a table with `step` places for each row.
+std::optional<shard::Layout> findRows(mlir::DenseElementsAttr elements, int64_t rows, int64_t step);
+
+/// A graph at some batch, of which the analysis asks.
+struct BatchGraph {
+  mlir::func::FuncOp function; ///< of which inputs have dimension 0 = rows
+  int64_t rows = 0;
+  mlir::Value loss;
+};
+
+class BatchRows {
+public:
+  /// `other`: the same model at another batch, or the same graph where the file fixes its batch. Nodes named in `local`
+  /// have statistics of a micro-batch by intention, as batch norms do.
+  BatchRows(const BatchGraph &graph, const BatchGraph &other, const llvm::StringSet<> &local);
+
+  const RowState &of(mlir::Value value) const { return states.at(value); }
+  /// The power of what an op itself multiplies by (a scale); none where it cannot be told.
+  std::optional<int> factorOf(mlir::Operation *op) const;
+
+private:
+  using Kind = RowState::Kind;
+  void visit(mlir::Operation *op);
+  RowState met(mlir::Operation *op, Obstacle why) const;
+  RowState inferSource(mlir::Operation *op) const;
+  /// The states of the results, but for what `finish` adds.
+  void inferRows(mlir::Operation *op, llvm::MutableArrayRef<RowState> results) const;
+  RowState inferSum(mlir::Operation *op) const;
+  bool agrees(mlir::Operation *op, const shard::Spread &found) const;
+  /// Rows of a table of all rows, each taken by a place of its own.
+  std::optional<RowState> inferOwnPlaces(graph::GatherOp op) const;
+  /// Whether a new dimension is of the batch, and which one.
+  void expand(mlir::Operation *op, RowState &state) const;
+  uint64_t uniformOf(mlir::Operation *op) const;
+  // BatchPowers.cpp
+  std::optional<int> powerOf(mlir::Operation *op) const;
+  std::optional<int> powerOfConstant(graph::ConstantOp op) const;
+  std::optional<int> powerOfRatio(double ratio) const;
+
+  int64_t rows, otherRows; ///< equal: there is no graph at another batch, and a dimension of that size may be any
+  const llvm::StringSet<> &local;
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> twins; ///< the same op at the other batch
+  llvm::DenseMap<mlir::Value, RowState> states;
+};
+
+} // namespace xlc::onnx
+
+#endif

@@ -1,0 +1,86 @@
+// Every dimension of an input gets its size before anything is built: dimension 0 is the batch, others are fixed by the
+// file or named there and in the spec. So all values have static shapes, and shape arithmetic is evaluated.
+#include "Importer.h"
+
+#include <map>
+#include <set>
+
+using namespace xlc;
+using namespace xlc::onnx;
+using llvm::Twine;
+
+namespace {
+
+class DimensionBinder {
+public:
+  DimensionBinder(Model &model, const Spec &spec, Diagnostics &diagnostics)
+      : model(model), spec(spec), diagnostics(diagnostics) {}
+
+  /// Dimension 0 is the micro-batch; its symbol, and those of spec.dims, have one value everywhere.
+  void bindAll() {
+    std::map<std::string, int64_t> bound(spec.dims.begin(), spec.dims.end());
+    std::set<std::string> known;
+    for (ModelInput &input : model.inputs)
+      for (auto [d, dimension] : llvm::enumerate(input.shape)) {
+        if (d == 0)
+          bindBatch(input, dimension, bound);
+        if (!dimension.name.empty())
+          known.insert(dimension.name);
+      }
+    std::string missing;
+    for (ModelInput &input : model.inputs)
+      for (auto [d, dimension] : llvm::enumerate(input.shape))
+        bind(input, d, dimension, bound, missing);
+    if (!missing.empty())
+      diagnostics.error("symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): " + missing);
+    for (const auto &[name, size] : spec.dims)
+      if (!known.count(name))
+        diagnostics.error("dims names '" + name + "', which is not a dimension of the model; it has " + list(known));
+  }
+
+private:
+  static std::string list(const std::set<std::string> &names) {
+    std::string text;
+    for (const std::string &name : names)
+      text += (text.empty() ? "'" : ", '") + name + "'";
+    return text.empty() ? "none" : text;
+  }
+
+  void bindBatch(const ModelInput &input, Dimension &dimension, std::map<std::string, int64_t> &bound) {
+    if (dimension.size && *dimension.size != spec.microBatch)
+      return diagnostics.error("dimension 0 of input '" + input.name + "' is fixed at " + Twine(*dimension.size) +
+                               ", batch.micro is " + Twine(spec.microBatch) +
+                               "; export it with a dynamic batch, or use " + Twine(*dimension.size));
+    if (dimension.name.empty())
+      return void(dimension.size = spec.microBatch);
+    auto [it, isNew] = bound.try_emplace(dimension.name, spec.microBatch);
+    if (!isNew && it->second != spec.microBatch)
+      diagnostics.error("dimension '" + dimension.name + "' is the batch of input '" + input.name +
+                        "', dims gives it " + Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
+    it->second = spec.microBatch;
+  }
+
+  void bind(const ModelInput &input, size_t d, Dimension &dimension, const std::map<std::string, int64_t> &bound,
+            std::string &missing) {
+    if (dimension.size)
+      return;
+    auto it = bound.find(dimension.name);
+    if (!dimension.name.empty() && it != bound.end() && it->second > 0)
+      return void(dimension.size = it->second);
+    std::string what = dimension.name.empty()
+                           ? "dimension " + std::to_string(d) + " of '" + input.name + "', which has no name"
+                           : "'" + dimension.name + "'";
+    if (missing.find(what) == std::string::npos)
+      missing += (missing.empty() ? "" : ", ") + what;
+  }
+
+  Model &model;
+  const Spec &spec;
+  Diagnostics &diagnostics;
+};
+
+} // namespace
+
+void xlc::onnx::bindDimensions(Model &model, const Spec &spec, Diagnostics &diagnostics) {
+  DimensionBinder(model, spec, diagnostics).bindAll();
+}

@@ -1,0 +1,205 @@
+// A loss of one micro-batch becomes sum and count, so that pieces of a global batch add up to its loss.
+//
+//     means, and what is the same for all rows   sum = loss             count = 1
+//     sums over rows                             sum = pieces * loss    count = 1
+//     sum / count, from inputs alone             sum = its sum          count = its count
+//
+// A loss of several terms is built again with each term as its kind wants it. Where there is nothing to be done, since
+// rows meet, a batch that is cut is refused, unless the spec accepts the mean of the pieces' losses.
+#include "Loss.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::onnx;
+
+namespace {
+
+class LossCutter {
+public:
+  LossCutter(const Spec &spec, const LossValue &loss, const LossTerms &terms, func::FuncOp forward, OpBuilder &builder)
+      : spec(spec), loss(loss.value), terms(terms), forward(forward), builder(builder),
+        loc(NameLoc::get(builder.getStringAttr("loss"))) {}
+
+  int64_t pieces() const { return spec.microBatches() * spec.dp; }
+
+  Loss average() {
+    auto type = RankedTensorType::get({}, builder.getI64Type());
+    Value one =
+        graph::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, builder.getI64IntegerAttr(1)));
+    return Loss{scalar(loss), one, pieces(), "micro_batch"};
+  }
+
+  /// None where the loss is not found again in this graph.
+  std::optional<Loss> takeApart() {
+    Value count;
+    for (const LossTerm &term : terms.terms)
+      if (term.kind == LossTerm::Kind::Quotient && !count)
+        if (Value here = findNamesake(term.value, forward))
+          count = here.getDefiningOp<graph::DivOp>().getB();
+    for (const LossTerm &term : terms.terms) {
+      Value here = findNamesake(term.value, forward);
+      if (!here)
+        return std::nullopt;
+      replaced[here] = change(term.kind, here, count);
+    }
+    for (OpOperand *operand : terms.inner)
+      if (Value here = findNamesake(operand->getOwner()->getResult(0), forward))
+        inner[here.getDefiningOp()].push_back(operand->getOperandNumber());
+    Value sum = rebuild(loss);
+    if (!sum)
+      return std::nullopt;
+    Loss result = average();
+    result.sum = scalar(sum);
+    if (count) {
+      result.nominalCount *= countedElements(count);
+      result.count = numberOf(count);
+    }
+    return result;
+  }
+
+private:
+  static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+  Value scalar(Value value) {
+    auto type = typeOf(value).clone(ArrayRef<int64_t>{});
+    return type == value.getType() ? value : graph::ReshapeOp::create(builder, loc, type, value).getResult();
+  }
+
+  /// What a term adds to the sum.
+  Value change(LossTerm::Kind kind, Value term, Value count) {
+    switch (kind) {
+    case LossTerm::Kind::Quotient:
+      return term.getDefiningOp<graph::DivOp>().getA();
+    case LossTerm::Kind::Sum:
+      return pieces() == 1
+                 ? term
+                 : graph::ScaleOp::create(builder, loc, term.getType(), term, pieces(), int64_t(1)).getResult();
+    case LossTerm::Kind::Same:
+      if (!count)
+        return term;
+      return graph::MulOp::create(builder, loc, term.getType(), term, like(term, numberOf(count)));
+    case LossTerm::Kind::Mean:
+      return term;
+    }
+  }
+
+  Value like(Value to, Value number) {
+    auto type = typeOf(to);
+    if (typeOf(number).getElementType() != type.getElementType())
+      number = graph::CastOp::create(builder, loc, typeOf(number).clone(type.getElementType()), number);
+    return type.getRank() == 0 ? number : graph::BroadcastOp::create(builder, loc, type, number).getResult();
+  }
+
+  /// The number that a divisor is, before it was repeated and, where it is an integer, converted.
+  Value numberOf(Value divisor) {
+    Value value = divisor;
+    while (isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    auto cast = value.getDefiningOp<graph::CastOp>();
+    if (cast && typeOf(cast.getX()).getElementType().isInteger(64))
+      value = cast.getX();
+    return scalar(value);
+  }
+
+  /// How many elements are counted, for a number that is about as large as the count.
+  static int64_t countedElements(Value value) {
+    for (Operation *op = value.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
+      if (auto scored = dyn_cast<graph::CrossEntropyOp>(op))
+        return typeOf(scored.getLabels()).getNumElements();
+      if (isa<graph::ReduceOp>(op))
+        return typeOf(op->getOperand(0)).getNumElements();
+      if (op->getNumOperands() == 0)
+        break;
+    }
+    return 1;
+  }
+
+  /// `value` with its terms replaced; null where none is found.
+  Value rebuild(Value value) {
+    if (Value known = replaced.lookup(value))
+      return known;
+    Operation *op = value.getDefiningOp();
+    auto it = inner.find(op);
+    bool isArrangement = isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(op);
+    if (it == inner.end() && !isArrangement)
+      return {};
+    SmallVector<unsigned> operands = it == inner.end() ? SmallVector<unsigned>{0} : it->second;
+    Operation *copy = nullptr;
+    for (unsigned number : operands) {
+      Value operand = rebuild(op->getOperand(number));
+      if (!operand)
+        return {};
+      if (operand == op->getOperand(number))
+        continue;
+      copy = copy ? copy : builder.clone(*op);
+      copy->setOperand(number, operand);
+    }
+    return replaced[value] = copy ? copy->getResult(0) : value;
+  }
+
+  const Spec &spec;
+  Value loss;
+  const LossTerms &terms;
+  func::FuncOp forward;
+  OpBuilder &builder;
+  Location loc;
+  DenseMap<Value, Value> replaced;
+  DenseMap<Operation *, SmallVector<unsigned>> inner;
+};
+
+/// An op by the node that it comes from.
+std::string describe(Operation *op, const Model &model) {
+  StringRef name = op ? graph::getSourceName(op) : StringRef();
+  for (const Node &node : model.nodes)
+    if (node.name == name)
+      return node.describe() + (node.scope.empty() ? "" : " in '" + node.scope + "'");
+  return "the " + (op ? op->getName().stripDialect().str() : "end") + " of '" + name.str() + "'";
+}
+
+std::string explain(const LossObstacle &obstacle, const Model &model) {
+  std::string where = describe(obstacle.where, model);
+  switch (obstacle.why) {
+  case Obstacle::Rows:
+    return "rows of the batch meet at " + where;
+  case Obstacle::Sum:
+    return where + " is not linear and is applied to a sum over the batch";
+  case Obstacle::Divisor:
+    return where + " divides by a sum over the batch through which a gradient flows, or that is not one number";
+  case Obstacle::Factor:
+    return where + " depends on the number of rows in another way than a mean does";
+  case Obstacle::Counts:
+    return "its terms are divided by different counts, at " + where + " and " + describe(obstacle.other, model);
+  case Obstacle::Fixed:
+    return "the file fixes its batch at 1, so that rows cannot be followed; export it with a dynamic batch";
+  }
+}
+
+void refuse(const LossObstacle &obstacle, const Model &model, const Spec &spec, int64_t pieces, const LossValue &loss,
+            Diagnostics &diagnostics) {
+  diagnostics.error("the loss '" + loss.name + "' would be another function of a global batch that is cut (dp = " +
+                    Twine(spec.dp) + ", " + Twine(spec.microBatches()) +
+                    " micro-batches of batch.micro = " + Twine(spec.microBatch) + "): " + explain(obstacle, model));
+  diagnostics.note("with dp = 1 and batch.micro = " + Twine(pieces * spec.microBatch) +
+                   " nothing is cut; 'loss: {scope: micro_batch}' accepts the mean of the losses of the micro-batches, "
+                   "which is that of PyTorch run with the same cut");
+}
+
+} // namespace
+
+Loss xlc::onnx::cutLoss(const Model &model, const Spec &spec, const LossValue &loss, const LossTerms &terms,
+                        func::FuncOp forward, OpBuilder &builder, Diagnostics &diagnostics) {
+  LossCutter cutter(spec, loss, terms, forward, builder);
+  if (spec.loss.scope == LossSpec::Scope::MicroBatch)
+    return cutter.average();
+  std::optional<LossObstacle> obstacle = terms.obstacle;
+  if (std::optional<Loss> apart = obstacle ? std::nullopt : cutter.takeApart()) {
+    apart->scope = "global";
+    return *apart;
+  }
+  if (cutter.pieces() > 1)
+    refuse(obstacle ? *obstacle : LossObstacle{Obstacle::Rows, loss.value.getDefiningOp()}, model, spec,
+           cutter.pieces(), loss, diagnostics);
+  Loss whole = cutter.average();
+  whole.scope = "whole";
+  return whole;
+}
