@@ -103,6 +103,18 @@ ROUNDED_ELEMENTS = 12  # one in ten thousand
 # `xlc verify` compares (test/Driver).
 BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for stage in (0, 3)]
 
+# Losses that are no plain mean (make_loss_traces.py): PyTorch's loss of the global batch, however it is cut. Where rows meet, that
+# of a whole batch, or the mean of the losses of its halves.
+GLOBAL_LOSSES = ("sum", "class-weights", "masked", "float-masked", "mean-and-sum", "focal")
+LOSSES = ([Case("losses", name, name, dp=dp, stage=dp - 1, micro_batches=count)
+           for name in GLOBAL_LOSSES for dp, count in ((1, 2), (2, 1))] +
+          [Case("losses", "class-weights", "class-weights", dp=2, stage=3, micro_batches=2),
+           Case("losses", "class-weights", "class-weights", tp=2, micro_batches=4),
+           Case("losses", "class-weights", "class-weights", pp=2, micro_batches=2, cuts=("node_tanh",))] +
+          [Case("losses", name, trace, dp=dp, stage=dp - 1, micro_batches=count)
+           for name in ("variance", "contrastive")
+           for trace, dp, count in ((name, 1, 1), (f"{name}-halves", 1, 2), (f"{name}-halves", 2, 1))])
+
 
 # The embedding split by columns, its rows by the sequence: an all_to_all takes them from one split to the other.
 TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True, layout=(("*wte.weight", 1),))]
@@ -186,7 +198,7 @@ def list_further_cases():
 
 
 def list_cases():
-    return list_basic_cases() + list_further_cases() + BATCH_NORM + TURNED + ROUNDED + list_composed_cases()
+    return list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + TURNED + ROUNDED + list_composed_cases()
 
 
 def sample_cases():
@@ -195,7 +207,7 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + TURNED +
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + LOSSES + TURNED +
             sample_composed_cases())
 
 

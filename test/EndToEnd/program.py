@@ -66,10 +66,12 @@ def spec_of(setting, case, trace):
         spec |= {"pp": case.pp, "pipeline": case.pipeline}
     if case.zero:
         spec["zero"] = case.zero
-    if case.folder not in ("mlp", "cnn"):
+    if case.folder not in ("mlp", "cnn", "losses"):
         spec["dims"] = DIMS.get(case.folder, {"sequence": 32})
     if f"{case.folder}/{case.model}" in TRAINABLE:
         spec["trainable"] = TRAINABLE[f"{case.folder}/{case.model}"]
+    if "scope" in trace:
+        spec["loss"] = {"scope": trace["scope"]}
     if "logits" in case.model:
         is_causal = case.folder.startswith(("gpt2", "llama"))
         spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": is_causal}
