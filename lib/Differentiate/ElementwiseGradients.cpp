@@ -23,12 +23,21 @@ Value pick(GradientBuilder &b, Value condition, Value x, Value y) {
   return b.create<SelectOp>(x.getType(), condition, x, y);
 }
 
-/// Larger or smaller of two: the winner gets dy; where both are equal and both are asked for, half each (as PyTorch's
-/// maximum), where only one is, nothing (as relu at 0). Then the result says as well who won, and is more likely to be
-/// kept for backward than the operand: what follows a relu reads it.
+/// False for a constant that is the same number everywhere, and not zero.
+bool mayBeZero(Value x) {
+  while (auto broadcast = x.getDefiningOp<BroadcastOp>())
+    x = broadcast.getX();
+  auto constant = x.getDefiningOp<ConstantOp>();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return !elements || !elements.isSplat() || elements.getSplatValue<APFloat>().isZero();
+}
+
+/// Larger or smaller of two: the winner gets dy; where both are equal, half each if both are asked for or the op is a
+/// maximum as PyTorch has it (kSharesTies), else nothing (as relu at 0). Then the result says as well who won, and is more
+/// likely to be kept for backward than the operand: what follows a relu reads it.
 LogicalResult extremum(GradientBuilder &b, Operation *op, Value dy, Predicate wins) {
   Value zero = b.splat(typeOf(dy), 0);
-  bool areBoth = b.isNeeded(0) && b.isNeeded(1);
+  bool areBoth = (b.isNeeded(0) && b.isNeeded(1)) || op->hasAttr(kSharesTies);
   for (unsigned i : {0u, 1u}) {
     if (!b.isNeeded(i))
       continue;
@@ -156,15 +165,22 @@ LogicalResult gradients::min(GradientBuilder &b, Operation *op, ValueRange dy) {
   return extremum(b, op, dy[0], Predicate::lt);
 }
 
+// Where a factor is zero the product is, whatever the other is: 0 x^-1 at x = 0, and y ln 0 of 0^e, e >= 0.
 LogicalResult gradients::pow(GradientBuilder &b, Operation *op, ValueRange dy) {
-  Value base = op->getOperand(0), exponent = op->getOperand(1), y = op->getResult(0);
+  Value base = op->getOperand(0), exponent = op->getOperand(1), y = op->getResult(0), zero = b.splat(typeOf(y), 0);
   if (b.isNeeded(0)) { // dy e x^(e-1)
     Value less = difference(b, exponent, b.splat(typeOf(exponent), 1));
-    Value power = b.create<PowOp>(y.getType(), base, less);
-    b.contribute(0, product(b, dy[0], product(b, exponent, power)));
+    Value slope = product(b, exponent, b.create<PowOp>(y.getType(), base, less));
+    if (mayBeZero(exponent))
+      slope = pick(b, compare(b, Predicate::eq, exponent, zero), zero, slope);
+    b.contribute(0, product(b, dy[0], slope));
   }
-  if (b.isNeeded(1)) // dy y ln x
-    b.contribute(1, product(b, dy[0], product(b, y, b.create<LogOp>(base.getType(), base))));
+  if (b.isNeeded(1)) { // dy y ln x
+    Value slope = product(b, y, b.create<LogOp>(base.getType(), base));
+    Value isZero = compare(b, Predicate::eq, base, zero), isRising = compare(b, Predicate::ge, exponent, zero);
+    Value still = b.create<AndOp>(isZero.getType(), isZero, isRising);
+    b.contribute(1, product(b, dy[0], pick(b, still, zero, slope)));
+  }
   return success();
 }
 

@@ -44,7 +44,10 @@ Value Formula::expMinusOne(Value x) {
   return div(mul(t, 2), sub(number(1, x), t));
 }
 
-Value Formula::softplus(Value x) { return add(max(x, 0), log(add(exp(neg(abs(x))), 1))); }
+Value Formula::softplus(Value x) {
+  Value below = select(isAbove(x, 0), neg(x), x); // -|x|, whose slope at 0 is that of x: the sum's is 1/2
+  return add(max(x, 0), log(add(exp(below), 1)));
+}
 
 Value Formula::safeSqrt(Value x) {
   Value isZero = isEqual(x, 0);

@@ -18,6 +18,9 @@ template <typename OpTy> bool importBinary(NodeImport &n) {
   return n.broadcastPair(0, 1, a, b) && n.produce(OpTy::create(n.builder, n.loc, a.getType(), a, b));
 }
 
+/// Of Max and Min: PyTorch's maximum halves the gradient where operands are equal, clamp gives none to its bounds.
+void shareTies(mlir::Operation *op, const Node &node);
+
 /// y = OP(OP(a, b), c) ...; one input is the result itself.
 template <typename OpTy> bool importVariadic(NodeImport &n) {
   Shape shape = n.shape(0);
@@ -29,7 +32,11 @@ template <typename OpTy> bool importVariadic(NodeImport &n) {
   mlir::Value result = n.broadcast(0, shape);
   for (size_t i = 1; result && i < n.numInputs(); ++i) {
     mlir::Value next = n.broadcast(i, shape);
-    result = next ? OpTy::create(n.builder, n.loc, result.getType(), result, next) : mlir::Value();
+    if (!next)
+      return false;
+    auto op = OpTy::create(n.builder, n.loc, result.getType(), result, next);
+    shareTies(op, n.node);
+    result = op;
   }
   return result && n.produce(result);
 }

@@ -1,5 +1,6 @@
 // Import rules for activations. A function of a part of its domain only (e^x - 1 for x <= 0) sees the other part
-// clamped: what a select throws away must not bring an infinity into the gradient.
+// clamped: what a select throws away must not bring an infinity into the gradient. At the kink itself the slope is
+// PyTorch's: that of the part below.
 #include "Formula.h"
 
 using namespace mlir;
@@ -12,7 +13,7 @@ static bool produceExponential(NodeImport &n, double width, double scale, double
   if (!x)
     return false;
   Formula f{n};
-  Value low = f.min(x, 0);
+  Value low = f.select(f.isAbove(x, 0), f.number(0, x), x); // with the slope of the curve at 0
   Value curve = f.mul(f.expMinusOne(width == 1 ? low : f.div(low, width)), scale);
   Value y = f.select(f.isAbove(x, 0), x, curve);
   return n.produce(whole == 1 ? y : f.mul(y, whole));
@@ -86,7 +87,7 @@ bool xlc::onnx::importPRelu(NodeImport &n) {
     return n.fail("needs floats and a slope that broadcasts to them");
   Formula f{n};
   Value slope = n.broadcast(1, shape);
-  return slope && n.produce(f.select(f.isLess(x, 0), f.mul(x, slope), x));
+  return slope && n.produce(f.select(f.isAbove(x, 0), x, f.mul(x, slope)));
 }
 
 /// 1 at the first largest element along the axis, 0 elsewhere.

@@ -8,11 +8,34 @@ using namespace xlc::onnx;
 
 using graph::Reduction;
 
+/// Where the extremum is, along one axis: the first place, or the last one.
+static Value findPlace(Formula f, Reduction kind, Value x, int64_t axis, bool isLast, bool keeps) {
+  Value attains = f.isEqual(x, f.reduceAlong(kind, x, axis)), places = f.iota(f.typeOf(x).getShape(), axis);
+  Value place = f.select(attains, places, isLast ? -1 : (double)f.typeOf(x).getDimSize(axis));
+  return f.reduce(isLast ? Reduction::max : Reduction::min, place, axis, keeps);
+}
+
+/// PyTorch's max(dim) gives the whole gradient to the place that it returns, amax shares it among equal elements; both
+/// are a ReduceMax.
+static bool takesOnePlace(const Node &node) {
+  return node.call.target == "aten.max.dim" || node.call.target == "aten.min.dim";
+}
+
 bool xlc::onnx::importReduce(NodeImport &n, Reduction kind, bool isMean, bool squares) {
   Shape axes;
   if (!readAxes(n, 1, axes))
     return false;
   Value x = n.value(0);
+  if (x && takesOnePlace(n.node) && axes.size() == 1 && isa<FloatType>(n.elementType(0))) {
+    Formula f{n};
+    Value place = findPlace(f, kind, x, axes[0], /*isLast=*/false, /*keeps=*/true);
+    auto kept = f.typeOf(x).clone(f.typeOf(place).getShape());
+    Value y = graph::GatherElementsOp::create(n.builder, n.loc, kept, x, place, axes[0]);
+    Shape shape(kept.getShape());
+    if (!getInt(n.node, "keepdims", 1))
+      shape.erase(shape.begin() + axes[0]);
+    return n.produce(n.reshape(y, shape));
+  }
   bool isBool = x && n.elementType(0).isInteger(1), isExtremum = kind == Reduction::max || kind == Reduction::min;
   if (!x || (isMean && !isa<FloatType>(n.elementType(0))) || (isBool && !isExtremum))
     return n.fail("needs numbers, a mean needs floats");
@@ -88,10 +111,8 @@ bool xlc::onnx::importArgExtremum(NodeImport &n, Reduction kind) {
   if (!x || n.elementType(0).isInteger(1) || !readAxis(n, 0, axis))
     return n.problem.empty() ? n.fail("needs numbers") : false;
   Formula f{n};
-  bool isLast = getInt(n.node, "select_last_index", 0);
-  Value attains = f.isEqual(x, f.reduceAlong(kind, x, axis)), places = f.iota(f.typeOf(x).getShape(), axis);
-  Value place = f.select(attains, places, isLast ? -1 : (double)f.typeOf(x).getDimSize(axis));
-  return n.produce(f.reduce(isLast ? Reduction::max : Reduction::min, place, axis, getInt(n.node, "keepdims", 1)));
+  return n.produce(
+      findPlace(f, kind, x, axis, getInt(n.node, "select_last_index", 0), getInt(n.node, "keepdims", 1)));
 }
 
 //===----------------------------------------------------------------------===//

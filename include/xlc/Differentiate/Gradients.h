@@ -11,6 +11,9 @@ namespace xlc {
 /// subtracts: its gradient is zero, and would be rounding noise if it were computed.
 inline constexpr llvm::StringLiteral kCancels = "graph.cancels";
 
+/// Attribute of a larger or smaller of two whose equal operands get half of the gradient each, whoever asks for it.
+inline constexpr llvm::StringLiteral kSharesTies = "graph.shares_ties";
+
 /// A contribution to the cotangent of a value: `value`, standing in the whole at `offsets`
 /// (empty: it is the whole). Pieces that tile the whole become a concat instead of a sum of pads.
 struct Contribution {
