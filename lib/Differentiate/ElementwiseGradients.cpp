@@ -33,8 +33,8 @@ bool mayBeZero(Value x) {
 }
 
 /// Larger or smaller of two: the winner gets dy; where both are equal, half each if both are asked for or the op is a
-/// maximum as PyTorch has it (kSharesTies), else nothing (as relu at 0). Then the result says as well who won, and is more
-/// likely to be kept for backward than the operand: what follows a relu reads it.
+/// maximum as PyTorch has it (kSharesTies), else nothing (as relu at 0). Then the result says as well who won, and is
+/// more likely to be kept for backward than the operand: what follows a relu reads it.
 LogicalResult extremum(GradientBuilder &b, Operation *op, Value dy, Predicate wins) {
   Value zero = b.splat(typeOf(dy), 0);
   bool areBoth = (b.isNeeded(0) && b.isNeeded(1)) || op->hasAttr(kSharesTies);

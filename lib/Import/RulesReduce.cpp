@@ -111,8 +111,7 @@ bool xlc::onnx::importArgExtremum(NodeImport &n, Reduction kind) {
   if (!x || n.elementType(0).isInteger(1) || !readAxis(n, 0, axis))
     return n.problem.empty() ? n.fail("needs numbers") : false;
   Formula f{n};
-  return n.produce(
-      findPlace(f, kind, x, axis, getInt(n.node, "select_last_index", 0), getInt(n.node, "keepdims", 1)));
+  return n.produce(findPlace(f, kind, x, axis, getInt(n.node, "select_last_index", 0), getInt(n.node, "keepdims", 1)));
 }
 
 //===----------------------------------------------------------------------===//

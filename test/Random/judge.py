@@ -61,16 +61,17 @@ def write(case, folder):
     (folder / "network.txt").write_text("\n".join(networks.describe(case.network)) + "\n")
 
 
-def call(command, accepted=(0,)):
-    """(exit code, outputs), or a Verdict where that is no way to end."""
+def call(command, folder):
+    """What the command said, or a Verdict where it did not end well. A crash leaves its reproducer in the folder."""
     try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, check=False,
+                              cwd=folder)
     except subprocess.TimeoutExpired:
         return Verdict("wrong", f"no end within {SECONDS} s")
     said = done.stderr + done.stdout
     message = next((line for line in said.splitlines() if "error" in line), "")
     message = re.sub(r"^\S*:\d+:\d+: |^\S*\.onnx: ", "", message)
-    if done.returncode in accepted:
+    if done.returncode == 0:
         return said
     if done.returncode in (1, 3) and message:
         return Verdict("refused", message)
@@ -155,15 +156,15 @@ def run(case, xlc, folder, verifies=False):
     shutil.rmtree(folder, ignore_errors=True)
     write(case, folder)
     model, spec, program = folder / "model.onnx", folder / "spec.yaml", folder / "train"
-    said = call([xlc, "compile", model, "--spec", spec, "-o", program])
+    said = call([xlc, "compile", model, "--spec", spec, "-o", program], folder)
     if isinstance(said, Verdict):
         return said
-    said = call([program, "--steps", case.steps, "--log", folder / "run.jsonl", "--save", folder / "run.safetensors", "--check"])
+    said = call([program, "--steps", case.steps, "--log", folder / "run.jsonl", "--save", folder / "run.safetensors", "--check"], folder)
     if isinstance(said, Verdict):
         return Verdict("wrong", f"the program: {said.text}")
     verdict = compare(case, folder, trace)
     if verifies and verdict.kind == "right":
-        said = call([xlc, "verify", model, "--spec", spec])
+        said = call([xlc, "verify", model, "--spec", spec], folder)
         if isinstance(said, Verdict):
             return Verdict("wrong", f"verify: {said.text}")
     return verdict

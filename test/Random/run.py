@@ -154,7 +154,7 @@ def main():
     options.xlc, options.failures = options.xlc.resolve(), collections.Counter()
     if options.repeat:
         return repeat(options)
-    options.keep = options.keep or pathlib.Path(tempfile.mkdtemp(prefix="xlc-random-"))
+    options.keep = options.keep.resolve() if options.keep else pathlib.Path(tempfile.mkdtemp(prefix="xlc-random-"))
     with tempfile.TemporaryDirectory(prefix="xlc-random-") as scratch:
         options.scratch = pathlib.Path(scratch)
         counts, messages = run_all(options)
