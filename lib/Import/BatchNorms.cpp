@@ -6,6 +6,7 @@
 #include "BatchNorms.h"
 
 #include "Evaluate.h"
+#include "Parameters.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -113,7 +114,7 @@ private:
       bool isFolded = false;
       for (Node &node : model.nodes)
         if (node.scope == scope && (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm"))
-          node.scope = moduleOfWeight(node), isFolded = true;
+          node.scope = moduleOfWeight(node), node.call = {}, isFolded = true;
       if (isFolded)
         result.folded.push_back(scope.str());
     }
@@ -144,16 +145,20 @@ BatchNorms xlc::onnx::findBatchNorms(Model &model, Diagnostics &diagnostics) {
   return Finder(model, diagnostics).find();
 }
 
-void xlc::onnx::warnOfFolded(const Model &model, const BatchNorms &norms, StringSet<> &accounted,
-                             Diagnostics &diagnostics) {
-  std::string lost;
+void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,
+                             StringSet<> &accounted, Diagnostics &diagnostics) {
+  std::vector<std::string> lost;
   for (const std::string &name : model.signature.parameters)
-    if (llvm::is_contained(norms.folded, StringRef(name).rsplit('.').first) && accounted.insert(name).second)
-      lost += (lost.empty() ? "'" : ", '") + name + "'";
+    if (llvm::is_contained(norms.folded, StringRef(name).rsplit('.').first) && accounted.insert(name).second &&
+        matchesPatterns(name, trainable))
+      lost.push_back(name);
   if (!lost.empty())
-    diagnostics.warning("the exporter folded the batch norms '" + llvm::join(norms.folded, "', '") +
-                        "' into the layers before them: " + lost +
-                        " are not trained, and nothing is normalised over the batch; export with "
-                        "torch.onnx.export(model.train(), ..., dynamo=False, do_constant_folding=False, "
-                        "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics");
+    diagnostics.error(
+        "the exporter folded the batch norms " + listNames(norms.folded) + " into the layers before them, so that " +
+        listNames(lost) +
+        " cannot be trained, and nothing is normalised over the batch; export with "
+        "torch.onnx.export(model.train(), ..., dynamo=False, do_constant_folding=False, "
+        "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics; trainable: "
+        "[\"*\", \"!" +
+        lost.front() + "\"] takes the layers as they are");
 }

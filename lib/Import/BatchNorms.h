@@ -38,8 +38,10 @@ bool isTrainingForm(const Node &node, int64_t opset);
 /// back.
 BatchNorms findBatchNorms(Model &model, Diagnostics &diagnostics);
 
-/// Says which parameters of the signature folded norms have lost, beyond those that are accounted for; now they are.
-void warnOfFolded(const Model &model, const BatchNorms &norms, llvm::StringSet<> &accounted, Diagnostics &diagnostics);
+/// Refuses folded norms that have lost parameters of the signature that are to be trained (`trainable`: patterns),
+/// beyond those that are accounted for; now they are.
+void refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,
+                  llvm::StringSet<> &accounted, Diagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

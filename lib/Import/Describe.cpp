@@ -3,6 +3,7 @@
 #include "xlc/Import/Describe.h"
 
 #include "Importer.h"
+#include "MergedModules.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -42,6 +43,7 @@ public:
     std::string notes;
     raw_string_ostream noteStream(notes), complaintStream(result.complaints);
     Diagnostics diagnostics(model.path, complaintStream);
+    splitMergedModules(model, &noteStream);
     ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), Spec(), diagnostics, &noteStream);
     describeParameters(plan);
     describeTies(plan);

@@ -6,6 +6,7 @@
 #include "xlc/Import/Import.h"
 
 #include "Loss.h"
+#include "MergedModules.h"
 #include "NoteRaised.h"
 #include "TracedCalls.h"
 #include "mlir/Pass/PassManager.h"
@@ -35,6 +36,7 @@ public:
     bindDimensions(model, spec, diagnostics);
     if (diagnostics.hasErrors())
       return std::nullopt;
+    splitMergedModules(model, options.notes);
     BatchNorms norms = findBatchNorms(model, diagnostics);
     ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
     checkTrainable(plan);
@@ -76,6 +78,9 @@ private:
     SmallVector<StringRef> names;
     for (const Parameter &parameter : plan.parameters)
       names.push_back(parameter.name);
+    names.append(plan.lost.begin(), plan.lost.end());
+    for (const ParameterPlan::Constant &constant : plan.constants)
+      names.push_back(model.initializers[constant.initializer].name);
     for (StringRef pattern : spec.trainable) {
       StringRef bare = pattern.starts_with("!") ? pattern.drop_front() : pattern;
       if (names.empty() || llvm::any_of(names, [&](StringRef name) { return matchesPatterns(name, {bare.str()}); }))

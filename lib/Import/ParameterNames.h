@@ -2,8 +2,7 @@
 #ifndef XLC_IMPORT_PARAMETERNAMES_H
 #define XLC_IMPORT_PARAMETERNAMES_H
 
-#include "Model.h"
-#include "llvm/ADT/StringSet.h"
+#include "TracedParameters.h"
 
 namespace xlc::onnx {
 
@@ -11,12 +10,17 @@ namespace xlc::onnx {
 struct Read {
   unsigned node = 0, input = 0;
   std::string name;          ///< of the parameter; empty for a constant
+  std::string tie;           ///< a further name of that parameter: what the node's module calls it
   std::string place;         ///< module or operator, and operand; without a signature only
+  std::string guess;         ///< from what the name was concluded; empty where that leaves no doubt
   bool isNamed = false;      ///< the file says this name; else it was made up
   bool isAlias = false;      ///< read by an Identity, which the old exporter leaves where it merged
   bool isSibling = false;    ///< an alias whose name says that it is a parameter of its own
   bool isPassive = false;    ///< asks for the shape only, or for a setting of an operator
   bool isTransposed = false; ///< the node reads the transpose of the initializer
+  bool isTraced = false;     ///< the call in PyTorch reads the parameter by this name
+  bool isVector = false;     ///< the initializer is the vector with further dimensions of 1
+  bool isComputed = false;   ///< no parameter, but perhaps computed from some when the model was exported
   unsigned position = 0;     ///< of the node that computes with it
 };
 
@@ -31,13 +35,24 @@ public:
   std::vector<std::vector<Read>> findReads() const;
   /// Whether the file keeps this initializer under PyTorch's name.
   bool isOwnName(llvm::StringRef name) const;
+  /// Whether the signature lists the name, and no initializer has it.
+  bool isLost(llvm::StringRef name) const { return order.contains(name) && !initializers.contains(name); }
   /// Whether an initializer has the shape of the transpose of the one of this name.
   bool isTransposeOf(const FileTensor &tensor, llvm::StringRef name) const;
 
+  const TracedParameters traced;
+
 private:
   Read describe(unsigned node, unsigned input, const FileTensor &tensor) const;
-  std::string findListed(const Node &node, unsigned input, const FileTensor &tensor) const;
+  void findListed(const Node &node, unsigned input, const FileTensor &tensor, Read &read) const;
+  void findTraced(const Node &node, unsigned input, const FileTensor &tensor, Read &read) const;
+  void findInModule(const Node &node, unsigned input, const FileTensor &tensor, Read &read) const;
+  void findUnlisted(unsigned node, unsigned input, const FileTensor &tensor, Read &read) const;
+  bool mayBe(const FileTensor &tensor, llvm::StringRef name) const;
+  std::string findTie(const Node &node, unsigned input, llvm::StringRef name) const;
   std::string compose(unsigned node, unsigned input) const;
+  std::string nameByBias(const Node &node) const;
+  void dropInstanceNorms(std::vector<std::vector<Read>> &reads) const;
   void followAliases();
 
   const Model &model;
@@ -47,7 +62,17 @@ private:
   llvm::StringSet<> buffers;
   llvm::StringMap<std::pair<unsigned, unsigned>> aliasReaders; ///< alias -> the first (node, input) that uses it
   std::vector<unsigned> numbers;                               ///< of the nodes that read initializers, per operator
+  llvm::StringMap<std::string> addedBias;                      ///< value -> the bias that an Add adds to it
 };
+
+/// What PyTorch's modules call the operand of a node: "weight", "bias", or nothing.
+llvm::StringRef nameOperand(const Node &node, unsigned input);
+/// Whether the operand is data: the operator's parameters are others.
+bool isData(const Node &node, unsigned input);
+/// Whether a name is one that exporters give to what has none: "val_152", "onnx::MatMul_1218", "1218".
+bool isMadeUp(llvm::StringRef name);
+/// Whether an operand that is added or multiplied is a vector with further dimensions of 1, such as [16, 1, 1].
+bool isSpreadVector(const Node &node, const FileTensor &tensor);
 
 /// "a.b" for module "a" and name "b", and the other way around.
 std::string joinName(llvm::StringRef module, llvm::StringRef name);

@@ -38,7 +38,7 @@ void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, Diag
       diagnostics.error("running average '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
                         "; it must be float: export the model in float32, as model.float() makes it");
     if (isNew)
-      parameters.push_back({use.name, tensor.shape, (int)index, false, use.buffer, {}});
+      parameters.push_back({use.name, tensor.shape, (int)index, false, use.buffer, {}, false, {}});
     isParameter[index] = true;
     uses[place] = {entry->second, {}};
   }

@@ -23,6 +23,7 @@ struct Parameter {
   Buffer buffer = Buffer::None;
   std::optional<InitialValue> value; ///< none: the initializer's
   bool isFrozen = false;             ///< PyTorch trains it not, as the file's record says
+  std::string guess;                 ///< from what its name or being was concluded; empty where that leaves no doubt
 };
 
 /// The elements of a tensor in another order: its dimensions permuted, then another shape. Empty where nothing changes.
@@ -46,6 +47,14 @@ struct ParameterPlan {
   std::vector<Parameter> unread; ///< of a record: no node reads them, so that they are no part of the program
   std::vector<bool> isParameter; ///< per initializer; the others are constants
 
+  /// A constant of floats that is no buffer, and the nodes that read it.
+  struct Constant {
+    unsigned initializer;
+    std::vector<unsigned> nodes;
+  };
+  std::vector<Constant> constants;
+  std::vector<std::string> lost; ///< names of the signature that nothing reads, and that are tied to nothing
+
   /// Names that PyTorch had for one parameter, each with the one under which it is trained.
   std::vector<std::pair<std::string, std::string>> ties;
 
@@ -68,6 +77,8 @@ ParameterPlan planRecorded(const Model &model, const BatchNorms &norms, const Sp
 
 /// Complains about a parameter whose element type xlc does not train.
 bool checkStoredType(const FileTensor &tensor, Diagnostics &diagnostics);
+/// "'a', 'b', 'c' and 7 more".
+std::string listNames(llvm::ArrayRef<std::string> names);
 
 /// "[2, 3]".
 std::string describeShape(llvm::ArrayRef<int64_t> shape);

@@ -35,14 +35,17 @@ std::string readScopes(StringRef text) {
   return parts.size() >= 5 ? parts[parts.size() - 4].str() : "";
 }
 
-/// "h.0.attn" of the old exporter's node name "/h.0/attn/MatMul".
+/// "h.0.attn" of the old exporter's node name "/h.0/attn/MatMul". A Sequential is in the path of what it holds:
+/// "/d1/d1.1/Mul" is in "d1.1".
 std::string readPath(StringRef name) {
-  if (!name.consume_front("/"))
+  SmallVector<StringRef> parts;
+  name.split(parts, '/');
+  if (parts.size() < 3 || !parts.front().empty())
     return "";
-  std::string module = name.rsplit('/').first.str();
-  if (module.size() == name.size())
-    return "";
-  std::replace(module.begin(), module.end(), '/', '.');
+  std::string module;
+  for (size_t i = 1; i + 1 < parts.size(); ++i)
+    if (StringRef next = parts[i + 1]; i + 2 == parts.size() || !next.consume_front(parts[i]) || !next.starts_with("."))
+      module += (module.empty() ? "" : ".") + parts[i].str();
   return module;
 }
 

@@ -1,5 +1,6 @@
 // The optimising exporter drops a bias that is all zeros: Gemm has no third input, MatMul no Add, LayerNormalization no
-// bias. Where the node's module has a bias in the signature that nothing else reads, it was zero at export and is a
+// bias. Where the call in PyTorch had a bias, or the node's module has one in the signature, or the weight has one
+// beside it (`out_proj.weight` is read in the module above it), and nothing else reads that, it was zero and is a
 // parameter.
 #include "VanishedBiases.h"
 
@@ -8,10 +9,11 @@ using namespace xlc::onnx;
 
 namespace {
 
-/// An initializer, and whether a Transpose turns it around.
+/// An initializer, whether a Transpose turns it around, and the parameter that it is.
 struct Weight {
   unsigned initializer;
   bool isTurned;
+  StringRef name;
 };
 
 bool isTrue(const Node &node, StringRef attribute) {
@@ -29,31 +31,42 @@ std::optional<int64_t> countOutputs(const Node &node, const std::vector<int64_t>
   return isTurned != isTrue(node, "transB") ? weight[0] : weight.back();
 }
 
+/// What the bias of `node` is called: by the call in PyTorch, by its module, or as its weight is. Empty if it has none.
+std::string nameBias(const Node &node, StringRef weight, const ParameterNames &names, const StringSet<> &accounted) {
+  if (std::optional<StringRef> traced = names.traced.findByRole(node.call, "bias"))
+    return accounted.contains(*traced) ? "" : traced->str();
+  std::string beside = weight.consume_back("weight") ? weight.str() + "bias" : "";
+  for (const std::string &name : {joinName(node.scope, "bias"), beside})
+    if (names.rank(name) != UINT_MAX && !accounted.contains(name))
+      return name;
+  return "";
+}
+
 } // namespace
 
-std::vector<VanishedBias> xlc::onnx::findVanishedBiases(const Model &model, const ParameterNames &names,
-                                                        const StringSet<> &accounted) {
+std::vector<VanishedBias>
+xlc::onnx::findVanishedBiases(const Model &model, const ParameterNames &names, const StringSet<> &accounted,
+                              llvm::function_ref<StringRef(unsigned node, unsigned input)> nameOf) {
   std::vector<VanishedBias> biases;
   if (!names.hasSignature())
     return biases;
   StringMap<Weight> weights;
   StringSet<> restored;
   for (auto [i, tensor] : llvm::enumerate(model.initializers))
-    weights[tensor.name] = {(unsigned)i, false};
+    weights[tensor.name] = {(unsigned)i, false, ""};
   for (auto [n, node] : llvm::enumerate(model.nodes)) {
     if (node.op == "Transpose" && node.hasInput(0) && !node.outputs.empty())
       if (auto from = weights.find(node.inputs[0]); from != weights.end())
-        weights[node.outputs[0]] = {from->second.initializer, !from->second.isTurned};
+        weights[node.outputs[0]] = {from->second.initializer, !from->second.isTurned, nameOf((unsigned)n, 0)};
     bool mayLose = node.op == "Gemm" || node.op == "MatMul" || node.op == "Conv" || node.op == "LayerNormalization";
-    std::string name = joinName(node.scope, "bias");
-    if (!mayLose || node.hasInput(2) || !node.hasInput(1) || names.rank(name) == UINT_MAX || accounted.contains(name))
-      continue;
-    auto weight = weights.find(node.inputs[1]);
+    auto weight = mayLose && node.hasInput(1) && !node.hasInput(2) ? weights.find(node.inputs[1]) : weights.end();
     if (weight == weights.end())
       continue;
+    StringRef own = weight->second.name.empty() ? nameOf((unsigned)n, 1) : weight->second.name;
+    std::string name = nameBias(node, own, names, accounted);
     std::vector<int64_t> shape = model.initializers[weight->second.initializer].shape;
     std::optional<int64_t> size = countOutputs(node, shape, weight->second.isTurned);
-    if (size && restored.insert(name).second)
+    if (size && !name.empty() && restored.insert(name).second)
       biases.push_back({(unsigned)n, name, *size});
   }
   return biases;

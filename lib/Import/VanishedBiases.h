@@ -13,9 +13,10 @@ struct VanishedBias {
   int64_t size;
 };
 
-/// Those that the signature lists and that are not `accounted` for.
+/// Those that the signature lists and that are not `accounted` for. `nameOf` says which parameter an operand is.
 std::vector<VanishedBias> findVanishedBiases(const Model &model, const ParameterNames &names,
-                                             const llvm::StringSet<> &accounted);
+                                             const llvm::StringSet<> &accounted,
+                                             llvm::function_ref<llvm::StringRef(unsigned node, unsigned input)> nameOf);
 
 } // namespace xlc::onnx
 

@@ -1,0 +1,14 @@
+// Takes apart what the exporter merged because its parameters begin equal. See MergedModules.cpp.
+#ifndef XLC_IMPORT_MERGEDMODULES_H
+#define XLC_IMPORT_MERGEDMODULES_H
+
+#include "Model.h"
+
+namespace xlc::onnx {
+
+/// Gives each merged module its node back. To be called before anything refers to nodes by number.
+void splitMergedModules(Model &model, llvm::raw_ostream *notes);
+
+} // namespace xlc::onnx
+
+#endif
