@@ -24,8 +24,7 @@ static std::optional<llvm::SetVector<Value>> findFlatValues(func::FuncOp kernel,
       continue;
     if (auto constant = dyn_cast<graph::ConstantOp>(op); constant && constant.getValue().isSplat())
       continue;
-    if (isa<graph::BroadcastOp, graph::ConstantOp, graph::IotaOp, graph::TransposeOp, graph::SliceOp, graph::ConcatOp,
-            graph::PadOp, graph::ReduceOp, graph::GatherOp>(op))
+    if (!op->hasTrait<graph::ReadsOwnElement>() && !isa<graph::ReshapeOp>(op))
       return std::nullopt;
     flat.insert(op->operand_begin(), op->operand_end());
   }

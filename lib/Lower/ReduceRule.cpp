@@ -73,7 +73,8 @@ private:
           mapped.set(from.size() - i);
     } else if (isa<graph::ReshapeOp>(op)) {
       mapReshape(from, to, varying, mapped);
-    } else if (from.size() == to.size() && !isa<graph::GatherOp>(op)) {
+    } else if (from.size() == to.size() &&
+               (op->hasTrait<graph::ReadsOwnElement>() || op->hasTrait<graph::ReadsOwnDimensions>())) {
       mapped = varying;
     } else {
       mapped.set();

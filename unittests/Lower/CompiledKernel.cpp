@@ -1,6 +1,7 @@
 // From text to a callable kernel. See CompiledKernel.h.
 #include "CompiledKernel.h"
 #include "mlir/Parser/Parser.h"
+#include "xlc/Interpret/Interpret.h"
 #include "xlc/Lower/Lower.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -140,7 +141,8 @@ void CompiledKernel::call(std::vector<char *> operands, int64_t begin, int64_t e
   code(operands.data(), begin, end, accumulate.data());
 }
 
-Tensors CompiledKernel::run(const Tensors &ins, const Tensors &before, int parts, bool add) const {
+Tensors CompiledKernel::run(const Tensors &ins, const Tensors &before, int parts, bool add,
+                            std::optional<size_t> over) const {
   std::vector<std::vector<char>> memory;
   auto place = [&](const Operand &operand, const Tensor *content) {
     memory.push_back(allocate(operand));
@@ -156,6 +158,8 @@ Tensors CompiledKernel::run(const Tensors &ins, const Tensors &before, int parts
   std::vector<char *> operands;
   for (auto &bytes : memory)
     operands.push_back(bytes.data());
+  size_t first = over.value_or(text.ins.size()); // memory of the first out
+  operands[text.ins.size()] = memory[first].data();
   int64_t grains = (rows + grain - 1) / grain;
   for (int part = 0; part < parts; ++part)
     call(operands, grains * part / parts * grain, std::min(rows, grains * (part + 1) / parts * grain), add);
@@ -163,8 +167,60 @@ Tensors CompiledKernel::run(const Tensors &ins, const Tensors &before, int parts
   for (size_t i = 0; i < text.outs.size(); ++i) {
     Tensor result{text.outs[i].shape, {}};
     result.values.resize(result.size());
-    transfer(text.outs[i], memory[text.ins.size() + i], result, false);
+    transfer(text.outs[i], memory[i == 0 ? first : text.ins.size() + i], result, false);
     results.push_back(result);
   }
   return results;
+}
+
+namespace {
+/// The kernel as a function.
+struct Parsed {
+  explicit Parsed(const KernelText &text) {
+    context.loadDialect<func::FuncDialect, graph::GraphDialect, exec::ExecDialect>();
+    module = parseSourceString<ModuleOp>(moduleText(text), &context);
+    if (!module)
+      llvm::report_fatal_error("the kernel cannot be read");
+    kernel = module->lookupSymbol<func::FuncOp>("k");
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp kernel;
+};
+} // namespace
+
+Tensors xlc::test::evaluate(const KernelText &text, const Tensors &ins) {
+  Parsed parsed(text);
+  SmallVector<xlc::interpret::Datum<double>> arguments, values;
+  for (auto [in, operand] : llvm::zip_equal(ins, text.ins)) {
+    xlc::interpret::Tensor<double> reals{ArrayRef<int64_t>(in.shape)};
+    xlc::interpret::Integers integers{ArrayRef<int64_t>(in.shape)};
+    llvm::copy(in.values, reals.elements.begin());
+    llvm::copy(in.values, integers.elements.begin());
+    operand.element[0] == 'f' ? arguments.emplace_back(reals) : arguments.emplace_back(integers);
+  }
+  if (failed(xlc::interpret::evaluate<double>(parsed.kernel, arguments, {}, values)))
+    llvm::report_fatal_error("the kernel cannot be interpreted");
+  Tensors results;
+  for (auto &value : values)
+    std::visit(
+        [&](auto &tensor) {
+          results.push_back(
+              {{tensor.shape.begin(), tensor.shape.end()}, {tensor.elements.begin(), tensor.elements.end()}});
+        },
+        value);
+  return results;
+}
+
+bool xlc::test::readsOwnElements(const KernelText &text, size_t in) {
+  Parsed parsed(text);
+  SmallVector<Value> reached{parsed.kernel.getArgument(in)};
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (OpOperand &use : reached[i].getUses()) {
+      if (!isa<func::ReturnOp>(use.getOwner()) && !graph::readsOwnElement(use))
+        return false;
+      llvm::append_range(reached, use.getOwner()->getResults());
+    }
+  return true;
 }

@@ -6,6 +6,7 @@
 #include "xlc/Runtime/Kernel.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,9 @@ public:
   /// Compiles with registers of `vectorBytes`, 0 for the machine's. Aborts the test with the diagnostic on failure.
   explicit CompiledKernel(const KernelText &text, int64_t vectorBytes = 0);
 
-  /// Calls the kernel in `parts` pieces. `before`: what is in the outs.
-  Tensors run(const Tensors &ins, const Tensors &before = {}, int parts = 1, bool add = false) const;
+  /// Calls the kernel in `parts` pieces. `before`: what is in the outs; `over`: the in whose memory the first out is.
+  Tensors run(const Tensors &ins, const Tensors &before = {}, int parts = 1, bool add = false,
+              std::optional<size_t> over = std::nullopt) const;
   /// Calls it on memory of the caller's.
   void call(std::vector<char *> operands, int64_t begin, int64_t end, bool add = false) const;
   int64_t extent() const { return rows; }
@@ -53,6 +55,12 @@ private:
   std::unique_ptr<llvm::orc::LLJIT> jit;
   XlcKernel code = nullptr;
 };
+
+/// What the interpreter makes of the kernel, in double.
+Tensors evaluate(const KernelText &text, const Tensors &ins);
+
+/// Whether all that the kernel's ops read of an in, for an element of their results, is the same element.
+bool readsOwnElements(const KernelText &text, size_t in);
 
 } // namespace xlc::test
 

@@ -32,6 +32,16 @@ std::optional<Role> xlc::graph::getRole(Operation *op) {
   return role ? std::optional<Role>(role.getValue()) : std::nullopt;
 }
 
+bool xlc::graph::readsOwnElement(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (!op->hasTrait<ReadsOwnElement>())
+    return false;
+  if (auto step = dyn_cast<OptimizerStepOp>(op); step && &operand == &step.getScalarsMutable())
+    return false;
+  return cast<ShapedType>(operand.get().getType()).getShape() ==
+         cast<ShapedType>(op->getResult(0).getType()).getShape();
+}
+
 int64_t xlc::graph::getByteSize(RankedTensorType type) {
   unsigned bits = type.getElementTypeBitWidth();
   return type.getNumElements() * (bits < 8 ? 1 : bits / 8);

@@ -11,6 +11,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "xlc/Dialect/Graph/Traits.h"
+
 #include "xlc/Dialect/Graph/GraphEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -41,6 +43,10 @@ inline constexpr llvm::StringLiteral kBuffer = "graph.buffer";
 /// The unit or role of an op; null or none where it has none.
 ModelUnitAttr getUnit(mlir::Operation *op);
 std::optional<Role> getRole(mlir::Operation *op);
+
+/// Whether the op reads, for an element of its results, only the element of this operand that has the same indices. So
+/// the results may take the operand's place, element by element.
+bool readsOwnElement(mlir::OpOperand &operand);
 
 /// Bytes of a tensor in memory (i1 takes a byte).
 int64_t getByteSize(mlir::RankedTensorType type);

@@ -19,12 +19,17 @@ def Graph_Number : StaticShapeTensorOf<[F32, F64, I64, I32]>;
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, !listconcat([Pure], traits)>;
 
+// Where an op finds the elements it needs (Traits.h). An op that says neither may read any of them.
+class Graph_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::xlc::graph"; }
+def Graph_ReadsOwnElement : Graph_Trait<"ReadsOwnElement">;
+def Graph_ReadsOwnDimensions : Graph_Trait<"ReadsOwnDimensions">;
+
 //===----------------------------------------------------------------------===//
 // Element-wise
 //===----------------------------------------------------------------------===//
 
 class Graph_Unary<string mnemonic, Type type, string formula>
-    : Graph_Op<mnemonic, [SameOperandsAndResultType]> {
+    : Graph_Op<mnemonic, [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
   let summary = formula;
   let arguments = (ins type:$x);
   let results = (outs type:$y);
@@ -45,14 +50,14 @@ def Graph_AtanOp    : Graph_Unary<"atan", Graph_Float, "y = arc tangent of x">;
 def Graph_FloorOp   : Graph_Unary<"floor", Graph_Float, "y = largest integer that is not above x">;
 def Graph_NotOp     : Graph_Unary<"not", Graph_Bool, "y = not x">;
 
-def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape]> {
+def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape, Graph_ReadsOwnElement]> {
   let summary = "y = whether x is not a number";
   let arguments = (ins Graph_Float:$x);
   let results = (outs Graph_Bool:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape]> {
+def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_ReadsOwnElement]> {
   let summary = "y = x converted to another element type (float to integer truncates)";
   let arguments = (ins Graph_Tensor:$x);
   let results = (outs Graph_Tensor:$y);
@@ -60,7 +65,7 @@ def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape]> {
 }
 
 class Graph_Binary<string mnemonic, Type type, string formula, list<Trait> traits = []>
-    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
+    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, Graph_ReadsOwnElement], traits)> {
   let summary = formula;
   let arguments = (ins type:$a, type:$b);
   let results = (outs type:$y);
@@ -76,7 +81,7 @@ def Graph_PowOp : Graph_Binary<"pow", Graph_Float, "y = a^b">;
 def Graph_AndOp : Graph_Binary<"and", Graph_Bool, "y = a and b", [Commutative]>;
 def Graph_OrOp  : Graph_Binary<"or", Graph_Bool, "y = a or b", [Commutative]>;
 
-def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType]> {
+def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
   let summary = "y = x * numerator / denominator";
   let description = [{
     A factor that the compiler introduces (1/n of a mean, 1/d of an average) is a
@@ -89,7 +94,7 @@ def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResultShape]> {
+def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResultShape, Graph_ReadsOwnElement]> {
   let summary = "y = a predicate b, element by element";
   let arguments = (ins Graph_PredicateAttr:$predicate, Graph_Tensor:$a, Graph_Tensor:$b);
   let results = (outs Graph_Bool:$y);
@@ -97,7 +102,7 @@ def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResu
 }
 
 def Graph_SelectOp : Graph_Op<"select", [
-    AllTypesMatch<["a", "b", "y"]>, AllShapesMatch<["condition", "y"]>]> {
+    AllTypesMatch<["a", "b", "y"]>, AllShapesMatch<["condition", "y"]>, Graph_ReadsOwnElement]> {
   let summary = "y = condition ? a : b";
   let arguments = (ins Graph_Bool:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
   let results = (outs Graph_Tensor:$y);
@@ -158,7 +163,7 @@ def Graph_TransposeOp : Graph_Op<"transpose"> {
   let hasFolder = 1;
 }
 
-def Graph_SliceOp : Graph_Op<"slice"> {
+def Graph_SliceOp : Graph_Op<"slice", [Graph_ReadsOwnDimensions]> {
   let summary = "y[i] = x[offsets + i * strides]; strides may be negative";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides);
   let results = (outs Graph_Tensor:$y);
@@ -167,7 +172,7 @@ def Graph_SliceOp : Graph_Op<"slice"> {
   let hasFolder = 1;
 }
 
-def Graph_ConcatOp : Graph_Op<"concat"> {
+def Graph_ConcatOp : Graph_Op<"concat", [Graph_ReadsOwnDimensions]> {
   let summary = "operands one after the other along a dimension";
   let arguments = (ins Variadic<Graph_Tensor>:$xs, I64Attr:$dimension);
   let results = (outs Graph_Tensor:$y);
@@ -175,7 +180,7 @@ def Graph_ConcatOp : Graph_Op<"concat"> {
   let hasVerifier = 1;
 }
 
-def Graph_PadOp : Graph_Op<"pad", [AllElementTypesMatch<["x", "value", "y"]>]> {
+def Graph_PadOp : Graph_Op<"pad", [AllElementTypesMatch<["x", "value", "y"]>, Graph_ReadsOwnDimensions]> {
   let summary = "x with `low` elements of `value` before and `high` after, per dimension";
   let description = "`value` is a scalar tensor. `low` and `high` are not negative.";
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
@@ -259,27 +264,27 @@ def Graph_SoftmaxOp : Graph_Op<"softmax", [SameOperandsAndResultType]> {
   let assemblyFormat = "$x attr-dict `:` type($y)";
 }
 
-def Graph_GeluOp : Graph_Op<"gelu", [SameOperandsAndResultType]> {
+def Graph_GeluOp : Graph_Op<"gelu", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
   let summary = "Gaussian error linear unit";
   let arguments = (ins Graph_GeluAttr:$kind, Graph_Float:$x);
   let results = (outs Graph_Float:$y);
   let assemblyFormat = "$kind $x attr-dict `:` type($y)";
 }
-def Graph_GeluBackwardOp : Graph_Op<"gelu_backward", [SameOperandsAndResultType]> {
+def Graph_GeluBackwardOp : Graph_Op<"gelu_backward", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
   let summary = "dx = dy * gelu'(x)";
   let arguments = (ins Graph_GeluAttr:$kind, Graph_Float:$x, Graph_Float:$dy);
   let results = (outs Graph_Float:$dx);
   let assemblyFormat = "$kind $x `,` $dy attr-dict `:` type($dx)";
 }
 
-def Graph_SiluOp : Graph_Op<"silu", [SameOperandsAndResultType]> {
+def Graph_SiluOp : Graph_Op<"silu", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
   let summary = "y = x / (1 + e^-x)";
   let description = "Whole, so that backward keeps x alone; its small ops would keep three tensors of that size.";
   let arguments = (ins Graph_Float:$x);
   let results = (outs Graph_Float:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
 }
-def Graph_SiluBackwardOp : Graph_Op<"silu_backward", [SameOperandsAndResultType]> {
+def Graph_SiluBackwardOp : Graph_Op<"silu_backward", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
   let summary = "dx = dy * s (1 + x (1 - s)), s = 1 / (1 + e^-x)";
   let arguments = (ins Graph_Float:$x, Graph_Float:$dy);
   let results = (outs Graph_Float:$dx);
@@ -378,7 +383,7 @@ def Graph_CrossEntropyOp : Graph_Op<"cross_entropy"> {
   let assemblyFormat = "$logits `,` $labels `ignore` $ignore_index attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def Graph_CrossEntropyBackwardOp : Graph_Op<"cross_entropy_backward", [AllTypesMatch<["logits", "dlogits"]>]> {
+def Graph_CrossEntropyBackwardOp : Graph_Op<"cross_entropy_backward", [AllTypesMatch<["logits", "dlogits"]>, Graph_ReadsOwnElement]> {
   let summary = "dlogits = dsum * (softmax(logits) - onehot(label)), zero in rows not counted";
   let description = "dsum: scalar. The result may overwrite the logits.";
   let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, Graph_Float:$lse, Graph_Float:$dsum, I64Attr:$ignore_index);

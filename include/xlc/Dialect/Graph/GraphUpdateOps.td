@@ -10,7 +10,7 @@ def Graph_SumSquaresOp : Graph_Op<"sum_squares"> {
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", "grad", "new_param"]>]> {
+def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", "grad", "new_param"]>, Graph_ReadsOwnElement]> {
   let summary = "one update of a parameter and its optimizer state, as PyTorch defines it";
   let description = [{
     Element-wise, so a shard is updated like the whole. `scalars` is a tensor of four:
