@@ -57,8 +57,9 @@ struct Body {
 
 class Former {
 public:
-  Former(ModuleOp module, llvm::StringMap<SmallVector<func::FuncOp>> &known, func::FuncOp function, int64_t stores)
-      : function(function), groups(function, stores), builder(module.getContext()), known(known) {}
+  Former(ModuleOp module, llvm::StringMap<SmallVector<func::FuncOp>> &known, func::FuncOp function,
+         ArrayRef<bool> accumulates)
+      : function(function), groups(function, accumulates), builder(module.getContext()), known(known) {}
 
   void run() {
     for (const KernelGroup &group : groups.get())
@@ -193,11 +194,16 @@ private:
 struct FormKernelsPass : xlc::impl::FormKernelsPassBase<FormKernelsPass> {
   void runOnOperation() override {
     llvm::StringMap<SmallVector<func::FuncOp>> known;
-    llvm::StringMap<int64_t> stores;
-    getOperation().walk([&](sched::RunOp run) { stores[run.getFunction()] = run.getStores().size(); });
+    llvm::StringMap<SmallVector<bool>> accumulates; // of each store: whether any run adds to it
+    getOperation().walk([&](sched::RunOp run) {
+      SmallVector<bool> &known = accumulates[run.getFunction()];
+      known.resize(run.getStores().size());
+      for (auto [store, adds] : llvm::enumerate(run.getAccumulate()))
+        known[store] = known[store] || adds;
+    });
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (!function.isExternal() && function.isPrivate() && !function->hasAttr(kKernelKind))
-        Former(getOperation(), known, function, stores.lookup(function.getName())).run();
+        Former(getOperation(), known, function, accumulates.lookup(function.getName())).run();
   }
 };
 

@@ -23,11 +23,6 @@ ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.get
 
 bool isArrangement(Operation *op) { return op && isa<ReshapeOp, TransposeOp, SliceOp>(op); }
 
-/// Ops that read elements at other indices than those they write.
-bool isIndexMapping(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, SliceOp, ConcatOp, PadOp, GatherOp, GatherElementsOp>(op);
-}
-
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
   auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };
@@ -48,6 +43,13 @@ KernelGroup describe(Operation *op) {
   if (shapeOf(op->getResult(0)).empty())
     return {Kind::All, "all", {}, {}};
   return {Kind::Loop, "loop", over(op->getResult(0)), {}};
+}
+
+/// Whether the op, alone a kernel `fresh`, reads elements at other indices than those it writes. What reduces has loops
+/// for that.
+bool readsElsewhere(Operation *op, const KernelGroup &fresh) {
+  bool reduces = fresh.kind != Kind::Loop && !fresh.domain.empty();
+  return !reduces && !op->hasTrait<ReadsOwnElement>();
 }
 
 SmallVector<MemRefType> memoryOf(Operation *op) {
@@ -82,9 +84,8 @@ Value skipReshapes(Value value) {
   return value;
 }
 
-/// Whether the library takes the operands as they lie.
-bool fitsLibrary(Operation *op) {
-  SmallVector<MemRefType> memory = memoryOf(op);
+/// Whether the library takes operands and results as they lie.
+bool fitsLibrary(Operation *op, ArrayRef<MemRefType> memory) {
   if (auto contract = dyn_cast<ContractOp>(op))
     return findContractShape(contract, memory[0], memory[1], memory[2], false).has_value();
   if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
@@ -96,6 +97,26 @@ bool fitsLibrary(Operation *op) {
   return findAttentionShape(op, memory).has_value();
 }
 
+bool isAttention(Operation *op) { return isa<AttentionOp, AttentionBackwardOp>(op); }
+
+/// Whether nobody reads `value`, nor what it is a view of, but one op.
+bool isReadOnce(Value value) {
+  while (value.hasOneUse() && isView(value))
+    value = value.getDefiningOp()->getOperand(0);
+  return value.hasOneUse();
+}
+
+/// Whether what makes `value` can write it where a concat along `dimension` keeps it. False where it is no library's.
+bool fitsAsPiece(Value operand, Value value, const Layout &whole) {
+  auto result = cast<OpResult>(value);
+  Operation *op = result.getOwner();
+  SmallVector<MemRefType> memory = memoryOf(op);
+  Layout piece = Layout::whole(value);
+  piece.strides = *reshapeStrides(shapeOf(operand), whole.strides, shapeOf(value));
+  memory[op->getNumOperands() + result.getResultNumber()] = piece.getMemory();
+  return libraryName(op).empty() || fitsLibrary(op, memory);
+}
+
 } // namespace
 
 bool KernelGroups::isInline(Value value) {
@@ -105,8 +126,8 @@ bool KernelGroups::isInline(Value value) {
   return isa<ConstantOp, IotaOp, BroadcastOp>(op) || (isArrangement(op) && isInline(op->getOperand(0)));
 }
 
-KernelGroups::KernelGroups(func::FuncOp function, int64_t stores) : function(function) {
-  returnResultsOnly(stores);
+KernelGroups::KernelGroups(func::FuncOp function, ArrayRef<bool> accumulates) : function(function) {
+  returnResultsOnly(accumulates);
   for (Operation &op : llvm::make_early_inc_range(function.front().without_terminator()))
     add(&op);
   for (Value returned : function.front().getTerminator()->getOperands())
@@ -114,8 +135,9 @@ KernelGroups::KernelGroups(func::FuncOp function, int64_t stores) : function(fun
 }
 
 /// What is returned must be a kernel's own result: arguments, views of them and second names are copied. A rank's index
-/// has memory of its own, and an exchange cannot add to what is there.
-void KernelGroups::returnResultsOnly(int64_t stores) {
+/// has memory of its own; an exchange and attention cannot add to what is there. Where a run adds, the memory holds
+/// the sum over runs: what else needs the value has it from a copy.
+void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
   DenseSet<Value> roots;
   Operation *terminator = function.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
@@ -123,10 +145,14 @@ void KernelGroups::returnResultsOnly(int64_t stores) {
     Operation *root = layout.root.getDefiningOp();
     bool isWhole = layout.isContiguous() && cast<RankedTensorType>(layout.root.getType()).getNumElements() ==
                                                 cast<RankedTensorType>(returned.get().getType()).getNumElements();
-    bool isStore = returned.getOperandNumber() + stores >= terminator->getNumOperands();
-    bool isForeign = root && (isa<dist::AxisIndexOp>(root) || (isStore && isExchange(root)));
-    if (!root || !isWhole || isForeign || !roots.insert(layout.root).second)
+    int64_t store = (int64_t)(returned.getOperandNumber() + accumulates.size()) - terminator->getNumOperands();
+    bool adds = store >= 0 && accumulates[store];
+    bool isForeign = root && (isa<dist::AxisIndexOp>(root) || (store >= 0 && isExchange(root)));
+    bool isTemporary = root && adds && (isAttention(root) || !isReadOnce(returned.get()));
+    if (!root || !isWhole || isForeign || isTemporary || !roots.insert(layout.root).second)
       returned.set(copy(returned.get(), terminator));
+    if (adds)
+      sums.insert(findLayout(returned.get()).root);
   }
 }
 
@@ -176,15 +202,18 @@ void KernelGroups::materialize(Value value) {
            op);
 }
 
+void KernelGroups::replaceByCopy(OpOperand &operand) {
+  operand.set(copy(operand.get(), operand.getOwner()));
+  addFused(operand.get().getDefiningOp());
+}
+
 /// Views that the library cannot take become copies.
 void KernelGroups::copyOperands(Operation *op) {
   for (OpOperand &operand : op->getOpOperands()) {
-    if (fitsLibrary(op))
+    if (fitsLibrary(op, memoryOf(op)))
       return;
-    if (findLayout(operand.get()).isContiguous())
-      continue;
-    operand.set(copy(operand.get(), op));
-    addFused(operand.get().getDefiningOp());
+    if (!findLayout(operand.get()).isContiguous())
+      replaceByCopy(operand);
   }
 }
 
@@ -201,10 +230,8 @@ bool KernelGroups::addExchange(Operation *op) {
     return false;
   for (OpOperand &operand : op->getOpOperands()) {
     materialize(operand.get());
-    if (findLayout(operand.get()).isContiguous())
-      continue;
-    operand.set(copy(operand.get(), op));
-    addFused(operand.get().getDefiningOp());
+    if (!findLayout(operand.get()).isContiguous())
+      replaceByCopy(operand);
   }
   create({Kind::Exchange, "", {}, {}}, op);
   return true;
@@ -233,22 +260,33 @@ bool KernelGroups::addBias(Operation *op) {
   return false;
 }
 
-/// A concat is free where each operand is a result of this function that nobody else reads: it is written in place.
-bool KernelGroups::addConcat(Operation *op) {
-  if (!isa<ConcatOp>(op))
-    return false;
+/// Whether each operand is a result of this function that nobody else reads.
+bool KernelGroups::canBePieces(ConcatOp concat) {
   DenseSet<Value> roots;
-  Layout whole = Layout::whole(op->getResult(0));
-  for (Value operand : op->getOperands()) {
+  Layout whole = Layout::whole(concat.getY());
+  for (Value operand : concat.getXs()) {
     if (operand.hasOneUse() && !reshapeStrides(shapeOf(operand), whole.strides, shapeOf(skipReshapes(operand))))
       return false;
     bool isReadOnce = operand.hasOneUse() && skipReshapes(operand).hasOneUse();
     operand = skipReshapes(operand);
     Operation *root = operand.getDefiningOp();
     bool isOwn = isReadOnce && root && groupOf.contains(root) && !isa<ConcatOp>(root) && roots.insert(operand).second;
-    if (!isOwn || isa<ContractOp>(root) || isExchange(root) || !findLayout(operand).isContiguous())
+    bool cannotAdd = isOwn && isAttention(root) && sums.contains(concat.getY());
+    if (!isOwn || isa<ContractOp>(root) || isExchange(root) || cannotAdd || !findLayout(operand).isContiguous())
       return false;
   }
+  return true;
+}
+
+/// A concat whose operands can be its pieces is free: they are written in place. What a library makes, and cannot
+/// write there, is copied.
+bool KernelGroups::addConcat(Operation *op) {
+  auto concat = dyn_cast<ConcatOp>(op);
+  if (!concat || !canBePieces(concat))
+    return false;
+  for (OpOperand &operand : op->getOpOperands())
+    if (!fitsAsPiece(operand.get(), skipReshapes(operand.get()), Layout::whole(concat.getY())))
+      replaceByCopy(operand);
   create({Kind::Concat, "", {}, {}}, op);
   return true;
 }
@@ -283,7 +321,8 @@ bool KernelGroups::isReadableInside(Value value, int64_t group) {
 
 bool KernelGroups::canJoin(Operation *op, const KernelGroup &fresh, int64_t index) {
   const KernelGroup &group = groups[index];
-  if (isIndexMapping(op) && llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeIn(operand, index); }))
+  if (readsElsewhere(op, fresh) &&
+      llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeIn(operand, index); }))
     return false;
   if (!llvm::all_of(op->getOperands(), [&](Value operand) { return isReadableInside(operand, index); }))
     return false;

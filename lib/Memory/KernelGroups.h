@@ -21,8 +21,9 @@ struct KernelGroup {
 class KernelGroups {
 public:
   /// Groups all ops of `function`; inserts copies where a library call cannot take a view.
-  /// The last `stores` results are written to gradients and the like, or added to them.
-  KernelGroups(mlir::func::FuncOp function, int64_t stores);
+  /// The last results are written to gradients and the like; where `accumulates` says so, runs may add to what is
+  /// there.
+  KernelGroups(mlir::func::FuncOp function, llvm::ArrayRef<bool> accumulates);
 
   llvm::ArrayRef<KernelGroup> get() const { return groups; }
   /// Cheap ops that are made again in every kernel that needs them.
@@ -35,8 +36,10 @@ private:
   bool addBias(mlir::Operation *op);
   bool addConcat(mlir::Operation *op);
   bool addExchange(mlir::Operation *op);
+  bool canBePieces(graph::ConcatOp concat);
   void copyOperands(mlir::Operation *op);
-  void returnResultsOnly(int64_t stores);
+  void replaceByCopy(mlir::OpOperand &operand);
+  void returnResultsOnly(llvm::ArrayRef<bool> accumulates);
   mlir::Value copy(mlir::Value value, mlir::Operation *before);
   void materialize(mlir::Value value);
   /// The last kernel that `value` waits for, -1 where it waits for none.
@@ -49,6 +52,7 @@ private:
   mlir::func::FuncOp function;
   llvm::SmallVector<KernelGroup> groups;
   llvm::DenseMap<mlir::Operation *, int64_t> groupOf;
+  llvm::DenseSet<mlir::Value> sums; ///< results to which runs may add
 };
 
 } // namespace xlc

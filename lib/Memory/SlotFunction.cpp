@@ -1,6 +1,7 @@
 // Slots. Decided here, once for all runs of a function: which values share memory.
 //   - A view is its root's slot under strides.
-//   - The operands of a concat are written straight into it: dq, dk, dv are columns of one buffer.
+//   - The operands of a concat are written straight into it: dq, dk, dv are columns of one buffer. Where runs add to
+//     the concat, they add to its pieces.
 //   - What ranks exchange is reduced in place where nobody reads a rank's own part afterwards.
 //   - A rank's index in a group is a slot that every run binds to the same eight bytes.
 //   - A loop over one result may overwrite an operand that dies with it, element by element: the gradient of the
@@ -8,6 +9,7 @@
 #include "SlotFunction.h"
 #include "xlc/Lower/LibraryCalls.h"
 #include "xlc/Memory/Views.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -79,10 +81,13 @@ private:
   void assignBorder() {
     for (BlockArgument argument : old.getArguments())
       store(argument, addSlot(memoryOf(typeOf(argument)), ""));
-    for (Value returned : old.front().getTerminator()->getOperands()) {
+    auto results = old.front().getTerminator()->getOperands();
+    for (auto [i, returned] : llvm::enumerate(results)) {
       Value root = findLayout(returned).root;
       store(root, addSlot(memoryOf(typeOf(returned)), nameOf(root)));
       border.insert(root);
+      if (int64_t index = i + signature.stores - results.size(); index >= 0)
+        accumulate[root] = signature.accumulate[index];
     }
   }
 
@@ -124,6 +129,7 @@ private:
       }
       piece.root = root;
       storage[root] = {whole.slot, piece};
+      accumulate[root] = accumulate.lookup(concat.getY());
       border.insert(root);
     }
     border.insert(concat.getY());
@@ -162,19 +168,19 @@ private:
     auto kernel = call->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(call.getCallee());
     overwriteOperand(call, kernel);
     SmallVector<Value> ins, outs;
-    SmallVector<int32_t> accumulate;
+    SmallVector<int32_t> modes;
     for (Value operand : call.getOperands())
       ins.push_back(memory(operand));
     for (Value result : call.getResults()) {
       outs.push_back(memory(result));
-      accumulate.push_back(accumulateOf(result));
+      modes.push_back(accumulate.lookup(result));
     }
     FailureOr<int64_t> bytes = workspace(call, kernel, ins, outs);
     if (failed(bytes))
       return failure();
     Value scratch = *bytes ? addSlot(MemRefType::get({*bytes}, builder.getI8Type()), "workspace") : Value();
     exec::CallOp::create(body, call.getLoc(), call.getCalleeAttr(), ins, outs, scratch,
-                         body.getDenseI32ArrayAttr(accumulate));
+                         body.getDenseI32ArrayAttr(modes));
     return success();
   }
 
@@ -227,13 +233,18 @@ private:
                                /*ranks_first=*/to < from);
   }
 
-  int32_t accumulateOf(Value result) {
-    auto returned = old.front().getTerminator()->getOperands();
-    int64_t firstStore = returned.size() - signature.stores;
-    for (int64_t i = firstStore; i < (int64_t)returned.size(); ++i)
-      if (findLayout(returned[i]).root == result)
-        return signature.accumulate[i - firstStore];
-    return 0;
+  /// Whether a kernel reads, for each element that it writes, only the same element of this argument.
+  static bool isReadElementWise(BlockArgument argument) {
+    llvm::SetVector<Value> reached;
+    reached.insert(argument);
+    for (size_t i = 0; i < reached.size(); ++i)
+      for (OpOperand &use : reached[i].getUses()) {
+        bool isReturned = isa<func::ReturnOp>(use.getOwner());
+        if (isReturned ? i == 0 : !graph::readsOwnElement(use))
+          return false;
+        reached.insert_range(use.getOwner()->getResults());
+      }
+    return true;
   }
 
   /// Lets the result of a loop take the place of an operand that nobody reads afterwards.
@@ -248,12 +259,10 @@ private:
       Operation *maker = operand.getDefiningOp();
       bool isTemporary = maker && (isa<func::CallOp>(maker) || isExchange(maker)) && !isa<dist::AxisIndexOp>(maker) &&
                          !border.contains(operand);
-      bool isElementWise = llvm::none_of(inside.getUsers(), [](Operation *user) {
-        return isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::ConcatOp,
-                   graph::PadOp, graph::GatherOp, func::ReturnOp>(user);
-      });
-      if ((!isActivation && !isTemporary) || !isElementWise || operand.getType() != call.getResult(0).getType() ||
-          lastUse.lookup(operand) != call || llvm::count(call.getOperands(), operand) > 1)
+      bool isViewed =
+          1 < llvm::count_if(call.getOperands(), [&](Value other) { return findLayout(other).root == operand; });
+      if ((!isActivation && !isTemporary) || !isReadElementWise(inside) || isViewed ||
+          operand.getType() != call.getResult(0).getType() || lastUse.lookup(operand) != call)
         continue;
       storage[call.getResult(0)] = {storageOf(operand).slot, Layout::whole(call.getResult(0))};
       return;
@@ -292,7 +301,8 @@ private:
   int threads;
   OpBuilder builder, body;
   llvm::DenseMap<Value, Storage> storage;
-  llvm::DenseSet<Value> border; ///< values whose memory others see: results, pieces of a concat
+  llvm::DenseMap<Value, int32_t> accumulate; ///< exec::Accumulate of stores and of their pieces
+  llvm::DenseSet<Value> border;              ///< values whose memory others see: results, pieces of a concat
   llvm::DenseMap<Value, Operation *> lastUse;
   SmallVector<std::pair<unsigned, dist::GroupAttr>> indices; ///< slots that hold the rank's index in a group
   SmallVector<std::string> names;

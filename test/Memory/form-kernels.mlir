@@ -115,3 +115,27 @@ func.func private @equal(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %3 = graph.contract "ab,bc->ac" %2, %1 : (tensor<4x4xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %3 : tensor<4x6xf32>
 }
+
+// A library that writes one run of memory only: its result is copied into the concat. With one sample it is one run.
+// CHECK-LABEL: func.func private @joined_images(
+// CHECK-NEXT: %[[Y:.*]] = call @{{.*}}(%arg0, %arg1)
+// CHECK-NEXT: %[[Z:.*]] = call
+// CHECK-NEXT: %[[COPY:.*]] = call @{{.*}}(%[[Y]])
+// CHECK-NEXT: graph.concat %[[COPY]], %[[Z]]
+func.func private @joined_images(%x: tensor<2x3x4x4xf32>, %w: tensor<5x3x1x1xf32>) -> tensor<2x8x4x4xf32> {
+  %y = graph.convolution %x, %w groups 1 by [1, 1] dilations [1, 1] pads [0, 0] : (tensor<2x3x4x4xf32>, tensor<5x3x1x1xf32>) -> tensor<2x5x4x4xf32>
+  %z = graph.tanh %x : tensor<2x3x4x4xf32>
+  %0 = graph.concat %y, %z dim 1 : (tensor<2x5x4x4xf32>, tensor<2x3x4x4xf32>) -> tensor<2x8x4x4xf32>
+  return %0 : tensor<2x8x4x4xf32>
+}
+
+// CHECK-LABEL: func.func private @joined_image(
+// CHECK-NEXT: %[[Y:.*]] = call @{{.*}}(%arg0, %arg1)
+// CHECK-NEXT: %[[Z:.*]] = call
+// CHECK-NEXT: graph.concat %[[Y]], %[[Z]]
+func.func private @joined_image(%x: tensor<1x3x4x4xf32>, %w: tensor<5x3x1x1xf32>) -> tensor<1x8x4x4xf32> {
+  %y = graph.convolution %x, %w groups 1 by [1, 1] dilations [1, 1] pads [0, 0] : (tensor<1x3x4x4xf32>, tensor<5x3x1x1xf32>) -> tensor<1x5x4x4xf32>
+  %z = graph.tanh %x : tensor<1x3x4x4xf32>
+  %0 = graph.concat %y, %z dim 1 : (tensor<1x5x4x4xf32>, tensor<1x3x4x4xf32>) -> tensor<1x8x4x4xf32>
+  return %0 : tensor<1x8x4x4xf32>
+}
