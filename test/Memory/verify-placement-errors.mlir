@@ -22,11 +22,12 @@ func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
 // -----
 
 // y is written over the end of x, which is read again.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 192 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 workspace "y" size 64 offset 60 live 1 to 2
-  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  exec.run @copy "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  exec.buffer 2 residuals "z" size 64 offset 128 live 0 to 1
+  exec.load micro 0 ["x", "z"] to [#exec.place<0 + 0 + 0>, #exec.place<2 + 0 + 0>]
+  exec.run @copy "first" micro 0 first true [#exec.place<2 + 0 + 0>, #exec.place<1 + 0 + 0>]
   // expected-error @+1 {{reads buffer 'x', over which 'y' was written while it was live}}
   exec.run @copy "second" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
 }
@@ -103,4 +104,170 @@ exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batc
   exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 0 persistent
   exec.buffer 1 residuals "x" size 64 offset 60 live 0 to 0
   exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]
+}
+
+// -----
+
+// A place may not begin in its buffer and end behind it, nor leave it on the last shard.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 2048 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  // expected-error @+1 {{takes bytes 1000 to 1064 of buffer 'y', which has 64}}
+  exec.run @copy "copy" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 1000 + 0>]
+}
+func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) accumulate [0]
+  return
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+  exec.buffer 0 parameters "whole" size 64 offset 0 live 0 to 0 persistent
+  // expected-error @+1 {{takes bytes 8 to 72 of buffer 'whole', which has 64}}
+  exec.all_gather "b" over <"dp", [2, 1], []> <0 + 8 + 32> to <0 + 0 + 0> count 8 f32
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  // expected-error @+1 {{names buffer 7 of 1}}
+  exec.send "send" message 0 to 1 #exec.place<7 + 0 + 0> bytes 64
+}
+
+// -----
+
+// A view may not leave its slot either.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  exec.run @view "view" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @view(%x: memref<16xf32>, %y: memref<16xf32>) {
+  // expected-error @+1 {{takes bytes 16 to 68 of a slot of 64}}
+  %v = exec.view %x from 4 : memref<16xf32> -> memref<4x4xf32, strided<[1, 3]>>
+  exec.call @kernel ins (%v : memref<4x4xf32, strided<[1, 3]>>) outs (%y : memref<16xf32>) accumulate [0]
+  return
+}
+
+// -----
+
+// The second value is the first one's sum over micro-batches, not what this micro-batch contributes.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 256 lower_bound 192 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
+  exec.buffer 1 gradients "sum" size 128 offset 64 live 1 to 2
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  // expected-error @+1 {{'add' reads slot 1, which is the sum that it adds to in slot 1: what it reads is not its own contribution}}
+  exec.run @add "add" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<1 + 64 + 0>]
+}
+func.func private @add(%x: memref<16xf32>, %a: memref<16xf32>, %b: memref<16xf32>) {
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%a : memref<16xf32>) accumulate [2]
+  exec.call @kernel ins (%a : memref<16xf32>) outs (%b : memref<16xf32>) accumulate [2]
+  return
+}
+
+// -----
+
+// Half of a gradient is added to, the other half is overwritten.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 32 offset 0 live 0 to 2
+  exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 2
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  exec.run @halves "halves" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @halves(%x: memref<8xf32>, %y: memref<16xf32>) {
+  %low = exec.view %y from 0 : memref<16xf32> -> memref<8xf32>
+  exec.call @kernel ins (%x : memref<8xf32>) outs (%low : memref<8xf32>) accumulate [2]
+  %high = exec.view %y from 8 : memref<16xf32> -> memref<8xf32>
+  // expected-error @+1 {{writes slot 1 with accumulate 0, another call with 2: a sum is added to by all that write it}}
+  exec.call @kernel ins (%x : memref<8xf32>) outs (%high : memref<8xf32>) accumulate [0]
+  return
+}
+
+// -----
+
+// What the first micro-batch contributed is lost.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
+  exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 2
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  exec.run @write "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  // expected-error @+1 {{overwrites a part of 'sum' that nothing has read since it was written, instead of adding to it}}
+  exec.run @write "second" micro 1 first false [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @write(%x: memref<16xf32>, %y: memref<16xf32>) {
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) accumulate [0]
+  return
+}
+
+// -----
+
+// In place, though the kernel takes elements from elsewhere.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 192 lower_bound 192 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 residuals "i" size 128 offset 64 live 0 to 1
+  exec.load micro 0 ["x", "i"] to [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  // expected-error @+1 {{'pick' calls 'gather', which overwrites elements of operand 0 before it has read them}}
+  exec.run @pick "pick" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @pick(%x: memref<16xf32>, %i: memref<16xi64>) {
+  exec.call @gather ins (%x, %i : memref<16xf32>, memref<16xi64>) outs (%x : memref<16xf32>) accumulate [0]
+  return
+}
+func.func private @gather(%x: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<16xf32> attributes {exec.kind = "loop"} {
+  %0 = graph.gather_elements %x, %i dim 0 : (tensor<16xf32>, tensor<16xi64>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// -----
+
+// The kernel takes each element alone, but of a transposed view of what it overwrites.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  // expected-error @+1 {{'symmetric' calls 'add', which overwrites elements of operand 1 before it has read them}}
+  exec.run @symmetric "symmetric" micro 0 first true [#exec.place<0 + 0 + 0>]
+}
+func.func private @symmetric(%x: memref<4x4xf32>) {
+  %t = exec.view %x from 0 : memref<4x4xf32> -> memref<4x4xf32, strided<[1, 4]>>
+  exec.call @add ins (%x, %t : memref<4x4xf32>, memref<4x4xf32, strided<[1, 4]>>) outs (%x : memref<4x4xf32>) accumulate [0]
+  return
+}
+func.func private @add(%x: tensor<4x4xf32>, %t: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = "loop"} {
+  %0 = graph.add %x, %t : tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  // expected-error @+1 {{'twice' calls 'kernel', which writes two results to the same bytes}}
+  exec.run @two "twice" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @two(%x: memref<16xf32>, %y: memref<16xf32>) {
+  %even = exec.view %y from 0 : memref<16xf32> -> memref<8xf32, strided<[2]>>
+  %rest = exec.view %y from 1 : memref<16xf32> -> memref<5xf32, strided<[3]>>
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%even, %rest : memref<8xf32, strided<[2]>>, memref<5xf32, strided<[3]>>) accumulate [0, 0]
+  return
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  // expected-error @+1 {{'scratch' calls 'kernel', which has its workspace on an operand or a result}}
+  exec.run @scratch "scratch" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<1 + 60 + 0>]
+}
+func.func private @scratch(%x: memref<16xf32>, %y: memref<16xf32>, %w: memref<4xi8>) {
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) workspace (%w : memref<4xi8>) accumulate [0]
+  return
 }

@@ -15,3 +15,36 @@ func.func private @copy(%x: memref<12xf32>, %y: memref<12xf32>) {
   exec.call @kernel ins (%x : memref<12xf32>) outs (%y : memref<12xf32>) accumulate [0]
   return
 }
+
+// Element by element a result may take an operand's place; interleaved halves of a buffer are apart; what the first
+// micro-batch writes the second adds to, and what was read may be overwritten.
+// CHECK: exec.program @shared
+exec.program @shared mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 256 lower_bound 256 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 5
+  exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 5
+  exec.buffer 2 workspace "z" size 64 offset 128 live 3 to 5
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  exec.run @contribute "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  exec.run @contribute "second" micro 1 first false [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  exec.run @interleave "read" micro 1 first true [#exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
+  exec.run @negate "negate" micro 1 first true [#exec.place<0 + 0 + 0>]
+  exec.run @contribute "again" micro 1 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @contribute(%x: memref<16xf32>, %y: memref<16xf32>) {
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) accumulate [2]
+  return
+}
+func.func private @interleave(%x: memref<16xf32>, %y: memref<16xf32>) {
+  %even = exec.view %y from 0 : memref<16xf32> -> memref<8xf32, strided<[2]>>
+  %odd = exec.view %y from 1 : memref<16xf32> -> memref<8xf32, strided<[2]>>
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%even, %odd : memref<8xf32, strided<[2]>>, memref<8xf32, strided<[2]>>) accumulate [0, 0]
+  return
+}
+func.func private @negate(%x: memref<16xf32>) {
+  exec.call @minus ins (%x : memref<16xf32>) outs (%x : memref<16xf32>) accumulate [0]
+  return
+}
+func.func private @minus(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kind = "loop"} {
+  %0 = graph.neg %x : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}

@@ -76,7 +76,9 @@ def VerifyPlacementPass : Pass<"xlc-verify-placement", "::mlir::ModuleOp"> {
   let summary = "gate: no two live buffers overlap, nothing is read before it is written";
   let description = [{
     Shares nothing with the placement: it replays the program call by call and keeps, for every byte of the arena,
-    which buffer wrote it last. A call may only read bytes that still belong to the buffer it names.
+    which buffer wrote it last. A call may only read bytes that still belong to the buffer it names. It may read no sum that
+    its own function adds to, overwrite no contribution to a gradient that nothing has read, and write over its operands
+    only element by element. Places lie in their buffers, views in their slots.
   }];
 }
 

@@ -1,0 +1,173 @@
+// An operand and a result of a call may share bytes only if they are the same elements under the same strides, and the
+// kernel reads of that operand, for each element, the same element alone: then each is read before it is written, in
+// whatever order and by however many threads. This is asked of the ops' traits, and of nothing that Memory decided.
+#include "CallHazards.h"
+#include "xlc/Lower/LibraryCalls.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+unsigned slotOf(Value operand) {
+  if (auto view = operand.getDefiningOp<exec::ViewOp>())
+    operand = view.getSlot();
+  return cast<BlockArgument>(operand).getArgNumber();
+}
+
+/// Elements of memory: a first address, sizes, and strides in bytes.
+struct Elements {
+  int64_t address, bytes;
+  SmallVector<int64_t> sizes, strides;
+
+  static Elements of(Value operand, ArrayRef<ByteRange> slots) {
+    auto type = cast<MemRefType>(operand.getType());
+    Elements elements{slots[slotOf(operand)].begin, std::max<int64_t>(1, type.getElementTypeBitWidth() / 8), {}, {}};
+    int64_t ignored; // the view's own offset says where it begins
+    (void)type.getStridesAndOffset(elements.strides, ignored);
+    elements.sizes.assign(type.getShape().begin(), type.getShape().end());
+    for (int64_t &stride : elements.strides)
+      stride *= elements.bytes;
+    if (auto view = operand.getDefiningOp<exec::ViewOp>())
+      elements.address += int64_t(view.getOffset()) * elements.bytes;
+    return elements;
+  }
+
+  bool operator==(const Elements &) const = default;
+
+  /// From the first to the last byte.
+  ByteRange span() const {
+    ByteRange range{address, address + bytes};
+    for (auto [size, stride] : llvm::zip_equal(sizes, strides)) {
+      if (size == 0)
+        return {address, address};
+      (stride < 0 ? range.begin : range.end) += (size - 1) * stride;
+    }
+    return range;
+  }
+
+  void forEach(llvm::function_ref<void(int64_t)> visit, size_t dimension = 0, int64_t at = 0) const {
+    if (dimension == sizes.size())
+      return visit(address + at);
+    for (int64_t i = 0; i < sizes[dimension]; ++i)
+      forEach(visit, dimension + 1, at + i * strides[dimension]);
+  }
+
+  bool isGapless() const {
+    ByteRange range = span();
+    int64_t count = bytes;
+    for (int64_t size : sizes)
+      count *= size;
+    return range.end - range.begin == count;
+  }
+
+  /// Exact, and slow only where one lies between the elements of the other.
+  bool meets(const Elements &other) const {
+    ByteRange mine = span(), theirs = other.span();
+    if (!mine.meets(theirs) || isGapless() || other.isGapless())
+      return mine.meets(theirs);
+    std::vector<bool> taken(mine.end - mine.begin);
+    forEach([&](int64_t at) { std::fill_n(taken.begin() + (at - mine.begin), bytes, true); });
+    bool found = false;
+    other.forEach([&](int64_t at) {
+      for (int64_t byte = std::max(at, mine.begin); byte < std::min(at + other.bytes, mine.end); ++byte)
+        found = found || taken[byte - mine.begin];
+    });
+    return found;
+  }
+};
+
+/// Whether all that the kernel's results need of `argument` is, for each element, the element with the same indices.
+bool isReadInStep(func::FuncOp kernel, unsigned argument) {
+  auto kind = kernel->getAttrOfType<StringAttr>(kKernelKind);
+  if (!kind || kind.getValue() != "loop")
+    return false;
+  DenseSet<Value> needs{kernel.getArgument(argument)};
+  for (Operation &op : kernel.front())
+    for (OpOperand &operand : op.getOpOperands())
+      if (needs.contains(operand.get())) {
+        if (!op.hasTrait<OpTrait::IsTerminator>() && !graph::readsOwnElement(operand))
+          return false;
+        needs.insert_range(op.getResults());
+      }
+  return true;
+}
+
+LogicalResult verifyCall(exec::RunOp run, exec::CallOp call, ArrayRef<ByteRange> slots) {
+  SmallVector<Elements> ins, outs;
+  for (Value in : call.getIns())
+    ins.push_back(Elements::of(in, slots));
+  for (Value out : call.getOuts())
+    outs.push_back(Elements::of(out, slots));
+  auto complain = [&](StringRef what) {
+    return run.emitOpError() << "'" << run.getLabel() << "' calls '" << call.getKernel() << "', which " << what;
+  };
+  for (auto [o, out] : llvm::enumerate(outs)) {
+    for (auto [i, in] : llvm::enumerate(ins)) {
+      if (!out.meets(in))
+        continue;
+      auto kernel = run->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(call.getKernel());
+      if (!(in == out) || call.getAccumulate()[o] || !kernel || !isReadInStep(kernel, i))
+        return complain("overwrites elements of operand " + std::to_string(i) + " before it has read them");
+    }
+    for (const Elements &other : ArrayRef(outs).take_front(o))
+      if (out.meets(other))
+        return complain("writes two results to the same bytes");
+  }
+  if (Value workspace = call.getWorkspace())
+    for (const Elements &used : llvm::concat<Elements>(ins, outs))
+      if (used.meets(Elements::of(workspace, slots)))
+        return complain("has its workspace on an operand or a result");
+  return success();
+}
+
+} // namespace
+
+LogicalResult xlc::verifySlots(func::FuncOp function) {
+  SmallVector<ByteRange> slots; // each from 0
+  for (Type type : function.getArgumentTypes()) {
+    auto memory = cast<MemRefType>(type);
+    slots.push_back({0, memory.getNumElements() * std::max<int64_t>(1, memory.getElementTypeBitWidth() / 8)});
+  }
+  for (auto view : function.getOps<exec::ViewOp>()) {
+    ByteRange span = Elements::of(view.getView(), slots).span();
+    ByteRange slot = slots[slotOf(view.getView())];
+    if (span.begin < 0 || span.end > slot.end)
+      return view.emitOpError() << "takes bytes " << span.begin << " to " << span.end << " of a slot of " << slot.end;
+  }
+  SmallVector<std::optional<int32_t>> modes(slots.size());
+  for (auto call : function.getOps<exec::CallOp>())
+    for (auto [out, mode] : llvm::zip(call.getOuts(), call.getAccumulate())) {
+      std::optional<int32_t> &known = modes[slotOf(out)];
+      if (known.value_or(mode) != mode)
+        return call.emitOpError() << "writes slot " << slotOf(out) << " with accumulate " << mode
+                                  << ", another call with " << *known << ": a sum is added to by all that write it";
+      known = mode;
+    }
+  return success();
+}
+
+LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, ArrayRef<ByteRange> slots) {
+  SmallVector<unsigned> sums, read;
+  for (Operation &op : function.front()) {
+    if (auto collective = dyn_cast<exec::CollectiveOp>(op))
+      read.push_back(slotOf(collective.getSrc()));
+    auto call = dyn_cast<exec::CallOp>(op);
+    if (!call)
+      continue;
+    if (failed(verifyCall(run, call, slots)))
+      return failure();
+    for (Value in : call.getIns())
+      read.push_back(slotOf(in));
+    for (auto [out, mode] : llvm::zip(call.getOuts(), call.getAccumulate()))
+      if (mode)
+        sums.push_back(slotOf(out));
+  }
+  for (unsigned sum : sums)
+    for (unsigned slot : read)
+      if (slots[sum].meets(slots[slot]))
+        return run.emitOpError() << "'" << run.getLabel() << "' reads slot " << slot
+                                 << ", which is the sum that it adds "
+                                 << "to in slot " << sum << ": what it reads is not its own contribution";
+  return success();
+}

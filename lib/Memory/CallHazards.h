@@ -1,0 +1,21 @@
+// What may go wrong between the calls of one function, and within one call, though every buffer is alive and in its
+// place: sums that are read before they are complete or overwritten, results that overwrite what is still to be read.
+#ifndef XLC_LIB_MEMORY_CALLHAZARDS_H
+#define XLC_LIB_MEMORY_CALLHAZARDS_H
+
+#include "ByteRanges.h"
+#include "xlc/Memory/Memory.h"
+
+namespace xlc {
+
+/// Of a function, whatever its slots are bound to: views lie inside their slots, and where one call adds to a slot, all
+/// that write it do.
+llvm::LogicalResult verifySlots(mlir::func::FuncOp function);
+
+/// Of a run, whose slots are bound to bytes of the arena: nothing reads a sum that the same function adds to, and a
+/// call's results overwrite no operand but element by element, after it was read.
+llvm::LogicalResult verifyHazards(exec::RunOp run, mlir::func::FuncOp function, llvm::ArrayRef<ByteRange> slots);
+
+} // namespace xlc
+
+#endif
