@@ -1,6 +1,7 @@
 // Actions and calls of a stage, for all its ranks. What is wrong with the memory (read after release, written over, out
 // of a buffer) is an error at the action; what is wrong with the values is seen by comparison.
 #include "StageProgram.h"
+#include "Aliasing.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -117,8 +118,9 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
   if (!kernel || kernel.getNumArguments() != call.getIns().size() || kernel.getNumResults() != call.getOuts().size())
     return call.emitOpError() << "does not fit its kernel '" << call.getKernel() << "'";
   SmallVector<Datum<E>> arguments, results;
+  SmallVector<Span> ins, outs;
   for (auto [in, type] : llvm::zip(call.getIns(), kernel.getArgumentTypes())) {
-    const Span &span = spans.find(in)->second;
+    const Span &span = ins.emplace_back(spans.find(in)->second);
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
     if (countOf(span.sizes) != countOf(shape))
       return call.emitOpError() << "reads [" << ArrayRef<int64_t>(span.sizes) << "] for an argument " << type;
@@ -128,19 +130,21 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
   }
   if (failed(evaluate<E>(kernel, arguments, options, results)))
     return failure();
+  for (auto [out, type] : llvm::zip(call.getOuts(), kernel.getResultTypes()))
+    if (const Span &span = outs.emplace_back(spans.find(out)->second);
+        countOf(span.sizes) != cast<RankedTensorType>(type).getNumElements())
+      return call.emitOpError() << "writes [" << ArrayRef<int64_t>(span.sizes) << "] from a result " << type;
+  if (failed(verifyInPlace<E>(memory, access, {kernel, ins, outs, arguments, results}, options)))
+    return failure();
   if (Value workspace = call.getWorkspace()) { // scratch: what was there is gone
     const Span &span = spans.find(workspace)->second;
     if (failed(memory.check(access, span)))
       return failure();
     memory.forget(access.rank, span.address, countOf(span.sizes) * span.elementBytes());
   }
-  for (auto [i, out] : llvm::enumerate(call.getOuts())) {
-    const Span &span = spans.find(out)->second;
+  for (auto [i, span] : llvm::enumerate(outs)) {
     auto mode = exec::Accumulate(call.getAccumulate()[i]);
     bool adds = mode == exec::Accumulate::always || (mode == exec::Accumulate::later && !isFirst);
-    if (countOf(span.sizes) != cast<RankedTensorType>(kernel.getResultTypes()[i]).getNumElements())
-      return call.emitOpError() << "writes [" << ArrayRef<int64_t>(span.sizes) << "] from a result "
-                                << kernel.getResultTypes()[i];
     if (failed(memory.write(access, span, results[i], adds)))
       return failure();
   }

@@ -1,7 +1,8 @@
 // The exec program of one pipeline stage on all its ranks, each with an arena of its own.
 //
 // The ranks share the program and run in lockstep, also within functions, where they meet at collectives. A call is
-// evaluated by its kernel's graph body: read the ins, evaluate, write or add to the outs. What stages do together
+// evaluated by its kernel's graph body: read the ins, evaluate, write or add to the outs; where these share bytes with
+// the ins, it must not matter which is written first (Aliasing.h). What stages do together
 // (send, receive, collectives of several stages) is Program.cpp's.
 #ifndef XLC_LIB_INTERPRET_STAGEPROGRAM_H
 #define XLC_LIB_INTERPRET_STAGEPROGRAM_H

@@ -1,0 +1,131 @@
+// A call is evaluated whole, which is as if no result were written before all operands are read. A machine goes element
+// by element. So where they share bytes, half of the results are written first and the call is evaluated again: the
+// other half must be what it was. Halves by each bit of the element's number, both ways, tell any two elements apart;
+// beyond a few elements one half by a hash does, since a kernel that reads elsewhere does so for many elements.
+#include "Aliasing.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::interpret;
+
+namespace {
+
+/// More elements than these are halved by a hash.
+constexpr int64_t kFew = 64;
+
+/// Bytes from the first to the last.
+std::pair<int64_t, int64_t> extentOf(const Span &span) {
+  int64_t begin = span.address, end = span.address + span.elementBytes();
+  for (auto [size, stride] : llvm::zip(span.sizes, span.strides)) {
+    if (size == 0)
+      return {begin, begin};
+    (stride < 0 ? begin : end) += (size - 1) * stride * span.elementBytes();
+  }
+  return {begin, end};
+}
+
+bool mayMeet(const Span &a, const Span &b) {
+  auto [beginA, endA] = extentOf(a);
+  auto [beginB, endB] = extentOf(b);
+  return beginA < endB && beginB < endA;
+}
+
+/// Which elements are written first.
+struct Half {
+  unsigned bit;
+  bool isSecond, byHash;
+
+  bool contains(uint64_t element) const {
+    uint64_t number = byHash ? (element + 1) * 0x9e3779b97f4a7c15u >> 32 : element;
+    return bool(number >> bit & 1) != isSecond;
+  }
+};
+
+/// The elements of `half` from `after`, the others as they are in `before`.
+template <class E> void mix(Cargo<E> &before, const Datum<E> &after, Half half) {
+  std::visit(
+      [&](auto &tensor) {
+        const auto &fresh = std::get<std::decay_t<decltype(tensor)>>(after);
+        for (size_t i = 0; i < tensor.elements.size(); ++i)
+          if (half.contains(i))
+            tensor.elements[i] = fresh.elements[i], before.isSet[i] = true;
+      },
+      before.elements);
+}
+
+/// The first element outside `half` in which two values differ, bit by bit; -1: none.
+template <class E> int64_t findChange(const Datum<E> &a, const Datum<E> &b, Half half) {
+  return std::visit(
+      [&](auto &tensor) -> int64_t {
+        const auto &other = std::get<std::decay_t<decltype(tensor)>>(b);
+        for (size_t i = 0; i < tensor.elements.size(); ++i)
+          if (!half.contains(i) && std::memcmp(&tensor.elements[i], &other.elements[i], sizeof(tensor.elements[i])))
+            return i;
+        return -1;
+      },
+      a);
+}
+
+template <class E>
+LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall<E> &call, const Options &options,
+                      Half half) {
+  for (auto [out, result] : llvm::zip(call.outs, call.results)) {
+    Cargo<E> mixed;
+    if (failed(memory.load(access, out, mixed)))
+      return failure();
+    mix<E>(mixed, result, half);
+    if (failed(memory.write(access, out, mixed.elements, false)))
+      return failure();
+  }
+  SmallVector<Datum<E>> arguments, results;
+  for (auto [in, argument] : llvm::zip(call.ins, call.arguments)) {
+    if (failed(memory.read(access, in, arguments.emplace_back())))
+      return failure();
+    auto shapeOf = [](const auto &tensor) { return tensor.shape; };
+    std::visit([&](auto &tensor) { tensor.shape = std::visit(shapeOf, argument); }, arguments.back());
+  }
+  for (auto [in, argument] : llvm::zip(call.ins, call.arguments))
+    if (failed(memory.write(access, in, argument, false)))
+      return failure();
+  if (failed(evaluate<E>(call.kernel, arguments, options, results)))
+    return failure();
+  for (auto [i, result] : llvm::enumerate(call.results))
+    if (int64_t at = findChange<E>(result, results[i], half); at >= 0)
+      return access.action->emitOpError()
+             << "'" << access.label << "' calls '" << func::FuncOp(call.kernel).getName() << "', which for element " << at
+             << " of result " << i << " reads other elements, over which it may have written by then";
+  return success();
+}
+
+} // namespace
+
+namespace xlc::interpret {
+
+template <class E>
+LogicalResult verifyInPlace(Memory<E> &memory, const Access &access, const PendingCall<E> &call,
+                            const Options &options) {
+  // Its probabilities are computed here from the whole row, which a kernel does not need: it has the saved sum.
+  if (!func::FuncOp(call.kernel).getOps<graph::CrossEntropyBackwardOp>().empty())
+    return success();
+  int64_t elements = 0;
+  for (const Span &out : call.outs)
+    if (llvm::any_of(call.ins, [&](const Span &in) { return mayMeet(in, out); }))
+      elements = std::max(elements, countOf(out.sizes));
+  if (elements < 2)
+    return success();
+  bool byHash = elements > kFew;
+  unsigned halves = byHash ? 1 : 2 * llvm::Log2_64_Ceil(elements);
+  for (unsigned half = 0; half < halves; ++half)
+    if (failed(tryHalf<E>(memory, access, call, options, {half / 2, half % 2 == 1, byHash})))
+      return failure();
+  return success();
+}
+
+#define XLC_INSTANTIATE(E)                                                                                             \
+  template LogicalResult verifyInPlace(Memory<E> &, const Access &, const PendingCall<E> &, const Options &)
+XLC_INSTANTIATE(double);
+XLC_INSTANTIATE(float);
+XLC_INSTANTIATE(Field);
+
+} // namespace xlc::interpret
