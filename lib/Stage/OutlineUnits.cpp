@@ -165,6 +165,12 @@ func::FuncOp outline(OpBuilder &builder, const Section &section, StringRef name)
   return function;
 }
 
+/// Results of sections already outlined. A value that is both passed on and stored is two results of its call: the one
+/// is an activation, the other goes where the micro-batch stores it.
+struct Outlined {
+  IRMapping passedOn, stored;
+};
+
 /// Whether two outlined functions do the same, op by op.
 bool areEqual(func::FuncOp a, func::FuncOp b) {
   return a.getFunctionType() == b.getFunctionType() &&
@@ -189,12 +195,12 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
         return signalPassFailure();
     OpBuilder builder(function), calls(function.front().getTerminator());
     llvm::StringMap<SmallVector<func::FuncOp>> byClass;
-    IRMapping replaced; // results of sections already outlined
+    Outlined outlined;
     for (Section &section : sections)
       if (!section.ops.empty()) // a unit whose I nobody waits for has W alone
-        replaceByCall(builder, calls, section, byClass, replaced);
+        replaceByCall(builder, calls, section, byClass, outlined);
     for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-      returned.set(replaced.lookupOrDefault(returned.get()));
+      returned.set(outlined.stored.lookupOrDefault(returned.get()));
     for (Section &section : llvm::reverse(sections))
       for (Operation *op : llvm::reverse(section.ops))
         op->erase();
@@ -217,13 +223,12 @@ private:
   }
 
   static void replaceByCall(OpBuilder &builder, OpBuilder &calls, Section &section,
-                            llvm::StringMap<SmallVector<func::FuncOp>> &byClass, IRMapping &replaced) {
+                            llvm::StringMap<SmallVector<func::FuncOp>> &byClass, Outlined &outlined) {
     func::FuncOp function = shareOrOutline(builder, section, byClass);
-    SmallVector<Value> arguments, results(section.outs);
+    SmallVector<Value> arguments;
     for (Value value : section.values)
-      arguments.push_back(replaced.lookupOrDefault(value));
+      arguments.push_back(outlined.passedOn.lookupOrDefault(value));
     llvm::append_range(arguments, section.params);
-    llvm::append_range(results, section.stores);
     auto call = func::CallOp::create(calls, section.ops.front()->getLoc(), function, arguments);
     call->setAttr(kUnit, section.unit);
     Role role = section.half == Half::F ? Role::F : section.half == Half::W ? Role::W : Role::I;
@@ -232,9 +237,8 @@ private:
       call->setAttr(kChunk, chunk);
     call->setAttr(kParams, calls.getI64IntegerAttr(section.params.size()));
     call->setAttr(kStores, calls.getI64IntegerAttr(section.stores.size()));
-    for (auto [result, replacement] : llvm::zip(results, call.getResults()))
-      if (!replaced.contains(result))
-        replaced.map(result, replacement);
+    outlined.passedOn.map(section.outs, call.getResults().take_front(section.outs.size()));
+    outlined.stored.map(section.stores, call.getResults().take_back(section.stores.size()));
   }
 };
 
