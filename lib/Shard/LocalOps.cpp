@@ -63,6 +63,8 @@ Operation *LocalOps::clone(Operation *op, ArrayRef<Value> operands, const Spread
   }
   if (auto reshape = dyn_cast<ReshapeOp>(local))
     nameCut(reshape, layout);
+  if (auto broadcast = dyn_cast<BroadcastOp>(local); broadcast && !layouts.operands[0].isSplit())
+    broadcast->setAttr(kCut, builder.getDenseI64ArrayAttr({layout.dim, layout.outer, layout.parts}));
   if (auto constant = dyn_cast<ConstantOp>(local))
     constant.setValueAttr(
         cast<DenseElementsAttr>(constant.getValue()).resizeSplat(cast<RankedTensorType>(constant.getY().getType())));

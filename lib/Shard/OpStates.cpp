@@ -35,7 +35,8 @@ LogicalResult RankStates::inferOp(ReshapeOp op, States &results) {
   return success();
 }
 
-/// What is repeated is equal along the new dimensions, on whatever piece of them.
+/// What is repeated is equal along the new dimensions. Where each rank has a piece of one of them, `kCut` says which:
+/// a sum over it is one of the ranks' terms.
 LogicalResult RankStates::inferOp(BroadcastOp op, States &results) {
   State state = of(op.getX());
   ArrayRef<int64_t> x = shapeOf(op.getX()), y = shapeOf(op.getY());
@@ -49,6 +50,15 @@ LogicalResult RankStates::inferOp(BroadcastOp op, States &results) {
   }
   state.uniform = state.uniform == kAllDimensions ? kAllDimensions : uniform;
   results[0] = state;
+  auto cut = op->getAttrOfType<DenseI64ArrayAttr>(kCut);
+  if (!cut || state.kind != State::Kind::Same)
+    return success();
+  bool isRepeated = cut.size() == 3 && cut[0] >= 0 && cut[0] < int64_t(y.size()) && (uniform >> cut[0] & 1);
+  if (!isRepeated || cut[1] < 1 || y[cut[0]] % cut[1] != 0 || cut[2] < 2 || tp % cut[2] != 0)
+    return op.emitOpError("gate of Shard: says that it repeats a piece of what it does not repeat");
+  if (state.isPartial())
+    return refusePartial(op);
+  results[0].layout = Layout::split(cut[0], cut[1], cut[2]);
   return success();
 }
 

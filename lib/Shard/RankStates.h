@@ -33,8 +33,9 @@ struct State {
 /// Of a state: equal along all dimensions, as a constant is.
 inline constexpr uint64_t kAllDimensions = ~uint64_t(0);
 
-/// On a reshape of a piece: the dimension of its result that is cut, and into how many runs. It is there where a rank
-/// has single elements of a dimension, so that local shapes alone do not tell.
+/// What local shapes alone do not tell. On a reshape of a piece, where a rank has single elements of a dimension: the
+/// dimension of its result that is cut, and into how many runs. On a broadcast that repeats what all ranks have along a
+/// dimension of which each rank has a piece: the same, and into how many pieces.
 inline constexpr llvm::StringLiteral kCut = "dist.cut";
 
 /// Elements above the cut of a split in the flat tensor.

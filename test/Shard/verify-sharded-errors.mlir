@@ -272,3 +272,24 @@ func.func @micro_batch(%w: tensor<1xf32> {graph.param = "w", dist.layout = #dist
   %1 = graph.mul %w, %0 : tensor<1xf32>
   return %1 : tensor<1xf32>
 }
+
+// -----
+
+// Each rank has two of four equal rows: what they add up to is a term of a sum.
+// expected-error @+1 {{gate of Shard: the gradient of 'w' is a partial sum, and is not declared as one}}
+func.func @micro_batch(%w: tensor<3xf32> {graph.param = "w"}, %dy: tensor<1x3xf32>,
+                       %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <"tp", [2, 1], []>>})
+    -> (tensor<3xf32> {graph.grad = "w"}) {
+  %0 = graph.broadcast %dy {dist.cut = array<i64: 0, 1, 2>} : tensor<1x3xf32> -> tensor<2x3xf32>
+  %1 = graph.reduce sum %0 dims [0] : tensor<2x3xf32> -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+
+// -----
+
+func.func @micro_batch(%dy: tensor<1x3xf32>,
+                       %x: tensor<4x2xf32> {graph.param = "x", dist.layout = #dist.layout<[4, 4] dim 1 outer 1 over <"tp", [2, 1], []>>}) -> tensor<2x3xf32> {
+  // expected-error @+1 {{gate of Shard: says that it repeats a piece of what it does not repeat}}
+  %0 = graph.broadcast %dy {dist.cut = array<i64: 1, 1, 2>} : tensor<1x3xf32> -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
