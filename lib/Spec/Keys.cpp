@@ -1,5 +1,6 @@
 // The table. Rows whose setter is null are sections, or keys that a later version will take.
 #include "Keys.h"
+#include "xlc/Runtime/Limits.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,7 +18,7 @@ constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
 constexpr Range ranks = {.low = 1, .high = 65536};
 constexpr Range counts = {.low = 1, .high = 2147483647};
 constexpr Range chunks = {.low = 1, .high = 64};
-constexpr Range threads = {.low = 1, .high = 4096};
+constexpr Range threads = {.low = 1, .high = runtime::kMostThreads};
 constexpr Range memory = {.low = 1};
 
 OptimizerGroup &group(Spec &spec) { return spec.optimizer.groups.back(); }

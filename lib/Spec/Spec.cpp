@@ -1,9 +1,11 @@
 // The phase Spec: bytes, tree, values, values together. Every step adds its complaints; they are printed once.
 #include "xlc/Spec/Spec.h"
+#include "xlc/Runtime/Limits.h"
 
 #include "Validate.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <algorithm>
 #include <thread>
 
 using namespace llvm;
@@ -41,7 +43,7 @@ Expected<std::string> readFile(StringRef path) {
 
 int Spec::threadsPerRankOrDefault() const {
   int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  return threadsPerRank.value_or(std::max<int64_t>(1, cores / ranks()));
+  return threadsPerRank.value_or(std::clamp<int64_t>(cores / ranks(), 1, runtime::kMostThreads));
 }
 
 std::optional<Spec> parseSpec(StringRef text, StringRef path, raw_ostream &errors) {

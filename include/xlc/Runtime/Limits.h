@@ -1,0 +1,14 @@
+// What a spec may ask for and a program takes: the same numbers, so that no plan is made that its program refuses.
+#ifndef XLC_RUNTIME_LIMITS_H
+#define XLC_RUNTIME_LIMITS_H
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+/// Threads of one rank.
+inline constexpr int64_t kMostThreads = 1024;
+
+} // namespace xlc::runtime
+
+#endif
