@@ -6,6 +6,9 @@
 
 Other exports of these models, and further models (FURTHER): dp 1 and 4 x stages 0 and 3; Llama also without raising.
 
+Every model file on one rank with gradients that are sums over micro-batches: two of them, and one for each sample, which
+is the default of `batch.micro`. And small models (SMALL) that each have something the large ones lack.
+
 Tensor and pipeline parallelism (`list_composed_cases`): a covering array in which every two of these meet that can:
 model file, (dp, pp, tp) with up to eight ranks, ZeRO stage, sequence parallelism, schedule, micro-batches, balanced or
 given cuts.
@@ -54,6 +57,21 @@ FURTHER = [
     ("deberta-v2-tiny", "loss-torchscript", "adamw"),
 ]
 
+# What each has: columns picked by places that come with the data, and by places of its own; a loss whose derivative
+# reads it (a square root); two convolutions side by side; a weight that is a product (LoRA); two branches on one
+# input; an encoder that averages over its sequence; a learned position; one weight used in slices.
+SMALL = [
+    ("gather-data", "loss-torchscript", "sgd"),
+    ("gather-model", "loss-torchscript", "sgd"),
+    ("loss-rmse", "loss-torchscript", "sgd"),
+    ("small-concat", "loss-torchscript", "sgd"),
+    ("small-lora", "loss-torchscript", "sgd"),
+    ("small-parallel", "loss-torchscript", "sgd"),
+    ("small-pooled", "loss-unoptimized", "sgd"),
+    ("small-position", "loss-torchscript", "sgd"),
+    ("small-split", "loss-unoptimized", "sgd"),
+]
+
 
 @dataclasses.dataclass(frozen=True)
 class Case:
@@ -62,7 +80,7 @@ class Case:
     trace: str
     dp: int = 1
     stage: int = 0
-    micro_batches: int = 1
+    micro_batches: int = 1  # 0: one for each sample, by leaving `batch.micro` out
     shard: int = 0  # 0: all ranks
     raising: bool = True
     pp: int = 1
@@ -197,8 +215,27 @@ def list_further_cases():
             [Case("llama-tiny", model, "adamw", raising=False) for model in ("logits", "loss", "loss-torchscript")])
 
 
+def is_cuttable(model):
+    """Whether the loss is a mean of the samples' losses, so that micro-batches do not change it."""
+    return model[0] != "loss-rmse"
+
+
+def list_summed_cases():
+    """One trace of each model file: what is summed over micro-batches does not depend on the optimizer."""
+    one_each = {model[:2]: model for model in reversed(MODELS + FURTHER + SMALL) if is_cuttable(model)}
+    return [Case(*model, micro_batches=count) for model in reversed(one_each.values()) for count in (2, 0)]
+
+
+def list_small_cases():
+    layouts = [dict(), dict(dp=4, stage=3)]
+    pooled = [model for model in SMALL if model[0] == "small-pooled"]
+    return ([Case(*model, **layout) for model in SMALL for layout in layouts if is_cuttable(model) or not layout] +
+            [Case(*model, tp=2, sequence_parallel=True, micro_batches=count) for model in pooled for count in (1, 2)])
+
+
 def list_cases():
-    return list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + TURNED + ROUNDED + list_composed_cases()
+    return (list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + TURNED + ROUNDED +
+            list_composed_cases() + list_small_cases() + list_summed_cases())
 
 
 def sample_cases():
@@ -207,8 +244,8 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + LOSSES + TURNED +
-            sample_composed_cases())
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + LOSSES +
+            TURNED + sample_composed_cases() + list_small_cases() + list_summed_cases())
 
 
 def sample_composed_cases():

@@ -50,9 +50,11 @@ def spec_of(setting, case, trace):
     optimizer = dict(trace["optimizer"])
     if trace["clip_norm"]:
         optimizer["clip_norm"] = trace["clip_norm"]
-    micro = trace["global_batch"] // (case.dp * case.micro_batches)
+    batch = {"global": trace["global_batch"]}
+    if case.micro_batches:
+        batch["micro"] = trace["global_batch"] // (case.dp * case.micro_batches)
     spec = {"dp": case.dp, "zero_stage": case.stage,
-            "batch": {"global": trace["global_batch"], "micro": micro},
+            "batch": batch,
             "optimizer": optimizer,
             "data": {"train": {name: folder / f"{name}.npy" for name in trace["inputs"]}},
             "runtime": {"threads_per_rank": 1}}
@@ -66,7 +68,7 @@ def spec_of(setting, case, trace):
         spec |= {"pp": case.pp, "pipeline": case.pipeline}
     if case.zero:
         spec["zero"] = case.zero
-    if case.folder not in ("mlp", "cnn", "losses"):
+    if case.folder in DIMS or "tiny" in case.folder:
         spec["dims"] = DIMS.get(case.folder, {"sequence": 32})
     if f"{case.folder}/{case.model}" in TRAINABLE:
         spec["trainable"] = TRAINABLE[f"{case.folder}/{case.model}"]
