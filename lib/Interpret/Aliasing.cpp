@@ -37,7 +37,7 @@ struct Half {
   bool isSecond, byHash;
 
   bool contains(uint64_t element) const {
-    uint64_t number = byHash ? (element + 1) * 0x9e3779b97f4a7c15u >> 32 : element;
+    uint64_t number = byHash ? hashOf("half", 0, element) : element;
     return bool(number >> bit & 1) != isSecond;
   }
 };

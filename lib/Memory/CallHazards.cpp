@@ -163,9 +163,11 @@ LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, ArrayRe
       if (mode)
         sums.push_back(slotOf(out));
   }
+  // Of one buffer: another may have had the bytes before.
+  auto bufferOf = [&](unsigned slot) { return cast<exec::PlaceAttr>(run.getPlaces()[slot]).getBuffer(); };
   for (unsigned sum : sums)
     for (unsigned slot : read)
-      if (slots[sum].meets(slots[slot]))
+      if (bufferOf(sum) == bufferOf(slot) && slots[sum].meets(slots[slot]))
         return run.emitOpError() << "'" << run.getLabel() << "' reads slot " << slot
                                  << ", which is the sum that it adds "
                                  << "to in slot " << sum << ": what it reads is not its own contribution";

@@ -12,7 +12,7 @@ namespace xlc {
 /// that write it do.
 llvm::LogicalResult verifySlots(mlir::func::FuncOp function);
 
-/// Of a run, whose slots are bound to bytes of the arena: nothing reads a sum that the same function adds to, and a
+/// Of a run, whose places bind the slots to bytes of the arena: nothing reads a sum that the same function adds to, and a
 /// call's results overwrite no operand but element by element, after it was read.
 llvm::LogicalResult verifyHazards(exec::RunOp run, mlir::func::FuncOp function, llvm::ArrayRef<ByteRange> slots);
 

@@ -23,12 +23,20 @@ exec.program @shared mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_bat
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 5
   exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 5
   exec.buffer 2 workspace "z" size 64 offset 128 live 3 to 5
+  exec.buffer 3 gradients "late" size 64 offset 0 live 6 to 6
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @contribute "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
   exec.run @contribute "second" micro 1 first false [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
   exec.run @interleave "read" micro 1 first true [#exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
   exec.run @negate "negate" micro 1 first true [#exec.place<0 + 0 + 0>]
   exec.run @contribute "again" micro 1 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  // A sum may begin where something was that its function has read before.
+  exec.run @two_steps "two steps" micro 1 first true [#exec.place<0 + 0 + 0>, #exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]
+}
+func.func private @two_steps(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) {
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) accumulate [0]
+  exec.call @kernel ins (%y : memref<16xf32>) outs (%z : memref<16xf32>) accumulate [2]
+  return
 }
 func.func private @contribute(%x: memref<16xf32>, %y: memref<16xf32>) {
   exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) accumulate [2]
