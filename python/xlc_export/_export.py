@@ -1,6 +1,7 @@
 """`export`: checks the module, traces it with one of PyTorch's two exporters, finishes the file."""
 
 import contextlib
+import inspect
 import io
 import warnings
 
@@ -34,6 +35,9 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
         args = (args,)
     with _mode(module, training), torch.enable_grad():
         _refusals.check_module(module)
+        if not dynamo:
+            options["input_names"] = _input_names(module, args, kwargs or {}, options.get("input_names"))
+        _refuse_names(module, options.get("input_names"))
         record = _record.make(module, "dynamo" if dynamo else "torchscript")
         trace = _trace_dynamo if dynamo else _trace_torchscript
         model, program, changed = trace(module, args, kwargs, opset_version, options)
@@ -52,6 +56,23 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
     _finish.check(model)
     _finish.save(model, record, f, external_data)
     return program
+
+
+def _input_names(module, args, kwargs, given):
+    """A name for each tensor of the arguments: the old exporter would otherwise take those that are free."""
+    count = sum(isinstance(x, torch.Tensor) for x in tree_iter((args, kwargs)))
+    names = list(given or [])
+    if not names and not kwargs and all(isinstance(x, torch.Tensor) for x in args):
+        kinds = inspect.signature(module.forward).parameters.values()
+        names = [x.name for x in kinds if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)][:count]
+    return names + [f"input_{i}" for i in range(len(names), count)]
+
+
+def _refuse_names(module, inputs):
+    for name, _, ties in _record.parameters(module) + _record.buffers(module):
+        for taken in {name, *ties} & set(inputs or ()):
+            raise ExportRefused(f"'{taken}' is the name of an input and of a parameter or buffer: give input_names that "
+                                "are not")
 
 
 def _trace_dynamo(module, args, kwargs, opset_version, options):
@@ -106,6 +127,11 @@ def _watched(module, marks):
             raise watch.refusal from None
 
 
+def _is_same(a, b):
+    """Bit by bit equal, as far as PyTorch tells: batch norms do not count their changes as such."""
+    return bool(((a == b) | ((a != a) & (b != b))).all())
+
+
 @contextlib.contextmanager
 def _keeping_buffers(module):
     """Puts buffers back that a real run changes; gives the list of their names."""
@@ -116,7 +142,7 @@ def _keeping_buffers(module):
     finally:
         with torch.no_grad():
             for name, buffer, version, values in saved:
-                if buffer._version != version:
+                if buffer._version != version or not _is_same(buffer, values):
                     changed.append(name)
                     buffer.copy_(values)
 

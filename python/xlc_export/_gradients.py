@@ -24,6 +24,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_iter, tree_map
 from torch.utils.weak import WeakIdKeyDictionary
 
+from ._marks import TorchScriptMarks
 from ._refusals import ExportRefused, describe, embedding_reasons
 
 _DETACHES = {torch.Tensor.detach, torch.detach, torch.Tensor.data.__get__}
@@ -33,7 +34,13 @@ _QUERIES = {getattr(torch.Tensor, name) for name in ("size", "dim", "ndimension"
             "stride", "storage_offset", "is_contiguous", "is_floating_point", "is_complex", "get_device", "__len__")} | {
     getattr(torch.Tensor, name).__get__ for name in ("shape", "dtype", "device", "layout", "ndim", "requires_grad",
                                                      "is_leaf", "grad_fn", "is_sparse", "is_cuda")}
-_DROPOUTS = {F.dropout, F.alpha_dropout, F.feature_alpha_dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.rrelu}
+_DROPOUTS = {  # function -> names of its arguments, where it does not tell them itself
+    **dict.fromkeys((F.dropout, F.alpha_dropout, F.feature_alpha_dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.rrelu,
+                     F.multi_head_attention_forward)),
+    **dict.fromkeys((torch.dropout, torch.alpha_dropout, torch.feature_dropout, torch.feature_alpha_dropout),
+                    ("input", "p", "train")),
+    F.scaled_dot_product_attention: ("query", "key", "value", "attn_mask", "dropout_p"),
+}
 _REFUSED = {
     torch.Tensor.register_hook: "registers a hook on a value, which no file can hold: remove it",
     torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a parameter, which no file can hold: remove it",
@@ -55,25 +62,39 @@ class Watch(TorchFunctionMode):
         self.names = {id(inner): name for name, inner in reversed(list(module.named_modules()))}
         self.module = module
         self.refusal = None
+        self.own = {F.embedding: self.look_up, F.embedding_bag: self.look_up, torch.embedding: self.look_up_row,
+                    F.cross_entropy: self.smooth}
+        if marks is TorchScriptMarks:
+            self.own[torch.diff] = self.differences
+        else:
+            self.own[F.batch_norm] = self.normalise
         self.reached = WeakIdKeyDictionary()  # what is computed from parameters
-        self.copies = set()  # storages of stopped values, which are copies here and no copies in PyTorch
+        # Stopped values are copies here and share memory in PyTorch: who changes one in place changes the other.
+        self.copies, self.detached = {}, {}  # storage -> tensor, which keeps it
 
     def start(self):
         """Forgets earlier runs: exporters may call the module more than once, with other tensors as its parameters."""
-        self.reached, self.copies = WeakIdKeyDictionary(), set()
+        self.reached, self.copies, self.detached = WeakIdKeyDictionary(), {}, {}
         for parameter in self.module.parameters():
             self.reached[parameter] = True
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if self.has_reached((args, kwargs)):
-            self.check(func, args, kwargs)
+        if func in _REFUSED:
+            self.refuse(_REFUSED[func])
+        if func in _DROPOUTS:
+            self.check_dropout(func, args, kwargs)
+        if func in _READS and self.has_reached((args, kwargs)):
+            self.refuse(f"reads a number out of a value that parameters reach ({_name(func)}): the file would hold that "
+                        "number for ever; compute with the tensor")
+        if _is_in_place(func) and isinstance(args[0], torch.Tensor):
+            self.check_in_place(func, args[0])
         if func in _DETACHES:
+            if self.is_reached(args[0]):
+                self.detached[_storage(args[0])] = args[0]
             return self.stop(args[0], func(*args, **kwargs))
-        if func in (F.embedding, F.embedding_bag):
-            return self.look_up(func, args, kwargs)
-        if func is F.batch_norm and self.marks.batch_norm:
-            return self.normalise(func, args, kwargs)
+        if func in self.own:
+            return self.own[func](func, args, kwargs)
         if not torch.is_grad_enabled() and self.has_reached((args, kwargs)) and func not in _QUERIES:
             args, kwargs = tree_map(lambda x: self.stop(x, x), (args, kwargs))
         return self.follow(func(*args, **kwargs), func, args, kwargs)
@@ -89,7 +110,7 @@ class Watch(TorchFunctionMode):
         if not self.is_reached(x) or not x.is_floating_point():
             return otherwise
         marked = self.marks.stop_gradient(x.detach())
-        self.copies.add(_storage(marked))
+        self.copies[_storage(marked)] = marked
         return marked
 
     def follow(self, result, func, args, kwargs):
@@ -100,29 +121,48 @@ class Watch(TorchFunctionMode):
                     self.reached[x] = True
         return result
 
-    def check(self, func, args, kwargs):
-        """Refuses what cannot be in a file; some argument is computed from parameters."""
-        if func in _REFUSED:
-            self.refuse(_REFUSED[func])
-        if func in _READS:
-            self.refuse(f"reads a number out of a value that parameters reach ({_name(func)}): the file would hold that "
-                        "number for ever; compute with the tensor")
-        if func in _DROPOUTS or func in (F.scaled_dot_product_attention, F.multi_head_attention_forward):
-            self.check_dropout(func, args, kwargs)
-        if _is_in_place(func) and isinstance(args[0], torch.Tensor):
-            if not torch.is_grad_enabled() and self.is_reached(args[0]):
-                self.refuse(f"changes a value with a gradient in place under no_grad ({_name(func)}): "
-                            "do it without changing it in place")
-        if _is_in_place(func) and isinstance(args[0], torch.Tensor) and _storage(args[0]) in self.copies:
-            self.refuse(f"changes a detached value in place ({_name(func)}), and with it the one it was detached from: "
-                        "use detach().clone()")
+    def check_in_place(self, func, changed):
+        """Refuses changes that PyTorch's graph does not see, or that a copy would not see."""
+        if not torch.is_grad_enabled() and self.is_reached(changed):
+            self.refuse(f"changes a value with a gradient in place under no_grad ({_name(func)}): "
+                        "do it without changing it in place")
+        storage = _storage(changed)
+        if storage is not None and (storage in self.copies or storage in self.detached):
+            self.refuse(f"changes a value in place ({_name(func)}) that shares memory with a detached one: "
+                        "use detach().clone(), or do it without changing it in place")
 
     def check_dropout(self, func, args, kwargs):
-        given = _bind(func, args, kwargs)
+        given = _bind(func, args, kwargs, _DROPOUTS[func])
         p = given.get("p", given.get("dropout_p", given.get("upper", 0)))
-        if p and given.get("training", True):
+        if p and given.get("training", given.get("train", True)):
             self.refuse(f"drops elements in training ({_name(func)}, p = {p}), which xlc does not do yet: "
                         "set p to 0, or call eval() on the module")
+
+    def look_up_row(self, func, args, kwargs):
+        """torch.embedding, in which -1 is no row."""
+        given = _bind(func, args, kwargs, ("weight", "input", "padding_idx", "scale_grad_by_freq", "sparse"))
+        row = given.get("padding_idx", -1)
+        return self.look_up(F.embedding, (given.get("input", given.get("indices")), given["weight"]), {
+            "padding_idx": row if row >= 0 else None, "sparse": given.get("sparse", False),
+            "scale_grad_by_freq": given.get("scale_grad_by_freq", False)})
+
+    def smooth(self, func, args, kwargs):
+        """Label smoothing in words that both exporters have; the new one forgets it."""
+        given = _bind(func, args, kwargs)
+        scores, target, reduction = given["input"], given["target"], given["reduction"]
+        share, ignored = given["label_smoothing"], given["ignore_index"]
+        if not share or not torch.is_grad_enabled() or target.is_floating_point():
+            return self.follow(func(*args, **kwargs), func, args, kwargs)
+        if given["weight"] is not None:
+            self.refuse("has label_smoothing and weights of classes, which the exporter does not know: write the loss out")
+        classes = 1 if scores.dim() > 1 else 0
+        logs = F.log_softmax(scores, classes)
+        counted = target != ignored
+        even = torch.where(counted, -logs.mean(classes), torch.zeros((), dtype=logs.dtype))
+        if reduction != "none":
+            even = even.sum() / (counted.sum() if reduction == "mean" else 1)
+        own = F.nll_loss(logs, target, ignore_index=ignored, reduction=reduction)
+        return self.follow(own * (1 - share) + even * share, func, args, kwargs)
 
     def look_up(self, func, args, kwargs):
         given = _bind(func, args, kwargs)
@@ -149,6 +189,15 @@ class Watch(TorchFunctionMode):
         result = self.marks.batch_norm(x, weight, bias, given["running_mean"], given["running_var"], given["momentum"],
                                        given["eps"])
         return self.follow(result, func, args, kwargs)
+
+    def differences(self, func, args, kwargs):
+        """torch.diff, which the old exporter does not know."""
+        given = {"n": 1, "dim": -1, "prepend": None, "append": None, **dict(zip(("input", "n", "dim"), args)), **kwargs}
+        dim, pieces = given["dim"], [given[key] for key in ("prepend", "input", "append") if given[key] is not None]
+        if given["n"] != 1 or given["input"].dtype == torch.bool:
+            return self.follow(func(*args, **kwargs), func, args, kwargs)
+        x = torch.cat(pieces, dim)
+        return self.follow(x.narrow(dim, 1, x.shape[dim] - 1) - x.narrow(dim, 0, x.shape[dim] - 1), func, args, kwargs)
 
     def refuse(self, reason):
         raise self.keep(ExportRefused(f"{self.where()} {reason}"))
@@ -185,8 +234,9 @@ def watching(module, marks):
 
     def refuse_function(cls, *args, **kwargs):
         if watch.has_reached((args, kwargs)):
-            watch.refuse(f"uses the autograd.Function {cls.__name__}, whose gradient no file can hold: write it with "
-                         "torch's functions, or with detach where it stops or replaces a gradient")
+            helps = ("turn gradient checkpointing off" if cls.__name__ == "CheckpointFunction" else
+                     "write it with torch's functions, and with detach where it stops or replaces a gradient")
+            watch.refuse(f"uses the autograd.Function {cls.__name__}, whose gradient no file can hold: {helps}")
         return apply.__get__(None, cls)(*args, **kwargs)
 
     module.forward, torch.autograd.Function.apply = run, classmethod(refuse_function)
@@ -218,10 +268,10 @@ def _is_in_place(func):
         "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__")
 
 
-def _bind(func, args, kwargs):
-    try:
-        bound = inspect.signature(func).bind(*args, **kwargs)
-    except (TypeError, ValueError):  # a builtin without a signature
-        return dict(kwargs)
+def _bind(func, args, kwargs, names=None):
+    """The arguments by name; `names` are those of a function that does not tell them."""
+    if names:
+        return {**dict(zip(names, args)), **kwargs}
+    bound = inspect.signature(func).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.arguments

@@ -47,9 +47,7 @@ class DynamoMarks:
 
 
 class TorchScriptMarks:
-    """Marks for torch.onnx.export(dynamo=False)."""
-
-    batch_norm = None  # the old exporter writes it right
+    """Marks for torch.onnx.export(dynamo=False), which writes batch norms right."""
 
     stop_gradient = staticmethod(torch.ops.xlc_export.stop_gradient)
     embedding = staticmethod(torch.ops.xlc_export.embedding)

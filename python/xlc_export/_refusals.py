@@ -14,9 +14,10 @@ class ExportRefused(RuntimeError):
 
 def check_module(module):
     """Raises ExportRefused with every reason that the module itself gives."""
-    if not isinstance(module, nn.Module) or isinstance(module, torch.jit.ScriptModule):
+    if not isinstance(module, nn.Module) or isinstance(module, (torch.jit.ScriptModule, torch.fx.GraphModule)) or hasattr(
+            module, "_orig_mod"):
         raise ExportRefused(f"xlc_export.export needs a torch.nn.Module, not {type(module).__name__}: "
-                            "give it the module itself, before tracing, scripting or torch.export")
+                            "give it the module itself, as it was before tracing, scripting, torch.export or torch.compile")
     reasons = [*_hooks(module), *_modules(module), *_storage(module)]
     if reasons:
         raise ExportRefused("; ".join(reasons[:10]) + (f"; and {len(reasons) - 10} more" if len(reasons) > 10 else ""))
