@@ -1,6 +1,6 @@
 """Makes the files of this example: loss.onnx, logits.onnx, input_ids.npy, labels.npy, expected.json.
 
-    python3 export.py FOLDER        needs PyTorch, transformers, onnxscript and NumPy
+    python3 export.py FOLDER        needs xlc_export (pip install ../../python), transformers, onnxscript, NumPy
 
 A small GPT-2 (4 layers, 64 wide, tied embedding) and rows of tokens that it can learn: next = permutation(previous),
 with 10 % noise. Any GPT-2 of transformers is exported the same way. PyTorch trains the same model in float64; its losses
@@ -14,6 +14,7 @@ import sys
 import numpy
 import torch
 import transformers
+import xlc_export
 
 STEPS, BATCH, SEQUENCE, VOCABULARY = 20, 8, 32, 256
 OPTIMIZER = {"type": "adamw", "lr": 3e-3, "betas": [0.9, 0.95], "eps": 1e-8, "weight_decay": 0.1}
@@ -52,9 +53,8 @@ class Pick(torch.nn.Module):
 
 def export(folder, names, output, example):
     dynamic = ({0: "batch", 1: "sequence"},) * len(names)
-    torch.onnx.export(Pick(make_model(), names, output), (example,) * len(names), folder / f"{output}.onnx",
-                      input_names=names, output_names=[output], dynamo=True, external_data=False,
-                      dynamic_shapes=(dynamic,))
+    xlc_export.export(Pick(make_model(), names, output), (example,) * len(names), folder / f"{output}.onnx",
+                      input_names=names, output_names=[output], dynamic_shapes=(dynamic,))
 
 
 def train(tokens):

@@ -1,4 +1,5 @@
-"""Makes the files of this example: logits.onnx, x.npy, y.npy, expected.json. Needs PyTorch, onnxscript and NumPy.
+"""Makes the files of this example: logits.onnx, x.npy, y.npy, expected.json. Needs xlc_export
+(pip install ../../python), onnxscript and NumPy.
 
     python3 export.py FOLDER
 
@@ -12,6 +13,7 @@ import sys
 
 import numpy
 import torch
+import xlc_export
 
 STEPS, BATCH = 20, 16
 OPTIMIZER = {"type": "sgd", "lr": 0.1, "momentum": 0.9, "weight_decay": 1e-4}
@@ -46,8 +48,8 @@ def train(x, y):
 
 def main(folder):
     x, y = make_data()
-    torch.onnx.export(make_model().eval(), (x[:2],), folder / "logits.onnx", input_names=["x"], output_names=["logits"],
-                      dynamo=True, external_data=False, dynamic_shapes=({0: "batch"},))
+    xlc_export.export(make_model().eval(), (x[:2],), folder / "logits.onnx", input_names=["x"], output_names=["logits"],
+                      dynamic_shapes=({0: "batch"},))
     numpy.save(folder / "x.npy", x.numpy())
     numpy.save(folder / "y.npy", y.numpy())
     losses, norms = train(x, y)
