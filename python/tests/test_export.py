@@ -183,6 +183,18 @@ class Kept(Both):
                     loss = lambda m, x, y: F.cross_entropy(m.linear(x), y, label_smoothing=0.3, reduction=reduction)
                     export(Call(loss), (X, target), dynamo)
 
+    def test_gaussian_loss(self):
+        for test, dynamo in self.each():
+            with test:
+                loss = lambda m, x, y: F.gaussian_nll_loss(m.linear(x), y, m.linear(x * 2).abs(), eps=0.3)
+                model, _ = export(Call(loss), (X, X * 3), dynamo)
+                self.assertEqual(len(marks(model, "stop_gradient")), 1)
+
+    def test_variance(self):  # which PyTorch decomposes with autograd functions of its own
+        for test, dynamo in self.each():
+            with test:
+                export(Call(lambda m, x: m.linear(x).var(0)), (X,), dynamo)
+
     def test_forward_hooks_are_in_the_graph(self):
         for test, dynamo in self.each():
             with test:

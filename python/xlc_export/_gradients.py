@@ -15,6 +15,7 @@ the module that does it.
 import contextlib
 import functools
 import inspect
+import math
 import sys
 import warnings
 
@@ -49,7 +50,6 @@ _REFUSED = {
     torch.Tensor.detach_: "cuts a value off in place: use detach instead of detach_",
     torch.Tensor.data.__set__: "sets .data of a tensor in forward, which changes it behind PyTorch's back",
     F.gumbel_softmax: "draws random numbers and stops a gradient inside of gumbel_softmax; xlc has no random numbers yet",
-    F.gaussian_nll_loss: "limits the variance without a gradient inside of gaussian_nll_loss: write the loss out",
 }
 
 
@@ -63,7 +63,7 @@ class Watch(TorchFunctionMode):
         self.module = module
         self.refusal = None
         self.own = {F.embedding: self.look_up, F.embedding_bag: self.look_up, torch.embedding: self.look_up_row,
-                    F.cross_entropy: self.smooth}
+                    F.cross_entropy: self.smooth, F.gaussian_nll_loss: self.gaussian}
         if marks is TorchScriptMarks:
             self.own[torch.diff] = self.differences
         else:
@@ -164,6 +164,21 @@ class Watch(TorchFunctionMode):
         own = F.nll_loss(logs, target, ignore_index=ignored, reduction=reduction)
         return self.follow(own * (1 - share) + even * share, func, args, kwargs)
 
+    def gaussian(self, func, args, kwargs):
+        """gaussian_nll_loss, which limits the variance under no_grad: the gradient goes through as if it did not."""
+        given = _bind(func, args, kwargs)
+        scores, target, variance, reduction = (given[key] for key in ("input", "target", "var", "reduction"))
+        if not isinstance(variance, torch.Tensor) or not torch.is_grad_enabled():
+            return self.follow(func(*args, **kwargs), func, args, kwargs)
+        if variance.dim() == scores.dim() - 1:
+            variance = variance.unsqueeze(-1)
+        change = variance.clamp(min=given["eps"]) - variance
+        variance = variance + (self.marks.stop_gradient(change.detach()) if self.is_reached(variance) else change)
+        loss = 0.5 * (variance.log() + (scores - target) ** 2 / variance)
+        loss = loss + 0.5 * math.log(2 * math.pi) if given["full"] else loss
+        loss = loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+        return self.follow(loss, func, args, kwargs)
+
     def look_up(self, func, args, kwargs):
         given = _bind(func, args, kwargs)
         for reason in embedding_reasons(given["max_norm"], given["scale_grad_by_freq"], given["sparse"]):
@@ -233,7 +248,7 @@ def watching(module, marks):
             return forward(*args, **kwargs)
 
     def refuse_function(cls, *args, **kwargs):
-        if watch.has_reached((args, kwargs)):
+        if not cls.__module__.startswith("torch._") and watch.has_reached((args, kwargs)):  # PyTorch's own machinery
             helps = ("turn gradient checkpointing off" if cls.__name__ == "CheckpointFunction" else
                      "write it with torch's functions, and with detach where it stops or replaces a gradient")
             watch.refuse(f"uses the autograd.Function {cls.__name__}, whose gradient no file can hold: {helps}")
