@@ -48,6 +48,8 @@ public:
     describeParameters(plan);
     describeTies(plan);
     describeBuffers(plan);
+    describeConstants(plan);
+    result.listed = model.signature.parameters, result.lost = plan.lost;
     SmallVector<StringRef> lines;
     StringRef(notes).split(lines, '\n', -1, /*KeepEmpty=*/false);
     for (StringRef line : lines)
@@ -98,7 +100,7 @@ private:
         continue;
       }
       auto &made = result.parameters.emplace_back();
-      made.name = parameter.name, made.shape = parameter.shape;
+      made.name = parameter.name, made.shape = parameter.shape, made.guess = parameter.guess;
       if (parameter.initializer < 0) {
         made.origin = "zeros, dropped";
         continue;
@@ -109,7 +111,7 @@ private:
       made.origin += parameter.isFrozen ? ", frozen" : "";
     }
     for (const Parameter &parameter : plan.unread)
-      result.parameters.push_back({parameter.name, parameter.shape, "the file, read by nothing", parameter.name});
+      result.parameters.push_back({parameter.name, parameter.shape, "the file, read by nothing", parameter.name, ""});
   }
 
   /// A name may be tied to one that is tied in turn: each is shown with the last.
@@ -131,6 +133,19 @@ private:
     for (auto [i, tensor] : enumerate(model.initializers))
       if (!plan.isParameter[i] && (buffers.contains(tensor.name) || StringRef(tensor.name).contains('.')))
         result.buffers.push_back({tensor.name, nameOf(tensor.type), tensor.shape});
+  }
+
+  /// Those of one element are numbers of formulas.
+  void describeConstants(const ParameterPlan &plan) {
+    StringSet<> buffers;
+    for (const FileDescription::Buffer &buffer : result.buffers)
+      buffers.insert(buffer.name);
+    for (const ParameterPlan::Constant &constant : plan.constants) {
+      const FileTensor &tensor = model.initializers[constant.initializer];
+      const Node &reader = model.nodes[constant.nodes.front()];
+      if (tensor.numElements() > 1 && !buffers.contains(tensor.name))
+        result.constants.push_back({tensor.name, tensor.shape, reader.op, reader.scope});
+    }
   }
 
   Model &model;

@@ -1,6 +1,8 @@
 // Renumbering of parameters (what uses them follows), and their shapes in words.
 #include "Parameters.h"
 
+#include "ConstantTensor.h"
+
 using namespace llvm;
 using namespace xlc::onnx;
 
@@ -50,6 +52,29 @@ bool xlc::onnx::checkStoredType(const FileTensor &tensor, Diagnostics &diagnosti
   diagnostics.error("parameter '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
                     "; parameters must be float: export the model in float32, as model.float() makes it");
   return false;
+}
+
+void ParameterPlan::findConstants(const Model &model, const BatchNorms &norms) {
+  StringSet<> buffers;
+  buffers.insert_range(model.signature.buffers);
+  if (model.record)
+    for (const ExportRecord::Tensor &tensor : model.record->buffers)
+      buffers.insert(tensor.name);
+  StringMap<unsigned> indices;
+  for (auto [i, tensor] : llvm::enumerate(model.initializers))
+    if (isFloat(tensor.type) && !buffers.contains(tensor.name))
+      indices[tensor.name] = (unsigned)i;
+  std::map<unsigned, std::vector<unsigned>> readers; // initializer -> the nodes that read it as a constant
+  for (unsigned n = 0; n < model.nodes.size(); ++n)
+    for (unsigned i = 0; i < model.nodes[n].inputs.size(); ++i)
+      if (auto found = indices.find(model.nodes[n].inputs[i]);
+          found != indices.end() && !uses.count({n, i}) && !norms.uses.count({n, i}))
+        readers[found->second].push_back(n);
+  for (auto &[index, nodes] : readers) {
+    if (!isParameter[index])
+      constants.push_back({index, std::move(nodes)});
+    isParameter[index] = false;
+  }
 }
 
 std::string xlc::onnx::describeShape(ArrayRef<int64_t> shape) {

@@ -42,7 +42,6 @@ private:
   void addOwnName(Group &entry, unsigned index);
   void addParameter(unsigned index, const Group &entry, bool isNamed, std::string guess);
   void restoreBiases();
-  void findConstants();
 
   // ParameterTies.cpp
   bool chooseName(Group &entry, const FileTensor &tensor);

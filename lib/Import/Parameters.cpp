@@ -14,7 +14,6 @@
 // of the spec overrule.
 #include "ParameterPlanner.h"
 
-#include "ConstantTensor.h"
 #include "VanishedBiases.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -33,7 +32,7 @@ ParameterPlan ParameterPlanner::plan() {
     if (llvm::any_of(reads[i], [](const Read &read) { return !read.name.empty() && !read.isPassive; }))
       assign(i);
   restoreBiases();
-  findConstants();
+  result.findConstants(model, norms);
   nameUnread();
   tieAsAsked();
   sort();
@@ -248,31 +247,12 @@ void ParameterPlanner::restoreBiases() {
   }
 }
 
-/// What a node reads as a constant stays one, though other nodes read a parameter of that value; tensors of floats that
-/// are constants only are listed.
-void ParameterPlanner::findConstants() {
-  StringSet<> buffers;
-  buffers.insert_range(model.signature.buffers);
-  StringMap<unsigned> indices;
-  for (auto [i, tensor] : llvm::enumerate(model.initializers))
-    if (isFloat(tensor.type) && !buffers.contains(tensor.name))
-      indices[tensor.name] = (unsigned)i;
-  std::map<unsigned, std::vector<unsigned>> readers; // initializer -> the nodes that read it as a constant
-  for (unsigned n = 0; n < model.nodes.size(); ++n)
-    for (unsigned i = 0; i < model.nodes[n].inputs.size(); ++i)
-      if (auto found = indices.find(model.nodes[n].inputs[i]);
-          found != indices.end() && !result.uses.count({n, i}) && !norms.uses.count({n, i}))
-        readers[found->second].push_back(n);
-  for (auto &[index, nodes] : readers) {
-    if (!result.isParameter[index])
-      result.constants.push_back({index, std::move(nodes)});
-    result.isParameter[index] = false;
-  }
-}
-
 ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
                                         Diagnostics &diagnostics, raw_ostream *notes) {
-  if (model.record)
-    return planRecorded(model, norms, spec, diagnostics, notes);
+  if (model.record) {
+    ParameterPlan plan = planRecorded(model, norms, spec, diagnostics, notes);
+    plan.findConstants(model, norms);
+    return plan;
+  }
   return ParameterPlanner(model, norms, spec, diagnostics, notes).plan();
 }

@@ -62,6 +62,8 @@ struct ParameterPlan {
   void keep(llvm::ArrayRef<int> order);
   /// Appends the running averages.
   void addBuffers(const Model &model, const BatchNorms &norms, Diagnostics &diagnostics);
+  /// Finds `constants`. What a node reads as a constant stays one, though others read a parameter of that value.
+  void findConstants(const Model &model, const BatchNorms &norms);
   /// What uses parameter `from` uses `to`.
   void readInstead(int from, int to);
 };

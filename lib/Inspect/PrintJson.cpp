@@ -21,17 +21,23 @@ Json toJson(const FileDescription &file, const std::map<std::string, int64_t> &d
   json["parameter_count"] = file.numParameterElements();
   json["parameters"] = Json::array();
   for (const auto &parameter : file.parameters)
-    json["parameters"].push_back(
-        {{"name", parameter.name},
-         {"shape", parameter.shape},
-         {"name_from", parameter.origin},
-         {"initializer", parameter.initializer.empty() ? Json() : Json(parameter.initializer)}});
+    json["parameters"].push_back({{"name", parameter.name},
+                                  {"shape", parameter.shape},
+                                  {"name_from", parameter.origin},
+                                  {"initializer", parameter.initializer.empty() ? Json() : Json(parameter.initializer)},
+                                  {"guess", parameter.guess.empty() ? Json() : Json(parameter.guess)}});
+  json["listed_parameters"] = file.listed.empty() ? Json() : Json(file.listed.size());
+  json["lost_parameters"] = file.lost;
   json["ties"] = Json::array();
   for (const auto &tie : file.ties)
     json["ties"].push_back({{"name", tie.name}, {"parameter", tie.parameter}});
   json["buffers"] = Json::array();
   for (const auto &buffer : file.buffers)
     json["buffers"].push_back({{"name", buffer.name}, {"shape", buffer.shape}, {"type", buffer.type}});
+  json["frozen"] = Json::array();
+  for (const auto &constant : file.constants)
+    json["frozen"].push_back(
+        {{"name", constant.name}, {"shape", constant.shape}, {"operator", constant.op}, {"module", constant.module}});
   json["undone"] = file.undone;
   json["operators"] = Json::array();
   for (const auto &op : file.operators)

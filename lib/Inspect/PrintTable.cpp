@@ -52,7 +52,7 @@ public:
     if (line.count++ == 0)
       line.first = text.str(), line.key = key.str(), line.remark = remark.str(), line.pattern = pattern;
     if (line.remark != remark)
-      line.remark = "the file or its reader";
+      line.remark = "the file or its reader" + std::string(remark.ends_with("guess") ? ", a guess" : "");
     line.last = pattern ? pattern->number : 0;
   }
 
@@ -86,17 +86,32 @@ public:
     out << model << ": " << groupDigits(file.numParameterElements()) << " parameters in " << file.parameters.size()
         << (file.parameters.size() == 1 ? " tensor, " : " tensors, ") << groupDigits(file.nodes)
         << (file.nodes == 1 ? " node\n" : " nodes\n");
+    if (!file.listed.empty())
+      printListed();
     printInputs();
     printUnits();
     printParameters();
     printTies();
     printBuffers();
+    printConstants();
+    printGuesses();
     printUndone();
     printOperators();
     printUnsupported();
   }
 
 private:
+  /// Counts that do not come out are worth a look: ties and what was lost account for the difference.
+  void printListed() {
+    size_t count = file.listed.size();
+    out << "  the exporter lists " << count << (count == 1 ? " name" : " names") << " of parameters";
+    if (!file.ties.empty())
+      out << ", of which ties make " << file.ties.size() << " the same";
+    if (!file.lost.empty())
+      out << (file.ties.empty() ? ", of which " : ", and ") << file.lost.size() << " are read by nothing";
+    out << "\n";
+  }
+
   void printInputs() {
     out << "\ninputs\n";
     for (const FileDescription::Input &input : file.inputs)
@@ -155,7 +170,8 @@ private:
     StringRef prefix = findPrefix();
     Lines lines;
     for (const FileDescription::Parameter &parameter : file.parameters)
-      lines.add(StringRef(parameter.name).drop_front(prefix.size()), joinShape(parameter.shape), parameter.origin);
+      lines.add(StringRef(parameter.name).drop_front(prefix.size()), joinShape(parameter.shape),
+                parameter.origin + (parameter.guess.empty() ? "" : ", a guess"));
     std::string title = prefix.empty() ? "parameters" : ("parameters of '" + prefix.drop_back() + "'").str();
     out << formatv("\n{0,-60}{1,-16}{2}\n", shorten(title, kNameWidth), "shape", "name from");
     printLines(lines);
@@ -176,6 +192,22 @@ private:
     for (const FileDescription::Buffer &buffer : file.buffers)
       lines.add(buffer.name, joinShape(buffer.shape), buffer.type);
     printLines(lines);
+  }
+
+  void printConstants() {
+    std::vector<std::string> remarks;
+    for (const FileDescription::Constant &constant : file.constants)
+      remarks.push_back(constant.name + ", " + joinShape(constant.shape) + ", read by " + constant.op +
+                        (constant.module.empty() ? "" : " in " + constant.module));
+    printRemarks("frozen: numbers of no name in PyTorch, not trained", remarks);
+  }
+
+  void printGuesses() {
+    std::vector<std::string> remarks;
+    for (const FileDescription::Parameter &parameter : file.parameters)
+      if (!parameter.guess.empty())
+        remarks.push_back("'" + parameter.name + "': " + parameter.guess);
+    printRemarks("guesses: no other evidence than this", remarks);
   }
 
   void printLines(const Lines &lines) {

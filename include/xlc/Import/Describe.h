@@ -22,12 +22,19 @@ struct FileDescription {
     std::string name;
     std::vector<int64_t> shape;
     std::string origin, initializer;
+    std::string guess; ///< from what name or being were concluded; empty where that leaves no doubt
     int64_t numElements() const;
   };
   /// A tensor that the exporter calls a buffer, or a constant that PyTorch had under a name.
   struct Buffer {
     std::string name, type;
     std::vector<int64_t> shape;
+  };
+  /// A constant of floats under no name of PyTorch's: it is not trained. `op` and `module` are of its first reader.
+  struct Constant {
+    std::string name;
+    std::vector<int64_t> shape;
+    std::string op, module;
   };
   /// A further name that PyTorch had for a parameter.
   struct Tie {
@@ -48,6 +55,9 @@ struct FileDescription {
   std::vector<Parameter> parameters;
   std::vector<Tie> ties;
   std::vector<Buffer> buffers;
+  std::vector<Constant> constants;
+  std::vector<std::string> listed; ///< names of parameters that the exporter lists; empty where it lists none
+  std::vector<std::string> lost;   ///< those among them that nothing reads, and that are tied to nothing
   std::vector<Operator> operators; ///< by falling count
   std::vector<std::string> undone; ///< what the exporter did and Import undoes, one line each
   std::string complaints;          ///< errors and warnings about parameters
