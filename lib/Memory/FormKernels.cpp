@@ -39,10 +39,10 @@ struct Body {
     arguments.push_back(value);
   }
 
-  /// What a library reads must be in memory, cheap or not.
+  /// What a library reads must be in memory, cheap or not: an argument for each operand, also where two are one value.
   void needArgument(Value value) {
-    if (known.insert(value).second)
-      arguments.push_back(value);
+    known.insert(value);
+    arguments.push_back(value);
   }
 
   /// A view or broadcast of something that this kernel makes.
@@ -72,7 +72,7 @@ public:
       outer.map(argument, fresh->addArgument(argument.getType(), argument.getLoc()));
     builder.setInsertionPointToEnd(fresh);
     for (Body &body : bodies)
-      isKernel(body.group) ? call(body) : copyOuter(body.group.ops.front());
+      isKernel(body.group) ? callIfRead(body) : copyOuter(body.group.ops.front());
     SmallVector<Value> returned;
     for (Value value : old->getTerminator()->getOperands())
       returned.push_back(toOuter(value));
@@ -86,13 +86,16 @@ private:
     return group.kind != KernelGroup::Kind::Concat && group.kind != KernelGroup::Kind::Exchange;
   }
 
+  static bool isLibraryCall(const KernelGroup &group, Operation *op) {
+    return group.kind == KernelGroup::Kind::Library && op == group.ops.front();
+  }
+
   void write(const KernelGroup &group) {
     Body &body = bodies.emplace_back(Body{group, {}, {}, {}});
     for (Operation *op : group.ops) {
-      bool isLibraryCall = (group.kind == KernelGroup::Kind::Library || group.kind == KernelGroup::Kind::Exchange) &&
-                           op == group.ops.front();
+      bool isInMemory = isLibraryCall(group, op) || group.kind == KernelGroup::Kind::Exchange;
       for (Value operand : op->getOperands())
-        isLibraryCall ? body.needArgument(operand) : body.need(operand);
+        isInMemory ? body.needArgument(operand) : body.need(operand);
       body.ops.push_back(op);
     }
   }
@@ -124,14 +127,21 @@ private:
     builder.clone(*op, outer);
   }
 
-  void call(const Body &body) {
-    SmallVector<Value> results, arguments;
+  /// What all readers compute for themselves is no kernel.
+  void callIfRead(const Body &body) {
+    SmallVector<Value> results;
     for (Operation *op : body.group.ops) {
-      bool isLibraryCall = isa<graph::AttentionOp, graph::AttentionBackwardOp>(op); // it writes all that it has
+      bool writesAll = isa<graph::AttentionOp, graph::AttentionBackwardOp>(op);
       for (Value result : op->getResults())
-        if (isLibraryCall || outerUses.contains(result))
+        if (writesAll || outerUses.contains(result))
           results.push_back(result);
     }
+    if (!results.empty())
+      call(body, results);
+  }
+
+  void call(const Body &body, ArrayRef<Value> results) {
+    SmallVector<Value> arguments;
     for (Value argument : body.arguments)
       arguments.push_back(toOuter(argument));
     func::FuncOp kernel = share(outline(body, results));
@@ -156,6 +166,8 @@ private:
     for (Operation *op : body.ops) {
       Operation *copy = inside.clone(*op, mapping);
       copy->removeAttr(graph::kRole);
+      if (isLibraryCall(body.group, op))
+        copy->setOperands(kernel.getArguments().take_front(op->getNumOperands()));
     }
     SmallVector<Value> returned = llvm::map_to_vector(results, [&](Value value) { return mapping.lookup(value); });
     func::ReturnOp::create(inside, kernel.getLoc(), returned);

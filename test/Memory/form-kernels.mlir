@@ -104,9 +104,9 @@ func.func private @columns(%x: tensor<4x6xf32>) -> (tensor<6xf32>, tensor<f32>) 
 
 // Equal kernels are one function.
 // CHECK-LABEL: func.func private @equal(
-// CHECK-NEXT: call @[[F:.*]](%arg0)
+// CHECK-NEXT: call @[[F:.*]](%arg0, %arg0)
 // CHECK-NEXT: call @[[G:.*]](%0, %arg0)
-// CHECK-NEXT: call @[[F]](%1)
+// CHECK-NEXT: call @[[F]](%1, %1)
 // CHECK-NEXT: call @[[G]](%2, %1)
 func.func private @equal(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %0 = graph.contract "ab,cb->ac" %x, %x : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x4xf32>

@@ -5,14 +5,14 @@
 // dV and dW are one value, and dU is made of it.
 // CHECK-LABEL: func.func private @shared_B(
 // CHECK-SAME: %arg0: memref<4x4xf32> {{[^,]*}}, %arg1: memref<4x4xf32> {{[^,]*}}, %arg2: {{[^,]*}}, %arg3: {{[^,]*}}, %arg4:
-// CHECK: exec.call @[[PRODUCT:.*]] ins(%arg0 : {{.*}}) outs(%[[VALUE:.*]] : memref<4x4xf32>) {{.*}}accumulate [0]
+// CHECK: exec.call @[[PRODUCT:.*]] ins(%arg0, %arg0 : {{.*}}) outs(%[[VALUE:.*]] : memref<4x4xf32>) {{.*}}accumulate [0]
 // CHECK: exec.call @{{.*}} ins(%[[VALUE]], %arg1 : {{.*}}) outs(%arg4 : memref<4x4xf32>) {{.*}}accumulate [2]
 // CHECK: exec.call @[[COPY:.*]] ins(%[[VALUE]] : memref<4x4xf32>) outs(%arg2 : memref<4x4xf32>) accumulate [2]
 // CHECK: exec.call @[[COPY]] ins(%[[VALUE]] : memref<4x4xf32>) outs(%arg3 : memref<4x4xf32>) accumulate [2]
 
 // A run that is alone keeps the value where it is stored.
 // CHECK-LABEL: func.func private @shared_once(
-// CHECK: exec.call @[[PRODUCT]] ins(%arg0 : {{.*}}) outs(%arg2 : memref<4x4xf32>) {{.*}}accumulate [0]
+// CHECK: exec.call @[[PRODUCT]] ins(%arg0, %arg0 : {{.*}}) outs(%arg2 : memref<4x4xf32>) {{.*}}accumulate [0]
 // CHECK: exec.call @{{.*}} ins(%arg2, %arg1 : {{.*}}) outs(%arg4 : memref<4x4xf32>) {{.*}}accumulate [0]
 
 // Two halves of one gradient.
