@@ -1,7 +1,7 @@
 """Runs every kind of test of a built tree and adds up what passed and failed: scripts/test without the build.
 
-Three kinds: lit (one claim per file), GoogleTest (pure algorithms) and end to end (compiled programs against PyTorch's
-losses). Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
+Four kinds: lit (one claim per file), GoogleTest (pure algorithms), end to end (compiled programs against PyTorch's
+losses) and random models (against a reference in plain Python). Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
 one failure, so that a crash of a test program is never a success.
 """
 
@@ -60,6 +60,18 @@ def run_end_to_end(build, all_tests):
     return report["passed"], report["failed"]
 
 
+def run_random(build, all_tests):
+    """Random small models against a reference of their own; test/Random/run.py prints what is wrong."""
+    runner = pathlib.Path(__file__).parent / "Random" / "run.py"
+    with tempfile.TemporaryDirectory() as folder:
+        results = pathlib.Path(folder) / "results.json"
+        count = 2000 if all_tests else 100
+        command = [sys.executable, str(runner), "--xlc", str(build / "bin" / "xlc"), "--count", str(count), "--results", str(results)]
+        subprocess.run(command, check=False)
+        report = json.loads(results.read_text()) if results.exists() else {"passed": 0, "failed": 1}
+    return report["passed"], report["failed"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the build tree")
@@ -68,7 +80,8 @@ def main():
     build = options.build.resolve()
 
     kinds = [("lit", lambda: run_lit(build, options.all)), ("unit tests", lambda: run_unit_tests(build)),
-             ("end to end", lambda: run_end_to_end(build, options.all))]
+             ("end to end", lambda: run_end_to_end(build, options.all)),
+             ("random models", lambda: run_random(build, options.all))]
     passed = failed = 0
     for name, run in kinds:
         print(f"== {name}", flush=True)

@@ -429,7 +429,12 @@ def attention(b, x, _=None):
         raise Reject("tp does not divide the heads")
     heads = b.random.choice(able)
     width = size // heads
-    if b.random.random() < 0.4:
+    form = b.random.randrange(3)
+    if form == 0:  # slices of one weight and of one bias, as in torch.nn.MultiheadAttention
+        w, bias_of = b.parameter([size, 3 * size]), b.parameter([3 * size], 0.2, leaf="bias")
+        parts = [b.emit("Add", b.emit("MatMul", x, piece(b, w, 1, i * size, size)), piece(b, bias_of, 0, i * size, size))
+                 for i in range(3)]
+    elif form == 1:
         packed = b.emit("Add", b.emit("MatMul", x, b.parameter([size, 3 * size])), b.parameter([3 * size], 0.2, leaf="bias"))
         parts = b.emit("Split", packed, b.integers(size, size, size), outputs=3, axis=2)
     else:
@@ -446,6 +451,10 @@ def attention(b, x, _=None):
     y = b.emit("MatMul", b.emit("Softmax", scores, axis=-1), v)
     y = b.emit("Reshape", b.emit("Transpose", y, perm=[0, 2, 1, 3]), b.integers(0, length, size))
     return b.emit("MatMul", y, b.parameter([size, size]))
+
+
+def piece(b, x, axis, start, size):
+    return b.emit("Slice", x, b.integers(start), b.integers(start + size), b.integers(axis), b.integers(1))
 
 
 def add_mask(b, scores, mask):

@@ -3,6 +3,7 @@
 Sizes of dimensions are integers; the batch is -1, and k rows of each sample -k. A value has at most one such dimension.
 """
 
+import collections
 import dataclasses
 import json
 
@@ -36,6 +37,7 @@ class Network:
     nodes: list = dataclasses.field(default_factory=list)
     loss: str = ""  # a scalar, unless `labels` names the input that a cross_entropy of the spec compares it with
     labels: str = ""
+    is_recorded: bool = True  # whether the file says what its parameters are, as xlc_export writes it down
 
     def copy(self):
         return from_json(to_json(self))
@@ -72,7 +74,17 @@ def encode(network):
     graph += b"".join(text(5, tensor(array, name)) for name, array in network.parameters.items())
     graph += b"".join(encode_input(name, each) for name, each in network.inputs.items() if name != network.labels)
     graph += text(12, text(1, network.loss))
-    return number(1, 8) + text(7, graph) + text(8, text(1, "") + number(2, OPSET))
+    record = text(14, text(1, "xlc.export") + text(2, make_record(network))) if network.is_recorded else b""
+    return number(1, 8) + text(7, graph) + text(8, text(1, "") + number(2, OPSET)) + record
+
+
+def make_record(network):
+    """Of docs/Export.md."""
+    read = collections.Counter(name for node in network.nodes for name in node.inputs)
+    parameters = [{"name": name, "shape": list(array.shape), "dtype": "float32", "requires_grad": True, "reads": read[name]}
+                  for name, array in network.parameters.items()]
+    return json.dumps({"version": 1, "torch": "2.15.0", "exporter": "dynamo", "training": False, "parameters": parameters,
+                       "buffers": [], "dropout": []})
 
 
 def to_json(network):
@@ -82,7 +94,7 @@ def to_json(network):
         "inputs": {name: dataclasses.asdict(each) for name, each in network.inputs.items()},
         "parameters": arrays(network.parameters), "constants": arrays(network.constants),
         "nodes": [[each.op, each.inputs, each.outputs, each.attributes] for each in network.nodes],
-        "loss": network.loss, "labels": network.labels})
+        "loss": network.loss, "labels": network.labels, "is_recorded": network.is_recorded})
 
 
 def from_json(written):
@@ -91,7 +103,8 @@ def from_json(written):
     def arrays(table):
         return {name: Array(shape, data, kind) for name, (kind, shape, data) in table.items()}
     return Network({name: Input(**each) for name, each in tree["inputs"].items()}, arrays(tree["parameters"]),
-                   arrays(tree["constants"]), [Node(*each) for each in tree["nodes"]], tree["loss"], tree["labels"])
+                   arrays(tree["constants"]), [Node(*each) for each in tree["nodes"]], tree["loss"], tree["labels"],
+                   tree["is_recorded"])
 
 
 def describe(network):

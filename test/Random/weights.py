@@ -101,6 +101,19 @@ def picked_rows(b, shape, **_):
     return b.emit("Gather", b.parameter([rows, *shape[1:]]), indices, axis=0)
 
 
+def rearranged(b, shape, **_):
+    """Elements of a parameter picked along a dimension, or some of them replaced by another's."""
+    axis = b.random.randrange(len(shape))
+    def places_of(dims):
+        return [b.random.randrange(shape[axis]) for _ in range(math.prod(dims))]
+    if b.random.random() < 0.5:
+        return b.emit("GatherElements", b.parameter(shape), b.constant(shape, places_of(shape), "i"), axis=axis)
+    some = [1 if i == axis else size for i, size in enumerate(shape)]
+    indices = b.constant(some, places_of(some), "i")
+    return b.emit("ScatterElements", b.parameter(shape), indices, b.parameter(some), axis=axis,
+                  reduction=b.random.choice(["none", "add"]))
+
+
 def normalized(b, shape, **_):
     """g v / |v|."""
     v = b.parameter(shape, 0.5)
@@ -118,7 +131,8 @@ def repeated(b, shape, **_):
 
 
 FORMS = [(plain, 40), (shared, 6), (summed, 4), (summed_with_row, 2), (transposed, 5), (plus_transposed, 3), (sliced, 5), (joined, 4),
-         (scaled, 4), (low_rank, 3), (reshaped, 2), (bounded, 2), (masked, 2), (picked_rows, 2), (normalized, 2), (repeated, 2)]
+         (scaled, 4), (low_rank, 3), (reshaped, 2), (bounded, 2), (masked, 2), (picked_rows, 2), (rearranged, 3), (normalized, 2),
+         (repeated, 2)]
 
 
 def weight(b, shape, plainly=0.5, **options):
