@@ -242,7 +242,7 @@ def like(b, name):
 
 def draw_stream(b, size):
     """[batch, length, size]"""
-    length = b.random.choice([1, 2, 3, 4, 4])
+    length = b.random.choice([1, 2, 3, 4, 4] if b.tp == 1 else [1, 3, b.tp, 2 * b.tp, 2 * b.tp])
     if b.random.random() < 0.5:
         rows = b.random.choice([4, 5, 8])
         x = b.emit("Gather", b.parameter([rows, size], 0.7), b.input([-1, length], "i", rows), axis=0)
@@ -267,7 +267,7 @@ def grow_layers(b, layout):
         chosen = sorted(b.random.sample(range(len(stream)), layout.stages - 1))
         layout.spec["pipeline"]["cuts"] = [stream[i] for i in chosen]
     pool = [stream[-1]]
-    if b.random.random() < 0.3:  # sentence encoders
+    if b.random.random() < (0.3 if b.tp == 1 else 0.5):  # sentence encoders
         pool = [b.emit("ReduceMean", stream[-1], b.integers(1), keepdims=b.random.randrange(2))]
     if b.random.random() < 0.5:
         try_moves(b, pool, b.random.randrange(1, 4))
