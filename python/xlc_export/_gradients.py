@@ -158,11 +158,11 @@ class Watch(TorchFunctionMode):
         classes = 1 if scores.dim() > 1 else 0
         logs = F.log_softmax(scores, classes)
         counted = target != ignored
-        even = torch.where(counted, -logs.mean(classes), torch.zeros((), dtype=logs.dtype))
-        if reduction != "none":
-            even = even.sum() / (counted.sum() if reduction == "mean" else 1)
-        own = F.nll_loss(logs, target, ignore_index=ignored, reduction=reduction)
-        return self.follow(own * (1 - share) + even * share, func, args, kwargs)
+        own = logs.gather(classes, torch.where(counted, target, 0).unsqueeze(classes)).squeeze(classes)
+        loss = torch.where(counted, own * (share - 1) - logs.mean(classes) * share, torch.zeros((), dtype=logs.dtype))
+        if reduction != "none":  # one sum over one count, so that the loss can be cut
+            loss = loss.sum() / (counted.sum() if reduction == "mean" else 1)
+        return self.follow(loss, func, args, kwargs)
 
     def gaussian(self, func, args, kwargs):
         """gaussian_nll_loss, which limits the variance under no_grad: the gradient goes through as if it did not."""
