@@ -119,6 +119,13 @@ TEST(Safetensors, HostileFilesAreRefused) {
                             "'w' has the unknown type 'C64'");
   expect<SafetensorsReader>(folder, entry(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"),
                             "'w' is larger than memory can be");
+  auto two = [](const std::string &offsets, const std::string &name) {
+    std::string begin = R"({"v":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},")";
+    return makeTensors(begin + name + R"(":{"dtype":"F32","shape":[1],"data_offsets":)" + offsets + "}}", "12345678");
+  };
+  expect<SafetensorsReader>(folder, two("[2,6]", "w"), "'v' and 'w' overlap");
+  expect<SafetensorsReader>(folder, two("[4,8]", "v"), "the header has 'v' twice");
+  EXPECT_EQ(SafetensorsReader(folder.write("shared", two("[0,4]", "w"))).tensors().size(), 2u);
   std::string deep(100000, '[');
   EXPECT_NE(complaintOf<SafetensorsReader>(folder, makeTensors("{\"w\":" + deep, "")), "");
 }

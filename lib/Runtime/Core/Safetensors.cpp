@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,13 +89,34 @@ void SafetensorsReader::readHeader(uint64_t size) {
     reject(path, fmt::format("not a safetensors file: a header of {} bytes in a file of {}", length, size));
   std::string text(length, '\0');
   read(8, length, text.data());
-  nlohmann::json header = nlohmann::json::parse(
-      text, [](int depth, nlohmann::json::parse_event_t, nlohmann::json &) { return depth < 8; }, false);
+  std::set<std::string> names;
+  auto check = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json &value) {
+    if (depth == 1 && event == nlohmann::json::parse_event_t::key && !names.insert(value.get<std::string>()).second)
+      reject(path, fmt::format("the header has '{}' twice", value.get<std::string>()));
+    return depth < 8;
+  };
+  nlohmann::json header = nlohmann::json::parse(text, check, false);
   if (!header.is_object())
     reject(path, "not a safetensors file: the header is no JSON object");
   for (auto &[name, entry] : header.items())
     if (name != "__metadata__")
       all.emplace(name, parseEntry(path, name, entry, 8 + length, size - 8 - length));
+  checkOverlaps();
+}
+
+/// Tensors share their place, as tied ones may, or have nothing in common.
+void SafetensorsReader::checkOverlaps() const {
+  std::vector<const std::pair<const std::string, StoredTensor> *> sorted;
+  for (const auto &entry : all)
+    if (entry.second.bytes > 0)
+      sorted.push_back(&entry);
+  std::ranges::sort(sorted, {}, [](const auto *entry) { return std::pair(entry->second.begin, entry->second.bytes); });
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    const auto &[name, before] = *sorted[i - 1];
+    const auto &[other, after] = *sorted[i];
+    if (after.begin < before.begin + before.bytes && (after.begin != before.begin || after.bytes != before.bytes))
+      reject(path, fmt::format("'{}' and '{}' overlap", name, other));
+  }
 }
 
 void SafetensorsReader::read(uint64_t from, uint64_t count, void *to) const {

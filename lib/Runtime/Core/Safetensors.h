@@ -1,5 +1,6 @@
 // Files of named tensors: eight bytes of header length, a JSON header, the elements.
-// https://github.com/huggingface/safetensors. Read with pread, so that the file's pages are not the program's.
+// https://github.com/huggingface/safetensors. Read with pread, so that the file's pages are not the program's. The
+// compiler reads state dicts with it, too.
 #ifndef XLC_LIB_RUNTIME_CORE_SAFETENSORS_H
 #define XLC_LIB_RUNTIME_CORE_SAFETENSORS_H
 
@@ -34,6 +35,7 @@ public:
 
 private:
   void readHeader(uint64_t size);
+  void checkOverlaps() const;
 
   int file;
   std::map<std::string, StoredTensor> all;
