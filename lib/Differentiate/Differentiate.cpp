@@ -10,6 +10,7 @@
 //     the rules.
 #include "xlc/Differentiate/Differentiate.h"
 #include "mlir/IR/IRMapping.h"
+#include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Gradients.h"
 
 namespace xlc {
@@ -221,8 +222,17 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
     if (failed(backward.run()))
       return signalPassFailure();
     returnContributions(function, terminator, backward);
+    eraseStops(function);
     assignRoles(function, forward);
     function.setName("micro_batch");
+  }
+
+  /// They have done what they are for.
+  static void eraseStops(func::FuncOp function) {
+    for (StopGradientOp stop : llvm::make_early_inc_range(function.front().getOps<StopGradientOp>())) {
+      stop.replaceAllUsesWith(stop.getX());
+      stop.erase();
+    }
   }
 
   static void returnContributions(func::FuncOp function, func::ReturnOp terminator, Backward &backward) {

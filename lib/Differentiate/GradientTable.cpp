@@ -57,6 +57,7 @@ constexpr GradientRow table[] = {
     {"graph.slice", gradients::slice},
     {"graph.softmax", gradients::softmax},
     {"graph.sqrt", gradients::sqrt},
+    {"graph.stop_gradient", nullptr},
     {"graph.sub", gradients::sub},
     {"graph.tanh", gradients::tanh},
     {"graph.transpose", gradients::transpose},

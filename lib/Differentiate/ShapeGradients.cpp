@@ -1,6 +1,8 @@
 // Gradient rules of ops that move elements: each is the transpose of a linear map.
 #include "Rules.h"
 
+#include "xlc/Dialect/Graph/Stops.h"
+
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
@@ -140,10 +142,28 @@ LogicalResult gradients::reduce(GradientBuilder &b, Operation *op, ValueRange dy
   llvm_unreachable("every reduction has its case");
 }
 
+/// dy with zeros where the padding row was looked up.
+static Value maskPadding(GradientBuilder &b, GatherOp gather, int64_t row, Value dy) {
+  RankedTensorType type = typeOf(dy), places = typeOf(gather.getIndices());
+  auto scalar = places.clone(ArrayRef<int64_t>());
+  auto number = IntegerAttr::get(places.getElementType(), row);
+  Value padding =
+      b.create<BroadcastOp>(places, b.create<ConstantOp>(scalar, DenseElementsAttr::get(scalar, Attribute(number))));
+  RankedTensorType flags = places.clone(IntegerType::get(dy.getContext(), 1));
+  Value isPadding = b.create<CompareOp>(flags, Predicate::eq, gather.getIndices(), padding);
+  SmallVector<int64_t> along(type.getRank(), 1);
+  llvm::copy(places.getShape(), along.begin() + gather.getDimension());
+  isPadding = b.create<ReshapeOp>(flags.clone(along), isPadding);
+  isPadding = b.create<BroadcastOp>(flags.clone(type.getShape()), isPadding);
+  return b.create<SelectOp>(type, isPadding, b.splat(type, 0), dy);
+}
+
 LogicalResult gradients::gather(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto gather = llvm::cast<GatherOp>(op);
-  b.contribute(0,
-               b.create<ScatterAddOp>(gather.getTable().getType(), gather.getIndices(), dy[0], gather.getDimension()));
+  auto padding = op->getAttrOfType<IntegerAttr>(kPadding);
+  Value updates = padding ? maskPadding(b, gather, padding.getInt(), dy[0]) : dy[0];
+  b.contribute(
+      0, b.create<ScatterAddOp>(gather.getTable().getType(), gather.getIndices(), updates, gather.getDimension()));
   return success();
 }
 

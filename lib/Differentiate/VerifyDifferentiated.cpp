@@ -1,4 +1,5 @@
 // The gate of Differentiate: every trainable parameter has a gradient, every op has a role.
+#include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -38,6 +39,10 @@ struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<Verify
         isFine = false;
         op.emitError("gate of Differentiate: op has no role");
       }
+    for (StopGradientOp stop : function.front().getOps<StopGradientOp>()) {
+      isFine = false;
+      stop.emitError("gate of Differentiate: gradients are taken, and no op may stop them any more");
+    }
     if (!isFine)
       signalPassFailure();
   }

@@ -104,6 +104,11 @@ Value xlc::onnx::readFloats(NodeImport &n, size_t i) {
   return n.value(i);
 }
 
+Value xlc::onnx::readInputIndices(NodeImport &n, size_t i) {
+  bool mayBe = !n.constant(i) && isa_and_nonnull<IntegerType>(n.elementType(i)) && !n.elementType(i).isInteger(1);
+  return mayBe && findIndexedInput(n.value(i)) ? n.value(i) : Value();
+}
+
 Value xlc::onnx::readIndices(NodeImport &n, size_t i, int64_t size) {
   Type element = n.elementType(i);
   if (!isa_and_nonnull<IntegerType>(element) || element.isInteger(1))

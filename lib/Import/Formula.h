@@ -99,6 +99,9 @@ mlir::Value readFloats(NodeImport &n, size_t i);
 /// Indices of input `i` into a dimension of `size`: known ones are checked, others counted from the front and
 /// clamped, so that nothing outside is ever read. Null (and a problem) where they are not integers, or outside.
 mlir::Value readIndices(NodeImport &n, size_t i, int64_t size);
+/// Input `i` where it is the integers of a model input, moved only: Import limits these (InputLimits.cpp). Null
+/// otherwise.
+mlir::Value readInputIndices(NodeImport &n, size_t i);
 
 } // namespace xlc::onnx
 

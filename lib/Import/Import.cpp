@@ -5,9 +5,13 @@
 // imported, since a node reads the parameter that PyTorch had there, not the one the file names.
 #include "xlc/Import/Import.h"
 
+#include "InputLimits.h"
 #include "Loss.h"
 #include "MergedModules.h"
+#include "NarrowTypes.h"
 #include "NoteRaised.h"
+#include "Padding.h"
+#include "StoppedGradients.h"
 #include "TracedCalls.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -40,6 +44,10 @@ public:
     BatchNorms norms = findBatchNorms(model, diagnostics);
     ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
     checkTrainable(plan);
+    narrowTypes(model, plan, diagnostics);
+    for (auto [open, input] : llvm::zip(unbound, model.inputs))
+      open.type = input.type;
+    findPadding(model, diagnostics);
     Importer importer(model, plan, builder, diagnostics);
     if (!importer.checkOperators() || diagnostics.hasErrors())
       return std::nullopt;
@@ -59,7 +67,8 @@ public:
       return std::nullopt;
     warnOfNorms(norms);
     warnOfSmoothing(model, diagnostics);
-    limitInputs();
+    freezeUnreached(forward, diagnostics);
+    limitInputs(forward);
     if (options.notes && options.raise)
       noteRaised(forward, *options.notes);
     describeParameters(plan, result.parameters);
@@ -300,31 +309,6 @@ private:
     return succeeded(manager.run(module)) && succeeded(verifyImported(module));
   }
 
-  /// Inputs that index a table must be checked before training: `graph.limit`. A label that the loss ignores is no id:
-  /// where an exporter has merged ids and labels, which were equal in its example, none is admitted.
-  void limitInputs() {
-    forward.walk([&](graph::CrossEntropyOp loss) {
-      limit(loss.getLabels(), shapeOf(loss.getLogits()).back(), loss.getIgnoreIndex());
-    });
-    forward.walk([&](graph::GatherOp gather) {
-      limit(gather.getIndices(), shapeOf(gather.getTable())[gather.getDimension()], std::nullopt);
-    });
-  }
-
-  void limit(Value indices, int64_t size, std::optional<int64_t> ignored) {
-    BlockArgument input = findIndexedInput(indices);
-    if (!input)
-      return;
-    unsigned number = input.getArgNumber();
-    auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
-    if (!known || known.getInt() > size)
-      forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
-    if (!ignored)
-      forward.removeArgAttr(number, kIgnore);
-    else if (*ignored < 0)
-      forward.setArgAttr(number, kIgnore, builder.getI64IntegerAttr(*ignored));
-  }
-
   void describeParameters(const ParameterPlan &plan, std::vector<ParameterSource> &sources) {
     for (auto [i, parameter] : llvm::enumerate(plan.parameters)) {
       ParameterSource &source = sources.emplace_back();
@@ -356,7 +340,7 @@ private:
     source.kind = tensor.isAbsent ? ParameterSource::Kind::Absent : ParameterSource::Kind::Data;
     if (tensor.isAbsent)
       return;
-    if (tensor.isExternal && !isTransposed) {
+    if (tensor.isExternal && !isTransposed && tensor.storedType == 1) {
       source.file = tensor.file;
       source.offset = tensor.offset;
       return;

@@ -1,6 +1,7 @@
 // Walks the nodes of a file: evaluates what is known, imports the rest. See Importer.h.
 #include "Importer.h"
 
+#include "xlc/Dialect/Graph/Stops.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -103,6 +104,7 @@ bool Importer::importNodes(ReadParameter readParameter) {
   for (unsigned i = 0; i < model.nodes.size(); ++i)
     if (runs(model.nodes[i].guard))
       importNode(i, readParameter);
+  stops.warn();
   return !diagnostics.hasErrors();
 }
 
@@ -135,6 +137,7 @@ void Importer::importNode(unsigned index, ReadParameter readParameter) {
     else
       inputs.push_back(node.hasInput(i) ? &values[node.inputs[i]] : nullptr);
   }
+  stopGradients(index, held, inputs, readParameter);
   auto bias = plan.vanishedBiases.find(index);
   Value vanished = bias == plan.vanishedBiases.end() ? Value() : readParameter({bias->second, {}});
   Values outputs;
@@ -143,6 +146,31 @@ void Importer::importNode(unsigned index, ReadParameter readParameter) {
   for (size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i)
     if (!node.outputs[i].empty())
       values[node.outputs[i]] = outputs[i];
+}
+
+/// What flows back into an input of a node, as far as the nodes before it are imported.
+Flow Importer::findFlow(unsigned index, unsigned input, ReadParameter readParameter) {
+  const Node &node = model.nodes[index];
+  auto use = plan.uses.find({index, input});
+  auto known = values.find(node.inputs[input]);
+  if (use == plan.uses.end() && known == values.end())
+    return Flow::None;
+  Value value = use != plan.uses.end() ? readParameter(use->second) : known->second.value;
+  return value && active.contains(value) ? Flow::Gradient : Flow::None;
+}
+
+void Importer::stopGradients(unsigned index, MutableArrayRef<ImportedValue> held,
+                             MutableArrayRef<ImportedValue *> inputs, ReadParameter readParameter) {
+  auto flow = [&](unsigned node, unsigned input) { return findFlow(node, input, readParameter); };
+  const Node &node = model.nodes[index];
+  for (unsigned i : stops.findStopped(index, flow)) {
+    if (!inputs[i] || !inputs[i]->value)
+      continue;
+    Value value = inputs[i]->value;
+    Location loc = NameLoc::get(builder.getStringAttr(node.name));
+    held[i].value = graph::StopGradientOp::create(builder, loc, value.getType(), value);
+    inputs[i] = &held[i];
+  }
 }
 
 bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value bias, Values &outputs) {

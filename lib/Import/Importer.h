@@ -9,6 +9,7 @@
 
 #include "Evaluate.h"
 #include "Parameters.h"
+#include "StoppedGradients.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Import/Import.h"
@@ -147,7 +148,7 @@ mlir::Value materialize(const ConstantTensor &constant, llvm::ArrayRef<int64_t> 
 class Importer {
 public:
   Importer(const Model &model, const ParameterPlan &plan, mlir::OpBuilder &builder, Diagnostics &diagnostics)
-      : model(model), plan(plan), builder(builder), diagnostics(diagnostics) {}
+      : model(model), plan(plan), builder(builder), diagnostics(diagnostics), stops(model, plan, diagnostics) {}
 
   /// Lists every node without a row in one diagnostic; false if there is any.
   bool checkOperators();
@@ -160,6 +161,9 @@ public:
 private:
   using Values = StructureImport::Values;
   void importNode(unsigned index, ReadParameter readParameter);
+  void stopGradients(unsigned index, llvm::MutableArrayRef<ImportedValue> held,
+                     llvm::MutableArrayRef<ImportedValue *> inputs, ReadParameter readParameter);
+  Flow findFlow(unsigned index, unsigned input, ReadParameter readParameter);
   bool runs(int guard);
   bool apply(const Node &node, llvm::ArrayRef<ImportedValue *> inputs, mlir::Value bias, Values &outputs);
   bool arrange(const Node &node, const Operator &op, llvm::ArrayRef<ImportedValue *> inputs, Values &outputs);
@@ -174,6 +178,8 @@ private:
   const ParameterPlan &plan;
   mlir::OpBuilder &builder;
   Diagnostics &diagnostics;
+  StoppedGradients stops;
+  ActiveValues active;
   std::vector<std::optional<bool>> guards; ///< whether nodes with that guard run, once it is known
   int64_t evaluatedElements = 0;
   /// Results by operator, attributes and inputs: a mask that every layer makes anew is computed once.

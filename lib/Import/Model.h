@@ -51,6 +51,12 @@ enum class ElementType { Float = 1, Uint8 = 2, Int8 = 3, Int32 = 6, Int64 = 7, B
 /// Bytes of one element; 0 for a type that xlc does not compute with.
 int64_t byteWidth(int elementType);
 
+/// Converts `count` elements of a float type of ONNX, as they are stored.
+void convertToFloats(int elementType, const char *from, size_t count, float *to);
+
+/// Whether `elementType` is float16 or bfloat16.
+inline bool isHalf(int elementType) { return elementType == 10 || elementType == 16; }
+
 /// "float16" for 10; the number itself for one that ONNX does not know.
 std::string nameOfType(int elementType);
 
@@ -71,6 +77,8 @@ struct FileTensor {
   int64_t storedBytes() const; ///< in the file
   /// Reads an external tensor's bytes into `bytes`; false when the file cannot be read.
   bool load();
+  /// Makes elements of float64 float32, now or when they are loaded.
+  void narrow();
   /// Forgets the bytes of an external tensor.
   void unload() {
     if (isExternal)

@@ -36,7 +36,7 @@ void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, Diag
     unsigned index = initializers.lookup(model.nodes[place.first].inputs[place.second]);
     const FileTensor &tensor = model.initializers[index];
     auto [entry, isNew] = known.try_emplace(use.name, (int)parameters.size());
-    if (isNew && tensor.storedType != 1)
+    if (isNew && !isFloat(tensor.type))
       diagnostics.error("running average '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
                         "; it must be float: export the model in float32, as model.float() makes it");
     if (isNew)
@@ -47,7 +47,7 @@ void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, Diag
 }
 
 bool xlc::onnx::checkStoredType(const FileTensor &tensor, Diagnostics &diagnostics) {
-  if (tensor.storedType == 1)
+  if (isFloat(tensor.type)) // NarrowTypes.cpp
     return true;
   diagnostics.error("parameter '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
                     "; parameters must be float: export the model in float32, as model.float() makes it");

@@ -169,13 +169,14 @@ private:
     ModelInput result;
     result.name = input.name();
     const auto &type = input.type().tensor_type();
-    if (!byteWidth(type.elem_type()) || !type.has_shape())
+    bool isNarrow = isHalf(type.elem_type()); // NarrowTypes.cpp
+    if (!(byteWidth(type.elem_type()) || isNarrow) || !type.has_shape())
       return diagnostics.error("input '" + input.name() + "' needs a tensor type with a shape, element type is " +
                                Twine(type.elem_type()));
     if (type.shape().dim_size() > maximumRank)
       return diagnostics.error("input '" + input.name() + "' has " + Twine(type.shape().dim_size()) +
                                " dimensions, at most " + Twine(maximumRank) + " are supported");
-    result.type = static_cast<ElementType>(type.elem_type());
+    result.type = isNarrow ? ElementType::Float : static_cast<ElementType>(type.elem_type());
     for (const auto &dimension : type.shape().dim()) {
       Dimension &to = result.shape.emplace_back();
       to.name = dimension.dim_param();

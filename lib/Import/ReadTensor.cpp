@@ -105,6 +105,19 @@ float floatFromHalf(uint16_t bits) {
   return bits & 0x8000 ? -size : size;
 }
 
+float floatFromBfloat(uint16_t bits) { return llvm::bit_cast<float>((uint32_t)bits << 16); }
+
+float floatFromDouble(double value) { return (float)value; }
+
+template <typename From, typename Convert>
+void convertEach(const char *from, size_t count, float *to, Convert convertOne) {
+  for (size_t i = 0; i < count; ++i) {
+    From element;
+    std::memcpy(&element, from + i * sizeof(From), sizeof(From));
+    to[i] = convertOne(element);
+  }
+}
+
 template <typename From, typename To, typename Convert> void convert(std::string &bytes, Convert convertOne) {
   std::string result(bytes.size() / sizeof(From) * sizeof(To), '\0');
   for (size_t i = 0; i < bytes.size() / sizeof(From); ++i) {
@@ -129,8 +142,11 @@ void convertStored(FileTensor &tensor) {
   case 10:
     return convert<uint16_t, float>(tensor.bytes, floatFromHalf);
   case 16:
-    return convert<uint16_t, float>(tensor.bytes,
-                                    [](uint16_t bits) { return llvm::bit_cast<float>((uint32_t)bits << 16); });
+    return convert<uint16_t, float>(tensor.bytes, floatFromBfloat);
+  case 11:
+    if (tensor.type == ElementType::Float)
+      convert<double, float>(tensor.bytes, floatFromDouble);
+    return;
   default:
     return;
   }
@@ -276,6 +292,26 @@ int64_t FileTensor::storedBytes() const { return numElements() * storedWidth(*th
 std::string xlc::onnx::nameOfType(int elementType) {
   const StoredType *type = findStored(elementType);
   return type ? type->name.str() : std::to_string(elementType);
+}
+
+void xlc::onnx::convertToFloats(int elementType, const char *from, size_t count, float *to) {
+  switch (elementType) {
+  case 10:
+    return convertEach<uint16_t>(from, count, to, floatFromHalf);
+  case 16:
+    return convertEach<uint16_t>(from, count, to, floatFromBfloat);
+  case 11:
+    return convertEach<double>(from, count, to, floatFromDouble);
+  default:
+    std::memcpy(to, from, count * sizeof(float));
+  }
+}
+
+void FileTensor::narrow() {
+  if (type != ElementType::Double)
+    return;
+  type = ElementType::Float;
+  convertStored(*this); // where there are bytes yet
 }
 
 bool FileTensor::load() {

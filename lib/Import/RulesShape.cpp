@@ -1,5 +1,6 @@
 // Import rules that move, select and combine elements by place.
 #include "Formula.h"
+#include "xlc/Dialect/Graph/Stops.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -194,11 +195,20 @@ bool xlc::onnx::importGather(NodeImport &n) {
   int64_t axis;
   if (!readAxis(n, 0, axis))
     return false;
-  bool isInput = !n.constant(1) && isa<IntegerType>(n.elementType(1)) && !n.elementType(1).isInteger(1) &&
-                 findIndexedInput(n.value(1));
-  Value indices = isInput ? n.value(1) : readIndices(n, 1, n.shape(0)[axis]);
+  Value indices = readInputIndices(n, 1);
+  if (!indices)
+    indices = readIndices(n, 1, n.shape(0)[axis]);
   Value table = indices ? n.value(0) : Value();
-  return table && n.produce(Formula{n}.gather(table, indices, axis));
+  if (!table)
+    return false;
+  Value rows = Formula{n}.gather(table, indices, axis);
+  if (std::optional<int64_t> padding = n.node.paddingIndex) {
+    int64_t size = n.shape(0)[axis], row = *padding < 0 ? *padding + size : *padding;
+    if (row < 0 || row >= size)
+      return n.fail("has the padding row " + Twine(*padding) + ", its table has " + Twine(size) + " rows");
+    rows.getDefiningOp()->setAttr(graph::kPadding, n.builder.getI64IntegerAttr(row));
+  }
+  return n.produce(rows);
 }
 
 /// select(column - row >= k, x, 0), from indices.

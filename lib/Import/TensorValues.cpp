@@ -3,6 +3,7 @@
 // model.
 #include "TensorValues.h"
 
+#include "ConstantTensor.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
 #include <cstring>
@@ -14,8 +15,8 @@ using namespace xlc::onnx;
 
 namespace {
 
-constexpr size_t chunk = 1 << 16;
-constexpr int64_t comparedBytes = int64_t(1) << 28; ///< of a larger tensor this much is compared, or samples
+constexpr size_t chunk = 1 << 14;              ///< elements
+constexpr int64_t compared = int64_t(1) << 26; ///< elements: of a larger tensor this many are compared, or samples
 constexpr int samples = 64;
 constexpr size_t maximumRivals = 8;
 
@@ -32,15 +33,29 @@ public:
       close(descriptor);
   }
 
-  bool read(int64_t at, size_t count, char *to) const {
+  /// Elements as floats, from number `first` on.
+  bool read(int64_t first, size_t count, float *to) const {
+    // In memory, 16-bit floats are floats already.
+    int type = tensor.isExternal ? tensor.storedType : (int)tensor.type;
+    size_t width = (size_t)(tensor.isExternal ? tensor.storedBytes() / tensor.numElements() : byteWidth(type));
     if (!tensor.isExternal)
-      return std::memcpy(to, tensor.bytes.data() + at, count), true;
-    return descriptor >= 0 && pread(descriptor, to, count, (off_t)(tensor.offset + at)) == (ssize_t)count;
+      return convertToFloats(type, tensor.bytes.data() + first * width, count, to), true;
+    std::vector<char> raw(count * width);
+    bool isRead = descriptor >= 0 && pread(descriptor, raw.data(), raw.size(),
+                                           (off_t)(tensor.offset + first * width)) == (ssize_t)raw.size();
+    if (isRead)
+      convertToFloats(type, raw.data(), count, to);
+    return isRead;
   }
   float element(int64_t index) const {
     float value = 0;
-    read(index * 4, 4, reinterpret_cast<char *>(&value));
+    read(index, 1, &value);
     return value;
+  }
+  /// All of them; empty where they cannot be read.
+  std::vector<float> all() const {
+    std::vector<float> values(tensor.numElements());
+    return read(0, values.size(), values.data()) ? values : std::vector<float>();
   }
 
 private:
@@ -49,7 +64,7 @@ private:
 };
 
 bool hasFloats(const FileTensor &tensor) {
-  return tensor.storedType == 1 && !tensor.isAbsent && tensor.numElements() > 0;
+  return isFloat(tensor.type) && !tensor.isAbsent && tensor.numElements() > 0;
 }
 
 /// Some elements and the shape of a matrix, or of its transpose.
@@ -66,22 +81,18 @@ size_t sampleMatrix(const FileTensor &tensor, bool transposes) {
   return hash;
 }
 
-bool isEqual(FileTensor &a, FileTensor &b, bool isTransposed) {
+bool isEqual(const FileTensor &a, const FileTensor &b, bool isTransposed) {
   if (a.shape[0] != b.shape[isTransposed] || a.shape[1] != b.shape[!isTransposed])
     return false;
-  if (a.storedBytes() > comparedBytes)
+  if (a.numElements() > compared)
     return true;
-  if (!a.load() || !b.load())
-    return false;
-  bool equal = !isTransposed && a.bytes == b.bytes;
-  if (isTransposed) {
-    int64_t rows = a.shape[0], columns = a.shape[1];
-    equal = true;
-    for (int64_t r = 0; equal && r < rows; ++r)
-      for (int64_t c = 0; equal && c < columns; ++c)
-        equal = std::memcmp(&a.bytes[(r * columns + c) * 4], &b.bytes[(c * rows + r) * 4], 4) == 0;
-  }
-  a.unload(), b.unload();
+  std::vector<float> one = Bytes(a).all(), other = Bytes(b).all();
+  auto isSame = [&](int64_t i, int64_t j) { return std::memcmp(&one[i], &other[j], sizeof(float)) == 0; };
+  int64_t rows = a.shape[0], columns = a.shape[1];
+  bool equal = !one.empty() && !other.empty();
+  for (int64_t r = 0; equal && r < rows; ++r)
+    for (int64_t c = 0; equal && c < columns; ++c)
+      equal = isSame(r * columns + c, isTransposed ? c * rows + r : r * columns + c);
   return equal;
 }
 
@@ -92,11 +103,11 @@ std::optional<float> xlc::onnx::findOneValue(const FileTensor &tensor) {
     return std::nullopt;
   Bytes bytes(tensor);
   float first = bytes.element(0);
-  std::vector<char> buffer(chunk);
-  for (int64_t at = 0, size = std::min(tensor.storedBytes(), comparedBytes); at < size; at += chunk) {
+  std::vector<float> buffer(chunk);
+  for (int64_t at = 0, size = std::min(tensor.numElements(), compared); at < size; at += chunk) {
     size_t count = (size_t)std::min<int64_t>(chunk, size - at);
-    if (!bytes.read(at, count, buffer.data()) || std::memcmp(buffer.data(), &first, 4) != 0 ||
-        std::memcmp(buffer.data(), buffer.data() + 4, count - 4) != 0)
+    if (!bytes.read(at, count, buffer.data()) || std::memcmp(buffer.data(), &first, sizeof(float)) != 0 ||
+        std::memcmp(buffer.data(), buffer.data() + 1, (count - 1) * sizeof(float)) != 0)
       return std::nullopt;
   }
   return first;

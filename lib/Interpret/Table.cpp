@@ -73,6 +73,7 @@ constexpr Row<E> kTable[] = {
     {"graph.slice", ShapeRules<E>::slice},
     {"graph.softmax", ReductionRules<E>::softmax},
     {"graph.sqrt", ElementwiseRules<E>::sqrt},
+    {"graph.stop_gradient", ShapeRules<E>::reshape},
     {"graph.sub", ElementwiseRules<E>::sub},
     {"graph.sum_squares", ReductionRules<E>::sumSquares},
     {"graph.tanh", ElementwiseRules<E>::tanh},

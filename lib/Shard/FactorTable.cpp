@@ -252,6 +252,7 @@ constexpr FactorRow table[] = {
     {"graph.sigmoid", by<elementwise>, nonlinear},
     {"graph.atan", by<elementwise>, nonlinear},
     {"graph.floor", by<elementwise>, nonlinear},
+    {"graph.stop_gradient", by<elementwise>, nonlinear}, // for the analysis of losses; Differentiate leaves none
     {"graph.not", by<elementwise>, nonlinear},
     {"graph.is_nan", by<elementwise>, nonlinear},
     {"graph.cast", by<elementwise>, ofCast},

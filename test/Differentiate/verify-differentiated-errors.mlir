@@ -20,3 +20,11 @@ func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}) -> tensor<f32> {
   %0 = graph.tanh %x : tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}) -> tensor<f32> {
+  // expected-error @+1 {{gate of Differentiate: gradients are taken, and no op may stop them any more}}
+  %0 = graph.stop_gradient %x {graph.role = #graph.role<F>} : tensor<f32>
+  return %0 : tensor<f32>
+}

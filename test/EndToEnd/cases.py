@@ -137,6 +137,14 @@ LOSSES = ([Case("losses", name, name, dp=dp, stage=dp - 1, micro_batches=count)
 # The embedding split by columns, its rows by the sequence: an all_to_all takes them from one split to the other.
 TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True, layout=(("*wte.weight", 1),))]
 
+# What a file says about gradients beside ONNX: a padding row of a tied table, and detached values (make_stopped.py).
+STOPPED = [Case(folder, model, "sgd", **layout)
+           for folder, models in (("padded", ("loss", "logits")),
+                                  ("stopped", ("loss", "logits", "loss-unoptimized")))
+           for model in models
+           for layout in (dict(), dict(micro_batches=2), dict(dp=2, stage=3), dict(tp=2, sequence_parallel=model == "loss"),
+                          dict(pp=2, micro_batches=2), dict(dp=2, pp=2, tp=2, stage=3, micro_batches=2))]
+
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
@@ -234,7 +242,7 @@ def list_small_cases():
 
 
 def list_cases():
-    return (list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + TURNED + ROUNDED +
+    return (list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + TURNED + STOPPED + ROUNDED +
             list_composed_cases() + list_small_cases() + list_summed_cases())
 
 
@@ -245,7 +253,12 @@ def sample_cases():
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
             [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + LOSSES +
-            TURNED + sample_composed_cases() + list_small_cases() + list_summed_cases())
+            TURNED + sample_stopped_cases() + sample_composed_cases() + list_small_cases() + list_summed_cases())
+
+
+def sample_stopped_cases():
+    """Every other layout of each model, and the others of the next."""
+    return [case for index, case in enumerate(STOPPED) if (index + index // 6) % 2 == 0]
 
 
 def sample_composed_cases():

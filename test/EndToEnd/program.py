@@ -14,7 +14,7 @@ import files
 
 # Of the small language models; the others have a sequence of 32.
 DIMS = {"bert-tiny": {"sequence": 24}, "blenderbot-tiny": {"source": 16, "target": 12},
-        "deberta-v2-tiny": {"sequence": 24}}
+        "deberta-v2-tiny": {"sequence": 24}, "padded": {"sequence": 12}}
 
 # A buffer that the old exporter writes down like any bias.
 TRAINABLE = {"blenderbot-tiny/loss-torchscript": ['"*"', '"!*final_logits_bias"']}
@@ -75,7 +75,7 @@ def spec_of(setting, case, trace):
     if "scope" in trace:
         spec["loss"] = {"scope": trace["scope"]}
     if "logits" in case.model:
-        is_causal = case.folder.startswith(("gpt2", "llama"))
+        is_causal = case.folder.startswith(("gpt2", "llama", "padded"))
         spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": is_causal}
     return spec
 

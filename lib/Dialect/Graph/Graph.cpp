@@ -1,6 +1,7 @@
 // The `graph` dialect: registration, enums, attributes, and the small questions every phase
 // asks of an op (unit, role, source name, bytes).
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/Stops.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -13,6 +14,8 @@ using namespace xlc::graph;
 #include "xlc/Dialect/Graph/GraphAttrs.cpp.inc"
 #define GET_OP_CLASSES
 #include "xlc/Dialect/Graph/GraphOps.cpp.inc"
+#define GET_OP_CLASSES
+#include "xlc/Dialect/Graph/GraphStops.cpp.inc"
 
 void GraphDialect::initialize() {
   addAttributes<
@@ -22,6 +25,10 @@ void GraphDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "xlc/Dialect/Graph/GraphOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "xlc/Dialect/Graph/GraphStops.cpp.inc"
       >();
 }
 

@@ -1,0 +1,50 @@
+// Inputs that index a tensor must be checked before training: no op looks whether an index is inside. What reads an
+// input as indices gives it the limit `graph.limit`, the smallest of all; the program then refuses data beyond it, by
+// row. Indices that are computed from inputs are clamped where they are read (Formula.cpp), and set no limit.
+#include "InputLimits.h"
+
+#include "Importer.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::onnx;
+
+namespace {
+
+/// A label that the loss ignores is no id: where an exporter has merged ids and labels, which were equal in its
+/// example, none is admitted.
+void limit(func::FuncOp forward, Value indices, int64_t size, std::optional<int64_t> ignored) {
+  BlockArgument input = findIndexedInput(indices);
+  if (!input)
+    return;
+  unsigned number = input.getArgNumber();
+  OpBuilder builder(forward.getContext());
+  auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
+  if (!known || known.getInt() > size)
+    forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
+  if (!ignored)
+    forward.removeArgAttr(number, kIgnore);
+  else if (*ignored < 0)
+    forward.setArgAttr(number, kIgnore, builder.getI64IntegerAttr(*ignored));
+}
+
+} // namespace
+
+void xlc::onnx::limitInputs(func::FuncOp forward) {
+  forward.walk([&](graph::CrossEntropyOp loss) {
+    limit(forward, loss.getLabels(), shapeOf(loss.getLogits()).back(), loss.getIgnoreIndex());
+  });
+  forward.walk([&](Operation *op) {
+    auto limitTo = [&](Value indices, Value indexed, int64_t dimension) {
+      limit(forward, indices, shapeOf(indexed)[dimension], std::nullopt);
+    };
+    if (auto gather = dyn_cast<graph::GatherOp>(op))
+      limitTo(gather.getIndices(), gather.getTable(), gather.getDimension());
+    else if (auto gather = dyn_cast<graph::GatherElementsOp>(op))
+      limitTo(gather.getIndices(), gather.getX(), gather.getDimension());
+    else if (auto scatter = dyn_cast<graph::ScatterAddOp>(op))
+      limitTo(scatter.getIndices(), scatter.getY(), scatter.getDimension());
+    else if (auto scatter = dyn_cast<graph::ScatterElementsAddOp>(op))
+      limitTo(scatter.getIndices(), scatter.getY(), scatter.getDimension());
+  });
+}

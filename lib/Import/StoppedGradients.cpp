@@ -1,0 +1,270 @@
+// `y = f(x.detach())` is y = f(x) in ONNX. What says otherwise:
+//
+//   - an Identity whose call is aten.detach (unoptimized files), or whose metadata has xlc.stop_gradient = "1";
+//   - the call of its reader, where the Identity is gone: Add(h, q) that came from aten.add(%h, %detach).
+//
+// In the second case an input of a node has to be found for a name. Names of calls are mostly names of the file's
+// values; so an input that is no name of the call is what was detached. Where an input is both (`x * x.detach()`) the
+// position decides, if node and call have the same operands. What remains open is an error: nothing is guessed.
+#include "StoppedGradients.h"
+
+#include "Importer.h"
+#include "xlc/Dialect/Graph/Stops.h"
+#include "xlc/Import/Import.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::onnx;
+using llvm::StringRef;
+
+namespace {
+
+constexpr StringRef detach = "aten.detach.default";
+
+/// "'a', 'b' and 7 more".
+std::string listNames(ArrayRef<std::string> names) {
+  constexpr size_t most = 3;
+  std::string text;
+  for (const std::string &name : names.take_front(most))
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+}
+
+/// "aten.add.Tensor" and "Add": an operator that takes its operands in PyTorch's order.
+bool isSameFunction(StringRef target, StringRef op) {
+  return target.split('.').second.split('.').first.equals_insensitive(op);
+}
+
+} // namespace
+
+StoppedGradients::StoppedGradients(const Model &model, const ParameterPlan &plan, Diagnostics &diagnostics)
+    : model(model), plan(plan), diagnostics(diagnostics) {
+  for (const ModelInput &input : model.inputs)
+    producers[input.name] = (unsigned)model.nodes.size();
+  for (const FileTensor &tensor : model.initializers)
+    producers[tensor.name] = (unsigned)model.nodes.size();
+  for (auto [i, node] : llvm::enumerate(model.nodes)) {
+    for (const std::string &output : node.outputs)
+      producers[output] = (unsigned)i;
+    if (!node.call.name.empty() && node.op != "Constant") {
+      nodesOf[node.call.name].push_back((unsigned)i);
+      isAllRegion &= node.call.isInRegion;
+    }
+  }
+  const std::vector<std::string> &inputs = model.signature.inputs;
+  for (size_t i = 0; i < inputs.size() && inputs.size() == model.inputs.size(); ++i)
+    valueOf[inputs[i]] = model.inputs[i].name;
+  for (const auto &entry : nodesOf) // an output of the model may have got another name
+    if (const Node &last = model.nodes[entry.second.back()];
+        !producers.contains(entry.first()) && last.outputs.size() == 1)
+      valueOf[entry.first()] = last.outputs[0];
+}
+
+SmallVector<unsigned> StoppedGradients::findStopped(unsigned index, FindFlow flow) {
+  const Node &node = model.nodes[index];
+  if (!node.call.name.empty() && node.op != "Constant" && decided.insert(node.call.name).second)
+    decide(node.call, nodesOf[node.call.name], flow);
+  SmallVector<unsigned> inputs;
+  for (unsigned i = 0; i < node.inputs.size(); ++i)
+    if (node.stopsGradient || stopped.count({index, i}))
+      inputs.push_back(i);
+  return inputs;
+}
+
+void StoppedGradients::decide(const TracedCall &call, ArrayRef<unsigned> nodes, FindFlow flow) {
+  SmallVector<Read> reads; // of what the call was given, where a gradient flows back
+  for (unsigned node : nodes)
+    for (unsigned i = 0; i < model.nodes[node].inputs.size(); ++i) {
+      auto producer = producers.find(model.nodes[node].inputs[i]);
+      bool isInner = producer != producers.end() && llvm::is_contained(nodes, producer->second);
+      if (model.nodes[node].hasInput(i) && !isInner && flow(node, i) == Flow::Gradient)
+        reads.push_back({node, i});
+    }
+  if (reads.empty())
+    return;
+  if (call.isInRegion)
+    inRegions.push_back(model.nodes[nodes.front()].name);
+  std::vector<std::string> values = call.values();
+  auto isStopped = [&](StringRef name) { return isStop(name); };
+  if (llvm::none_of(values, isStopped) && call.target != detach)
+    noteSuspects(call, reads);
+  else if (llvm::all_of(values, isStopped) || call.target == detach)
+    llvm::for_each(reads, [&](Read read) { stop(read); });
+  else if (!decideByPosition(call, nodes, reads))
+    decideByName(call, reads);
+}
+
+/// Where a call is one node with the same operands.
+bool StoppedGradients::decideByPosition(const TracedCall &call, ArrayRef<unsigned> nodes, ArrayRef<Read> reads) {
+  const Node &node = model.nodes[nodes.front()];
+  std::vector<std::string> values = call.values();
+  if (nodes.size() != 1 || values.size() > node.inputs.size())
+    return false;
+  bool isSame = values.size() == node.inputs.size() && isSameFunction(call.target, node.op);
+  for (auto [i, name] : llvm::enumerate(values))
+    if (!isStop(name) && !(isInFile(name) ? isCalled(name, {nodes.front(), (unsigned)i}) : isSame))
+      return false;
+  for (Read read : reads)
+    if (read.input < values.size() && isStop(values[read.input]))
+      stop(read);
+  return true;
+}
+
+void StoppedGradients::decideByName(const TracedCall &call, ArrayRef<Read> reads) {
+  llvm::StringSet<> stops, unnamed;
+  bool hasLostParameter = false, hasLostValue = false, hasNamed = false, hasUnnamedParameter = false;
+  for (const std::string &name : call.values())
+    if (isStop(name))
+      stops.insert(name);
+    else if (!isInFile(name))
+      (model.signature.targets.contains(name) ? hasLostParameter : hasLostValue) = true;
+  for (Read read : reads)
+    if (isNamed(call, read))
+      hasNamed = true;
+    else if (unnamed.insert(model.nodes[read.node].inputs[read.input]); plan.uses.count({read.node, read.input}))
+      hasUnnamedParameter = true;
+  bool hasLost = (hasLostValue && !unnamed.empty()) || (hasLostParameter && hasUnnamedParameter);
+  bool mayBeBoth = hasNamed && unnamed.size() < stops.size(); // x and x.detach()
+  if (hasLost || mayBeBoth)
+    return diagnostics.error(model.nodes[reads.front().node].describe() + " came from " + call.target +
+                             ", one of whose operands is detached, and the exporter left open which: export the model "
+                             "with optimize=False");
+  for (Read read : reads)
+    if (!isNamed(call, read))
+      stop(read);
+}
+
+/// Calls that read a value under a name that is gone, on lines with the word `detach`: that may have been between.
+void StoppedGradients::noteSuspects(const TracedCall &call, ArrayRef<Read> reads) {
+  for (Read read : reads) {
+    auto producer = producers.find(model.nodes[read.node].inputs[read.input]);
+    bool hasProducer = producer != producers.end() && producer->second < model.nodes.size();
+    bool isSuspect = call.namesDetach || (hasProducer && model.nodes[producer->second].call.namesDetach);
+    if (!isSuspect || isNamed(call, read) || plan.uses.count({read.node, read.input}))
+      continue;
+    suspects.push_back(model.nodes[read.node].name);
+    return;
+  }
+}
+
+void StoppedGradients::warn() const {
+  if (model.record) // marks say it all
+    return;
+  if (!inRegions.empty() && !isAllRegion)
+    diagnostics.warning(Twine(inRegions.size()) + (inRegions.size() == 1 ? " node stands" : " nodes stand") +
+                        " in a block of no_grad or of autocast, and the file does not say of which: " +
+                        listNames(inRegions) + "; gradients flow through as if it were autocast");
+  if (!suspects.empty())
+    diagnostics.warning(listNames(suspects) +
+                        " may read what is detached in PyTorch: the exporter dropped a call in front, on a line with "
+                        "'detach'; gradients flow through, and optimize=False keeps such calls");
+}
+
+/// A name that PyTorch gives to the result of a `detach` and the file has no value for. Users may give the same name to
+/// an input.
+bool StoppedGradients::isStop(StringRef traced) const {
+  StringRef number = traced;
+  bool isDetach =
+      number.consume_front("detach") &&
+      (number.empty() || (number.consume_front("_") && !number.empty() && llvm::all_of(number, llvm::isDigit)));
+  return isDetach && !model.signature.targets.contains(traced) && !llvm::is_contained(model.signature.inputs, traced) &&
+         !isInFile(traced);
+}
+
+bool StoppedGradients::isInFile(StringRef traced) const {
+  if (auto target = model.signature.targets.find(traced); target != model.signature.targets.end())
+    return producers.contains(target->second) ||
+           llvm::any_of(plan.parameters, [&](const Parameter &p) { return isParameter(target->second, p.name); });
+  return producers.contains(traced) || valueOf.contains(traced);
+}
+
+/// Whether PyTorch's name `target` is the parameter `name`, or tied to it.
+bool StoppedGradients::isParameter(StringRef target, StringRef name) const {
+  return target == name ||
+         llvm::any_of(plan.ties, [&](const auto &tie) { return tie.first == target && tie.second == name; });
+}
+
+bool StoppedGradients::isCalled(StringRef traced, Read read) const {
+  auto use = plan.uses.find({read.node, read.input});
+  auto target = model.signature.targets.find(traced);
+  if (target != model.signature.targets.end() && use != plan.uses.end())
+    return isParameter(target->second, plan.parameters[use->second.parameter].name);
+  if (target != model.signature.targets.end())
+    return model.nodes[read.node].inputs[read.input] == target->second;
+  auto value = valueOf.find(traced);
+  return model.nodes[read.node].inputs[read.input] == (value == valueOf.end() ? traced : StringRef(value->second));
+}
+
+bool StoppedGradients::isNamed(const TracedCall &call, Read read) const {
+  return llvm::any_of(call.values(), [&](StringRef name) { return !isStop(name) && isCalled(name, read); });
+}
+
+//===----------------------------------------------------------------------===//
+// What depends on parameters
+//===----------------------------------------------------------------------===//
+
+static bool holdsFloats(Value value) {
+  return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType());
+}
+
+bool ActiveValues::contains(Value value) {
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Value top = open.back();
+    if (known.contains(top)) {
+      open.pop_back();
+    } else if (auto argument = dyn_cast<BlockArgument>(top)) {
+      auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+      unsigned number = argument.getArgNumber();
+      known[top] = function.getArgAttr(number, graph::kParam) && !function.getArgAttr(number, kFrozen);
+    } else if (isa<graph::StopGradientOp>(top.getDefiningOp()) || !holdsFloats(top)) {
+      known[top] = false;
+    } else {
+      size_t before = open.size();
+      bool isActive = false;
+      for (Value operand : top.getDefiningOp()->getOperands())
+        if (auto found = known.find(operand); found == known.end())
+          open.push_back(operand);
+        else
+          isActive |= found->second;
+      if (open.size() == before)
+        known[top] = isActive;
+    }
+  }
+  return known[value];
+}
+
+/// What `loss` depends on by way of floats.
+static DenseSet<Value> findReached(Value loss, bool passesStops) {
+  DenseSet<Value> reached{loss};
+  SmallVector<Value> open{loss};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || (!passesStops && isa<graph::StopGradientOp>(op)))
+      continue;
+    for (Value operand : op->getOperands())
+      if (holdsFloats(operand) && reached.insert(operand).second)
+        open.push_back(operand);
+  }
+  return reached;
+}
+
+void xlc::onnx::freezeUnreached(func::FuncOp forward, Diagnostics &diagnostics) {
+  if (forward.front().getOps<graph::StopGradientOp>().empty())
+    return;
+  Value loss = forward.front().getTerminator()->getOperand(0);
+  DenseSet<Value> used = findReached(loss, true), reached = findReached(loss, false);
+  std::vector<std::string> frozen;
+  for (BlockArgument argument : forward.getArguments()) {
+    auto name = forward.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kParam);
+    bool isTrained = name && !forward.getArgAttr(argument.getArgNumber(), kFrozen);
+    if (!isTrained || !used.contains(argument) || reached.contains(argument))
+      continue;
+    forward.setArgAttr(argument.getArgNumber(), kFrozen, UnitAttr::get(forward.getContext()));
+    frozen.push_back(name.str());
+  }
+  if (!frozen.empty())
+    diagnostics.note("gradients are stopped on all ways from the loss to " + listNames(frozen) +
+                     ": not trained, as PyTorch's optimizers skip what has no gradient");
+}

@@ -1,0 +1,68 @@
+// Where PyTorch stops gradients (`detach`), found in what the exporter leaves of its calls. See StoppedGradients.cpp.
+#ifndef XLC_IMPORT_STOPPEDGRADIENTS_H
+#define XLC_IMPORT_STOPPEDGRADIENTS_H
+
+#include "Parameters.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace xlc::onnx {
+
+/// Whether a gradient would flow back into an input of a node.
+enum class Flow { None, Gradient };
+
+/// Finds the inputs of nodes that are stopped. Calls are asked in the order of the nodes.
+class StoppedGradients {
+public:
+  StoppedGradients(const Model &model, const ParameterPlan &plan, Diagnostics &diagnostics);
+
+  using FindFlow = llvm::function_ref<Flow(unsigned node, unsigned input)>;
+  /// The inputs of node `index` that are stopped; complains where the file leaves open which they are. `flow` is asked
+  /// about the inputs of all nodes that one call in PyTorch became.
+  llvm::SmallVector<unsigned> findStopped(unsigned index, FindFlow flow);
+  /// Warns of what the file leaves open without a trace of a `detach` at the node itself.
+  void warn() const;
+
+private:
+  struct Read {
+    unsigned node, input;
+  };
+  void decide(const TracedCall &call, llvm::ArrayRef<unsigned> nodes, FindFlow flow);
+  void decideByName(const TracedCall &call, llvm::ArrayRef<Read> reads);
+  bool decideByPosition(const TracedCall &call, llvm::ArrayRef<unsigned> nodes, llvm::ArrayRef<Read> reads);
+  void noteSuspects(const TracedCall &call, llvm::ArrayRef<Read> reads);
+  bool isStop(llvm::StringRef traced) const;
+  bool isInFile(llvm::StringRef traced) const;
+  bool isCalled(llvm::StringRef traced, Read read) const;
+  bool isNamed(const TracedCall &call, Read read) const;
+  bool isParameter(llvm::StringRef target, llvm::StringRef name) const;
+  void stop(Read read) { stopped.insert({read.node, read.input}); }
+
+  const Model &model;
+  const ParameterPlan &plan;
+  Diagnostics &diagnostics;
+  llvm::StringMap<llvm::SmallVector<unsigned>> nodesOf; ///< by name of the call, without constants
+  llvm::StringMap<std::string> valueOf;                 ///< name in traced calls -> in the file, where they differ
+  llvm::StringMap<unsigned> producers;                  ///< value -> node; what no node makes: the number of nodes
+  llvm::StringSet<> decided;
+  std::set<std::pair<unsigned, unsigned>> stopped;
+  std::vector<std::string> inRegions, suspects; ///< nodes
+  bool isAllRegion = true;
+};
+
+/// Values that depend on a parameter that is trained, by way of floats.
+class ActiveValues {
+public:
+  bool contains(mlir::Value value);
+
+private:
+  llvm::DenseMap<mlir::Value, bool> known;
+};
+
+/// Freezes parameters that the loss depends on by way of stopped gradients only, as PyTorch's optimizers skip them.
+void freezeUnreached(mlir::func::FuncOp forward, Diagnostics &diagnostics);
+
+} // namespace xlc::onnx
+
+#endif
