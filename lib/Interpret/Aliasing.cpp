@@ -13,6 +13,9 @@ namespace {
 
 /// More elements than these are halved by a hash.
 constexpr int64_t kFew = 64;
+/// And with more than these a kernel is believed that says of each of its ops that it reads its own element only (the
+/// update of a large parameter): a second evaluation would take as much memory as all parameters.
+constexpr int64_t kMany = 1 << 22;
 
 /// Bytes from the first to the last.
 std::pair<int64_t, int64_t> extentOf(const Span &span) {
@@ -29,6 +32,14 @@ bool mayMeet(const Span &a, const Span &b) {
   auto [beginA, endA] = extentOf(a);
   auto [beginB, endB] = extentOf(b);
   return beginA < endB && beginB < endA;
+}
+
+/// Whether a result stands exactly where each operand does that it shares a byte with.
+template <class E> bool isInPlaceOrApart(const PendingCall<E> &call, const Span &out) {
+  return llvm::all_of(call.ins, [&](const Span &in) {
+    bool isSame = in.address == out.address && in.sizes == out.sizes && in.strides == out.strides;
+    return isSame || !mayMeet(in, out);
+  });
 }
 
 /// Which elements are written first.
@@ -93,8 +104,8 @@ LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall
   for (auto [i, result] : llvm::enumerate(call.results))
     if (int64_t at = findChange<E>(result, results[i], half); at >= 0)
       return access.action->emitOpError()
-             << "'" << access.label << "' calls '" << func::FuncOp(call.kernel).getName() << "', which for element " << at
-             << " of result " << i << " reads other elements, over which it may have written by then";
+             << "'" << access.label << "' calls '" << func::FuncOp(call.kernel).getName() << "', which for element "
+             << at << " of result " << i << " reads other elements, over which it may have written by then";
   return success();
 }
 
@@ -113,6 +124,10 @@ LogicalResult verifyInPlace(Memory<E> &memory, const Access &access, const Pendi
     if (llvm::any_of(call.ins, [&](const Span &in) { return mayMeet(in, out); }))
       elements = std::max(elements, countOf(out.sizes));
   if (elements < 2)
+    return success();
+  auto isPointwise = [](Operation &op) { return op.hasTrait<graph::ReadsOwnElement>(); };
+  if (elements > kMany && llvm::all_of(func::FuncOp(call.kernel).front().without_terminator(), isPointwise) &&
+      llvm::all_of(call.outs, [&](const Span &out) { return isInPlaceOrApart<E>(call, out); }))
     return success();
   bool byHash = elements > kFew;
   unsigned halves = byHash ? 1 : 2 * llvm::Log2_64_Ceil(elements);

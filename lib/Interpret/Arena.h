@@ -4,6 +4,9 @@
 // element itself at its address, together with how many bytes it takes. A write forgets every
 // element that it overlaps, and a read finds an element only where one of that type and size begins and
 // is whole. So two buffers that share a byte by mistake cannot go unseen.
+//
+// Elements of four or eight bytes begin at multiples of four, so there is a tag and a place for each four bytes.
+// Booleans take one byte each; four of them share a place.
 #ifndef XLC_LIB_INTERPRET_ARENA_H
 #define XLC_LIB_INTERPRET_ARENA_H
 
@@ -15,68 +18,108 @@ namespace xlc::interpret {
 
 template <class E> class Arena {
 public:
-  explicit Arena(int64_t bytes) : tags(bytes, kNothing), words(bytes / 4 + 2) {}
+  explicit Arena(int64_t bytes) : bytes(bytes), tags(bytes / 4 + 2, kNothing), words(bytes / 4 + 2) {}
 
-  int64_t size() const { return tags.size(); }
+  int64_t size() const { return bytes; }
 
   /// The element of `bytes` bytes that begins at `address`, if there is one. T is E or int64_t.
   template <class T> std::optional<T> read(int64_t address, int64_t bytes) const {
-    uint8_t tag = tags[address];
+    int64_t word = address / 4;
     if constexpr (std::is_same_v<T, int64_t>)
-      if (bytes == 1)
-        return (tag & ~1) == kBool ? std::optional<T>(tag & 1) : std::nullopt;
-    if (tag != tagOf<T>(bytes))
+      if (bytes == 1) {
+        Booleans cell = booleansAt(word);
+        int bit = 1 << address % 4;
+        return cell.isSet & bit ? std::optional<T>((cell.isTrue & bit) != 0) : std::nullopt;
+      }
+    if (address % 4 != 0 || tags[word] != tagOf<T>(bytes))
       return std::nullopt;
     T value;
-    std::memcpy(&value, &words[address / 4], sizeof(T));
+    std::memcpy(&value, &words[word], sizeof(T));
     return value;
   }
 
   /// Writes an element; `address` is a multiple of `bytes`, or of 4 where that is less.
   template <class T> void write(int64_t address, int64_t bytes, T value) {
+    int64_t word = address / 4;
     if constexpr (std::is_same_v<T, int64_t>)
       if (bytes == 1) {
         forget(address, 1);
-        tags[address] = kBool | (value != 0);
+        Booleans cell = booleansAt(word);
+        int bit = 1 << address % 4;
+        setBooleans(word, {uint8_t(cell.isSet | bit), uint8_t(value ? cell.isTrue | bit : cell.isTrue & ~bit)});
         return;
       }
-    if (tags[address] != tagOf<T>(bytes)) {
+    if (tags[word] != tagOf<T>(bytes)) {
       forget(address, bytes);
-      std::fill_n(tags.begin() + address, bytes, kContinues);
-      tags[address] = tagOf<T>(bytes);
+      tags[word] = tagOf<T>(bytes);
+      if (bytes == 8)
+        tags[word + 1] = kContinues;
     }
-    std::memcpy(&words[address / 4], &value, sizeof(T));
+    std::memcpy(&words[word], &value, sizeof(T));
   }
 
   /// Forgets every element that has a byte in [address, address + bytes).
   void forget(int64_t address, int64_t bytes) {
-    int64_t begin = address, end = address + bytes;
+    if (bytes <= 0)
+      return;
+    int64_t first = address / 4, last = (address + bytes - 1) / 4;
+    int64_t begin = first, end = last + 1;
     while (begin > 0 && tags[begin] == kContinues)
       --begin;
-    while (end < size() && tags[end] == kContinues)
+    while (end < int64_t(tags.size()) && tags[end] == kContinues)
       ++end;
+    Booleans before = booleansAt(first), after = booleansAt(last); // those outside the range stay
+    uint8_t low = (1 << address % 4) - 1, high = 0xf & ~((2 << (address + bytes - 1) % 4) - 1);
     std::fill(tags.begin() + begin, tags.begin() + end, kNothing);
+    if (first == last) {
+      setBooleans(first, {uint8_t(before.isSet & (low | high)), before.isTrue});
+    } else {
+      setBooleans(first, {uint8_t(before.isSet & low), before.isTrue});
+      setBooleans(last, {uint8_t(after.isSet & high), after.isTrue});
+    }
   }
 
   /// Copies what begins and ends in `bytes` bytes of another arena. Both addresses are multiples of 4.
   void copyFrom(const Arena &other, int64_t from, int64_t to, int64_t bytes) {
     forget(to, bytes);
-    int64_t begin = 0, end = bytes;
-    while (begin < end && other.tags[from + begin] == kContinues)
+    int64_t source = from / 4, target = to / 4, begin = 0, end = bytes / 4;
+    while (begin < end && other.tags[source + begin] == kContinues)
       ++begin;
-    if (from + end < other.size() && other.tags[from + end] == kContinues)
-      while (end > begin && other.tags[from + --end] == kContinues)
+    if (other.tags[source + end] == kContinues)
+      while (end > begin && other.tags[source + --end] == kContinues)
         ;
-    std::copy(other.tags.begin() + from + begin, other.tags.begin() + from + end, tags.begin() + to + begin);
-    std::copy_n(other.words.begin() + from / 4, (bytes + 3) / 4, words.begin() + to / 4);
+    std::copy(other.tags.begin() + source + begin, other.tags.begin() + source + end, tags.begin() + target + begin);
+    std::copy_n(other.words.begin() + source, (bytes + 3) / 4, words.begin() + target);
+    if (bytes % 4 != 0) { // of elements of four bytes, none ends in the rest
+      Booleans cell = other.booleansAt(source + bytes / 4);
+      setBooleans(target + bytes / 4, {uint8_t(cell.isSet & ((1 << bytes % 4) - 1)), cell.isTrue});
+    }
   }
 
 private:
-  static constexpr uint8_t kNothing = 0, kContinues = 1, kBool = 2, kInteger = 0x20, kReal = 0x40;
+  static constexpr uint8_t kNothing = 0, kContinues = 1, kBooleans = 2, kInteger = 0x20, kReal = 0x40;
   template <class T> static uint8_t tagOf(int64_t bytes) {
     return (std::is_same_v<T, int64_t> ? kInteger : kReal) | uint8_t(bytes);
   }
 
+  /// The booleans of four bytes: a bit each.
+  struct Booleans {
+    uint8_t isSet = 0, isTrue = 0;
+  };
+  Booleans booleansAt(int64_t word) const {
+    if (tags[word] != kBooleans)
+      return {};
+    return {uint8_t(words[word][0]), uint8_t(words[word][1])};
+  }
+  /// Where there is nothing but booleans.
+  void setBooleans(int64_t word, Booleans cell) {
+    if (!cell.isSet)
+      return;
+    tags[word] = kBooleans;
+    words[word][0] = char(cell.isSet), words[word][1] = char(cell.isTrue);
+  }
+
+  int64_t bytes;
   std::vector<uint8_t> tags;
   std::vector<std::array<char, 8>> words; ///< the element that begins at byte 4 i
 };

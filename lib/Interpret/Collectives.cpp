@@ -1,5 +1,6 @@
 // Collectives on all ranks of a tensor-parallel group at once. Sums run in the order of the ranks' index.
 #include "Collectives.h"
+#include "xlc/Interpret/Bounded.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -108,6 +109,7 @@ LogicalResult collect(Operation *op, ArrayRef<const Datum<E> *> operands, size_t
 }
 template LogicalResult collect(Operation *, ArrayRef<const Datum<double> *>, size_t, std::vector<Datum<double>> &);
 template LogicalResult collect(Operation *, ArrayRef<const Datum<float> *>, size_t, std::vector<Datum<float>> &);
+template LogicalResult collect(Operation *, ArrayRef<const Datum<Bounded> *>, size_t, std::vector<Datum<Bounded>> &);
 template LogicalResult collect(Operation *, ArrayRef<const Datum<Field> *>, size_t, std::vector<Datum<Field>> &);
 
 } // namespace xlc::interpret

@@ -84,11 +84,17 @@ static uint64_t mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-uint64_t xlc::interpret::hashOf(llvm::StringRef name, uint64_t seed, uint64_t number) {
+uint64_t xlc::interpret::keyOf(llvm::StringRef name, uint64_t seed) {
   uint64_t state = mix(seed + 0x9e3779b97f4a7c15u);
   for (unsigned char letter : name)
     state = mix(state + letter + 1);
-  return mix(state ^ mix(number + 0x9e3779b97f4a7c15u));
+  return state;
+}
+
+uint64_t xlc::interpret::hashOf(uint64_t key, uint64_t number) { return mix(key ^ mix(number + 0x9e3779b97f4a7c15u)); }
+
+uint64_t xlc::interpret::hashOf(llvm::StringRef name, uint64_t seed, uint64_t number) {
+  return hashOf(keyOf(name, seed), number);
 }
 
 Field Functions<Field>::random(llvm::StringRef name, Field x) const {

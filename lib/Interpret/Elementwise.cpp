@@ -155,7 +155,7 @@ template <class E> LogicalResult ElementwiseRules<E>::cast(Evaluation<E> &e) {
         Tensor<E> y(x.shape);
         for (auto [element, from] : llvm::zip(y.elements, x.elements))
           if constexpr (std::is_same_v<T, E>)
-            element = from;
+            element = to.isF32() ? toSingle<E>(from) : from;
           else
             element = fromInteger<E>(from);
         return e.give(std::move(y));

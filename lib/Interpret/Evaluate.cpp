@@ -22,7 +22,7 @@ template <class E> class Evaluator {
 public:
   Evaluator(const Options &options, size_t ranks) : functions(options.seed), ranks(ranks) {}
 
-  LogicalResult call(func::FuncOp function, const ByRank<E> &arguments, ByRank<E> &results) {
+  LogicalResult call(func::FuncOp function, ByRank<E> arguments, ByRank<E> &results) {
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
       return function.emitError() << "the interpreter needs a body of one block";
     if (depth == kMaximalDepth)
@@ -33,8 +33,10 @@ public:
         return function.emitError() << "takes " << function.getNumArguments() << " arguments, is given "
                                     << given.size();
       for (auto [parameter, argument] : llvm::zip(function.getArguments(), given))
-        own[parameter] = argument;
+        if (!parameter.use_empty())
+          own[parameter] = std::move(argument);
     }
+    arguments.clear();
     ++depth;
     LogicalResult outcome = run(function.front(), values, results);
     --depth;
@@ -51,12 +53,28 @@ private:
         return failure();
       for (auto [own, given] : llvm::zip(values, produced))
         for (auto [result, datum] : llvm::zip(op.getResults(), given))
-          own[result] = std::move(datum);
+          if (!result.use_empty())
+            own[result] = std::move(datum);
+      forgetDead(op, values);
     }
+    Operation *terminator = block.getTerminator();
     for (auto [own, returned] : llvm::zip(values, results))
-      for (Value value : block.getTerminator()->getOperands())
-        returned.push_back(own.find(value)->second);
+      for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+        bool isAgain = llvm::is_contained(terminator->getOperands().drop_front(i + 1), value);
+        Datum<E> &datum = own.find(value)->second;
+        returned.push_back(isAgain ? datum : std::move(datum));
+      }
     return success();
+  }
+
+  /// Frees what no op after this one reads.
+  void forgetDead(Operation &op, Values &values) {
+    for (Value operand : op.getOperands()) {
+      bool isRead = llvm::any_of(operand.getUsers(), [&](Operation *user) { return op.isBeforeInBlock(user); });
+      for (auto &own : values)
+        if (!isRead)
+          own.erase(operand);
+    }
   }
 
   LogicalResult evaluate(Operation &op, Values &values, ByRank<E> &produced) {
@@ -66,7 +84,8 @@ private:
         for (Value operand : op.getOperands())
           given.push_back(own.find(operand)->second);
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, callOp.getCalleeAttr());
-      return call(callee, arguments, produced);
+      forgetDead(op, values);
+      return call(callee, std::move(arguments), produced);
     }
     if (isCollective(&op))
       return meet(op, values, produced);
@@ -106,28 +125,30 @@ private:
 namespace xlc::interpret {
 
 template <class E>
-LogicalResult evaluate(func::FuncOp function, ArrayRef<Datum<E>> arguments, const Options &options,
+LogicalResult evaluate(func::FuncOp function, SmallVector<Datum<E>> arguments, const Options &options,
                        SmallVectorImpl<Datum<E>> &results) {
-  std::vector<SmallVector<Datum<E>>> all;
-  if (failed(evaluateRanks<E>(function, {SmallVector<Datum<E>>(arguments)}, options, all)))
+  std::vector<SmallVector<Datum<E>>> given, all;
+  given.push_back(std::move(arguments));
+  if (failed(evaluateRanks<E>(function, std::move(given), options, all)))
     return failure();
   llvm::append_range(results, std::move(all.front()));
   return success();
 }
 
 template <class E>
-LogicalResult evaluateRanks(func::FuncOp function, const std::vector<SmallVector<Datum<E>>> &arguments,
-                            const Options &options, std::vector<SmallVector<Datum<E>>> &results) {
+LogicalResult evaluateRanks(func::FuncOp function, std::vector<SmallVector<Datum<E>>> arguments, const Options &options,
+                            std::vector<SmallVector<Datum<E>>> &results) {
   results.assign(arguments.size(), {});
-  return Evaluator<E>(options, arguments.size()).call(function, arguments, results);
+  return Evaluator<E>(options, results.size()).call(function, std::move(arguments), results);
 }
 
 #define XLC_INSTANTIATE(E)                                                                                             \
-  template LogicalResult evaluate(func::FuncOp, ArrayRef<Datum<E>>, const Options &, SmallVectorImpl<Datum<E>> &);     \
-  template LogicalResult evaluateRanks(func::FuncOp, const std::vector<SmallVector<Datum<E>>> &, const Options &,      \
+  template LogicalResult evaluate(func::FuncOp, SmallVector<Datum<E>>, const Options &, SmallVectorImpl<Datum<E>> &);  \
+  template LogicalResult evaluateRanks(func::FuncOp, std::vector<SmallVector<Datum<E>>>, const Options &,              \
                                        std::vector<SmallVector<Datum<E>>> &)
 XLC_INSTANTIATE(double);
 XLC_INSTANTIATE(float);
+XLC_INSTANTIATE(Bounded);
 XLC_INSTANTIATE(Field);
 
 } // namespace xlc::interpret

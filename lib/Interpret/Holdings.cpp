@@ -68,13 +68,17 @@ template <class E> LogicalResult StageProgram<E>::initialize() {
       Span piece = memory.spanAt(holding.place, rank, size, f32);
       if (holding.member == 0 && failed(memory.write(access, piece, Tensor<E>({size}), false)))
         return failure();
+      // Elements [first, last) of the piece lie in what the rank keeps.
       int64_t begin = holding.extent == sched::Extent::shard ? mesh.shardOf(rank) * size : 0;
-      for (auto [k, element] : llvm::enumerate(value.elements)) {
-        int64_t place = bucket.getOffsets()[holding.member] + k - begin;
-        Span cell{piece.buffer, piece.address + place * 4, f32, {}, {}};
-        if (place >= 0 && place < size && failed(memory.write(access, cell, Tensor<E>({}, element), false)))
-          return failure();
-      }
+      int64_t at = bucket.getOffsets()[holding.member] - begin, count = value.elements.size();
+      int64_t first = std::max<int64_t>(0, -at), last = std::min(count, size - at);
+      if (!parameter || first >= last)
+        continue;
+      Tensor<E> own({last - first});
+      std::copy_n(value.elements.begin() + first, last - first, own.elements.begin());
+      Span cells{piece.buffer, piece.address + (at + first) * 4, f32, {last - first}, {1}};
+      if (failed(memory.write(access, cells, std::move(own), false)))
+        return failure();
     }
     return success();
   });
@@ -104,15 +108,17 @@ template <class E> LogicalResult StageProgram<E>::collectPiece(const Holding &ho
   return success();
 }
 
-template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, Values<E> &values) {
+template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, typename Runner<E>::Visit visit) {
   Type f32 = Float32Type::get(op.getContext());
   dist::MeshAttr mesh = op.getMesh();
   for (auto [attribute, name] : {std::pair{"exec.loss", kLoss}, std::pair{"exec.norm", kNorm}})
     if (auto place = op->getAttrOfType<exec::PlaceAttr>(attribute)) {
       Span span = memory.spanAt(place, rank, 1, f32);
       span.sizes = span.strides = {};
-      if (failed(memory.read({op, "end", rank}, span, values[name.str()])))
+      Datum<E> value;
+      if (failed(memory.read({op, "end", rank}, span, value)))
         return failure();
+      visit(firstRank + rank, name, value);
     }
   return forEachHolding([&](const Holding &holding) -> LogicalResult {
     dist::LayoutAttr layout = sched::getLayout(holding.bucket, holding.member);
@@ -127,14 +133,14 @@ template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, Values<E
         return failure();
       placePiece(whole, piece, layout, index);
     }
-    values[holding.name] = std::move(whole);
+    visit(firstRank + rank, holding.name, std::move(whole));
     return success();
   });
 }
 
 #define XLC_INSTANTIATE(E)                                                                                             \
   template LogicalResult StageProgram<E>::initialize();                                                                \
-  template LogicalResult StageProgram<E>::collect(int64_t, Values<E> &);
+  template LogicalResult StageProgram<E>::collect(int64_t, typename Runner<E>::Visit);
 XLC_INSTANTIATE(double)
 XLC_INSTANTIATE(float)
 XLC_INSTANTIATE(Field)

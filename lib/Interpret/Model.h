@@ -65,12 +65,23 @@ template <class E> struct Source {
 /// Element 1, the factor on the gradients, is known when the norm is.
 template <class E> Tensor<E> groupScalars(mlir::DictionaryAttr group, int64_t t);
 
-/// One program under verification: every step, what each rank then holds.
+/// One program under verification.
 template <class E> class Runner {
 public:
   virtual ~Runner() = default;
-  /// Runs step t = 1, 2, ...; `ranks[r]` are the values that rank r, with the ranks it shares shards with, holds.
-  virtual llvm::LogicalResult step(int64_t t, std::vector<Values<E>> &ranks) = 0;
+  /// Runs step t = 1, 2, ...
+  virtual llvm::LogicalResult step(int64_t t) = 0;
+  /// What a rank holds after the step, with the ranks that it shares pieces with, one tensor at a time.
+  using Visit = llvm::function_ref<void(int64_t rank, llvm::StringRef name, const Datum<E> &value)>;
+  virtual llvm::LogicalResult forEachHeld(Visit visit) = 0;
+};
+
+/// The program that others are compared with: all it holds is at hand.
+template <class E> class Reference : public Runner<E> {
+public:
+  /// What the rank of a dp index should hold under a name; null: nothing.
+  virtual const Datum<E> *find(int64_t row, const std::string &name) const = 0;
+  virtual const Values<E> &valuesOf(int64_t row) const = 0;
 };
 
 /// How the global batch is cut.
@@ -84,8 +95,8 @@ struct Cut {
 
 /// The unpartitioned program: all micro-batches of all ranks in order, contributions summed.
 template <class E>
-std::unique_ptr<Runner<E>> makeUnpartitioned(const Model &model, const Source<E> &source, Cut cut,
-                                             const Options &options);
+std::unique_ptr<Reference<E>> makeUnpartitioned(const Model &model, const Source<E> &source, Cut cut,
+                                                const Options &options);
 
 } // namespace xlc::interpret
 

@@ -33,7 +33,7 @@ template <class E> struct Update {
   void operator()(E &p, E gradient, llvm::ArrayRef<E *> states, llvm::ArrayRef<E> scalars) const {
     E rate = scalars[0], g = scalars[1] * gradient, one = fromInteger<E>(1);
     if (kind == graph::OptimizerKind::adamw)
-      p = p - rate * decay * p;
+      p = p * (one - rate * decay);
     else
       g += decay * p;
     if (kind == graph::OptimizerKind::sgd) {

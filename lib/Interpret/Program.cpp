@@ -24,7 +24,7 @@ public:
     }
   }
 
-  LogicalResult step(int64_t t, std::vector<Values<E>> &values) override {
+  LogicalResult step(int64_t t) override {
     if (t == 1)
       for (auto &stage : stages)
         if (failed(stage->initialize()))
@@ -46,10 +46,13 @@ public:
     for (size_t i = 0; i < stages.size(); ++i)
       if (next(i))
         return stuck(i);
-    values.clear();
+    return success();
+  }
+
+  LogicalResult forEachHeld(typename Runner<E>::Visit visit) override {
     for (auto &stage : stages)
       for (int64_t rank = 0; rank < stage->stageRanks; ++rank)
-        if (failed(stage->collect(rank, values.emplace_back())))
+        if (failed(stage->collect(rank, visit)))
           return failure();
     return success();
   }

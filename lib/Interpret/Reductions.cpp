@@ -1,4 +1,5 @@
 // Rules that combine many elements into one: reduce, contract, sum of squares, softmax.
+#include "Products.h"
 #include "Rules.h"
 
 using namespace mlir;
@@ -45,53 +46,61 @@ template <class E> LogicalResult ReductionRules<E>::reduce(Evaluation<E> &e) {
       *e.operands[0]);
 }
 
-/// How far to step in a tensor whose dimensions are `letters` for each letter of `factors`.
-static Shape stridesAlong(StringRef letters, ArrayRef<int64_t> shape, StringRef factors) {
-  Shape own = stridesOf(shape), strides;
-  for (char factor : factors) {
-    size_t dimension = letters.find(factor);
-    strides.push_back(dimension == StringRef::npos ? 0 : own[dimension]);
-  }
-  return strides;
+/// The offsets, in each of N tensors, of the elements along `letters` of an einsum, in row-major order.
+template <size_t N>
+static std::array<std::vector<int64_t>, N> offsetsAlong(StringRef letters, ArrayRef<int64_t> sizes,
+                                                        const std::array<std::pair<StringRef, Shape>, N> &tensors) {
+  std::array<Shape, N> strides;
+  for (auto [stride, tensor] : llvm::zip(strides, tensors))
+    for (char letter : letters) {
+      size_t dimension = tensor.first.find(letter);
+      stride.push_back(dimension == StringRef::npos ? 0 : tensor.second[dimension]);
+    }
+  std::array<std::vector<int64_t>, N> offsets;
+  forEachPosition<N>(sizes, strides, {}, [&](auto at) {
+    for (size_t n = 0; n < N; ++n)
+      offsets[n].push_back(at[n]);
+  });
+  return offsets;
 }
 
+/// Letters of an einsum by where they stand: a and b and y, a and y, b and y, a and b.
 template <class E> LogicalResult ReductionRules<E>::contract(Evaluation<E> &e) {
   auto op = cast<graph::ContractOp>(e.op);
   const Tensor<E> &a = e.floats(0), &b = e.floats(1);
   StringRef inA = op.getLettersA(), inB = op.getLettersB(), inY = op.getLettersY();
-
-  // The summed letters are in both operands; where each of their terms stands is the same for
-  // every element of the result.
-  std::string summed;
-  Shape sizes;
-  for (auto [letter, size] : llvm::zip(inA, a.shape))
-    if (!inY.contains(letter)) {
-      summed.push_back(letter);
-      sizes.push_back(size);
-    }
-  std::vector<std::array<int64_t, 2>> terms;
-  forEachPosition<2>(sizes, {stridesAlong(inA, a.shape, summed), stridesAlong(inB, b.shape, summed)}, {0, 0},
-                     [&](auto offsets) { terms.push_back(offsets); });
-
   Tensor<E> y(e.resultShape());
-  size_t next = 0;
-  forEachPosition<2>(y.shape, {stridesAlong(inA, a.shape, inY), stridesAlong(inB, b.shape, inY)}, {0, 0},
-                     [&](auto base) {
-                       ProductSum<E> sum;
-                       for (auto [offsetA, offsetB] : terms)
-                         sum.add(a.elements[base[0] + offsetA], b.elements[base[1] + offsetB]);
-                       y.elements[next++] = sum.get();
-                     });
+  std::string batch, m, n, k;
+  Shape batchSizes, mSizes, nSizes, kSizes;
+  for (auto [letter, size] : llvm::zip(inY, y.shape)) {
+    bool isInA = inA.contains(letter), isInB = inB.contains(letter);
+    (isInA && isInB ? batch : isInA ? m : n).push_back(letter);
+    (isInA && isInB ? batchSizes : isInA ? mSizes : nSizes).push_back(size);
+  }
+  for (auto [letter, size] : llvm::zip(inA, a.shape))
+    if (!inY.contains(letter)) { // summed letters are in both operands
+      k.push_back(letter);
+      kSizes.push_back(size);
+    }
+  using Side = std::pair<StringRef, Shape>;
+  Side sideA{inA, stridesOf(a.shape)}, sideB{inB, stridesOf(b.shape)}, sideY{inY, stridesOf(y.shape)};
+  Product product;
+  auto [batchA, batchB, batchY] = offsetsAlong<3>(batch, batchSizes, {sideA, sideB, sideY});
+  for (auto [offsetA, offsetB, offsetY] : llvm::zip(batchA, batchB, batchY))
+    product.batch.push_back({offsetA, offsetB, offsetY});
+  std::tie(product.a.rows, product.y.rows) = std::tuple_cat(offsetsAlong<2>(m, mSizes, {sideA, sideY}));
+  std::tie(product.b.columns, product.y.columns) = std::tuple_cat(offsetsAlong<2>(n, nSizes, {sideB, sideY}));
+  std::tie(product.a.columns, product.b.rows) = std::tuple_cat(offsetsAlong<2>(k, kSizes, {sideA, sideB}));
+  if (!y.elements.empty())
+    multiply<E>(product, a.elements.data(), b.elements.data(), y.elements.data());
   return e.give(std::move(y));
 }
 
 template <class E> LogicalResult ReductionRules<E>::sumSquares(Evaluation<E> &e) {
-  // Accumulated in double precision also when the elements are floats.
-  using Wide = std::conditional_t<std::is_same_v<E, float>, double, E>;
-  ProductSum<Wide> sum;
+  SquareSum<E> sum;
   for (E x : e.floats(0).elements)
-    sum.add(x, x);
-  return e.give(Tensor<E>({}, E(sum.get())));
+    sum.add(x);
+  return e.give(Tensor<E>({}, sum.get()));
 }
 
 template <class E> E interpret::softmaxRow(MutableArrayRef<E> row, const Functions<E> &functions) {
@@ -118,4 +127,5 @@ template <class E> LogicalResult ReductionRules<E>::softmax(Evaluation<E> &e) {
 XLC_INSTANTIATE_RULES(xlc::interpret::ReductionRules);
 template double interpret::softmaxRow(MutableArrayRef<double>, const Functions<double> &);
 template float interpret::softmaxRow(MutableArrayRef<float>, const Functions<float> &);
+template Bounded interpret::softmaxRow(MutableArrayRef<Bounded>, const Functions<Bounded> &);
 template Field interpret::softmaxRow(MutableArrayRef<Field>, const Functions<Field> &);

@@ -1,13 +1,14 @@
 // What a rule of the interpreter sees and gives back, and the rules by chapter.
 //
 // A rule computes the results of one op from its operands. Rules are static members of a
-// struct per chapter, so that a file instantiates all of its rules for the three element
-// types in three lines.
+// struct per chapter, so that a file instantiates all of its rules for the element
+// types in one line.
 #ifndef XLC_LIB_INTERPRET_RULES_H
 #define XLC_LIB_INTERPRET_RULES_H
 
 #include "mlir/IR/Operation.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Interpret/Bounded.h"
 #include "xlc/Interpret/Interpret.h"
 
 namespace xlc::interpret {
@@ -97,10 +98,11 @@ template <class E> Rule<E> findRule(llvm::StringRef opName);
 
 } // namespace xlc::interpret
 
-/// Instantiates a chapter of rules for the three element types.
+/// Instantiates a chapter of rules for the element types.
 #define XLC_INSTANTIATE_RULES(CHAPTER)                                                                                 \
   template struct CHAPTER<double>;                                                                                     \
   template struct CHAPTER<float>;                                                                                      \
+  template struct CHAPTER<Bounded>;                                                                                    \
   template struct CHAPTER<Field>
 
 #endif

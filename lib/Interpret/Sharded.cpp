@@ -73,11 +73,11 @@ private:
 namespace xlc::interpret {
 
 template <class E>
-LogicalResult runMicroBatch(func::FuncOp function, ArrayRef<Datum<E>> arguments, const Options &options,
+LogicalResult runMicroBatch(func::FuncOp function, SmallVector<Datum<E>> arguments, const Options &options,
                             SmallVectorImpl<Datum<E>> &results) {
   int64_t tp = countRanks(function);
   if (tp == 1)
-    return evaluate<E>(function, arguments, options, results);
+    return evaluate<E>(function, std::move(arguments), options, results);
   auto mesh = dist::MeshAttr::get(function.getContext(), 1, 1, tp, 1);
   std::vector<SmallVector<Datum<E>>> given(tp), returned;
   for (int64_t rank = 0; rank < tp; ++rank)
@@ -87,7 +87,7 @@ LogicalResult runMicroBatch(func::FuncOp function, ArrayRef<Datum<E>> arguments,
           layout ? Datum<E>(pieceOf(std::get<Tensor<E>>(argument), layout, layout.getGroup().indexOf(mesh, rank)))
                  : argument);
     }
-  if (failed(evaluateRanks<E>(function, given, options, returned)))
+  if (failed(evaluateRanks<E>(function, std::move(given), options, returned)))
     return failure();
   for (unsigned number = 0; number < function.getNumResults(); ++number) {
     SmallVector<Datum<E> *> values;
@@ -100,11 +100,11 @@ LogicalResult runMicroBatch(func::FuncOp function, ArrayRef<Datum<E>> arguments,
   }
   return success();
 }
-template LogicalResult runMicroBatch(func::FuncOp, ArrayRef<Datum<double>>, const Options &,
+template LogicalResult runMicroBatch(func::FuncOp, SmallVector<Datum<double>>, const Options &,
                                      SmallVectorImpl<Datum<double>> &);
-template LogicalResult runMicroBatch(func::FuncOp, ArrayRef<Datum<float>>, const Options &,
+template LogicalResult runMicroBatch(func::FuncOp, SmallVector<Datum<float>>, const Options &,
                                      SmallVectorImpl<Datum<float>> &);
-template LogicalResult runMicroBatch(func::FuncOp, ArrayRef<Datum<Field>>, const Options &,
+template LogicalResult runMicroBatch(func::FuncOp, SmallVector<Datum<Field>>, const Options &,
                                      SmallVectorImpl<Datum<Field>> &);
 
 } // namespace xlc::interpret

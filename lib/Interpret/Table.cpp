@@ -89,6 +89,7 @@ template <class E> Rule<E> findRule(llvm::StringRef opName) {
 }
 template Rule<double> findRule(llvm::StringRef);
 template Rule<float> findRule(llvm::StringRef);
+template Rule<Bounded> findRule(llvm::StringRef);
 template Rule<Field> findRule(llvm::StringRef);
 
 bool hasInterpretation(llvm::StringRef opName) { return findRule<double>(opName) != nullptr; }

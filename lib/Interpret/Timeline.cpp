@@ -24,7 +24,7 @@ public:
       world.ranks.push_back(makeRank<E>(timelines[world.mesh.ppOf(r)], r, model, source));
   }
 
-  LogicalResult step(int64_t t, std::vector<Values<E>> &values) override {
+  LogicalResult step(int64_t t) override {
     now = t;
     if (failed(checkBuckets()))
       return failure();
@@ -36,9 +36,17 @@ public:
         bucket.gradShard.clear(0, bucket.sliceSize());
       }
     }
-    if (failed(runAll()))
+    return runAll();
+  }
+
+  LogicalResult forEachHeld(typename Runner<E>::Visit visit) override {
+    std::vector<Values<E>> values;
+    if (failed(collectValues<E>(world.mesh, world.ranks, model, values)))
       return failure();
-    return collectValues<E>(world.mesh, world.ranks, model, values);
+    for (auto [rank, held] : llvm::enumerate(values))
+      for (const auto &[name, value] : held)
+        visit(rank, name, value);
+    return success();
   }
 
 private:

@@ -12,7 +12,7 @@ using namespace xlc;
 using namespace xlc::interpret;
 
 namespace {
-template <class E> class Unpartitioned : public Runner<E> {
+template <class E> class Unpartitioned : public Reference<E> {
 public:
   Unpartitioned(const Model &model, const Source<E> &source, Cut cut, const Options &options)
       : model(model), source(source), cut(cut), options(options) {
@@ -27,18 +27,40 @@ public:
     }
   }
 
-  LogicalResult step(int64_t t, std::vector<Values<E>> &ranks) override {
+  LogicalResult step(int64_t t) override {
     sums.clear();
     for (int64_t microBatch = 0; microBatch < cut.microBatches; ++microBatch)
       for (int64_t rank = 0; rank < cut.ranks; ++rank)
         if (failed(accumulate(t, rank, microBatch)))
           return failure();
-    if (failed(computeScalars()) || failed(update(t)))
-      return failure();
-    ranks.assign(std::max<size_t>(1, buffers.size()), values);
-    for (auto &[rank, own] : buffers)
-      ranks[rank].insert(own.begin(), own.end());
+    LogicalResult outcome = failure(failed(computeScalars()) || failed(update(t)));
+    sums.clear();
+    return outcome;
+  }
+
+  LogicalResult forEachHeld(typename Runner<E>::Visit visit) override {
+    int64_t ranks = std::max<int64_t>(1, buffers.size()); // without buffers all hold the same
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      for (const auto &[name, value] : values)
+        visit(rank, name, value);
+      for (const auto &[name, value] : valuesOf(rank))
+        visit(rank, name, value);
+    }
     return success();
+  }
+
+  const Datum<E> *find(int64_t row, const std::string &name) const override {
+    for (const Values<E> *held : {&values, &valuesOf(row)})
+      if (auto it = held->find(name); it != held->end())
+        return &it->second;
+    return nullptr;
+  }
+
+  /// Those of the rank alone: its buffers. Rank -1: those of all.
+  const Values<E> &valuesOf(int64_t row) const override {
+    static const Values<E> none;
+    auto it = buffers.find(row);
+    return row < 0 ? values : it == buffers.end() ? none : it->second;
   }
 
 private:
@@ -53,7 +75,7 @@ private:
         const Model::Input &input = *model.findInput(name);
         arguments.push_back(source.rows(input, t, cut.firstRow(input, rank, microBatch)));
       }
-    if (failed(runMicroBatch<E>(function, arguments, options, results)))
+    if (failed(runMicroBatch<E>(function, std::move(arguments), options, results)))
       return failure();
     for (auto [i, result] : llvm::enumerate(results)) {
       if (auto buffer = function.getResultAttrOfType<StringAttr>(i, graph::kBuffer)) {
@@ -73,8 +95,9 @@ private:
   }
 
   /// Zero where nothing depends on the parameter.
-  const Datum<E> &gradientOf(const std::string &name) {
-    return sums.try_emplace(name, Tensor<E>(model.findParameter(name)->shape)).first->second;
+  Datum<E> takeGradient(const std::string &name) {
+    auto it = sums.find(name);
+    return it == sums.end() ? Datum<E>(Tensor<E>(model.findParameter(name)->shape)) : std::move(it->second);
   }
 
   LogicalResult computeScalars() {
@@ -99,18 +122,18 @@ private:
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       auto name = [&](StringRef key) { return function.getArgAttrOfType<StringAttr>(i, key); };
       if (StringAttr parameter = name(graph::kParam))
-        arguments.push_back(values[parameter.str()]);
+        arguments.push_back(std::move(values[parameter.str()]));
       else if (StringAttr gradient = name(graph::kGrad))
-        arguments.push_back(gradientOf(gradient.str()));
+        arguments.push_back(takeGradient(gradient.str()));
       else if (StringAttr state = name(graph::kState))
-        arguments.push_back(values[state.str()]);
+        arguments.push_back(std::move(values[state.str()]));
       else if (auto group = function.getArgAttrOfType<IntegerAttr>(i, graph::kGroup)) {
         Tensor<E> scalars = groupScalars<E>(cast<DictionaryAttr>(model.groups[group.getInt()]), t);
         scalars.elements[1] = scale;
         arguments.push_back(scalars);
       }
     }
-    if (failed(evaluate<E>(function, arguments, options, results)))
+    if (failed(evaluate<E>(function, std::move(arguments), options, results)))
       return failure();
     for (auto [i, result] : llvm::enumerate(results))
       for (StringRef key : {graph::kParam, graph::kState})
@@ -131,11 +154,14 @@ private:
 
 namespace xlc::interpret {
 template <class E>
-std::unique_ptr<Runner<E>> makeUnpartitioned(const Model &model, const Source<E> &source, Cut cut,
-                                             const Options &options) {
+std::unique_ptr<Reference<E>> makeUnpartitioned(const Model &model, const Source<E> &source, Cut cut,
+                                                const Options &options) {
   return std::make_unique<Unpartitioned<E>>(model, source, cut, options);
 }
-template std::unique_ptr<Runner<double>> makeUnpartitioned(const Model &, const Source<double> &, Cut, const Options &);
-template std::unique_ptr<Runner<float>> makeUnpartitioned(const Model &, const Source<float> &, Cut, const Options &);
-template std::unique_ptr<Runner<Field>> makeUnpartitioned(const Model &, const Source<Field> &, Cut, const Options &);
+template std::unique_ptr<Reference<double>> makeUnpartitioned(const Model &, const Source<double> &, Cut,
+                                                              const Options &);
+template std::unique_ptr<Reference<float>> makeUnpartitioned(const Model &, const Source<float> &, Cut,
+                                                             const Options &);
+template std::unique_ptr<Reference<Field>> makeUnpartitioned(const Model &, const Source<Field> &, Cut,
+                                                             const Options &);
 } // namespace xlc::interpret

@@ -1,4 +1,5 @@
 // Where tensors come from: constants of the program, and random data keyed by name.
+#include "xlc/Interpret/Bounded.h"
 #include "xlc/Interpret/Interpret.h"
 
 using namespace mlir;
@@ -22,6 +23,7 @@ template <class E> Datum<E> fromAttribute(ElementsAttr attribute) {
 }
 template Datum<double> fromAttribute(ElementsAttr);
 template Datum<float> fromAttribute(ElementsAttr);
+template Datum<Bounded> fromAttribute(ElementsAttr);
 template Datum<Field> fromAttribute(ElementsAttr);
 
 /// A real in [-1, 1) with 23 random bits, exact in float, or the element of the field itself.
@@ -30,8 +32,9 @@ template <> Field fromHash<Field>(uint64_t hash) { return Field::ofUnsigned(hash
 
 template <class E> Tensor<E> randomTensor(ArrayRef<int64_t> shape, StringRef key, uint64_t seed, int64_t first) {
   Tensor<E> y(shape);
+  uint64_t name = keyOf(key, seed);
   for (auto [place, element] : llvm::enumerate(y.elements))
-    element = fromHash<E>(hashOf(key, seed, first + place));
+    element = fromHash<E>(hashOf(name, first + place));
   return y;
 }
 template Tensor<double> randomTensor(ArrayRef<int64_t>, StringRef, uint64_t, int64_t);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace xlc::interpret {
 
@@ -69,6 +70,9 @@ template <> inline Field fromInteger<Field>(int64_t value) { return Field::ofInt
 template <class E> int64_t toInteger(E value) { return int64_t(value); }
 template <> inline int64_t toInteger<Field>(Field value) { return value.toSigned(); }
 
+/// What remains of an element where the program makes a float of it: every arithmetic computes as precisely as it can.
+template <class E> E toSingle(E value) { return value; }
+
 /// Not a number, or undefined.
 template <class E> bool isUndefined(E value) { return value != value; }
 template <> inline bool isUndefined<Field>(Field value) { return value.isUndefined(); }
@@ -113,8 +117,21 @@ private:
   Field special;
 };
 
+/// Sums of squares; of floats in double precision.
+template <class E> class SquareSum {
+public:
+  void add(E x) { sum.add(x, x); }
+  E get() const { return E(sum.get()); }
+
+private:
+  ProductSum<std::conditional_t<std::is_same_v<E, float>, double, E>> sum;
+};
+
 /// A fixed pseudo-random 64-bit function of a name, a seed and a number.
 uint64_t hashOf(llvm::StringRef name, uint64_t seed, uint64_t number);
+/// The same in two steps, for many numbers of one name.
+uint64_t keyOf(llvm::StringRef name, uint64_t seed);
+uint64_t hashOf(uint64_t key, uint64_t number);
 
 /// The functions that are not sums, products and quotients.
 template <class E> class Functions {

@@ -18,18 +18,17 @@ struct Options {
 };
 
 /// Evaluates `function` on `arguments` and appends its results. Calls are followed. An op that
-/// has no rule, or operands that a rule refuses, are errors at the op's location.
-/// E is double, float or Field.
+/// has no rule, or operands that a rule refuses, are errors at the op's location. A value is freed after its last use,
+/// an argument that is moved in too. E is double, float, Bounded or Field.
 template <class E>
-llvm::LogicalResult evaluate(mlir::func::FuncOp function, llvm::ArrayRef<Datum<E>> arguments, const Options &options,
+llvm::LogicalResult evaluate(mlir::func::FuncOp function, llvm::SmallVector<Datum<E>> arguments, const Options &options,
                              llvm::SmallVectorImpl<Datum<E>> &results);
 
 /// The same for all ranks of a tensor-parallel group in lockstep: `arguments[t]` and `results[t]` are those of rank t,
 /// and the ranks meet in the ops of `dist`.
 template <class E>
-llvm::LogicalResult evaluateRanks(mlir::func::FuncOp function,
-                                  const std::vector<llvm::SmallVector<Datum<E>>> &arguments, const Options &options,
-                                  std::vector<llvm::SmallVector<Datum<E>>> &results);
+llvm::LogicalResult evaluateRanks(mlir::func::FuncOp function, std::vector<llvm::SmallVector<Datum<E>>> arguments,
+                                  const Options &options, std::vector<llvm::SmallVector<Datum<E>>> &results);
 
 /// The elements of a constant of type `type`.
 template <class E> Datum<E> fromAttribute(mlir::ElementsAttr attribute);

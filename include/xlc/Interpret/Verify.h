@@ -6,6 +6,7 @@
 #ifndef XLC_INTERPRET_VERIFY_H
 #define XLC_INTERPRET_VERIFY_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <vector>
@@ -31,6 +32,13 @@ struct Programs {
   mlir::ModuleOp partitioned;
 };
 
+/// What evaluating a function takes.
+struct Work {
+  double products = 0; ///< multiply-adds of contractions, convolutions and attentions
+  double elements = 0; ///< of all results
+};
+Work countWork(mlir::func::FuncOp function);
+
 /// What a verification will take: known before it starts.
 struct VerifyCost {
   double multiplyAdds = 0; ///< of both programs, all ranks and steps
@@ -50,7 +58,7 @@ struct VerifyReport {
   std::vector<std::string> names;
 
   bool isEqual() const { return differing == 0; }
-  /// What was compared, with what arithmetic, and what that leaves out.
+  /// What was compared, with what arithmetic.
   std::string summary(const VerifyOptions &options) const;
 };
 
