@@ -14,6 +14,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -43,15 +44,25 @@ void addTables(llvm::Module &code, ModuleOp kernels, ArrayRef<uint8_t> plan) {
   define(code, "xlc_plan_size", llvm::ConstantInt::get(count, plan.size()));
 }
 
-LogicalResult writeObject(llvm::Module &code, llvm::TargetMachine &machine, StringRef path, Location loc) {
+/// The object file of `code`; null after a diagnostic.
+std::unique_ptr<llvm::MemoryBuffer> assemble(llvm::Module &code, llvm::TargetMachine &machine, Location loc) {
+  SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    emitError(loc) << "LLVM cannot write object files for " << machine.getTargetTriple().str();
+    return nullptr;
+  }
+  passes.run(code);
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), /*RequiresNullTerminator=*/false);
+}
+
+LogicalResult writeObject(llvm::MemoryBufferRef bytes, StringRef path, Location loc) {
   std::error_code error;
   llvm::raw_fd_ostream os(path, error);
   if (error)
     return emitError(loc) << "cannot write '" << path << "': " << error.message();
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile))
-    return emitError(loc) << "LLVM cannot write object files for " << machine.getTargetTriple().str();
-  passes.run(code);
+  os << bytes.getBuffer();
   os.flush();
   if (os.has_error()) {
     std::string reason = os.error().message();
@@ -101,24 +112,31 @@ std::string xlc::findRuntime(StringRef driver) {
   return "";
 }
 
-LogicalResult xlc::emitProgram(ModuleOp module, plan::PlanT &plan, const EmitOptions &options, StringRef path) {
+std::unique_ptr<llvm::MemoryBuffer> xlc::makeObject(ModuleOp module, plan::PlanT &plan) {
   std::string reason;
   std::unique_ptr<llvm::TargetMachine> machine = createHostMachine(reason);
-  if (!machine)
-    return module.emitError() << "LLVM has no target for this machine: " << reason;
+  if (!machine) {
+    module.emitError() << "LLVM has no target for this machine: " << reason;
+    return nullptr;
+  }
   if (failed(lowerKernels(module, getVectorBytes(*machine))) || failed(fillPlan(module, plan)))
-    return failure();
+    return nullptr;
   plan.version = XLC_PLAN_VERSION;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateKernels(module, context, *machine);
   if (!code)
-    return failure();
+    return nullptr;
   addTables(*code, module.lookupSymbol<ModuleOp>(kKernelModule), serializePlan(plan));
+  return assemble(*code, *machine, module.getLoc());
+}
 
+LogicalResult xlc::emitProgram(ModuleOp module, plan::PlanT &plan, const EmitOptions &options, StringRef path) {
+  std::unique_ptr<llvm::MemoryBuffer> bytes = makeObject(module, plan);
+  if (!bytes)
+    return failure();
   std::string stem = (path + ".part").str(), object = stem + ".o";
   llvm::FileRemover removeObject(object), removePart(stem);
-  if (failed(writeObject(*code, *machine, object, module.getLoc())) ||
-      failed(link(options, object, stem, module.getLoc())))
+  if (failed(writeObject(*bytes, object, module.getLoc())) || failed(link(options, object, stem, module.getLoc())))
     return failure();
   if (std::error_code error = llvm::sys::fs::rename(stem, path))
     return module.emitError() << "cannot write '" << path << "': " << error.message();

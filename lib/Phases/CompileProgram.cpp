@@ -79,6 +79,12 @@ SmallVector<std::string> findOutputs(const std::string &output, bool isRandom) {
 
 } // namespace
 
+std::unique_ptr<llvm::MemoryBuffer> xlc::compileObject(Compilation &compilation, StringRef compiler) {
+  if (failed(checkConstants(compilation)) || failed(checkRanks(compilation)))
+    return nullptr;
+  return makeObject(*compilation.module, *describePlan(compilation, compiler));
+}
+
 LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, StringRef driver, StringRef compiler) {
   bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
   if ((!isRandom && failed(checkInitialValues(compilation))) || failed(checkConstants(compilation)) ||

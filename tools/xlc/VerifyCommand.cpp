@@ -1,6 +1,10 @@
-// xlc verify: the partitioned program on simulated ranks against the unpartitioned one.
+// xlc verify: the partitioned program on simulated ranks against the unpartitioned one, and then the compiled program
+// against the partitioned one, call by call.
 #include "Session.h"
+#include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Interpret/Verify.h"
+#include "xlc/Verify/VerifyKernels.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace xlc;
@@ -8,7 +12,8 @@ using namespace xlc;
 namespace {
 
 constexpr const char *examples = R"(Examples:
-  xlc verify mlp.onnx --spec zero3.yaml                     exactly, in a finite field
+  xlc verify mlp.onnx --spec zero3.yaml                     exactly, in a finite field, and the compiled kernels
+  xlc verify mlp.onnx --spec zero3.yaml --no-kernels        the program above the kernels alone
   xlc verify mlp.onnx --spec zero3.yaml --arithmetic f64    in double precision, up to rounding
   xlc verify mlp.onnx --spec zero3.yaml --steps 3 --seed 7
 
@@ -25,21 +30,78 @@ constexpr ArithmeticName arithmetics[] = {
 struct VerifyCommandOptions : CommonOptions {
   std::string arithmetic = "field";
   interpret::VerifyOptions verify;
+  bool kernels = true;
 };
 
-int verify(VerifyCommandOptions &options) {
+/// The compiled kernels and library calls on the arenas of simulated ranks.
+int verifyKernels(Session &session, const VerifyCommandOptions &options) {
+  mlir::OwningOpRef<mlir::ModuleOp> program = session.get().module->clone(); // Lower changes its kernels
+  session.get().phase = "Emit";
+  std::unique_ptr<llvm::MemoryBuffer> object = compileObject(session.get(), XLC_VERSION);
+  if (!object)
+    return session.failed();
+  verify::KernelOptions kernels{options.verify.seed, options.verify.steps, options.verify.maximalDifferences};
+  llvm::FailureOr<verify::KernelReport> report = verify::verifyKernels(*program, *object, kernels);
+  if (failed(report))
+    return VerificationFailed;
+  llvm::outs() << report->summary()
+               << "not compared: initial values, rows and learning rates as training has them, the driver\n";
+  return report->isEqual() ? Done : VerificationFailed;
+}
+
+/// With one micro-batch nothing is added to what another left: so the program of a global batch of two is proved as
+/// well, where the loss can be cut. One step shows it; kernels are those of the first, but for adding.
+bool provesTwoMicroBatches(Session &session, const VerifyCommandOptions &options) {
+  auto scope = session.get().unpartitioned->getOperation()->getAttrOfType<mlir::StringAttr>(kLossScope);
+  return session.get().spec.microBatches() == 1 && options.run.stopAfter.empty() && scope && scope != "whole";
+}
+
+int verifyTwoMicroBatches(Session &session, const VerifyCommandOptions &options) {
+  const Spec &spec = session.get().spec;
+  Spec twice = spec;
+  twice.globalBatch = 2 * spec.microBatch * spec.dp;
+  std::optional<Compilation> variant = session.tryPhases(twice);
+  if (!variant) // schedules may ask for one
+    return Done;
+  interpret::VerifyOptions once = options.verify;
+  once.steps = 1;
+  llvm::FailureOr<interpret::VerifyReport> report =
+      interpret::verify({*variant->unpartitioned, *variant->module}, once);
+  if (failed(report))
+    return VerificationFailed;
+  llvm::outs() << "with two micro-batches instead of one (a global batch of " << twice.globalBatch << "):\n"
+               << report->summary(once);
+  return report->isEqual() ? Done : VerificationFailed;
+}
+
+int runVerify(VerifyCommandOptions &options) {
   for (const ArithmeticName &row : arithmetics)
     if (options.arithmetic == row.name)
       options.verify.arithmetic = row.arithmetic;
   Session session(options);
   if (int code = session.runPhases())
     return code;
-  interpret::Programs programs{*session.get().unpartitioned, *session.get().module};
-  llvm::errs() << "verification takes " << estimateCost(programs, options.verify).toString() << "\n";
+  mlir::ModuleOp module = *session.get().module;
+  bool runsKernels = options.kernels && !module.getOps<exec::ProgramOp>().empty();
+  interpret::Programs programs{*session.get().unpartitioned, module};
+  interpret::VerifyCost cost = estimateCost(programs, options.verify);
+  if (provesTwoMicroBatches(session, options)) // twice as much in one step
+    cost.multiplyAdds *= 1 + 2.0 / options.verify.steps, cost.seconds *= 1 + 2.0 / options.verify.steps;
+  llvm::errs() << "verification takes " << cost.toString();
+  if (runsKernels)
+    llvm::errs() << llvm::format(", and %.1f s for compiled kernels",
+                                 verify::estimateSeconds(module, options.verify.steps));
+  llvm::errs() << "\n";
   llvm::FailureOr<interpret::VerifyReport> report = interpret::verify(programs, options.verify);
   if (failed(report))
     return VerificationFailed;
   llvm::outs() << report->summary(options.verify);
+  if (report->isEqual() && provesTwoMicroBatches(session, options))
+    if (int code = verifyTwoMicroBatches(session, options))
+      return code;
+  if (runsKernels && report->isEqual())
+    return verifyKernels(session, options);
+  llvm::outs() << "not compared: rounding, generated and library kernels, the driver\n";
   return report->isEqual() ? Done : VerificationFailed;
 }
 
@@ -65,6 +127,7 @@ Command xlc::addVerifyCommand(CLI::App &app) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--seed", options->verify.seed, "of the random parameters and rows")->capture_default_str();
+  command->add_flag("--kernels,!--no-kernels", options->kernels, "run the compiled kernels too")->capture_default_str();
   command->footer(examples);
-  return {command, [options] { return verify(*options); }};
+  return {command, [options] { return runVerify(*options); }};
 }

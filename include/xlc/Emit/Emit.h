@@ -6,6 +6,7 @@
 #include "Plan_generated.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Exec/Exec.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <functional>
 
 namespace xlc {
@@ -31,7 +32,11 @@ mlir::LogicalResult fillPlan(mlir::ModuleOp module, plan::PlanT &plan);
 /// The bytes of a plan as the binary embeds them.
 std::vector<uint8_t> serializePlan(const plan::PlanT &plan);
 
-/// Lowers the kernels of `module` for the CPU at hand, fills `plan` and writes the program to `path`, which is replaced
+/// Lowers the kernels of `module` for the CPU at hand, fills `plan` and returns the object file of the program, which
+/// defines what Kernel.h declares. Null after a diagnostic.
+std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, plan::PlanT &plan);
+
+/// Makes the object, fills `plan` and writes the program to `path`, which is replaced
 /// only when everything has succeeded. All errors are diagnostics.
 mlir::LogicalResult emitProgram(mlir::ModuleOp module, plan::PlanT &plan, const EmitOptions &options,
                                 llvm::StringRef path);

@@ -7,6 +7,7 @@
 #include "xlc/DataParallel/ZeroChoice.h"
 #include "xlc/Import/Import.h"
 #include "xlc/Spec/Spec.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace xlc {
 
@@ -53,6 +54,9 @@ mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &option
 /// No output may replace what it was made from: the model and its external data, the spec and its data files. Files are
 /// compared, not names. The phases have run; nothing has been written.
 mlir::LogicalResult checkOutputs(const Compilation &compilation, llvm::ArrayRef<std::string> outputs);
+
+/// Lower and Emit, but for linking: the object file of the training program. Null after a complaint.
+std::unique_ptr<llvm::MemoryBuffer> compileObject(Compilation &compilation, llvm::StringRef compiler);
 
 /// Lower and Emit: writes the training program to `output` and, unless its parameters are random, their initial values
 /// to `output`.safetensors. `driver` is this program's path, beside which the runtime lies; `compiler` names this xlc.

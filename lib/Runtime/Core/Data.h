@@ -14,16 +14,23 @@ namespace xlc::runtime {
 std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
                          const std::string &folder);
 
-class Data {
+/// Where rows come from.
+class DataSource {
+public:
+  virtual ~DataSource() = default;
+  /// Copies the rows of micro-batch `microBatch` of `rank` in step `step` (from 0) of input `input`.
+  virtual void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const = 0;
+};
+
+class Data : public DataSource {
 public:
   /// Opens the file of every input of the plan, as findDataPath. Throws Rejected with all that is wrong.
   Data(const Plan &plan, const std::map<std::string, std::string> &files, const std::string &folder);
 
   uint64_t rows() const { return rowCount; }
 
-  /// Copies the rows of micro-batch `microBatch` of `rank` in step `step` (from 0) of input `input`. Row i is
-  /// (step * G + (microBatch * dp + dp index) * micro + i) modulo the rows, G the global batch.
-  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const;
+  /// Row i is (step * G + (microBatch * dp + dp index) * micro + i) modulo the rows, G the global batch.
+  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const override;
 
   /// Gives back the pages of rows read so far, so that a long run does not grow by its data. Nobody may be loading.
   void dropPages() const {

@@ -100,7 +100,25 @@ void Executor::runStep(uint64_t number) {
     checker->endStep();
 }
 
-void Executor::runAction(const plan::StepT &step, uint64_t index) {
+void Executor::runAction(const plan::StepT &next, uint64_t index) {
+  position = {rank, step, index};
+  if (!job.observer || next.action.type == plan::Action::Run) // a function is seen call by call
+    return doAction(next);
+  auto run = [&] { doAction(next); };
+  switch (next.action.type) {
+  case plan::Action::Send:
+  case plan::Action::Receive:
+    return job.observer->transfer(position, run);
+  case plan::Action::AllGather:
+  case plan::Action::ReduceScatter:
+  case plan::Action::AllReduce:
+    return job.observer->exchange(position, run);
+  default:
+    return job.observer->act(position, run);
+  }
+}
+
+void Executor::doAction(const plan::StepT &step) {
   const plan::ActionUnion &what = step.action;
   switch (what.type) {
   case plan::Action::NONE:
@@ -165,7 +183,9 @@ void Executor::runFunction(const plan::RunT &run) {
   places = &run.places;
   for (size_t i = 0; i < run.places.size(); ++i)
     slots[i] = at(run.places[i]);
+  position.call = -1;
   for (const auto &next : function.calls) {
+    ++position.call;
     int64_t begin = trace ? now() : 0;
     next->exchange ? runExchange(*next) : runCall(*next, run.first);
     if (trace)
@@ -177,9 +197,12 @@ void Executor::runExchange(const plan::CallT &next) {
   job.stop.throwIfRaised();
   call = &next;
   const plan::ExchangeT &what = *next.exchange;
-  exchange({what.kind, what.group, what.outer, what.chunk, what.element,
-            slots[next.ins[0].slot()] + next.ins[0].offset(), slots[next.outs[0].slot()] + next.outs[0].offset(),
-            /*accumulate=*/false, what.rows, what.ranks_first});
+  auto run = [&] {
+    exchange({what.kind, what.group, what.outer, what.chunk, what.element,
+              slots[next.ins[0].slot()] + next.ins[0].offset(), slots[next.outs[0].slot()] + next.outs[0].offset(),
+              /*accumulate=*/false, what.rows, what.ranks_first});
+  };
+  job.observer ? job.observer->exchange(position, run) : run();
 }
 
 void Executor::runCall(const plan::CallT &next, bool first) {
@@ -193,6 +216,8 @@ void Executor::runCall(const plan::CallT &next, bool first) {
     accumulate[i] =
         next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
   char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
+  if (job.observer)
+    return job.observer->call(position, [&] { kernels.run(next, operands.data(), accumulate.data(), workspace); });
   if (!checker)
     return kernels.run(next, operands.data(), accumulate.data(), workspace);
   checker->runCall(next, operands.data(), workspace,

@@ -6,6 +6,7 @@
 #include "Collectives.h"
 #include "Data.h"
 #include "Kernels.h"
+#include "Observer.h"
 #include "ResidualSlots.h"
 #include "Trace.h"
 #include "Transfers.h"
@@ -23,7 +24,7 @@ struct Fault {
 struct JobContext {
   const Plan &plan;
   const XlcKernel *codes;
-  const Data &data;
+  const DataSource &data;
   Collectives &collectives;
   Transfers &transfers;
   const StopSignal &stop;
@@ -31,6 +32,7 @@ struct JobContext {
   const Fault *fault = nullptr;
   bool check = false;
   int spins = 0;
+  Observer *observer = nullptr;
 };
 
 class Executor {
@@ -52,6 +54,8 @@ public:
 
 private:
   void runAction(const plan::StepT &step, uint64_t index);
+  /// The same without the observer, but for the calls of a function.
+  void doAction(const plan::StepT &step);
   void begin(const plan::BeginT &begin);
   void load(const plan::LoadT &load);
   void runFunction(const plan::RunT &run);
@@ -77,6 +81,7 @@ private:
 
   // Where we are; tables made once, as large as the largest call needs.
   uint64_t step = 0;
+  Position position{};
   const plan::StepT *action = nullptr;
   const plan::CallT *call = nullptr;
   const std::vector<plan::Place> *places = nullptr;

@@ -1,0 +1,154 @@
+// What a collective should leave behind: for each element of a rank's result, whose elements it is made of.
+#include "Judge.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::verify;
+using runtime::Position;
+using Kind = exec::CollectiveKind;
+
+namespace {
+
+/// How many elements a rank gets. That operands have what a collective takes was seen when the program was interpreted.
+int64_t countTaken(const Meeting &m, int64_t ranks) {
+  return m.outer * m.rows * m.chunk * (m.kind == Kind::all_gather || m.kind == Kind::all_to_all ? ranks : 1);
+}
+
+/// An element of what a rank gave.
+struct Origin {
+  int64_t rank, element;
+};
+
+/// Of kinds that move: where element i of the result of the rank of `index` comes from.
+Origin originOf(const Meeting &m, int64_t ranks, int64_t index, int64_t i) {
+  int64_t within = i % m.chunk, block = i / m.chunk;
+  if (m.kind == Kind::all_gather)
+    return {block % ranks, block / ranks * m.chunk + within};
+  // all_to_all: dst is [outer, ranks, rows, chunk], src [outer, rows, ranks, chunk], or the other way round
+  int64_t outer = block / (ranks * m.rows), rest = block % (ranks * m.rows);
+  int64_t sender = m.ranksFirst ? rest % ranks : rest / m.rows, row = m.ranksFirst ? rest / ranks : rest % m.rows;
+  int64_t from = m.ranksFirst ? index * m.rows + row : row * ranks + index;
+  return {sender, (outer * ranks * m.rows + from) * m.chunk + within};
+}
+
+/// Of kinds that combine: the element of every rank that is combined into element i.
+int64_t sourceOf(const Meeting &m, int64_t ranks, int64_t index, int64_t i) {
+  return m.kind == Kind::reduce_scatter ? (i / m.chunk * ranks + index) * m.chunk + i % m.chunk : i;
+}
+
+} // namespace
+
+Meeting Judge::meetingAt(const Position &at) {
+  Operation *action = actionAt(at);
+  auto place = [&](exec::PlaceAttr attribute, Type type, int64_t count) {
+    return Operand::of(type, count, addressOf(attribute, at.rank));
+  };
+  if (auto run = dyn_cast<exec::RunOp>(action)) {
+    auto op = cast<exec::CollectiveOp>(innerAt(at));
+    return {op.getKind(),
+            op.getGroup(),
+            int64_t(op.getOuter()),
+            int64_t(op.getChunk()),
+            int64_t(op.getRows()),
+            op.getRanksFirst(),
+            false,
+            operandOf(op.getSrc(), run, at.rank),
+            operandOf(op.getDst(), run, at.rank)};
+  }
+  return llvm::TypeSwitch<Operation *, Meeting>(action)
+      .Case([&](exec::AllGatherOp op) {
+        int64_t count = op.getCount(), ranks = op.getGroup().size();
+        return Meeting{Kind::all_gather,
+                       op.getGroup(),
+                       1,
+                       count,
+                       1,
+                       false,
+                       false,
+                       place(op.getSrc(), op.getType(), count),
+                       place(op.getDst(), op.getType(), count * ranks)};
+      })
+      .Case([&](exec::ReduceScatterOp op) {
+        int64_t count = op.getCount(), ranks = op.getGroup().size();
+        return Meeting{Kind::reduce_scatter,
+                       op.getGroup(),
+                       1,
+                       count,
+                       1,
+                       false,
+                       op.getAccumulate(),
+                       place(op.getSrc(), op.getType(), count * ranks),
+                       place(op.getDst(), op.getType(), count)};
+      })
+      .Case([&](exec::AllReduceOp op) {
+        Operand whole = place(op.getPlace(), op.getType(), op.getCount());
+        return Meeting{Kind::all_reduce, op.getGroup(), 1, int64_t(op.getCount()), 1, false, false, whole, whole};
+      });
+}
+
+void Judge::exchange(const Position &at, const std::function<void()> &run) {
+  std::unique_lock lock(mutex);
+  Meeting meeting = meetingAt(at);
+  SmallVector<int64_t> members = meeting.group.members(mesh, at.rank);
+  std::string group;
+  for (int64_t member : members)
+    group += std::to_string(member) + " ";
+  std::string key = llvm::formatv("{0}: {1}", group, met[{at.rank, group}]++);
+  auto bytesOf = [](const Operand &operand) { return Bytes(operand.at, operand.at + operand.span()); };
+  given[key][at.rank] = bytesOf(meeting.src);
+  Bytes before = meeting.accumulates ? bytesOf(meeting.dst) : Bytes();
+  lock.unlock();
+  run();
+
+  lock.lock();
+  report.messages += 1;
+  SmallVector<Operand> sources;
+  for (int64_t member : members) {
+    Bytes &bytes = given[key][member]; // it has come, or the message were not done
+    sources.push_back(Operand::of(meeting.src.element, bytes.size() / meeting.src.bytes(), bytes.data()));
+  }
+  Operand old = meeting.dst;
+  old.at = before.data();
+  compareMeeting(at, meeting, sources, old);
+  if (++seen[key] == int64_t(members.size()))
+    given.erase(key), seen.erase(key);
+}
+
+void Judge::compareMeeting(const Position &at, const Meeting &m, ArrayRef<Operand> sources, const Operand &before) {
+  int64_t ranks = sources.size(), index = m.group.indexOf(mesh, at.rank), count = countTaken(m, ranks);
+  int64_t bytes = m.dst.bytes(), off = 0;
+  bool combines = m.kind == Kind::all_reduce || m.kind == Kind::all_reduce_max || m.kind == Kind::reduce_scatter;
+  std::string what = exec::stringifyCollectiveKind(m.kind).str(), shown;
+  bool isInteger = m.dst.element.isInteger();
+  auto read = [&](const Operand &from, int64_t i) {
+    const char *cell = from.at + i * bytes;
+    return isInteger ? double(readInteger(cell, bytes)) : readFloat(cell, bytes);
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    Bounded wanted;
+    if (combines) {
+      int64_t from = sourceOf(m, ranks, index, i);
+      wanted = Bounded(read(sources[0], from));
+      for (const Operand &source : sources.drop_front())
+        wanted = m.kind == Kind::all_reduce_max ? interpret::larger(wanted, Bounded(read(source, from)))
+                                                : wanted + Bounded(read(source, from));
+      if (m.accumulates)
+        wanted += Bounded(read(before, i));
+    } else {
+      Origin origin = originOf(m, ranks, index, i);
+      wanted = Bounded(read(sources[origin.rank], origin.element));
+    }
+    double is = read(m.dst, i);
+    bool isSame = is == wanted.get() || (std::isnan(is) && std::isnan(wanted.get())) ||
+                  (!isInteger && std::abs(is - wanted.get()) <= wanted.error());
+    if (!isSame && off++ == 0)
+      shown =
+          llvm::formatv("element {0} is {1:e8}, should be {2:e8} within {3:e8}", i, is, wanted.get(), wanted.error());
+  }
+  report.elements += count;
+  report.differing += off;
+  if (off)
+    note(at, what, shown);
+}

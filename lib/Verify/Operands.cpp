@@ -1,0 +1,107 @@
+// See Operands.h.
+#include "Operands.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::verify;
+
+namespace {
+constexpr int64_t smallArena = 1 << 20; // looked at as a whole after each call
+constexpr int64_t guardBytes = 4096;    // of larger ones, on both sides of each result
+
+template <class T> T readAs(const char *at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+} // namespace
+
+double verify::readFloat(const char *at, int64_t bytes) {
+  return bytes == 8 ? readAs<double>(at) : double(readAs<float>(at));
+}
+
+int64_t verify::readInteger(const char *at, int64_t bytes) {
+  return bytes == 8 ? readAs<int64_t>(at) : bytes == 4 ? readAs<int32_t>(at) : readAs<uint8_t>(at);
+}
+
+Operand Operand::of(MemRefType type, char *at) {
+  SmallVector<int64_t> strides;
+  int64_t ignored;                                  // where a view begins is in its address
+  (void)type.getStridesAndOffset(strides, ignored); // Memory makes strided layouts only
+  return {at, type.getElementType(), Shape(type.getShape()), Shape(strides.begin(), strides.end())};
+}
+
+int64_t Operand::span() const {
+  int64_t last = 0;
+  for (auto [size, stride] : llvm::zip(sizes, strides))
+    last += (size - 1) * stride;
+  return count() == 0 ? 0 : (last + 1) * bytes();
+}
+
+bool Operand::isContiguous() const {
+  int64_t expected = 1;
+  for (size_t d = sizes.size(); d-- > 0; expected *= sizes[d])
+    if (sizes[d] != 1 && strides[d] != expected)
+      return false;
+  return true;
+}
+
+Operand Operand::piece(int64_t first, int64_t count) const { return of(element, count, at + first * bytes()); }
+
+Datum<Bounded> verify::read(const Operand &operand, const Shape *shape) {
+  const Shape &sizes = shape ? *shape : operand.sizes;
+  int64_t next = 0, bytes = operand.bytes();
+  if (operand.element.isInteger()) {
+    Integers value(sizes);
+    operand.forEach([&](const char *at) { value.elements[next++] = readInteger(at, bytes); });
+    return value;
+  }
+  Tensor<Bounded> value(sizes);
+  operand.forEach([&](const char *at) { value.elements[next++] = Bounded(readFloat(at, bytes)); });
+  return value;
+}
+
+Surroundings::Surroundings(char *arena, int64_t bytes, ArrayRef<Operand> results, ArrayRef<Operand> scratch)
+    : arena(arena), bytes(bytes), mayChange(results) {
+  mayChange.insert(mayChange.end(), scratch.begin(), scratch.end());
+  if (bytes <= smallArena)
+    add(arena, arena + bytes);
+  for (const Operand &operand : mayChange) {
+    if (bytes <= smallArena)
+      break;
+    char *end = operand.at + operand.span();
+    if (operand.isContiguous()) {
+      add(operand.at - guardBytes, operand.at);
+      add(end, end + guardBytes);
+    } else {
+      add(operand.at - guardBytes, end + guardBytes);
+    }
+  }
+}
+
+void Surroundings::add(char *begin, char *end) {
+  begin = std::max(begin, arena), end = std::min(end, arena + bytes);
+  if (begin < end)
+    windows.push_back({begin, end, std::vector<char>(begin, end)});
+}
+
+int64_t Surroundings::findChanged() const {
+  for (const Window &window : windows) {
+    std::vector<char> expected = window.before;
+    auto take = [&](char *at, int64_t count) { // what may be there now
+      char *begin = std::max(at, window.begin), *end = std::min(at + count, window.end);
+      if (begin < end)
+        std::memcpy(&expected[begin - window.begin], begin, end - begin);
+    };
+    for (const Operand &operand : mayChange)
+      if (operand.at < window.end && operand.at + operand.span() > window.begin)
+        operand.isContiguous() ? take(operand.at, operand.span())
+                               : operand.forEach([&](char *at) { take(at, operand.bytes()); });
+    auto [now, then] = std::mismatch(window.begin, window.end, expected.begin());
+    if (now != window.end)
+      return now - arena;
+  }
+  return -1;
+}

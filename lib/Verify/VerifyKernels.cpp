@@ -1,0 +1,216 @@
+// Loads the object of a program and runs its ranks as the runtime does: the plan that the object embeds, read and
+// checked as at the start of a training program; a thread, an arena and an executor per rank. What is different are the
+// numbers, since a specification need not have data or weights yet: parameters are drawn (normal, scaled by how many
+// meet in a sum; buffers, which may be variances, begin at one), and so are rows.
+#include "xlc/Verify/VerifyKernels.h"
+#include "Core/Executor.h"
+#include "Core/Parameters.h"
+#include "Cpu/LibraryProduct.h"
+#include "Judge.h"
+#include "xlc/Interpret/Interpret.h"
+#include "xlc/Interpret/Verify.h"
+#include "xlc/Runtime/Kernel.h"
+#include "xlc/Support/Numbers.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::verify;
+namespace rt = xlc::runtime;
+
+namespace {
+
+/// The object in this process.
+struct Loaded {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  const XlcKernel *codes;
+  uint64_t codeCount;
+  const uint8_t *plan;
+  uint64_t planBytes;
+};
+
+llvm::Expected<Loaded> load(llvm::MemoryBufferRef object) {
+  auto jit = llvm::orc::LLJITBuilder().create();
+  if (!jit)
+    return jit.takeError();
+  if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBuffer(object, false)))
+    return error;
+  Loaded loaded{};
+  void *addresses[4];
+  const char *names[4] = {"xlc_kernels", "xlc_kernel_count", "xlc_plan", "xlc_plan_size"};
+  for (auto [name, address] : llvm::zip(names, addresses)) {
+    auto found = (*jit)->lookup(name);
+    if (!found)
+      return found.takeError();
+    address = found->toPtr<void *>();
+  }
+  return Loaded{std::move(*jit), (const XlcKernel *)addresses[0], *(const uint64_t *)addresses[1],
+                (const uint8_t *)addresses[2], *(const uint64_t *)addresses[3]};
+}
+
+/// Drawn rows: of integers a quarter is not counted where the model knows such.
+class DrawnRows : public rt::DataSource {
+public:
+  DrawnRows(const rt::Plan &plan, uint64_t seed) : plan(plan), seed(seed) {}
+
+  void load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, char *to) const override {
+    const xlc::plan::InputT &input = *plan.inputs[index];
+    int64_t count = plan.micro * rt::rowElements(input), dp = plan.mesh->dp(), bytes = rt::bytesOf(input.element);
+    int64_t first = (microBatch * dp + rank / plan.mesh->tp() % dp) * count;
+    std::string key = input.name + "/" + std::to_string(step);
+    if (input.element == xlc::plan::Element::F32 || input.element == xlc::plan::Element::F64) {
+      auto drawn = interpret::randomTensor<double>({count}, key, seed, first);
+      for (int64_t i = 0; i < count; ++i)
+        bytes == 8 ? put(to, i, drawn.elements[i]) : put(to, i, (float)drawn.elements[i]);
+      return;
+    }
+    Integers ids = interpret::randomIntegers({count}, key, seed, input.has_limit ? input.limit : 2, first);
+    Integers draws = interpret::randomIntegers({count}, key + "/ignore", seed, 4, first);
+    for (int64_t i = 0; i < count; ++i) {
+      bool isIgnored = input.has_ignore && draws.elements[i] == 0 && first + i >= 2;
+      int64_t id = isIgnored ? input.ignore : ids.elements[i];
+      bytes == 8 ? put(to, i, id) : bytes == 4 ? put(to, i, (int32_t)id) : put(to, i, (uint8_t)id);
+    }
+  }
+
+private:
+  template <class T> static void put(char *to, int64_t i, T value) {
+    std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+  }
+
+  const rt::Plan &plan;
+  uint64_t seed;
+};
+
+/// Every parameter begins at random numbers that keep sums of products of the order of one.
+void drawParameters(rt::Plan &plan) {
+  for (auto &parameter : plan.parameters) {
+    uint64_t summed = 1;
+    for (size_t i = 1; i < parameter->shape.size(); ++i)
+      summed *= parameter->shape[i];
+    bool isBuffer = plan.buckets[parameter->bucket]->group < 0 && !parameter->frozen;
+    parameter->init = isBuffer ? xlc::plan::Init::Ones : xlc::plan::Init::Normal;
+    parameter->std = parameter->shape.size() < 2 ? 0.5 : 1 / std::sqrt((double)summed);
+  }
+}
+
+class Simulation {
+public:
+  Simulation(const Loaded &loaded, rt::Plan &plan, ModuleOp program, const KernelOptions &options, KernelReport &report)
+      : plan(plan), options(options), rows(plan, options.seed), collectives(plan, 0, stop), transfers(plan, 0, stop),
+        judge(program, collectives.arenas, options, report),
+        context{plan, loaded.codes, rows, collectives, transfers, stop, 1, nullptr, false, 0, &judge} {
+    values.seed = options.seed;
+  }
+
+  /// Runs all ranks; what went wrong, or nothing.
+  std::string run() {
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < rt::rankCount(plan); ++rank)
+      threads.emplace_back([this, rank] { runRank((int)rank); });
+    for (std::thread &thread : threads)
+      thread.join();
+    return stop.isRaised() ? stop.text() : "";
+  }
+  bool isFailed() const { return judge.isFailed(); }
+
+private:
+  void runRank(int rank) {
+    std::unique_ptr<rt::Executor> executor;
+    uint64_t allocated = 0;
+    try {
+      rt::useOneLibraryThread();
+      rt::Arena arena(rt::programOf(plan, rank).arena, plan.alignment, allocated);
+      arena.fill(0);
+      collectives.arenas[rank] = arena.data();
+      rt::initializeParameters(plan, values, rank, arena.data());
+      executor = std::make_unique<rt::Executor>(context, rank, arena.data(), nullptr);
+      collectives.meet();
+      for (int64_t step = 1; step <= options.steps && !judge.isFailed(); ++step) {
+        executor->runStep(step);
+        collectives.meet();
+      }
+    } catch (const rt::Stopped &) {
+    } catch (const std::exception &problem) {
+      stop.raise(rt::Exit::RankFailed,
+                 executor ? executor->describePosition() + ": " + problem.what() : problem.what());
+    }
+  }
+
+  rt::Plan &plan;
+  const KernelOptions &options;
+  rt::StopSignal stop;
+  DrawnRows rows;
+  rt::Collectives collectives;
+  rt::Transfers transfers;
+  Judge judge;
+  rt::JobContext context;
+  rt::InitialValues values;
+};
+
+} // namespace
+
+FailureOr<KernelReport> verify::verifyKernels(ModuleOp program, llvm::MemoryBufferRef object,
+                                              const KernelOptions &options) {
+  llvm::Expected<Loaded> loaded = load(object);
+  if (!loaded)
+    return program.emitError() << "the object of the program cannot be loaded: " << llvm::toString(loaded.takeError());
+  KernelReport report;
+  std::string problem;
+  try {
+    std::unique_ptr<rt::Plan> plan = rt::readPlan(loaded->plan, loaded->planBytes);
+    rt::checkPlan(*plan, loaded->codeCount);
+    drawParameters(*plan);
+    report.ranks = rt::rankCount(*plan), report.steps = options.steps;
+    std::set<std::string> names;
+    for (const auto &kernel : plan->kernels)
+      names.insert(kernel->name);
+    report.kernels = names.size();
+    Simulation simulation(*loaded, *plan, program, options, report);
+    problem = simulation.run();
+    if (simulation.isFailed())
+      return failure();
+  } catch (const std::exception &error) {
+    problem = error.what();
+  }
+  if (!problem.empty())
+    return program.emitError() << "the compiled program cannot be run: " << problem;
+  return report;
+}
+
+double verify::estimateSeconds(ModuleOp program, int64_t steps) {
+  // Measured: a multiply-add in double precision, of values and of magnitudes; an element of an op with its bound.
+  constexpr double productSeconds = 0.3e-9, elementSeconds = 50e-9;
+  SymbolTable symbols(program);
+  llvm::StringMap<double> seconds; // of a function
+  double total = 0;
+  for (auto stage : program.getOps<exec::ProgramOp>())
+    for (auto run : stage.getBody().getOps<exec::RunOp>()) {
+      auto [known, isNew] = seconds.try_emplace(run.getFunction(), 0);
+      auto function = symbols.lookup<func::FuncOp>(run.getFunction());
+      if (isNew && function)
+        for (auto call : function.getOps<exec::CallOp>()) {
+          interpret::Work work = interpret::countWork(symbols.lookup<func::FuncOp>(call.getKernel()));
+          known->second += work.products * productSeconds + work.elements * elementSeconds;
+        }
+      total += known->second * stage.getMesh().getStageRanks();
+    }
+  return total * steps;
+}
+
+std::string KernelReport::summary() const {
+  std::string text = "ran " + formatCount(run, "kernel") + " and library calls of " + std::to_string(kernels) + ": " +
+                     formatCount(calls, "call") + " and " + formatCount(messages, "message") + " in " +
+                     formatCount(steps, "step") + " of " + formatCount(ranks, "rank") + "\n" + "compared " +
+                     formatCount(elements, "element") + " with double precision on the same bytes, call by call\n";
+  if (turned)
+    text += formatCount(turned, "element") + " differ by a comparison that rounding can turn\n";
+  if (boundless)
+    text += formatCount(boundless, "element") + " have no bound\n";
+  text += isEqual() ? std::string("all within the bounds of rounding\n")
+                    : formatCount(differing, "element") + (differing == 1 ? " is wrong\n" : " are wrong\n");
+  for (const std::string &difference : differences)
+    text += difference + "\n";
+  return text;
+}

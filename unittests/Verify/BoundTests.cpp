@@ -1,0 +1,69 @@
+// Bounds hold for floats that are computed by the same ops in another order, and are not much wider than they must be.
+#include "xlc/Interpret/Bounded.h"
+#include <gtest/gtest.h>
+#include <random>
+
+using xlc::interpret::Bounded;
+using Functions = xlc::interpret::Functions<Bounded>;
+
+namespace {
+
+std::mt19937 generator(1);
+
+float draw(float scale) { return std::uniform_real_distribution<float>(-scale, scale)(generator); }
+
+TEST(Bound, SumsInEitherDirection) {
+  for (int n : {1, 2, 3, 100, 5000}) {
+    Bounded sum;
+    std::vector<float> terms;
+    for (int i = 0; i < n; ++i)
+      sum += Bounded(terms.emplace_back(draw(1)));
+    float forward = 0, backward = 0;
+    for (int i = 0; i < n; ++i)
+      forward += terms[i], backward += terms[n - 1 - i];
+    EXPECT_LE(std::abs(forward - sum.get()), sum.error());
+    EXPECT_LE(std::abs(backward - sum.get()), sum.error());
+    EXPECT_LE(sum.error(), n * n * 6e-8);
+  }
+}
+
+TEST(Bound, OneLargeTermAmongSmallOnes) {
+  Bounded sum;
+  float first = 1;
+  for (int i = 0; i < 10000; ++i)
+    sum += Bounded(1e-8), first += 1e-8f;
+  sum += Bounded(1);
+  EXPECT_LE(std::abs(first - sum.get()), sum.error());
+}
+
+TEST(Bound, ChainsOfProductsQuotientsAndFunctions) {
+  Functions functions(0);
+  for (int i = 0; i < 100000; ++i) {
+    float a = draw(3), b = draw(3), c = 0.1f + std::abs(draw(2));
+    float plain = std::exp(a * b - c) / (c + 1) * std::tanh(a - b) + std::sqrt(c) * std::log(c);
+    Bounded x(a), y(b), z(c);
+    Bounded bounded =
+        functions.exp(x * y - z) / (z + Bounded(1)) * functions.tanh(x - y) + functions.sqrt(z) * functions.log(z);
+    ASSERT_LE(std::abs(plain - bounded.get()), bounded.error());
+    ASSERT_LE(bounded.error(), 2e-5 * (1 + std::abs(plain)));
+  }
+}
+
+TEST(Bound, MovesAndSignsAreExact) {
+  Bounded x(0.1f);
+  EXPECT_EQ((-x).error(), 0);
+  EXPECT_EQ((x * Bounded(1)).error(), 0);
+  EXPECT_EQ((x + Bounded()).error(), 0);
+  EXPECT_EQ((x * Bounded()).error(), 0);
+}
+
+TEST(Bound, ComparisonsThatRoundingCanTurnAreCounted) {
+  Bounded third = Bounded(1) / Bounded(3);
+  int64_t before = Bounded::openDecisions();
+  EXPECT_TRUE(Bounded(2) > third);
+  EXPECT_EQ(Bounded::openDecisions(), before);
+  (void)(third * Bounded(3) == Bounded(1)); // either may come out
+  EXPECT_EQ(Bounded::openDecisions(), before + 1);
+}
+
+} // namespace
