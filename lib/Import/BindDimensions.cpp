@@ -1,6 +1,6 @@
 // Every dimension of an input gets its size before anything is built: dimension 0 is the batch, others are fixed by the
 // file or named there and in the spec. So all values have static shapes, and shape arithmetic is evaluated.
-#include "Importer.h"
+#include "Loss.h"
 
 #include <map>
 #include <set>
@@ -83,4 +83,18 @@ private:
 
 void xlc::onnx::bindDimensions(Model &model, const Spec &spec, Diagnostics &diagnostics) {
   DimensionBinder(model, spec, diagnostics).bindAll();
+}
+
+llvm::SmallVector<int64_t> xlc::onnx::findUnusedSizes(const Model &model) {
+  llvm::SmallVector<int64_t> found;
+  for (int64_t prime : {5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97}) {
+    auto divides = [&](int64_t size) { return size > 0 && size % prime == 0; };
+    bool isUsed = llvm::any_of(model.initializers, [&](const FileTensor &t) { return llvm::any_of(t.shape, divides); });
+    for (const ModelInput &input : model.inputs)
+      for (const Dimension &dimension : input.shape)
+        isUsed |= divides(dimension.size.value_or(0));
+    if (!isUsed && found.size() < 2)
+      found.push_back(prime);
+  }
+  return found.size() == 2 ? found : llvm::SmallVector<int64_t>{101, 103};
 }

@@ -2,11 +2,13 @@
 //
 //     means, and what is the same for all rows   sum = loss             count = 1
 //     sums over rows                             sum = pieces * loss    count = 1
-//     sum / count, from inputs alone             sum = its sum          count = its count
+//     sum / count                                sum = its sum          count = its count
+//     several sums, each by its own count        sum = pieces * (its sum / its count in the whole step)   count = 1
 //
 // A loss of several terms is built again with each term as its kind wants it. Where there is nothing to be done, since
 // rows meet, a batch that is cut is refused, unless the spec accepts the mean of the pieces' losses.
 #include "Loss.h"
+#include "StepCounts.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -29,6 +31,28 @@ public:
     return Loss{scalar(loss), one, pieces(), "micro_batch"};
   }
 
+  /// Each quotient by its count in all rows of the step, of which `whole` is the graph. None where that is not known.
+  std::optional<Loss> divideByStep(const BatchGraph &whole) {
+    StepCounts counts(forward, builder);
+    for (const LossTerm &term : terms.terms) {
+      Value here = findNamesake(term.value, forward),
+            there = whole.loss ? findNamesake(term.value, whole.function) : Value();
+      if (!here || !there)
+        return std::nullopt;
+      if (term.kind != LossTerm::Kind::Quotient) {
+        replaced[here] = change(term.kind, here, {});
+        continue;
+      }
+      Value count = there.getDefiningOp<graph::DivOp>().getB(), sum = here.getDefiningOp<graph::DivOp>().getA();
+      if (!StepCounts::isOfInputs(count))
+        return std::nullopt;
+      count = like(sum, scalar(counts.copy(count)));
+      Value share = graph::DivOp::create(builder, loc, sum.getType(), sum, count);
+      replaced[here] = graph::ScaleOp::create(builder, loc, sum.getType(), share, pieces(), int64_t(1));
+    }
+    return add();
+  }
+
   /// None where the loss is not found again in this graph.
   std::optional<Loss> takeApart() {
     Value count;
@@ -42,6 +66,17 @@ public:
         return std::nullopt;
       replaced[here] = change(term.kind, here, count);
     }
+    std::optional<Loss> result = add();
+    if (result && count) {
+      result->nominalCount *= countedElements(count);
+      result->count = numberOf(count);
+    }
+    return result;
+  }
+
+private:
+  /// The loss of the replaced terms, as a mean of the pieces.
+  std::optional<Loss> add() {
     for (OpOperand *operand : terms.inner)
       if (Value here = findNamesake(operand->getOwner()->getResult(0), forward))
         inner[here.getDefiningOp()].push_back(operand->getOperandNumber());
@@ -50,14 +85,9 @@ public:
       return std::nullopt;
     Loss result = average();
     result.sum = scalar(sum);
-    if (count) {
-      result.nominalCount *= countedElements(count);
-      result.count = numberOf(count);
-    }
     return result;
   }
 
-private:
   static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
   Value scalar(Value value) {
@@ -168,7 +198,8 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
   case Obstacle::Factor:
     return where + " depends on the number of rows in another way than a mean does";
   case Obstacle::Counts:
-    return "its terms are divided by different counts, at " + where + " and " + describe(obstacle.other, model);
+    return "its terms are divided by different counts, at " + where + " and " + describe(obstacle.other, model) +
+           ", and a step does not know them beforehand: that takes counts of inputs alone, and a dynamic batch";
   case Obstacle::Fixed:
     return "the file fixes its batch at 1, so that rows cannot be followed; export it with a dynamic batch";
   }
@@ -187,12 +218,18 @@ void refuse(const LossObstacle &obstacle, const Model &model, const Spec &spec, 
 } // namespace
 
 Loss xlc::onnx::cutLoss(const Model &model, const Spec &spec, const LossValue &loss, const LossTerms &terms,
-                        func::FuncOp forward, OpBuilder &builder, Diagnostics &diagnostics) {
+                        llvm::function_ref<BatchGraph(int64_t)> importAt, func::FuncOp forward, OpBuilder &builder,
+                        Diagnostics &diagnostics) {
   LossCutter cutter(spec, loss, terms, forward, builder);
   if (spec.loss.scope == LossSpec::Scope::MicroBatch)
     return cutter.average();
   std::optional<LossObstacle> obstacle = terms.obstacle;
-  if (std::optional<Loss> apart = obstacle ? std::nullopt : cutter.takeApart()) {
+  std::optional<Loss> apart;
+  if (obstacle && obstacle->why == Obstacle::Counts)
+    apart = cutter.divideByStep(importAt(cutter.pieces() * spec.microBatch));
+  else if (!obstacle)
+    apart = cutter.takeApart();
+  if (apart) {
     apart->scope = "global";
     return *apart;
   }

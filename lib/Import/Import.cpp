@@ -11,6 +11,7 @@
 #include "NarrowTypes.h"
 #include "NoteRaised.h"
 #include "Padding.h"
+#include "StepCounts.h"
 #include "StoppedGradients.h"
 #include "TracedCalls.h"
 #include "mlir/Pass/PassManager.h"
@@ -59,9 +60,13 @@ public:
     std::optional<LossValue> loss = findLoss(model, spec, importer.values, forward, builder, diagnostics);
     if (!loss)
       return std::nullopt;
-    OwningOpRef<ModuleOp> others[2];
+    OwningOpRef<ModuleOp> others[2], whole;
+    auto importWhole = [&](int64_t batch) {
+      whole = ModuleOp::create(builder.getUnknownLoc());
+      return importAt(batch, plan, *whole);
+    };
     LossTerms terms = findTerms(*loss, plan, others);
-    finishFunction(*result.module, cutLoss(model, spec, *loss, terms, forward, builder, diagnostics));
+    finishFunction(*result.module, cutLoss(model, spec, *loss, terms, importWhole, forward, builder, diagnostics));
     returnBuffers(norms, plan, importer);
     if (!runPasses(*result.module))
       return std::nullopt;
@@ -69,6 +74,7 @@ public:
     warnOfSmoothing(model, diagnostics);
     freezeUnreached(forward, diagnostics);
     limitInputs(forward);
+    limitWholeSteps();
     if (options.notes && options.raise)
       noteRaised(forward, *options.notes);
     describeParameters(plan, result.parameters);
@@ -234,7 +240,7 @@ private:
     for (const Node &node : model.nodes)
       if (node.op == "BatchNormalization" && isTrainingForm(node, node.opset))
         norms.insert(node.name);
-    SmallVector<int64_t> batches = chooseBatches();
+    SmallVector<int64_t> batches = findUnusedSizes(model);
     for (OwningOpRef<ModuleOp> &other : others)
       other = ModuleOp::create(builder.getUnknownLoc());
     BatchGraph here{forward, spec.microBatch, loss.value};
@@ -245,22 +251,6 @@ private:
     if (spec.microBatch > 1)
       return findLossTerms(here, here, norms);
     return {{}, {}, LossObstacle{Obstacle::Fixed}};
-  }
-
-  /// Two small primes that divide no dimension of a parameter or an input.
-  SmallVector<int64_t> chooseBatches() {
-    SmallVector<int64_t> batches;
-    auto divides = [](int64_t prime, ArrayRef<int64_t> shape) {
-      return llvm::any_of(shape, [&](int64_t size) { return size > 0 && size % prime == 0; });
-    };
-    for (int64_t prime : {5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97}) {
-      bool isSize = llvm::any_of(model.initializers, [&](const FileTensor &t) { return divides(prime, t.shape); }) ||
-                    llvm::any_of(forward.getArgumentTypes(),
-                                 [&](Type type) { return divides(prime, cast<RankedTensorType>(type).getShape()); });
-      if (!isSize && batches.size() < 2)
-        batches.push_back(prime);
-    }
-    return batches.size() == 2 ? batches : SmallVector<int64_t>{101, 103};
   }
 
   /// The next values of running averages are results of @forward, after loss and count.
@@ -307,6 +297,17 @@ private:
     PassManager manager(module.getContext());
     buildImportPipeline(manager, options.raise);
     return succeeded(manager.run(module)) && succeeded(verifyImported(module));
+  }
+
+  /// The rows of a whole step have the limits of those of a micro-batch.
+  void limitWholeSteps() {
+    for (unsigned whole = 0; whole < forward.getNumArguments(); ++whole)
+      for (unsigned part = 0; part < forward.getNumArguments(); ++part)
+        if (mlir::Attribute name = forward.getArgAttr(whole, kWholeStep);
+            name && name == forward.getArgAttr(part, graph::kInput))
+          for (StringRef key : {kLimit, kIgnore})
+            if (mlir::Attribute value = forward.getArgAttr(part, key))
+              forward.setArgAttr(whole, key, value);
   }
 
   void describeParameters(const ParameterPlan &plan, std::vector<ParameterSource> &sources) {

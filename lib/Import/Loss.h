@@ -25,10 +25,15 @@ struct Loss {
 std::optional<LossValue> findLoss(const Model &model, const Spec &spec, llvm::StringMap<ImportedValue> &values,
                                   mlir::func::FuncOp forward, mlir::OpBuilder &builder, Diagnostics &diagnostics);
 
+/// Two small primes that divide no dimension of an initializer or a bound input, as far as there are any.
+llvm::SmallVector<int64_t> findUnusedSizes(const Model &model);
+
 /// Makes of the loss of `forward` sum and count, by its terms, which may be those of the same model at another batch;
-/// complains where it is to be cut and cannot be.
+/// complains where it is to be cut and cannot be. `importAt` gives the graph of the model at a batch, without a loss where
+/// the file does not allow that.
 Loss cutLoss(const Model &model, const Spec &spec, const LossValue &loss, const LossTerms &terms,
-             mlir::func::FuncOp forward, mlir::OpBuilder &builder, Diagnostics &diagnostics);
+             llvm::function_ref<BatchGraph(int64_t)> importAt, mlir::func::FuncOp forward, mlir::OpBuilder &builder,
+             Diagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

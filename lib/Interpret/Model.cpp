@@ -7,7 +7,9 @@ using namespace xlc;
 using namespace xlc::interpret;
 
 static Model::Input readInput(func::FuncOp function, unsigned i, StringRef name) {
-  Model::Input input{name.str(), cast<RankedTensorType>(function.getArgumentTypes()[i]), 2, std::nullopt};
+  Model::Input input{name.str(), cast<RankedTensorType>(function.getArgumentTypes()[i]), "", 2, std::nullopt};
+  if (auto part = function.getArgAttrOfType<StringAttr>(i, "graph.whole_step"))
+    input.wholeOf = part.str();
   if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, "graph.limit"))
     input.limit = limit.getInt();
   if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, "graph.ignore"))
@@ -57,7 +59,7 @@ namespace xlc::interpret {
 
 template <class E> Datum<E> Source<E>::rows(const Model::Input &input, int64_t step, int64_t firstRow) const {
   ArrayRef<int64_t> shape = input.type.getShape();
-  std::string key = input.name + "/" + std::to_string(step);
+  std::string key = (input.wholeOf.empty() ? input.name : input.wholeOf) + "/" + std::to_string(step);
   int64_t first = firstRow * countOf(shape.drop_front());
   if (!input.type.getElementType().isInteger())
     return randomTensor<E>(shape, key, seed, first);

@@ -25,6 +25,7 @@ struct Model {
   struct Input {
     std::string name;
     mlir::RankedTensorType type; ///< of one micro-batch; rows are dimension 0
+    std::string wholeOf;         ///< the input of which this holds the rows of a whole step; empty: its own
     int64_t limit = 2;           ///< integers lie in [0, limit)
     std::optional<int64_t> ignore;
   };
@@ -89,7 +90,7 @@ struct Cut {
   int64_t ranks = 1, microBatches = 1;
   /// The first row of a micro-batch of a rank, in rows of the global batch.
   int64_t firstRow(const Model::Input &input, int64_t rank, int64_t microBatch) const {
-    return (microBatch * ranks + rank) * input.type.getDimSize(0);
+    return input.wholeOf.empty() ? (microBatch * ranks + rank) * input.type.getDimSize(0) : 0;
   }
 };
 

@@ -23,7 +23,8 @@ std::vector<InputFile> findInputFiles(const Compilation &compilation) {
     files.push_back({path, "the data of '" + input + "'"});
   auto function = cast<func::FuncOp>(SymbolTable::lookupSymbolIn(compilation.unpartitioned.get(), "micro_batch"));
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput))
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput);
+        name && !function.getArgAttr(i, "graph.whole_step"))
       files.push_back({dataPath(data, name.getValue()), "the data of '" + name.getValue().str() + "'"});
   return files;
 }

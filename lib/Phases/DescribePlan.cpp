@@ -112,7 +112,9 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
       made->has_limit = true, made->limit = limit.getInt();
     if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, "graph.ignore"))
       made->has_ignore = true, made->ignore = ignore.getInt();
-    made->path = dataPath(compilation.spec.data, name.getValue());
+    if (auto part = function.getArgAttrOfType<StringAttr>(i, "graph.whole_step"))
+      made->whole_of = part.getValue().str();
+    made->path = dataPath(compilation.spec.data, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of));
     plan.inputs.push_back(std::move(made));
   }
 }

@@ -123,7 +123,7 @@ BATCH_NORM = [Case("cnn", "logits-torchscript-train", "sgd", stage=stage) for st
 
 # Losses that are no plain mean (make_loss_traces.py): PyTorch's loss of the global batch, however it is cut. Where rows meet, that
 # of a whole batch, or the mean of the losses of its halves.
-GLOBAL_LOSSES = ("sum", "class-weights", "masked", "float-masked", "mean-and-sum", "focal")
+GLOBAL_LOSSES = ("sum", "class-weights", "masked", "float-masked", "penalised", "mean-and-sum", "focal", "two-counts")
 LOSSES = ([Case("losses", name, name, dp=dp, stage=dp - 1, micro_batches=count)
            for name in GLOBAL_LOSSES for dp, count in ((1, 2), (2, 1))] +
           [Case("losses", "class-weights", "class-weights", dp=2, stage=3, micro_batches=2),

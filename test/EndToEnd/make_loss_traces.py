@@ -1,8 +1,8 @@
 """Makes the models of losses that are no plain mean, in one folder, and what PyTorch does with them.
 
-    python3 make_loss_traces.py ../Inputs/models/losses        needs PyTorch 2.15, onnx, safetensors, NumPy
+    python3 make_loss_traces.py ../Inputs/models/losses [NAME...]        needs PyTorch 2.15, onnx, safetensors, NumPy
 
-One small network, rows x, targets y, classes t, of which some are -100 in `partial`, and a loss for each kind of term
+One small network, rows x, targets y, classes t, the same with some of -100 as p, and a loss for each kind of term
 (lib/Import/LossTerms.h). A trace is of the loss of the whole global batch, whatever the cut. Where rows meet there is no such
 loss for pieces: `NAME` is then traced whole, and `NAME-halves` with the mean of the losses of its two halves.
 """
@@ -62,7 +62,7 @@ LOSSES = {
     "mean-and-sum": (lambda net, x, y: F.mse_loss(net(x), y) + 0.01 * (net(x) ** 2).sum(), "xy"),
     "focal": (lambda net, x, t: ((1 - F.softmax(net(x), -1).gather(1, t[:, None])[:, 0]) ** 2
                                  * F.cross_entropy(net(x), t, reduction="none")).mean(), "xt"),
-    "two-counts": (lambda net, x, y, t: F.cross_entropy(net(x), t) + 0.3 * F.mse_loss(net(x), y), "xyt"),
+    "two-counts": (lambda net, x, y, p: F.cross_entropy(net(x), p) + 0.3 * masked(net(x), y) + 0.1 * net(x).abs().mean(), "xyp"),
     "root": (lambda net, x, y: F.mse_loss(net(x), y).sqrt(), "xy"),
     "variance": (lambda net, x, y: F.mse_loss(net(x), y) + 0.1 * net(x).var(0).mean(), "xy"),
     "contrastive": (lambda net, x, y: contrast(net(x), y), "xy"),
@@ -129,10 +129,14 @@ def main():
     generator = torch.Generator().manual_seed(5)
     x = torch.randn(STEPS * BATCH, 8, generator=generator)
     y = x @ torch.randn(8, CLASSES, generator=generator) * 0.5
-    data = {"x": x, "y": y, "t": y.argmax(1)}
+    t = y.argmax(1)
+    p = torch.where(torch.rand(len(t), generator=generator) < 0.4, -100, t)  # halves of a batch count differently
+    data = {"x": x, "y": y, "t": t, "p": p}
     for name, rows in data.items():
         numpy.save(folder / f"{name}.npy", rows.numpy())
     for name, (loss, letters) in LOSSES.items():
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
         torch.manual_seed(3)
         module = Loss(Network(), loss)
         inputs, rows = list(letters), [data[letter] for letter in letters]

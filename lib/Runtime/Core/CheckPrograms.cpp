@@ -77,7 +77,7 @@ void PlanChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
       continue;
     }
     const plan::InputT &input = *plan.inputs[load.inputs[i]];
-    checkPlace(&load.places[i], (Wide)plan.micro * rowElements(input) * bytesOf(input.element), label);
+    checkPlace(&load.places[i], (Wide)rowsOf(plan, input) * rowElements(input) * bytesOf(input.element), label);
   }
 }
 

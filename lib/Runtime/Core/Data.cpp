@@ -94,22 +94,25 @@ void checkIds(const plan::InputT &input, const NpyFile &file) {
 
 std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
                          const std::string &folder) {
-  if (auto it = files.find(input.name); it != files.end())
+  const std::string &name = dataName(input);
+  if (auto it = files.find(name); it != files.end())
     return it->second;
   if (!folder.empty())
-    return pathIn(folder, input.name);
+    return pathIn(folder, name);
   if (!input.path.empty() || plan.data.empty())
     return input.path;
-  return pathIn(plan.data, input.name);
+  return pathIn(plan.data, name);
 }
 
 Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, const std::string &folder) : plan(plan) {
   std::vector<std::string> problems;
   for (const auto &[name, path] : paths)
-    if (std::none_of(plan.inputs.begin(), plan.inputs.end(), [&](const auto &input) { return input->name == name; })) {
+    if (std::none_of(plan.inputs.begin(), plan.inputs.end(),
+                     [&](const auto &input) { return dataName(*input) == name; })) {
       std::vector<std::string> names;
       for (const auto &input : plan.inputs)
-        names.push_back(input->name);
+        if (input->whole_of.empty())
+          names.push_back(input->name);
       problems.push_back(
           fmt::format("error: the model has no input '{}', its inputs are {}", name, fmt::join(names, ", ")));
     }
@@ -117,8 +120,8 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
     try {
       std::string path = findDataPath(plan, *input, paths, folder);
       if (path.empty())
-        throw Rejected(
-            fmt::format("error: no data for input '{}': --data {}=FILE.npy gives it", input->name, input->name));
+        throw Rejected(fmt::format("error: no data for input '{}': --data {}=FILE.npy gives it", dataName(*input),
+                                   dataName(*input)));
       auto file = std::make_unique<NpyFile>(path);
       checkShape(*input, *file);
       checkIds(*input, *file);
@@ -146,8 +149,9 @@ void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, ch
   const NpyFile &file = *files[index];
   uint64_t width = rowElements(input), bytes = width * bytesOf(input.element);
   uint64_t dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
-  uint64_t first = step % rowCount * globalBatch(plan) + (microBatch * dp + dpIndex) * plan.micro;
-  for (uint64_t i = 0; i < plan.micro; ++i) {
+  bool isWhole = !input.whole_of.empty();
+  uint64_t first = step % rowCount * globalBatch(plan) + (isWhole ? 0 : (microBatch * dp + dpIndex) * plan.micro);
+  for (uint64_t i = 0; i < rowsOf(plan, input); ++i) {
     uint64_t row = (first + i) % rowCount;
     convertTo(input.element, file.type, file.elements + row * width * file.elementBytes(), width, to + i * bytes);
   }

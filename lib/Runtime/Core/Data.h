@@ -29,7 +29,8 @@ public:
 
   uint64_t rows() const { return rowCount; }
 
-  /// Row i is (step * G + (microBatch * dp + dp index) * micro + i) modulo the rows, G the global batch.
+  /// Row i is (step * G + (microBatch * dp + dp index) * micro + i) modulo the rows, G the global batch. Of an input that
+  /// is the whole of another, all rows of the step: row i is (step * G + i) modulo the rows.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const override;
 
   /// Gives back the pages of rows read so far, so that a long run does not grow by its data. Nobody may be loading.

@@ -46,7 +46,7 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
     files.push_back({options.init, "the file of --init"});
   for (const auto &input : plan.inputs)
     files.push_back({findDataPath(plan, *input, options.dataFiles, options.dataFolder),
-                     fmt::format("the data of input '{}'", input->name)});
+                     fmt::format("the data of input '{}'", dataName(*input))});
   return files;
 }
 

@@ -37,8 +37,18 @@ inline uint64_t rowElements(const plan::InputT &input) {
   return count;
 }
 
+/// The name under which the data of an input are given.
+inline const std::string &dataName(const plan::InputT &input) {
+  return input.whole_of.empty() ? input.name : input.whole_of;
+}
+
 /// Rows of data that a step consumes.
 inline uint64_t globalBatch(const Plan &plan) { return (uint64_t)plan.mesh->dp() * plan.micro * plan.micro_batches; }
+
+/// Rows of an input that one load brings.
+inline uint64_t rowsOf(const Plan &plan, const plan::InputT &input) {
+  return input.whole_of.empty() ? plan.micro : globalBatch(plan);
+}
 
 } // namespace xlc::runtime
 
