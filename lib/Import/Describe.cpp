@@ -33,7 +33,7 @@ std::string nameOf(ElementType type) {
 
 class Describer {
 public:
-  explicit Describer(Model &model) : model(model) {}
+  Describer(Model &model, const InitSpec &init) : model(model) { spec.init = init; }
 
   FileDescription describe() {
     result.nodes = (int64_t)model.nodes.size();
@@ -44,7 +44,7 @@ public:
     raw_string_ostream noteStream(notes), complaintStream(result.complaints);
     Diagnostics diagnostics(model.path, complaintStream);
     splitMergedModules(model, &noteStream);
-    ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), Spec(), diagnostics, &noteStream);
+    ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), spec, diagnostics, &noteStream);
     describeParameters(plan);
     describeTies(plan);
     describeBuffers(plan);
@@ -102,11 +102,11 @@ private:
       auto &made = result.parameters.emplace_back();
       made.name = parameter.name, made.shape = parameter.shape, made.guess = parameter.guess;
       if (parameter.initializer < 0) {
-        made.origin = "zeros, dropped";
+        made.origin = parameter.value ? "the state dict" : "zeros, dropped";
         continue;
       }
       made.initializer = model.initializers[parameter.initializer].name;
-      made.origin = made.initializer == made.name ? "the file" : "its reader";
+      made.origin = parameter.value ? "the state dict" : made.initializer == made.name ? "the file" : "its reader";
       made.origin += parameter.isTransposed ? ", transposed" : "";
       made.origin += parameter.isFrozen ? ", frozen" : "";
     }
@@ -149,6 +149,7 @@ private:
   }
 
   Model &model;
+  Spec spec; ///< all of it that matters for names
   FileDescription result;
 };
 
@@ -168,10 +169,10 @@ int64_t FileDescription::numParameterElements() const {
   return (int64_t)std::min<uint64_t>(elements, INT64_MAX);
 }
 
-std::optional<FileDescription> xlc::describeFile(StringRef path, raw_ostream &errors) {
+std::optional<FileDescription> xlc::describeFile(StringRef path, const InitSpec &init, raw_ostream &errors) {
   Diagnostics diagnostics(path, errors);
   std::optional<Model> model = readModel(path, diagnostics);
   if (!model)
     return std::nullopt;
-  return Describer(*model).describe();
+  return Describer(*model, init).describe();
 }

@@ -100,6 +100,20 @@ unsigned ParameterNames::rank(StringRef name) const {
 
 bool ParameterNames::isOwnName(StringRef name) const { return hasSignature() ? order.contains(name) : !isMadeUp(name); }
 
+StringSet<> ParameterNames::findKnown() const {
+  StringSet<> known = buffers;
+  known.insert_range(model.signature.parameters);
+  auto add = [&](StringRef name) {
+    if (!hasSignature() && isOwnName(name) && name.contains('.'))
+      known.insert(name);
+  };
+  for (const FileTensor &tensor : model.initializers)
+    add(tensor.name);
+  for (const auto &alias : aliasReaders)
+    add(alias.getKey());
+  return known;
+}
+
 std::vector<std::vector<Read>> ParameterNames::findReads() const {
   std::vector<std::vector<Read>> reads(model.initializers.size());
   for (unsigned n = 0; n < model.nodes.size(); ++n)

@@ -37,6 +37,8 @@ public:
   bool isOwnName(llvm::StringRef name) const;
   /// Whether the signature lists the name, and no initializer has it.
   bool isLost(llvm::StringRef name) const { return order.contains(name) && !initializers.contains(name); }
+  /// All names that the file says PyTorch had: the signature's or, without one, those of initializers and of aliases.
+  llvm::StringSet<> findKnown() const;
   /// Whether an initializer has the shape of the transpose of the one of this name.
   bool isTransposeOf(const FileTensor &tensor, llvm::StringRef name) const;
 

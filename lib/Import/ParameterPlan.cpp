@@ -1,10 +1,21 @@
-// Renumbering of parameters (what uses them follows), and their shapes in words.
+// Who decides about parameters, their renumbering (what uses them follows), and their shapes in words.
 #include "Parameters.h"
 
 #include "ConstantTensor.h"
+#include "StateDictPlan.h"
 
 using namespace llvm;
 using namespace xlc::onnx;
+
+ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
+                                        Diagnostics &diagnostics, raw_ostream *notes) {
+  bool hasStateDict = spec.init.from == xlc::InitSpec::From::StateDict;
+  auto decide = hasStateDict ? planFromStateDict : model.record ? planRecorded : inferParameters;
+  ParameterPlan plan = decide(model, norms, spec, diagnostics, notes);
+  if (hasStateDict || model.record)
+    plan.findConstants(model, norms);
+  return plan;
+}
 
 void ParameterPlan::keep(ArrayRef<int> order) {
   std::vector<Parameter> kept;

@@ -247,12 +247,7 @@ void ParameterPlanner::restoreBiases() {
   }
 }
 
-ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
-                                        Diagnostics &diagnostics, raw_ostream *notes) {
-  if (model.record) {
-    ParameterPlan plan = planRecorded(model, norms, spec, diagnostics, notes);
-    plan.findConstants(model, norms);
-    return plan;
-  }
+ParameterPlan xlc::onnx::inferParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
+                                         Diagnostics &diagnostics, raw_ostream *notes) {
   return ParameterPlanner(model, norms, spec, diagnostics, notes).plan();
 }

@@ -21,9 +21,9 @@ struct Parameter {
   int initializer = -1;       ///< index in Model::initializers; -1: a bias of zeros that the file no longer has
   bool isTransposed = false;  ///< the file holds the transpose (two dimensions)
   Buffer buffer = Buffer::None;
-  std::optional<InitialValue> value; ///< none: the initializer's
-  bool isFrozen = false;             ///< PyTorch trains it not, as the file's record says
-  std::string guess;                 ///< from what its name or being was concluded; empty where that leaves no doubt
+  std::optional<InitialValue> value = {}; ///< none: the initializer's
+  bool isFrozen = false;                  ///< PyTorch trains it not, as the file's record says
+  std::string guess = {}; ///< from what its name or being was concluded; empty where that leaves no doubt
 };
 
 /// The elements of a tensor in another order: its dimensions permuted, then another shape. Empty where nothing changes.
@@ -68,14 +68,18 @@ struct ParameterPlan {
   void readInstead(int from, int to);
 };
 
-/// Finds out from signature, scopes, values and `norms`; `spec.tie` and `spec.untie` overrule. Each thing undone is a
-/// line on `notes` (may be null).
+/// Which parameters there are: as the state dict of `spec.init` decides, or the file's record or, without both, as far
+/// as the file tells. Each thing undone is a line on `notes` (may be null).
 ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
                              llvm::raw_ostream *notes);
 
 /// The plan where the file has a record: its parameters, without a guess. See RecordedParameters.cpp.
-ParameterPlan planRecorded(const Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+ParameterPlan planRecorded(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
                            llvm::raw_ostream *notes);
+
+/// Finds out from signature, calls, scopes, values and `norms`; `spec.tie` and `spec.untie` overrule.
+ParameterPlan inferParameters(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+                              llvm::raw_ostream *notes);
 
 /// Complains about a parameter whose element type xlc does not train.
 bool checkStoredType(const FileTensor &tensor, Diagnostics &diagnostics);

@@ -96,15 +96,6 @@ bool readShape(const ::onnx::TensorProto &proto, const std::string &what, FileTe
   return true;
 }
 
-float floatFromHalf(uint16_t bits) {
-  int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-  float size = exponent == 0x1f
-                   ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
-               : exponent == 0 ? std::ldexp((float)fraction, -24)
-                               : std::ldexp((float)(fraction | 0x400), exponent - 25);
-  return bits & 0x8000 ? -size : size;
-}
-
 float floatFromBfloat(uint16_t bits) { return llvm::bit_cast<float>((uint32_t)bits << 16); }
 
 float floatFromDouble(double value) { return (float)value; }
@@ -263,6 +254,15 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
 }
 
 } // namespace
+
+float xlc::onnx::floatFromHalf(uint16_t bits) {
+  int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  float size = exponent == 0x1f
+                   ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
+               : exponent == 0 ? std::ldexp((float)fraction, -24)
+                               : std::ldexp((float)(fraction | 0x400), exponent - 25);
+  return bits & 0x8000 ? -size : size;
+}
 
 int64_t xlc::onnx::byteWidth(int elementType) {
   switch (static_cast<ElementType>(elementType)) {

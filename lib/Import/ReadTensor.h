@@ -14,6 +14,9 @@ namespace xlc::onnx {
 bool readTensor(::onnx::TensorProto &proto, const std::string &what, llvm::StringRef modelPath, FileTensor &tensor,
                 Diagnostics &diagnostics);
 
+/// The value of an IEEE half.
+float floatFromHalf(uint16_t bits);
+
 } // namespace xlc::onnx
 
 #endif

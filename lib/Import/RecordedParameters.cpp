@@ -114,7 +114,7 @@ private:
 
 } // namespace
 
-ParameterPlan xlc::onnx::planRecorded(const Model &model, const BatchNorms &norms, const xlc::Spec &spec,
+ParameterPlan xlc::onnx::planRecorded(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
                                       Diagnostics &diagnostics, raw_ostream *notes) {
   return RecordedPlanner(model, norms, spec, diagnostics, notes).plan();
 }

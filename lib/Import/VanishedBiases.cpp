@@ -9,11 +9,11 @@ using namespace xlc::onnx;
 
 namespace {
 
-/// An initializer, whether a Transpose turns it around, and the parameter that it is.
+/// An initializer, and whether a Transpose turns it around; then that is the node that reads it.
 struct Weight {
-  unsigned initializer;
-  bool isTurned;
-  StringRef name;
+  unsigned initializer = 0;
+  bool isTurned = false;
+  std::optional<std::pair<unsigned, unsigned>> reader;
 };
 
 bool isTrue(const Node &node, StringRef attribute) {
@@ -44,30 +44,40 @@ std::string nameBias(const Node &node, StringRef weight, const ParameterNames &n
 
 } // namespace
 
+std::vector<BiaslessNode> xlc::onnx::findBiaslessNodes(const Model &model) {
+  std::vector<BiaslessNode> found;
+  StringMap<Weight> weights;
+  for (auto [i, tensor] : llvm::enumerate(model.initializers))
+    weights[tensor.name] = {(unsigned)i, false, std::nullopt};
+  for (auto [n, node] : llvm::enumerate(model.nodes)) {
+    if (node.op == "Transpose" && node.hasInput(0) && !node.outputs.empty())
+      if (auto from = weights.find(node.inputs[0]); from != weights.end()) {
+        Weight weight = from->second; // the map may grow
+        weights[node.outputs[0]] = {weight.initializer, !weight.isTurned, weight.reader.value_or(std::pair(n, 0u))};
+      }
+    bool mayLose = node.op == "Gemm" || node.op == "MatMul" || node.op == "Conv" || node.op == "LayerNormalization";
+    auto weight = mayLose && node.hasInput(1) && !node.hasInput(2) ? weights.find(node.inputs[1]) : weights.end();
+    if (weight == weights.end())
+      continue;
+    std::vector<int64_t> shape = model.initializers[weight->second.initializer].shape;
+    if (std::optional<int64_t> outputs = countOutputs(node, shape, weight->second.isTurned))
+      found.push_back({(unsigned)n, weight->second.reader.value_or(std::pair(n, 1u)), *outputs});
+  }
+  return found;
+}
+
 std::vector<VanishedBias>
 xlc::onnx::findVanishedBiases(const Model &model, const ParameterNames &names, const StringSet<> &accounted,
                               llvm::function_ref<StringRef(unsigned node, unsigned input)> nameOf) {
   std::vector<VanishedBias> biases;
   if (!names.hasSignature())
     return biases;
-  StringMap<Weight> weights;
   StringSet<> restored;
-  for (auto [i, tensor] : llvm::enumerate(model.initializers))
-    weights[tensor.name] = {(unsigned)i, false, ""};
-  for (auto [n, node] : llvm::enumerate(model.nodes)) {
-    if (node.op == "Transpose" && node.hasInput(0) && !node.outputs.empty())
-      if (auto from = weights.find(node.inputs[0]); from != weights.end())
-        weights[node.outputs[0]] = {from->second.initializer, !from->second.isTurned, nameOf((unsigned)n, 0)};
-    bool mayLose = node.op == "Gemm" || node.op == "MatMul" || node.op == "Conv" || node.op == "LayerNormalization";
-    auto weight = mayLose && node.hasInput(1) && !node.hasInput(2) ? weights.find(node.inputs[1]) : weights.end();
-    if (weight == weights.end())
-      continue;
-    StringRef own = weight->second.name.empty() ? nameOf((unsigned)n, 1) : weight->second.name;
-    std::string name = nameBias(node, own, names, accounted);
-    std::vector<int64_t> shape = model.initializers[weight->second.initializer].shape;
-    std::optional<int64_t> size = countOutputs(node, shape, weight->second.isTurned);
-    if (size && !name.empty() && restored.insert(name).second)
-      biases.push_back({(unsigned)n, name, *size});
+  for (const BiaslessNode &found : findBiaslessNodes(model)) {
+    StringRef weight = nameOf(found.read.first, found.read.second);
+    std::string name = nameBias(model.nodes[found.node], weight, names, accounted);
+    if (!name.empty() && restored.insert(name).second)
+      biases.push_back({found.node, name, found.outputs});
   }
   return biases;
 }

@@ -13,6 +13,14 @@ struct VanishedBias {
   int64_t size;
 };
 
+/// A product with an initializer, or a norm by it, that has no bias of its own.
+struct BiaslessNode {
+  unsigned node;
+  std::pair<unsigned, unsigned> read; ///< node and input that read the initializer: itself, or a Transpose
+  int64_t outputs;                    ///< columns, or channels
+};
+std::vector<BiaslessNode> findBiaslessNodes(const Model &model);
+
 /// Those that the signature lists and that are not `accounted` for. `nameOf` says which parameter an operand is.
 std::vector<VanishedBias> findVanishedBiases(const Model &model, const ParameterNames &names,
                                              const llvm::StringSet<> &accounted,

@@ -38,7 +38,7 @@ private:
   /// With the model's own loss; where it has none, with a cross-entropy over its first output.
   OwningOpRef<ModuleOp> import() {
     Spec spec;
-    spec.dims = inspection.dims;
+    spec.dims = inspection.dims, spec.init = options.init;
     for (const FileDescription::Input &input : inspection.file.inputs) // a batch that is fixed stays as it is
       if (int64_t size = 0; !input.shape.empty() && !StringRef(input.shape[0]).getAsInteger(10, size))
         spec.microBatch = size;
@@ -137,7 +137,7 @@ private:
 
 std::optional<Inspection> xlc::inspect(StringRef path, const InspectOptions &options, MLIRContext &context,
                                        raw_ostream &errors) {
-  std::optional<FileDescription> file = describeFile(path, errors);
+  std::optional<FileDescription> file = describeFile(path, options.init, errors);
   if (!file)
     return std::nullopt;
   for (const auto &[name, size] : options.dims)

@@ -16,6 +16,7 @@ struct InputFile {
 
 std::vector<InputFile> findInputFiles(const Compilation &compilation) {
   std::vector<InputFile> files = {{compilation.modelPath, "the model"}, {compilation.specPath, "the spec"}};
+  files.push_back({compilation.spec.init.stateDict, "the state dict"});
   for (const std::string &path : compilation.externalData)
     files.push_back({path, "data of the model"});
   const DataSpec &data = compilation.spec.data;

@@ -38,7 +38,7 @@ plan::Element elementOf(Type type) {
 
 /// Where the initial value comes from; `init: random` draws all but scales of norms and biases.
 void describeInit(const ParameterSource &source, const InitSpec &init, plan::ParameterT &made) {
-  if (init.from == InitSpec::From::Model) {
+  if (init.from != InitSpec::From::Random) {
     made.init = plan::Init::File;
     return;
   }

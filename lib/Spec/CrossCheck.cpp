@@ -150,7 +150,8 @@ void checkInit(Spec &spec, Complaints &complaints) {
   if (spec.init.from == InitSpec::From::Random || !isGiven(spec, "init.std"))
     return;
   complaints.error(spec.where("init.std"),
-                   "init.std belongs to initial values that are random, and init.from is model");
+                   Twine("init.std belongs to initial values that are random, and init.from is ") +
+                       (spec.init.from == InitSpec::From::Model ? "model" : "a file"));
   noteIfGiven(spec, "init.from", "init.from is given here", complaints);
 }
 

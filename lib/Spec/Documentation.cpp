@@ -37,6 +37,8 @@ void printRow(const spec::Key &key, raw_ostream &out) {
   std::string takes = spec::describe(key);
   if (key.kind == spec::Kind::Choice)
     takes = "`" + join(split(key.choices, '|'), "`, `") + "`";
+  if (key.kind == spec::Kind::ChoiceOrTensors)
+    takes = "`" + join(split(key.choices, '|'), "`, `") + "`, a .safetensors file";
   out << "| `" << key.path << "` | " << takes << " | " << key.defaultText << " | " << key.doc << " |\n";
 }
 

@@ -55,6 +55,14 @@ void addPinnedDimension(Spec &spec, const Value &value) {
   spec.layout.back().dimensions.push_back(isNumber ? dimension : -1);
 }
 
+void setInit(Spec &spec, const Value &value) {
+  using From = InitSpec::From;
+  bool isFile = value.form == Value::Form::File;
+  spec.init.from = isFile ? From::StateDict : value.text == "random" ? From::Random : From::Model;
+  if (isFile)
+    spec.init.stateDict = value.text;
+}
+
 // clang-format off
 constexpr Key table[] = {
   {"dp", Kind::Integer, ranks, "", "1", "Data-parallel ranks.",
@@ -114,9 +122,9 @@ constexpr Key table[] = {
    [](Spec &s, const Value &v) { s.loss.scope = v.text == "global" ? LossSpec::Scope::Global : LossSpec::Scope::MicroBatch; }},
 
   {"init", Kind::Section, any, "", "", "Initial values of the parameters.", nullptr},
-  {"init.from", Kind::Choice, any, "model|random", "model",
-   "`model`: the values in the ONNX file; `random`: normal(0, `std`), scales of norms 1, biases 0, keyed by element, so that no layout changes them.",
-   [](Spec &s, const Value &v) { s.init.from = v.text == "random" ? InitSpec::From::Random : InitSpec::From::Model; }},
+  {"init.from", Kind::ChoiceOrTensors, any, "model|random", "model",
+   "`model`: the values in the ONNX file; `random`: normal(0, `std`), scales of norms 1, biases 0, keyed by element, so that no layout changes them; `FILE.safetensors`: a PyTorch state dict of the module that was exported, which decides what is a parameter, its name, shape and initial value ([Limits.md](Limits.md)).",
+   setInit},
   {"init.seed", Kind::Integer, notNegative, "", "0", "Seed of everything that is random.",
    [](Spec &s, const Value &v) { s.init.seed = uint64_t(v.integer); }},
   {"init.std", Kind::Number, notNegative, "", "0.02", "random: standard deviation.",
@@ -248,6 +256,8 @@ std::string describe(const Key &key) {
     return "true, false or auto";
   case Kind::Choice:
     return describeChoices(key.choices);
+  case Kind::ChoiceOrTensors:
+    return describeChoices((key.choices + "|a .safetensors file").str());
   case Kind::Text:
     return "a name";
   case Kind::Patterns:

@@ -23,6 +23,7 @@ enum class Kind {
   Boolean,          ///< true or false
   BooleanOrAuto,    ///< true, false or auto
   Choice,           ///< one of Key::choices
+  ChoiceOrTensors,  ///< one of Key::choices, or a path that ends in .safetensors, relative to the spec file
   Text,             ///< not empty
   Patterns,         ///< a list of patterns over parameter names
   NameList,         ///< a list of names
@@ -46,7 +47,7 @@ struct Range {
 
 /// What a row's setter gets: the fields that its kind fills, the others empty.
 struct Value {
-  enum class Form { Plain, Auto, Bytes } form = Form::Plain; ///< which of the alternatives was written
+  enum class Form { Plain, Auto, Bytes, File } form = Form::Plain; ///< which of the alternatives was written
   int64_t integer = 0;
   double number = 0;
   bool boolean = false;

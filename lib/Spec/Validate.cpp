@@ -69,7 +69,7 @@ private:
     }
     value->name = node.key;
     value->location = node.location;
-    if (row.kind == Kind::Folder || row.kind == Kind::NpyFile)
+    if (row.kind == Kind::Folder || row.kind == Kind::NpyFile || value->form == Value::Form::File)
       value->text = besideSpec(value->text);
     row.set(checked.spec, *value);
   }

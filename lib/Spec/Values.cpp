@@ -24,6 +24,7 @@ struct Reader {
   bool readBytes(const YamlNode &node, int64_t &result);
   bool readBoolean(const YamlNode &node, bool &result);
   bool readChoice(const YamlNode &node, std::string &result);
+  bool readChoiceOrTensors(const YamlNode &node, Value &result);
   bool readText(const YamlNode &node, std::string &result);
   bool readNumbers(const YamlNode &node, std::vector<double> &result);
   bool readPatterns(const YamlNode &node, std::vector<std::string> &result);
@@ -118,6 +119,13 @@ bool Reader::readChoice(const YamlNode &node, std::string &result) {
   return false;
 }
 
+bool Reader::readChoiceOrTensors(const YamlNode &node, Value &result) {
+  if (node.kind != YamlNode::Kind::Scalar || !StringRef(node.text).ends_with(".safetensors"))
+    return readChoice(node, result.text);
+  result.form = Value::Form::File;
+  return readText(node, result.text);
+}
+
 bool Reader::readText(const YamlNode &node, std::string &result) {
   result = node.text;
   if (key.kind == Kind::NpyFile && node.kind == YamlNode::Kind::Scalar && !StringRef(node.text).ends_with(".npy")) {
@@ -187,6 +195,8 @@ bool Reader::read(const YamlNode &node, Value &result) {
     return isAuto(node) || readBoolean(node, result.boolean);
   case Kind::Choice:
     return readChoice(node, result.text);
+  case Kind::ChoiceOrTensors:
+    return readChoiceOrTensors(node, result);
   case Kind::Text:
   case Kind::Folder:
   case Kind::NpyFile:

@@ -89,6 +89,7 @@ class Case:
     schedule: str = "1f1b"
     cuts: tuple = ()
     layout: tuple = ()  # of pairs: a pattern, the dimension that is split
+    state_dict: str = ""  # the model file whose initializers are the initial state dict
 
     @property
     def zero(self):
@@ -106,7 +107,7 @@ class Case:
         tensor = f" tp {self.tp}{' sequence-parallel' * self.sequence_parallel}{' pinned' * bool(self.layout)}" if self.tp > 1 else ""
         pipeline = f" pp {self.pp} {self.schedule}{' given-cuts' * bool(self.cuts)}" if self.pp > 1 else ""
         return (f"{self.folder}/{self.model} {self.trace} dp {self.dp}{shard}{pipeline}{tensor} stage {self.stage} "
-                f"micro-batches {self.micro_batches}{raising}")
+                f"micro-batches {self.micro_batches}{raising}{' state-dict' * bool(self.state_dict)}")
 
 
 # BERT under AdamW has gradients near 1e-9, which Adam's epsilon of 1e-8 turns into steps. Four times the error of PyTorch's
@@ -144,6 +145,11 @@ STOPPED = [Case(folder, model, "sgd", **layout)
            for model in models
            for layout in (dict(), dict(micro_batches=2), dict(dp=2, stage=3), dict(tp=2, sequence_parallel=model == "loss"),
                           dict(pp=2, micro_batches=2), dict(dp=2, pp=2, tp=2, stage=3, micro_batches=2))]
+
+
+# With a state dict of the module, which is made of the unoptimized export: it holds every parameter under PyTorch's names.
+STATE_DICT = [Case("gpt2-tiny", model, "adamw", stage=stage, dp=dp, micro_batches=2, state_dict="loss-unoptimized")
+              for model, dp, stage in (("logits", 1, 0), ("loss-torchscript", 2, 3))]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -242,7 +248,7 @@ def list_small_cases():
 
 
 def list_cases():
-    return (list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + TURNED + STOPPED + ROUNDED +
+    return (list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + STATE_DICT + TURNED + STOPPED + ROUNDED +
             list_composed_cases() + list_small_cases() + list_summed_cases())
 
 
@@ -253,7 +259,8 @@ def sample_cases():
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
             [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + LOSSES +
-            TURNED + sample_stopped_cases() + sample_composed_cases() + list_small_cases() + list_summed_cases())
+            STATE_DICT + TURNED + sample_stopped_cases() + sample_composed_cases() + list_small_cases() +
+            list_summed_cases())
 
 
 def sample_stopped_cases():

@@ -8,13 +8,20 @@ import json
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 import files
 
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "Import" / "Inputs"))
+import state_dict  # pylint: disable=wrong-import-position
+
 # Of the small language models; the others have a sequence of 32.
 DIMS = {"bert-tiny": {"sequence": 24}, "blenderbot-tiny": {"source": 16, "target": 12},
         "deberta-v2-tiny": {"sequence": 24}, "padded": {"sequence": 12}}
+
+# Names of a state dict for what has another name in the unoptimized export.
+TIES = {"gpt2-tiny": {"model.transformer.wte.weight": "model.lm_head.weight"}}
 
 # A buffer that the old exporter writes down like any bias.
 TRAINABLE = {"blenderbot-tiny/loss-torchscript": ['"*"', '"!*final_logits_bias"']}
@@ -77,6 +84,11 @@ def spec_of(setting, case, trace):
     if "logits" in case.model:
         is_causal = case.folder.startswith(("gpt2", "llama", "padded"))
         spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": is_causal}
+    if case.state_dict:
+        path = setting.scratch / f"{case.folder}-{case.state_dict}.safetensors"
+        tensors = state_dict.initializers(folder / f"{case.state_dict}.onnx")
+        state_dict.write(path, tensors | {name: tensors[tied] for name, tied in TIES[case.folder].items()})
+        spec["init"] = {"from": path}
     return spec
 
 

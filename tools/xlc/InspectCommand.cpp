@@ -12,10 +12,11 @@ constexpr const char *examples = R"(Examples:
   xlc inspect gpt2.onnx                            parameters, ties, dimensions, units, operators
   xlc inspect gpt2.onnx --dims sequence=1024       also FLOPs per sample
   xlc inspect t5.onnx --dims source=512,target=128
+  xlc inspect gpt2.onnx --init gpt2.safetensors    its parameters as PyTorch's state dict has them
   xlc inspect gpt2.onnx --json | jq .parameters    for scripts (keys: docs/InspectJson.md))";
 
 struct InspectCommandOptions {
-  std::string model;
+  std::string model, init;
   std::vector<std::string> dims;
   bool json = false;
 };
@@ -35,6 +36,10 @@ int inspectModel(const InspectCommandOptions &options) {
       llvm::errs() << "--dims gives '" << name << "' two sizes\n";
       return Usage;
     }
+  if (!options.init.empty()) {
+    inspecting.init.from = InitSpec::From::StateDict;
+    inspecting.init.stateDict = options.init;
+  }
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry);
@@ -58,6 +63,8 @@ Command xlc::addInspectCommand(CLI::App &app) {
       ->check([](const std::string &text) {
         return parseDim(text).second ? "" : "'" + text + "' is not NAME=SIZE with a positive size";
       });
+  command->add_option("--init", options->init,
+                      "a PyTorch state dict of the module (.safetensors), as init.from of a spec");
   command->add_flag("--json", options->json, "print JSON (keys: docs/InspectJson.md)");
   command->footer(examples);
   return {command, [options] { return inspectModel(*options); }};

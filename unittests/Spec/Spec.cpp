@@ -87,6 +87,12 @@ runtime: {threads_per_rank: 3}
   EXPECT_EQ(spec.threadsPerRank, 3);
 }
 
+TEST(Spec, AStateDictLiesBesideTheSpec) {
+  Spec spec = parse("init: {from: state/model.safetensors}");
+  EXPECT_EQ(spec.init.from, InitSpec::From::StateDict);
+  EXPECT_EQ(spec.init.stateDict, "specs/state/model.safetensors");
+}
+
 TEST(Spec, DataIsFoundFromTheSpecFile) {
   Spec spec = parse("data: {train: {x: in/x.npy, y: /y.npy}}");
   EXPECT_EQ(spec.data.train.at("x"), "specs/in/x.npy");

@@ -2,11 +2,7 @@
 #ifndef XLC_IMPORT_DESCRIBE_H
 #define XLC_IMPORT_DESCRIBE_H
 
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/raw_ostream.h"
-#include <optional>
-#include <string>
-#include <vector>
+#include "xlc/Spec/Spec.h"
 
 namespace xlc {
 
@@ -65,8 +61,9 @@ struct FileDescription {
   int64_t numParameterElements() const;
 };
 
-/// Reads `path`. Complaints about the file go to `errors`; none if it cannot be read at all.
-std::optional<FileDescription> describeFile(llvm::StringRef path, llvm::raw_ostream &errors);
+/// Reads `path`; `init` may name a state dict that decides about its parameters. Complaints about the file go to
+/// `errors`; none if it cannot be read at all.
+std::optional<FileDescription> describeFile(llvm::StringRef path, const InitSpec &init, llvm::raw_ostream &errors);
 
 } // namespace xlc
 

@@ -11,6 +11,7 @@ namespace xlc {
 
 struct InspectOptions {
   std::map<std::string, int64_t> dims; ///< sizes of symbolic dimensions; the batch is one sample
+  InitSpec init;                       ///< a state dict, or nothing
 };
 
 /// Figures of one class of units, each of an instance and a sample.

@@ -50,7 +50,8 @@ struct LossSpec {
 };
 
 struct InitSpec {
-  enum class From { Model, Random } from = From::Model;
+  enum class From { Model, Random, StateDict } from = From::Model;
+  std::string stateDict; ///< StateDict: path of the .safetensors, joined with the spec file's folder
   uint64_t seed = 0;
   double std = 0.02;
 };

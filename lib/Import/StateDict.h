@@ -1,0 +1,49 @@
+// A PyTorch state dict in a safetensors file. See StateDict.cpp.
+#ifndef XLC_IMPORT_STATEDICT_H
+#define XLC_IMPORT_STATEDICT_H
+
+#include "Parameters.h"
+
+namespace xlc::runtime {
+class SafetensorsReader;
+}
+
+namespace xlc::onnx {
+
+/// One entry: `type` as the file spells it ("F32"), `offset` of its elements in the file.
+struct StateTensor {
+  std::string name, type;
+  std::vector<int64_t> shape;
+  uint64_t offset = 0;
+
+  int64_t numElements() const;
+  bool isFloat() const; ///< of a type that is read as float32
+};
+
+class StateDict {
+public:
+  /// Opens and checks a file; none after a complaint that names it.
+  static std::optional<StateDict> open(const std::string &path, Diagnostics &diagnostics);
+  StateDict(StateDict &&);
+  ~StateDict();
+
+  /// In the order of names.
+  const std::vector<StateTensor> &tensors() const { return all; }
+  /// The elements of a tensor of floats, as float32; false after a complaint.
+  bool read(const StateTensor &tensor, std::vector<float> &elements, Diagnostics &diagnostics) const;
+  /// The same as an initial value, which stays in the file if it can; none after a complaint.
+  std::optional<InitialValue> initialValue(const StateTensor &tensor, Diagnostics &diagnostics) const;
+  const std::string &path() const { return file; }
+
+private:
+  StateDict();
+  bool takeTensors(Diagnostics &diagnostics);
+
+  std::string file;
+  std::unique_ptr<runtime::SafetensorsReader> reader;
+  std::vector<StateTensor> all;
+};
+
+} // namespace xlc::onnx
+
+#endif

@@ -1,0 +1,366 @@
+// Is this the state dict of the module that was exported? The bits tell:
+//
+//   all of its tensors are in the file    it is the authority: whatever the exporter did, it is undone by values
+//   none                                  a checkpoint of another training: names and shapes decide
+//   some                                  neither: an error that names those that are not there
+//
+// What initialisation makes by the dozen (ones, zeros) says nothing and does not vote; nor does what is frozen, which
+// another training may share. Ties are entries of equal random numbers, but for those of sibling layers, which begin as
+// copies of one another, and for those that the file keeps apart, each under its own name.
+#include "StateDictMatch.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <set>
+
+using namespace llvm;
+using namespace xlc;
+using namespace xlc::onnx;
+
+/// The elements of an initializer of floats that is loaded.
+static ArrayRef<float> elementsOf(const FileTensor &tensor) {
+  return {reinterpret_cast<const float *>(tensor.bytes.data()), tensor.bytes.size() / sizeof(float)};
+}
+
+StateDictMatch::StateDictMatch(Model &model, const StateDict &dict, const ParameterNames &names, const Spec &spec,
+                               Diagnostics &diagnostics)
+    : model(model), dict(dict), names(names), spec(spec), diagnostics(diagnostics) {}
+
+bool StateDictMatch::compare(const StringSet<> &buffers) {
+  findPrefix(buffers);
+  if (!readEntries(buffers) || !checkNames() || !readInitializers())
+    return false;
+  findTies();
+  return tieAsAsked() && decide();
+}
+
+/// Whether all of `names`, with another prefix, are in `others`.
+static bool areIn(const StringSet<> &names, const StringSet<> &others, StringRef removed, StringRef added) {
+  return llvm::all_of(names.keys(), [&](StringRef name) {
+    return name.consume_front(removed) && others.contains((added + name).str());
+  });
+}
+
+/// Whoever exports a module that holds the model has names with a prefix (m.), and who saves a wrapped one, too
+/// (module.). Where all names agree but for one prefix, there is no doubt.
+void StateDictMatch::findPrefix(const StringSet<> &buffers) {
+  StringSet<> known = findKnown(), own;
+  for (const StateTensor &tensor : dict.tensors())
+    if (tensor.isFloat())
+      own.insert(tensor.name);
+  if (llvm::any_of(own.keys(), [&](StringRef name) { return known.contains(name); }))
+    return;
+  bool isListed = names.hasSignature();
+  if (!isListed)
+    for (StringRef buffer : buffers.keys())
+      known.erase(buffer);
+  std::set<std::pair<std::string, std::string>> tried, found; // what is added, what is removed
+  for (StringRef name : own.keys())
+    for (StringRef other : known.keys()) {
+      StringRef with = other, without = name;
+      with = with.consume_back(name) && with.ends_with(".") ? with : "";
+      without = without.consume_back(other) && without.ends_with(".") ? without : "";
+      if (with.empty() == without.empty() || !tried.emplace(with, without).second)
+        continue;
+      if (isListed ? areIn(own, known, without, with) : areIn(known, own, with, without))
+        found.emplace(with, without);
+    }
+  if (found.size() == 1)
+    std::tie(added, removed) = *found.begin();
+}
+
+std::string StateDictMatch::callInModel(const std::string &name) const {
+  return removed.empty() ? added + name : name.substr(removed.size());
+}
+
+/// All names that the file says PyTorch had.
+StringSet<> StateDictMatch::findKnown() const {
+  StringSet<> known = names.findKnown();
+  if (model.record)
+    for (const ExportRecord::Tensor &recorded : model.record->parameters)
+      known.insert_range(recorded.ties);
+  return known;
+}
+
+/// Where the exporter lists all names, one that it does not list is of another module.
+bool StateDictMatch::checkNames() {
+  std::vector<std::string> strangers;
+  StringSet<> known = findKnown();
+  for (const StateEntry &entry : entries)
+    if (names.hasSignature() && !known.contains(entry.called) && !entry.isBuffer && !entry.isFrozen)
+      strangers.push_back("'" + entry.name() + "'");
+  if (strangers.empty())
+    return true;
+  diagnostics.error(Twine(strangers.size()) + " of the " + Twine(entries.size()) + " tensors of the state dict '" +
+                    dict.path() + "' are no parameters of the module that was exported: " + listSome(strangers) +
+                    "; it must be that module's, but for one prefix of all names");
+  return false;
+}
+
+bool StateDictMatch::readEntries(const StringSet<> &buffers) {
+  std::vector<float> elements;
+  std::set<std::string> converted;
+  for (const StateTensor &tensor : dict.tensors()) {
+    std::string called = callInModel(tensor.name);
+    if (!tensor.isFloat())
+      continue; // whole numbers: counters, masks
+    if (tensor.type != "F32")
+      converted.insert(tensor.type);
+    if (!dict.read(tensor, elements, diagnostics))
+      return false;
+    StateEntry entry{&tensor, called, digest(elements)};
+    entry.tied = (int)entries.size(), entry.isBuffer = buffers.contains(called);
+    entry.isFrozen = !matchesPatterns(tensor.name, spec.trainable);
+    byName[called] = (int)entries.size();
+    byContent[{entry.content.count, entry.content.unordered}].push_back((int)entries.size());
+    entries.push_back(std::move(entry));
+  }
+  if (!converted.empty())
+    diagnostics.note("the state dict '" + dict.path() + "' holds " + llvm::join(converted, " and ") +
+                     ": read as float32");
+  return true;
+}
+
+bool StateDictMatch::readInitializers() {
+  contents.resize(model.initializers.size());
+  like.resize(model.initializers.size());
+  for (auto [i, tensor] : llvm::enumerate(model.initializers)) {
+    if (auto named = byName.find(tensor.name); named != byName.end()) {
+      entries[named->second].own = (int)i;
+      if (tensor.type == ElementType::Double && !checkStoredType(tensor, diagnostics))
+        return false;
+    }
+    if (tensor.type != ElementType::Float || tensor.isAbsent)
+      continue;
+    if (!tensor.load()) {
+      diagnostics.error("initializer '" + tensor.name + "' cannot be read from '" + tensor.file + "'");
+      return false;
+    }
+    contents[i] = digest(elementsOf(tensor));
+    tensor.unload();
+    std::vector<unsigned> &alike = holders[{contents[i]->count, contents[i]->unordered}];
+    mayBeMerged &= llvm::none_of(alike, [&](unsigned other) {
+      return *contents[other] == *contents[i] && model.initializers[other].shape == tensor.shape;
+    });
+    alike.push_back((unsigned)i);
+  }
+  return true;
+}
+
+/// Whether PyTorch gave this name: the signature or the state dict has it, or it looks so.
+bool StateDictMatch::isNamed(unsigned index) const {
+  const std::string &name = model.initializers[index].name;
+  return byName.contains(name) || names.isOwnName(name);
+}
+
+int StateDictMatch::findRecorded(const ExportRecord::Tensor &recorded) const {
+  auto found = byName.find(recorded.name);
+  for (const std::string &tie : recorded.ties)
+    found = found == byName.end() ? byName.find(tie) : found;
+  return found == byName.end() ? -1 : found->second;
+}
+
+bool StateDictMatch::fits(int entry, unsigned index) const {
+  const StateEntry &of = entries[entry];
+  return model.initializers[index].shape == of.shape() &&
+         (!isSame || !contents[index] || of.content == *contents[index]);
+}
+
+void StateDictMatch::tieAsRecorded() {
+  for (const ExportRecord::Tensor &recorded : model.record->parameters) {
+    int first = findRecorded(recorded);
+    for (const std::string &tie : recorded.ties)
+      if (auto other = byName.find(tie); other != byName.end())
+        entries[other->second].tied = first;
+    if (first >= 0)
+      entries[first].isFrozen |= !recorded.requiresGradient;
+  }
+}
+
+void StateDictMatch::findTies() {
+  if (model.record)
+    return tieAsRecorded();
+  auto rankOf = [&](int e) { return std::make_tuple(names.rank(entries[e].called), entries[e].own < 0, e); };
+  for (const auto &[key, alike] : byContent) {
+    std::vector<int> sorted = alike;
+    llvm::sort(sorted, [&](int a, int b) { return rankOf(a) < rankOf(b); });
+    for (auto [at, e] : llvm::enumerate(sorted))
+      for (int first : ArrayRef(sorted).take_front(at)) {
+        const StateEntry &a = entries[first], &b = entries[e];
+        bool isShared = a.tensor->offset == b.tensor->offset, isKeptApart = a.own >= 0 && b.own >= 0 && a.own != b.own;
+        bool isTie = a.tied == first && a.shape() == b.shape() && a.content == b.content && !a.isBuffer &&
+                     (isShared || (!a.content.isUniform && !areSiblings(a.name(), b.name()) && !isKeptApart));
+        if (isTie && !llvm::is_contained(spec.untie, b.name()) && entries[e].tied == e)
+          entries[e].tied = first;
+      }
+  }
+}
+
+/// Ties that only the spec knows: the first of each list stays, with its values.
+bool StateDictMatch::tieAsAsked() {
+  SmallVector<StringRef> all;
+  StringMap<int> own;
+  for (auto [e, entry] : llvm::enumerate(entries))
+    all.push_back(entry.name()), own[entry.name()] = (int)e;
+  bool isGood = true;
+  for (const std::vector<std::string> &list : spec.tie)
+    for (const std::string &name : list) {
+      auto first = own.find(list.front()), other = own.find(name);
+      if (other == own.end()) {
+        std::optional<StringRef> nearest = findNearest(name, all);
+        diagnostics.error("tie names '" + name + "', which is not a parameter" +
+                          (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+        isGood = false;
+      } else if (first != own.end() && entries[first->second].shape() != entries[other->second].shape()) {
+        diagnostics.error("tie needs parameters of one shape; '" + list.front() + "' is " +
+                          describeShape(entries[first->second].shape()) + ", '" + name + "' is " +
+                          describeShape(entries[other->second].shape()));
+        isGood = false;
+      } else if (first != own.end()) {
+        entries[other->second].tied = entries[first->second].tied;
+      }
+    }
+  return isGood;
+}
+
+bool StateDictMatch::isView(int entry, unsigned index, const TensorView &view) {
+  const StateEntry &of = entries[entry];
+  if (view.permutation.empty())
+    return of.content == *contents[index];
+  if (of.content.isUniform)
+    return true;
+  std::vector<float> elements;
+  FileTensor &tensor = model.initializers[index];
+  if (!dict.read(*of.tensor, elements, diagnostics) || !tensor.load())
+    return false;
+  bool isEqual = isEqualView(elements, of.shape(), view, elementsOf(tensor));
+  tensor.unload();
+  return isEqual;
+}
+
+SmallVector<TensorView> StateDictMatch::findViewsOf(int entry, unsigned index) {
+  const StateEntry &of = entries[entry];
+  const std::vector<int64_t> &shape = model.initializers[index].shape;
+  bool compares = isSame && contents[index];
+  if (of.isBuffer || (compares && !of.content.hasSameElements(*contents[index])))
+    return {};
+  // A name means that nothing was moved; a name that was lost, that something was.
+  bool isOwn = of.own == (int)index, mayBeWhole = isNamed(index) || (compares && !of.content.isUniform);
+  SmallVector<TensorView> views = findViews(of.shape(), shape, compares && !of.content.isUniform && !isOwn);
+  llvm::erase_if(views, [&](const TensorView &view) {
+    if (!view.isWhole() && (isOwn || (isNamed(index) && !compares)))
+      return true;
+    return compares && !isView(entry, index, view);
+  });
+  if (views.size() == 1 && views.front().isWhole() && !mayBeWhole)
+    views.clear();
+  if (isNamed(index) && !views.empty() && views.front().isWhole())
+    views.truncate(1);
+  return views;
+}
+
+const std::vector<int> &StateDictMatch::entriesLike(unsigned index) {
+  if (like[index])
+    return *like[index];
+  std::vector<int> &found = like[index].emplace();
+  auto consider = [&](int e) {
+    if (!findViewsOf(e, index).empty())
+      found.push_back(e);
+  };
+  if (!isSame || !contents[index])
+    llvm::for_each(llvm::seq<int>(0, (int)entries.size()), consider);
+  else if (auto alike = byContent.find({contents[index]->count, contents[index]->unordered}); alike != byContent.end())
+    llvm::for_each(alike->second, consider);
+  return found;
+}
+
+std::optional<std::pair<int, TensorView>> StateDictMatch::findTwin(unsigned index) {
+  FileTensor &tensor = model.initializers[index];
+  if (isSame || isNamed(index) || !contents[index] || contents[index]->isUniform || !tensor.load())
+    return std::nullopt;
+  std::optional<std::pair<int, TensorView>> twin;
+  for (unsigned other : holders[{contents[index]->count, contents[index]->unordered}]) {
+    FileTensor &original = model.initializers[other];
+    auto named = byName.find(original.name);
+    if (twin || other == index || named == byName.end() || entries[named->second].shape() != original.shape ||
+        !original.load())
+      continue;
+    for (const TensorView &view : findViews(original.shape, tensor.shape, false))
+      if (!twin && isEqualView(elementsOf(original), original.shape, view, elementsOf(tensor)))
+        twin = {named->second, view};
+    original.unload();
+  }
+  tensor.unload();
+  return twin;
+}
+
+bool StateDictMatch::isFound(int entry) {
+  const TensorContent &content = entries[entry].content;
+  auto held = holders.find({content.count, content.unordered});
+  return held != holders.end() &&
+         llvm::any_of(held->second, [&](unsigned index) { return !findViewsOf(entry, index).empty(); });
+}
+
+/// Whether an initializer of which only the shape is known could be it.
+bool StateDictMatch::mayBeAbsent(int entry) const {
+  return llvm::any_of(model.initializers, [&](const FileTensor &tensor) {
+    return tensor.isAbsent && !findViews(entries[entry].shape(), tensor.shape, false).empty();
+  });
+}
+
+bool StateDictMatch::decide() {
+  std::vector<int> missing;
+  for (int e = 0; e < (int)entries.size(); ++e) {
+    const StateEntry &entry = entries[e];
+    if (entry.content.isUniform || entry.isBuffer || entry.isFrozen)
+      continue;
+    if (isFound(e))
+      ++numSame;
+    else if (!mayBeAbsent(e))
+      missing.push_back(e);
+  }
+  bool hasValues = llvm::any_of(contents, [](const auto &content) { return content && !content->isUniform; });
+  if (numSame > 0 && !missing.empty())
+    return complainOfSome(missing, numSame), false;
+  isSame = missing.empty() && hasValues;
+  if (!isSame)
+    like.assign(like.size(), std::nullopt);
+  return true;
+}
+
+std::string StateDictMatch::explain(int e) {
+  const StateEntry &entry = entries[e];
+  if (entry.own >= 0) {
+    const FileTensor &tensor = model.initializers[entry.own];
+    if (tensor.shape != entry.shape())
+      return "has shape " + describeShape(entry.shape()) + ", in the model " + describeShape(tensor.shape);
+    const std::optional<TensorContent> &content = contents[entry.own];
+    if (!isSame || !content || entry.content == *content)
+      return "is read by nothing";
+    for (const TensorView &view : findViews(entry.shape(), tensor.shape, false))
+      if (!view.permutation.empty() && entry.content.hasSameElements(*content) && isView(e, (unsigned)entry.own, view))
+        return entry.shape().size() == 2 ? "is the transpose of the one in the model"
+                                         : "is a permutation of the one in the model";
+    return "has other values in the model";
+  }
+  return !isSame || entry.content.isUniform ? "is read by nothing" : "has values that are nowhere in the model";
+}
+
+void StateDictMatch::complainOfSome(ArrayRef<int> missing, size_t numFound) {
+  std::vector<std::string> items;
+  for (int e : missing)
+    items.push_back("'" + entries[e].name() + "' " + explain(e));
+  diagnostics.error("the state dict '" + dict.path() +
+                    "' is neither that of the module that was exported, nor of another "
+                    "training of it: the values of " +
+                    Twine(numFound) + " of its tensors are in the model, those of " + Twine(missing.size()) +
+                    " are not: " + listSome(items) +
+                    "; save it when you export; where the export computed with them once and for all, export with "
+                    "optimize=False or with xlc_export");
+}
+
+std::string xlc::onnx::listSome(ArrayRef<std::string> items) {
+  constexpr size_t most = 3;
+  std::string text = llvm::join(items.take_front(most), ", ");
+  return items.size() > most ? text + " and " + std::to_string(items.size() - most) + " more" : text;
+}

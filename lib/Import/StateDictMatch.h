@@ -1,0 +1,95 @@
+// The tensors of a state dict held against the initializers of a model. See StateDictMatch.cpp.
+#ifndef XLC_IMPORT_STATEDICTMATCH_H
+#define XLC_IMPORT_STATEDICTMATCH_H
+
+#include "ParameterNames.h"
+#include "StateDict.h"
+#include "TensorContent.h"
+
+namespace xlc::onnx {
+
+/// A tensor of the state dict that may be a parameter.
+struct StateEntry {
+  const StateTensor *tensor = nullptr;
+  std::string called; ///< what the model calls it: with or without a prefix that all names share
+  TensorContent content;
+  int own = -1;  ///< the initializer that has its name
+  int tied = -1; ///< the entry whose parameter it is: itself, or an earlier one
+  bool isBuffer = false;
+  bool isFrozen = false; ///< as `trainable` says
+
+  const std::string &name() const { return tensor->name; }
+  const std::vector<int64_t> &shape() const { return tensor->shape; }
+};
+
+class StateDictMatch {
+public:
+  StateDictMatch(Model &model, const StateDict &dict, const ParameterNames &names, const Spec &spec,
+                 Diagnostics &diagnostics);
+
+  /// Reads all values, finds ties and decides; false after a complaint. `buffers`: further names of buffers.
+  bool compare(const llvm::StringSet<> &buffers);
+
+  std::vector<StateEntry> entries;
+  llvm::StringMap<int> byName; ///< as the model calls them
+  /// The values of the file are those of the state dict; else they are of another training, and only names and shapes
+  /// count.
+  bool isSame = true;
+  unsigned numSame = 0; ///< entries that were found by their values
+
+  /// By which views of `entry` initializer `index` can be it: none where it is not; more than one where only the
+  /// values of another training could tell.
+  llvm::SmallVector<TensorView> findViewsOf(int entry, unsigned index);
+  /// Entries that an initializer can be.
+  const std::vector<int> &entriesLike(unsigned index);
+  /// Whether an initializer's values are those of the state dict, and more than one number.
+  bool isTelling(unsigned index) const { return isSame && contents[index] && !contents[index]->isUniform; }
+  /// Whether an initializer's values are more than one number, repeated: no other is equal by chance.
+  bool isUnique(unsigned index) const { return !contents[index] || !contents[index]->isUniform; }
+  /// Of another training: the entry whose name an initializer with the same values has, and the view of it.
+  std::optional<std::pair<int, TensorView>> findTwin(unsigned index);
+  /// The exporter may have merged equal initializers: no two are equal.
+  bool mayBeMerged = true;
+  /// The entry of a parameter of the file's record, under any of its names; -1: none.
+  int findRecorded(const ExportRecord::Tensor &recorded) const;
+  /// Whether an initializer has the entry's shape and, of the same training, its values.
+  bool fits(int entry, unsigned index) const;
+  /// Why `entry` is not found, in a few words after its name.
+  std::string explain(int entry);
+  /// Whether the initializer has a name that PyTorch gave.
+  bool isNamed(unsigned index) const;
+
+private:
+  void findPrefix(const llvm::StringSet<> &buffers);
+  llvm::StringSet<> findKnown() const;
+  std::string callInModel(const std::string &name) const;
+  bool checkNames();
+  bool readEntries(const llvm::StringSet<> &buffers);
+  bool readInitializers();
+  void findTies();
+  void tieAsRecorded();
+  bool tieAsAsked();
+  bool decide();
+  bool isFound(int entry);
+  bool mayBeAbsent(int entry) const;
+  bool isView(int entry, unsigned index, const TensorView &view);
+  void complainOfSome(llvm::ArrayRef<int> missing, size_t numFound);
+
+  Model &model;
+  const StateDict &dict;
+  const ParameterNames &names;
+  const Spec &spec;
+  Diagnostics &diagnostics;
+  std::vector<std::optional<TensorContent>> contents;                 ///< per initializer; none: absent, or no floats
+  std::map<std::pair<int64_t, uint64_t>, std::vector<int>> byContent; ///< (count, unordered) -> entries
+  std::map<std::pair<int64_t, uint64_t>, std::vector<unsigned>> holders; ///< the same of initializers
+  std::vector<std::optional<std::vector<int>>> like;
+  std::string added, removed; ///< in front of all names
+};
+
+/// "'a' and 2 more" of what is not as it should be, each with why: "'a' (why), 'b' (why), 'c' (why) and 4 more".
+std::string listSome(llvm::ArrayRef<std::string> items);
+
+} // namespace xlc::onnx
+
+#endif

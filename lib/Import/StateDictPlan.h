@@ -1,0 +1,17 @@
+// The parameters of a model as a state dict decides them. See StateDictPlan.cpp.
+#ifndef XLC_IMPORT_STATEDICTPLAN_H
+#define XLC_IMPORT_STATEDICTPLAN_H
+
+#include "Parameters.h"
+
+namespace xlc::onnx {
+
+/// What planParameters does where `spec.init` names a state dict: no name, tie or value is guessed. The values of
+/// buffers that are constants of the graph are replaced in `model`. Each thing undone is a line on `notes` (may be
+/// null).
+ParameterPlan planFromStateDict(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+                                llvm::raw_ostream *notes);
+
+} // namespace xlc::onnx
+
+#endif

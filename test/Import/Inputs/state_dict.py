@@ -1,0 +1,163 @@
+"""Makes PyTorch state dicts in the safetensors format, without PyTorch.
+
+    state_dict.py make OUT < TEXT          one tensor a line: NAME TYPE SIZE,SIZE VALUE VALUE ... (a single value is repeated)
+    state_dict.py of MODEL.onnx OUT        the float initializers of a model, by name
+    state_dict.py same A B                 whether all tensors of B have the values that A has, in float32
+    state_dict.py edit IN OUT EDIT...      drop:NAME, copy:NAME=NEW, rename:NAME=NEW, rename:*=PREFIX, poke:NAME (one other
+                                           value), shorten:PREFIX, turn:NAME (a matrix transposed), reshape:NAME=SIZE,SIZE,
+                                           train (other values everywhere), cast:TYPE
+"""
+
+import json
+import math
+import struct
+import sys
+import zlib
+
+CODES = {"F32": "f", "F64": "d", "F16": "e", "I64": "q", "I32": "i", "BOOL": "?"}
+
+
+def pack(dtype, values):
+    if dtype == "BF16":
+        return b"".join(struct.pack("<f", value)[2:] for value in values)
+    return struct.pack(f"<{len(values)}{CODES[dtype]}", *values)
+
+
+def unpack(dtype, data):
+    if dtype == "BF16":
+        return [struct.unpack("<f", b"\0\0" + data[i:i + 2])[0] for i in range(0, len(data), 2)]
+    return list(struct.unpack(f"<{len(data) // struct.calcsize(CODES[dtype])}{CODES[dtype]}", data))
+
+
+def write(path, tensors):
+    """{name: (dtype, shape, values)}."""
+    header, data = {}, b""
+    for name, (dtype, shape, values) in tensors.items():
+        packed = pack(dtype, values)
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(packed)]}
+        data += packed
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    begin = 8 + struct.unpack_from("<Q", data)[0]
+    tensors = {}
+    for name, entry in json.loads(data[8:begin]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            tensors[name] = (entry["dtype"], entry["shape"], unpack(entry["dtype"], data[begin + first:begin + last]))
+    return tensors
+
+
+def make(lines):
+    tensors = {}
+    for line in lines:
+        if line.strip():
+            name, dtype, sizes, *values = line.split()
+            shape = [] if sizes == "-" else [int(size) for size in sizes.split(",")]
+            number = int if dtype.startswith("I") else float
+            count = math.prod(shape)
+            tensors[name] = (dtype, shape, [number(value) for value in values] * (count if len(values) == 1 else 1))
+    return tensors
+
+
+def fields(data):
+    """(number, value) of a protobuf message: integers, or bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        else:
+            size = varint() if key & 7 == 2 else {1: 8, 5: 4}[key & 7]
+            yield key >> 3, data[at:at + size]
+            at += size
+
+
+def initializers(path):
+    with open(path, "rb") as file:
+        graph = next(value for number, value in fields(file.read()) if number == 7)
+    tensors = {}
+    for tensor in (value for number, value in fields(graph) if number == 5):
+        parts = list(fields(tensor))
+        content = dict(parts)
+        if content.get(2) == 1:
+            shape = [value for number, value in parts if number == 1]
+            tensors[content[8].decode()] = ("F32", shape, unpack("F32", content[9]))
+    return tensors
+
+
+def turn(shape, values):
+    rows, columns = shape
+    return [columns, rows], [values[r * columns + c] for c in range(columns) for r in range(rows)]
+
+
+def train(name, values):
+    """Other values, of another name other ones."""
+    return [0.75 * value + 1e-6 * (zlib.crc32(name.encode()) % 9973 + i % 7) for i, value in enumerate(values)]
+
+
+def edit(tensors, what):
+    action, _, rest = what.partition(":")
+    name, _, new = rest.partition("=")
+    if action == "train":
+        return {key: (dtype, shape, values if dtype.startswith("I") else train(key, values))
+                for key, (dtype, shape, values) in tensors.items()}
+    if action == "shorten":
+        return {key.removeprefix(name): value for key, value in tensors.items()}
+    if action == "cast":
+        return {key: (name, shape, values) for key, (dtype, shape, values) in tensors.items()}
+    if action == "rename":
+        return {new + key if name == "*" else new if key == name else key: value for key, value in tensors.items()}
+    dtype, shape, values = tensors[name]
+    tensors = dict(tensors)
+    if action == "drop":
+        del tensors[name]
+    elif action == "copy":
+        tensors[new] = tensors[name]
+    elif action == "poke":
+        tensors[name] = (dtype, shape, values[:-1] + [values[-1] + 0.5])
+    elif action == "turn":
+        tensors[name] = (dtype, *turn(shape, values))
+    elif action == "reshape":
+        tensors[name] = (dtype, [int(size) for size in new.split(",")], values)
+    else:
+        sys.exit(f"what is {what}?")
+    return tensors
+
+
+def main():
+    action, *paths = sys.argv[1:]
+    if action == "make":
+        write(paths[0], make(sys.stdin))
+    elif action == "same":
+        expected, found = read(paths[0]), read(paths[1])
+        wrong = [name for name, tensor in found.items() if pack("F32", tensor[2]) != pack("F32", expected[name][2])]
+        print(f"differ: {wrong[:6]}" if wrong else f"{len(found)} tensors have the values of the first file")
+    elif action == "of":
+        write(paths[1], initializers(paths[0]))
+    else:
+        tensors = read(paths[0])
+        for what in paths[2:]:
+            tensors = edit(tensors, what)
+        write(paths[1], tensors)
+
+
+if __name__ == "__main__":
+    main()
