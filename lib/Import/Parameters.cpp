@@ -83,6 +83,8 @@ void ParameterPlanner::joinTwins() {
 /// Whether an initializer is a parameter of its own though it has the values of another one: where the spec says so,
 /// where the calls in PyTorch read them by two names, and where the names are those of layers that are copies.
 bool ParameterPlanner::staysApart(unsigned index, const Twin &twin) {
+  if (reads[twin.initializer].empty()) // which was found to be derived from a parameter: so is this one
+    return reads[index].clear(), true;
   const Read &read = reads[index].front(), &other = reads[twin.initializer].front();
   bool isUntied = untied.contains(read.name), isCopy = areSiblings(read.name, other.name);
   if (isUntied)
@@ -221,8 +223,11 @@ void ParameterPlanner::addParameter(unsigned index, const Group &entry, bool isN
     TensorView view;
     if (read.isTransposed != parameter.isTransposed)
       view.permutation = {1, 0};
-    if (first.isVector)
+    if (first.isVector) { // a transpose has its elements in the same order
       view.shape = tensor.shape;
+      if (!view.permutation.empty())
+        view.permutation.clear(), std::swap(view.shape[0], view.shape[1]);
+    }
     result.uses[{read.node, read.input}] = {(int)result.parameters.size(), view};
     position = std::min(position, read.position);
   }
