@@ -1,4 +1,4 @@
-// Inputs that index a tensor must be checked before training: no op looks whether an index is inside. What reads an
+// Inputs that index a table must be checked before training: no op looks whether an index is inside. What reads an
 // input as indices gives it the limit `graph.limit`, the smallest of all; the program then refuses data beyond it, by
 // row. Indices that are computed from inputs are clamped where they are read (Formula.cpp), and set no limit.
 #include "InputLimits.h"
@@ -34,17 +34,7 @@ void xlc::onnx::limitInputs(func::FuncOp forward) {
   forward.walk([&](graph::CrossEntropyOp loss) {
     limit(forward, loss.getLabels(), shapeOf(loss.getLogits()).back(), loss.getIgnoreIndex());
   });
-  forward.walk([&](Operation *op) {
-    auto limitTo = [&](Value indices, Value indexed, int64_t dimension) {
-      limit(forward, indices, shapeOf(indexed)[dimension], std::nullopt);
-    };
-    if (auto gather = dyn_cast<graph::GatherOp>(op))
-      limitTo(gather.getIndices(), gather.getTable(), gather.getDimension());
-    else if (auto gather = dyn_cast<graph::GatherElementsOp>(op))
-      limitTo(gather.getIndices(), gather.getX(), gather.getDimension());
-    else if (auto scatter = dyn_cast<graph::ScatterAddOp>(op))
-      limitTo(scatter.getIndices(), scatter.getY(), scatter.getDimension());
-    else if (auto scatter = dyn_cast<graph::ScatterElementsAddOp>(op))
-      limitTo(scatter.getIndices(), scatter.getY(), scatter.getDimension());
+  forward.walk([&](graph::GatherOp gather) {
+    limit(forward, gather.getIndices(), shapeOf(gather.getTable())[gather.getDimension()], std::nullopt);
   });
 }

@@ -51,8 +51,6 @@ struct ElementAccess {
 
 private:
   Value readPlaces() {
-    if (Value indices = readInputIndices(n, 1))
-      return indices;
     if (!n.constant(1))
       return readIndices(n, 1, extent[axis]);
     ConstantTensor compact = compactIndices(*n.constant(1), axis);
@@ -197,8 +195,6 @@ bool readRowPlaces(NodeImport &n, ArrayRef<int64_t> sizes, ArrayRef<int64_t> bat
     return true;
   }
   Value place;
-  if (Value given = readInputIndices(n, 1); given && depth == 1 && batch.empty())
-    return places.value = n.reshape(given, rows), true;
   for (size_t d = 0; d < batch.size(); ++d) {
     Value at = f.iota(rows, (int64_t)d);
     place = place ? f.add(f.mul(place, (double)batch[d]), at) : at;

@@ -63,7 +63,8 @@ StoppedGradients::StoppedGradients(const Model &model, const ParameterPlan &plan
 
 SmallVector<unsigned> StoppedGradients::findStopped(unsigned index, FindFlow flow) {
   const Node &node = model.nodes[index];
-  if (!node.call.name.empty() && node.op != "Constant" && decided.insert(node.call.name).second)
+  bool isOpen = !model.record; // marks of xlc_export say it all
+  if (isOpen && !node.call.name.empty() && node.op != "Constant" && decided.insert(node.call.name).second)
     decide(node.call, nodesOf[node.call.name], flow);
   SmallVector<unsigned> inputs;
   for (unsigned i = 0; i < node.inputs.size(); ++i)

@@ -143,7 +143,7 @@ STOPPED = [Case(folder, model, "sgd", **layout)
            for folder, models in (("padded", ("loss", "logits")),
                                   ("stopped", ("loss", "logits", "loss-unoptimized")))
            for model in models
-           for layout in (dict(), dict(micro_batches=2), dict(dp=2, stage=3), dict(tp=2, sequence_parallel=model == "loss"),
+           for layout in (dict(), dict(micro_batches=2), dict(dp=2, stage=3), dict(tp=2, sequence_parallel=folder == "padded" and model == "loss"),
                           dict(pp=2, micro_batches=2), dict(dp=2, pp=2, tp=2, stage=3, micro_batches=2))]
 
 
