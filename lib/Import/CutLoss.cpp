@@ -154,11 +154,12 @@ private:
     if (it == inner.end() && !isArrangement)
       return {};
     SmallVector<unsigned> operands = it == inner.end() ? SmallVector<unsigned>{0} : it->second;
-    Operation *copy = nullptr;
-    for (unsigned number : operands) {
-      Value operand = rebuild(op->getOperand(number));
-      if (!operand)
+    SmallVector<Value> rebuilt;
+    for (unsigned number : operands)
+      if (!rebuilt.emplace_back(rebuild(op->getOperand(number))))
         return {};
+    Operation *copy = nullptr; // behind all that it reads
+    for (auto [number, operand] : llvm::zip(operands, rebuilt)) {
       if (operand == op->getOperand(number))
         continue;
       copy = copy ? copy : builder.clone(*op);
