@@ -218,6 +218,9 @@ private:
     std::vector<ModelInput> bound = std::exchange(model.inputs, unbound);
     Spec other = spec;
     other.microBatch = batch;
+    for (const ModelInput &input : model.inputs) // the spec may say the batch here, too
+      if (!input.shape.empty())
+        other.dims.erase(input.shape.front().name);
     llvm::raw_null_ostream nowhere;
     Diagnostics silent(model.path, nowhere);
     ModelImport twin(model, other, {}, *builder.getContext(), silent);
