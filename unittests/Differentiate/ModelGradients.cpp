@@ -110,7 +110,6 @@ TEST_P(ModelGradients, AgreeWithCentralDifferences) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cnn, ModelGradients,
-                         testing::Values("cnn/logits-unoptimized.onnx", "cnn/logits-torchscript-train.onnx",
-                                         "cnn/logits-folded.onnx"));
+                         testing::Values("cnn/logits-unoptimized.onnx", "cnn/logits-torchscript-train.onnx"));
 
 } // namespace

@@ -13,6 +13,9 @@ namespace xlc::graph {
 /// lookup, whatever else it is used for.
 inline constexpr llvm::StringLiteral kPadding = "graph.padding";
 
+/// Whether Differentiate leaves none of these ops, so that tables of later phases have no row for them.
+inline bool isGoneAfterDifferentiate(llvm::StringRef op) { return op == StopGradientOp::getOperationName(); }
+
 } // namespace xlc::graph
 
 #endif
