@@ -1,0 +1,240 @@
+"""Compiles and trains every file that make.py left, in every composition, and compares with PyTorch.
+
+    check.py --xlc build/bin/xlc --models FOLDER --results results.json [--jobs 2] [NAME...]
+
+Each cell is one of: right; refused (exit code 1 to 3, with its message); wrong; internal (exit code 70, a signal, a program
+that fails). A cell is judged against PyTorch's float64 run; where rows meet (batch norm, contrastive losses) a cut run is
+judged against PyTorch with the same cut. Results are kept by file and compiler, so that a second call goes on.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+from safetensors.numpy import load_file
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "EndToEnd"))
+import program  # noqa: E402  (to_yaml: specs as users write them)
+
+LOSS_TOLERANCE, NORM_TOLERANCE = 5e-6, 5e-5  # relative, against float64
+NOISE = 3  # times what PyTorch's own float32 is away, where that is more
+ADAM_OUTLIERS = 12  # elements that Adam may amplify, see docs/Families.md
+SECONDS = 300
+
+ZERO = {"persistence_threshold": 0, "bucket_size": "64KiB"}
+
+
+@dataclasses.dataclass
+class Composition:
+    name: str
+    spec: dict
+    micro: int  # samples of a micro-batch; the global batch has 8
+
+    def pieces(self, batch):
+        return batch // self.micro
+
+
+COMPOSITIONS = [
+    Composition("dp1", {}, 8),
+    Composition("dp1 mb2", {}, 4),
+    Composition("dp2 z1", {"dp": 2, "zero_stage": 1}, 4),
+    Composition("dp4 z3", {"dp": 4, "zero_stage": 3, "zero": ZERO}, 1),
+    Composition("tp2", {"tp": 2}, 8),
+    Composition("pp2", {"pp": 2, "pipeline": {"schedule": "1f1b"}}, 2),
+    Composition("dp2 pp2 tp2 z3", {"dp": 2, "pp": 2, "tp": 2, "zero_stage": 3, "zero": ZERO,
+                                   "pipeline": {"schedule": "1f1b"}}, 2),
+]
+
+# What a file cannot tell: PyTorch's truth is not in it, so that no compiler could train it right. Name and form are patterns.
+EXPORTERS_FAULT = [
+    ("loss-l2", "loss|loss-unoptimized|loss-torchscript", "the sum of squared weights is folded to a constant"),
+    ("loss-smooth", "loss|loss-unoptimized", "label smoothing is dropped"),
+    ("small-frozen|whisper|marian|pegasus|roformer", "loss|loss-unoptimized|loss-torchscript", "requires_grad=False is not written"),
+    ("small-no-grad", "loss|loss-unoptimized|loss-torchscript", "no_grad is not written"),
+    ("small-detach|small-straight-through", "loss-torchscript", "detach is not written"),
+    ("albert|biogpt|blenderbot|bart|marian|pegasus|opt|gemma|gemma2|phi3|olmo|olmo2|olmoe|cohere|mamba|bert|ernie|mpnet|electra|"
+     "roformer|roberta|camembert|distilbert|deberta-v2|whisper|clip", "loss-torchscript", "padding_idx is not written"),
+]
+
+
+@dataclasses.dataclass
+class Cell:
+    family: str
+    form: str
+    composition: Composition
+
+    @property
+    def key(self):
+        return f"{self.family}|{self.form}|{self.composition.name}"
+
+
+def fault_of(cell, forms):
+    """Why PyTorch's truth is not in this file, or None."""
+    distance = forms[cell.form].get("onnxruntime")
+    for name, form, reason in EXPORTERS_FAULT:
+        if re.fullmatch(name, cell.family) and re.fullmatch(form, cell.form):
+            return reason
+    return f"onnxruntime's loss is {distance:.0e} from PyTorch's" if distance is not None and distance > 1e-4 else None
+
+
+def dims_of(folder, path):
+    """Values of the symbolic dimensions but the batch, read off the rows."""
+    import onnx
+    result = {}
+    for value in onnx.load(path, load_external_data=False).graph.input:
+        rows = folder / f"{value.name}.npy"
+        if rows.exists():
+            shape = numpy.load(rows, mmap_mode="r").shape
+            for i, dimension in enumerate(value.type.tensor_type.shape.dim):
+                if i and dimension.dim_param:
+                    result[dimension.dim_param] = shape[i]
+    return result
+
+
+def spec_of(cell, folder, trace):
+    optimizer = dict(trace["optimizer"])
+    spec = {"batch": {"global": trace["global_batch"], "micro": cell.composition.micro}, "optimizer": optimizer,
+            "data": {"train": {name: folder / f"{name}.npy" for name in trace["inputs"]}}, **cell.composition.spec}
+    spec["loss"] = trace["loss_spec"] if cell.form == "logits" else {"output": "loss"}
+    if trace["pieces"] > 1:
+        spec["loss"] = {**spec["loss"], "scope": "micro_batch"}
+    if dims := dims_of(folder, folder / f"{cell.form}.onnx"):
+        spec["dims"] = dims
+    return spec | trace["spec"] | (trace["old_spec"] if cell.form == "loss-torchscript" else {})
+
+
+def trace_of(cell, folder):
+    """PyTorch's run that this cell is judged by; it is not there where PyTorch cannot run the cut."""
+    trace = json.loads((folder / "trace.json").read_text())
+    pieces = cell.composition.pieces(trace["global_batch"]) if trace["couples"] else 1
+    return folder / ("trace.json" if pieces == 1 else f"trace-{pieces}.json")
+
+
+def run(command, folder):
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, cwd=folder,
+                              check=False)
+        return done.returncode, done.stderr
+    except subprocess.TimeoutExpired:
+        return -1, f"longer than {SECONDS} s"
+
+
+def quote(value):
+    """Names of parameters may hold what YAML takes for its own."""
+    if isinstance(value, dict):
+        return {f'"{key}"' if "*" in str(key) else key: quote(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [quote(entry) for entry in value]
+    return f'"{value}"' if isinstance(value, str) and ("*" in value or ":" in value) else value
+
+
+def train(xlc, cell, models):
+    """Outcome of one cell: a dict with `outcome` and what led to it."""
+    folder = (models / cell.family).resolve()
+    trace = json.loads(trace_of(cell, folder).read_text())
+    with tempfile.TemporaryDirectory() as scratch:
+        spec = pathlib.Path(scratch) / "spec.yaml"
+        spec.write_text("".join(f"{key}: {program.to_yaml(quote(value))}\n"
+                                for key, value in spec_of(cell, folder, trace).items()))
+        code, said = run([xlc, "compile", folder / f"{cell.form}.onnx", "--spec", spec, "-o", "train"], scratch)
+        if code:
+            return {"outcome": "refused" if code in (1, 2, 3) else "internal", "code": code, "said": said[-1500:]}
+        code, trained = run(["./train", "--steps", trace["steps"], "--log", "log.jsonl", "--save", "final.safetensors"], scratch)
+        if code:
+            return {"outcome": "internal", "code": code, "said": trained[-1500:]}
+        log = [json.loads(line) for line in (pathlib.Path(scratch) / "log.jsonl").read_text().splitlines()]
+        found = load_file(f"{scratch}/final.safetensors")
+    suffix = "" if trace["pieces"] == 1 else f"-{trace['pieces']}"
+    return judge(trace, log, found, load_file(folder / f"final{suffix}.safetensors")) | {"said": said[-1500:]}
+
+
+def worst(found, expected):
+    """Largest relative distance; a NaN is the largest."""
+    distances = [abs(a - b) / max(abs(b), 1e-12) for a, b in zip(found, expected)]
+    return float("inf") if len(found) != len(expected) or any(d != d for d in distances) else max(distances)
+
+
+def judge(trace, log, found, final):
+    loss, norm = (worst([step[key] for step in log], trace[key]) for key in ("loss", "grad_norm"))
+    limits = [max(limit, NOISE * worst(trace[f"{key}_float32"], trace[key]))
+              for key, limit in (("loss", LOSS_TOLERANCE), ("grad_norm", NORM_TOLERANCE))]
+    complaints = [f"{name} is {distance:.1e} away, {limit:.1e} allowed"
+                  for name, distance, limit in (("loss", loss, limits[0]), ("norm", norm, limits[1])) if not distance <= limit]
+    complaints += list(compare_parameters(trace, found, final))
+    return {"outcome": "wrong" if complaints else "right", "loss": loss, "norm": norm, "complaints": complaints[:6]}
+
+
+def compare_parameters(trace, found, final):
+    """Names, shapes, values. `found` has buffers too; parameters that PyTorch does not train may be left out."""
+    is_adam, rate = trace["optimizer"]["type"] != "sgd", trace["optimizer"]["lr"]
+    outliers = ADAM_OUTLIERS if is_adam else 0
+    for name, expected in final.items():
+        if name not in found:
+            yield f"{name} is missing"
+            continue
+        if found[name].shape != expected.shape:
+            yield f"{name} has shape {found[name].shape}, PyTorch's has {expected.shape}"
+            continue
+        difference = trace["parameter_difference"][name]
+        if is_adam and difference > rate / 10:
+            continue
+        distances = numpy.abs(found[name].astype(numpy.float64) - expected)
+        limit = max(4 * difference + 1e-6, 1e-5 if not is_adam else 0)
+        far = int((~(distances <= limit)).sum())
+        outliers -= far
+        if far and outliers < 0:
+            yield f"{name} is {distances.max():.1e} away in {far} elements, {limit:.1e} allowed"
+
+
+def cells_of(models, names):
+    for folder in sorted(models.iterdir()):
+        if not (folder / "trace.json").exists() or (names and folder.name not in names):
+            continue
+        for form, row in json.loads((folder / "forms.json").read_text()).items():
+            if "error" not in row:
+                for composition in COMPOSITIONS:
+                    cell = Cell(folder.name, form, composition)
+                    if trace_of(cell, folder).exists():
+                        yield cell
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--xlc", type=pathlib.Path, required=True)
+    parser.add_argument("--models", type=pathlib.Path, required=True, help="what make.py made")
+    parser.add_argument("--results", type=pathlib.Path, required=True, help="JSON; cells that it holds for this xlc are kept")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--form", action="append", help="only files of this name, such as loss-xlc; may be repeated")
+    parser.add_argument("names", nargs="*", help="families; all where none is given")
+    options = parser.parse_args()
+    xlc = options.xlc.resolve()
+    stamp = hashlib.sha256(xlc.read_bytes()).hexdigest()[:16]
+    results = json.loads(options.results.read_text()) if options.results.exists() else {}
+    cells = [cell for cell in cells_of(options.models, options.names)
+             if results.get(cell.key, {}).get("xlc") != stamp and (not options.form or cell.form in options.form)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        running = {pool.submit(train, xlc, cell, options.models): cell for cell in cells}
+        for number, done in enumerate(concurrent.futures.as_completed(running), 1):
+            cell = running[done]
+            forms = json.loads((options.models / cell.family / "forms.json").read_text())
+            result = done.result() | {"xlc": stamp, "fault": fault_of(cell, forms)}
+            results[cell.key] = result
+            why = result.get("complaints") or result["said"].splitlines()[-1:] if result["outcome"] != "right" else ""
+            print(f"[{number}/{len(cells)}] {cell.key}: {result['outcome']} {why}", flush=True)
+            if number % 20 == 0 or number == len(cells):
+                options.results.write_text(json.dumps(results, indent=1))
+    wrong = [key for key, result in results.items() if result["outcome"] in ("wrong", "internal") and not result["fault"]]
+    print(f"{sum(r['outcome'] == 'right' for r in results.values())} of {len(results)} cells right, {len(wrong)} wrong or internal")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Prints docs/Families.md from the results of check.py: table.py results.json MODELS [VERSION...]."""
+
+import collections
+import json
+import pathlib
+import re
+import sys
+
+import check
+
+HEADER = """# Families: who trains as in PyTorch
+
+Small models of many families, as PyTorch's exporters write them, compiled and trained by `xlc` in seven compositions, beside
+PyTorch's float64 run. Printed by `scripts/families`, which makes the models (`test/Families`), and needs PyTorch; the tests of
+`scripts/test` do not.
+
+A cell holds the largest relative error of loss / gradient norm over all steps where the program is right: losses within 5e-6
+and norms within 5e-5 of float64 (or three times what PyTorch's own float32 is away, where that is more), names, shapes and values
+of all parameters as PyTorch's. Under Adam up to 12 elements may lie outside of their tensor's tolerance: a gradient near zero
+becomes a step of the size of the learning rate. Otherwise it says
+
+| word | meaning |
+|---|---|
+| refused | exit code 1 to 3 and a message, in the last column |
+| — | the composition does not fit the model: pp without two units, tp that divides no heads |
+| exporter | the file does not hold what PyTorch trains; the last column says why |
+| **wrong**, **internal** | a defect |
+| (empty) | not run yet |
+
+Where rows of a batch meet (batch norm, contrastive losses, a root of a mean), a cut run has `loss: {scope: micro_batch}` and is
+judged against PyTorch with the same cut. Compositions: """
+
+FORMS = {"loss": "`torch.onnx.export`", "loss-unoptimized": "`optimize=False`", "loss-torchscript": "`dynamo=False`",
+         "logits": "logits, loss of the spec", "loss-xlc": "`xlc_export`", "loss-xlc-torchscript": "`xlc_export`, `dynamo=False`"}
+
+# Sound refusals of a composition, not of a file.
+INADMISSIBLE = re.compile(r"needs \d+ units, the model has|tp = \d+ (does not divide|divides no)|tp = \d+ .*heads")
+
+
+def classify(result):
+    if result["outcome"] == "refused" and INADMISSIBLE.search(result["said"]):
+        return "inadmissible"
+    if result["outcome"] in ("wrong", "refused") and result["fault"]:
+        return "exporter"
+    return result["outcome"]
+
+
+def text_of(result):
+    return {"right": lambda: f"{result['loss']:.0e} / {result['norm']:.0e}".replace("e-0", "e-"), "inadmissible": lambda: "—",
+            "wrong": lambda: "**wrong**", "internal": lambda: "**internal**"}.get(kind := classify(result), lambda: kind)()
+
+
+def reason_of(result):
+    kind = classify(result)
+    if kind == "exporter":
+        return result["fault"]
+    if kind == "wrong":
+        return result["complaints"][0]
+    if kind in ("refused", "internal"):
+        errors = [line for line in result["said"].splitlines() if "error" in line] or result["said"].splitlines()[-1:]
+        text = re.sub(r"^\S*(\.onnx|\.yaml)(:\d+:\d+)?: (error: )?", "", errors[0]) if errors else ""
+        return (text[:160] + " ...") if len(text) > 160 else text
+    return ""
+
+
+def print_counts(results):
+    print("| form | cells | right | refused | exporter | wrong | internal | right of what the exporter wrote |")
+    print("|---|---|---|---|---|---|---|---|")
+    for form, title in FORMS.items():
+        kinds = collections.Counter(classify(result) for key, result in results.items() if key.split("|")[1] == form)
+        cells = sum(kinds.values()) - kinds["inadmissible"]
+        judged = cells - kinds["exporter"]
+        if cells:
+            print(f"| {title} | {cells} | {kinds['right']} | {kinds['refused']} | {kinds['exporter']} | {kinds['wrong']} | "
+                  f"{kinds['internal']} | {100 * kinds['right'] / max(judged, 1):.0f} % |")
+
+
+def main(path, models, versions):
+    results = json.loads(pathlib.Path(path).read_text())
+    names = [composition.name for composition in check.COMPOSITIONS]
+    print(HEADER + ", ".join(f"`{name}`" for name in names) + ".\n\nMade with " + ", ".join(versions) + ".\n")
+    print_counts(results)
+    print("\n| family | form | " + " | ".join(names) + " | why |\n|---|---|" + "---|" * (len(names) + 1))
+    rows = collections.defaultdict(dict)
+    for key, result in results.items():
+        family, form, name = key.split("|")
+        rows[family, form][name] = result
+    for (family, form), row in sorted(rows.items(), key=lambda item: (item[0][0], list(FORMS).index(item[0][1]))):
+        reasons = dict.fromkeys(filter(None, (reason_of(result) for result in row.values())))
+        why = "; ".join(list(reasons)[:2]).replace("|", "\\|")
+        print(f"| {family} | {FORMS[form]} | " + " | ".join(text_of(row[name]) if name in row else "" for name in names)
+              + f" | {why} |")
+    print("\n## What the exporters do not export\n")
+    for folder in sorted(pathlib.Path(models).iterdir()):
+        if (folder / "forms.json").exists():
+            for form, row in json.loads((folder / "forms.json").read_text()).items():
+                if "error" in row:
+                    error = re.sub(r'"[^"]*/site-packages/', '"', " ".join(row["error"].split()))
+                    print(f"- {folder.name}, {FORMS[form]}: {error[:140]}{' ...' if len(error) > 140 else ''}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
