@@ -48,7 +48,7 @@ public:
     narrowTypes(model, plan, diagnostics);
     for (auto [open, input] : llvm::zip(unbound, model.inputs))
       open.type = input.type;
-    findPadding(model, diagnostics);
+    findPadding(model, plan, spec, diagnostics);
     Importer importer(model, plan, builder, diagnostics);
     if (!importer.checkOperators() || diagnostics.hasErrors())
       return std::nullopt;

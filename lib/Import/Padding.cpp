@@ -2,21 +2,103 @@
 //
 //   in the node's metadata               xlc.padding_idx = "1"                                      any row
 //   in the call that the node came from  aten.embedding.default](args = (%weight, %ids, 1), ...     -1: none
+//   in the spec                          padding: {"*.embed_tokens.weight": 1}                      for what dynamo=False lost
 //
 // It belongs to one lookup: a tied output layer moves that row still.
 #include "Padding.h"
 
+#include "llvm/ADT/StringMap.h"
+
 using namespace llvm;
+using namespace xlc;
 using namespace xlc::onnx;
 
-void xlc::onnx::findPadding(Model &model, Diagnostics &diagnostics) {
-  for (Node &node : model.nodes) {
+namespace {
+
+class PaddingFinder {
+public:
+  PaddingFinder(Model &model, const ParameterPlan &plan, const Spec &spec, Diagnostics &diagnostics)
+      : model(model), plan(plan), spec(spec), diagnostics(diagnostics), isMatched(spec.padding.size()) {
+    for (auto [i, node] : llvm::enumerate(model.nodes))
+      for (const std::string &output : node.outputs)
+        producers[output] = (unsigned)i;
+  }
+
+  void run() {
+    for (auto [i, node] : llvm::enumerate(model.nodes))
+      if (node.op == "Gather" && node.domain.empty()) {
+        readCall(node);
+        readSpec(node, (unsigned)i);
+      }
+    for (auto [row, matched] : llvm::zip(spec.padding, isMatched)) {
+      if (matched)
+        continue;
+      std::optional<StringRef> nearest = findNearest(row.pattern, tables);
+      diagnostics.error("padding has the pattern '" + row.pattern + "', which matches no table that a Gather reads" +
+                        (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+    }
+  }
+
+private:
+  void readCall(Node &node) {
     int64_t row = -1;
-    if (node.op != "Gather" || node.call.target != "aten.embedding.default")
-      continue;
+    if (node.call.target != "aten.embedding.default")
+      return;
     if (node.call.find(3, "scale_grad_by_freq") == "True")
-      diagnostics.error(node.describe() + " is an embedding with scale_grad_by_freq in PyTorch, which is not supported");
+      diagnostics.error(node.describe() +
+                        " is an embedding with scale_grad_by_freq in PyTorch, which is not supported");
     if (!node.paddingIndex && !node.call.find(2, "padding_idx").getAsInteger(10, row) && row != -1)
       node.paddingIndex = row;
   }
+
+  /// The parameter that a lookup reads as its table, also by way of a conversion; null where it is none.
+  const Parameter *findTable(unsigned index) const {
+    while (true) {
+      if (auto use = plan.uses.find({index, 0u}); use != plan.uses.end())
+        return &plan.parameters[use->second.parameter];
+      const Node &node = model.nodes[index];
+      auto producer = node.inputs.empty() ? producers.end() : producers.find(node.inputs[0]);
+      if (producer == producers.end() || producer->second >= index)
+        return nullptr;
+      index = producer->second;
+      if (model.nodes[index].op != "Identity" && model.nodes[index].op != "Cast")
+        return nullptr;
+    }
+  }
+
+  void readSpec(Node &node, unsigned index) {
+    const Parameter *table = findTable(index);
+    if (!table || table->shape.empty())
+      return;
+    SmallVector<StringRef> names{table->name};
+    for (const auto &[other, name] : plan.ties)
+      if (name == table->name)
+        names.push_back(other);
+    llvm::append_range(tables, names);
+    const PaddingRow *given = nullptr;
+    for (auto [i, row] : llvm::enumerate(spec.padding))
+      if (llvm::any_of(names, [&](StringRef name) { return matchesPatterns(name, {row.pattern}); }))
+        given = &row, isMatched[i] = true;
+    if (!given)
+      return;
+    auto place = [&](int64_t row) { return row < 0 ? row + table->shape[0] : row; };
+    if (node.paddingIndex && place(*node.paddingIndex) != place(given->row))
+      diagnostics.error("padding gives '" + table->name + "' row " + Twine(given->row) + ", the file row " +
+                        Twine(*node.paddingIndex) + " at " + node.describe());
+    node.paddingIndex = given->row;
+  }
+
+  Model &model;
+  const ParameterPlan &plan;
+  const Spec &spec;
+  Diagnostics &diagnostics;
+  std::vector<bool> isMatched; ///< per entry of spec.padding
+  StringMap<unsigned> producers;
+  SmallVector<StringRef> tables;
+};
+
+} // namespace
+
+void xlc::onnx::findPadding(Model &model, const ParameterPlan &plan, const Spec &spec, Diagnostics &diagnostics) {
+  PaddingFinder(model, plan, spec, diagnostics).run();
 }

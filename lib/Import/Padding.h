@@ -2,12 +2,12 @@
 #ifndef XLC_IMPORT_PADDING_H
 #define XLC_IMPORT_PADDING_H
 
-#include "Model.h"
+#include "Parameters.h"
 
 namespace xlc::onnx {
 
-/// Sets `paddingIndex` of lookups whose calls in PyTorch have one.
-void findPadding(Model &model, Diagnostics &diagnostics);
+/// Sets `paddingIndex` of lookups: what the file says, or else `padding` of the spec.
+void findPadding(Model &model, const ParameterPlan &plan, const Spec &spec, Diagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

@@ -132,6 +132,9 @@ constexpr Key table[] = {
 
   {"trainable", Kind::Patterns, any, "", "[\"*\"]", "Patterns over parameter names; `!` excludes, the last one that matches decides.",
    [](Spec &s, const Value &v) { s.trainable = v.texts; }},
+  {"padding", Kind::Names, any, "", "", "Patterns over names of embedding tables whose lookups give one row no gradient, as `padding_idx` does in PyTorch. Files of `torch.onnx.export(..., dynamo=True)` have it; those of dynamo=False lost it. Other uses of the row (a tied output layer) keep their gradient, and it decays as others do.", nullptr},
+  {"padding.*", Kind::Integer, any, "", "none", "The number of that row; negative: from the end. The last pattern that matches decides.",
+   [](Spec &s, const Value &v) { s.padding.push_back({v.name, v.integer}); }},
   {"tie", Kind::NameLists, any, "", "none",
    "Lists of names that are one parameter, where the file lost that; the first name and its initial value stay.",
    [](Spec &s, const Value &v) { s.tie = v.textLists; }},

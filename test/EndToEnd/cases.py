@@ -140,7 +140,7 @@ TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True,
 
 # What a file says about gradients beside ONNX: a padding row of a tied table, and detached values (make_stopped.py).
 STOPPED = [Case(folder, model, "sgd", **layout)
-           for folder, models in (("padded", ("loss", "logits")),
+           for folder, models in (("padded", ("loss", "logits", "logits-torchscript")),
                                   ("stopped", ("loss", "logits", "loss-unoptimized")))
            for model in models
            for layout in (dict(), dict(micro_batches=2), dict(dp=2, stage=3), dict(tp=2, sequence_parallel=folder == "padded" and model == "loss"),

@@ -26,6 +26,9 @@ TIES = {"gpt2-tiny": {"model.transformer.wte.weight": "model.lm_head.weight"}}
 # A buffer that the old exporter writes down like any bias.
 TRAINABLE = {"blenderbot-tiny/loss-torchscript": ['"*"', '"!*final_logits_bias"']}
 
+# What the old exporter does not write down.
+PADDING = {"padded/logits-torchscript": {'"*embed.weight"': 1}}
+
 
 @dataclasses.dataclass
 class Setting:
@@ -81,6 +84,8 @@ def spec_of(setting, case, trace):
         spec["trainable"] = TRAINABLE[f"{case.folder}/{case.model}"]
     if "scope" in trace:
         spec["loss"] = {"scope": trace["scope"]}
+    if f"{case.folder}/{case.model}" in PADDING:
+        spec["padding"] = PADDING[f"{case.folder}/{case.model}"]
     if "logits" in case.model:
         is_causal = case.folder.startswith(("gpt2", "llama", "padded"))
         spec["loss"] = {"type": "cross_entropy", "logits": "logits", "labels": labels, "shift": is_causal}

@@ -49,6 +49,12 @@ struct LossSpec {
   SpecLocation location;
 };
 
+/// The row of embedding tables that gets no gradient from lookups.
+struct PaddingRow {
+  std::string pattern; ///< over parameter names
+  int64_t row = 0;     ///< negative: counted from the end
+};
+
 struct InitSpec {
   enum class From { Model, Random, StateDict } from = From::Model;
   std::string stateDict; ///< StateDict: path of the .safetensors, joined with the spec file's folder
@@ -98,6 +104,7 @@ struct Spec {
   LossSpec loss;
   InitSpec init;
   std::vector<std::string> trainable = {"*"};
+  std::vector<PaddingRow> padding; ///< later ones win
   std::vector<std::vector<std::string>> tie; ///< names of one parameter each, the first of which stays
   std::vector<std::string> untie;            ///< names of parameters that stand for themselves
   OptimizerSpec optimizer;
