@@ -55,8 +55,10 @@ public:
     Operation *op = value.getDefiningOp();
     std::pair<Value, Attribute> key(value, isForward ? user->getAttr(kChunk) : getUnit(user));
     auto [it, isNew] = copies.try_emplace(key, Value());
-    if (!isNew)
+    if (!isNew) {
+      hasten(it->second.getDefiningOp(), user);
       return it->second;
+    }
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(of(operand, user));
@@ -71,6 +73,16 @@ public:
   }
 
 private:
+  /// Backward's I runs before its W: a copy that W made first belongs to I as soon as I reads it, with all it is made of.
+  void hasten(Operation *copy, Operation *user) {
+    if (getRole(user) != Role::I || getRole(copy) != Role::W)
+      return;
+    copy->setAttr(kRole, user->getAttr(kRole));
+    for (Value operand : copy->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        hasten(producer, user);
+  }
+
   bool isMadeAgainInBackward(Value value) const {
     Operation *op = value.getDefiningOp();
     return op && getRole(op) == Role::F && (isCheap(op) || isFusedGate(op) || given.contains(value));

@@ -36,3 +36,19 @@ func.func @micro_batch(%x: tensor<2x3xf32>, %w: tensor<3x3xf32>) -> (tensor<2x3x
   %p = graph.contract "ab,bc->ac" %c, %w {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<I>} : (tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x3xf32>
   return %d, %p : tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// W stands first and makes the copy, I reads it too: I runs before W, so the copy and what it is made of are of I.
+// CHECK-LABEL: func.func @micro_batch
+func.func @micro_batch(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  // CHECK: %[[C:.*]] = graph.constant {{.*}}#graph.role<I>
+  // CHECK: %[[B:.*]] = graph.broadcast %[[C]] {{.*}}#graph.role<I>
+  // CHECK: graph.mul %{{.*}}, %[[B]] {{.*}}#graph.role<W>
+  // CHECK: graph.add %{{.*}}, %[[B]] {{.*}}#graph.role<I>
+  %c = graph.constant {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<F>} dense<2.0> : tensor<f32>
+  %b = graph.broadcast %c {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<F>} : tensor<f32> -> tensor<2xf32>
+  %w = graph.mul %x, %b {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<W>} : tensor<2xf32>
+  %i = graph.add %x, %b {graph.unit = #graph.unit<"a", 0>, graph.role = #graph.role<I>} : tensor<2xf32>
+  return %w, %i : tensor<2xf32>, tensor<2xf32>
+}
