@@ -51,7 +51,7 @@ void xlc::onnx::narrowTypes(Model &model, const ParameterPlan &plan, Diagnostics
   std::string stored = describeStored(model, plan);
   bool isDoubleGone = false;
   for (auto [i, tensor] : llvm::enumerate(model.initializers))
-    isDoubleGone |= plan.isParameter[i] && tensor.type == ElementType::Double;
+    isDoubleGone |= plan.isParameter[i] && tensor.storedType == doubleType;
   int64_t casts = 0;
   for (Node &node : model.nodes) {
     casts += narrowResult(node, isDoubleGone);

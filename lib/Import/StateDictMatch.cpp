@@ -9,6 +9,7 @@
 // copies of one another, and for those that the file keeps apart, each under its own name.
 #include "StateDictMatch.h"
 
+#include "ConstantTensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <set>
@@ -28,6 +29,7 @@ StateDictMatch::StateDictMatch(Model &model, const StateDict &dict, const Parame
 
 bool StateDictMatch::compare(const StringSet<> &buffers) {
   findPrefix(buffers);
+  findStoredTypes();
   if (!readEntries(buffers) || !checkNames() || !readInitializers())
     return false;
   findTies();
@@ -97,6 +99,33 @@ bool StateDictMatch::checkNames() {
   return false;
 }
 
+/// `model.double()` exports parameters that are read as float32, which is what the state dict is compared with.
+void StateDictMatch::findStoredTypes() {
+  StringSet<> called;
+  for (const StateTensor &tensor : dict.tensors())
+    called.insert(callInModel(tensor.name));
+  std::map<int, int64_t> elements;
+  bool isDouble = false;
+  for (const FileTensor &tensor : model.initializers) {
+    if (!isFloat(tensor.type))
+      continue;
+    storedTypes[tensor.name] = tensor.storedType;
+    elements[tensor.storedType] += tensor.numElements();
+    isDouble |= tensor.type == ElementType::Double && called.contains(tensor.name);
+  }
+  commonType = elements.empty() ? 1 : llvm::max_element(elements, llvm::less_second())->first;
+  if (isDouble)
+    for (FileTensor &tensor : model.initializers)
+      tensor.narrow();
+}
+
+bool StateDictMatch::read(const StateEntry &entry, std::vector<float> &elements) {
+  if (!dict.read(*entry.tensor, elements, diagnostics))
+    return false;
+  roundTo(entry.storedType, elements);
+  return true;
+}
+
 bool StateDictMatch::readEntries(const StringSet<> &buffers) {
   std::vector<float> elements;
   std::set<std::string> converted;
@@ -108,7 +137,13 @@ bool StateDictMatch::readEntries(const StringSet<> &buffers) {
       converted.insert(tensor.type);
     if (!dict.read(tensor, elements, diagnostics))
       return false;
-    StateEntry entry{&tensor, called, digest(elements)};
+    StateEntry entry;
+    entry.tensor = &tensor, entry.called = called;
+    auto stored = storedTypes.find(called);
+    entry.storedType = stored == storedTypes.end() ? commonType : stored->second;
+    entry.ownContent = digest(elements);
+    roundTo(entry.storedType, elements);
+    entry.content = isHalf(entry.storedType) ? digest(elements) : entry.ownContent;
     entry.tied = (int)entries.size(), entry.isBuffer = buffers.contains(called);
     entry.isFrozen = !matchesPatterns(tensor.name, spec.trainable);
     byName[called] = (int)entries.size();
@@ -125,11 +160,8 @@ bool StateDictMatch::readInitializers() {
   contents.resize(model.initializers.size());
   like.resize(model.initializers.size());
   for (auto [i, tensor] : llvm::enumerate(model.initializers)) {
-    if (auto named = byName.find(tensor.name); named != byName.end()) {
+    if (auto named = byName.find(tensor.name); named != byName.end())
       entries[named->second].own = (int)i;
-      if (tensor.type == ElementType::Double && !checkStoredType(tensor, diagnostics))
-        return false;
-    }
     if (tensor.type != ElementType::Float || tensor.isAbsent)
       continue;
     if (!tensor.load()) {
@@ -188,7 +220,7 @@ void StateDictMatch::findTies() {
       for (int first : ArrayRef(sorted).take_front(at)) {
         const StateEntry &a = entries[first], &b = entries[e];
         bool isShared = a.tensor->offset == b.tensor->offset, isKeptApart = a.own >= 0 && b.own >= 0 && a.own != b.own;
-        bool isTie = a.tied == first && a.shape() == b.shape() && a.content == b.content && !a.isBuffer &&
+        bool isTie = a.tied == first && a.shape() == b.shape() && a.ownContent == b.ownContent && !a.isBuffer &&
                      (isShared || (!a.content.isUniform && !areSiblings(a.name(), b.name()) && !isKeptApart));
         if (isTie && !llvm::is_contained(spec.untie, b.name()) && entries[e].tied == e)
           entries[e].tied = first;
@@ -231,7 +263,7 @@ bool StateDictMatch::isView(int entry, unsigned index, const TensorView &view) {
     return true;
   std::vector<float> elements;
   FileTensor &tensor = model.initializers[index];
-  if (!dict.read(*of.tensor, elements, diagnostics) || !tensor.load())
+  if (!read(of, elements) || !tensor.load())
     return false;
   bool isEqual = isEqualView(elements, of.shape(), view, elementsOf(tensor));
   tensor.unload();

@@ -12,7 +12,9 @@ namespace xlc::onnx {
 struct StateEntry {
   const StateTensor *tensor = nullptr;
   std::string called; ///< what the model calls it: with or without a prefix that all names share
-  TensorContent content;
+  TensorContent content;    ///< in the type that the file stores
+  TensorContent ownContent; ///< as the state dict has it
+  int storedType = 1;       ///< ONNX's number of that type: `model.half()` exports rounded values
   int own = -1;  ///< the initializer that has its name
   int tied = -1; ///< the entry whose parameter it is: itself, or an earlier one
   bool isBuffer = false;
@@ -64,7 +66,10 @@ private:
   llvm::StringSet<> findKnown() const;
   std::string callInModel(const std::string &name) const;
   bool checkNames();
+  /// The entry's elements in the type that the file stores.
+  bool read(const StateEntry &entry, std::vector<float> &elements);
   bool readEntries(const llvm::StringSet<> &buffers);
+  void findStoredTypes();
   bool readInitializers();
   void findTies();
   void tieAsRecorded();
@@ -84,6 +89,8 @@ private:
   std::map<std::pair<int64_t, uint64_t>, std::vector<int>> byContent; ///< (count, unordered) -> entries
   std::map<std::pair<int64_t, uint64_t>, std::vector<unsigned>> holders; ///< the same of initializers
   std::vector<std::optional<std::vector<int>>> like;
+  llvm::StringMap<int> storedTypes; ///< of float initializers, by name
+  int commonType = 1;               ///< that of most of them
   std::string added, removed; ///< in front of all names
 };
 

@@ -3,6 +3,7 @@
 // looked at only where it agrees.
 #include "TensorContent.h"
 
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/xxhash.h"
@@ -49,6 +50,19 @@ TensorContent xlc::onnx::digest(ArrayRef<float> elements) {
       elements.size() <= 1 || std::memcmp(&elements[0], &elements[1], bytes.size() - sizeof(float)) == 0;
   content.value = elements.empty() ? 0 : elements.front();
   return content;
+}
+
+void xlc::onnx::roundTo(int elementType, MutableArrayRef<float> elements) {
+  if (!isHalf(elementType))
+    return;
+  const fltSemantics &type = elementType == 10 ? APFloat::IEEEhalf() : APFloat::BFloat();
+  for (float &element : elements) {
+    APFloat rounded(element);
+    bool loses;
+    rounded.convert(type, APFloat::rmNearestTiesToEven, &loses);
+    rounded.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &loses);
+    element = rounded.convertToFloat();
+  }
 }
 
 SmallVector<TensorView> xlc::onnx::findViews(ArrayRef<int64_t> from, ArrayRef<int64_t> to, bool regroups) {

@@ -24,6 +24,9 @@ struct TensorContent {
 
 TensorContent digest(llvm::ArrayRef<float> elements);
 
+/// What elements become when they are stored in a type of ONNX (16-bit floats, to nearest even); else as they are.
+void roundTo(int elementType, llvm::MutableArrayRef<float> elements);
+
 /// The views by which a tensor of shape `from` gets shape `to`: its dimensions permuted, then dimensions of size 1 put
 /// in or taken out. With `regroups` also the same elements in any other shape. First of all the one that moves nothing.
 llvm::SmallVector<TensorView> findViews(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, bool regroups);
