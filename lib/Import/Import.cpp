@@ -39,7 +39,7 @@ public:
   std::optional<ImportedModel> run() {
     unbound = model.inputs;
     bindDimensions(model, spec, diagnostics);
-    if (diagnostics.hasErrors())
+    if (!checkOperators(model, diagnostics) || diagnostics.hasErrors()) // what such a node reads says nothing
       return std::nullopt;
     splitMergedModules(model, options.notes);
     BatchNorms norms = findBatchNorms(model, diagnostics);
@@ -50,7 +50,7 @@ public:
       open.type = input.type;
     findPadding(model, plan, spec, diagnostics);
     Importer importer(model, plan, builder, diagnostics);
-    if (!importer.checkOperators() || diagnostics.hasErrors())
+    if (diagnostics.hasErrors())
       return std::nullopt;
     ImportedModel result;
     result.module = ModuleOp::create(builder.getUnknownLoc(), llvm::sys::path::filename(model.path));

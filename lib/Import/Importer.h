@@ -144,14 +144,15 @@ mlir::BlockArgument findIndexedInput(mlir::Value indices);
 mlir::Value materialize(const ConstantTensor &constant, llvm::ArrayRef<int64_t> shape, mlir::OpBuilder &builder,
                         mlir::Location loc);
 
+/// Lists every node without a row in one diagnostic; false if there is any.
+bool checkOperators(const Model &model, Diagnostics &diagnostics);
+
 /// Imports all nodes of `model`. `values` holds inputs and constants and receives every node's outputs.
 class Importer {
 public:
   Importer(const Model &model, const ParameterPlan &plan, mlir::OpBuilder &builder, Diagnostics &diagnostics)
       : model(model), plan(plan), builder(builder), diagnostics(diagnostics), stops(model, plan, diagnostics) {}
 
-  /// Lists every node without a row in one diagnostic; false if there is any.
-  bool checkOperators();
   /// Gives the value of a use of a parameter.
   using ReadParameter = llvm::function_ref<mlir::Value(const ParameterUse &)>;
   bool importNodes(ReadParameter readParameter);

@@ -55,7 +55,7 @@ private:
                                ": it was changed after the export; export it again");
     if (!checkReads(recorded, "parameter") || !checkStoredType(tensor, diagnostics))
       return;
-    Parameter parameter{recorded.name, recorded.shape, (int)found->second};
+    Parameter parameter{.name = recorded.name, .shape = recorded.shape, .initializer = (int)found->second};
     for (const std::string &name : recorded.ties)
       result.ties.emplace_back(name, recorded.name);
     result.isParameter[found->second] = true;

@@ -22,15 +22,6 @@ namespace {
 
 constexpr StringRef detach = "aten.detach.default";
 
-/// "'a', 'b' and 7 more".
-std::string listNames(ArrayRef<std::string> names) {
-  constexpr size_t most = 3;
-  std::string text;
-  for (const std::string &name : names.take_front(most))
-    text += (text.empty() ? "'" : ", '") + name + "'";
-  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
-}
-
 /// "aten.add.Tensor" and "Add": an operator that takes its operands in PyTorch's order.
 bool isSameFunction(StringRef target, StringRef op) {
   return target.split('.').second.split('.').first.equals_insensitive(op);
