@@ -165,6 +165,10 @@ template <class E> LogicalResult ElementwiseRules<E>::cast(Evaluation<E> &e) {
 
 template <class E> LogicalResult ElementwiseRules<E>::scale(Evaluation<E> &e) {
   auto op = llvm::cast<graph::ScaleOp>(e.op);
+  if constexpr (std::is_same_v<E, Bounded>) { // kernels multiply by a rounded constant
+    E factor = fromDouble<E>((double)op.getNumerator() / (double)op.getDenominator());
+    return function(e, [&](E x) { return x * factor; });
+  }
   E numerator = fromInteger<E>(op.getNumerator()), denominator = fromInteger<E>(op.getDenominator());
   return function(e, [&](E x) { return x * numerator / denominator; });
 }
