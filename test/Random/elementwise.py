@@ -60,7 +60,6 @@ UNARY = {
     "HardSigmoid": Unary(lambda x: min(1, max(0, 0.2 * x + 0.5)), lambda x, y: 0.2 if -2.5 < x < 2.5 else 0.0, (-2.5, 2.5)),
     "HardSwish": Unary(lambda x: x * min(1, max(0, x / 6 + 0.5)),
                        lambda x, y: x / 3 + 0.5 if -3 < x < 3 else float(x > 0), (-3, 3)),
-    "Identity": Unary(lambda x: x, lambda x, y: 1.0),
     "LeakyRelu": Unary(lambda x: x if x > 0 else 0.01 * x, lambda x, y: 1.0 if x > 0 else 0.01, (0,)),
     "Log": Unary(math.log, lambda x, y: 1 / x, low=0.2),
     "Mish": Unary(lambda x: x * math.tanh(softplus(x)), mish_slope),
@@ -173,12 +172,21 @@ def cast_backward(attributes, inputs, y, dy):
     return [Array(dy.shape, dy.data) if attributes["to"] == 1 and inputs[0].kind == "f" else None]
 
 
+STOP = "xlc.stop_gradient"
+
+
+def identity_backward(attributes, _, y, dy):
+    return [None if STOP in attributes else dy]
+
+
 ROWS = {op: unary_row(row) for op, row in UNARY.items()}
 ROWS |= {op: binary_row(*row) for op, row in BINARY.items()}
 ROWS |= {op: compare_row(f) for op, f in COMPARE.items()}
 ROWS |= {
     "Cast": Row(cast, cast_backward),
     "Clip": Row(clip, clip_backward, clip_margin),
+    "Identity": Row(lambda _, x: x, identity_backward),
+    "IsNaN": Row(lambda _, x: Array(x.shape, [int(value != value) for value in x.data], "b"), None),
     "Not": Row(lambda _, x: Array(x.shape, [int(not value) for value in x.data], "b"), None),
     "Where": Row(where, where_backward),
 }

@@ -6,7 +6,7 @@ Moves do not know whether they are admissible; the builder rejects those that ar
 import math
 
 from builder import Reject
-from elementwise import UNARY
+from elementwise import STOP, UNARY
 from weights import bias, weight
 
 SIZES = (1, 2, 3, 4, 5, 7)
@@ -69,6 +69,30 @@ def power(b, x):
     is_positive = b.bounds(x)[0] > 0.2 and b.batch_axis(x) is None
     exponent = b.random.choice([2.0, 3.0] + [0.5, 1.5, -1.0] * is_positive)
     return b.emit("Pow", x, b.number(exponent))
+
+
+def swish(b, x):
+    """SiLU as exporters write it."""
+    return b.emit("Mul", x, b.emit("Sigmoid", x))
+
+
+def stopped(b, x, pool):
+    """A value that is only looked at, beside one that is trained; or straight through it, as quantisation is."""
+    if b.random.random() < 0.5:
+        rounded = b.emit("Floor", b.emit("Mul", x, b.number(4.0)))
+        return b.emit("Add", x, b.emit("Identity", b.emit("Sub", rounded, x), **{STOP: "1"}))
+    return b.emit("Mul", x, b.emit("Identity", other_of(b, x, pool), **{STOP: "1"}))
+
+
+def raised(b, x, pool):
+    """To powers that are computed."""
+    base = b.emit("Add", b.emit("Mul", x, x), b.number(0.5))
+    return b.emit("Pow", base, b.emit("Tanh", other_of(b, x, pool)))
+
+
+def undefined(b, x):
+    """Rows of zeros would be divided by zero: where that was, there is a number."""
+    return b.emit("Where", b.emit("IsNaN", x), b.number(0.0), x)
 
 
 def clip(b, x):
@@ -473,9 +497,10 @@ def mlp(b, x, _=None):
 
 
 # (move, how often)
-MOVES = [(linear, 14), (dot, 2), (left_product, 3), (unary, 12), (positive_unary, 3), (power, 2), (clip, 2), (with_parameter, 10),
-         (prelu, 1), (layer_norm, 5), (rms_norm, 3), (instance_norm, 2), (unit_norm, 2), (softmax, 4), (reduce, 6),
-         (pool_sequence, 4), (split_dimension, 4), (merge_dimensions, 4), (transpose, 4), (one_more, 2), (one_less, 2), (slice_, 5),
-         (split_and_use, 4), (pad, 2), (expand, 2), (gather, 4), (gather_elements, 3), (triangle, 1), (cumsum, 1), (embedding, 3),
-         (numbers_of_ids, 2), (convolution, 8), (pool, 4), (parallel, 3), (attention, 3), (mlp, 3)]
-PAIRS = [(combine, 12), (concat, 6), (scatter_elements, 2), (choose, 5), (product_of_two, 4)]
+MOVES = [(linear, 14), (dot, 2), (left_product, 3), (unary, 12), (positive_unary, 3), (power, 2), (swish, 2), (undefined, 1),
+         (clip, 2), (with_parameter, 10), (prelu, 1), (layer_norm, 5), (rms_norm, 3), (instance_norm, 2), (unit_norm, 2),
+         (softmax, 4), (reduce, 6), (pool_sequence, 4), (split_dimension, 4), (merge_dimensions, 4), (transpose, 4),
+         (one_more, 2), (one_less, 2), (slice_, 5), (split_and_use, 4), (pad, 2), (expand, 2), (gather, 4),
+         (gather_elements, 3), (triangle, 1), (cumsum, 1), (embedding, 3), (numbers_of_ids, 2), (convolution, 8), (pool, 4),
+         (parallel, 3), (attention, 3), (mlp, 3)]
+PAIRS = [(combine, 12), (concat, 6), (scatter_elements, 2), (choose, 5), (stopped, 2), (raised, 1), (product_of_two, 4)]

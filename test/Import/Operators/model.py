@@ -48,8 +48,11 @@ def attribute(name, value):
 
 
 def node(op, inputs, outputs, attributes=None, name=""):
+    """Attributes that are called as keys of our own (`xlc.stop_gradient`) are metadata."""
+    given = (attributes or {}).items()
     return text(1, b"".join(text(1, i) for i in inputs) + b"".join(text(2, o) for o in outputs) + text(3, name)
-                + text(4, op) + b"".join(text(5, attribute(k, v)) for k, v in (attributes or {}).items()))
+                + text(4, op) + b"".join(text(5, attribute(k, v)) for k, v in given if "." not in k)
+                + b"".join(text(9, text(1, k) + text(2, v)) for k, v in given if "." in k))
 
 
 def value(field, name, kind, shape):
