@@ -203,11 +203,24 @@ BLOCK = ([(moves.attention, 8), (moves.mlp, 8), (moves.parallel, 3), (moves.laye
           (moves.gather, 1), (moves.split_and_use, 2), (moves.transpose, 1)], [(moves.combine, 4), (moves.choose, 1)])
 
 
+def attend(b, x):
+    """Onto the stream, where it can be: an attention's queries are the sequence of sequence parallelism."""
+    mark = b.mark()
+    try:
+        return b.emit("Add", x, moves.attention(b, x))
+    except Reject:
+        b.undo(mark)
+        return x
+
+
 def grow_block(b, x):
     """Some moves and then back onto the stream, with the same shape."""
     pool = [x]
+    if b.tp > 1 and b.random.random() < 0.8:
+        pool = [attend(b, x)]
     try_moves(b, pool, b.random.randrange(1, 6), BLOCK)
     fits = [name for name in pool[1:] if b.dims(name) == b.dims(x)]
+    x = pool[0]
     if not fits:
         y = pool[-1]
         if b.rank(y) == b.rank(x) and b.dims(y)[:-1] == b.dims(x)[:-1]:
