@@ -99,7 +99,7 @@ LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall
   for (auto [in, argument] : llvm::zip(call.ins, call.arguments))
     if (failed(memory.write(access, in, argument, false)))
       return failure();
-  if (failed(evaluate<E>(call.kernel, arguments, options, results)))
+  if (failed(evaluate<E>(call.kernel, std::move(arguments), options, results)))
     return failure();
   for (auto [i, result] : llvm::enumerate(call.results))
     if (int64_t at = findChange<E>(result, results[i], half); at >= 0)

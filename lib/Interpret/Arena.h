@@ -58,6 +58,26 @@ public:
     std::memcpy(&words[word], &value, sizeof(T));
   }
 
+  /// `count` elements of four bytes, one after the other; false where one is not there.
+  template <class T> bool readRun(int64_t address, int64_t count, T *to) const {
+    auto tag = tags.begin() + address / 4;
+    if (address % 4 != 0 || !std::all_of(tag, tag + count, [](uint8_t is) { return is == tagOf<T>(4); }))
+      return false;
+    auto word = words.begin() + address / 4;
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(&to[i], &word[i], sizeof(T));
+    return true;
+  }
+
+  /// Writes `count` elements of four bytes, one after the other.
+  template <class T> void writeRun(int64_t address, int64_t count, const T *from) {
+    forget(address, count * 4);
+    std::fill_n(tags.begin() + address / 4, count, tagOf<T>(4));
+    auto word = words.begin() + address / 4;
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(&word[i], &from[i], sizeof(T));
+  }
+
   /// Forgets every element that has a byte in [address, address + bytes).
   void forget(int64_t address, int64_t bytes) {
     if (bytes <= 0)

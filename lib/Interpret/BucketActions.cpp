@@ -119,7 +119,8 @@ template <class E> LogicalResult interpret::act(World<E> &world, sched::ZeroScal
   for (Rank<E> &rank : world.ranksOf(zero))
     for (Attribute name : zero.getScalars()) {
       bool isNumber = isInteger && cast<StringAttr>(name).getValue() == sched::kLossCount;
-      rank.scalars[cast<StringAttr>(name).str()] = isNumber ? Datum<E>(Integers(Shape())) : Datum<E>(Tensor<E>(Shape()));
+      rank.scalars[cast<StringAttr>(name).str()] =
+          isNumber ? Datum<E>(Integers(Shape())) : Datum<E>(Tensor<E>(Shape()));
     }
   return success();
 }
@@ -174,12 +175,11 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       for (int64_t slice = 0; slice < bucket.shards; ++slice)
         if (Bucket<E>::isSharded(bucket.op.getParams()) || slice != bucket.sliceIndex())
           bucket.params.clear(slice * bucket.sliceSize(), bucket.sliceSize());
-    for (int64_t k = 0; k < params.count; ++k) {
-      SmallVector<E *> states;
-      for (Cells<E> &state : bucket.states)
-        states.push_back(&state.elements[k]);
-      rule(params.cells->elements[params.first + k], grads.cells->elements[grads.first + k], states, scalars.elements);
-    }
+    SmallVector<E *> states;
+    for (Cells<E> &state : bucket.states)
+      states.push_back(state.elements.data());
+    rule(&params.cells->elements[params.first], &grads.cells->elements[grads.first], states, params.count,
+         scalars.elements);
   }
   return success();
 }

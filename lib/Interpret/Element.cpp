@@ -38,30 +38,16 @@ Field Field::inverse() const {
   return power(*this, kPrime - 2);
 }
 
-namespace xlc::interpret {
+Field Field::plus(Field a, Field b) { return a.isUndefined() || b.isUndefined() ? undefined() : absent(); }
 
-Field operator+(Field a, Field b) {
-  if (a.isElement() && b.isElement()) {
-    uint64_t sum = a.value + b.value;
-    return Field(sum >= Field::kPrime ? sum - Field::kPrime : sum);
-  }
-  return a.isUndefined() || b.isUndefined() ? Field::undefined() : Field::absent();
-}
+Field Field::minus(Field a, Field b) { return a.isAbsent() && b.isElement() ? absent() : undefined(); }
 
-Field operator-(Field a, Field b) {
-  if (a.isElement() && b.isElement())
-    return Field(a.value >= b.value ? a.value - b.value : a.value + Field::kPrime - b.value);
-  return a.isAbsent() && b.isElement() ? Field::absent() : Field::undefined();
-}
-
-Field operator*(Field a, Field b) {
-  if (a.isElement() && b.isElement()) {
-    unsigned __int128 product = (unsigned __int128)a.value * b.value;
-    return Field::ofUnsigned(uint64_t(product & Field::kPrime) + uint64_t(product >> 61));
-  }
+Field Field::times(Field a, Field b) {
   bool isNaN = a.isUndefined() || b.isUndefined() || a.value == 0 || b.value == 0;
-  return isNaN ? Field::undefined() : Field::absent();
+  return isNaN ? undefined() : absent();
 }
+
+namespace xlc::interpret {
 
 Field operator/(Field a, Field b) {
   if (a.isElement() && b.isAbsent())
@@ -77,13 +63,6 @@ bool operator<(Field a, Field b) {
 
 } // namespace xlc::interpret
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
-static uint64_t mix(uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 uint64_t xlc::interpret::keyOf(llvm::StringRef name, uint64_t seed) {
   uint64_t state = mix(seed + 0x9e3779b97f4a7c15u);
   for (unsigned char letter : name)
@@ -91,14 +70,38 @@ uint64_t xlc::interpret::keyOf(llvm::StringRef name, uint64_t seed) {
   return state;
 }
 
-uint64_t xlc::interpret::hashOf(uint64_t key, uint64_t number) { return mix(key ^ mix(number + 0x9e3779b97f4a7c15u)); }
-
 uint64_t xlc::interpret::hashOf(llvm::StringRef name, uint64_t seed, uint64_t number) {
   return hashOf(keyOf(name, seed), number);
 }
 
-Field Functions<Field>::random(llvm::StringRef name, Field x) const {
-  return x.isElement() ? Field::ofUnsigned(hashOf(name, seed, x.representative())) : Field::undefined();
+Functions<Field>::Functions(uint64_t seed)
+    : ofExp(keyOf("exp", seed)), ofLog(keyOf("log", seed)), ofSqrt(keyOf("sqrt", seed)), ofTanh(keyOf("tanh", seed)),
+      ofErf(keyOf("erf", seed)), ofSin(keyOf("sin", seed)), ofCos(keyOf("cos", seed)), ofAtan(keyOf("atan", seed)),
+      ofFloor(keyOf("floor", seed)), ofPow(keyOf("pow", seed)), ofBase(keyOf("base", seed)) {}
+
+/// The inverse of a product gives those of its factors (P. Montgomery, 1987).
+template <> void xlc::interpret::divideEach<Field>(Field *a, const Field *b, size_t count) {
+  auto isRegular = [](Field x) { return x.isElement() && x != Field(); };
+  constexpr size_t length = 256;
+  Field before[length]; // the product of those before each
+  for (size_t first = 0; first < count; first += length) {
+    size_t last = std::min(count, first + length);
+    Field product = Field::ofUnsigned(1);
+    for (size_t i = first; i < last; ++i) {
+      before[i - first] = product;
+      if (isRegular(b[i]))
+        product = product * b[i];
+    }
+    Field inverse = product.inverse();
+    for (size_t i = last; i-- > first;) {
+      if (!isRegular(b[i])) {
+        a[i] = a[i] / b[i];
+        continue;
+      }
+      a[i] = a[i] * (inverse * before[i - first]);
+      inverse = inverse * b[i];
+    }
+  }
 }
 
 std::string xlc::interpret::toString(double value) {

@@ -103,7 +103,14 @@ template <class E> LogicalResult ElementwiseRules<E>::div(Evaluation<E> &e) {
   if (auto *divisors = std::get_if<Integers>(e.operands[1]))
     if (llvm::is_contained(divisors->elements, 0))
       return e.op->emitOpError("divides an integer by zero");
-  return binary<void>(e, [](auto a, auto b) { return a / b; });
+  Datum<E> y = *e.operands[0];
+  std::visit(
+      [&](auto &a) {
+        auto &b = std::get<std::decay_t<decltype(a)>>(*e.operands[1]);
+        divideEach(a.elements.data(), b.elements.data(), a.elements.size());
+      },
+      y);
+  return e.give(std::move(y));
 }
 
 template <class E> LogicalResult ElementwiseRules<E>::pow(Evaluation<E> &e) {
@@ -169,7 +176,8 @@ template <class E> LogicalResult ElementwiseRules<E>::scale(Evaluation<E> &e) {
     E factor = fromDouble<E>((double)op.getNumerator() / (double)op.getDenominator());
     return function(e, [&](E x) { return x * factor; });
   }
-  E numerator = fromInteger<E>(op.getNumerator()), denominator = fromInteger<E>(op.getDenominator());
+  E numerator = fromInteger<E>(op.getNumerator());
+  Divisor<E> denominator(fromInteger<E>(op.getDenominator()));
   return function(e, [&](E x) { return x * numerator / denominator; });
 }
 

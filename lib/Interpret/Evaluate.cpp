@@ -15,19 +15,29 @@ namespace {
 /// calls itself would never end.
 constexpr int kMaximalDepth = 16;
 
-/// What every rank gives or takes, by rank.
+/// What every rank takes, by rank.
 template <class E> using ByRank = std::vector<SmallVector<Datum<E>>>;
+
+/// A value in a function: its own, or one that whoever calls keeps.
+template <class E> struct Held {
+  Datum<E> own;
+  const Datum<E> *lent = nullptr;
+
+  const Datum<E> &get() const { return lent ? *lent : own; }
+};
+/// What every rank gives.
+template <class E> using Given = std::vector<SmallVector<Held<E>>>;
 
 template <class E> class Evaluator {
 public:
   Evaluator(const Options &options, size_t ranks) : functions(options.seed), ranks(ranks) {}
 
-  LogicalResult call(func::FuncOp function, ByRank<E> arguments, ByRank<E> &results) {
+  LogicalResult call(func::FuncOp function, Given<E> arguments, ByRank<E> &results) {
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
       return function.emitError() << "the interpreter needs a body of one block";
     if (depth == kMaximalDepth)
       return function.emitError() << "calls nest deeper than " << kMaximalDepth;
-    std::vector<DenseMap<Value, Datum<E>>> values(ranks);
+    Values values(ranks);
     for (auto [own, given] : llvm::zip(values, arguments)) {
       if (given.size() != function.getNumArguments())
         return function.emitError() << "takes " << function.getNumArguments() << " arguments, is given "
@@ -44,7 +54,7 @@ public:
   }
 
 private:
-  using Values = std::vector<DenseMap<Value, Datum<E>>>;
+  using Values = std::vector<DenseMap<Value, Held<E>>>;
 
   LogicalResult run(Block &block, Values &values, ByRank<E> &results) {
     for (Operation &op : block.without_terminator()) {
@@ -54,15 +64,18 @@ private:
       for (auto [own, given] : llvm::zip(values, produced))
         for (auto [result, datum] : llvm::zip(op.getResults(), given))
           if (!result.use_empty())
-            own[result] = std::move(datum);
+            own[result].own = std::move(datum);
       forgetDead(op, values);
     }
     Operation *terminator = block.getTerminator();
     for (auto [own, returned] : llvm::zip(values, results))
       for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
         bool isAgain = llvm::is_contained(terminator->getOperands().drop_front(i + 1), value);
-        Datum<E> &datum = own.find(value)->second;
-        returned.push_back(isAgain ? datum : std::move(datum));
+        Held<E> &held = own.find(value)->second;
+        if (isAgain || held.lent)
+          returned.push_back(held.get());
+        else
+          returned.push_back(std::move(held.own));
       }
     return success();
   }
@@ -79,12 +92,11 @@ private:
 
   LogicalResult evaluate(Operation &op, Values &values, ByRank<E> &produced) {
     if (auto callOp = dyn_cast<func::CallOp>(op)) {
-      ByRank<E> arguments(ranks);
+      Given<E> arguments(ranks);
       for (auto [own, given] : llvm::zip(values, arguments))
         for (Value operand : op.getOperands())
-          given.push_back(own.find(operand)->second);
+          given.push_back({{}, &own.find(operand)->second.get()});
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, callOp.getCalleeAttr());
-      forgetDead(op, values);
       return call(callee, std::move(arguments), produced);
     }
     if (isCollective(&op))
@@ -95,7 +107,7 @@ private:
     for (auto [own, results] : llvm::zip(values, produced)) {
       SmallVector<const Datum<E> *> operands;
       for (Value operand : op.getOperands())
-        operands.push_back(&own.find(operand)->second);
+        operands.push_back(&own.find(operand)->second.get());
       Evaluation<E> evaluation{&op, operands, functions, results};
       if (failed(rule(evaluation)))
         return failure();
@@ -107,7 +119,7 @@ private:
     SmallVector<const Datum<E> *> operands;
     for (auto &own : values)
       for (Value operand : op.getOperands())
-        operands.push_back(&own.find(operand)->second);
+        operands.push_back(&own.find(operand)->second.get());
     std::vector<Datum<E>> results;
     if (failed(collect<E>(&op, operands, ranks, results)))
       return failure();
@@ -136,14 +148,33 @@ LogicalResult evaluate(func::FuncOp function, SmallVector<Datum<E>> arguments, c
 }
 
 template <class E>
+LogicalResult evaluateLent(func::FuncOp function, ArrayRef<const Datum<E> *> arguments, const Options &options,
+                           SmallVectorImpl<Datum<E>> &results) {
+  Given<E> given(1);
+  for (const Datum<E> *argument : arguments)
+    given[0].push_back({{}, argument});
+  ByRank<E> all(1);
+  if (failed(Evaluator<E>(options, 1).call(function, std::move(given), all)))
+    return failure();
+  llvm::append_range(results, std::move(all.front()));
+  return success();
+}
+
+template <class E>
 LogicalResult evaluateRanks(func::FuncOp function, std::vector<SmallVector<Datum<E>>> arguments, const Options &options,
                             std::vector<SmallVector<Datum<E>>> &results) {
   results.assign(arguments.size(), {});
-  return Evaluator<E>(options, results.size()).call(function, std::move(arguments), results);
+  Given<E> given(arguments.size());
+  for (auto [own, argument] : llvm::zip(given, arguments))
+    for (Datum<E> &datum : argument)
+      own.push_back({std::move(datum)});
+  return Evaluator<E>(options, results.size()).call(function, std::move(given), results);
 }
 
 #define XLC_INSTANTIATE(E)                                                                                             \
   template LogicalResult evaluate(func::FuncOp, SmallVector<Datum<E>>, const Options &, SmallVectorImpl<Datum<E>> &);  \
+  template LogicalResult evaluateLent(func::FuncOp, ArrayRef<const Datum<E> *>, const Options &,                       \
+                                      SmallVectorImpl<Datum<E>> &);                                                    \
   template LogicalResult evaluateRanks(func::FuncOp, std::vector<SmallVector<Datum<E>>>, const Options &,              \
                                        std::vector<SmallVector<Datum<E>>> &)
 XLC_INSTANTIATE(double);

@@ -16,7 +16,9 @@ Memory<E>::Memory(exec::ProgramOp program)
     : mesh(program.getMesh()), firstRank(program.getStage() * mesh.getStageRanks()) {
   for (auto buffer : program.getBody().getOps<exec::BufferOp>())
     buffers.push_back(buffer);
-  arenas.assign(mesh.getStageRanks(), Arena<E>(program.getArena()));
+  arenas.reserve(mesh.getStageRanks());
+  for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank) // a copy of one would be large
+    arenas.emplace_back(program.getArena());
 
   constexpr int64_t forever = std::numeric_limits<int64_t>::max();
   lives.assign(buffers.size(), {forever, -1});
@@ -85,10 +87,13 @@ template <class E> LogicalResult Memory<E>::load(const Access &access, const Spa
   std::visit(
       [&](auto &tensor) {
         using T = std::decay_t<decltype(tensor.elements[0])>;
-        cargo.isSet.resize(tensor.elements.size());
+        const Arena<E> &arena = arenas[access.rank];
+        cargo.isSet.assign(tensor.elements.size(), true);
+        if (span.isRun() && arena.readRun(span.address, tensor.elements.size(), tensor.elements.data()))
+          return;
         int64_t next = 0, bytes = span.elementBytes();
         forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
-          std::optional<T> element = arenas[access.rank].template read<T>(span.address + offsets[0] * bytes, bytes);
+          std::optional<T> element = arena.template read<T>(span.address + offsets[0] * bytes, bytes);
           cargo.isSet[next] = element.has_value();
           tensor.elements[next++] = element.value_or(T());
         });
@@ -126,21 +131,23 @@ template <class E>
 LogicalResult Memory<E>::write(const Access &access, const Span &span, const Datum<E> &value, bool accumulate) {
   if (failed(check(access, span)))
     return failure();
-  Datum<E> sum = value;
+  Datum<E> sum;
   if (accumulate) {
-    Datum<E> old;
-    if (failed(read(access, span, old)))
+    if (failed(read(access, span, sum)))
       return failure();
-    addTo<E>(sum, old);
+    addTo<E>(sum, value);
   }
   std::visit(
       [&](auto &tensor) {
+        Arena<E> &arena = arenas[access.rank];
         int64_t next = 0, bytes = span.elementBytes();
+        if (span.isRun())
+          return arena.writeRun(span.address, tensor.elements.size(), tensor.elements.data());
         forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
-          arenas[access.rank].write(span.address + offsets[0] * bytes, bytes, tensor.elements[next++]);
+          arena.write(span.address + offsets[0] * bytes, bytes, tensor.elements[next++]);
         });
       },
-      sum);
+      accumulate ? sum : value);
   return success();
 }
 

@@ -78,7 +78,8 @@ template <class E> LogicalResult NormRules<E>::layerNorm(Evaluation<E> &e) {
   E epsilon = fromDouble<E>(cast<graph::LayerNormOp>(e.op).getEpsilon().convertToDouble());
   size_t n = x.shape.back();
   Tensor<E> y(x.shape), mean(e.resultShape(1)), rstd(e.resultShape(2));
-  E one = fromInteger<E>(1), length = fromInteger<E>(n);
+  E one = fromInteger<E>(1);
+  Divisor<E> length(fromInteger<E>(n));
   for (size_t row = 0; row < mean.elements.size(); ++row) {
     const E *in = &x.elements[row * n];
     E sum{}, squares{};
@@ -99,7 +100,7 @@ template <class E> LogicalResult NormRules<E>::layerNorm(Evaluation<E> &e) {
 template <class E> LogicalResult NormRules<E>::layerNormBackward(Evaluation<E> &e) {
   const Tensor<E> &x = e.floats(0), &weight = e.floats(1), &mean = e.floats(2), &rstd = e.floats(3), &dy = e.floats(4);
   size_t n = x.shape.back();
-  E length = fromInteger<E>(n);
+  Divisor<E> length(fromInteger<E>(n));
   Tensor<E> dx(x.shape);
   std::vector<E> xhat(n), g(n);
   for (size_t row = 0; row < mean.elements.size(); ++row) {
@@ -110,8 +111,9 @@ template <class E> LogicalResult NormRules<E>::layerNormBackward(Evaluation<E> &
       sum += g[i];
       product += g[i] * xhat[i];
     }
+    E ofG = sum / length, ofProduct = product / length;
     for (size_t i = 0; i < n; ++i)
-      dx.elements[row * n + i] = rstd.elements[row] * (g[i] - sum / length - xhat[i] * (product / length));
+      dx.elements[row * n + i] = rstd.elements[row] * (g[i] - ofG - xhat[i] * ofProduct);
   }
   return e.give(std::move(dx));
 }

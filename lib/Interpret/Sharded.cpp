@@ -73,19 +73,19 @@ private:
 namespace xlc::interpret {
 
 template <class E>
-LogicalResult runMicroBatch(func::FuncOp function, SmallVector<Datum<E>> arguments, const Options &options,
+LogicalResult runMicroBatch(func::FuncOp function, ArrayRef<const Datum<E> *> arguments, const Options &options,
                             SmallVectorImpl<Datum<E>> &results) {
   int64_t tp = countRanks(function);
   if (tp == 1)
-    return evaluate<E>(function, std::move(arguments), options, results);
+    return evaluateLent<E>(function, arguments, options, results);
   auto mesh = dist::MeshAttr::get(function.getContext(), 1, 1, tp, 1);
   std::vector<SmallVector<Datum<E>>> given(tp), returned;
   for (int64_t rank = 0; rank < tp; ++rank)
     for (auto [i, argument] : llvm::enumerate(arguments)) {
       auto layout = function.getArgAttrOfType<dist::LayoutAttr>(i, dist::kLayout);
       given[rank].push_back(
-          layout ? Datum<E>(pieceOf(std::get<Tensor<E>>(argument), layout, layout.getGroup().indexOf(mesh, rank)))
-                 : argument);
+          layout ? Datum<E>(pieceOf(std::get<Tensor<E>>(*argument), layout, layout.getGroup().indexOf(mesh, rank)))
+                 : *argument);
     }
   if (failed(evaluateRanks<E>(function, std::move(given), options, returned)))
     return failure();
@@ -100,11 +100,11 @@ LogicalResult runMicroBatch(func::FuncOp function, SmallVector<Datum<E>> argumen
   }
   return success();
 }
-template LogicalResult runMicroBatch(func::FuncOp, SmallVector<Datum<double>>, const Options &,
+template LogicalResult runMicroBatch(func::FuncOp, ArrayRef<const Datum<double> *>, const Options &,
                                      SmallVectorImpl<Datum<double>> &);
-template LogicalResult runMicroBatch(func::FuncOp, SmallVector<Datum<float>>, const Options &,
+template LogicalResult runMicroBatch(func::FuncOp, ArrayRef<const Datum<float> *>, const Options &,
                                      SmallVectorImpl<Datum<float>> &);
-template LogicalResult runMicroBatch(func::FuncOp, SmallVector<Datum<Field>>, const Options &,
+template LogicalResult runMicroBatch(func::FuncOp, ArrayRef<const Datum<Field> *>, const Options &,
                                      SmallVectorImpl<Datum<Field>> &);
 
 } // namespace xlc::interpret

@@ -10,7 +10,7 @@ namespace xlc::interpret {
 /// they return is put together, pieces to wholes and partial sums to sums. Copies that differ are an error. Without any
 /// split parameter one rank runs it.
 template <class E>
-llvm::LogicalResult runMicroBatch(mlir::func::FuncOp function, llvm::SmallVector<Datum<E>> arguments,
+llvm::LogicalResult runMicroBatch(mlir::func::FuncOp function, llvm::ArrayRef<const Datum<E> *> arguments,
                                   const Options &options, llvm::SmallVectorImpl<Datum<E>> &results);
 
 } // namespace xlc::interpret

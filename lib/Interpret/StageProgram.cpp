@@ -128,7 +128,8 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
       return failure();
     std::visit([&](auto &tensor) { tensor.shape = Shape(shape); }, arguments.back());
   }
-  if (failed(evaluate<E>(kernel, arguments, options, results)))
+  auto lent = llvm::map_to_vector(arguments, [](const Datum<E> &argument) { return &argument; });
+  if (failed(evaluateLent<E>(kernel, lent, options, results)))
     return failure();
   for (auto [out, type] : llvm::zip(call.getOuts(), kernel.getResultTypes()))
     if (const Span &span = outs.emplace_back(spans.find(out)->second);

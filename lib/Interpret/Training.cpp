@@ -1,6 +1,7 @@
 // Rules of what only training has: the loss over labels and the optimizer's update.
 #include "Optimizer.h"
 #include "Rules.h"
+#include "xlc/Interpret/Parallel.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -82,12 +83,12 @@ template <class E> LogicalResult TrainingRules<E>::optimizerStep(Evaluation<E> &
   SmallVector<Tensor<E>> states;
   for (size_t i = 3; i < e.operands.size(); ++i)
     states.push_back(e.floats(i));
-  for (size_t i = 0; i < param.elements.size(); ++i) {
+  forEachPiece(param.elements.size(), [&](int64_t first, int64_t count) {
     SmallVector<E *> own;
     for (Tensor<E> &state : states)
-      own.push_back(&state.elements[i]);
-    update(param.elements[i], e.floats(1).elements[i], own, e.floats(2).elements);
-  }
+      own.push_back(&state.elements[first]);
+    update(&param.elements[first], &e.floats(1).elements[first], own, count, e.floats(2).elements);
+  });
   (void)e.give(std::move(param));
   for (Tensor<E> &state : states)
     (void)e.give(std::move(state));

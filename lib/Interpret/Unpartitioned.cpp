@@ -6,6 +6,7 @@
 #include "Model.h"
 #include "Sharded.h"
 #include "xlc/Differentiate/Differentiate.h"
+#include <deque>
 
 using namespace mlir;
 using namespace xlc;
@@ -67,15 +68,17 @@ private:
   /// Runs @micro_batch once and adds its results to `sums`.
   LogicalResult accumulate(int64_t t, int64_t rank, int64_t microBatch) {
     func::FuncOp function = model.microBatch;
-    SmallVector<Datum<E>> arguments, results;
+    std::deque<Datum<E>> rows;
+    SmallVector<const Datum<E> *> arguments;
+    SmallVector<Datum<E>> results;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kParam))
-        arguments.push_back(function.getArgAttr(i, graph::kBuffer) ? buffers[rank][name.str()] : values[name.str()]);
+        arguments.push_back(function.getArgAttr(i, graph::kBuffer) ? &buffers[rank][name.str()] : &values[name.str()]);
       else if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput)) {
         const Model::Input &input = *model.findInput(name);
-        arguments.push_back(source.rows(input, t, cut.firstRow(input, rank, microBatch)));
+        arguments.push_back(&rows.emplace_back(source.rows(input, t, cut.firstRow(input, rank, microBatch))));
       }
-    if (failed(runMicroBatch<E>(function, std::move(arguments), options, results)))
+    if (failed(runMicroBatch<E>(function, arguments, options, results)))
       return failure();
     for (auto [i, result] : llvm::enumerate(results)) {
       if (auto buffer = function.getResultAttrOfType<StringAttr>(i, graph::kBuffer)) {

@@ -39,7 +39,7 @@ struct VerifyAgainstPass : xlc::interpret::impl::VerifyAgainstPassBase<VerifyAga
     if (!reference.empty() && !(parsed = parseSourceFile<ModuleOp>(reference, module.getContext())))
       return signalPassFailure();
     Programs programs{parsed ? *parsed : module, module};
-    VerifyOptions options{*known, seed, steps, 10};
+    VerifyOptions options{*known, seed, steps, 10, heldParameters};
     printAsComment(estimateCost(programs, options).toString());
     llvm::FailureOr<VerifyReport> report = verify(programs, options);
     if (failed(report))

@@ -42,9 +42,18 @@ public:
   /// 1/x; undefined for 0.
   Field inverse() const;
 
-  friend Field operator+(Field a, Field b);
-  friend Field operator-(Field a, Field b);
-  friend Field operator*(Field a, Field b);
+  friend Field operator+(Field a, Field b) {
+    return a.isElement() && b.isElement() ? folded(a.value + b.value) : plus(a, b);
+  }
+  friend Field operator-(Field a, Field b) {
+    return a.isElement() && b.isElement() ? folded(a.value + (kPrime - b.value)) : minus(a, b);
+  }
+  friend Field operator*(Field a, Field b) {
+    if (!a.isElement() || !b.isElement())
+      return times(a, b);
+    auto product = (unsigned __int128)a.value * b.value; // 2^61 = 1
+    return folded(uint64_t(product & kPrime) + uint64_t(product >> 61));
+  }
   friend Field operator/(Field a, Field b);
   Field operator-() const { return Field() - *this; }
   Field &operator+=(Field b) { return *this = *this + b; }
@@ -58,8 +67,40 @@ public:
 
 private:
   explicit constexpr Field(uint64_t value) : value(value) {}
+  /// Of less than twice the prime.
+  static Field folded(uint64_t value) { return Field(value >= kPrime ? value - kPrime : value); }
+  /// Where one of two is outside the field.
+  static Field plus(Field a, Field b), minus(Field a, Field b), times(Field a, Field b);
+
   uint64_t value = 0;
 };
+
+/// What many numbers are divided by: in the field its inverse, which is found once.
+template <class E> class Divisor {
+public:
+  explicit Divisor(E value) : value(value) {}
+  friend E operator/(E a, const Divisor &b) { return a / b.value; }
+
+private:
+  E value;
+};
+template <> class Divisor<Field> {
+public:
+  explicit Divisor(Field value) : value(value), inverse(value.inverse()) {}
+  friend Field operator/(Field a, const Divisor &b) {
+    return a.isElement() && b.value.isAbsent() ? Field() : a * b.inverse;
+  }
+
+private:
+  Field value, inverse;
+};
+
+/// a[i] = a[i] / b[i]; in the field with one inverse for many.
+template <class E> void divideEach(E *a, const E *b, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    a[i] = a[i] / b[i];
+}
+template <> void divideEach<Field>(Field *a, const Field *b, size_t count);
 
 /// Conversions between numbers and elements; `toInteger` truncates, in the field it takes the
 /// signed representative.
@@ -127,11 +168,17 @@ private:
   ProductSum<std::conditional_t<std::is_same_v<E, float>, double, E>> sum;
 };
 
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+inline uint64_t mix(uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
 /// A fixed pseudo-random 64-bit function of a name, a seed and a number.
 uint64_t hashOf(llvm::StringRef name, uint64_t seed, uint64_t number);
 /// The same in two steps, for many numbers of one name.
 uint64_t keyOf(llvm::StringRef name, uint64_t seed);
-uint64_t hashOf(uint64_t key, uint64_t number);
+inline uint64_t hashOf(uint64_t key, uint64_t number) { return mix(key ^ mix(number + 0x9e3779b97f4a7c15u)); }
 
 /// The functions that are not sums, products and quotients.
 template <class E> class Functions {
@@ -150,21 +197,23 @@ public:
 };
 template <> class Functions<Field> {
 public:
-  explicit Functions(uint64_t seed) : seed(seed) {}
-  Field exp(Field x) const { return x.isAbsent() ? Field() : random("exp", x); }
-  Field log(Field x) const { return random("log", x); }
-  Field sqrt(Field x) const { return random("sqrt", x); }
-  Field tanh(Field x) const { return random("tanh", x); }
-  Field erf(Field x) const { return random("erf", x); }
-  Field sin(Field x) const { return random("sin", x); }
-  Field cos(Field x) const { return random("cos", x); }
-  Field atan(Field x) const { return random("atan", x); }
-  Field floor(Field x) const { return random("floor", x); }
-  Field pow(Field a, Field b) const { return random("pow", random("base", a) + b); }
+  explicit Functions(uint64_t seed);
+  Field exp(Field x) const { return x.isAbsent() ? Field() : random(ofExp, x); }
+  Field log(Field x) const { return random(ofLog, x); }
+  Field sqrt(Field x) const { return random(ofSqrt, x); }
+  Field tanh(Field x) const { return random(ofTanh, x); }
+  Field erf(Field x) const { return random(ofErf, x); }
+  Field sin(Field x) const { return random(ofSin, x); }
+  Field cos(Field x) const { return random(ofCos, x); }
+  Field atan(Field x) const { return random(ofAtan, x); }
+  Field floor(Field x) const { return random(ofFloor, x); }
+  Field pow(Field a, Field b) const { return random(ofPow, random(ofBase, a) + b); }
 
 private:
-  Field random(llvm::StringRef name, Field x) const;
-  uint64_t seed;
+  static Field random(uint64_t key, Field x) {
+    return x.isElement() ? Field::ofUnsigned(hashOf(key, x.representative())) : Field::undefined();
+  }
+  uint64_t ofExp, ofLog, ofSqrt, ofTanh, ofErf, ofSin, ofCos, ofAtan, ofFloor, ofPow, ofBase; ///< keys
 };
 
 /// As a person reads it: reals with six digits; field elements by their signed representative,

@@ -24,6 +24,11 @@ template <class E>
 llvm::LogicalResult evaluate(mlir::func::FuncOp function, llvm::SmallVector<Datum<E>> arguments, const Options &options,
                              llvm::SmallVectorImpl<Datum<E>> &results);
 
+/// The same on arguments that stay the caller's.
+template <class E>
+llvm::LogicalResult evaluateLent(mlir::func::FuncOp function, llvm::ArrayRef<const Datum<E> *> arguments,
+                                 const Options &options, llvm::SmallVectorImpl<Datum<E>> &results);
+
 /// The same for all ranks of a tensor-parallel group in lockstep: `arguments[t]` and `results[t]` are those of rank t,
 /// and the ranks meet in the ops of `dist`.
 template <class E>

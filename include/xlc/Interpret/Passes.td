@@ -44,6 +44,7 @@ def VerifyAgainstPass : Pass<"xlc-verify-against", "::mlir::ModuleOp"> {
     Option<"arithmetic", "arithmetic", "std::string", "\"field\"", "f64, f32 or field">,
     Option<"seed", "seed", "uint64_t", "0", "chooses the data and the field's functions">,
     Option<"steps", "steps", "int64_t", "2", "optimizer steps to run">,
+    Option<"heldParameters", "held-parameters", "int64_t", "1 << 25", "a program with more is compared by digests">,
     Option<"reference", "reference", "std::string", "\"\"", "file with the unpartitioned program">,
   ];
 }

@@ -62,11 +62,23 @@ inline Shape stridesOf(llvm::ArrayRef<int64_t> shape) {
 template <size_t N, class Visit>
 void forEachPosition(llvm::ArrayRef<int64_t> shape, const std::array<Shape, N> &strides, std::array<int64_t, N> first,
                      Visit visit) {
+  if (shape.empty()) {
+    visit(first);
+    return;
+  }
+  int64_t inner = shape.back(), left = countOf(shape); // dimensions but the last are stepped rarely
   Shape position(shape.size(), 0);
-  std::array<int64_t, N> offsets = first;
-  for (int64_t left = countOf(shape); left > 0; --left) {
-    visit(offsets);
-    for (size_t d = shape.size(); d-- > 0;) {
+  std::array<int64_t, N> steps, offsets = first;
+  for (size_t n = 0; n < N; ++n)
+    steps[n] = strides[n].back();
+  for (; left > 0; left -= inner) {
+    auto at = offsets;
+    for (int64_t i = 0; i < inner; ++i) {
+      visit(at);
+      for (size_t n = 0; n < N; ++n)
+        at[n] += steps[n];
+    }
+    for (size_t d = shape.size() - 1; d-- > 0;) {
       for (size_t n = 0; n < N; ++n)
         offsets[n] += strides[n][d];
       if (++position[d] < shape[d])

@@ -21,6 +21,9 @@ struct VerifyOptions {
   int64_t steps = 2;
   /// Differences listed in the report; all are counted.
   size_t maximalDifferences = 10;
+  /// In the field, of a program with more parameters than these only digests are kept for the other to be compared
+  /// with.
+  int64_t heldParameters = 1 << 25;
 };
 
 /// What is compared.
@@ -52,6 +55,7 @@ struct VerifyReport {
   int64_t tensors = 0;  ///< compared, on all ranks and in all steps
   int64_t elements = 0; ///< likewise
   int64_t differing = 0;
+  bool byDigest = false; ///< elements were compared by a digest of each tensor
   /// "step 1, rank 2: 'wte.weight' element 17 is 5, should be 6", the first of each tensor.
   std::vector<std::string> differences;
   /// Names of what was compared, each once.
