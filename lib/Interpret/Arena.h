@@ -12,13 +12,40 @@
 
 #include "xlc/Interpret/Tensor.h"
 #include <cstring>
+#include <new>
 #include <optional>
+#include <sys/mman.h>
 
 namespace xlc::interpret {
 
+/// Zeroes, which take memory where something else is written: much of an arena (workspace) never is.
+template <class T> class Zeroes {
+public:
+  explicit Zeroes(size_t count) : bytes(count * sizeof(T)) {
+    void *pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+      throw std::bad_alloc();
+    first = static_cast<T *>(pages);
+  }
+  Zeroes(Zeroes &&other) : first(std::exchange(other.first, nullptr)), bytes(other.bytes) {}
+  ~Zeroes() {
+    if (first)
+      munmap(first, bytes);
+  }
+  size_t size() const { return bytes / sizeof(T); }
+  T &operator[](size_t i) { return first[i]; }
+  const T &operator[](size_t i) const { return first[i]; }
+  T *begin() { return first; }
+  const T *begin() const { return first; }
+
+private:
+  T *first;
+  size_t bytes;
+};
+
 template <class E> class Arena {
 public:
-  explicit Arena(int64_t bytes) : bytes(bytes), tags(bytes / 4 + 2, kNothing), words(bytes / 4 + 2) {}
+  explicit Arena(int64_t bytes) : bytes(bytes), tags(bytes / 4 + 2), words(bytes / 4 + 2) {}
 
   int64_t size() const { return bytes; }
 
@@ -90,7 +117,9 @@ public:
       ++end;
     Booleans before = booleansAt(first), after = booleansAt(last); // those outside the range stay
     uint8_t low = (1 << address % 4) - 1, high = 0xf & ~((2 << (address + bytes - 1) % 4) - 1);
-    std::fill(tags.begin() + begin, tags.begin() + end, kNothing);
+    for (int64_t word = begin; word < end; ++word)
+      if (tags[word] != kNothing) // what was never written stays without memory
+        tags[word] = kNothing;
     if (first == last) {
       setBooleans(first, {uint8_t(before.isSet & (low | high)), before.isTrue});
     } else {
@@ -140,8 +169,8 @@ private:
   }
 
   int64_t bytes;
-  std::vector<uint8_t> tags;
-  std::vector<std::array<char, 8>> words; ///< the element that begins at byte 4 i
+  Zeroes<uint8_t> tags;
+  Zeroes<std::array<char, 8>> words; ///< the element that begins at byte 4 i
 };
 
 } // namespace xlc::interpret

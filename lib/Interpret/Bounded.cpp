@@ -1,4 +1,4 @@
-// Products, quotients and functions of bounded numbers. What an argument's error makes of a function's value is the
+// Functions of bounded numbers. What an argument's error makes of a function's value is the
 // largest slope within the error times the error.
 #include "xlc/Interpret/Bounded.h"
 
@@ -10,25 +10,6 @@ int64_t &Bounded::openDecisions() {
 }
 
 namespace xlc::interpret {
-
-Bounded operator*(Bounded a, Bounded b) {
-  double x = a.get(), y = b.get(), ex = a.error(), ey = b.error();
-  if ((x == 0 && ex == 0) || (y == 0 && ey == 0))
-    return Bounded(x * y);
-  if (std::abs(x) == 1 && ex == 0) // exact
-    return x > 0 ? b : -b;
-  if (std::abs(y) == 1 && ey == 0)
-    return y > 0 ? a : -a;
-  return Bounded::rounded(x * y, std::abs(x) * ey + std::abs(y) * ex + ex * ey);
-}
-
-Bounded operator/(Bounded a, Bounded b) {
-  double x = a.get(), y = b.get(), ex = a.error(), ey = b.error();
-  double nearest = std::abs(y) - ey; // the divisor may be as small as this
-  if (nearest <= 0)
-    return Bounded(x / y, ey == 0 ? 0 : std::numeric_limits<double>::infinity());
-  return Bounded::rounded(x / y, (ex + std::abs(x / y) * ey) / nearest);
-}
 
 template <> int64_t toInteger<Bounded>(Bounded x) {
   if (x.error() > 0 && std::trunc(x.get() - x.error()) != std::trunc(x.get() + x.error()))

@@ -99,10 +99,14 @@ template <class E> LogicalResult interpret::exchange(const Exchange &what, Array
   for (auto [rank, source] : llvm::zip(group, sources))
     if (failed(rank.memory->load(rank.access, rank.src, source)))
       return failure();
+  bool isSameForAll =
+      what.kind == exec::CollectiveKind::all_reduce || what.kind == exec::CollectiveKind::all_reduce_max;
+  Cargo<E> result;
   for (auto [index, rank] : llvm::enumerate(group)) {
     if (what.kind == exec::CollectiveKind::reduce_scatter)
       forgetScattered(rank);
-    Cargo<E> result = resultOf<E>(what, sources, index);
+    if (index == 0 || !isSameForAll)
+      result = resultOf<E>(what, sources, index);
     if (failed(rank.memory->store(rank.access, rank.dst, result, what.accumulate)))
       return failure();
   }

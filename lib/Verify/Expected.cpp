@@ -3,7 +3,6 @@
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Interpret/Interpret.h"
 #include <atomic>
-#include <mutex>
 #include <thread>
 
 using namespace mlir;
@@ -78,8 +77,9 @@ func::FuncOp Kernels::findCut(func::FuncOp kernel, int64_t elements, int64_t pie
   };
   llvm::for_each(cut->getArguments(), shorten);
   cut->walk([&](Operation *op) { llvm::for_each(op->getResults(), shorten); });
+  Block &body = cut->front();
   cut->setType(
-      FunctionType::get(kernel.getContext(), cut->getArgumentTypes(), cut->front().getTerminator()->getOperandTypes()));
+      FunctionType::get(kernel.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
   cut->front().recomputeOpOrder(); // threads only read
   return *cut;
 }
@@ -91,7 +91,6 @@ LogicalResult Kernels::evaluateInPieces(func::FuncOp kernel, ArrayRef<Operand> o
   func::FuncOp last = findCut(kernel, elements, elements - (pieces - 1) * pieceElements);
   std::atomic<int64_t> next{0};
   std::atomic<bool> isFailed{false};
-  std::mutex taking;
   auto serve = [&] {
     for (int64_t i; (i = next.fetch_add(1)) < pieces && !isFailed;) {
       int64_t first = i * pieceElements, count = std::min(pieceElements, elements - first);
@@ -104,7 +103,6 @@ LogicalResult Kernels::evaluateInPieces(func::FuncOp kernel, ArrayRef<Operand> o
         isFailed = true;
         return;
       }
-      std::lock_guard lock(taking);
       take(piece);
     }
   };

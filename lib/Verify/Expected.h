@@ -21,8 +21,8 @@ struct Expected {
 
 class Kernels {
 public:
-  /// Evaluates a kernel on operands in memory and gives its results to `take`, which is called by one thread at a time.
-  /// Fails after a diagnostic.
+  /// Evaluates a kernel on operands in memory and gives its results to `take`, pieces by several threads. Fails after a
+  /// diagnostic.
   llvm::LogicalResult evaluate(mlir::func::FuncOp kernel, llvm::ArrayRef<Operand> operands,
                                llvm::function_ref<void(const Expected &)> take);
 

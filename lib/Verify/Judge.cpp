@@ -133,6 +133,7 @@ void Judge::compare(const Position &at, StringRef what, const Operand &actual, c
     return old ? Bounded(readFloat(old->at + (cell - here.at), bytes)) + wanted : wanted;
   };
   std::string shown;
+  int64_t boundless = 0;
   here.forEach([&](const char *cell) {
     int64_t i = next++;
     if (!floats) {
@@ -146,12 +147,14 @@ void Judge::compare(const Position &at, StringRef what, const Operand &actual, c
     Bounded wanted = expectedAt(i, cell);
     double is = readFloat(cell, bytes);
     if (!std::isfinite(wanted.error()))
-      report.boundless += 1;
+      ++boundless;
     if (!isWithin(is, wanted) && off++ == 0)
       first = i, shown = llvm::formatv("{0}, should be {1} within {2}", numberOf(is), numberOf(wanted.get()),
                                        numberOf(wanted.error()));
   });
+  std::lock_guard lock(reporting); // pieces are compared by several threads
   report.elements += count;
+  report.boundless += boundless;
   if (off == 0)
     return;
   if (expected.openDecisions > 0 && off <= mostTurned(count)) {

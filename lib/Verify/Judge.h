@@ -70,7 +70,7 @@ private:
   const KernelOptions &options;
   KernelReport &report;
   Kernels kernels;
-  std::mutex mutex;
+  std::mutex mutex, reporting;
   bool hasFailed = false;
   std::set<std::string> noted, ran;                                        // looked up only
   llvm::DenseMap<mlir::Operation *, std::vector<mlir::Operation *>> inner; // calls and collectives, by function

@@ -52,6 +52,7 @@ Operand Operand::piece(int64_t first, int64_t count) const { return of(element, 
 
 Datum<Bounded> verify::read(const Operand &operand, const Shape *shape) {
   const Shape &sizes = shape ? *shape : operand.sizes;
+  assert(interpret::countOf(sizes) == operand.count() && "a shape has all elements of what is read");
   int64_t next = 0, bytes = operand.bytes();
   if (operand.element.isInteger()) {
     Integers value(sizes);

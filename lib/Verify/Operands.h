@@ -33,7 +33,8 @@ struct Operand {
   Operand piece(int64_t first, int64_t count) const;
   /// Calls visit(address) for each element in row-major order.
   template <class Visit> void forEach(Visit visit) const {
-    interpret::forEachPosition<1>(sizes, {strides}, {0}, [&](auto offset) { visit(at + offset[0] * bytes()); });
+    int64_t width = bytes();
+    interpret::forEachPosition<1>(sizes, {strides}, {0}, [&](auto offset) { visit(at + offset[0] * width); });
   }
 };
 

@@ -86,6 +86,25 @@ private:
   double terms = 1;
 };
 
+inline Bounded operator*(Bounded a, Bounded b) {
+  double x = a.get(), y = b.get(), ex = a.error(), ey = b.error();
+  if ((x == 0 && ex == 0) || (y == 0 && ey == 0))
+    return Bounded(x * y);
+  if (std::abs(x) == 1 && ex == 0) // exact
+    return x > 0 ? b : -b;
+  if (std::abs(y) == 1 && ey == 0)
+    return y > 0 ? a : -a;
+  return Bounded::rounded(x * y, std::abs(x) * ey + std::abs(y) * ex + ex * ey);
+}
+
+inline Bounded operator/(Bounded a, Bounded b) {
+  double x = a.get(), y = b.get(), ex = a.error(), ey = b.error();
+  double nearest = std::abs(y) - ey; // the divisor may be as small as this
+  if (nearest <= 0)
+    return Bounded(x / y, ey == 0 ? 0 : std::numeric_limits<double>::infinity());
+  return Bounded::rounded(x / y, (ex + std::abs(x / y) * ey) / nearest);
+}
+
 /// A constant of the program is rounded to a float.
 template <> inline Bounded fromDouble<Bounded>(double value) {
   return std::isfinite(value) && std::abs(value) < 3.4e38 ? Bounded(value, std::abs(value - double(float(value))))
