@@ -55,17 +55,15 @@ LogicalResult checkConstants(const Compilation &compilation) {
   return failure();
 }
 
-/// As many as the runtime takes (lib/Runtime/Core/CheckPlan.cpp); a plan may have more.
 LogicalResult checkRanks(const Compilation &compilation) {
-  constexpr int64_t mostRanks = 4096;
   const Spec &spec = compilation.spec;
-  if (spec.ranks() <= mostRanks)
+  if (spec.ranks() <= kMostRanks)
     return success();
   StringRef largest = spec.dp >= std::max(spec.pp, spec.tp) ? "dp" : spec.pp >= spec.tp ? "pp" : "tp";
   SpecLocation at = spec.where(largest);
   compilation.errors << compilation.specPath << ":" << at.line << ":" << at.column
                      << ": error: pp * dp * tp = " << spec.pp << " * " << spec.dp << " * " << spec.tp << " = "
-                     << spec.ranks() << " ranks, a program can run at most " << mostRanks << "; xlc plan takes more\n";
+                     << spec.ranks() << " ranks, a program can run at most " << kMostRanks << "; xlc plan takes more\n";
   return failure();
 }
 

@@ -6,6 +6,7 @@
 #include "xlc/Verify/VerifyKernels.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <malloc.h>
 
 using namespace xlc;
 
@@ -32,6 +33,23 @@ struct VerifyCommandOptions : CommonOptions {
   interpret::VerifyOptions verify;
   bool kernels = true;
 };
+
+/// Tensors of a hundred megabytes come and go thousands of times: given back to the system in between, a third of the
+/// time would go into pages that it clears anew.
+void keepFreedMemory() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
+
+/// What is free now is given back: the next proof takes other sizes.
+void giveBackMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 /// The compiled kernels and library calls on the arenas of simulated ranks.
 int verifyKernels(Session &session, const VerifyCommandOptions &options) {
@@ -71,6 +89,8 @@ int verifyTwoMicroBatches(Session &session, const VerifyCommandOptions &options)
     return VerificationFailed;
   llvm::outs() << "with two micro-batches instead of one (a global batch of " << twice.globalBatch << "):\n"
                << report->summary(once);
+  llvm::outs().flush();
+  giveBackMemory();
   return report->isEqual() ? Done : VerificationFailed;
 }
 
@@ -78,11 +98,14 @@ int runVerify(VerifyCommandOptions &options) {
   for (const ArithmeticName &row : arithmetics)
     if (options.arithmetic == row.name)
       options.verify.arithmetic = row.arithmetic;
+  keepFreedMemory();
   Session session(options);
   if (int code = session.runPhases())
     return code;
   mlir::ModuleOp module = *session.get().module;
-  bool runsKernels = options.kernels && !module.getOps<exec::ProgramOp>().empty();
+  int64_t ranks = session.get().spec.ranks();
+  bool hasKernels = options.kernels && !module.getOps<exec::ProgramOp>().empty();
+  bool runsKernels = hasKernels && ranks <= kMostRanks;
   interpret::Programs programs{*session.get().unpartitioned, module};
   interpret::VerifyCost cost = estimateCost(programs, options.verify);
   if (provesTwoMicroBatches(session, options)) // twice as much in one step
@@ -96,9 +119,13 @@ int runVerify(VerifyCommandOptions &options) {
   if (failed(report))
     return VerificationFailed;
   llvm::outs() << report->summary(options.verify);
+  llvm::outs().flush();
+  giveBackMemory();
   if (report->isEqual() && provesTwoMicroBatches(session, options))
     if (int code = verifyTwoMicroBatches(session, options))
       return code;
+  if (hasKernels && ranks > kMostRanks)
+    llvm::outs() << "kernels are not run: " << ranks << " ranks, a program can run at most " << kMostRanks << "\n";
   if (runsKernels && report->isEqual())
     return verifyKernels(session, options);
   llvm::outs() << "not compared: rounding, generated and library kernels, the driver\n";
