@@ -78,7 +78,7 @@ Operand Judge::operandOf(Value value, exec::RunOp run, int rank) {
   return Operand::of(type, addressOf(cast<exec::PlaceAttr>(place), rank) + offset);
 }
 
-void Judge::call(const Position &at, const std::function<void()> &run) {
+void Judge::call(const Position &at, const char *bound, const std::function<void()> &run) {
   std::lock_guard lock(mutex);
   auto action = cast<exec::RunOp>(actionAt(at));
   auto op = cast<exec::CallOp>(innerAt(at));
@@ -97,6 +97,7 @@ void Judge::call(const Position &at, const std::function<void()> &run) {
   }
   if (Value workspace = op.getWorkspace())
     scratch.push_back(operandOf(workspace, action, at.rank));
+  const char *workspace = scratch.empty() ? nullptr : scratch[0].at;
   Surroundings around(arenas[at.rank], stageOf(at.rank).op.getArena(), outs, scratch);
   run();
 
@@ -106,6 +107,11 @@ void Judge::call(const Position &at, const std::function<void()> &run) {
   std::string what = llvm::formatv("call '{0}'", op.getKernel());
   if (StringRef source = graph::getSourceName(op); !source.empty())
     what += llvm::formatv(" ('{0}')", source);
+  if (bound != workspace) {
+    report.differing += 1;
+    auto nameOf = [&](const char *place) { return place ? "byte " + std::to_string(place - arenas[at.rank]) : "none"; };
+    note(at, what, llvm::formatv("its workspace is {0} of the arena, should be {1}", nameOf(bound), nameOf(workspace)));
+  }
   if (int64_t byte = around.findChanged(); byte >= 0) {
     report.differing += 1;
     note(at, what, llvm::formatv("changed byte {0} of the arena, which is not its to write", byte));

@@ -30,7 +30,7 @@ public:
   /// `arenas` by rank, filled in before the ranks start.
   Judge(mlir::ModuleOp program, const std::vector<char *> &arenas, const KernelOptions &options, KernelReport &report);
 
-  void call(const runtime::Position &at, const std::function<void()> &run) override;
+  void call(const runtime::Position &at, const char *workspace, const std::function<void()> &run) override;
   void exchange(const runtime::Position &at, const std::function<void()> &run) override;
   void transfer(const runtime::Position &at, const std::function<void()> &run) override;
   void act(const runtime::Position &at, const std::function<void()> &run) override;

@@ -121,6 +121,60 @@ TEST(PlantedFault, SumIsOverwritten) {
       "result 0");
 }
 
+/// The product beside a buffer of another call, which lies below its workspace.
+const Judged productBesideAnother{
+    {{"16x16xf32"}, {"16x16xf32"}, {"16x16xf32", Slot::Scratch}, {"65536xf32"}, {"1048576xi1", Slot::Scratch}},
+    product.kernels,
+    R"(exec.call @k ins(%0, %1 : memref<16x16xf32>, memref<16x16xf32>)
+                                       outs(%2 : memref<16x16xf32>) workspace(%4 : memref<1048576xi1>) accumulate [0])"};
+
+/// The workspace of the product where `place` is.
+std::function<void(ModuleOp)> bindWorkspace(int64_t buffer, int64_t offset) {
+  return [=](ModuleOp module) {
+    auto run = findFirst<exec::RunOp>(module);
+    SmallVector<Attribute> places(run.getPlaces().getValue());
+    places[4] = exec::PlaceAttr::get(module.getContext(), buffer, offset, 0);
+    run.setPlacesAttr(ArrayAttr::get(module.getContext(), places));
+  };
+}
+
+TEST(PlantedFault, WorkspaceBeginsTooLow) {
+  expectFound(productBesideAnother, bindWorkspace(3, 65536 * 4 - 64),
+              "call 'k': its workspace is byte 265152 of the arena, should be byte 265216");
+}
+
+TEST(PlantedFault, WorkspaceIsALiveBuffer) {
+  expectFound(productBesideAnother, bindWorkspace(3, 0),
+              "its workspace is byte 3072 of the arena, should be byte 265216");
+}
+
+/// What a workspace that is bound wrongly spoils is found as well where it lies beside the right one.
+TEST(PlantedFault, BytesBelowTheWorkspaceAreWritten) {
+  verify::KernelReport report = productBesideAnother.run(bindWorkspace(3, 65536 * 4 - 64));
+  EXPECT_EQ(report.differing, 2) << report.summary();
+}
+
+TEST(PlantedFault, AnOperandOfManyElementsBeginsLate) {
+  Judged large = pointwise; // judged in pieces
+  std::string many = std::to_string((1 << 22) + 5);
+  auto enlarge = [&](std::string text) {
+    for (size_t at; (at = text.find("8x40")) != std::string::npos;)
+      text.replace(at, 4, many);
+    return text;
+  };
+  for (Slot &slot : large.slots)
+    slot.type = enlarge(slot.type);
+  large.kernels = enlarge(large.kernels), large.calls = enlarge(large.calls);
+  verify::KernelReport fine = large.run();
+  EXPECT_TRUE(fine.isEqual()) << fine.summary();
+  EXPECT_EQ(fine.elements, (1 << 22) + 5);
+  verify::KernelReport report = large.run([](ModuleOp module) {
+    auto exp = findFirst<graph::ExpOp>(module);
+    exp.getResult().replaceAllUsesWith(exp.getOperand());
+  });
+  EXPECT_GT(report.differing, 1 << 21) << "elements are off in all pieces";
+}
+
 TEST(PlantedFault, GatherBecomesIdentity) {
   expectFound(
       gather(1),
@@ -137,11 +191,8 @@ TEST(PlantedFault, GatherInPlaceReadsWhatItHasWritten) {
   EXPECT_FALSE(report.isEqual());
 }
 
-/// Two ranks draw rows of their own, fill y with the square of them and sum over dp.
-const Judged sumOverRanks{
-    {{"64xf32"}, {"64xf32", Slot::Scratch}},
-    "",
-    "",
+/// What the ranks of the programs below run: y = x x
+const std::string squares =
     R"(func.func private @k(%x: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = "loop"} {
   %y = graph.mul %x, %x : tensor<64xf32>
   return %y : tensor<64xf32>
@@ -150,7 +201,15 @@ func.func @f(%x: memref<64xf32>, %y: memref<64xf32>) {
   exec.call @k ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) accumulate [0]
   return
 }
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512
+)";
+
+/// Two ranks draw rows of their own, fill y with the square of them and sum over dp.
+const Judged sumOverRanks{
+    {{"64xf32"}, {"64xf32", Slot::Scratch}},
+    "",
+    "",
+    squares +
+        R"(exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512
     attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 2
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 2
@@ -166,18 +225,12 @@ TEST(PlantedFault, SumStopsShort) {
 }
 
 /// What stage 0 drew goes to stage 1.
-const Judged transfer{{{"64xf32"}},
-                      "",
-                      "",
-                      R"(func.func private @k(%x: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = "loop"} {
-  %y = graph.mul %x, %x : tensor<64xf32>
-  return %y : tensor<64xf32>
-}
-func.func @f(%x: memref<64xf32>, %y: memref<64xf32>) {
-  exec.call @k ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) accumulate [0]
-  return
-}
-exec.program @train_0 mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512
+const Judged transfer{
+    {{"64xf32"}},
+    "",
+    "",
+    squares +
+        R"(exec.program @train_0 mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512
     attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 1

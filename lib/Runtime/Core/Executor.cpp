@@ -217,7 +217,8 @@ void Executor::runCall(const plan::CallT &next, bool first) {
         next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
   char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
   if (job.observer)
-    return job.observer->call(position, [&] { kernels.run(next, operands.data(), accumulate.data(), workspace); });
+    return job.observer->call(position, workspace,
+                              [&] { kernels.run(next, operands.data(), accumulate.data(), workspace); });
   if (!checker)
     return kernels.run(next, operands.data(), accumulate.data(), workspace);
   checker->runCall(next, operands.data(), workspace,

@@ -20,8 +20,8 @@ struct Position {
 class Observer {
 public:
   virtual ~Observer() = default;
-  /// A call of a kernel.
-  virtual void call(const Position &at, const std::function<void()> &run) = 0;
+  /// A call of a kernel that may write to `workspace` (null: it has none).
+  virtual void call(const Position &at, const char *workspace, const std::function<void()> &run) = 0;
   /// A collective within a function, or an action: `run` returns when all of the group are there.
   virtual void exchange(const Position &at, const std::function<void()> &run) = 0;
   /// A send or a receive: likewise, for two.
