@@ -267,8 +267,8 @@ std::string Importer::getKey(const Node &node, ArrayRef<ImportedValue *> inputs)
       continue;
     }
     out << (int)tensor.type << "[";
-    for (int64_t size : tensor.shape)
-      out << size << ",";
+    for (auto [size, stored] : llvm::zip(tensor.shape, tensor.stored)) // the same numbers along rows, or along columns
+      out << size << "/" << stored << ",";
     out << "]";
     for (size_t i = 0; i < tensor.numStored(); ++i)
       out << (isFloat(tensor.type) ? llvm::bit_cast<int64_t>(tensor.floats[i]) : tensor.ints[i]) << ",";
