@@ -118,7 +118,9 @@ std::string ParameterPlanner::keyOf(const Read &read, unsigned index) {
     return "";
   if (untied.contains(read.name))
     return read.name;
-  const Read &first = *llvm::find_if(reads[index], [](const Read &at) { return !at.name.empty() && !at.isPassive; });
+  auto isNaming = [](const Read &at) { return !at.name.empty() && !at.isPassive; };
+  auto own = llvm::find_if(reads[index], [&](const Read &at) { return isNaming(at) && !at.isAlias; });
+  const Read &first = own == reads[index].end() ? *llvm::find_if(reads[index], isNaming) : *own;
   std::string lead = names.isOwnName(model.initializers[index].name) ? model.initializers[index].name : first.name;
   if (names.hasSignature())
     return hasOneValue(index) || read.isTraced || areSiblings(read.name, lead) ? read.name : "";
