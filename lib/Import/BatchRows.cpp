@@ -2,6 +2,7 @@
 #include "BatchRows.h"
 
 #include "Importer.h"
+#include "OwnPlaces.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -62,7 +63,13 @@ void BatchRows::visit(Operation *op) {
     hasRows |= state.kind == Kind::Rows;
     isTrained |= state.isTrained;
   }
-  if (first)
+  auto gather = dyn_cast<graph::GatherOp>(op);
+  std::optional<RowState> own = gather ? inferOwnPlaces(gather) : std::nullopt;
+  if (own)
+    llvm::fill(results, *own);
+  else if (isQuotientOfStep(op))
+    results[0].kind = Kind::Terms;
+  else if (first)
     llvm::fill(results, *first);
   else if (isSummed)
     llvm::fill(results, hasRows ? met(op, Obstacle::Rows) : inferSum(op));
@@ -71,7 +78,7 @@ void BatchRows::visit(Operation *op) {
   else
     llvm::fill(results, inferSource(op));
   uint64_t uniform = uniformOf(op);
-  std::optional<int> power = powerOf(op);
+  std::optional<int> power = own ? of(gather.getTable()).power : powerOf(op); // places are no factors
   for (auto [result, state] : llvm::zip(op->getResults(), results)) {
     if (state.kind <= Kind::Sum && local.contains(graph::getSourceName(op))) {
       state.kind = state.kind == Kind::Rows ? Kind::Rows : Kind::Same;
@@ -140,6 +147,38 @@ RowState BatchRows::inferSum(Operation *op) const {
   return isNumber && !divisor.isTrained ? state : met(op, Obstacle::Divisor);
 }
 
+/// A sum divided by one number that is no sum, such as a count that is at least 1: known where it is of inputs alone,
+/// and all rows of the step are at hand.
+bool BatchRows::isQuotientOfStep(Operation *op) const {
+  auto quotient = dyn_cast<graph::DivOp>(op);
+  if (!quotient || of(quotient.getA()).kind != Kind::Sum)
+    return false;
+  const RowState &divisor = of(quotient.getB());
+  return divisor.kind == Kind::Met && divisor.uniform == kAllDimensions && !divisor.isTrained;
+}
+
+std::optional<RowState> BatchRows::inferComputedPlaces(graph::GatherOp op) const {
+  const RowState &table = of(op.getTable());
+  int64_t dim = op.getDimension();
+  if (table.kind != Kind::Rows || table.layout != Layout::split(dim, 1, rows))
+    return std::nullopt;
+  auto rowsOf = [&](Value value) {
+    const RowState &state = of(value);
+    bool areRows = state.kind == Kind::Rows && state.layout == Layout::split(state.layout.dim, 1, rows) &&
+                   typeOf(value).getDimSize(state.layout.dim) == rows;
+    return areRows ? std::optional(state.layout.dim) : std::nullopt;
+  };
+  auto isSame = [&](Value value) { return of(value).kind == Kind::Same; };
+  std::optional<RowPlaces> places = PlaceFinder(rows, rowsOf, isSame).find(op.getIndices());
+  int64_t perRow = typeOf(op.getTable()).getDimSize(dim) / rows;
+  if (!places || !places->dim || places->step != perRow || places->rest.low < 0 || places->rest.high >= perRow)
+    return std::nullopt;
+  RowState state;
+  state.kind = Kind::Rows;
+  state.layout = Layout::split(dim + *places->dim, 1, rows);
+  return state;
+}
+
 std::optional<RowState> BatchRows::inferOwnPlaces(graph::GatherOp op) const {
   const RowState &table = of(op.getTable());
   Value flat = op.getIndices();
@@ -147,7 +186,9 @@ std::optional<RowState> BatchRows::inferOwnPlaces(graph::GatherOp op) const {
     flat = reshape.getX();
   auto places = flat.getDefiningOp<graph::ConstantOp>();
   int64_t dim = op.getDimension();
-  if (!places || table.kind != Kind::Rows || table.layout != Layout::split(dim, 1, rows))
+  if (!places)
+    return inferComputedPlaces(op);
+  if (table.kind != Kind::Rows || table.layout != Layout::split(dim, 1, rows))
     return std::nullopt;
   int64_t perRow = typeOf(op.getTable()).getDimSize(dim) / rows;
   std::optional<Layout> layout =
@@ -161,9 +202,6 @@ std::optional<RowState> BatchRows::inferOwnPlaces(graph::GatherOp op) const {
 }
 
 void BatchRows::inferRows(Operation *op, MutableArrayRef<RowState> results) const {
-  if (auto gather = dyn_cast<graph::GatherOp>(op))
-    if (std::optional<RowState> own = inferOwnPlaces(gather))
-      return llvm::fill(results, *own);
   llvm::fill(results, met(op, Obstacle::Rows));
   for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
     if (of(operand).kind != Kind::Rows)

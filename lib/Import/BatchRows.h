@@ -30,6 +30,7 @@ enum class Obstacle {
   Divisor, ///< it divides by a sum over the rows through which a gradient flows, or that is no single number
   Factor,  ///< it depends on the number of rows otherwise than a mean does
   Counts,  ///< terms of the loss are divided by different counts
+  Step,    ///< it divides by a number of the whole batch that is no sum over the rows
   Fixed,   ///< the file fixes its batch at 1: a dimension of 1 may be any
 };
 
@@ -81,6 +82,8 @@ private:
   bool agrees(mlir::Operation *op, const shard::Spread &found) const;
   /// Rows of a table of all rows, each taken by a place of its own.
   std::optional<RowState> inferOwnPlaces(graph::GatherOp op) const;
+  std::optional<RowState> inferComputedPlaces(graph::GatherOp op) const;
+  bool isQuotientOfStep(mlir::Operation *op) const;
   /// Whether a new dimension is of the batch, and which one.
   void expand(mlir::Operation *op, RowState &state) const;
   uint64_t uniformOf(mlir::Operation *op) const;

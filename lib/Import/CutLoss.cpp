@@ -43,7 +43,7 @@ public:
         replaced[here] = change(term.kind, here, {});
         continue;
       }
-      Value count = there.getDefiningOp<graph::DivOp>().getB(), sum = here.getDefiningOp<graph::DivOp>().getA();
+      Value count = bare(there.getDefiningOp<graph::DivOp>().getB()), sum = here.getDefiningOp<graph::DivOp>().getA();
       if (!StepCounts::isOfInputs(count))
         return std::nullopt;
       count = like(sum, scalar(counts.copy(count)));
@@ -120,11 +120,16 @@ private:
     return type.getRank() == 0 ? number : graph::BroadcastOp::create(builder, loc, type, number).getResult();
   }
 
-  /// The number that a divisor is, before it was repeated and, where it is an integer, converted.
-  Value numberOf(Value divisor) {
-    Value value = divisor;
+  /// A number before it was repeated.
+  static Value bare(Value value) {
     while (isa_and_nonnull<graph::BroadcastOp, graph::ReshapeOp>(value.getDefiningOp()))
       value = value.getDefiningOp()->getOperand(0);
+    return value;
+  }
+
+  /// The number that a divisor is, before it was repeated and, where it is an integer, converted.
+  Value numberOf(Value divisor) {
+    Value value = bare(divisor);
     auto cast = value.getDefiningOp<graph::CastOp>();
     if (cast && typeOf(cast.getX()).getElementType().isInteger(64))
       value = cast.getX();
@@ -201,6 +206,9 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
   case Obstacle::Counts:
     return "its terms are divided by different counts, at " + where + " and " + describe(obstacle.other, model) +
            ", and a step does not know them beforehand: that takes counts of inputs alone, and a dynamic batch";
+  case Obstacle::Step:
+    return where + " divides by a number of the whole batch that is no sum over it, and a step does not know it "
+                   "beforehand: that takes a number of inputs alone, and a dynamic batch";
   case Obstacle::Fixed:
     return "the file fixes its batch at 1, so that rows cannot be followed; export it with a dynamic batch";
   }
@@ -226,7 +234,7 @@ Loss xlc::onnx::cutLoss(const Model &model, const Spec &spec, const LossValue &l
     return cutter.average();
   std::optional<LossObstacle> obstacle = terms.obstacle;
   std::optional<Loss> apart;
-  if (obstacle && obstacle->why == Obstacle::Counts)
+  if (obstacle && (obstacle->why == Obstacle::Counts || obstacle->why == Obstacle::Step))
     apart = cutter.divideByStep(importAt(cutter.pieces() * spec.microBatch));
   else if (!obstacle)
     apart = cutter.takeApart();

@@ -7,78 +7,6 @@ using namespace xlc::onnx;
 
 namespace {
 
-class TermFinder {
-public:
-  TermFinder(const BatchRows &rows, LossTerms &result) : rows(rows), result(result) {}
-
-  /// Adds the terms of `value`, which the loss has times rows^power.
-  void collect(Value value, int power) {
-    const RowState &state = rows.of(value);
-    using Kind = RowState::Kind;
-    switch (state.kind) {
-    case Kind::Met:
-      return fail(state.why, state.where);
-    case Kind::Rows:
-      return fail(Obstacle::Rows, value.getDefiningOp());
-    case Kind::Same:
-      return add(LossTerm::Kind::Same, value, state.power, power, 0);
-    case Kind::Sum: {
-      bool isMean = state.power && *state.power + power == -1;
-      return add(isMean ? LossTerm::Kind::Mean : LossTerm::Kind::Sum, value, state.power, power, isMean ? -1 : 0);
-    }
-    case Kind::Terms:
-      return descend(value, power);
-    }
-  }
-
-private:
-  void fail(Obstacle why, Operation *where, Operation *other = nullptr) {
-    if (!result.obstacle)
-      result.obstacle = LossObstacle{why, where, other};
-  }
-
-  void add(LossTerm::Kind kind, Value value, std::optional<int> own, int outer, int wanted) {
-    if (!own || *own + outer != wanted)
-      return fail(Obstacle::Factor, value.getDefiningOp());
-    result.terms.push_back({kind, value});
-  }
-
-  /// The op of a value is linear in the one or two operands that are terms, or divides by a count.
-  void descend(Value value, int power) {
-    Operation *op = value.getDefiningOp();
-    if (auto quotient = dyn_cast<graph::DivOp>(op); quotient && rows.of(quotient.getB()).isSummed())
-      return addQuotient(quotient, power);
-    std::optional<int> factor = rows.factorOf(op);
-    bool isSum = isa<graph::AddOp, graph::SubOp, graph::ConcatOp, graph::SelectOp>(op);
-    for (Value operand : op->getOperands()) {
-      const RowState &state = rows.of(operand);
-      if (isSum || state.isSummed() || !factor)
-        continue;
-      factor = state.power ? std::optional(*factor + (isa<graph::DivOp>(op) ? -1 : 1) * *state.power) : std::nullopt;
-    }
-    if (!factor)
-      return fail(Obstacle::Factor, op);
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<graph::AddOp, graph::SubOp>(op) && !rows.of(operand.get()).isSummed())
-        continue;
-      result.inner.push_back(&operand);
-      collect(operand.get(), power + *factor);
-    }
-  }
-
-  void addQuotient(graph::DivOp quotient, int power) {
-    const RowState &sum = rows.of(quotient.getA()), &count = rows.of(quotient.getB());
-    if (sum.kind != RowState::Kind::Sum)
-      return fail(Obstacle::Divisor, quotient);
-    if (!sum.power || !count.power || *sum.power - *count.power + power != 0)
-      return fail(Obstacle::Factor, quotient);
-    result.terms.push_back({LossTerm::Kind::Quotient, quotient.getY()});
-  }
-
-  const BatchRows &rows;
-  LossTerms &result;
-};
-
 using Pairs = DenseSet<std::pair<Value, Value>>;
 bool compareValues(Value a, Value b, Pairs &known) {
   if (a == b || known.contains({a, b}))
@@ -112,6 +40,92 @@ void compareCounts(LossTerms &result) {
   }
 }
 
+class TermFinder {
+public:
+  TermFinder(const BatchRows &rows, LossTerms &result) : rows(rows), result(result) {}
+
+  /// Adds all terms of the loss.
+  void run(Value loss) {
+    collect(loss, 0);
+    compareCounts(result);
+    bool needsStep = ofStep && (!result.obstacle || result.obstacle->why == Obstacle::Counts);
+    if (needsStep)
+      result.obstacle = LossObstacle{Obstacle::Step, ofStep, nullptr};
+  }
+
+private:
+  /// Adds the terms of `value`, which the loss has times rows^power.
+  void collect(Value value, int power) {
+    const RowState &state = rows.of(value);
+    using Kind = RowState::Kind;
+    switch (state.kind) {
+    case Kind::Met:
+      return fail(state.why, state.where);
+    case Kind::Rows:
+      return fail(Obstacle::Rows, value.getDefiningOp());
+    case Kind::Same:
+      return add(LossTerm::Kind::Same, value, state.power, power, 0);
+    case Kind::Sum: {
+      bool isMean = state.power && *state.power + power == -1;
+      return add(isMean ? LossTerm::Kind::Mean : LossTerm::Kind::Sum, value, state.power, power, isMean ? -1 : 0);
+    }
+    case Kind::Terms:
+      return descend(value, power);
+    }
+  }
+
+  void fail(Obstacle why, Operation *where, Operation *other = nullptr) {
+    if (!result.obstacle)
+      result.obstacle = LossObstacle{why, where, other};
+  }
+
+  void add(LossTerm::Kind kind, Value value, std::optional<int> own, int outer, int wanted) {
+    if (!own || *own + outer != wanted)
+      return fail(Obstacle::Factor, value.getDefiningOp());
+    result.terms.push_back({kind, value});
+  }
+
+  /// The op of a value is linear in the one or two operands that are terms, or divides by a count.
+  void descend(Value value, int power) {
+    Operation *op = value.getDefiningOp();
+    if (auto quotient = dyn_cast<graph::DivOp>(op); quotient && rows.of(quotient.getB()).kind != RowState::Kind::Same)
+      return addQuotient(quotient, power);
+    std::optional<int> factor = rows.factorOf(op);
+    bool isSum = isa<graph::AddOp, graph::SubOp, graph::ConcatOp, graph::SelectOp>(op);
+    for (Value operand : op->getOperands()) {
+      const RowState &state = rows.of(operand);
+      if (isSum || state.isSummed() || !factor)
+        continue;
+      factor = state.power ? std::optional(*factor + (isa<graph::DivOp>(op) ? -1 : 1) * *state.power) : std::nullopt;
+    }
+    if (!factor)
+      return fail(Obstacle::Factor, op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<graph::AddOp, graph::SubOp>(op) && !rows.of(operand.get()).isSummed())
+        continue;
+      result.inner.push_back(&operand);
+      collect(operand.get(), power + *factor);
+    }
+  }
+
+  void addQuotient(graph::DivOp quotient, int power) {
+    const RowState &sum = rows.of(quotient.getA()), &count = rows.of(quotient.getB());
+    if (sum.kind != RowState::Kind::Sum)
+      return fail(Obstacle::Divisor, quotient);
+    bool isOfStep = count.kind == RowState::Kind::Met; // is taken as it is
+    std::optional<int> divided = isOfStep ? std::optional(0) : count.power;
+    if (!sum.power || !divided || *sum.power - *divided + power != 0)
+      return fail(Obstacle::Factor, quotient);
+    if (isOfStep)
+      ofStep = quotient;
+    result.terms.push_back({LossTerm::Kind::Quotient, quotient.getY()});
+  }
+
+  const BatchRows &rows;
+  LossTerms &result;
+  Operation *ofStep = nullptr; ///< a division by what only the whole step tells
+};
+
 } // namespace
 
 bool xlc::onnx::isSameValue(Value a, Value b) {
@@ -122,8 +136,7 @@ bool xlc::onnx::isSameValue(Value a, Value b) {
 LossTerms xlc::onnx::findLossTerms(const BatchGraph &graph, const BatchGraph &other, const llvm::StringSet<> &local) {
   LossTerms result;
   BatchRows rows(graph, other, local);
-  TermFinder(rows, result).collect(graph.loss, 0);
-  compareCounts(result);
+  TermFinder(rows, result).run(graph.loss);
   return result;
 }
 

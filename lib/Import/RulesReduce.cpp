@@ -8,10 +8,10 @@ using namespace xlc::onnx;
 
 using graph::Reduction;
 
-/// Where the extremum is, along one axis: the first place, or the last one.
+/// Where the extremum is, along one axis: the first place, or the last one. Among NaNs, too, it is a place that exists.
 static Value findPlace(Formula f, Reduction kind, Value x, int64_t axis, bool isLast, bool keeps) {
   Value attains = f.isEqual(x, f.reduceAlong(kind, x, axis)), places = f.iota(f.typeOf(x).getShape(), axis);
-  Value place = f.select(attains, places, isLast ? -1 : (double)f.typeOf(x).getDimSize(axis));
+  Value place = f.select(attains, places, isLast ? 0 : (double)(f.typeOf(x).getDimSize(axis) - 1));
   return f.reduce(isLast ? Reduction::max : Reduction::min, place, axis, keeps);
 }
 
