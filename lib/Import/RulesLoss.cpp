@@ -19,17 +19,31 @@ struct ClassLoss {
     Shape shape = n.shape(0), rows = n.shape(1), expected = shape;
     if (reduction != "mean" && reduction != "sum" && reduction != "none")
       return n.fail("has reduction '" + reduction + "'; mean, sum and none are known");
-    if (shape == rows && isa_and_nonnull<FloatType>(n.elementType(1)))
-      return n.fail("has class probabilities as labels, which are not supported: compute -(labels * "
-                    "log_softmax(scores)).sum(1).mean() in the model instead");
+    if (shape.size() >= 2 && shape == rows && isa_and_nonnull<FloatType>(n.elementType(1)))
+      return readSoft();
     if (shape.size() < 2 || (expected.erase(expected.begin() + 1), expected != rows))
       return n.fail("has labels that do not fit the scores");
     scores = n.value(0), labels = n.value(1);
     if (!scores || !labels || !isa<FloatType>(n.elementType(0)) || !isa<IntegerType>(n.elementType(1)) ||
         n.elementType(1).isInteger(1))
       return n.fail("needs float scores and integer labels");
-    if (n.has(2) && (n.elementType(2) != n.elementType(0) || n.shape(2) != Shape{shape[1]}))
-      return n.fail("needs a weight for each of " + Twine(shape[1]) + " classes");
+    return checkWeights();
+  }
+
+  /// Class probabilities as labels: PyTorch's exporters write its cross_entropy of them in this way, against ONNX.
+  bool readSoft() {
+    if (n.node.op != "SoftmaxCrossEntropyLoss")
+      return n.fail("has class probabilities as labels, which only SoftmaxCrossEntropyLoss has in PyTorch");
+    scores = readFloats(n, 0), labels = readFloats(n, 1);
+    areSoft = true;
+    if (!scores || !labels)
+      return false;
+    return checkWeights();
+  }
+
+  bool checkWeights() {
+    if (n.has(2) && (n.elementType(2) != n.elementType(0) || n.shape(2) != Shape{n.shape(0)[1]}))
+      return n.fail("needs a weight for each of " + Twine(n.shape(0)[1]) + " classes");
     return true;
   }
 
@@ -84,6 +98,20 @@ struct ClassLoss {
     return reduction == "sum" ? sum : f.div(sum, f.convert(f.sum(weight, all, false), element));
   }
 
+  /// As PyTorch: weights of classes weigh the terms, and the mean is over the samples, whatever their weights.
+  Value makeSoft(Value logProbabilities) {
+    Value terms = f.mul(f.convert(labels, n.elementType(0)), logProbabilities);
+    Shape shape = n.shape(0), perClass(shape.size(), 1);
+    perClass[1] = shape[1];
+    if (n.has(2))
+      terms = f.mul(terms, n.broadcast(n.reshape(n.value(2), perClass), shape));
+    Value losses = f.neg(f.sum(terms, {1}, false));
+    if (reduction == "none")
+      return losses;
+    Value sum = f.sum(losses, llvm::to_vector(llvm::seq<int64_t>(0, f.rankOf(losses))), false);
+    return reduction == "sum" ? sum : f.scale(sum, 1, f.typeOf(losses).getNumElements());
+  }
+
   /// Exactly, unlike NodeImport::scalar, which takes a double.
   Value integer(int64_t value) {
     auto type = RankedTensorType::get({}, n.elementType(1));
@@ -96,6 +124,7 @@ struct ClassLoss {
   Formula f;
   std::string reduction;
   Value scores, labels;
+  bool areSoft = false; ///< labels are probabilities
 };
 
 /// x if `y` is x - max - log sum exp (x - max) along dimension 1, as importLogSoftmax and exporters write it.
@@ -133,12 +162,12 @@ bool xlc::onnx::importSoftmaxCrossEntropyLoss(NodeImport &n) {
   ClassLoss loss(n);
   if (!loss.read())
     return false;
-  bool isNamed = !n.has(2) && loss.reduction != "none";
+  bool isNamed = !n.has(2) && loss.reduction != "none" && !loss.areSoft;
   bool hasSecond = n.node.outputs.size() > 1 && !n.node.outputs[1].empty();
   Formula f{n};
   Value log = isNamed && !hasSecond
                   ? Value()
                   : f.sub(loss.scores, n.broadcast(f.logSumExp(loss.scores, 1, true), shapeOf(loss.scores)));
-  n.produce(isNamed ? loss.makeCrossEntropy(loss.scores) : loss.makeSmall(log));
+  n.produce(isNamed ? loss.makeCrossEntropy(loss.scores) : loss.areSoft ? loss.makeSoft(log) : loss.makeSmall(log));
   return !hasSecond || n.produce(log);
 }

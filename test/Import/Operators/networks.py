@@ -99,10 +99,6 @@ NORMS = [
 def class_loss(reduction, ignore, is_log, wants_log):
     """Scores [n, classes, ...]: the negative log-probability of each label, weighted, and combined."""
     def want(scores, labels, weights=None):
-        def log_softmax(line):
-            top = max(line)
-            total = top + math.log(sum(math.exp(x - top) for x in line))
-            return [x - total for x in line]
         logs = scores if is_log else lines(scores, 1, log_softmax)
         factors = build(labels.shape, lambda i: 0 if labels[i] == ignore else weights.data[labels[i]] if weights else 1)
         losses = build(labels.shape, lambda i: 0 if labels[i] == ignore else
@@ -110,6 +106,24 @@ def class_loss(reduction, ignore, is_log, wants_log):
         loss = losses if reduction == "none" else scalar(
             sum(losses.data) / (sum(factors.data) if reduction == "mean" else 1))
         return [loss, logs] if wants_log else loss
+    return want
+
+
+def log_softmax(line):
+    top = max(line)
+    total = top + math.log(sum(math.exp(x - top) for x in line))
+    return [x - total for x in line]
+
+
+def soft_loss(reduction):
+    """Probabilities of the classes as labels: PyTorch's mean is over the samples, whatever the weights."""
+    def want(scores, labels, weights=None):
+        logs, (n, classes, *rest) = lines(scores, 1, log_softmax), scores.shape
+        losses = build([n, *rest], lambda i: -sum(
+            labels[i[:1] + (c,) + i[1:]] * logs[i[:1] + (c,) + i[1:]] * (weights.data[c] if weights else 1)
+            for c in range(classes)))
+        return losses if reduction == "none" else scalar(
+            sum(losses.data) / (len(losses.data) if reduction == "mean" else 1))
     return want
 
 
@@ -127,6 +141,9 @@ def losses():
             if not is_log:
                 yield Case(op, deep, places, want=class_loss(reduction, None, is_log, 1), **options)
         yield Case(op, scores, ints(2, 1, 0, kind="I"), want=class_loss("mean", None, is_log, 0))
+    for reduction in ("mean", "sum", "none"):
+        for inputs in ((scores, reals([3, 4], seed=8)), (scores, reals([3, 4], seed=8), weights), (deep, reals([2, 3, 4], seed=9))):
+            yield Case("SoftmaxCrossEntropyLoss", *inputs, ignore_index=-100, want=soft_loss(reduction), reduction=reduction)
 
 
 def depth_to_space(b, mode):
