@@ -19,12 +19,14 @@ namespace {
 /// Running averages are no parameters, whatever they are called.
 bool isStatistic(const Node &node, unsigned input) { return node.op == "BatchNormalization" && input >= 3; }
 
-/// Operands from this one on say how the operator works: no parameters either.
+/// Operands from this one on say how the operator works: no parameters either. PyTorch has no gradient of a loss's
+/// weights of classes.
 struct Setting {
   StringLiteral op;
   unsigned input;
 };
-constexpr Setting settings[] = {{"Clip", 1}, {"OneHot", 1}, {"Pad", 1}, {"Resize", 1}};
+constexpr Setting settings[] = {{"Clip", 1},   {"NegativeLogLikelihoodLoss", 2}, {"OneHot", 1}, {"Pad", 1},
+                                {"Resize", 1}, {"SoftmaxCrossEntropyLoss", 2}};
 
 bool isSetting(const Node &node, unsigned input) {
   return llvm::any_of(settings, [&](const Setting &row) { return row.op == node.op && input >= row.input; });
@@ -74,14 +76,18 @@ ParameterNames::ParameterNames(const Model &model) : traced(model), model(model)
 /// Finds who uses the Identity of an initializer, and numbers the nodes that read initializers.
 void ParameterNames::followAliases() {
   StringMap<unsigned> counts;
-  StringMap<std::string> origin; // alias -> the alias it is an Identity of
+  StringMap<std::string> origin;  // alias -> the alias it is an Identity of
+  StringMap<std::string> changed; // a copy of which elements were set -> what it is a copy of
   for (auto [n, node] : llvm::enumerate(model.nodes)) {
     bool reads = false;
     for (auto [i, input] : llvm::enumerate(node.inputs)) {
       bool isAlias = origin.contains(input), isInitializer = initializers.contains(input);
       reads |= isAlias || isInitializer;
-      if (node.op == "Add" && node.inputs.size() == 2 && (isAlias || isInitializer))
-        addedBias.try_emplace(node.inputs[1 - i], input);
+      std::string bias = isAlias || isInitializer ? input : changed.lookup(input);
+      if (node.op == "Add" && node.inputs.size() == 2 && !bias.empty())
+        addedBias.try_emplace(node.inputs[1 - i], bias);
+      if (node.op == "ScatterND" && i == 0 && !bias.empty() && !node.outputs.empty())
+        changed[node.outputs[0]] = bias;
       if (node.op == "Identity" && i == 0 && (isAlias || isInitializer) && !node.outputs.empty())
         origin[node.outputs[0]] = isAlias ? input : "";
       else
@@ -180,11 +186,14 @@ std::string ParameterNames::compose(unsigned n, unsigned input) const {
   return node.op + "_" + std::to_string(numbers[n]) + "." + leaf;
 }
 
-/// The bias that is added to a product says how the weight is called: `in_proj_weight`, where it is `in_proj_bias`.
+/// The bias that is added to a product says how the weight is called: `in_proj_weight`, where it is `in_proj_bias`, and
+/// `qkv.weight`, where a function took the weight and the bias of module `qkv`.
 std::string ParameterNames::nameByBias(const Node &node) const {
   auto bias = node.outputs.empty() ? addedBias.end() : addedBias.find(node.outputs[0]);
   StringRef name = bias == addedBias.end() ? StringRef() : StringRef(bias->second);
-  if (node.op != "MatMul" || node.scope.empty() || splitName(name).first != node.scope || !name.consume_back("bias"))
+  StringRef below = splitName(name).first;
+  bool isOfScope = below.consume_front(node.scope) && (below.empty() || below.starts_with("."));
+  if (node.op != "MatMul" || node.scope.empty() || !isOfScope || !name.consume_back("bias"))
     return "";
   return name.str() + "weight";
 }
