@@ -213,13 +213,22 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, required=True, help="JSON; cells that it holds for this xlc are kept")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--form", action="append", help="only files of this name, such as loss-xlc; may be repeated")
+    parser.add_argument("--composition", action="append", help="only this one, such as dp1; may be repeated")
+    parser.add_argument("--keep-right", action="store_true", help="do not run again what another xlc had right")
     parser.add_argument("names", nargs="*", help="families; all where none is given")
     options = parser.parse_args()
     xlc = options.xlc.resolve()
     stamp = hashlib.sha256(xlc.read_bytes()).hexdigest()[:16]
     results = json.loads(options.results.read_text()) if options.results.exists() else {}
+
+    def is_known(cell):
+        known = results.get(cell.key, {})
+        return known.get("xlc") == stamp or (options.keep_right and known.get("outcome") == "right")
+
     cells = [cell for cell in cells_of(options.models, options.names)
-             if results.get(cell.key, {}).get("xlc") != stamp and (not options.form or cell.form in options.form)]
+             if not is_known(cell) and (not options.form or cell.form in options.form)
+             and (not options.composition or cell.composition.name in options.composition)]
+    cells.sort(key=lambda cell: COMPOSITIONS.index(cell.composition))  # the page fills evenly
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         running = {pool.submit(train, xlc, cell, options.models): cell for cell in cells}
         for number, done in enumerate(concurrent.futures.as_completed(running), 1):

@@ -22,6 +22,7 @@ import torch
 from safetensors.torch import save_file
 
 import family as families_of
+import fresh
 import language
 import parts
 import vision
@@ -150,6 +151,7 @@ def distance(family, path, names):
     """Relative distance of onnxruntime's loss from PyTorch's, on the first global batch; None where it cannot run."""
     import onnxruntime
     rows = cast([family.inputs[name][:families_of.BATCH] for name in names], family.dtype)
+    onnxruntime.set_default_logger_severity(3)
     try:
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
         found = float(session.run(None, {name: row.numpy() for name, row in zip(names, rows)})[0])
@@ -181,7 +183,7 @@ def make(family, out, forms):
 
 
 def all_families():
-    for module in (parts, language, vision):
+    for module in (parts, language, vision, fresh):
         yield from module.families()
 
 
