@@ -124,6 +124,21 @@ class Kept(Both):
                 numpy.testing.assert_array_equal(initializers(model)["1.running_mean"], numpy.zeros(4))
                 self.assertTrue(module.training)
 
+    def test_standardised_weights(self):  # NFNets: two norms of equal constants, of which none is a running average
+        standard = lambda m, w: F.batch_norm(w.reshape(1, 4, -1), None, None, weight=m.gain, training=True).reshape(w.shape)
+        self.check_parameters(lambda: Call(lambda m, x: F.linear(F.linear(m.linear(x), standard(m, m.a)), standard(m, m.b)),
+                                           a=nn.Parameter(torch.randn(4, 4)), b=nn.Parameter(torch.randn(4, 4)),
+                                           gain=nn.Parameter(torch.full((4,), 0.5))))
+
+    def test_short_types_keep_their_constants(self):
+        module = Call(lambda m, x: m.linear(x) * 0.044715).to(torch.bfloat16)
+        path = pathlib.Path(tempfile.mkdtemp()) / "model.onnx"
+        with warnings.catch_warnings(action="ignore"):
+            xlc_export.export(module, (X.to(torch.bfloat16),), path, input_names=["x"], verbose=False)
+        numbers = [onnx.numpy_helper.to_array(node.attribute[0].t) for node in onnx.load(path).graph.node
+                   if node.op_type == "Constant" and node.attribute[0].name == "value"]
+        self.assertIn(numpy.float32(0.044715), [x.astype(numpy.float32).ravel()[0] for x in numbers if x.size == 1])
+
     def test_training_mode_for_a_while(self):
         for test, dynamo in self.each():
             with test:
@@ -301,6 +316,18 @@ class Refused(Both):
             h.register_hook(lambda g: g * 2)
             return h
         self.check("registers a hook on a value", Call(f))
+
+        def g(m, x):
+            h = m.linear(x)
+            h.grad_fn.register_hook(lambda *_: None)
+            return h
+        self.check("reads grad_fn of a value", Call(g))
+
+        def several(m, x):
+            h = m.linear(x)
+            torch.autograd.graph.register_multi_grad_hook((h,), lambda *_: None)
+            return h
+        self.check("reads grad_fn of a value", Call(several))
 
     def test_embeddings(self):
         for option, words in ((dict(max_norm=1.0), "max_norm = 1.0"), (dict(scale_grad_by_freq=True), "scale_grad_by_freq"),

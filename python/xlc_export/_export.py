@@ -44,7 +44,7 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
         _refuse_changed_buffers(module, changed)
     tensors = _record.parameters(module) + _record.buffers(module)
     values = _finish.to_inputs(model, tensors, sum(isinstance(x, torch.Tensor) for x in tree_iter((args, kwargs))))
-    if dynamo and optimize:
+    if dynamo and optimize and not _is_coarse(module):
         program.optimize()
         model = program.model
     _finish.inline(model)
@@ -56,6 +56,11 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
     _finish.check(model)
     _finish.save(model, record, f, external_data)
     return program
+
+
+def _is_coarse(module):
+    """Whether constants would be rounded to a short type on the way, which PyTorch computes in float32."""
+    return any(parameter.dtype in (torch.float16, torch.bfloat16) for parameter in module.parameters())
 
 
 def _input_names(module, args, kwargs, given):

@@ -31,6 +31,7 @@ from ._refusals import ExportRefused, describe, embedding_reasons
 _DETACHES = {torch.Tensor.detach, torch.detach, torch.Tensor.data.__get__}
 _READS = {torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__bool__, torch.Tensor.__int__,
           torch.Tensor.__float__, torch.Tensor.__index__, torch.tensor}
+_GRAPH = torch.Tensor.grad_fn.__get__
 _QUERIES = {getattr(torch.Tensor, name) for name in ("size", "dim", "ndimension", "numel", "nelement", "element_size",
             "stride", "storage_offset", "is_contiguous", "is_floating_point", "is_complex", "get_device", "__len__")} | {
     getattr(torch.Tensor, name).__get__ for name in ("shape", "dtype", "device", "layout", "ndim", "requires_grad",
@@ -82,6 +83,8 @@ class Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         if func in _REFUSED:
             self.refuse(_REFUSED[func])
+        if func == _GRAPH and self.is_reached(args[0]):
+            self.refuse("reads grad_fn of a value, where hooks on gradients are set, which no file can hold: remove it")
         if func in _DROPOUTS:
             self.check_dropout(func, args, kwargs)
         if func in _READS and self.has_reached((args, kwargs)):
@@ -201,6 +204,8 @@ class Watch(TorchFunctionMode):
             return self.follow(func(*args, **kwargs), func, args, kwargs)
         weight, bias, x = (given[key] if torch.is_grad_enabled() or given[key] is None else self.stop(given[key], given[key])
                            for key in ("weight", "bias", "input"))
+        if given["running_mean"] is None and isinstance(x.shape[0], int) and x.shape[0] == 1:
+            return self.follow(_standardise(x, weight, bias, given["eps"]), func, args, kwargs)
         result = self.marks.batch_norm(x, weight, bias, given["running_mean"], given["running_var"], given["momentum"],
                                        given["eps"])
         return self.follow(result, func, args, kwargs)
@@ -263,6 +268,15 @@ def watching(module, marks):
             module.forward = forward
         else:
             del module.forward
+
+
+def _standardise(x, weight, bias, eps):
+    """A batch norm of one sample without running averages: how layers standardise their weights."""
+    axes, column = [0, *range(2, x.dim())], (-1,) + (1,) * (x.dim() - 2)
+    centred = x - x.mean(axes, keepdim=True)
+    result = centred * torch.rsqrt((centred * centred).mean(axes, keepdim=True) + eps)
+    result = result if weight is None else result * weight.view(column)
+    return result if bias is None else result + bias.view(column)
 
 
 def _storage(x):
