@@ -80,9 +80,10 @@ void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
 /// A collective of the ranks of a stage, from one operand to another.
 void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what) {
   const plan::ExchangeT &exchange = *call.exchange;
-  if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::Collective::MAX ||
-      exchange.element > plan::Element::I32 || call.ins.size() != 1 || call.outs.size() != 1 ||
-      call.in_bytes.size() != 1 || call.out_bytes.size() != 1)
+  bool adds = exchange.kind != plan::Collective::AllGather && exchange.kind != plan::Collective::AllToAll;
+  plan::Element last = adds ? plan::Element::I32 : plan::Element::I1; // masks have no sum, but are moved
+  if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::Collective::MAX || exchange.element > last ||
+      call.ins.size() != 1 || call.outs.size() != 1 || call.in_bytes.size() != 1 || call.out_bytes.size() != 1)
     return require(false, "{} is no collective that ranks can do", what);
   require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
           what);
