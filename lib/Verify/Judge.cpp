@@ -161,6 +161,8 @@ void Judge::compare(const Position &at, StringRef what, const Operand &actual, c
   std::lock_guard lock(reporting); // pieces are compared by several threads
   report.elements += count;
   report.boundless += boundless;
+  if (boundless && report.boundlessCall.empty())
+    report.boundlessCall = what.str();
   if (off == 0)
     return;
   if (expected.openDecisions > 0 && off <= mostTurned(count)) {

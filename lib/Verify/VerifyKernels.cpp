@@ -207,7 +207,7 @@ std::string KernelReport::summary() const {
   if (turned)
     text += formatCount(turned, "element") + " differ by a comparison that rounding can turn\n";
   if (boundless)
-    text += formatCount(boundless, "element") + " have no bound\n";
+    text += formatCount(boundless, "element") + " have no bound, the first in " + boundlessCall + "\n";
   text += isEqual() ? std::string("all within the bounds of rounding\n")
                     : formatCount(differing, "element") + (differing == 1 ? " is wrong\n" : " are wrong\n");
   for (const std::string &difference : differences)

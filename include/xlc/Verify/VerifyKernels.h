@@ -20,14 +20,15 @@ struct KernelOptions {
 
 struct KernelReport {
   int64_t steps = 0, ranks = 0;
-  int64_t kernels = 0;   ///< of the program: generated ones and library calls
-  int64_t run = 0;       ///< of these, those that ran
-  int64_t calls = 0;     ///< on all ranks and in all steps
-  int64_t messages = 0;  ///< collectives and transfers, each counted on every rank
-  int64_t elements = 0;  ///< compared
-  int64_t differing = 0; ///< further off than their bound
-  int64_t turned = 0;    ///< of elements further off, those that an open comparison explains, and not too many
-  int64_t boundless = 0; ///< elements for which rounding could make anything
+  int64_t kernels = 0;       ///< of the program: generated ones and library calls
+  int64_t run = 0;           ///< of these, those that ran
+  int64_t calls = 0;         ///< on all ranks and in all steps
+  int64_t messages = 0;      ///< collectives and transfers, each counted on every rank
+  int64_t elements = 0;      ///< compared
+  int64_t differing = 0;     ///< further off than their bound
+  int64_t turned = 0;        ///< of elements further off, those that an open comparison explains, and not too many
+  int64_t boundless = 0;     ///< elements for which rounding could make anything
+  std::string boundlessCall; ///< the first that has such
   std::vector<std::string> differences;
 
   bool isEqual() const { return differing == 0; }
