@@ -36,7 +36,7 @@ DictionaryAttr describe(Builder &builder, const OptimizerSpec &optimizer, const 
   });
 }
 
-/// Patterns that leave nothing to train make a program that does nothing, and says nothing.
+/// With nothing to train a program would do nothing, and say nothing.
 LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_ostream &errors) {
   SpecLocation at = spec.where("trainable");
   std::string example;
@@ -48,8 +48,17 @@ LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_o
       return success();
     example = name.getValue().str();
   }
-  if (!at.line || example.empty())
-    return success();
+  StringRef model = cast<ModuleOp>(forward->getParentOp()).getName().value_or("the model");
+  if (example.empty())
+    return errors << model
+                  << ": error: there is nothing to train: the loss depends on no float initializer of the file; "
+                  << "was it exported with export_params=False?\n",
+           failure();
+  if (!at.line)
+    return errors << model
+                  << ": error: there is nothing to train: all parameters are frozen, or the loss depends on none; "
+                  << "trainable: [\"" << example << "\"] would train one that the file freezes\n",
+           failure();
   errors << spec.path << ":" << at.line << ":" << at.column
          << ": error: trainable trains nothing: no parameter is left by its patterns; [\"*\", \"!" << example
          << "\"] would train all but one\n";

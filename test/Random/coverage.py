@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 
-import judge
 import run
 from places import ROOT
 
@@ -24,7 +23,7 @@ def defined_ops():
 
 
 def reached_ops(case, xlc, folder):
-    judge.write(case, folder)
+    run.judge.write(case, folder)
     subprocess.run([xlc, "compile", folder / "model.onnx", "--spec", folder / "spec.yaml", "--dump-phases", folder / "phases",
                     "-o", folder / "train"], capture_output=True, check=False)
     return {name for file in folder.glob("phases/*") for name in re.findall(r"\bgraph\.([a-z_]+)", file.read_text())}
