@@ -57,6 +57,21 @@ TEST(Bound, MovesAndSignsAreExact) {
   EXPECT_EQ((x * Bounded()).error(), 0);
 }
 
+TEST(Bound, DifferencesAreAsExactAsTheirTerms) {
+  Bounded lowest(-3.4028234663852886e38);
+  EXPECT_EQ((lowest - lowest).error(), 0); // a row of softmax of which all scores are masked
+  EXPECT_LE(Functions(0).exp(lowest - lowest).error(), 5e-7);
+  EXPECT_LE((Bounded(1.5) - Bounded(1.25)).error(), 0.25 * 6e-8);
+  for (int i = 0; i < 100000; ++i) {
+    float a = draw(3), b = draw(3), c = draw(3);
+    Bounded difference = Bounded(a) - Bounded(b), product = difference * Bounded(c);
+    ASSERT_LE(std::abs((a - b) - difference.get()), difference.error());
+    ASSERT_LE(std::abs((a - b) * c - product.get()), product.error());
+    Bounded sum = product - difference + Bounded(b); // its terms in any order
+    ASSERT_LE(std::abs((a - b) * c - ((a - b) - b) - sum.get()), sum.error());
+  }
+}
+
 TEST(Bound, ComparisonsThatRoundingCanTurnAreCounted) {
   Bounded third = Bounded(1) / Bounded(3);
   int64_t before = Bounded::openDecisions();

@@ -29,7 +29,11 @@ public:
 
   double get() const { return value; }
   /// At most this far is a float that was computed by the same ops.
-  double error() const { return terms > 1 ? own + (terms - 1) * kUnit * magnitude : own; }
+  double error() const {
+    if (terms == 2) // one rounding, of the sum itself: a difference of equals is exact
+      return own + kUnit * (std::abs(value) + own);
+    return terms > 1 ? own + (terms - 1) * kUnit * magnitude : own;
+  }
   /// The result of one more operation whose arguments' errors made `error` of it.
   static Bounded rounded(double value, double error, double ulps = 1) {
     double more = std::isfinite(value) ? ulps * kUnit * (std::abs(value) + error) : 0;
