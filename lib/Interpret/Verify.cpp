@@ -2,6 +2,7 @@
 #include "xlc/Interpret/Verify.h"
 #include "Comparison.h"
 #include "Partitioned.h"
+#include "xlc/Support/FreedMemory.h"
 #include "xlc/Support/Numbers.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -137,6 +138,7 @@ FailureOr<VerifyReport> verifyByDigest(const Model &model, Parallel &parallel, c
         return VerifyReport();
     }
   }
+  giveBackFreedMemory();
   auto parts = makeParallel<E>(model, parallel, source, evaluation);
   VerifyReport report = reportOn(parallel);
   report.byDigest = true;

@@ -3,10 +3,10 @@
 #include "Session.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Interpret/Verify.h"
+#include "xlc/Support/FreedMemory.h"
 #include "xlc/Verify/VerifyKernels.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <malloc.h>
 
 using namespace xlc;
 
@@ -33,23 +33,6 @@ struct VerifyCommandOptions : CommonOptions {
   interpret::VerifyOptions verify;
   bool kernels = true;
 };
-
-/// Tensors of a hundred megabytes come and go thousands of times: given back to the system in between, a third of the
-/// time would go into pages that it clears anew.
-void keepFreedMemory() {
-#ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-#endif
-}
-
-/// What is free now is given back: the next proof takes other sizes.
-void giveBackMemory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
 
 /// The compiled kernels and library calls on the arenas of simulated ranks.
 int verifyKernels(Session &session, const VerifyCommandOptions &options) {
@@ -90,7 +73,7 @@ int verifyTwoMicroBatches(Session &session, const VerifyCommandOptions &options)
   llvm::outs() << "with two micro-batches instead of one (a global batch of " << twice.globalBatch << "):\n"
                << report->summary(once);
   llvm::outs().flush();
-  giveBackMemory();
+  giveBackFreedMemory();
   return report->isEqual() ? Done : VerificationFailed;
 }
 
@@ -120,7 +103,7 @@ int runVerify(VerifyCommandOptions &options) {
     return VerificationFailed;
   llvm::outs() << report->summary(options.verify);
   llvm::outs().flush();
-  giveBackMemory();
+  giveBackFreedMemory();
   if (report->isEqual() && provesTwoMicroBatches(session, options))
     if (int code = verifyTwoMicroBatches(session, options))
       return code;
