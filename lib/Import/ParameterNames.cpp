@@ -187,12 +187,14 @@ std::string ParameterNames::compose(unsigned n, unsigned input) const {
 }
 
 /// The bias that is added to a product says how the weight is called: `in_proj_weight`, where it is `in_proj_bias`, and
-/// `qkv.weight`, where a function took the weight and the bias of module `qkv`.
+/// `qkv.weight`, where a function took the weight and the bias of module `qkv`. Also where the path leaves out a module
+/// of which not `forward` was called: /decoder/fc for model.decoder.fc.
 std::string ParameterNames::nameByBias(const Node &node) const {
   auto bias = node.outputs.empty() ? addedBias.end() : addedBias.find(node.outputs[0]);
   StringRef name = bias == addedBias.end() ? StringRef() : StringRef(bias->second);
-  StringRef below = splitName(name).first;
-  bool isOfScope = below.consume_front(node.scope) && (below.empty() || below.starts_with("."));
+  StringRef below = splitName(name).first, path = StringRef(node.scope).split('.').second;
+  bool isSkipped = !path.empty() && below.ends_with(("." + path).str());
+  bool isOfScope = isSkipped || (below.consume_front(node.scope) && (below.empty() || below.starts_with(".")));
   if (node.op != "MatMul" || node.scope.empty() || !isOfScope || !name.consume_back("bias"))
     return "";
   return name.str() + "weight";
