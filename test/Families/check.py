@@ -57,11 +57,15 @@ COMPOSITIONS = [
 EXPORTERS_FAULT = [
     ("loss-l2", "loss|loss-unoptimized|loss-torchscript", "the sum of squared weights is folded to a constant"),
     ("loss-smooth", "loss|loss-unoptimized", "label smoothing is dropped"),
-    ("small-frozen|whisper|marian|pegasus|roformer", "loss|loss-unoptimized|loss-torchscript", "requires_grad=False is not written"),
+    ("small-frozen|whisper|marian|pegasus|roformer|patchtst", "loss|loss-unoptimized|loss-torchscript", "requires_grad=False is not written"),
     ("small-no-grad", "loss|loss-unoptimized|loss-torchscript", "no_grad is not written"),
     ("small-detach|small-straight-through", "loss-torchscript", "detach is not written"),
-    ("albert|biogpt|blenderbot|bart|marian|pegasus|opt|gemma|gemma2|phi3|olmo|olmo2|olmoe|cohere|mamba|bert|ernie|mpnet|electra|"
-     "roformer|roberta|camembert|distilbert|deberta-v2|whisper|clip", "loss-torchscript", "padding_idx is not written"),
+    ("gpt2-bfloat16", "loss", "constants are rounded to bfloat16: 1 / sqrt(sqrt(8)) is 0.59375"),
+    ("gpt2-bfloat16", "loss-xlc-torchscript", "a cast to bfloat16 has PyTorch's number of that type, 15, which is ONNX's complex128"),
+    ("siglip", "loss-torchscript", "exp(logit_scale) and logit_bias are folded to constants"),
+    ("poolformer", "loss-torchscript", "the names of its layer scales are not written"),
+    ("cohere", "loss-xlc-torchscript", "expand(batch, -1) is written as expand(batch, 2)"),
+    ("patchtst", "loss-torchscript|loss-xlc-torchscript", "unfold(-2) is written for another dimension: onnxruntime does not load it"),
 ]
 
 
@@ -78,7 +82,7 @@ class Cell:
 
 def fault_of(cell, forms):
     """Why PyTorch's truth is not in this file, or None."""
-    distance = forms[cell.form].get("onnxruntime")
+    distance = forms.get(cell.form, {}).get("onnxruntime")
     for name, form, reason in EXPORTERS_FAULT:
         if re.fullmatch(name, cell.family) and re.fullmatch(form, cell.form):
             return reason
@@ -153,7 +157,8 @@ def train(xlc, cell, models):
         log = [json.loads(line) for line in (pathlib.Path(scratch) / "log.jsonl").read_text().splitlines()]
         found = load_file(f"{scratch}/final.safetensors")
     suffix = "" if trace["pieces"] == 1 else f"-{trace['pieces']}"
-    return judge(trace, log, found, load_file(folder / f"final{suffix}.safetensors")) | {"said": said[-1500:]}
+    final, initial = (load_file(folder / f"{name}.safetensors") for name in (f"final{suffix}", "initial"))
+    return judge(trace, log, found, final, initial) | {"said": said[-1500:]}
 
 
 def worst(found, expected):
@@ -162,21 +167,23 @@ def worst(found, expected):
     return float("inf") if len(found) != len(expected) or any(d != d for d in distances) else max(distances)
 
 
-def judge(trace, log, found, final):
+def judge(trace, log, found, final, initial):
     loss, norm = (worst([step[key] for step in log], trace[key]) for key in ("loss", "grad_norm"))
     limits = [max(limit, NOISE * worst(trace[f"{key}_float32"], trace[key]))
               for key, limit in (("loss", LOSS_TOLERANCE), ("grad_norm", NORM_TOLERANCE))]
     complaints = [f"{name} is {distance:.1e} away, {limit:.1e} allowed"
                   for name, distance, limit in (("loss", loss, limits[0]), ("norm", norm, limits[1])) if not distance <= limit]
-    complaints += list(compare_parameters(trace, found, final))
+    complaints += list(compare_parameters(trace, found, final, initial))
     return {"outcome": "wrong" if complaints else "right", "loss": loss, "norm": norm, "complaints": complaints[:6]}
 
 
-def compare_parameters(trace, found, final):
-    """Names, shapes, values. `found` has buffers too; parameters that PyTorch does not train may be left out."""
+def compare_parameters(trace, found, final, initial):
+    """Names, shapes, values. `found` has buffers too; parameters that PyTorch leaves as they are may be left out."""
     is_adam, rate = trace["optimizer"]["type"] != "sgd", trace["optimizer"]["lr"]
     outliers = ADAM_OUTLIERS if is_adam else 0
     for name, expected in final.items():
+        if name not in found and numpy.array_equal(expected, initial[name].astype(expected.dtype)):
+            continue
         if name not in found:
             yield f"{name} is missing"
             continue
@@ -233,6 +240,9 @@ def main():
         running = {pool.submit(train, xlc, cell, options.models): cell for cell in cells}
         for number, done in enumerate(concurrent.futures.as_completed(running), 1):
             cell = running[done]
+            if done.exception():  # such as a model that is made anew meanwhile
+                print(f"[{number}/{len(cells)}] {cell.key}: not checked: {done.exception()}", flush=True)
+                continue
             forms = json.loads((options.models / cell.family / "forms.json").read_text())
             result = done.result() | {"xlc": stamp, "fault": fault_of(cell, forms)}
             results[cell.key] = result

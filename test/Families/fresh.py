@@ -68,10 +68,13 @@ def text():
                         lambda: t.SqueezeBertConfig(**BERT, embedding_size=32))
     yield classify_text("mobilebert", t.MobileBertForSequenceClassification,
                         lambda: t.MobileBertConfig(**BERT, embedding_size=16, intra_bottleneck_size=16, num_feedforward_networks=2))
-    yield classify_text("funnel", t.FunnelForSequenceClassification,
-                        lambda: t.FunnelConfig(vocab_size=90, block_sizes=[1, 1], num_decoder_layers=1, d_model=32, n_head=4,
-                                               d_head=8, d_inner=64, hidden_dropout=0.0, attention_dropout=0.0,
-                                               activation_dropout=0.0, num_labels=3))
+    funnel = classify_text("funnel", t.FunnelForSequenceClassification,
+                           lambda: t.FunnelConfig(
+                               vocab_size=90, block_sizes=[1, 1], num_decoder_layers=1, d_model=32, n_head=4,
+                               d_head=8, d_inner=64, hidden_dropout=0.0, attention_dropout=0.0,
+                               activation_dropout=0.0, num_labels=3))
+    funnel.dims |= {"input_ids": ("batch", None), "attention_mask": ("batch", None)}
+    yield funnel
 
 
 class Forecast(nn.Module):
@@ -92,7 +95,8 @@ def images_and_series():
                  {"x": ("batch", None, None), "y": ("batch", None)})
     yield classify_images("swin-v2", lambda: tv.swin_transformer.SwinTransformer(
         [2, 2], 16, [2, 2], [2, 4], [4, 4], mlp_ratio=2.0, dropout=0.0, attention_dropout=0.0, stochastic_depth_prob=0.0,
-        num_classes=10, block=tv.swin_transformer.SwinTransformerBlockV2, downsample_layer=tv.swin_transformer.PatchMergingV2))
+        num_classes=10, block=tv.swin_transformer.SwinTransformerBlockV2, downsample_layer=tv.swin_transformer.PatchMergingV2),
+        old_spec={"trainable": ["*", "!*relative_coords_table"]})
     yield classify_images("xcit", lambda: timm.create_model("xcit_nano_12_p16_224", img_size=32, depth=2, num_heads=4,
                                                             embed_dim=32, num_classes=10))
     yield classify_images("gmlp", lambda: mixers.MlpMixer(num_blocks=2, mlp_ratio=4, img_size=16, patch_size=4, embed_dim=32,

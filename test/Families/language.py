@@ -22,6 +22,7 @@ BART = {"vocab_size": 90, "d_model": 32, "encoder_layers": 2, "decoder_layers": 
         "decoder_start_token_id": 2, "bos_token_id": 0, "eos_token_id": 2, "forced_eos_token_id": None}
 GPT2 = {"n_layer": 2, "n_head": 4, "n_embd": 32, "vocab_size": 90, "n_positions": 32, "resid_pdrop": 0.0,
         "embd_pdrop": 0.0, "attn_pdrop": 0.0, "initializer_range": 0.1, **ENDS}
+NO_LOGITS_BIAS = {"trainable": ["*", "!model.bias"]}  # a buffer of zeros, whose name the old exporter does not write
 EXPERTS = {"num_experts_per_tok": 2, "output_router_logits": False}
 
 
@@ -124,9 +125,10 @@ def encoders():
 
 
 def encoder_decoders():
-    yield translate("bart", t.BartForConditionalGeneration, lambda: t.BartConfig(**BART), has_logits=True)
+    yield translate("bart", t.BartForConditionalGeneration, lambda: t.BartConfig(**BART), has_logits=True,
+                    old_spec=NO_LOGITS_BIAS)
     yield translate("blenderbot", t.BlenderbotForConditionalGeneration, lambda: t.BlenderbotConfig(**BART),
-                    old_spec={"trainable": ["*", "!*final_logits_bias"]})
+                    old_spec=NO_LOGITS_BIAS)
     yield translate("marian", t.MarianMTModel, lambda: t.MarianConfig(**{**BART, "pad_token_id": 3}))
     yield translate("pegasus", t.PegasusForConditionalGeneration, lambda: t.PegasusConfig(**{**BART, "pad_token_id": 0}))
     yield translate("t5", t.T5ForConditionalGeneration,
@@ -155,6 +157,29 @@ class DenseTopTwo(torch.nn.Module):
         return self.head(h + (y * weights[..., None]).sum(-2)), load
 
 
+class LoopedTopTwo(torch.nn.Module):
+    """The same by a loop over experts, each an MLP of its own that sees all tokens, as Mixtral's blocks were once written."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.gate = torch.nn.Embedding(80, 32), torch.nn.Linear(32, 4, bias=False)
+        self.experts = torch.nn.ModuleList(
+            torch.nn.Sequential(torch.nn.Linear(32, 48), torch.nn.SiLU(), torch.nn.Linear(48, 32)) for _ in range(4))
+        self.head = torch.nn.Linear(32, 80)
+
+    def forward(self, ids):
+        h = self.embed(ids)
+        share = self.gate(h).softmax(-1)
+        values, chosen = share.topk(2, -1)
+        hits = F.one_hot(chosen, 4).to(share.dtype)
+        weights = (hits * (values / values.sum(-1, keepdim=True))[..., None]).sum(-2)
+        y = h
+        for i, expert in enumerate(self.experts):
+            y = y + expert(h) * weights[..., i:i + 1]
+        load = (share.mean((0, 1)) * hits.sum(-2).mean((0, 1))).sum() * 4
+        return self.head(y), load
+
+
 def next_token(logits, labels):
     return F.cross_entropy(logits[:, :-1].reshape(-1, logits.shape[-1]), labels[:, 1:].reshape(-1))
 
@@ -170,9 +195,15 @@ def experts_and_states():
         logits, load = model(ids)
         return next_token(logits, labels) + 0.01 * load
 
+    loads = {**EXPERTS, "output_router_logits": True, "router_aux_loss_coef": 0.1}
+    yield causal_lm("mixtral-load", t.MixtralForCausalLM, lambda: batched(t.MixtralConfig(**LLAMA, **loads, num_local_experts=4)),
+                    couples=True)
+    yield causal_lm("olmoe-load", t.OlmoeForCausalLM,
+                    lambda: batched(t.OlmoeConfig(**LLAMA, **loads, num_experts=4, pad_token_id=1)), couples=True)
     rows = tokens(ROWS, 16, 80)
-    yield Family("topk-moe", DenseTopTwo, with_load, {"input_ids": rows, "labels": rows.clone()},
-                 {"input_ids": BATCH_SEQUENCE, "labels": BATCH_SEQUENCE}, couples=True)
+    for name, model in (("topk-moe", DenseTopTwo), ("topk-moe-loop", LoopedTopTwo)):
+        yield Family(name, model, with_load, {"input_ids": rows, "labels": rows.clone()},
+                     {"input_ids": BATCH_SEQUENCE, "labels": BATCH_SEQUENCE}, couples=True)
     mamba = causal_lm("mamba", t.MambaForCausalLM,
                       lambda: t.MambaConfig(vocab_size=90, hidden_size=24, state_size=4, num_hidden_layers=2, expand=2,
                                             conv_kernel=4, time_step_rank=4, pad_token_id=0))
