@@ -167,8 +167,10 @@ template <class E> void multiplyOne(const Product &what, const E *a, const E *b,
 /// A plane of bounded numbers.
 template <class F> std::vector<double> planeOf(const Bounded *elements, size_t count, F f) {
   std::vector<double> plane(count);
-  for (size_t i = 0; i < count; ++i)
-    plane[i] = f(elements[i]);
+  forEachPiece(count, [&](int64_t first, int64_t size) {
+    for (int64_t i = first; i < first + size; ++i)
+      plane[i] = f(elements[i]);
+  });
   return plane;
 }
 
@@ -212,12 +214,13 @@ template <> void multiply(const Product &product, const Bounded *a, const Bounde
     reaches = plane([](Bounded x) { return std::abs(x.get()) + x.error(); });
   double terms = product.a.columns.size();
   for (const auto &offsets : product.batch)
-    for (int64_t row : product.y.rows)
+    forEachInParallel(product.y.rows.size(), sizeY > 1e6, [&](int64_t row) {
       for (int64_t column : product.y.columns) {
-        int64_t i = offsets[2] + row + column;
+        int64_t i = offsets[2] + product.y.rows[row] + column;
         double error = areExact ? 0 : reaches[i] - magnitudes[i] + 1e-15 * reaches[i];
         y[i] = Bounded::sumOfProducts(values[i], magnitudes[i], error, terms);
       }
+    });
 }
 
 } // namespace xlc::interpret

@@ -1,5 +1,6 @@
 // See Operands.h.
 #include "Operands.h"
+#include "xlc/Interpret/Parallel.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
 
@@ -60,6 +61,13 @@ Datum<Bounded> verify::read(const Operand &operand, const Shape *shape) {
     return value;
   }
   Tensor<Bounded> value(sizes);
+  if (operand.isContiguous()) {
+    interpret::forEachPiece(value.elements.size(), [&](int64_t first, int64_t count) {
+      for (int64_t i = first; i < first + count; ++i)
+        value.elements[i] = Bounded(readFloat(operand.at + i * bytes, bytes));
+    });
+    return value;
+  }
   operand.forEach([&](const char *at) { value.elements[next++] = Bounded(readFloat(at, bytes)); });
   return value;
 }
