@@ -198,7 +198,7 @@ def finish(b, layout, pool):
     add_loss(b, layout, sinks[:3])
 
 
-BLOCK = ([(moves.attention, 8), (moves.mlp, 8), (moves.parallel, 3), (moves.layer_norm, 6), (moves.rms_norm, 4), (moves.linear, 4),
+BLOCK = ([(moves.attention, 8), (moves.mlp, 8), (moves.parallel, 6), (moves.layer_norm, 6), (moves.rms_norm, 4), (moves.linear, 4),
           (moves.unary, 5), (moves.with_parameter, 4), (moves.softmax, 1), (moves.pool_sequence, 2), (moves.convolution, 1),
           (moves.gather, 1), (moves.split_and_use, 2), (moves.transpose, 1)], [(moves.combine, 4), (moves.choose, 1)])
 

@@ -431,7 +431,7 @@ def product_of_two(b, x, pool):
 
 
 def parallel(b, x, _=None):
-    """Two branches that end in a bias each, and the stream: the gradient of both biases is one value."""
+    """Two branches that end in a bias each, and the stream: the gradient of both biases may be one value."""
     size = features(b, x)
     branches = []
     for _ in range(2):
@@ -439,6 +439,8 @@ def parallel(b, x, _=None):
         y = b.emit(b.random.choice(["Tanh", "Gelu", "Sigmoid"]), y)
         y = b.emit("MatMul", y, b.parameter([size, size], 0.4))
         branches.append(b.emit("Add", y, b.parameter([size], 0.3, leaf="bias")))
+    if b.random.random() < 0.5:  # what bends a sum needs the whole of it, in each branch
+        branches = [b.emit(b.random.choice(["Gelu", "Tanh"]), branch) for branch in branches]
     return b.emit("Add", b.emit("Add", x, branches[0]), branches[1])
 
 
@@ -492,7 +494,8 @@ def mlp(b, x, _=None):
     size = features(b, x)
     hidden = b.random.choice([2, 4, 6]) * (1 if size % 2 else size // 2)
     y = b.emit("Add", b.emit("MatMul", x, weight(b, [size, hidden], 0.7)), b.parameter([hidden], 0.3, leaf="bias"))
-    y = b.emit(b.random.choice(["Gelu", "Relu", "Tanh", "Sigmoid"]), y)
+    act = b.random.choice(["Gelu", "Relu", "Tanh", "Sigmoid", "Softmax"])
+    y = b.emit(act, y, **({"axis": -1} if act == "Softmax" else {}))
     return b.emit("Add", b.emit("MatMul", y, weight(b, [hidden, size], 0.7)), b.parameter([size], 0.3, leaf="bias"))
 
 
