@@ -46,9 +46,10 @@ BREAKS = [
           "difference(b, b.splat(typeOf(y), 1), y)));\n  return success();\n}\n\nLogicalResult gradients::sigmoid"),
     Break("gradient-of-div", "lib/Differentiate/ElementwiseGradients.cpp",
           "b.contribute(1, negated(b, product(b, share, op->getResult(0))));", "b.contribute(1, product(b, share, op->getResult(0)));"),
-    # Factor rules: a nonlinear function of a partial sum, a softmax over a dimension that is cut.
-    Break("sum-after-gelu", "lib/Shard/FactorTable.cpp", '{"graph.gelu", by<elementwise>, nonlinear}',
-          '{"graph.gelu", by<elementwise>, in<1>}'),
+    # Factor rules: a bias that is added on every rank to its part of a sum, a softmax over a dimension that is cut. (A sum
+    # that a nonlinear function takes in parts would be found by no program: its gradient needs the whole sum anyway.)
+    Break("bias-on-every-rank", "lib/Shard/FactorTable.cpp", '{"graph.add", by<elementwise>, inAll}',
+          '{"graph.add", by<elementwise>, in<0b01, 0b10>}'),
     Break("split-softmax", "lib/Shard/FactorTable.cpp", '{"graph.softmax", by<rows<0>>, nonlinear}',
           '{"graph.softmax", by<elementwise>, nonlinear}'),
 ]
