@@ -83,14 +83,15 @@ private:
   uint64_t seed;
 };
 
-/// Every parameter begins at random numbers that keep sums of products of the order of one.
+/// Every parameter begins at random numbers that keep sums of products of the order of one; what may be a variance, of
+/// which a root is taken, at one.
 void drawParameters(rt::Plan &plan) {
   for (auto &parameter : plan.parameters) {
     uint64_t summed = 1;
     for (size_t i = 1; i < parameter->shape.size(); ++i)
       summed *= parameter->shape[i];
-    bool isBuffer = plan.buckets[parameter->bucket]->group < 0 && !parameter->frozen;
-    parameter->init = isBuffer ? xlc::plan::Init::Ones : xlc::plan::Init::Normal;
+    bool mayBeVariance = parameter->frozen && parameter->shape.size() < 2;
+    parameter->init = mayBeVariance ? xlc::plan::Init::Ones : xlc::plan::Init::Normal;
     parameter->std = parameter->shape.size() < 2 ? 0.5 : 1 / std::sqrt((double)summed);
   }
 }

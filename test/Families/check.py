@@ -112,7 +112,8 @@ def spec_of(cell, folder, trace):
         spec["loss"] = {**spec["loss"], "scope": "micro_batch"}
     if dims := dims_of(folder, folder / f"{cell.form}.onnx"):
         spec["dims"] = dims
-    return spec | trace["spec"] | (trace["old_spec"] if cell.form == "loss-torchscript" else {})
+    old = {key: json.dumps(value) for key, value in trace["old_spec"].items()} if cell.form == "loss-torchscript" else {}
+    return spec | trace["spec"] | old
 
 
 def trace_of(cell, folder):
