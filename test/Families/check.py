@@ -112,8 +112,7 @@ def spec_of(cell, folder, trace):
         spec["loss"] = {**spec["loss"], "scope": "micro_batch"}
     if dims := dims_of(folder, folder / f"{cell.form}.onnx"):
         spec["dims"] = dims
-    old = {key: json.dumps(value) for key, value in trace["old_spec"].items()} if cell.form == "loss-torchscript" else {}
-    return spec | trace["spec"] | old
+    return spec | trace["spec"] | (trace["old_spec"] if cell.form == "loss-torchscript" else {})
 
 
 def trace_of(cell, folder):
@@ -138,7 +137,7 @@ def quote(value):
         return {f'"{key}"' if "*" in str(key) else key: quote(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [quote(entry) for entry in value]
-    return f'"{value}"' if isinstance(value, str) and ("*" in value or ":" in value) else value
+    return f'"{value}"' if isinstance(value, str) and set(value) & set("*:!") else value
 
 
 def train(xlc, cell, models):
