@@ -46,34 +46,41 @@ struct Elements {
     return range;
   }
 
-  void forEach(llvm::function_ref<void(int64_t)> visit, size_t dimension = 0, int64_t at = 0) const {
-    if (dimension == sizes.size())
-      return visit(address + at);
-    for (int64_t i = 0; i < sizes[dimension]; ++i)
-      forEach(visit, dimension + 1, at + i * strides[dimension]);
-  }
-
-  bool isGapless() const {
-    ByteRange range = span();
-    int64_t count = bytes;
-    for (int64_t size : sizes)
-      count *= size;
-    return range.end - range.begin == count;
+  /// The bytes of all elements, as few ranges as their strides allow, in order.
+  std::vector<ByteRange> runs() const {
+    SmallVector<std::pair<int64_t, int64_t>> dims; // (stride, size), the innermost first
+    for (auto [size, stride] : llvm::zip_equal(sizes, strides))
+      if (size != 1 && stride != 0)
+        dims.emplace_back(std::abs(stride), size);
+    llvm::sort(dims);
+    int64_t length = bytes;
+    auto outer = dims.begin();
+    for (; outer != dims.end() && outer->first == length; ++outer)
+      length *= outer->second;
+    std::vector<ByteRange> ranges{{span().begin, span().begin + length}};
+    for (auto [stride, size] : llvm::reverse(llvm::make_range(outer, dims.end()))) {
+      std::vector<ByteRange> repeated;
+      for (const ByteRange &range : ranges)
+        for (int64_t i = 0; i < size; ++i)
+          repeated.push_back({range.begin + i * stride, range.end + i * stride});
+      ranges = std::move(repeated);
+    }
+    llvm::sort(ranges, [](const ByteRange &a, const ByteRange &b) { return a.begin < b.begin; });
+    return ranges;
   }
 
   /// Exact, and slow only where one lies between the elements of the other.
   bool meets(const Elements &other) const {
     ByteRange mine = span(), theirs = other.span();
-    if (!mine.meets(theirs) || isGapless() || other.isGapless())
-      return mine.meets(theirs);
-    std::vector<bool> taken(mine.end - mine.begin);
-    forEach([&](int64_t at) { std::fill_n(taken.begin() + (at - mine.begin), bytes, true); });
-    bool found = false;
-    other.forEach([&](int64_t at) {
-      for (int64_t byte = std::max(at, mine.begin); byte < std::min(at + other.bytes, mine.end); ++byte)
-        found = found || taken[byte - mine.begin];
-    });
-    return found;
+    if (!mine.meets(theirs) || llvm::is_contained(sizes, 0) || llvm::is_contained(other.sizes, 0))
+      return false;
+    std::vector<ByteRange> here = runs(), there = other.runs();
+    for (auto a = here.begin(), b = there.begin(); a != here.end() && b != there.end();) {
+      if (a->meets(*b))
+        return true;
+      ++(a->end <= b->begin ? a : b);
+    }
+    return false;
   }
 };
 
