@@ -66,7 +66,7 @@ class Watch(TorchFunctionMode):
         self.own = {F.embedding: self.look_up, F.embedding_bag: self.look_up, torch.embedding: self.look_up_row,
                     F.cross_entropy: self.smooth, F.gaussian_nll_loss: self.gaussian}
         if marks is TorchScriptMarks:
-            self.own[torch.diff] = self.differences
+            self.own |= {torch.diff: self.differences, torch.cumsum: self.running, torch.Tensor.cumsum: self.running}
         else:
             self.own[F.batch_norm] = self.normalise
         self.reached = WeakIdKeyDictionary()  # what is computed from parameters
@@ -218,6 +218,11 @@ class Watch(TorchFunctionMode):
             return self.follow(func(*args, **kwargs), func, args, kwargs)
         x = torch.cat(pieces, dim)
         return self.follow(x.narrow(dim, 1, x.shape[dim] - 1) - x.narrow(dim, 0, x.shape[dim] - 1), func, args, kwargs)
+
+    def running(self, func, args, kwargs):
+        """Running sums of booleans are whole numbers; the old exporter writes sums of booleans, which ONNX has not."""
+        args, kwargs = tree_map(lambda x: x.to(torch.int64) if getattr(x, "dtype", None) == torch.bool else x, (args, kwargs))
+        return self.follow(func(*args, **kwargs), func, args, kwargs)
 
     def refuse(self, reason):
         raise self.keep(ExportRefused(f"{self.where()} {reason}"))
