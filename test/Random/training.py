@@ -78,8 +78,8 @@ def train(network, data, spec, steps, nudge=None):
         trace.margin = min(trace.margin, reference.find_margin(network, values))
         loss, seed = reference.loss_and_cotangent(network, values, spec.get("loss", {}).get("ignore_index", -100))
         cotangents = reference.differentiate(network, values, seed)
-        gradients = {name: cotangents[name].data if name in cotangents else [0.0] * len(parameters[name].data)
-                     for name in trainable}
+        # without a gradient, as behind a stop, PyTorch's optimizers leave a parameter as it is: nothing decays it
+        gradients = {name: cotangents[name].data for name in trainable if name in cotangents}
         norm = math.sqrt(sum(g * g for gradient in gradients.values() for g in gradient))
         trace.losses.append(loss)
         trace.norms.append(norm)
