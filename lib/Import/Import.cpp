@@ -306,9 +306,9 @@ private:
   void limitWholeSteps() {
     for (unsigned whole = 0; whole < forward.getNumArguments(); ++whole)
       for (unsigned part = 0; part < forward.getNumArguments(); ++part)
-        if (mlir::Attribute name = forward.getArgAttr(whole, kWholeStep);
+        if (mlir::Attribute name = forward.getArgAttr(whole, graph::kWholeStep);
             name && name == forward.getArgAttr(part, graph::kInput))
-          for (StringRef key : {kLimit, kIgnore})
+          for (StringRef key : {graph::kLimit, graph::kIgnore})
             if (mlir::Attribute value = forward.getArgAttr(part, key))
               forward.setArgAttr(whole, key, value);
   }

@@ -19,13 +19,13 @@ void limit(func::FuncOp forward, Value indices, int64_t size, std::optional<int6
     return;
   unsigned number = input.getArgNumber();
   OpBuilder builder(forward.getContext());
-  auto known = forward.getArgAttrOfType<IntegerAttr>(number, kLimit);
+  auto known = forward.getArgAttrOfType<IntegerAttr>(number, graph::kLimit);
   if (!known || known.getInt() > size)
-    forward.setArgAttr(number, kLimit, builder.getI64IntegerAttr(size));
+    forward.setArgAttr(number, graph::kLimit, builder.getI64IntegerAttr(size));
   if (!ignored)
-    forward.removeArgAttr(number, kIgnore);
+    forward.removeArgAttr(number, graph::kIgnore);
   else if (*ignored < 0)
-    forward.setArgAttr(number, kIgnore, builder.getI64IntegerAttr(*ignored));
+    forward.setArgAttr(number, graph::kIgnore, builder.getI64IntegerAttr(*ignored));
 }
 
 } // namespace

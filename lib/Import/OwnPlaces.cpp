@@ -107,8 +107,6 @@ Bounds PlaceFinder::computeBounds(Operation *op, int depth) {
 }
 
 Bounds PlaceFinder::boundsOfTwo(Operation *op, int depth) {
-  if (!isa<graph::MaxOp, graph::MinOp, graph::AddOp, graph::SubOp, graph::MulOp>(op))
-    return {};
   Bounds a = boundsOf(op->getOperand(0), depth), b = boundsOf(op->getOperand(1), depth);
   if (isa<graph::MaxOp>(op))
     return {std::max(a.low, b.low), std::max(a.high, b.high)};
@@ -121,6 +119,8 @@ Bounds PlaceFinder::boundsOfTwo(Operation *op, int depth) {
     return fit(Wide(a.low) + b.low, Wide(a.high) + b.high, y);
   if (isa<graph::SubOp>(op))
     return fit(Wide(a.low) - b.high, Wide(a.high) - b.low, y);
+  if (!isa<graph::MulOp>(op))
+    return {};
   Wide corners[] = {Wide(a.low) * b.low, Wide(a.low) * b.high, Wide(a.high) * b.low, Wide(a.high) * b.high};
   return fit(*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4), y);
 }

@@ -11,12 +11,12 @@ namespace xlc::onnx {
 /// A tensor of the state dict that may be a parameter.
 struct StateEntry {
   const StateTensor *tensor = nullptr;
-  std::string called; ///< what the model calls it: with or without a prefix that all names share
+  std::string called;       ///< what the model calls it: with or without a prefix that all names share
   TensorContent content;    ///< in the type that the file stores
   TensorContent ownContent; ///< as the state dict has it
   int storedType = 1;       ///< ONNX's number of that type: `model.half()` exports rounded values
-  int own = -1;  ///< the initializer that has its name
-  int tied = -1; ///< the entry whose parameter it is: itself, or an earlier one
+  int own = -1;             ///< the initializer that has its name
+  int tied = -1;            ///< the entry whose parameter it is: itself, or an earlier one
   bool isBuffer = false;
   bool isFrozen = false; ///< as `trainable` says
 
@@ -91,7 +91,7 @@ private:
   std::vector<std::optional<std::vector<int>>> like;
   llvm::StringMap<int> storedTypes; ///< of float initializers, by name
   int commonType = 1;               ///< that of most of them
-  std::string added, removed; ///< in front of all names
+  std::string added, removed;       ///< in front of all names
 };
 
 /// "'a' and 2 more" of what is not as it should be, each with why: "'a' (why), 'b' (why), 'c' (why) and 4 more".

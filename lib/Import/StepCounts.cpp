@@ -37,7 +37,7 @@ Value StepCounts::addInput(BlockArgument rows) {
   unsigned number = forward.getNumArguments();
   SmallVector<NamedAttribute> attributes{
       builder.getNamedAttr(graph::kInput, builder.getStringAttr(name.getValue() + "@step")),
-      builder.getNamedAttr(kWholeStep, name)};
+      builder.getNamedAttr(graph::kWholeStep, name)};
   (void)forward.insertArgument(number, rows.getType(), builder.getDictionaryAttr(attributes), rows.getLoc());
   return forward.getArgument(number);
 }

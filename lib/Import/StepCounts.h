@@ -8,11 +8,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/InputAttributes.h"
 
 namespace xlc::onnx {
-
-/// Of an argument that holds the rows of a whole step: the name of the input whose rows they are.
-inline constexpr llvm::StringLiteral kWholeStep = "graph.whole_step";
 
 class StepCounts {
 public:

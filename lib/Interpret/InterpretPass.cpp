@@ -1,5 +1,6 @@
 // --xlc-interpret: evaluates functions and prints their results, for tests.
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Interpret/Interpret.h"
 #include "xlc/Interpret/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -26,7 +27,7 @@ template <class E> Datum<E> randomArgument(func::FuncOp function, unsigned i, ui
   auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
   if (!type.getElementType().isInteger())
     return randomTensor<E>(type.getShape(), nameOf(function, i), seed);
-  auto limit = function.getArgAttrOfType<IntegerAttr>(i, "graph.limit");
+  auto limit = function.getArgAttrOfType<IntegerAttr>(i, graph::kLimit);
   return randomIntegers(type.getShape(), nameOf(function, i), seed, limit ? limit.getInt() : 2);
 }
 

@@ -1,5 +1,6 @@
 // Reads the model from @micro_batch and @update, and draws the data of a run.
 #include "Model.h"
+#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
 
 using namespace mlir;
@@ -8,11 +9,11 @@ using namespace xlc::interpret;
 
 static Model::Input readInput(func::FuncOp function, unsigned i, StringRef name) {
   Model::Input input{name.str(), cast<RankedTensorType>(function.getArgumentTypes()[i]), "", 2, std::nullopt};
-  if (auto part = function.getArgAttrOfType<StringAttr>(i, "graph.whole_step"))
+  if (auto part = function.getArgAttrOfType<StringAttr>(i, graph::kWholeStep))
     input.wholeOf = part.str();
-  if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, "graph.limit"))
+  if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, graph::kLimit))
     input.limit = limit.getInt();
-  if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, "graph.ignore"))
+  if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, graph::kIgnore))
     input.ignore = ignore.getInt();
   return input;
 }

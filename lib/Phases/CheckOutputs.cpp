@@ -2,6 +2,7 @@
 // whatever has its name, and a model that took hours to export, or a data file, would be gone without a word.
 #include "DescribePlan.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -25,7 +26,7 @@ std::vector<InputFile> findInputFiles(const Compilation &compilation) {
   auto function = cast<func::FuncOp>(SymbolTable::lookupSymbolIn(compilation.unpartitioned.get(), "micro_batch"));
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput);
-        name && !function.getArgAttr(i, "graph.whole_step"))
+        name && !function.getArgAttr(i, graph::kWholeStep))
       files.push_back({dataPath(data, name.getValue()), "the data of '" + name.getValue().str() + "'"});
   return files;
 }

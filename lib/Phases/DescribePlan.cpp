@@ -1,6 +1,7 @@
 // What the embedded plan holds beside the `exec` program: names, shapes and initial values of parameters, hyper-
 // parameters, inputs, messages in bytes. From the compilation, one table at a time.
 #include "DescribePlan.h"
+#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Estimate/Outside.h"
@@ -108,11 +109,11 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
     auto made = std::make_unique<plan::InputT>();
     made->name = name.getValue().str(), made->element = elementOf(type.getElementType());
     made->row_shape.assign(type.getShape().begin() + 1, type.getShape().end());
-    if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, "graph.limit"))
+    if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, graph::kLimit))
       made->has_limit = true, made->limit = limit.getInt();
-    if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, "graph.ignore"))
+    if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, graph::kIgnore))
       made->has_ignore = true, made->ignore = ignore.getInt();
-    if (auto part = function.getArgAttrOfType<StringAttr>(i, "graph.whole_step"))
+    if (auto part = function.getArgAttrOfType<StringAttr>(i, graph::kWholeStep))
       made->whole_of = part.getValue().str();
     made->path = dataPath(compilation.spec.data, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of));
     plan.inputs.push_back(std::move(made));

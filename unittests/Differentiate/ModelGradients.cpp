@@ -2,6 +2,7 @@
 // no trace to compare with (norms in inference form), and for those where rules meet in ways that no sample has.
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Import.h"
 #include "xlc/Interpret/Interpret.h"
@@ -31,7 +32,7 @@ Arguments drawArguments(func::FuncOp function) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
     std::string key = "argument" + std::to_string(i);
     if (cast<RankedTensorType>(type).getElementType().isInteger()) {
-      auto limit = function.getArgAttrOfType<IntegerAttr>(i, "graph.limit");
+      auto limit = function.getArgAttrOfType<IntegerAttr>(i, graph::kLimit);
       arguments.push_back(interpret::randomIntegers(shape, key, 1, limit ? limit.getInt() : 2));
       continue;
     }

@@ -5,6 +5,7 @@
 #include "Shard/LocalOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "xlc/Dialect/Graph/InputAttributes.h"
 #include <gtest/gtest.h>
 #include <set>
 
@@ -37,7 +38,7 @@ protected:
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
       auto tensor = cast<RankedTensorType>(type);
       std::string key = "argument " + std::to_string(i);
-      auto limit = function.getArgAttrOfType<IntegerAttr>(i, "graph.limit");
+      auto limit = function.getArgAttrOfType<IntegerAttr>(i, graph::kLimit);
       if (tensor.getElementType().isInteger())
         arguments.push_back(interpret::randomIntegers(tensor.getShape(), key, 5, limit ? limit.getInt() : 2));
       else
