@@ -3,6 +3,7 @@
 
 #include "Data.h"
 #include "Failure.h"
+#include "OutputFile.h"
 
 #include <fmt/format.h>
 
@@ -50,16 +51,14 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
   return files;
 }
 
-/// Why `path` cannot be written, or nothing. One that is `replaced` is written beside its place and renamed.
+/// Why `path` cannot be written, or nothing. One that is `replaced` is written as OutputFile does.
 std::string findObstacle(const std::string &path, bool replaced) {
-  fs::path folder = fs::path(path).parent_path();
+  fs::path folder = fs::path(replaced ? findOutputTarget(path) : path).parent_path();
   std::string parent = folder.empty() ? "." : folder.string();
   std::error_code error;
   fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status))
     return std::strerror(EISDIR);
-  if (fs::exists(status) && replaced && !fs::is_regular_file(status))
-    return "not a regular file";
   if (fs::exists(status) && access(path.c_str(), W_OK) != 0)
     return std::strerror(errno);
   if (!fs::exists(status) && status.type() != fs::file_type::not_found)
@@ -89,8 +88,13 @@ void checkOutputs(const Plan &plan, const Options &options) {
     if (same != taken.end())
       problems.push_back(fmt::format("{}: error: {} would overwrite {}, it needs a file of its own", output.path,
                                      output.is, same->is));
-    else if (std::string why = findObstacle(output.path, output.is == "--save"); !why.empty())
-      problems.push_back(fmt::format("{}: error: cannot be written: {}", output.path, why));
+    else
+      try {
+        if (std::string why = findObstacle(output.path, /*replaced=*/output.is != "--log"); !why.empty())
+          problems.push_back(fmt::format("{}: error: cannot be written: {}", output.path, why));
+      } catch (const Rejected &problem) {
+        problems.push_back(problem.what());
+      }
     taken.push_back({output.path, fmt::format("the file of {}", output.is)});
   }
   if (!problems.empty())

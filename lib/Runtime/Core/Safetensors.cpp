@@ -1,6 +1,8 @@
 // See Safetensors.h.
 #include "Safetensors.h"
 
+#include "OutputFile.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -133,42 +135,6 @@ void SafetensorsReader::read(uint64_t from, uint64_t count, void *to) const {
 
 namespace {
 
-/// A file that vanishes unless it is published.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(const std::string &path) : path(path), temporary(fmt::format("{}.{}.part", path, getpid())) {
-    file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
-      reject(path, fmt::format("cannot be written: {}", std::strerror(errno)));
-  }
-  ~TemporaryFile() {
-    if (file < 0)
-      return;
-    close(file);
-    unlink(temporary.c_str());
-  }
-  void write(const void *from, uint64_t count) {
-    for (const char *at = (const char *)from; count > 0;) {
-      ssize_t done = ::write(file, at, std::min<uint64_t>(count, 64 << 20));
-      if (done < 0 && errno == EINTR)
-        continue;
-      if (done < 0)
-        reject(path, fmt::format("cannot be written: {}", std::strerror(errno)));
-      at += done, count -= (uint64_t)done;
-    }
-  }
-  void publish() {
-    if (fsync(file) != 0 || rename(temporary.c_str(), path.c_str()) != 0)
-      reject(path, fmt::format("cannot be written: {}", std::strerror(errno)));
-    close(file);
-    file = -1;
-  }
-
-private:
-  std::string path, temporary;
-  int file;
-};
-
 uint64_t countElements(const std::vector<uint64_t> &shape) {
   uint64_t count = 1;
   for (uint64_t dim : shape)
@@ -192,11 +158,11 @@ std::string makeHeader(const std::vector<TensorToStore> &tensors) {
 } // namespace
 
 void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors) {
-  TemporaryFile file(path);
+  OutputFile file(path);
   std::string header = makeHeader(tensors);
   uint64_t length = header.size();
   file.write(&length, 8);
-  file.write(header.data(), length);
+  file.write(header);
   std::vector<float> block(1 << 18);
   for (const TensorToStore &tensor : tensors) {
     uint64_t count = countElements(tensor.shape);

@@ -1,6 +1,9 @@
 // See Stats.h. Bytes moved are sums over all ranks: the short last slice of an all_reduce makes ranks differ.
 #include "Stats.h"
 
+#include "Failure.h"
+#include "OutputFile.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -81,9 +84,9 @@ void writeStats(const std::string &path, const Plan &plan, const UsedResources &
     json[figure.name] = {{"planned", figure.planned}, {"used", figure.used}};
   json["outside"] = {{"planned", plan.outside}};
   json["vm_hwm"] = readPeakResident();
-  std::ofstream file(path);
-  if (!(file << json.dump(1) << "\n").flush())
-    throw Rejected(fmt::format("{}: error: cannot be written", path));
+  OutputFile file(path);
+  file.write(json.dump(1) + "\n");
+  file.publish();
 }
 
 } // namespace xlc::runtime

@@ -1,15 +1,13 @@
 // See Trace.h. The format: "Trace Event Format", complete events ("ph": "X"), times in microseconds.
 #include "Trace.h"
 
-#include "Failure.h"
+#include "OutputFile.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <memory>
 
 namespace xlc::runtime {
 
@@ -19,14 +17,12 @@ int64_t now() {
 }
 
 void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
-  std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "w"), std::fclose);
-  if (!file)
-    throw Rejected(fmt::format("{}: error: cannot be written", path));
+  OutputFile file(path);
   int64_t origin = INT64_MAX;
   for (const RankTrace &rank : ranks)
     for (const TraceEvent &event : rank.all)
       origin = std::min(origin, event.begin);
-  auto write = [&](const std::string &text) { std::fputs(text.c_str(), file.get()); };
+  auto write = [&](const std::string &text) { file.write(text); };
   write("{\"traceEvents\":[\n");
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     write(fmt::format("{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
@@ -41,8 +37,7 @@ void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
   for (const RankTrace &rank : ranks)
     dropped += rank.dropped;
   write(fmt::format("\n],\"otherData\":{{\"dropped_events\":{}}}}}\n", dropped));
-  if (std::fflush(file.get()) != 0 || std::ferror(file.get()))
-    throw Rejected(fmt::format("{}: error: cannot be written", path));
+  file.publish();
 }
 
 } // namespace xlc::runtime
