@@ -3,17 +3,16 @@
 //     xlc_kernels[]  xlc_kernel_count     addresses of the code, in the order of @kernels
 //     xlc_plan[]     xlc_plan_size        the plan's bytes
 //
-// Both files are made beside the output under a temporary name; the output appears whole or not at all.
-#include "xlc/Emit/Emit.h"
+// The object lies beside the output under a temporary name, and so does the program until the caller publishes it.
+#include "Core/OutputFile.h"
+#include "Link.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/Kernel.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 
 using namespace mlir;
@@ -57,49 +56,6 @@ std::unique_ptr<llvm::MemoryBuffer> assemble(llvm::Module &code, llvm::TargetMac
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), /*RequiresNullTerminator=*/false);
 }
 
-LogicalResult writeObject(llvm::MemoryBufferRef bytes, StringRef path, Location loc) {
-  std::error_code error;
-  llvm::raw_fd_ostream os(path, error);
-  if (error)
-    return emitError(loc) << "cannot write '" << path << "': " << error.message();
-  os << bytes.getBuffer();
-  os.flush();
-  if (os.has_error()) {
-    std::string reason = os.error().message();
-    os.clear_error();
-    return emitError(loc) << "cannot write '" << path << "': " << reason;
-  }
-  return success();
-}
-
-std::string findCompiler(const EmitOptions &options) {
-  for (const std::string &name : options.compilers)
-    if (auto path = llvm::sys::findProgramByName(name))
-      return *path;
-  return "";
-}
-
-LogicalResult link(const EmitOptions &options, StringRef object, StringRef output, Location loc) {
-  if (options.runtime.empty())
-    return emitError(loc) << "cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc";
-  std::string compiler = findCompiler(options);
-  if (compiler.empty())
-    return emitError(loc) << "cannot find a C++ compiler to link with: install clang-22 or g++";
-  SmallVector<StringRef> arguments{compiler, "-o", output, object, options.runtime};
-  SmallVector<StringRef> flags;
-  StringRef(XLC_LINK_FLAGS).split(flags, ' ', -1, /*KeepEmpty=*/false);
-  llvm::append_range(arguments, flags);
-  std::string log = (output + ".log").str(), message;
-  llvm::FileRemover removeLog(log);
-  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(log), StringRef(log)};
-  int status = llvm::sys::ExecuteAndWait(compiler, arguments, std::nullopt, redirects, 0, 0, &message);
-  if (status == 0)
-    return success();
-  if (auto text = llvm::MemoryBuffer::getFile(log))
-    message += (*text)->getBuffer();
-  return emitError(loc) << "linking with " << compiler << " failed: " << StringRef(message).trim();
-}
-
 } // namespace
 
 std::string xlc::findRuntime(StringRef driver) {
@@ -130,15 +86,16 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeObject(ModuleOp module, plan::PlanT
   return assemble(*code, *machine, module.getLoc());
 }
 
-LogicalResult xlc::emitProgram(ModuleOp module, plan::PlanT &plan, const EmitOptions &options, StringRef path) {
+LogicalResult xlc::emitProgram(ModuleOp module, plan::PlanT &plan, const EmitOptions &options,
+                               runtime::OutputFile &program) {
   std::unique_ptr<llvm::MemoryBuffer> bytes = makeObject(module, plan);
   if (!bytes)
     return failure();
-  std::string stem = (path + ".part").str(), object = stem + ".o";
-  llvm::FileRemover removeObject(object), removePart(stem);
-  if (failed(writeObject(*bytes, object, module.getLoc())) || failed(link(options, object, stem, module.getLoc())))
+  runtime::OutputFile object(program.path); // another temporary file; it is never published
+  object.write(bytes->getBuffer());
+  object.flush();
+  if (failed(link(options, object.temporaryPath(), program.temporaryPath(), module.getLoc())))
     return failure();
-  if (std::error_code error = llvm::sys::fs::rename(stem, path))
-    return module.emitError() << "cannot write '" << path << "': " << error.message();
+  program.reopen();
   return success();
 }

@@ -1,9 +1,8 @@
 // train.safetensors: eight bytes of header length, a JSON header (padded to a multiple of 8), then the tensors' bytes
 // in the same order. Nothing is held in memory but one tensor's writer.
+#include "Core/OutputFile.h"
 #include "xlc/Emit/Emit.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -36,13 +35,21 @@ static std::string makeHeader(ArrayRef<InitialTensor> tensors) {
   return header;
 }
 
-LogicalResult xlc::writeSafetensors(StringRef path, ArrayRef<InitialTensor> tensors, Location loc) {
-  std::string part = (path + ".part").str();
-  llvm::FileRemover removePart(part);
-  std::error_code error;
-  llvm::raw_fd_ostream os(part, error);
-  if (error)
-    return emitError(loc) << "cannot write '" << part << "': " << error.message();
+/// What is written to it goes into a file.
+class FileStream : public llvm::raw_ostream {
+public:
+  explicit FileStream(runtime::OutputFile &file) : file(file) { SetUnbuffered(); }
+
+private:
+  void write_impl(const char *from, size_t count) override { file.write(from, count), at += count; }
+  uint64_t current_pos() const override { return at; }
+
+  runtime::OutputFile &file;
+  uint64_t at = 0;
+};
+
+LogicalResult xlc::writeSafetensors(runtime::OutputFile &file, ArrayRef<InitialTensor> tensors, Location loc) {
+  FileStream os(file);
   std::string header = makeHeader(tensors);
   char length[8];
   llvm::support::endian::write64le(length, header.size());
@@ -56,13 +63,5 @@ LogicalResult xlc::writeSafetensors(StringRef path, ArrayRef<InitialTensor> tens
       return emitError(loc) << "internal error: '" << tensor.name << "' has " << bytesOf(tensor) << " bytes, "
                             << os.tell() - begin << " were written";
   }
-  os.close();
-  if (os.has_error()) {
-    std::string reason = os.error().message();
-    os.clear_error();
-    return emitError(loc) << "cannot write '" << part << "': " << reason;
-  }
-  if ((error = llvm::sys::fs::rename(part, path)))
-    return emitError(loc) << "cannot write '" << path << "': " << error.message();
   return success();
 }

@@ -1,4 +1,6 @@
 // From a finished plan to files: the training program, and its initial parameters beside it.
+#include "Core/Failure.h"
+#include "Core/OutputFile.h"
 #include "DescribePlan.h"
 #include "xlc/Emit/Emit.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -67,12 +69,33 @@ LogicalResult checkRanks(const Compilation &compilation) {
   return failure();
 }
 
-/// What compiling writes: the program and its initial parameters, each first under another name.
-SmallVector<std::string> findOutputs(const std::string &output, bool isRandom) {
-  SmallVector<std::string> outputs = {output, output + ".part", output + ".part.o"};
-  if (!isRandom)
-    outputs.append({output + ".safetensors", output + ".safetensors.part"});
-  return outputs;
+/// The parameters' initial values.
+LogicalResult writeParameters(const Compilation &compilation, runtime::OutputFile &file) {
+  Location loc = (*compilation.module)->getLoc();
+  SmallVector<InitialTensor> tensors;
+  for (const ParameterSource &source : compilation.parameters)
+    tensors.push_back({source.name, SmallVector<int64_t>(source.shape.begin(), source.shape.end()),
+                       [&, loc](llvm::raw_ostream &out) { return writeInitialValue(source, out, loc); }});
+  return writeSafetensors(file, tensors, loc);
+}
+
+/// Writes the program and, where they are not random, the parameters that belong to it. Throws runtime::Rejected.
+LogicalResult writeProgram(Compilation &compilation, const std::string &output, const EmitOptions &options,
+                           StringRef compiler) {
+  bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
+  std::unique_ptr<plan::PlanT> plan = describePlan(compilation, compiler);
+  runtime::OutputFile program(output);
+  std::vector<runtime::OutputFile *> files = {&program};
+  std::optional<runtime::OutputFile> parameters;
+  if (!isRandom) {
+    files.push_back(&parameters.emplace(output + ".safetensors"));
+    if (failed(writeParameters(compilation, *parameters)))
+      return failure();
+  }
+  if (failed(emitProgram(*compilation.module, *plan, options, program)))
+    return failure();
+  runtime::OutputFile::publishTogether(files);
+  return success();
 }
 
 } // namespace
@@ -85,21 +108,18 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::compileObject(Compilation &compilation,
 
 LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, StringRef driver, StringRef compiler) {
   bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
+  SmallVector<std::string> outputs = {output.str()};
+  if (!isRandom)
+    outputs.push_back(outputs[0] + ".safetensors");
   if ((!isRandom && failed(checkInitialValues(compilation))) || failed(checkConstants(compilation)) ||
-      failed(checkRanks(compilation)) || failed(checkOutputs(compilation, findOutputs(output.str(), isRandom))))
+      failed(checkRanks(compilation)) || failed(checkOutputs(compilation, outputs)))
     return failure();
-  ModuleOp module = *compilation.module;
   EmitOptions options;
   options.runtime = findRuntime(driver);
-  std::unique_ptr<plan::PlanT> plan = describePlan(compilation, compiler);
-  if (failed(emitProgram(module, *plan, options, output)))
+  try {
+    return writeProgram(compilation, outputs[0], options, compiler);
+  } catch (const runtime::Rejected &problem) {
+    compilation.errors << problem.what() << "\n";
     return failure();
-  if (isRandom)
-    return success();
-  SmallVector<InitialTensor> tensors;
-  for (const ParameterSource &source : compilation.parameters)
-    tensors.push_back(
-        {source.name, SmallVector<int64_t>(source.shape.begin(), source.shape.end()),
-         [&, loc = module.getLoc()](llvm::raw_ostream &out) { return writeInitialValue(source, out, loc); }});
-  return writeSafetensors((output + ".safetensors").str(), tensors, module.getLoc());
+  }
 }

@@ -1,4 +1,6 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
+#include "Core/Failure.h"
+#include "Core/OutputFile.h"
 #include "Session.h"
 #include "xlc/Report/Report.h"
 #include "xlc/Stage/Stage.h"
@@ -76,16 +78,18 @@ int printSchedule(PlanOptions options) {
 int writeTrace(Session &session, const std::string &path) {
   if (failed(checkOutputs(session.get(), path)))
     return Rejected;
-  std::error_code code;
-  llvm::raw_fd_ostream file(path, code);
-  if (!code)
-    printTrace(*session.get().module, file);
-  file.close();
-  if (!code && !file.has_error())
-    return Done;
-  llvm::errs() << path << ": error: cannot write: " << (code ? code : file.error()).message() << "\n";
-  file.clear_error();
-  return Rejected;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  printTrace(*session.get().module, out);
+  try {
+    runtime::OutputFile file(path, runtime::Devices::WrittenTo);
+    file.write(text);
+    file.publish();
+  } catch (const runtime::Rejected &problem) {
+    llvm::errs() << problem.what() << "\n";
+    return Rejected;
+  }
+  return Done;
 }
 
 int plan(const PlanOptions &options) {

@@ -1,7 +1,9 @@
 // xlc: the driver. Each subcommand has a file of its own; the work is done by the phases.
+#include "Core/OutputFile.h"
 #include "Session.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <cstdlib>
 
 using namespace xlc;
@@ -23,9 +25,26 @@ void endOnFatalError(void *, const char *reason, bool) {
   std::_Exit(Internal);
 }
 
+/// Nothing half-written stays behind; the shell sees the signal.
+void endOnSignal(int signal) {
+  runtime::removeTemporaryFiles();
+  raise(signal); // SA_RESETHAND: the system's own action
+}
+
+void handleSignals() {
+  struct sigaction before, ending = {};
+  ending.sa_handler = endOnSignal;
+  ending.sa_flags = SA_RESETHAND;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(signal, &ending, nullptr);
+  std::signal(SIGXFSZ, SIG_IGN); // a file that would grow too large is an error of its writer
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+  handleSignals();
   CLI::App app("xlc: a compiler and planner for distributed training");
   app.require_subcommand(1);
   app.set_version_flag("--version", "xlc " XLC_VERSION);

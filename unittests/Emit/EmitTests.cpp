@@ -1,11 +1,14 @@
 // The smallest program: one parameter w, loss = sum of w, one update w <- 2 w. Its plan is read back, the program is
 // linked and run.
+#include "Core/Failure.h"
+#include "Core/OutputFile.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
+#include <filesystem>
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -69,6 +72,28 @@ struct Emit : testing::Test {
     fillInputs();
   }
   void TearDown() override { llvm::sys::fs::remove_directories(folder); }
+
+  /// Writes the program under this name, and publishes it.
+  LogicalResult emit(StringRef name, const EmitOptions &options) {
+    return publish(name, [&](runtime::OutputFile &file) { return emitProgram(*module, plan, options, file); });
+  }
+  LogicalResult publish(StringRef name, llvm::function_ref<LogicalResult(runtime::OutputFile &)> write) {
+    try {
+      runtime::OutputFile file(path(name));
+      if (failed(write(file)))
+        return failure();
+      file.publish();
+    } catch (const runtime::Rejected &problem) {
+      messages += problem.what();
+      return failure();
+    }
+    return success();
+  }
+
+  size_t countFiles() const {
+    return std::distance(std::filesystem::directory_iterator(folder.str().str()),
+                         std::filesystem::directory_iterator());
+  }
 
   void fillInputs() {
     plan.model = "w.onnx", plan.compiler = "test", plan.fingerprint = "f";
@@ -153,8 +178,8 @@ TEST_F(Emit, LibraryCallsTakeTheirOperandsInTheLibrarysOrder) {
 }
 
 TEST_F(Emit, ProgramRuns) {
-  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("train")))) << messages;
-  EXPECT_FALSE(llvm::sys::fs::exists(path("train.part")));
+  ASSERT_TRUE(succeeded(emit("train", {XLC_RUNTIME_LIBRARY}))) << messages;
+  EXPECT_EQ(countFiles(), 1u);
   std::string log = path("log.jsonl"), program = path("train"), output = path("out");
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(output), StringRef(output)};
   int status = llvm::sys::ExecuteAndWait(program, {program, "--steps", "3", "--log", log}, std::nullopt, redirects);
@@ -166,31 +191,31 @@ TEST_F(Emit, ProgramRuns) {
 }
 
 TEST_F(Emit, SameInputSameBytes) {
-  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("a")))) << messages;
+  ASSERT_TRUE(succeeded(emit("a", {XLC_RUNTIME_LIBRARY}))) << messages;
   module = parseSourceString<ModuleOp>(source, &context);
-  ASSERT_TRUE(succeeded(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("b")))) << messages;
+  ASSERT_TRUE(succeeded(emit("b", {XLC_RUNTIME_LIBRARY}))) << messages;
   auto a = llvm::MemoryBuffer::getFile(path("a")), b = llvm::MemoryBuffer::getFile(path("b"));
   EXPECT_TRUE((*a)->getBuffer() == (*b)->getBuffer());
 }
 
 TEST_F(Emit, ErrorsAreDiagnostics) {
-  EXPECT_TRUE(failed(emitProgram(*module, plan, {""}, path("train"))));
+  EXPECT_TRUE(failed(emit("train", {""})));
   EXPECT_NE(messages.find("cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc"),
             std::string::npos);
   messages.clear();
   module = parseSourceString<ModuleOp>(source, &context);
-  EXPECT_TRUE(failed(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY, {"no-such-compiler"}}, path("train"))));
+  EXPECT_TRUE(failed(emit("train", {XLC_RUNTIME_LIBRARY, {"no-such-compiler"}})));
   EXPECT_NE(messages.find("cannot find a C++ compiler to link with: install clang-22 or g++"), std::string::npos)
       << messages;
   messages.clear();
   module = parseSourceString<ModuleOp>(source, &context);
-  EXPECT_TRUE(failed(emitProgram(*module, plan, {path("missing.a")}, path("train"))));
+  EXPECT_TRUE(failed(emit("train", {path("missing.a")})));
   EXPECT_NE(messages.find("linking with"), std::string::npos) << messages;
   EXPECT_FALSE(llvm::sys::fs::exists(path("train")));
   messages.clear();
   module = parseSourceString<ModuleOp>(source, &context);
-  EXPECT_TRUE(failed(emitProgram(*module, plan, {XLC_RUNTIME_LIBRARY}, path("nowhere/train"))));
-  EXPECT_NE(messages.find("cannot write"), std::string::npos) << messages;
+  EXPECT_TRUE(failed(emit("nowhere/train", {XLC_RUNTIME_LIBRARY})));
+  EXPECT_NE(messages.find("nowhere/train: error: cannot be written: No such file"), std::string::npos) << messages;
 }
 
 /// What fillPlan says to the source with `from` replaced by `to`.
@@ -265,13 +290,16 @@ TEST_F(Emit, SafetensorsAreWrittenInOrder) {
     };
   };
   Location loc = UnknownLoc::get(&context);
-  ASSERT_TRUE(succeeded(writeSafetensors(path("t"), {{"b", {2, 2}, write(1, 4)}, {"a\"", {}, write(2, 1)}}, loc)));
+  ASSERT_TRUE(succeeded(publish("t", [&](runtime::OutputFile &file) {
+    return writeSafetensors(file, {{"b", {2, 2}, write(1, 4)}, {"a\"", {}, write(2, 1)}}, loc);
+  })));
   auto file = llvm::cantFail(llvm::errorOrToExpected(llvm::MemoryBuffer::getFile(path("t"))));
   StringRef bytes = file->getBuffer();
   EXPECT_TRUE(bytes.drop_front(8).starts_with(R"({"b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"a\"":)"));
   EXPECT_EQ((uint8_t)bytes[0] % 8, 0);
   EXPECT_EQ(bytes.size(), 8 + (uint8_t)bytes[0] + 20u);
-  EXPECT_TRUE(failed(writeSafetensors(path("u"), {{"b", {2}, write(1, 4)}}, loc)));
+  EXPECT_TRUE(failed(
+      publish("u", [&](runtime::OutputFile &file) { return writeSafetensors(file, {{"b", {2}, write(1, 4)}}, loc); })));
   EXPECT_NE(messages.find("internal error: 'b' has 8 bytes, 16 were written"), std::string::npos) << messages;
   EXPECT_FALSE(llvm::sys::fs::exists(path("u")));
 }

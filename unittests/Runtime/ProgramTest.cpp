@@ -287,7 +287,7 @@ TEST_F(Program, ADiskThatIsFullIsSaidAtTheEnd) {
   for (const char *option : {"--log", "--profile", "--stats"}) {
     auto [exit, text] = runSaying(makePlan(0), {"--steps", "1", "--save", folder.file("w"), option, "/dev/full"});
     EXPECT_EQ(exit, Exit::Rejected) << option;
-    EXPECT_EQ(text, "/dev/full: error: cannot be written\n") << option;
+    EXPECT_TRUE(text.starts_with("/dev/full: error: cannot be written")) << option << ": " << text;
     EXPECT_TRUE(std::filesystem::remove(folder.file("w"))) << option; // what was learned is not lost
   }
 }

@@ -9,6 +9,10 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include <functional>
 
+namespace xlc::runtime {
+class OutputFile; // lib/Runtime/Core/OutputFile.h
+}
+
 namespace xlc {
 
 /// How a program is linked.
@@ -36,10 +40,10 @@ std::vector<uint8_t> serializePlan(const plan::PlanT &plan);
 /// defines what Kernel.h declares. Null after a diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, plan::PlanT &plan);
 
-/// Makes the object, fills `plan` and writes the program to `path`, which is replaced
-/// only when everything has succeeded. All errors are diagnostics.
+/// Makes the object, fills `plan` and writes the program into `program`, which the caller publishes. What is wrong with
+/// the model is a diagnostic; a file that cannot be written throws runtime::Rejected.
 mlir::LogicalResult emitProgram(mlir::ModuleOp module, plan::PlanT &plan, const EmitOptions &options,
-                                llvm::StringRef path);
+                                runtime::OutputFile &program);
 
 /// A parameter's initial value for train.safetensors. `write` writes all f32 of it, and may fail after a diagnostic.
 struct InitialTensor {
@@ -48,8 +52,10 @@ struct InitialTensor {
   std::function<mlir::LogicalResult(llvm::raw_ostream &)> write;
 };
 
-/// Writes tensors in the given order, one at a time; `path` is replaced only when everything has succeeded.
-mlir::LogicalResult writeSafetensors(llvm::StringRef path, llvm::ArrayRef<InitialTensor> tensors, mlir::Location loc);
+/// Writes tensors in the given order, one at a time, into `file`, which the caller publishes. Throws as emitProgram
+/// does.
+mlir::LogicalResult writeSafetensors(runtime::OutputFile &file, llvm::ArrayRef<InitialTensor> tensors,
+                                     mlir::Location loc);
 
 } // namespace xlc
 

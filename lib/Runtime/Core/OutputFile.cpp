@@ -6,11 +6,13 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +20,16 @@ namespace xlc::runtime {
 namespace {
 
 constexpr size_t bufferBytes = 1 << 16;
+
+/// Names of the temporary files that exist now, for a signal's handler, which may only look at what is always there.
+/// Nobody writes more files than this at once; what finds no place would be left behind.
+std::atomic<const char *> temporaries[16];
+
+void replaceTemporary(const char *name, const char *by) {
+  for (std::atomic<const char *> &each : temporaries)
+    if (const char *expected = name; each.compare_exchange_strong(expected, by))
+      return;
+}
 
 [[noreturn]] void reject(const std::string &path, const std::string &why) {
   throw Rejected(fmt::format("{}: error: cannot be written: {}", path, why));
@@ -34,6 +46,27 @@ mode_t findMode(const std::string &target) {
   return 0666 & ~mask;
 }
 
+std::string withSlash(const std::string &path) { return path.find('/') == std::string::npos ? "./" + path : path; }
+
+/// Locks a folder for as long as it lives; where that is not possible, two writers may mix.
+class FolderLock {
+public:
+  explicit FolderLock(const std::string &path) : folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (folder >= 0)
+      flock(folder, LOCK_EX);
+  }
+  ~FolderLock() {
+    if (folder < 0)
+      return;
+    fsync(folder); // the new names, too
+    close(folder);
+  }
+  FolderLock(const FolderLock &) = delete;
+
+private:
+  const int folder;
+};
+
 void writeAll(int file, const std::string &path, const char *from, uint64_t count) {
   while (count > 0) {
     ssize_t done = ::write(file, from, count);
@@ -47,7 +80,7 @@ void writeAll(int file, const std::string &path, const char *from, uint64_t coun
 
 } // namespace
 
-std::string findOutputTarget(const std::string &path) {
+std::string findOutputTarget(const std::string &path, Devices devices) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) {
     if (errno != ENOENT)
@@ -63,30 +96,44 @@ std::string findOutputTarget(const std::string &path) {
   }
   if (S_ISDIR(info.st_mode))
     reject(path, std::strerror(EISDIR));
-  if (!S_ISREG(info.st_mode))
+  if (!S_ISREG(info.st_mode) && devices == Devices::Refused)
     reject(path, "not a regular file");
   return target;
 }
 
-void syncFile(int file, const std::string &path) {
-  if (fsync(file) != 0 && errno != EINVAL && errno != EROFS)
-    rejectByErrno(path);
-}
-
-OutputFile::OutputFile(const std::string &path)
-    : path(path), target(findOutputTarget(path)), temporary(target + ".XXXXXX") {
+OutputFile::OutputFile(const std::string &path, Devices devices)
+    : path(path), target(withSlash(findOutputTarget(path, devices))) {
+  struct stat info;
+  isDevice = stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  buffer.reserve(bufferBytes);
+  if (isDevice) { // a pipe that nobody reads is an error, not a wait without an end
+    file = open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0 || fcntl(file, F_SETFL, 0) != 0)
+      rejectByErrno(path);
+    return;
+  }
+  temporary = target + ".XXXXXX";
   file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0)
     rejectByErrno(path);
+  replaceTemporary(nullptr, temporary.c_str());
   fchmod(file, findMode(target));
-  buffer.reserve(bufferBytes);
 }
 
 OutputFile::~OutputFile() {
   if (file < 0)
     return;
   close(file);
+  if (isDevice)
+    return;
   unlink(temporary.c_str());
+  replaceTemporary(temporary.c_str(), nullptr);
+}
+
+void removeTemporaryFiles() {
+  for (std::atomic<const char *> &each : temporaries)
+    if (const char *name = each.load())
+      unlink(name);
 }
 
 void OutputFile::flush() {
@@ -116,13 +163,31 @@ void OutputFile::rewrite(uint64_t at, std::string_view text) {
   }
 }
 
-void OutputFile::publish() {
-  flush();
-  syncFile(file, path);
-  if (rename(temporary.c_str(), target.c_str()) != 0)
+void OutputFile::reopen() {
+  struct stat info;
+  int other = open(temporary.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (other < 0)
     rejectByErrno(path);
   close(file);
-  file = -1;
+  file = other;
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
+    reject(path, "what was written is no regular file");
+}
+
+void OutputFile::publishTogether(const std::vector<OutputFile *> &files) {
+  for (OutputFile *each : files) {
+    each->flush();
+    if (fsync(each->file) != 0 && errno != EINVAL) // EINVAL: this file system has no such thing
+      rejectByErrno(each->path);
+  }
+  FolderLock lock(std::filesystem::path(files.front()->target).parent_path());
+  for (OutputFile *each : files) {
+    if (!each->isDevice && rename(each->temporary.c_str(), each->target.c_str()) != 0)
+      rejectByErrno(each->path);
+    replaceTemporary(each->temporary.c_str(), nullptr);
+    close(each->file);
+    each->file = -1;
+  }
 }
 
 } // namespace xlc::runtime

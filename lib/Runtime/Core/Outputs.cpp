@@ -51,9 +51,10 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
   return files;
 }
 
-/// Why `path` cannot be written, or nothing. One that is `replaced` is written as OutputFile does.
-std::string findObstacle(const std::string &path, bool replaced) {
-  fs::path folder = fs::path(replaced ? findOutputTarget(path) : path).parent_path();
+/// Why `path` cannot be written, or nothing; throws Rejected as OutputFile does. Of a file that is `replaced`, the
+/// folder is written to.
+std::string findObstacle(const std::string &path, bool replaced, Devices devices) {
+  fs::path folder = fs::path(findOutputTarget(path, devices)).parent_path();
   std::string parent = folder.empty() ? "." : folder.string();
   std::error_code error;
   fs::file_status status = fs::status(path, error);
@@ -63,7 +64,7 @@ std::string findObstacle(const std::string &path, bool replaced) {
     return std::strerror(errno);
   if (!fs::exists(status) && status.type() != fs::file_type::not_found)
     return error.message();
-  if (fs::exists(status) && !replaced)
+  if (fs::exists(status) && !(replaced && fs::is_regular_file(status)))
     return "";
   fs::file_status place = fs::status(parent, error);
   if (fs::exists(place) && !fs::is_directory(place))
@@ -90,7 +91,9 @@ void checkOutputs(const Plan &plan, const Options &options) {
                                      output.is, same->is));
     else
       try {
-        if (std::string why = findObstacle(output.path, /*replaced=*/output.is != "--log"); !why.empty())
+        if (std::string why = findObstacle(output.path, /*replaced=*/output.is != "--log",
+                                           output.is == "--save" ? Devices::Refused : Devices::WrittenTo);
+            !why.empty())
           problems.push_back(fmt::format("{}: error: cannot be written: {}", output.path, why));
       } catch (const Rejected &problem) {
         problems.push_back(problem.what());

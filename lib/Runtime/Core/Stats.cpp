@@ -84,7 +84,7 @@ void writeStats(const std::string &path, const Plan &plan, const UsedResources &
     json[figure.name] = {{"planned", figure.planned}, {"used", figure.used}};
   json["outside"] = {{"planned", plan.outside}};
   json["vm_hwm"] = readPeakResident();
-  OutputFile file(path);
+  OutputFile file(path, Devices::WrittenTo);
   file.write(json.dump(1) + "\n");
   file.publish();
 }

@@ -17,7 +17,7 @@ int64_t now() {
 }
 
 void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
-  OutputFile file(path);
+  OutputFile file(path, Devices::WrittenTo);
   int64_t origin = INT64_MAX;
   for (const RankTrace &rank : ranks)
     for (const TraceEvent &event : rank.all)

@@ -1,0 +1,15 @@
+// From an object file to a program.
+#ifndef XLC_LIB_EMIT_LINK_H
+#define XLC_LIB_EMIT_LINK_H
+
+#include "xlc/Emit/Emit.h"
+
+namespace xlc {
+
+/// Links the object file `object` with the runtime to the program `output`. Neither path may begin with a dash.
+mlir::LogicalResult link(const EmitOptions &options, llvm::StringRef object, llvm::StringRef output,
+                         mlir::Location loc);
+
+} // namespace xlc
+
+#endif
