@@ -70,16 +70,18 @@ std::string xlc::findRuntime(StringRef driver) {
 
 std::unique_ptr<llvm::MemoryBuffer> xlc::makeObject(ModuleOp module, plan::PlanT &plan) {
   std::string reason;
-  std::unique_ptr<llvm::TargetMachine> machine = createHostMachine(reason);
+  auto level = (runtime::CpuLevel)plan.cpu;
+  int64_t vectorBytes = vectorBytesOf(level);
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(level, reason);
   if (!machine) {
     module.emitError() << "LLVM has no target for this machine: " << reason;
     return nullptr;
   }
-  if (failed(lowerKernels(module, getVectorBytes(*machine))) || failed(fillPlan(module, plan)))
+  if (failed(lowerKernels(module, vectorBytes)) || failed(fillPlan(module, plan)))
     return nullptr;
   plan.version = XLC_PLAN_VERSION;
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateKernels(module, context, *machine);
+  std::unique_ptr<llvm::Module> code = translateKernels(module, context, *machine, vectorBytes);
   if (!code)
     return nullptr;
   addTables(*code, module.lookupSymbol<ModuleOp>(kKernelModule), serializePlan(plan));

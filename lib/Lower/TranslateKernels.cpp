@@ -14,29 +14,18 @@
 using namespace mlir;
 using namespace xlc;
 
-std::unique_ptr<llvm::TargetMachine> xlc::createHostMachine(std::string &error) {
+std::unique_ptr<llvm::TargetMachine> xlc::createMachine(runtime::CpuLevel level, std::string &error) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
-  std::string features;
-  for (const auto &[feature, present] : llvm::sys::getHostCPUFeatures())
-    if (present)
-      features += (features.empty() ? "+" : ",+") + feature.str();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features,
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, nameOf(level), /*Features=*/"",
                                                                           options, llvm::Reloc::PIC_, std::nullopt,
                                                                           llvm::CodeGenOptLevel::Default));
-}
-
-int64_t xlc::getVectorBytes(const llvm::TargetMachine &machine) {
-  StringRef features = machine.getTargetFeatureString();
-  SmallVector<StringRef> names;
-  features.split(names, ',');
-  return llvm::is_contained(names, "+avx512f") ? 64 : llvm::is_contained(names, "+avx") ? 32 : 16;
 }
 
 LogicalResult xlc::lowerKernels(ModuleOp module, int64_t vectorBytes) {
@@ -64,13 +53,12 @@ static LogicalResult convertToLLVM(ModuleOp kernels) {
   return manager.run(kernels);
 }
 
-static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+static void optimize(llvm::Module &code, llvm::TargetMachine &machine, int64_t vectorBytes) {
   code.setTargetTriple(machine.getTargetTriple());
   code.setDataLayout(machine.createDataLayout());
   for (llvm::Function &function : code) {
     function.addFnAttr("target-cpu", machine.getTargetCPU());
-    function.addFnAttr("target-features", machine.getTargetFeatureString());
-    function.addFnAttr("prefer-vector-width", std::to_string(getVectorBytes(machine) * 8));
+    function.addFnAttr("prefer-vector-width", std::to_string(vectorBytes * 8));
   }
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
@@ -88,13 +76,13 @@ static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
 }
 
 std::unique_ptr<llvm::Module> xlc::translateKernels(ModuleOp module, llvm::LLVMContext &context,
-                                                    llvm::TargetMachine &machine) {
+                                                    llvm::TargetMachine &machine, int64_t vectorBytes) {
   OwningOpRef<ModuleOp> kernels = module.lookupSymbol<ModuleOp>(kKernelModule).clone();
   if (failed(convertToLLVM(*kernels)))
     return nullptr;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(*kernels, context, "kernels");
   if (code)
-    optimize(*code, machine);
+    optimize(*code, machine, vectorBytes);
   return code;
 }
 

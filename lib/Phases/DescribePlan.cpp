@@ -158,6 +158,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation, S
   plan->threads = compilation.spec.threadsPerRankOrDefault();
   plan->seed = compilation.spec.init.seed;
   plan->alignment = 64;
+  plan->cpu = (uint8_t)compilation.cpu;
   plan->outside = kOutsideBytes;
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);

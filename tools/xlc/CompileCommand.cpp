@@ -8,7 +8,11 @@ namespace {
 
 constexpr const char *examples = R"(Examples:
   xlc compile gpt2.onnx --spec zero3.yaml -o train     ./train, and train.safetensors beside it
-  ./train --steps 100 --log log.jsonl --save final.safetensors)";
+  ./train --steps 100 --log log.jsonl --save final.safetensors
+  xlc compile gpt2.onnx --spec zero3.yaml -o train --cpu x86-64-v3     for any processor with AVX2
+
+The program needs oneDNN (libdnnl) where it runs, OUTPUT.safetensors beside it, and its data: the spec's paths are kept
+as absolute ones, --data gives others.)";
 
 struct CompileOptions : CommonOptions {
   std::string output;
@@ -28,7 +32,7 @@ int compile(const CompileOptions &options, const char *driver) {
 
 Command xlc::addCompileCommand(CLI::App &app, const char *driver) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App *command = app.add_subcommand("compile", "makes a training program that needs nothing else");
+  CLI::App *command = app.add_subcommand("compile", "makes a training program (which needs oneDNN, and no Python)");
   options->addTo(*command);
   command->add_option("-o,--output", options->output, "the program; initial parameters go to OUTPUT.safetensors")
       ->required();

@@ -45,6 +45,10 @@ StringRef nameOf(DiagnosticSeverity severity) {
 void CommonOptions::addTo(CLI::App &command) {
   command.add_option("model", model, "the ONNX file")->required();
   command.add_option("--spec", spec, "the YAML file that says how to train (keys: xlc docs spec)")->required();
+  command
+      .add_option("--cpu", cpu, "processors that the program is made for (x86-64 levels; native: that of this machine)")
+      ->check(CLI::IsMember(runtime::listCpuLevels()))
+      ->capture_default_str();
   command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise nothing");
   command.add_flag("-v,--verbose", verbose, "say what Import undid and recognised; plan: every pipeline stage in full");
   command.add_option("--dump-phases", run.dumpDirectory, "write the IR after each phase into this folder");
@@ -58,6 +62,8 @@ Session::Session(const CommonOptions &options)
   context.printOpOnDiagnostic(false);
   compilation.modelPath = options.model;
   compilation.specPath = options.spec;
+  compilation.cpu = *runtime::findCpuLevel(options.cpu);
+  limitLibraries(compilation.cpu); // their workspace is part of the plan
   compilation.importing.raise = !options.noRaise;
   compilation.importing.notes = options.verbose ? &llvm::errs() : nullptr;
 }

@@ -34,6 +34,15 @@ struct VerifyCommandOptions : CommonOptions {
   bool kernels = true;
 };
 
+/// Kernels for other processors cannot be run; says so.
+bool canRunKernels(runtime::CpuLevel level) {
+  std::vector<std::string> missing = findMissingFeatures(level);
+  if (!missing.empty())
+    llvm::errs() << "xlc: error: kernels for " << nameOf(level) << " cannot run here, this CPU lacks "
+                 << missing.front() << ": --cpu native does, or --no-kernels\n";
+  return missing.empty();
+}
+
 /// The compiled kernels and library calls on the arenas of simulated ranks.
 int verifyKernels(Session &session, const VerifyCommandOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> program = session.get().module->clone(); // Lower changes its kernels
@@ -83,6 +92,8 @@ int runVerify(VerifyCommandOptions &options) {
       options.verify.arithmetic = row.arithmetic;
   keepFreedMemory();
   Session session(options);
+  if (options.kernels && !canRunKernels(session.get().cpu))
+    return Rejected;
   if (int code = session.runPhases())
     return code;
   mlir::ModuleOp module = *session.get().module;

@@ -97,7 +97,7 @@ struct Emit : testing::Test {
 
   void fillInputs() {
     plan.model = "w.onnx", plan.compiler = "test", plan.fingerprint = "f";
-    plan.micro = plan.threads = 1, plan.alignment = 64;
+    plan.micro = plan.threads = 1, plan.alignment = 64, plan.cpu = (uint8_t)runtime::findHostLevel();
     plan.traffic.push_back(std::make_unique<plan::TrafficT>());
     auto bucket = std::make_unique<plan::BucketT>();
     bucket->name = "w", bucket->elements = bucket->shard_elements = 64;

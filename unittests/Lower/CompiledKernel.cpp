@@ -76,14 +76,17 @@ CompiledKernel::CompiledKernel(const KernelText &text, int64_t vectorBytes) : te
   MLIRContext context(registry);
   auto module = parseSourceString<ModuleOp>(moduleText(text), &context);
   std::string error;
-  auto machine = createHostMachine(error);
+  runtime::CpuLevel level = runtime::findHostLevel();
+  auto machine = createMachine(level, error);
+  if (!vectorBytes)
+    vectorBytes = vectorBytesOf(level);
   auto llvmContext = std::make_unique<llvm::LLVMContext>();
-  if (!module || failed(lowerKernels(*module, vectorBytes ? vectorBytes : getVectorBytes(*machine))))
+  if (!module || failed(lowerKernels(*module, vectorBytes)))
     llvm::report_fatal_error("the kernel cannot be lowered");
   auto kernel = *module->lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>().begin();
   rows = kernel->getAttrOfType<IntegerAttr>(kKernelExtent).getInt();
   grain = kernel->getAttrOfType<IntegerAttr>(kKernelGrain).getInt();
-  auto compiled = translateKernels(*module, *llvmContext, *machine);
+  auto compiled = translateKernels(*module, *llvmContext, *machine, vectorBytes);
   if (!compiled)
     llvm::report_fatal_error("the kernel cannot be translated");
   auto builder = llvm::orc::JITTargetMachineBuilder(machine->getTargetTriple());

@@ -3,6 +3,7 @@
 //   0 w | 512 g | 1024 x | 1600 ids | 1664 loss sum | 1728 sum of squares | 1792 loss | 1856 norm | 1920 scalars | 1984
 //   gathered w
 #include "TinyProgram.h"
+#include "xlc/Runtime/CpuLevel.h"
 
 #include <cmath>
 #include <cstring>
@@ -172,7 +173,7 @@ Plan makePlan(int stage) {
   Plan plan;
   plan.version = XLC_PLAN_VERSION, plan.model = "tiny", plan.fingerprint = "f", plan.compiler = "test";
   plan.mesh = std::make_unique<Mesh>(1, ranks, 1, ranks), plan.micro = micro, plan.micro_batches = microBatches,
-  plan.threads = 2, plan.seed = 1;
+  plan.threads = 2, plan.seed = 1, plan.cpu = (uint8_t)findHostLevel();
   plan.alignment = 64;
   plan.programs.push_back(std::make_unique<ProgramT>());
   ProgramT &program = *plan.programs[0];

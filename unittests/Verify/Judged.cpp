@@ -36,7 +36,7 @@ Sizes sizesOf(StringRef type) {
 
 plan::PlanT describe(ArrayRef<Slot> slots) {
   plan::PlanT plan;
-  plan.micro = plan.threads = 1, plan.alignment = 64;
+  plan.micro = plan.threads = 1, plan.alignment = 64, plan.cpu = (uint8_t)runtime::findHostLevel();
   plan.traffic.push_back(std::make_unique<plan::TrafficT>());
   for (auto [i, slot] : llvm::enumerate(slots))
     if (slot.kind == Slot::Input) {

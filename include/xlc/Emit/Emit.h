@@ -36,7 +36,7 @@ mlir::LogicalResult fillPlan(mlir::ModuleOp module, plan::PlanT &plan);
 /// The bytes of a plan as the binary embeds them.
 std::vector<uint8_t> serializePlan(const plan::PlanT &plan);
 
-/// Lowers the kernels of `module` for the CPU at hand, fills `plan` and returns the object file of the program, which
+/// Lowers the kernels of `module` for the CPUs that `plan` names, fills `plan` and returns the object file of the program, which
 /// defines what Kernel.h declares. Null after a diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, plan::PlanT &plan);
 

@@ -1,4 +1,4 @@
-// The phase Lower: from kernel functions of `graph` ops to machine code for the CPU at hand.
+// The phase Lower: from kernel functions of `graph` ops to machine code for CPUs of one level.
 #ifndef XLC_LOWER_LOWER_H
 #define XLC_LOWER_LOWER_H
 
@@ -11,6 +11,7 @@
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Runtime/CpuLevel.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -36,17 +37,15 @@ void expandNamedOp(mlir::Operation *op);
 /// Writes named ops of `kernel` as small ones.
 void expandNamedOps(mlir::func::FuncOp kernel);
 
-/// A machine for the CPU that runs the compiler; null with `error` set where LLVM has none.
-std::unique_ptr<llvm::TargetMachine> createHostMachine(std::string &error);
-/// Width of the machine's vector registers.
-int64_t getVectorBytes(const llvm::TargetMachine &machine);
+/// A machine for CPUs of this level; null with `error` set where LLVM has none.
+std::unique_ptr<llvm::TargetMachine> createMachine(runtime::CpuLevel level, std::string &error);
 
 /// Expand and emit: afterwards the module has @kernels.
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, int64_t vectorBytes);
 
 /// The functions of @kernels (a copy) as optimised LLVM IR, in their order. Null after a diagnostic.
 std::unique_ptr<llvm::Module> translateKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
-                                               llvm::TargetMachine &machine);
+                                               llvm::TargetMachine &machine, int64_t vectorBytes);
 
 /// Registers what translateKernels needs in the context's registry.
 void registerLowerDialects(mlir::DialectRegistry &registry);

@@ -6,6 +6,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "xlc/DataParallel/ZeroChoice.h"
 #include "xlc/Import/Import.h"
+#include "xlc/Runtime/CpuLevel.h"
 #include "xlc/Spec/Spec.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -19,6 +20,7 @@ struct Compilation {
   llvm::raw_ostream &errors; ///< where complaints about the user's files go
   std::string modelPath, specPath;
   ImportOptions importing;
+  runtime::CpuLevel cpu = runtime::findHostLevel(); ///< what the program is made for; see limitLibraries
 
   Spec spec;
   std::vector<ParameterSource> parameters;

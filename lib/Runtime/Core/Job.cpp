@@ -14,6 +14,7 @@
 #include "Parameters.h"
 #include "Progress.h"
 #include "Stats.h"
+#include "xlc/Runtime/CpuLevel.h"
 
 #include <fmt/format.h>
 
@@ -239,10 +240,20 @@ Exit Job::finish() {
   return Exit::Internal;
 }
 
+/// The CPU must have what the kernels need; without this check they would end with SIGILL.
+void checkCpu(CpuLevel level) {
+  if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
+    throw Rejected(fmt::format("error: this program is made for {} processors, this one lacks {}: compile it with "
+                               "--cpu {}, or --cpu native on this machine",
+                               nameOf(level), fmt::join(missing, ", "), nameOf(findHostLevel())));
+}
+
 std::string describe(const Plan &plan) {
-  return fmt::format("trains {} on {} rank{} with {} thread{} each, {} samples a step (plan {}, made by xlc {})",
+  return fmt::format("trains {} on {} rank{} with {} thread{} each, {} samples a step ({} processors, plan {}, made by "
+                     "xlc {})",
                      plan.model, rankCount(plan), rankCount(plan) == 1 ? "" : "s", plan.threads,
-                     plan.threads == 1 ? "" : "s", globalBatch(plan), plan.fingerprint, plan.compiler);
+                     plan.threads == 1 ? "" : "s", globalBatch(plan), nameOf((CpuLevel)plan.cpu), plan.fingerprint,
+                     plan.compiler);
 }
 
 } // namespace
@@ -255,6 +266,9 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     std::optional<Options> options = parseOptions(argc, argv, describe(*plan), exit);
     if (!options)
       return exit;
+    checkCpu((CpuLevel)plan->cpu);
+    if (!options->nativeLibraries)
+      limitLibraries((CpuLevel)plan->cpu);
     checkOutputs(*plan, *options);
     return Job(*plan, embedded, *options, interrupted).run();
   } catch (const Rejected &problem) {

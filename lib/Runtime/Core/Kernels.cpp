@@ -105,10 +105,11 @@ void Kernels::prepare(const plan::CallT &call) {
   int64_t workspace = 0;
   if (const plan::ContractT *contract = kernel.library.AsContract()) {
     ContractShape shape = shapeOf(*contract);
+    int64_t room = (int64_t)call.workspace_bytes;
     if (call.accumulate[0] != plan::Accumulate::Always && !ready.write)
-      ready.write.emplace(shape, team.size(), false);
+      ready.write.emplace(shape, team.size(), false, true, room);
     if (call.accumulate[0] != plan::Accumulate::Never && !ready.add)
-      ready.add.emplace(shape, team.size(), true);
+      ready.add.emplace(shape, team.size(), true, true, room);
     for (const std::optional<Contraction> *c : {&ready.write, &ready.add})
       if (*c)
         workspace = std::max(workspace, (*c)->scratch() * (*c)->parts());
@@ -133,8 +134,8 @@ void Kernels::prepare(const plan::CallT &call) {
   }
   if (workspace > (int64_t)call.workspace_bytes || (workspace > 0 && call.workspace.empty()))
     throw Rejected(fmt::format(
-        "error: call '{}' needs {} bytes of workspace on this machine, the plan has {}: compile the program on a "
-        "machine of this kind",
+        "error: call '{}' needs {} bytes of workspace with this machine's libraries, the plan has {}: compile the "
+        "program with these libraries",
         call.name, workspace, call.workspace_bytes));
 }
 

@@ -103,6 +103,12 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
       "make a rank fail: rank:step:action");
+  app.add_option_function<std::string>(
+         "--library-isa", [&](const std::string &text) { options.nativeLibraries = text == "native"; },
+         "instructions that library calls use: those of the processors that the program is made for, or all that this "
+         "machine has, where the planned workspace is enough (other bits)")
+      ->type_name("plan|native")
+      ->check(CLI::IsMember({"plan", "native"}));
   app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow");
   try {
     app.parse(argc, const_cast<char **>(argv));

@@ -18,6 +18,7 @@ struct Options {
   std::optional<double> learningRate;
   std::optional<uint64_t> seed;
   std::optional<Fault> fault;
+  bool nativeLibraries = false; ///< library calls use all that this machine has
   bool check = false;
 };
 

@@ -33,7 +33,7 @@ ProductShape rowMajor(const ProductShape &s, bool &swapped) {
 
 } // namespace
 
-Contraction::Contraction(const ContractShape &shape, int threads, bool accumulate, bool run)
+Contraction::Contraction(const ContractShape &shape, int threads, bool accumulate, bool run, int64_t room)
     : shape(shape), accumulate(accumulate) {
   int64_t batches = 1;
   for (const ContractShape::Batch &dim : shape.batch)
@@ -42,26 +42,28 @@ Contraction::Contraction(const ContractShape &shape, int threads, bool accumulat
   int64_t parts = std::min<int64_t>(threads, std::max<int64_t>(1, batches * shape.m * shape.n * shape.k / (1 << 18)));
   bool cutRows = shape.aK == 1 ? shape.m >= 16 * parts : shape.m >= shape.n;
   for (int64_t i = 0; i < parts; ++i) {
+    Cut cut{0, batches, 0, shape.m, 0, shape.n, nullptr};
     if (batches >= parts)
-      addCut(cutAt(batches, parts, i, 1), cutAt(batches, parts, i + 1, 1), 0, shape.m, 0, shape.n, run);
+      cut.batchBegin = cutAt(batches, parts, i, 1), cut.batchEnd = cutAt(batches, parts, i + 1, 1);
     else if (cutRows)
-      addCut(0, batches, cutAt(shape.m, parts, i, 16), cutAt(shape.m, parts, i + 1, 16), 0, shape.n, run);
+      cut.mBegin = cutAt(shape.m, parts, i, 16), cut.mEnd = cutAt(shape.m, parts, i + 1, 16);
     else
-      addCut(0, batches, 0, shape.m, cutAt(shape.n, parts, i, 32), cutAt(shape.n, parts, i + 1, 32), run);
+      cut.nBegin = cutAt(shape.n, parts, i, 32), cut.nEnd = cutAt(shape.n, parts, i + 1, 32);
+    addCut(std::move(cut), room / parts, run);
   }
 }
 Contraction::~Contraction() = default;
 Contraction::Contraction(Contraction &&) noexcept = default;
 
-void Contraction::addCut(int64_t batchBegin, int64_t batchEnd, int64_t mBegin, int64_t mEnd, int64_t nBegin,
-                         int64_t nEnd, bool run) {
-  if (batchBegin == batchEnd || mBegin == mEnd || nBegin == nEnd)
+void Contraction::addCut(Cut cut, int64_t room, bool run) {
+  if (cut.batchBegin == cut.batchEnd || cut.mBegin == cut.mEnd || cut.nBegin == cut.nEnd)
     return;
-  Cut cut{batchBegin, batchEnd, mBegin, mEnd, nBegin, nEnd, nullptr};
   bool swapped;
-  ProductShape product = rowMajor(productOf(shape, mEnd - mBegin, nEnd - nBegin), swapped);
+  ProductShape product = rowMajor(productOf(shape, cut.mEnd - cut.mBegin, cut.nEnd - cut.nBegin), swapped);
   if (!isSmall(shape) && !(swapped && shape.bias))
     cut.library = LibraryProduct::tryMake(product, shape.bias, accumulate, run);
+  if (cut.library && roundUp(cut.library->scratch(), 64) > room)
+    cut.library = nullptr;
   int64_t bytes = cut.library ? cut.library->scratch() : productWorkspace(product);
   scratchBytes = std::max(scratchBytes, roundUp(bytes, 64));
   cuts.push_back(std::move(cut));

@@ -18,8 +18,8 @@ struct LibraryProduct;
 /// A contraction prepared for a number of threads. Not to be run by two calls at once.
 class Contraction {
 public:
-  /// With `run` false only the workspace is worked out.
-  Contraction(const ContractShape &shape, int threads, bool accumulate, bool run = true);
+  /// With `run` false only the workspace is worked out. What needs more than `room` bytes of it is done by Product.h.
+  Contraction(const ContractShape &shape, int threads, bool accumulate, bool run = true, int64_t room = INT64_MAX);
   ~Contraction();
   Contraction(Contraction &&) noexcept;
 
@@ -35,8 +35,7 @@ private:
     int64_t batchBegin, batchEnd, mBegin, mEnd, nBegin, nEnd;
     std::unique_ptr<LibraryProduct> library; ///< none: Product.h
   };
-  void addCut(int64_t batchBegin, int64_t batchEnd, int64_t mBegin, int64_t mEnd, int64_t nBegin, int64_t nEnd,
-              bool run);
+  void addCut(Cut cut, int64_t room, bool run);
   void runOne(const Cut &cut, const float *a, const float *b, const float *bias, float *y, char *scratch) const;
 
   ContractShape shape;

@@ -25,13 +25,8 @@ template <int N> struct Vector {
 
 enum class Isa { Baseline, Avx2, Avx512 };
 
-/// What the CPU at hand can do.
-inline Isa findIsa() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
-    return Isa::Avx512;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Isa::Avx2 : Isa::Baseline;
-}
+/// What library calls use: what the CPU at hand can do, unless limitLibraries was called (CpuLevel.h).
+Isa findIsa();
 
 /// e^x for x <= 88; 0 below -87. Relative error under 2e-7. Cephes' reduction: x = n ln 2 + r, |r| <= ln 2 / 2.
 template <int N> XLC_INLINE void exponential(typename Vector<N>::Float &x) {

@@ -1,0 +1,37 @@
+// The processors that a program may be made for: the levels of the x86-64 psABI (section 3.1.1, "microarchitecture
+// levels"). Compiler and program speak of the same level, so that what the library needs as workspace, and the bits that
+// it computes, belong to the program and not to the machine that it was compiled on.
+#ifndef XLC_RUNTIME_CPULEVEL_H
+#define XLC_RUNTIME_CPULEVEL_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xlc::runtime {
+
+enum class CpuLevel : uint8_t { V1, V2, V3, V4 };
+
+/// "x86-64", "x86-64-v2" and so on, as compilers name them.
+const char *nameOf(CpuLevel level);
+/// The level of this name; "native" is that of the CPU at hand.
+std::optional<CpuLevel> findCpuLevel(std::string_view name);
+/// The names that findCpuLevel knows.
+std::vector<std::string> listCpuLevels();
+
+/// Bytes of the widest vectors of a level.
+int64_t vectorBytesOf(CpuLevel level);
+/// The highest level of which the CPU at hand has everything.
+CpuLevel findHostLevel();
+/// What a level needs and the CPU at hand lacks.
+std::vector<std::string> findMissingFeatures(CpuLevel level);
+
+/// Library calls of this process, oneDNN's and ours, use instructions up to this level from now on. Once, before the
+/// first of them; without it they use what the CPU at hand has.
+void limitLibraries(CpuLevel level);
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,84 @@
+// See CpuLevel.h. A row per feature of a level; the compiler's builtin wants each name as a literal.
+#include "xlc/Runtime/CpuLevel.h"
+
+#include "Vector.h"
+
+#include <dnnl.hpp>
+
+#include <algorithm>
+
+namespace xlc::runtime {
+namespace {
+
+struct Level {
+  const char *name;
+  int64_t vectorBytes;
+  Isa isa;               ///< of our own library calls
+  dnnl::cpu_isa library; ///< of oneDNN's
+};
+/// Indexed by CpuLevel.
+constexpr Level levels[] = {{"x86-64", 16, Isa::Baseline, dnnl::cpu_isa::sse41},
+                            {"x86-64-v2", 16, Isa::Baseline, dnnl::cpu_isa::sse41},
+                            {"x86-64-v3", 32, Isa::Avx2, dnnl::cpu_isa::avx2},
+                            {"x86-64-v4", 64, Isa::Avx512, dnnl::cpu_isa::avx512_core}};
+
+struct Feature {
+  CpuLevel level; ///< the first that has it
+  const char *name;
+  bool (*isPresent)();
+};
+#define XLC_FEATURE(level, name) {CpuLevel::level, name, [] { return __builtin_cpu_supports(name) != 0; }}
+constexpr Feature features[] = {
+    XLC_FEATURE(V2, "popcnt"),   XLC_FEATURE(V2, "sse3"),     XLC_FEATURE(V2, "ssse3"),    XLC_FEATURE(V2, "sse4.1"),
+    XLC_FEATURE(V2, "sse4.2"),   XLC_FEATURE(V3, "avx"),      XLC_FEATURE(V3, "avx2"),     XLC_FEATURE(V3, "bmi"),
+    XLC_FEATURE(V3, "bmi2"),     XLC_FEATURE(V3, "f16c"),     XLC_FEATURE(V3, "fma"),      XLC_FEATURE(V3, "lzcnt"),
+    XLC_FEATURE(V3, "movbe"),    XLC_FEATURE(V4, "avx512f"),  XLC_FEATURE(V4, "avx512bw"), XLC_FEATURE(V4, "avx512cd"),
+    XLC_FEATURE(V4, "avx512dq"), XLC_FEATURE(V4, "avx512vl"),
+};
+#undef XLC_FEATURE
+
+Isa findHostIsa() { return levels[(size_t)findHostLevel()].isa; }
+Isa usedIsa = findHostIsa(); // set once, before any rank starts
+
+} // namespace
+
+Isa findIsa() { return usedIsa; }
+
+const char *nameOf(CpuLevel level) { return levels[(size_t)level].name; }
+int64_t vectorBytesOf(CpuLevel level) { return levels[(size_t)level].vectorBytes; }
+
+std::optional<CpuLevel> findCpuLevel(std::string_view name) {
+  if (name == "native")
+    return findHostLevel();
+  auto found = std::ranges::find(levels, name, &Level::name);
+  return found == std::end(levels) ? std::nullopt : std::optional(CpuLevel(found - levels));
+}
+
+std::vector<std::string> listCpuLevels() {
+  std::vector<std::string> names{"native"};
+  for (const Level &level : levels)
+    names.push_back(level.name);
+  return names;
+}
+
+CpuLevel findHostLevel() {
+  CpuLevel level = CpuLevel::V4;
+  while (!findMissingFeatures(level).empty())
+    level = CpuLevel((uint8_t)level - 1);
+  return level;
+}
+
+std::vector<std::string> findMissingFeatures(CpuLevel level) {
+  std::vector<std::string> missing;
+  for (const Feature &feature : features)
+    if (feature.level <= level && !feature.isPresent())
+      missing.push_back(feature.name);
+  return missing;
+}
+
+void limitLibraries(CpuLevel level) {
+  usedIsa = std::min(findHostIsa(), levels[(size_t)level].isa);
+  dnnl::set_max_cpu_isa(levels[(size_t)level].library);
+}
+
+} // namespace xlc::runtime
