@@ -5,6 +5,7 @@
 // factor is  nominal/actual * min(1, clip / (norm + 1e-6)),  norm being that of the true gradient
 // (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_).
 #include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Dialect/Graph/SignatureAttributes.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_APPENDUPDATEPASS
@@ -108,11 +109,12 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
       add(results, p.type, kState, state(p, name));
 
   auto function = func::FuncOp::create(builder, loc, "update", builder.getFunctionType(inputs, results));
+  SignatureAttributes attributes(function);
   for (auto [i, label] : llvm::enumerate(labels))
     if (i < inputs.size())
-      function.setArgAttr(i, label.first, label.second);
+      attributes.setArgument(i, label.first, label.second);
     else
-      function.setResultAttr(i - inputs.size(), label.first, label.second);
+      attributes.setResult(i - inputs.size(), label.first, label.second);
 
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   auto arguments = function.getArguments();

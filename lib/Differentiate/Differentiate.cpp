@@ -10,6 +10,7 @@
 //     the rules.
 #include "xlc/Differentiate/Differentiate.h"
 #include "mlir/IR/IRMapping.h"
+#include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Gradients.h"
 
@@ -246,8 +247,9 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
     terminator->setOperands(results);
     function.setType(
         FunctionType::get(function.getContext(), function.getArgumentTypes(), ValueRange(results).getTypes()));
+    SignatureAttributes attributes(function);
     for (auto [index, name] : names)
-      function.setResultAttr(index, kGrad, name);
+      attributes.setResult(index, kGrad, name);
   }
 };
 

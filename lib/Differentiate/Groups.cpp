@@ -1,6 +1,7 @@
 // The optimizer of the spec, written into the module: hyper-parameters of each group, and which group a
 // parameter belongs to. Group 0 is the optimizer's own; group i + 1 is the spec's group i.
 #include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Dialect/Graph/SignatureAttributes.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -79,6 +80,7 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm
   auto forward = module.lookupSymbol<func::FuncOp>("forward");
   if (failed(checkTrainable(forward, spec, errors)))
     return failure();
+  graph::SignatureAttributes attributes(forward);
   SmallVector<bool> isUsed(spec.optimizer.groups.size(), false);
   for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
     auto name = forward.getArgAttrOfType<StringAttr>(i, graph::kParam);
@@ -90,7 +92,7 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm
         index = k + 1;
         isUsed[k] = true;
       }
-    forward.setArgAttr(i, graph::kGroup, builder.getI64IntegerAttr(index));
+    attributes.setArgument(i, graph::kGroup, builder.getI64IntegerAttr(index));
   }
   bool isFine = true;
   for (auto [group, used] : llvm::zip(spec.optimizer.groups, isUsed))

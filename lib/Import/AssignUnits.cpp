@@ -133,11 +133,10 @@ private:
   std::vector<size_t> keepPassing(const Division &division) const {
     std::vector<size_t> ends = division.ends;
     std::vector<Atom> instances = findInstances(division);
-    for (auto [range, end] : llvm::zip_equal(stream.getRanges(), ends)) {
-      bool passes = llvm::any_of(instances, [&, &range = range](const Atom &instance) {
-        return range.begin < instance.begin && range.end >= instance.end;
-      });
-      end = passes ? end : range.end;
+    for (auto [range, end] : llvm::zip_equal(stream.getRanges(), ends)) { // the first behind its begin is over first
+      auto first = llvm::upper_bound(instances, range.begin,
+                                     [](size_t begin, const Atom &instance) { return begin < instance.begin; });
+      end = first != instances.end() && range.end >= first->end ? end : range.end;
     }
     return ends;
   }

@@ -16,6 +16,7 @@
 #include "TracedCalls.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Import/Passes.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/bit.h"
@@ -271,8 +272,9 @@ private:
     }
     end->setOperands(results);
     forward.setType(builder.getFunctionType(forward.front().getArgumentTypes(), ValueRange(results).getTypes()));
+    graph::SignatureAttributes attributes(forward);
     for (auto [i, name] : llvm::enumerate(names))
-      forward.setResultAttr(2 + i, graph::kBuffer, builder.getStringAttr(name));
+      attributes.setResult(2 + i, graph::kBuffer, builder.getStringAttr(name));
   }
 
   /// Batch norms that do not do what one process with the whole batch would do in training.
@@ -304,13 +306,16 @@ private:
 
   /// The rows of a whole step have the limits of those of a micro-batch.
   void limitWholeSteps() {
+    llvm::DenseMap<mlir::Attribute, unsigned> parts; // by name
+    for (unsigned part = 0; part < forward.getNumArguments(); ++part)
+      if (mlir::Attribute name = forward.getArgAttr(part, graph::kInput))
+        parts.try_emplace(name, part);
+    graph::SignatureAttributes attributes(forward);
     for (unsigned whole = 0; whole < forward.getNumArguments(); ++whole)
-      for (unsigned part = 0; part < forward.getNumArguments(); ++part)
-        if (mlir::Attribute name = forward.getArgAttr(whole, graph::kWholeStep);
-            name && name == forward.getArgAttr(part, graph::kInput))
-          for (StringRef key : {graph::kLimit, graph::kIgnore})
-            if (mlir::Attribute value = forward.getArgAttr(part, key))
-              forward.setArgAttr(whole, key, value);
+      if (auto part = parts.find(forward.getArgAttr(whole, graph::kWholeStep)); part != parts.end())
+        for (StringRef key : {graph::kLimit, graph::kIgnore})
+          if (mlir::Attribute value = forward.getArgAttr(part->second, key))
+            attributes.setArgument(whole, key, value);
   }
 
   void describeParameters(const ParameterPlan &plan, std::vector<ParameterSource> &sources) {

@@ -9,6 +9,7 @@
 #include "StoppedGradients.h"
 
 #include "Importer.h"
+#include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Import/Import.h"
 #include "llvm/ADT/StringExtras.h"
@@ -248,12 +249,13 @@ void xlc::onnx::freezeUnreached(func::FuncOp forward, Diagnostics &diagnostics) 
   Value loss = forward.front().getTerminator()->getOperand(0);
   DenseSet<Value> used = findReached(loss, true), reached = findReached(loss, false);
   std::vector<std::string> frozen;
+  graph::SignatureAttributes attributes(forward);
   for (BlockArgument argument : forward.getArguments()) {
     auto name = forward.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kParam);
     bool isTrained = name && !forward.getArgAttr(argument.getArgNumber(), kFrozen);
     if (!isTrained || !used.contains(argument) || reached.contains(argument))
       continue;
-    forward.setArgAttr(argument.getArgNumber(), kFrozen, UnitAttr::get(forward.getContext()));
+    attributes.setArgument(argument.getArgNumber(), kFrozen, UnitAttr::get(forward.getContext()));
     frozen.push_back(name.str());
   }
   if (!frozen.empty())

@@ -46,8 +46,11 @@ LogicalResult xlc::verifyImported(ModuleOp module) {
     graph::ModelUnitAttr unit = graph::getUnit(&op);
     classes[unit.getClassName().getValue()][unit.getInstance()].push_back(op.getName().getStringRef());
   }
+  llvm::DenseSet<Attribute> compared;
   for (Operation &op : forward.front().without_terminator()) {
     graph::ModelUnitAttr unit = graph::getUnit(&op);
+    if (!compared.insert(unit).second)
+      continue;
     auto &instances = classes[unit.getClassName().getValue()];
     if (instances[unit.getInstance()] != instances.begin()->second)
       return op.emitError() << "instances " << instances.begin()->first << " and " << unit.getInstance()

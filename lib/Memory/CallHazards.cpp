@@ -100,7 +100,39 @@ bool isReadInStep(func::FuncOp kernel, unsigned argument) {
   return true;
 }
 
-LogicalResult verifyCall(exec::RunOp run, exec::CallOp call, ArrayRef<ByteRange> slots) {
+/// Ranges by where they begin, to find those that meet another one.
+class RangeIndex {
+public:
+  explicit RangeIndex(ArrayRef<Elements> elements) {
+    for (auto [number, each] : llvm::enumerate(elements))
+      if (ByteRange span = each.span(); !span.isEmpty())
+        sorted.push_back({span, number});
+    llvm::sort(sorted, [](const Entry &a, const Entry &b) { return a.span.begin < b.span.begin; });
+    for (const Entry &entry : sorted)
+      furthest.push_back(std::max(furthest.empty() ? entry.span.end : furthest.back(), entry.span.end));
+  }
+
+  /// Numbers of the elements whose span meets the range, in order.
+  SmallVector<size_t> findMeeting(ByteRange range) const {
+    SmallVector<size_t> found;
+    auto behind = llvm::partition_point(sorted, [&](const Entry &entry) { return entry.span.begin < range.end; });
+    for (size_t i = behind - sorted.begin(); i > 0 && furthest[i - 1] > range.begin; --i)
+      if (sorted[i - 1].span.meets(range))
+        found.push_back(sorted[i - 1].number);
+    llvm::sort(found);
+    return found;
+  }
+
+private:
+  struct Entry {
+    ByteRange span;
+    size_t number;
+  };
+  SmallVector<Entry> sorted;
+  SmallVector<int64_t> furthest; ///< end of this one and all before it
+};
+
+LogicalResult verifyCall(exec::RunOp run, exec::CallOp call, const SymbolTable &symbols, ArrayRef<ByteRange> slots) {
   SmallVector<Elements> ins, outs;
   for (Value in : call.getIns())
     ins.push_back(Elements::of(in, slots));
@@ -109,16 +141,18 @@ LogicalResult verifyCall(exec::RunOp run, exec::CallOp call, ArrayRef<ByteRange>
   auto complain = [&](StringRef what) {
     return run.emitOpError() << "'" << run.getLabel() << "' calls '" << call.getKernel() << "', which " << what;
   };
+  RangeIndex inIndex(ins), outIndex(outs);
   for (auto [o, out] : llvm::enumerate(outs)) {
-    for (auto [i, in] : llvm::enumerate(ins)) {
+    for (size_t i : inIndex.findMeeting(out.span())) {
+      const Elements &in = ins[i];
       if (!out.meets(in))
         continue;
-      auto kernel = run->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(call.getKernel());
+      auto kernel = symbols.lookup<func::FuncOp>(call.getKernel());
       if (!(in == out) || call.getAccumulate()[o] || !kernel || !isReadInStep(kernel, i))
         return complain("overwrites elements of operand " + std::to_string(i) + " before it has read them");
     }
-    for (const Elements &other : ArrayRef(outs).take_front(o))
-      if (out.meets(other))
+    for (size_t other : outIndex.findMeeting(out.span()))
+      if (other < o && out.meets(outs[other]))
         return complain("writes two results to the same bytes");
   }
   if (Value workspace = call.getWorkspace())
@@ -154,7 +188,8 @@ LogicalResult xlc::verifySlots(func::FuncOp function) {
   return success();
 }
 
-LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, ArrayRef<ByteRange> slots) {
+LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, const SymbolTable &symbols,
+                                 ArrayRef<ByteRange> slots) {
   SmallVector<unsigned> sums, read;
   for (Operation &op : function.front()) {
     if (auto collective = dyn_cast<exec::CollectiveOp>(op))
@@ -162,7 +197,7 @@ LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, ArrayRe
     auto call = dyn_cast<exec::CallOp>(op);
     if (!call)
       continue;
-    if (failed(verifyCall(run, call, slots)))
+    if (failed(verifyCall(run, call, symbols, slots)))
       return failure();
     for (Value in : call.getIns())
       read.push_back(slotOf(in));
@@ -172,11 +207,20 @@ LogicalResult xlc::verifyHazards(exec::RunOp run, func::FuncOp function, ArrayRe
   }
   // Of one buffer: another may have had the bytes before.
   auto bufferOf = [&](unsigned slot) { return cast<exec::PlaceAttr>(run.getPlaces()[slot]).getBuffer(); };
+  llvm::DenseMap<int64_t, ByteSet> readBytes; // by buffer, of those with sums
   for (unsigned sum : sums)
+    readBytes[bufferOf(sum)];
+  for (unsigned slot : read)
+    if (auto known = readBytes.find(bufferOf(slot)); known != readBytes.end())
+      known->second.add(slots[slot]);
+  for (unsigned sum : sums) {
+    if (!readBytes.find(bufferOf(sum))->second.meets(slots[sum]))
+      continue;
     for (unsigned slot : read)
       if (bufferOf(sum) == bufferOf(slot) && slots[sum].meets(slots[slot]))
         return run.emitOpError() << "'" << run.getLabel() << "' reads slot " << slot
                                  << ", which is the sum that it adds "
                                  << "to in slot " << sum << ": what it reads is not its own contribution";
+  }
   return success();
 }

@@ -5,6 +5,7 @@
 
 #include "ByteRanges.h"
 #include "xlc/Memory/Memory.h"
+#include "mlir/IR/SymbolTable.h"
 
 namespace xlc {
 
@@ -13,8 +14,9 @@ namespace xlc {
 llvm::LogicalResult verifySlots(mlir::func::FuncOp function);
 
 /// Of a run, whose places bind the slots to bytes of the arena: nothing reads a sum that the same function adds to, and a
-/// call's results overwrite no operand but element by element, after it was read.
-llvm::LogicalResult verifyHazards(exec::RunOp run, mlir::func::FuncOp function, llvm::ArrayRef<ByteRange> slots);
+/// call's results overwrite no operand but element by element, after it was read. `symbols` are those of the module.
+llvm::LogicalResult verifyHazards(exec::RunOp run, mlir::func::FuncOp function, const mlir::SymbolTable &symbols,
+                                  llvm::ArrayRef<ByteRange> slots);
 
 } // namespace xlc
 

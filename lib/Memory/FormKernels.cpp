@@ -5,6 +5,7 @@
 #include "xlc/Lower/LibraryCalls.h"
 #include "xlc/Memory/Memory.h"
 #include <deque>
+#include <unordered_map>
 
 namespace xlc {
 #define GEN_PASS_DEF_FORMKERNELSPASS
@@ -55,9 +56,15 @@ struct Body {
   }
 };
 
+/// Kernels that there are; equal ones have equal hashes.
+struct KnownKernels {
+  std::unordered_map<size_t, SmallVector<func::FuncOp>> byHash;
+  size_t count = 0;
+};
+
 class Former {
 public:
-  Former(ModuleOp module, llvm::StringMap<SmallVector<func::FuncOp>> &known, func::FuncOp function,
+  Former(ModuleOp module, KnownKernels &known, func::FuncOp function,
          ArrayRef<bool> accumulates)
       : function(function), groups(function, accumulates), builder(module.getContext()), known(known) {}
 
@@ -176,9 +183,13 @@ private:
 
   /// Equal kernels are one function.
   func::FuncOp share(func::FuncOp kernel) {
-    std::string key = std::to_string(llvm::hash_value(kernel.front().front().getName().getStringRef())) + "/" +
-                      std::to_string(kernel.front().getOperations().size());
-    for (func::FuncOp other : known[key])
+    llvm::hash_code key = llvm::hash_combine(kernel.getFunctionType(), kernel->getAttr(kKernelKind));
+    for (Operation &op : kernel.front())
+      key = llvm::hash_combine(key, OperationEquivalence::computeHash(&op, OperationEquivalence::ignoreHashValue,
+                                                                      OperationEquivalence::ignoreHashValue,
+                                                                      OperationEquivalence::IgnoreLocations));
+    SmallVector<func::FuncOp> &alike = known.byHash[key];
+    for (func::FuncOp other : alike)
       if (other.getFunctionType() == kernel.getFunctionType() &&
           other->getAttr(kKernelKind) == kernel->getAttr(kKernelKind) &&
           OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &kernel.getBody(),
@@ -186,18 +197,15 @@ private:
         kernel.erase();
         return other;
       }
-    size_t count = 0;
-    for (auto &entry : known)
-      count += entry.second.size();
-    kernel.setName("kernel_" + std::to_string(count));
-    known[key].push_back(kernel);
+    kernel.setName("kernel_" + std::to_string(known.count++));
+    alike.push_back(kernel);
     return kernel;
   }
 
   func::FuncOp function;
   KernelGroups groups;
   OpBuilder builder;
-  llvm::StringMap<SmallVector<func::FuncOp>> &known;
+  KnownKernels &known;
   std::deque<Body> bodies;
   llvm::DenseSet<Value> outerUses;
   IRMapping outer;
@@ -205,7 +213,7 @@ private:
 
 struct FormKernelsPass : xlc::impl::FormKernelsPassBase<FormKernelsPass> {
   void runOnOperation() override {
-    llvm::StringMap<SmallVector<func::FuncOp>> known;
+    KnownKernels known;
     llvm::StringMap<SmallVector<bool>> accumulates; // of each store: whether any run adds to it
     getOperation().walk([&](sched::RunOp run) {
       SmallVector<bool> &known = accumulates[run.getFunction()];

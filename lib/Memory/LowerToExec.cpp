@@ -11,21 +11,33 @@ using namespace xlc;
 
 namespace {
 
-/// Whether a run's operand is read by nobody after it.
-bool diesIn(sched::RunOp run, Value value) {
-  if (llvm::count(run.getValues(), value) > 1)
-    return false;
-  return llvm::none_of(value.getUsers(), [&](Operation *user) { return run->isBeforeInBlock(user); });
+/// The last action of its timeline that reads a value, and how often that one does.
+struct LastRead {
+  Operation *action = nullptr;
+  int64_t times = 0;
+};
+
+llvm::DenseMap<Value, LastRead> findLastReads(ArrayRef<sched::TimelineOp> timelines) {
+  llvm::DenseMap<Value, LastRead> reads;
+  for (sched::TimelineOp timeline : timelines)
+    for (Operation &action : timeline.getBody().front())
+      for (Value operand : action.getOperands()) {
+        LastRead &last = reads[operand];
+        last = {&action, last.action == &action ? last.times + 1 : 1};
+      }
+  return reads;
 }
 
 /// Joins what one run says with what earlier ones said: a store that is sometimes added is added `later`.
-void refine(Signature &signature, sched::RunOp run, bool isFirstRun) {
+void refine(Signature &signature, sched::RunOp run, bool isFirstRun, const llvm::DenseMap<Value, LastRead> &reads) {
   using exec::Accumulate;
   signature.params = run.getParams().size();
   signature.stores = run.getStores().size();
   signature.dies.resize(run.getValues().size(), true);
-  for (auto [i, value] : llvm::enumerate(run.getValues()))
-    signature.dies[i] = signature.dies[i] && diesIn(run, value);
+  for (auto [i, value] : llvm::enumerate(run.getValues())) {
+    LastRead last = reads.lookup(value);
+    signature.dies[i] = signature.dies[i] && last.action == run && last.times == 1;
+  }
   signature.accumulate.resize(run.getStores().size(), 0);
   for (auto [i, adds] : llvm::enumerate(run.getAccumulate())) {
     auto now = (int32_t)(adds ? Accumulate::always : Accumulate::never);
@@ -74,20 +86,23 @@ struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
     for (sched::TimelineOp timeline : timelines)
       llvm::append_range(runs, timeline.getBody().front().getOps<sched::RunOp>());
     separateAccumulation(module, runs);
+    llvm::DenseMap<Value, LastRead> reads = findLastReads(timelines);
     llvm::StringMap<Signature> signatures;
     SmallVector<StringRef> order;
     for (sched::RunOp run : runs) {
       auto [it, isNew] = signatures.try_emplace(run.getFunction());
-      refine(it->second, run, isNew);
+      refine(it->second, run, isNew, reads);
       if (isNew)
         order.push_back(it->first());
     }
+    SymbolTable onValues(module);
     for (StringRef name : order)
-      if (failed(lowerToSlots(module.lookupSymbol<func::FuncOp>(name), signatures[name], threads)))
+      if (failed(lowerToSlots(onValues.lookup<func::FuncOp>(name), onValues, signatures[name], threads)))
         return signalPassFailure();
+    SymbolTable onSlots(module);
     StepFunctions functions;
     for (sched::TimelineOp timeline : timelines)
-      ProgramBuilder(module, timeline, functions).build(signatures);
+      ProgramBuilder(module, onSlots, timeline, functions).build(signatures);
     dropTranslated(module, timelines);
   }
 

@@ -33,8 +33,9 @@ StringRef passOf(sched::RunOp run) {
 bool isBackward(sched::RunOp run) { return passOf(run) != "F"; }
 } // namespace
 
-ProgramBuilder::ProgramBuilder(ModuleOp module, sched::TimelineOp timeline, StepFunctions &functions)
-    : module(module), timeline(timeline), actions(module.getContext()), functions(functions) {}
+ProgramBuilder::ProgramBuilder(ModuleOp module, const SymbolTable &symbols, sched::TimelineOp timeline,
+                               StepFunctions &functions)
+    : module(module), symbols(symbols), timeline(timeline), actions(module.getContext()), functions(functions) {}
 
 int64_t ProgramBuilder::addBuffer(StringRef name, Cause cause, int64_t bytes, bool isPersistent) {
   buffers.push_back({name.str(), cause, bytes, time, time, isPersistent});
@@ -155,7 +156,7 @@ exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
 }
 
 void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
-  auto function = module.lookupSymbol<func::FuncOp>(run.getFunction());
+  auto function = symbols.lookup<func::FuncOp>(run.getFunction());
   std::string text =
       llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), passOf(run));
   for (Attribute store : run.getStores())
@@ -238,7 +239,7 @@ void ProgramBuilder::translate(sched::AllReduceOp reduce) {
 
 Type ProgramBuilder::scalarType(StringRef name) {
   if (name == sched::kLossCount) // a number of targets, or a sum of weights
-    return cast<RankedTensorType>(module.lookupSymbol<func::FuncOp>("scalars").getArgumentTypes()[1]).getElementType();
+    return cast<RankedTensorType>(symbols.lookup<func::FuncOp>("scalars").getArgumentTypes()[1]).getElementType();
   return name == sched::kSumSquares ? Type(actions.getF64Type()) : Type(actions.getF32Type());
 }
 

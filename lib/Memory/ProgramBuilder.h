@@ -13,7 +13,9 @@ using StepFunctions = llvm::StringMap<mlir::func::FuncOp>;
 /// Translates one sched.timeline, action by action.
 class ProgramBuilder {
 public:
-  ProgramBuilder(mlir::ModuleOp module, sched::TimelineOp timeline, StepFunctions &functions);
+  /// `symbols` are those of the module.
+  ProgramBuilder(mlir::ModuleOp module, const mlir::SymbolTable &symbols, sched::TimelineOp timeline,
+                 StepFunctions &functions);
 
   /// Translates everything. Unit functions must be on slots.
   void build(const llvm::StringMap<Signature> &signatures);
@@ -86,6 +88,7 @@ private:
   exec::Cause causeOf(mlir::Value activation);
 
   mlir::ModuleOp module;
+  const mlir::SymbolTable &symbols;
   sched::TimelineOp timeline;
   exec::ProgramOp program;
   mlir::OpBuilder actions;

@@ -7,6 +7,7 @@
 //   - A loop over one result may overwrite an operand that dies with it, element by element: the gradient of the
 //     logits takes the place of the logits.
 #include "SlotFunction.h"
+#include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Lower/LibraryCalls.h"
 #include "xlc/Memory/Views.h"
 #include "llvm/ADT/SetVector.h"
@@ -28,8 +29,8 @@ struct Storage {
 
 class SlotFunction {
 public:
-  SlotFunction(func::FuncOp function, const Signature &signature, int threads)
-      : old(function), signature(signature), threads(threads), builder(function), body(function.getContext()) {}
+  SlotFunction(func::FuncOp function, const SymbolTable &kernels, const Signature &signature, int threads)
+      : old(function), kernels(kernels), signature(signature), threads(threads), builder(function), body(function.getContext()) {}
 
   FailureOr<func::FuncOp> run() {
     fresh = func::FuncOp::create(builder, old.getLoc(), old.getName(), builder.getFunctionType({}, {}));
@@ -51,10 +52,11 @@ public:
     }
     func::ReturnOp::create(body, old.getLoc());
     fresh.setType(builder.getFunctionType(fresh.front().getArgumentTypes(), {}));
+    graph::SignatureAttributes attributes(fresh);
     for (auto [i, name] : llvm::enumerate(names))
-      fresh.setArgAttr(i, exec::kSlotName, builder.getStringAttr(name));
+      attributes.setArgument(i, exec::kSlotName, builder.getStringAttr(name));
     for (auto [slot, group] : indices)
-      fresh.setArgAttr(slot, exec::kIndex, group);
+      attributes.setArgument(slot, exec::kIndex, group);
     old.erase();
     return fresh;
   }
@@ -165,7 +167,7 @@ private:
   }
 
   LogicalResult lower(func::CallOp call) {
-    auto kernel = call->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(call.getCallee());
+    auto kernel = kernels.lookup<func::FuncOp>(call.getCallee());
     overwriteOperand(call, kernel);
     SmallVector<Value> ins, outs;
     SmallVector<int32_t> modes;
@@ -297,6 +299,7 @@ private:
   }
 
   func::FuncOp old, fresh;
+  const SymbolTable &kernels;
   const Signature &signature;
   int threads;
   OpBuilder builder, body;
@@ -310,8 +313,9 @@ private:
 
 } // namespace
 
-FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const Signature &signature, int threads) {
-  return SlotFunction(function, signature, threads).run();
+FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const SymbolTable &kernels,
+                                              const Signature &signature, int threads) {
+  return SlotFunction(function, kernels, signature, threads).run();
 }
 
 func::FuncOp xlc::wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate) {

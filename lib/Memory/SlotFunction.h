@@ -3,6 +3,7 @@
 #define XLC_LIB_MEMORY_SLOTFUNCTION_H
 
 #include "xlc/Memory/Memory.h"
+#include "mlir/IR/SymbolTable.h"
 
 namespace xlc {
 
@@ -15,7 +16,9 @@ struct Signature {
 
 /// Replaces `function` (kernel calls, views, concats in place) by one whose arguments are slots: its arguments, its
 /// results, temporaries, workspace. Each slot carries its name. Fails where a library cannot take a layout.
-mlir::FailureOr<mlir::func::FuncOp> lowerToSlots(mlir::func::FuncOp function, const Signature &signature, int threads);
+/// `kernels` are the module's symbols.
+mlir::FailureOr<mlir::func::FuncOp> lowerToSlots(mlir::func::FuncOp function, const mlir::SymbolTable &kernels,
+                                                 const Signature &signature, int threads);
 
 /// A function with one call of `kernel` on slots of exactly its types.
 mlir::func::FuncOp wrapKernel(mlir::func::FuncOp kernel, llvm::StringRef name, llvm::ArrayRef<int32_t> accumulate);

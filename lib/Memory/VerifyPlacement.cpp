@@ -20,7 +20,7 @@ namespace {
 
 class Replay {
 public:
-  explicit Replay(exec::ProgramOp program) : program(program) {
+  Replay(exec::ProgramOp program, const SymbolTable &symbols) : program(program), symbols(symbols) {
     for (auto buffer : program.getBody().front().getOps<exec::BufferOp>())
       buffers.push_back(buffer);
   }
@@ -141,7 +141,7 @@ private:
   }
 
   LogicalResult replayRun(exec::RunOp run) {
-    auto function = program->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(run.getFunction());
+    auto function = symbols.lookup<func::FuncOp>(run.getFunction());
     if (verified.insert(function).second && failed(verifySlots(function)))
       return failure();
     SmallVector<Part> parts;
@@ -158,7 +158,7 @@ private:
     }
     if (failed(replayCalls(run, function, parts)))
       return failure();
-    return verifyHazards(run, function, slots);
+    return verifyHazards(run, function, symbols, slots);
   }
 
   LogicalResult replayCalls(exec::RunOp run, func::FuncOp function, ArrayRef<Part> parts) {
@@ -267,6 +267,7 @@ private:
     int64_t end, buffer;
   };
   exec::ProgramOp program;
+  const SymbolTable &symbols;
   std::vector<exec::BufferOp> buffers;
   std::map<int64_t, Range> owners;          ///< by begin; disjoint
   std::map<int64_t, ByteSet> contributions; ///< by buffer: what was written and not read since
@@ -275,8 +276,9 @@ private:
 
 struct VerifyPlacementPass : xlc::impl::VerifyPlacementPassBase<VerifyPlacementPass> {
   void runOnOperation() override {
+    SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<exec::ProgramOp>())
-      if (failed(Replay(program).run()))
+      if (failed(Replay(program, symbols).run()))
         return signalPassFailure();
   }
 };

@@ -5,6 +5,7 @@
 // piece from the start, instead of made whole and cut; what nobody needs any more goes.
 #include "LocalOps.h"
 #include "Search.h"
+#include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -20,7 +21,7 @@ class Partitioner {
 public:
   Partitioner(const Problem &problem, const Propagation &propagation)
       : problem(problem), propagation(propagation), function(problem.function), builder(function),
-        localOps(builder, problem.tp) {}
+        localOps(builder, problem.tp), attributes(function) {}
 
   void run() {
     Block *global = &function.front(), *local = new Block();
@@ -29,7 +30,7 @@ public:
       known[argument].push_back(
           {layout, {}, local->addArgument(localType(argument.getType(), layout), argument.getLoc())});
       if (layout.isSplit())
-        function.setArgAttr(argument.getArgNumber(), dist::kLayout, layoutAttr(argument, layout));
+        attributes.setArgument(argument.getArgNumber(), dist::kLayout, layoutAttr(argument, layout));
     }
     builder.setInsertionPointToEnd(local);
     for (Operation &op : global->without_terminator())
@@ -145,6 +146,7 @@ private:
   OpBuilder builder;
   DenseMap<Value, SmallVector<Version, 2>> known;
   LocalOps localOps;
+  graph::SignatureAttributes attributes;
 };
 
 /// What is returned: gradients lie as their parameters do, or are declared partial; all else is whole. Contributions to
@@ -172,8 +174,8 @@ SmallVector<Value> Partitioner::finish(Operation *terminator) {
       to = wantedFor(returned);
       if (from.isPartial && !isSummed[parameter]) {
         to = to.unsummed();
-        function.setResultAttr(returned.getOperandNumber(), dist::kPartial,
-                               copiesGroup(builder.getContext(), to, problem.tp));
+        attributes.setResult(returned.getOperandNumber(), dist::kPartial,
+                             copiesGroup(builder.getContext(), to, problem.tp));
       }
     }
     Operation *op = returned.get().getDefiningOp();

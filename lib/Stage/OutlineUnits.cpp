@@ -111,7 +111,16 @@ void sortSections(std::vector<Section> &sections, DenseMap<Operation *, size_t> 
   sections = std::move(sorted);
 }
 
-/// Fills in what crosses the section's border, in the order of first use or definition.
+/// What each section makes of the micro-batch's results, in their order.
+void findStores(func::FuncOp function, std::vector<Section> &sections,
+                const DenseMap<Operation *, size_t> &sectionOf) {
+  DenseSet<Value> seen;
+  for (Value returned : function.front().getTerminator()->getOperands())
+    if (Operation *op = returned.getDefiningOp(); op && seen.insert(returned).second)
+      sections[sectionOf.lookup(op)].stores.push_back(returned);
+}
+
+/// Fills in what else crosses the section's border, in the order of first use or definition.
 LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
                          const DenseMap<Operation *, size_t> &sectionOf) {
   llvm::SetVector<Value> values, params;
@@ -136,10 +145,6 @@ LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
         section.outs.push_back(result);
     }
   }
-  for (Value returned : terminator->getOperands()) // in the order of the micro-batch's results
-    if (Operation *op = returned.getDefiningOp();
-        op && sectionOf.lookup(op) == self && !llvm::is_contained(section.stores, returned))
-      section.stores.push_back(returned);
   section.values = values.takeVector();
   section.params = params.takeVector();
   return success();
@@ -190,6 +195,7 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
     if (!function || failed(findSections(function, splitBackward, sections, sectionOf)))
       return signalPassFailure();
     sortSections(sections, sectionOf);
+    findStores(function, sections, sectionOf);
     for (auto [i, section] : llvm::enumerate(sections))
       if (failed(findBorder(function, section, i, sectionOf)))
         return signalPassFailure();
