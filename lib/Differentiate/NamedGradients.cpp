@@ -134,6 +134,6 @@ LogicalResult gradients::crossEntropy(GradientBuilder &b, Operation *op, ValueRa
   if (failed(expectUnused(op, dy[2], "the log-sum-exp of a cross-entropy")))
     return failure();
   b.contribute(0, b.create<CrossEntropyBackwardOp>(loss.getLogits().getType(), loss.getLogits(), loss.getLabels(),
-                                                   loss.getLse(), dy[0], loss.getIgnoreIndex()));
+                                                   loss.getLse(), dy[0], loss.getIgnoreIndexAttr()));
   return success();
 }

@@ -155,6 +155,21 @@ Results expandLayerNorm(Operation *op, Expansion &e) {
   return {e.add(scaled, e.broadcast(norm.getBias(), shapeOf(x))), mean, rstd};
 }
 
+/// Whether each label counts. Where none is ignored, every label equals itself.
+Value compareWithIgnored(graph::CrossEntropyOp loss, Expansion &e) {
+  Value labels = loss.getLabels();
+  std::optional<int64_t> ignore = loss.getIgnoreIndex();
+  if (!ignore)
+    return e.compare(graph::Predicate::eq, labels, labels);
+  Type element = typeOf(labels).getElementType();
+  auto scalar = RankedTensorType::get({}, element);
+  Value ignored = graph::ConstantOp::create(
+      e.builder, e.loc, scalar, DenseElementsAttr::get(scalar, (Attribute)e.builder.getIntegerAttr(element, *ignore)));
+  if (!shapeOf(labels).empty())
+    ignored = e.broadcast(ignored, shapeOf(labels));
+  return e.compare(graph::Predicate::ne, labels, ignored);
+}
+
 /// The score of the label is picked by comparing every class number with it.
 Results expandCrossEntropy(Operation *op, Expansion &e) {
   auto loss = cast<graph::CrossEntropyOp>(op);
@@ -164,13 +179,7 @@ Results expandCrossEntropy(Operation *op, Expansion &e) {
   Value isLabel = e.compare(graph::Predicate::eq, classes, e.alongLast(labels, logits));
   Value picked = e.reduceLast(graph::Reduction::sum, e.select(isLabel, logits, e.number(0, logits)));
   Value lse = e.logSumExp(logits);
-  auto scalar = RankedTensorType::get({}, element);
-  Value ignored = graph::ConstantOp::create(
-      e.builder, e.loc, scalar,
-      DenseElementsAttr::get(scalar, (Attribute)e.builder.getIntegerAttr(element, loss.getIgnoreIndex())));
-  if (!shapeOf(labels).empty())
-    ignored = e.broadcast(ignored, shapeOf(labels));
-  Value isCounted = e.compare(graph::Predicate::ne, labels, ignored);
+  Value isCounted = compareWithIgnored(loss, e);
   Value rows = e.select(isCounted, e.sub(lse, picked), e.number(0, lse));
   Value counted = graph::CastOp::create(e.builder, e.loc, typeOf(labels).clone(e.builder.getI64Type()), isCounted);
   return {e.reduceAll(rows), e.reduceAll(counted), e.convert(lse, loss.getLse().getType())};

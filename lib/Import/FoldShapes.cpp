@@ -213,7 +213,7 @@ struct MoveReshapePastLoss : OpRewritePattern<graph::CrossEntropyOp> {
     auto loss = graph::CrossEntropyOp::create(
         rewriter, op.getLoc(),
         TypeRange{op.getSum().getType(), op.getCount().getType(), typeOf(op.getLse()).clone(rows)}, flatten.getX(),
-        labels, op.getIgnoreIndex());
+        labels, op.getIgnoreIndexAttr());
     rewriter.replaceAllUsesWith(op.getSum(), loss.getSum());
     rewriter.replaceAllUsesWith(op.getCount(), loss.getCount());
     rewriter.eraseOp(op);

@@ -12,7 +12,7 @@ using namespace xlc::onnx;
 namespace {
 
 /// A label that the loss ignores is no id: where an exporter has merged ids and labels, which were equal in its
-/// example, none is admitted.
+/// example, or two losses ignore different labels, none is admitted.
 void limit(func::FuncOp forward, Value indices, int64_t size, std::optional<int64_t> ignored) {
   BlockArgument input = findIndexedInput(indices);
   if (!input)
@@ -22,10 +22,11 @@ void limit(func::FuncOp forward, Value indices, int64_t size, std::optional<int6
   auto known = forward.getArgAttrOfType<IntegerAttr>(number, graph::kLimit);
   if (!known || known.getInt() > size)
     forward.setArgAttr(number, graph::kLimit, builder.getI64IntegerAttr(size));
-  if (!ignored)
+  IntegerAttr admitted = ignored && *ignored < 0 ? builder.getI64IntegerAttr(*ignored) : IntegerAttr();
+  if (known && forward.getArgAttr(number, graph::kIgnore) != admitted)
     forward.removeArgAttr(number, graph::kIgnore);
-  else if (*ignored < 0)
-    forward.setArgAttr(number, graph::kIgnore, builder.getI64IntegerAttr(*ignored));
+  else if (admitted)
+    forward.setArgAttr(number, graph::kIgnore, admitted);
 }
 
 } // namespace

@@ -115,7 +115,7 @@ private:
         graph::CrossEntropyOp::create(builder, loc,
                                       TypeRange{scalar, RankedTensorType::get({}, builder.getI64Type()),
                                                 RankedTensorType::get(labelType.getShape(), builder.getF64Type())},
-                                      logits, labels, spec.loss.ignoreIndex);
+                                      logits, labels, builder.getI64IntegerAttr(spec.loss.ignoreIndex));
     Value count = graph::CastOp::create(builder, loc, scalar, loss.getCount());
     return LossValue{graph::DivOp::create(builder, loc, scalar, loss.getSum(), count), "cross_entropy"};
   }

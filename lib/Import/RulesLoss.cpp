@@ -55,10 +55,14 @@ struct ClassLoss {
     return f.rankOf(x) == 2 ? x : n.transpose(x, permutation);
   }
 
-  /// A number that no label is, where the node ignores none or one that the labels' type does not have.
-  int64_t ignoreIndex() {
-    int64_t given = getInt(n.node, "ignore_index", INT64_MIN);
-    return n.elementType(1).isInteger(32) && given != (int32_t)given ? INT32_MIN : given;
+  /// The label that does not count; none where the node has none, or one that the labels' type cannot hold.
+  IntegerAttr ignoreIndex() {
+    if (!n.node.attributes.contains("ignore_index"))
+      return {};
+    int64_t given = getInt(n.node, "ignore_index", 0);
+    if (n.elementType(1).isInteger(32) && given != (int32_t)given)
+      return {};
+    return n.builder.getI64IntegerAttr(given);
   }
 
   /// With the kernel that never holds the probabilities. Reduction is mean or sum.
@@ -87,8 +91,8 @@ struct ClassLoss {
     Value weight = f.number(1, picked);
     if (n.has(2))
       weight = f.gather(n.value(2), readIndices(n, 1, n.shape(2)[0]), 0);
-    if (n.node.attributes.contains("ignore_index")) {
-      Value ignored = n.broadcast(integer(ignoreIndex()), f.typeOf(labels).getShape());
+    if (IntegerAttr given = ignoreIndex()) {
+      Value ignored = n.broadcast(integer(given.getInt()), f.typeOf(labels).getShape());
       weight = f.select(f.isEqual(labels, ignored), f.number(0, weight), weight);
     }
     Value losses = f.mul(picked, weight);

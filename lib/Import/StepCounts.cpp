@@ -46,12 +46,15 @@ Value StepCounts::countLabels(graph::CrossEntropyOp scored) {
   Value labels = copy(scored.getLabels());
   Location loc = scored.getLoc();
   auto type = cast<RankedTensorType>(labels.getType());
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  auto number = builder.getIntegerAttr(type.getElementType(), scored.getIgnoreIndex());
-  Value ignored = graph::ConstantOp::create(builder, loc, scalar, DenseElementsAttr::get(scalar, (Attribute)number));
-  Value everywhere = graph::BroadcastOp::create(builder, loc, type, ignored);
-  Value isCounted =
-      graph::CompareOp::create(builder, loc, type.clone(builder.getI1Type()), graph::Predicate::ne, labels, everywhere);
+  Value other = labels; // where no label is ignored, every label equals itself
+  if (std::optional<int64_t> ignore = scored.getIgnoreIndex()) {
+    auto scalar = RankedTensorType::get({}, type.getElementType());
+    auto number = builder.getIntegerAttr(type.getElementType(), *ignore);
+    Value ignored = graph::ConstantOp::create(builder, loc, scalar, DenseElementsAttr::get(scalar, (Attribute)number));
+    other = graph::BroadcastOp::create(builder, loc, type, ignored);
+  }
+  auto predicate = other == labels ? graph::Predicate::eq : graph::Predicate::ne;
+  Value isCounted = graph::CompareOp::create(builder, loc, type.clone(builder.getI1Type()), predicate, labels, other);
   Value ones = graph::CastOp::create(builder, loc, type.clone(builder.getI64Type()), isCounted);
   auto dimensions = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   return graph::ReduceOp::create(builder, loc, RankedTensorType::get({}, builder.getI64Type()), graph::Reduction::sum,

@@ -16,7 +16,7 @@ static LogicalResult checkLabel(Operation *op, int64_t label, int64_t classes) {
 
 /// Calls visit(row number, label, softmax of the row, its log-sum-exp) for all rows; a label that is
 /// not `ignored` lies within the classes.
-template <class E, class Visit> static LogicalResult forEachRow(Evaluation<E> &e, int64_t ignored, Visit visit) {
+template <class E, class Visit> static LogicalResult forEachRow(Evaluation<E> &e, std::optional<int64_t> ignored, Visit visit) {
   const Tensor<E> &logits = e.floats(0);
   size_t classes = logits.shape.back();
   std::vector<E> row(classes);
@@ -32,7 +32,7 @@ template <class E, class Visit> static LogicalResult forEachRow(Evaluation<E> &e
 }
 
 template <class E> LogicalResult TrainingRules<E>::crossEntropy(Evaluation<E> &e) {
-  int64_t ignored = cast<graph::CrossEntropyOp>(e.op).getIgnoreIndex();
+  std::optional<int64_t> ignored = cast<graph::CrossEntropyOp>(e.op).getIgnoreIndex();
   const Tensor<E> &logits = e.floats(0);
   Tensor<E> sum(ArrayRef<int64_t>{}), lse(e.resultShape(2));
   Integers count(ArrayRef<int64_t>{});
@@ -52,7 +52,7 @@ template <class E> LogicalResult TrainingRules<E>::crossEntropy(Evaluation<E> &e
 }
 
 template <class E> LogicalResult TrainingRules<E>::crossEntropyBackward(Evaluation<E> &e) {
-  int64_t ignored = cast<graph::CrossEntropyBackwardOp>(e.op).getIgnoreIndex();
+  std::optional<int64_t> ignored = cast<graph::CrossEntropyBackwardOp>(e.op).getIgnoreIndex();
   const Tensor<E> &saved = e.floats(2);
   E dsum = e.floats(3).elements[0], one = fromInteger<E>(1);
   Tensor<E> dlogits(e.resultShape());

@@ -185,9 +185,10 @@ Values expandLayerNormWeightBackward(Formula f, LayerNormWeightBackwardOp op) {
   return {sum(f.mul(op.getDy(), normal)), sum(op.getDy())};
 }
 
-/// Whether a row counts: its label is not the one to ignore.
-Value isCounted(Formula &f, Value labels, int64_t ignore) {
-  return f.compare(Predicate::ne, labels, f.number(ignore, labels));
+/// Whether a row counts: its label is not the one to ignore. Where there is none, every label equals itself.
+Value isCounted(Formula &f, Value labels, std::optional<int64_t> ignore) {
+  return ignore ? f.compare(Predicate::ne, labels, f.number(*ignore, labels))
+                : f.compare(Predicate::eq, labels, labels);
 }
 
 /// Element [row, label of the row], through the flat view of the logits; any element where the row does not count.

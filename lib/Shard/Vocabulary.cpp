@@ -94,8 +94,10 @@ public:
   int64_t block;
 };
 
-Value isCounted(Emitter &emit, Value labels, int64_t ignore) {
-  return emit.compare(Predicate::ne, labels, emit.constant(typeOf(labels), ignore));
+/// Where no label is ignored, every label equals itself.
+Value isCounted(Emitter &emit, Value labels, std::optional<int64_t> ignore) {
+  return ignore ? emit.compare(Predicate::ne, labels, emit.constant(typeOf(labels), *ignore))
+                : emit.compare(Predicate::eq, labels, labels);
 }
 
 /// The logit of each row's label where it is here, else zero.

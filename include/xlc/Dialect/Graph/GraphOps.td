@@ -375,20 +375,20 @@ def Graph_CrossEntropyOp : Graph_Op<"cross_entropy"> {
   let summary = "sum over counted rows of -log softmax(logits)[label], and the number of counted rows";
   let description = [{
     logits: [..., classes]; labels: [...] integers; a row whose label is `ignore_index` is not
-    counted. sum: scalar float, count: scalar i64, lse: [...], log-sum-exp of each row
+    counted; without it all are. sum: scalar float, count: scalar i64, lse: [...], log-sum-exp of each row
     for backward, f64 as Import makes it: its rounding would be an error common to a whole row.
   }];
-  let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, I64Attr:$ignore_index);
+  let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, OptionalAttr<I64Attr>:$ignore_index);
   let results = (outs Graph_Float:$sum, StaticShapeTensorOf<[I64]>:$count, Graph_Float:$lse);
-  let assemblyFormat = "$logits `,` $labels `ignore` $ignore_index attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$logits `,` $labels (`ignore` $ignore_index^)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 def Graph_CrossEntropyBackwardOp : Graph_Op<"cross_entropy_backward", [AllTypesMatch<["logits", "dlogits"]>, Graph_ReadsOwnElement]> {
   let summary = "dlogits = dsum * (softmax(logits) - onehot(label)), zero in rows not counted";
   let description = "dsum: scalar. The result may overwrite the logits.";
-  let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, Graph_Float:$lse, Graph_Float:$dsum, I64Attr:$ignore_index);
+  let arguments = (ins Graph_Float:$logits, Graph_Index:$labels, Graph_Float:$lse, Graph_Float:$dsum, OptionalAttr<I64Attr>:$ignore_index);
   let results = (outs Graph_Float:$dlogits);
-  let assemblyFormat = "$logits `,` $labels `,` $lse `,` $dsum `ignore` $ignore_index attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$logits `,` $labels `,` $lse `,` $dsum (`ignore` $ignore_index^)? attr-dict `:` functional-type(operands, results)";
 }
 
 include "xlc/Dialect/Graph/GraphUpdateOps.td"
