@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <random>
+#include <sys/stat.h>
 
 using namespace xlc::runtime;
 using tiny::Folder;
@@ -14,13 +15,17 @@ using tiny::makeNpy;
 
 namespace {
 
-template <class File> std::string complaintOf(const Folder &folder, const std::string &bytes) {
+template <class File> std::string complaintOf(const std::string &path) {
   try {
-    File file(folder.write("file", bytes));
+    File file(path);
   } catch (const Rejected &problem) {
     return problem.what();
   }
   return "";
+}
+
+template <class File> std::string complaintOf(const Folder &folder, const std::string &bytes) {
+  return complaintOf<File>(folder.write("file", bytes));
 }
 
 template <class File> void expect(const Folder &folder, const std::string &bytes, const std::string &words) {
@@ -46,7 +51,9 @@ TEST(Npy, AllVersionsAndTypesAreRead) {
     later.insert(10, 2, '\0');
     NpyFile file(folder.write("b", later));
     EXPECT_EQ(file.shape, first.shape);
-    EXPECT_EQ(file.elements[0], 'x');
+    char elements[8];
+    EXPECT_EQ(file.tryRead(4, 2, elements), "");
+    EXPECT_EQ(std::string(elements, 8), std::string(8, 'x'));
   }
   EXPECT_EQ(NpyFile(folder.write("c", makeNpy("<i8", "()", std::string(8, '\0')))).shape.size(), 0u);
   EXPECT_EQ(NpyFile(folder.write("d", makeNpy("<i4", "(0, 5)", ""))).shape[0], 0u);
@@ -75,6 +82,9 @@ TEST(Npy, HostileFilesAreRefused) {
   expect<NpyFile>(folder, version, "format version 9 is not known, versions 1 to 3 are");
   std::string cut = makeNpy("<f4", "(1,)", "").substr(0, 30);
   expect<NpyFile>(folder, cut, "the header is cut off");
+  std::string length = {0, 0, 32, 0};
+  expect<NpyFile>(folder, "\x93NUMPY\x02" + std::string(1, 0) + length + std::string(2 << 20, ' '),
+                  "the header has 2097152 bytes, at most 1048576 are read");
   expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00[] ", 13), "the header is no dictionary");
   expect<NpyFile>(folder, std::string("\x93NUMPY\x01\x00\x03\x00{} ", 13),
                   "the header lacks one of 'descr', 'fortran_order', 'shape'");
@@ -128,6 +138,13 @@ TEST(Safetensors, HostileFilesAreRefused) {
   EXPECT_EQ(SafetensorsReader(folder.write("shared", two("[0,4]", "w"))).tensors().size(), 2u);
   std::string deep(100000, '[');
   EXPECT_NE(complaintOf<SafetensorsReader>(folder, makeTensors("{\"w\":" + deep, "")), "");
+}
+
+TEST(Files, APipeIsNoFileAndIsNotWaitedFor) {
+  Folder folder;
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(complaintOf<NpyFile>(folder.file("pipe")),
+            folder.file("pipe") + ": error: cannot be read: not a regular file");
 }
 
 TEST(Safetensors, AFolderIsNoFileAndAFileMayShrink) {

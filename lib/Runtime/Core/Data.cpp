@@ -1,12 +1,17 @@
 // See Data.h.
 #include "Data.h"
 
+#include "Ranks.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace xlc::runtime {
 namespace {
+
+constexpr uint64_t blockBytes = 1 << 16;
 
 template <class T> T readAt(const char *from, uint64_t index) {
   T value;
@@ -16,10 +21,6 @@ template <class T> T readAt(const char *from, uint64_t index) {
 
 bool isInteger(NpyType type) { return type == NpyType::I32 || type == NpyType::I64; }
 bool isInteger(plan::Element element) { return element == plan::Element::I32 || element == plan::Element::I64; }
-
-int64_t integerAt(const NpyFile &file, uint64_t index) {
-  return file.type == NpyType::I64 ? readAt<int64_t>(file.elements, index) : readAt<int32_t>(file.elements, index);
-}
 
 template <class To, class From> void convert(const char *from, uint64_t count, char *to) {
   for (uint64_t i = 0; i < count; ++i) {
@@ -62,32 +63,90 @@ std::string pathIn(const std::string &folder, const std::string &name) {
 void checkShape(const plan::InputT &input, const NpyFile &file) {
   std::vector<uint64_t> row(file.shape.begin() + !file.shape.empty(), file.shape.end());
   if (file.shape.empty() || row != input.row_shape)
-    throw Rejected(fmt::format("{}: error: the shape is [{}], input '{}' needs [rows{}{}]", file.path,
+    throw Rejected(fmt::format("{}: error: the shape is [{}], input '{}' needs [rows{}{}]", file.path(),
                                fmt::join(file.shape, ", "), input.name, input.row_shape.empty() ? "" : ", ",
                                fmt::join(input.row_shape, ", ")));
   if (isInteger(input.element) && !isInteger(file.type))
-    throw Rejected(fmt::format("{}: error: the elements are floats, input '{}' needs integers", file.path, input.name));
+    throw Rejected(
+        fmt::format("{}: error: the elements are floats, input '{}' needs integers", file.path(), input.name));
 }
 
-/// Ids must index their table, and fit the type they are converted to.
-void checkIds(const plan::InputT &input, const NpyFile &file) {
-  bool narrows = input.element == plan::Element::I32 && file.type == NpyType::I64;
-  if (!isInteger(file.type) || (!input.has_limit && !narrows))
-    return;
-  uint64_t width = rowElements(input);
-  for (uint64_t i = 0; i < file.shape[0] * width; ++i) {
-    int64_t id = integerAt(file, i);
-    if (input.has_ignore && id == input.ignore)
-      continue;
-    if (input.has_limit && (id < 0 || id >= input.limit))
-      throw Rejected(
-          fmt::format("{}: error: row {}, column {}: id {} is outside the table of input '{}', which has {} rows{}",
-                      file.path, i / width, i % width, id, input.name, input.limit,
-                      input.has_ignore ? fmt::format(" ({} is ignored)", input.ignore) : ""));
-    if (narrows && id != (int32_t)id)
-      throw Rejected(fmt::format("{}: error: row {}, column {}: {} does not fit input '{}', which has 32 bits",
-                                 file.path, i / width, i % width, id, input.name));
+/// What ids must fulfil: they index the table of their input or are the one to ignore, and fit the type that they
+/// become. `type` is that of the elements as they are stored.
+class IdRule {
+public:
+  IdRule(const plan::InputT &input, NpyType type)
+      : input(input), type(type), narrows(input.element == plan::Element::I32 && type == NpyType::I64) {}
+
+  bool isNeeded() const { return isInteger(type) && (input.has_limit || narrows); }
+
+  /// The first of `count` elements that breaks the rule, or `count`.
+  uint64_t findBad(const char *elements, uint64_t count) const {
+    if (!isNeeded())
+      return count;
+    return type == NpyType::I64 ? find<int64_t>(elements, count) : find<int32_t>(elements, count);
   }
+
+  /// What is wrong with the element at `index` of `elements`.
+  std::string describe(const char *elements, uint64_t index) const {
+    int64_t id = type == NpyType::I64 ? readAt<int64_t>(elements, index) : readAt<int32_t>(elements, index);
+    if (input.has_limit && (id < 0 || id >= input.limit))
+      return fmt::format("id {} is outside the table of input '{}', which has {} rows{}", id, input.name, input.limit,
+                         input.has_ignore ? fmt::format(" ({} is ignored)", input.ignore) : "");
+    return fmt::format("{} does not fit input '{}', which has 32 bits", id, input.name);
+  }
+
+private:
+  bool isBad(int64_t id) const {
+    if (input.has_ignore && id == input.ignore)
+      return false;
+    return (input.has_limit && (id < 0 || id >= input.limit)) || (narrows && id != (int32_t)id);
+  }
+  template <class Id> uint64_t find(const char *elements, uint64_t count) const {
+    uint64_t i = 0;
+    while (i < count && !isBad(readAt<Id>(elements, i)))
+      ++i;
+    return i;
+  }
+
+  const plan::InputT &input;
+  const NpyType type;
+  const bool narrows;
+};
+
+bool isStoredAs(NpyType type, plan::Element element) {
+  switch (type) {
+  case NpyType::F32:
+    return element == plan::Element::F32;
+  case NpyType::F64:
+    return element == plan::Element::F64;
+  case NpyType::I32:
+    return element == plan::Element::I32;
+  case NpyType::I64:
+    return element == plan::Element::I64;
+  }
+  return false;
+}
+
+/// Reads elements [from, from + count) to `to` and checks them there. Returns what is wrong, with its row, or nothing.
+std::string readChecked(const plan::InputT &input, const NpyFile &file, uint64_t from, uint64_t count, char *to) {
+  uint64_t width = std::max<uint64_t>(rowElements(input), 1);
+  if (std::string why = file.tryRead(from, count, to); !why.empty())
+    return fmt::format("row {}: {}", from / width, why);
+  IdRule rule(input, file.type);
+  uint64_t bad = rule.findBad(to, count), at = from + bad;
+  return bad == count ? "" : fmt::format("row {}, column {}: {}", at / width, at % width, rule.describe(to, bad));
+}
+
+/// All ids of a file, before the first step.
+void checkIds(const plan::InputT &input, const NpyFile &file) {
+  if (!IdRule(input, file.type).isNeeded())
+    return;
+  std::vector<char> block(blockBytes);
+  uint64_t elements = file.shape[0] * rowElements(input), most = blockBytes / file.elementBytes();
+  for (uint64_t at = 0; at < elements; at += most)
+    if (std::string why = readChecked(input, file, at, std::min(most, elements - at), block.data()); !why.empty())
+      throw Rejected(fmt::format("{}: error: {}", file.path(), why));
 }
 
 } // namespace
@@ -125,7 +184,6 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
       auto file = std::make_unique<NpyFile>(path);
       checkShape(*input, *file);
       checkIds(*input, *file);
-      file->dropPages();
       files.push_back(std::move(file));
     } catch (const Rejected &problem) {
       problems.push_back(problem.what());
@@ -134,26 +192,45 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
     rowCount = files[0]->shape[0];
     for (const auto &file : files)
       if (file->shape[0] != rowCount)
-        problems.push_back(
-            fmt::format("{}: error: {} rows, while {} has {}", file->path, file->shape[0], files[0]->path, rowCount));
+        problems.push_back(fmt::format("{}: error: {} rows, while {} has {}", file->path(), file->shape[0],
+                                       files[0]->path(), rowCount));
     if (rowCount < globalBatch(plan))
       problems.push_back(
-          fmt::format("{}: error: {} rows, while a step needs {}", files[0]->path, rowCount, globalBatch(plan)));
+          fmt::format("{}: error: {} rows, while a step needs {}", files[0]->path(), rowCount, globalBatch(plan)));
   }
   if (!problems.empty())
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
+  bool anyConverts = false;
+  for (size_t i = 0; i < files.size(); ++i)
+    anyConverts |= !isStoredAs(files[i]->type, plan.inputs[i]->element);
+  for (uint32_t rank = 0; anyConverts && rank < rankCount(plan); ++rank)
+    blocks.push_back(std::make_unique<char[]>(blockBytes));
+}
+
+void Data::loadElements(uint32_t index, uint64_t from, uint64_t count, int rank, char *to) const {
+  const plan::InputT &input = *plan.inputs[index];
+  const NpyFile &file = *files[index];
+  bool converts = !isStoredAs(file.type, input.element);
+  uint64_t most = converts ? blockBytes / file.elementBytes() : count;
+  for (uint64_t done = 0; done < count; done += most) {
+    uint64_t some = std::min(most, count - done);
+    char *target = to + done * bytesOf(input.element), *read = converts ? blocks[rank].get() : target;
+    if (std::string why = readChecked(input, file, from + done, some, read); !why.empty())
+      throw std::runtime_error(fmt::format("{}: {}", file.path(), why));
+    if (converts)
+      convertTo(input.element, file.type, read, some, target);
+  }
 }
 
 void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, char *to) const {
   const plan::InputT &input = *plan.inputs[index];
-  const NpyFile &file = *files[index];
-  uint64_t width = rowElements(input), bytes = width * bytesOf(input.element);
-  uint64_t dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
+  uint64_t width = rowElements(input), dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
   bool isWhole = !input.whole_of.empty();
   uint64_t first = step % rowCount * globalBatch(plan) + (isWhole ? 0 : (microBatch * dp + dpIndex) * plan.micro);
-  for (uint64_t i = 0; i < rowsOf(plan, input); ++i) {
-    uint64_t row = (first + i) % rowCount;
-    convertTo(input.element, file.type, file.elements + row * width * file.elementBytes(), width, to + i * bytes);
+  for (uint64_t done = 0, rows = rowsOf(plan, input), some; done < rows; done += some) {
+    uint64_t row = (first + done) % rowCount;
+    some = std::min(rows - done, rowCount - row); // behind the last row comes the first
+    loadElements(index, row * width, some * width, rank, to + done * width * bytesOf(input.element));
   }
 }
 

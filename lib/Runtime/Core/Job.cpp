@@ -26,7 +26,6 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr uint64_t stepsPerDrop = 64;
 constexpr uint64_t mostTraceEvents = 4'000'000; // per rank, 32 bytes each
 
 class Job {
@@ -150,8 +149,6 @@ void Job::endStep(uint64_t step, int64_t begin) {
   StepResult result{step, executor.loss(), executor.norm(), rate, seconds, (double)globalBatch(plan) / seconds};
   progress.show(result);
   used.steps = step;
-  if (step % stepsPerDrop == 0)
-    data.dropPages(); // the other ranks wait
   if (!std::isfinite(result.loss) || !std::isfinite(result.norm))
     stop.raise(Exit::NonFinite, fmt::format("error: step {}: the {} is not finite: {}", step,
                                             std::isfinite(result.loss) ? "gradient norm" : "loss",

@@ -4,15 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace xlc::runtime {
 namespace {
+
+constexpr uint64_t longestHeader = 1 << 20; // it names one type and at most 32 sizes
 
 /// Reads the header's dictionary: quoted strings, True or False, a tuple of sizes. Any other text is refused.
 class HeaderReader {
@@ -78,57 +76,38 @@ private:
 
 } // namespace
 
-NpyFile::NpyFile(const std::string &path) : path(path) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat info;
-  if (file < 0 || fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
-    std::string why = file >= 0 ? "not a regular file" : std::strerror(errno);
-    if (file >= 0)
-      close(file);
-    reject("cannot be read: " + why);
-  }
-  mapped = (uint64_t)info.st_size;
-  mapping = mapped ? mmap(nullptr, mapped, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  close(file);
-  if (mapping == MAP_FAILED) {
-    mapping = nullptr;
-    reject(mapped ? fmt::format("cannot be read: {}", std::strerror(errno)) : "is empty");
-  }
-  try {
-    parse((const char *)mapping, mapped);
-  } catch (...) {
-    munmap(mapping, mapped);
-    throw;
-  }
-}
+NpyFile::NpyFile(const std::string &path) : file(path) { parse(); }
 
-NpyFile::~NpyFile() { munmap(mapping, mapped); }
-
-void NpyFile::dropPages() const { madvise(mapping, mapped, MADV_DONTNEED); }
-
-void NpyFile::reject(const std::string &why) const { throw Rejected(fmt::format("{}: error: {}", path, why)); }
-
-void NpyFile::parse(const char *bytes, uint64_t size) {
-  if (size < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0)
-    reject("not an .npy file: it does not begin with \\x93NUMPY");
-  int version = (unsigned char)bytes[6];
+void NpyFile::parse() {
+  unsigned char prefix[12];
+  uint64_t size = file.size();
+  if (size == 0)
+    file.reject("is empty");
+  file.read(0, std::min<uint64_t>(size, sizeof prefix), prefix);
+  if (size < 10 || std::memcmp(prefix, "\x93NUMPY", 6) != 0)
+    file.reject("not an .npy file: it does not begin with \\x93NUMPY");
+  int version = prefix[6];
   if (version < 1 || version > 3)
-    reject(fmt::format("format version {} is not known, versions 1 to 3 are", version));
-  uint64_t prefix = version == 1 ? 10 : 12, length = 0;
-  if (size < prefix)
-    reject("the header is cut off");
-  for (uint64_t i = 8; i < prefix; ++i)
-    length |= (uint64_t)(unsigned char)bytes[i] << 8 * (i - 8);
-  if (length > size - prefix)
-    reject(fmt::format("the header is cut off: {} bytes announced, {} there", length, size - prefix));
-  parseHeader({bytes + prefix, length});
+    file.reject(fmt::format("format version {} is not known, versions 1 to 3 are", version));
+  uint64_t headerAt = version == 1 ? 10 : 12, length = 0;
+  if (size < headerAt)
+    file.reject("the header is cut off");
+  for (uint64_t i = 8; i < headerAt; ++i)
+    length |= (uint64_t)prefix[i] << 8 * (i - 8);
+  if (length > size - headerAt)
+    file.reject(fmt::format("the header is cut off: {} bytes announced, {} there", length, size - headerAt));
+  if (length > longestHeader)
+    file.reject(fmt::format("the header has {} bytes, at most {} are read", length, longestHeader));
+  std::string header(length, '\0');
+  file.read(headerAt, length, header.data());
+  parseHeader(header);
+  begin = headerAt + length;
   uint64_t needed = elementBytes();
   for (uint64_t dim : shape)
     if (__builtin_mul_overflow(needed, dim, &needed))
-      reject("the shape is larger than memory can be");
-  if (needed != size - prefix - length)
-    reject(fmt::format("the shape needs {} bytes of elements, the file has {}", needed, size - prefix - length));
-  elements = bytes + prefix + length;
+      file.reject("the shape is larger than memory can be");
+  if (needed != size - begin)
+    file.reject(fmt::format("the shape needs {} bytes of elements, the file has {}", needed, size - begin));
 }
 
 void NpyFile::parseHeader(std::string_view header) {
@@ -136,7 +115,7 @@ void NpyFile::parseHeader(std::string_view header) {
   std::string_view key, descr;
   bool hasShape = false, hasOrder = false, fortran = false;
   if (!reader.take('{'))
-    reject("the header is no dictionary");
+    file.reject("the header is no dictionary");
   while (!reader.take('}')) {
     bool good = reader.takeString(key) && reader.take(':');
     if (good && key == "descr")
@@ -148,13 +127,13 @@ void NpyFile::parseHeader(std::string_view header) {
     else
       good = false;
     if (!good)
-      reject("the header cannot be understood (elements that are records or objects are not supported)");
+      file.reject("the header cannot be understood (elements that are records or objects are not supported)");
     reader.take(',');
   }
   if (descr.empty() || !hasShape || !hasOrder)
-    reject("the header lacks one of 'descr', 'fortran_order', 'shape'");
+    file.reject("the header lacks one of 'descr', 'fortran_order', 'shape'");
   if (fortran)
-    reject("elements are in Fortran order, C order is needed: numpy.ascontiguousarray makes it");
+    file.reject("elements are in Fortran order, C order is needed: numpy.ascontiguousarray makes it");
   constexpr std::pair<std::string_view, NpyType> types[] = {
       {"<f4", NpyType::F32}, {"<f8", NpyType::F64}, {"<i4", NpyType::I32}, {"<i8", NpyType::I64}};
   for (auto [name, value] : types)
@@ -162,7 +141,7 @@ void NpyFile::parseHeader(std::string_view header) {
       type = value;
       return;
     }
-  reject(fmt::format("elements are '{}', one of '<f4', '<f8', '<i4', '<i8' is needed", descr));
+  file.reject(fmt::format("elements are '{}', one of '<f4', '<f8', '<i4', '<i8' is needed", descr));
 }
 
 } // namespace xlc::runtime

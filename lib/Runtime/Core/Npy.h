@@ -1,11 +1,10 @@
-// A NumPy .npy file, memory-mapped and understood, but not trusted.
+// A NumPy .npy file, understood but not trusted. Its elements stay in the file and are read when they are needed.
 #ifndef XLC_LIB_RUNTIME_CORE_NPY_H
 #define XLC_LIB_RUNTIME_CORE_NPY_H
 
-#include "Failure.h"
+#include "InputFile.h"
 
-#include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace xlc::runtime {
@@ -14,27 +13,25 @@ enum class NpyType { F32, F64, I32, I64 };
 
 class NpyFile {
 public:
-  /// Maps `path`; throws Rejected, naming the file and what is wrong with it.
+  /// Opens `path` and reads its header; throws Rejected, naming the file and what is wrong with it.
   explicit NpyFile(const std::string &path);
-  ~NpyFile();
-  NpyFile(const NpyFile &) = delete;
 
-  const std::string path;
+  const std::string &path() const { return file.path; }
   NpyType type;
   std::vector<uint64_t> shape;
-  const char *elements; ///< may be unaligned
   uint64_t elementBytes() const { return type == NpyType::F64 || type == NpyType::I64 ? 8 : 4; }
 
-  /// Gives back the pages read so far; they come again when read again.
-  void dropPages() const;
+  /// Reads elements [from, from + count). Returns why that failed, or nothing.
+  std::string tryRead(uint64_t from, uint64_t count, void *to) const {
+    return file.tryRead(begin + from * elementBytes(), count * elementBytes(), to);
+  }
 
 private:
-  void parse(const char *bytes, uint64_t size);
+  void parse();
   void parseHeader(std::string_view header);
-  [[noreturn]] void reject(const std::string &why) const;
 
-  void *mapping = nullptr;
-  uint64_t mapped = 0;
+  InputFile file;
+  uint64_t begin = 0; ///< of the elements, in the file
 };
 
 } // namespace xlc::runtime

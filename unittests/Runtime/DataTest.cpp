@@ -1,0 +1,132 @@
+// Data that change under a running job: every load checks what it brings, where it brought it.
+#include "Core/Data.h"
+#include "TinyProgram.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace xlc::runtime;
+namespace plan = xlc::plan;
+using namespace xlc::runtime::tiny;
+
+namespace {
+
+template <class T> std::string bytesOf(const std::vector<T> &values) {
+  return {(const char *)values.data(), values.size() * sizeof(T)};
+}
+
+/// The rows of the tiny program with these ids, in the type of the file that `Id` is.
+template <class Id> std::string makeIds(const std::vector<Id> &ids) {
+  return makeNpy(sizeof(Id) == 8 ? "<i8" : "<i4", "(" + std::to_string(ids.size()) + ",)", bytesOf(ids));
+}
+
+/// Ids 0 to 9, twice over.
+template <class Id> std::vector<Id> goodIds() {
+  std::vector<Id> ids(rows);
+  for (size_t i = 0; i < rows; ++i)
+    ids[i] = (Id)(i % 10);
+  return ids;
+}
+
+constexpr uint32_t idsInput = 1;
+
+std::string complaintOfLoad(const Data &data, uint64_t step, uint32_t microBatch, int rank) {
+  int64_t ids[micro];
+  try {
+    data.load(idsInput, step, microBatch, rank, (char *)ids);
+  } catch (const Rejected &) {
+    return "Rejected, which is for what is known before the first step";
+  } catch (const std::runtime_error &problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+template <class Id> class DataOf : public testing::Test {
+protected:
+  DataOf() {
+    writeData(folder);
+    folder.write("ids.npy", makeIds(goodIds<Id>()));
+  }
+  Folder folder;
+  Plan plan = makePlan(0);
+};
+using Ids = testing::Types<int32_t, int64_t>; // converted on the way, and read in place
+TYPED_TEST_SUITE(DataOf, Ids);
+
+TYPED_TEST(DataOf, RowsComeInOrderAndBeginAgainBehindTheLast) {
+  Data data(this->plan, {}, this->folder.file(""));
+  int64_t ids[micro];
+  for (uint64_t step = 0; step < 6; ++step)
+    for (uint32_t k = 0; k < microBatches; ++k)
+      for (int rank = 0; rank < (int)ranks; ++rank) {
+        data.load(idsInput, step, k, rank, (char *)ids);
+        for (uint64_t i = 0; i < micro; ++i)
+          EXPECT_EQ(ids[i], (int64_t)((step * 8 + (k * ranks + rank) * micro + i) % rows % 10));
+      }
+}
+
+TYPED_TEST(DataOf, AnIdThatBecomesBadIsSeenInItsLoad) {
+  Data data(this->plan, {}, this->folder.file(""));
+  for (TypeParam bad : {10, -1}) {
+    auto ids = goodIds<TypeParam>();
+    ids[7] = bad;
+    this->folder.write("ids.npy", makeIds(ids));
+    EXPECT_EQ(complaintOfLoad(data, 0, 0, 0), "");
+    EXPECT_EQ(complaintOfLoad(data, 0, 1, 1), this->folder.file("") + "/ids.npy: row 7, column 0: id " +
+                                                  std::to_string(bad) +
+                                                  " is outside the table of input 'ids', which has 10 rows (-100 is "
+                                                  "ignored)");
+    EXPECT_EQ(complaintOfLoad(data, 0, 1, 1), complaintOfLoad(data, 5, 1, 1)); // 20 rows, 8 a step: the same again
+  }
+  auto ids = goodIds<TypeParam>();
+  ids[7] = -100;
+  this->folder.write("ids.npy", makeIds(ids));
+  EXPECT_EQ(complaintOfLoad(data, 0, 1, 1), "");
+}
+
+TYPED_TEST(DataOf, AFileThatBecomesShorterIsAnAnswer) {
+  Data data(this->plan, {}, this->folder.file(""));
+  this->folder.write("ids.npy", makeIds(goodIds<TypeParam>()).substr(0, 100));
+  EXPECT_EQ(complaintOfLoad(data, 1, 0, 0),
+            this->folder.file("") + "/ids.npy: row 8: became shorter while it was read");
+}
+
+TEST(Data, WithoutAnIgnoredLabelNoNumberIsAdmitted) {
+  Folder folder;
+  writeData(folder);
+  auto ids = goodIds<int64_t>();
+  ids[11] = INT64_MIN;
+  folder.write("ids.npy", makeIds(ids));
+  Plan plan = makePlan(0);
+  plan.inputs[idsInput]->has_ignore = false;
+  try {
+    Data data(plan, {}, folder.file(""));
+    FAIL() << "accepted";
+  } catch (const Rejected &problem) {
+    EXPECT_NE(std::string(problem.what())
+                  .find("ids.npy: error: row 11, column 0: id -9223372036854775808 is outside the table of input "
+                        "'ids', which has 10 rows"),
+              std::string::npos)
+        << problem.what();
+    EXPECT_EQ(std::string(problem.what()).find("is ignored"), std::string::npos);
+  }
+}
+
+TEST(Data, AnIdThatItsTypeCannotHoldIsSeenInItsLoad) {
+  Folder folder;
+  writeData(folder);
+  auto ids = goodIds<int64_t>();
+  folder.write("ids.npy", makeIds(ids));
+  Plan plan = makePlan(0);
+  plan.inputs[idsInput]->element = plan::Element::I32, plan.inputs[idsInput]->has_limit = false;
+  Data data(plan, {}, folder.file(""));
+  ids[0] = (int64_t)1 << 32;
+  folder.write("ids.npy", makeIds(ids));
+  EXPECT_EQ(complaintOfLoad(data, 0, 0, 0), folder.file("") +
+                                                "/ids.npy: row 0, column 0: 4294967296 does not fit input "
+                                                "'ids', which has 32 bits");
+}
+
+} // namespace
