@@ -1,7 +1,8 @@
 // The optimizer of the spec, written into the module: hyper-parameters of each group, and which group a
 // parameter belongs to. Group 0 is the optimizer's own; group i + 1 is the spec's group i.
-#include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
+#include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Spec/SpecPlace.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -39,7 +40,7 @@ DictionaryAttr describe(Builder &builder, const OptimizerSpec &optimizer, const 
 
 /// With nothing to train a program would do nothing, and say nothing.
 LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_ostream &errors) {
-  SpecLocation at = spec.where("trainable");
+  std::optional<std::string> place = findPlace(spec, "trainable");
   std::string example;
   for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
     auto name = forward.getArgAttrOfType<StringAttr>(i, graph::kParam);
@@ -55,13 +56,12 @@ LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_o
                   << ": error: there is nothing to train: the loss depends on no float initializer of the file; "
                   << "was it exported with export_params=False?\n",
            failure();
-  if (!at.line)
+  if (!place)
     return errors << model
                   << ": error: there is nothing to train: all parameters are frozen, or the loss depends on none; "
                   << "trainable: [\"" << example << "\"] would train one that the file freezes\n",
            failure();
-  errors << spec.path << ":" << at.line << ":" << at.column
-         << ": error: trainable trains nothing: no parameter is left by its patterns; [\"*\", \"!" << example
+  errors << *place << ": error: trainable trains nothing: no parameter is left by its patterns; [\"*\", \"!" << example
          << "\"] would train all but one\n";
   return failure();
 }

@@ -35,7 +35,8 @@ public:
       diagnostics.error("symbolic dimensions need a value in the spec (dims: {NAME: SIZE}): " + missing);
     for (const auto &[name, size] : spec.dims)
       if (!known.count(name))
-        diagnostics.error("dims names '" + name + "', which is not a dimension of the model; it has " + list(known));
+        diagnostics.error(spec, "dims." + name,
+                          "dims names '" + name + "', which is not a dimension of the model; it has " + list(known));
   }
 
 private:
@@ -48,15 +49,17 @@ private:
 
   void bindBatch(const ModelInput &input, Dimension &dimension, std::map<std::string, int64_t> &bound) {
     if (dimension.size && *dimension.size != spec.microBatch)
-      return diagnostics.error("dimension 0 of input '" + input.name + "' is fixed at " + Twine(*dimension.size) +
-                               ", batch.micro is " + Twine(spec.microBatch) +
-                               "; export it with a dynamic batch, or use " + Twine(*dimension.size));
+      return diagnostics.error(spec, "batch.micro",
+                               "dimension 0 of input '" + input.name + "' is fixed at " + Twine(*dimension.size) +
+                                   ", batch.micro is " + Twine(spec.microBatch) +
+                                   "; export it with a dynamic batch, or use " + Twine(*dimension.size));
     if (dimension.name.empty())
       return void(dimension.size = spec.microBatch);
     auto [it, isNew] = bound.try_emplace(dimension.name, spec.microBatch);
     if (!isNew && it->second != spec.microBatch)
-      diagnostics.error("dimension '" + dimension.name + "' is the batch of input '" + input.name +
-                        "', dims gives it " + Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
+      diagnostics.error(spec, "dims." + dimension.name,
+                        "dimension '" + dimension.name + "' is the batch of input '" + input.name +
+                            "', dims gives it " + Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
     it->second = spec.microBatch;
   }
 

@@ -20,8 +20,9 @@ public:
   }
 
 private:
-  std::optional<LossValue> fail(const Twine &message) {
-    diagnostics.error(message);
+  /// `key` is that of the spec which names what does not fit.
+  std::optional<LossValue> fail(StringRef key, const Twine &message) {
+    diagnostics.error(spec, key, message);
     return std::nullopt;
   }
 
@@ -50,16 +51,16 @@ private:
         if (isScalar(values[output].value))
           scalars.push_back(output);
       if (scalars.size() != 1)
-        return fail("the model has " + Twine(scalars.size()) + " scalar outputs among " + listOutputs() +
+        return fail("loss", "the model has " + Twine(scalars.size()) + " scalar outputs among " + listOutputs() +
                     "; say in the spec which one is the loss (loss: {output: NAME}), or how to compute it (loss: "
                     "{type: cross_entropy, logits: NAME, labels: NAME})");
       name = scalars.front();
     }
     Value loss = findOutput(name);
     if (!loss)
-      return fail("the loss '" + name + "' is not an output that depends on the inputs; outputs are " + listOutputs());
+      return fail("loss.output", "the loss '" + name + "' is not an output that depends on the inputs; outputs are " + listOutputs());
     if (!isScalar(loss))
-      return fail("the loss '" + name + "' is not a float scalar, its type is " + print(loss.getType()));
+      return fail("loss.output", "the loss '" + name + "' is not a float scalar, its type is " + print(loss.getType()));
     return LossValue{loss, name};
   }
 
@@ -94,20 +95,20 @@ private:
   std::optional<LossValue> makeCrossEntropy() {
     Value logits = findOutput(spec.loss.logits), labels = values[spec.loss.labels].value;
     if (!logits)
-      return fail("the loss needs logits '" + spec.loss.logits +
+      return fail("loss.logits", "the loss needs logits '" + spec.loss.logits +
                   "', which is not an output that depends on the inputs; outputs are " + listOutputs());
     RankedTensorType type = typeOf(logits);
     if (type.getRank() < 2 || !isa<FloatType>(type.getElementType()))
-      return fail("logits '" + spec.loss.logits + "' need float type and a class dimension, the type is " +
+      return fail("loss.logits", "logits '" + spec.loss.logits + "' need float type and a class dimension, the type is " +
                   print(type));
     if (!labels) // a loss of the spec may bring its own input
       labels = addInput(spec.loss.labels, RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type()));
     RankedTensorType labelType = typeOf(labels);
     if (labelType.getShape() != type.getShape().drop_back() || !isa<IntegerType>(labelType.getElementType()))
-      return fail("labels '" + spec.loss.labels + "' of type " + print(labelType) + " do not fit logits of type " +
+      return fail("loss.labels", "labels '" + spec.loss.labels + "' of type " + print(labelType) + " do not fit logits of type " +
                   print(type));
     if (spec.loss.shift && (labelType.getRank() < 2 || labelType.getShape().back() < 2))
-      return fail("shift needs labels along a sequence of 2 or more, their type is " + print(labelType));
+      return fail("loss.shift", "shift needs labels along a sequence of 2 or more, their type is " + print(labelType));
     if (spec.loss.shift)
       labels = shift(labels);
     auto scalar = RankedTensorType::get({}, type.getElementType());

@@ -15,6 +15,10 @@
 #include <string>
 #include <vector>
 
+namespace xlc {
+struct Spec;
+}
+
 namespace xlc::onnx {
 
 /// Complaints about one file, each on its own line; all of them are reported before giving up, up to a
@@ -22,19 +26,24 @@ namespace xlc::onnx {
 class Diagnostics {
 public:
   Diagnostics(llvm::StringRef path, llvm::raw_ostream &out) : path(path), out(out) {}
-  void error(const llvm::Twine &message) {
-    if (++errors <= maximumErrors)
-      print("error", message);
-    else if (errors == maximumErrors + 1)
-      print("note", "there are more errors");
-  }
+  void error(const llvm::Twine &message) { error(path, message); }
+  /// An error that the spec makes, at `key` where the spec has it: the model shows only that it is one.
+  void error(const Spec &spec, llvm::StringRef key, const llvm::Twine &message);
   void warning(const llvm::Twine &message) { print("warning", message); }
   void note(const llvm::Twine &message) { print("note", message); }
   bool hasErrors() const { return errors > 0; }
 
 private:
+  void error(llvm::StringRef place, const llvm::Twine &message) {
+    if (++errors <= maximumErrors)
+      print(place, "error", message);
+    else if (errors == maximumErrors + 1)
+      print("note", "there are more errors");
+  }
+
   static constexpr int maximumErrors = 100;
-  void print(llvm::StringRef kind, const llvm::Twine &message);
+  void print(llvm::StringRef kind, const llvm::Twine &message) { print(path, kind, message); }
+  void print(llvm::StringRef place, llvm::StringRef kind, const llvm::Twine &message);
 
   std::string path;
   llvm::raw_ostream &out;

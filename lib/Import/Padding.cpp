@@ -1,8 +1,10 @@
-// PyTorch gives the padding row of an embedding (`padding_idx`) no gradient; ONNX's Gather has no such thing. It is found
+// PyTorch gives the padding row of an embedding (`padding_idx`) no gradient; ONNX's Gather has no such thing. It is
+// found
 //
 //   in the node's metadata               xlc.padding_idx = "1"                                      any row
 //   in the call that the node came from  aten.embedding.default](args = (%weight, %ids, 1), ...     -1: none
-//   in the spec                          padding: {"*.embed_tokens.weight": 1}                      for what dynamo=False lost
+//   in the spec                          padding: {"*.embed_tokens.weight": 1}                      for what
+//   dynamo=False lost
 //
 // It belongs to one lookup: a tied output layer moves that row still.
 #include "Padding.h"
@@ -34,8 +36,9 @@ public:
       if (matched)
         continue;
       std::optional<StringRef> nearest = findNearest(row.pattern, tables);
-      diagnostics.error("padding has the pattern '" + row.pattern + "', which matches no table that a Gather reads" +
-                        (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+      diagnostics.error(spec, "padding." + row.pattern,
+                        "padding has the pattern '" + row.pattern + "', which matches no table that a Gather reads" +
+                            (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
     }
   }
 
@@ -83,8 +86,9 @@ private:
       return;
     auto place = [&](int64_t row) { return row < 0 ? row + table->shape[0] : row; };
     if (node.paddingIndex && place(*node.paddingIndex) != place(given->row))
-      diagnostics.error("padding gives '" + table->name + "' row " + Twine(given->row) + ", the file row " +
-                        Twine(*node.paddingIndex) + " at " + node.describe());
+      diagnostics.error(spec, "padding." + given->pattern,
+                        "padding gives '" + table->name + "' row " + Twine(given->row) + ", the file row " +
+                            Twine(*node.paddingIndex) + " at " + node.describe());
     node.paddingIndex = given->row;
   }
 

@@ -91,8 +91,9 @@ std::optional<int> ParameterPlanner::findParameter(StringRef key, const std::str
     else
       all.push_back(parameter.name);
   auto nearest = xlc::findNearest(name, all);
-  diagnostics.error(key + " names '" + name + "', which is not a parameter" +
-                    (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+  diagnostics.error(spec, key,
+                    key + " names '" + name + "', which is not a parameter" +
+                        (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
   return std::nullopt;
 }
 
@@ -104,8 +105,9 @@ void ParameterPlanner::tieAsAsked() {
         continue;
       Parameter &kept = result.parameters[*first], &gone = result.parameters[*other];
       if (kept.shape != gone.shape)
-        diagnostics.error("tie needs parameters of one shape; '" + kept.name + "' is " + describeShape(kept.shape) +
-                          ", '" + gone.name + "' is " + describeShape(gone.shape));
+        diagnostics.error(spec, "tie",
+                          "tie needs parameters of one shape; '" + kept.name + "' is " + describeShape(kept.shape) +
+                              ", '" + gone.name + "' is " + describeShape(gone.shape));
       else
         replace(*other, *first);
     }
@@ -113,8 +115,9 @@ void ParameterPlanner::tieAsAsked() {
     if (!wasUntied.contains(name)) {
       SmallVector<StringRef> all(tied.begin(), tied.end());
       auto nearest = xlc::findNearest(name, all);
-      diagnostics.error("untie names '" + name + "', which is tied to nothing" +
-                        (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+      diagnostics.error(spec, "untie",
+                        "untie names '" + name + "', which is tied to nothing" +
+                            (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
     }
 }
 

@@ -7,7 +7,9 @@
 #include "ReadNodes.h"
 #include "ReadTensor.h"
 
+#include "Core/Messages.h"
 #include "onnx.pb.h"
+#include "xlc/Spec/SpecPlace.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -205,13 +207,14 @@ private:
 
 } // namespace
 
-void Diagnostics::print(StringRef kind, const Twine &message) {
-  out << path << ": " << kind << ": ";
-  for (unsigned char c : message.str())
-    if (c < ' ' || c == 127)
-      out << "\\x" << llvm::hexdigit(c >> 4) << llvm::hexdigit(c & 15);
-    else
-      out << (char)c;
+void Diagnostics::error(const Spec &spec, StringRef key, const Twine &message) {
+  error(findPlace(spec, key).value_or(path), message);
+}
+
+void Diagnostics::print(StringRef place, StringRef kind, const Twine &message) {
+  out << place << ": " << kind << ": ";
+  for (char c : xlc::runtime::limitText(message.str()))
+    c == '\n' ? out << "\\x0a" : out << c; // one line, whatever a name of the file has
   out << "\n";
 }
 

@@ -9,6 +9,7 @@
 // What a hostile file could do with it is bounded: depth, recursion, and all that inlining makes together.
 #include "ReadNodes.h"
 
+#include "Core/Messages.h"
 #include "NodeMetadata.h"
 #include "ReadTensor.h"
 #include "onnx.pb.h"
@@ -62,7 +63,7 @@ std::string findModule(const ::onnx::NodeProto &node, const NameScope &scope) {
 std::string xlc::onnx::checkName(StringRef name) {
   if (name.size() > maximumName)
     return "has " + std::to_string(name.size()) + " bytes, at most " + std::to_string(maximumName) + " are supported";
-  if (!json::isUTF8(name) || llvm::any_of(name, [](unsigned char c) { return c < ' ' || c == 127; }))
+  if (name.find_first_of("\n\t") != StringRef::npos || xlc::runtime::escapeText(name.str()) != name)
     return "is not text";
   return "";
 }

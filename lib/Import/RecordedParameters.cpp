@@ -93,7 +93,8 @@ private:
   void refuseTies() {
     for (auto [key, isGiven] : {std::pair("tie", !spec.tie.empty()), std::pair("untie", !spec.untie.empty())})
       if (isGiven)
-        diagnostics.error(Twine(key) + " has no place here: the file's record says which parameters PyTorch ties; make "
+        diagnostics.error(spec, key,
+                          Twine(key) + " has no place here: the file's record says which parameters PyTorch ties; make "
                                        "them one Parameter, or several, before the export");
   }
 

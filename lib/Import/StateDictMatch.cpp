@@ -240,13 +240,15 @@ bool StateDictMatch::tieAsAsked() {
       auto first = own.find(list.front()), other = own.find(name);
       if (other == own.end()) {
         std::optional<StringRef> nearest = findNearest(name, all);
-        diagnostics.error("tie names '" + name + "', which is not a parameter" +
-                          (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+        diagnostics.error(spec, "tie",
+                          "tie names '" + name + "', which is not a parameter" +
+                              (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
         isGood = false;
       } else if (first != own.end() && entries[first->second].shape() != entries[other->second].shape()) {
-        diagnostics.error("tie needs parameters of one shape; '" + list.front() + "' is " +
-                          describeShape(entries[first->second].shape()) + ", '" + name + "' is " +
-                          describeShape(entries[other->second].shape()));
+        diagnostics.error(spec, "tie",
+                          "tie needs parameters of one shape; '" + list.front() + "' is " +
+                              describeShape(entries[first->second].shape()) + ", '" + name + "' is " +
+                              describeShape(entries[other->second].shape()));
         isGood = false;
       } else if (first != own.end()) {
         entries[other->second].tied = entries[first->second].tied;

@@ -3,6 +3,7 @@
 #include "Core/OutputFile.h"
 #include "DescribePlan.h"
 #include "xlc/Emit/Emit.h"
+#include "xlc/Spec/SpecPlace.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
@@ -62,10 +63,9 @@ LogicalResult checkRanks(const Compilation &compilation) {
   if (spec.ranks() <= kMostRanks)
     return success();
   StringRef largest = spec.dp >= std::max(spec.pp, spec.tp) ? "dp" : spec.pp >= spec.tp ? "pp" : "tp";
-  SpecLocation at = spec.where(largest);
-  compilation.errors << compilation.specPath << ":" << at.line << ":" << at.column
-                     << ": error: pp * dp * tp = " << spec.pp << " * " << spec.dp << " * " << spec.tp << " = "
-                     << spec.ranks() << " ranks, a program can run at most " << kMostRanks << "; xlc plan takes more\n";
+  compilation.errors << findPlace(spec, largest).value_or(spec.path) << ": error: pp * dp * tp = " << spec.pp << " * "
+                     << spec.dp << " * " << spec.tp << " = " << spec.ranks() << " ranks, a program can run at most "
+                     << kMostRanks << "; xlc plan takes more\n";
   return failure();
 }
 

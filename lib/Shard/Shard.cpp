@@ -2,6 +2,7 @@
 #include "xlc/Shard/Shard.h"
 #include "Pins.h"
 #include "Search.h"
+#include "xlc/Spec/SpecPlace.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace xlc {
@@ -172,8 +173,10 @@ LogicalResult xlc::shardModule(ModuleOp module, const Spec &spec, StringRef mode
   std::vector<Complaint> complaints;
   bool isFine = partition(module, {spec.tp, spec.sequenceParallel, spec.layout}, complaints);
   for (const Complaint &complaint : complaints) {
-    SpecLocation at = complaint.location.line ? complaint.location : spec.where(complaint.key);
-    std::string where = llvm::formatv("{0}:{1}:{2}: ", spec.path, at.line, at.column);
+    SpecLocation at = complaint.location;
+    std::string where = at.line ? llvm::formatv("{0}:{1}:{2}", spec.path, at.line, at.column).str()
+                                : findPlace(spec, complaint.key).value_or(spec.path);
+    where += ": ";
     errors << where << nameOf(complaint.severity) << ": " << complaint.text << "\n";
     if (!complaint.about.empty())
       errors << model << ": note: " << complaint.about << " '" << getSourceName(complaint.op) << "'\n";

@@ -14,7 +14,7 @@ using namespace llvm;
 namespace xlc::spec {
 namespace {
 
-constexpr size_t maxPrinted = 200;
+constexpr size_t maxPrinted = 100, longestShown = 240;
 
 bool isNowhere(SpecLocation location) { return location.line <= 0; }
 
@@ -26,6 +26,15 @@ SMLoc locate(StringRef text, SpecLocation location) {
   size_t length = std::min(rest.find('\n'), rest.size());
   size_t column = std::min<size_t>(std::max(location.column, 1) - 1, length);
   return SMLoc::getFromPointer(rest.data() + column);
+}
+
+/// The message, with its line and a caret below; of a line that is too long to be looked at, only the place.
+void print(const SourceMgr &sources, SMLoc at, SourceMgr::DiagKind kind, const std::string &text, raw_ostream &out) {
+  SMDiagnostic diagnostic = sources.GetMessage(at, kind, text);
+  if (diagnostic.getLineContents().size() > longestShown)
+    diagnostic = SMDiagnostic(sources, at, diagnostic.getFilename(), diagnostic.getLineNo(), diagnostic.getColumnNo(),
+                              kind, text, /*LineStr=*/"", {});
+  diagnostic.print(nullptr, out);
 }
 
 } // namespace
@@ -53,9 +62,9 @@ void Complaints::print(StringRef text, StringRef path, raw_ostream &out) const {
   StringRef copy = sources.getMemoryBuffer(buffer)->getBuffer();
   for (size_t i : ArrayRef(order).take_front(maxPrinted)) {
     const Error &error = errors[i];
-    sources.PrintMessage(out, locate(copy, error.location), SourceMgr::DK_Error, error.text);
+    xlc::spec::print(sources, locate(copy, error.location), SourceMgr::DK_Error, error.text, out);
     for (const Message &note : error.notes)
-      sources.PrintMessage(out, locate(copy, note.location), SourceMgr::DK_Note, note.text);
+      xlc::spec::print(sources, locate(copy, note.location), SourceMgr::DK_Note, note.text, out);
   }
   if (errors.size() > maxPrinted)
     out << path << ": note: " << errors.size() - maxPrinted << " more errors are not shown\n";

@@ -204,6 +204,13 @@ void checkGroups(Spec &spec, Complaints &complaints) {
   }
 }
 
+void checkTies(Spec &spec, Complaints &complaints) {
+  for (const std::vector<std::string> &list : spec.tie)
+    for (auto [i, name] : enumerate(list))
+      if (is_contained(ArrayRef(list).take_front(i), name))
+        complaints.error(spec.where("tie"), "tie has " + quoted(name) + " twice in one list");
+}
+
 void checkData(Spec &spec, Complaints &complaints) {
   if (isGiven(spec, "data.train") && spec.data.train.empty() && spec.data.trainFolder.empty())
     complaints.error(spec.where("data.train"), "data.train names no file");
@@ -231,6 +238,7 @@ void crossCheck(Checked &checked, Complaints &complaints) {
       {{"optimizer.type"}, checkOptimizerKeys},
       {{"optimizer.type", "optimizer.weight_decay"}, fillWeightDecay},
       {{"optimizer.groups"}, checkGroups},
+      {{"tie"}, checkTies},
       {{"data"}, checkData},
   };
   auto isRefused = [&](StringRef key) {

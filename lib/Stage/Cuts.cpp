@@ -2,6 +2,7 @@
 // became: a cut inside a unit makes two units of it, and backward follows.
 //
 //     layer 1: ln qkv attention | proj add ln mlp add        cut after attention: layer_a 1, layer_b 1
+#include "xlc/Spec/SpecPlace.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -49,8 +50,7 @@ public:
   }
 
   LogicalResult refuse(StringRef key, const Twine &text) {
-    SpecLocation at = spec.where(key);
-    errors << spec.path << ":" << std::max(1, at.line) << ":" << std::max(1, at.column) << ": error: " << text << "\n";
+    errors << findPlace(spec, key).value_or(spec.path) << ": error: " << text << "\n";
     return failure();
   }
 

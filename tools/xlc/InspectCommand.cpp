@@ -1,5 +1,6 @@
 // xlc inspect: what is in a model file, and what xlc makes of it. Needs no spec.
 #include "Command.h"
+#include "MessageStream.h"
 #include "xlc/Inspect/Inspect.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -33,7 +34,7 @@ int inspectModel(const InspectCommandOptions &options) {
   InspectOptions inspecting;
   for (const std::string &dim : options.dims)
     if (auto [name, size] = parseDim(dim); !inspecting.dims.try_emplace(name, size).second) {
-      llvm::errs() << "--dims gives '" << name << "' two sizes\n";
+      messages() << "--dims gives '" << name << "' two sizes\n";
       return Usage;
     }
   if (!options.init.empty()) {
@@ -44,7 +45,7 @@ int inspectModel(const InspectCommandOptions &options) {
   registerDialects(registry);
   mlir::MLIRContext context(registry);
   context.disableMultithreading();
-  std::optional<Inspection> inspection = inspect(options.model, inspecting, context, llvm::errs());
+  std::optional<Inspection> inspection = inspect(options.model, inspecting, context, messages());
   if (!inspection)
     return Rejected;
   llvm::StringRef name = llvm::sys::path::filename(options.model);

@@ -39,8 +39,7 @@ std::vector<std::string> phaseNames() {
 /// What would make it fit; each change takes a plan, so whoever waits is told.
 void tryChanges(Session &session, PlanReport &report, std::chrono::duration<double> planning) {
   if (planning.count() > 0.5)
-    llvm::errs() << llvm::formatv("trying single changes of the spec, each a plan of about {0:f1} s\n",
-                                  planning.count());
+    messages() << llvm::formatv("trying single changes of the spec, each a plan of about {0:f1} s\n", planning.count());
   report.changes = findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
     std::optional<Compilation> other = session.tryPhases(spec);
     if (!other)
@@ -86,7 +85,7 @@ int writeTrace(Session &session, const std::string &path) {
     file.write(text);
     file.publish();
   } catch (const runtime::Rejected &problem) {
-    llvm::errs() << problem.what() << "\n";
+    messages() << problem.what() << "\n";
     return Rejected;
   }
   return Done;

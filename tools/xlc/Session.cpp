@@ -55,7 +55,7 @@ void CommonOptions::addTo(CLI::App &command) {
 }
 
 Session::Session(const CommonOptions &options)
-    : options(options), context(makeRegistry()), compilation(context, llvm::errs()),
+    : options(options), context(makeRegistry()), compilation(context, messages()),
       handler(&context, [this](Diagnostic &diagnostic) { show(diagnostic); }) {
   context.loadAllAvailableDialects();
   context.disableMultithreading();
@@ -65,11 +65,11 @@ Session::Session(const CommonOptions &options)
   compilation.cpu = *runtime::findCpuLevel(options.cpu);
   limitLibraries(compilation.cpu); // their workspace is part of the plan
   compilation.importing.raise = !options.noRaise;
-  compilation.importing.notes = options.verbose ? &llvm::errs() : nullptr;
+  compilation.importing.notes = options.verbose ? &messages() : nullptr;
 }
 
 void Session::print(StringRef severity, const Twine &text) {
-  llvm::errs() << options.model << ": " << severity << ": " << text << "\n";
+  messages() << options.model << ": " << severity << ": " << text << "\n";
 }
 
 void Session::show(Diagnostic &diagnostic) {
@@ -140,7 +140,7 @@ static int finishOutput(int code) {
   out.flush();
   if (!out.has_error())
     return code;
-  llvm::errs() << "xlc: error: cannot write to stdout: " << out.error().message() << "\n";
+  messages() << "xlc: error: cannot write to stdout: " << out.error().message() << "\n";
   out.clear_error();
   return Rejected;
 }
@@ -149,7 +149,7 @@ int xlc::runGuarded(const Command &command) {
   try {
     return finishOutput(command.run());
   } catch (const std::exception &error) {
-    llvm::errs() << "xlc: error: internal error: " << error.what() << "\n";
+    messages() << "xlc: error: internal error: " << error.what() << "\n";
     return Internal;
   }
 }

@@ -6,6 +6,7 @@
 #define XLC_TOOLS_XLC_SESSION_H
 
 #include "Command.h"
+#include "MessageStream.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 

@@ -38,8 +38,8 @@ struct VerifyCommandOptions : CommonOptions {
 bool canRunKernels(runtime::CpuLevel level) {
   std::vector<std::string> missing = findMissingFeatures(level);
   if (!missing.empty())
-    llvm::errs() << "xlc: error: kernels for " << nameOf(level) << " cannot run here, this CPU lacks "
-                 << missing.front() << ": --cpu native does, or --no-kernels\n";
+    messages() << "xlc: error: kernels for " << nameOf(level) << " cannot run here, this CPU lacks " << missing.front()
+               << ": --cpu native does, or --no-kernels\n";
   return missing.empty();
 }
 
@@ -104,11 +104,11 @@ int runVerify(VerifyCommandOptions &options) {
   interpret::VerifyCost cost = estimateCost(programs, options.verify);
   if (provesTwoMicroBatches(session, options)) // twice as much in one step
     cost.multiplyAdds *= 1 + 2.0 / options.verify.steps, cost.seconds *= 1 + 2.0 / options.verify.steps;
-  llvm::errs() << "verification takes " << cost.toString();
+  messages() << "verification takes " << cost.toString();
   if (runsKernels)
-    llvm::errs() << llvm::format(", and %.1f s for compiled kernels",
-                                 verify::estimateSeconds(module, options.verify.steps));
-  llvm::errs() << "\n";
+    messages() << llvm::format(", and %.1f s for compiled kernels",
+                               verify::estimateSeconds(module, options.verify.steps));
+  messages() << "\n";
   llvm::FailureOr<interpret::VerifyReport> report = interpret::verify(programs, options.verify);
   if (failed(report))
     return VerificationFailed;
