@@ -1,10 +1,9 @@
-// Reads state dicts with the reader of the training programs (lib/Runtime/Core), which checks the header: places within
-// the file, no overlaps, as many bytes as shape and type need. Here names are checked as those of a model are, and
+// Reads state dicts with the reader of the training programs (lib/Runtime/Core), which checks the header as the format
+// demands, and the checksums of a file that has some. Here names are checked as those of a model are, and
 // values become float32, the type of all parameters. Whole numbers are entries too (counters, masks); they are never
 // parameters.
 #include "StateDict.h"
 
-#include "Core/Safetensors.h"
 #include "ReadNodes.h"
 #include "ReadTensor.h"
 #include "llvm/ADT/STLExtras.h"
@@ -60,6 +59,7 @@ std::optional<StateDict> StateDict::open(const std::string &path, Diagnostics &d
   dict.file = path;
   try {
     dict.reader = std::make_unique<runtime::SafetensorsReader>(path);
+    dict.seal = dict.reader->seal();
   } catch (const std::runtime_error &problem) {
     diagnostics.error("init.from: " + Twine(problem.what()));
     return std::nullopt;
@@ -102,6 +102,10 @@ bool StateDict::read(const StateTensor &tensor, std::vector<float> &elements, Di
   try {
     if (type->width == 4 && tensor.type == "F32") {
       reader->read(tensor.offset, count * 4, elements.data());
+      runtime::Checksum checksum;
+      checksum.add(elements.data(), count * 4);
+      if (std::string why = seal ? seal->findDamage(tensor.name, checksum) : ""; !why.empty())
+        reader->reject(why);
       return true;
     }
     std::vector<char> stored(count * type->width + sizeof(double)); // so that a read of 8 bytes stays within

@@ -2,11 +2,8 @@
 #ifndef XLC_IMPORT_STATEDICT_H
 #define XLC_IMPORT_STATEDICT_H
 
+#include "Core/Safetensors.h"
 #include "Parameters.h"
-
-namespace xlc::runtime {
-class SafetensorsReader;
-}
 
 namespace xlc::onnx {
 
@@ -41,6 +38,7 @@ private:
 
   std::string file;
   std::unique_ptr<runtime::SafetensorsReader> reader;
+  std::optional<runtime::Seal> seal;
   std::vector<StateTensor> all;
 };
 

@@ -1,5 +1,6 @@
 // From a finished plan to files: the training program, and its initial parameters beside it.
 #include "Core/Failure.h"
+#include "Core/InputFile.h"
 #include "Core/OutputFile.h"
 #include "DescribePlan.h"
 #include "xlc/Emit/Emit.h"
@@ -11,8 +12,9 @@ using namespace xlc;
 
 namespace {
 
-/// Writes the initial value of one parameter: bytes from the model, from a file beside it, or a constant.
-LogicalResult writeInitialValue(const ParameterSource &source, llvm::raw_ostream &out, Location loc) {
+/// Writes the initial value of one parameter: bytes from the model, from a file beside it, or a constant. Throws
+/// runtime::Rejected where a file cannot be read.
+LogicalResult writeInitialValue(const ParameterSource &source, llvm::raw_ostream &out) {
   uint64_t bytes = 4;
   for (int64_t size : source.shape)
     bytes *= size;
@@ -21,15 +23,20 @@ LogicalResult writeInitialValue(const ParameterSource &source, llvm::raw_ostream
     return success();
   }
   if (source.kind == ParameterSource::Kind::Data) {
-    auto slice = llvm::MemoryBuffer::getFileSlice(source.file, bytes, source.offset);
-    if (!slice)
-      return emitError(loc) << "cannot read " << source.file << ": " << slice.getError().message();
-    out << (*slice)->getBuffer();
+    runtime::InputFile file(source.file);
+    std::vector<char> block(1 << 20);
+    for (uint64_t at = 0; at < bytes; at += block.size()) {
+      uint64_t some = std::min<uint64_t>(block.size(), bytes - at);
+      file.read(source.offset + at, some, block.data());
+      out.write(block.data(), some);
+    }
     return success();
   }
-  float value = source.kind == ParameterSource::Kind::Ones ? 1.0f : 0.0f;
-  for (uint64_t i = 0; i < bytes / 4; ++i)
-    out.write(reinterpret_cast<const char *>(&value), 4);
+  std::vector<float> block(1 << 14, source.kind == ParameterSource::Kind::Ones ? 1.0f : 0.0f);
+  for (uint64_t left = bytes, some; left > 0; left -= some) {
+    some = std::min<uint64_t>(block.size() * 4, left);
+    out.write(reinterpret_cast<const char *>(block.data()), some);
+  }
   return success();
 }
 
@@ -69,13 +76,13 @@ LogicalResult checkRanks(const Compilation &compilation) {
   return failure();
 }
 
-/// The parameters' initial values.
-LogicalResult writeParameters(const Compilation &compilation, runtime::OutputFile &file) {
+/// The parameters' initial values. Returns their digest.
+FailureOr<std::string> writeParameters(const Compilation &compilation, runtime::OutputFile &file) {
   Location loc = (*compilation.module)->getLoc();
   SmallVector<InitialTensor> tensors;
   for (const ParameterSource &source : compilation.parameters)
     tensors.push_back({source.name, SmallVector<int64_t>(source.shape.begin(), source.shape.end()),
-                       [&, loc](llvm::raw_ostream &out) { return writeInitialValue(source, out, loc); }});
+                       [&](llvm::raw_ostream &out) { return writeInitialValue(source, out); }});
   return writeSafetensors(file, tensors, loc);
 }
 
@@ -89,8 +96,10 @@ LogicalResult writeProgram(Compilation &compilation, const std::string &output, 
   std::optional<runtime::OutputFile> parameters;
   if (!isRandom) {
     files.push_back(&parameters.emplace(output + ".safetensors"));
-    if (failed(writeParameters(compilation, *parameters)))
+    FailureOr<std::string> digest = writeParameters(compilation, *parameters);
+    if (failed(digest))
       return failure();
+    plan->parameters_digest = *digest;
   }
   if (failed(emitProgram(*compilation.module, *plan, options, program)))
     return failure();

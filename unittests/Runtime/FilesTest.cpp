@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <sys/stat.h>
@@ -97,7 +99,7 @@ TEST(Safetensors, WhatIsWrittenIsRead) {
     for (uint64_t i = 0; i < count; ++i)
       to[i] = (float)(begin + i);
   };
-  writeSafetensors(path, {{"a", {600, 1000}, fill}, {"b", {}, fill}, {"c", {0, 4}, fill}});
+  writeSafetensors(path, {{"a", {600, 1000}, fill}, {"\"b\\", {}, fill}, {"c", {0, 4}, fill}});
   SafetensorsReader reader(path);
   EXPECT_EQ(reader.tensors().at("a").shape, (std::vector<uint64_t>{600, 1000}));
   float value;
@@ -135,15 +137,111 @@ TEST(Safetensors, HostileFilesAreRefused) {
   };
   expect<SafetensorsReader>(folder, two("[2,6]", "w"), "'v' and 'w' overlap");
   expect<SafetensorsReader>(folder, two("[4,8]", "v"), "the header has 'v' twice");
-  EXPECT_EQ(SafetensorsReader(folder.write("shared", two("[0,4]", "w"))).tensors().size(), 2u);
+  expect<SafetensorsReader>(folder, two("[0,4]", "w"),
+                            "'v' and 'w' overlap; tensors that are one must be written once");
+  expect<SafetensorsReader>(folder, two("[4,8,8]", "w"), "'w' has 3 data_offsets, not 2");
+  expect<SafetensorsReader>(folder, two("[4]", "w"), "'w' has 1 data_offsets, not 2");
+  expect<SafetensorsReader>(folder, two("[4.0,8]", "w"), "'w' has an offset that is no count");
+  expect<SafetensorsReader>(folder, two("[4,8e0]", "w"), "'w' has an offset that is no count");
+  expect<SafetensorsReader>(folder, two("[4,[8]]", "w"), "the header's entry for 'w' cannot be understood");
+  EXPECT_EQ(complaintOf<SafetensorsReader>(folder, two("[4,8]", "w")), "");
   std::string deep(100000, '[');
   EXPECT_NE(complaintOf<SafetensorsReader>(folder, makeTensors("{\"w\":" + deep, "")), "");
+}
+
+TEST(Safetensors, TensorsTileTheData) {
+  Folder folder;
+  auto file = [](const std::string &header) { return makeTensors(header, "12345678"); };
+  expect<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"),
+                            "bytes 0 to 4 of the data belong to no tensor");
+  expect<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})"),
+                            "bytes 4 to 8 of the data belong to no tensor");
+  expect<SafetensorsReader>(folder, file("{}"), "bytes 0 to 8 of the data belong to no tensor");
+  expect<SafetensorsReader>(folder,
+                            file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                                 R"("e":{"dtype":"F32","shape":[0],"data_offsets":[4,4]}})"),
+                            "'w' and 'e' overlap");
+  EXPECT_EQ(complaintOf<SafetensorsReader>(folder, file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                                                        R"("e":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})")),
+            "");
+  EXPECT_EQ(complaintOf<SafetensorsReader>(folder, makeTensors("{}", "")), "");
+}
+
+TEST(Safetensors, EntriesHaveTheirThreeKeysAndNoOther) {
+  Folder folder;
+  auto entry = [](const std::string &text) { return makeTensors("{\"w\":{" + text + "}}", "12345678"); };
+  const std::string good = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
+  EXPECT_EQ(complaintOf<SafetensorsReader>(folder, entry(good)), "");
+  for (std::string bad : {R"("dtype":"F32","shape":[2])", R"("shape":[2],"data_offsets":[0,8])", R"()"})
+    expect<SafetensorsReader>(folder, entry(bad), "the header's entry for 'w' cannot be understood");
+  for (const char *more : {R"("shape":[2])", R"("strides":[1])", R"("data_offsets":[0,8])"})
+    expect<SafetensorsReader>(folder, entry(good + "," + more), "the header's entry for 'w' cannot be understood");
+  expect<SafetensorsReader>(folder, makeTensors(" {}", ""), "the header is no JSON object");
+  expect<SafetensorsReader>(folder, makeTensors("{} x", ""), "the header is no JSON object");
+}
+
+TEST(Safetensors, MetadataAreTexts) {
+  Folder folder;
+  auto metadata = [](const std::string &text) { return makeTensors("{\"__metadata__\":" + text + "}", ""); };
+  EXPECT_EQ(complaintOf<SafetensorsReader>(folder, metadata(R"({"format":"pt"})")), "");
+  for (const char *bad : {"3", "[]", R"({"a":1})", R"({"a":{"b":"c"}})", R"({"a":["b"]})", R"({"a":null})"})
+    expect<SafetensorsReader>(folder, metadata(bad), "'__metadata__' of the header is no map of texts");
+  expect<SafetensorsReader>(folder, metadata(R"({"a":"b","a":"c"})"), "the header has 'a' twice in '__metadata__'");
+  expect<SafetensorsReader>(folder, metadata(R"({},"__metadata__":{})"), "the header has '__metadata__' twice");
+}
+
+TEST(Safetensors, AHundredThousandEntriesTakeNoTime) {
+  Folder folder;
+  std::string header = "{";
+  for (uint64_t i = 0; i < 100'000; ++i)
+    header += (i ? ",\"t" : "\"t") + std::to_string(i * 7919 % 100'000) +
+              R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(i) + "," + std::to_string(i + 1) +
+              "]}";
+  std::string path = folder.write("many", makeTensors(header + "}", std::string(100'000, 'x')));
+  auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(SafetensorsReader(path).tensors().size(), 100'000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3)); // 106 s with time in its square
+}
+
+TEST(Safetensors, WhatAFileSaysOfItselfIsChecked) {
+  Folder folder;
+  auto fill = [](uint64_t, uint64_t count, float *to) { std::fill_n(to, count, 1.0f); };
+  writeSafetensors(folder.file("a"), {{"v", {3}, fill}, {"w", {2, 2}, fill}});
+  writeSafetensors(folder.file("b"), {{"w", {2, 2}, fill}, {"v", {3}, fill}});
+  writeSafetensors(folder.file("c"), {{"w", {4}, fill}, {"v", {3}, fill}});
+  Seal a = *SafetensorsReader(folder.file("a")).seal(), b = *SafetensorsReader(folder.file("b")).seal(),
+       c = *SafetensorsReader(folder.file("c")).seal();
+  EXPECT_EQ(a.digest(), b.digest()); // in any order
+  EXPECT_NE(a.model, c.model);
+  EXPECT_EQ(a.checksums, c.checksums); // of the same elements
+  std::string bytes = folder.read("a");
+  auto complaint = [&](const std::string &from, const std::string &to) -> std::string {
+    std::string changed = bytes;
+    changed.replace(changed.find(from), from.size(), to);
+    try {
+      SafetensorsReader reader(folder.write("changed", changed));
+      return reader.seal() ? "sealed" : "";
+    } catch (const Rejected &problem) {
+      return problem.what();
+    }
+  };
+  EXPECT_EQ(complaint("xlc.model", "xlc.model"), "sealed");
+  EXPECT_NE(complaint("[2,2]", "[4,1]").find("error: the header has checksum "), std::string::npos);
+  EXPECT_NE(complaint("xlc.header", "xlc.HEADER")
+                .find("error: the header has no checksum of its own; a file that was "
+                      "edited on purpose must be written without the keys of "
+                      "'__metadata__' that begin with 'xlc.'"),
+            std::string::npos);
+  std::string plain = makeTensors(R"({"__metadata__":{"format":"pt"}})", "");
+  EXPECT_EQ(SafetensorsReader(folder.write("plain", plain)).seal(), std::nullopt);
 }
 
 TEST(Files, APipeIsNoFileAndIsNotWaitedFor) {
   Folder folder;
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
   EXPECT_EQ(complaintOf<NpyFile>(folder.file("pipe")),
+            folder.file("pipe") + ": error: cannot be read: not a regular file");
+  EXPECT_EQ(complaintOf<SafetensorsReader>(folder.file("pipe")),
             folder.file("pipe") + ": error: cannot be read: not a regular file");
 }
 

@@ -52,10 +52,10 @@ struct InitialTensor {
   std::function<mlir::LogicalResult(llvm::raw_ostream &)> write;
 };
 
-/// Writes tensors in the given order, one at a time, into `file`, which the caller publishes. Throws as emitProgram
-/// does.
-mlir::LogicalResult writeSafetensors(runtime::OutputFile &file, llvm::ArrayRef<InitialTensor> tensors,
-                                     mlir::Location loc);
+/// Writes tensors in the given order, one at a time, into `file`, which the caller publishes; returns the digest of their
+/// values. Throws as emitProgram does.
+mlir::FailureOr<std::string> writeSafetensors(runtime::OutputFile &file, llvm::ArrayRef<InitialTensor> tensors,
+                                              mlir::Location loc);
 
 } // namespace xlc
 

@@ -12,24 +12,12 @@
 namespace xlc::runtime {
 namespace {
 
-std::string checkStored(const plan::ParameterT &parameter, const SafetensorsReader &file) {
-  auto it = file.tensors().find(parameter.name);
-  if (it == file.tensors().end())
-    return fmt::format("{}: error: no parameter '{}'", file.path, parameter.name);
-  const StoredTensor &stored = it->second;
-  if (stored.shape != parameter.shape)
-    return fmt::format("{}: error: '{}' has shape [{}], the program needs [{}]", file.path, parameter.name,
-                       fmt::join(stored.shape, ", "), fmt::join(parameter.shape, ", "));
-  if (stored.dtype != "F32")
-    return fmt::format("{}: error: '{}' has type {}, the program needs F32", file.path, parameter.name, stored.dtype);
-  return "";
-}
-
-/// Elements [begin, begin + count) of a parameter, to `memory`.
-void fillRun(const plan::ParameterT &parameter, const InitialValues &values, uint64_t begin, uint64_t count,
+/// Elements [begin, begin + count) of parameter `index`, to `memory`.
+void fillRun(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count,
              float *memory) {
+  const plan::ParameterT &parameter = *plan.parameters[index];
   if (values.allFromFile || parameter.init == plan::Init::File)
-    return values.file->read(values.file->tensors().at(parameter.name).begin + begin * 4, count * 4, memory);
+    return values.file->read(index, begin, count, memory);
   switch (parameter.init) {
   case plan::Init::Normal:
     return fillNormal(values.seed, parameter.name, parameter.std, begin, count, memory);
@@ -78,14 +66,9 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
                                [](const auto &p) { return p->init == plan::Init::File; });
   if (!values.allFromFile && !needsFile)
     return values;
-  values.file = std::make_unique<SafetensorsReader>(values.allFromFile ? initPath : besidePath);
-  std::vector<std::string> problems;
-  for (const auto &parameter : plan.parameters)
-    if (values.allFromFile || parameter->init == plan::Init::File)
-      if (std::string problem = checkStored(*parameter, *values.file); !problem.empty())
-        problems.push_back(problem);
-  if (!problems.empty())
-    throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
+  values.file =
+      std::make_unique<ParameterFile>(plan, values.allFromFile ? initPath : besidePath,
+                                      values.allFromFile ? ParameterFile::Kind::OfUser : ParameterFile::Kind::Beside);
   return values;
 }
 
@@ -98,7 +81,8 @@ void initializeParameters(const Plan &plan, const InitialValues &values, int ran
     for (const plan::Place &state : home->states)
       std::memset(arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * 4);
   }
-  for (const auto &parameter : plan.parameters) {
+  for (size_t i = 0; i < plan.parameters.size(); ++i) {
+    const auto &parameter = plan.parameters[i];
     const plan::BucketPlaceT *home = findBucket(plan, parameter->bucket, rank);
     if (!home)
       continue;
@@ -112,7 +96,7 @@ void initializeParameters(const Plan &plan, const InitialValues &values, int ran
         .forEachRun(index, begin - parameter->offset, end - parameter->offset,
                     [&](uint64_t inPiece, uint64_t inWhole, uint64_t count) {
                       float *to = held.memory + (parameter->offset + inPiece - held.begin);
-                      fillRun(*parameter, values, inWhole, count, to);
+                      fillRun(plan, i, values, inWhole, count, to);
                     });
   }
 }

@@ -2,15 +2,14 @@
 #ifndef XLC_LIB_RUNTIME_CORE_PARAMETERS_H
 #define XLC_LIB_RUNTIME_CORE_PARAMETERS_H
 
-#include "Plan.h"
-#include "Safetensors.h"
+#include "ParameterFile.h"
 
 namespace xlc::runtime {
 
 /// Where initial values come from: a file (all of them, or those the plan says), and a seed for the random ones.
 struct InitialValues {
-  std::unique_ptr<SafetensorsReader> file; ///< none: no parameter needs one
-  bool allFromFile = false;                ///< --init: also those that would begin at zero, one or random
+  std::unique_ptr<ParameterFile> file; ///< none: no parameter needs one
+  bool allFromFile = false;            ///< --init: also those that would begin at zero, one or random
   uint64_t seed = 0;
 };
 

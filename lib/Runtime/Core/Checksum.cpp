@@ -1,0 +1,30 @@
+// See Checksum.h.
+#include "Checksum.h"
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace xlc::runtime {
+
+struct Checksum::State {
+  XXH3_state_t xxh;
+};
+
+Checksum::Checksum() : state(std::make_unique<State>()) { clear(); }
+Checksum::Checksum(Checksum &&) noexcept = default;
+Checksum::~Checksum() = default;
+
+void Checksum::add(const void *from, uint64_t count) { XXH3_64bits_update(&state->xxh, from, count); }
+
+void Checksum::addText(std::string_view text) {
+  addNumber(text.size());
+  add(text.data(), text.size());
+}
+
+std::string Checksum::digits() const { return fmt::format("{:016x}", XXH3_64bits_digest(&state->xxh)); }
+
+void Checksum::clear() { XXH3_64bits_reset(&state->xxh); }
+
+} // namespace xlc::runtime

@@ -1,0 +1,127 @@
+// See ParameterFile.h.
+#include "ParameterFile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr uint64_t blockBytes = 1 << 18; // stays in the cache between its copy and its checksum
+
+/// Whether some rank has all elements of a parameter, one behind the other.
+bool isReadWhole(const Plan &plan, const plan::ParameterT &parameter) {
+  return !parameter.layout && plan.buckets[parameter.bucket]->params == plan::Extent::Whole;
+}
+
+} // namespace
+
+ParameterFile::ParameterFile(const Plan &plan, const std::string &path, Kind kind)
+    : plan(plan), kind(kind), reader(path), seal(reader.seal()), stored(plan.parameters.size()),
+      isUnverified(plan.parameters.size()) {
+  for (size_t i = 0; i < stored.size(); ++i) {
+    auto found = reader.tensors().find(plan.parameters[i]->name);
+    if ((kind == Kind::OfUser || plan.parameters[i]->init == plan::Init::File) && found != reader.tensors().end())
+      stored[i] = &found->second;
+    isUnverified[i] = seal && stored[i];
+  }
+  checkForms();
+  if (kind == Kind::Beside)
+    checkOrigin();
+  if (seal)
+    verifyPieces();
+}
+
+/// Names, types and shapes.
+void ParameterFile::checkForms() const {
+  std::vector<std::string> problems;
+  auto complain = [&](std::string why) { problems.push_back(fmt::format("{}: error: {}", reader.path(), why)); };
+  for (size_t i = 0; i < stored.size(); ++i) {
+    const plan::ParameterT &parameter = *plan.parameters[i];
+    if (kind == Kind::Beside && parameter.init != plan::Init::File)
+      continue;
+    if (!stored[i])
+      complain(fmt::format("no parameter '{}'", parameter.name));
+    else if (stored[i]->shape != parameter.shape)
+      complain(fmt::format("'{}' has shape [{}], the program needs [{}]", parameter.name,
+                           fmt::join(stored[i]->shape, ", "), fmt::join(parameter.shape, ", ")));
+    else if (stored[i]->dtype != "F32")
+      complain(fmt::format("'{}' has type {}, the program needs F32", parameter.name, stored[i]->dtype));
+  }
+  if (!problems.empty())
+    throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
+}
+
+/// The values are those that the program was compiled with.
+void ParameterFile::checkOrigin() const {
+  constexpr char advice[] = "compile again, or begin from other parameters with --init";
+  if (!seal)
+    reader.reject(fmt::format("has no checksums, which the file that is made with the program has; {}", advice));
+  std::vector<TensorForm> forms;
+  for (const auto &parameter : plan.parameters)
+    forms.push_back({parameter->name, parameter->shape});
+  if (std::string model = fingerprintOf(forms); model != seal->model)
+    reader.reject(fmt::format("belongs to model {}, the program to model {}; {}", seal->model, model, advice));
+  if (std::string digest = seal->digest(); digest != plan.parameters_digest)
+    reader.reject(fmt::format("has values {}, the program was compiled with values {}; {}", digest,
+                              plan.parameters_digest, advice));
+}
+
+/// Before any rank starts: the parameters that none of them reads whole, on as many threads as the plan has.
+void ParameterFile::verifyPieces() {
+  std::vector<size_t> pieces;
+  for (size_t i = 0; i < stored.size(); ++i)
+    if (stored[i] && !isReadWhole(plan, *plan.parameters[i]))
+      pieces.push_back(i);
+  std::ranges::sort(pieces, {}, [&](size_t i) { return UINT64_MAX - stored[i]->bytes; }); // the largest first
+  uint64_t planned = (uint64_t)plan.mesh->pp() * plan.mesh->dp() * plan.mesh->tp() * plan.threads;
+  std::vector<std::exception_ptr> failures(
+      std::min({planned, (uint64_t)std::max(1u, std::thread::hardware_concurrency()), (uint64_t)pieces.size()}));
+  std::atomic<size_t> next{0};
+  auto work = [&](std::exception_ptr &failure) {
+    try {
+      for (size_t i; (i = next++) < pieces.size();)
+        if (isUnverified[pieces[i]].exchange(false))
+          readVerified(pieces[i], nullptr);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < failures.size(); ++i)
+      others.emplace_back(work, std::ref(failures[i]));
+    if (!failures.empty())
+      work(failures[0]);
+  }
+  for (const std::exception_ptr &failure : failures)
+    if (failure)
+      std::rethrow_exception(failure);
+}
+
+/// All elements of a parameter, to `to` if that is given.
+void ParameterFile::readVerified(size_t index, float *to) const {
+  const StoredTensor &tensor = *stored[index];
+  std::vector<char> block(to ? 0 : blockBytes);
+  Checksum checksum;
+  for (uint64_t at = 0; at < tensor.bytes; at += blockBytes) {
+    uint64_t some = std::min(blockBytes, tensor.bytes - at);
+    char *here = to ? (char *)to + at : block.data();
+    reader.read(tensor.begin + at, some, here);
+    checksum.add(here, some);
+  }
+  if (std::string why = seal->findDamage(plan.parameters[index]->name, checksum); !why.empty())
+    reader.reject(why);
+}
+
+void ParameterFile::read(size_t index, uint64_t begin, uint64_t count, float *to) const {
+  bool isWhole = begin == 0 && count == stored[index]->bytes / 4;
+  if (isWhole && isUnverified[index].load(std::memory_order_relaxed) && isUnverified[index].exchange(false))
+    return readVerified(index, to);
+  reader.read(stored[index]->begin + begin * 4, count * 4, to);
+}
+
+} // namespace xlc::runtime
