@@ -1,5 +1,6 @@
 // xlc: the driver. Each subcommand has a file of its own; the work is done by the phases.
 #include "Core/OutputFile.h"
+#include "Core/StandardStreams.h"
 #include "Session.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
@@ -44,6 +45,7 @@ void handleSignals() {
 } // namespace
 
 int main(int argc, char **argv) {
+  runtime::openStandardStreams();
   handleSignals();
   CLI::App app("xlc: a compiler and planner for distributed training");
   app.require_subcommand(1);

@@ -13,6 +13,7 @@
 #include "Outputs.h"
 #include "Parameters.h"
 #include "Progress.h"
+#include "StandardStreams.h"
 #include "Stats.h"
 #include "xlc/Runtime/CpuLevel.h"
 
@@ -178,7 +179,26 @@ void Job::runRank(int rank) {
   finished.notify_all();
 }
 
+/// Keeps signals from the threads that are started meanwhile: where one waits to write a line of the log, it is not
+/// interrupted.
+class SignalsBlocked {
+public:
+  SignalsBlocked() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int signal : stoppingSignals)
+      sigaddset(&set, signal);
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  SignalsBlocked(const SignalsBlocked &) = delete;
+
+private:
+  sigset_t before;
+};
+
 void Job::startRanks() {
+  SignalsBlocked blocked;
   for (size_t rank = 0; rank < ranks.size(); ++rank)
     try {
       ranks[rank].thread = std::thread([this, rank] { runRank((int)rank); });
@@ -204,7 +224,7 @@ Exit Job::run() {
   bool ended = waitForRanks();
   if (stop.isRaised()) {
     progress.clear();
-    fmt::print(stderr, "{}\n", stop.text());
+    say(stop.text());
     if (!ended) { // a rank is deep in a call, perhaps for long
       std::fflush(nullptr);
       _exit((int)stop.code());
@@ -217,6 +237,10 @@ Exit Job::run() {
 }
 
 Exit Job::finish() {
+  if (used.steps < steps) {
+    progress.clear();
+    say(fmt::format("stopped after step {}{}", used.steps, options.save.empty() ? "" : ", saves " + options.save));
+  }
   if (!options.save.empty())
     saveParameters(plan, collectives.arenas, options.save);
   if (!options.profile.empty())
@@ -233,7 +257,7 @@ Exit Job::finish() {
   if (disagreement.empty())
     return Exit::Done;
   progress.clear();
-  fmt::print(stderr, "error: {}\n", disagreement);
+  say("error: " + disagreement);
   return Exit::Internal;
 }
 
@@ -269,10 +293,10 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     checkOutputs(*plan, *options);
     return Job(*plan, embedded, *options, interrupted).run();
   } catch (const Rejected &problem) {
-    fmt::print(stderr, "{}\n", problem.what());
+    say(problem.what());
     return Exit::Rejected;
   } catch (const std::exception &problem) {
-    fmt::print(stderr, "error: {}\n", problem.what());
+    say(fmt::format("error: {}", problem.what()));
     return Exit::Internal;
   }
 }

@@ -7,8 +7,12 @@
 #include "xlc/Runtime/Kernel.h"
 
 #include <atomic>
+#include <csignal>
 
 namespace xlc::runtime {
+
+/// The signals that ask a program to stop; ranks do not take them.
+inline constexpr int stoppingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /// What the generated object holds.
 struct Embedded {

@@ -24,7 +24,11 @@ Examples:
   ./train --steps 3 --inject-fault 0:3:begin          rank 0 fails in step 3 at the action 'begin', which every
                                                       program has; a --profile trace names all the others
 
-Exit codes: 0 done, 1 input rejected, 2 usage, 5 a rank failed, 7 the loss is not finite, 70 internal error)";
+Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after its step, and --save is done; a second Ctrl-C or SIGTERM ends it
+at once. A line that cannot be written (--log, stdout) does not end it.
+
+Exit codes: 0 done, 1 input rejected or output not written, 2 usage, 5 a rank failed, 7 the loss is not finite,
+70 internal error, 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP)";
 
 template <class T> bool parseNumber(std::string_view text, T &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

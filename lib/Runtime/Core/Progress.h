@@ -23,18 +23,27 @@ public:
 
   void show(const StepResult &result);
 
-  /// Throws Rejected where a line, or one of the log, could not be written. Training goes on until then.
+  /// Throws Rejected where a line, or one of the log, could not be written. That was said when it happened; training
+  /// went on.
   void checkWritten() const;
 
   /// Takes the bar away, so that a message can stand on a line of its own.
   void clear() const;
 
 private:
+  /// Lines that go to a file, and why one could not, if so.
+  struct Lines {
+    const std::string name;
+    FILE *const file;
+    std::string failure = {};
+  };
+  void write(Lines &lines, const std::string &line);
+
   struct Close {
     void operator()(FILE *file) const { std::fclose(file); }
   };
-  const std::string logPath;
   std::unique_ptr<FILE, Close> log;
+  Lines results{"standard output", stdout}, logged;
   const uint64_t steps;
   const bool bar;
 };

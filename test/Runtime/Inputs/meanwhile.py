@@ -2,7 +2,7 @@
 
     meanwhile.py cut:FILE:SIZE -- COMMAND...            FILE becomes that short
     meanwhile.py patch:FILE:OFFSET:HEX -- COMMAND...    bytes of FILE are overwritten
-    meanwhile.py signal:NAME -- COMMAND...              the program gets SIGNAME
+    meanwhile.py signal:NAME,NAME -- COMMAND...         the program gets these signals
 """
 
 import os
@@ -20,7 +20,8 @@ def change(action, process):
             file.seek(int(words[1]))
             file.write(bytes.fromhex(words[2]))
     else:
-        process.send_signal(getattr(signal, "SIG" + words[0]))
+        for name in words[0].split(","):
+            process.send_signal(getattr(signal, "SIG" + name))
 
 
 def main():

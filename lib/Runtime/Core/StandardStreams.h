@@ -1,0 +1,18 @@
+// stdin, stdout and stderr of a process, which its parent may have closed: then the next file that is opened would get
+// their number, and take what is printed. Afterwards the numbers are taken, and writing to them fails as it did.
+#ifndef XLC_LIB_RUNTIME_CORE_STANDARDSTREAMS_H
+#define XLC_LIB_RUNTIME_CORE_STANDARDSTREAMS_H
+
+#include <string>
+
+namespace xlc::runtime {
+
+/// Call it before anything is opened.
+void openStandardStreams();
+
+/// Prints a line on stderr. If that cannot be written, nobody can be told.
+void say(const std::string &line);
+
+} // namespace xlc::runtime
+
+#endif
