@@ -80,13 +80,13 @@ private:
     std::vector<size_t> ends;
     for (const LiveRange &range : ranges)
       ends.push_back(range.end);
-    Division best = divide(ends);
+    Division whole = divide(ends), best = whole;
     for (size_t i : ArrayRef(longest).take_front(maximumIgnored)) {
       if (ranges[i].length() < shortestInstance(best))
         break;
       std::vector<size_t> lastRead = ends, all = ends;
       lastRead[i] = ranges[i].before, all[i] = ranges[i].begin;
-      Division withoutLast = divideByPassing(lastRead), without = divideByPassing(all);
+      Division withoutLast = divideByPassing(lastRead, whole), without = divideByPassing(all, whole);
       bool isOwnFirst = withoutLast.covered > without.covered;
       ends = isOwnFirst ? lastRead : all;
       if (Division &next = isOwnFirst ? withoutLast : without; next.covered > best.covered)
@@ -95,12 +95,14 @@ private:
     return best;
   }
 
-  /// Ignores only what passes a whole instance; nothing is covered where that is not so.
-  Division divideByPassing(const std::vector<size_t> &ends) {
+  /// Ignores only what passes a whole instance; nothing is covered where that is not so. `whole` ignores nothing.
+  Division divideByPassing(const std::vector<size_t> &ends, const Division &whole) {
     Division division = divide(ends);
     std::vector<size_t> needed = keepPassing(division);
     if (needed == division.ends)
       return division;
+    if (needed == whole.ends)
+      return whole;
     division = divide(std::move(needed));
     if (keepPassing(division) != division.ends)
       division.covered = 0;

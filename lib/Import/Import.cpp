@@ -15,6 +15,7 @@
 #include "StepCounts.h"
 #include "StoppedGradients.h"
 #include "TracedCalls.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
@@ -311,7 +312,8 @@ private:
     });
     PassManager manager(module.getContext());
     buildImportPipeline(manager, options.raise);
-    return succeeded(manager.run(module)) && succeeded(verifyImported(module));
+    manager.enableVerifier(false); // once, at the end
+    return succeeded(manager.run(module)) && succeeded(mlir::verify(module)) && succeeded(verifyImported(module));
   }
 
   /// The rows of a whole step have the limits of those of a micro-batch.

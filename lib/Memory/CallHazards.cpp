@@ -23,9 +23,15 @@ struct Elements {
   static Elements of(Value operand, ArrayRef<ByteRange> slots) {
     auto type = cast<MemRefType>(operand.getType());
     Elements elements{slots[slotOf(operand)].begin, std::max<int64_t>(1, type.getElementTypeBitWidth() / 8), {}, {}};
-    int64_t ignored; // the view's own offset says where it begins
-    (void)type.getStridesAndOffset(elements.strides, ignored);
     elements.sizes.assign(type.getShape().begin(), type.getShape().end());
+    if (type.getLayout().isIdentity()) {
+      elements.strides.assign(elements.sizes.size(), 1);
+      for (size_t i = elements.sizes.size(); i-- > 1;)
+        elements.strides[i - 1] = elements.strides[i] * elements.sizes[i];
+    } else {
+      int64_t ignored; // the view's own offset says where it begins
+      (void)type.getStridesAndOffset(elements.strides, ignored);
+    }
     for (int64_t &stride : elements.strides)
       stride *= elements.bytes;
     if (auto view = operand.getDefiningOp<exec::ViewOp>())
