@@ -1,7 +1,7 @@
 """Runs every kind of test of a built tree and adds up what passed and failed: scripts/test without the build.
 
-Four kinds: lit (one claim per file), GoogleTest (pure algorithms), end to end (compiled programs against PyTorch's
-losses) and random models (against a reference in plain Python). Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
+Five kinds: lit (one claim per file), GoogleTest (pure algorithms), end to end (compiled programs against PyTorch's
+losses), random models (against a reference in plain Python) and bad days (full disks, limits, signals). Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
 one failure, so that a crash of a test program is never a success.
 """
 
@@ -72,6 +72,17 @@ def run_random(build, all_tests):
     return report["passed"], report["failed"]
 
 
+def run_stress(build):
+    """Bad days; test/Stress/stress.py names what cannot run on this system."""
+    runner = pathlib.Path(__file__).parent / "Stress" / "stress.py"
+    with tempfile.TemporaryDirectory() as folder:
+        results = pathlib.Path(folder) / "results.json"
+        command = [sys.executable, str(runner), "--xlc", str(build / "bin" / "xlc"), "--results", str(results)]
+        subprocess.run(command, check=False)
+        report = json.loads(results.read_text()) if results.exists() else {"passed": 0, "failed": 1}
+    return report["passed"], report["failed"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the build tree")
@@ -81,7 +92,7 @@ def main():
 
     kinds = [("lit", lambda: run_lit(build, options.all)), ("unit tests", lambda: run_unit_tests(build)),
              ("end to end", lambda: run_end_to_end(build, options.all)),
-             ("random models", lambda: run_random(build, options.all))]
+             ("random models", lambda: run_random(build, options.all)), ("bad days", lambda: run_stress(build))]
     passed = failed = 0
     for name, run in kinds:
         print(f"== {name}", flush=True)
