@@ -1,0 +1,94 @@
+// The file beside a program: what it was compiled with, or a refusal.
+#include "Core/ParameterFile.h"
+#include "TinyProgram.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace xlc::runtime;
+namespace plan = xlc::plan;
+using namespace xlc::runtime::tiny;
+
+namespace {
+
+/// A tensor that counts from `first`.
+TensorToStore counting(const std::string &name, std::vector<uint64_t> shape, float first) {
+  return {name, std::move(shape), [first](uint64_t begin, uint64_t count, float *to) {
+            for (uint64_t i = 0; i < count; ++i)
+              to[i] = first + (float)(begin + i);
+          }};
+}
+
+class Beside : public testing::TestWithParam<int> {
+protected:
+  Beside() : plan(makePlan(GetParam())) {
+    plan.parameters[0]->init = plan::Init::File;
+    plan.parameters_digest = write({counting("w", {7, 10}, 1)});
+  }
+  /// Writes the file and returns the digest of its values.
+  std::string write(const std::vector<TensorToStore> &tensors) {
+    writeSafetensors(folder.file("beside"), tensors);
+    return SafetensorsReader(folder.file("beside")).seal()->digest();
+  }
+  std::string complaint() const {
+    try {
+      ParameterFile file(plan, folder.file("beside"), ParameterFile::Kind::Beside);
+      std::vector<float> w(elements);
+      file.read(0, 0, elements, w.data());
+      EXPECT_EQ(w[69], 70);
+      file.read(0, 3, 2, w.data()); // the second time it is not checked
+      EXPECT_EQ(w[1], 5);
+    } catch (const Rejected &problem) {
+      return problem.what();
+    }
+    return "";
+  }
+  void expect(const std::string &words) const { EXPECT_NE(complaint().find(words), std::string::npos) << complaint(); }
+
+  Folder folder;
+  Plan plan;
+};
+INSTANTIATE_TEST_SUITE_P(Stages, Beside, testing::Values(0, 3)); // read whole, and in shards
+
+TEST_P(Beside, WhatTheProgramWasCompiledWithIsAccepted) { EXPECT_EQ(complaint(), ""); }
+
+TEST_P(Beside, OtherValuesAreOfAnotherCompilation) {
+  write({counting("w", {7, 10}, 2)});
+  expect("beside: error: has values ");
+  expect(", the program was compiled with values " + plan.parameters_digest +
+         "; compile again, or begin from other parameters with --init");
+}
+
+TEST_P(Beside, MoreParametersAreAnotherModel) {
+  write({counting("w", {7, 10}, 1), counting("v", {1}, 1)});
+  expect("beside: error: belongs to model ");
+  expect(", the program to model ");
+}
+
+TEST_P(Beside, OneBitOfTheElementsIsSeen) {
+  std::string bytes = folder.read("beside");
+  bytes[bytes.size() - 200] ^= 16;
+  folder.write("beside", bytes);
+  expect("beside: error: 'w' is damaged: its elements have checksum ");
+}
+
+TEST(SafetensorsWriter, TheCallersMistakesAreSaid) {
+  Folder folder;
+  auto complaint = [&](uint64_t bytes) -> std::string {
+    try {
+      OutputFile file(folder.file("w"));
+      SafetensorsWriter writer(file, {{"v", {0}}, {"w", {2}}});
+      writer.write("0123456789abcdef", bytes);
+      writer.finish();
+    } catch (const std::logic_error &problem) {
+      return problem.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint(8), "");
+  EXPECT_EQ(complaint(7), folder.file("w") + ": 'w' is not whole");
+  EXPECT_EQ(complaint(9), folder.file("w") + ": more bytes than its tensors have");
+}
+
+} // namespace
