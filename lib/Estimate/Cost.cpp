@@ -8,7 +8,7 @@ using namespace xlc;
 
 bool xlc::hasCost(StringRef opName) { return findCostRow(opName) != nullptr; }
 
-int64_t xlc::countFlops(Operation *op) {
+Quantity xlc::countFlops(Operation *op) {
   const CostRow *row = findCostRow(op->getName().getStringRef());
   return row ? row->flops(op) : 0;
 }
@@ -17,9 +17,9 @@ Cost xlc::costOfKernel(func::FuncOp kernel) {
   Cost cost;
   for (Operation &op : kernel.getOps())
     if (const CostRow *row = findCostRow(op.getName().getStringRef())) {
-      int64_t flops = row->flops(&op);
+      Quantity flops = row->flops(&op);
       cost.flops += flops;
-      cost.matrixFlops += row->isMatrix ? flops : 0;
+      cost.matrixFlops += row->isMatrix ? flops : Quantity();
     }
   for (ArrayRef<Type> types : {kernel.getArgumentTypes(), kernel.getResultTypes()})
     for (Type type : types)

@@ -8,17 +8,17 @@ using namespace xlc;
 namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-int64_t sizeOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+Quantity sizeOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
-int64_t nothing(Operation *) { return 0; }
-template <int64_t n> int64_t perResult(Operation *op) { return n * sizeOf(op->getResult(0)); }
-template <int64_t n> int64_t perOperand(Operation *op) { return n * sizeOf(op->getOperand(0)); }
-int64_t perUpdate(Operation *op) { return sizeOf(op->getOperand(1)); }
+Quantity nothing(Operation *) { return 0; }
+template <int64_t n> Quantity perResult(Operation *op) { return n * sizeOf(op->getResult(0)); }
+template <int64_t n> Quantity perOperand(Operation *op) { return n * sizeOf(op->getOperand(0)); }
+Quantity perUpdate(Operation *op) { return sizeOf(op->getOperand(1)); }
 
 /// A multiply-add for each combination of all factors.
-int64_t contract(Operation *op) {
+Quantity contract(Operation *op) {
   auto product = cast<graph::ContractOp>(op);
-  int64_t combinations = sizeOf(product.getY());
+  Quantity combinations = sizeOf(product.getY());
   auto multiplySummed = [&](StringRef letters, ArrayRef<int64_t> shape, StringRef counted) {
     for (auto [letter, size] : llvm::zip(letters, shape))
       if (!product.getLettersY().contains(letter) && !counted.contains(letter))
@@ -30,10 +30,10 @@ int64_t contract(Operation *op) {
 }
 
 /// Pairs of a query and a key that causality and the window leave; a causal mask alone counts as half of all.
-int64_t countPairs(int64_t queries, int64_t keys, bool isCausal, int64_t window) {
+Quantity countPairs(int64_t queries, int64_t keys, bool isCausal, int64_t window) {
   if (window == 0)
-    return isCausal ? queries * keys / 2 : queries * keys;
-  int64_t pairs = 0;
+    return Quantity(queries) * keys / (isCausal ? 2 : 1);
+  Quantity pairs;
   for (int64_t i = 0; i < queries; ++i) {
     int64_t begin = std::max<int64_t>(0, i - window + 1), end = std::min(keys, isCausal ? i + 1 : i + window);
     pairs += std::max<int64_t>(0, end - begin);
@@ -42,37 +42,37 @@ int64_t countPairs(int64_t queries, int64_t keys, bool isCausal, int64_t window)
 }
 
 /// Two products over queries x keys, of d and of e features.
-template <typename OpT> int64_t attentionProducts(OpT op) {
+template <typename OpT> Quantity attentionProducts(OpT op) {
   ArrayRef<int64_t> q = shapeOf(op.getQ());
-  int64_t pairs =
+  Quantity pairs =
       countPairs(q[1], shapeOf(op.getK())[1], op.getMask() == graph::Mask::causal, (int64_t)op.getWindow().value_or(0));
-  return 2 * q[0] * q[2] * pairs * (q[3] + shapeOf(op.getV())[3]);
+  return Quantity(2) * q[0] * q[2] * pairs * (q[3] + shapeOf(op.getV())[3]);
 }
-int64_t attention(Operation *op) { return attentionProducts(cast<graph::AttentionOp>(op)); }
+Quantity attention(Operation *op) { return attentionProducts(cast<graph::AttentionOp>(op)); }
 /// Five products instead of two: the scores again, and the gradients of both factors of both.
-int64_t attentionBackward(Operation *op) { return attentionProducts(cast<graph::AttentionBackwardOp>(op)) * 5 / 2; }
+Quantity attentionBackward(Operation *op) { return attentionProducts(cast<graph::AttentionBackwardOp>(op)) * 5 / 2; }
 
 /// Operations per element of sgd (with decay and momentum) and of adam.
-int64_t optimizerStep(Operation *op) {
+Quantity optimizerStep(Operation *op) {
   auto step = cast<graph::OptimizerStepOp>(op);
   return sizeOf(step.getParam()) * (step.getKind() == graph::OptimizerKind::sgd ? 6 : 15);
 }
 
 /// A multiply-add for each output and each weight that leads to it; padding counts.
-int64_t multiplyWindows(Value y, Value w) { return 2 * sizeOf(y) * (sizeOf(w) / shapeOf(w)[0]); }
-int64_t convolution(Operation *op) { return multiplyWindows(op->getResult(0), op->getOperand(1)); }
-int64_t convolutionTranspose(Operation *op) { return multiplyWindows(op->getOperand(0), op->getOperand(1)); }
-int64_t convolutionWeightBackward(Operation *op) { return multiplyWindows(op->getOperand(1), op->getResult(0)); }
+Quantity multiplyWindows(Value y, Value w) { return Quantity(2) * sizeOf(y) * (sizeOf(w) / shapeOf(w)[0]); }
+Quantity convolution(Operation *op) { return multiplyWindows(op->getResult(0), op->getOperand(1)); }
+Quantity convolutionTranspose(Operation *op) { return multiplyWindows(op->getOperand(0), op->getOperand(1)); }
+Quantity convolutionWeightBackward(Operation *op) { return multiplyWindows(op->getOperand(1), op->getResult(0)); }
 
 /// A comparison for each element of each window.
-int64_t pool(Value y, ArrayRef<int64_t> window) {
-  int64_t flops = sizeOf(y);
+Quantity pool(Value y, ArrayRef<int64_t> window) {
+  Quantity flops = sizeOf(y);
   for (int64_t size : window)
     flops *= size;
   return flops;
 }
-int64_t maxPool(Operation *op) { return pool(op->getResult(0), cast<graph::MaxPoolOp>(op).getWindow()); }
-int64_t maxPoolBackward(Operation *op) {
+Quantity maxPool(Operation *op) { return pool(op->getResult(0), cast<graph::MaxPoolOp>(op).getWindow()); }
+Quantity maxPoolBackward(Operation *op) {
   return pool(op->getOperand(1), cast<graph::MaxPoolBackwardOp>(op).getWindow());
 }
 

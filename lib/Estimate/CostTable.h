@@ -3,12 +3,13 @@
 #define XLC_LIB_ESTIMATE_COSTTABLE_H
 
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Support/Quantity.h"
 
 namespace xlc {
 
 struct CostRow {
   llvm::StringLiteral op;
-  int64_t (*flops)(mlir::Operation *);
+  Quantity (*flops)(mlir::Operation *);
   bool isMatrix = false; ///< counts as a matrix product
 };
 

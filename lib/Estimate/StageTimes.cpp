@@ -9,7 +9,8 @@ namespace {
 
 /// A run of some time, or a message to or from another stage.
 struct Event {
-  int64_t time = 0, message = -1, peer = -1;
+  Quantity time;
+  int64_t message = -1, peer = -1;
   exec::RunOp run;
 };
 
@@ -20,7 +21,7 @@ std::vector<Event> listEvents(exec::ProgramOp program, FunctionCosts &costs) {
       StringRef pass = run.getLabel().rsplit(' ').second; // "layer[3] B"
       const Cost &cost = costs.of(run.getFunction());
       if (pass == "F" || pass == "B" || pass == "I" || pass == "W")
-        events.push_back({std::max(cost.flops, kFlopsPerByte * cost.bytes), -1, -1, run});
+        events.push_back({std::max<Quantity>(cost.flops, kFlopsPerByte * cost.bytes), -1, -1, run});
     }
     if (auto send = dyn_cast<exec::SendOp>(op))
       events.push_back({0, int64_t(send.getMessage()), int64_t(send.getPeer()), {}});
@@ -44,7 +45,7 @@ std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs, std::
   if (runs)
     runs->assign(stages, {});
   std::vector<size_t> next(stages, 0);
-  std::vector<int64_t> now(stages, 0), first(stages, -1), last(stages, 0);
+  std::vector<Quantity> now(stages, 0), first(stages, -1), last(stages, 0);
   auto meets = [&](size_t stage, const Event &event) {
     size_t peer = event.peer;
     return peer < stages && next[peer] < events[peer].size() && events[peer][next[peer]].message == event.message;
@@ -72,7 +73,7 @@ std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs, std::
       }
   }
   for (size_t stage = 0; stage < stages; ++stage) {
-    times[stage].span = last[stage] - std::max<int64_t>(0, first[stage]);
+    times[stage].span = last[stage] - std::max<Quantity>(0, first[stage]);
     times[stage].step = *llvm::max_element(last);
   }
   return times;

@@ -12,16 +12,16 @@ constexpr int64_t sliceGrain = 16; // elements
 
 /// What a rank exchanges with a group, or (no group) receives from another stage.
 struct Message {
-  int64_t MessageBytes::*kind;
+  Quantity MessageBytes::*kind;
   dist::GroupAttr group;
   int64_t count; ///< elements of a slice; of an all_reduce, of all of it
   Type element;
   bool isInFunction = false;
 
-  int64_t bytes(int64_t elements) const { return graph::getByteSize(RankedTensorType::get({elements}, element)); }
+  Quantity bytes(Quantity elements) const { return elements * graph::getByteSize(RankedTensorType::get({1}, element)); }
 };
 
-template <typename Op> Message messageOf(Op op, int64_t MessageBytes::*kind) {
+template <typename Op> Message messageOf(Op op, Quantity MessageBytes::*kind) {
   return {kind, op.getGroup(), (int64_t)op.getCount(), op.getType()};
 }
 
@@ -69,7 +69,7 @@ struct BucketMessages {
 
   int64_t slice() const { return sched::BucketOp(bucket).getElements() / mesh.getShards(); }
   Type element() const { return Float32Type::get(mesh.getContext()); } // of all parameters, so far
-  Message sliced(int64_t MessageBytes::*kind) const {
+  Message sliced(Quantity MessageBytes::*kind) const {
     return {kind, dist::GroupAttr::shards(mesh), slice(), element()};
   }
   Message summed(dist::GroupAttr group, bool isSlice) const {
@@ -113,22 +113,22 @@ SmallVector<Message> listMessagesOfStageOne(exec::ProgramOp program) {
 }
 
 /// Elements that the member of an index reads in an all_reduce: its own slice from all others, then the others' slices.
-int64_t elementsOfAllReduce(int64_t count, int64_t index, int64_t ranks) {
+Quantity elementsOfAllReduce(int64_t count, int64_t index, int64_t ranks) {
   int64_t each = llvm::alignTo(llvm::divideCeil(count, ranks), sliceGrain);
   auto begin = [&](int64_t index) { return std::min(count, index * each); };
   int64_t own = begin(index + 1) - begin(index);
-  return (ranks - 1) * own + (count - own);
+  return Quantity(ranks - 1) * own + (count - own);
 }
 
 bool isSmall(const Message &message) { return message.group && !message.isInFunction && message.count < sliceGrain; }
 
 /// Adds up what `elementsOf` says that a message reads.
-Traffic addUp(ArrayRef<Message> messages, llvm::function_ref<int64_t(const Message &)> elementsOf) {
+Traffic addUp(ArrayRef<Message> messages, llvm::function_ref<Quantity(const Message &)> elementsOf) {
   Traffic traffic;
   for (const Message &message : messages) {
-    int64_t bytes = message.bytes(elementsOf(message));
+    Quantity bytes = message.bytes(elementsOf(message));
     traffic.along(message.group ? message.group.getAxis().getValue() : "pp").*message.kind += bytes;
-    traffic.smallMessages += isSmall(message) ? bytes : 0;
+    traffic.smallMessages += isSmall(message) ? bytes : Quantity();
   }
   return traffic;
 }
@@ -136,32 +136,32 @@ Traffic addUp(ArrayRef<Message> messages, llvm::function_ref<int64_t(const Messa
 /// What all ranks of a stage read; a collective of several stages counts for the first of them.
 Traffic trafficOfStage(exec::ProgramOp program) {
   int64_t ranks = program.getMesh().getStageRanks();
-  return addUp(listMessages(program), [&](const Message &message) -> int64_t {
+  return addUp(listMessages(program), [&](const Message &message) -> Quantity {
     if (!message.group)
-      return ranks * message.count;
+      return Quantity(ranks) * message.count;
     ArrayRef<int64_t> stages = message.group.getStages();
     if (!stages.empty() && stages.front() != (int64_t)program.getStage())
       return 0;
     int64_t size = message.group.size(), all = ranks * std::max<int64_t>(1, stages.size());
     bool isReduction = message.kind == &MessageBytes::allReduce;
-    return isReduction ? all / size * 2 * (size - 1) * message.count : all * (size - 1) * message.count;
+    return Quantity(isReduction ? all / size * 2 : all) * (size - 1) * message.count;
   });
 }
 
 /// What one rank of a mesh reads.
 Traffic addUpOfRank(ArrayRef<Message> messages, dist::MeshAttr mesh, int64_t rank) {
-  return addUp(messages, [&](const Message &message) -> int64_t {
+  return addUp(messages, [&](const Message &message) -> Quantity {
     if (!message.group)
       return message.count;
     int64_t size = message.group.size();
     if (message.kind != &MessageBytes::allReduce)
-      return (size - 1) * message.count;
+      return Quantity(size - 1) * message.count;
     return elementsOfAllReduce(message.count, message.group.indexOf(mesh, rank), size);
   });
 }
 
 /// Along dp, what the first rank of a stage reads: it has the longest slices.
-int64_t addUpOverDp(ArrayRef<Message> messages, dist::MeshAttr mesh, int64_t stage) {
+Quantity addUpOverDp(ArrayRef<Message> messages, dist::MeshAttr mesh, int64_t stage) {
   return addUpOfRank(messages, mesh, mesh.rankOf(stage, 0, 0)).along("dp").total();
 }
 
@@ -190,7 +190,7 @@ Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {
   return addUpOfRank(listMessages(program), program.getMesh(), rank);
 }
 
-int64_t xlc::trafficOfBuckets(sched::TimelineOp timeline) {
+Quantity xlc::trafficOfBuckets(sched::TimelineOp timeline) {
   return addUpOverDp(listMessages(timeline), timeline.getMesh(), timeline.getStage());
 }
 

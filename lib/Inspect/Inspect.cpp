@@ -76,7 +76,8 @@ private:
       countOps(*module.getOps<func::FuncOp>().begin(), /*isForward=*/false);
     for (UnitDescription &unit : inspection.units) {
       inspection.forward += unit.forward, inspection.backward += unit.backward;
-      for (int64_t *sum : {&unit.ops, &unit.parameters, &unit.forward, &unit.backward})
+      unit.ops /= unit.instances;
+      for (Quantity *sum : {&unit.parameters, &unit.forward, &unit.backward})
         *sum /= unit.instances;
     }
     if (inspection.hasFigures)

@@ -1,6 +1,6 @@
 // The inspection as JSON. Keys are promises to scripts; docs/InspectJson.md lists them, a test compares.
 #include "xlc/Inspect/Inspect.h"
-#include <nlohmann/json.hpp>
+#include "xlc/Support/QuantityJson.h"
 
 using namespace xlc;
 using Json = nlohmann::ordered_json;
@@ -51,7 +51,7 @@ Json toJson(const FileDescription &file, const std::map<std::string, int64_t> &d
 void xlc::printJson(const Inspection &inspection, llvm::StringRef model, llvm::raw_ostream &out) {
   Json json = {{"model", model.str()}};
   json.update(toJson(inspection.file, inspection.dims, inspection.hasFigures));
-  auto flops = [&](int64_t count) { return inspection.hasFigures ? Json(count) : Json(); };
+  auto flops = [&](Quantity count) { return inspection.hasFigures ? Json(count) : Json(); };
   json["units"] = Json::array();
   for (const UnitDescription &unit : inspection.units)
     json["units"].push_back({{"class", unit.className},
@@ -64,5 +64,5 @@ void xlc::printJson(const Inspection &inspection, llvm::StringRef model, llvm::r
   json["forward_flops"] = flops(inspection.forward);
   json["backward_flops"] = flops(inspection.backward);
   json["complaints"] = inspection.complaints.empty() ? inspection.file.complaints : inspection.complaints;
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << dumpReport(json) << "\n";
 }

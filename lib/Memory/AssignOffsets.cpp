@@ -22,8 +22,9 @@ struct AssignOffsetsPass : xlc::impl::AssignOffsetsPassBase<AssignOffsetsPass> {
       Placement placement = placeIntervals(lifetimes.buffers);
       for (auto [buffer, offset] : llvm::zip(program.getBody().front().getOps<exec::BufferOp>(), placement.offsets))
         buffer.setOffset(offset);
-      program.setArena(llvm::alignTo(placement.height, kAlignment));
-      program.setLowerBound(lowerBound(lifetimes.buffers));
+      bool isPlaced = placement.height <= kLargestArena - kAlignment;
+      program.setArena(isPlaced ? llvm::alignTo(placement.height, kAlignment) : Placement::none);
+      program.setLowerBound(lowerBound(lifetimes.buffers).clamp());
     }
   }
 };

@@ -71,6 +71,10 @@ Placement placeInOrder(const Problem &problem, const Order &order, int64_t &step
     const Interval &interval = problem.intervals[i];
     int64_t offset =
         space.findLowest(problem.first[i], problem.last[i], interval.size, interval.alignment, problem.bottom);
+    if (offset > kLargestArena - interval.size) {
+      placement.height = Placement::none;
+      return placement;
+    }
     space.take(problem.first[i], problem.last[i], offset, offset + interval.size);
     placement.offsets[i] = offset;
     placement.height = std::max(placement.height, offset + interval.size);
@@ -145,10 +149,13 @@ void raiseOne(const Problem &problem, const Placement &placement, Order &order, 
 } // namespace
 
 Placement placeIntervals(ArrayRef<Interval> intervals, const PlacementOptions &options) {
+  Quantity least = lowerBound(intervals);
+  if (least > kLargestArena)
+    return {std::vector<int64_t>(intervals.size(), 0), Placement::none};
+  int64_t bound = least.clamp();
   Problem problem(intervals);
   if (problem.movable.empty())
     return problem.fixed;
-  int64_t bound = lowerBound(intervals);
   Placement best;
   Order bestOrder;
   int64_t steps = options.budget;
@@ -165,7 +172,7 @@ Placement placeIntervals(ArrayRef<Interval> intervals, const PlacementOptions &o
     if (ranOut)
       steps = options.budget;
   }
-  if (isSpent)
+  if (isSpent || best.height == Placement::none)
     return best;
   std::minstd_rand random(1);
   for (int attempt = 0; attempt < maxAttempts && steps > 0 && best.height > bound; ++attempt) {

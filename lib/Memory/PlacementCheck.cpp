@@ -37,8 +37,8 @@ std::vector<Event> listEvents(ArrayRef<Interval> intervals) {
 
 } // namespace
 
-int64_t lowerBound(ArrayRef<Interval> intervals) {
-  int64_t live = 0, highest = 0;
+Quantity lowerBound(ArrayRef<Interval> intervals) {
+  Quantity live, highest;
   for (const Event &event : listEvents(intervals)) {
     live += event.isBegin ? intervals[event.index].size : -intervals[event.index].size;
     highest = std::max(highest, live);

@@ -55,10 +55,10 @@ public:
   }
 
   /// None where the phases up to Schedule fail.
-  std::optional<int64_t> findTraffic() {
+  std::optional<Quantity> findTraffic() {
     if (failed(run("Stage", "Schedule")))
       return std::nullopt;
-    int64_t most = 0;
+    Quantity most;
     for (auto timeline : compilation.module->getOps<sched::TimelineOp>())
       most = std::max(most, trafficOfBuckets(timeline));
     return most;
@@ -91,7 +91,7 @@ void plan(const Compilation &compilation, std::vector<ZeroTrial> &trials) {
   std::vector<std::pair<ZeroTrial, std::unique_ptr<Planning>>> plannings;
   for (ZeroTrial trial : trials) {
     auto planning = std::make_unique<Planning>(compilation, trial);
-    if (std::optional<int64_t> traffic = planning->findTraffic()) {
+    if (std::optional<Quantity> traffic = planning->findTraffic()) {
       trial.traffic = *traffic;
       plannings.emplace_back(trial, std::move(planning));
     }

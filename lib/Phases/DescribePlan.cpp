@@ -127,8 +127,9 @@ void describeTraffic(ModuleOp module, plan::PlanT &plan) {
       continue;
     auto made = std::make_unique<plan::TrafficT>();
     made->axis = static_cast<plan::Axis>(i);
-    made->all_gather = bytes.allGather, made->reduce_scatter = bytes.reduceScatter;
-    made->all_reduce = bytes.allReduce, made->all_to_all = bytes.allToAll, made->transfer = bytes.transfer;
+    made->all_gather = bytes.allGather.clamp(), made->reduce_scatter = bytes.reduceScatter.clamp();
+    made->all_reduce = bytes.allReduce.clamp(), made->all_to_all = bytes.allToAll.clamp();
+    made->transfer = bytes.transfer.clamp();
     plan.traffic.push_back(std::move(made));
   }
 }

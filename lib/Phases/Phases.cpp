@@ -16,6 +16,7 @@
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
+#include "xlc/Support/Bytes.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -149,16 +150,30 @@ LogicalResult schedule(Compilation &compilation) {
       compilation.spec.tp);
 }
 
+/// Beyond it offsets would not fit into 64 bits.
+LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
+  SpecLocation at = compilation.spec.where("batch.micro");
+  compilation.errors << compilation.specPath << ":" << at.line << ":" << at.column << ": error: each rank of pipeline stage "
+                     << program.getStage() << " would hold more than " << formatBytes(kLargestArena)
+                     << ", which no plan can be about: fewer micro-batches in flight, a smaller batch.micro or more ranks "
+                        "make it smaller\n";
+  return failure();
+}
+
 LogicalResult memory(Compilation &compilation) {
   LowerToExecPassOptions exec;
   exec.threads = compilation.spec.threadsPerRankOrDefault();
-  return runPasses(compilation, [&](Passes &passes) {
-    passes.addPass(createNormalizeReductionsPass());
-    passes.addPass(createFormKernelsPass());
-    passes.addPass(createLowerToExecPass(exec));
-    passes.addPass(createAssignOffsetsPass());
-    passes.addPass(createVerifyPlacementPass());
-  });
+  if (failed(runPasses(compilation, [&](Passes &passes) {
+        passes.addPass(createNormalizeReductionsPass());
+        passes.addPass(createFormKernelsPass());
+        passes.addPass(createLowerToExecPass(exec));
+        passes.addPass(createAssignOffsetsPass());
+      })))
+    return failure();
+  for (auto program : compilation.module->getOps<exec::ProgramOp>())
+    if ((int64_t)program.getArena() > kLargestArena)
+      return refuseArena(compilation, program);
+  return runPasses(compilation, [&](Passes &passes) { passes.addPass(createVerifyPlacementPass()); });
 }
 
 constexpr Phase phases[] = {

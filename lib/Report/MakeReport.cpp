@@ -124,7 +124,7 @@ int64_t PlanReport::largestTotal() const {
 }
 
 double PlanReport::imbalance() const {
-  int64_t largest = 0, sum = 0;
+  Quantity largest, sum;
   for (const GroupReport &group : groups) {
     largest = std::max(largest, group.time.busy);
     sum += group.time.busy;
@@ -132,8 +132,8 @@ double PlanReport::imbalance() const {
   return sum ? double(largest) * double(groups.size()) / double(sum) : 1;
 }
 
-int64_t PlanReport::largestTraffic() const {
-  int64_t largest = 0;
+Quantity PlanReport::largestTraffic() const {
+  Quantity largest;
   for (const GroupReport &group : groups)
     largest = std::max(largest, group.traffic.total());
   return largest;

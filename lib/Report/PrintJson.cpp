@@ -1,6 +1,6 @@
 // The report as JSON. Keys are promises to scripts; docs/PlanJson.md lists them, a test compares.
 #include "DescribeZero.h"
-#include <nlohmann/json.hpp>
+#include "xlc/Support/QuantityJson.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -108,5 +108,5 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   for (const Change &change : report.changes)
     json["changes"].push_back(
         {{"change", change.what}, {"total", change.total}, {"traffic", change.traffic}, {"fits", change.fits}});
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << dumpReport(json) << "\n";
 }

@@ -35,7 +35,7 @@ public:
     std::string line = llvm::formatv("  {0,-16}{1,12}  {2}", name, figure, remark.str());
     out << StringRef(line).rtrim() << "\n";
   }
-  void bytes(StringRef name, int64_t bytes, const Twine &remark = "") {
+  void bytes(StringRef name, Quantity bytes, const Twine &remark = "") {
     std::string exact = llvm::formatv("{0,18} B  {1}", groupDigits(bytes), remark.str());
     row(name, formatBytes(bytes), exact);
   }
@@ -92,7 +92,7 @@ void printTraffic(const GroupReport &group, Table &table) {
     if (i != 0 && bytes.total() == 0)
       continue;
     table.title("read from other ranks per step, by " + nameRanks(group.ranks) + " (" + axis + ")");
-    bool isTransferred = bytes.transfer != 0;
+    bool isTransferred(bytes.transfer);
     if (isTransferred)
       table.bytes("transfers", bytes.transfer);
     if (!isTransferred || bytes.total() > bytes.transfer) {

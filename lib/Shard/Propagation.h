@@ -8,6 +8,7 @@
 #define XLC_LIB_SHARD_PROPAGATION_H
 
 #include "Stream.h"
+#include "xlc/Support/Quantity.h"
 #include <set>
 
 namespace xlc::shard {
@@ -40,8 +41,9 @@ struct Decision {
 };
 
 struct Cost {
-  int64_t bytes = 0, collectives = 0;
-  int64_t memory = 0; ///< bytes of what forward makes, for ties
+  Quantity bytes;
+  int64_t collectives = 0;
+  Quantity memory; ///< bytes of what forward makes, for ties
   auto operator<=>(const Cost &) const = default;
 };
 

@@ -35,7 +35,7 @@ namespace {
 /// A parameter, its gradient and two optimizer states.
 constexpr int64_t kStatesPerParameter = 4;
 
-int64_t bytesOf(Value value) { return getByteSize(cast<RankedTensorType>(value.getType())); }
+Quantity bytesOf(Value value) { return getByteSize(cast<RankedTensorType>(value.getType())); }
 
 struct Unit {
   ModelUnitAttr name;
@@ -54,7 +54,7 @@ std::vector<Unit> findUnits(func::FuncOp function) {
     if (it == units.end())
       continue;
     UnitCost &cost = it->second.cost;
-    int64_t bytes = 0;
+    Quantity bytes;
     for (Value result : op.getResults()) {
       bytes += bytesOf(result);
       bool isSaved = llvm::any_of(result.getUsers(), [](Operation *user) {
@@ -64,7 +64,7 @@ std::vector<Unit> findUnits(func::FuncOp function) {
       if (isSaved && getRole(&op) == Role::F)
         cost.residualBytes += bytesOf(result);
     }
-    cost.time += std::max(countFlops(&op), kFlopsPerByte * bytes);
+    cost.time += std::max<Quantity>(countFlops(&op), kFlopsPerByte * bytes);
     for (Value operand : op.getOperands())
       if (auto argument = dyn_cast<BlockArgument>(operand))
         if (function.getArgAttr(argument.getArgNumber(), kParam) && it->second.params.insert(operand).second)

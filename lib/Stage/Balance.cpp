@@ -12,12 +12,13 @@ using namespace xlc;
 
 namespace {
 
-constexpr int64_t never = std::numeric_limits<int64_t>::max();
+/// More than any cost.
+constexpr Quantity never = Quantity(std::numeric_limits<int64_t>::max()) * std::numeric_limits<int64_t>::max();
 
 /// The cuts whose largest cost is least. `cost(stage, begin, end)` of a run of units; `never` where it may not be.
 std::vector<size_t> minimizeLargest(size_t units, size_t stages,
-                                    llvm::function_ref<int64_t(size_t, size_t, size_t)> cost, int64_t &largest) {
-  std::vector<std::vector<int64_t>> best(stages + 1, std::vector<int64_t>(units + 1, never));
+                                    llvm::function_ref<Quantity(size_t, size_t, size_t)> cost, Quantity &largest) {
+  std::vector<std::vector<Quantity>> best(stages + 1, std::vector<Quantity>(units + 1, never));
   std::vector<std::vector<size_t>> begin(stages + 1, std::vector<size_t>(units + 1, 0));
   best[0][0] = 0;
   for (size_t k = 1; k <= stages; ++k)
@@ -25,7 +26,7 @@ std::vector<size_t> minimizeLargest(size_t units, size_t stages,
       for (size_t from = k - 1; from < end; ++from) {
         if (best[k - 1][from] == never)
           continue;
-        int64_t worst = std::max(best[k - 1][from], cost(k - 1, from, end));
+        Quantity worst = std::max(best[k - 1][from], cost(k - 1, from, end));
         if (worst < best[k][end]) {
           best[k][end] = worst;
           begin[k][end] = from;
@@ -51,7 +52,7 @@ std::vector<size_t> xlc::balanceStages(llvm::ArrayRef<UnitCost> units, llvm::Arr
         {last.time + unit.time, last.stateBytes + unit.stateBytes, last.residualBytes + unit.residualBytes});
   }
   auto time = [&](size_t, size_t from, size_t end) { return before[end].time - before[from].time; };
-  int64_t fastest = 0, smallest = 0;
+  Quantity fastest, smallest;
   minimizeLargest(units.size(), inFlight.size(), time, fastest);
   auto memory = [&](size_t stage, size_t from, size_t end) {
     if (time(stage, from, end) > fastest)
@@ -65,16 +66,16 @@ std::vector<size_t> xlc::balanceStages(llvm::ArrayRef<UnitCost> units, llvm::Arr
 namespace {
 
 /// What is to be small: the largest time of a rank and of a stage, the largest memory of a rank.
-using Weight = std::tuple<int64_t, int64_t, int64_t>;
+using Weight = std::tuple<Quantity, Quantity, Quantity>;
 
 Weight weigh(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight, llvm::ArrayRef<int64_t> rankOf,
              llvm::ArrayRef<size_t> ends) {
   std::vector<UnitCost> ranks(*llvm::max_element(rankOf) + 1);
-  int64_t slowestStage = 0;
+  Quantity slowestStage;
   size_t unit = 0;
   for (size_t stage = 0; stage < ends.size(); ++stage) {
     UnitCost &rank = ranks[rankOf[stage]];
-    int64_t time = 0;
+    Quantity time;
     for (; unit < ends[stage]; ++unit) {
       time += units[unit].time;
       rank.stateBytes += units[unit].stateBytes + inFlight[stage] * units[unit].residualBytes;

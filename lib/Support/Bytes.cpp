@@ -61,7 +61,7 @@ std::optional<int64_t> parseBytes(StringRef text, std::string *reason) {
   return refuse(reason, "the unit is one of " + byteUnits());
 }
 
-std::string formatBytes(int64_t bytes) {
+std::string formatBytes(Quantity bytes) {
   std::string result;
   raw_string_ostream out(result);
   for (const Unit &unit : units) {

@@ -3,8 +3,8 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
-std::string xlc::groupDigits(int64_t number) {
-  std::string digits = std::to_string(number);
+std::string xlc::groupDigits(Quantity number) {
+  std::string digits = number.str();
   for (int64_t i = (int64_t)digits.size() - 3; i > 0; i -= 3)
     digits.insert(i, " ");
   return digits;
@@ -18,9 +18,9 @@ std::string xlc::formatCount(int64_t count, llvm::StringRef noun) {
   return std::to_string(count) + " " + pluralOf(count, noun);
 }
 
-std::string xlc::formatFlops(int64_t flops) {
-  static constexpr llvm::StringLiteral prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-  double amount = flops;
+std::string xlc::formatFlops(Quantity flops) {
+  static constexpr llvm::StringLiteral prefixes[] = {"", "k", "M", "G", "T", "P", "E", "Z", "Y"};
+  double amount(flops);
   size_t prefix = 0;
   for (; amount >= 1000 && prefix + 1 < std::size(prefixes); ++prefix)
     amount /= 1000;

@@ -56,7 +56,20 @@ def has_no_machine_paths(path, lines):
             yield number, "a path of somebody's machine"
 
 
+COUNTED = re.compile(r"\bint64_t (?:\w+::)?((?!k[A-Z])\w*(?:flops|traffic|busy|span)\w*)\b(?!.*->)", re.IGNORECASE)
+ESTIMATES = ("lib/Estimate/", "lib/Report/", "lib/Inspect/", "include/xlc/Estimate/", "include/xlc/Report/", "include/xlc/Inspect/")
+
+
+def counts_in_quantities(path, lines):
+    """What is summed over ops, micro-batches and ranks leaves 64 bits: neither a declaration nor a result is of int64_t."""
+    for number, line in enumerate(lines, 1):
+        found = COUNTED.search(line.split("//")[0])
+        if found and str(path).startswith(ESTIMATES):
+            yield number, f"'{found[1]}' is an int64_t, which wraps: xlc/Support/Quantity.h does not"
+
+
 RULES = [
+    (CODE, counts_in_quantities),
     (CODE, check_length),
     (CODE, check_functions),
     (COMMENTED, opens_with_comment),

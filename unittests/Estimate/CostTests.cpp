@@ -52,7 +52,7 @@ TEST_F(CostTest, CausalAttentionIsHalf) {
            " : (tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> "
            "(tensor<2x8x3x4xf32>, tensor<2x3x8xf32>)\n return %o : tensor<2x8x3x4xf32> }";
   };
-  int64_t full = costOf(text("none")).flops;
+  Quantity full = costOf(text("none")).flops;
   EXPECT_EQ(full, 4 * 2 * 3 * 8 * 8 * 4);
   EXPECT_EQ(costOf(text("causal")).flops, full / 2);
   // Of 64 pairs: the diagonal and one below; the same and one above.

@@ -11,12 +11,12 @@ using namespace xlc;
 namespace {
 
 /// The largest time and the largest memory of a cut.
-std::pair<int64_t, int64_t> worstOf(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight,
+std::pair<Quantity, Quantity> worstOf(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight,
                                     llvm::ArrayRef<size_t> ends) {
-  int64_t worstTime = 0, worstMemory = 0;
+  Quantity worstTime, worstMemory;
   size_t begin = 0;
   for (auto [stage, end] : llvm::enumerate(ends)) {
-    int64_t time = 0, memory = 0;
+    Quantity time, memory;
     for (; begin < end; ++begin) {
       time += units[begin].time;
       memory += units[begin].stateBytes + inFlight[stage] * units[begin].residualBytes;
@@ -29,7 +29,7 @@ std::pair<int64_t, int64_t> worstOf(llvm::ArrayRef<UnitCost> units, llvm::ArrayR
 
 /// The best over all cuts from stage `ends.size()` on.
 void tryAll(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight, std::vector<size_t> &ends,
-            std::pair<int64_t, int64_t> &best) {
+            std::pair<Quantity, Quantity> &best) {
   if (ends.size() + 1 == inFlight.size()) {
     ends.push_back(units.size());
     best = std::min(best, worstOf(units, inFlight, ends));
@@ -58,7 +58,7 @@ TEST(BalanceStages, IsTheFastestAndThenTheSmallestOfAllCuts) {
     ASSERT_EQ(ends.size(), stages);
     EXPECT_EQ(ends.back(), count);
     EXPECT_TRUE(llvm::is_sorted(ends, std::less_equal<>())) << "every stage has a unit";
-    std::pair<int64_t, int64_t> best(1000, 1000);
+    std::pair<Quantity, Quantity> best(1000, 1000);
     tryAll(units, inFlight, tried, best);
     EXPECT_EQ(worstOf(units, inFlight, ends), best);
   }
@@ -77,11 +77,11 @@ TEST(BalanceRanks, AHeadOfOneChunkIsMadeUpForByTheOtherChunkOfItsRank) {
   std::vector<int64_t> inFlight(4, 1), rankOf{0, 1, 1, 0};
   std::vector<size_t> ends = balanceStages(units, inFlight);
   balanceRanks(units, inFlight, rankOf, ends);
-  int64_t first = 0;
+  Quantity first;
   for (size_t stage = 0, unit = 0; stage < 4; ++stage)
     for (; unit < ends[stage]; ++unit)
-      first += rankOf[stage] == 0 ? units[unit].time : 0;
-  EXPECT_LE(std::max<int64_t>(first, 110 - first), 60);
+      first += rankOf[stage] == 0 ? units[unit].time : Quantity();
+  EXPECT_LE(std::max<Quantity>(first, 110 - first), 60);
 }
 
 TEST(BalanceRanks, NeverMakesTheSlowestRankSlower) {
@@ -93,7 +93,7 @@ TEST(BalanceRanks, NeverMakesTheSlowestRankSlower) {
       units.push_back({int64_t(random() % 9), int64_t(random() % 9), int64_t(random() % 4)});
     std::vector<int64_t> inFlight(4, 2), rankOf{0, 1, 0, 1};
     auto slowest = [&](llvm::ArrayRef<size_t> ends) {
-      int64_t times[2] = {};
+      Quantity times[2] = {};
       for (size_t stage = 0, unit = 0; stage < 4; ++stage)
         for (; unit < ends[stage]; ++unit)
           times[rankOf[stage]] += units[unit].time;

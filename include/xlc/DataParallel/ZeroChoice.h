@@ -10,6 +10,8 @@
 #ifndef XLC_DATAPARALLEL_ZEROCHOICE_H
 #define XLC_DATAPARALLEL_ZEROCHOICE_H
 
+#include "xlc/Support/Quantity.h"
+
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,7 +21,7 @@ namespace xlc {
 /// An answer to both questions, and what its plan takes.
 struct ZeroTrial {
   bool reducesPerStep = false, keepsGathered = false;
-  int64_t traffic = 0;          ///< bytes per step over dp for parameters and gradients, of the rank that reads most
+  Quantity traffic;             ///< bytes per step over dp for parameters and gradients, of the rank that reads most
   std::optional<int64_t> total; ///< bytes of the fullest rank; none: not planned, since one that moves no more fits
 };
 

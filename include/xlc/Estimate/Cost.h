@@ -7,13 +7,14 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Support/Quantity.h"
 
 namespace xlc {
 
 struct Cost {
-  int64_t flops = 0;
-  int64_t matrixFlops = 0; ///< of `flops`, those of contractions and attention
-  int64_t bytes = 0;       ///< read and written, each tensor once
+  Quantity flops;
+  Quantity matrixFlops; ///< of `flops`, those of contractions and attention
+  Quantity bytes;       ///< read and written, each tensor once
 
   Cost &operator+=(const Cost &other) {
     flops += other.flops, matrixFlops += other.matrixFlops, bytes += other.bytes;
@@ -25,7 +26,7 @@ struct Cost {
 bool hasCost(llvm::StringRef opName);
 
 /// FLOPs of one op of the graph dialect; 0 where the table has no row.
-int64_t countFlops(mlir::Operation *op);
+Quantity countFlops(mlir::Operation *op);
 
 /// A kernel function of graph ops: FLOPs of its ops, bytes of its arguments and results.
 Cost costOfKernel(mlir::func::FuncOp kernel);

@@ -3,6 +3,7 @@
 #define XLC_ESTIMATE_STAGETIMES_H
 
 #include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Support/Quantity.h"
 
 namespace xlc {
 
@@ -12,9 +13,9 @@ inline constexpr int64_t kFlopsPerByte = 8;
 
 /// Forward and backward of one stage's ranks in a step, in times of one floating-point operation.
 struct StageTime {
-  int64_t busy = 0; ///< at work
-  int64_t span = 0; ///< from the first run to the end of the last
-  int64_t step = 0; ///< of the whole pipeline
+  Quantity busy; ///< at work
+  Quantity span; ///< from the first run to the end of the last
+  Quantity step; ///< of the whole pipeline
 
   /// The idle part of the span, and of the step: 0 to 1.
   double spanBubble() const { return span ? 1 - double(busy) / double(span) : 0; }
@@ -24,7 +25,8 @@ struct StageTime {
 /// A run of a unit, in the same times from the begin of the step: "layer[3] B" of a micro-batch.
 struct TimedRun {
   std::string label;
-  int64_t microBatch, begin, end;
+  int64_t microBatch;
+  Quantity begin, end;
 };
 
 /// The programs of all stages, by stage. A run takes as long as its kernels compute, or move bytes; a message takes no

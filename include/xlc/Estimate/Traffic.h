@@ -10,15 +10,16 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Support/Quantity.h"
 #include <array>
 
 namespace xlc {
 
 /// Bytes by kind of message.
 struct MessageBytes {
-  int64_t allGather = 0, reduceScatter = 0, allReduce = 0, allToAll = 0, transfer = 0;
+  Quantity allGather, reduceScatter, allReduce, allToAll, transfer;
 
-  int64_t total() const { return allGather + reduceScatter + allReduce + allToAll + transfer; }
+  Quantity total() const { return allGather + reduceScatter + allReduce + allToAll + transfer; }
   MessageBytes &operator+=(const MessageBytes &other) {
     allGather += other.allGather, reduceScatter += other.reduceScatter, allReduce += other.allReduce;
     allToAll += other.allToAll, transfer += other.transfer;
@@ -34,14 +35,14 @@ inline constexpr llvm::StringLiteral kAxes[] = {"dp", "tp", "pp", "world"};
 struct Traffic {
   std::array<MessageBytes, std::size(kAxes)> axes;
   /// Of these, messages that are not worth cutting (fewer than 16 elements): loss, count and norm.
-  int64_t smallMessages = 0;
+  Quantity smallMessages;
 
   /// By name; names that are not there count as world.
   MessageBytes &along(llvm::StringRef axis);
   const MessageBytes &along(llvm::StringRef axis) const { return const_cast<Traffic *>(this)->along(axis); }
   /// Over all axes.
   MessageBytes sum() const;
-  int64_t total() const { return sum().total(); }
+  Quantity total() const { return sum().total(); }
   Traffic &operator+=(const Traffic &other);
 };
 
@@ -57,12 +58,12 @@ Traffic trafficOfAllRanks(mlir::ModuleOp module);
 
 /// Before there is a program: what the rank of a timeline that reads most reads over dp in a step for parameters and
 /// gradients, in bytes. Not counted are loss, count and norm.
-int64_t trafficOfBuckets(sched::TimelineOp timeline);
+Quantity trafficOfBuckets(sched::TimelineOp timeline);
 
 /// What ZeRO's stages 2 and 3 cost: bytes over dp for parameters and gradients, of the rank that reads most.
 struct ZeroPrice {
-  int64_t bytes = 0;
-  int64_t stageOne = 0; ///< the same with the same buckets at stage 1: each is reduced and gathered once per step
+  Quantity bytes;
+  Quantity stageOne; ///< the same with the same buckets at stage 1: each is reduced and gathered once per step
 
   double factor() const { return stageOne ? double(bytes) / double(stageOne) : 1; }
 };

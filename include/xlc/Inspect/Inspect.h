@@ -5,6 +5,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "xlc/Import/Describe.h"
+#include "xlc/Support/Quantity.h"
 #include <map>
 
 namespace xlc {
@@ -18,8 +19,8 @@ struct InspectOptions {
 struct UnitDescription {
   std::string className;
   int64_t instances = 0, ops = 0;
-  int64_t parameters = 0;            ///< elements, of those that no earlier unit has used
-  int64_t forward = 0, backward = 0; ///< FLOPs
+  Quantity parameters;        ///< elements, of those that no earlier unit has used
+  Quantity forward, backward; ///< FLOPs
 };
 
 struct Inspection {
@@ -29,7 +30,7 @@ struct Inspection {
   bool hasFigures = false;
   std::vector<UnitDescription> units;        ///< in the order of the model; empty where it cannot be imported
   std::map<std::string, int64_t> recognised; ///< named ops, such as attention, and how many there are
-  int64_t forward = 0, backward = 0;         ///< FLOPs per sample
+  Quantity forward, backward;                ///< FLOPs per sample
   std::string complaints;                    ///< why it cannot be imported, or with what reservations
 };
 

@@ -12,6 +12,8 @@
 #ifndef XLC_MEMORY_PLACEMENT_H
 #define XLC_MEMORY_PLACEMENT_H
 
+#include "xlc/Support/Quantity.h"
+
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -31,6 +33,9 @@ struct Interval {
 struct Placement {
   std::vector<int64_t> offsets; ///< one per interval, in their order
   int64_t height = 0;           ///< the largest offset + size
+
+  /// What the height is where no place was found below kLargestArena. Offsets mean nothing then.
+  static constexpr int64_t none = std::numeric_limits<int64_t>::max();
 };
 
 struct PlacementOptions {
@@ -42,11 +47,11 @@ struct PlacementOptions {
 
 /// Places all intervals. Those that are live from the first moment to the last stand at the bottom, in the
 /// order given; the others follow by first fit under several orders, of which the best is improved further.
-/// O(n log n) beside the budget.
+/// O(n log n) beside the budget. The height is Placement::none where it would be more than kLargestArena.
 Placement placeIntervals(llvm::ArrayRef<Interval> intervals, const PlacementOptions &options = {});
 
 /// Bytes live at the fullest moment: no placement is lower.
-int64_t lowerBound(llvm::ArrayRef<Interval> intervals);
+Quantity lowerBound(llvm::ArrayRef<Interval> intervals);
 
 /// Two intervals (by index, the smaller first) that are live together and share a byte, or none. O(n log n),
 /// and independent of how the offsets came about. `offsets` has one entry per interval.

@@ -52,7 +52,7 @@ struct GroupReport {
 struct Change {
   std::string what; ///< as one would write it in the spec: "zero_stage: 2"
   int64_t total;    ///< bytes of the fullest rank
-  int64_t traffic;  ///< bytes per step of the rank that reads most
+  Quantity traffic; ///< bytes per step of the rank that reads most
   bool fits;
 };
 
@@ -67,7 +67,7 @@ struct PlanReport {
   int64_t largestTotal() const;
   /// The work of the slowest stage over that of the mean one: 1 where all have the same.
   double imbalance() const;
-  int64_t largestTraffic() const;
+  Quantity largestTraffic() const;
   /// Of the stage whose ranks read most over dp.
   ZeroPrice zeroPrice() const;
   /// Whether every rank fits into the memory that the spec names; true where it names none.

@@ -2,6 +2,7 @@
 #ifndef XLC_STAGE_BALANCE_H
 #define XLC_STAGE_BALANCE_H
 
+#include "xlc/Support/Quantity.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 #include <vector>
@@ -11,7 +12,7 @@ namespace xlc {
 /// What one unit costs: time of forward and backward for a micro-batch, bytes that stay (parameters with gradients and
 /// optimizer states), bytes per micro-batch in flight (residuals).
 struct UnitCost {
-  int64_t time = 0, stateBytes = 0, residualBytes = 0;
+  Quantity time, stateBytes, residualBytes;
 };
 
 /// The end (one past the last unit) of each stage: runs of at least one unit. The largest time of a stage is as small

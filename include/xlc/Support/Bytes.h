@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "xlc/Support/Quantity.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace xlc {
@@ -22,7 +23,7 @@ llvm::StringRef byteUnits();
 std::optional<int64_t> parseBytes(llvm::StringRef text, std::string *reason = nullptr);
 
 /// "25 MiB", "1.50 GiB", "17 B": in the largest binary unit that leaves at least 1.
-std::string formatBytes(int64_t bytes);
+std::string formatBytes(Quantity bytes);
 
 } // namespace xlc
 

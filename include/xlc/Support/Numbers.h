@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <string>
 
+#include "xlc/Support/Quantity.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace xlc {
 
 /// "1 234 567".
-std::string groupDigits(int64_t number);
+std::string groupDigits(Quantity number);
 
 /// "micro-batch" for 1, else "micro-batches".
 std::string pluralOf(int64_t count, llvm::StringRef noun);
@@ -19,7 +20,7 @@ std::string pluralOf(int64_t count, llvm::StringRef noun);
 std::string formatCount(int64_t count, llvm::StringRef noun);
 
 /// "1.24 PFLOP".
-std::string formatFlops(int64_t flops);
+std::string formatFlops(Quantity flops);
 
 } // namespace xlc
 
