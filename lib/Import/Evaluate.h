@@ -20,7 +20,12 @@ struct Evaluation {
   mlir::MLIRContext *context = nullptr;
 
   bool fail(const llvm::Twine &why) { return problem = why.str(), false; }
-  bool produce(ConstantTensor tensor) { return outputs.push_back(std::move(tensor)), true; }
+  bool produce(ConstantTensor tensor) {
+    if (tensor.shape.size() > (size_t)maximumRank)
+      return fail("makes a tensor of " + llvm::Twine(tensor.shape.size()) + " dimensions, at most " +
+                  llvm::Twine(maximumRank) + " are supported");
+    return outputs.push_back(std::move(tensor)), true;
+  }
   bool hasInput(size_t i) const { return i < inputs.size() && inputs[i]; }
 
   /// The integers of input `i`, or of attribute `name` in older opsets; none when both are missing.
