@@ -11,12 +11,15 @@
 #include "onnx.pb.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "xlc/Support/InputFile.h"
 
 using namespace llvm;
 using namespace xlc::onnx;
 
 namespace {
+
+/// More is no protobuf; weights beyond it lie in files of their own.
+constexpr int64_t maximumFile = std::numeric_limits<int32_t>::max();
 
 /// What the attributes that xlc reads must be; ONNX uses each name for one kind only.
 struct AttributeKind {
@@ -265,14 +268,14 @@ void xlc::onnx::readAttribute(::onnx::AttributeProto &from, StringRef name, Node
 }
 
 std::optional<Model> xlc::onnx::readModel(StringRef path, Diagnostics &diagnostics) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readInput(path, maximumFile);
   if (!buffer) {
-    diagnostics.error("cannot read the model: " + buffer.getError().message());
+    diagnostics.error("cannot read the model: " + toString(buffer.takeError()));
     return std::nullopt;
   }
   ::onnx::ModelProto proto;
   StringRef bytes = (*buffer)->getBuffer();
-  if (bytes.size() > INT32_MAX || !proto.ParseFromArray(bytes.data(), (int)bytes.size())) {
+  if (!proto.ParseFromArray(bytes.data(), (int)bytes.size())) {
     diagnostics.error("this is not an ONNX file, or it is damaged: " + Twine(bytes.size()) +
                       " bytes do not parse as a model");
     return std::nullopt;

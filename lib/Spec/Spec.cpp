@@ -4,7 +4,7 @@
 
 #include "Validate.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "xlc/Support/InputFile.h"
 #include <algorithm>
 #include <thread>
 
@@ -18,7 +18,7 @@ constexpr size_t maxFileSize = 1 << 20;
 
 /// Reads at most one byte more than is allowed, so that an endless file ends too.
 Expected<std::string> readFile(StringRef path) {
-  Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
+  Expected<sys::fs::file_t> file = openStream(path);
   if (!file)
     return file.takeError();
   std::string text(maxFileSize + 1, '\0');
@@ -35,6 +35,8 @@ Expected<std::string> readFile(StringRef path) {
   (void)sys::fs::closeFile(*file); // nothing was written
   if (failure)
     return failure;
+  if (size == 0 && sys::fs::get_file_type(path) == sys::fs::file_type::fifo_file)
+    return createStringError("nothing came through the pipe");
   text.resize(size);
   return text;
 }

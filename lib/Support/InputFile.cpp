@@ -1,0 +1,52 @@
+// See InputFile.h. Opened first and looked at then, so that nobody can change what the name means in between.
+#include "xlc/Support/InputFile.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "llvm/ADT/ScopeExit.h"
+#include "xlc/Support/Bytes.h"
+
+using namespace llvm;
+
+namespace {
+
+Error lastError() { return errorCodeToError(std::error_code(errno, std::generic_category())); }
+Error refuse(const Twine &why) { return createStringError(std::make_error_code(std::errc::invalid_argument), why); }
+
+/// Waits for nothing.
+Expected<int> openNow(StringRef path) {
+  int descriptor = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    return lastError();
+  return descriptor;
+}
+
+} // namespace
+
+Expected<int> xlc::openStream(StringRef path) {
+  Expected<int> descriptor = openNow(path);
+  if (!descriptor || fcntl(*descriptor, F_SETFL, 0) == 0) // who writes by now may take its time
+    return descriptor;
+  Error problem = lastError();
+  ::close(*descriptor);
+  return problem;
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> xlc::readInput(StringRef path, int64_t most) {
+  Expected<int> descriptor = openNow(path);
+  if (!descriptor)
+    return descriptor.takeError();
+  scope_exit close([&] { ::close(*descriptor); });
+  struct stat status{};
+  if (fstat(*descriptor, &status))
+    return lastError();
+  if (S_ISDIR(status.st_mode))
+    return errorCodeToError(std::make_error_code(std::errc::is_a_directory));
+  if (!S_ISREG(status.st_mode))
+    return refuse("it is no regular file");
+  if (status.st_size > most)
+    return refuse("it has " + formatBytes(status.st_size) + ", at most " + formatBytes(most) + " are read");
+  return errorOrToExpected(MemoryBuffer::getOpenFile(*descriptor, path, -1, /*RequiresNullTerminator=*/false));
+}
