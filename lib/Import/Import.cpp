@@ -5,7 +5,6 @@
 // imported, since a node reads the parameter that PyTorch had there, not the one the file names.
 #include "xlc/Import/Import.h"
 
-#include "Core/SafetensorsHeader.h"
 #include "InputLimits.h"
 #include "Loss.h"
 #include "MergedModules.h"
@@ -47,7 +46,6 @@ public:
     splitMergedModules(model, options.notes);
     BatchNorms norms = findBatchNorms(model, diagnostics);
     ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
-    checkNames(plan);
     checkTrainable(plan);
     narrowTypes(model, plan, diagnostics);
     for (auto [open, input] : llvm::zip(unbound, model.inputs))
@@ -92,14 +90,6 @@ public:
   }
 
 private:
-  /// Parameters are written to safetensors files, which have an entry of their own.
-  void checkNames(const ParameterPlan &plan) {
-    for (const Parameter &parameter : plan.parameters)
-      if (parameter.name == runtime::metadataName)
-        diagnostics.error("a parameter is called '" + parameter.name +
-                          "', which safetensors files keep for themselves; give it another name");
-  }
-
   /// A pattern that selects nothing is a name that is misspelled, and would train what was to be left alone.
   void checkTrainable(const ParameterPlan &plan) {
     SmallVector<StringRef> names;

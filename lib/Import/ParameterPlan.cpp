@@ -2,6 +2,7 @@
 #include "Parameters.h"
 
 #include "ConstantTensor.h"
+#include "Core/SafetensorsHeader.h"
 #include "StateDictPlan.h"
 
 using namespace llvm;
@@ -14,6 +15,10 @@ ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, c
   ParameterPlan plan = decide(model, norms, spec, diagnostics, notes);
   if (hasStateDict || model.record)
     plan.findConstants(model, norms);
+  for (const Parameter &parameter : plan.parameters) // which are written to safetensors files
+    if (parameter.name == xlc::runtime::metadataName)
+      diagnostics.error("a parameter is called '" + parameter.name +
+                        "', which safetensors files keep for themselves; give it another name");
   return plan;
 }
 

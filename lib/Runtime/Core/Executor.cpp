@@ -85,7 +85,7 @@ void Executor::runStep(uint64_t number) {
   slotsTaken.clear();
   for (uint64_t i = 0; i < program.steps.size(); ++i) {
     job.stop.throwIfRaised();
-    action = program.steps[i].get(), call = nullptr, places = nullptr;
+    action = program.steps[i].get(), call = nullptr, places = nullptr, loaded = nullptr;
     if (job.fault && job.fault->rank == rank && job.fault->step == step && job.fault->action == action->label)
       throw std::runtime_error("a fault was injected here");
     int64_t begin = trace ? now() : 0;
@@ -159,8 +159,10 @@ void Executor::begin(const plan::BeginT &begin) {
 }
 
 void Executor::load(const plan::LoadT &load) {
-  for (size_t i = 0; i < load.inputs.size(); ++i)
+  for (size_t i = 0; i < load.inputs.size(); ++i) {
+    loaded = &load.places[i];
     job.data.load(load.inputs[i], step - 1, load.micro_batch, rank, at(load.places[i]));
+  }
 }
 
 void Executor::run(const plan::AllGatherT &gather) {
@@ -238,6 +240,7 @@ std::string Executor::describePosition() const {
   if (call)
     text += fmt::format(", call '{}'", call->name);
   const plan::Place *written = call && places && !call->outs.empty() ? &(*places)[call->outs[0].slot()]
+                               : loaded                              ? loaded
                                : action                              ? findWritten(job.plan, action->action)
                                                                      : nullptr;
   if (written)

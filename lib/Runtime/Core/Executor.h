@@ -85,6 +85,7 @@ private:
   const plan::StepT *action = nullptr;
   const plan::CallT *call = nullptr;
   const std::vector<plan::Place> *places = nullptr;
+  const plan::Place *loaded = nullptr; ///< of the input that is being loaded, or was last
   std::vector<char *> slots, operands;
   std::vector<uint8_t> accumulate;
 };
