@@ -1,7 +1,7 @@
 """Runs every kind of test of a built tree and adds up what passed and failed: scripts/test without the build.
 
-Five kinds: lit (one claim per file), GoogleTest (pure algorithms), end to end (compiled programs against PyTorch's
-losses), random models (against a reference in plain Python) and bad days (full disks, limits, signals). Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
+Six kinds: lit (one claim per file), GoogleTest (pure algorithms), end to end (compiled programs against PyTorch's
+losses), random models (against a reference in plain Python), hostile files and bad days (full disks, limits, signals). Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
 one failure, so that a crash of a test program is never a success.
 """
 
@@ -49,36 +49,13 @@ def run_unit_tests(build):
     return passed, failed
 
 
-def run_end_to_end(build, all_tests):
-    """Compiled programs against PyTorch; test/EndToEnd/run_matrix.py prints a line per case."""
-    runner = pathlib.Path(__file__).parent / "EndToEnd" / "run_matrix.py"
+def run_script(build, script, *options):
+    """A runner of this folder that prints a line per failure and writes `passed` and `failed` to --results."""
     with tempfile.TemporaryDirectory() as folder:
         results = pathlib.Path(folder) / "results.json"
+        runner = pathlib.Path(__file__).parent / script
         command = [sys.executable, str(runner), "--xlc", str(build / "bin" / "xlc"), "--results", str(results)]
-        subprocess.run(command + ["--all"] * all_tests, check=False)
-        report = json.loads(results.read_text()) if results.exists() else {"passed": 0, "failed": 1}
-    return report["passed"], report["failed"]
-
-
-def run_random(build, all_tests):
-    """Random small models against a reference of their own; test/Random/run.py prints what is wrong."""
-    runner = pathlib.Path(__file__).parent / "Random" / "run.py"
-    with tempfile.TemporaryDirectory() as folder:
-        results = pathlib.Path(folder) / "results.json"
-        count = 2000 if all_tests else 100
-        command = [sys.executable, str(runner), "--xlc", str(build / "bin" / "xlc"), "--count", str(count), "--results", str(results)]
-        subprocess.run(command, check=False)
-        report = json.loads(results.read_text()) if results.exists() else {"passed": 0, "failed": 1}
-    return report["passed"], report["failed"]
-
-
-def run_stress(build):
-    """Bad days; test/Stress/stress.py names what cannot run on this system."""
-    runner = pathlib.Path(__file__).parent / "Stress" / "stress.py"
-    with tempfile.TemporaryDirectory() as folder:
-        results = pathlib.Path(folder) / "results.json"
-        command = [sys.executable, str(runner), "--xlc", str(build / "bin" / "xlc"), "--results", str(results)]
-        subprocess.run(command, check=False)
+        subprocess.run([*command, *options], check=False)
         report = json.loads(results.read_text()) if results.exists() else {"passed": 0, "failed": 1}
     return report["passed"], report["failed"]
 
@@ -90,9 +67,12 @@ def main():
     options = parser.parse_args()
     build = options.build.resolve()
 
+    every = ["--all"] * options.all
     kinds = [("lit", lambda: run_lit(build, options.all)), ("unit tests", lambda: run_unit_tests(build)),
-             ("end to end", lambda: run_end_to_end(build, options.all)),
-             ("random models", lambda: run_random(build, options.all)), ("bad days", lambda: run_stress(build))]
+             ("end to end", lambda: run_script(build, "EndToEnd/run_matrix.py", *every)),
+             ("random models", lambda: run_script(build, "Random/run.py", "--count", "2000" if options.all else "100")),
+             ("hostile files", lambda: run_script(build, "Hostile/run.py")),
+             ("bad days", lambda: run_script(build, "Stress/stress.py"))]
     passed = failed = 0
     for name, run in kinds:
         print(f"== {name}", flush=True)

@@ -51,6 +51,8 @@ ConstantTensor storeAlong(const ConstantTensor &tensor, int64_t d) {
 } // namespace
 
 bool xlc::onnx::evaluateConstant(Evaluation &e) {
+  if (e.node.attributes.size() > 1)
+    return e.fail("has several values");
   for (const auto &entry : e.node.attributes) {
     const Attribute &value = entry.second;
     if (value.kind == Attribute::Kind::Tensor && value.tensor) {

@@ -105,7 +105,7 @@ bool Importer::importNodes(ReadParameter readParameter) {
     if (runs(model.nodes[i].guard))
       importNode(i, readParameter);
   stops.warn();
-  return !diagnostics.hasErrors();
+  return checkOutputs();
 }
 
 /// Whether the condition of a branch, and those around it, hold. An unknown one: no; the `If` itself complains.
@@ -173,6 +173,45 @@ void Importer::stopGradients(unsigned index, MutableArrayRef<ImportedValue> held
   }
 }
 
+/// What is wrong with the attributes and results of a node, whatever its inputs are; empty if nothing is.
+static std::string findMisfit(const Node &node, const Operator &op) {
+  if ((int)node.outputs.size() > op.maxOutputs)
+    return "has " + std::to_string(node.outputs.size()) + " outputs, at most " + std::to_string(op.maxOutputs) +
+           " are known";
+  SmallVector<StringRef> names;
+  StringRef(op.attributes).split(names, ' ', -1, /*KeepEmpty=*/false);
+  StringSet<> known;
+  for (StringRef name : names) {
+    bool isNeeded = name.consume_front("!");
+    if (isNeeded && !node.attributes.count(name))
+      return "needs attribute '" + name.str() + "'";
+    known.insert(name);
+  }
+  for (const auto &attribute : node.attributes)
+    if (!known.contains(attribute.first()))
+      return "has attribute '" + attribute.first().str() + "', which " + node.op + " does not have";
+  return "";
+}
+
+/// What the file says of its outputs must be what they are; of sizes, exporters say those of the example.
+bool Importer::checkOutputs() {
+  for (auto [name, declared] : llvm::zip(model.outputs, model.outputTypes)) {
+    Value value = values[name].value;
+    if (!value || declared.elementType == 0)
+      continue;
+    auto type = cast<RankedTensorType>(value.getType());
+    bool isFloat = isHalf(declared.elementType) || declared.elementType == (int)ElementType::Float ||
+                   declared.elementType == (int)ElementType::Double;
+    if (isFloat != isa<FloatType>(type.getElementType()))
+      diagnostics.error("output '" + name + "' is said to have element type " + nameOfType(declared.elementType) +
+                        ", what is computed has another");
+    else if (declared.rank >= 0 && declared.rank != type.getRank())
+      diagnostics.error("output '" + name + "' is said to have " + Twine(declared.rank) +
+                        " dimensions, what is computed has " + Twine(type.getRank()));
+  }
+  return !diagnostics.hasErrors();
+}
+
 bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value bias, Values &outputs) {
   const Operator *op = findOperator(node);
   if (!op)
@@ -180,6 +219,8 @@ bool Importer::apply(const Node &node, ArrayRef<ImportedValue *> inputs, Value b
   int given = (int)inputs.size();
   if (given > op->maxInputs)
     return complain(node, "has " + Twine(given) + " inputs, at most " + Twine(op->maxInputs) + " are known");
+  if (std::string misfit = findMisfit(node, *op); !misfit.empty())
+    return complain(node, misfit);
   if (op->structure)
     return arrange(node, *op, inputs, outputs);
   bool isSequence = false, allKnown = true, allConstant = true;

@@ -118,7 +118,9 @@ using StructureRule = bool (*)(StructureImport &);
 /// One row of the table.
 struct Operator {
   llvm::StringLiteral name;
-  int minInputs, maxInputs;          ///< inputs below minInputs may not be omitted
+  int minInputs, maxInputs; ///< inputs below minInputs may not be omitted
+  int maxOutputs;
+  llvm::StringLiteral attributes;    ///< those that it may have, with ! those that it must have; any of opsets 13 to 21
   EvaluateRule evaluate;             ///< null: never evaluated, only imported
   ImportRule import;                 ///< null: only evaluated
   llvm::StringLiteral becomes;       ///< for docs/Operators.md
@@ -159,6 +161,7 @@ public:
 
 private:
   using Values = StructureImport::Values;
+  bool checkOutputs();
   void importNode(unsigned index, ReadParameter readParameter);
   void stopGradients(unsigned index, llvm::MutableArrayRef<ImportedValue> held,
                      llvm::MutableArrayRef<ImportedValue *> inputs, ReadParameter readParameter);

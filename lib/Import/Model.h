@@ -164,10 +164,16 @@ struct Signature {
   std::vector<std::string> inputs;      ///< names in traced calls of the model's inputs, in their order
 };
 
+/// What a file says of an output: ONNX's number of the element type, 0 for none, and how many dimensions, -1 for any.
+struct DeclaredType {
+  int elementType, rank;
+};
+
 struct Model {
   std::string path;
   std::vector<ModelInput> inputs;
   std::vector<std::string> outputs;
+  std::vector<DeclaredType> outputTypes; ///< as outputs
   std::vector<FileTensor> initializers;
   std::vector<Node> nodes;
   std::vector<Guard> guards;

@@ -10,8 +10,8 @@
 #include "Core/Messages.h"
 #include "onnx.pb.h"
 #include "xlc/Spec/SpecPlace.h"
-#include "llvm/ADT/StringExtras.h"
 #include "xlc/Support/InputFile.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace xlc::onnx;
@@ -81,6 +81,9 @@ constexpr AttributeKind attributeKinds[] = {
     {"value_string", Kind::String},
     {"value_strings", Kind::Strings},
 };
+/// Versions of the file format; the operators have versions of their own.
+constexpr int64_t oldestVersion = 3, newestVersion = 14;
+
 /// In the order of Attribute::Kind.
 constexpr StringLiteral kindNames[] = {"an integer", "a float", "a string", "a tensor",
                                        "integers",   "floats",  "strings"};
@@ -98,6 +101,11 @@ public:
       diagnostics.error("the file has no graph");
     if (!opset || !proto.has_graph())
       return std::nullopt;
+    if (proto.has_ir_version() && (proto.ir_version() < oldestVersion || proto.ir_version() > newestVersion))
+      diagnostics.error("the file has IR version " + Twine(proto.ir_version()) + ", xlc reads " + Twine(oldestVersion) +
+                        " to " + Twine(newestVersion));
+    if (proto.training_info_size())
+      diagnostics.error("training_info is not supported; the spec says how to train");
     ::onnx::GraphProto &graph = *proto.mutable_graph();
     if (graph.sparse_initializer_size())
       diagnostics.error("sparse initializers are not supported");
@@ -116,7 +124,7 @@ public:
         readInput(input);
     nodes.readGraph(graph, *opset);
     for (const auto &output : graph.output())
-      readOutput(output.name());
+      readOutput(output);
     if (graph.output_size() == 0)
       diagnostics.error("the graph has no output");
     return diagnostics.hasErrors() ? std::nullopt : std::optional<Model>(std::move(model));
@@ -127,8 +135,11 @@ private:
   std::optional<int64_t> readOpset() {
     std::optional<int64_t> opset;
     for (const auto &entry : proto.opset_import())
-      if (entry.domain().empty() || entry.domain() == "ai.onnx")
+      if (entry.domain().empty() || entry.domain() == "ai.onnx") {
+        if (opset)
+          diagnostics.error("the model names two opsets, " + Twine(*opset) + " and " + Twine(entry.version()));
         opset = entry.version();
+      }
     if (!opset)
       diagnostics.error("the model does not say which opset it uses; is it an ONNX file?");
     else if (!checkOpset(*opset, "the model", diagnostics))
@@ -169,6 +180,8 @@ private:
   }
 
   void readInput(const ::onnx::ValueInfoProto &input) {
+    if (input.name().empty())
+      return diagnostics.error("an input has no name");
     if (!nodes.define(input.name(), "a model input"))
       return;
     ModelInput result;
@@ -195,10 +208,15 @@ private:
     model.inputs.push_back(std::move(result));
   }
 
-  void readOutput(const std::string &name) {
+  void readOutput(const ::onnx::ValueInfoProto &output) {
+    const std::string &name = output.name();
     if (!nodes.isDefined(name))
       diagnostics.error("output '" + name + "' is defined by nothing");
+    if (!output.has_type())
+      diagnostics.error("output '" + name + "' has no type");
+    const auto &type = output.type().tensor_type();
     model.outputs.push_back(name);
+    model.outputTypes.push_back({type.elem_type(), type.has_shape() ? type.shape().dim_size() : -1});
   }
 
   ::onnx::ModelProto &proto;
@@ -226,6 +244,12 @@ void xlc::onnx::readAttribute(::onnx::AttributeProto &from, StringRef name, Node
   using Proto = ::onnx::AttributeProto;
   Attribute to;
   std::string what = "attribute '" + name.str() + "' of " + node.describe();
+  int values = from.has_f() + from.has_i() + from.has_s() + from.has_t() + from.has_g() + (from.floats_size() > 0) +
+               (from.ints_size() > 0) + (from.strings_size() > 0);
+  if (name.empty() || from.type() == Proto::UNDEFINED || values > 1)
+    return diagnostics.error(what + (name.empty() ? " has no name"
+                                     : values > 1 ? " has several values"
+                                                  : " does not say of what type it is"));
   if (std::string problem = checkName(name); !problem.empty())
     return diagnostics.error("the name of an attribute of " + node.describe() + " " + problem);
   switch (from.type()) {

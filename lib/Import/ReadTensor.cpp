@@ -217,6 +217,9 @@ bool readPlace(const ::onnx::TensorProto &proto, const std::string &what, std::s
   }
   if (location.empty() || location.find('\0') != std::string::npos)
     return diagnostics.error(what + " is external without a location"), false;
+  if (sys::path::is_absolute(location) ||
+      llvm::is_contained(llvm::make_range(sys::path::begin(location), sys::path::end(location)), ".."))
+    return diagnostics.error(what + " lies in '" + location + "', which is outside the model's folder"), false;
   return true;
 }
 
@@ -317,7 +320,7 @@ void FileTensor::narrow() {
 bool FileTensor::load() {
   if (!isExternal || isAbsent || !bytes.empty())
     return !isAbsent;
-  OpenFile input{open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  OpenFile input{open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   bytes.resize(storedBytes());
   size_t done = 0;
   while (input.descriptor >= 0 && done < bytes.size()) {
@@ -343,6 +346,13 @@ bool xlc::onnx::readTensor(::onnx::TensorProto &proto, const std::string &what, 
   tensor.storedType = stored->number;
   if (!readShape(proto, what, tensor, diagnostics))
     return false;
+  if (proto.has_segment())
+    return diagnostics.error(what + " is a segment of a tensor, which is not supported"), false;
+  int places = proto.has_raw_data() + (proto.float_data_size() > 0) + (proto.int32_data_size() > 0) +
+               (proto.int64_data_size() > 0) + (proto.double_data_size() > 0) + (proto.uint64_data_size() > 0) +
+               (proto.string_data_size() > 0) + (proto.external_data_size() > 0);
+  if (places > 1)
+    return diagnostics.error(what + " has values in " + Twine(places) + " places, one is allowed"), false;
   if (proto.data_location() == ::onnx::TensorProto::EXTERNAL)
     return readExternal(proto, what, modelPath, tensor, diagnostics);
   takeInlineBytes(proto, tensor);

@@ -54,14 +54,16 @@ StateDict::StateDict() = default;
 StateDict::StateDict(StateDict &&) = default;
 StateDict::~StateDict() = default;
 
-std::optional<StateDict> StateDict::open(const std::string &path, Diagnostics &diagnostics) {
+std::optional<StateDict> StateDict::open(const Spec &spec, Diagnostics &diagnostics) {
+  const std::string &path = spec.init.stateDict;
   StateDict dict;
+  dict.spec = &spec;
   dict.file = path;
   try {
     dict.reader = std::make_unique<runtime::SafetensorsReader>(path);
     dict.seal = dict.reader->seal();
   } catch (const std::runtime_error &problem) {
-    diagnostics.error("init.from: " + Twine(problem.what()));
+    diagnostics.error(spec, "init.from", "init.from: " + Twine(problem.what()));
     return std::nullopt;
   }
   if (!dict.takeTensors(diagnostics))
@@ -71,7 +73,7 @@ std::optional<StateDict> StateDict::open(const std::string &path, Diagnostics &d
 
 bool StateDict::takeTensors(Diagnostics &diagnostics) {
   auto refuse = [&](StringRef name, const Twine &why) {
-    diagnostics.error("init.from: " + Twine(file) + ": error: '" + name + "' " + why);
+    diagnostics.error(*spec, "init.from", "init.from: " + Twine(file) + ": error: '" + name + "' " + why);
     return false;
   };
   bool isGood = true;
@@ -114,7 +116,7 @@ bool StateDict::read(const StateTensor &tensor, std::vector<float> &elements, Di
       elements[i] = convert(type->name, &stored[i * type->width]);
     return true;
   } catch (const std::runtime_error &problem) {
-    diagnostics.error("init.from: " + Twine(problem.what()));
+    diagnostics.error(*spec, "init.from", "init.from: " + Twine(problem.what()));
     return false;
   }
 }

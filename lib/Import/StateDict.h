@@ -19,8 +19,8 @@ struct StateTensor {
 
 class StateDict {
 public:
-  /// Opens and checks a file; none after a complaint that names it.
-  static std::optional<StateDict> open(const std::string &path, Diagnostics &diagnostics);
+  /// Opens and checks the file that the spec begins from; none after a complaint that names it.
+  static std::optional<StateDict> open(const Spec &spec, Diagnostics &diagnostics);
   StateDict(StateDict &&);
   ~StateDict();
 
@@ -36,6 +36,7 @@ private:
   StateDict();
   bool takeTensors(Diagnostics &diagnostics);
 
+  const Spec *spec = nullptr; ///< names the file
   std::string file;
   std::unique_ptr<runtime::SafetensorsReader> reader;
   std::optional<runtime::Seal> seal;

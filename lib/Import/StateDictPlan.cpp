@@ -338,7 +338,7 @@ ParameterPlan xlc::onnx::planFromStateDict(Model &model, const BatchNorms &norms
                                            Diagnostics &diagnostics, raw_ostream *notes) {
   ParameterPlan result;
   result.isParameter.assign(model.initializers.size(), false);
-  if (std::optional<StateDict> dict = StateDict::open(spec.init.stateDict, diagnostics))
+  if (std::optional<StateDict> dict = StateDict::open(spec, diagnostics))
     StateDictPlanner(model, norms, spec, *dict, diagnostics, notes).plan(result);
   return result;
 }

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "llvm/ADT/ScopeExit.h"
 #include "xlc/Support/Bytes.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace llvm;
 
@@ -48,5 +48,6 @@ Expected<std::unique_ptr<MemoryBuffer>> xlc::readInput(StringRef path, int64_t m
     return refuse("it is no regular file");
   if (status.st_size > most)
     return refuse("it has " + formatBytes(status.st_size) + ", at most " + formatBytes(most) + " are read");
-  return errorOrToExpected(MemoryBuffer::getOpenFile(*descriptor, path, -1, /*RequiresNullTerminator=*/false));
+  return errorOrToExpected(
+      MemoryBuffer::getOpenFile(*descriptor, path, -1, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true));
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace xlc::runtime {
 namespace {
@@ -23,6 +24,10 @@ public:
       return false;
     text.remove_prefix(1);
     return true;
+  }
+  bool isAtEnd() {
+    skipSpace();
+    return text.empty();
   }
   bool takeString(std::string_view &value) {
     skipSpace();
@@ -116,8 +121,9 @@ void NpyFile::parseHeader(std::string_view header) {
   bool hasShape = false, hasOrder = false, fortran = false;
   if (!reader.take('{'))
     file.reject("the header is no dictionary");
-  while (!reader.take('}')) {
-    bool good = reader.takeString(key) && reader.take(':');
+  std::set<std::string_view> seen;
+  for (bool ended = reader.take('}'); !ended;) {
+    bool good = reader.takeString(key) && reader.take(':') && seen.insert(key).second;
     if (good && key == "descr")
       good = reader.takeString(descr);
     else if (good && key == "fortran_order")
@@ -126,10 +132,13 @@ void NpyFile::parseHeader(std::string_view header) {
       hasShape = good = reader.takeTuple(shape);
     else
       good = false;
-    if (!good)
+    bool hasComma = reader.take(',');
+    ended = reader.take('}');
+    if (!good || (!hasComma && !ended))
       file.reject("the header cannot be understood (elements that are records or objects are not supported)");
-    reader.take(',');
   }
+  if (!reader.isAtEnd())
+    file.reject("the header goes on after its dictionary");
   if (descr.empty() || !hasShape || !hasOrder)
     file.reject("the header lacks one of 'descr', 'fortran_order', 'shape'");
   if (fortran)

@@ -183,7 +183,7 @@ std::string findGap(const SafetensorsHeader &header, uint64_t dataBegin, uint64_
 
 std::string parseSafetensorsHeader(std::string_view text, uint64_t dataBegin, uint64_t dataBytes,
                                    SafetensorsHeader &header) {
-  if (!text.starts_with('{'))
+  if (!text.starts_with('{') || text.find('\0') != text.npos) // the parser takes a NUL for the end
     return noObject;
   HeaderEvents events(dataBegin, dataBytes, header);
   if (!nlohmann::json::sax_parse(text, &events))

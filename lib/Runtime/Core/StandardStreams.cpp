@@ -2,6 +2,9 @@
 // lost.
 #include "StandardStreams.h"
 
+#include "Messages.h"
+
+#include <algorithm>
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -19,8 +22,14 @@ void openStandardStreams() {
   }
 }
 
-void say(const std::string &line) {
-  std::fputs((line + "\n").c_str(), stderr);
+void say(const std::string &message) {
+  MessageLimit limit;
+  std::string text;
+  for (size_t begin = 0, end; begin <= message.size(); begin = end + 1) {
+    end = std::min(message.find('\n', begin), message.size());
+    text += limit.take(std::string_view(message).substr(begin, end - begin));
+  }
+  std::fputs((text + limit.takeRest()).c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -10,8 +10,9 @@ namespace xlc::runtime {
 /// Call it before anything is opened.
 void openStandardStreams();
 
-/// Prints a line on stderr. If that cannot be written, nobody can be told.
-void say(const std::string &line);
+/// Prints a message of one or more lines on stderr, limited as Messages.h says. If that cannot be written, nobody can
+/// be told.
+void say(const std::string &message);
 
 } // namespace xlc::runtime
 

@@ -89,7 +89,7 @@ def main():
         elif word == "node":
             print_node(rest)
         elif word == "output":
-            print(f"  output {{ name: {quote(rest)} }}")
+            print(f"  output {{ name: {quote(rest)} type {{ tensor_type {{ elem_type: 1 }} }} }}")
         elif word and not word.startswith("#"):
             sys.exit(f"model_text.py: what is '{word}'?")
     if any("target=" in line for line in listed):

@@ -62,7 +62,7 @@ def value(field, name, kind, shape):
 
 
 def model(opset, nodes, inputs, outputs):
-    """`nodes` are encoded; inputs are (name, kind, shape), outputs are names."""
+    """`nodes` are encoded; inputs are (name, kind, shape), outputs are names of floats."""
     graph = b"".join(nodes) + text(2, "cases") + b"".join(value(11, *i) for i in inputs)
-    graph += b"".join(text(12, text(1, name)) for name in outputs)
+    graph += b"".join(text(12, text(1, name) + text(2, text(1, number(1, 1)))) for name in outputs)
     return number(1, 8) + text(7, graph) + text(8, text(1, "") + number(2, opset))
