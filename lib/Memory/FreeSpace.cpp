@@ -46,10 +46,11 @@ int64_t FreeSpace::alignTop(int64_t from, int64_t alignment) const {
   return llvm::alignTo(from, alignment);
 }
 
-int64_t FreeSpace::findLowest(int first, int last, int64_t size, int64_t alignment, int64_t from) {
+int64_t FreeSpace::findLowest(llvm::ArrayRef<Moments> spans, int64_t size, int64_t alignment, int64_t from) {
   --steps;
   inTheWay.clear();
-  collect(0, 0, moments - 1, first, last);
+  for (Moments span : spans)
+    collect(0, 0, moments - 1, span.first, span.last);
   int64_t offset = llvm::alignTo(from, alignment);
   // Round and round until every set in turn has let the same offset pass.
   for (size_t i = 0, passed = 0; passed < inTheWay.size(); i = (i + 1) % inTheWay.size()) {

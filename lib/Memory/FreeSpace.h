@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
+
 namespace xlc {
 
 /// Sorted disjoint address ranges.
@@ -33,13 +35,18 @@ private:
 
 class FreeSpace {
 public:
+  /// From one moment to another, both inclusive.
+  struct Moments {
+    int first, last;
+  };
+
   /// Moments are numbered 0 to moments - 1.  /// `steps` is counted down, by one for each query and each range looked
   /// at.
   FreeSpace(int moments, int64_t &steps) : moments(moments), steps(steps), nodes(4 * std::size_t(moments)) {}
 
-  /// The lowest multiple of `alignment` from `from` on at which `size` bytes are free from moment `first` to `last`.
+  /// The lowest multiple of `alignment` from `from` on at which `size` bytes are free during all spans.
   /// With no steps left: the lowest above everything that is there.
-  int64_t findLowest(int first, int last, int64_t size, int64_t alignment, int64_t from);
+  int64_t findLowest(llvm::ArrayRef<Moments> spans, int64_t size, int64_t alignment, int64_t from);
 
   /// Takes [begin, end) from moment `first` to `last`.
   void take(int first, int last, int64_t begin, int64_t end);

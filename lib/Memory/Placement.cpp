@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "FreeSpace.h"
+#include "SteadyState.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -31,12 +32,21 @@ struct Problem {
   int64_t bottom = 0; ///< where the movable ones begin
   Placement fixed;    ///< the others are placed
 
-  explicit Problem(ArrayRef<Interval> intervals);
+  std::vector<size_t> partner; ///< the other interval that stands at the same offset; the interval itself: none
+
+  Problem(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t>> tied);
   int64_t duration(size_t i) const { return int64_t(last[i]) - first[i] + 1; }
-  bool meet(size_t a, size_t b) const { return first[a] <= last[b] && first[b] <= last[a]; }
+  bool meet(size_t a, size_t b) const {
+    auto overlap = [&](size_t a, size_t b) { return first[a] <= last[b] && first[b] <= last[a]; };
+    return overlap(a, b) || overlap(partner[a], b) || overlap(a, partner[b]) || overlap(partner[a], partner[b]);
+  }
 };
 
-Problem::Problem(ArrayRef<Interval> intervals) : intervals(intervals) {
+Problem::Problem(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t>> tied) : intervals(intervals) {
+  for (size_t i = 0; i < intervals.size(); ++i)
+    partner.push_back(i);
+  for (auto [one, other] : tied)
+    partner[one] = other, partner[other] = one;
   std::vector<int> beginnings;
   for (const Interval &interval : intervals)
     beginnings.push_back(interval.first);
@@ -50,7 +60,8 @@ Problem::Problem(ArrayRef<Interval> intervals) : intervals(intervals) {
     if (interval.size == 0)
       continue;
     if (duration(i) < moments) {
-      movable.push_back(i);
+      if (partner[i] >= i) // it is placed with the first of both
+        movable.push_back(i);
       continue;
     }
     fixed.offsets[i] = alignTo(bottom, interval.alignment);
@@ -69,14 +80,18 @@ Placement placeInOrder(const Problem &problem, const Order &order, int64_t &step
   FreeSpace space(problem.moments, steps);
   for (size_t i : order) {
     const Interval &interval = problem.intervals[i];
-    int64_t offset =
-        space.findLowest(problem.first[i], problem.last[i], interval.size, interval.alignment, problem.bottom);
+    size_t partner = problem.partner[i];
+    FreeSpace::Moments spans[] = {{problem.first[i], problem.last[i]}, {problem.first[partner], problem.last[partner]}};
+    int64_t offset = space.findLowest(ArrayRef(spans).take_front(partner == i ? 1 : 2), interval.size,
+                                      interval.alignment, problem.bottom);
     if (offset > kLargestArena - interval.size) {
       placement.height = Placement::none;
       return placement;
     }
     space.take(problem.first[i], problem.last[i], offset, offset + interval.size);
-    placement.offsets[i] = offset;
+    if (partner != i)
+      space.take(spans[1].first, spans[1].last, offset, offset + interval.size);
+    placement.offsets[i] = placement.offsets[partner] = offset;
     placement.height = std::max(placement.height, offset + interval.size);
   }
   return placement;
@@ -148,12 +163,14 @@ void raiseOne(const Problem &problem, const Placement &placement, Order &order, 
 
 } // namespace
 
-Placement placeIntervals(ArrayRef<Interval> intervals, const PlacementOptions &options) {
+/// Places intervals of which some are tied in pairs.
+static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t>> tied,
+                       const PlacementOptions &options) {
   Quantity least = lowerBound(intervals);
   if (least > kLargestArena)
     return {std::vector<int64_t>(intervals.size(), 0), Placement::none};
   int64_t bound = least.clamp();
-  Problem problem(intervals);
+  Problem problem(intervals, tied);
   if (problem.movable.empty())
     return problem.fixed;
   Placement best;
@@ -184,6 +201,19 @@ Placement placeIntervals(ArrayRef<Interval> intervals, const PlacementOptions &o
       std::tie(best, bestOrder) = std::pair(std::move(placement), std::move(order));
   }
   return best;
+}
+
+Placement placeIntervals(ArrayRef<Interval> intervals, const PlacementOptions &options) {
+  std::optional<SteadyState> steady =
+      intervals.size() > kMany ? findSteadyState(intervals) : std::optional<SteadyState>();
+  if (!steady)
+    return place(intervals, {}, options);
+  Placement placement = place(steady->shorter, steady->tied, options);
+  placement.offsets = steady->extend(placement.offsets);
+  if (double(placement.height) <= kNearlyAsGood * double(lowerBound(intervals)))
+    return placement;
+  Placement whole = place(intervals, {}, options); // what must stand where its predecessor stood may leave gaps
+  return whole.height < placement.height ? whole : placement;
 }
 
 } // namespace xlc
