@@ -64,8 +64,7 @@ struct KnownKernels {
 
 class Former {
 public:
-  Former(ModuleOp module, KnownKernels &known, func::FuncOp function,
-         ArrayRef<bool> accumulates)
+  Former(ModuleOp module, KnownKernels &known, func::FuncOp function, ArrayRef<bool> accumulates)
       : function(function), groups(function, accumulates), builder(module.getContext()), known(known) {}
 
   void run() {

@@ -30,7 +30,8 @@ struct Storage {
 class SlotFunction {
 public:
   SlotFunction(func::FuncOp function, const SymbolTable &kernels, const Signature &signature, int threads)
-      : old(function), kernels(kernels), signature(signature), threads(threads), builder(function), body(function.getContext()) {}
+      : old(function), kernels(kernels), signature(signature), threads(threads), builder(function),
+        body(function.getContext()) {}
 
   FailureOr<func::FuncOp> run() {
     fresh = func::FuncOp::create(builder, old.getLoc(), old.getName(), builder.getFunctionType({}, {}));
@@ -313,8 +314,8 @@ private:
 
 } // namespace
 
-FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const SymbolTable &kernels,
-                                              const Signature &signature, int threads) {
+FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const SymbolTable &kernels, const Signature &signature,
+                                          int threads) {
   return SlotFunction(function, kernels, signature, threads).run();
 }
 

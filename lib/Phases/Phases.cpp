@@ -38,7 +38,8 @@ struct Passes {
 LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, int64_t shardedOver = 1) {
   Passes passes{PassManager(&compilation.context), shardedOver};
   build(passes);
-  passes.manager.enableVerifier(false); // once a phase, and not after every pass: of a long plan that is a fifth of the time
+  passes.manager.enableVerifier(
+      false); // once a phase, and not after every pass: of a long plan that is a fifth of the time
   return success(succeeded(passes.manager.run(*compilation.module)) && succeeded(verify(*compilation.module)));
 }
 
@@ -153,10 +154,11 @@ LogicalResult schedule(Compilation &compilation) {
 /// Beyond it offsets would not fit into 64 bits.
 LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
   SpecLocation at = compilation.spec.where("batch.micro");
-  compilation.errors << compilation.specPath << ":" << at.line << ":" << at.column << ": error: each rank of pipeline stage "
-                     << program.getStage() << " would hold more than " << formatBytes(kLargestArena)
-                     << ", which no plan can be about: fewer micro-batches in flight, a smaller batch.micro or more ranks "
-                        "make it smaller\n";
+  compilation.errors
+      << compilation.specPath << ":" << at.line << ":" << at.column << ": error: each rank of pipeline stage "
+      << program.getStage() << " would hold more than " << formatBytes(kLargestArena)
+      << ", which no plan can be about: fewer micro-batches in flight, a smaller batch.micro or more ranks "
+         "make it smaller\n";
   return failure();
 }
 

@@ -112,8 +112,7 @@ void sortSections(std::vector<Section> &sections, DenseMap<Operation *, size_t> 
 }
 
 /// What each section makes of the micro-batch's results, in their order.
-void findStores(func::FuncOp function, std::vector<Section> &sections,
-                const DenseMap<Operation *, size_t> &sectionOf) {
+void findStores(func::FuncOp function, std::vector<Section> &sections, const DenseMap<Operation *, size_t> &sectionOf) {
   DenseSet<Value> seen;
   for (Value returned : function.front().getTerminator()->getOperands())
     if (Operation *op = returned.getDefiningOp(); op && seen.insert(returned).second)

@@ -39,8 +39,8 @@ TEST(Quantity, IsCutTo64BitsOnDemand) {
 TEST(Quantity, IsWrittenWithAllDigits) {
   Quantity large = Quantity(1) * 1000000007 * 1000000009 * 1000000021;
   nlohmann::ordered_json json = {{"small", Quantity(5)}, {"large", large}, {"both", {large, "large"}}};
-  EXPECT_EQ(dumpReport(json), "{\n  \"small\": 5,\n  \"large\": " + large.str() + ",\n  \"both\": [\n    " + large.str() +
-                                  ",\n    \"large\"\n  ]\n}");
+  EXPECT_EQ(dumpReport(json), "{\n  \"small\": 5,\n  \"large\": " + large.str() + ",\n  \"both\": [\n    " +
+                                  large.str() + ",\n    \"large\"\n  ]\n}");
   EXPECT_EQ(groupDigits(Quantity(kMost) + 1), "9 223 372 036 854 775 808");
   EXPECT_EQ(formatFlops(Quantity(kMost) * 1000), "9.22 ZFLOP");
   EXPECT_EQ(formatBytes(Quantity(int64_t(1) << 62) * 4), "16777216 TiB");

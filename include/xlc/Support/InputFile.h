@@ -1,5 +1,5 @@
-// Opening what a user names as an input. A pipe must not be waited for, and a device has no end: both are known before the
-// first byte is read.
+// Opening what a user names as an input. A pipe must not be waited for, and a device has no end: both are known before
+// the first byte is read.
 #ifndef XLC_SUPPORT_INPUTFILE_H
 #define XLC_SUPPORT_INPUTFILE_H
 
@@ -12,8 +12,8 @@
 
 namespace xlc {
 
-/// Opens a file, a pipe or a device for reading and returns its descriptor, which the caller closes. Only a file has an end
-/// for sure. A pipe is opened without waiting for who writes: where nobody does, it is empty.
+/// Opens a file, a pipe or a device for reading and returns its descriptor, which the caller closes. Only a file has an
+/// end for sure. A pipe is opened without waiting for who writes: where nobody does, it is empty.
 llvm::Expected<int> openStream(llvm::StringRef path);
 
 /// The bytes of a regular file of at most `most` bytes, mapped where it is large.

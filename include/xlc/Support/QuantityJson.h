@@ -1,5 +1,5 @@
-// Quantities in JSON: a plain number with all its digits, also beyond 64 bits, where nlohmann::json has no number. Until
-// the text is there such a one is a string with a mark that no name in a report has.
+// Quantities in JSON: a plain number with all its digits, also beyond 64 bits, where nlohmann::json has no number.
+// Until the text is there such a one is a string with a mark that no name in a report has.
 #ifndef XLC_SUPPORT_QUANTITYJSON_H
 #define XLC_SUPPORT_QUANTITYJSON_H
 
