@@ -6,7 +6,7 @@ import lit.formats
 config.name = "xlc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".yaml"]
-config.excludes = ["Inputs", "lit.cfg.py"]
+config.excludes = ["Inputs", "regressions", "lit.cfg.py"]
 config.test_source_root = os.path.join(config.xlc_source_dir, "test")
 config.test_exec_root = os.path.join(config.xlc_build_dir, "test")
 config.environment["PATH"] = os.pathsep.join(

@@ -11,7 +11,7 @@ import sys
 
 CODE = {".cpp", ".h"}
 COMMENTED = CODE | {".td", ".fbs", ".py", ".cmake", ".proto", ".mlir", ".test"}
-FOREIGN = ("test/Inputs/", "examples/")
+FOREIGN = ("test/Inputs/", "test/Fuzz/regressions/", "examples/")
 FORBIDDEN_NAMES = {"Utils", "Common", "Misc", "Helpers", "Util", "Helper"}
 # Written so that this file does not complain about itself.
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")

@@ -1,0 +1,51 @@
+// Models, with a fixed spec: as `xlc inspect` and the phase Import read them. Whatever the bytes are: no crash, no
+// hang, no leak, no undefined behaviour, less than 1 GiB, and nothing is thrown. What is refused has an error with the
+// file's name; what is accepted is IR that verifies. A folder of its own has the model and a file of external data.
+#include "Require.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "xlc/Import/Describe.h"
+#include "xlc/Import/Import.h"
+#include <filesystem>
+#include <fstream>
+
+using namespace xlc;
+
+namespace {
+
+struct Folder {
+  std::string path = "/dev/shm/xlc-fuzz-" + std::to_string(getpid()); // removed at the end
+  std::string model = path + "/model.onnx";
+  Folder() {
+    std::filesystem::create_directory(path);
+    std::ofstream(path + "/model.onnx.data") << std::string(4096, 'x');
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+Spec makeSpec() {
+  Spec spec;
+  spec.path = "spec.yaml";
+  spec.microBatch = 2;
+  spec.dims = {{"sequence", 8}, {"seq", 8}};
+  return spec;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const Folder folder;
+  static const Spec spec = makeSpec();
+  std::ofstream(folder.model, std::ios::binary).write((const char *)data, (std::streamsize)size);
+  std::string text;
+  llvm::raw_string_ostream errors(text);
+  bool isDescribed = describeFile(folder.model, spec.init, errors).has_value();
+  fuzz::require(isDescribed || llvm::StringRef(text).starts_with(folder.model + ": error: "), "inspect says why not");
+  text.clear();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  std::optional<ImportedModel> model = importModel(folder.model, spec, {}, context, errors);
+  fuzz::require(model || llvm::StringRef(text).contains(": error: "), "what is refused has an error");
+  fuzz::require(!model || succeeded(mlir::verify(*model->module)), "what is accepted verifies");
+  return 0;
+}

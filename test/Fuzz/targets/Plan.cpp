@@ -1,0 +1,42 @@
+// The plan in a program. Whatever the bytes are: no crash, no hang, no leak, no undefined behaviour, less than 1 GiB,
+// and a refusal is Rejected. In what is accepted every buffer and every shard of every bucket is in the arena.
+#include "Require.h"
+
+#include "Core/Plan.h"
+
+using namespace xlc::runtime;
+namespace plan = xlc::plan;
+
+namespace {
+
+constexpr uint64_t kernels = 64; // of the program that the plan is said to be in
+
+bool isInArena(const plan::ProgramT &program, const plan::Mesh &mesh, const plan::Place &place, __int128 bytes) {
+  for (uint32_t shard = 0; shard < mesh.shards(); ++shard) {
+    __int128 begin = (__int128)place.offset() + (__int128)shard * place.stride();
+    if (begin < 0 || begin + bytes > (__int128)program.arena)
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  try {
+    const std::unique_ptr<Plan> plan = readPlan(data, size);
+    checkPlan(*plan, kernels);
+    for (const auto &program : plan->programs) {
+      for (const auto &buffer : program->buffers)
+        xlc::fuzz::require(isInArena(*program, *plan->mesh, plan::Place(buffer->offset, 0, 0), buffer->size),
+                           "a buffer is in the arena");
+      for (const auto &home : program->buckets) {
+        const plan::BucketT &bucket = *plan->buckets.at(home->bucket);
+        __int128 elements = bucket.params == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
+        xlc::fuzz::require(isInArena(*program, *plan->mesh, *home->params, 4 * elements), "a bucket is in the arena");
+      }
+    }
+  } catch (const Rejected &) {
+  }
+  return 0;
+}

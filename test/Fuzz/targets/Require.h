@@ -1,0 +1,35 @@
+// What all fuzzers share: a claim that does not hold ends the run as a crash does, since nobody catches it, and the
+// input is at a path, as readers want it, without a disk.
+#ifndef XLC_TEST_FUZZ_TARGETS_REQUIRE_H
+#define XLC_TEST_FUZZ_TARGETS_REQUIRE_H
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace xlc::fuzz {
+
+inline void require(bool holds, const char *claim) {
+  if (!holds)
+    throw std::logic_error(claim);
+}
+
+/// `size` bytes in a file that has a path and no folder.
+class MemoryFile {
+public:
+  MemoryFile(const uint8_t *data, size_t size) : file(memfd_create("input", MFD_CLOEXEC)) {
+    require(file >= 0 && write(file, data, size) == (ssize_t)size, "the input is in a file");
+  }
+  ~MemoryFile() { close(file); }
+  MemoryFile(const MemoryFile &) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file); }
+
+private:
+  const int file;
+};
+
+} // namespace xlc::fuzz
+
+#endif
