@@ -11,9 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const xlc::fuzz::MemoryFile file(data, size);
   try {
     const NpyFile npy(file.path());
-    uint64_t elements = 1;
-    for (uint64_t dim : npy.shape)
-      elements *= dim; // the reader has refused what overflows
+    const uint64_t elements = xlc::fuzz::countElements(npy.shape);
     xlc::fuzz::require(elements <= size / npy.elementBytes(), "all elements are in the file");
     std::string bytes(elements * npy.elementBytes(), '\0');
     xlc::fuzz::require(npy.tryRead(0, elements, bytes.data()).empty(), "the elements can be read");

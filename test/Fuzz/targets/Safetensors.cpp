@@ -19,9 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (const auto &[name, tensor] : reader.tensors()) {
       xlc::fuzz::require(tensor.begin >= 8 + length && tensor.begin <= size && tensor.bytes <= size - tensor.begin,
                          "a tensor is within the data");
-      uint64_t elements = 1;
-      for (uint64_t dim : tensor.shape)
-        elements *= dim; // the reader has refused what overflows
+      const uint64_t elements = xlc::fuzz::countElements(tensor.shape);
       xlc::fuzz::require(elements ? tensor.bytes % elements == 0 && std::has_single_bit(tensor.bytes / elements) &&
                                         tensor.bytes / elements <= 8
                                   : tensor.bytes == 0,
