@@ -2,6 +2,7 @@
 // hang, no leak, no undefined behaviour, less than 1 GiB, and nothing is thrown. What is refused has an error with the
 // file's name; what is accepted is IR that verifies. A folder of its own has the model and a file of external data.
 #include "Require.h"
+#include "Wire.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -33,6 +34,13 @@ Spec makeSpec() {
 }
 
 } // namespace
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t capacity);
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed) {
+  size_t changed = seed % 8 ? fuzz::mutateWire(data, size, capacity, seed) : 0;
+  return changed ? changed : LLVMFuzzerMutate(data, size, capacity);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const Folder folder;
