@@ -1,12 +1,14 @@
 """Runs every kind of test of a built tree and adds up what passed and failed: scripts/test without the build.
 
-Six kinds: lit (one claim per file), GoogleTest (pure algorithms), end to end (compiled programs against PyTorch's
-losses), random models (against a reference in plain Python), hostile files and bad days (full disks, limits, signals). Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
+Eight kinds: lit (one claim per file), GoogleTest (pure algorithms), the same under sanitizers, end to end (compiled
+programs against PyTorch's losses), random models (against a reference in plain Python), hostile files, bad days (full
+disks, limits, signals) and what compiler tools say of the source. Each reports its own failures as it goes; the last line is the sum. A kind that cannot even report counts as
 one failure, so that a crash of a test program is never a success.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -49,6 +51,20 @@ def run_unit_tests(build):
     return passed, failed
 
 
+def run_sanitized(build):
+    """Unit tests of a tree that was built with the address and undefined-behaviour sanitizers, those that it has."""
+    passed = failed = 0
+    environment = dict(os.environ, UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
+    for line in (build / "unittests" / "programs.txt").read_text().splitlines() if build.exists() else []:
+        if not pathlib.Path(line).exists():
+            continue
+        print(f"sanitized: {pathlib.Path(line).name}", flush=True)
+        # What mutates files for a while is the fuzzers' work.
+        code = subprocess.run([line, "--gtest_brief=1", "--gtest_filter=-*NoMutated*"], env=environment, check=False).returncode
+        passed, failed = passed + (code == 0), failed + (code != 0)
+    return passed, failed
+
+
 def run_script(build, script, *options):
     """A runner of this folder that prints a line per failure and writes `passed` and `failed` to --results."""
     with tempfile.TemporaryDirectory() as folder:
@@ -63,16 +79,19 @@ def run_script(build, script, *options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the build tree")
+    parser.add_argument("--sanitized", type=pathlib.Path, default=pathlib.Path("build-sanitize"), help="a tree built with sanitizers")
     parser.add_argument("--all", action="store_true", help="the long lists too")
     options = parser.parse_args()
     build = options.build.resolve()
 
     every = ["--all"] * options.all
     kinds = [("lit", lambda: run_lit(build, options.all)), ("unit tests", lambda: run_unit_tests(build)),
+             ("sanitizers", lambda: run_sanitized(options.sanitized.resolve())),
              ("end to end", lambda: run_script(build, "EndToEnd/run_matrix.py", *every)),
              ("random models", lambda: run_script(build, "Random/run.py", "--count", "2000" if options.all else "100")),
              ("hostile files", lambda: run_script(build, "Hostile/run.py")),
-             ("bad days", lambda: run_script(build, "Stress/stress.py"))]
+             ("bad days", lambda: run_script(build, "Stress/stress.py")),
+             ("source", lambda: run_script(build, "Lint/source.py", "--build", str(build)))]
     passed = failed = 0
     for name, run in kinds:
         print(f"== {name}", flush=True)

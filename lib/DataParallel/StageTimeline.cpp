@@ -2,8 +2,8 @@
 // before and releases right after their use, reductions right after the last contribution. Right by construction;
 // Schedule makes it better.
 //
-//   stage 3:  all_gather b1, layer 1 F, release b1 | ... | all_gather b1, layer 1 B, release b1, reduce_scatter b1 |
-//   ...
+//   stage 3:  all_gather b1, layer 1 F, release b1 | ...
+//             all_gather b1, layer 1 B, release b1, reduce_scatter b1 | ...
 //
 // A message stands where its turn is: after the slots that begin before it is ready. So all stages run projections of
 // one order of slots and messages, and no two ever wait for each other.

@@ -4,8 +4,8 @@
 // Backward ran on sum / nominal count. The mean over the counted targets is nominal / actual times that, so the
 // factor is  nominal/actual * min(1, clip / (norm + 1e-6)),  norm being that of the true gradient
 // (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_).
-#include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
+#include "xlc/Differentiate/Differentiate.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_APPENDUPDATEPASS

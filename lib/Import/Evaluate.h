@@ -62,19 +62,17 @@ std::string inferSlice(llvm::ArrayRef<int64_t> from, const ConstantTensor &start
 /// Sizes of the pieces of a Split along a dimension of `size`.
 std::string inferSplit(const Node &node, const ConstantTensor *sizes, int64_t size, Shape &pieces);
 
-#define XLC_EVALUATE_RULES(RULE)                                                                                       \
-  RULE(Constant)                                                                                                       \
-  RULE(ConstantOfShape)                                                                                                \
-  RULE(Range)                                                                                                          \
-  RULE(NonZero)                                                                                                        \
-  RULE(BitwiseAnd) RULE(BitwiseNot) RULE(BitwiseOr) RULE(BitwiseXor) RULE(CumSum) RULE(GatherND) RULE(Gather)          \
-      RULE(Concat) RULE(Slice) RULE(Squeeze) RULE(Unsqueeze) RULE(Reshape) RULE(Transpose) RULE(Expand) RULE(Where)    \
-          RULE(Cast) RULE(Trilu) RULE(Flatten) RULE(Split) RULE(Shape) RULE(Size) RULE(Not) RULE(Neg) RULE(Abs)        \
-              RULE(Sign) RULE(Sqrt) RULE(Exp) RULE(Log) RULE(Tanh) RULE(Erf) RULE(Sin) RULE(Cos) RULE(Reciprocal)      \
-                  RULE(Floor) RULE(Ceil) RULE(IsNaN) RULE(Add) RULE(Sub) RULE(Mul) RULE(Div) RULE(Mod) RULE(Pow)       \
-                      RULE(Max) RULE(Min) RULE(Equal) RULE(Less) RULE(LessOrEqual) RULE(Greater) RULE(GreaterOrEqual)  \
-                          RULE(And) RULE(Or) RULE(Xor) RULE(ReduceSum) RULE(ReduceProd) RULE(ReduceMax)                \
-                              RULE(ReduceMin) RULE(ReduceMean)
+// clang-format off
+#define XLC_EVALUATE_RULES(RULE) \
+  RULE(Constant) RULE(ConstantOfShape) RULE(Range) RULE(NonZero) RULE(BitwiseAnd) RULE(BitwiseNot) \
+  RULE(BitwiseOr) RULE(BitwiseXor) RULE(CumSum) RULE(GatherND) RULE(Gather) RULE(Concat) RULE(Slice) \
+  RULE(Squeeze) RULE(Unsqueeze) RULE(Reshape) RULE(Transpose) RULE(Expand) RULE(Where) RULE(Cast) \
+  RULE(Trilu) RULE(Flatten) RULE(Split) RULE(Shape) RULE(Size) RULE(Not) RULE(Neg) RULE(Abs) RULE(Sign) \
+  RULE(Sqrt) RULE(Exp) RULE(Log) RULE(Tanh) RULE(Erf) RULE(Sin) RULE(Cos) RULE(Reciprocal) RULE(Floor) \
+  RULE(Ceil) RULE(IsNaN) RULE(Add) RULE(Sub) RULE(Mul) RULE(Div) RULE(Mod) RULE(Pow) RULE(Max) RULE(Min) \
+  RULE(Equal) RULE(Less) RULE(LessOrEqual) RULE(Greater) RULE(GreaterOrEqual) RULE(And) RULE(Or) \
+  RULE(Xor) RULE(ReduceSum) RULE(ReduceProd) RULE(ReduceMax) RULE(ReduceMin) RULE(ReduceMean)
+// clang-format on
 #define XLC_DECLARE(NAME) bool evaluate##NAME(Evaluation &evaluation);
 XLC_EVALUATE_RULES(XLC_DECLARE)
 #undef XLC_DECLARE

@@ -51,14 +51,16 @@ private:
         if (isScalar(values[output].value))
           scalars.push_back(output);
       if (scalars.size() != 1)
-        return fail("loss", "the model has " + Twine(scalars.size()) + " scalar outputs among " + listOutputs() +
-                    "; say in the spec which one is the loss (loss: {output: NAME}), or how to compute it (loss: "
-                    "{type: cross_entropy, logits: NAME, labels: NAME})");
+        return fail("loss",
+                    "the model has " + Twine(scalars.size()) + " scalar outputs among " + listOutputs() +
+                        "; say in the spec which one is the loss (loss: {output: NAME}), or how to compute it (loss: "
+                        "{type: cross_entropy, logits: NAME, labels: NAME})");
       name = scalars.front();
     }
     Value loss = findOutput(name);
     if (!loss)
-      return fail("loss.output", "the loss '" + name + "' is not an output that depends on the inputs; outputs are " + listOutputs());
+      return fail("loss.output",
+                  "the loss '" + name + "' is not an output that depends on the inputs; outputs are " + listOutputs());
     if (!isScalar(loss))
       return fail("loss.output", "the loss '" + name + "' is not a float scalar, its type is " + print(loss.getType()));
     return LossValue{loss, name};
@@ -96,17 +98,18 @@ private:
     Value logits = findOutput(spec.loss.logits), labels = values[spec.loss.labels].value;
     if (!logits)
       return fail("loss.logits", "the loss needs logits '" + spec.loss.logits +
-                  "', which is not an output that depends on the inputs; outputs are " + listOutputs());
+                                     "', which is not an output that depends on the inputs; outputs are " +
+                                     listOutputs());
     RankedTensorType type = typeOf(logits);
     if (type.getRank() < 2 || !isa<FloatType>(type.getElementType()))
-      return fail("loss.logits", "logits '" + spec.loss.logits + "' need float type and a class dimension, the type is " +
-                  print(type));
+      return fail("loss.logits", "logits '" + spec.loss.logits +
+                                     "' need float type and a class dimension, the type is " + print(type));
     if (!labels) // a loss of the spec may bring its own input
       labels = addInput(spec.loss.labels, RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type()));
     RankedTensorType labelType = typeOf(labels);
     if (labelType.getShape() != type.getShape().drop_back() || !isa<IntegerType>(labelType.getElementType()))
-      return fail("loss.labels", "labels '" + spec.loss.labels + "' of type " + print(labelType) + " do not fit logits of type " +
-                  print(type));
+      return fail("loss.labels", "labels '" + spec.loss.labels + "' of type " + print(labelType) +
+                                     " do not fit logits of type " + print(type));
     if (spec.loss.shift && (labelType.getRank() < 2 || labelType.getShape().back() < 2))
       return fail("loss.shift", "shift needs labels along a sequence of 2 or more, their type is " + print(labelType));
     if (spec.loss.shift)

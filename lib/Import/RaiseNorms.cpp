@@ -1,8 +1,7 @@
 // Recognises RMS norm and layer norm written in small ops.
 //
-//     x ─► (x - mean) ─► square ─► mean ─► + epsilon ─► sqrt ─► divide x, or multiply by the reciprocal ─► * weight ─►
-//     + bias
-//          only layer norm
+//     x ─► (x - mean) ─► square ─► mean ─► + epsilon ─► sqrt ─► divide x, or multiply by its reciprocal
+//          only layer norm                                        ─► * weight ─► + bias
 //
 // Statistics of rows are [..., 1] in one file and [...] in the next; row-major order does not change with it, so
 // reshapes between them are stepped over.

@@ -75,12 +75,14 @@ mlir::Value padByCopy(NodeImport &n, mlir::Value x, llvm::StringRef mode, llvm::
 XLC_IMPORT_RULES(XLC_DECLARE)
 #undef XLC_DECLARE
 
+// clang-format off
 #define XLC_STRUCTURE_RULES(RULE)                                                                                      \
   RULE(CastLike)                                                                                                       \
   RULE(ConcatFromSequence)                                                                                             \
   RULE(Identity)                                                                                                       \
   RULE(If) RULE(SequenceAt) RULE(SequenceConstruct) RULE(SequenceEmpty) RULE(SequenceErase) RULE(SequenceInsert)       \
       RULE(SequenceLength) RULE(SplitToSequence)
+// clang-format on
 #define XLC_DECLARE(NAME) bool arrange##NAME(StructureImport &n);
 XLC_STRUCTURE_RULES(XLC_DECLARE)
 #undef XLC_DECLARE

@@ -1,7 +1,6 @@
 // What the ranks of a stage hold between steps: how it begins, and how it is put together again for comparison.
 //
-//   parameter --layout--> piece of a tensor-parallel rank --bucket--> its place there --extent--> whole, or a shard of
-//   it
+//   parameter --layout--> piece of a tensor-parallel rank --bucket--> its place there --extent--> whole, or a shard
 #include "Pieces.h"
 #include "StageProgram.h"
 

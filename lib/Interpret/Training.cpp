@@ -16,7 +16,8 @@ static LogicalResult checkLabel(Operation *op, int64_t label, int64_t classes) {
 
 /// Calls visit(row number, label, softmax of the row, its log-sum-exp) for all rows; a label that is
 /// not `ignored` lies within the classes.
-template <class E, class Visit> static LogicalResult forEachRow(Evaluation<E> &e, std::optional<int64_t> ignored, Visit visit) {
+template <class E, class Visit>
+static LogicalResult forEachRow(Evaluation<E> &e, std::optional<int64_t> ignored, Visit visit) {
   const Tensor<E> &logits = e.floats(0);
   size_t classes = logits.shape.back();
   std::vector<E> row(classes);

@@ -4,8 +4,8 @@
 #define XLC_LIB_MEMORY_CALLHAZARDS_H
 
 #include "ByteRanges.h"
-#include "xlc/Memory/Memory.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xlc/Memory/Memory.h"
 
 namespace xlc {
 

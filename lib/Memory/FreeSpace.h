@@ -40,8 +40,7 @@ public:
     int first, last;
   };
 
-  /// Moments are numbered 0 to moments - 1.  /// `steps` is counted down, by one for each query and each range looked
-  /// at.
+  /// Moments are numbered 0 to moments - 1. `steps` is counted down, by one for each query and each range looked at.
   FreeSpace(int moments, int64_t &steps) : moments(moments), steps(steps), nodes(4 * std::size_t(moments)) {}
 
   /// The lowest multiple of `alignment` from `from` on at which `size` bytes are free during all spans.

@@ -1,10 +1,10 @@
 // Buffers and actions. What lives where:
 //
-//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, scale, c1, c2 | group 1 ...   (64 bytes
-//   each) bucket     parameters (whole or shard) and states persist; a gathered whole lives from gather to release
+//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, scale, c1, c2 | ... (64 bytes each)
+//   bucket     parameters (whole or shard) and states persist; a gathered whole lives from gather to release
 //   indices    this rank's index in a group of the tensor-parallel ranks, for functions that ask for it
 //   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
-//   micro-batch
+//              micro-batch
 #include "ProgramBuilder.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Lower/LibraryCalls.h"

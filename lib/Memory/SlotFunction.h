@@ -2,8 +2,8 @@
 #ifndef XLC_LIB_MEMORY_SLOTFUNCTION_H
 #define XLC_LIB_MEMORY_SLOTFUNCTION_H
 
-#include "xlc/Memory/Memory.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xlc/Memory/Memory.h"
 
 namespace xlc {
 

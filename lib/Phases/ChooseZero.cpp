@@ -7,6 +7,7 @@
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Estimate/Outside.h"
 #include "xlc/Estimate/Traffic.h"
+#include <map>
 
 using namespace mlir;
 using namespace xlc;
@@ -88,18 +89,18 @@ private:
 /// Fills in what the trials take, in the order of their traffic, up to the first that fits. Those that cannot be
 /// planned are dropped; where none is left, the default is planned, and says what is wrong.
 void plan(const Compilation &compilation, std::vector<ZeroTrial> &trials) {
-  std::vector<std::pair<ZeroTrial, std::unique_ptr<Planning>>> plannings;
+  std::multimap<Quantity, std::pair<ZeroTrial, std::unique_ptr<Planning>>> plannings; // by traffic
   for (ZeroTrial trial : trials) {
     auto planning = std::make_unique<Planning>(compilation, trial);
     if (std::optional<Quantity> traffic = planning->findTraffic()) {
       trial.traffic = *traffic;
-      plannings.emplace_back(trial, std::move(planning));
+      plannings.emplace(*traffic, std::pair(trial, std::move(planning)));
     }
   }
-  llvm::stable_sort(plannings, [](const auto &a, const auto &b) { return a.first.traffic < b.first.traffic; });
   trials.clear();
   bool isFound = false;
-  for (auto &[trial, planning] : plannings) {
+  for (auto &[traffic, each] : plannings) {
+    auto &[trial, planning] = each;
     if (!isFound && !(trial.total = planning->findTotal()))
       continue;
     planning.reset();

@@ -3,9 +3,10 @@
 // Rank i owns the rows [i * block, (i + 1) * block); the last ranks may own fewer. An id is looked up by its owner,
 // others give zero, and the sum over the ranks is the row. Of the logits a rank has the columns of its rows:
 //
-//     maximum   = all_reduce max of each row's largest         total = all_reduce sum of exp(logit - maximum), f64
-//     predicted = all_reduce sum of the logit of the label, where it is here     loss = maximum + log(total) -
-//     predicted
+//     maximum   = all_reduce max of each row's largest
+//     total     = all_reduce sum of exp(logit - maximum), f64
+//     predicted = all_reduce sum of the logit of the label, where it is here
+//     loss      = maximum + log(total) - predicted
 //
 // Columns that do not exist are -inf. Backward keeps maximum and total instead of the log-sum-exp: a probability is
 // exp(logit - maximum) / total, as in the unpartitioned program.

@@ -3,8 +3,8 @@
 #include "xlc/Runtime/Limits.h"
 
 #include "Validate.h"
-#include "llvm/Support/FileSystem.h"
 #include "xlc/Support/InputFile.h"
+#include "llvm/Support/FileSystem.h"
 #include <algorithm>
 #include <thread>
 

@@ -23,7 +23,8 @@ struct CostTest : testing::Test {
 
 TEST_F(CostTest, CoversTheDialect) {
   for (RegisteredOperationName name : context.getRegisteredOperationsByDialect("graph"))
-    EXPECT_NE(hasCost(name.getStringRef()), graph::isGoneAfterDifferentiate(name.getStringRef())) << name.getStringRef().str();
+    EXPECT_NE(hasCost(name.getStringRef()), graph::isGoneAfterDifferentiate(name.getStringRef()))
+        << name.getStringRef().str();
 }
 
 TEST_F(CostTest, ContractionIsTwoPerMultiplyAdd) {

@@ -26,9 +26,8 @@ const std::string x = "tensor<4x8xf64>", b = "tensor<4x8xi1>", rows = "tensor<4x
                   ids = "tensor<2x3xi64> {graph.limit = 8 : i64}";
 
 void addElementwise(std::vector<std::string> &samples) {
-  for (StringRef name :
-       {"neg", "abs", "sign", "exp", "log", "sqrt", "tanh", "erf", "sin", "cos", "sigmoid", "atan", "floor", "silu",
-        "stop_gradient"})
+  for (StringRef name : {"neg", "abs", "sign", "exp", "log", "sqrt", "tanh", "erf", "sin", "cos", "sigmoid", "atan",
+                         "floor", "silu", "stop_gradient"})
     samples.push_back(op({x}, ("%y = graph." + name + " %0 : " + x).str(), x));
   for (StringRef name : {"add", "sub", "mul", "div", "max", "min", "pow", "silu_backward"})
     samples.push_back(op({x, x}, ("%y = graph." + name + " %0, %1 : " + x).str(), x));

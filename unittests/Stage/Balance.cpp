@@ -12,7 +12,7 @@ namespace {
 
 /// The largest time and the largest memory of a cut.
 std::pair<Quantity, Quantity> worstOf(llvm::ArrayRef<UnitCost> units, llvm::ArrayRef<int64_t> inFlight,
-                                    llvm::ArrayRef<size_t> ends) {
+                                      llvm::ArrayRef<size_t> ends) {
   Quantity worstTime, worstMemory;
   size_t begin = 0;
   for (auto [stage, end] : llvm::enumerate(ends)) {

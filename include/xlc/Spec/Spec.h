@@ -104,7 +104,7 @@ struct Spec {
   LossSpec loss;
   InitSpec init;
   std::vector<std::string> trainable = {"*"};
-  std::vector<PaddingRow> padding; ///< later ones win
+  std::vector<PaddingRow> padding;           ///< later ones win
   std::vector<std::vector<std::string>> tie; ///< names of one parameter each, the first of which stays
   std::vector<std::string> untie;            ///< names of parameters that stand for themselves
   OptimizerSpec optimizer;

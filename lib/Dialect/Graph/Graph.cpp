@@ -1,8 +1,8 @@
 // The `graph` dialect: registration, enums, attributes, and the small questions every phase
 // asks of an op (unit, role, source name, bytes).
 #include "xlc/Dialect/Graph/Graph.h"
-#include "xlc/Dialect/Graph/Stops.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "xlc/Dialect/Graph/Stops.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

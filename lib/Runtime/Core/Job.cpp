@@ -1,10 +1,10 @@
 // See Job.h.
 //
-//   read and check plan, data, parameters     one message each, before any rank starts
-//   per rank: arena, initial values, steps     all ranks meet after each step, where the speaker (the first rank
-//                                              that has the loss) has decided whether to go
-//   on failure: the first message, exit 5 or 7    ranks that do not notice within a second are left behind save,
-//   compare with the plan, exit
+//   read and check plan, data, parameters       one message each, before any rank starts
+//   per rank: arena, initial values, steps      all ranks meet after each step, where the speaker (the first rank
+//                                               that has the loss) has decided whether to go on
+//   on failure: the first message, exit 5 or 7  ranks that do not notice within a second are left behind
+//   save, compare with the plan, exit
 #include "Job.h"
 
 #include "../Cpu/LibraryProduct.h"

@@ -2,7 +2,8 @@
 //
 //   whole     [rows, run, rest]      dimension `dim` is [outer, run]; rows = what is before it times outer
 //   piece     [rows, block, rest]    of index i: elements [i * block, (i + 1) * block) of each run; the tail may be
-//   short bucket    ... | piece | ...      from element `offset`; whole on a rank, or cut in shards of `shard_elements`
+//                                    short
+//   bucket    ... | piece | ...      from element `offset`; whole on a rank, or cut in shards of `shard_elements`
 #ifndef XLC_LIB_RUNTIME_CORE_PIECES_H
 #define XLC_LIB_RUNTIME_CORE_PIECES_H
 

@@ -4,8 +4,8 @@
 //   forward item  = (sample, head, up to 256 queries)         backward item = (sample, group)
 //     for each block of keys: pack K^T, V                        for each block of keys: pack K^T, K, V^T
 //       for each tile of queries:                                  for each head of the group, tile of queries:
-//         S = Q K^T; running softmax; O += P V                       P from S, lse; dV += P^T dO; dS; dK += dS^T Q; dQ
-//         += dS K
+//         S = Q K^T; running softmax; O += P V                       P from S, lse; dV += P^T dO; dS;
+//                                                                    dK += dS^T Q; dQ += dS K
 #include "Attention.h"
 
 #include "AttentionRows.h"

@@ -10,8 +10,7 @@ namespace xlc::graph {
 
 /// The element at the same indices, of every operand that has the shape of the results. Operands of another shape
 /// (the labels of a loss, the scalars of an update) may be read anywhere. See readsOwnElement in Graph.h.
-template <typename ConcreteOp>
-class ReadsOwnElement : public mlir::OpTrait::TraitBase<ConcreteOp, ReadsOwnElement> {};
+template <typename ConcreteOp> class ReadsOwnElement : public mlir::OpTrait::TraitBase<ConcreteOp, ReadsOwnElement> {};
 
 /// An element whose index along each dimension follows from the result's index along that dimension alone (slice,
 /// concat, pad), of every operand that has the rank of the result.

@@ -1,0 +1,147 @@
+"""What compiler tools say of the source: format, headers that compile alone, and clang-tidy on what changed.
+
+    source.py --build build [--base COMMIT] [--results FILE]
+
+clang-tidy looks at the files that differ from --base: where origin/main is behind, what it lacks, else the last commit.
+It stops after four minutes and names the files that it has not seen. The last line is `N passed, N failed`.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FORMAT, TIDY = "clang-format-22", "clang-tidy-22"
+TIDY_SECONDS = 240
+
+
+def git(*words):
+    done = subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False)
+    return done.stdout.split("\n") if done.returncode == 0 else []
+
+
+def list_sources():
+    """C++ that is ours; without git, what lies in the folders of the source."""
+    files = [ROOT / name for name in git("ls-files", "*.cpp", "*.h")]
+    if not files:
+        files = [path for folder in ("include", "lib", "tools", "unittests", "test", "bench") for path in (ROOT / folder).rglob("*.*")]
+    return sorted(path for path in files if path.suffix in (".cpp", ".h") and "regressions" not in path.parts and path.exists())
+
+
+def find_base():
+    """What to compare with; none where there is no history."""
+    head, = git("rev-parse", "HEAD")[:1] or [""]
+    for base in (git("merge-base", "HEAD", "origin/main")[:1], git("rev-parse", "HEAD~1")[:1]):
+        if base and base[0] and base[0] != head:
+            return base[0]
+    return None
+
+
+class Commands:
+    """How each file is compiled, as the build wrote it down."""
+
+    def __init__(self, build):
+        entries = json.loads((build / "compile_commands.json").read_text())
+        self.of_file = {pathlib.Path(entry["file"]).resolve(): entry for entry in entries}
+
+    def nearest(self, header):
+        """The command of a file that stands near the header: in the folder of lib/ that it is of."""
+        parts = header.relative_to(ROOT).parts
+        folder = ROOT / "lib" / pathlib.Path(*parts[2:-1]) if parts[0] == "include" else header.parent
+        while folder != ROOT:
+            for path, entry in self.of_file.items():
+                if folder in path.parents:
+                    return entry
+            folder = folder.parent
+        return None
+
+    def check_header(self, header):
+        """Compiles a header by itself; what is wrong, or nothing."""
+        entry = self.nearest(header)
+        if not entry:
+            return "no file near it is compiled"
+        words = shlex.split(entry["command"])
+        words = [word for i, word in enumerate(words) if word not in ("-c", "-o") and words[i - 1] not in ("-o", "-c") and "ccache" not in word]
+        relative = header.relative_to(ROOT / "include") if (ROOT / "include") in header.parents else header
+        text = f'#include "{relative}"\n'
+        done = subprocess.run([*words, "-fsyntax-only", "-Wno-unused", "-x", "c++", "-"], input=text, cwd=entry["directory"], capture_output=True,
+                              text=True, check=False)
+        return done.stderr[:2000] if done.returncode else ""
+
+
+def check_format(files):
+    wrong = []
+    for at in range(0, len(files), 100):
+        done = subprocess.run([FORMAT, "--dry-run", "-Werror", *files[at:at + 100]], cwd=ROOT, capture_output=True, text=True, check=False)
+        wrong += sorted({line.split(":")[0] for line in done.stderr.splitlines() if "clang-format-violations" in line})
+    for name in wrong:
+        print(f"format: {name}: clang-format -i would change it")
+    return 1, len(wrong)
+
+
+def check_headers(files, commands, pool):
+    headers = [path for path in files if path.suffix == ".h" and path.relative_to(ROOT).parts[0] in ("include", "lib", "tools")]
+    wrong = 0
+    for header, problem in zip(headers, pool.map(commands.check_header, headers)):
+        if problem:
+            wrong += 1
+            print(f"headers: {header.relative_to(ROOT)} does not compile alone: {problem}")
+    return len(headers), wrong
+
+
+def check_tidy(files, commands, base, build, pool):
+    if base is None:
+        print("tidy: not run: there is no history to say what changed")
+        return 0, 0
+    changed = {ROOT / name for name in git("diff", "--name-only", base)}
+    todo = [path for path in files if path in changed and path in commands.of_file and path.relative_to(ROOT).parts[0] in ("lib", "tools")]
+    end = time.monotonic() + TIDY_SECONDS
+
+    def run(path):
+        if time.monotonic() > end:
+            return None
+        done = subprocess.run([TIDY, "-p", build, "--quiet", "--warnings-as-errors=*", path], capture_output=True, text=True, check=False)
+        return done.stdout if done.returncode else ""
+
+    wrong, unseen, seen = 0, [], 0
+    for path, problem in zip(todo, pool.map(run, todo)):
+        if problem is None:
+            unseen.append(str(path.relative_to(ROOT)))
+            continue
+        seen += 1
+        if problem:
+            wrong += 1
+            print(f"tidy: {path.relative_to(ROOT)}:\n{problem}")
+    if unseen:
+        print(f"tidy: {len(unseen)} of {len(todo)} changed files were not seen in {TIDY_SECONDS} s: {', '.join(unseen)}")
+    return seen, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build tree")
+    parser.add_argument("--base", help="the commit that clang-tidy compares with")
+    parser.add_argument("--results", type=pathlib.Path, help="write passed and failed to this file, as JSON")
+    parser.add_argument("--xlc", help="(not used)")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    files, commands = list_sources(), Commands(build)
+    total = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for some, wrong in (check_format(files), check_headers(files, commands, pool),
+                            check_tidy(files, commands, options.base or find_base(), build, pool)):
+            total, failed = total + max(some, wrong), failed + wrong
+    if options.results:
+        options.results.write_text(json.dumps({"passed": total - failed, "failed": failed}))
+    print(f"{total - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
