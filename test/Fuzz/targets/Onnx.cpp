@@ -1,4 +1,4 @@
-// Models, with a fixed spec: as `xlc inspect` and the phase Import read them. Whatever the bytes are: no crash, no
+// Models: as `xlc inspect` and the phase Import read them. Whatever the bytes are: no crash, no
 // hang, no leak, no undefined behaviour, less than 1 GiB, and nothing is thrown. What is refused has an error with the
 // file's name; what is accepted is IR that verifies. A folder of its own has the model and a file of external data.
 #include "Require.h"
@@ -25,11 +25,17 @@ struct Folder {
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-Spec makeSpec() {
+/// What a user would write who has looked at the model: values of its dimensions, a loss where it has logits.
+Spec makeSpec(const FileDescription &model) {
   Spec spec;
   spec.path = "spec.yaml";
   spec.microBatch = 2;
-  spec.dims = {{"sequence", 8}, {"seq", 8}};
+  for (const std::string &dim : model.dims)
+    spec.dims[dim] = 8;
+  if (llvm::is_contained(model.outputs, "logits")) {
+    spec.loss.type = LossSpec::Type::CrossEntropy;
+    spec.loss.logits = "logits", spec.loss.labels = "y";
+  }
   return spec;
 }
 
@@ -44,15 +50,15 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t cap
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const Folder folder;
-  static const Spec spec = makeSpec();
   std::ofstream(folder.model, std::ios::binary).write((const char *)data, (std::streamsize)size);
   std::string text;
   llvm::raw_string_ostream errors(text);
-  bool isDescribed = describeFile(folder.model, spec.init, errors).has_value();
-  fuzz::require(isDescribed || llvm::StringRef(text).starts_with(folder.model + ": error: "), "inspect says why not");
+  std::optional<FileDescription> description = describeFile(folder.model, InitSpec(), errors);
+  fuzz::require(description || llvm::StringRef(text).starts_with(folder.model + ": error: "), "inspect says why not");
   text.clear();
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  std::optional<ImportedModel> model = importModel(folder.model, spec, {}, context, errors);
+  std::optional<ImportedModel> model =
+      importModel(folder.model, makeSpec(description.value_or(FileDescription())), {}, context, errors);
   fuzz::require(model || llvm::StringRef(text).contains(": error: "), "what is refused has an error");
   fuzz::require(!model || succeeded(mlir::verify(*model->module)), "what is accepted verifies");
   return 0;
