@@ -5,6 +5,7 @@ the reader accepts, or nearly. Programs that `xlc` compiles give plans and seale
 import json
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -98,7 +99,8 @@ MAKERS = {
 
 def make(reader, folder, xlc=None):
     """Writes the seeds and what earlier runs found; returns how many."""
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # those of another day
+    folder.mkdir(parents=True)
     kept = ROOT / "test" / "Fuzz" / "regressions" / reader
     files = [*MAKERS[reader](xlc), *[path.read_bytes() for path in sorted(kept.glob("*")) if path.is_file()]]
     for number, content in enumerate(files):
