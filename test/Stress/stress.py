@@ -224,8 +224,12 @@ def pipes_without_an_end(bench):
     bench.run("./train", "--init", "p", code=1, says="p: error: cannot be read: not a regular file")
     bench.run(bench.xlc, "plan", "p", "--spec", "s.yaml", code=1, says="p: error:")
     bench.run(bench.xlc, "plan", MODEL, "--spec", "p", code=1, says="error:")
-    for option in ("--save", "--log", "--profile", "--stats"):
+    for option in ("--save", "--profile", "--stats"):
         bench.run("./train", "--steps", "1", option, "p", code=1, says="p: error: cannot be written")
+    process = bench.start("./train", "--steps", "1", "--log", "p")  # waits for a reader, as a shell's > does
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=10)
 
 
 def signals_while_it_trains(bench):

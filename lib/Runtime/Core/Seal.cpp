@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view ourKeys = "xlc.", headerKey = "xlc.header", modelKey = "xlc.model", tensorKey = "xlc.xxh3.";
 
-const std::string noDigits(checksumDigits, '0');
+const char *const noDigits = "0000000000000000";
 
 /// Text as JSON has it; a name is text, which Import has checked.
 std::string quote(std::string_view text) { return nlohmann::json(text).dump(); }

@@ -37,12 +37,15 @@ constexpr Feature features[] = {
 };
 #undef XLC_FEATURE
 
-Isa findHostIsa() { return levels[(size_t)findHostLevel()].isa; }
-Isa usedIsa = findHostIsa(); // set once, before any rank starts
+Isa findHostIsa() {
+  static const Isa isa = levels[(size_t)findHostLevel()].isa;
+  return isa;
+}
+Isa mostIsa = Isa::Avx512; // set once, before any rank starts
 
 } // namespace
 
-Isa findIsa() { return usedIsa; }
+Isa findIsa() { return std::min(findHostIsa(), mostIsa); }
 
 const char *nameOf(CpuLevel level) { return levels[(size_t)level].name; }
 int64_t vectorBytesOf(CpuLevel level) { return levels[(size_t)level].vectorBytes; }
@@ -62,10 +65,10 @@ std::vector<std::string> listCpuLevels() {
 }
 
 CpuLevel findHostLevel() {
-  CpuLevel level = CpuLevel::V4;
-  while (!findMissingFeatures(level).empty())
-    level = CpuLevel((uint8_t)level - 1);
-  return level;
+  for (CpuLevel level : {CpuLevel::V4, CpuLevel::V3, CpuLevel::V2})
+    if (findMissingFeatures(level).empty())
+      return level;
+  return CpuLevel::V1;
 }
 
 std::vector<std::string> findMissingFeatures(CpuLevel level) {
@@ -77,7 +80,7 @@ std::vector<std::string> findMissingFeatures(CpuLevel level) {
 }
 
 void limitLibraries(CpuLevel level) {
-  usedIsa = std::min(findHostIsa(), levels[(size_t)level].isa);
+  mostIsa = levels[(size_t)level].isa;
   dnnl::set_max_cpu_isa(levels[(size_t)level].library);
 }
 

@@ -30,8 +30,8 @@ Isa findIsa();
 
 /// e^x for x <= 88; 0 below -87. Relative error under 2e-7. Cephes' reduction: x = n ln 2 + r, |r| <= ln 2 / 2.
 template <int N> XLC_INLINE void exponential(typename Vector<N>::Float &x) {
-  using Float = typename Vector<N>::Float;
-  using Int = typename Vector<N>::Int;
+  using Float = Vector<N>::Float;
+  using Int = Vector<N>::Int;
   const Float magic = Float{} + 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer in the low bits
   Float shifted = x * 1.44269504f + magic;
   Float n = shifted - magic;
