@@ -100,9 +100,9 @@ struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
       if (failed(lowerToSlots(onValues.lookup<func::FuncOp>(name), onValues, signatures[name], threads)))
         return signalPassFailure();
     SymbolTable onSlots(module);
-    StepFunctions functions;
+    SharedByStages shared;
     for (sched::TimelineOp timeline : timelines)
-      ProgramBuilder(module, onSlots, timeline, functions).build(signatures);
+      ProgramBuilder(module, onSlots, timeline, shared).build(signatures);
     dropTranslated(module, timelines);
   }
 

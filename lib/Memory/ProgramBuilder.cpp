@@ -10,6 +10,7 @@
 #include "xlc/Lower/LibraryCalls.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace mlir;
 using namespace xlc;
@@ -34,17 +35,22 @@ bool isBackward(sched::RunOp run) { return passOf(run) != "F"; }
 } // namespace
 
 ProgramBuilder::ProgramBuilder(ModuleOp module, const SymbolTable &symbols, sched::TimelineOp timeline,
-                               StepFunctions &functions)
-    : module(module), symbols(symbols), timeline(timeline), actions(module.getContext()), functions(functions) {}
+                               SharedByStages &shared)
+    : module(module), symbols(symbols), timeline(timeline), actions(module.getContext()), shared(shared) {}
 
-int64_t ProgramBuilder::addBuffer(StringRef name, Cause cause, int64_t bytes, bool isPersistent) {
-  buffers.push_back({name.str(), cause, bytes, time, time, isPersistent});
+int64_t ProgramBuilder::addBuffer(StringAttr name, Cause cause, int64_t bytes, bool isPersistent) {
+  buffers.push_back({name, cause, bytes, time, time, isPersistent});
   return buffers.size() - 1;
 }
 
 exec::PlaceAttr ProgramBuilder::place(int64_t buffer, int64_t offset, int64_t stride) {
   buffers[buffer].last = time;
-  return exec::PlaceAttr::get(module.getContext(), buffer, offset, stride);
+  if (offset || stride)
+    return exec::PlaceAttr::get(module.getContext(), buffer, offset, stride);
+  if (shared.begins.size() <= size_t(buffer))
+    shared.begins.resize(buffer + 1);
+  exec::PlaceAttr &begin = shared.begins[buffer];
+  return begin ? begin : begin = exec::PlaceAttr::get(module.getContext(), buffer, 0, 0);
 }
 
 void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
@@ -155,17 +161,29 @@ exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
   return place(it->second);
 }
 
+const ProgramBuilder::RunForm &ProgramBuilder::formOf(sched::RunOp run, func::FuncOp function) {
+  auto [it, isNew] = forms.try_emplace({run.getUnit(), run.getFunctionAttr()});
+  RunForm &form = it->second;
+  if (!isNew)
+    return form;
+  graph::ModelUnitAttr unit = run.getUnit();
+  form.label = label(llvm::formatv("{0}[{1}] {2}", unit.getClassName().getValue(), unit.getInstance(), passOf(run)));
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned slot = argument.getArgNumber();
+    auto name = function.getArgAttrOfType<StringAttr>(slot, exec::kSlotName);
+    auto type = cast<MemRefType>(argument.getType());
+    form.slots.push_back({label(form.label.getValue() + "/" + (name ? name.getValue() : "")),
+                          function.getArgAttrOfType<dist::GroupAttr>(slot, exec::kIndex),
+                          type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8)});
+  }
+  return form;
+}
+
 void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
-  auto function = symbols.lookup<func::FuncOp>(run.getFunction());
-  std::string text =
-      llvm::formatv("{0}[{1}] {2}", run.getUnit().getClassName().getValue(), run.getUnit().getInstance(), passOf(run));
+  const RunForm &form = formOf(run, symbols.lookup<func::FuncOp>(run.getFunction()));
   for (Attribute store : run.getStores())
     if (memberOf.contains(store) && !isBuffer(store))
       openGradients(buckets.find(memberOf[store].first)->second);
-  auto nameOf = [&](size_t slot) {
-    auto name = function.getArgAttrOfType<StringAttr>(slot, exec::kSlotName);
-    return text + "/" + (name ? name.getValue().str() : "");
-  };
   SmallVector<Attribute> places;
   for (Value value : run.getValues())
     places.push_back(place(activations.find(value)->second));
@@ -173,27 +191,20 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
     places.push_back(parameter(param));
   for (Value out : run.getOuts()) {
     int64_t bytes = graph::getByteSize(cast<RankedTensorType>(out.getType()));
-    activations[out] = addBuffer(nameOf(places.size()), causeOf(out), bytes);
+    activations[out] = addBuffer(form.slots[places.size()].buffer, causeOf(out), bytes);
     places.push_back(place(activations[out]));
   }
   for (Attribute store : run.getStores())
     places.push_back(!memberOf.contains(store) ? scalar(cast<StringAttr>(store).getValue())
                      : isBuffer(store)         ? parameter(store)
                                                : gradient(store));
-  for (size_t slot = places.size(); slot < function.getNumArguments(); ++slot) {
-    if (auto group = function.getArgAttrOfType<dist::GroupAttr>(slot, exec::kIndex)) {
-      places.push_back(index(group));
-      continue;
-    }
-    auto type = cast<MemRefType>(function.getArgument(slot).getType());
-    int64_t bytes = type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8);
-    places.push_back(place(addBuffer(nameOf(slot), Cause::workspace, bytes)));
-  }
+  for (const RunForm::Slot &slot : ArrayRef(form.slots).drop_front(places.size()))
+    places.push_back(slot.index ? index(slot.index) : place(addBuffer(slot.buffer, Cause::workspace, slot.bytes)));
   bool isFirst = true;
   for (auto [accumulates, kind] : llvm::zip(run.getAccumulate(), signature.accumulate))
     if (kind == (int32_t)exec::Accumulate::later)
       isFirst = !accumulates;
-  act<exec::RunOp>(run.getFunctionAttr(), label(text), run.getMicroBatchAttr(), actions.getArrayAttr(places),
+  act<exec::RunOp>(run.getFunctionAttr(), form.label, run.getMicroBatchAttr(), actions.getArrayAttr(places),
                    actions.getBoolAttr(isFirst));
 }
 
@@ -282,10 +293,18 @@ void ProgramBuilder::finish() {
         {actions.getNamedAttr("group", group), actions.getNamedAttr("place", persistent(buffer))}));
   if (!known.empty())
     program->setAttr(exec::kIndices, actions.getArrayAttr(known));
+  createBuffers();
+}
+
+void ProgramBuilder::createBuffers() {
   actions.setInsertionPointToStart(&program.getBody().front());
+  std::map<Cause, exec::CauseAttr> causes; // looked up here: millions of times in the context are seconds
   for (auto [id, buffer] : llvm::enumerate(buffers)) {
+    exec::CauseAttr &cause = causes[buffer.cause];
+    if (!cause)
+      cause = exec::CauseAttr::get(module.getContext(), buffer.cause);
     int64_t first = buffer.isPersistent ? 0 : buffer.first, last = buffer.isPersistent ? time - 1 : buffer.last;
-    exec::BufferOp::create(actions, timeline.getLoc(), id, buffer.cause, buffer.name, buffer.bytes, 0, first, last,
-                           buffer.isPersistent);
+    exec::BufferOp::create(actions, timeline.getLoc(), int64_t(id), cause, buffer.name, buffer.bytes, 0, first, last,
+                           buffer.isPersistent ? actions.getUnitAttr() : UnitAttr());
   }
 }

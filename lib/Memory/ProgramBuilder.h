@@ -7,22 +7,25 @@
 
 namespace xlc {
 
-/// The functions that are no unit's, by name: all stages share them.
-using StepFunctions = llvm::StringMap<mlir::func::FuncOp>;
+/// What all stages share: they have the same units, and their buffers the same numbers.
+struct SharedByStages {
+  llvm::StringMap<mlir::func::FuncOp> functions; ///< that are no unit's, by name
+  std::vector<exec::PlaceAttr> begins;           ///< of the buffers, by number, as far as they were asked for
+};
 
 /// Translates one sched.timeline, action by action.
 class ProgramBuilder {
 public:
   /// `symbols` are those of the module.
   ProgramBuilder(mlir::ModuleOp module, const mlir::SymbolTable &symbols, sched::TimelineOp timeline,
-                 StepFunctions &functions);
+                 SharedByStages &shared);
 
   /// Translates everything. Unit functions must be on slots.
   void build(const llvm::StringMap<Signature> &signatures);
 
 private:
   struct Buffer {
-    std::string name;
+    mlir::StringAttr name;
     exec::Cause cause;
     int64_t bytes;
     int64_t first, last;
@@ -39,8 +42,21 @@ private:
     exec::PlaceAttr place;
     int64_t count;
   };
+  /// What runs of a unit's function say alike, micro-batch by micro-batch.
+  struct RunForm {
+    struct Slot {
+      mlir::StringAttr buffer; ///< the name of a buffer made for it
+      dist::GroupAttr index;   ///< it takes the rank's index in this group
+      int64_t bytes;
+    };
+    mlir::StringAttr label;
+    llvm::SmallVector<Slot> slots;
+  };
 
-  int64_t addBuffer(llvm::StringRef name, exec::Cause cause, int64_t bytes, bool isPersistent = false);
+  int64_t addBuffer(mlir::StringAttr name, exec::Cause cause, int64_t bytes, bool isPersistent = false);
+  int64_t addBuffer(const llvm::Twine &name, exec::Cause cause, int64_t bytes, bool isPersistent = false) {
+    return addBuffer(actions.getStringAttr(name), cause, bytes, isPersistent);
+  }
   /// An address that the current action touches.
   exec::PlaceAttr place(int64_t buffer, int64_t offset = 0, int64_t stride = 0);
   template <typename Op, typename... Args> void act(Args &&...args) {
@@ -49,6 +65,7 @@ private:
   }
   mlir::StringAttr label(const llvm::Twine &text) { return actions.getStringAttr(text); }
 
+  const RunForm &formOf(sched::RunOp run, mlir::func::FuncOp function);
   void addPersistentBuffers();
   void begin();
   void translate(sched::LoadOp);
@@ -65,6 +82,7 @@ private:
   void translate(sched::ScalarsOp);
   void translate(sched::UpdateOp);
   void finish();
+  void createBuffers();
 
   exec::PlaceAttr scalar(llvm::StringRef name);
   exec::PlaceAttr groupScalars(int64_t group, int64_t offset = 0);
@@ -99,7 +117,8 @@ private:
   llvm::DenseMap<mlir::Attribute, std::pair<mlir::StringAttr, int64_t>> memberOf;
   llvm::DenseMap<mlir::Value, int64_t> activations;
   llvm::MapVector<dist::GroupAttr, int64_t> indices; ///< buffers, by group
-  StepFunctions &functions;
+  SharedByStages &shared;
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, RunForm> forms; ///< by unit and function
   int64_t scalars = -1;
   bool hasScalars = false; ///< whether loss and norm are worked out
 };

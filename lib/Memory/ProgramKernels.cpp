@@ -13,7 +13,7 @@ using namespace xlc::graph;
 func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, StringRef kind, ArrayRef<Type> inputs,
                                           ArrayRef<Type> results, ArrayRef<int32_t> accumulate,
                                           llvm::function_ref<void(OpBuilder &, Block &)> write) {
-  func::FuncOp &function = functions[name];
+  func::FuncOp &function = shared.functions[name];
   if (function)
     return function;
   OpBuilder builder(program);

@@ -128,8 +128,9 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
   let description = [{
     `persistent` ones keep their content from step to step and are live throughout.
   }];
-  let arguments = (ins I64Attr:$id, Exec_CauseAttr:$cause, StrAttr:$name, I64Attr:$size, I64Attr:$offset,
-      I64Attr:$first, I64Attr:$last, UnitAttr:$persistent);
+  // Numbers that differ from buffer to buffer are no attributes: these are kept by the context, each for good.
+  let arguments = (ins I64Prop:$id, Exec_CauseAttr:$cause, StrAttr:$name, I64Prop:$size, I64Prop:$offset,
+      I64Prop:$first, I64Prop:$last, UnitAttr:$persistent);
   let assemblyFormat = [{
     $id $cause $name `size` $size `offset` $offset `live` $first `to` $last (`persistent` $persistent^)? attr-dict
   }];
