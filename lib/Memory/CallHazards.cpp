@@ -7,13 +7,13 @@
 using namespace mlir;
 using namespace xlc;
 
-namespace {
-
-unsigned slotOf(Value operand) {
+unsigned xlc::slotOf(Value operand) {
   if (auto view = operand.getDefiningOp<exec::ViewOp>())
     operand = view.getSlot();
   return cast<BlockArgument>(operand).getArgNumber();
 }
+
+namespace {
 
 /// Elements of memory: a first address, sizes, and strides in bytes.
 struct Elements {

@@ -9,12 +9,15 @@
 
 namespace xlc {
 
+/// The number of the argument that an operand is, or is a view of.
+unsigned slotOf(mlir::Value operand);
+
 /// Of a function, whatever its slots are bound to: views lie inside their slots, and where one call adds to a slot, all
 /// that write it do.
 llvm::LogicalResult verifySlots(mlir::func::FuncOp function);
 
-/// Of a run, whose places bind the slots to bytes of the arena: nothing reads a sum that the same function adds to, and a
-/// call's results overwrite no operand but element by element, after it was read. `symbols` are those of the module.
+/// Of a run, whose places bind the slots to bytes of the arena: nothing reads a sum that the same function adds to, and
+/// a call's results overwrite no operand but element by element, after it was read. `symbols` are those of the module.
 llvm::LogicalResult verifyHazards(exec::RunOp run, mlir::func::FuncOp function, const mlir::SymbolTable &symbols,
                                   llvm::ArrayRef<ByteRange> slots);
 

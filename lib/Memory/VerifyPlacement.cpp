@@ -5,8 +5,12 @@
 // Writing bytes makes them the buffer's own; reading demands that they still are. A buffer placed over another that
 // is still needed is found at the first read after the damage. And a part of a gradient that nothing has read is a
 // contribution: who overwrites it instead of adding to it loses it.
+//
+// A step runs a function thousands of times: what its calls do with its slots is read from the IR once, and what may go
+// wrong between them is looked at once for each set of addresses, which come again micro-batch after micro-batch.
 #include "CallHazards.h"
 #include <map>
+#include <set>
 
 namespace xlc {
 #define GEN_PASS_DEF_VERIFYPLACEMENTPASS
@@ -18,57 +22,105 @@ using namespace xlc;
 
 namespace {
 
+/// What a function does with its slots.
+struct FunctionForm {
+  /// A call or a collective. Slots are numbers of arguments.
+  struct Action {
+    bool isCall;
+    SmallVector<unsigned> ins;
+    SmallVector<std::pair<unsigned, exec::Accumulate>> outs;
+    std::optional<unsigned> workspace;
+  };
+
+  explicit FunctionForm(func::FuncOp function) : function(function) {
+    for (Type argument : function.getArgumentTypes()) {
+      auto type = cast<MemRefType>(argument);
+      bytes.push_back(type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8));
+    }
+    for (Operation &op : function.front()) {
+      if (auto collective = dyn_cast<exec::CollectiveOp>(op))
+        actions.push_back({false,
+                           {slotOf(collective.getSrc())},
+                           {{slotOf(collective.getDst()), exec::Accumulate::never}},
+                           std::nullopt});
+      if (auto call = dyn_cast<exec::CallOp>(op))
+        actions.push_back(readCall(call));
+    }
+  }
+
+  func::FuncOp function;
+  SmallVector<int64_t> bytes; ///< of each slot
+  std::vector<Action> actions;
+  SmallVector<unsigned> sums;                ///< slots that calls add to
+  std::set<std::vector<int64_t>> hazardless; ///< where its slots have been, without harm (Replay::verifyHazardsOnce)
+
+private:
+  Action readCall(exec::CallOp call) {
+    Action action{true, llvm::map_to_vector(call.getIns(), slotOf), {}, std::nullopt};
+    for (auto [out, accumulate] : llvm::zip(call.getOuts(), call.getAccumulate())) {
+      action.outs.emplace_back(slotOf(out), (exec::Accumulate)accumulate);
+      if (accumulate)
+        sums.push_back(slotOf(out));
+    }
+    if (Value workspace = call.getWorkspace())
+      action.workspace = slotOf(workspace);
+    return action;
+  }
+};
+
 class Replay {
 public:
   Replay(exec::ProgramOp program, const SymbolTable &symbols) : program(program), symbols(symbols) {
-    for (auto buffer : program.getBody().front().getOps<exec::BufferOp>())
-      buffers.push_back(buffer);
+    for (auto op : program.getBody().front().getOps<exec::BufferOp>())
+      buffers.push_back({op, {op.getOffset(), op.getOffset() + op.getSize()}});
   }
 
   LogicalResult run() {
-    for (exec::BufferOp buffer : buffers) {
-      if ((int64_t)buffer.getOffset() < 0 ||
-          (int64_t)(buffer.getOffset() + buffer.getSize()) > (int64_t)program.getArena())
-        return buffer.emitOpError() << "'" << buffer.getName() << "' ends at byte "
-                                    << buffer.getOffset() + buffer.getSize() << " of an arena of "
-                                    << program.getArena();
-      if (buffer.getPersistent()) {
-        if (int64_t other = ownerOf(allOf(buffer)); other >= 0)
-          return overlap(buffer, buffer, other);
-        write(allOf(buffer));
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      auto [op, range] = buffers[i];
+      if (range.begin < 0 || range.end > (int64_t)program.getArena())
+        return op.emitOpError() << "'" << op.getName() << "' ends at byte " << range.end << " of an arena of "
+                                << program.getArena();
+      if (op.getPersistent()) {
+        if (int64_t other = ownerOf(allOf(i)); other >= 0)
+          return overlap(op, i, other);
+        write(allOf(i));
       }
     }
     for (Operation &op : program.getBody().front())
       if (failed(replay(op)))
         return failure();
-    for (exec::BufferOp buffer : buffers)
-      if (buffer.getPersistent() && failed(read(program, allOf(buffer))))
+    for (size_t i = 0; i < buffers.size(); ++i)
+      if (buffers[i].op.getPersistent() && failed(read(program, allOf(i))))
         return failure();
     return success();
   }
 
 private:
-  /// Bytes of the arena, as a part of one buffer. Where shards differ in their place: those of all of them.
-  struct Part {
-    exec::BufferOp buffer;
+  struct Buffer {
+    exec::BufferOp op;
     ByteRange range;
   };
 
-  static Part allOf(exec::BufferOp buffer) {
-    int64_t begin = buffer.getOffset();
-    return {buffer, {begin, begin + (int64_t)buffer.getSize()}};
-  }
+  /// Bytes of the arena, as a part of one buffer. Where shards differ in their place: those of all of them.
+  struct Part {
+    size_t buffer;
+    ByteRange range;
+  };
+
+  Part allOf(size_t buffer) const { return {buffer, buffers[buffer].range}; }
+  StringRef nameOf(size_t buffer) { return buffers[buffer].op.getName(); }
 
   /// `bytes` from a place on. Fails where they leave the buffer on some rank.
   FailureOr<Part> partAt(Operation *action, exec::PlaceAttr place, int64_t bytes) {
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
       return action->emitOpError() << "names buffer " << place.getBuffer() << " of " << buffers.size();
-    Part all = allOf(buffers[place.getBuffer()]);
+    Part all = allOf(place.getBuffer());
     int64_t spread = ((int64_t)program.getMesh().getShards() - 1) * place.getStride();
     int64_t begin = place.getOffset() + std::min<int64_t>(spread, 0);
-    int64_t end = place.getOffset() + std::max<int64_t>(spread, 0) + bytes, size = all.buffer.getSize();
+    int64_t end = place.getOffset() + std::max<int64_t>(spread, 0) + bytes, size = all.range.end - all.range.begin;
     if (begin < 0 || end > size)
-      return action->emitOpError() << "takes bytes " << begin << " to " << end << " of buffer '" << all.buffer.getName()
+      return action->emitOpError() << "takes bytes " << begin << " to " << end << " of buffer '" << nameOf(all.buffer)
                                    << "', which has " << size;
     return Part{all.buffer, {all.range.begin + begin, all.range.begin + end}};
   }
@@ -121,82 +173,109 @@ private:
     if (failed(source) || failed(target) || failed(this->read(&op, *source)) ||
         (adds && failed(this->read(&op, *target))))
       return failure();
-    ByteSet &unread = contributions[source->buffer.getId()];
-    unread.remove(source->range);
+    consume(*source);
     if (failed(contribute(&op, *target, adds)))
       return failure();
-    contributions[target->buffer.getId()].add(target->range);
+    noteContribution(*target);
     write(*target);
     return success();
   }
 
   /// Fails where a contribution to a gradient is lost. Whether it is one more is for the caller to note.
   LogicalResult contribute(Operation *action, Part part, bool adds) {
-    auto it = contributions.find(part.buffer.getId());
-    bool isGradient = part.buffer.getCause() == exec::Cause::gradients;
-    if (adds || !isGradient || it == contributions.end() || !it->second.meets(part.range))
+    auto it = contributions.find(part.buffer);
+    if (adds || it == contributions.end() || !it->second.meets(part.range))
       return success();
-    return action->emitOpError() << "overwrites a part of '" << part.buffer.getName()
+    return action->emitOpError() << "overwrites a part of '" << nameOf(part.buffer)
                                  << "' that nothing has read since it was written, instead of adding to it";
   }
 
-  LogicalResult replayRun(exec::RunOp run) {
+  void noteContribution(Part part) {
+    if (buffers[part.buffer].op.getCause() == exec::Cause::gradients)
+      contributions[part.buffer].add(part.range);
+  }
+
+  void consume(Part part) {
+    if (auto it = contributions.find(part.buffer); it != contributions.end())
+      it->second.remove(part.range);
+  }
+
+  FailureOr<FunctionForm *> formOf(exec::RunOp run) {
+    std::unique_ptr<FunctionForm> &form = forms[run.getFunctionAttr()];
+    if (form)
+      return form.get();
     auto function = symbols.lookup<func::FuncOp>(run.getFunction());
-    if (verified.insert(function).second && failed(verifySlots(function)))
+    if (failed(verifySlots(function)))
+      return failure();
+    form = std::make_unique<FunctionForm>(function);
+    return form.get();
+  }
+
+  LogicalResult replayRun(exec::RunOp run) {
+    FailureOr<FunctionForm *> form = formOf(run);
+    if (failed(form))
       return failure();
     SmallVector<Part> parts;
     SmallVector<ByteRange> slots;
-    for (auto [slot, place] : llvm::zip_equal(function.getArguments(), run.getPlaces().getAsRange<exec::PlaceAttr>())) {
-      auto type = cast<MemRefType>(slot.getType());
-      int64_t bytes = type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+    for (auto [bytes, place] : llvm::zip_equal((*form)->bytes, run.getPlaces().getAsRange<exec::PlaceAttr>())) {
       FailureOr<Part> part = partAt(run, place, bytes);
       if (failed(part))
         return failure();
       parts.push_back(*part);
-      int64_t begin = buffers[place.getBuffer()].getOffset() + place.getOffset();
+      int64_t begin = buffers[place.getBuffer()].range.begin + place.getOffset();
       slots.push_back({begin, begin + bytes});
     }
-    if (failed(replayCalls(run, function, parts)))
+    if (failed(replayActions(run, **form, parts)))
       return failure();
-    return verifyHazards(run, function, symbols, slots);
+    return verifyHazardsOnce(run, **form, parts, slots);
   }
 
-  LogicalResult replayCalls(exec::RunOp run, func::FuncOp function, ArrayRef<Part> parts) {
-    auto partOf = [&](Value operand) {
-      if (auto view = operand.getDefiningOp<exec::ViewOp>())
-        operand = view.getSlot();
-      return parts[cast<BlockArgument>(operand).getArgNumber()];
-    };
+  /// Hazards depend on the slots' addresses, and on which slots share a buffer with a sum.
+  LogicalResult verifyHazardsOnce(exec::RunOp run, FunctionForm &form, ArrayRef<Part> parts,
+                                  ArrayRef<ByteRange> slots) {
+    std::vector<int64_t> where;
+    where.reserve(2 * slots.size());
+    for (ByteRange slot : slots)
+      where.push_back(slot.begin);
+    llvm::SmallDenseSet<size_t> buffersOfSums;
+    for (unsigned sum : form.sums)
+      buffersOfSums.insert(parts[sum].buffer);
+    for (Part part : parts)
+      where.push_back(buffersOfSums.contains(part.buffer) ? int64_t(part.buffer) : -1);
+    auto known = form.hazardless.lower_bound(where);
+    if (known != form.hazardless.end() && *known == where)
+      return success();
+    if (failed(verifyHazards(run, form.function, symbols, slots)))
+      return failure();
+    form.hazardless.insert(known, std::move(where));
+    return success();
+  }
+
+  LogicalResult replayActions(exec::RunOp run, const FunctionForm &form, ArrayRef<Part> parts) {
     SmallVector<Part> consumed, contributed;
-    for (Operation &op : function.front()) {
-      if (auto collective = dyn_cast<exec::CollectiveOp>(op)) {
-        if (failed(read(run, partOf(collective.getSrc()))))
+    for (const FunctionForm::Action &action : form.actions) {
+      for (unsigned in : action.ins) {
+        if (failed(read(run, parts[in])))
           return failure();
-        write(partOf(collective.getDst()));
+        if (action.isCall)
+          consumed.push_back(parts[in]);
       }
-      auto call = dyn_cast<exec::CallOp>(op);
-      if (!call)
-        continue;
-      for (Value in : call.getIns()) {
-        if (failed(read(run, partOf(in))))
-          return failure();
-        consumed.push_back(partOf(in));
-      }
-      for (auto [out, accumulate] : llvm::zip(call.getOuts(), call.getAccumulate())) {
-        auto mode = (exec::Accumulate)accumulate;
+      for (auto [out, mode] : action.outs) {
+        Part part = parts[out];
         bool adds = mode == exec::Accumulate::always || (mode == exec::Accumulate::later && !run.getFirst());
-        if (failed(contribute(run, partOf(out), adds)) || (adds && failed(read(run, partOf(out)))))
+        if (action.isCall && (failed(contribute(run, part, adds)) || (adds && failed(read(run, part)))))
           return failure();
-        contributed.push_back(partOf(out));
-        write(partOf(out));
+        if (action.isCall)
+          contributed.push_back(part);
+        write(part);
       }
-      if (call.getWorkspace())
-        write(partOf(call.getWorkspace()));
+      if (action.workspace)
+        write(parts[*action.workspace]);
     }
     for (Part part : consumed)
-      contributions[part.buffer.getId()].remove(part.range);
+      consume(part);
     for (Part part : contributed)
-      contributions[part.buffer.getId()].add(part.range);
+      noteContribution(part);
     return success();
   }
 
@@ -207,20 +286,26 @@ private:
     if (it != owners.begin())
       --it;
     for (; it != owners.end() && it->first < end; ++it)
-      if (it->second.end > begin && it->second.buffer != (int64_t)part.buffer.getId())
+      if (it->second.end > begin && it->second.buffer != (int64_t)part.buffer)
         return it->second.buffer;
     return -1;
   }
 
   LogicalResult read(Operation *action, Part part) {
-    exec::BufferOp buffer = part.buffer;
-    if (part.range.isEmpty())
+    if (part.range.isEmpty() || isOneRange(part))
       return success();
     if (int64_t other = ownerOf(part); other >= 0)
-      return overlap(action, buffer, other);
+      return overlap(action, part.buffer, other);
     if (!isOwned(part.range))
-      return action->emitOpError() << "reads buffer '" << buffer.getName() << "', which nothing has written";
+      return action->emitOpError() << "reads buffer '" << nameOf(part.buffer) << "', which nothing has written";
     return success();
+  }
+
+  /// What a buffer owns is one range mostly: one look tells.
+  bool isOneRange(Part part) {
+    auto it = owners.upper_bound(part.range.begin);
+    return it != owners.begin() && std::prev(it)->second.end >= part.range.end &&
+           std::prev(it)->second.buffer == (int64_t)part.buffer;
   }
 
   bool isOwned(ByteRange range) {
@@ -233,9 +318,9 @@ private:
     return begin >= end;
   }
 
-  LogicalResult overlap(Operation *action, exec::BufferOp buffer, int64_t other) {
-    return action->emitOpError() << "reads buffer '" << buffer.getName() << "', over which '"
-                                 << buffers[other].getName() << "' was written while it was live";
+  LogicalResult overlap(Operation *action, size_t buffer, int64_t other) {
+    return action->emitOpError() << "reads buffer '" << nameOf(buffer) << "', over which '" << nameOf(other)
+                                 << "' was written while it was live";
   }
 
   /// Cuts the part out of the map and gives it to its buffer.
@@ -244,23 +329,27 @@ private:
     if (begin == end)
       return;
     auto it = owners.lower_bound(begin);
+    if (it != owners.end() && it->first == begin && it->second.end == end) { // where another one was, as mostly
+      it->second.buffer = (int64_t)part.buffer;
+      return;
+    }
     if (it != owners.begin()) {
       auto before = std::prev(it);
       Range range = before->second;
       if (range.end > begin) {
         before->second.end = begin;
         if (range.end > end)
-          owners[end] = range;
+          it = owners.emplace_hint(it, end, range);
       }
     }
-    for (it = owners.lower_bound(begin); it != owners.end() && it->first < end; it = owners.erase(it))
+    for (; it != owners.end() && it->first < end; it = owners.erase(it))
       if (it->second.end > end) {
         Range rest = it->second;
-        owners.erase(it);
-        owners[end] = rest;
+        it = owners.erase(it);
+        it = owners.emplace_hint(it, end, rest);
         break;
       }
-    owners[begin] = {end, (int64_t)part.buffer.getId()};
+    owners.emplace_hint(it, begin, Range{end, (int64_t)part.buffer});
   }
 
   struct Range {
@@ -268,10 +357,10 @@ private:
   };
   exec::ProgramOp program;
   const SymbolTable &symbols;
-  std::vector<exec::BufferOp> buffers;
-  std::map<int64_t, Range> owners;          ///< by begin; disjoint
-  std::map<int64_t, ByteSet> contributions; ///< by buffer: what was written and not read since
-  llvm::DenseSet<func::FuncOp> verified;    ///< functions whose slots are
+  std::vector<Buffer> buffers;
+  std::map<int64_t, Range> owners;               ///< by begin; disjoint
+  llvm::DenseMap<size_t, ByteSet> contributions; ///< by buffer of gradients: what was written and not read since
+  llvm::DenseMap<Attribute, std::unique_ptr<FunctionForm>> forms; ///< of functions whose slots are verified
 };
 
 struct VerifyPlacementPass : xlc::impl::VerifyPlacementPassBase<VerifyPlacementPass> {

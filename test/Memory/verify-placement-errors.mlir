@@ -271,3 +271,42 @@ func.func private @scratch(%x: memref<16xf32>, %y: memref<16xf32>, %w: memref<4x
   exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) workspace (%w : memref<4xi8>) accumulate [0]
   return
 }
+
+// -----
+
+// Where one run of a function is safe, another one is not: its result is where its operand is.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 256 lower_bound 256 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
+  exec.buffer 1 residuals "i" size 128 offset 64 live 0 to 2
+  exec.buffer 2 workspace "y" size 64 offset 192 live 1 to 1
+  exec.load micro 0 ["x", "i"] to [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  exec.run @pick "safe" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
+  // expected-error @+1 {{'in place' calls 'gather', which overwrites elements of operand 0 before it has read them}}
+  exec.run @pick "in place" micro 1 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<0 + 0 + 0>]
+}
+func.func private @pick(%x: memref<16xf32>, %i: memref<16xi64>, %y: memref<16xf32>) {
+  exec.call @gather ins (%x, %i : memref<16xf32>, memref<16xi64>) outs (%y : memref<16xf32>) accumulate [0]
+  return
+}
+func.func private @gather(%x: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<16xf32> attributes {exec.kind = "loop"} {
+  %0 = graph.gather_elements %x, %i dim 0 : (tensor<16xf32>, tensor<16xi64>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// -----
+
+// At the same addresses: the sum may begin where x was, but may not be what is read.
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
+  exec.buffer 2 gradients "sum" size 64 offset 0 live 1 to 2
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  exec.run @add "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
+  // expected-error @+1 {{'second' reads slot 0, which is the sum that it adds to in slot 2: what it reads is not its own contribution}}
+  exec.run @add "second" micro 1 first false [#exec.place<2 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>]
+}
+func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32>) {
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) accumulate [0]
+  exec.call @kernel ins (%y : memref<16xf32>) outs (%z : memref<16xf32>) accumulate [2]
+  return
+}
