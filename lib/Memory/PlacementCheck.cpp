@@ -35,15 +35,37 @@ std::vector<Event> listEvents(ArrayRef<Interval> intervals) {
   return events;
 }
 
-} // namespace
-
-Quantity lowerBound(ArrayRef<Interval> intervals) {
+Quantity sweepEvents(ArrayRef<Interval> intervals) {
   Quantity live, highest;
   for (const Event &event : listEvents(intervals)) {
     live += event.isBegin ? intervals[event.index].size : -intervals[event.index].size;
     highest = std::max(highest, live);
   }
   return highest;
+}
+
+/// The same where all moments are below `end`.
+Quantity sweepMoments(ArrayRef<Interval> intervals, int64_t end) {
+  std::vector<Quantity> changes(end + 1);
+  for (const Interval &interval : intervals) {
+    changes[interval.first] += interval.size;
+    changes[int64_t(interval.last) + 1] += -interval.size;
+  }
+  Quantity live, highest;
+  for (Quantity change : changes)
+    highest = std::max(highest, live += change);
+  return highest;
+}
+
+} // namespace
+
+Quantity lowerBound(ArrayRef<Interval> intervals) {
+  // Moments are few beside intervals where there are many of them: no need to sort.
+  int64_t end = 0;
+  for (const Interval &interval : intervals)
+    end = std::max(end, int64_t(interval.last) + 1);
+  bool isDense = end <= 64 * int64_t(intervals.size());
+  return isDense ? sweepMoments(intervals, end) : sweepEvents(intervals);
 }
 
 std::optional<std::pair<size_t, size_t>> findOverlap(ArrayRef<Interval> intervals, ArrayRef<int64_t> offsets) {
