@@ -8,7 +8,8 @@
 // elements stand above the cut in the flat local tensor.
 //
 // It reads @micro_batch while that is there, then the timelines that DataParallel makes of it: so it follows every pass
-// from Shard to Schedule. A function that is entered again with the same states is not read again.
+// from Shard to Schedule. A function that is entered again with the same states is not read again. In a timeline, which
+// repeats its runs micro-batch by micro-batch, states are numbered, so that to say "the same" is cheap.
 #include "RankStates.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Shard/Shard.h"
@@ -118,6 +119,11 @@ private:
     Block::iterator next, end;
   };
 
+  /// A run with its function, parameters and stores: what it was given, what its outs were. Numbers of states.
+  struct Played {
+    SmallVector<unsigned> given, returned;
+  };
+
   /// Where a stored value goes: how it is to be cut, and over whom it may still be a partial sum.
   struct Place {
     std::string what;
@@ -142,23 +148,39 @@ private:
 
   LogicalResult play(Operation &op) {
     if (auto send = dyn_cast<sched::SendOp>(op))
-      messages[send.getMessage()] = of(send.getValue());
+      messages[send.getMessage()] = numbers.lookup(send.getValue());
     else if (auto receive = dyn_cast<sched::ReceiveOp>(op))
-      states[receive.getValue()] = messages.lookup(receive.getMessage());
+      numbers[receive.getValue()] = messages.lookup(receive.getMessage());
     else if (auto call = dyn_cast<sched::RunOp>(op))
       return play(call);
     return success(); // what is loaded is whole, as an unknown value is
   }
 
   LogicalResult play(sched::RunOp call) {
-    auto given = llvm::map_to_vector(call.getValues(), [&](Value value) { return State(of(value)); });
+    SmallVector<unsigned> given =
+        llvm::map_to_vector(call.getValues(), [&](Value value) { return numbers.lookup(value); });
+    auto &known = played[{{call.getFunctionAttr(), call.getParams()}, call.getStores()}];
+    auto *before = llvm::find_if(known, [&](const Played &run) { return run.given == given; });
+    if (before == known.end()) {
+      Played now{given, {}};
+      if (failed(playAnew(call, now)))
+        return failure();
+      before = &known.emplace_back(std::move(now));
+    }
+    for (auto [out, number] : llvm::zip(call.getOuts(), before->returned))
+      numbers[out] = number;
+    return success();
+  }
+
+  LogicalResult playAnew(sched::RunOp call, Played &now) {
+    auto given = llvm::map_to_vector(now.given, [&](unsigned number) { return numbered[number]; });
     for (StringRef parameter : call.getParams().getAsValueRange<StringAttr>())
       given.push_back(places[parameter].wanted);
     SmallVector<State> returned;
     if (failed(enter(call, call.getFunctionAttr(), given, returned)))
       return failure();
-    for (auto [out, state] : llvm::zip(call.getOuts(), returned))
-      states[out] = state;
+    for (const State &state : ArrayRef(returned).take_front(call.getOuts().size()))
+      now.returned.push_back(numberOf(state));
     auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getFunctionAttr());
     for (auto [number, store] : llvm::enumerate(call.getStores().getAsValueRange<StringAttr>())) {
       unsigned result = call.getOuts().size() + number;
@@ -168,6 +190,13 @@ private:
         return failure();
     }
     return success();
+  }
+
+  unsigned numberOf(const State &state) {
+    auto *known = llvm::find(numbered, state);
+    if (known == numbered.end())
+      known = &numbered.emplace_back(state);
+    return known - numbered.begin();
   }
 
   LogicalResult checkStored(Operation *op, const Place &place, Value value, const State &state) {
@@ -265,7 +294,11 @@ private:
   SymbolTableCollection symbols;
   DenseMap<Operation *, SmallVector<Entered, 1>> entered; ///< by function
   llvm::StringMap<Place> places;                          ///< by parameter
-  DenseMap<int64_t, State> messages;
+  SmallVector<State> numbered{State()};                   ///< the states of timelines, first that of an unknown value
+  DenseMap<Value, unsigned> numbers;                      ///< of the values of timelines: places in `numbered`
+  DenseMap<int64_t, unsigned> messages;                   ///< the same by message
+  using RunKey = std::pair<std::pair<Attribute, Attribute>, Attribute>;
+  DenseMap<RunKey, SmallVector<Played, 1>> played; ///< by function, parameters and stores
 };
 
 /// The ranks of the tensor-parallel groups that the module speaks of; 1 where there are none.
