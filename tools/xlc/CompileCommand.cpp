@@ -19,7 +19,8 @@ struct CompileOptions : CommonOptions {
 };
 
 int compile(const CompileOptions &options, const char *driver) {
-  Session session(options);
+  LastSession last(new Session(options));
+  Session &session = *last;
   if (int code = session.runPhases())
     return code;
   std::string path = llvm::sys::fs::getMainExecutable(driver, (void *)&addCompileCommand);

@@ -66,7 +66,8 @@ int report(Session &session, const PlanOptions &options, std::chrono::duration<d
 /// The pipeline's schedule alone, once it is known to fit the model.
 int printSchedule(PlanOptions options) {
   options.run.stopAfter = "Differentiate";
-  Session session(options);
+  LastSession last(new Session(options));
+  Session &session = *last;
   if (int code = session.runPhases())
     return code;
   const Spec &spec = session.get().spec;
@@ -95,7 +96,8 @@ int plan(const PlanOptions &options) {
   if (options.grid)
     return printSchedule(options);
   auto begin = std::chrono::steady_clock::now();
-  Session session(options);
+  LastSession last(new Session(options));
+  Session &session = *last;
   if (int code = session.runPhases())
     return code;
   std::chrono::duration<double> planning = std::chrono::steady_clock::now() - begin;

@@ -9,6 +9,8 @@
 #include "MessageStream.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/Compiler.h"
+#include <memory>
 
 namespace xlc {
 
@@ -38,6 +40,18 @@ private:
   mlir::ScopedDiagnosticHandler handler;
   bool isInternal = false; ///< an error was said that is not the user's
 };
+
+/// Leaves what it is given to the end of the process: of a long plan, a module of millions of ops would be taken apart
+/// for seconds. A build that looks for leaks takes it apart.
+struct LeaveToExit {
+  template <typename T> void operator()(T *pointer) const {
+    if (LLVM_ADDRESS_SANITIZER_BUILD)
+      delete pointer;
+  }
+};
+
+/// The session of a command, which is the last thing that its process does.
+using LastSession = std::unique_ptr<Session, LeaveToExit>;
 
 /// Runs a command. Exceptions end as exit code 70.
 int runGuarded(const Command &command);

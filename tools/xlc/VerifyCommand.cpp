@@ -91,7 +91,8 @@ int runVerify(VerifyCommandOptions &options) {
     if (options.arithmetic == row.name)
       options.verify.arithmetic = row.arithmetic;
   keepFreedMemory();
-  Session session(options);
+  LastSession last(new Session(options));
+  Session &session = *last;
   if (options.kernels && !canRunKernels(session.get().cpu))
     return Rejected;
   if (int code = session.runPhases())
