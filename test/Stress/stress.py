@@ -313,6 +313,7 @@ def main():
     parser.add_argument("--only", default="", help="checks whose names have this regular expression")
     parser.add_argument("--results", type=pathlib.Path, help="write passed and failed to this file, as JSON")
     options = parser.parse_args()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs this may ignore it (nohup), and programs would inherit that
     passed, failed = run_checks(options.xlc.resolve(), options.only)
     if options.results:
         options.results.write_text(json.dumps({"passed": passed, "failed": failed}))

@@ -26,6 +26,8 @@ def change(action, process):
 
 def main():
     action, command = sys.argv[1], sys.argv[3:]
+    # Whoever runs the tests may ignore SIGHUP (nohup), which the program would inherit.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         first = process.stdout.readline()
         change(action, process)
