@@ -73,7 +73,7 @@ def encode(network):
     graph = b"".join(nodes) + text(2, "random")
     graph += b"".join(text(5, tensor(array, name)) for name, array in network.parameters.items())
     graph += b"".join(encode_input(name, each) for name, each in network.inputs.items() if name != network.labels)
-    graph += text(12, text(1, network.loss))
+    graph += text(12, text(1, network.loss) + text(2, text(1, number(1, 1))))
     record = text(14, text(1, "xlc.export") + text(2, make_record(network))) if network.is_recorded else b""
     return number(1, 8) + text(7, graph) + text(8, text(1, "") + number(2, OPSET)) + record
 
