@@ -112,7 +112,7 @@ OutputFile::OutputFile(const std::string &path, Devices devices)
       rejectByErrno(path);
     return;
   }
-  temporary = target + ".XXXXXX";
+  temporary = target + "." + std::string(6, 'X'); // mkostemp puts letters there
   file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0)
     rejectByErrno(path);
