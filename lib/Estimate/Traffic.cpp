@@ -17,8 +17,11 @@ struct Message {
   int64_t count; ///< elements of a slice; of an all_reduce, of all of it
   Type element;
   bool isInFunction = false;
+  int64_t times = 1; ///< a step
 
-  Quantity bytes(Quantity elements) const { return elements * graph::getByteSize(RankedTensorType::get({1}, element)); }
+  Quantity bytes(Quantity elements) const {
+    return elements * graph::getByteSize(RankedTensorType::get({1}, element)) * times;
+  }
 };
 
 template <typename Op> Message messageOf(Op op, Quantity MessageBytes::*kind) {
@@ -35,13 +38,15 @@ Message messageOf(exec::CollectiveOp op) {
   return {kind, op.getGroup(), (int64_t)(op.getOuter() * op.getRows() * op.getChunk()), element, true};
 }
 
-/// All messages of a step, those inside the functions that it runs included; each function is looked at once.
+/// All messages of a step; those of a function that it runs stand once, with the number of its runs.
 SmallVector<Message> listMessages(exec::ProgramOp program) {
   SymbolTable symbols(program->getParentOfType<ModuleOp>());
-  llvm::StringMap<SmallVector<Message>> inside;
+  llvm::StringMap<int64_t> runs;
   SmallVector<Message> messages;
   for (Operation &op : program.getBody().front()) {
-    if (auto gather = dyn_cast<exec::AllGatherOp>(op)) {
+    if (auto run = dyn_cast<exec::RunOp>(op)) {
+      ++runs[run.getFunction()];
+    } else if (auto gather = dyn_cast<exec::AllGatherOp>(op)) {
       messages.push_back(messageOf(gather, &MessageBytes::allGather));
     } else if (auto scatter = dyn_cast<exec::ReduceScatterOp>(op)) {
       messages.push_back(messageOf(scatter, &MessageBytes::reduceScatter));
@@ -50,13 +55,15 @@ SmallVector<Message> listMessages(exec::ProgramOp program) {
     } else if (auto receive = dyn_cast<exec::ReceiveOp>(op)) {
       Type byte = IntegerType::get(op.getContext(), 8);
       messages.push_back({&MessageBytes::transfer, {}, (int64_t)receive.getBytes(), byte});
-    } else if (auto run = dyn_cast<exec::RunOp>(op)) {
-      auto [it, isNew] = inside.try_emplace(run.getFunction());
-      auto function = isNew ? symbols.lookup<func::FuncOp>(run.getFunction()) : func::FuncOp();
-      if (function && !function.isExternal())
-        for (auto collective : function.getOps<exec::CollectiveOp>())
-          it->second.push_back(messageOf(collective));
-      llvm::append_range(messages, it->second);
+    }
+  }
+  for (const auto &[name, times] : runs) {
+    auto function = symbols.lookup<func::FuncOp>(name);
+    if (!function || function.isExternal())
+      continue;
+    for (auto collective : function.getOps<exec::CollectiveOp>()) {
+      messages.push_back(messageOf(collective));
+      messages.back().times = times;
     }
   }
   return messages;

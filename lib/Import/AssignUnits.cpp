@@ -30,6 +30,9 @@ namespace {
 /// How many values may cross every layer beside the stream.
 constexpr size_t maximumIgnored = 8;
 
+/// From its maker to its reader, with an op between them: what is read at the next place passes no layer at all.
+constexpr size_t shortestThatPasses = 2;
+
 /// One way to cut the stream, and what repeats in it.
 struct Division {
   std::vector<size_t> ends; ///< per live range, how far it counts
@@ -82,7 +85,7 @@ private:
       ends.push_back(range.end);
     Division whole = divide(ends), best = whole;
     for (size_t i : ArrayRef(longest).take_front(maximumIgnored)) {
-      if (ranges[i].length() < shortestInstance(best))
+      if (ranges[i].length() < std::max(shortestThatPasses, shortestInstance(best)))
         break;
       std::vector<size_t> lastRead = ends, all = ends;
       lastRead[i] = ranges[i].before, all[i] = ranges[i].begin;

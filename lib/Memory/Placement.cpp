@@ -110,18 +110,25 @@ template <typename Key> Order sortedBy(const Problem &problem, Key key) {
 constexpr size_t kMany = 10000;
 constexpr double kNearlyAsGood = 1.02;
 
-std::vector<Order> startingOrders(const Problem &problem) {
+constexpr size_t kOrders = 5;
+
+/// The one that is tried as number `attempt`.
+Order startingOrder(const Problem &problem, size_t attempt) {
   auto size = [&](size_t i) { return problem.intervals[i].size; };
-  std::vector<Order> orders = {
-      sortedBy(problem, [&](size_t i) { return problem.duration(i); }),
-      sortedBy(problem, [&](size_t i) { return size(i); }),
-      sortedBy(problem, [&](size_t i) { return double(size(i)) * double(problem.duration(i)); }),
-      sortedBy(problem, [&](size_t i) { return -problem.first[i]; }),
-      sortedBy(problem, [&](size_t i) { return problem.last[i]; }),
-  };
-  if (problem.movable.size() > kMany)
-    std::swap(orders[0], orders[1]); // largest first
-  return orders;
+  if (problem.movable.size() > kMany && attempt < 2)
+    attempt = 1 - attempt; // largest first
+  switch (attempt) {
+  case 0:
+    return sortedBy(problem, [&](size_t i) { return problem.duration(i); });
+  case 1:
+    return sortedBy(problem, [&](size_t i) { return size(i); });
+  case 2:
+    return sortedBy(problem, [&](size_t i) { return double(size(i)) * double(problem.duration(i)); });
+  case 3:
+    return sortedBy(problem, [&](size_t i) { return -problem.first[i]; });
+  default:
+    return sortedBy(problem, [&](size_t i) { return problem.last[i]; });
+  }
 }
 
 /// One of the chain of intervals that reaches the top, each standing on the next: a random one, the upper ones
@@ -177,7 +184,8 @@ static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, 
   Order bestOrder;
   int64_t steps = options.budget;
   bool isSpent = false;
-  for (Order &order : startingOrders(problem)) {
+  for (size_t attempt = 0; attempt < kOrders; ++attempt) {
+    Order order = startingOrder(problem, attempt);
     Placement placement = placeInOrder(problem, order, steps);
     bool ranOut = steps < 0; // most of it was stacked unseen: the next order gets a budget of its own
     if (bestOrder.empty() || placement.height < best.height)
