@@ -21,8 +21,8 @@ struct Spec;
 
 namespace xlc::onnx {
 
-/// Complaints about one file, each on its own line; all of them are reported before giving up, up to a
-/// hundred. What comes from the file is printed as text: no control characters reach the terminal.
+/// Complaints about one file, each on its own line; all of them are reported before giving up. What comes from the file
+/// is printed as text: no control characters reach the terminal.
 class Diagnostics {
 public:
   Diagnostics(llvm::StringRef path, llvm::raw_ostream &out) : path(path), out(out) {}
@@ -35,13 +35,10 @@ public:
 
 private:
   void error(llvm::StringRef place, const llvm::Twine &message) {
-    if (++errors <= maximumErrors)
-      print(place, "error", message);
-    else if (errors == maximumErrors + 1)
-      print("note", "there are more errors");
+    ++errors;
+    print(place, "error", message);
   }
 
-  static constexpr int maximumErrors = 100;
   void print(llvm::StringRef kind, const llvm::Twine &message) { print(path, kind, message); }
   void print(llvm::StringRef place, llvm::StringRef kind, const llvm::Twine &message);
 

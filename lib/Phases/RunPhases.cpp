@@ -1,4 +1,5 @@
 // Runs the phase table: one phase after the other, with dumps and an early stop.
+#include "Core/OutputFile.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Phases/Phases.h"
@@ -10,21 +11,20 @@ using namespace xlc;
 
 namespace {
 
-/// Writes the module as DIRECTORY/NN-Name.mlir.
+/// Writes the module as DIRECTORY/NN-Name.mlir; throws Rejected where the file cannot be written.
 LogicalResult dump(Compilation &compilation, StringRef directory, unsigned number, StringRef name) {
   if (directory.empty() || !compilation.module)
     return success();
-  std::error_code code = llvm::sys::fs::create_directories(directory);
-  std::string path = llvm::formatv("{0}/{1,0+2}-{2}.mlir", directory, number, name);
-  if (!code) {
-    llvm::raw_fd_ostream file(path, code);
-    if (!code)
-      compilation.module->print(file);
+  if (std::error_code code = llvm::sys::fs::create_directories(directory)) {
+    compilation.errors << directory << ": error: cannot be made: " << code.message() << "\n";
+    return failure();
   }
-  if (!code)
-    return success();
-  compilation.errors << path << ": error: cannot write: " << code.message() << "\n";
-  return failure();
+  std::string text;
+  llvm::raw_string_ostream(text) << *compilation.module;
+  runtime::OutputFile file(llvm::formatv("{0}/{1,0+2}-{2}.mlir", directory, number, name));
+  file.write(text);
+  file.publish();
+  return success();
 }
 
 } // namespace

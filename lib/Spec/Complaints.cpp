@@ -14,7 +14,7 @@ using namespace llvm;
 namespace xlc::spec {
 namespace {
 
-constexpr size_t maxPrinted = 100, longestShown = 240;
+constexpr size_t longestShown = 240;
 
 bool isNowhere(SpecLocation location) { return location.line <= 0; }
 
@@ -60,14 +60,12 @@ void Complaints::print(StringRef text, StringRef path, raw_ostream &out) const {
   SourceMgr sources;
   unsigned buffer = sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, path), SMLoc());
   StringRef copy = sources.getMemoryBuffer(buffer)->getBuffer();
-  for (size_t i : ArrayRef(order).take_front(maxPrinted)) {
+  for (size_t i : order) {
     const Error &error = errors[i];
     xlc::spec::print(sources, locate(copy, error.location), SourceMgr::DK_Error, error.text, out);
     for (const Message &note : error.notes)
       xlc::spec::print(sources, locate(copy, note.location), SourceMgr::DK_Note, note.text, out);
   }
-  if (errors.size() > maxPrinted)
-    out << path << ": note: " << errors.size() - maxPrinted << " more errors are not shown\n";
 }
 
 std::string quoted(StringRef text) {

@@ -1,5 +1,4 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
-#include "Core/Failure.h"
 #include "Core/OutputFile.h"
 #include "Session.h"
 #include "xlc/Report/Report.h"
@@ -81,14 +80,9 @@ int writeTrace(Session &session, const std::string &path) {
   std::string text;
   llvm::raw_string_ostream out(text);
   printTrace(*session.get().module, out);
-  try {
-    runtime::OutputFile file(path, runtime::Devices::WrittenTo);
-    file.write(text);
-    file.publish();
-  } catch (const runtime::Rejected &problem) {
-    messages() << problem.what() << "\n";
-    return Rejected;
-  }
+  runtime::OutputFile file(path, runtime::Devices::WrittenTo);
+  file.write(text);
+  file.publish();
   return Done;
 }
 

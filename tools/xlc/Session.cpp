@@ -1,6 +1,8 @@
 // See Session.h. Passes report errors at places in the IR; a user knows the model's nodes instead, which are in the
 // locations.
 #include "Session.h"
+#include "Core/Failure.h"
+#include "Core/OutputFile.h"
 #include "xlc/Lower/Lower.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -124,12 +126,17 @@ int Session::writeReproducer() {
   ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
   if (before.empty() || mlir::failed(xlc::runPhases(again, upTo)) || !again.module)
     return Internal;
-  std::error_code code;
-  llvm::raw_fd_ostream file(reproducerPath, code);
-  if (code)
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "// xlc " XLC_VERSION ": the module before phase " << compilation.phase << ", which failed\n";
+  again.module->print(out, OpPrintingFlags().enableDebugInfo());
+  try {
+    runtime::OutputFile file(reproducerPath.str());
+    file.write(text);
+    file.publish();
+  } catch (const runtime::Rejected &rejected) { // where nothing can be written, the failure itself is what is told
     return Internal;
-  file << "// xlc " XLC_VERSION ": the module before phase " << compilation.phase << ", which failed\n";
-  again.module->print(file, OpPrintingFlags().enableDebugInfo());
+  }
   print("note", "this is a mistake in xlc; a report with the file '" + reproducerPath + "' helps to find it");
   return Internal;
 }
@@ -148,6 +155,9 @@ static int finishOutput(int code) {
 int xlc::runGuarded(const Command &command) {
   try {
     return finishOutput(command.run());
+  } catch (const runtime::Rejected &problem) { // an output that cannot be written
+    messages() << problem.what() << "\n";
+    return Rejected;
   } catch (const std::exception &error) {
     messages() << "xlc: error: internal error: " << error.what() << "\n";
     return Internal;
