@@ -54,12 +54,14 @@ function(xlc_add_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
 
-# xlc_add_dialect(NAME): generates ops, types, attributes and enums of
+# xlc_add_dialect(NAME): generates ops, interfaces, attributes and enums of
 # include/xlc/Dialect/NAME/NAME{Dialect,Attrs,Ops}.td.
 function(xlc_add_dialect name mnemonic)
   set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
   mlir_tablegen(${name}Ops.h.inc -gen-op-decls)
   mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs)
+  mlir_tablegen(${name}Interfaces.h.inc -gen-op-interface-decls)
+  mlir_tablegen(${name}Interfaces.cpp.inc -gen-op-interface-defs)
   mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${mnemonic})
   mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${mnemonic})
   mlir_tablegen(${name}Enums.h.inc -gen-enum-decls)

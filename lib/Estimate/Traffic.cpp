@@ -89,10 +89,10 @@ SmallVector<Message> listMessages(sched::TimelineOp timeline) {
   SymbolTable symbols(timeline->getParentOfType<ModuleOp>());
   SmallVector<Message> messages;
   for (Operation &op : timeline.getBody().front()) {
-    auto symbol = op.getAttrOfType<FlatSymbolRefAttr>("bucket");
-    if (!symbol)
+    auto action = dyn_cast<sched::BucketAction>(op);
+    if (!action)
       continue;
-    BucketMessages bucket{symbols.lookup<sched::BucketOp>(symbol.getValue()), timeline.getMesh()};
+    BucketMessages bucket{symbols.lookup<sched::BucketOp>(action.getBucketAttr().getValue()), timeline.getMesh()};
     if (isa<sched::AllGatherOp>(op))
       messages.push_back(bucket.sliced(&MessageBytes::allGather));
     else if (isa<sched::ReduceScatterOp>(op))

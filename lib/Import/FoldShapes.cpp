@@ -227,8 +227,7 @@ struct MoveBroadcastPastElementwise : RewritePattern {
   MoveBroadcastPastElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    bool isElementwise = op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<graph::SoftmaxOp>(op);
-    if ((!isElementwise && !isa<graph::CompareOp, graph::SelectOp, graph::CastOp>(op)) || op->getNumOperands() == 0)
+    if (!op->hasTrait<graph::Elementwise>())
       return failure();
     auto type = typeOf(op->getResult(0));
     SmallVector<int64_t> small(type.getRank(), 1);

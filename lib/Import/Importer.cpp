@@ -35,7 +35,7 @@ SmallVector<int64_t> xlc::onnx::shapeOf(Value value) {
 
 BlockArgument xlc::onnx::findIndexedInput(Value indices) {
   while (Operation *op = indices.getDefiningOp()) {
-    if (!isa<graph::ReshapeOp, graph::CastOp, graph::BroadcastOp, graph::SliceOp, graph::TransposeOp, graph::PadOp>(op))
+    if (!op->hasTrait<graph::Movement>() && !isa<graph::CastOp, graph::PadOp>(op))
       return {};
     indices = op->getOperand(0);
   }

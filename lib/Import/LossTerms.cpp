@@ -91,7 +91,7 @@ private:
     if (auto quotient = dyn_cast<graph::DivOp>(op); quotient && rows.of(quotient.getB()).kind != RowState::Kind::Same)
       return addQuotient(quotient, power);
     std::optional<int> factor = rows.factorOf(op);
-    bool isSum = isa<graph::AddOp, graph::SubOp, graph::ConcatOp, graph::SelectOp>(op);
+    bool isSum = (op->hasTrait<graph::Additive>() && op->getNumOperands() > 1) || isa<graph::SelectOp>(op);
     for (Value operand : op->getOperands()) {
       const RowState &state = rows.of(operand);
       if (isSum || state.isSummed() || !factor)

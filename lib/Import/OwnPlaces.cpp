@@ -91,7 +91,7 @@ Bounds PlaceFinder::computeBounds(Operation *op, int depth) {
     return boundsOfNumbers(readNumbers(constant));
   if (auto slice = dyn_cast<graph::SliceOp>(op))
     return boundsOf(findSource(slice), depth);
-  if (isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::GatherOp>(op))
+  if (op->hasTrait<graph::Movement>() || isa<graph::GatherOp>(op))
     return boundsOf(op->getOperand(0), depth);
   if (isa<graph::CastOp>(op)) {
     Bounds bounds = boundsOf(op->getOperand(0), depth);
@@ -274,7 +274,8 @@ std::optional<RowPlaces> PlaceFinder::findLimited(Operation *op, int depth) {
 /// What arranges elements, or converts them.
 std::optional<RowPlaces> PlaceFinder::findMoved(Operation *op, int depth) {
   auto slice = dyn_cast<graph::SliceOp>(op);
-  if (!slice && !isa<graph::BroadcastOp, graph::ReshapeOp, graph::CastOp>(op))
+  bool isMoved = op->hasTrait<graph::Movement>() || isa<graph::CastOp>(op);
+  if (!isMoved || isa<graph::TransposeOp>(op)) // which keepsRows does not follow
     return std::nullopt;
   Value x = slice ? findSource(slice) : op->getOperand(0), y = op->getResult(0);
   Bounds bounds = boundsOf(x, depth);

@@ -55,8 +55,7 @@ public:
       return false;
     if (isa<graph::ContractOp>(op))
       return true;
-    bool isElementwise = op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<graph::SoftmaxOp>(op);
-    if (!isElementwise && !isa<graph::SelectOp, graph::ReshapeOp, graph::TransposeOp>(op))
+    if (!op->hasTrait<graph::Elementwise>() && !isa<graph::ReshapeOp, graph::TransposeOp>(op))
       return false;
     return llvm::any_of(op->getOperands(), [&](Value operand) { return leadsToProduct(operand, depth + 1); });
   }

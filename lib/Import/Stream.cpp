@@ -7,10 +7,7 @@ using namespace xlc;
 namespace {
 
 /// Ops that arrange elements and compute nothing: copying them costs no more than reading what they read.
-bool isArrangement(Operation *op) {
-  return isa<graph::ConstantOp, graph::IotaOp, graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp,
-             graph::SliceOp>(op);
-}
+bool isArrangement(Operation *op) { return op->getNumOperands() == 0 || op->hasTrait<graph::Movement>(); }
 
 } // namespace
 

@@ -83,7 +83,7 @@ namespace xlc::interpret {
 template <class E>
 LogicalResult collect(Operation *op, ArrayRef<const Datum<E> *> operands, size_t ranks,
                       std::vector<Datum<E>> &results) {
-  auto group = op->getAttrOfType<dist::GroupAttr>("group");
+  auto group = cast<dist::Collective>(op).getGroup();
   auto mesh = dist::MeshAttr::get(op->getContext(), 1, 1, ranks, 1);
   for (size_t rank = 0; rank < ranks; ++rank) {
     SmallVector<int64_t> members = group.members(mesh, rank);

@@ -10,7 +10,7 @@ using namespace xlc::interpret;
 
 template <class E>
 LogicalResult StageProgram<E>::forEachHolding(llvm::function_ref<LogicalResult(const Holding &)> visit) {
-  auto places = op->getAttrOfType<ArrayAttr>("exec.buckets");
+  auto places = op->getAttrOfType<ArrayAttr>(exec::kBuckets);
   if (!places)
     return op.emitOpError("does not say where its buckets are: it needs the attribute exec.buckets");
   for (auto entry : places.template getAsRange<DictionaryAttr>()) {
@@ -44,7 +44,7 @@ template <class E> int64_t StageProgram<E>::sliceSize(const Holding &holding) co
 template <class E> LogicalResult StageProgram<E>::initialize() {
   Type f32 = Float32Type::get(op.getContext()), i64 = IntegerType::get(op.getContext(), 64);
   dist::MeshAttr mesh = op.getMesh();
-  if (auto indices = op->getAttrOfType<ArrayAttr>("exec.indices"))
+  if (auto indices = op->getAttrOfType<ArrayAttr>(exec::kIndices))
     for (auto entry : indices.template getAsRange<DictionaryAttr>())
       for (int64_t rank = 0; rank < stageRanks; ++rank) {
         Span span = memory.spanAt(entry.template getAs<exec::PlaceAttr>("place"), rank, 1, i64);
@@ -110,7 +110,7 @@ template <class E> LogicalResult StageProgram<E>::collectPiece(const Holding &ho
 template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, typename Runner<E>::Visit visit) {
   Type f32 = Float32Type::get(op.getContext());
   dist::MeshAttr mesh = op.getMesh();
-  for (auto [attribute, name] : {std::pair{"exec.loss", kLoss}, std::pair{"exec.norm", kNorm}})
+  for (auto [attribute, name] : {std::pair{exec::kLoss, kLoss}, std::pair{exec::kNorm, kNorm}})
     if (auto place = op->getAttrOfType<exec::PlaceAttr>(attribute)) {
       Span span = memory.spanAt(place, rank, 1, f32);
       span.sizes = span.strides = {};

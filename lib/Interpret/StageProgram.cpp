@@ -8,10 +8,7 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::interpret;
 
-StringRef interpret::labelOf(Operation *action) {
-  auto label = action->getAttrOfType<StringAttr>("label");
-  return label ? label.getValue() : action->getName().stripDialect();
-}
+StringRef interpret::labelOf(Operation *action) { return cast<exec::Action>(action).getLabel(); }
 
 template <class E>
 StageProgram<E>::StageProgram(exec::ProgramOp op, const Model &model, const Source<E> &source, const Options &options)

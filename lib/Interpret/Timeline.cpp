@@ -83,10 +83,11 @@ private:
 template <class E> LogicalResult Timeline<E>::checkBuckets() {
   for (sched::TimelineOp timeline : timelines)
     for (Operation &action : timeline.getBody().front())
-      if (auto name = action.getAttrOfType<FlatSymbolRefAttr>("bucket")) {
-        auto bucket = symbols.lookup<sched::BucketOp>(name.getValue());
+      if (auto named = dyn_cast<sched::BucketAction>(action)) {
+        auto bucket = symbols.lookup<sched::BucketOp>(named.getBucketAttr().getValue());
         if (!bucket || !sched::isOnStage(bucket, timeline.getStage()))
-          return action.emitOpError() << "names bucket '" << name.getValue() << "', which is not there";
+          return action.emitOpError() << "names bucket '" << named.getBucketAttr().getValue()
+                                      << "', which is not there";
       }
   return success();
 }
@@ -119,32 +120,42 @@ template <class E> LogicalResult Timeline<E>::runAll() {
   return success();
 }
 
+ArrayRef<int64_t> stagesOf(sched::CollectiveAction action) {
+  return action.getGroupOn(action->getParentOfType<sched::TimelineOp>().getMesh()).getStages();
+}
+
+/// Whether two stages' actions are the same collective.
+bool isPartner(Operation *other, Operation *own) {
+  if (auto reduce = dyn_cast<sched::AllReduceOp>(own)) {
+    auto same = dyn_cast_or_null<sched::AllReduceOp>(other);
+    return same && same.getGroup() == reduce.getGroup() && same.getBucketAttr() == reduce.getBucketAttr();
+  }
+  auto scalars = dyn_cast<sched::AllReduceScalarsOp>(own), same = dyn_cast_or_null<sched::AllReduceScalarsOp>(other);
+  return scalars && same && same.getGroup() == scalars.getGroup() && same.getScalars() == scalars.getScalars();
+}
+
 template <class E> bool Timeline<E>::isShared(Operation &action) const {
-  auto group = action.getAttrOfType<dist::GroupAttr>("group");
-  return isa<sched::SendOp, sched::ReceiveOp>(action) || (group && group.getStages().size() > 1);
+  auto collective = dyn_cast<sched::CollectiveAction>(action);
+  return isa<sched::TransferAction>(action) || (collective && stagesOf(collective).size() > 1);
 }
 
 /// The actions of all stages that take part in a shared one, in the order of stages; none as long as one is not there.
 template <class E> SmallVector<Operation *> Timeline<E>::findPartners(Operation &action) const {
   int64_t own = action.getParentOfType<sched::TimelineOp>().getStage();
-  auto same = [&](Operation *other, StringRef name) { return other->getAttr(name) == action.getAttr(name); };
   auto at = [&](int64_t stage) { return stage < (int64_t)next.size() ? next[stage] : nullptr; };
-  if (isa<sched::SendOp, sched::ReceiveOp>(action)) {
-    Operation *other = at(action.getAttrOfType<IntegerAttr>("peer").getInt());
-    bool isOther =
-        other && isa<sched::SendOp, sched::ReceiveOp>(other) && isa<sched::SendOp>(other) != isa<sched::SendOp>(action);
-    if (!isOther || !same(other, "message") || other->getAttrOfType<IntegerAttr>("peer").getInt() != own)
+  if (auto transfer = dyn_cast<sched::TransferAction>(action)) {
+    auto other = dyn_cast_or_null<sched::TransferAction>(at(transfer.getPeer()));
+    bool isOther = other && isa<sched::SendOp>(other) != isa<sched::SendOp>(action);
+    if (!isOther || other.getMessage() != transfer.getMessage() || (int64_t)other.getPeer() != own)
       return {};
     return isa<sched::SendOp>(action) ? SmallVector<Operation *>{&action, other}
                                       : SmallVector<Operation *>{other, &action};
   }
   SmallVector<Operation *> partners;
-  for (int64_t stage : action.getAttrOfType<dist::GroupAttr>("group").getStages().asArrayRef()) {
-    Operation *other = at(stage);
-    if (!other || other->getName() != action.getName() || !same(other, "group") || !same(other, "bucket") ||
-        !same(other, "scalars"))
+  for (int64_t stage : stagesOf(cast<sched::CollectiveAction>(action))) {
+    if (!isPartner(at(stage), &action))
       return {};
-    partners.push_back(other);
+    partners.push_back(at(stage));
   }
   return partners;
 }

@@ -214,7 +214,7 @@ Work interpret::countWork(func::FuncOp function) {
         summed *= contract.getLettersY().contains(letter) ? 1 : size;
       total += summed * countOf(shapeOf(contract.getY()));
     }
-    if (isa<graph::ConvolutionOp, graph::ConvolutionTransposeOp, graph::ConvolutionWeightBackwardOp>(op)) {
+    if (op->hasTrait<graph::Convolution>()) {
       bool isForward = isa<graph::ConvolutionOp>(op), isTranspose = isa<graph::ConvolutionTransposeOp>(op);
       Value y = isForward ? op->getResult(0) : op->getOperand(isTranspose ? 0 : 1);
       Value w = isForward || isTranspose ? op->getOperand(1) : op->getResult(0);

@@ -8,18 +8,19 @@ namespace {
 struct Row {
   llvm::StringLiteral op;
   ElementRule rule;
+  bool isRoutine = false; ///< see Lower's isRoutine
 };
 constexpr Row table[] = {
     {"graph.neg", negElement},
     {"graph.abs", absElement},
     {"graph.sign", signElement},
-    {"graph.exp", expElement},
-    {"graph.log", logElement},
+    {"graph.exp", expElement, /*isRoutine=*/true},
+    {"graph.log", logElement, /*isRoutine=*/true},
     {"graph.sqrt", sqrtElement},
-    {"graph.tanh", tanhElement},
-    {"graph.erf", erfElement},
-    {"graph.sin", sinElement},
-    {"graph.cos", cosElement},
+    {"graph.tanh", tanhElement, /*isRoutine=*/true},
+    {"graph.erf", erfElement, /*isRoutine=*/true},
+    {"graph.sin", sinElement, /*isRoutine=*/true},
+    {"graph.cos", cosElement, /*isRoutine=*/true},
     {"graph.atan", atanElement},
     {"graph.floor", floorElement},
     {"graph.not", notElement},
@@ -31,7 +32,7 @@ constexpr Row table[] = {
     {"graph.div", divElement},
     {"graph.max", maxElement},
     {"graph.min", minElement},
-    {"graph.pow", powElement},
+    {"graph.pow", powElement, /*isRoutine=*/true},
     {"graph.and", andElement},
     {"graph.or", orElement},
     {"graph.compare", compareElement},
@@ -50,9 +51,19 @@ constexpr Row table[] = {
 };
 } // namespace
 
-ElementRule xlc::lower::findElementRule(llvm::StringRef opName) {
+static const Row *findRow(llvm::StringRef opName) {
   const Row *row = llvm::find_if(table, [&](const Row &candidate) { return candidate.op == opName; });
-  return row == std::end(table) ? nullptr : row->rule;
+  return row == std::end(table) ? nullptr : row;
+}
+
+ElementRule xlc::lower::findElementRule(llvm::StringRef opName) {
+  const Row *row = findRow(opName);
+  return row ? row->rule : nullptr;
+}
+
+bool xlc::lower::isRoutine(llvm::StringRef opName) {
+  const Row *row = findRow(opName);
+  return row && row->isRoutine;
 }
 
 llvm::SmallVector<llvm::StringRef> xlc::lower::getEmittableOps() {

@@ -147,6 +147,8 @@ using ElementRule = mlir::Value (*)(KernelEmitter &, mlir::Operation *, mlir::Ar
 
 /// The rule of an op, null where it has none. Named ops are expanded before and have none.
 ElementRule findElementRule(llvm::StringRef opName);
+/// Whether the rule of an op writes many instructions, which need most registers: exp, and what is made of it.
+bool isRoutine(llvm::StringRef opName);
 /// Ops with a rule, in the order of the table.
 llvm::SmallVector<llvm::StringRef> getEmittableOps();
 

@@ -105,11 +105,9 @@ private:
   std::map<SmallVector<int64_t, 8>, bool> seen;
 };
 
-/// Vectors an inner loop keeps in flight: functions like exp need the registers themselves.
+/// Vectors an inner loop keeps in flight: routines need the registers themselves.
 int64_t chooseRegisters(Block &block) {
-  bool heavy = llvm::any_of(block, [](Operation &op) {
-    return isa<graph::ExpOp, graph::LogOp, graph::TanhOp, graph::ErfOp, graph::SinOp, graph::CosOp, graph::PowOp>(op);
-  });
+  bool heavy = llvm::any_of(block, [](Operation &op) { return isRoutine(op.getName().getStringRef()); });
   return heavy ? 2 : 4;
 }
 

@@ -21,12 +21,10 @@ namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-bool isArrangement(Operation *op) { return op && isa<ReshapeOp, TransposeOp, SliceOp>(op); }
-
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
   auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };
-  if (isa<LayerNormOp, LayerNormBackwardOp, RmsNormOp, RmsNormBackwardOp, SoftmaxOp>(op))
+  if (op->hasTrait<Rowwise>())
     return {Kind::Rows, "rows", over(op->getOperand(0)), {}};
   if (isa<LayerNormWeightBackwardOp, RmsNormWeightBackwardOp>(op))
     return {Kind::Columns, "columns", over(op->getOperand(0)), {}};
@@ -61,17 +59,11 @@ SmallVector<MemRefType> memoryOf(Operation *op) {
   return memory;
 }
 
-bool isConvolution(Operation *op) {
-  return isa<ConvolutionOp, ConvolutionTransposeOp, ConvolutionWeightBackwardOp>(op);
-}
-
 /// The kind of library call that does the op; empty where none does.
 StringRef libraryName(Operation *op) {
   if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
     return "scatter_add";
-  bool isLibrary =
-      isConvolution(op) || isa<ContractOp, AttentionOp, AttentionBackwardOp, MaxPoolOp, MaxPoolBackwardOp>(op);
-  return isLibrary ? op->getName().stripDialect() : "";
+  return op->hasTrait<LibraryKernel>() ? op->getName().stripDialect() : "";
 }
 
 /// An op that ranks do together, or that tells a rank who it is.
@@ -90,7 +82,7 @@ bool fitsLibrary(Operation *op, ArrayRef<MemRefType> memory) {
     return findContractShape(contract, memory[0], memory[1], memory[2], false).has_value();
   if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
     return findScatterShape(op, memory).has_value();
-  if (isConvolution(op))
+  if (op->hasTrait<Convolution>())
     return findConvolutionShape(op, memory).has_value();
   if (isa<MaxPoolOp, MaxPoolBackwardOp>(op))
     return findPoolShape(op, memory).has_value();
@@ -123,7 +115,8 @@ bool KernelGroups::isInline(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
-  return isa<ConstantOp, IotaOp, BroadcastOp>(op) || (isArrangement(op) && isInline(op->getOperand(0)));
+  bool isSource = op->getNumOperands() == 0 && !isExchange(op);
+  return isSource || isa<BroadcastOp>(op) || (op->hasTrait<View>() && isInline(op->getOperand(0)));
 }
 
 KernelGroups::KernelGroups(func::FuncOp function, ArrayRef<bool> accumulates) : function(function) {

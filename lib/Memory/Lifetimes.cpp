@@ -63,7 +63,8 @@ private:
     lifetimes.starts.push_back(moment);
     auto run = dyn_cast<exec::RunOp>(op);
     if (!run) {
-      op.getAttrDictionary().walk([&](exec::PlaceAttr place) { touch(place.getBuffer(), moment, moment); });
+      if (auto action = dyn_cast<exec::Action>(op))
+        action.forEachPlace([&](exec::PlaceAttr place) { touch(place.getBuffer(), moment, moment); });
       ++moment;
       return;
     }

@@ -85,7 +85,7 @@ std::optional<Layout> xlc::viewThrough(Operation *op, const Layout &from) {
 
 Layout xlc::findLayout(Value value) {
   Operation *op = value.getDefiningOp();
-  if (op && isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp>(op))
+  if (op && op->hasTrait<graph::View>())
     if (std::optional<Layout> layout = viewThrough(op, findLayout(op->getOperand(0))))
       return *layout;
   return Layout::whole(value);

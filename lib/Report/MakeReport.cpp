@@ -30,16 +30,10 @@ int64_t findPeak(const Lifetimes &lifetimes) {
 
 /// "layer[3] B: kernel_7", or the name of an action without functions.
 std::string describeMoment(exec::ProgramOp program, const Lifetimes &lifetimes, int64_t moment) {
-  auto actions =
-      llvm::make_filter_range(program.getBody().front(), [](Operation &op) { return !isa<exec::BufferOp>(op); });
   size_t number = llvm::upper_bound(lifetimes.starts, moment) - lifetimes.starts.begin();
-  for (auto [i, action] : llvm::enumerate(actions)) {
-    if (i + 1 != number)
-      continue;
-    if (auto label = action.getAttrOfType<StringAttr>("label"))
-      return label.str();
-    return action.getName().stripDialect().str();
-  }
+  for (auto [i, action] : llvm::enumerate(program.getOps<exec::Action>()))
+    if (i + 1 == number)
+      return action.getLabel().str();
   return "";
 }
 

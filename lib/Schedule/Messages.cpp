@@ -1,5 +1,6 @@
 // Messages between stages, checked on both sides; and all meetings, for the rendezvous simulator.
 #include "Messages.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -79,22 +80,21 @@ dist::GroupAttr reduce(dist::GroupAttr group, dist::MeshAttr mesh, dist::MeshAtt
 
 /// What an action is called where ranks wait for it.
 std::string nameOf(Operation &op, int64_t stage) {
-  auto number = [&](StringRef name) { return std::to_string(op.getAttrOfType<IntegerAttr>(name).getInt()); };
-  if (isa<SendOp, ReceiveOp>(op)) {
-    std::string own = std::to_string(stage), peer = number("peer");
-    bool isSend = isa<SendOp>(op);
-    return "message " + number("message") + " from stage " + (isSend ? own : peer) + " to " + (isSend ? peer : own) +
-           ", micro-batch " + number("micro_batch");
+  if (auto transfer = dyn_cast<TransferAction>(op)) {
+    int64_t from = stage, to = transfer.getPeer();
+    if (isa<ReceiveOp>(op))
+      std::swap(from, to);
+    return llvm::formatv("message {0} from stage {1} to {2}, micro-batch {3}", transfer.getMessage(), from, to,
+                         cast<MicroBatchAction>(op).getMicroBatch());
   }
-  auto bucket = op.getAttrOfType<FlatSymbolRefAttr>("bucket");
-  return (op.getName().stripDialect() + (bucket ? " " + bucket.getValue() : Twine())).str();
+  auto action = dyn_cast<BucketAction>(op);
+  return (op.getName().stripDialect() + (action ? " " + action.getBucketAttr().getValue() : Twine())).str();
 }
 
 /// The group that an action is over; null where the rank acts alone.
 dist::GroupAttr groupOf(Operation &op, dist::MeshAttr mesh) {
-  if (auto named = op.getAttrOfType<dist::GroupAttr>("group"))
-    return named;
-  return isa<AllGatherOp, ReduceScatterOp>(op) ? dist::GroupAttr::shards(mesh) : dist::GroupAttr();
+  auto collective = dyn_cast<CollectiveAction>(op);
+  return collective ? collective.getGroupOn(mesh) : dist::GroupAttr();
 }
 
 } // namespace
@@ -124,17 +124,16 @@ std::vector<std::vector<Meeting>> xlc::findMeetings(ArrayRef<TimelineOp> timelin
     int64_t stage = timeline.getStage();
     for (Operation &op : timeline.getBody().front()) {
       dist::GroupAttr group = groupOf(op, mesh);
-      bool isTransfer = isa<SendOp, ReceiveOp>(op);
-      if (!group && !isTransfer)
+      auto transfer = dyn_cast<TransferAction>(op);
+      if (!group && !transfer)
         continue;
       std::string name = nameOf(op, stage);
       dist::GroupAttr small = group ? reduce(group, mesh, reduced) : group;
       for (int64_t i = 0; i < reduced.getStageRanks(); ++i) {
         int64_t rank = stage * reduced.getStageRanks() + i;
         std::vector<int> ranks;
-        if (isTransfer) {
-          int64_t peer = op.getAttrOfType<IntegerAttr>("peer").getInt();
-          ranks = {int(rank), int(peer * reduced.getStageRanks() + i)};
+        if (transfer) {
+          ranks = {int(rank), int(transfer.getPeer() * reduced.getStageRanks() + i)};
           llvm::sort(ranks);
         } else {
           for (int64_t member : small.members(reduced, rank))

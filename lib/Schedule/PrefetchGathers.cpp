@@ -14,8 +14,8 @@ using namespace xlc::sched;
 namespace {
 
 StringAttr bucketOf(Operation &op) {
-  auto symbol = op.getAttrOfType<FlatSymbolRefAttr>("bucket");
-  return symbol ? symbol.getAttr() : StringAttr();
+  auto action = dyn_cast<BucketAction>(op);
+  return action ? action.getBucketAttr().getAttr() : StringAttr();
 }
 
 struct PrefetchGathersPass : xlc::impl::PrefetchGathersPassBase<PrefetchGathersPass> {

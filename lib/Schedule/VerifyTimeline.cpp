@@ -57,8 +57,8 @@ public:
 
   LogicalResult run() {
     for (Operation &op : timeline.getBody().front()) {
-      if (auto bucket = op.getAttrOfType<FlatSymbolRefAttr>("bucket"); bucket && !buckets.contains(bucket.getAttr()))
-        return op.emitOpError() << "names bucket '" << bucket.getValue() << "', which does not exist"
+      if (auto action = dyn_cast<BucketAction>(op); action && !buckets.contains(action.getBucketAttr().getAttr()))
+        return op.emitOpError() << "names bucket '" << action.getBucketAttr().getValue() << "', which does not exist"
                                 << (timeline.getMesh().getPp() > 1 ? " on this stage" : "");
       if (failed(checkMicroBatch(op)))
         return failure();
@@ -87,11 +87,12 @@ private:
 
   /// What an action of a micro-batch reads is of that micro-batch.
   LogicalResult checkMicroBatch(Operation &op) {
-    auto own = op.getAttrOfType<IntegerAttr>("micro_batch");
+    auto own = dyn_cast<MicroBatchAction>(op);
     for (Value operand : op.getOperands())
-      if (auto other = operand.getDefiningOp()->getAttrOfType<IntegerAttr>("micro_batch"); own && other && own != other)
-        return op.emitOpError() << "of micro-batch " << own.getInt() << " reads a value of micro-batch "
-                                << other.getInt();
+      if (auto other = dyn_cast<MicroBatchAction>(operand.getDefiningOp());
+          own && other && own.getMicroBatch() != other.getMicroBatch())
+        return op.emitOpError() << "of micro-batch " << own.getMicroBatch() << " reads a value of micro-batch "
+                                << other.getMicroBatch();
     return success();
   }
 
@@ -329,13 +330,14 @@ LogicalResult verifyStages(ArrayRef<TimelineOp> timelines) {
       return timeline.emitOpError() << "is stage " << timeline.getStage() << " of " << timeline.getMesh()
                                     << "; a step has one timeline per stage, in order, all of one mesh";
     for (Operation &op : timeline.getBody().front()) {
-      auto peer = op.getAttrOfType<IntegerAttr>("peer");
-      auto group = op.getAttrOfType<dist::GroupAttr>("group");
-      bool isOutside =
-          (peer && (peer.getInt() == stage || peer.getInt() >= mesh.getPp())) ||
-          (group && !group.getStages().empty() && !llvm::is_contained(group.getStages().asArrayRef(), stage));
-      for (int64_t member : group ? group.getStages().asArrayRef() : ArrayRef<int64_t>())
-        isOutside |= member >= mesh.getPp();
+      bool isOutside = false;
+      if (auto transfer = dyn_cast<TransferAction>(op))
+        isOutside = (int64_t)transfer.getPeer() == stage || (int64_t)transfer.getPeer() >= mesh.getPp();
+      if (auto collective = dyn_cast<CollectiveAction>(op)) {
+        ArrayRef<int64_t> stages = collective.getGroupOn(mesh).getStages();
+        isOutside = (!stages.empty() && !llvm::is_contained(stages, stage)) ||
+                    llvm::any_of(stages, [&](int64_t member) { return member >= mesh.getPp(); });
+      }
       if (isOutside)
         return op.emitOpError() << "of stage " << stage << " does not stay among the other stages of " << mesh;
     }

@@ -49,8 +49,6 @@ LinearSets getLinearSets(mlir::Operation *op);
 
 /// An op whose results only rearrange or repeat elements of its operands, or that has none.
 bool isMovement(mlir::Operation *op);
-/// An op of which a sum of partial terms costs nothing: add, and what only moves or scales elements.
-bool isAdditive(mlir::Operation *op);
 /// One result, of which each element depends on the elements of the operands at the same place.
 bool isElementwise(mlir::Operation *op);
 

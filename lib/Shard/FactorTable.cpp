@@ -343,14 +343,8 @@ LinearSets shard::getLinearSets(Operation *op) {
 }
 
 bool shard::isMovement(Operation *op) {
-  return isa<graph::BroadcastOp, graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::CastOp, graph::IotaOp>(
-             op) ||
+  return op->hasTrait<graph::Movement>() || isa<graph::CastOp, graph::IotaOp>(op) ||
          (isa<graph::ConstantOp>(op) && cast<graph::ConstantOp>(op).getValue().isSplat());
-}
-
-bool shard::isAdditive(Operation *op) {
-  return isa<graph::AddOp, graph::SubOp, graph::NegOp, graph::ScaleOp, graph::CastOp, graph::ReshapeOp,
-             graph::TransposeOp, graph::BroadcastOp, graph::SliceOp, graph::ConcatOp>(op);
 }
 
 bool shard::isElementwise(Operation *op) {

@@ -231,7 +231,8 @@ bool Propagation::run(ArrayRef<Operation *> ops) {
       for (uint32_t set : linear) {
         auto keeps = [&](unsigned number) {
           Layout from = layoutOf(op->getOperand(number));
-          return from.isPartial && from.isSameSplit(candidate.operands[number]) && (from.isSplit() || isAdditive(op));
+          return from.isPartial && from.isSameSplit(candidate.operands[number]) &&
+                 (from.isSplit() || op->hasTrait<graph::Additive>());
         };
         bool isAll = true;
         for (unsigned number = 0; number < op->getNumOperands(); ++number)

@@ -16,9 +16,7 @@ using namespace xlc::graph;
 namespace {
 
 /// Ops that compute nothing: constants, and other arrangements of a value's elements.
-bool isCheap(Operation *op) {
-  return isa<ConstantOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp, dist::AxisIndexOp>(op);
-}
+bool isCheap(Operation *op) { return op->getNumOperands() == 0 || op->hasTrait<Movement>(); }
 
 /// SiLU in a product, as SwiGLU's backward has it: its operand is kept for its own gradient, and the kernel of the
 /// product computes it on the way. A matrix product would need it in memory.
@@ -29,10 +27,7 @@ bool isFusedGate(Operation *op) {
 }
 
 /// Ops that compute an element from elements of their operands, one each.
-bool isElementwise(Operation *op) {
-  return (op->hasTrait<OpTrait::SameOperandsAndResultType>() && !isa<SoftmaxOp, dist::AllReduceOp>(op)) ||
-         isa<CompareOp, SelectOp, CastOp, IsNanOp, ConcatOp>(op);
-}
+bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>() || isa<ConcatOp>(op); }
 
 /// Copies cheap forward ops for the backward of one unit, or for another chunk; a copy is shared by all ops of those.
 class Copies {
@@ -91,7 +86,7 @@ private:
   bool isMadeAgainInChunk(Value value, Operation *user) const {
     Operation *op = value.getDefiningOp();
     return op && getRole(op) == Role::F && getChunk(op) != getChunk(user) &&
-           (given.contains(value) || isa<BroadcastOp, ReshapeOp, TransposeOp>(op));
+           (given.contains(value) || (op->hasTrait<Movement>() && !isa<SliceOp>(op)));
   }
 
   OpBuilder builder;

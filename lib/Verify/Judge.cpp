@@ -209,7 +209,6 @@ void Judge::note(const Position &at, StringRef what, std::string difference) {
 }
 
 std::string Judge::describe(const Position &at) {
-  auto label = actionAt(at)->getAttrOfType<StringAttr>("label");
   return llvm::formatv("step {0}, rank {1}, action '{2}'", at.step, at.rank,
-                       label ? label.getValue() : actionAt(at)->getName().stripDialect());
+                       cast<exec::Action>(actionAt(at)).getLabel());
 }

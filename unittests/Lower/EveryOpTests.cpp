@@ -339,4 +339,62 @@ TEST_F(EveryOp, ReadsItsOwnElementWhereItSaysSo) {
   }
 }
 
+/// The elements of the kernel's value that change where element `at` of all operands with its rows does.
+std::vector<size_t> findChanged(const KernelText &text, Tensors inputs, size_t at) {
+  Tensor before = evaluate(text, inputs).front();
+  for (Tensor &input : inputs)
+    if (at < input.values.size() && input.shape.front() == before.shape.front())
+      input.values[at] = input.values[at] == 0;
+  Tensor after = evaluate(text, inputs).front();
+  std::vector<size_t> changed;
+  for (size_t i = 0; i < before.values.size(); ++i)
+    if (before.values[i] != after.values[i] && !(std::isnan(before.values[i]) && std::isnan(after.values[i])))
+      changed.push_back(i);
+  return changed;
+}
+
+bool isElementwise(const KernelText &text, const Tensors &inputs) {
+  auto isLikeResult = [&](const Operand &operand) { return operand.shape == text.outs[0].shape; };
+  auto isOwn = [&](size_t at) {
+    return llvm::all_of(findChanged(text, inputs, at), [&](size_t i) { return i == at; });
+  };
+  return !text.ins.empty() && llvm::all_of(text.ins, isLikeResult) && isOwn(0) && isOwn(width) && isOwn(2 * width + 5);
+}
+
+bool isAdditive(const KernelText &text, const Tensors &a) {
+  Tensors b = a, sum = a;
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t j = 0; j < a[i].values.size(); ++j) {
+      b[i].values[j] = std::trunc(7 * a[i].values[a[i].values.size() - 1 - j]);
+      sum[i].values[j] += b[i].values[j];
+    }
+  Tensor ofA = evaluate(text, a).front(), ofB = evaluate(text, b).front(), ofSum = evaluate(text, sum).front();
+  for (size_t i = 0; i < ofSum.values.size(); ++i)
+    if (std::fabs(ofA.values[i] + ofB.values[i] - ofSum.values[i]) > 1e-4)
+      return false;
+  return true;
+}
+
+/// A trait that says too much is a wrong program; one that is missing is mostly a slow one, and for `Elementwise` seen.
+TEST_F(EveryOp, IsOfTheSortsThatItSays) {
+  mlir::MLIRContext context;
+  context.loadDialect<graph::GraphDialect>();
+  for (const Sample &sample : samples()) {
+    SCOPED_TRACE(sample.body);
+    auto name = *mlir::RegisteredOperationName::lookup(sample.op, &context);
+    KernelText text = textOf(sample, /*isSpread=*/false);
+    Tensors inputs = makeInputs(text), outputs = evaluate(text, inputs);
+    if (!name.hasTrait<mlir::OpTrait::ZeroOperands>())
+      EXPECT_EQ(name.hasTrait<graph::Elementwise>(), isElementwise(text, inputs));
+    if (name.hasTrait<graph::Additive>() && sample.out.element == "f32")
+      EXPECT_TRUE(isAdditive(text, inputs));
+    if (name.hasTrait<graph::Movement>())
+      for (double value : outputs.front().values)
+        EXPECT_TRUE(llvm::is_contained(inputs[0].values, value));
+    if (name.hasTrait<graph::Rowwise>())
+      for (size_t changed : findChanged(text, inputs, 0))
+        EXPECT_LT(changed, (size_t)sample.out.shape.back());
+  }
+}
+
 } // namespace

@@ -10,6 +10,7 @@ using namespace xlc::dist;
 #include "xlc/Dialect/Dist/DistEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "xlc/Dialect/Dist/DistAttrs.cpp.inc"
+#include "xlc/Dialect/Dist/DistInterfaces.cpp.inc"
 #define GET_OP_CLASSES
 #include "xlc/Dialect/Dist/DistOps.cpp.inc"
 

@@ -10,6 +10,7 @@ using namespace xlc::exec;
 #include "xlc/Dialect/Exec/ExecEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "xlc/Dialect/Exec/ExecAttrs.cpp.inc"
+#include "xlc/Dialect/Exec/ExecInterfaces.cpp.inc"
 #define GET_OP_CLASSES
 #include "xlc/Dialect/Exec/ExecOps.cpp.inc"
 

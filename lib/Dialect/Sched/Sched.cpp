@@ -10,6 +10,7 @@ using namespace xlc::sched;
 #include "xlc/Dialect/Sched/SchedEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "xlc/Dialect/Sched/SchedAttrs.cpp.inc"
+#include "xlc/Dialect/Sched/SchedInterfaces.cpp.inc"
 #define GET_OP_CLASSES
 #include "xlc/Dialect/Sched/SchedOps.cpp.inc"
 

@@ -12,6 +12,8 @@
 
 #include "xlc/Dialect/Dist/DistDialect.h.inc"
 
+#include "xlc/Dialect/Dist/DistInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "xlc/Dialect/Dist/DistOps.h.inc"
 

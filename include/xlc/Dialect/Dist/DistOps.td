@@ -14,7 +14,13 @@ def Dist_Reduction : I32EnumAttr<"Reduction", "how the values of a group are com
 }
 def Dist_ReductionAttr : EnumAttr<Dist_Dialect, Dist_Reduction, "reduction">;
 
-class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, !listconcat([Pure], traits)>;
+def Dist_Collective : OpInterface<"Collective"> {
+  let description = "What the ranks of a group do together, or one of them asks about it.";
+  let cppNamespace = "::xlc::dist";
+  let methods = [InterfaceMethod<"The group.", "::xlc::dist::GroupAttr", "getGroup">];
+}
+
+class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, !listconcat([Pure, Dist_Collective], traits)>;
 
 def Dist_AllReduceOp : Dist_Op<"all_reduce", [SameOperandsAndResultType]> {
   let summary = "y = sum or maximum of the group's x, in the order of their index";

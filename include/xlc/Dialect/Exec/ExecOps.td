@@ -57,7 +57,27 @@ def Exec_PlaceAttr : AttrDef<Exec_Dialect, "Place"> {
   let assemblyFormat = "`<` $buffer `+` $offset `+` $stride `>`";
 }
 
+def Exec_PlaceArrayAttr : TypedArrayAttrBase<Exec_PlaceAttr, "array of places">;
+
+def Exec_Action : OpInterface<"Action"> {
+  let description = "What the ranks of a program do at one moment of a step.";
+  let cppNamespace = "::xlc::exec";
+  let methods = [
+    InterfaceMethod<"Its name for people, in traces and faults.", "::llvm::StringRef", "getLabel", (ins), "",
+                    "return $_op->getName().stripDialect();">,
+    InterfaceMethod<"All memory that it names.", "void", "forEachPlace",
+                    (ins "::llvm::function_ref<void(::xlc::exec::PlaceAttr)>":$visit)>];
+}
+
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
+
+/// An action that names the places of a list, in its order, or `visits` some.
+class Exec_ActionOp<string mnemonic, string visits = "for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);">
+    : Exec_Op<mnemonic, [Exec_Action]> {
+  let extraClassDeclaration = "void forEachPlace(::llvm::function_ref<void(PlaceAttr)> visit) { " # visits # " }";
+}
+class Exec_OnePlaceOp<string mnemonic> : Exec_ActionOp<mnemonic, "visit(getPlace());">;
+class Exec_TwoPlacesOp<string mnemonic> : Exec_ActionOp<mnemonic, "visit(getSrc()), visit(getDst());">;
 
 //===----------------------------------------------------------------------===//
 // Inside a function: slots, views, calls
@@ -136,60 +156,60 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
   }];
 }
 
-def Exec_BeginOp : Exec_Op<"begin"> {
+def Exec_BeginOp : Exec_ActionOp<"begin"> {
   let summary = "start of a step: writes [lr, -, correction1, correction2] of optimizer group i at places[i]";
   let description = "Four f32 each; element 1, the factor on the gradients, is written by the scalars kernel later.";
-  let arguments = (ins ArrayAttr:$places);
+  let arguments = (ins Exec_PlaceArrayAttr:$places);
   let assemblyFormat = "$places attr-dict";
 }
 
-def Exec_LoadOp : Exec_Op<"load"> {
+def Exec_LoadOp : Exec_ActionOp<"load"> {
   let summary = "copies the rows of one micro-batch into buffers";
-  let arguments = (ins I64Attr:$micro_batch, StrArrayAttr:$inputs, ArrayAttr:$places);
+  let arguments = (ins I64Attr:$micro_batch, StrArrayAttr:$inputs, Exec_PlaceArrayAttr:$places);
   let assemblyFormat = "`micro` $micro_batch $inputs `to` $places attr-dict";
 }
 
-def Exec_RunOp : Exec_Op<"run"> {
+def Exec_RunOp : Exec_ActionOp<"run"> {
   let summary = "runs a function: place i is the memory of its argument i";
   let description = [{
     `label` names the action in traces and faults ("layer[3] B"). `first` decides results that accumulate `later`.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, ArrayAttr:$places, BoolAttr:$first);
+  let arguments = (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places, BoolAttr:$first);
   let assemblyFormat = "$function $label `micro` $micro_batch `first` $first $places attr-dict";
 }
 
-def Exec_AllGatherOp : Exec_Op<"all_gather"> {
+def Exec_AllGatherOp : Exec_TwoPlacesOp<"all_gather"> {
   let summary = "dst[i] = src of rank i of the group, for `count` elements each";
   let description = "`src` is where each rank's piece stands (its stride applies), `dst` the begin of the whole.";
   let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type);
   let assemblyFormat = "$label `over` $group $src `to` $dst `count` $count $type attr-dict";
 }
 
-def Exec_ReduceScatterOp : Exec_Op<"reduce_scatter"> {
+def Exec_ReduceScatterOp : Exec_TwoPlacesOp<"reduce_scatter"> {
   let summary = "dst = sum over the group's ranks, in rank order, of slice i of src, on rank i; `count` elements per slice";
   let description = "`accumulate` adds to dst instead of writing. `dst` may be the slice itself (in place).";
   let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, BoolAttr:$accumulate);
   let assemblyFormat = "$label `over` $group $src `to` $dst `count` $count $type `accumulate` $accumulate attr-dict";
 }
 
-def Exec_AllReduceOp : Exec_Op<"all_reduce"> {
+def Exec_AllReduceOp : Exec_OnePlaceOp<"all_reduce"> {
   let summary = "buffer = sum over the group's ranks, in rank order, in place, `count` elements";
   let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$place, I64Attr:$count, TypeAttr:$type);
   let assemblyFormat = "$label `over` $group $place `count` $count $type attr-dict";
 }
 
-def Exec_SendOp : Exec_Op<"send"> {
+def Exec_SendOp : Exec_OnePlaceOp<"send"> {
   let summary = "meets the rank of equal dp and tp on stage `peer`, which copies `bytes` from a place here";
   let arguments = (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes);
   let assemblyFormat = "$label `message` $message `to` $peer $place `bytes` $bytes attr-dict";
 }
-def Exec_ReceiveOp : Exec_Op<"receive"> {
+def Exec_ReceiveOp : Exec_OnePlaceOp<"receive"> {
   let summary = "meets the rank of equal dp and tp on stage `peer` and copies `bytes` from there to a place here";
   let arguments = (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes);
   let assemblyFormat = "$label `message` $message `from` $peer $place `bytes` $bytes attr-dict";
 }
 
-def Exec_ReleaseOp : Exec_Op<"release"> {
+def Exec_ReleaseOp : Exec_OnePlaceOp<"release"> {
   let summary = "the content of a place is given up until it is written again";
   let arguments = (ins StrAttr:$label, Exec_PlaceAttr:$place, I64Attr:$bytes);
   let assemblyFormat = "$label $place `bytes` $bytes attr-dict";

@@ -24,18 +24,29 @@ class Graph_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::xlc
 def Graph_ReadsOwnElement : Graph_Trait<"ReadsOwnElement">;
 def Graph_ReadsOwnDimensions : Graph_Trait<"ReadsOwnDimensions">;
 
+// What sort of op it is (Traits.h).
+def Graph_ElementwiseTrait : Graph_Trait<"Elementwise">;
+def Graph_Elementwise : TraitList<[Graph_ElementwiseTrait, Graph_ReadsOwnElement]>;
+def Graph_Movement : Graph_Trait<"Movement">;
+def Graph_ViewTrait : Graph_Trait<"View">;
+def Graph_View : TraitList<[Graph_ViewTrait, Graph_Movement]>;
+def Graph_Additive : Graph_Trait<"Additive">;
+def Graph_Rowwise : Graph_Trait<"Rowwise">;
+def Graph_LibraryKernel : Graph_Trait<"LibraryKernel">;
+def Graph_Convolution : Graph_Trait<"Convolution">;
+
 //===----------------------------------------------------------------------===//
 // Element-wise
 //===----------------------------------------------------------------------===//
 
-class Graph_Unary<string mnemonic, Type type, string formula>
-    : Graph_Op<mnemonic, [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
+class Graph_Unary<string mnemonic, Type type, string formula, list<Trait> traits = []>
+    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, Graph_Elementwise], traits)> {
   let summary = formula;
   let arguments = (ins type:$x);
   let results = (outs type:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
 }
-def Graph_NegOp     : Graph_Unary<"neg", Graph_Number, "y = -x">;
+def Graph_NegOp     : Graph_Unary<"neg", Graph_Number, "y = -x", [Graph_Additive]>;
 def Graph_AbsOp     : Graph_Unary<"abs", Graph_Number, "y = |x|">;
 def Graph_SignOp    : Graph_Unary<"sign", Graph_Number, "y = -1, 0 or 1">;
 def Graph_ExpOp     : Graph_Unary<"exp", Graph_Float, "y = e^x">;
@@ -50,14 +61,14 @@ def Graph_AtanOp    : Graph_Unary<"atan", Graph_Float, "y = arc tangent of x">;
 def Graph_FloorOp   : Graph_Unary<"floor", Graph_Float, "y = largest integer that is not above x">;
 def Graph_NotOp     : Graph_Unary<"not", Graph_Bool, "y = not x">;
 
-def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape, Graph_ReadsOwnElement]> {
+def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape, Graph_Elementwise]> {
   let summary = "y = whether x is not a number";
   let arguments = (ins Graph_Float:$x);
   let results = (outs Graph_Bool:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_ReadsOwnElement]> {
+def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Elementwise, Graph_Additive]> {
   let summary = "y = x converted to another element type (float to integer truncates)";
   let arguments = (ins Graph_Tensor:$x);
   let results = (outs Graph_Tensor:$y);
@@ -65,14 +76,14 @@ def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_ReadsOwnE
 }
 
 class Graph_Binary<string mnemonic, Type type, string formula, list<Trait> traits = []>
-    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, Graph_ReadsOwnElement], traits)> {
+    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, Graph_Elementwise], traits)> {
   let summary = formula;
   let arguments = (ins type:$a, type:$b);
   let results = (outs type:$y);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
 }
-def Graph_AddOp : Graph_Binary<"add", Graph_Number, "y = a + b", [Commutative]>;
-def Graph_SubOp : Graph_Binary<"sub", Graph_Number, "y = a - b">;
+def Graph_AddOp : Graph_Binary<"add", Graph_Number, "y = a + b", [Commutative, Graph_Additive]>;
+def Graph_SubOp : Graph_Binary<"sub", Graph_Number, "y = a - b", [Graph_Additive]>;
 def Graph_MulOp : Graph_Binary<"mul", Graph_Number, "y = a b", [Commutative]>;
 def Graph_DivOp : Graph_Binary<"div", Graph_Number, "y = a / b (integers: towards zero)">;
 def Graph_MaxOp : Graph_Binary<"max", Graph_Number, "y = larger of a, b (a NaN stays)", [Commutative]>;
@@ -81,7 +92,7 @@ def Graph_PowOp : Graph_Binary<"pow", Graph_Float, "y = a^b">;
 def Graph_AndOp : Graph_Binary<"and", Graph_Bool, "y = a and b", [Commutative]>;
 def Graph_OrOp  : Graph_Binary<"or", Graph_Bool, "y = a or b", [Commutative]>;
 
-def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
+def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType, Graph_Elementwise, Graph_Additive]> {
   let summary = "y = x * numerator / denominator";
   let description = [{
     A factor that the compiler introduces (1/n of a mean, 1/d of an average) is a
@@ -94,7 +105,7 @@ def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType, Graph_ReadsOwn
   let hasVerifier = 1;
 }
 
-def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResultShape, Graph_ReadsOwnElement]> {
+def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResultShape, Graph_Elementwise]> {
   let summary = "y = a predicate b, element by element";
   let arguments = (ins Graph_PredicateAttr:$predicate, Graph_Tensor:$a, Graph_Tensor:$b);
   let results = (outs Graph_Bool:$y);
@@ -102,7 +113,7 @@ def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResu
 }
 
 def Graph_SelectOp : Graph_Op<"select", [
-    AllTypesMatch<["a", "b", "y"]>, AllShapesMatch<["condition", "y"]>, Graph_ReadsOwnElement]> {
+    AllTypesMatch<["a", "b", "y"]>, AllShapesMatch<["condition", "y"]>, Graph_Elementwise]> {
   let summary = "y = condition ? a : b";
   let arguments = (ins Graph_Bool:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
   let results = (outs Graph_Tensor:$y);
@@ -132,7 +143,7 @@ def Graph_IotaOp : Graph_Op<"iota"> {
   let hasVerifier = 1;
 }
 
-def Graph_BroadcastOp : Graph_Op<"broadcast"> {
+def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Movement, Graph_Additive]> {
   let summary = "repeats dimensions of size 1, and adds leading ones";
   let description = [{
     Shapes are aligned at their last dimension, as numpy and ONNX do; a dimension
@@ -145,7 +156,7 @@ def Graph_BroadcastOp : Graph_Op<"broadcast"> {
   let hasFolder = 1;
 }
 
-def Graph_ReshapeOp : Graph_Op<"reshape"> {
+def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_View, Graph_Additive]> {
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins Graph_Tensor:$x);
   let results = (outs Graph_Tensor:$y);
@@ -154,7 +165,7 @@ def Graph_ReshapeOp : Graph_Op<"reshape"> {
   let hasFolder = 1;
 }
 
-def Graph_TransposeOp : Graph_Op<"transpose"> {
+def Graph_TransposeOp : Graph_Op<"transpose", [Graph_View, Graph_Additive]> {
   let summary = "dimension i of y is dimension permutation[i] of x";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs Graph_Tensor:$y);
@@ -163,7 +174,7 @@ def Graph_TransposeOp : Graph_Op<"transpose"> {
   let hasFolder = 1;
 }
 
-def Graph_SliceOp : Graph_Op<"slice", [Graph_ReadsOwnDimensions]> {
+def Graph_SliceOp : Graph_Op<"slice", [Graph_ReadsOwnDimensions, Graph_View, Graph_Additive]> {
   let summary = "y[i] = x[offsets + i * strides]; strides may be negative";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides);
   let results = (outs Graph_Tensor:$y);
@@ -172,7 +183,7 @@ def Graph_SliceOp : Graph_Op<"slice", [Graph_ReadsOwnDimensions]> {
   let hasFolder = 1;
 }
 
-def Graph_ConcatOp : Graph_Op<"concat", [Graph_ReadsOwnDimensions]> {
+def Graph_ConcatOp : Graph_Op<"concat", [Graph_ReadsOwnDimensions, Graph_Additive]> {
   let summary = "operands one after the other along a dimension";
   let arguments = (ins Variadic<Graph_Tensor>:$xs, I64Attr:$dimension);
   let results = (outs Graph_Tensor:$y);
@@ -206,7 +217,7 @@ def Graph_GatherOp : Graph_Op<"gather", [AllElementTypesMatch<["table", "y"]>]> 
   let hasVerifier = 1;
 }
 
-def Graph_ScatterAddOp : Graph_Op<"scatter_add", [AllElementTypesMatch<["updates", "y"]>]> {
+def Graph_ScatterAddOp : Graph_Op<"scatter_add", [AllElementTypesMatch<["updates", "y"]>, Graph_LibraryKernel]> {
   let summary = "the transpose of gather: y = 0; y[..., indices, ...] += updates along `dimension`";
   let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
   let results = (outs Graph_Float:$y);
@@ -227,7 +238,7 @@ def Graph_GatherElementsOp : Graph_Op<"gather_elements", [AllElementTypesMatch<[
   let hasVerifier = 1;
 }
 
-def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTypesMatch<["updates", "y"]>]> {
+def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTypesMatch<["updates", "y"]>, Graph_LibraryKernel]> {
   let summary = "the transpose of gather_elements: y = 0; y[.., indices[.., i, ..], ..] += updates[.., i, ..]";
   let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
   let results = (outs Graph_Float:$y);
@@ -239,7 +250,7 @@ def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTyp
 // Ops with a kernel or a library call of their own
 //===----------------------------------------------------------------------===//
 
-def Graph_ContractOp : Graph_Op<"contract", [AllElementTypesMatch<["a", "b", "y"]>]> {
+def Graph_ContractOp : Graph_Op<"contract", [AllElementTypesMatch<["a", "b", "y"]>, Graph_LibraryKernel]> {
   let summary = "einsum of two tensors";
   let description = [{
     `graph.contract "bsh,ho->bso" %x, %w`: letters name factors; one that is not in
@@ -257,41 +268,41 @@ def Graph_ContractOp : Graph_Op<"contract", [AllElementTypesMatch<["a", "b", "y"
   }];
 }
 
-def Graph_SoftmaxOp : Graph_Op<"softmax", [SameOperandsAndResultType]> {
+def Graph_SoftmaxOp : Graph_Op<"softmax", [SameOperandsAndResultType, Graph_Rowwise]> {
   let summary = "y = exp(x - max) / sum exp(x - max) along the last dimension";
   let arguments = (ins Graph_Float:$x);
   let results = (outs Graph_Float:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
 }
 
-def Graph_GeluOp : Graph_Op<"gelu", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
+def Graph_GeluOp : Graph_Op<"gelu", [SameOperandsAndResultType, Graph_Elementwise]> {
   let summary = "Gaussian error linear unit";
   let arguments = (ins Graph_GeluAttr:$kind, Graph_Float:$x);
   let results = (outs Graph_Float:$y);
   let assemblyFormat = "$kind $x attr-dict `:` type($y)";
 }
-def Graph_GeluBackwardOp : Graph_Op<"gelu_backward", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
+def Graph_GeluBackwardOp : Graph_Op<"gelu_backward", [SameOperandsAndResultType, Graph_Elementwise]> {
   let summary = "dx = dy * gelu'(x)";
   let arguments = (ins Graph_GeluAttr:$kind, Graph_Float:$x, Graph_Float:$dy);
   let results = (outs Graph_Float:$dx);
   let assemblyFormat = "$kind $x `,` $dy attr-dict `:` type($dx)";
 }
 
-def Graph_SiluOp : Graph_Op<"silu", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
+def Graph_SiluOp : Graph_Op<"silu", [SameOperandsAndResultType, Graph_Elementwise]> {
   let summary = "y = x / (1 + e^-x)";
   let description = "Whole, so that backward keeps x alone; its small ops would keep three tensors of that size.";
   let arguments = (ins Graph_Float:$x);
   let results = (outs Graph_Float:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
 }
-def Graph_SiluBackwardOp : Graph_Op<"silu_backward", [SameOperandsAndResultType, Graph_ReadsOwnElement]> {
+def Graph_SiluBackwardOp : Graph_Op<"silu_backward", [SameOperandsAndResultType, Graph_Elementwise]> {
   let summary = "dx = dy * s (1 + x (1 - s)), s = 1 / (1 + e^-x)";
   let arguments = (ins Graph_Float:$x, Graph_Float:$dy);
   let results = (outs Graph_Float:$dx);
   let assemblyFormat = "$x `,` $dy attr-dict `:` type($dx)";
 }
 
-def Graph_LayerNormOp : Graph_Op<"layer_norm", [AllTypesMatch<["x", "y"]>, AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["weight", "bias"]>]> {
+def Graph_LayerNormOp : Graph_Op<"layer_norm", [AllTypesMatch<["x", "y"]>, Graph_Rowwise, AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["weight", "bias"]>]> {
   let summary = "y = (x - mean) * rstd * weight + bias over the last dimension";
   let description = [{
     x, y: [..., n]; weight, bias: [n]; mean, rstd: [...]. rstd = 1/sqrt(variance + epsilon),
@@ -302,7 +313,7 @@ def Graph_LayerNormOp : Graph_Op<"layer_norm", [AllTypesMatch<["x", "y"]>, AllTy
   let assemblyFormat = "$x `,` $weight `,` $bias attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def Graph_LayerNormBackwardOp : Graph_Op<"layer_norm_backward", [AllTypesMatch<["x", "dy", "dx"]>, AllTypesMatch<["mean", "rstd"]>]> {
+def Graph_LayerNormBackwardOp : Graph_Op<"layer_norm_backward", [AllTypesMatch<["x", "dy", "dx"]>, Graph_Rowwise, AllTypesMatch<["mean", "rstd"]>]> {
   let summary = "gradient of layer_norm with respect to x";
   let description = "g = dy * weight; xhat = (x - mean) rstd; dx = rstd (g - mean(g) - xhat mean(g xhat)).";
   let arguments = (ins Graph_Float:$x, Graph_Float:$weight, Graph_Float:$mean, Graph_Float:$rstd, Graph_Float:$dy);
@@ -317,7 +328,7 @@ def Graph_LayerNormWeightBackwardOp : Graph_Op<"layer_norm_weight_backward", [Al
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_RmsNormOp : Graph_Op<"rms_norm", [AllTypesMatch<["x", "y"]>]> {
+def Graph_RmsNormOp : Graph_Op<"rms_norm", [AllTypesMatch<["x", "y"]>, Graph_Rowwise]> {
   let summary = "y = x * rstd * weight over the last dimension";
   let description = "x, y: [..., n]; weight: [n]; rstd: [...] = 1/sqrt(mean of x^2 + epsilon).";
   let arguments = (ins Graph_Float:$x, Graph_Float:$weight, F64Attr:$epsilon);
@@ -325,7 +336,7 @@ def Graph_RmsNormOp : Graph_Op<"rms_norm", [AllTypesMatch<["x", "y"]>]> {
   let assemblyFormat = "$x `,` $weight attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def Graph_RmsNormBackwardOp : Graph_Op<"rms_norm_backward", [AllTypesMatch<["x", "dy", "dx"]>]> {
+def Graph_RmsNormBackwardOp : Graph_Op<"rms_norm_backward", [AllTypesMatch<["x", "dy", "dx"]>, Graph_Rowwise]> {
   let summary = "gradient of rms_norm with respect to x";
   let description = "g = dy * weight; xhat = x rstd; dx = rstd (g - xhat mean(g xhat)).";
   let arguments = (ins Graph_Float:$x, Graph_Float:$weight, Graph_Float:$rstd, Graph_Float:$dy);
@@ -340,7 +351,7 @@ def Graph_RmsNormWeightBackwardOp : Graph_Op<"rms_norm_weight_backward", [AllTyp
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out"]>]> {
+def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "v", "out"]>, Graph_LibraryKernel]> {
   let summary = "softmax(scale * Q K^T + bias, masked) V, without the score matrix";
   let description = [{
     q: [batch, queries, heads, d]; k: [batch, keys, groups, d]; v: [batch, keys, groups, e];
@@ -363,7 +374,7 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
   let assemblyFormat = "$mask $q `,` $k `,` $v (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllTypesMatch<["q", "dq"]>, AllTypesMatch<["k", "dk"]>, AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>]> {
+def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllTypesMatch<["q", "dq"]>, Graph_LibraryKernel, AllTypesMatch<["k", "dk"]>, AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>]> {
   let summary = "gradients of attention with respect to q, k and v";
   let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v, Graph_Float:$out, Graph_Float:$lse, Graph_Float:$dout,
       Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform);

@@ -7,13 +7,14 @@
 // spatial dimension output position o and window position k meet element o * stride + k * dilation - pad of x; what lies
 // outside of x is zero for convolutions and does not exist for pools. `pads` stands before x only: how many outputs there
 // are is said by the result's type.
-class Graph_Windows<string mnemonic, dag operands, dag result> : Graph_Op<mnemonic, [SameOperandsAndResultElementType]> {
+class Graph_Windows<string mnemonic, dag operands, dag result, list<Trait> traits = []>
+    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultElementType, Graph_LibraryKernel], traits)> {
   let arguments = !con(operands, (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads));
   let results = result;
   let hasVerifier = 1;
 }
 class Graph_Convolving<string mnemonic, dag operands, dag result>
-    : Graph_Windows<mnemonic, !con(operands, (ins I64Attr:$groups)), result> {
+    : Graph_Windows<mnemonic, !con(operands, (ins I64Attr:$groups)), result, [Graph_Convolution]> {
   let assemblyFormat = [{
     operands `groups` $groups `by` $strides `dilations` $dilations `pads` $pads attr-dict `:`
     functional-type(operands, results)

@@ -13,6 +13,8 @@
 
 #include "xlc/Dialect/Sched/SchedDialect.h.inc"
 
+#include "xlc/Dialect/Sched/SchedInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "xlc/Dialect/Sched/SchedOps.h.inc"
 

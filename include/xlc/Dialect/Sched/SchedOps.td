@@ -25,6 +25,31 @@ def Sched_Extent : I32EnumAttr<"Extent", "how much of a bucket a rank keeps", [
 }
 def Sched_ExtentAttr : EnumAttr<Sched_Dialect, Sched_Extent, "extent">;
 
+//===----------------------------------------------------------------------===//
+// What actions have in common
+//===----------------------------------------------------------------------===//
+
+class Sched_Interface<string name, string what, list<InterfaceMethod> all> : OpInterface<name> {
+  let description = what;
+  let cppNamespace = "::xlc::sched";
+  let methods = all;
+}
+def Sched_MicroBatchAction : Sched_Interface<"MicroBatchAction", "An action of one micro-batch.", [
+  InterfaceMethod<"The micro-batch, from 0.", "uint64_t", "getMicroBatch">]>;
+def Sched_BucketAction : Sched_Interface<"BucketAction", "An action on the memory of one bucket.", [
+  InterfaceMethod<"The bucket's name.", "::mlir::FlatSymbolRefAttr", "getBucketAttr">]>;
+def Sched_TransferAction : Sched_Interface<"TransferAction", "An end of a message between two stages.", [
+  InterfaceMethod<"The message's number in the global order.", "uint64_t", "getMessage">,
+  InterfaceMethod<"The stage of the other end.", "uint64_t", "getPeer">]>;
+def Sched_CollectiveAction : Sched_Interface<"CollectiveAction", "An action that the ranks of a group do together.", [
+  InterfaceMethod<"The group, on a mesh.", "::xlc::dist::GroupAttr", "getGroupOn", (ins "::xlc::dist::MeshAttr":$mesh),
+                  "", "return $_op.getGroup();">]>;
+
+// What is done by the ranks among which a bucket is sharded.
+defvar Sched_OverShards = [{
+  ::xlc::dist::GroupAttr getGroupOn(::xlc::dist::MeshAttr mesh) { return ::xlc::dist::GroupAttr::shards(mesh); }
+}];
+
 class Sched_Op<string mnemonic, list<Trait> traits = []> : Op<Sched_Dialect, mnemonic, traits>;
 
 //===----------------------------------------------------------------------===//
@@ -77,7 +102,7 @@ def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, 
 // Actions
 //===----------------------------------------------------------------------===//
 
-def Sched_LoadOp : Sched_Op<"load"> {
+def Sched_LoadOp : Sched_Op<"load", [Sched_MicroBatchAction]> {
   let summary = "reads the rows of one micro-batch of this rank";
   let description = [{
     Row i of micro-batch k on dp index d is row (k * dp + d) * micro + i of the step's global batch.
@@ -87,7 +112,7 @@ def Sched_LoadOp : Sched_Op<"load"> {
   let assemblyFormat = "`micro` $micro_batch $inputs attr-dict `:` type($values)";
 }
 
-def Sched_RunOp : Sched_Op<"run"> {
+def Sched_RunOp : Sched_Op<"run", [Sched_MicroBatchAction]> {
   let summary = "runs a unit function for one micro-batch";
   let description = [{
     The function's arguments are `values`, then the parameters named by `params`, read from their buckets. Its
@@ -104,7 +129,7 @@ def Sched_RunOp : Sched_Op<"run"> {
   }];
 }
 
-def Sched_SendOp : Sched_Op<"send"> {
+def Sched_SendOp : Sched_Op<"send", [Sched_MicroBatchAction, Sched_TransferAction]> {
   let summary = "gives a value to the rank of equal dp and tp on stage `peer`";
   let description = [{
     A transfer is a rendezvous: sender and receiver meet, the bytes are copied, both go on. `message` numbers it in the one
@@ -113,21 +138,24 @@ def Sched_SendOp : Sched_Op<"send"> {
   let arguments = (ins AnyRankedTensor:$value, I64Attr:$message, I64Attr:$peer, I64Attr:$micro_batch);
   let assemblyFormat = "$value `message` $message `to` $peer `micro` $micro_batch attr-dict `:` type($value)";
 }
-def Sched_ReceiveOp : Sched_Op<"receive"> {
+def Sched_ReceiveOp : Sched_Op<"receive", [Sched_MicroBatchAction, Sched_TransferAction]> {
   let summary = "takes a value from the rank of equal dp and tp on stage `peer`";
   let arguments = (ins I64Attr:$message, I64Attr:$peer, I64Attr:$micro_batch);
   let results = (outs AnyRankedTensor:$value);
   let assemblyFormat = "`message` $message `from` $peer `micro` $micro_batch attr-dict `:` type($value)";
 }
 
-class Sched_BucketAction<string mnemonic, string what> : Sched_Op<mnemonic> {
+class Sched_OnBucket<string mnemonic, string what, list<Trait> traits = []>
+    : Sched_Op<mnemonic, !listconcat([Sched_BucketAction], traits)> {
   let summary = what;
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let assemblyFormat = "$bucket attr-dict";
 }
-def Sched_AllGatherOp : Sched_BucketAction<"all_gather", "the shards of the parameters become the whole on every rank of the shard group">;
-def Sched_ReleaseOp : Sched_BucketAction<"release", "the whole parameters are given up, the shard stays">;
-def Sched_NormOp : Sched_Op<"norm"> {
+def Sched_AllGatherOp : Sched_OnBucket<"all_gather", "the shards of the parameters become the whole on every rank of the shard group", [Sched_CollectiveAction]> {
+  let extraClassDeclaration = Sched_OverShards;
+}
+def Sched_ReleaseOp : Sched_OnBucket<"release", "the whole parameters are given up, the shard stays">;
+def Sched_NormOp : Sched_Op<"norm", [Sched_BucketAction]> {
   let summary = "adds the sum of squares of this rank's piece of the gradient to @sum_squares";
   let description = [{
     Counted once over all ranks: the first bucket writes, later ones add (`accumulate`). Where every rank holds the whole
@@ -137,19 +165,20 @@ def Sched_NormOp : Sched_Op<"norm"> {
   let arguments = (ins FlatSymbolRefAttr:$bucket, I64Attr:$copies, BoolAttr:$accumulate);
   let assemblyFormat = "$bucket `copies` $copies `accumulate` $accumulate attr-dict";
 }
-def Sched_ReduceScatterOp : Sched_Op<"reduce_scatter"> {
+def Sched_ReduceScatterOp : Sched_Op<"reduce_scatter", [Sched_BucketAction, Sched_CollectiveAction]> {
   let summary = "each rank of the shard group gets the sum of its slice of the gradients";
   let description = "Where the bucket's grads are `shard`, the sum is written into the shard, or added to it (`accumulate`); else in place.";
   let arguments = (ins FlatSymbolRefAttr:$bucket, BoolAttr:$accumulate);
   let assemblyFormat = "$bucket `accumulate` $accumulate attr-dict";
+  let extraClassDeclaration = Sched_OverShards;
 }
-def Sched_AllReduceOp : Sched_Op<"all_reduce"> {
+def Sched_AllReduceOp : Sched_Op<"all_reduce", [Sched_BucketAction, Sched_CollectiveAction]> {
   let summary = "sums gradients over a group, in place";
   let description = "The whole gradient, or the slice (`extent` shard) that a reduce_scatter has left on this rank.";
   let arguments = (ins FlatSymbolRefAttr:$bucket, Sched_ExtentAttr:$extent, Dist_GroupAttr:$group);
   let assemblyFormat = "$bucket $extent `over` $group attr-dict";
 }
-def Sched_AllReduceScalarsOp : Sched_Op<"all_reduce_scalars"> {
+def Sched_AllReduceScalarsOp : Sched_Op<"all_reduce_scalars", [Sched_CollectiveAction]> {
   let summary = "sums scalars (@loss_sum, @loss_count, @sum_squares) over a group";
   let arguments = (ins StrArrayAttr:$scalars, Dist_GroupAttr:$group);
   let assemblyFormat = "$scalars `over` $group attr-dict";
@@ -164,6 +193,6 @@ def Sched_ScalarsOp : Sched_Op<"scalars"> {
   let arguments = (ins FlatSymbolRefAttr:$function);
   let assemblyFormat = "$function attr-dict";
 }
-def Sched_UpdateOp : Sched_BucketAction<"update", "one optimizer step on this rank's piece of a bucket">;
+def Sched_UpdateOp : Sched_OnBucket<"update", "one optimizer step on this rank's piece of a bucket">;
 
 #endif // XLC_SCHED_OPS_TD
