@@ -176,12 +176,6 @@ LogicalResult xlc::verifySlots(func::FuncOp function) {
     auto memory = cast<MemRefType>(type);
     slots.push_back({0, memory.getNumElements() * std::max<int64_t>(1, memory.getElementTypeBitWidth() / 8)});
   }
-  for (auto view : function.getOps<exec::ViewOp>()) {
-    ByteRange span = Elements::of(view.getView(), slots).span();
-    ByteRange slot = slots[slotOf(view.getView())];
-    if (span.begin < 0 || span.end > slot.end)
-      return view.emitOpError() << "takes bytes " << span.begin << " to " << span.end << " of a slot of " << slot.end;
-  }
   SmallVector<std::optional<int32_t>> modes(slots.size());
   for (auto call : function.getOps<exec::CallOp>())
     for (auto [out, mode] : llvm::zip(call.getOuts(), call.getAccumulate())) {

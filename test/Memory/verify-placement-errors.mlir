@@ -140,22 +140,6 @@ exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batc
 
 // -----
 
-// A view may not leave its slot either.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
-  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
-  exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
-  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
-  exec.run @view "view" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
-}
-func.func private @view(%x: memref<16xf32>, %y: memref<16xf32>) {
-  // expected-error @+1 {{takes bytes 16 to 68 of a slot of 64}}
-  %v = exec.view %x from 4 : memref<16xf32> -> memref<4x4xf32, strided<[1, 3]>>
-  exec.call @kernel ins (%v : memref<4x4xf32, strided<[1, 3]>>) outs (%y : memref<16xf32>) accumulate [0]
-  return
-}
-
-// -----
-
 // The second value is the first one's sum over micro-batches, not what this micro-batch contributes.
 exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 256 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2

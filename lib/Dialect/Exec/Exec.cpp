@@ -1,4 +1,5 @@
-// The `exec` dialect: registration.
+// The `exec` dialect: registration and verifiers. What needs more than one op (reads before writes, what a function
+// takes) is the gate's of the phase Memory.
 #include "xlc/Dialect/Exec/Exec.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -24,3 +25,104 @@ void ExecDialect::initialize() {
 #include "xlc/Dialect/Exec/ExecOps.cpp.inc"
       >();
 }
+
+//===----------------------------------------------------------------------===//
+// Inside a function
+//===----------------------------------------------------------------------===//
+
+LogicalResult ViewOp::verify() {
+  auto slot = cast<MemRefType>(getSlot().getType()), view = cast<MemRefType>(getView().getType());
+  SmallVector<int64_t> strides;
+  int64_t ignored = 0;
+  if (failed(view.getStridesAndOffset(strides, ignored)))
+    return emitOpError() << "has a result without strides: " << view;
+  int64_t first = getOffset(), last = first;
+  for (auto [size, stride] : llvm::zip_equal(view.getShape(), strides))
+    last += (size - 1) * stride;
+  if (view.getNumElements() > 0 && (first < 0 || last >= slot.getNumElements()))
+    return emitOpError() << "shows elements " << first << " to " << last << " of a slot of " << slot.getNumElements();
+  return success();
+}
+
+LogicalResult CallOp::verify() {
+  if (getAccumulate().size() != getOuts().size())
+    return emitOpError() << "has " << getOuts().size() << " outs, and says of " << getAccumulate().size()
+                         << " whether they are added to";
+  for (int32_t accumulate : getAccumulate())
+    if (!symbolizeAccumulate(accumulate))
+      return emitOpError() << "accumulates in way " << accumulate << ", there are 0 (never), 1 (always) and 2 (later)";
+  return success();
+}
+
+LogicalResult CollectiveOp::verify() {
+  if (!getGroup().getStages().empty())
+    return emitOpError() << "is over " << getGroup() << "; within a function only ranks of its stage meet";
+  int64_t piece = getOuter() * getRows() * getChunk(), ranks = getGroup().size(), src = piece, dst = piece;
+  if (getKind() == CollectiveKind::all_gather || getKind() == CollectiveKind::all_to_all)
+    dst *= ranks;
+  if (getKind() == CollectiveKind::reduce_scatter || getKind() == CollectiveKind::all_to_all)
+    src *= ranks;
+  auto count = [](Value value) { return cast<MemRefType>(value.getType()).getNumElements(); };
+  if (count(getSrc()) != src || count(getDst()) != dst)
+    return emitOpError() << "of " << ranks << " ranks takes " << src << " elements to " << dst << ", not "
+                         << count(getSrc()) << " to " << count(getDst());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The program of a rank
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramOp::verify() {
+  if ((int64_t)getMicroBatches() < 1)
+    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, at least 1 is needed";
+  int64_t buffers = 0;
+  bool isAmongBuffers = true;
+  for (Operation &op : getBody().front()) {
+    auto buffer = dyn_cast<BufferOp>(op);
+    if (!buffer && !isa<Action>(op))
+      return op.emitOpError() << "stands in a program, but is neither a buffer nor an action";
+    if (buffer && (!isAmongBuffers || (int64_t)buffer.getId() != buffers))
+      return buffer.emitOpError() << "is number " << (int64_t)buffer.getId()
+                                  << "; buffers stand before the actions and are numbered from 0, here by " << buffers;
+    isAmongBuffers = buffer != nullptr;
+    buffers += isAmongBuffers;
+  }
+  return success();
+}
+
+LogicalResult BufferOp::verify() {
+  if (getSize() < 0 || getOffset() < 0 || getFirst() > getLast())
+    return emitOpError() << "of " << getSize() << " bytes at " << getOffset() << " is live from " << getFirst()
+                         << " to " << getLast();
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  if (getInputs().size() == getPlaces().size())
+    return success();
+  return emitOpError() << "reads " << getInputs().size() << " inputs to " << getPlaces().size() << " places";
+}
+
+/// What moves so many elements of a type that has a size.
+static LogicalResult verifyElements(Operation *op, int64_t count, Type type) {
+  if (count >= 0 && type.isIntOrFloat())
+    return success();
+  return op->emitOpError() << "is of " << count << " elements of " << type;
+}
+LogicalResult AllGatherOp::verify() { return verifyElements(*this, getCount(), getType()); }
+LogicalResult ReduceScatterOp::verify() { return verifyElements(*this, getCount(), getType()); }
+LogicalResult AllReduceOp::verify() { return verifyElements(*this, getCount(), getType()); }
+
+static LogicalResult verifyBytes(Operation *op, int64_t bytes) {
+  return bytes >= 0 ? success() : op->emitOpError() << "is of " << bytes << " bytes";
+}
+LogicalResult ReleaseOp::verify() { return verifyBytes(*this, getBytes()); }
+
+static LogicalResult verifyTransfer(Operation *op, int64_t message, int64_t peer, int64_t bytes) {
+  if (message >= 0 && peer >= 0)
+    return verifyBytes(op, bytes);
+  return op->emitOpError() << "is message " << message << " with stage " << peer << "; both count from 0";
+}
+LogicalResult SendOp::verify() { return verifyTransfer(*this, getMessage(), getPeer(), getBytes()); }
+LogicalResult ReceiveOp::verify() { return verifyTransfer(*this, getMessage(), getPeer(), getBytes()); }

@@ -40,6 +40,62 @@ LogicalResult BucketOp::verify() {
   return success();
 }
 
+LogicalResult TimelineOp::verify() {
+  if ((int64_t)getMicroBatches() < 1)
+    return emitOpError() << "has " << (int64_t)getMicroBatches() << " micro-batches, at least 1 is needed";
+  for (Operation &op : getBody().front())
+    if (!isa<SchedDialect>(op.getDialect()) || isa<BucketOp, TimelineOp>(op))
+      return op.emitOpError() << "stands in a timeline, but is no action";
+  return success();
+}
+
+/// Whether an action is of one of its timeline's micro-batches.
+static LogicalResult verifyMicroBatch(MicroBatchAction action) {
+  int64_t all = action->getParentOfType<TimelineOp>().getMicroBatches(), own = action.getMicroBatch();
+  if (own >= 0 && own < all)
+    return success();
+  return action->emitOpError() << "is of micro-batch " << own << ", the timeline has 0 to " << all - 1;
+}
+
+LogicalResult LoadOp::verify() {
+  if (getInputs().size() != getValues().size())
+    return emitOpError() << "reads " << getInputs().size() << " inputs into " << getValues().size() << " values";
+  return verifyMicroBatch(*this);
+}
+
+LogicalResult RunOp::verify() {
+  if (getStores().size() != getAccumulate().size())
+    return emitOpError() << "stores " << getStores().size() << " results, and says of " << getAccumulate().size()
+                         << " whether they are added";
+  return verifyMicroBatch(*this);
+}
+
+static LogicalResult verifyTransfer(Operation *op) {
+  auto transfer = cast<TransferAction>(op);
+  if ((int64_t)transfer.getMessage() < 0 || (int64_t)transfer.getPeer() < 0)
+    return op->emitOpError() << "is message " << (int64_t)transfer.getMessage() << " with stage "
+                             << (int64_t)transfer.getPeer() << "; both count from 0";
+  return verifyMicroBatch(cast<MicroBatchAction>(op));
+}
+LogicalResult SendOp::verify() { return verifyTransfer(*this); }
+LogicalResult ReceiveOp::verify() { return verifyTransfer(*this); }
+
+LogicalResult NormOp::verify() {
+  if ((int64_t)getCopies() < 1)
+    return emitOpError() << "is counted on " << (int64_t)getCopies() << " ranks, at least 1 is needed";
+  return success();
+}
+
+static LogicalResult verifyScalars(Operation *op, ArrayAttr scalars) {
+  for (auto name : scalars.getAsRange<StringAttr>())
+    if (!llvm::is_contained({kLossSum, kLossCount, kSumSquares}, name.getValue()))
+      return op->emitOpError() << "names scalar '" << name.getValue() << "'; there are " << kLossSum << ", "
+                               << kLossCount << " and " << kSumSquares;
+  return success();
+}
+LogicalResult ZeroScalarsOp::verify() { return verifyScalars(*this, getScalars()); }
+LogicalResult AllReduceScalarsOp::verify() { return verifyScalars(*this, getScalars()); }
+
 bool xlc::sched::isOnStage(BucketOp bucket, int64_t stage) {
   std::optional<ArrayRef<int64_t>> stages = bucket.getStages();
   return stages ? llvm::is_contained(*stages, stage) : stage == 0;

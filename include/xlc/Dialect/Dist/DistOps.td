@@ -75,7 +75,7 @@ def Dist_AllToAllOp : Dist_Op<"all_to_all", [AllElementTypesMatch<["x", "y"]>]> 
 def Dist_AxisIndexOp : Dist_Op<"axis_index"> {
   let summary = "y = this rank's index in the group";
   let arguments = (ins Dist_GroupAttr:$group);
-  let results = (outs TensorOf<[I64]>:$y);
+  let results = (outs 0DTensorOf<[I64]>:$y);
   let assemblyFormat = "`over` $group attr-dict `:` type($y)";
 }
 

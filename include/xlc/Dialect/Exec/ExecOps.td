@@ -73,7 +73,7 @@ class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemo
 
 /// An action that names the places of a list, in its order, or `visits` some.
 class Exec_ActionOp<string mnemonic, string visits = "for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);">
-    : Exec_Op<mnemonic, [Exec_Action]> {
+    : Exec_Op<mnemonic, [Exec_Action, HasParent<"::xlc::exec::ProgramOp">]> {
   let extraClassDeclaration = "void forEachPlace(::llvm::function_ref<void(PlaceAttr)> visit) { " # visits # " }";
 }
 class Exec_OnePlaceOp<string mnemonic> : Exec_ActionOp<mnemonic, "visit(getPlace());">;
@@ -91,6 +91,7 @@ def Exec_ViewOp : Exec_Op<"view", [Pure]> {
   let arguments = (ins AnyMemRef:$slot, I64Attr:$offset);
   let results = (outs AnyMemRef:$view);
   let assemblyFormat = "$slot `from` $offset attr-dict `:` type($slot) `->` type($view)";
+  let hasVerifier = 1;
 }
 
 def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
@@ -106,6 +107,7 @@ def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
     $kernel (`ins` `(` $ins^ `:` type($ins) `)`)? `outs` `(` $outs `:` type($outs) `)`
     (`workspace` `(` $workspace^ `:` type($workspace) `)`)? `accumulate` $accumulate attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def Exec_CollectiveOp : Exec_Op<"collective"> {
@@ -122,6 +124,7 @@ def Exec_CollectiveOp : Exec_Op<"collective"> {
     $kind $src `to` $dst `over` $group `outer` $outer (`rows` $rows^)? `chunk` $chunk (`ranks_first` $ranks_first^)?
     attr-dict `:` type($src) `,` type($dst)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,9 +144,10 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
     $sym_name `mesh` $mesh `stage` $stage `micro_batches` $micro_batches `arena` $arena `lower_bound` $lower_bound
     attr-dict-with-keyword $body
   }];
+  let hasVerifier = 1;
 }
 
-def Exec_BufferOp : Exec_Op<"buffer"> {
+def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"::xlc::exec::ProgramOp">]> {
   let summary = "bytes of the arena, live from action `first` to action `last`";
   let description = [{
     `persistent` ones keep their content from step to step and are live throughout.
@@ -154,6 +158,7 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
   let assemblyFormat = [{
     $id $cause $name `size` $size `offset` $offset `live` $first `to` $last (`persistent` $persistent^)? attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def Exec_BeginOp : Exec_ActionOp<"begin"> {
@@ -167,6 +172,7 @@ def Exec_LoadOp : Exec_ActionOp<"load"> {
   let summary = "copies the rows of one micro-batch into buffers";
   let arguments = (ins I64Attr:$micro_batch, StrArrayAttr:$inputs, Exec_PlaceArrayAttr:$places);
   let assemblyFormat = "`micro` $micro_batch $inputs `to` $places attr-dict";
+  let hasVerifier = 1;
 }
 
 def Exec_RunOp : Exec_ActionOp<"run"> {
@@ -183,6 +189,7 @@ def Exec_AllGatherOp : Exec_TwoPlacesOp<"all_gather"> {
   let description = "`src` is where each rank's piece stands (its stride applies), `dst` the begin of the whole.";
   let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type);
   let assemblyFormat = "$label `over` $group $src `to` $dst `count` $count $type attr-dict";
+  let hasVerifier = 1;
 }
 
 def Exec_ReduceScatterOp : Exec_TwoPlacesOp<"reduce_scatter"> {
@@ -190,29 +197,34 @@ def Exec_ReduceScatterOp : Exec_TwoPlacesOp<"reduce_scatter"> {
   let description = "`accumulate` adds to dst instead of writing. `dst` may be the slice itself (in place).";
   let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, BoolAttr:$accumulate);
   let assemblyFormat = "$label `over` $group $src `to` $dst `count` $count $type `accumulate` $accumulate attr-dict";
+  let hasVerifier = 1;
 }
 
 def Exec_AllReduceOp : Exec_OnePlaceOp<"all_reduce"> {
   let summary = "buffer = sum over the group's ranks, in rank order, in place, `count` elements";
   let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$place, I64Attr:$count, TypeAttr:$type);
   let assemblyFormat = "$label `over` $group $place `count` $count $type attr-dict";
+  let hasVerifier = 1;
 }
 
 def Exec_SendOp : Exec_OnePlaceOp<"send"> {
   let summary = "meets the rank of equal dp and tp on stage `peer`, which copies `bytes` from a place here";
   let arguments = (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes);
   let assemblyFormat = "$label `message` $message `to` $peer $place `bytes` $bytes attr-dict";
+  let hasVerifier = 1;
 }
 def Exec_ReceiveOp : Exec_OnePlaceOp<"receive"> {
   let summary = "meets the rank of equal dp and tp on stage `peer` and copies `bytes` from there to a place here";
   let arguments = (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes);
   let assemblyFormat = "$label `message` $message `from` $peer $place `bytes` $bytes attr-dict";
+  let hasVerifier = 1;
 }
 
 def Exec_ReleaseOp : Exec_OnePlaceOp<"release"> {
   let summary = "the content of a place is given up until it is written again";
   let arguments = (ins StrAttr:$label, Exec_PlaceAttr:$place, I64Attr:$bytes);
   let assemblyFormat = "$label $place `bytes` $bytes attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // XLC_EXEC_OPS_TD

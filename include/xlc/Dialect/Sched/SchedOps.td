@@ -51,6 +51,8 @@ defvar Sched_OverShards = [{
 }];
 
 class Sched_Op<string mnemonic, list<Trait> traits = []> : Op<Sched_Dialect, mnemonic, traits>;
+class Sched_Action<string mnemonic, list<Trait> traits = []>
+    : Sched_Op<mnemonic, !listconcat([HasParent<"::xlc::sched::TimelineOp">], traits)>;
 
 //===----------------------------------------------------------------------===//
 // Storage
@@ -96,13 +98,14 @@ def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, 
   let arguments = (ins SymbolNameAttr:$sym_name, Dist_MeshAttr:$mesh, I64Attr:$stage, I64Attr:$micro_batches);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `mesh` $mesh `stage` $stage `micro_batches` $micro_batches attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
 // Actions
 //===----------------------------------------------------------------------===//
 
-def Sched_LoadOp : Sched_Op<"load", [Sched_MicroBatchAction]> {
+def Sched_LoadOp : Sched_Action<"load", [Sched_MicroBatchAction]> {
   let summary = "reads the rows of one micro-batch of this rank";
   let description = [{
     Row i of micro-batch k on dp index d is row (k * dp + d) * micro + i of the step's global batch.
@@ -110,9 +113,10 @@ def Sched_LoadOp : Sched_Op<"load", [Sched_MicroBatchAction]> {
   let arguments = (ins I64Attr:$micro_batch, StrArrayAttr:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "`micro` $micro_batch $inputs attr-dict `:` type($values)";
+  let hasVerifier = 1;
 }
 
-def Sched_RunOp : Sched_Op<"run", [Sched_MicroBatchAction]> {
+def Sched_RunOp : Sched_Action<"run", [Sched_MicroBatchAction]> {
   let summary = "runs a unit function for one micro-batch";
   let description = [{
     The function's arguments are `values`, then the parameters named by `params`, read from their buckets. Its
@@ -127,9 +131,10 @@ def Sched_RunOp : Sched_Op<"run", [Sched_MicroBatchAction]> {
     $function $unit `micro` $micro_batch `(` $values `)` `params` $params `stores` $stores
     `accumulate` $accumulate attr-dict `:` functional-type($values, $outs)
   }];
+  let hasVerifier = 1;
 }
 
-def Sched_SendOp : Sched_Op<"send", [Sched_MicroBatchAction, Sched_TransferAction]> {
+def Sched_SendOp : Sched_Action<"send", [Sched_MicroBatchAction, Sched_TransferAction]> {
   let summary = "gives a value to the rank of equal dp and tp on stage `peer`";
   let description = [{
     A transfer is a rendezvous: sender and receiver meet, the bytes are copied, both go on. `message` numbers it in the one
@@ -137,16 +142,18 @@ def Sched_SendOp : Sched_Op<"send", [Sched_MicroBatchAction, Sched_TransferActio
   }];
   let arguments = (ins AnyRankedTensor:$value, I64Attr:$message, I64Attr:$peer, I64Attr:$micro_batch);
   let assemblyFormat = "$value `message` $message `to` $peer `micro` $micro_batch attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
-def Sched_ReceiveOp : Sched_Op<"receive", [Sched_MicroBatchAction, Sched_TransferAction]> {
+def Sched_ReceiveOp : Sched_Action<"receive", [Sched_MicroBatchAction, Sched_TransferAction]> {
   let summary = "takes a value from the rank of equal dp and tp on stage `peer`";
   let arguments = (ins I64Attr:$message, I64Attr:$peer, I64Attr:$micro_batch);
   let results = (outs AnyRankedTensor:$value);
   let assemblyFormat = "`message` $message `from` $peer `micro` $micro_batch attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 class Sched_OnBucket<string mnemonic, string what, list<Trait> traits = []>
-    : Sched_Op<mnemonic, !listconcat([Sched_BucketAction], traits)> {
+    : Sched_Action<mnemonic, !listconcat([Sched_BucketAction], traits)> {
   let summary = what;
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let assemblyFormat = "$bucket attr-dict";
@@ -155,7 +162,7 @@ def Sched_AllGatherOp : Sched_OnBucket<"all_gather", "the shards of the paramete
   let extraClassDeclaration = Sched_OverShards;
 }
 def Sched_ReleaseOp : Sched_OnBucket<"release", "the whole parameters are given up, the shard stays">;
-def Sched_NormOp : Sched_Op<"norm", [Sched_BucketAction]> {
+def Sched_NormOp : Sched_Action<"norm", [Sched_BucketAction]> {
   let summary = "adds the sum of squares of this rank's piece of the gradient to @sum_squares";
   let description = [{
     Counted once over all ranks: the first bucket writes, later ones add (`accumulate`). Where every rank holds the whole
@@ -164,31 +171,34 @@ def Sched_NormOp : Sched_Op<"norm", [Sched_BucketAction]> {
   }];
   let arguments = (ins FlatSymbolRefAttr:$bucket, I64Attr:$copies, BoolAttr:$accumulate);
   let assemblyFormat = "$bucket `copies` $copies `accumulate` $accumulate attr-dict";
+  let hasVerifier = 1;
 }
-def Sched_ReduceScatterOp : Sched_Op<"reduce_scatter", [Sched_BucketAction, Sched_CollectiveAction]> {
+def Sched_ReduceScatterOp : Sched_Action<"reduce_scatter", [Sched_BucketAction, Sched_CollectiveAction]> {
   let summary = "each rank of the shard group gets the sum of its slice of the gradients";
   let description = "Where the bucket's grads are `shard`, the sum is written into the shard, or added to it (`accumulate`); else in place.";
   let arguments = (ins FlatSymbolRefAttr:$bucket, BoolAttr:$accumulate);
   let assemblyFormat = "$bucket `accumulate` $accumulate attr-dict";
   let extraClassDeclaration = Sched_OverShards;
 }
-def Sched_AllReduceOp : Sched_Op<"all_reduce", [Sched_BucketAction, Sched_CollectiveAction]> {
+def Sched_AllReduceOp : Sched_Action<"all_reduce", [Sched_BucketAction, Sched_CollectiveAction]> {
   let summary = "sums gradients over a group, in place";
   let description = "The whole gradient, or the slice (`extent` shard) that a reduce_scatter has left on this rank.";
   let arguments = (ins FlatSymbolRefAttr:$bucket, Sched_ExtentAttr:$extent, Dist_GroupAttr:$group);
   let assemblyFormat = "$bucket $extent `over` $group attr-dict";
 }
-def Sched_AllReduceScalarsOp : Sched_Op<"all_reduce_scalars", [Sched_CollectiveAction]> {
+def Sched_AllReduceScalarsOp : Sched_Action<"all_reduce_scalars", [Sched_CollectiveAction]> {
   let summary = "sums scalars (@loss_sum, @loss_count, @sum_squares) over a group";
   let arguments = (ins StrArrayAttr:$scalars, Dist_GroupAttr:$group);
   let assemblyFormat = "$scalars `over` $group attr-dict";
+  let hasVerifier = 1;
 }
-def Sched_ZeroScalarsOp : Sched_Op<"zero_scalars"> {
+def Sched_ZeroScalarsOp : Sched_Action<"zero_scalars"> {
   let summary = "scalars that this stage contributes nothing to become zero";
   let arguments = (ins StrArrayAttr:$scalars);
   let assemblyFormat = "$scalars attr-dict";
+  let hasVerifier = 1;
 }
-def Sched_ScalarsOp : Sched_Op<"scalars"> {
+def Sched_ScalarsOp : Sched_Action<"scalars"> {
   let summary = "runs @scalars: loss, gradient norm and the factor on the gradients";
   let arguments = (ins FlatSymbolRefAttr:$function);
   let assemblyFormat = "$function attr-dict";

@@ -1,0 +1,163 @@
+// What a call, a buffer or an action says of itself must agree, and it stands where it belongs.
+// RUN: xlc-opt %s --split-input-file --verify-diagnostics
+
+func.func private @view(%x: memref<16xf32>) {
+  // expected-error @+1 {{shows elements 10 to 17 of a slot of 16}}
+  %v = exec.view %x from 10 : memref<16xf32> -> memref<2x4xf32, strided<[4, 1]>>
+  return
+}
+
+// -----
+
+func.func private @strides(%x: memref<16xf32>) {
+  // expected-error @+1 {{has a result without strides}}
+  %v = exec.view %x from 0 : memref<16xf32> -> memref<2x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>>
+  return
+}
+
+// -----
+
+func.func private @stages(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{within a function only ranks of its stage meet}}
+  exec.collective all_reduce %x to %x over <"world", [2, 1], [0, 1]> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
+  return
+}
+
+// -----
+
+func.func private @call(%x: memref<16xf32>) {
+  // expected-error @+1 {{has 1 outs, and says of 2 whether they are added to}}
+  exec.call @kernel outs (%x : memref<16xf32>) accumulate [0, 1]
+  return
+}
+
+// -----
+
+func.func private @call(%x: memref<16xf32>) {
+  // expected-error @+1 {{accumulates in way 3, there are 0 (never), 1 (always) and 2 (later)}}
+  exec.call @kernel outs (%x : memref<16xf32>) accumulate [3]
+  return
+}
+
+// -----
+
+func.func private @gather(%x: memref<2x4xf32>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{of 2 ranks takes 8 elements to 16, not 8 to 8}}
+  exec.collective all_gather %x to %y over <"tp", [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
+  return
+}
+
+// -----
+
+func.func private @exchange(%x: memref<2x4xf32>, %y: memref<2x8xf32>) {
+  // expected-error @+1 {{of 2 ranks takes 16 elements to 16, not 8 to 16}}
+  exec.collective all_to_all %x to %y over <"tp", [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x8xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects parent op 'exec.program'}}
+exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+
+// -----
+
+// expected-error @+1 {{expects parent op 'exec.program'}}
+exec.begin []
+
+// -----
+
+// expected-error @+1 {{has 0 micro-batches, at least 1 is needed}}
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 0 arena 0 lower_bound 0 {
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  // expected-error @+1 {{is number 1; buffers stand before the actions and are numbered from 0, here by 0}}
+  exec.buffer 1 workspace "x" size 64 offset 0 live 0 to 0
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.begin []
+  // expected-error @+1 {{is number 0; buffers stand before the actions}}
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  // expected-error @+1 {{stands in a program, but is neither a buffer nor an action}}
+  %0 = graph.constant dense<1.0> : tensor<f32>
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  // expected-error @+1 {{of 64 bytes at 0 is live from 2 to 1}}
+  exec.buffer 0 workspace "x" size 64 offset 0 live 2 to 1
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 0 lower_bound 0 {
+  // expected-error @+1 {{reads 1 inputs to 0 places}}
+  exec.load micro 0 ["x"] to []
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 0 lower_bound 0 {
+  // expected-error @+1 {{array of places}}
+  exec.begin ["x"]
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is of -1 elements of 'f32'}}
+  exec.all_gather "all_gather x" over <"dp", [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count -1 f32
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is of 8 elements of 'index'}}
+  exec.reduce_scatter "reduce_scatter x" over <"dp", [2, 1], []> <0 + 0 + 0> to <0 + 0 + 32> count 8 index accumulate false
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is of 8 elements of 'none'}}
+  exec.all_reduce "all_reduce x" over <"dp", [2, 1], []> <0 + 0 + 0> count 8 none
+}
+
+// -----
+
+exec.program @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is message -1 with stage 1; both count from 0}}
+  exec.send "send" message -1 to 1 <0 + 0 + 0> bytes 64
+}
+
+// -----
+
+exec.program @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is of -4 bytes}}
+  exec.receive "receive" message 0 from 1 <0 + 0 + 0> bytes -4
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is of -1 bytes}}
+  exec.release "release" <0 + 0 + 0> bytes -1
+}

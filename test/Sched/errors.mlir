@@ -1,0 +1,82 @@
+// What an action says of itself must agree, and it stands in a timeline.
+// RUN: xlc-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{expects parent op 'sched.timeline'}}
+sched.all_gather @b
+
+// -----
+
+// expected-error @+1 {{has 0 micro-batches, at least 1 is needed}}
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 0 {
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{stands in a timeline, but is no action}}
+  %0 = graph.constant dense<1.0> : tensor<f32>
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{reads 2 inputs into 1 values}}
+  %x = sched.load micro 0 ["x", "y"] : tensor<2xf32>
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
+  // expected-error @+1 {{is of micro-batch 2, the timeline has 0 to 1}}
+  %x = sched.load micro 2 ["x"] : tensor<2xf32>
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{is of micro-batch -1, the timeline has 0 to 0}}
+  sched.run @layer_F #graph.unit<"layer", 0> micro -1 () params [] stores [] accumulate [] : () -> ()
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{stores 1 results, and says of 2 whether they are added}}
+  sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true, true] : () -> ()
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  %x = sched.load micro 0 ["x"] : tensor<2xf32>
+  // expected-error @+1 {{is message 0 with stage -1; both count from 0}}
+  sched.send %x message 0 to -1 micro 0 : tensor<2xf32>
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{is message -3 with stage 1; both count from 0}}
+  %x = sched.receive message -3 from 1 micro 0 : tensor<2xf32>
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{is counted on 0 ranks, at least 1 is needed}}
+  sched.norm @b copies 0 accumulate false
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{names scalar '@loss'; there are @loss_sum, @loss_count and @sum_squares}}
+  sched.zero_scalars ["@loss_sum", "@loss"]
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{names scalar 'loss_sum'; there are @loss_sum, @loss_count and @sum_squares}}
+  sched.all_reduce_scalars ["loss_sum"] over <"world", [2, 1], []>
+}
