@@ -1,7 +1,7 @@
 // Messages between stages, checked on both sides; and all meetings, for the rendezvous simulator.
 #include "Messages.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace xlc;
