@@ -19,13 +19,10 @@ constexpr size_t longestShown = 240;
 bool isNowhere(SpecLocation location) { return location.line <= 0; }
 
 /// The character that `location` names, or the nearest one before it.
-SMLoc locate(StringRef text, SpecLocation location) {
-  StringRef rest = text;
-  for (int line = 1; line < location.line && rest.contains('\n'); ++line)
-    rest = rest.drop_front(rest.find('\n') + 1);
-  size_t length = std::min(rest.find('\n'), rest.size());
-  size_t column = std::min<size_t>(std::max(location.column, 1) - 1, length);
-  return SMLoc::getFromPointer(rest.data() + column);
+SMLoc locate(ArrayRef<StringRef> lines, SpecLocation location) {
+  StringRef line = lines[std::min<size_t>(std::max(location.line, 1) - 1, lines.size() - 1)];
+  size_t column = std::min<size_t>(std::max(location.column, 1) - 1, line.size());
+  return SMLoc::getFromPointer(line.data() + column);
 }
 
 /// The message, with its line and a caret below; of a line that is too long to be looked at, only the place.
@@ -59,12 +56,13 @@ void Complaints::print(StringRef text, StringRef path, raw_ostream &out) const {
 
   SourceMgr sources;
   unsigned buffer = sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, path), SMLoc());
-  StringRef copy = sources.getMemoryBuffer(buffer)->getBuffer();
+  SmallVector<StringRef> lines;
+  sources.getMemoryBuffer(buffer)->getBuffer().split(lines, '\n');
   for (size_t i : order) {
     const Error &error = errors[i];
-    xlc::spec::print(sources, locate(copy, error.location), SourceMgr::DK_Error, error.text, out);
+    xlc::spec::print(sources, locate(lines, error.location), SourceMgr::DK_Error, error.text, out);
     for (const Message &note : error.notes)
-      xlc::spec::print(sources, locate(copy, note.location), SourceMgr::DK_Note, note.text, out);
+      xlc::spec::print(sources, locate(lines, note.location), SourceMgr::DK_Note, note.text, out);
   }
 }
 
