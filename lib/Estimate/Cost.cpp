@@ -45,9 +45,8 @@ StepCost xlc::costOfStep(exec::ProgramOp program) {
   FunctionCosts costs(program->getParentOfType<ModuleOp>());
   StepCost cost;
   for (auto run : program.getBody().front().getOps<exec::RunOp>()) {
-    StringRef pass = run.getLabel().rsplit(' ').second; // "layer[3] B"
-    bool isBackward = pass == "B" || pass == "I" || pass == "W";
-    Cost &side = pass == "F" ? cost.forward : isBackward ? cost.backward : cost.update;
+    graph::Role role = run.getRole();
+    Cost &side = role == graph::Role::F ? cost.forward : role == graph::Role::U ? cost.update : cost.backward;
     side += costs.of(run.getFunction());
   }
   return cost;

@@ -29,7 +29,7 @@ int64_t xlc::countResidualSlots(exec::ProgramOp program) {
     if (isa<exec::SendOp, exec::ReceiveOp>(action))
       filling.clear();
     auto run = dyn_cast<exec::RunOp>(action);
-    if (!run || !run.getLabel().ends_with(" F"))
+    if (!run || run.getRole() != graph::Role::F)
       continue;
     int64_t last = findLastRead(run, time, buffers);
     if (last < 0)

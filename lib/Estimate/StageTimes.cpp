@@ -18,9 +18,8 @@ std::vector<Event> listEvents(exec::ProgramOp program, FunctionCosts &costs) {
   std::vector<Event> events;
   for (Operation &op : program.getBody().front()) {
     if (auto run = dyn_cast<exec::RunOp>(op)) {
-      StringRef pass = run.getLabel().rsplit(' ').second; // "layer[3] B"
       const Cost &cost = costs.of(run.getFunction());
-      if (pass == "F" || pass == "B" || pass == "I" || pass == "W")
+      if (run.getRole() != graph::Role::U)
         events.push_back({std::max<Quantity>(cost.flops, kFlopsPerByte * cost.bytes), -1, -1, run});
     }
     if (auto send = dyn_cast<exec::SendOp>(op))

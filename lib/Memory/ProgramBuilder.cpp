@@ -22,16 +22,7 @@ constexpr StringRef scalarNames[] = {sched::kLossSum, sched::kLossCount, sched::
 
 bool isShard(sched::Extent extent) { return extent == sched::Extent::shard; }
 
-/// The pass that a run is of: F, B, I or W. Stage names functions CLASS_F, CLASS_B, ... with more behind where a class
-/// has several.
-StringRef passOf(sched::RunOp run) {
-  StringRef name = run.getFunction();
-  if (!name.consume_front(run.getUnit().getClassName().getValue()) || !name.consume_front("_") || name.empty())
-    return "F";
-  return name.take_front(1);
-}
-
-bool isBackward(sched::RunOp run) { return passOf(run) != "F"; }
+bool isBackward(sched::RunOp run) { return run.getRole() != graph::Role::F; }
 } // namespace
 
 ProgramBuilder::ProgramBuilder(ModuleOp module, const SymbolTable &symbols, sched::TimelineOp timeline,
@@ -167,7 +158,8 @@ const ProgramBuilder::RunForm &ProgramBuilder::formOf(sched::RunOp run, func::Fu
   if (!isNew)
     return form;
   graph::ModelUnitAttr unit = run.getUnit();
-  form.label = label(llvm::formatv("{0}[{1}] {2}", unit.getClassName().getValue(), unit.getInstance(), passOf(run)));
+  form.label = label(
+      llvm::formatv("{0}[{1}] {2}", unit.getClassName().getValue(), unit.getInstance(), stringifyRole(run.getRole())));
   for (BlockArgument argument : function.getArguments()) {
     unsigned slot = argument.getArgNumber();
     auto name = function.getArgAttrOfType<StringAttr>(slot, exec::kSlotName);
@@ -205,7 +197,7 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
     if (kind == (int32_t)exec::Accumulate::later)
       isFirst = !accumulates;
   act<exec::RunOp>(run.getFunctionAttr(), form.label, run.getMicroBatchAttr(), actions.getArrayAttr(places),
-                   actions.getBoolAttr(isFirst));
+                   actions.getBoolAttr(isFirst), run.getRoleAttr());
 }
 
 void ProgramBuilder::translate(sched::AllGatherOp gather) {

@@ -40,7 +40,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 2, shards = 2> stage 0 micro_ba
   %logits = sched.run @linear_F #graph.unit<"linear", 0> micro 0 (%x) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   sched.release @bw
   %d = sched.run @loss #graph.unit<"loss", 0> micro 0 (%logits, %y) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
-  sched.run @linear_B #graph.unit<"linear", 0> micro 0 (%x, %d) params [] stores ["w", "b"] accumulate [false, false] : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
+  sched.run @linear_B #graph.unit<"linear", 0> micro 0 (%x, %d) params [] stores ["w", "b"] accumulate [false, false] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
   sched.reduce_scatter @bw accumulate false
   sched.reduce_scatter @bb accumulate false
   sched.norm @bw copies 1 accumulate false

@@ -25,7 +25,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
   sched.all_gather @b
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 (%x) params ["w"] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<4x4xf32>) -> ()
   sched.release @b
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%x) params [] stores ["w"] accumulate [false] : (tensor<4x4xf32>) -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%x) params [] stores ["w"] accumulate [false] role <B> : (tensor<4x4xf32>) -> ()
   sched.reduce_scatter @b accumulate false
   sched.norm @b copies 1 accumulate false
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [2, 1], []>

@@ -50,10 +50,10 @@ sched.bucket @b ["w", "v"] at [0, 64] sizes [16, 4] elements 128 group 0 params 
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
   %x = sched.load micro 0 ["x"] : tensor<4x4xf32>
   %y, %r = sched.run @layer_F #graph.unit<"layer", 0> micro 0 (%x) params ["w"] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%y, %r) params ["w"] stores ["w", "v"] accumulate [false, false] : (tensor<4x4xf32>, tensor<4x4xf32>) -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%y, %r) params ["w"] stores ["w", "v"] accumulate [false, false] role <B> : (tensor<4x4xf32>, tensor<4x4xf32>) -> ()
   %x1 = sched.load micro 1 ["x"] : tensor<4x4xf32>
   %y1, %r1 = sched.run @layer_F #graph.unit<"layer", 0> micro 1 (%x1) params ["w"] stores ["@loss_sum", "@loss_count"] accumulate [true, true] : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
-  sched.run @layer_B #graph.unit<"layer", 0> micro 1 (%y1, %r1) params ["w"] stores ["w", "v"] accumulate [true, true] : (tensor<4x4xf32>, tensor<4x4xf32>) -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 1 (%y1, %r1) params ["w"] stores ["w", "v"] accumulate [true, true] role <B> : (tensor<4x4xf32>, tensor<4x4xf32>) -> ()
   sched.norm @b copies 1 accumulate false
   sched.scalars @scalars
   sched.update @b

@@ -33,12 +33,12 @@ sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_
   %logits0 = sched.run @linear_F #graph.unit<"linear", 0> micro 0 (%x0) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   sched.send %logits0 message 0 to 1 micro 0 : tensor<2x3xf32>
   %d0 = sched.receive message 1 from 1 micro 0 : tensor<2x3xf32>
-  sched.run @linear_B #graph.unit<"linear", 0> micro 0 (%x0, %d0) params [] stores ["w", "b"] accumulate [false, false] : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
+  sched.run @linear_B #graph.unit<"linear", 0> micro 0 (%x0, %d0) params [] stores ["w", "b"] accumulate [false, false] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
   %x1 = sched.load micro 1 ["x"] : tensor<2x2xf32>
   %logits1 = sched.run @linear_F #graph.unit<"linear", 0> micro 1 (%x1) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   sched.send %logits1 message 2 to 1 micro 1 : tensor<2x3xf32>
   %d1 = sched.receive message 3 from 1 micro 1 : tensor<2x3xf32>
-  sched.run @linear_B #graph.unit<"linear", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [true, true] : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
+  sched.run @linear_B #graph.unit<"linear", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [true, true] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
   sched.all_reduce @bw whole over <"dp", [2, 1], []>
   sched.all_reduce @bb whole over <"world", [2, 1], [0, 1]>
   sched.norm @bw copies 1 accumulate false
@@ -54,12 +54,12 @@ sched.timeline @train_1 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 1 micro_
   %logits0 = sched.receive message 0 from 0 micro 0 : tensor<2x3xf32>
   %d0 = sched.run @loss #graph.unit<"loss", 0> micro 0 (%logits0, %y0) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.send %d0 message 1 to 0 micro 0 : tensor<2x3xf32>
-  sched.run @nothing_B #graph.unit<"nothing", 0> micro 0 () params [] stores ["b"] accumulate [false] : () -> ()
+  sched.run @nothing_B #graph.unit<"nothing", 0> micro 0 () params [] stores ["b"] accumulate [false] role <B> : () -> ()
   %y1 = sched.load micro 1 ["y"] : tensor<2xi64>
   %logits1 = sched.receive message 2 from 0 micro 1 : tensor<2x3xf32>
   %d1 = sched.run @loss #graph.unit<"loss", 0> micro 1 (%logits1, %y1) params [] stores ["@loss_sum", "@loss_count"] accumulate [true, true] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.send %d1 message 3 to 0 micro 1 : tensor<2x3xf32>
-  sched.run @nothing_B #graph.unit<"nothing", 0> micro 1 () params [] stores ["b"] accumulate [true] : () -> ()
+  sched.run @nothing_B #graph.unit<"nothing", 0> micro 1 () params [] stores ["b"] accumulate [true] role <B> : () -> ()
   sched.all_reduce @bb whole over <"world", [2, 1], [0, 1]>
   sched.norm @bb copies 2 accumulate false
   sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"] over <"world", [2, 1], [0, 1]>

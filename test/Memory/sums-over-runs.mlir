@@ -25,11 +25,11 @@ module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : 
 sched.bucket @b ["v", "w", "u", "p", "q", "r", "s"] at [0, 16, 32, 48, 64, 80, 96] sizes [16, 16, 16, 16, 16, 16, 16] elements 112 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
   %x = sched.load micro 0 ["x"] : tensor<4x4xf32>
-  sched.run @shared_B #graph.unit<"shared", 0> micro 0 (%x) params ["u"] stores ["v", "w", "u"] accumulate [false, false, false] : (tensor<4x4xf32>) -> ()
-  sched.run @halves_B #graph.unit<"halves", 0> micro 0 (%x) params [] stores ["p"] accumulate [false] : (tensor<4x4xf32>) -> ()
+  sched.run @shared_B #graph.unit<"shared", 0> micro 0 (%x) params ["u"] stores ["v", "w", "u"] accumulate [false, false, false] role <B> : (tensor<4x4xf32>) -> ()
+  sched.run @halves_B #graph.unit<"halves", 0> micro 0 (%x) params [] stores ["p"] accumulate [false] role <B> : (tensor<4x4xf32>) -> ()
   %y = sched.load micro 1 ["x"] : tensor<4x4xf32>
-  sched.run @shared_B #graph.unit<"shared", 0> micro 1 (%y) params ["u"] stores ["v", "w", "u"] accumulate [true, true, true] : (tensor<4x4xf32>) -> ()
-  sched.run @halves_B #graph.unit<"halves", 0> micro 1 (%y) params [] stores ["p"] accumulate [true] : (tensor<4x4xf32>) -> ()
+  sched.run @shared_B #graph.unit<"shared", 0> micro 1 (%y) params ["u"] stores ["v", "w", "u"] accumulate [true, true, true] role <B> : (tensor<4x4xf32>) -> ()
+  sched.run @halves_B #graph.unit<"halves", 0> micro 1 (%y) params [] stores ["p"] accumulate [true] role <B> : (tensor<4x4xf32>) -> ()
   sched.run @shared_once #graph.unit<"once", 0> micro 1 (%y) params ["u"] stores ["q", "r", "s"] accumulate [false, false, false] : (tensor<4x4xf32>) -> ()
 }
 func.func private @shared_B(%x: tensor<4x4xf32>, %u: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {

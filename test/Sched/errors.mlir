@@ -47,6 +47,13 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 
 // -----
 
+sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+  // expected-error @+1 {{has role U; a unit runs as F, B, I or W}}
+  sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] role <U> : () -> ()
+}
+
+// -----
+
 sched.timeline @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
   // expected-error @+1 {{is message 0 with stage -1; both count from 0}}

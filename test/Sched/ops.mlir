@@ -17,7 +17,7 @@ sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_
   // CHECK: %[[DY:.*]] = sched.receive message 1 from 1 micro 0 : tensor<2x3xf32>
   %dy = sched.receive message 1 from 1 micro 0 : tensor<2x3xf32>
   // CHECK: sched.run @layer_B {{.*}} stores ["w"] accumulate [false]
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%x, %dy) params ["w"] stores ["w"] accumulate [false] : (tensor<2x3xf32>, tensor<2x3xf32>) -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%x, %dy) params ["w"] stores ["w"] accumulate [false] role <B> : (tensor<2x3xf32>, tensor<2x3xf32>) -> ()
   // CHECK: sched.release @b
   sched.release @b
   // CHECK: sched.reduce_scatter @b accumulate false

@@ -29,8 +29,8 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
   sched.release @b
   sched.run @head_F #graph.unit<"head", 0> micro 0 () params [] stores [] accumulate [] : () -> ()
   sched.all_gather @b
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] role <B> : () -> ()
   sched.release @b
-  sched.run @embed_B #graph.unit<"embed", 0> micro 0 () params [] stores [] accumulate [] : () -> ()
+  sched.run @embed_B #graph.unit<"embed", 0> micro 0 () params [] stores [] accumulate [] role <B> : () -> ()
   sched.all_gather @whole
 }

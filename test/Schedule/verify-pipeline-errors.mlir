@@ -123,9 +123,9 @@ sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stag
 // W of a micro-batch is left out.
 // expected-error @+1 {{never runs @layer_W of unit #graph.unit<"layer", 0> for micro-batch 1}}
 sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
-  sched.run @layer_I #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] : () -> ()
-  sched.run @layer_W #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] : () -> ()
-  sched.run @layer_I #graph.unit<"layer", 0> micro 1 () params [] stores [] accumulate [] : () -> ()
+  sched.run @layer_I #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] role <I> : () -> ()
+  sched.run @layer_W #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] role <W> : () -> ()
+  sched.run @layer_I #graph.unit<"layer", 0> micro 1 () params [] stores [] accumulate [] role <I> : () -> ()
 }
 
 // -----
@@ -141,10 +141,10 @@ sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1> stage 
 // A tied gradient that grows after its stages have summed it.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.all_reduce @b whole over #dist.group<"pp", [1, 1], [0, 1]>
   // expected-error @+1 {{adds to the gradient of "w", which is summed over ranks already}}
-  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [true] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [true] role <B> : () -> ()
 }
 sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 1 micro_batches 2 {
 }
@@ -153,7 +153,7 @@ sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stag
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.all_reduce @b whole over #dist.group<"pp", [1, 1], [0, 1]>
   // expected-error @+1 {{sums bucket 'b' a second time}}
   sched.all_reduce @b whole over #dist.group<"pp", [1, 1], [0, 1]>
@@ -165,7 +165,7 @@ sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stag
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over the stages that share it}}
   sched.norm @b copies 2 accumulate false
 }
@@ -177,7 +177,7 @@ sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stag
 // A tied parameter that the norm counts twice.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.all_reduce @b whole over #dist.group<"pp", [1, 1], [0, 1]>
   // expected-error @+1 {{counts bucket 'b' as held by 1 ranks, it is held by 2}}
   sched.norm @b copies 1 accumulate false
@@ -189,7 +189,7 @@ sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stag
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {partial = #dist.group<"tp", [2, 1], []>}
 sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{uses the gradients of bucket 'b' before their partial sums over #dist.group<"tp", [2, 1], []> are added}}
   sched.norm @b copies 2 accumulate false
 }
@@ -198,7 +198,7 @@ sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {partial = #dist.group<"tp", [2, 1], []>}
 sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums bucket 'b' over #dist.group<"dp", [2, 1], []>, which is not a group that it is a partial sum over}}
   sched.all_reduce @b whole over #dist.group<"dp", [2, 1], []>
 }
@@ -207,7 +207,7 @@ sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {partial = #dist.group<"tp", [2, 1], []>, stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.all_reduce @b whole over #dist.group<"pp", [1, 1], [0, 1]>
   // expected-error @+1 {{sums bucket 'b' after the sum over stages}}
   sched.all_reduce @b whole over #dist.group<"tp", [2, 1], []>
@@ -219,7 +219,7 @@ sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 2, shards = 1> stag
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {partial = #dist.group<"tp", [2, 1], []>}
 sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums bucket 'b' where this rank does not keep it}}
   sched.all_reduce @b shard over #dist.group<"tp", [2, 1], []>
 }
@@ -229,7 +229,7 @@ sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 
 // Where tensor parallelism splits a parameter, no other rank counts it.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {layouts = [#dist.layout<[4] dim 0 outer 1 over #dist.group<"tp", [2, 1], []>>]}
 sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{counts bucket 'b' as held by 2 ranks, it is held by 1}}
   sched.norm @b copies 2 accumulate false
 }

@@ -37,16 +37,16 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   // expected-error @+1 {{adds to "w", to which nothing was written}}
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true] role <B> : () -> ()
 }
 
 // -----
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{overwrites "w", which holds an earlier contribution}}
-  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
 }
 
 // -----
@@ -61,7 +61,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 
 sched.bucket @b ["v", "w"] at [0, 64] sizes [2, 2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums the gradient of "w" before it is there}}
   sched.all_reduce @b whole over <"dp", [2, 1], []>
 }
@@ -70,7 +70,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.all_reduce @b whole over <"dp", [2, 1], []>
   // expected-error @+1 {{sums the gradient of "w" a second time}}
   sched.all_reduce @b whole over <"dp", [2, 1], []>
@@ -80,7 +80,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{adds to a sum that is not there}}
   sched.reduce_scatter @b accumulate true
 }
@@ -89,9 +89,9 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.reduce_scatter @b accumulate false
-  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{overwrites the sum of earlier micro-batches}}
   sched.reduce_scatter @b accumulate false
 }
@@ -100,7 +100,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums over replicas what is not the sum of one shard group}}
   sched.all_reduce @b shard over <"dp", [2, 2], []>
 }
@@ -118,7 +118,7 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 // Hybrid sharding: the sum of one shard group is not yet that of all ranks.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.reduce_scatter @b accumulate false
   // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
   sched.norm @b copies 1 accumulate false
@@ -129,9 +129,9 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_ba
 // A reduction after the first of two micro-batches leaves the second one out.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.all_reduce @b whole over <"dp", [2, 1], []>
-  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
   sched.norm @b copies 1 accumulate false
 }
@@ -140,7 +140,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.norm @b copies 1 accumulate false
   // expected-error @+1 {{counts a bucket twice}}
   sched.norm @b copies 1 accumulate true
@@ -151,7 +151,7 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 sched.bucket @b ["v"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.bucket @c ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v", "w"] accumulate [false, false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v", "w"] accumulate [false, false] role <B> : () -> ()
   sched.norm @b copies 1 accumulate false
   // expected-error @+1 {{overwrites the squares of other buckets}}
   sched.norm @c copies 1 accumulate false
@@ -161,7 +161,7 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{adds to squares that are not there}}
   sched.norm @b copies 1 accumulate true
 }
@@ -187,7 +187,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{uses a norm without bucket 'b'}}
   sched.scalars @scalars
 }
@@ -196,7 +196,7 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.norm @b copies 1 accumulate false
   // expected-error @+1 {{needs the factor on the gradients, which is not there yet}}
   sched.update @b
@@ -206,7 +206,7 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 
 sched.bucket @b ["w"] at [0] sizes [2] elements 64 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.norm @b copies 1 accumulate false
   sched.scalars @scalars
   sched.update @b
@@ -220,7 +220,7 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states shard
 // expected-error @+1 {{ends before the updated slices of bucket 'b' are gathered}}
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] : () -> ()
+  sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.reduce_scatter @b accumulate false
   sched.norm @b copies 1 accumulate false
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [2, 1], []>

@@ -227,7 +227,7 @@ sched.bucket @bucket_1 ["w"] at [0] sizes [8] elements 64 group 0 params whole g
 sched.timeline @train mesh <pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
   %0 = sched.run @layer_F <"layer", 0> micro 0() params ["w"] stores [] accumulate [] : () -> tensor<4x2xf32>
   // expected-error @+1 {{gate of Shard: the gradient of 'b' is a partial sum, and is not declared as one}}
-  sched.run @layer_B <"layer", 0> micro 0(%0) params [] stores ["b"] accumulate [false] : (tensor<4x2xf32>) -> ()
+  sched.run @layer_B <"layer", 0> micro 0(%0) params [] stores ["b"] accumulate [false] role <B> : (tensor<4x2xf32>) -> ()
 }
 
 // -----

@@ -146,24 +146,24 @@ TEST_F(TrafficTest, ResidualSlots) {
       exec.buffer 2 residuals "c" size 8 offset 16 live 2 to 5
       exec.buffer 3 workspace "d" size 8 offset 24 live 2 to 5
       exec.buffer 4 residuals "e" size 8 offset 24 live 6 to 8
-      exec.run @f "a[0] F" micro 0 first true [#exec.place<0 + 0 + 0>]
-      exec.run @f "a[1] F" micro 0 first true [#exec.place<1 + 0 + 0>]
-      exec.run @f "a[0] F" micro 1 first true [#exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]
-      exec.run @f "a[1] B" micro 0 first true [#exec.place<1 + 0 + 0>]
-      exec.run @f "a[0] B" micro 0 first true [#exec.place<0 + 0 + 0>]
-      exec.run @f "a[0] B" micro 1 first true [#exec.place<2 + 0 + 0>]
-      exec.run @f "a[0] F" micro 0 first true [#exec.place<4 + 0 + 0>]
+      exec.run @f "a[0] F" micro 0 first true [#exec.place<0 + 0 + 0>] role <F>
+      exec.run @f "a[1] F" micro 0 first true [#exec.place<1 + 0 + 0>] role <F>
+      exec.run @f "a[0] F" micro 1 first true [#exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>] role <F>
+      exec.run @f "a[1] B" micro 0 first true [#exec.place<1 + 0 + 0>] role <B>
+      exec.run @f "a[0] B" micro 0 first true [#exec.place<0 + 0 + 0>] role <B>
+      exec.run @f "a[0] B" micro 1 first true [#exec.place<2 + 0 + 0>] role <B>
+      exec.run @f "a[0] F" micro 0 first true [#exec.place<4 + 0 + 0>] role <F>
       exec.release "x" <0 + 0 + 0> bytes 8
-      exec.run @f "a[0] B" micro 0 first true [#exec.place<4 + 0 + 0>])");
+      exec.run @f "a[0] B" micro 0 first true [#exec.place<4 + 0 + 0>] role <B>)");
   EXPECT_EQ(countResidualSlots(program), 2);
   program = parse(1, 1, R"(
       exec.buffer 0 residuals "a" size 8 offset 0 live 0 to 4
       exec.buffer 1 residuals "b" size 8 offset 8 live 2 to 3
-      exec.run @f "a[0] F" micro 0 first true [#exec.place<0 + 0 + 0>]
+      exec.run @f "a[0] F" micro 0 first true [#exec.place<0 + 0 + 0>] role <F>
       exec.send "s" message 0 to 1 <0 + 0 + 0> bytes 8
-      exec.run @f "a[1] F" micro 0 first true [#exec.place<1 + 0 + 0>]
-      exec.run @f "a[1] B" micro 0 first true [#exec.place<1 + 0 + 0>]
-      exec.run @f "a[0] B" micro 0 first true [#exec.place<0 + 0 + 0>])");
+      exec.run @f "a[1] F" micro 0 first true [#exec.place<1 + 0 + 0>] role <F>
+      exec.run @f "a[1] B" micro 0 first true [#exec.place<1 + 0 + 0>] role <B>
+      exec.run @f "a[0] B" micro 0 first true [#exec.place<0 + 0 + 0>] role <B>)");
   EXPECT_EQ(countResidualSlots(program), 2);
 }
 

@@ -31,7 +31,7 @@ constexpr const char *program = R"(
     exec.buffer 2 residuals "layer[0] F/b" size 512 offset 1344 live 1 to 2
     exec.buffer 3 communication "layer[0] F/c" size 128 offset 1344 live 1 to 1
     exec.begin [#exec.place<0 + 0 + 0>]
-    exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]
+    exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>] role <F>
     exec.release "b" <2 + 0 + 0> bytes 512
   }
 )";

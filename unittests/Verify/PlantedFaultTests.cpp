@@ -214,7 +214,7 @@ const Judged sumOverRanks{
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 2
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 2
   exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>]
-  exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
   exec.all_reduce "all_reduce y" over <"dp", [2, 1], []> #exec.place<1 + 0 + 0> count 64 f32
 })"};
 
@@ -242,7 +242,7 @@ exec.program @train_1 mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 1 micro_ba
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 1
   exec.receive "receive 0 from 0" message 0 from 0 #exec.place<0 + 0 + 0> bytes 256
-  exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
 })"};
 
 TEST(PlantedFault, AnotherBufferIsSent) {

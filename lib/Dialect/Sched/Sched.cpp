@@ -67,6 +67,8 @@ LogicalResult RunOp::verify() {
   if (getStores().size() != getAccumulate().size())
     return emitOpError() << "stores " << getStores().size() << " results, and says of " << getAccumulate().size()
                          << " whether they are added";
+  if (getRole() == graph::Role::U)
+    return emitOpError() << "has role U; a unit runs as F, B, I or W";
   return verifyMicroBatch(*this);
 }
 

@@ -178,10 +178,12 @@ def Exec_LoadOp : Exec_ActionOp<"load"> {
 def Exec_RunOp : Exec_ActionOp<"run"> {
   let summary = "runs a function: place i is the memory of its argument i";
   let description = [{
-    `label` names the action in traces and faults ("layer[3] B"). `first` decides results that accumulate `later`.
+    `label` names the action in traces and faults ("layer[3] B"), for people only. `first` decides results that
+    accumulate `later`. `role` is that of the unit's run; U where it belongs to no unit.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places, BoolAttr:$first);
-  let assemblyFormat = "$function $label `micro` $micro_batch `first` $first $places attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places, BoolAttr:$first,
+      DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::U">:$role);
+  let assemblyFormat = "$function $label `micro` $micro_batch `first` $first $places (`role` $role^)? attr-dict";
 }
 
 def Exec_AllGatherOp : Exec_TwoPlacesOp<"all_gather"> {

@@ -29,4 +29,12 @@ def Graph_ModelUnitAttr : AttrDef<Graph_Dialect, "ModelUnit"> {
   let assemblyFormat = "`<` $className `,` $instance `>`";
 }
 
+// A #graph.role, for dialects that do not include GraphEnums.td: whoever includes an enum declares it again.
+def Graph_RoleOfRunAttr : Attr<CPred<"::llvm::isa<::xlc::graph::RoleAttr>($_self)">, "role"> {
+  let storageType = "::xlc::graph::RoleAttr";
+  let returnType = "::xlc::graph::Role";
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall = "::xlc::graph::RoleAttr::get($_builder.getContext(), $0)";
+}
+
 #endif // XLC_GRAPH_DIALECT_TD

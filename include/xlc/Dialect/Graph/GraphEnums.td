@@ -8,7 +8,8 @@ def Graph_Role : I32EnumAttr<"Role", "what an op is for in a training step", [
     I32EnumAttrCase<"F", 0>,   // forward
     I32EnumAttrCase<"I", 1>,   // gradient of inputs
     I32EnumAttrCase<"W", 2>,   // gradient of weights
-    I32EnumAttrCase<"U", 3>]> { // update
+    I32EnumAttrCase<"U", 3>,   // update
+    I32EnumAttrCase<"B", 4>]> { // of a run: I and W together
   let cppNamespace = "::xlc::graph";
   let genSpecializedAttr = 0;
 }
