@@ -9,7 +9,7 @@ static int64_t findLastRead(exec::RunOp run, int64_t time, ArrayRef<exec::Buffer
   int64_t last = -1;
   for (auto place : run.getPlaces().getAsRange<exec::PlaceAttr>()) {
     exec::BufferOp buffer = buffers[place.getBuffer()];
-    bool isNew = (int64_t)buffer.getFirst() == time && buffer.getLast() > buffer.getFirst();
+    bool isNew = buffer.getFirst() == time && buffer.getLast() > buffer.getFirst();
     if (isNew && buffer.getCause() == exec::Cause::residuals)
       last = std::max<int64_t>(last, buffer.getLast());
   }

@@ -18,7 +18,7 @@ inline constexpr int64_t kLargestArena = int64_t(1) << 62;
 
 class Quantity {
   using Wide = __int128;
-  static constexpr Wide largest = Wide(~(unsigned __int128)(0) >> 1);
+  static constexpr Wide largest = Wide(~static_cast<unsigned __int128>(0) >> 1);
   struct Exact {
     Wide value;
   };
