@@ -7,6 +7,7 @@
 #define XLC_GRAPH_OPS_TD
 
 include "xlc/Dialect/Graph/GraphEnums.td"
+include "xlc/Dialect/Graph/GraphTraits.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
@@ -18,22 +19,6 @@ def Graph_Number : StaticShapeTensorOf<[F32, F64, I64, I32]>;
 
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, !listconcat([Pure], traits)>;
-
-// Where an op finds the elements it needs (Traits.h). An op that says neither may read any of them.
-class Graph_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::xlc::graph"; }
-def Graph_ReadsOwnElement : Graph_Trait<"ReadsOwnElement">;
-def Graph_ReadsOwnDimensions : Graph_Trait<"ReadsOwnDimensions">;
-
-// What sort of op it is (Traits.h).
-def Graph_ElementwiseTrait : Graph_Trait<"Elementwise">;
-def Graph_Elementwise : TraitList<[Graph_ElementwiseTrait, Graph_ReadsOwnElement]>;
-def Graph_Movement : Graph_Trait<"Movement">;
-def Graph_ViewTrait : Graph_Trait<"View">;
-def Graph_View : TraitList<[Graph_ViewTrait, Graph_Movement]>;
-def Graph_Additive : Graph_Trait<"Additive">;
-def Graph_Rowwise : Graph_Trait<"Rowwise">;
-def Graph_LibraryKernel : Graph_Trait<"LibraryKernel">;
-def Graph_Convolution : Graph_Trait<"Convolution">;
 
 //===----------------------------------------------------------------------===//
 // Element-wise

@@ -1,0 +1,23 @@
+// Traits of `graph` ops, for TableGen: what each means stands in Traits.h.
+#ifndef XLC_GRAPH_TRAITS_TD
+#define XLC_GRAPH_TRAITS_TD
+
+include "mlir/IR/OpBase.td"
+
+// Where an op finds the elements it needs (Traits.h). An op that says neither may read any of them.
+class Graph_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::xlc::graph"; }
+def Graph_ReadsOwnElement : Graph_Trait<"ReadsOwnElement">;
+def Graph_ReadsOwnDimensions : Graph_Trait<"ReadsOwnDimensions">;
+
+// What sort of op it is (Traits.h).
+def Graph_ElementwiseTrait : Graph_Trait<"Elementwise">;
+def Graph_Elementwise : TraitList<[Graph_ElementwiseTrait, Graph_ReadsOwnElement]>;
+def Graph_Movement : Graph_Trait<"Movement">;
+def Graph_ViewTrait : Graph_Trait<"View">;
+def Graph_View : TraitList<[Graph_ViewTrait, Graph_Movement]>;
+def Graph_Additive : Graph_Trait<"Additive">;
+def Graph_Rowwise : Graph_Trait<"Rowwise">;
+def Graph_LibraryKernel : Graph_Trait<"LibraryKernel">;
+def Graph_Convolution : Graph_Trait<"Convolution">;
+
+#endif // XLC_GRAPH_TRAITS_TD
