@@ -31,17 +31,16 @@ constexpr int64_t kAlignment = 64;
 
 struct Parameter {
   StringAttr name;
-  int64_t elements;
-  int64_t bytes;
+  RankedTensorType type;
   int64_t group;            ///< of the optimizer, or sched::kFrozenGroup or kBufferGroup
   dist::LayoutAttr layout;  ///< null: all of it
   dist::GroupAttr partial;  ///< over which its gradient is a partial sum, or null
   DenseI64ArrayAttr chunks; ///< that use it
 };
 
-/// What the members of a bucket agree in: optimizer group, whether they stay resident, chunks, partial sums, and how
-/// many pieces tensor parallelism makes of them.
-using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t>;
+/// What the members of a bucket agree in: optimizer group, whether they stay resident, chunks, partial sums, how many
+/// pieces tensor parallelism makes of them, and their element type.
+using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t, Type>;
 
 struct Bucket {
   Kind kind;
@@ -82,8 +81,7 @@ Parameter describe(func::FuncOp function, const Usages &usages, unsigned index) 
   DenseI64ArrayAttr chunks = DenseI64ArrayAttr::get(
       function.getContext(), usage == usages.end() ? SmallVector<int64_t>{} : llvm::to_vector(usage->second.chunks));
   return {name,
-          type.getNumElements(),
-          getByteSize(type),
+          type,
           function.getArgAttr(index, kBuffer)   ? sched::kBufferGroup
           : function.getArgAttr(index, kFrozen) ? sched::kFrozenGroup
           : group                               ? group.getInt()
@@ -144,25 +142,26 @@ public:
   void addUnit(ArrayRef<Parameter> parameters) {
     llvm::MapVector<Kind, SmallVector<Parameter>> kinds;
     for (const Parameter &parameter : parameters) { // a rank's buffers are its own: there is nothing to gather
-      bool isResident = parameter.elements <= residentElements || parameter.group == sched::kBufferGroup;
+      bool isResident = parameter.type.getNumElements() <= residentElements || parameter.group == sched::kBufferGroup;
       int64_t pieces = parameter.layout ? parameter.layout.getGroup().size() : 1;
-      kinds[{parameter.group, isResident, parameter.chunks, parameter.partial, pieces}].push_back(parameter);
+      kinds[{parameter.group, isResident, parameter.chunks, parameter.partial, pieces, parameter.type.getElementType()}]
+          .push_back(parameter);
     }
     for (auto &[kind, members] : kinds) {
       int64_t bytes = 0;
       for (const Parameter &parameter : members)
-        bytes += parameter.bytes;
+        bytes += getByteSize(parameter.type);
       size_t *current = find(kind);
       if (!current || buckets[*current].bytes + bytes > bucketBytes)
         open(kind);
       for (const Parameter &parameter : members) {
         Bucket *bucket = &buckets[*find(kind)];
-        if (!bucket->members.empty() && bucket->bytes + parameter.bytes > bucketBytes) {
+        if (!bucket->members.empty() && bucket->bytes + getByteSize(parameter.type) > bucketBytes) {
           open(kind);
           bucket = &buckets.back();
         }
         bucket->members.push_back(parameter);
-        bucket->bytes += parameter.bytes;
+        bucket->bytes += getByteSize(parameter.type);
       }
     }
   }
@@ -218,10 +217,10 @@ private:
     for (const Parameter &parameter : bucket.members) {
       members.push_back(parameter.name);
       offsets.push_back(end);
-      sizes.push_back(parameter.elements);
-      end = llvm::alignTo(end + parameter.elements, kAlignment);
+      sizes.push_back(parameter.type.getNumElements());
+      end = llvm::alignTo(end + parameter.type.getNumElements(), kAlignment);
     }
-    auto [group, isResident, chunks, partial, pieces] = bucket.kind;
+    auto [group, isResident, chunks, partial, pieces, type] = bucket.kind;
     ArrayRef<int64_t> users = cast<DenseI64ArrayAttr>(chunks).asArrayRef();
     SmallVector<int64_t> stages =
         llvm::map_to_vector(users, [&](int64_t chunk) { return getStage(getOperation(), chunk); });
@@ -233,7 +232,8 @@ private:
         builder, getOperation().getLoc(), "bucket_" + std::to_string(index), builder.getArrayAttr(members), offsets,
         sizes, llvm::alignTo(end, kAlignment * shards), group, from(3, !isResident), from(2, canReduceOften), from(1),
         layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
-        getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr());
+        getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr(),
+        type.isF32() ? TypeAttr() : TypeAttr::get(type));
   }
 };
 

@@ -153,9 +153,16 @@ unsigned xlc::groupOf(plan::PlanT &plan, dist::GroupAttr group) {
 }
 
 plan::Element xlc::elementOf(Type type) {
-  if (isa<FloatType>(type))
-    return type.isF64() ? plan::Element::F64 : plan::Element::F32;
-  return type.isInteger(64) ? plan::Element::I64 : type.isInteger(32) ? plan::Element::I32 : plan::Element::I1;
+  if (type.isF32())
+    return plan::Element::F32;
+  if (type.isF64())
+    return plan::Element::F64;
+  if (type.isInteger(64))
+    return plan::Element::I64;
+  if (type.isInteger(32))
+    return plan::Element::I32;
+  assert(type.isInteger(1) && "the verifiers of graph and exec take no other element type");
+  return plan::Element::I1;
 }
 
 /// Every place of an action names a buffer.

@@ -69,7 +69,7 @@ void ProgramBuilder::addPersistentBuffers() {
     memory.op = bucket;
     int64_t elements = bucket.getElements(), group = bucket.getGroup();
     memory.slice = elements / timeline.getMesh().getShards();
-    auto bytes = [&](sched::Extent extent) { return 4 * (isShard(extent) ? memory.slice : elements); };
+    auto bytes = [&](sched::Extent extent) { return bucket.getByteSize(isShard(extent) ? memory.slice : elements); };
     memory.params = addBuffer(bucket.getSymName(), Cause::parameters, bytes(bucket.getParams()), true);
     if (group >= 0)
       for (StringRef state : getStateNames(cast<DictionaryAttr>(groups[group])))
@@ -132,7 +132,8 @@ void ProgramBuilder::translate(sched::LoadOp load) {
 exec::PlaceAttr ProgramBuilder::parameter(Attribute name) {
   auto [symbol, index] = memberOf.find(name)->second;
   BucketMemory &bucket = buckets.find(symbol)->second;
-  return place(isShard(bucket.op.getParams()) ? bucket.gathered : bucket.params, 4 * bucket.op.getOffsets()[index]);
+  return place(isShard(bucket.op.getParams()) ? bucket.gathered : bucket.params,
+               bucket.op.getByteSize(bucket.op.getOffsets()[index]));
 }
 
 bool ProgramBuilder::isBuffer(Attribute name) {
@@ -142,7 +143,7 @@ bool ProgramBuilder::isBuffer(Attribute name) {
 exec::PlaceAttr ProgramBuilder::gradient(Attribute name) {
   auto [symbol, index] = memberOf.find(name)->second;
   BucketMemory &bucket = buckets.find(symbol)->second;
-  return place(bucket.grads, 4 * bucket.op.getOffsets()[index]);
+  return place(bucket.grads, bucket.op.getByteSize(bucket.op.getOffsets()[index]));
 }
 
 exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
@@ -202,33 +203,34 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
 
 void ProgramBuilder::translate(sched::AllGatherOp gather) {
   BucketMemory &bucket = memoryOf(gather.getBucketAttr());
-  int64_t bytes = 4 * bucket.slice;
+  int64_t bytes = bucket.op.getByteSize(bucket.slice);
   bool isSharded = isShard(bucket.op.getParams());
   if (isSharded)
-    bucket.gathered =
-        addBuffer((bucket.op.getSymName() + " gathered").str(), Cause::communication, 4 * bucket.op.getElements());
+    bucket.gathered = addBuffer((bucket.op.getSymName() + " gathered").str(), Cause::communication,
+                                bucket.op.getByteSize(bucket.op.getElements()));
   exec::PlaceAttr src = isSharded ? place(bucket.params) : place(bucket.params, 0, bytes);
   exec::PlaceAttr dst = place(isSharded ? bucket.gathered : bucket.params);
   act<exec::AllGatherOp>(label("all_gather " + bucket.op.getSymName()), dist::GroupAttr::shards(timeline.getMesh()),
-                         src, dst, bucket.slice, actions.getF32Type());
+                         src, dst, bucket.slice, bucket.op.getTypeOfElements());
 }
 
 void ProgramBuilder::translate(sched::ReleaseOp release) {
   BucketMemory &bucket = memoryOf(release.getBucketAttr());
-  act<exec::ReleaseOp>(label("release " + bucket.op.getSymName()), place(bucket.gathered), 4 * bucket.op.getElements());
+  act<exec::ReleaseOp>(label("release " + bucket.op.getSymName()), place(bucket.gathered),
+                       bucket.op.getByteSize(bucket.op.getElements()));
   bucket.gathered = -1;
 }
 
 void ProgramBuilder::translate(sched::ReduceScatterOp reduce) {
   BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
   bool keepsShard = isShard(bucket.op.getGrads());
+  int64_t bytes = bucket.op.getByteSize(bucket.slice);
   if (keepsShard && bucket.gradShard < 0)
-    bucket.gradShard =
-        addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, 4 * bucket.slice);
-  exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, 4 * bucket.slice);
+    bucket.gradShard = addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, bytes);
+  exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, bytes);
   act<exec::ReduceScatterOp>(label("reduce_scatter " + bucket.op.getSymName()),
                              dist::GroupAttr::shards(timeline.getMesh()), place(bucket.grads), dst, bucket.slice,
-                             actions.getF32Type(), reduce.getAccumulate());
+                             bucket.op.getTypeOfElements(), reduce.getAccumulate());
   if (keepsShard)
     bucket.grads = -1;
 }
@@ -237,7 +239,7 @@ void ProgramBuilder::translate(sched::AllReduceOp reduce) {
   BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
   Piece piece = gradientPiece(bucket, !isShard(reduce.getExtent()));
   act<exec::AllReduceOp>(label("all_reduce " + bucket.op.getSymName()), reduce.getGroup(), piece.place, piece.count,
-                         actions.getF32Type());
+                         bucket.op.getTypeOfElements());
 }
 
 Type ProgramBuilder::scalarType(StringRef name) {
@@ -259,7 +261,7 @@ ProgramBuilder::Piece ProgramBuilder::gradientPiece(BucketMemory &bucket, bool w
     return {place(bucket.gradShard), bucket.slice};
   if (whole)
     return {place(bucket.grads), (int64_t)bucket.op.getElements()};
-  return {place(bucket.grads, 0, 4 * bucket.slice), bucket.slice};
+  return {place(bucket.grads, 0, bucket.op.getByteSize(bucket.slice)), bucket.slice};
 }
 
 void ProgramBuilder::finish() {

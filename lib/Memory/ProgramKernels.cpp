@@ -46,15 +46,16 @@ func::FuncOp ProgramBuilder::zeros(RankedTensorType type, StringRef name) {
 void ProgramBuilder::openGradients(BucketMemory &bucket) {
   if (bucket.grads >= 0)
     return;
-  bucket.grads =
-      addBuffer((bucket.op.getSymName() + "/gradient").str(), exec::Cause::gradients, 4 * bucket.op.getElements());
+  bucket.grads = addBuffer((bucket.op.getSymName() + "/gradient").str(), exec::Cause::gradients,
+                           bucket.op.getByteSize(bucket.op.getElements()));
   int64_t end = 0;
   auto clear = [&](int64_t upTo) {
     if (upTo == end)
       return;
-    auto type = RankedTensorType::get({upTo - end}, actions.getF32Type());
+    auto type = RankedTensorType::get({upTo - end}, bucket.op.getTypeOfElements());
     func::FuncOp zero = zeros(type, "zero_" + std::to_string(upTo - end));
-    runFunction(zero, "clear padding of " + bucket.op.getSymName(), {place(bucket.grads, 4 * end)}, true);
+    runFunction(zero, "clear padding of " + bucket.op.getSymName(), {place(bucket.grads, bucket.op.getByteSize(end))},
+                true);
   };
   for (auto [offset, size] : llvm::zip(bucket.op.getOffsets(), bucket.op.getSizes())) {
     clear(offset);
@@ -76,7 +77,7 @@ void ProgramBuilder::translate(sched::ZeroScalarsOp zero) {
 void ProgramBuilder::translate(sched::NormOp norm) {
   BucketMemory &bucket = memoryOf(norm.getBucketAttr());
   Piece piece = gradientPiece(bucket, false);
-  auto type = RankedTensorType::get({piece.count}, actions.getF32Type());
+  auto type = RankedTensorType::get({piece.count}, bucket.op.getTypeOfElements());
   auto f64 = RankedTensorType::get({}, actions.getF64Type());
   int64_t copies = norm.getCopies();
   std::string name = "norm_" + std::to_string(piece.count);
@@ -129,8 +130,8 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
   auto hyper = cast<DictionaryAttr>(module->getAttrOfType<ArrayAttr>(kGroups)[group]);
   bool isSliced = bucket.op.getStates() == sched::Extent::shard;
   Piece grads = gradientPiece(bucket, !isSliced);
-  int64_t stride = isSliced && bucket.op.getParams() == sched::Extent::whole ? 4 * bucket.slice : 0;
-  auto type = RankedTensorType::get({grads.count}, actions.getF32Type());
+  int64_t stride = isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getByteSize(bucket.slice) : 0;
+  auto type = RankedTensorType::get({grads.count}, bucket.op.getTypeOfElements());
   SmallVector<Type> states(bucket.states.size(), type),
       inputs{type, type, RankedTensorType::get({4}, actions.getF32Type())}, results{type};
   llvm::append_range(inputs, states);

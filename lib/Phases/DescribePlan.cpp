@@ -29,14 +29,6 @@ std::string fingerprint(ModuleOp module, StringRef compiler) {
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
-plan::Element elementOf(Type type) {
-  if (type.isF32())
-    return plan::Element::F32;
-  if (type.isF64())
-    return plan::Element::F64;
-  return type.isInteger(64) ? plan::Element::I64 : type.isInteger(32) ? plan::Element::I32 : plan::Element::I1;
-}
-
 /// Where the initial value comes from; `init: random` draws all but scales of norms and biases.
 void describeInit(const ParameterSource &source, const InitSpec &init, plan::ParameterT &made) {
   if (init.from != InitSpec::From::Random) {

@@ -134,8 +134,8 @@ exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batc
 
 exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is of 8 elements of 'none'}}
-  exec.all_reduce "all_reduce x" over <"dp", [2, 1], []> <0 + 0 + 0> count 8 none
+  // expected-error @+1 {{is of 8 elements of 'f16'}}
+  exec.all_reduce "all_reduce x" over <"dp", [2, 1], []> <0 + 0 + 0> count 8 f16
 }
 
 // -----

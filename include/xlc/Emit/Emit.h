@@ -28,6 +28,9 @@ std::string findRuntime(llvm::StringRef driver);
 /// The number of a group of ranks in the plan, which gets it if it does not have it.
 unsigned groupOf(plan::PlanT &plan, dist::GroupAttr group);
 
+/// The plan's word for an element type of the `graph` dialect, which has no others.
+plan::Element elementOf(mlir::Type type);
+
 /// Fills what the IR knows into `plan`: mesh, micro-batches, kernels, functions, and a program per stage. The rest is
 /// the caller's: what is only in spec and model (parameters, buckets, optimizer groups, inputs, threads, seed, traffic,
 /// names). Kernels must have been lowered (Lower.h).

@@ -104,9 +104,10 @@ LogicalResult LoadOp::verify() {
   return emitOpError() << "reads " << getInputs().size() << " inputs to " << getPlaces().size() << " places";
 }
 
-/// What moves so many elements of a type that has a size.
+/// What moves so many elements, of a type that the graph dialect has.
 static LogicalResult verifyElements(Operation *op, int64_t count, Type type) {
-  if (count >= 0 && type.isIntOrFloat())
+  bool isKnown = type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1);
+  if (count >= 0 && isKnown)
     return success();
   return op->emitOpError() << "is of " << count << " elements of " << type;
 }

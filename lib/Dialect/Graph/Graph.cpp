@@ -49,9 +49,13 @@ bool xlc::graph::readsOwnElement(OpOperand &operand) {
          cast<ShapedType>(op->getResult(0).getType()).getShape();
 }
 
+int64_t xlc::graph::getByteSize(Type elementType, int64_t count) {
+  unsigned bits = elementType.getIntOrFloatBitWidth();
+  return count * (bits < 8 ? 1 : bits / 8);
+}
+
 int64_t xlc::graph::getByteSize(RankedTensorType type) {
-  unsigned bits = type.getElementTypeBitWidth();
-  return type.getNumElements() * (bits < 8 ? 1 : bits / 8);
+  return getByteSize(type.getElementType(), type.getNumElements());
 }
 
 StringRef xlc::graph::getSourceName(Operation *op) {

@@ -25,6 +25,10 @@ void SchedDialect::initialize() {
       >();
 }
 
+Type BucketOp::getTypeOfElements() { return getElementType().value_or(Float32Type::get(getContext())); }
+
+int64_t BucketOp::getByteSize(int64_t elements) { return graph::getByteSize(getTypeOfElements(), elements); }
+
 LogicalResult BucketOp::verify() {
   size_t count = getMembers().size();
   if (getOffsets().size() != count || getSizes().size() != count)

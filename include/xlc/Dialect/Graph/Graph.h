@@ -48,7 +48,8 @@ std::optional<Role> getRole(mlir::Operation *op);
 /// the results may take the operand's place, element by element.
 bool readsOwnElement(mlir::OpOperand &operand);
 
-/// Bytes of a tensor in memory (i1 takes a byte).
+/// Bytes of `count` elements in memory, and of a tensor (i1 takes a byte).
+int64_t getByteSize(mlir::Type elementType, int64_t count);
 int64_t getByteSize(mlir::RankedTensorType type);
 
 /// The name that an op has in the user's model: its location's name, or empty.

@@ -76,15 +76,23 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
     Sizes are those of a rank's own pieces. What tensor and pipeline parallelism add: `layouts`, per member which piece of the
     parameter a rank owns (a `#dist.layout`, or `unit` for all of it); `partial`, the tensor-parallel group over which its
     gradients are partial sums, to be summed once per step; `stages`, the pp indices that hold it (absent: 0), more than
-    one where tied parameters lie on several stages.
+    one where tied parameters lie on several stages. `element_type` is that of parameters, gradients and states (absent:
+    f32).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$members, DenseI64ArrayAttr:$offsets,
       DenseI64ArrayAttr:$sizes, I64Attr:$elements, I64Attr:$group,
       Sched_ExtentAttr:$params, Sched_ExtentAttr:$grads, Sched_ExtentAttr:$states,
-      OptionalAttr<ArrayAttr>:$layouts, OptionalAttr<Dist_GroupAttr>:$partial, OptionalAttr<DenseI64ArrayAttr>:$stages);
+      OptionalAttr<ArrayAttr>:$layouts, OptionalAttr<Dist_GroupAttr>:$partial, OptionalAttr<DenseI64ArrayAttr>:$stages,
+      OptionalAttr<TypeAttrOf<AnyFloat>>:$element_type);
   let assemblyFormat = [{
     $sym_name $members `at` $offsets `sizes` $sizes `elements` $elements `group` $group
     `params` $params `grads` $grads `states` $states attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// The type of an element of the parameters, the gradients and the states.
+    mlir::Type getTypeOfElements();
+    /// Bytes of so many elements.
+    int64_t getByteSize(int64_t elements);
   }];
   let hasVerifier = 1;
 }
