@@ -16,15 +16,6 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
 
-ArrayRef<StringRef> xlc::getStateNames(DictionaryAttr group) {
-  static constexpr StringRef moments[] = {"m", "v"};
-  static constexpr StringRef momentum[] = {"momentum"};
-  if (group.getAs<StringAttr>("kind").getValue() != "sgd")
-    return moments;
-  bool hasMomentum = group.getAs<FloatAttr>("momentum").getValueAsDouble() != 0;
-  return hasMomentum ? ArrayRef<StringRef>(momentum) : ArrayRef<StringRef>();
-}
-
 namespace {
 
 struct Parameter {
@@ -71,17 +62,8 @@ void buildScalars(ModuleOp module, OpBuilder &builder, Type countType, int64_t n
   func::ReturnOp::create(body, loc, ValueRange{narrow(loss), narrow(norm), narrow(scale)});
 }
 
-OptimizerStepOp step(OpBuilder &body, Location loc, DictionaryAttr group, Value param, Value grad, Value scalars,
-                     ValueRange states) {
-  auto kind = *symbolizeOptimizerKind(group.getAs<StringAttr>("kind").getValue());
-  auto number = [&](StringRef name) { return group.getAs<FloatAttr>(name); };
-  return OptimizerStepOp::create(
-      body, loc, param.getType(), states.getTypes(), OptimizerKindAttr::get(body.getContext(), kind), param, grad,
-      scalars, states, number("beta1"), number("beta2"), number("eps"), number("weight_decay"), number("momentum"));
-}
-
 /// @update(params, grads, states, scalars of each group) -> (params, states), all parameters whole.
-void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parameters, ArrayAttr groups) {
+void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parameters, ArrayRef<OptimizerGroup> groups) {
   Location loc = NameLoc::get(builder.getStringAttr("update"));
   SmallVector<Type> inputs, results;
   SmallVector<std::pair<StringRef, Attribute>> labels; // of arguments, then of results
@@ -92,7 +74,7 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
   auto state = [&](const Parameter &p, StringRef name) {
     return builder.getStringAttr(p.name.getValue() + "/" + name);
   };
-  auto statesOf = [&](const Parameter &p) { return getStateNames(cast<DictionaryAttr>(groups[p.group])); };
+  auto statesOf = [&](const Parameter &p) { return groups[p.group].getStateNames(); };
   for (const Parameter &p : parameters)
     add(inputs, p.type, kParam, p.name);
   for (const Parameter &p : parameters)
@@ -101,7 +83,7 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
     for (StringRef name : statesOf(p))
       add(inputs, p.type, kState, state(p, name));
   for (int64_t i = 0; i < (int64_t)groups.size(); ++i)
-    add(inputs, RankedTensorType::get({4}, builder.getF32Type()), kGroup, builder.getI64IntegerAttr(i));
+    add(inputs, RankedTensorType::get({kStepScalars}, builder.getF32Type()), kGroup, builder.getI64IntegerAttr(i));
   for (const Parameter &p : parameters)
     add(results, p.type, kParam, p.name);
   for (const Parameter &p : parameters)
@@ -124,8 +106,8 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
     SmallVector<Value> states;
     for (size_t k = 0; k < statesOf(p).size(); ++k)
       states.push_back(arguments[nextState++]);
-    auto op = step(body, NameLoc::get(p.name), cast<DictionaryAttr>(groups[p.group]), arguments[i],
-                   arguments[count + i], arguments[firstScalars + p.group], states);
+    OptimizerStepOp op = groups[p.group].createStep(body, NameLoc::get(p.name), arguments[i], arguments[count + i],
+                                                    arguments[firstScalars + p.group], states);
     op->setAttr(kRole, RoleAttr::get(builder.getContext(), Role::U));
     newParameters.push_back(op.getNewParam());
     llvm::append_range(newStates, op.getNewStates());
@@ -138,9 +120,9 @@ struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
-    auto groups = module->getAttrOfType<ArrayAttr>(kGroups);
+    bool hasGroups = module->hasAttr(kGroups);
     auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
-    if (!function || !groups || !nominal) {
+    if (!function || !hasGroups || !nominal) {
       module.emitError() << "needs a function @micro_batch and module attributes " << kGroups << " and "
                          << kNominalCount;
       return signalPassFailure();
@@ -148,7 +130,7 @@ struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     Type countType = function.getResultTypes()[1];
     buildScalars(module, builder, countType, nominal.getInt(), module->getAttrOfType<FloatAttr>(kClipNorm));
-    buildUpdate(module, builder, trainable(function), groups);
+    buildUpdate(module, builder, trainable(function), OptimizerGroup::of(module));
   }
 };
 

@@ -9,35 +9,6 @@ using namespace xlc;
 
 namespace {
 
-StringRef kindName(OptimizerSpec::Type type) {
-  switch (type) {
-  case OptimizerSpec::Type::Sgd:
-    return "sgd";
-  case OptimizerSpec::Type::Adam:
-    return "adam";
-  case OptimizerSpec::Type::AdamW:
-    return "adamw";
-  }
-  llvm_unreachable("every optimizer has its name");
-}
-
-DictionaryAttr describe(Builder &builder, const OptimizerSpec &optimizer, const OptimizerGroup &group) {
-  auto number = [&](StringRef name, double value) {
-    return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
-  };
-  bool isSgd = optimizer.type == OptimizerSpec::Type::Sgd;
-  auto only = [](bool applies, double value) { return applies ? value : 0.0; };
-  return builder.getDictionaryAttr({
-      builder.getNamedAttr("kind", builder.getStringAttr(kindName(optimizer.type))),
-      number("lr", group.lr.value_or(optimizer.lr)),
-      number("beta1", only(!isSgd, group.beta1.value_or(optimizer.beta1))),
-      number("beta2", only(!isSgd, group.beta2.value_or(optimizer.beta2))),
-      number("eps", only(!isSgd, group.eps.value_or(optimizer.eps))),
-      number("weight_decay", group.weightDecay.value_or(optimizer.weightDecay)),
-      number("momentum", only(isSgd, group.momentum.value_or(optimizer.momentum))),
-  });
-}
-
 /// With nothing to train a program would do nothing, and say nothing.
 LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_ostream &errors) {
   std::optional<std::string> place = findPlace(spec, "trainable");
@@ -70,9 +41,13 @@ LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_o
 
 LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
   Builder builder(module.getContext());
-  SmallVector<Attribute> groups{describe(builder, spec.optimizer, {})};
-  for (const OptimizerGroup &group : spec.optimizer.groups)
-    groups.push_back(describe(builder, spec.optimizer, group));
+  const OptimizerSpec &optimizer = spec.optimizer;
+  auto describe = [&](const HyperParameters &own) -> Attribute {
+    return graph::OptimizerGroup::get(module.getContext(), *optimizer.rule, own, optimizer.numbers);
+  };
+  SmallVector<Attribute> groups{describe({})};
+  for (const OptimizerGroupSpec &group : optimizer.groups)
+    groups.push_back(describe(group.numbers));
   module->setAttr(graph::kGroups, builder.getArrayAttr(groups));
   if (spec.optimizer.clipNorm)
     module->setAttr(graph::kClipNorm, builder.getF64FloatAttr(*spec.optimizer.clipNorm));

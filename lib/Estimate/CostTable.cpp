@@ -52,10 +52,9 @@ Quantity attention(Operation *op) { return attentionProducts(cast<graph::Attenti
 /// Five products instead of two: the scores again, and the gradients of both factors of both.
 Quantity attentionBackward(Operation *op) { return attentionProducts(cast<graph::AttentionBackwardOp>(op)) * 5 / 2; }
 
-/// Operations per element of sgd (with decay and momentum) and of adam.
 Quantity optimizerStep(Operation *op) {
   auto step = cast<graph::OptimizerStepOp>(op);
-  return sizeOf(step.getParam()) * (step.getKind() == graph::OptimizerKind::sgd ? 6 : 15);
+  return sizeOf(step.getParam()) * step.getRule().flops;
 }
 
 /// A multiply-add for each output and each weight that leads to it; padding counts.

@@ -160,8 +160,8 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
     if (group < 0 || group >= int64_t(model.groups.size()))
       return update.emitOpError() << "bucket '" << bucket.op.getSymName() << "' has optimizer group " << group << " of "
                                   << model.groups.size();
-    auto hyper = cast<DictionaryAttr>(model.groups[group]);
-    Tensor<E> scalars = groupScalars<E>(hyper, now);
+    const graph::OptimizerGroup &own = model.groups[group];
+    Tensor<E> scalars = groupScalars<E>(own, now);
     scalars.elements[1] = std::get<Tensor<E>>(scale->second).elements[0];
     bool isSharded = Bucket<E>::isSharded(bucket.op.getStates());
     Piece<E> params = isSharded ? bucket.ownParams() : bucket.whole(bucket.params);
@@ -170,7 +170,7 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       return missing(update, rank, "gradient", member, "is not reduced yet");
     if (StringRef member = bucket.findUnset(params); !member.empty())
       return missing(update, rank, "parameter", member, "is not there");
-    auto rule = Update<E>::of(hyper, functions);
+    UpdateRule<E> rule(own, update.getContext(), functions);
     if (isSharded) // what was gathered before is out of date, but for this rank's slice
       for (int64_t slice = 0; slice < bucket.shards; ++slice)
         if (Bucket<E>::isSharded(bucket.op.getParams()) || slice != bucket.sliceIndex())
@@ -178,8 +178,7 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
     SmallVector<E *> states;
     for (Cells<E> &state : bucket.states)
       states.push_back(state.elements.data());
-    rule(&params.cells->elements[params.first], &grads.cells->elements[grads.first], states, params.count,
-         scalars.elements);
+    rule(&params.cells->elements[params.first], &grads.cells->elements[grads.first], states, params.count, scalars);
   }
   return success();
 }

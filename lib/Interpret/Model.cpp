@@ -23,8 +23,8 @@ FailureOr<Model> Model::read(ModuleOp module) {
   model.microBatch = module.lookupSymbol<func::FuncOp>("micro_batch");
   model.scalars = module.lookupSymbol<func::FuncOp>("scalars");
   model.update = module.lookupSymbol<func::FuncOp>("update");
-  model.groups = module->getAttrOfType<ArrayAttr>(graph::kGroups);
-  if (!model.microBatch || !model.scalars || !model.update || !model.groups)
+  model.groups = graph::OptimizerGroup::of(module);
+  if (!model.microBatch || !model.scalars || !model.update || model.groups.empty())
     return module.emitError() << "verification needs functions @micro_batch, @scalars and @update and the attribute "
                               << graph::kGroups;
   for (unsigned i = 0; i < model.microBatch.getNumArguments(); ++i) {
@@ -78,18 +78,15 @@ template struct Source<double>;
 template struct Source<float>;
 template struct Source<Field>;
 
-template <class E> Tensor<E> groupScalars(DictionaryAttr group, int64_t t) {
-  auto number = [&](StringRef name) {
-    auto value = group.getAs<FloatAttr>(name);
-    return value ? value.getValueAsDouble() : 0.0;
-  };
-  Tensor<E> scalars(ArrayRef<int64_t>{4});
-  scalars.elements = {fromDouble<E>(number("lr")), E(), fromDouble<E>(1 - std::pow(number("beta1"), t)),
-                      fromDouble<E>(std::sqrt(1 - std::pow(number("beta2"), t)))};
+template <class E> Tensor<E> groupScalars(const graph::OptimizerGroup &group, int64_t t) {
+  double beta1 = group.get(HyperParameter::Beta1), beta2 = group.get(HyperParameter::Beta2);
+  Tensor<E> scalars(ArrayRef<int64_t>{graph::kStepScalars});
+  scalars.elements = {fromDouble<E>(group.get(HyperParameter::LearningRate)), E(),
+                      fromDouble<E>(1 - std::pow(beta1, t)), fromDouble<E>(std::sqrt(1 - std::pow(beta2, t)))};
   return scalars;
 }
-template Tensor<double> groupScalars(DictionaryAttr, int64_t);
-template Tensor<float> groupScalars(DictionaryAttr, int64_t);
-template Tensor<Field> groupScalars(DictionaryAttr, int64_t);
+template Tensor<double> groupScalars(const graph::OptimizerGroup &, int64_t);
+template Tensor<float> groupScalars(const graph::OptimizerGroup &, int64_t);
+template Tensor<Field> groupScalars(const graph::OptimizerGroup &, int64_t);
 
 } // namespace xlc::interpret

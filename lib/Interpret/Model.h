@@ -8,6 +8,7 @@
 #define XLC_LIB_INTERPRET_MODEL_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Interpret/Interpret.h"
 #include <map>
 
@@ -33,7 +34,7 @@ struct Model {
   mlir::func::FuncOp microBatch, scalars, update;
   std::vector<Parameter> parameters;
   std::vector<Input> inputs;
-  mlir::ArrayAttr groups; ///< hyper-parameters of the optimizer groups
+  std::vector<graph::OptimizerGroup> groups;
 
   /// The model of a module after Differentiate, or an error that says what is missing.
   static llvm::FailureOr<Model> read(mlir::ModuleOp module);
@@ -64,7 +65,7 @@ template <class E> struct Source {
 
 /// [learning rate, 0, 1 - beta1^t, sqrt(1 - beta2^t)] of an optimizer group at step t = 1, 2, ...
 /// Element 1, the factor on the gradients, is known when the norm is.
-template <class E> Tensor<E> groupScalars(mlir::DictionaryAttr group, int64_t t);
+template <class E> Tensor<E> groupScalars(const graph::OptimizerGroup &group, int64_t t);
 
 /// One program under verification.
 template <class E> class Runner {

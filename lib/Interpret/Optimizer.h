@@ -2,85 +2,99 @@
 #ifndef XLC_LIB_INTERPRET_OPTIMIZER_H
 #define XLC_LIB_INTERPRET_OPTIMIZER_H
 
-#include "xlc/Dialect/Graph/Graph.h"
-#include "xlc/Interpret/Element.h"
+#include "Rules.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Graph/Update.h"
 
 namespace xlc::interpret {
 
-/// The update rules as PyTorch defines them; graph.optimizer_step says what they are.
-template <class E> struct Update {
-  graph::OptimizerKind kind;
-  const Functions<E> &functions;
-  E beta1, beta2, eps, decay, momentum;
-
-  /// The hyper-parameters of an optimizer group.
-  static Update of(mlir::DictionaryAttr group, const Functions<E> &functions) {
-    auto number = [&](llvm::StringRef name) {
-      auto value = group.getAs<mlir::FloatAttr>(name);
-      return value ? fromDouble<E>(value.getValueAsDouble()) : E();
-    };
-    auto kind = graph::symbolizeOptimizerKind(group.getAs<mlir::StringAttr>("kind").getValue());
-    return {kind.value_or(graph::OptimizerKind::sgd),
-            functions,
-            number("beta1"),
-            number("beta2"),
-            number("eps"),
-            number("weight_decay"),
-            number("momentum")};
+/// The formula of an update rule, evaluated op by op on blocks of elements.
+template <class E> class UpdateRule {
+public:
+  /// `group` has the rule and its hyper-parameters; numbers stay as exact as the spec's.
+  UpdateRule(graph::OptimizerGroup group, mlir::MLIRContext *context, const Functions<E> &functions)
+      : functions(functions) {
+    mlir::OpBuilder builder(context);
+    mlir::Location loc = builder.getUnknownLoc();
+    auto type = mlir::RankedTensorType::get({kBlock}, builder.getF64Type());
+    llvm::SmallVector<mlir::Type> inputs(2 + group.getStateNames().size(), type);
+    inputs.insert(inputs.begin() + kScalars, type.clone({graph::kStepScalars}));
+    formula = mlir::func::FuncOp::create(loc, "update", builder.getFunctionType(inputs, {}));
+    mlir::Block *body = formula->addEntryBlock();
+    builder.setInsertionPointToEnd(body);
+    auto step = group.createStep(builder, loc, body->getArgument(0), body->getArgument(1), body->getArgument(kScalars),
+                                 body->getArguments().drop_front(kScalars + 1));
+    llvm::SmallVector<mlir::Value> results(graph::expandUpdate(graph::Formula(step), step));
+    step.erase();
+    mlir::func::ReturnOp::create(builder, loc, results);
+    findSteps();
   }
 
-  /// Updates `count` elements of p and of its states in place; `scalars` are [lr, scale, correction1, correction2].
-  void operator()(E *p, const E *gradients, llvm::ArrayRef<E *> states, size_t count, llvm::ArrayRef<E> scalars) const {
+  /// Updates `count` elements of p and of its states in place; `scalars` are those of graph.optimizer_step.
+  void operator()(E *p, const E *gradients, llvm::ArrayRef<E *> states, size_t count, const Tensor<E> &scalars) const {
+    Values values;
+    values[formula.get().getArgument(kScalars)] = scalars;
+    for (const Step &step : steps)
+      if (step.isOnce)
+        evaluate(step, values);
     for (size_t first = 0; first < count; first += kBlock) {
-      llvm::SmallVector<E *> own;
-      for (E *state : states)
-        own.push_back(state + first);
-      updateBlock(p + first, gradients + first, own, std::min(kBlock, count - first), scalars);
+      size_t size = std::min<size_t>(kBlock, count - first);
+      auto give = [&](unsigned argument, const E *from) {
+        Tensor<E> block({kBlock});
+        std::copy_n(from + first, size, block.elements.begin());
+        values[formula.get().getArgument(argument)] = std::move(block);
+      };
+      give(0, p), give(1, gradients);
+      for (size_t i = 0; i < states.size(); ++i)
+        give(kScalars + 1 + i, states[i]);
+      for (const Step &step : steps)
+        if (!step.isOnce)
+          evaluate(step, values);
+      auto take = [&](unsigned result, E *to) {
+        mlir::Value value = formula.get().front().getTerminator()->getOperand(result);
+        std::copy_n(std::get<Tensor<E>>(values.find(value)->second).elements.begin(), size, to + first);
+      };
+      take(0, p);
+      for (size_t i = 0; i < states.size(); ++i)
+        take(1 + i, states[i]);
     }
   }
 
 private:
-  static constexpr size_t kBlock = 256;
+  static constexpr int64_t kBlock = 1024;
+  static constexpr unsigned kScalars = 2; ///< the argument
 
-  void updateBlock(E *p, const E *gradients, llvm::ArrayRef<E *> states, size_t count,
-                   llvm::ArrayRef<E> scalars) const {
-    E rate = scalars[0], one = fromInteger<E>(1), kept = one - rate * decay, above[kBlock], below[kBlock];
-    for (size_t i = 0; i < count; ++i) {
-      E g = scalars[1] * gradients[i];
-      if (kind == graph::OptimizerKind::adamw)
-        p[i] = p[i] * kept;
-      else
-        g += decay * p[i];
-      above[i] = kind == graph::OptimizerKind::sgd ? descend(g, states, i) : adapt(g, states, i);
+  using Values = llvm::DenseMap<mlir::Value, Datum<E>>;
+  struct Step {
+    mlir::Operation *op;
+    Rule<E> rule;
+    bool isOnce; ///< the same for all blocks
+  };
+
+  void findSteps() {
+    llvm::DenseSet<mlir::Value> once{formula.get().getArgument(kScalars)};
+    for (mlir::Operation &op : formula.get().front().without_terminator()) {
+      bool isOnce = llvm::all_of(op.getOperands(), [&](mlir::Value value) { return once.contains(value); });
+      if (isOnce)
+        once.insert(op.getResult(0));
+      steps.push_back({&op, findRule<E>(op.getName().getStringRef()), isOnce});
     }
-    if (kind == graph::OptimizerKind::sgd) {
-      for (size_t i = 0; i < count; ++i)
-        p[i] = p[i] - rate * above[i];
-      return;
-    }
-    E step = rate / scalars[2];
-    Divisor<E> correction(scalars[3]);
-    for (size_t i = 0; i < count; ++i) {
-      above[i] = step * above[i];
-      below[i] = functions.sqrt(states[1][i]) / correction + eps;
-    }
-    divideEach(above, below, count);
-    for (size_t i = 0; i < count; ++i)
-      p[i] = p[i] - above[i];
   }
 
-  /// The direction of SGD, with its momentum.
-  E descend(E g, llvm::ArrayRef<E *> states, size_t i) const {
-    return states.empty() ? g : states[0][i] = momentum * states[0][i] + g;
+  /// Element-wise ops of floats do not fail.
+  void evaluate(const Step &step, Values &values) const {
+    llvm::SmallVector<const Datum<E> *> operands;
+    for (mlir::Value operand : step.op->getOperands())
+      operands.push_back(&values.find(operand)->second);
+    llvm::SmallVector<Datum<E>> results;
+    Evaluation<E> evaluation{step.op, operands, functions, results};
+    (void)step.rule(evaluation);
+    values[step.op->getResult(0)] = std::move(results.front());
   }
 
-  /// Both moments of Adam; the first.
-  E adapt(E g, llvm::ArrayRef<E *> states, size_t i) const {
-    E one = fromInteger<E>(1), &m = states[0][i], &v = states[1][i];
-    m += (one - beta1) * (g - m);
-    v = beta2 * v + (one - beta2) * g * g;
-    return m;
-  }
+  const Functions<E> &functions;
+  mlir::OwningOpRef<mlir::func::FuncOp> formula;
+  std::vector<Step> steps;
 };
 
 } // namespace xlc::interpret

@@ -28,7 +28,7 @@ template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
     if (group >= model.groups.size())
       return begin.emitOpError() << "has places for " << begin.getPlaces().size() << " optimizer groups of "
                                  << model.groups.size();
-    Tensor<E> scalars = groupScalars<E>(cast<DictionaryAttr>(model.groups[group]), now);
+    Tensor<E> scalars = groupScalars<E>(model.groups[group], now);
     for (int64_t rank = 0; rank < stageRanks; ++rank)
       for (int64_t i : {0, 2, 3}) { // element 1 is known when the norm is
         Span span = memory.spanAt(cast<exec::PlaceAttr>(place), rank, 1, Float32Type::get(op.getContext()));

@@ -1,6 +1,5 @@
 // Rules of what only training has: the loss over labels and the optimizer's update.
 #include "Optimizer.h"
-#include "Rules.h"
 #include "xlc/Interpret/Parallel.h"
 
 using namespace mlir;
@@ -72,14 +71,7 @@ template <class E> LogicalResult TrainingRules<E>::crossEntropyBackward(Evaluati
 
 template <class E> LogicalResult TrainingRules<E>::optimizerStep(Evaluation<E> &e) {
   auto op = cast<graph::OptimizerStepOp>(e.op);
-  auto number = [](const APFloat &value) { return fromDouble<E>(value.convertToDouble()); };
-  Update<E> update{op.getKind(),
-                   e.functions,
-                   number(op.getBeta1()),
-                   number(op.getBeta2()),
-                   number(op.getEps()),
-                   number(op.getWeightDecay()),
-                   number(op.getMomentum())};
+  UpdateRule<E> update(graph::OptimizerGroup(op->getAttrDictionary()), op.getContext(), e.functions);
   Tensor<E> param = e.floats(0);
   SmallVector<Tensor<E>> states;
   for (size_t i = 3; i < e.operands.size(); ++i)
@@ -88,7 +80,7 @@ template <class E> LogicalResult TrainingRules<E>::optimizerStep(Evaluation<E> &
     SmallVector<E *> own;
     for (Tensor<E> &state : states)
       own.push_back(&state.elements[first]);
-    update(&param.elements[first], &e.floats(1).elements[first], own, count, e.floats(2).elements);
+    update(&param.elements[first], &e.floats(1).elements[first], own, count, e.floats(2));
   });
   (void)e.give(std::move(param));
   for (Tensor<E> &state : states)

@@ -131,7 +131,7 @@ private:
       else if (StringAttr state = name(graph::kState))
         arguments.push_back(std::move(values[state.str()]));
       else if (auto group = function.getArgAttrOfType<IntegerAttr>(i, graph::kGroup)) {
-        Tensor<E> scalars = groupScalars<E>(cast<DictionaryAttr>(model.groups[group.getInt()]), t);
+        Tensor<E> scalars = groupScalars<E>(model.groups[group.getInt()], t);
         scalars.elements[1] = scale;
         arguments.push_back(scalars);
       }

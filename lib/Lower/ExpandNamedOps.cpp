@@ -1,6 +1,7 @@
 // Named ops as the small ops they stand for: one table row per op, so that the emitter knows arithmetic only. The
 // formulas are those of GraphOps.td, in the order of operations that is safe in float (maxima subtracted before exp,
 // means before squares).
+#include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Lower/Lower.h"
 
 namespace xlc {
@@ -13,58 +14,6 @@ using namespace xlc;
 using namespace xlc::graph;
 
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-/// Builds small ops in the place of one named op.
-struct Formula {
-  OpBuilder b;
-  Location loc;
-
-  explicit Formula(Operation *op) : b(op), loc(op->getLoc()) {}
-
-  Value add(Value x, Value y) { return AddOp::create(b, loc, x.getType(), x, y); }
-  Value sub(Value x, Value y) { return SubOp::create(b, loc, x.getType(), x, y); }
-  Value mul(Value x, Value y) { return MulOp::create(b, loc, x.getType(), x, y); }
-  Value div(Value x, Value y) { return DivOp::create(b, loc, x.getType(), x, y); }
-  Value exp(Value x) { return ExpOp::create(b, loc, x.getType(), x); }
-  Value number(double value, Value like) {
-    RankedTensorType type = typeOf(like);
-    Attribute attribute = isa<FloatType>(type.getElementType())
-                              ? Attribute(b.getFloatAttr(type.getElementType(), value))
-                              : Attribute(b.getIntegerAttr(type.getElementType(), (int64_t)value));
-    return ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, attribute));
-  }
-  Value times(Value x, double factor) { return mul(x, number(factor, x)); }
-  Value convert(Value x, Type element) {
-    if (typeOf(x).getElementType() == element)
-      return x;
-    return CastOp::create(b, loc, typeOf(x).clone(element), x);
-  }
-  Value reshape(Value x, ArrayRef<int64_t> shape) { return ReshapeOp::create(b, loc, typeOf(x).clone(shape), x); }
-  Value broadcast(Value x, Value like) {
-    return BroadcastOp::create(b, loc, typeOf(x).clone(typeOf(like).getShape()), x);
-  }
-  /// One value per row, repeated along the rows of `like`.
-  Value alongRows(Value x, Value like) {
-    SmallVector<int64_t> shape(typeOf(x).getShape());
-    shape.push_back(1);
-    return broadcast(reshape(x, shape), like);
-  }
-  Value reduceRows(Reduction kind, Value x) {
-    ArrayRef<int64_t> shape = typeOf(x).getShape();
-    return ReduceOp::create(b, loc, typeOf(x).clone(shape.drop_back()), kind, x, {(int64_t)shape.size() - 1});
-  }
-  Value meanOfRows(Value x) { return times(reduceRows(Reduction::sum, x), 1.0 / typeOf(x).getShape().back()); }
-  Value reduceAll(Reduction kind, Value x) {
-    SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(typeOf(x).getRank()));
-    return ReduceOp::create(b, loc, typeOf(x).clone(ArrayRef<int64_t>{}), kind, x, dimensions);
-  }
-  Value compare(Predicate predicate, Value x, Value y) {
-    return CompareOp::create(b, loc, typeOf(x).clone(b.getI1Type()), predicate, x, y);
-  }
-  Value select(Value condition, Value x, Value y) { return SelectOp::create(b, loc, x.getType(), condition, x, y); }
-};
 
 using Values = SmallVector<Value, 3>;
 
@@ -234,41 +183,7 @@ Values expandSumSquares(Formula f, SumSquaresOp op) {
   return {f.convert(f.reduceAll(Reduction::sum, f.mul(x, x)), typeOf(op.getY()).getElementType())};
 }
 
-/// Adam's move of the parameter from its moments; `p` has weight decay applied.
-Values adamMoments(Formula &f, OptimizerStepOp op, Value p, Value g, llvm::function_ref<Value(int)> scalar) {
-  double beta1 = op.getBeta1().convertToDouble(), beta2 = op.getBeta2().convertToDouble();
-  Value m = op.getStates()[0], v = op.getStates()[1];
-  m = f.add(m, f.times(f.sub(g, m), 1 - beta1));
-  v = f.add(f.times(v, beta2), f.times(f.mul(g, g), 1 - beta2));
-  Value root = SqrtOp::create(f.b, f.loc, v.getType(), v);
-  Value denominator = f.add(f.div(root, f.broadcast(scalar(3), p)), f.number(op.getEps().convertToDouble(), p));
-  Value rate = f.broadcast(f.div(scalar(0), scalar(2)), p);
-  return {f.sub(p, f.mul(rate, f.div(m, denominator))), m, v};
-}
-
-Values expandOptimizerStep(Formula f, OptimizerStepOp op) {
-  Value p = op.getParam();
-  double decay = op.getWeightDecay().convertToDouble(), momentum = op.getMomentum().convertToDouble();
-  auto scalar = [&](int64_t i) {
-    Value one = SliceOp::create(f.b, f.loc, typeOf(op.getScalars()).clone({1}), op.getScalars(), {i}, {1});
-    return f.convert(one, typeOf(p).getElementType());
-  };
-  Value g = f.mul(op.getGrad(), f.broadcast(scalar(1), p));
-  if (op.getKind() != OptimizerKind::adamw && decay != 0)
-    g = f.add(g, f.times(p, decay));
-  if (op.getKind() == OptimizerKind::adamw && decay != 0) {
-    Value rate = scalar(0);
-    p = f.mul(p, f.broadcast(f.sub(f.number(1, rate), f.times(rate, decay)), p));
-  }
-  if (op.getKind() != OptimizerKind::sgd)
-    return adamMoments(f, op, p, g, scalar);
-  if (!op.getStates().empty())
-    g = f.add(f.times(op.getStates()[0], momentum), g);
-  Values results{f.sub(p, f.mul(f.broadcast(scalar(0), p), g))};
-  if (!op.getStates().empty())
-    results.push_back(g);
-  return results;
-}
+Values expandOptimizerStep(Formula f, OptimizerStepOp op) { return expandUpdate(f, op); }
 
 using Expansion = Values (*)(Operation *);
 template <auto expand> Values row(Operation *op) {

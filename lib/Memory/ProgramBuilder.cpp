@@ -61,7 +61,7 @@ void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
 }
 
 void ProgramBuilder::addPersistentBuffers() {
-  auto groups = module->getAttrOfType<ArrayAttr>(graph::kGroups);
+  std::vector<graph::OptimizerGroup> groups = graph::OptimizerGroup::of(module);
   for (auto bucket : module.getOps<sched::BucketOp>()) {
     if (!sched::isOnStage(bucket, timeline.getStage()))
       continue;
@@ -72,7 +72,7 @@ void ProgramBuilder::addPersistentBuffers() {
     auto bytes = [&](sched::Extent extent) { return bucket.getByteSize(isShard(extent) ? memory.slice : elements); };
     memory.params = addBuffer(bucket.getSymName(), Cause::parameters, bytes(bucket.getParams()), true);
     if (group >= 0)
-      for (StringRef state : getStateNames(cast<DictionaryAttr>(groups[group])))
+      for (StringRef state : groups[group].getStateNames())
         memory.states.push_back(
             addBuffer((bucket.getSymName() + "/" + state).str(), Cause::optimizer, bytes(bucket.getStates()), true));
     for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
@@ -91,7 +91,7 @@ exec::PlaceAttr ProgramBuilder::groupScalars(int64_t group, int64_t offset) {
 
 void ProgramBuilder::begin() {
   SmallVector<Attribute> places;
-  for (int64_t i = 0; i < (int64_t)module->getAttrOfType<ArrayAttr>(graph::kGroups).size(); ++i)
+  for (int64_t i = 0; i < (int64_t)graph::OptimizerGroup::of(module).size(); ++i)
     places.push_back(groupScalars(i));
   act<exec::BeginOp>(actions.getArrayAttr(places));
 }

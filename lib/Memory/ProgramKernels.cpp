@@ -98,7 +98,7 @@ void ProgramBuilder::translate(sched::NormOp norm) {
 void ProgramBuilder::translate(sched::ScalarsOp op) {
   hasScalars = true;
   auto source = module.lookupSymbol<func::FuncOp>(op.getFunction());
-  size_t groups = module->getAttrOfType<ArrayAttr>(kGroups).size();
+  size_t groups = OptimizerGroup::of(module).size();
   SmallVector<Type> results(source.getResultTypes());
   results.resize(2 + groups, results.back());
   SmallVector<int32_t> accumulate(results.size(), 0);
@@ -127,25 +127,20 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
 void ProgramBuilder::translate(sched::UpdateOp update) {
   BucketMemory &bucket = memoryOf(update.getBucketAttr());
   int64_t group = bucket.op.getGroup();
-  auto hyper = cast<DictionaryAttr>(module->getAttrOfType<ArrayAttr>(kGroups)[group]);
+  OptimizerGroup rule = OptimizerGroup::of(module)[group];
   bool isSliced = bucket.op.getStates() == sched::Extent::shard;
   Piece grads = gradientPiece(bucket, !isSliced);
   int64_t stride = isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getByteSize(bucket.slice) : 0;
   auto type = RankedTensorType::get({grads.count}, bucket.op.getTypeOfElements());
   SmallVector<Type> states(bucket.states.size(), type),
-      inputs{type, type, RankedTensorType::get({4}, actions.getF32Type())}, results{type};
+      inputs{type, type, RankedTensorType::get({kStepScalars}, actions.getF32Type())}, results{type};
   llvm::append_range(inputs, states);
   llvm::append_range(results, states);
   SmallVector<int32_t> accumulate(results.size(), 0);
   std::string name = llvm::formatv("update_{0}_{1}", group, grads.count);
   auto function = cachedKernel(name, "loop", inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
-    auto kind =
-        OptimizerKindAttr::get(b.getContext(), *symbolizeOptimizerKind(hyper.getAs<StringAttr>("kind").getValue()));
-    auto number = [&](StringRef key) { return hyper.getAs<FloatAttr>(key); };
-    auto step =
-        OptimizerStepOp::create(b, update.getLoc(), type, states, kind, block.getArgument(0), block.getArgument(1),
-                                block.getArgument(2), block.getArguments().drop_front(3), number("beta1"),
-                                number("beta2"), number("eps"), number("weight_decay"), number("momentum"));
+    auto step = rule.createStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1), block.getArgument(2),
+                                block.getArguments().drop_front(3));
     func::ReturnOp::create(b, update.getLoc(), step->getResults());
   });
   SmallVector<Attribute> moved{place(bucket.params, 0, stride)}, places;

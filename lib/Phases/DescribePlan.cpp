@@ -78,15 +78,10 @@ void describeBuckets(const Compilation &compilation, dist::MeshAttr mesh, plan::
 }
 
 void describeGroups(ModuleOp module, plan::PlanT &plan) {
-  for (auto group : module->getAttrOfType<ArrayAttr>(graph::kGroups).getAsRange<DictionaryAttr>()) {
-    auto number = [&](StringRef name) { return group.getAs<FloatAttr>(name).getValueAsDouble(); };
+  for (graph::OptimizerGroup group : graph::OptimizerGroup::of(module)) {
     auto made = std::make_unique<plan::OptimizerGroupT>();
-    StringRef kind = group.getAs<StringAttr>("kind").getValue();
-    made->kind = kind == "sgd"    ? plan::OptimizerKind::Sgd
-                 : kind == "adam" ? plan::OptimizerKind::Adam
-                                  : plan::OptimizerKind::AdamW;
-    made->lr = number("lr"), made->beta1 = number("beta1"), made->beta2 = number("beta2"), made->eps = number("eps");
-    made->weight_decay = number("weight_decay"), made->momentum = number("momentum");
+    made->lr = group.get(HyperParameter::LearningRate);
+    made->beta1 = group.get(HyperParameter::Beta1), made->beta2 = group.get(HyperParameter::Beta2);
     plan.groups.push_back(std::move(made));
   }
 }

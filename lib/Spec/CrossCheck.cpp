@@ -155,40 +155,31 @@ void checkInit(Spec &spec, Complaints &complaints) {
   noteIfGiven(spec, "init.from", "init.from is given here", complaints);
 }
 
-/// Keys of the optimizer, and of its groups, that only one family takes.
+/// Keys of the optimizer, and of its groups, that only some update rules take.
 struct OptimizerKey {
   StringLiteral name;
-  bool isOfSgd;
-  StringLiteral owners;
+  HyperParameter number;
 };
-constexpr OptimizerKey optimizerKeys[] = {
-    {"momentum", true, "sgd"}, {"betas", false, "adam and adamw"}, {"eps", false, "adam and adamw"}};
-
-StringRef typeName(OptimizerSpec::Type type) {
-  constexpr StringLiteral names[] = {"sgd", "adam", "adamw"};
-  return names[size_t(type)];
-}
+constexpr OptimizerKey optimizerKeys[] = {{"weight_decay", HyperParameter::WeightDecay},
+                                          {"momentum", HyperParameter::Momentum},
+                                          {"betas", HyperParameter::Beta1},
+                                          {"eps", HyperParameter::Epsilon}};
 
 void checkOptimizerKeys(Spec &spec, Complaints &complaints) {
   std::vector<std::string> prefixes = {"optimizer."};
   for (size_t i = 0; i < spec.optimizer.groups.size(); ++i)
     prefixes.push_back("optimizer.groups[" + std::to_string(i) + "].");
-  bool isSgd = spec.optimizer.type == OptimizerSpec::Type::Sgd;
+  const Optimizer &rule = *spec.optimizer.rule;
   for (const std::string &prefix : prefixes) {
     for (const OptimizerKey &key : optimizerKeys) {
       std::string path = prefix + key.name.str();
-      if (!isGiven(spec, path) || key.isOfSgd == isSgd)
+      if (!isGiven(spec, path) || rule.find(key.number))
         continue;
-      complaints.error(spec.where(path),
-                       path + " belongs to " + key.owners + ", and optimizer.type is " + typeName(spec.optimizer.type));
+      complaints.error(spec.where(path), path + " belongs to " + describeTakers(key.number, " and ") +
+                                             ", and optimizer.type is " + rule.name);
       noteIfGiven(spec, "optimizer.type", "optimizer.type is given here", complaints);
     }
   }
-}
-
-void fillWeightDecay(Spec &spec, Complaints &) {
-  if (!isGiven(spec, "optimizer.weight_decay"))
-    spec.optimizer.weightDecay = spec.optimizer.type == OptimizerSpec::Type::AdamW ? 0.01 : 0;
 }
 
 void checkGroups(Spec &spec, Complaints &complaints) {
@@ -236,7 +227,6 @@ void crossCheck(Checked &checked, Complaints &complaints) {
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},
       {{"optimizer.type"}, checkOptimizerKeys},
-      {{"optimizer.type", "optimizer.weight_decay"}, fillWeightDecay},
       {{"optimizer.groups"}, checkGroups},
       {{"tie"}, checkTies},
       {{"data"}, checkData},

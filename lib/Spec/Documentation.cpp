@@ -36,10 +36,24 @@ constexpr StringLiteral tableHead = "\n| key | takes | default | meaning |\n|---
 void printRow(const spec::Key &key, raw_ostream &out) {
   std::string takes = spec::describe(key);
   if (key.kind == spec::Kind::Choice)
-    takes = "`" + join(split(key.choices, '|'), "`, `") + "`";
+    takes = "`" + join(split(StringRef(key.choices), '|'), "`, `") + "`";
   if (key.kind == spec::Kind::ChoiceOrTensors)
-    takes = "`" + join(split(key.choices, '|'), "`, `") + "`, a .safetensors file";
+    takes = "`" + join(split(StringRef(key.choices), '|'), "`, `") + "`, a .safetensors file";
   out << "| `" << key.path << "` | " << takes << " | " << key.defaultText << " | " << key.doc << " |\n";
+}
+
+/// What each update rule computes and keeps.
+void printOptimizers(raw_ostream &out) {
+  out << "\n| `optimizer.type` | kept for each parameter | update of p by the gradient g |\n|---|---|---|\n";
+  for (const Optimizer &row : getOptimizers()) {
+    out << "| `" << row.name << "` | ";
+    interleaveComma(row.states, out, [&](const Optimizer::State &state) {
+      out << "`" << state.name << "`";
+      if (state.unlessZero)
+        out << " where " << getName(*state.unlessZero) << " is not 0";
+    });
+    out << " | " << row.doc << " |\n";
+  }
 }
 
 bool opensTable(const spec::Key &key) { return !key.path.contains('.') && key.kind == spec::Kind::Section; }
@@ -61,6 +75,8 @@ void printSpecDocumentation(raw_ostream &out) {
     for (const spec::Key &key : spec::keyTable())
       if (key.path.starts_with((section.path + ".").str()) && key.kind != spec::Kind::Unsupported)
         printRow(key, out);
+    if (section.path == "optimizer")
+      printOptimizers(out);
   }
   out << "\n## Not supported yet\n\nThese are known by name and refused.\n\n| key | meaning |\n|---|---|\n";
   for (const spec::Key &key : spec::keyTable())

@@ -21,7 +21,7 @@ constexpr Range chunks = {.low = 1, .high = 64};
 constexpr Range threads = {.low = 1, .high = runtime::kMostThreads};
 constexpr Range memory = {.low = 1};
 
-OptimizerGroup &group(Spec &spec) { return spec.optimizer.groups.back(); }
+OptimizerGroupSpec &group(Spec &spec) { return spec.optimizer.groups.back(); }
 
 void setPrefetch(Spec &spec, const Value &value) {
   using Prefetch = ZeroSpec::Prefetch;
@@ -36,10 +36,26 @@ void setReduce(Spec &spec, const Value &value) {
   spec.zero.reduce = value.text == "auto" ? Reduce::Auto : value.text == "step" ? Reduce::Step : Reduce::MicroBatch;
 }
 
-void setOptimizerType(Spec &spec, const Value &value) {
-  using Type = OptimizerSpec::Type;
-  spec.optimizer.type = value.text == "sgd" ? Type::Sgd : value.text == "adam" ? Type::Adam : Type::AdamW;
+void setOptimizerType(Spec &spec, const Value &value) { spec.optimizer.rule = findOptimizer(value.text); }
+
+/// Numbers of the optimizer, or of its last group.
+using enum HyperParameter;
+template <HyperParameter which> void setNumber(Spec &spec, const Value &value) {
+  spec.optimizer.numbers[size_t(which)] = value.number;
 }
+template <HyperParameter which> void setNumberOfGroup(Spec &spec, const Value &value) {
+  group(spec).numbers[size_t(which)] = value.number;
+}
+void setBetas(HyperParameters &numbers, const Value &value) {
+  numbers[size_t(Beta1)] = value.numbers[0], numbers[size_t(Beta2)] = value.numbers[1];
+}
+
+std::string optimizerNames() {
+  return join(map_range(getOptimizers(), [](const Optimizer &row) { return row.name.str(); }), "|");
+}
+
+/// "adam, adamw: " and the words: what a key means to the update rules that take it.
+std::string ofTakers(HyperParameter which, StringRef words) { return (describeTakers(which) + ": " + words).str(); }
 
 void addGroup(Spec &spec, const Value &value) {
   spec.optimizer.groups.emplace_back();
@@ -64,7 +80,7 @@ void setInit(Spec &spec, const Value &value) {
 }
 
 // clang-format off
-constexpr Key table[] = {
+const Key table[] = {
   {"dp", Kind::Integer, ranks, "", "1", "Data-parallel ranks.",
    [](Spec &s, const Value &v) { s.dp = v.integer; }},
   {"zero_stage", Kind::Integer, {.low = 0, .high = 3}, "", "0",
@@ -143,32 +159,24 @@ constexpr Key table[] = {
    [](Spec &s, const Value &v) { s.untie = v.texts; }},
 
   {"optimizer", Kind::Section, any, "", "", "How parameters are updated, as PyTorch defines it.", nullptr},
-  {"optimizer.type", Kind::Choice, any, "sgd|adam|adamw", "adamw", "The update rule.", setOptimizerType},
-  {"optimizer.lr", Kind::Number, notNegative, "", "1e-3", "Learning rate.",
-   [](Spec &s, const Value &v) { s.optimizer.lr = v.number; }},
-  {"optimizer.weight_decay", Kind::Number, notNegative, "", "0.01 for adamw, else 0", "Weight decay: decoupled for adamw, added to the gradient for sgd and adam.",
-   [](Spec &s, const Value &v) { s.optimizer.weightDecay = v.number; }},
-  {"optimizer.momentum", Kind::Number, notNegative, "", "0", "sgd: momentum.",
-   [](Spec &s, const Value &v) { s.optimizer.momentum = v.number; }},
-  {"optimizer.betas", Kind::Numbers, fraction, "", "[0.9, 0.999]", "adam, adamw: decay of the two moments.",
-   [](Spec &s, const Value &v) { s.optimizer.beta1 = v.numbers[0]; s.optimizer.beta2 = v.numbers[1]; }},
-  {"optimizer.eps", Kind::Number, notNegative, "", "1e-8", "adam, adamw: added to the denominator.",
-   [](Spec &s, const Value &v) { s.optimizer.eps = v.number; }},
+  {"optimizer.type", Kind::Choice, any, optimizerNames(), "adamw", "The update rule.", setOptimizerType},
+  {"optimizer.lr", Kind::Number, notNegative, "", describeDefault(LearningRate), "Learning rate.", setNumber<LearningRate>},
+  {"optimizer.weight_decay", Kind::Number, notNegative, "", describeDefault(WeightDecay), "Weight decay; the table of optimizers says where it enters.", setNumber<WeightDecay>},
+  {"optimizer.momentum", Kind::Number, notNegative, "", describeDefault(Momentum), ofTakers(Momentum, "momentum."), setNumber<Momentum>},
+  {"optimizer.betas", Kind::Numbers, fraction, "", describeDefault({Beta1, Beta2}), ofTakers(Beta1, "decay of the moments."),
+   [](Spec &s, const Value &v) { setBetas(s.optimizer.numbers, v); }},
+  {"optimizer.eps", Kind::Number, notNegative, "", describeDefault(Epsilon), ofTakers(Epsilon, "added to the denominator."), setNumber<Epsilon>},
   {"optimizer.clip_norm", Kind::Number, positive, "", "no clipping", "The gradient is scaled down to this norm when its own is larger.",
    [](Spec &s, const Value &v) { s.optimizer.clipNorm = v.number; }},
   {"optimizer.groups", Kind::Sections, any, "", "", "Parameters that are updated differently; later groups win.", addGroup},
   {"optimizer.groups[].match", Kind::Patterns, any, "", "required", "Patterns over parameter names, as for `trainable`.",
    [](Spec &s, const Value &v) { group(s).match = v.texts; }},
-  {"optimizer.groups[].lr", Kind::Number, notNegative, "", "optimizer.lr", "The group's learning rate.",
-   [](Spec &s, const Value &v) { group(s).lr = v.number; }},
-  {"optimizer.groups[].weight_decay", Kind::Number, notNegative, "", "optimizer.weight_decay", "The group's weight decay.",
-   [](Spec &s, const Value &v) { group(s).weightDecay = v.number; }},
-  {"optimizer.groups[].momentum", Kind::Number, notNegative, "", "optimizer.momentum", "sgd: the group's momentum.",
-   [](Spec &s, const Value &v) { group(s).momentum = v.number; }},
-  {"optimizer.groups[].betas", Kind::Numbers, fraction, "", "optimizer.betas", "adam, adamw: the group's decay of the two moments.",
-   [](Spec &s, const Value &v) { group(s).beta1 = v.numbers[0]; group(s).beta2 = v.numbers[1]; }},
-  {"optimizer.groups[].eps", Kind::Number, notNegative, "", "optimizer.eps", "adam, adamw: the group's eps.",
-   [](Spec &s, const Value &v) { group(s).eps = v.number; }},
+  {"optimizer.groups[].lr", Kind::Number, notNegative, "", "optimizer.lr", "The group's learning rate.", setNumberOfGroup<LearningRate>},
+  {"optimizer.groups[].weight_decay", Kind::Number, notNegative, "", "optimizer.weight_decay", "The group's weight decay.", setNumberOfGroup<WeightDecay>},
+  {"optimizer.groups[].momentum", Kind::Number, notNegative, "", "optimizer.momentum", ofTakers(Momentum, "the group's momentum."), setNumberOfGroup<Momentum>},
+  {"optimizer.groups[].betas", Kind::Numbers, fraction, "", "optimizer.betas", ofTakers(Beta1, "the group's decay of the moments."),
+   [](Spec &s, const Value &v) { setBetas(group(s).numbers, v); }},
+  {"optimizer.groups[].eps", Kind::Number, notNegative, "", "optimizer.eps", ofTakers(Epsilon, "the group's eps."), setNumberOfGroup<Epsilon>},
   {"lr_schedule", Kind::Unsupported, any, "", "", "Learning rate over time.", nullptr},
 
   {"zero", Kind::Section, any, "", "", "Details of ZeRO; keys that a stage has no use for are accepted, so that `zero_stage` can be changed alone.", nullptr},
@@ -236,8 +244,8 @@ std::string describeChoices(StringRef choices) {
 ArrayRef<Key> keyTable() { return table; }
 
 const Key *findKey(StringRef path) {
-  const Key *it = find_if(table, [&](const Key &key) { return key.path == path; });
-  return it == std::end(table) ? nullptr : it;
+  const Key *it = find_if(keyTable(), [&](const Key &key) { return key.path == path; });
+  return it == keyTable().end() ? nullptr : it;
 }
 
 std::string describe(const Key &key) {
@@ -260,7 +268,7 @@ std::string describe(const Key &key) {
   case Kind::Choice:
     return describeChoices(key.choices);
   case Kind::ChoiceOrTensors:
-    return describeChoices((key.choices + "|a .safetensors file").str());
+    return describeChoices(key.choices + "|a .safetensors file");
   case Kind::Text:
     return "a name";
   case Kind::Patterns:

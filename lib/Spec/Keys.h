@@ -63,9 +63,9 @@ struct Key {
   llvm::StringLiteral path;
   Kind kind;
   Range range;
-  llvm::StringLiteral choices;     ///< Choice: "a|b|c"
-  llvm::StringLiteral defaultText; ///< for the documentation
-  llvm::StringLiteral doc;         ///< one sentence
+  std::string choices;     ///< Choice: "a|b|c"
+  std::string defaultText; ///< for the documentation
+  std::string doc;         ///< one sentence
   void (*set)(Spec &spec, const Value &value);
 };
 

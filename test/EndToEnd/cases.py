@@ -18,6 +18,7 @@ Stages 2 and 3 shard everything in small buckets: by default these models would 
 
 import dataclasses
 import itertools
+import pathlib
 
 import covering
 
@@ -138,6 +139,12 @@ LOSSES = ([Case("losses", name, name, dp=dp, stage=dp - 1, micro_batches=count)
 # The embedding split by columns, its rows by the sequence: an all_to_all takes them from one split to the other.
 TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True, layout=(("*wte.weight", 1),))]
 
+# Every optimizer that has a trace (make_optimizer_traces.py), on one rank, with sharded states, and with sharded parameters.
+MLP = pathlib.Path(__file__).parent.parent / "Inputs" / "models" / "mlp"
+OPTIMIZERS = [Case("mlp", "logits", path.stem.removeprefix("trace-"), dp=dp, stage=stage)
+              for path in sorted(MLP.glob("trace-*.json")) if path.stem != "trace-sgd"
+              for dp, stage in ((1, 0), (2, 1), (4, 3))]
+
 # What a file says about gradients beside ONNX: a padding row of a tied table, and detached values (make_stopped.py).
 STOPPED = [Case(folder, model, "sgd", **layout)
            for folder, models in (("padded", ("loss", "logits", "logits-torchscript")),
@@ -248,7 +255,7 @@ def list_small_cases():
 
 
 def list_cases():
-    return (list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + STATE_DICT + TURNED + STOPPED + ROUNDED +
+    return (list_basic_cases() + list_further_cases() + BATCH_NORM + LOSSES + OPTIMIZERS + STATE_DICT + TURNED + STOPPED + ROUNDED +
             list_composed_cases() + list_small_cases() + list_summed_cases())
 
 
@@ -258,7 +265,7 @@ def sample_cases():
     other."""
     cases = list_basic_cases()
     return ([cases[index * 94 % len(cases)] for index in range(30)] +
-            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + LOSSES +
+            [case for index, case in enumerate(list_further_cases()) if index % 7 == 3] + BATCH_NORM[:1] + LOSSES + OPTIMIZERS +
             STATE_DICT + TURNED + sample_stopped_cases() + sample_composed_cases() + list_small_cases() +
             list_summed_cases())
 

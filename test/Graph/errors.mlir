@@ -232,6 +232,25 @@ func.func @cross_entropy_labels(%x: tensor<2x3xf32>, %y: tensor<3xi64>) {
 }
 
 // -----
+func.func @optimizer(%p: tensor<2xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{knows no optimizer 'sdg'}}
+  %0 = graph.optimizer_step sdg %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+// expected-error @+1 {{graph.groups must be an array}}
+module attributes {graph.groups = "sgd"} {}
+
+// -----
+// expected-error @+1 {{graph.groups: a group must have the name of an optimizer as its kind}}
+module attributes {graph.groups = [{kind = "sdg"}]} {}
+
+// -----
+// expected-error @+1 {{graph.groups: 'momentum' must be a float number}}
+module attributes {graph.groups = [{kind = "sgd", momentum = 1 : i64}]} {}
+
+// -----
 func.func @scalars(%p: tensor<2xf32>, %s: tensor<3xf32>) {
   // expected-error @+1 {{scalars must have shape [4], has [3]}}
   %0 = graph.optimizer_step sgd %p, %p, %s : (tensor<2xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>

@@ -124,7 +124,7 @@ void addStorage(Plan &plan, bool sharded) {
   parameter->std = 0.5;
   plan.parameters.push_back(std::move(parameter));
   auto group = std::make_unique<OptimizerGroupT>();
-  group->kind = OptimizerKind::Sgd, group->lr = 0.5;
+  group->lr = 0.5;
   plan.groups.push_back(std::move(group));
   auto x = std::make_unique<InputT>();
   x->name = "x", x->element = Element::F32, x->row_shape = {elements};

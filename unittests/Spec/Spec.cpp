@@ -22,17 +22,17 @@ TEST(Spec, EmptyFileGivesDefaults) {
   EXPECT_EQ(spec.dp, 1);
   EXPECT_EQ(spec.zeroStage, 0);
   EXPECT_EQ(spec.globalBatchOrDefault(), 1);
-  EXPECT_EQ(spec.optimizer.type, OptimizerSpec::Type::AdamW);
-  EXPECT_EQ(spec.optimizer.lr, 1e-3);
-  EXPECT_EQ(spec.optimizer.weightDecay, 0.01);
+  EXPECT_EQ(spec.optimizer.rule, findOptimizer("adamw"));
+  EXPECT_EQ(spec.optimizer.get(HyperParameter::LearningRate), 1e-3);
+  EXPECT_EQ(spec.optimizer.get(HyperParameter::WeightDecay), 0.01);
   EXPECT_EQ(spec.loss.type, LossSpec::Type::Default);
 }
 
 TEST(Spec, WeightDecayDefaultsAsInPyTorch) {
-  EXPECT_EQ(parse("optimizer: {type: sgd}").optimizer.weightDecay, 0);
-  EXPECT_EQ(parse("optimizer: {type: adam}").optimizer.weightDecay, 0);
-  EXPECT_EQ(parse("optimizer: {type: adamw}").optimizer.weightDecay, 0.01);
-  EXPECT_EQ(parse("optimizer: {type: sgd, weight_decay: 0.5}").optimizer.weightDecay, 0.5);
+  EXPECT_EQ(parse("optimizer: {type: sgd}").optimizer.get(HyperParameter::WeightDecay), 0);
+  EXPECT_EQ(parse("optimizer: {type: adam}").optimizer.get(HyperParameter::WeightDecay), 0);
+  EXPECT_EQ(parse("optimizer: {type: adamw}").optimizer.get(HyperParameter::WeightDecay), 0.01);
+  EXPECT_EQ(parse("optimizer: {type: sgd, weight_decay: 0.5}").optimizer.get(HyperParameter::WeightDecay), 0.5);
 }
 
 TEST(Spec, EveryValueArrives) {
@@ -67,16 +67,13 @@ runtime: {threads_per_rank: 3}
   EXPECT_EQ(spec.init.std, 0.5);
   EXPECT_EQ(spec.trainable, (std::vector<std::string>{"*", "!b"}));
   const OptimizerSpec &optimizer = spec.optimizer;
-  EXPECT_EQ(optimizer.type, OptimizerSpec::Type::Adam);
-  EXPECT_EQ(std::tuple(optimizer.lr, optimizer.beta1, optimizer.beta2, optimizer.eps, optimizer.weightDecay),
-            std::tuple(2, 0.5, 0.25, 3, 4));
+  EXPECT_EQ(optimizer.rule, findOptimizer("adam"));
+  // Learning rate, weight decay, momentum, both betas, eps.
+  EXPECT_EQ(optimizer.numbers, (HyperParameters{2, 4, std::nullopt, 0.5, 0.25, 3}));
   EXPECT_EQ(optimizer.clipNorm, 5);
   ASSERT_EQ(optimizer.groups.size(), 2u);
-  EXPECT_EQ(optimizer.groups[0].lr, 6);
-  EXPECT_FALSE(optimizer.groups[0].weightDecay);
-  EXPECT_EQ(optimizer.groups[1].weightDecay, 0);
-  EXPECT_EQ(optimizer.groups[1].beta2, 0.2);
-  EXPECT_EQ(optimizer.groups[1].eps, 8);
+  EXPECT_EQ(optimizer.groups[0].numbers, (HyperParameters{6}));
+  EXPECT_EQ(optimizer.groups[1].numbers, (HyperParameters{std::nullopt, 0, std::nullopt, 0.1, 0.2, 8}));
   EXPECT_EQ(spec.zero.reduce, ZeroSpec::Reduce::Step);
   EXPECT_EQ(spec.zero.bucketBytes, 65536);
   EXPECT_EQ(spec.zero.persistenceThreshold, 9);

@@ -4,7 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
-#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Spec/Spec.h"
 
 namespace xlc {
@@ -14,9 +14,8 @@ namespace xlc {
 #include "xlc/Differentiate/Passes.h.inc"
 
 namespace graph {
-/// Module attributes the update is made from: an array of dictionaries (kind, lr, beta1, beta2, eps,
-/// weight_decay, momentum), the clipping norm (absent: none) and the targets of a global batch.
-inline constexpr llvm::StringLiteral kGroups = "graph.groups";
+/// Module attributes that the update is made from, beside `graph.groups`: the clipping norm (absent: none) and the
+/// targets of a global batch.
 inline constexpr llvm::StringLiteral kClipNorm = "graph.clip_norm";
 inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
 /// Argument attributes: the optimizer group of a parameter; present on a parameter that is not trained.
@@ -27,9 +26,6 @@ inline constexpr llvm::StringLiteral kFrozen = "graph.frozen";
 /// Writes the optimizer of the spec into the module: `graph.groups`, `graph.clip_norm` and each parameter's
 /// `graph.group`. A group that matches no parameter is an error at its place in the spec.
 mlir::LogicalResult assignOptimizerGroups(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);
-
-/// States an update rule keeps per parameter: their names ("m", "v"; "momentum").
-llvm::ArrayRef<llvm::StringRef> getStateNames(mlir::DictionaryAttr group);
 
 } // namespace xlc
 

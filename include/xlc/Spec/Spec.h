@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "xlc/Dialect/Graph/Optimizers.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,20 +23,19 @@ struct SpecLocation {
   int line = 0, column = 0;
 };
 
-struct OptimizerGroup {
+struct OptimizerGroupSpec {
   std::vector<std::string> match; ///< patterns over parameter names
-  std::optional<double> lr, weightDecay, eps, momentum, beta1, beta2;
+  HyperParameters numbers;        ///< what the spec gives
   SpecLocation location;
 };
 
 struct OptimizerSpec {
-  enum class Type { Sgd, Adam, AdamW } type = Type::AdamW;
-  double lr = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weightDecay = 0.01; ///< PyTorch's default: 0.01 for adamw, 0 otherwise
-  double momentum = 0;
+  const Optimizer *rule = findOptimizer("adamw");
+  HyperParameters numbers; ///< what the spec gives; the rule has the defaults
   std::optional<double> clipNorm;
-  std::vector<OptimizerGroup> groups; ///< later ones win
+  std::vector<OptimizerGroupSpec> groups; ///< later ones win
+
+  double get(HyperParameter which) const { return rule->get(which, {}, numbers); }
 };
 
 struct LossSpec {

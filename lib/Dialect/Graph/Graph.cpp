@@ -1,12 +1,22 @@
 // The `graph` dialect: registration, enums, attributes, and the small questions every phase
 // asks of an op (unit, role, source name, bytes).
-#include "xlc/Dialect/Graph/Graph.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "xlc/Dialect/Graph/Stops.h"
+#include "xlc/Dialect/Graph/Update.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace xlc::graph;
+
+/// A name as a bare word.
+static ParseResult parseKeyword(OpAsmParser &parser, StringAttr &word) {
+  StringRef text;
+  if (parser.parseKeyword(&text))
+    return failure();
+  word = parser.getBuilder().getStringAttr(text);
+  return success();
+}
+static void printKeyword(OpAsmPrinter &printer, Operation *, StringAttr word) { printer << word.getValue(); }
 
 #include "xlc/Dialect/Graph/GraphDialect.cpp.inc"
 #include "xlc/Dialect/Graph/GraphEnums.cpp.inc"
@@ -30,6 +40,18 @@ void GraphDialect::initialize() {
 #define GET_OP_LIST
 #include "xlc/Dialect/Graph/GraphStops.cpp.inc"
       >();
+}
+
+LogicalResult GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != kGroups)
+    return success();
+  auto groups = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!groups)
+    return op->emitOpError() << kGroups << " must be an array";
+  for (Attribute group : groups)
+    if (failed(OptimizerGroup::verify([&] { return op->emitOpError() << kGroups << ": "; }, group)))
+      return failure();
+  return success();
 }
 
 ModelUnitAttr xlc::graph::getUnit(Operation *op) { return op->getAttrOfType<ModelUnitAttr>(kUnit); }

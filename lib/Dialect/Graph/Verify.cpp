@@ -1,12 +1,11 @@
 // Verifiers of the `graph` dialect: the rule, then both values.
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/Update.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace xlc::graph;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 /// `value` has exactly `shape`, or an error that names what it is.
@@ -239,10 +238,13 @@ LogicalResult CrossEntropyOp::verify() {
   return expectShape(*this, "lse", getLse(), rows);
 }
 
+const xlc::Optimizer &OptimizerStepOp::getRule() { return *findOptimizer(getKind()); }
+
 LogicalResult OptimizerStepOp::verify() {
-  bool isSgd = getKind() == OptimizerKind::sgd;
-  size_t states = isSgd ? (getMomentum().convertToDouble() != 0 ? 1 : 0) : 2;
+  if (!findOptimizer(getKind()))
+    return emitOpError() << "knows no optimizer '" << getKind() << "'";
+  size_t states = OptimizerGroup((*this)->getAttrDictionary()).getStateNames().size();
   if (getStates().size() != states || getNewStates().size() != states)
     return emitOpError() << "needs " << states << " states, has " << getStates().size();
-  return expectShape(*this, "scalars", getScalars(), {4});
+  return expectShape(*this, "scalars", getScalars(), {kStepScalars});
 }

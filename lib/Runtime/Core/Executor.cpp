@@ -146,15 +146,15 @@ void Executor::doAction(const plan::StepT &step) {
   }
 }
 
-/// Writes [lr, -, 1 - beta1^t, sqrt(1 - beta2^t)] of each optimizer group; element 1 is the scalars kernel's.
+/// Writes [lr, -, 1 - beta1^t, sqrt(1 - beta2^t)] of each optimizer group; element 1 is the scalars kernel's. A rule
+/// without betas has 0, so its corrections are 1.
 void Executor::begin(const plan::BeginT &begin) {
   for (size_t i = 0; i < begin.places.size(); ++i) {
     const plan::OptimizerGroupT &group = *job.plan.groups[i];
     float *scalars = (float *)at(begin.places[i]);
-    bool adam = group.kind != plan::OptimizerKind::Sgd;
     scalars[0] = (float)(group.lr * job.learningRateFactor);
-    scalars[2] = adam ? (float)(1 - std::pow(group.beta1, (double)step)) : 1;
-    scalars[3] = adam ? (float)std::sqrt(1 - std::pow(group.beta2, (double)step)) : 1;
+    scalars[2] = (float)(1 - std::pow(group.beta1, (double)step));
+    scalars[3] = (float)std::sqrt(1 - std::pow(group.beta2, (double)step));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "xlc/Dialect/Graph/Optimizers.h"
 #include "xlc/Dialect/Graph/Traits.h"
 
 #include "xlc/Dialect/Graph/GraphEnums.h.inc"

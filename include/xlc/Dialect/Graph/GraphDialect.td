@@ -11,6 +11,7 @@ def Graph_Dialect : Dialect {
   let cppNamespace = "::xlc::graph";
   let summary = "the mathematics of a model: static shapes, value semantics, no devices";
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -49,11 +49,4 @@ def Graph_Gelu : I32EnumAttr<"GeluKind", "which GELU", [
 }
 def Graph_GeluAttr : EnumAttr<Graph_Dialect, Graph_Gelu, "gelu">;
 
-def Graph_Optimizer : I32EnumAttr<"OptimizerKind", "which update rule", [
-    I32EnumAttrCase<"sgd", 0>, I32EnumAttrCase<"adam", 1>, I32EnumAttrCase<"adamw", 2>]> {
-  let cppNamespace = "::xlc::graph";
-  let genSpecializedAttr = 0;
-}
-def Graph_OptimizerAttr : EnumAttr<Graph_Dialect, Graph_Optimizer, "optimizer">;
-
 #endif // XLC_GRAPH_ENUMS_TD

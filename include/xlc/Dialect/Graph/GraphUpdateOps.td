@@ -13,25 +13,29 @@ def Graph_SumSquaresOp : Graph_Op<"sum_squares"> {
 def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", "grad", "new_param"]>, Graph_ReadsOwnElement]> {
   let summary = "one update of a parameter and its optimizer state, as PyTorch defines it";
   let description = [{
-    Element-wise, so a shard is updated like the whole. `scalars` is a tensor of four:
-    [lr, scale, correction1, correction2]: learning rate; factor on the gradient (count ratio and
-    clipping); for adam and adamw 1 - beta1^t and sqrt(1 - beta2^t), for sgd unused.
+    Element-wise, so a shard is updated like the whole. `kind` names a row of Optimizers.cpp, which has the formula, the
+    states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of four, for all
+    parameters of a group: [learning rate, factor on the gradient (count ratio and clipping), 1 - beta1^t,
+    sqrt(1 - beta2^t)], t being the number of the step.
 
-        g = scale * grad                                 all
-        sgd:   g += wd * p; m = momentum * m + g; p -= lr * m        (no state when momentum = 0)
-        adam:  g += wd * p; then as adamw without decay
-        adamw: p -= lr * wd * p; m += (1 - b1)(g - m); v = b2 v + (1 - b2) g g;
-               p -= lr / correction1 * m / (sqrt(v) / correction2 + eps)
+    Example:
 
-    Hyper-parameters are attributes. States: sgd none or m; adam and adamw m, v.
+    ```mlir
+    %p1, %m1 = graph.optimizer_step sgd %p, %g, %scalars states %m {momentum = 0.9 : f64}
+        : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    ```
   }];
-  let arguments = (ins Graph_OptimizerAttr:$kind, Graph_Float:$param, Graph_Float:$grad,
+  let arguments = (ins StrAttr:$kind, Graph_Float:$param, Graph_Float:$grad,
       Graph_Float:$scalars, Variadic<Graph_Float>:$states,
       DefaultValuedAttr<F64Attr, "0.0">:$beta1, DefaultValuedAttr<F64Attr, "0.0">:$beta2,
       DefaultValuedAttr<F64Attr, "0.0">:$eps, DefaultValuedAttr<F64Attr, "0.0">:$weight_decay,
       DefaultValuedAttr<F64Attr, "0.0">:$momentum);
   let results = (outs Graph_Float:$new_param, Variadic<Graph_Float>:$new_states);
-  let assemblyFormat = "$kind $param `,` $grad `,` $scalars (`states` $states^)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "custom<Keyword>($kind) $param `,` $grad `,` $scalars (`states` $states^)? attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = [{
+    /// The row of the kind; the verifier knows that there is one.
+    const xlc::Optimizer &getRule();
+  }];
   let hasVerifier = 1;
 }
 

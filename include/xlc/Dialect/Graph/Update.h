@@ -1,0 +1,83 @@
+// The update of a parameter as ops: what an optimizer's formula reads and gives, and the groups of a module.
+#ifndef XLC_DIALECT_GRAPH_UPDATE_H
+#define XLC_DIALECT_GRAPH_UPDATE_H
+
+#include "xlc/Dialect/Graph/Formula.h"
+#include "xlc/Dialect/Graph/Optimizers.h"
+
+namespace xlc::graph {
+
+/// Module attribute: an array of dictionaries (kind, and each HyperParameter by its name).
+inline constexpr llvm::StringLiteral kGroups = "graph.groups";
+
+/// Elements of `scalars` of graph.optimizer_step: numbers of one step, for all parameters of a group.
+enum class StepScalar { LearningRate, GradientFactor, Correction1, Correction2 };
+inline constexpr int64_t kStepScalars = 4;
+
+/// Parameters that are updated alike: a view of one dictionary of `graph.groups`.
+class OptimizerGroup {
+public:
+  explicit OptimizerGroup(mlir::DictionaryAttr attributes) : attributes(attributes) {}
+  /// What the spec says, as such a dictionary.
+  static mlir::DictionaryAttr get(mlir::MLIRContext *context, const Optimizer &rule, const HyperParameters &group,
+                                  const HyperParameters &own);
+  /// Fails where `attribute` is no such dictionary.
+  static llvm::LogicalResult verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                    mlir::Attribute attribute);
+  /// The groups of a module; none where it has no optimizer.
+  static std::vector<OptimizerGroup> of(mlir::ModuleOp module);
+
+  const Optimizer &getRule() const;
+  double get(HyperParameter which) const;
+  /// Names of the states that each parameter of the group has.
+  llvm::SmallVector<llvm::StringRef> getStateNames() const;
+  /// The update of one parameter, or of a piece of it.
+  OptimizerStepOp createStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value param, mlir::Value grad,
+                             mlir::Value scalars, mlir::ValueRange states) const;
+
+private:
+  mlir::DictionaryAttr attributes;
+};
+
+/// A value of a formula. A number of the step takes the shape of what it meets.
+struct Term {
+  Formula *formula;
+  mlir::Value value;
+};
+Term operator+(Term x, Term y);
+Term operator-(Term x, Term y);
+Term operator*(Term x, Term y);
+Term operator/(Term x, Term y);
+Term operator+(Term x, double y);
+Term operator*(Term x, double y);
+Term operator-(double x, Term y);
+Term sqrt(Term x);
+/// -1, 0 or 1.
+Term sign(Term x);
+
+/// One step of a parameter: a formula of the table replaces `param` and `states`.
+class Update {
+public:
+  Update(Formula &formula, OptimizerStepOp op);
+
+  Term param, gradient; ///< the gradient has its factor (count and clipping)
+  llvm::SmallVector<Term, 2> states;
+  Term rate; ///< the learning rate
+
+  /// 1 - beta1^t and sqrt(1 - beta2^t), t being the number of the step, from 1.
+  Term getCorrection1() const { return getScalar(StepScalar::Correction1); }
+  Term getCorrection2() const { return getScalar(StepScalar::Correction2); }
+  double get(HyperParameter which) const;
+
+private:
+  Term getScalar(StepScalar which) const;
+  mutable OptimizerStepOp op; ///< its accessors are not const
+  Formula *formula;
+};
+
+/// The new parameter and its new states, by the formula of the op's row.
+llvm::SmallVector<mlir::Value, 3> expandUpdate(Formula formula, OptimizerStepOp op);
+
+} // namespace xlc::graph
+
+#endif

@@ -1,0 +1,120 @@
+// See Update.h.
+#include "xlc/Dialect/Graph/Update.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+constexpr StringLiteral kKind = "kind";
+
+/// A number of the step as one value for each element of `like`.
+Value fit(Formula &f, Value x, Value like) { return x.getType() == like.getType() ? x : f.broadcast(x, like); }
+
+template <Value (Formula::*op)(Value, Value)> Term combine(Term x, Term y) {
+  bool isWider = typeOf(x.value).getNumElements() < typeOf(y.value).getNumElements();
+  Value like = isWider ? y.value : x.value;
+  Formula &f = *x.formula;
+  return {&f, (f.*op)(fit(f, x.value, like), fit(f, y.value, like))};
+}
+
+} // namespace
+
+Term graph::operator+(Term x, Term y) { return combine<&Formula::add>(x, y); }
+Term graph::operator-(Term x, Term y) { return combine<&Formula::sub>(x, y); }
+Term graph::operator*(Term x, Term y) { return combine<&Formula::mul>(x, y); }
+Term graph::operator/(Term x, Term y) { return combine<&Formula::div>(x, y); }
+Term graph::operator+(Term x, double y) { return x + Term{x.formula, x.formula->number(y, x.value)}; }
+Term graph::operator*(Term x, double y) { return x * Term{x.formula, x.formula->number(y, x.value)}; }
+Term graph::operator-(double x, Term y) { return Term{y.formula, y.formula->number(x, y.value)} - y; }
+Term graph::sqrt(Term x) { return {x.formula, x.formula->sqrt(x.value)}; }
+Term graph::sign(Term x) { return {x.formula, x.formula->sign(x.value)}; }
+
+Update::Update(Formula &formula, OptimizerStepOp op)
+    : param{&formula, op.getParam()}, gradient{&formula, op.getGrad()}, op(op), formula(&formula) {
+  rate = getScalar(StepScalar::LearningRate);
+  gradient = gradient * getScalar(StepScalar::GradientFactor);
+  for (Value state : op.getStates())
+    states.push_back({&formula, state});
+}
+
+Term Update::getScalar(StepScalar which) const {
+  RankedTensorType type = typeOf(op.getScalars()).clone({1});
+  Value one = SliceOp::create(formula->b, formula->loc, type, op.getScalars(), {int64_t(which)}, {1});
+  return {formula, formula->convert(one, typeOf(op.getParam()).getElementType())};
+}
+
+double Update::get(HyperParameter which) const {
+  auto value = op->getAttrOfType<FloatAttr>(getName(which));
+  return value ? value.getValueAsDouble() : 0;
+}
+
+SmallVector<Value, 3> graph::expandUpdate(Formula formula, OptimizerStepOp op) {
+  Update update(formula, op);
+  op.getRule().formula(update);
+  SmallVector<Value, 3> results{update.param.value};
+  for (Term state : update.states)
+    results.push_back(state.value);
+  return results;
+}
+
+DictionaryAttr OptimizerGroup::get(MLIRContext *context, const Optimizer &rule, const HyperParameters &group,
+                                   const HyperParameters &own) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> entries{builder.getNamedAttr(kKind, builder.getStringAttr(rule.name))};
+  for (HyperParameter which : kHyperParameters)
+    entries.push_back(builder.getNamedAttr(getName(which), builder.getF64FloatAttr(rule.get(which, group, own))));
+  return builder.getDictionaryAttr(entries);
+}
+
+LogicalResult OptimizerGroup::verify(function_ref<InFlightDiagnostic()> emitError, Attribute attribute) {
+  auto group = dyn_cast<DictionaryAttr>(attribute);
+  auto kind = group ? group.getAs<StringAttr>(kKind) : StringAttr();
+  if (!kind || !findOptimizer(kind.getValue()))
+    return emitError() << "a group must have the name of an optimizer as its " << kKind;
+  for (HyperParameter which : kHyperParameters)
+    if (Attribute number = group.get(getName(which)); number && !isa<FloatAttr>(number))
+      return emitError() << "'" << getName(which) << "' must be a float number";
+  return success();
+}
+
+std::vector<OptimizerGroup> OptimizerGroup::of(ModuleOp module) {
+  std::vector<OptimizerGroup> groups;
+  if (auto attributes = module->getAttrOfType<ArrayAttr>(kGroups))
+    for (auto each : attributes.getAsRange<DictionaryAttr>())
+      groups.emplace_back(each);
+  return groups;
+}
+
+const Optimizer &OptimizerGroup::getRule() const {
+  return *findOptimizer(attributes.getAs<StringAttr>(kKind).getValue());
+}
+
+double OptimizerGroup::get(HyperParameter which) const {
+  auto value = attributes.getAs<FloatAttr>(getName(which));
+  return value ? value.getValueAsDouble() : 0;
+}
+
+SmallVector<StringRef> OptimizerGroup::getStateNames() const {
+  SmallVector<StringRef> names;
+  for (const Optimizer::State &state : getRule().states)
+    if (!state.unlessZero || get(*state.unlessZero) != 0)
+      names.push_back(state.name);
+  return names;
+}
+
+OptimizerStepOp OptimizerGroup::createStep(OpBuilder &builder, Location loc, Value param, Value grad, Value scalars,
+                                           ValueRange states) const {
+  OperationState state(loc, OptimizerStepOp::getOperationName());
+  SmallVector<Value> operands{param, grad, scalars};
+  llvm::append_range(operands, states);
+  state.addOperands(operands);
+  state.addTypes(param.getType());
+  state.addTypes(states.getTypes());
+  state.addAttribute(kKind, attributes.get(kKind));
+  for (HyperParameter which : kHyperParameters)
+    if (Attribute value = attributes.get(getName(which)); value && which != HyperParameter::LearningRate)
+      state.addAttribute(getName(which), value);
+  return cast<OptimizerStepOp>(builder.create(state));
+}
