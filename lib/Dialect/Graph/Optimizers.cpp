@@ -45,6 +45,11 @@ void moveByMoments(Update &u, Term p, Term g) {
 void adam(Update &u) { moveByMoments(u, u.param, addDecay(u)); }
 void adamw(Update &u) { moveByMoments(u, shrink(u), u.gradient); }
 
+void adagrad(Update &u) {
+  Term g = addDecay(u), sum = u.states[0] = u.states[0] + g * g;
+  u.param = u.param - u.rate * (g / (sqrt(sum) + u.get(Epsilon)));
+}
+
 /// "0.9", or "[0.9, 0.999]".
 std::string describe(const Optimizer &row, ArrayRef<HyperParameter> numbers) {
   std::string words;
@@ -81,6 +86,12 @@ ArrayRef<Optimizer> xlc::getOptimizers() {
        "`p -= lr * weight_decay * p; m += (1 - beta1)(g - m); v = beta2 * v + (1 - beta2) g * g; "
        "p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)` "
        "(Loshchilov and Hutter 2019, Algorithm 2; torch.optim.AdamW)."},
+      {"adagrad",
+       {{LearningRate, 1e-2}, {WeightDecay, 0}, {Epsilon, 1e-10}},
+       {{"sum"}},
+       9,
+       adagrad,
+       "`g += weight_decay * p; sum += g * g; p -= lr * g / (sqrt(sum) + eps)` (Duchi et al. 2011; torch.optim.Adagrad)."},
   };
   return table;
 }
