@@ -33,6 +33,11 @@ void sgd(Update &u) {
   u.param = u.param - u.rate * g;
 }
 
+void nesterov(Update &u) {
+  Term g = addDecay(u), m = u.states[0] = u.states[0] * u.get(Momentum) + g;
+  u.param = u.param - u.rate * (g + m * u.get(Momentum));
+}
+
 /// Moves `p` by the two moments of the gradient `g`.
 void moveByMoments(Update &u, Term p, Term g) {
   double beta1 = u.get(Beta1), beta2 = u.get(Beta2);
@@ -72,6 +77,12 @@ ArrayRef<Optimizer> xlc::getOptimizers() {
        sgd,
        "`g += weight_decay * p; m = momentum * m + g; p -= lr * m`, without `m` where momentum is 0 "
        "(torch.optim.SGD)."},
+      {"nesterov",
+       {{LearningRate, 1e-3}, {WeightDecay, 0}, {Momentum, 0.9}},
+       {{"momentum"}},
+       8,
+       nesterov,
+       "`g += weight_decay * p; m = momentum * m + g; p -= lr * (g + momentum * m)` (torch.optim.SGD with nesterov=True)."},
       {"adam",
        {{LearningRate, 1e-3}, {WeightDecay, 0}, {Beta1, 0.9}, {Beta2, 0.999}, {Epsilon, 1e-8}},
        {{"m"}, {"v"}},
