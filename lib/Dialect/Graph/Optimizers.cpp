@@ -50,6 +50,13 @@ void moveByMoments(Update &u, Term p, Term g) {
 void adam(Update &u) { moveByMoments(u, u.param, addDecay(u)); }
 void adamw(Update &u) { moveByMoments(u, shrink(u), u.gradient); }
 
+void lion(Update &u) {
+  Term m = u.states[0], g = u.gradient;
+  double beta1 = u.get(Beta1), beta2 = u.get(Beta2);
+  u.states[0] = m * beta2 + g * (1 - beta2);
+  u.param = shrink(u) - u.rate * sign(m * beta1 + g * (1 - beta1));
+}
+
 void adagrad(Update &u) {
   Term g = addDecay(u), sum = u.states[0] = u.states[0] + g * g;
   u.param = u.param - u.rate * (g / (sqrt(sum) + u.get(Epsilon)));
@@ -97,6 +104,13 @@ ArrayRef<Optimizer> xlc::getOptimizers() {
        "`p -= lr * weight_decay * p; m += (1 - beta1)(g - m); v = beta2 * v + (1 - beta2) g * g; "
        "p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)` "
        "(Loshchilov and Hutter 2019, Algorithm 2; torch.optim.AdamW)."},
+      {"lion",
+       {{LearningRate, 1e-4}, {WeightDecay, 0}, {Beta1, 0.9}, {Beta2, 0.99}},
+       {{"m"}},
+       11,
+       lion,
+       "`p -= lr * (sign(beta1 * m + (1 - beta1) g) + weight_decay * p); m = beta2 * m + (1 - beta2) g` "
+       "(Chen et al. 2023, Algorithm 2)."},
       {"adagrad",
        {{LearningRate, 1e-2}, {WeightDecay, 0}, {Epsilon, 1e-10}},
        {{"sum"}},
