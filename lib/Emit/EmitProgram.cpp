@@ -4,7 +4,7 @@
 //     xlc_plan[]     xlc_plan_size        the plan's bytes
 //
 // The object lies beside the output under a temporary name, and so does the program until the caller publishes it.
-#include "Core/OutputFile.h"
+#include "Files/OutputFile.h"
 #include "Link.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/Kernel.h"

@@ -1,5 +1,5 @@
 // Initial parameters, by the runtime's writer: one tensor at a time, so that nothing is held in memory.
-#include "Core/Safetensors.h"
+#include "Files/Safetensors.h"
 #include "xlc/Emit/Emit.h"
 
 using namespace mlir;

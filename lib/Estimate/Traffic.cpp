@@ -1,4 +1,4 @@
-// See Traffic.h. The slices of an all_reduce are those of lib/Runtime/Core/Collectives.cpp.
+// See Traffic.h. The slices of an all_reduce are those of lib/Runtime/Fabric/Collectives.cpp.
 #include "xlc/Estimate/Traffic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"

@@ -2,7 +2,7 @@
 #include "Parameters.h"
 
 #include "ConstantTensor.h"
-#include "Core/SafetensorsHeader.h"
+#include "Files/SafetensorsHeader.h"
 #include "StateDictPlan.h"
 
 using namespace llvm;

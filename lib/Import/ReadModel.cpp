@@ -7,7 +7,7 @@
 #include "ReadNodes.h"
 #include "ReadTensor.h"
 
-#include "Core/Messages.h"
+#include "Files/Messages.h"
 #include "onnx.pb.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/InputFile.h"

@@ -9,7 +9,7 @@
 // What a hostile file could do with it is bounded: depth, recursion, and all that inlining makes together.
 #include "ReadNodes.h"
 
-#include "Core/Messages.h"
+#include "Files/Messages.h"
 #include "NodeMetadata.h"
 #include "ReadTensor.h"
 #include "onnx.pb.h"

@@ -2,7 +2,7 @@
 #ifndef XLC_IMPORT_STATEDICT_H
 #define XLC_IMPORT_STATEDICT_H
 
-#include "Core/Safetensors.h"
+#include "Files/Safetensors.h"
 #include "Parameters.h"
 
 namespace xlc::onnx {

@@ -1,8 +1,8 @@
 // From a finished plan to files: the training program, and its initial parameters beside it.
-#include "Core/Failure.h"
-#include "Core/InputFile.h"
-#include "Core/OutputFile.h"
 #include "DescribePlan.h"
+#include "Failure.h"
+#include "Files/InputFile.h"
+#include "Files/OutputFile.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "llvm/Support/MemoryBuffer.h"

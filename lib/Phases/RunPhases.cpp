@@ -1,5 +1,5 @@
 // Runs the phase table: one phase after the other, with dumps and an early stop.
-#include "Core/OutputFile.h"
+#include "Files/OutputFile.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Phases/Phases.h"

@@ -5,7 +5,7 @@
 #ifndef XLC_LIB_VERIFY_JUDGE_H
 #define XLC_LIB_VERIFY_JUDGE_H
 
-#include "Core/Observer.h"
+#include "Device/Observer.h"
 #include "Expected.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Exec/Exec.h"

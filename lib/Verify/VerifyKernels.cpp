@@ -3,9 +3,9 @@
 // numbers, since a specification need not have data or weights yet: parameters are drawn (normal, scaled by how many
 // meet in a sum; buffers, which may be variances, begin at one), and so are rows.
 #include "xlc/Verify/VerifyKernels.h"
-#include "Core/Executor.h"
-#include "Core/Parameters.h"
 #include "Cpu/LibraryProduct.h"
+#include "Device/Executor.h"
+#include "Files/Parameters.h"
 #include "Judge.h"
 #include "xlc/Interpret/Interpret.h"
 #include "xlc/Interpret/Verify.h"

@@ -1,6 +1,6 @@
 // See MessageStream.h. A line is printed when it ends; how much was left out is said when the process ends.
 #include "MessageStream.h"
-#include "Core/Messages.h"
+#include "Files/Messages.h"
 
 namespace {
 

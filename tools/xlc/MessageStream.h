@@ -1,4 +1,4 @@
-// Standard error, as all commands write it: whole lines, escaped and limited (lib/Runtime/Core/Messages.h).
+// Standard error, as all commands write it: whole lines, escaped and limited (lib/Runtime/Files/Messages.h).
 #ifndef XLC_TOOLS_XLC_MESSAGESTREAM_H
 #define XLC_TOOLS_XLC_MESSAGESTREAM_H
 

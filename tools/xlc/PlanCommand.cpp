@@ -1,5 +1,5 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
-#include "Core/OutputFile.h"
+#include "Files/OutputFile.h"
 #include "Session.h"
 #include "xlc/Report/Report.h"
 #include "xlc/Stage/Stage.h"

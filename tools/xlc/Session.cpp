@@ -1,8 +1,8 @@
 // See Session.h. Passes report errors at places in the IR; a user knows the model's nodes instead, which are in the
 // locations.
 #include "Session.h"
-#include "Core/Failure.h"
-#include "Core/OutputFile.h"
+#include "Failure.h"
+#include "Files/OutputFile.h"
 #include "xlc/Lower/Lower.h"
 #include "llvm/Support/raw_ostream.h"
 

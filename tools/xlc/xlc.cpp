@@ -1,6 +1,6 @@
 // xlc: the driver. Each subcommand has a file of its own; the work is done by the phases.
-#include "Core/OutputFile.h"
-#include "Core/StandardStreams.h"
+#include "Files/OutputFile.h"
+#include "Files/StandardStreams.h"
 #include "Session.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,7 +1,7 @@
 // The smallest program: one parameter w, loss = sum of w, one update w <- 2 w. Its plan is read back, the program is
 // linked and run.
-#include "Core/Failure.h"
-#include "Core/OutputFile.h"
+#include "Failure.h"
+#include "Files/OutputFile.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"

@@ -1,5 +1,5 @@
 // Collectives on every group of 1 to 8 ranks, for all small counts: results, order of summation, bytes counted.
-#include "Core/Collectives.h"
+#include "Fabric/Collectives.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // .npy and safetensors files: good ones are read, hostile ones refused with a word, never a crash.
-#include "Core/Npy.h"
-#include "Core/Safetensors.h"
+#include "Files/Npy.h"
+#include "Files/Safetensors.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>

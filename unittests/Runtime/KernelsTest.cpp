@@ -1,5 +1,5 @@
 // Calls on the threads of a rank: every kind of kernel gives on 1 to 4 threads what it gives on one.
-#include "Core/Kernels.h"
+#include "Cpu/Kernels.h"
 
 #include <gtest/gtest.h>
 

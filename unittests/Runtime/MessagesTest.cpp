@@ -1,5 +1,5 @@
 // What terminals obey is never printed, and no file floods them.
-#include "Core/Messages.h"
+#include "Files/Messages.h"
 
 #include <gtest/gtest.h>
 

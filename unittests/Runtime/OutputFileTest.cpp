@@ -1,6 +1,6 @@
 // Files appear whole or not at all, and nothing but a file is replaced.
-#include "Core/OutputFile.h"
-#include "Core/Failure.h"
+#include "Files/OutputFile.h"
+#include "Failure.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The file beside a program: what it was compiled with, or a refusal.
-#include "Core/ParameterFile.h"
+#include "Files/ParameterFile.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>

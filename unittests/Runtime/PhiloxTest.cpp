@@ -1,5 +1,5 @@
 // Philox against the authors' known answers, and normal numbers that do not depend on how they are asked for.
-#include "Core/Philox.h"
+#include "Files/Philox.h"
 
 #include <gtest/gtest.h>
 

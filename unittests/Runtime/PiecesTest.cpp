@@ -1,6 +1,6 @@
 // Pieces of parameters, exhaustively for small shapes: every element of the whole lies in one piece, and is found
 // there.
-#include "Core/Pieces.h"
+#include "Plan/Pieces.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #ifndef XLC_UNITTESTS_RUNTIME_TINYPROGRAM_H
 #define XLC_UNITTESTS_RUNTIME_TINYPROGRAM_H
 
-#include "Core/Job.h"
-#include "Core/Plan.h"
+#include "Job/Job.h"
+#include "Plan/Plan.h"
 
 #include <string>
 #include <vector>

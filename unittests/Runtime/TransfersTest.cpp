@@ -1,5 +1,5 @@
 // Transfers: bytes arrive in order, a wrong message is noticed, nobody waits for a rank that has gone.
-#include "Core/Transfers.h"
+#include "Fabric/Transfers.h"
 
 #include <gtest/gtest.h>
 

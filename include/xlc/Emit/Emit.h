@@ -10,7 +10,7 @@
 #include <functional>
 
 namespace xlc::runtime {
-class OutputFile; // lib/Runtime/Core/OutputFile.h
+class OutputFile; // lib/Runtime/Files/OutputFile.h
 }
 
 namespace xlc {

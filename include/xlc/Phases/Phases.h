@@ -57,7 +57,7 @@ mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &option
 /// compared, not names. The phases have run; nothing has been written.
 mlir::LogicalResult checkOutputs(const Compilation &compilation, llvm::ArrayRef<std::string> outputs);
 
-/// The runtime takes no program of more ranks (lib/Runtime/Core/CheckPlan.cpp); a plan may have more.
+/// The runtime takes no program of more ranks (lib/Runtime/Plan/CheckPlan.cpp); a plan may have more.
 constexpr int64_t kMostRanks = 4096;
 
 /// Lower and Emit, but for linking: the object file of the training program. Null after a complaint.

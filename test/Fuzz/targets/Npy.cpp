@@ -2,8 +2,8 @@
 // refusal is Rejected. What is accepted has exactly the elements that its shape says, and they can be read.
 #include "Require.h"
 
-#include "Core/Failure.h"
-#include "Core/Npy.h"
+#include "Failure.h"
+#include "Files/Npy.h"
 
 using namespace xlc::runtime;
 

@@ -2,7 +2,7 @@
 // and a refusal is Rejected. In what is accepted every buffer and every shard of every bucket is in the arena.
 #include "Require.h"
 
-#include "Core/Plan.h"
+#include "Plan/Plan.h"
 
 using namespace xlc::runtime;
 namespace plan = xlc::plan;

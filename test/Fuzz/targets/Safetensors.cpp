@@ -3,8 +3,8 @@
 // header, each as large as its shape says, and each can be read and compared with its seal.
 #include "Require.h"
 
-#include "Core/Failure.h"
-#include "Core/Safetensors.h"
+#include "Failure.h"
+#include "Files/Safetensors.h"
 
 #include <bit>
 

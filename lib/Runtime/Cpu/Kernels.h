@@ -1,0 +1,53 @@
+// Runs one call of a function on the threads of a rank: generated code by rows, library calls by their own parts.
+#ifndef XLC_LIB_RUNTIME_CPU_KERNELS_H
+#define XLC_LIB_RUNTIME_CPU_KERNELS_H
+
+#include "Attention.h"
+#include "Contract.h"
+#include "Convolution.h"
+#include "MaxPool.h"
+#include "Plan/Plan.h"
+#include "ScatterAdd.h"
+#include "Team.h"
+
+#include "xlc/Runtime/Kernel.h"
+
+#include <optional>
+
+namespace xlc::runtime {
+
+/// The plan's kernels, ready to run on one rank. Nothing is allocated after construction but oneDNN's small change.
+class Kernels {
+public:
+  /// Throws Rejected where the plan holds less workspace than a library call needs on this machine.
+  Kernels(const Plan &plan, const XlcKernel *codes, Team &team);
+
+  /// `operands` are the addresses of the call's ins, then its outs; `accumulate` has a flag per out.
+  void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace);
+
+private:
+  struct Prepared {
+    XlcKernel code = nullptr;
+    uint64_t extent = 0, grain = 1;
+    std::optional<Contraction> write, add;
+    std::optional<AttentionShape> attention;
+    std::optional<ScatterAddShape> scatter;
+    std::optional<ConvolutionShape> convolution;
+    std::optional<MaxPoolShape> pool;
+  };
+  void prepare(const plan::CallT &call);
+  void runCode(const Prepared &kernel, uint64_t bytes, char *const *operands, const uint8_t *accumulate);
+  void runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands, char *workspace);
+  void runConvolutionCall(const ConvolutionShape &shape, char *const *operands, bool add, char *workspace);
+  void runPool(const MaxPoolShape &shape, char *const *operands, bool add);
+  void runAttentionCall(const AttentionShape &shape, char *const *operands, char *workspace);
+
+  const Plan &plan;
+  const XlcKernel *codes;
+  Team &team;
+  std::vector<Prepared> prepared; ///< as plan.kernels
+};
+
+} // namespace xlc::runtime
+
+#endif

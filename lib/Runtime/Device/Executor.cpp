@@ -1,0 +1,251 @@
+// See Executor.h. Addresses are sums of a place and an offset, worked out call by call in tables that were made at
+// start: nothing is allocated in a step.
+#include "Executor.h"
+
+#include "Cpu/LibraryProduct.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace xlc::runtime {
+namespace {
+
+/// The word under which a trace files an action.
+const char *kindOf(plan::Action action) {
+  switch (action) {
+  case plan::Action::Run:
+    return "run";
+  case plan::Action::AllGather:
+  case plan::Action::ReduceScatter:
+  case plan::Action::AllReduce:
+    return "collective";
+  case plan::Action::Send:
+  case plan::Action::Receive:
+    return "transfer";
+  default:
+    return "other";
+  }
+}
+
+/// Where an action writes first: its tensor, in messages. None for actions that name no memory.
+const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action) {
+  switch (action.type) {
+  case plan::Action::NONE:
+    return nullptr;
+  case plan::Action::Begin:
+    return action.AsBegin()->places.empty() ? nullptr : &action.AsBegin()->places[0];
+  case plan::Action::Load:
+    return action.AsLoad()->places.empty() ? nullptr : &action.AsLoad()->places[0];
+  case plan::Action::Run:
+    for (const auto &call : plan.functions[action.AsRun()->function]->calls)
+      if (!call->outs.empty())
+        return &action.AsRun()->places[call->outs[0].slot()];
+    return nullptr;
+  case plan::Action::AllGather:
+    return action.AsAllGather()->dst.get();
+  case plan::Action::ReduceScatter:
+    return action.AsReduceScatter()->dst.get();
+  case plan::Action::AllReduce:
+    return action.AsAllReduce()->place.get();
+  case plan::Action::Release:
+    return action.AsRelease()->place.get();
+  case plan::Action::Send:
+    return action.AsSend()->place.get();
+  case plan::Action::Receive:
+    return action.AsReceive()->place.get();
+  }
+  return nullptr;
+}
+
+} // namespace
+
+Executor::Executor(const JobContext &job, int rank, char *arena, RankTrace *trace)
+    : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
+      team((int)job.plan.threads, job.spins, useOneLibraryThread), kernels(job.plan, job.codes, team),
+      slotsTaken(job.plan, program) {
+  size_t mostSlots = 0, mostOperands = 0;
+  for (const auto &function : job.plan.functions) {
+    mostSlots = std::max<size_t>(mostSlots, function->slots);
+    for (const auto &call : function->calls)
+      mostOperands = std::max(mostOperands, call->ins.size() + call->outs.size());
+  }
+  slots.resize(mostSlots), operands.resize(mostOperands), accumulate.resize(mostOperands);
+  if (job.check)
+    checker = std::make_unique<Checker>(job.plan, rank, arena);
+  for (const auto &index : program.indices) {
+    auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
+    std::memcpy(at(*index->place), &value, sizeof value);
+  }
+}
+
+void Executor::runStep(uint64_t number) {
+  step = number;
+  slotsTaken.clear();
+  for (uint64_t i = 0; i < program.steps.size(); ++i) {
+    job.stop.throwIfRaised();
+    action = program.steps[i].get(), call = nullptr, places = nullptr, loaded = nullptr;
+    if (job.fault && job.fault->rank == rank && job.fault->step == step && job.fault->action == action->label)
+      throw std::runtime_error("a fault was injected here");
+    int64_t begin = trace ? now() : 0;
+    runAction(*action, i);
+    if (trace)
+      trace->add(action->label.c_str(), kindOf(action->action.type), begin, now());
+    slotsTaken.endAction(*action, i);
+    if (checker)
+      checker->endAction(i);
+  }
+  if (checker)
+    checker->endStep();
+}
+
+void Executor::runAction(const plan::StepT &next, uint64_t index) {
+  position = {rank, step, index};
+  if (!job.observer || next.action.type == plan::Action::Run) // a function is seen call by call
+    return doAction(next);
+  auto run = [&] { doAction(next); };
+  switch (next.action.type) {
+  case plan::Action::Send:
+  case plan::Action::Receive:
+    return job.observer->transfer(position, run);
+  case plan::Action::AllGather:
+  case plan::Action::ReduceScatter:
+  case plan::Action::AllReduce:
+    return job.observer->exchange(position, run);
+  default:
+    return job.observer->act(position, run);
+  }
+}
+
+void Executor::doAction(const plan::StepT &step) {
+  const plan::ActionUnion &what = step.action;
+  switch (what.type) {
+  case plan::Action::NONE:
+    break;
+  case plan::Action::Begin:
+    return begin(*what.AsBegin());
+  case plan::Action::Load:
+    return load(*what.AsLoad());
+  case plan::Action::Run:
+    return runFunction(*what.AsRun());
+  case plan::Action::AllGather:
+    return run(*what.AsAllGather());
+  case plan::Action::ReduceScatter:
+    return run(*what.AsReduceScatter());
+  case plan::Action::AllReduce:
+    return run(*what.AsAllReduce());
+  case plan::Action::Release:
+    if (checker)
+      checker->release(*what.AsRelease()->place, what.AsRelease()->bytes);
+    return;
+  case plan::Action::Send:
+    return job.transfers.run(*what.AsSend(), rank, at(*what.AsSend()->place));
+  case plan::Action::Receive:
+    return job.transfers.run(*what.AsReceive(), rank, at(*what.AsReceive()->place), team, movedBytes);
+  }
+}
+
+/// Writes [lr, -, 1 - beta1^t, sqrt(1 - beta2^t)] of each optimizer group; element 1 is the scalars kernel's. A rule
+/// without betas has 0, so its corrections are 1.
+void Executor::begin(const plan::BeginT &begin) {
+  for (size_t i = 0; i < begin.places.size(); ++i) {
+    const plan::OptimizerGroupT &group = *job.plan.groups[i];
+    float *scalars = (float *)at(begin.places[i]);
+    scalars[0] = (float)(group.lr * job.learningRateFactor);
+    scalars[2] = (float)(1 - std::pow(group.beta1, (double)step));
+    scalars[3] = (float)std::sqrt(1 - std::pow(group.beta2, (double)step));
+  }
+}
+
+void Executor::load(const plan::LoadT &load) {
+  for (size_t i = 0; i < load.inputs.size(); ++i) {
+    loaded = &load.places[i];
+    job.data.load(load.inputs[i], step - 1, load.micro_batch, rank, at(load.places[i]));
+  }
+}
+
+void Executor::run(const plan::AllGatherT &gather) {
+  exchange(
+      {plan::Collective::AllGather, gather.group, 1, gather.count, gather.element, at(*gather.src), at(*gather.dst)});
+}
+
+void Executor::run(const plan::ReduceScatterT &scatter) {
+  exchange({plan::Collective::ReduceScatter, scatter.group, 1, scatter.count, scatter.element, at(*scatter.src),
+            at(*scatter.dst), scatter.accumulate});
+}
+
+void Executor::run(const plan::AllReduceT &reduce) {
+  char *place = at(*reduce.place);
+  exchange({plan::Collective::AllReduce, reduce.group, 1, reduce.count, reduce.element, place, place});
+}
+
+void Executor::runFunction(const plan::RunT &run) {
+  const plan::FunctionT &function = *job.plan.functions[run.function];
+  places = &run.places;
+  for (size_t i = 0; i < run.places.size(); ++i)
+    slots[i] = at(run.places[i]);
+  position.call = -1;
+  for (const auto &next : function.calls) {
+    ++position.call;
+    int64_t begin = trace ? now() : 0;
+    next->exchange ? runExchange(*next) : runCall(*next, run.first);
+    if (trace)
+      trace->add(next->name.c_str(), next->exchange ? "collective" : "call", begin, now());
+  }
+}
+
+void Executor::runExchange(const plan::CallT &next) {
+  job.stop.throwIfRaised();
+  call = &next;
+  const plan::ExchangeT &what = *next.exchange;
+  auto run = [&] {
+    exchange({what.kind, what.group, what.outer, what.chunk, what.element,
+              slots[next.ins[0].slot()] + next.ins[0].offset(), slots[next.outs[0].slot()] + next.outs[0].offset(),
+              /*accumulate=*/false, what.rows, what.ranks_first});
+  };
+  job.observer ? job.observer->exchange(position, run) : run();
+}
+
+void Executor::runCall(const plan::CallT &next, bool first) {
+  job.stop.throwIfRaised();
+  call = &next;
+  size_t count = 0;
+  for (const auto *side : {&next.ins, &next.outs})
+    for (const plan::Operand &operand : *side)
+      operands[count++] = slots[operand.slot()] + operand.offset();
+  for (size_t i = 0; i < next.outs.size(); ++i)
+    accumulate[i] =
+        next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
+  char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
+  if (job.observer)
+    return job.observer->call(position, workspace,
+                              [&] { kernels.run(next, operands.data(), accumulate.data(), workspace); });
+  if (!checker)
+    return kernels.run(next, operands.data(), accumulate.data(), workspace);
+  checker->runCall(next, operands.data(), workspace,
+                   [&](char *const *at, char *scratch) { kernels.run(next, at, accumulate.data(), scratch); });
+}
+
+float Executor::readFloat(const plan::Place &place) const {
+  float value;
+  std::memcpy(&value, at(place), 4);
+  return value;
+}
+
+std::string Executor::describePosition() const {
+  std::string text = fmt::format("rank {}, step {}", rank, step);
+  if (action)
+    text += fmt::format(", action '{}'", action->label);
+  if (call)
+    text += fmt::format(", call '{}'", call->name);
+  const plan::Place *written = call && places && !call->outs.empty() ? &(*places)[call->outs[0].slot()]
+                               : loaded                              ? loaded
+                               : action                              ? findWritten(job.plan, action->action)
+                                                                     : nullptr;
+  if (written)
+    text += fmt::format(", tensor '{}'", program.buffers[written->buffer()]->name);
+  return text;
+}
+
+} // namespace xlc::runtime

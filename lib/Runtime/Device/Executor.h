@@ -1,0 +1,95 @@
+// The program of one rank: a small loop over the plan's timeline.
+#ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
+#define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
+
+#include "Check.h"
+#include "Cpu/Kernels.h"
+#include "Fabric/Collectives.h"
+#include "Fabric/Transfers.h"
+#include "Files/Data.h"
+#include "Job/Trace.h"
+#include "Observer.h"
+#include "Plan/ResidualSlots.h"
+
+namespace xlc::runtime {
+
+/// Where to fail on purpose: --inject-fault.
+struct Fault {
+  int rank;
+  uint64_t step;      ///< from 1
+  std::string action; ///< a label of the timeline
+};
+
+/// What the ranks of a job share.
+struct JobContext {
+  const Plan &plan;
+  const XlcKernel *codes;
+  const DataSource &data;
+  Collectives &collectives;
+  Transfers &transfers;
+  const StopSignal &stop;
+  double learningRateFactor = 1;
+  const Fault *fault = nullptr;
+  bool check = false;
+  int spins = 0;
+  Observer *observer = nullptr;
+};
+
+class Executor {
+public:
+  /// `trace` may be null. Throws Rejected where the plan does not fit this machine.
+  Executor(const JobContext &job, int rank, char *arena, RankTrace *trace);
+
+  /// Runs the timeline once; `step` counts from 1.
+  void runStep(uint64_t step);
+
+  /// Only where the rank's stage has them.
+  float loss() const { return readFloat(*program.loss); }
+  float norm() const { return readFloat(*program.norm); }
+  const MovedByAxis &moved() const { return movedBytes; }
+  uint64_t peakSlots() const { return slotsTaken.peak(); }
+
+  /// Where this rank is or was, for messages: "rank 1, step 3, action 'layer[3] B', call 'attention', tensor '...'".
+  std::string describePosition() const;
+
+private:
+  void runAction(const plan::StepT &step, uint64_t index);
+  /// The same without the observer, but for the calls of a function.
+  void doAction(const plan::StepT &step);
+  void begin(const plan::BeginT &begin);
+  void load(const plan::LoadT &load);
+  void runFunction(const plan::RunT &run);
+  void runCall(const plan::CallT &call, bool first);
+  void runExchange(const plan::CallT &call);
+  void run(const plan::AllGatherT &gather);
+  void run(const plan::ReduceScatterT &scatter);
+  void run(const plan::AllReduceT &reduce);
+  void exchange(const Exchange &exchange) { job.collectives.run(exchange, rank, team, movedBytes); }
+  char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
+  float readFloat(const plan::Place &place) const;
+
+  const JobContext &job;
+  const plan::ProgramT &program; ///< of the rank's stage
+  const int rank;
+  char *const arena;
+  RankTrace *const trace;
+  Team team;
+  Kernels kernels;
+  std::unique_ptr<Checker> checker;
+  MovedByAxis movedBytes;
+  ResidualSlots slotsTaken;
+
+  // Where we are; tables made once, as large as the largest call needs.
+  uint64_t step = 0;
+  Position position{};
+  const plan::StepT *action = nullptr;
+  const plan::CallT *call = nullptr;
+  const std::vector<plan::Place> *places = nullptr;
+  const plan::Place *loaded = nullptr; ///< of the input that is being loaded, or was last
+  std::vector<char *> slots, operands;
+  std::vector<uint8_t> accumulate;
+};
+
+} // namespace xlc::runtime
+
+#endif

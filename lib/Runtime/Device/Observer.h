@@ -1,0 +1,35 @@
+// Who stands beside the ranks while they run, and sees what each call and each message reads and leaves behind.
+// Training programs have none; `xlc verify` judges there.
+#ifndef XLC_LIB_RUNTIME_DEVICE_OBSERVER_H
+#define XLC_LIB_RUNTIME_DEVICE_OBSERVER_H
+
+#include <cstdint>
+#include <functional>
+
+namespace xlc::runtime {
+
+/// Where a rank is: places in the lists of the plan.
+struct Position {
+  int rank;
+  uint64_t step;    ///< from 1
+  uint64_t action;  ///< of the program's steps
+  int64_t call = 0; ///< of the function that the action runs
+};
+
+/// Ranks are threads, so all of this is called by several at once. Each does its work by calling `run` once.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  /// A call of a kernel that may write to `workspace` (null: it has none).
+  virtual void call(const Position &at, const char *workspace, const std::function<void()> &run) = 0;
+  /// A collective within a function, or an action: `run` returns when all of the group are there.
+  virtual void exchange(const Position &at, const std::function<void()> &run) = 0;
+  /// A send or a receive: likewise, for two.
+  virtual void transfer(const Position &at, const std::function<void()> &run) = 0;
+  /// An action of which there is nothing to see but its end.
+  virtual void act(const Position &at, const std::function<void()> &run) = 0;
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,37 @@
+// Bytes read from other ranks' arenas, by mesh axis and kind: counted where they are read, compared with the plan's.
+#ifndef XLC_LIB_RUNTIME_FABRIC_MOVEDBYTES_H
+#define XLC_LIB_RUNTIME_FABRIC_MOVEDBYTES_H
+
+#include "Plan_generated.h"
+
+#include <array>
+#include <cstdint>
+
+namespace xlc::runtime {
+
+struct MovedBytes {
+  uint64_t allGather = 0, reduceScatter = 0, allReduce = 0, transfer = 0, allToAll = 0;
+
+  void operator+=(const MovedBytes &other) {
+    allGather += other.allGather, reduceScatter += other.reduceScatter, allReduce += other.allReduce;
+    transfer += other.transfer, allToAll += other.allToAll;
+  }
+};
+
+/// By axis of the groups, as plan::Axis numbers them.
+class MovedByAxis {
+public:
+  MovedBytes &operator[](plan::Axis axis) { return all[(size_t)axis]; }
+  const MovedBytes &operator[](plan::Axis axis) const { return all[(size_t)axis]; }
+  void operator+=(const MovedByAxis &other) {
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] += other.all[i];
+  }
+
+private:
+  std::array<MovedBytes, (size_t)plan::Axis::MAX + 1> all;
+};
+
+} // namespace xlc::runtime
+
+#endif

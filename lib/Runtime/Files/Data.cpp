@@ -1,0 +1,237 @@
+// See Data.h.
+#include "Data.h"
+
+#include "Plan/Ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr uint64_t blockBytes = 1 << 16;
+
+template <class T> T readAt(const char *from, uint64_t index) {
+  T value;
+  std::memcpy(&value, from + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+bool isInteger(NpyType type) { return type == NpyType::I32 || type == NpyType::I64; }
+bool isInteger(plan::Element element) { return element == plan::Element::I32 || element == plan::Element::I64; }
+
+template <class To, class From> void convert(const char *from, uint64_t count, char *to) {
+  for (uint64_t i = 0; i < count; ++i) {
+    To value = (To)readAt<From>(from, i);
+    std::memcpy(to + i * sizeof(To), &value, sizeof(To));
+  }
+}
+template <class To> void convertFrom(NpyType type, const char *from, uint64_t count, char *to) {
+  switch (type) {
+  case NpyType::F32:
+    return convert<To, float>(from, count, to);
+  case NpyType::F64:
+    return convert<To, double>(from, count, to);
+  case NpyType::I32:
+    return convert<To, int32_t>(from, count, to);
+  case NpyType::I64:
+    return convert<To, int64_t>(from, count, to);
+  }
+}
+void convertTo(plan::Element element, NpyType type, const char *from, uint64_t count, char *to) {
+  switch (element) {
+  case plan::Element::F32:
+    return convertFrom<float>(type, from, count, to);
+  case plan::Element::F64:
+    return convertFrom<double>(type, from, count, to);
+  case plan::Element::I64:
+    return convertFrom<int64_t>(type, from, count, to);
+  case plan::Element::I32:
+    return convertFrom<int32_t>(type, from, count, to);
+  case plan::Element::I1:
+    return convertFrom<bool>(type, from, count, to);
+  }
+}
+
+/// A name comes from the model and is no path: one with a slash has no file in a folder, only one that is given.
+std::string pathIn(const std::string &folder, const std::string &name) {
+  return name.find('/') == std::string::npos ? fmt::format("{}/{}.npy", folder, name) : "";
+}
+
+void checkShape(const plan::InputT &input, const NpyFile &file) {
+  std::vector<uint64_t> row(file.shape.begin() + !file.shape.empty(), file.shape.end());
+  if (file.shape.empty() || row != input.row_shape)
+    throw Rejected(fmt::format("{}: error: the shape is [{}], input '{}' needs [rows{}{}]", file.path(),
+                               fmt::join(file.shape, ", "), input.name, input.row_shape.empty() ? "" : ", ",
+                               fmt::join(input.row_shape, ", ")));
+  if (isInteger(input.element) && !isInteger(file.type))
+    throw Rejected(
+        fmt::format("{}: error: the elements are floats, input '{}' needs integers", file.path(), input.name));
+}
+
+/// What ids must fulfil: they index the table of their input or are the one to ignore, and fit the type that they
+/// become. `type` is that of the elements as they are stored.
+class IdRule {
+public:
+  IdRule(const plan::InputT &input, NpyType type)
+      : input(input), type(type), narrows(input.element == plan::Element::I32 && type == NpyType::I64) {}
+
+  bool isNeeded() const { return isInteger(type) && (input.has_limit || narrows); }
+
+  /// The first of `count` elements that breaks the rule, or `count`.
+  uint64_t findBad(const char *elements, uint64_t count) const {
+    if (!isNeeded())
+      return count;
+    return type == NpyType::I64 ? find<int64_t>(elements, count) : find<int32_t>(elements, count);
+  }
+
+  /// What is wrong with the element at `index` of `elements`.
+  std::string describe(const char *elements, uint64_t index) const {
+    int64_t id = type == NpyType::I64 ? readAt<int64_t>(elements, index) : readAt<int32_t>(elements, index);
+    if (input.has_limit && (id < 0 || id >= input.limit))
+      return fmt::format("id {} is outside the table of input '{}', which has {} rows{}", id, input.name, input.limit,
+                         input.has_ignore ? fmt::format(" ({} is ignored)", input.ignore) : "");
+    return fmt::format("{} does not fit input '{}', which has 32 bits", id, input.name);
+  }
+
+private:
+  bool isBad(int64_t id) const {
+    if (input.has_ignore && id == input.ignore)
+      return false;
+    return (input.has_limit && (id < 0 || id >= input.limit)) || (narrows && id != (int32_t)id);
+  }
+  template <class Id> uint64_t find(const char *elements, uint64_t count) const {
+    uint64_t i = 0;
+    while (i < count && !isBad(readAt<Id>(elements, i)))
+      ++i;
+    return i;
+  }
+
+  const plan::InputT &input;
+  const NpyType type;
+  const bool narrows;
+};
+
+bool isStoredAs(NpyType type, plan::Element element) {
+  switch (type) {
+  case NpyType::F32:
+    return element == plan::Element::F32;
+  case NpyType::F64:
+    return element == plan::Element::F64;
+  case NpyType::I32:
+    return element == plan::Element::I32;
+  case NpyType::I64:
+    return element == plan::Element::I64;
+  }
+  return false;
+}
+
+/// Reads elements [from, from + count) to `to` and checks them there. Returns what is wrong, with its row, or nothing.
+std::string readChecked(const plan::InputT &input, const NpyFile &file, uint64_t from, uint64_t count, char *to) {
+  uint64_t width = std::max<uint64_t>(rowElements(input), 1);
+  if (std::string why = file.tryRead(from, count, to); !why.empty())
+    return fmt::format("row {}: {}", from / width, why);
+  IdRule rule(input, file.type);
+  uint64_t bad = rule.findBad(to, count), at = from + bad;
+  return bad == count ? "" : fmt::format("row {}, column {}: {}", at / width, at % width, rule.describe(to, bad));
+}
+
+/// All ids of a file, before the first step.
+void checkIds(const plan::InputT &input, const NpyFile &file) {
+  if (!IdRule(input, file.type).isNeeded())
+    return;
+  std::vector<char> block(blockBytes);
+  uint64_t elements = file.shape[0] * rowElements(input), most = blockBytes / file.elementBytes();
+  for (uint64_t at = 0; at < elements; at += most)
+    if (std::string why = readChecked(input, file, at, std::min(most, elements - at), block.data()); !why.empty())
+      throw Rejected(fmt::format("{}: error: {}", file.path(), why));
+}
+
+} // namespace
+
+std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
+                         const std::string &folder) {
+  const std::string &name = dataName(input);
+  if (auto it = files.find(name); it != files.end())
+    return it->second;
+  if (!folder.empty())
+    return pathIn(folder, name);
+  if (!input.path.empty() || plan.data.empty())
+    return input.path;
+  return pathIn(plan.data, name);
+}
+
+Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, const std::string &folder) : plan(plan) {
+  std::vector<std::string> problems;
+  for (const auto &[name, path] : paths)
+    if (std::none_of(plan.inputs.begin(), plan.inputs.end(),
+                     [&](const auto &input) { return dataName(*input) == name; })) {
+      std::vector<std::string> names;
+      for (const auto &input : plan.inputs)
+        if (input->whole_of.empty())
+          names.push_back(input->name);
+      problems.push_back(
+          fmt::format("error: the model has no input '{}', its inputs are {}", name, fmt::join(names, ", ")));
+    }
+  for (const auto &input : plan.inputs)
+    try {
+      std::string path = findDataPath(plan, *input, paths, folder);
+      if (path.empty())
+        throw Rejected(fmt::format("error: no data for input '{}': --data {}=FILE.npy gives it", dataName(*input),
+                                   dataName(*input)));
+      auto file = std::make_unique<NpyFile>(path);
+      checkShape(*input, *file);
+      checkIds(*input, *file);
+      files.push_back(std::move(file));
+    } catch (const Rejected &problem) {
+      problems.push_back(problem.what());
+    }
+  if (problems.empty() && !files.empty()) {
+    rowCount = files[0]->shape[0];
+    for (const auto &file : files)
+      if (file->shape[0] != rowCount)
+        problems.push_back(fmt::format("{}: error: {} rows, while {} has {}", file->path(), file->shape[0],
+                                       files[0]->path(), rowCount));
+    if (rowCount < globalBatch(plan))
+      problems.push_back(
+          fmt::format("{}: error: {} rows, while a step needs {}", files[0]->path(), rowCount, globalBatch(plan)));
+  }
+  if (!problems.empty())
+    throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
+  bool anyConverts = false;
+  for (size_t i = 0; i < files.size(); ++i)
+    anyConverts |= !isStoredAs(files[i]->type, plan.inputs[i]->element);
+  for (uint32_t rank = 0; anyConverts && rank < rankCount(plan); ++rank)
+    blocks.push_back(std::make_unique<char[]>(blockBytes));
+}
+
+void Data::loadElements(uint32_t index, uint64_t from, uint64_t count, int rank, char *to) const {
+  const plan::InputT &input = *plan.inputs[index];
+  const NpyFile &file = *files[index];
+  bool converts = !isStoredAs(file.type, input.element);
+  uint64_t most = converts ? blockBytes / file.elementBytes() : count;
+  for (uint64_t done = 0; done < count; done += most) {
+    uint64_t some = std::min(most, count - done);
+    char *target = to + done * bytesOf(input.element), *read = converts ? blocks[rank].get() : target;
+    if (std::string why = readChecked(input, file, from + done, some, read); !why.empty())
+      throw std::runtime_error(fmt::format("{}: {}", file.path(), why));
+    if (converts)
+      convertTo(input.element, file.type, read, some, target);
+  }
+}
+
+void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, char *to) const {
+  const plan::InputT &input = *plan.inputs[index];
+  uint64_t width = rowElements(input), dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
+  bool isWhole = !input.whole_of.empty();
+  uint64_t first = step % rowCount * globalBatch(plan) + (isWhole ? 0 : (microBatch * dp + dpIndex) * plan.micro);
+  for (uint64_t done = 0, rows = rowsOf(plan, input), some; done < rows; done += some) {
+    uint64_t row = (first + done) % rowCount;
+    some = std::min(rows - done, rowCount - row); // behind the last row comes the first
+    loadElements(index, row * width, some * width, rank, to + done * width * bytesOf(input.element));
+  }
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,45 @@
+// The file that a run begins from, and what makes sure that it is the right one, whole:
+//
+//     beside the program     has the values that the program was compiled with: its digest is in the plan
+//     --init                 has all parameters in their shapes; if it has checksums, these are right
+//
+// Elements are read once where that is possible: who reads a parameter whole checks it on the way, and only what is
+// read in pieces (by ranks that hold shards) is read before for its checksum alone.
+#ifndef XLC_LIB_RUNTIME_FILES_PARAMETERFILE_H
+#define XLC_LIB_RUNTIME_FILES_PARAMETERFILE_H
+
+#include "Plan/Plan.h"
+#include "Safetensors.h"
+
+#include <atomic>
+
+namespace xlc::runtime {
+
+class ParameterFile {
+public:
+  enum class Kind { Beside, OfUser };
+
+  /// Opens `path`; throws Rejected with all that is wrong.
+  ParameterFile(const Plan &plan, const std::string &path, Kind kind);
+
+  /// Reads elements [begin, begin + count) of parameter `index` of the plan; throws Rejected where its checksum is
+  /// wrong. Any thread may call it.
+  void read(size_t index, uint64_t begin, uint64_t count, float *to) const;
+
+private:
+  void checkForms() const;
+  void checkOrigin() const;
+  void verifyPieces();
+  void readVerified(size_t index, float *to) const;
+
+  const Plan &plan;
+  const Kind kind;
+  SafetensorsReader reader;
+  std::optional<Seal> seal;
+  std::vector<const StoredTensor *> stored;            ///< as plan.parameters; null where it is not read
+  mutable std::vector<std::atomic<bool>> isUnverified; ///< as plan.parameters
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,114 @@
+// See Parameters.h. What pads a bucket, and the tail of a piece that is short, is zero.
+#include "Parameters.h"
+
+#include "Philox.h"
+#include "Plan/Pieces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace xlc::runtime {
+namespace {
+
+/// Elements [begin, begin + count) of parameter `index`, to `memory`.
+void fillRun(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count,
+             float *memory) {
+  const plan::ParameterT &parameter = *plan.parameters[index];
+  if (values.allFromFile || parameter.init == plan::Init::File)
+    return values.file->read(index, begin, count, memory);
+  switch (parameter.init) {
+  case plan::Init::Normal:
+    return fillNormal(values.seed, parameter.name, parameter.std, begin, count, memory);
+  case plan::Init::Ones:
+    std::fill_n(memory, count, 1.0f);
+    return;
+  case plan::Init::Zeros:
+  case plan::Init::File:
+    return; // the bucket was cleared; files were read above
+  }
+}
+
+/// Copies elements [begin, begin + count) of a parameter from the ranks that hold them: of the first stage that does,
+/// the first rank with each piece and each shard.
+void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const std::vector<char *> &arenas,
+                    uint64_t begin, uint64_t count, float *to) {
+  const plan::BucketT &bucket = *plan.buckets[parameter.bucket];
+  uint32_t first = 0;
+  while (!findBucket(plan, parameter.bucket, (int)first))
+    first += stageRanks(plan);
+  std::vector<int> owners{(int)first};
+  if (parameter.layout)
+    owners = membersOf(*plan.rank_groups[parameter.layout->group], plan, (int)first);
+  PieceShape shape(plan, parameter);
+  for (uint64_t at = begin, end = begin + count; at < end;) {
+    PieceShape::Found found = shape.find(at);
+    uint64_t inBucket = parameter.offset + found.inPiece;
+    int rank = owners[found.index];
+    if (bucket.params == plan::Extent::Shard)
+      rank += (int)(inBucket / bucket.shard_elements * plan.mesh->tp());
+    HeldPiece held = findHeld(plan, *findBucket(plan, parameter.bucket, rank), rank, arenas[rank]);
+    uint64_t some = std::min({end - at, found.count, held.end - inBucket});
+    std::memcpy(to, held.memory + (inBucket - held.begin), some * 4);
+    to += some, at += some;
+  }
+}
+
+} // namespace
+
+InitialValues openInitialValues(const Plan &plan, const std::string &initPath, const std::string &besidePath,
+                                uint64_t seed) {
+  InitialValues values;
+  values.seed = seed;
+  values.allFromFile = !initPath.empty();
+  bool needsFile = std::any_of(plan.parameters.begin(), plan.parameters.end(),
+                               [](const auto &p) { return p->init == plan::Init::File; });
+  if (!values.allFromFile && !needsFile)
+    return values;
+  values.file =
+      std::make_unique<ParameterFile>(plan, values.allFromFile ? initPath : besidePath,
+                                      values.allFromFile ? ParameterFile::Kind::OfUser : ParameterFile::Kind::Beside);
+  return values;
+}
+
+void initializeParameters(const Plan &plan, const InitialValues &values, int rank, char *arena) {
+  for (const auto &home : programOf(plan, rank).buckets) {
+    const plan::BucketT &bucket = *plan.buckets[home->bucket];
+    HeldPiece held = findHeld(plan, *home, rank, arena);
+    std::memset(held.memory, 0, (held.end - held.begin) * 4);
+    uint64_t stateElements = bucket.states_extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
+    for (const plan::Place &state : home->states)
+      std::memset(arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * 4);
+  }
+  for (size_t i = 0; i < plan.parameters.size(); ++i) {
+    const auto &parameter = plan.parameters[i];
+    const plan::BucketPlaceT *home = findBucket(plan, parameter->bucket, rank);
+    if (!home)
+      continue;
+    HeldPiece held = findHeld(plan, *home, rank, arena);
+    uint64_t begin = std::max(parameter->offset, held.begin),
+             end = std::min(parameter->offset + parameter->elements, held.end);
+    if (begin >= end)
+      continue;
+    uint64_t index = parameter->layout ? indexIn(*plan.rank_groups[parameter->layout->group], plan, rank) : 0;
+    PieceShape(plan, *parameter)
+        .forEachRun(index, begin - parameter->offset, end - parameter->offset,
+                    [&](uint64_t inPiece, uint64_t inWhole, uint64_t count) {
+                      float *to = held.memory + (parameter->offset + inPiece - held.begin);
+                      fillRun(plan, i, values, inWhole, count, to);
+                    });
+  }
+}
+
+void saveParameters(const Plan &plan, const std::vector<char *> &arenas, const std::string &path) {
+  std::vector<TensorToStore> tensors;
+  for (const auto &parameter : plan.parameters)
+    tensors.push_back({parameter->name, parameter->shape,
+                       [&plan, &arenas, parameter = parameter.get()](uint64_t begin, uint64_t count, float *to) {
+                         gatherElements(plan, *parameter, arenas, begin, count, to);
+                       }});
+  writeSafetensors(path, tensors);
+}
+
+} // namespace xlc::runtime

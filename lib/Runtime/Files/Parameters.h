@@ -1,0 +1,29 @@
+// Initial values of the parameters, and the way back to a file.
+#ifndef XLC_LIB_RUNTIME_FILES_PARAMETERS_H
+#define XLC_LIB_RUNTIME_FILES_PARAMETERS_H
+
+#include "ParameterFile.h"
+
+namespace xlc::runtime {
+
+/// Where initial values come from: a file (all of them, or those the plan says), and a seed for the random ones.
+struct InitialValues {
+  std::unique_ptr<ParameterFile> file; ///< none: no parameter needs one
+  bool allFromFile = false;            ///< --init: also those that would begin at zero, one or random
+  uint64_t seed = 0;
+};
+
+/// Opens `initPath`, or, where that is empty and the plan needs a file, `besidePath`; checks names, types and shapes
+/// and throws Rejected with all that is wrong.
+InitialValues openInitialValues(const Plan &plan, const std::string &initPath, const std::string &besidePath,
+                                uint64_t seed);
+
+/// Fills what `rank` holds of every bucket and clears its optimizer states, in its arena.
+void initializeParameters(const Plan &plan, const InitialValues &values, int rank, char *arena);
+
+/// Writes all parameters in the plan's order; arenas by rank.
+void saveParameters(const Plan &plan, const std::vector<char *> &arenas, const std::string &path);
+
+} // namespace xlc::runtime
+
+#endif

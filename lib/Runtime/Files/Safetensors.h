@@ -1,0 +1,73 @@
+// Files of named tensors: eight bytes of header length, a JSON header, the elements.
+// https://github.com/huggingface/safetensors. The compiler reads state dicts and writes initial parameters with them, a
+// program reads the latter and writes what it has learned.
+#ifndef XLC_LIB_RUNTIME_FILES_SAFETENSORS_H
+#define XLC_LIB_RUNTIME_FILES_SAFETENSORS_H
+
+#include "Checksum.h"
+#include "InputFile.h"
+#include "OutputFile.h"
+#include "Seal.h"
+
+#include <functional>
+
+namespace xlc::runtime {
+
+class SafetensorsReader {
+public:
+  /// Opens and checks `path`; throws Rejected.
+  explicit SafetensorsReader(const std::string &path);
+
+  const std::string &path() const { return file.path; }
+  const std::map<std::string, StoredTensor> &tensors() const { return header.tensors; }
+
+  /// Reads bytes [from, from + count) of the file. Any thread may call it.
+  void read(uint64_t from, uint64_t count, void *to) const { file.read(from, count, to); }
+
+  /// What the file says of itself, if it does; throws Rejected where that is damaged.
+  std::optional<Seal> seal() const;
+
+  /// Throws Rejected, naming the file.
+  [[noreturn]] void reject(const std::string &why) const { file.reject(why); }
+
+private:
+  InputFile file;
+  uint64_t dataBegin = 0;
+  SafetensorsHeader header;
+};
+
+/// Writes F32 tensors, one behind the other, with their seal.
+class SafetensorsWriter {
+public:
+  /// The caller publishes `file`.
+  SafetensorsWriter(OutputFile &file, std::vector<TensorForm> tensors);
+
+  /// The next bytes of the elements of all tensors.
+  void write(const void *from, uint64_t count);
+  /// All elements are written: the header follows. Returns the digest of the values.
+  std::string finish();
+
+private:
+  void endTensors();
+
+  OutputFile &file;
+  std::vector<TensorForm> tensors;
+  Seal seal;
+  Checksum checksum;
+  size_t tensor = 0; ///< that is being written
+  uint64_t left = 0; ///< bytes of it that are missing
+};
+
+/// A tensor to be written: `fill` puts elements [begin, begin + count) in `to`.
+struct TensorToStore {
+  std::string name;
+  std::vector<uint64_t> shape;
+  std::function<void(uint64_t begin, uint64_t count, float *to)> fill;
+};
+
+/// Writes F32 tensors in the given order; `path` is whole or untouched. Throws Rejected.
+void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors);
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,31 @@
+// The command line of a training program.
+#ifndef XLC_LIB_RUNTIME_JOB_OPTIONS_H
+#define XLC_LIB_RUNTIME_JOB_OPTIONS_H
+
+#include "Device/Executor.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace xlc::runtime {
+
+struct Options {
+  std::optional<uint64_t> steps; ///< none: once over the data
+  std::string log, save, init, profile, stats;
+  std::string dataFolder;
+  std::map<std::string, std::string> dataFiles; ///< by input
+  std::optional<double> learningRate;
+  std::optional<uint64_t> seed;
+  std::optional<Fault> fault;
+  bool nativeLibraries = false; ///< library calls use all that this machine has
+  bool check = false;
+};
+
+/// Parses the arguments. Where the program is to end at once (--help, --version, a usage error) it prints what is to
+/// be said and returns nothing, with the exit code in `exit`. `about` describes the plan in one line.
+std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, Exit &exit);
+
+} // namespace xlc::runtime
+
+#endif

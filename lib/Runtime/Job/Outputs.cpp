@@ -1,0 +1,107 @@
+// See Outputs.h. Whether a file can be written may change until it is; the writers check again.
+#include "Outputs.h"
+
+#include "Failure.h"
+#include "Files/Data.h"
+#include "Files/OutputFile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+namespace xlc::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NamedFile {
+  std::string path, is; ///< `is`: what it is, in words, or the option of an output
+};
+
+/// /proc/self/exe, or what the program was started by.
+std::string programPath() {
+  std::string path(4096, '\0');
+  ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  return length > 0 ? path.substr(0, (size_t)length) : (const char *)getauxval(AT_EXECFN);
+}
+
+/// One file under two paths, also where it does not exist yet. Devices take any number of writers.
+bool isSameFile(const std::string &first, const std::string &second) {
+  std::error_code ignored;
+  if (fs::exists(first, ignored) && fs::exists(second, ignored))
+    return fs::is_regular_file(first, ignored) && fs::equivalent(first, second, ignored);
+  fs::path whole = fs::weakly_canonical(fs::absolute(first, ignored), ignored);
+  return !whole.empty() && whole == fs::weakly_canonical(fs::absolute(second, ignored), ignored);
+}
+
+/// All that a run reads.
+std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
+  std::vector<NamedFile> files{{programPath(), "the program itself"},
+                               {besidePath(), "the program's file of initial values"}};
+  if (!options.init.empty())
+    files.push_back({options.init, "the file of --init"});
+  for (const auto &input : plan.inputs)
+    files.push_back({findDataPath(plan, *input, options.dataFiles, options.dataFolder),
+                     fmt::format("the data of input '{}'", dataName(*input))});
+  return files;
+}
+
+/// Why `path` cannot be written, or nothing; throws Rejected as OutputFile does. Of a file that is `replaced`, the
+/// folder is written to.
+std::string findObstacle(const std::string &path, bool replaced, Devices devices) {
+  fs::path folder = fs::path(findOutputTarget(path, devices)).parent_path();
+  std::string parent = folder.empty() ? "." : folder.string();
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status))
+    return std::strerror(EISDIR);
+  if (fs::exists(status) && access(path.c_str(), W_OK) != 0)
+    return std::strerror(errno);
+  if (!fs::exists(status) && status.type() != fs::file_type::not_found)
+    return error.message();
+  if (fs::exists(status) && !(replaced && fs::is_regular_file(status)))
+    return "";
+  fs::file_status place = fs::status(parent, error);
+  if (fs::exists(place) && !fs::is_directory(place))
+    return std::strerror(ENOTDIR);
+  return access(parent.c_str(), W_OK | X_OK) != 0 ? std::strerror(errno) : "";
+}
+
+} // namespace
+
+std::string besidePath() { return programPath() + ".safetensors"; }
+
+void checkOutputs(const Plan &plan, const Options &options) {
+  const NamedFile outputs[] = {
+      {options.log, "--log"}, {options.save, "--save"}, {options.profile, "--profile"}, {options.stats, "--stats"}};
+  std::vector<NamedFile> taken = listInputs(plan, options);
+  std::vector<std::string> problems;
+  for (const NamedFile &output : outputs) {
+    if (output.path.empty())
+      continue;
+    auto same = std::find_if(taken.begin(), taken.end(),
+                             [&](const NamedFile &file) { return isSameFile(output.path, file.path); });
+    if (same != taken.end())
+      problems.push_back(fmt::format("{}: error: {} would overwrite {}, it needs a file of its own", output.path,
+                                     output.is, same->is));
+    else
+      try {
+        if (std::string why = findObstacle(output.path, /*replaced=*/output.is != "--log",
+                                           output.is == "--save" ? Devices::Refused : Devices::WrittenTo);
+            !why.empty())
+          problems.push_back(fmt::format("{}: error: cannot be written: {}", output.path, why));
+      } catch (const Rejected &problem) {
+        problems.push_back(problem.what());
+      }
+    taken.push_back({output.path, fmt::format("the file of {}", output.is)});
+  }
+  if (!problems.empty())
+    throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
+}
+
+} // namespace xlc::runtime

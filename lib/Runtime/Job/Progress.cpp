@@ -1,0 +1,77 @@
+// See Progress.h. Results go to stdout, the bar to stderr; numbers of the log have nine digits, enough for every bit
+// of a float.
+#include "Progress.h"
+
+#include "Failure.h"
+#include "Files/StandardStreams.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <unistd.h>
+
+namespace xlc::runtime {
+namespace {
+
+/// JSON has no infinities.
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null"; }
+
+FILE *openLog(const std::string &path) {
+  FILE *file = path.empty() ? nullptr : std::fopen(path.c_str(), "w");
+  if (!path.empty() && !file)
+    throw Rejected(fmt::format("{}: error: cannot be written: {}", path, std::strerror(errno)));
+  return file;
+}
+
+constexpr char clearLine[] = "\r\x1b[K";
+
+} // namespace
+
+Progress::Progress(const std::string &logPath, uint64_t steps)
+    : log(openLog(logPath)), logged{logPath, log.get()}, steps(steps), bar(isatty(STDERR_FILENO)) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::checkWritten() const {
+  for (const Lines *lines : {&results, &logged})
+    if (!lines->failure.empty())
+      throw Rejected(fmt::format("{}: error: cannot be written: {}", lines->name, lines->failure));
+}
+
+void Progress::clear() const {
+  if (bar)
+    std::fputs(clearLine, stderr);
+}
+
+/// A disk that is full must not end hours of training: it is said once, and at the end.
+void Progress::write(Lines &lines, const std::string &line) {
+  bool isWritten = std::fputs(line.c_str(), lines.file) >= 0;
+  if (std::fflush(lines.file) == 0 && isWritten)
+    return;
+  int reason = errno;
+  if (lines.failure.empty())
+    say(fmt::format("{}: warning: cannot be written: {}; training goes on", lines.name, std::strerror(reason)));
+  lines.failure = std::strerror(reason);
+}
+
+void Progress::show(const StepResult &r) {
+  clear();
+  std::string shown = fmt::format("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s\n",
+                                  r.step, r.loss, r.norm, r.learningRate, r.samplesPerSecond);
+  write(results, shown);
+  if (log)
+    write(
+        logged,
+        fmt::format("{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}}}\n",
+                    r.step, number(r.loss), number(r.norm), number(r.learningRate), number(r.seconds),
+                    number(r.samplesPerSecond)));
+  if (bar) {
+    int filled = (int)(30 * r.step / steps);
+    std::fputs(fmt::format("[{:#<{}}{:.<{}}] {}/{}", "", filled, "", 30 - filled, r.step, steps).c_str(), stderr);
+    std::fflush(stderr);
+  }
+}
+
+} // namespace xlc::runtime

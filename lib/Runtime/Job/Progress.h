@@ -1,0 +1,53 @@
+// What a user sees of a step: a line, a progress bar on a terminal, a line of the log.
+#ifndef XLC_LIB_RUNTIME_JOB_PROGRESS_H
+#define XLC_LIB_RUNTIME_JOB_PROGRESS_H
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace xlc::runtime {
+
+struct StepResult {
+  uint64_t step; ///< from 1
+  float loss, norm;
+  double learningRate, seconds, samplesPerSecond;
+};
+
+class Progress {
+public:
+  /// `logPath` may be empty. Throws Rejected where the log cannot be written.
+  Progress(const std::string &logPath, uint64_t steps);
+  ~Progress();
+
+  void show(const StepResult &result);
+
+  /// Throws Rejected where a line, or one of the log, could not be written. That was said when it happened; training
+  /// went on.
+  void checkWritten() const;
+
+  /// Takes the bar away, so that a message can stand on a line of its own.
+  void clear() const;
+
+private:
+  /// Lines that go to a file, and why one could not, if so.
+  struct Lines {
+    const std::string name;
+    FILE *const file;
+    std::string failure = {};
+  };
+  void write(Lines &lines, const std::string &line);
+
+  struct Close {
+    void operator()(FILE *file) const { std::fclose(file); }
+  };
+  std::unique_ptr<FILE, Close> log;
+  Lines results{"standard output", stdout}, logged;
+  const uint64_t steps;
+  const bool bar;
+};
+
+} // namespace xlc::runtime
+
+#endif

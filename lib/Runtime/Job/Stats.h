@@ -1,0 +1,24 @@
+// What the program used, beside what the plan said: --stats, and the check at the end of every run.
+#ifndef XLC_LIB_RUNTIME_JOB_STATS_H
+#define XLC_LIB_RUNTIME_JOB_STATS_H
+
+#include "Fabric/Collectives.h"
+
+namespace xlc::runtime {
+
+struct UsedResources {
+  uint64_t steps = 0;                  ///< completed
+  uint64_t allocatedBytes = 0;         ///< arenas of all ranks, counted where they were mapped
+  std::vector<uint64_t> residualSlots; ///< most at once, by rank
+  MovedByAxis moved;                   ///< by all ranks, counted where they read
+};
+
+/// Says in one line what differs from the plan, or nothing.
+std::string findDisagreement(const Plan &plan, const UsedResources &used);
+
+/// Writes planned and used figures as JSON; throws Rejected where `path` cannot be written.
+void writeStats(const std::string &path, const Plan &plan, const UsedResources &used);
+
+} // namespace xlc::runtime
+
+#endif

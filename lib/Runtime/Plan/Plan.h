@@ -1,0 +1,55 @@
+// The embedded plan as the runtime works with it: FlatBuffers' own unpacked structs, verified and checked once at
+// start, then trusted.
+#ifndef XLC_LIB_RUNTIME_PLAN_PLAN_H
+#define XLC_LIB_RUNTIME_PLAN_PLAN_H
+
+#include "Failure.h"
+
+#include "Plan_generated.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace xlc::runtime {
+
+using Plan = plan::PlanT;
+
+/// Unpacks the plan; throws Rejected where the bytes are no plan.
+std::unique_ptr<Plan> readPlan(const uint8_t *bytes, uint64_t size);
+
+/// Checks that every index and every address of the plan is in range; throws Rejected with all that is wrong.
+/// `kernelCount` is the number of generated kernels of the binary.
+void checkPlan(const Plan &plan, uint64_t kernelCount);
+
+/// Byte offset of a place in the arena of `rank`.
+inline int64_t offsetOf(const plan::Place &place, int rank, const plan::Mesh &mesh) {
+  return (int64_t)place.offset() + (int64_t)((uint32_t)rank / mesh.tp() % mesh.dp() % mesh.shards()) * place.stride();
+}
+
+inline uint64_t bytesOf(plan::Element element) {
+  return element == plan::Element::F64 || element == plan::Element::I64 ? 8 : element == plan::Element::I1 ? 1 : 4;
+}
+
+inline uint64_t rowElements(const plan::InputT &input) {
+  uint64_t count = 1;
+  for (uint64_t dim : input.row_shape)
+    count *= dim;
+  return count;
+}
+
+/// The name under which the data of an input are given.
+inline const std::string &dataName(const plan::InputT &input) {
+  return input.whole_of.empty() ? input.name : input.whole_of;
+}
+
+/// Rows of data that a step consumes.
+inline uint64_t globalBatch(const Plan &plan) { return (uint64_t)plan.mesh->dp() * plan.micro * plan.micro_batches; }
+
+/// Rows of an input that one load brings.
+inline uint64_t rowsOf(const Plan &plan, const plan::InputT &input) {
+  return input.whole_of.empty() ? plan.micro : globalBatch(plan);
+}
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,69 @@
+// Whether a plan makes sense: every index in its table, every byte that an action may touch inside the arena, on
+// every rank. A place is linear in the shard, so its first and last shard stand for all.
+//
+//   CheckPlan.cpp       mesh, groups, what is stored where
+//   CheckCalls.cpp      kernels, functions, library calls
+//   CheckPrograms.cpp   actions, and whether the stages' messages meet
+#ifndef XLC_LIB_RUNTIME_PLAN_PLANCHECKER_H
+#define XLC_LIB_RUNTIME_PLAN_PLANCHECKER_H
+
+#include "Ranks.h"
+
+#include <fmt/format.h>
+
+namespace xlc::runtime {
+
+class PlanChecker {
+public:
+  PlanChecker(const Plan &plan, uint64_t kernelCount) : plan(plan), kernelCount(kernelCount) {}
+
+  /// Throws Rejected with all that is wrong.
+  void checkAll();
+
+private:
+  using Wide = __int128;
+
+  template <class... Values> void require(bool condition, fmt::format_string<Values...> text, Values &&...values) {
+    if (!condition && problems.size() < 20)
+      problems.push_back(fmt::format(text, std::forward<Values>(values)...));
+  }
+  bool isInArena(Wide begin, Wide bytes) const {
+    return begin >= 0 && bytes >= 0 && begin + bytes <= (Wide)program->arena;
+  }
+  /// In the arena of `program`; `from` and `bytes` are relative to the place.
+  void checkPlace(const plan::Place *place, Wide bytes, const std::string &what, Wide from = 0);
+
+  void checkSizes();
+  void checkMesh();
+  void checkGroup(const plan::RankGroupT &group, size_t number);
+  void checkStorage();
+  void checkParameter(const plan::ParameterT &parameter);
+  /// Elements of a rank's piece; none where the layout is impossible.
+  std::optional<Wide> pieceElements(const plan::ParameterT &parameter);
+  void checkProgramStorage();
+
+  void checkKernels();
+  void checkFunctions();
+  void checkCall(const plan::FunctionT &function, const plan::CallT &call);
+  void checkExchange(const plan::CallT &call, const std::string &what);
+  void checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel);
+  void checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel);
+
+  void checkProgram();
+  void checkStep(const plan::StepT &step);
+  void checkCollective(uint32_t group, const std::string &what);
+  void checkTransfer(const plan::Place *place, Wide bytes, uint32_t peer, const std::string &what);
+  void checkRun(const plan::RunT &run, const std::string &label);
+  void checkLoad(const plan::LoadT &load, const std::string &label);
+  void checkMeetings();
+
+  const Plan &plan;
+  const uint64_t kernelCount;
+  const plan::ProgramT *program = nullptr; ///< at which we look
+  uint32_t stage = 0;                      ///< its number
+  std::vector<std::string> problems;
+};
+
+} // namespace xlc::runtime
+
+#endif
