@@ -99,7 +99,7 @@ void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what
 
 namespace {
 
-/// Bytes from the first to behind the last element of a strided operand of floats; none where a stride is negative.
+/// Elements from the first to behind the last of a strided operand; none where a stride is negative.
 Wide spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const std::vector<plan::BatchDim> &batch = {},
             int64_t (plan::BatchDim::*stride)() const = nullptr) {
   Wide last = 0;
@@ -107,7 +107,7 @@ Wide spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const std:
     last = step < 0 ? (Wide)1 << 100 : last + ((Wide)size - 1) * step;
   for (const plan::BatchDim &dim : batch)
     last = (dim.*stride)() < 0 ? (Wide)1 << 100 : last + ((Wide)dim.size() - 1) * (dim.*stride)();
-  return 4 * (last + 1);
+  return last + 1;
 }
 
 } // namespace
@@ -119,8 +119,8 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
             call.outs.size(), kernel.name, ins, outs);
     return good;
   };
-  auto covers = [&](uint64_t bytes, Wide needed) {
-    require((Wide)bytes >= needed, "call '{}' reaches past an operand", call.name);
+  auto covers = [&](uint64_t bytes, Wide elements, plan::Element element = libraryElement) {
+    require((Wide)bytes >= elements * (Wide)bytesOf(element), "call '{}' reaches past an operand", call.name);
   };
   if (const plan::ContractT *c = kernel.library.AsContract()) {
     if (!expect(c->bias ? 3 : 2, 1))
@@ -129,7 +129,7 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     covers(call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b));
     covers(call.out_bytes[0], spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y));
     if (c->bias)
-      covers(call.in_bytes[2], 4 * (Wide)c->n);
+      covers(call.in_bytes[2], c->n);
   } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
     bool hasBias = a->bias_kind != plan::BiasKind::None;
     if (!expect((a->backward ? 6 : 3) + hasBias, a->backward ? 3 : 2))
@@ -142,11 +142,11 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     heads(call.in_bytes[1], *a->k, a->keys, a->groups, a->d);
     heads(call.in_bytes[2], *a->v, a->keys, a->groups, a->e);
     heads(a->backward ? call.in_bytes[3] : call.out_bytes[0], *a->out, a->queries, a->heads, a->e);
-    covers(a->backward ? call.in_bytes[4] : call.out_bytes[1], 8 * (Wide)a->batch * a->heads * a->queries);
+    covers(a->backward ? call.in_bytes[4] : call.out_bytes[1], (Wide)a->batch * a->heads * a->queries, sumElement);
     if (hasBias) {
-      Wide bytes = spanOf(
+      Wide span = spanOf(
           {{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()}, {a->keys, 1}});
-      covers(call.in_bytes.back(), a->bias_kind == plan::BiasKind::Add ? bytes : bytes / 4);
+      covers(call.in_bytes.back(), span, a->bias_kind == plan::BiasKind::Add ? libraryElement : plan::Element::I1);
     }
     if (a->backward) {
       heads(call.in_bytes[5], *a->dout, a->queries, a->heads, a->e);
@@ -163,9 +163,9 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     require(s->index == plan::Element::I64 || s->index == plan::Element::I32,
             "call '{}' has indices that are no integers", call.name);
     require(s->distinct > 0, "call '{}' has no indices", call.name);
-    covers(call.in_bytes[0], (Wide)s->distinct * s->indices * (s->per_element ? s->width : 1) * bytesOf(s->index));
-    covers(call.in_bytes[1], 4 * (Wide)s->outer * s->indices * s->width);
-    covers(call.out_bytes[0], 4 * (Wide)s->outer * s->rows * s->width);
+    covers(call.in_bytes[0], (Wide)s->distinct * s->indices * (s->per_element ? s->width : 1), s->index);
+    covers(call.in_bytes[1], (Wide)s->outer * s->indices * s->width);
+    covers(call.out_bytes[0], (Wide)s->outer * s->rows * s->width);
   } else {
     checkWindowCall(call, kernel);
   }
@@ -175,7 +175,7 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
 void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
   auto bytes = [](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,
                   uint64_t (plan::WindowDim::*size)() const) {
-    Wide product = 4;
+    Wide product = bytesOf(libraryElement);
     auto grow = [&](uint64_t by) { product = std::min<Wide>(product * by, (Wide)1 << 62); };
     std::for_each(sizes.begin(), sizes.end(), grow);
     for (const plan::WindowDim &dim : dims)

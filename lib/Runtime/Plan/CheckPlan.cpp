@@ -153,7 +153,8 @@ void PlanChecker::checkProgramStorage() {
     }
     const plan::BucketT &bucket = *plan.buckets[home->bucket];
     auto bytes = [&](plan::Extent extent) {
-      return 4 * (Wide)(extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements);
+      return (Wide)bytesOf(elementOf(bucket)) *
+             (extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements);
     };
     checkPlace(home->params.get(), bytes(bucket.params), fmt::format("bucket '{}'", bucket.name));
     for (const plan::Place &state : home->states)

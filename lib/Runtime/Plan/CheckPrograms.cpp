@@ -10,9 +10,9 @@ void PlanChecker::checkProgram() {
   for (const auto &step : program->steps)
     checkStep(*step);
   if (program->loss)
-    checkPlace(program->loss.get(), 4, "the loss");
+    checkPlace(program->loss.get(), bytesOf(scalarElement), "the loss");
   if (program->norm)
-    checkPlace(program->norm.get(), 4, "the gradient norm");
+    checkPlace(program->norm.get(), bytesOf(scalarElement), "the gradient norm");
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(),
                              [](const auto &each) { return each->loss && each->norm; });
   require(isShown, "no stage has a loss and a gradient norm");
@@ -42,7 +42,7 @@ void PlanChecker::checkStep(const plan::StepT &step) {
     require(begin->places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
             begin->places.size(), plan.groups.size());
     for (const plan::Place &place : begin->places)
-      checkPlace(&place, 16, what);
+      checkPlace(&place, scalarsOfGroup * bytesOf(scalarElement), what);
   } else if (const auto *load = action.AsLoad()) {
     checkLoad(*load, what);
   } else if (const auto *run = action.AsRun()) {

@@ -3,6 +3,7 @@
 #ifndef XLC_LIB_RUNTIME_PLAN_PLAN_H
 #define XLC_LIB_RUNTIME_PLAN_PLAN_H
 
+#include "Elements.h"
 #include "Failure.h"
 
 #include "Plan_generated.h"
@@ -24,10 +25,6 @@ void checkPlan(const Plan &plan, uint64_t kernelCount);
 /// Byte offset of a place in the arena of `rank`.
 inline int64_t offsetOf(const plan::Place &place, int rank, const plan::Mesh &mesh) {
   return (int64_t)place.offset() + (int64_t)((uint32_t)rank / mesh.tp() % mesh.dp() % mesh.shards()) * place.stride();
-}
-
-inline uint64_t bytesOf(plan::Element element) {
-  return element == plan::Element::F64 || element == plan::Element::I64 ? 8 : element == plan::Element::I1 ? 1 : 4;
 }
 
 inline uint64_t rowElements(const plan::InputT &input) {

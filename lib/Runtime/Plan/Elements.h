@@ -1,0 +1,40 @@
+// Types of elements: the bytes of one, and numbers of any type from and to memory. What the plan does not say the type
+// of has it from here.
+#ifndef XLC_LIB_RUNTIME_PLAN_ELEMENTS_H
+#define XLC_LIB_RUNTIME_PLAN_ELEMENTS_H
+
+#include "Plan_generated.h"
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+inline uint64_t bytesOf(plan::Element element) {
+  return element == plan::Element::F64 || element == plan::Element::I64 ? 8 : element == plan::Element::I1 ? 1 : 4;
+}
+
+/// As safetensors files spell it.
+const char *nameOf(plan::Element element);
+
+/// Of the parameters of a bucket, and of what the optimizer keeps of them.
+inline plan::Element elementOf(const plan::BucketT &) { return plan::Element::F32; }
+
+/// Of learning rates and corrections, loss and gradient norm.
+inline constexpr plan::Element scalarElement = plan::Element::F32;
+/// Of what a Begin has for each optimizer group.
+inline constexpr uint64_t scalarsOfGroup = 4;
+
+/// Of operands of library calls that are neither indices nor masks.
+inline constexpr plan::Element libraryElement = plan::Element::F32;
+/// Of the logarithms of sums that attention keeps for backward.
+inline constexpr plan::Element sumElement = plan::Element::F64;
+
+/// Writes `value` as element `index` of `elements`, rounded to its type.
+void putNumber(plan::Element element, double value, void *elements, uint64_t index = 0);
+
+/// Element `index` of `elements`.
+double getNumber(plan::Element element, const void *elements, uint64_t index = 0);
+
+} // namespace xlc::runtime
+
+#endif
