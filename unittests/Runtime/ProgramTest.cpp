@@ -1,5 +1,5 @@
 // Whole runs of the hand-made program: what is learned, what is written, and every way a run may end.
-#include "Job/Trace.h"
+#include "Job/TraceFile.h"
 #include "TinyProgram.h"
 #include "xlc/Runtime/CpuLevel.h"
 

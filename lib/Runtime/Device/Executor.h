@@ -7,9 +7,9 @@
 #include "Fabric/Collectives.h"
 #include "Fabric/Transfers.h"
 #include "Files/Data.h"
-#include "Job/Trace.h"
 #include "Observer.h"
 #include "Plan/ResidualSlots.h"
+#include "Trace.h"
 
 namespace xlc::runtime {
 

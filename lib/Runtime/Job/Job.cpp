@@ -15,6 +15,7 @@
 #include "Outputs.h"
 #include "Progress.h"
 #include "Stats.h"
+#include "TraceFile.h"
 #include "xlc/Runtime/CpuLevel.h"
 
 #include <fmt/format.h>

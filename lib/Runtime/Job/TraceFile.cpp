@@ -1,5 +1,5 @@
-// See Trace.h. The format: "Trace Event Format", complete events ("ph": "X"), times in microseconds.
-#include "Trace.h"
+// See TraceFile.h. The format: "Trace Event Format", complete events ("ph": "X"), times in microseconds.
+#include "TraceFile.h"
 
 #include "Files/OutputFile.h"
 
@@ -7,14 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 
 namespace xlc::runtime {
-
-int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
   OutputFile file(path, Devices::WrittenTo);

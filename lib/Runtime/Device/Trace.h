@@ -1,15 +1,18 @@
-// What ran when, as Chrome trace events (chrome://tracing, Perfetto), in the plan's names.
-#ifndef XLC_LIB_RUNTIME_JOB_TRACE_H
-#define XLC_LIB_RUNTIME_JOB_TRACE_H
+// What ran when, in the plan's names: kept while ranks run, written by Job/TraceFile.h.
+#ifndef XLC_LIB_RUNTIME_DEVICE_TRACE_H
+#define XLC_LIB_RUNTIME_DEVICE_TRACE_H
 
+#include <chrono>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace xlc::runtime {
 
 /// Nanoseconds on the clock that never goes back.
-int64_t now();
+inline int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 /// One thing that a rank did. `name` outlives the trace: it is the plan's.
 struct TraceEvent {
@@ -30,9 +33,6 @@ public:
   std::vector<TraceEvent> all;
   uint64_t dropped = 0;
 };
-
-/// Writes the traces of all ranks; throws Rejected where `path` cannot be written.
-void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks);
 
 } // namespace xlc::runtime
 

@@ -1,0 +1,14 @@
+// What ran when, as Chrome trace events (chrome://tracing, Perfetto), in the plan's names.
+#ifndef XLC_LIB_RUNTIME_JOB_TRACEFILE_H
+#define XLC_LIB_RUNTIME_JOB_TRACEFILE_H
+
+#include "Device/Trace.h"
+
+namespace xlc::runtime {
+
+/// Writes the traces of all ranks; throws Rejected where `path` cannot be written.
+void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks);
+
+} // namespace xlc::runtime
+
+#endif
