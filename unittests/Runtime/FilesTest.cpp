@@ -95,11 +95,11 @@ TEST(Npy, HostileFilesAreRefused) {
 TEST(Safetensors, WhatIsWrittenIsRead) {
   Folder folder;
   std::string path = folder.file("out");
-  auto fill = [](uint64_t begin, uint64_t count, float *to) {
+  auto fill = [](uint64_t begin, uint64_t count, void *to) {
     for (uint64_t i = 0; i < count; ++i)
-      to[i] = (float)(begin + i);
+      ((float *)to)[i] = (float)(begin + i);
   };
-  writeSafetensors(path, {{"a", {600, 1000}, fill}, {"\"b\\", {}, fill}, {"c", {0, 4}, fill}});
+  writeSafetensors(path, {{{"a", {600, 1000}}, fill}, {{"\"b\\", {}}, fill}, {{"c", {0, 4}}, fill}});
   SafetensorsReader reader(path);
   EXPECT_EQ(reader.tensors().at("a").shape, (std::vector<uint64_t>{600, 1000}));
   float value;
@@ -205,10 +205,10 @@ TEST(Safetensors, AHundredThousandEntriesTakeNoTime) {
 
 TEST(Safetensors, WhatAFileSaysOfItselfIsChecked) {
   Folder folder;
-  auto fill = [](uint64_t, uint64_t count, float *to) { std::fill_n(to, count, 1.0f); };
-  writeSafetensors(folder.file("a"), {{"v", {3}, fill}, {"w", {2, 2}, fill}});
-  writeSafetensors(folder.file("b"), {{"w", {2, 2}, fill}, {"v", {3}, fill}});
-  writeSafetensors(folder.file("c"), {{"w", {4}, fill}, {"v", {3}, fill}});
+  auto fill = [](uint64_t, uint64_t count, void *to) { std::fill_n((float *)to, count, 1.0f); };
+  writeSafetensors(folder.file("a"), {{{"v", {3}}, fill}, {{"w", {2, 2}}, fill}});
+  writeSafetensors(folder.file("b"), {{{"w", {2, 2}}, fill}, {{"v", {3}}, fill}});
+  writeSafetensors(folder.file("c"), {{{"w", {4}}, fill}, {{"v", {3}}, fill}});
   Seal a = *SafetensorsReader(folder.file("a")).seal(), b = *SafetensorsReader(folder.file("b")).seal(),
        c = *SafetensorsReader(folder.file("c")).seal();
   EXPECT_EQ(a.digest(), b.digest()); // in any order

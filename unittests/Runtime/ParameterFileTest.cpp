@@ -14,9 +14,9 @@ namespace {
 
 /// A tensor that counts from `first`.
 TensorToStore counting(const std::string &name, std::vector<uint64_t> shape, float first) {
-  return {name, std::move(shape), [first](uint64_t begin, uint64_t count, float *to) {
+  return {{name, std::move(shape)}, [first](uint64_t begin, uint64_t count, void *to) {
             for (uint64_t i = 0; i < count; ++i)
-              to[i] = first + (float)(begin + i);
+              putNumber(plan::Element::F32, first + (double)(begin + i), to, i);
           }};
 }
 

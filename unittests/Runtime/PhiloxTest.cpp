@@ -7,6 +7,7 @@
 #include <vector>
 
 using namespace xlc::runtime;
+using xlc::plan::Element;
 
 TEST(Philox, GivesTheKnownAnswersOfRandom123) {
   using Four = std::array<uint32_t, 4>;
@@ -18,15 +19,15 @@ TEST(Philox, GivesTheKnownAnswersOfRandom123) {
 
 TEST(Philox, AnElementHasOneValueHoweverTheTensorIsCut) {
   std::vector<float> whole(1000), pieces(1000);
-  fillNormal(3, "h.0.attn.weight", 0.02, 0, 1000, whole.data());
+  fillNormal(3, "h.0.attn.weight", 0.02, 0, 1000, Element::F32, whole.data());
   for (uint64_t at = 0, some = 1; at < 1000; at += some, some = some % 7 + 1)
-    fillNormal(3, "h.0.attn.weight", 0.02, at, std::min<uint64_t>(some, 1000 - at), pieces.data() + at);
+    fillNormal(3, "h.0.attn.weight", 0.02, at, std::min<uint64_t>(some, 1000 - at), Element::F32, pieces.data() + at);
   EXPECT_EQ(whole, pieces);
 }
 
 TEST(Philox, NumbersAreNormal) {
   std::vector<float> values(200000);
-  fillNormal(0, "w", 0.5, 12345, values.size(), values.data());
+  fillNormal(0, "w", 0.5, 12345, values.size(), Element::F32, values.data());
   double sum = 0, squares = 0, fourth = 0;
   for (double value : values)
     sum += value, squares += value * value, fourth += value * value * value * value;

@@ -20,6 +20,10 @@ bool isReadWhole(const Plan &plan, const plan::ParameterT &parameter) {
 
 } // namespace
 
+TensorForm formOf(const Plan &plan, const plan::ParameterT &parameter) {
+  return {parameter.name, parameter.shape, nameOf(elementOf(*plan.buckets[parameter.bucket]))};
+}
+
 ParameterFile::ParameterFile(const Plan &plan, const std::string &path, Kind kind)
     : plan(plan), kind(kind), reader(path), seal(reader.seal()), stored(plan.parameters.size()),
       isUnverified(plan.parameters.size()) {
@@ -63,7 +67,7 @@ void ParameterFile::checkOrigin() const {
     reader.reject(fmt::format("has no checksums, which the file that is made with the program has; {}", advice));
   std::vector<TensorForm> forms;
   for (const auto &parameter : plan.parameters)
-    forms.push_back({parameter->name, parameter->shape});
+    forms.push_back(formOf(plan, *parameter));
   if (std::string model = fingerprintOf(forms); model != seal->model)
     reader.reject(fmt::format("belongs to model {}, the program to model {}; {}", seal->model, model, advice));
   if (std::string digest = seal->digest(); digest != plan.parameters_digest)

@@ -15,6 +15,9 @@
 
 namespace xlc::runtime {
 
+/// A parameter as a file has it.
+TensorForm formOf(const Plan &plan, const plan::ParameterT &parameter);
+
 class ParameterFile {
 public:
   enum class Kind { Beside, OfUser };

@@ -20,7 +20,8 @@ void fillRun(const Plan &plan, size_t index, const InitialValues &values, uint64
     return values.file->read(index, begin, count, memory);
   switch (parameter.init) {
   case plan::Init::Normal:
-    return fillNormal(values.seed, parameter.name, parameter.std, begin, count, memory);
+    return fillNormal(values.seed, parameter.name, parameter.std, begin, count,
+                      elementOf(*plan.buckets[parameter.bucket]), memory);
   case plan::Init::Ones:
     std::fill_n(memory, count, 1.0f);
     return;
@@ -104,9 +105,9 @@ void initializeParameters(const Plan &plan, const InitialValues &values, int ran
 void saveParameters(const Plan &plan, const std::vector<char *> &arenas, const std::string &path) {
   std::vector<TensorToStore> tensors;
   for (const auto &parameter : plan.parameters)
-    tensors.push_back({parameter->name, parameter->shape,
-                       [&plan, &arenas, parameter = parameter.get()](uint64_t begin, uint64_t count, float *to) {
-                         gatherElements(plan, *parameter, arenas, begin, count, to);
+    tensors.push_back({formOf(plan, *parameter),
+                       [&plan, &arenas, parameter = parameter.get()](uint64_t begin, uint64_t count, void *to) {
+                         gatherElements(plan, *parameter, arenas, begin, count, (float *)to);
                        }});
   writeSafetensors(path, tensors);
 }

@@ -34,7 +34,8 @@ std::array<float, 2> boxMuller(uint32_t a, uint32_t b) {
 
 } // namespace
 
-void fillNormal(uint64_t seed, std::string_view name, double std, uint64_t begin, uint64_t count, float *to) {
+void fillNormal(uint64_t seed, std::string_view name, double std, uint64_t begin, uint64_t count, plan::Element element,
+                void *to) {
   uint64_t hash = hashName(name);
   for (uint64_t i = begin; i < begin + count;) {
     auto bits = philox({(uint32_t)(i / 4), (uint32_t)(i / 4 >> 32), (uint32_t)hash, (uint32_t)(hash >> 32)},
@@ -42,7 +43,7 @@ void fillNormal(uint64_t seed, std::string_view name, double std, uint64_t begin
     auto first = boxMuller(bits[0], bits[1]), second = boxMuller(bits[2], bits[3]);
     float four[4] = {first[0], first[1], second[0], second[1]};
     for (uint64_t lane = i % 4; lane < 4 && i < begin + count; ++lane, ++i)
-      *to++ = (float)(four[lane] * std);
+      putNumber(element, (float)(four[lane] * std), to, i - begin);
   }
 }
 

@@ -6,6 +6,8 @@
 #ifndef XLC_LIB_RUNTIME_FILES_PHILOX_H
 #define XLC_LIB_RUNTIME_FILES_PHILOX_H
 
+#include "Plan/Elements.h"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -18,8 +20,10 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint3
 /// FNV-1a, 64 bits.
 uint64_t hashName(std::string_view name);
 
-/// Elements [begin, begin + count) of an infinite row of normal(0, std) numbers named (seed, name).
-void fillNormal(uint64_t seed, std::string_view name, double std, uint64_t begin, uint64_t count, float *to);
+/// Elements [begin, begin + count) of an infinite row of normal(0, std) numbers named (seed, name), which are drawn in
+/// single precision and written as elements of this type.
+void fillNormal(uint64_t seed, std::string_view name, double std, uint64_t begin, uint64_t count, plan::Element element,
+                void *to);
 
 } // namespace xlc::runtime
 

@@ -78,15 +78,15 @@ void writeSafetensors(const std::string &path, const std::vector<TensorToStore> 
   OutputFile file(path);
   std::vector<TensorForm> forms;
   for (const TensorToStore &tensor : tensors)
-    forms.push_back({tensor.name, tensor.shape});
+    forms.push_back(tensor.form);
   SafetensorsWriter writer(file, forms);
-  std::vector<float> block(1 << 18);
+  std::vector<char> block(1 << 20);
   for (size_t i = 0; i < tensors.size(); ++i) {
-    uint64_t count = countBytes(forms[i]) / 4;
-    for (uint64_t at = 0; at < count; at += block.size()) {
-      uint64_t some = std::min<uint64_t>(block.size(), count - at);
+    uint64_t size = dtypeBytes(forms[i].dtype), count = countBytes(forms[i]) / size, most = block.size() / size;
+    for (uint64_t at = 0; at < count; at += most) {
+      uint64_t some = std::min(most, count - at);
       tensors[i].fill(at, some, block.data());
-      writer.write(block.data(), some * 4);
+      writer.write(block.data(), some * size);
     }
   }
   writer.finish();

@@ -36,7 +36,7 @@ private:
   SafetensorsHeader header;
 };
 
-/// Writes F32 tensors, one behind the other, with their seal.
+/// Writes tensors, one behind the other, with their seal.
 class SafetensorsWriter {
 public:
   /// The caller publishes `file`.
@@ -60,12 +60,11 @@ private:
 
 /// A tensor to be written: `fill` puts elements [begin, begin + count) in `to`.
 struct TensorToStore {
-  std::string name;
-  std::vector<uint64_t> shape;
-  std::function<void(uint64_t begin, uint64_t count, float *to)> fill;
+  TensorForm form;
+  std::function<void(uint64_t begin, uint64_t count, void *to)> fill;
 };
 
-/// Writes F32 tensors in the given order; `path` is whole or untouched. Throws Rejected.
+/// Writes tensors in the given order; `path` is whole or untouched. Throws Rejected.
 void writeSafetensors(const std::string &path, const std::vector<TensorToStore> &tensors);
 
 } // namespace xlc::runtime

@@ -11,16 +11,6 @@ namespace {
 
 constexpr char noObject[] = "not a safetensors file: the header is no JSON object";
 
-uint64_t dtypeBytes(std::string_view dtype) {
-  constexpr std::pair<std::string_view, uint64_t> sizes[] = {
-      {"F64", 8}, {"F32", 4},  {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},     {"I16", 2},    {"I8", 1},
-      {"U8", 1},  {"BOOL", 1}, {"U16", 2}, {"U32", 4},  {"U64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
-  for (auto [name, bytes] : sizes)
-    if (name == dtype)
-      return bytes;
-  return 0;
-}
-
 /// Takes the parser's events. A complaint ends the parsing.
 class HeaderEvents {
 public:
@@ -180,6 +170,16 @@ std::string findGap(const SafetensorsHeader &header, uint64_t dataBegin, uint64_
 }
 
 } // namespace
+
+uint64_t dtypeBytes(std::string_view dtype) {
+  constexpr std::pair<std::string_view, uint64_t> sizes[] = {
+      {"F64", 8}, {"F32", 4},  {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},     {"I16", 2},    {"I8", 1},
+      {"U8", 1},  {"BOOL", 1}, {"U16", 2}, {"U32", 4},  {"U64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+  for (auto [name, bytes] : sizes)
+    if (name == dtype)
+      return bytes;
+  return 0;
+}
 
 std::string parseSafetensorsHeader(std::string_view text, uint64_t dataBegin, uint64_t dataBytes,
                                    SafetensorsHeader &header) {

@@ -30,6 +30,9 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
+/// Of an element of this type, as a file spells it; 0: no such type.
+uint64_t dtypeBytes(std::string_view dtype);
+
 /// Reads `text`, the header of a file whose data are the `dataBytes` bytes from `dataBegin` on. Returns what is wrong
 /// with it, or nothing.
 std::string parseSafetensorsHeader(std::string_view text, uint64_t dataBegin, uint64_t dataBytes,

@@ -33,7 +33,7 @@ size_t findHeaderDigits(std::string_view bytes) {
 } // namespace
 
 uint64_t countBytes(const TensorForm &tensor) {
-  uint64_t bytes = 4;
+  uint64_t bytes = dtypeBytes(tensor.dtype);
   for (uint64_t dim : tensor.shape)
     bytes *= dim;
   return bytes;
