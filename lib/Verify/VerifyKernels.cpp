@@ -3,8 +3,8 @@
 // numbers, since a specification need not have data or weights yet: parameters are drawn (normal, scaled by how many
 // meet in a sum; buffers, which may be variances, begin at one), and so are rows.
 #include "xlc/Verify/VerifyKernels.h"
-#include "Cpu/LibraryProduct.h"
 #include "Device/Executor.h"
+#include "Device/Target.h"
 #include "Files/Parameters.h"
 #include "Judge.h"
 #include "xlc/Interpret/Interpret.h"
@@ -54,16 +54,18 @@ class DrawnRows : public rt::DataSource {
 public:
   DrawnRows(const rt::Plan &plan, uint64_t seed) : plan(plan), seed(seed) {}
 
-  void load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, char *to) const override {
+  void load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, const rt::Take &take) const override {
     const xlc::plan::InputT &input = *plan.inputs[index];
     int64_t count = plan.micro * rt::rowElements(input), dp = plan.mesh->dp(), bytes = rt::bytesOf(input.element);
     int64_t first = (microBatch * dp + rank / plan.mesh->tp() % dp) * count;
     std::string key = input.name + "/" + std::to_string(step);
+    std::vector<char> rows(count * bytes);
+    char *to = rows.data();
     if (input.element == xlc::plan::Element::F32 || input.element == xlc::plan::Element::F64) {
       auto drawn = interpret::randomTensor<double>({count}, key, seed, first);
       for (int64_t i = 0; i < count; ++i)
         bytes == 8 ? put(to, i, drawn.elements[i]) : put(to, i, (float)drawn.elements[i]);
-      return;
+      return take(to, rows.size());
     }
     Integers ids = interpret::randomIntegers({count}, key, seed, input.has_limit ? input.limit : 2, first);
     Integers draws = interpret::randomIntegers({count}, key + "/ignore", seed, 4, first);
@@ -72,6 +74,7 @@ public:
       int64_t id = isIgnored ? input.ignore : ids.elements[i];
       bytes == 8 ? put(to, i, id) : bytes == 4 ? put(to, i, (int32_t)id) : put(to, i, (uint8_t)id);
     }
+    take(to, rows.size());
   }
 
 private:
@@ -99,9 +102,10 @@ void drawParameters(rt::Plan &plan) {
 class Simulation {
 public:
   Simulation(const Loaded &loaded, rt::Plan &plan, ModuleOp program, const KernelOptions &options, KernelReport &report)
-      : plan(plan), options(options), rows(plan, options.seed), collectives(plan, 0, stop), transfers(plan, 0, stop),
-        judge(program, collectives.arenas, options, report),
-        context{plan, loaded.codes, rows, collectives, transfers, stop, 1, nullptr, false, 0, &judge} {
+      : plan(plan), setup{plan, loaded.codes, /*spins=*/0}, options(options), rows(plan, options.seed),
+        fabric(target.makeFabric(plan, setup.spins, stop)), arenas(rt::rankCount(plan)),
+        judge(program, arenas, options, report),
+        context{plan, rows, *fabric, stop, 1, nullptr, /*check=*/false, &judge} {
     values.seed = options.seed;
   }
 
@@ -118,19 +122,19 @@ public:
 
 private:
   void runRank(int rank) {
+    std::unique_ptr<rt::Device> device;
     std::unique_ptr<rt::Executor> executor;
-    uint64_t allocated = 0;
     try {
-      rt::useOneLibraryThread();
-      rt::Arena arena(rt::programOf(plan, rank).arena, plan.alignment, allocated);
-      arena.fill(0);
-      collectives.arenas[rank] = arena.data();
-      rt::initializeParameters(plan, values, rank, arena.data());
-      executor = std::make_unique<rt::Executor>(context, rank, arena.data(), nullptr);
-      collectives.meet();
+      uint64_t bytes = rt::programOf(plan, rank).arena;
+      device = target.makeDevice(setup);
+      arenas[rank] = device->allocate(bytes).begin;
+      device->fill(arenas[rank], 0, bytes);
+      rt::initializeParameters(plan, values, rank, {device.get(), arenas[rank]});
+      executor = std::make_unique<rt::Executor>(context, rank, *device, arenas[rank], nullptr);
+      fabric->meet();
       for (int64_t step = 1; step <= options.steps && !judge.isFailed(); ++step) {
         executor->runStep(step);
-        collectives.meet();
+        fabric->meet();
       }
     } catch (const rt::Stopped &) {
     } catch (const std::exception &problem) {
@@ -140,11 +144,13 @@ private:
   }
 
   rt::Plan &plan;
+  const rt::Target &target = rt::linkedTarget(); // its memory is the host's: the judge looks into it
+  const rt::DeviceSetup setup;
   const KernelOptions &options;
   rt::StopSignal stop;
   DrawnRows rows;
-  rt::Collectives collectives;
-  rt::Transfers transfers;
+  const std::unique_ptr<rt::Fabric> fabric;
+  std::vector<char *> arenas; // by rank
   Judge judge;
   rt::JobContext context;
   rt::InitialValues values;

@@ -1,5 +1,6 @@
 // Collectives on every group of 1 to 8 ranks, for all small counts: results, order of summation, bytes counted.
-#include "Fabric/Collectives.h"
+#include "Cpu/CpuDevice.h"
+#include "Fabric/ThreadFabric.h"
 
 #include <gtest/gtest.h>
 
@@ -35,10 +36,10 @@ Plan makeRanks(uint32_t ranks, uint32_t shards, uint32_t stages = 1) {
 /// A job of `ranks` arenas of floats, each element of rank r at first r + 1 + 100 * index.
 class Job {
 public:
-  Job(uint32_t ranks, uint32_t shards, int threads = 1) : Job(makeRanks(ranks, shards), threads) {}
-  explicit Job(Plan made, int threads = 1)
-      : plan(std::move(made)), ranks(rankCount(plan)), threads(threads), collectives(plan, 50, stop), memory(ranks),
-        moved(ranks) {
+  Job(uint32_t ranks, uint32_t shards, uint32_t threads = 1) : Job(makeRanks(ranks, shards), threads) {}
+  explicit Job(Plan made, uint32_t threads = 1)
+      : plan(std::move(made)), ranks(rankCount(plan)), collectives(plan, 50, stop), memory(ranks), moved(ranks) {
+    plan.threads = threads;
     for (uint32_t r = 0; r < ranks; ++r)
       for (int i = 0; i < size; ++i)
         memory[r].push_back(first(r, i));
@@ -52,7 +53,7 @@ public:
     for (uint32_t r = 0; r < ranks; ++r)
       if (takesPart(*plan.rank_groups[group], r / stageRanks(plan)))
         all.emplace_back([&, r] {
-          Team team(threads, 50, [] {});
+          CpuDevice device({plan, nullptr, 50});
           int index = (int)indexIn(*plan.rank_groups[group], plan, (int)r);
           Exchange exchange{kind,
                             group,
@@ -64,7 +65,7 @@ public:
                             accumulate,
                             rows,
                             ranksFirst};
-          collectives.run(exchange, (int)r, team, moved[r]);
+          collectives.run(exchange, {(int)r, device, moved[r]});
         });
     for (std::thread &thread : all)
       thread.join();
@@ -76,7 +77,6 @@ public:
   bool ranksFirst = false;
   Plan plan;
   uint32_t ranks;
-  int threads;
   StopSignal stop;
   Collectives collectives;
   std::vector<std::vector<float>> memory;
@@ -255,11 +255,11 @@ TEST(Collectives, RanksOfSeveralStagesAreOneGroup) {
 TEST(Collectives, ARankThatStopsFreesTheOthers) {
   StopSignal stop;
   Plan plan = makeRanks(2, 2);
-  Collectives collectives(plan, 50, stop);
+  ThreadFabric fabric(plan, 50, stop);
   bool stopped = false;
   std::thread waiting([&] {
     try {
-      collectives.meet();
+      fabric.meet();
     } catch (const Stopped &) {
       stopped = true;
     }

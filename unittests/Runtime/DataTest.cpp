@@ -31,10 +31,18 @@ template <class Id> std::vector<Id> goodIds() {
 
 constexpr uint32_t idsInput = 1;
 
+void load(const Data &data, uint64_t step, uint32_t microBatch, int rank, int64_t *ids) {
+  char *to = (char *)ids;
+  data.load(idsInput, step, microBatch, rank, [&](const void *bytes, uint64_t count) {
+    std::memcpy(to, bytes, count);
+    to += count;
+  });
+}
+
 std::string complaintOfLoad(const Data &data, uint64_t step, uint32_t microBatch, int rank) {
   int64_t ids[micro];
   try {
-    data.load(idsInput, step, microBatch, rank, (char *)ids);
+    load(data, step, microBatch, rank, ids);
   } catch (const Rejected &) {
     return "Rejected, which is for what is known before the first step";
   } catch (const std::runtime_error &problem) {
@@ -61,7 +69,7 @@ TYPED_TEST(DataOf, RowsComeInOrderAndBeginAgainBehindTheLast) {
   for (uint64_t step = 0; step < 6; ++step)
     for (uint32_t k = 0; k < microBatches; ++k)
       for (int rank = 0; rank < (int)ranks; ++rank) {
-        data.load(idsInput, step, k, rank, (char *)ids);
+        load(data, step, k, rank, ids);
         for (uint64_t i = 0; i < micro; ++i)
           EXPECT_EQ(ids[i], (int64_t)((step * 8 + (k * ranks + rank) * micro + i) % rows % 10));
       }

@@ -48,7 +48,9 @@ struct OneCall {
     for (auto &result : results)
       operands.push_back((char *)result.data());
     Team team(threads, 50, useOne);
-    Kernels(plan, codes, team).run(call(), operands.data(), accumulate.data(), workspace);
+    Kernels kernels(plan, codes, team);
+    kernels.prepare(call());
+    kernels.run(call(), operands.data(), accumulate.data(), workspace);
     return results;
   }
   static void useOne() {}

@@ -292,7 +292,7 @@ void writeData(const Folder &folder) {
 namespace {
 
 Exit runUntil(const std::atomic<bool> &interrupted, const Plan &plan, const Folder &folder,
-              std::vector<std::string> arguments) {
+              std::vector<std::string> arguments, const Target &target) {
   flatbuffers::FlatBufferBuilder builder;
   FinishPlanBuffer(builder, CreatePlan(builder, &plan));
   arguments.insert(arguments.begin(), "train");
@@ -302,17 +302,17 @@ Exit runUntil(const std::atomic<bool> &interrupted, const Plan &plan, const Fold
   for (const std::string &argument : arguments)
     argv.push_back(argument.c_str());
   Embedded embedded{builder.GetBufferPointer(), builder.GetSize(), codes, std::size(codes)};
-  return runProgram((int)argv.size(), argv.data(), embedded, interrupted);
+  return runProgram((int)argv.size(), argv.data(), embedded, target, interrupted);
 }
 
 } // namespace
 
-Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments) {
-  return runUntil(false, plan, folder, std::move(arguments));
+Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments, const Target &target) {
+  return runUntil(false, plan, folder, std::move(arguments), target);
 }
 
 Exit runInterrupted(const Plan &plan, const Folder &folder, std::vector<std::string> arguments) {
-  return runUntil(true, plan, folder, std::move(arguments));
+  return runUntil(true, plan, folder, std::move(arguments), linkedTarget());
 }
 
 } // namespace xlc::runtime::tiny

@@ -42,7 +42,8 @@ std::string makeNpy(const std::string &descr, const std::string &shape, const st
 void writeData(const Folder &folder);
 
 /// Runs the plan with these arguments (data of `folder` unless they say otherwise).
-Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments);
+Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments,
+         const Target &target = linkedTarget());
 
 /// The same, with Ctrl-C pressed during the first step.
 Exit runInterrupted(const Plan &plan, const Folder &folder, std::vector<std::string> arguments);

@@ -1,5 +1,6 @@
 // Transfers: bytes arrive in order, a wrong message is noticed, nobody waits for a rank that has gone.
 #include "Fabric/Transfers.h"
+#include "Cpu/CpuDevice.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace {
 /// Two stages of two ranks; stage 0 sends to stage 1.
 Plan makePlan() {
   Plan plan;
-  plan.mesh = std::make_unique<plan::Mesh>(2, 1, 2, 1);
+  plan.mesh = std::make_unique<plan::Mesh>(2, 1, 2, 1), plan.threads = 2;
   for (int stage = 0; stage < 2; ++stage)
     plan.programs.push_back(std::make_unique<plan::ProgramT>());
   auto step = std::make_unique<plan::StepT>();
@@ -22,41 +23,30 @@ Plan makePlan() {
   return plan;
 }
 
-plan::SendT sendOf(uint64_t message) {
-  plan::SendT send;
-  send.message = message, send.peer = 1;
-  return send;
-}
-
-plan::ReceiveT receiveOf(uint64_t message, uint64_t bytes) {
-  plan::ReceiveT receive;
-  receive.message = message, receive.bytes = bytes;
-  return receive;
-}
-
 TEST(Transfers, ARankSendsToTheRankLikeItAndMayThenChangeTheValue) {
   Plan plan = makePlan();
   StopSignal stop;
   Transfers transfers(plan, 50, stop);
-  constexpr int count = 100000, messages = 20;
+  constexpr int count = 100000;
+  constexpr uint64_t messages = 20;
   std::vector<std::thread> ranks;
   for (int r = 0; r < 2; ++r) {
     ranks.emplace_back([&, r] {
-      for (int k = 0; k < messages; ++k) {
-        std::vector<int> value(count, 100 * k + r);
-        transfers.run(sendOf(k), r, (const char *)value.data());
+      for (uint64_t k = 0; k < messages; ++k) {
+        std::vector<int> value(count, 100 * (int)k + r);
+        transfers.send({k, 1, count * 4}, (const char *)value.data(), r);
         value.assign(count, -1);
       }
     });
     ranks.emplace_back([&, r] {
-      Team team(2, 50, [] {});
+      CpuDevice device({plan, nullptr, 50});
       MovedByAxis moved;
-      for (int k = 0; k < messages; ++k) {
+      for (uint64_t k = 0; k < messages; ++k) {
         std::vector<int> value(count);
-        transfers.run(receiveOf(k, count * 4), 2 + r, (char *)value.data(), team, moved);
-        EXPECT_EQ(value, std::vector<int>(count, 100 * k + r));
+        transfers.receive({k, 0, count * 4}, (char *)value.data(), {2 + r, device, moved});
+        EXPECT_EQ(value, std::vector<int>(count, 100 * (int)k + r));
       }
-      EXPECT_EQ(moved[plan::Axis::Pp].transfer, messages * count * 4u);
+      EXPECT_EQ(moved[plan::Axis::Pp].transfer, messages * count * 4);
     });
   }
   for (std::thread &rank : ranks)
@@ -69,14 +59,14 @@ TEST(Transfers, AnotherMessageThanTheOneThatIsDueIsAnError) {
   Transfers transfers(plan, 50, stop);
   std::thread sender([&] {
     try {
-      transfers.run(sendOf(7), 0, "");
+      transfers.send({7, 1, 0}, "", 0);
     } catch (const Stopped &) {
     }
   });
-  Team team(1, 50, [] {});
+  CpuDevice device({plan, nullptr, 50});
   MovedByAxis moved;
   try {
-    transfers.run(receiveOf(8, 0), 2, nullptr, team, moved);
+    transfers.receive({8, 0, 0}, nullptr, {2, device, moved});
     ADD_FAILURE();
   } catch (const std::runtime_error &problem) {
     EXPECT_STREQ(problem.what(), "message 7 came where message 8 was due");

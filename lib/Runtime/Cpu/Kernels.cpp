@@ -90,14 +90,6 @@ AttentionOperands operandsOf(const AttentionShape &shape, char *const *p) {
 
 } // namespace
 
-Kernels::Kernels(const Plan &plan, const XlcKernel *codes, Team &team)
-    : plan(plan), codes(codes), team(team), prepared(plan.kernels.size()) {
-  for (const auto &function : plan.functions)
-    for (const auto &call : function->calls)
-      if (!call->exchange)
-        prepare(*call);
-}
-
 /// A kernel is prepared at its first call; contractions once for writing and once for adding, as calls demand.
 void Kernels::prepare(const plan::CallT &call) {
   const plan::KernelT &kernel = *plan.kernels[call.kernel];

@@ -16,11 +16,14 @@
 
 namespace xlc::runtime {
 
-/// The plan's kernels, ready to run on one rank. Nothing is allocated after construction but oneDNN's small change.
+/// The plan's kernels, ready to run on one rank. Nothing is allocated once calls are prepared but oneDNN's small change.
 class Kernels {
 public:
+  Kernels(const Plan &plan, const XlcKernel *codes, Team &team)
+      : plan(plan), codes(codes), team(team), prepared(plan.kernels.size()) {}
+
   /// Throws Rejected where the plan holds less workspace than a library call needs on this machine.
-  Kernels(const Plan &plan, const XlcKernel *codes, Team &team);
+  void prepare(const plan::CallT &call);
 
   /// `operands` are the addresses of the call's ins, then its outs; `accumulate` has a flag per out.
   void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace);
@@ -35,7 +38,6 @@ private:
     std::optional<ConvolutionShape> convolution;
     std::optional<MaxPoolShape> pool;
   };
-  void prepare(const plan::CallT &call);
   void runCode(const Prepared &kernel, uint64_t bytes, char *const *operands, const uint8_t *accumulate);
   void runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands, char *workspace);
   void runConvolutionCall(const ConvolutionShape &shape, char *const *operands, bool add, char *workspace);

@@ -2,12 +2,9 @@
 // start: nothing is allocated in a step.
 #include "Executor.h"
 
-#include "Cpu/LibraryProduct.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 
 namespace xlc::runtime {
 namespace {
@@ -61,22 +58,23 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
 
 } // namespace
 
-Executor::Executor(const JobContext &job, int rank, char *arena, RankTrace *trace)
+Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, RankTrace *trace)
     : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
-      team((int)job.plan.threads, job.spins, useOneLibraryThread), kernels(job.plan, job.codes, team),
-      slotsTaken(job.plan, program) {
+      checker(job.check ? std::make_unique<Checker>(job.plan, rank, given, arena) : nullptr),
+      device(checker ? *checker : given), self{rank, device, movedBytes}, slotsTaken(job.plan, program) {
   size_t mostSlots = 0, mostOperands = 0;
   for (const auto &function : job.plan.functions) {
     mostSlots = std::max<size_t>(mostSlots, function->slots);
-    for (const auto &call : function->calls)
+    for (const auto &call : function->calls) {
       mostOperands = std::max(mostOperands, call->ins.size() + call->outs.size());
+      if (!call->exchange)
+        device.prepare(*call);
+    }
   }
   slots.resize(mostSlots), operands.resize(mostOperands), accumulate.resize(mostOperands);
-  if (job.check)
-    checker = std::make_unique<Checker>(job.plan, rank, arena);
   for (const auto &index : program.indices) {
     auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
-    std::memcpy(at(*index->place), &value, sizeof value);
+    device.write(at(*index->place), &value, sizeof value);
   }
 }
 
@@ -140,9 +138,9 @@ void Executor::doAction(const plan::StepT &step) {
       checker->release(*what.AsRelease()->place, what.AsRelease()->bytes);
     return;
   case plan::Action::Send:
-    return job.transfers.run(*what.AsSend(), rank, at(*what.AsSend()->place));
+    return run(*what.AsSend());
   case plan::Action::Receive:
-    return job.transfers.run(*what.AsReceive(), rank, at(*what.AsReceive()->place), team, movedBytes);
+    return run(*what.AsReceive());
   }
 }
 
@@ -151,17 +149,26 @@ void Executor::doAction(const plan::StepT &step) {
 void Executor::begin(const plan::BeginT &begin) {
   for (size_t i = 0; i < begin.places.size(); ++i) {
     const plan::OptimizerGroupT &group = *job.plan.groups[i];
-    float *scalars = (float *)at(begin.places[i]);
-    scalars[0] = (float)(group.lr * job.learningRateFactor);
-    scalars[2] = (float)(1 - std::pow(group.beta1, (double)step));
-    scalars[3] = (float)std::sqrt(1 - std::pow(group.beta2, (double)step));
+    auto write = [&](uint64_t index, double value) {
+      char element[8];
+      uint64_t bytes = bytesOf(scalarElement);
+      putNumber(scalarElement, value, element);
+      device.write(at(begin.places[i]) + index * bytes, element, bytes);
+    };
+    write(0, group.lr * job.learningRateFactor);
+    write(2, 1 - std::pow(group.beta1, (double)step));
+    write(3, std::sqrt(1 - std::pow(group.beta2, (double)step)));
   }
 }
 
 void Executor::load(const plan::LoadT &load) {
   for (size_t i = 0; i < load.inputs.size(); ++i) {
     loaded = &load.places[i];
-    job.data.load(load.inputs[i], step - 1, load.micro_batch, rank, at(load.places[i]));
+    char *to = at(load.places[i]);
+    job.data.load(load.inputs[i], step - 1, load.micro_batch, rank, [&](const void *bytes, uint64_t count) {
+      device.write(to, bytes, count);
+      to += count;
+    });
   }
 }
 
@@ -178,6 +185,14 @@ void Executor::run(const plan::ReduceScatterT &scatter) {
 void Executor::run(const plan::AllReduceT &reduce) {
   char *place = at(*reduce.place);
   exchange({plan::Collective::AllReduce, reduce.group, 1, reduce.count, reduce.element, place, place});
+}
+
+void Executor::run(const plan::SendT &send) {
+  job.fabric.send({send.message, send.peer, send.bytes}, at(*send.place), self);
+}
+
+void Executor::run(const plan::ReceiveT &receive) {
+  job.fabric.receive({receive.message, receive.peer, receive.bytes}, at(*receive.place), self);
 }
 
 void Executor::runFunction(const plan::RunT &run) {
@@ -218,19 +233,14 @@ void Executor::runCall(const plan::CallT &next, bool first) {
     accumulate[i] =
         next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
   char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
-  if (job.observer)
-    return job.observer->call(position, workspace,
-                              [&] { kernels.run(next, operands.data(), accumulate.data(), workspace); });
-  if (!checker)
-    return kernels.run(next, operands.data(), accumulate.data(), workspace);
-  checker->runCall(next, operands.data(), workspace,
-                   [&](char *const *at, char *scratch) { kernels.run(next, at, accumulate.data(), scratch); });
+  auto run = [&] { device.run(next, operands.data(), accumulate.data(), workspace); };
+  job.observer ? job.observer->call(position, workspace, run) : run();
 }
 
-float Executor::readFloat(const plan::Place &place) const {
-  float value;
-  std::memcpy(&value, at(place), 4);
-  return value;
+float Executor::readScalar(const plan::Place &place) const {
+  char element[8];
+  device.read(element, at(place), bytesOf(scalarElement));
+  return (float)getNumber(scalarElement, element);
 }
 
 std::string Executor::describePosition() const {

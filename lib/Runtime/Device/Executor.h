@@ -2,14 +2,15 @@
 #ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 #define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 
-#include "Check.h"
-#include "Cpu/Kernels.h"
-#include "Fabric/Collectives.h"
-#include "Fabric/Transfers.h"
-#include "Files/Data.h"
+#include "Checker.h"
+#include "DataSource.h"
+#include "Fabric/Fabric.h"
+#include "Failure.h"
 #include "Observer.h"
 #include "Plan/ResidualSlots.h"
 #include "Trace.h"
+
+#include <memory>
 
 namespace xlc::runtime {
 
@@ -23,29 +24,26 @@ struct Fault {
 /// What the ranks of a job share.
 struct JobContext {
   const Plan &plan;
-  const XlcKernel *codes;
   const DataSource &data;
-  Collectives &collectives;
-  Transfers &transfers;
+  Fabric &fabric;
   const StopSignal &stop;
   double learningRateFactor = 1;
   const Fault *fault = nullptr;
   bool check = false;
-  int spins = 0;
   Observer *observer = nullptr;
 };
 
 class Executor {
 public:
-  /// `trace` may be null. Throws Rejected where the plan does not fit this machine.
-  Executor(const JobContext &job, int rank, char *arena, RankTrace *trace);
+  /// `arena` is memory of `device`; `trace` may be null. Throws Rejected where the plan does not fit this machine.
+  Executor(const JobContext &job, int rank, Device &device, char *arena, RankTrace *trace);
 
   /// Runs the timeline once; `step` counts from 1.
   void runStep(uint64_t step);
 
   /// Only where the rank's stage has them.
-  float loss() const { return readFloat(*program.loss); }
-  float norm() const { return readFloat(*program.norm); }
+  float loss() const { return readScalar(*program.loss); }
+  float norm() const { return readScalar(*program.norm); }
   const MovedByAxis &moved() const { return movedBytes; }
   uint64_t peakSlots() const { return slotsTaken.peak(); }
 
@@ -64,19 +62,21 @@ private:
   void run(const plan::AllGatherT &gather);
   void run(const plan::ReduceScatterT &scatter);
   void run(const plan::AllReduceT &reduce);
-  void exchange(const Exchange &exchange) { job.collectives.run(exchange, rank, team, movedBytes); }
+  void run(const plan::SendT &send);
+  void run(const plan::ReceiveT &receive);
+  void exchange(const Exchange &exchange) { job.fabric.exchange(exchange, self); }
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
-  float readFloat(const plan::Place &place) const;
+  float readScalar(const plan::Place &place) const;
 
   const JobContext &job;
   const plan::ProgramT &program; ///< of the rank's stage
   const int rank;
   char *const arena;
   RankTrace *const trace;
-  Team team;
-  Kernels kernels;
-  std::unique_ptr<Checker> checker;
+  const std::unique_ptr<Checker> checker; ///< stands before the device; none without --check
+  Device &device;
   MovedByAxis movedBytes;
+  const Participant self;
   ResidualSlots slotsTaken;
 
   // Where we are; tables made once, as large as the largest call needs.

@@ -1,5 +1,4 @@
-// Collectives between the ranks of one process, with NCCL's contract: in place where the pieces are, done for a
-// rank when the whole group is done.
+// Collectives between the threads of one process.
 //
 //   enter: say where my memory is | read the others' memory, write mine | leave
 //
@@ -10,62 +9,38 @@
 #define XLC_LIB_RUNTIME_FABRIC_COLLECTIVES_H
 
 #include "Barrier.h"
-#include "Cpu/Team.h"
-#include "MovedBytes.h"
+#include "Fabric.h"
 #include "Plan/Ranks.h"
 
 namespace xlc::runtime {
 
-/// One rank's part in a collective, with geometry as in Plan.fbs' Exchange.
-struct Exchange {
-  plan::Collective kind;
-  uint32_t group; ///< of the plan
-  uint64_t outer, chunk;
-  plan::Element element;
-  const char *src;
-  char *dst;
-  bool accumulate = false; ///< of a reduce_scatter: adds to dst
-  uint64_t rows = 1;       ///< of an all_to_all
-  bool ranksFirst = false; ///< of an all_to_all: in src, chunks for different ranks lie `rows` chunks apart
-};
-
 /// Shared by all ranks of a job.
 class Collectives {
 public:
-  /// `arenas` is filled by the ranks before they meet for the first time.
   Collectives(const Plan &plan, int spins, const StopSignal &stop);
 
-  std::vector<char *> arenas;
-
-  /// All ranks of the job meet.
-  void meet() { everybody.wait(stop); }
-
-  /// Called by every rank of the group, with the rank's own team and counter.
-  void run(const Exchange &exchange, int rank, Team &team, MovedByAxis &moved);
+  /// Called by every rank of the group.
+  void run(const Exchange &exchange, const Participant &self);
 
 private:
-  /// What a rank shows to the others of its group.
-  struct Seat {
-    const char *src;
-    char *dst;
-  };
+  /// What ranks show to the others of their group, by index.
   struct Group {
-    std::vector<Seat> seats; ///< by index
+    std::vector<const char *> src, dst;
     Barrier barrier;
-    Group(size_t ranks, int spins) : seats(ranks), barrier((int)ranks, spins) {}
+    Group(size_t ranks, int spins) : src(ranks), dst(ranks), barrier((int)ranks, spins) {}
+    uint64_t size() const { return src.size(); }
   };
   /// A rank's group, and its index there; none where it takes no part.
   struct Membership {
     Group *group = nullptr;
     uint64_t index = 0;
   };
-  void allReduce(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
-  void allGather(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
-  void allToAll(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
-  void reduceScatter(const Exchange &exchange, Membership member, Team &team, MovedBytes &moved);
+  void allReduce(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved);
+  void allGather(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved);
+  void allToAll(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved);
+  void reduceScatter(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved);
 
   const StopSignal &stop;
-  Barrier everybody;
   std::vector<std::unique_ptr<Group>> groups;
   std::vector<plan::Axis> axes;                     ///< by group of the plan
   std::vector<std::vector<Membership>> memberships; ///< by group of the plan, then by rank

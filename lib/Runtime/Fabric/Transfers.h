@@ -1,4 +1,4 @@
-// Transfers between pipeline stages: a rendezvous, as between two ranks of NCCL without a buffer.
+// Messages between the threads of one process: a rendezvous, as between two ranks of NCCL without a buffer.
 //
 //   sender    show where the value is | ........................ | go on
 //   receiver  ....................... | copy it | say it is taken | go on
@@ -9,8 +9,7 @@
 #define XLC_LIB_RUNTIME_FABRIC_TRANSFERS_H
 
 #include "Barrier.h"
-#include "Cpu/Team.h"
-#include "MovedBytes.h"
+#include "Fabric.h"
 #include "Plan/Ranks.h"
 
 #include <map>
@@ -23,9 +22,9 @@ public:
   Transfers(const Plan &plan, int spins, const StopSignal &stop);
 
   /// Returns when the rank of equal dp and tp on the peer stage has copied from `from`.
-  void run(const plan::SendT &send, int rank, const char *from);
+  void send(const Message &message, const char *from, int rank);
   /// Copies to `to` what the peer sends.
-  void run(const plan::ReceiveT &receive, int rank, char *to, Team &team, MovedByAxis &moved);
+  void receive(const Message &message, char *to, const Participant &self);
 
 private:
   /// From one rank to another.

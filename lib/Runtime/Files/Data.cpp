@@ -200,29 +200,27 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
   }
   if (!problems.empty())
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
-  bool anyConverts = false;
-  for (size_t i = 0; i < files.size(); ++i)
-    anyConverts |= !isStoredAs(files[i]->type, plan.inputs[i]->element);
-  for (uint32_t rank = 0; anyConverts && rank < rankCount(plan); ++rank)
-    blocks.push_back(std::make_unique<char[]>(blockBytes));
+  for (uint32_t rank = 0; !files.empty() && rank < rankCount(plan); ++rank)
+    blocks.push_back(std::make_unique<Blocks>());
 }
 
-void Data::loadElements(uint32_t index, uint64_t from, uint64_t count, int rank, char *to) const {
+void Data::loadElements(uint32_t index, uint64_t from, uint64_t count, int rank, const Take &take) const {
   const plan::InputT &input = *plan.inputs[index];
   const NpyFile &file = *files[index];
+  Blocks &block = *blocks[rank];
   bool converts = !isStoredAs(file.type, input.element);
-  uint64_t most = converts ? blockBytes / file.elementBytes() : count;
+  uint64_t size = bytesOf(input.element), most = Blocks::bytes / std::max(file.elementBytes(), size);
   for (uint64_t done = 0; done < count; done += most) {
     uint64_t some = std::min(most, count - done);
-    char *target = to + done * bytesOf(input.element), *read = converts ? blocks[rank].get() : target;
-    if (std::string why = readChecked(input, file, from + done, some, read); !why.empty())
+    if (std::string why = readChecked(input, file, from + done, some, block.stored); !why.empty())
       throw std::runtime_error(fmt::format("{}: {}", file.path(), why));
     if (converts)
-      convertTo(input.element, file.type, read, some, target);
+      convertTo(input.element, file.type, block.stored, some, block.converted);
+    take(converts ? block.converted : block.stored, some * size);
   }
 }
 
-void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, char *to) const {
+void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, const Take &take) const {
   const plan::InputT &input = *plan.inputs[index];
   uint64_t width = rowElements(input), dp = plan.mesh->dp(), dpIndex = (uint64_t)rank / plan.mesh->tp() % dp;
   bool isWhole = !input.whole_of.empty();
@@ -230,7 +228,7 @@ void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, ch
   for (uint64_t done = 0, rows = rowsOf(plan, input), some; done < rows; done += some) {
     uint64_t row = (first + done) % rowCount;
     some = std::min(rows - done, rowCount - row); // behind the last row comes the first
-    loadElements(index, row * width, some * width, rank, to + done * width * bytesOf(input.element));
+    loadElements(index, row * width, some * width, rank, take);
   }
 }
 

@@ -4,6 +4,7 @@
 #ifndef XLC_LIB_RUNTIME_FILES_DATA_H
 #define XLC_LIB_RUNTIME_FILES_DATA_H
 
+#include "Device/DataSource.h"
 #include "Npy.h"
 #include "Plan/Plan.h"
 
@@ -16,15 +17,6 @@ namespace xlc::runtime {
 std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
                          const std::string &folder);
 
-/// Where rows come from.
-class DataSource {
-public:
-  virtual ~DataSource() = default;
-  /// Copies the rows of micro-batch `microBatch` of `rank` in step `step` (from 0) of input `input`. Throws
-  /// std::runtime_error, naming where they come from, if they cannot be had.
-  virtual void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const = 0;
-};
-
 class Data : public DataSource {
 public:
   /// Opens the file of every input of the plan, as findDataPath. Throws Rejected with all that is wrong.
@@ -34,14 +26,19 @@ public:
 
   /// Row i is (step * G + (microBatch * dp + dp index) * micro + i) modulo the rows, G the global batch. Of an input
   /// that is the whole of another, all rows of the step: row i is (step * G + i) modulo the rows.
-  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, char *to) const override;
+  void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override;
 
 private:
-  void loadElements(uint32_t input, uint64_t from, uint64_t count, int rank, char *to) const;
+  /// What a rank has in hand: elements as they are stored, and in the type of their input.
+  struct Blocks {
+    static constexpr uint64_t bytes = 1 << 16;
+    char stored[bytes], converted[bytes];
+  };
+  void loadElements(uint32_t input, uint64_t from, uint64_t count, int rank, const Take &take) const;
 
   const Plan &plan;
   std::vector<std::unique_ptr<NpyFile>> files; ///< as plan.inputs
-  std::vector<std::unique_ptr<char[]>> blocks; ///< by rank: where elements wait that are to be converted
+  std::vector<std::unique_ptr<Blocks>> blocks; ///< by rank
   uint64_t rowCount = 0;
 };
 

@@ -11,7 +11,17 @@
 namespace xlc::runtime {
 namespace {
 
-constexpr uint64_t blockBytes = 1 << 18; // stays in the cache between its copy and its checksum
+constexpr uint64_t blockBytes = 1 << 18; // stays in the cache between its checksum and its copy
+
+/// Gives the bytes [from, from + bytes) of a file.
+void readBlocks(const SafetensorsReader &reader, uint64_t from, uint64_t bytes, const Take &take) {
+  std::vector<char> block(std::min(bytes, blockBytes));
+  for (uint64_t at = 0; at < bytes; at += blockBytes) {
+    uint64_t some = std::min(blockBytes, bytes - at);
+    reader.read(from + at, some, block.data());
+    take(block.data(), some);
+  }
+}
 
 /// Whether some rank has all elements of a parameter, one behind the other.
 bool isReadWhole(const Plan &plan, const plan::ParameterT &parameter) {
@@ -53,8 +63,9 @@ void ParameterFile::checkForms() const {
     else if (stored[i]->shape != parameter.shape)
       complain(fmt::format("'{}' has shape [{}], the program needs [{}]", parameter.name,
                            fmt::join(stored[i]->shape, ", "), fmt::join(parameter.shape, ", ")));
-    else if (stored[i]->dtype != "F32")
-      complain(fmt::format("'{}' has type {}, the program needs F32", parameter.name, stored[i]->dtype));
+    else if (stored[i]->dtype != nameOf(elementOf(i)))
+      complain(fmt::format("'{}' has type {}, the program needs {}", parameter.name, stored[i]->dtype,
+                           nameOf(elementOf(i))));
   }
   if (!problems.empty())
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
@@ -90,7 +101,7 @@ void ParameterFile::verifyPieces() {
     try {
       for (size_t i; (i = next++) < pieces.size();)
         if (isUnverified[pieces[i]].exchange(false))
-          readVerified(pieces[i], nullptr);
+          readVerified(pieces[i], [](const void *, uint64_t) {});
     } catch (...) {
       failure = std::current_exception();
     }
@@ -110,26 +121,28 @@ void ParameterFile::verifyPieces() {
       std::rethrow_exception(failure);
 }
 
-/// All elements of a parameter, to `to` if that is given.
-void ParameterFile::readVerified(size_t index, float *to) const {
+plan::Element ParameterFile::elementOf(size_t index) const {
+  return runtime::elementOf(*plan.buckets[plan.parameters[index]->bucket]);
+}
+
+/// All elements of a parameter.
+void ParameterFile::readVerified(size_t index, const Take &take) const {
   const StoredTensor &tensor = *stored[index];
-  std::vector<char> block(to ? 0 : blockBytes);
   Checksum checksum;
-  for (uint64_t at = 0; at < tensor.bytes; at += blockBytes) {
-    uint64_t some = std::min(blockBytes, tensor.bytes - at);
-    char *here = to ? (char *)to + at : block.data();
-    reader.read(tensor.begin + at, some, here);
-    checksum.add(here, some);
-  }
+  readBlocks(reader, tensor.begin, tensor.bytes, [&](const void *bytes, uint64_t count) {
+    checksum.add(bytes, count);
+    take(bytes, count);
+  });
   if (std::string why = seal->findDamage(plan.parameters[index]->name, checksum); !why.empty())
     reader.reject(why);
 }
 
-void ParameterFile::read(size_t index, uint64_t begin, uint64_t count, float *to) const {
-  bool isWhole = begin == 0 && count == stored[index]->bytes / 4;
+void ParameterFile::read(size_t index, uint64_t begin, uint64_t count, const Take &take) const {
+  uint64_t size = bytesOf(elementOf(index));
+  bool isWhole = begin == 0 && count * size == stored[index]->bytes;
   if (isWhole && isUnverified[index].load(std::memory_order_relaxed) && isUnverified[index].exchange(false))
-    return readVerified(index, to);
-  reader.read(stored[index]->begin + begin * 4, count * 4, to);
+    return readVerified(index, take);
+  readBlocks(reader, stored[index]->begin + begin * size, count * size, take);
 }
 
 } // namespace xlc::runtime

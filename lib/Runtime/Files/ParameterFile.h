@@ -8,6 +8,7 @@
 #ifndef XLC_LIB_RUNTIME_FILES_PARAMETERFILE_H
 #define XLC_LIB_RUNTIME_FILES_PARAMETERFILE_H
 
+#include "Device/DataSource.h"
 #include "Plan/Plan.h"
 #include "Safetensors.h"
 
@@ -25,15 +26,16 @@ public:
   /// Opens `path`; throws Rejected with all that is wrong.
   ParameterFile(const Plan &plan, const std::string &path, Kind kind);
 
-  /// Reads elements [begin, begin + count) of parameter `index` of the plan; throws Rejected where its checksum is
-  /// wrong. Any thread may call it.
-  void read(size_t index, uint64_t begin, uint64_t count, float *to) const;
+  /// Gives elements [begin, begin + count) of parameter `index` of the plan, in blocks; throws Rejected where its checksum
+  /// is wrong. Any thread may call it.
+  void read(size_t index, uint64_t begin, uint64_t count, const Take &take) const;
 
 private:
   void checkForms() const;
   void checkOrigin() const;
+  plan::Element elementOf(size_t index) const;
   void verifyPieces();
-  void readVerified(size_t index, float *to) const;
+  void readVerified(size_t index, const Take &take) const;
 
   const Plan &plan;
   const Kind kind;

@@ -2,6 +2,7 @@
 #ifndef XLC_LIB_RUNTIME_FILES_PARAMETERS_H
 #define XLC_LIB_RUNTIME_FILES_PARAMETERS_H
 
+#include "Device/Device.h"
 #include "ParameterFile.h"
 
 namespace xlc::runtime {
@@ -18,11 +19,17 @@ struct InitialValues {
 InitialValues openInitialValues(const Plan &plan, const std::string &initPath, const std::string &besidePath,
                                 uint64_t seed);
 
-/// Fills what `rank` holds of every bucket and clears its optimizer states, in its arena.
-void initializeParameters(const Plan &plan, const InitialValues &values, int rank, char *arena);
+/// The memory of a rank.
+struct RankMemory {
+  Device *device;
+  char *arena;
+};
 
-/// Writes all parameters in the plan's order; arenas by rank.
-void saveParameters(const Plan &plan, const std::vector<char *> &arenas, const std::string &path);
+/// Fills what `rank` holds of every bucket and clears its optimizer states.
+void initializeParameters(const Plan &plan, const InitialValues &values, int rank, RankMemory memory);
+
+/// Writes all parameters in the plan's order; `ranks` by number.
+void saveParameters(const Plan &plan, const std::vector<RankMemory> &ranks, const std::string &path);
 
 } // namespace xlc::runtime
 

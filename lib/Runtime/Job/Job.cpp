@@ -7,8 +7,9 @@
 //   save, compare with the plan, exit
 #include "Job.h"
 
-#include "Cpu/LibraryProduct.h"
+#include "Fabric/Barrier.h"
 #include "Faults.h"
+#include "Files/Data.h"
 #include "Files/Parameters.h"
 #include "Files/StandardStreams.h"
 #include "Options.h"
@@ -16,7 +17,6 @@
 #include "Progress.h"
 #include "Stats.h"
 #include "TraceFile.h"
-#include "xlc/Runtime/CpuLevel.h"
 
 #include <fmt/format.h>
 
@@ -32,13 +32,14 @@ constexpr uint64_t mostTraceEvents = 4'000'000; // per rank, 32 bytes each
 
 class Job {
 public:
-  Job(const Plan &plan, const Embedded &embedded, const Options &options, const std::atomic<bool> &interrupted);
+  Job(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
+      const std::atomic<bool> &interrupted);
   Exit run();
 
 private:
   struct Rank {
-    std::unique_ptr<Arena> arena;
-    uint64_t allocatedBytes = 0;
+    std::unique_ptr<Device> device;
+    DeviceMemory arena;
     std::unique_ptr<Executor> executor;
     std::thread thread;
   };
@@ -52,6 +53,8 @@ private:
   static double rateFactor(const Plan &plan, const Options &options);
 
   const Plan &plan;
+  const Target &target;
+  const DeviceSetup setup;
   const Options &options;
   const std::atomic<bool> &interrupted;
   StopSignal stop;
@@ -59,8 +62,7 @@ private:
   InitialValues values;
   const uint64_t steps;
   Progress progress;
-  Collectives collectives;
-  Transfers transfers;
+  const std::unique_ptr<Fabric> fabric;
   JobContext context;
   std::vector<RankTrace> traces;
   std::vector<Rank> ranks;
@@ -92,21 +94,15 @@ uint64_t countEvents(const Plan &plan, const plan::ProgramT &program) {
   return events;
 }
 
-Job::Job(const Plan &plan, const Embedded &embedded, const Options &options, const std::atomic<bool> &interrupted)
-    : plan(plan), options(options), interrupted(interrupted), data(plan, options.dataFiles, options.dataFolder),
+Job::Job(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
+         const std::atomic<bool> &interrupted)
+    : plan(plan), target(target), setup{plan, embedded.codes, spinsOf(plan)}, options(options),
+      interrupted(interrupted), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
-      progress(options.log, steps), collectives(plan, spinsOf(plan), stop), transfers(plan, spinsOf(plan), stop),
-      context{plan,
-              embedded.codes,
-              data,
-              collectives,
-              transfers,
-              stop,
-              rateFactor(plan, options),
-              options.fault ? &*options.fault : nullptr,
-              options.check,
-              spinsOf(plan)},
+      progress(options.log, steps), fabric(target.makeFabric(plan, setup.spins, stop)),
+      context{plan,         data, *fabric, stop, rateFactor(plan, options), options.fault ? &*options.fault : nullptr,
+              options.check},
       traces(options.profile.empty() ? 0 : rankCount(plan)), ranks(rankCount(plan)), speaker(findSpeaker(plan)),
       lastStep(steps) {
   if (options.fault)
@@ -126,20 +122,20 @@ double Job::rateFactor(const Plan &plan, const Options &options) {
 
 void Job::runSteps(int rank) {
   Rank &self = ranks[rank];
-  useOneLibraryThread();
-  self.arena = std::make_unique<Arena>(programOf(plan, rank).arena, plan.alignment, self.allocatedBytes);
-  self.arena->fill(options.check ? poison : 0);
-  collectives.arenas[rank] = self.arena->data();
-  initializeParameters(plan, values, rank, self.arena->data());
-  self.executor =
-      std::make_unique<Executor>(context, rank, self.arena->data(), traces.empty() ? nullptr : &traces[rank]);
-  collectives.meet();
+  uint64_t bytes = programOf(plan, rank).arena;
+  self.device = target.makeDevice(setup);
+  self.arena = self.device->allocate(bytes);
+  self.device->fill(self.arena.begin, options.check ? poison : 0, bytes);
+  initializeParameters(plan, values, rank, {self.device.get(), self.arena.begin});
+  self.executor = std::make_unique<Executor>(context, rank, *self.device, self.arena.begin,
+                                             traces.empty() ? nullptr : &traces[rank]);
+  fabric->meet();
   for (uint64_t step = 1; step <= lastStep.load(std::memory_order_acquire); ++step) {
     int64_t begin = now();
     self.executor->runStep(step);
     if (rank == speaker)
       endStep(step, begin);
-    collectives.meet();
+    fabric->meet();
   }
 }
 
@@ -242,12 +238,16 @@ Exit Job::finish() {
     progress.clear();
     say(fmt::format("stopped after step {}{}", used.steps, options.save.empty() ? "" : ", saves " + options.save));
   }
-  if (!options.save.empty())
-    saveParameters(plan, collectives.arenas, options.save);
+  if (!options.save.empty()) {
+    std::vector<RankMemory> memories;
+    for (const Rank &rank : ranks)
+      memories.push_back({rank.device.get(), rank.arena.begin});
+    saveParameters(plan, memories, options.save);
+  }
   if (!options.profile.empty())
     writeTrace(options.profile, traces);
   for (const Rank &rank : ranks) {
-    used.allocatedBytes += rank.allocatedBytes;
+    used.allocatedBytes += rank.arena.bytes;
     used.moved += rank.executor->moved();
     used.residualSlots.push_back(rank.executor->peakSlots());
   }
@@ -262,37 +262,27 @@ Exit Job::finish() {
   return Exit::Internal;
 }
 
-/// The CPU must have what the kernels need; without this check they would end with SIGILL.
-void checkCpu(CpuLevel level) {
-  if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
-    throw Rejected(fmt::format("error: this program is made for {} processors, this one lacks {}: compile it with "
-                               "--cpu {}, or --cpu native on this machine",
-                               nameOf(level), fmt::join(missing, ", "), nameOf(findHostLevel())));
-}
-
-std::string describe(const Plan &plan) {
-  return fmt::format("trains {} on {} rank{} with {} thread{} each, {} samples a step ({} processors, plan {}, made by "
-                     "xlc {})",
+std::string describe(const Plan &plan, const Target &target) {
+  return fmt::format("trains {} on {} rank{} with {} thread{} each, {} samples a step ({}, plan {}, made by xlc {})",
                      plan.model, rankCount(plan), rankCount(plan) == 1 ? "" : "s", plan.threads,
-                     plan.threads == 1 ? "" : "s", globalBatch(plan), nameOf((CpuLevel)plan.cpu), plan.fingerprint,
+                     plan.threads == 1 ? "" : "s", globalBatch(plan), target.describe(plan), plan.fingerprint,
                      plan.compiler);
 }
 
 } // namespace
 
-Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const std::atomic<bool> &interrupted) {
+Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const Target &target,
+                const std::atomic<bool> &interrupted) {
   try {
     std::unique_ptr<Plan> plan = readPlan(embedded.plan, embedded.planBytes);
     checkPlan(*plan, embedded.codeCount);
     Exit exit = Exit::Done;
-    std::optional<Options> options = parseOptions(argc, argv, describe(*plan), exit);
+    std::optional<Options> options = parseOptions(argc, argv, describe(*plan, target), exit);
     if (!options)
       return exit;
-    checkCpu((CpuLevel)plan->cpu);
-    if (!options->nativeLibraries)
-      limitLibraries((CpuLevel)plan->cpu);
+    target.prepareMachine(*plan, options->nativeLibraries);
     checkOutputs(*plan, *options);
-    return Job(*plan, embedded, *options, interrupted).run();
+    return Job(*plan, embedded, target, *options, interrupted).run();
   } catch (const Rejected &problem) {
     say(problem.what());
     return Exit::Rejected;

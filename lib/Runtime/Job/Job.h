@@ -2,9 +2,8 @@
 #ifndef XLC_LIB_RUNTIME_JOB_JOB_H
 #define XLC_LIB_RUNTIME_JOB_JOB_H
 
+#include "Device/Target.h"
 #include "Failure.h"
-
-#include "xlc/Runtime/Kernel.h"
 
 #include <atomic>
 #include <csignal>
@@ -22,8 +21,10 @@ struct Embedded {
   uint64_t codeCount;
 };
 
-/// Runs the program with the given arguments; `interrupted` is set from outside to end it after the current step.
-Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const std::atomic<bool> &interrupted);
+/// Runs the program with the given arguments on devices of `target`; `interrupted` is set from outside to end it after the
+/// current step.
+Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const Target &target,
+                const std::atomic<bool> &interrupted);
 
 } // namespace xlc::runtime
 

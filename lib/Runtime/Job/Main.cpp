@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
   xlc::runtime::openStandardStreams();
   handleSignals();
   xlc::runtime::Embedded embedded{xlc_plan, xlc_plan_size, xlc_kernels, xlc_kernel_count};
-  xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, interrupted);
+  xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(), interrupted);
   if (int signal = received; signal != 0 && exit == xlc::runtime::Exit::Done) {
     std::fflush(nullptr);
     std::signal(signal, SIG_DFL);

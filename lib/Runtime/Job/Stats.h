@@ -2,7 +2,8 @@
 #ifndef XLC_LIB_RUNTIME_JOB_STATS_H
 #define XLC_LIB_RUNTIME_JOB_STATS_H
 
-#include "Fabric/Collectives.h"
+#include "Fabric/MovedBytes.h"
+#include "Plan/Ranks.h"
 
 namespace xlc::runtime {
 

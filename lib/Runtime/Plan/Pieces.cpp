@@ -25,11 +25,11 @@ const plan::BucketPlaceT *findBucket(const Plan &plan, uint32_t bucket, int rank
 
 HeldPiece findHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena) {
   const plan::BucketT &bucket = *plan.buckets[home.bucket];
-  float *memory = (float *)(arena + offsetOf(*home.params, rank, *plan.mesh));
+  char *memory = arena + offsetOf(*home.params, rank, *plan.mesh);
   if (bucket.params == plan::Extent::Whole)
-    return {0, bucket.elements, memory};
+    return {0, bucket.elements, elementOf(bucket), memory};
   uint64_t begin = bucket.shard_elements * shardOf(plan, rank);
-  return {begin, begin + bucket.shard_elements, memory};
+  return {begin, begin + bucket.shard_elements, elementOf(bucket), memory};
 }
 
 } // namespace xlc::runtime

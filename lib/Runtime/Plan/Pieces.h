@@ -40,10 +40,13 @@ struct PieceShape {
   }
 };
 
-/// What a rank holds of a bucket: elements [begin, end), at `memory`.
+/// What a rank holds of a bucket: elements [begin, end), the first at `memory`, which is the device's.
 struct HeldPiece {
   uint64_t begin, end;
-  float *memory;
+  plan::Element element;
+  char *memory;
+
+  char *addressOf(uint64_t at) const { return memory + (at - begin) * bytesOf(element); }
 };
 
 /// Where a rank keeps a bucket; null where its stage does not hold it.

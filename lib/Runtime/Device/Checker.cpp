@@ -1,5 +1,5 @@
-// See Check.h.
-#include "Check.h"
+// See Checker.h. Bytes are looked at in blocks that are read from the device.
+#include "Checker.h"
 
 #include <fmt/format.h>
 
@@ -10,20 +10,15 @@ namespace xlc::runtime {
 namespace {
 
 constexpr uint64_t guardBytes = 4096; // looked at on both sides of each operand after each call
-
-/// First byte of [begin, end) that is not poison, or `end`.
-uint64_t findTouched(const char *base, uint64_t begin, uint64_t end) {
-  while (begin < end && (unsigned char)base[begin] == poison)
-    ++begin;
-  return begin;
-}
+constexpr uint64_t blockBytes = 1 << 16;
 
 } // namespace
 
-Checker::Checker(const Plan &plan, int rank, char *arena)
-    : plan(plan), program(programOf(plan, rank)), rank(rank), arena(arena),
-      image(program.arena, plan.alignment, imageBytes), dying(program.steps.size()) {
-  image.fill(poison);
+Checker::Checker(const Plan &plan, int rank, Device &device, char *arena)
+    : plan(plan), program(programOf(plan, rank)), rank(rank), device(device), arena(arena),
+      image(device.allocate(program.arena).begin), dying(program.steps.size()), block(blockBytes),
+      otherBlock(blockBytes) {
+  device.fill(image, poison, program.arena);
   for (const auto &buffer : program.buffers)
     if (!buffer->persistent && buffer->last >= 0 && (size_t)buffer->last < dying.size())
       addDying(*buffer);
@@ -47,40 +42,63 @@ void Checker::addDying(const plan::BufferT &buffer) {
   }
 }
 
-void Checker::runCall(const plan::CallT &call, char *const *operands, char *workspace,
-                      const std::function<void(char *const *, char *)> &run) {
+void Checker::run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) {
   std::vector<Range> touched;
   std::vector<char *> inImage;
   auto add = [&](char *at, uint64_t bytes) {
     uint64_t begin = (uint64_t)(at - arena);
     touched.push_back({begin, begin + bytes});
-    return image.data() + begin;
+    return image + begin;
   };
   for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i) {
     uint64_t bytes = i < call.ins.size() ? call.in_bytes[i] : call.out_bytes[i - call.ins.size()];
     inImage.push_back(add(operands[i], bytes));
-    std::memcpy(inImage.back(), operands[i], bytes);
+    device.copy({operands[i], inImage.back(), bytes});
   }
   char *scratch = workspace ? add(workspace, call.workspace_bytes) : nullptr;
-  run(inImage.data(), scratch);
+  device.run(call, inImage.data(), accumulate, scratch);
   for (size_t i = 0; i < call.outs.size(); ++i)
-    std::memcpy(operands[call.ins.size() + i], inImage[call.ins.size() + i], call.out_bytes[i]);
+    device.copy({inImage[call.ins.size() + i], operands[call.ins.size() + i], call.out_bytes[i]});
   for (size_t i = 0; i < call.ins.size(); ++i)
-    if (std::memcmp(operands[i], inImage[i], call.in_bytes[i]) != 0)
+    if (!areEqual(operands[i], inImage[i], call.in_bytes[i]))
       throw std::runtime_error(fmt::format("call '{}' changed its operand {}, which it may only read", call.name, i));
   checkAround(touched, call);
   for (const Range &range : touched)
-    std::memset(image.data() + range.begin, poison, range.end - range.begin);
+    device.fill(image + range.begin, poison, range.end - range.begin);
 }
 
-void Checker::expectPoison(uint64_t begin, uint64_t end, const plan::CallT &call) const {
-  uint64_t at = findTouched(image.data(), begin, end);
+bool Checker::areEqual(const char *first, const char *second, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes; at += blockBytes) {
+    uint64_t some = std::min(blockBytes, bytes - at);
+    device.read(block.data(), first + at, some);
+    device.read(otherBlock.data(), second + at, some);
+    if (std::memcmp(block.data(), otherBlock.data(), some) != 0)
+      return false;
+  }
+  return true;
+}
+
+/// First byte of [begin, end) of the image that is not poison, or `end`.
+uint64_t Checker::findTouched(uint64_t begin, uint64_t end) {
+  for (uint64_t at = begin; at < end; at += blockBytes) {
+    uint64_t some = std::min(blockBytes, end - at);
+    device.read(block.data(), image + at, some);
+    auto found = std::find_if(block.begin(), block.begin() + (ptrdiff_t)some,
+                              [](char byte) { return (unsigned char)byte != poison; });
+    if (found != block.begin() + (ptrdiff_t)some)
+      return at + (uint64_t)(found - block.begin());
+  }
+  return end;
+}
+
+void Checker::expectPoison(uint64_t begin, uint64_t end, const plan::CallT &call) {
+  uint64_t at = findTouched(begin, end);
   if (at < end)
     throw std::runtime_error(
         fmt::format("call '{}' wrote at byte {} of the arena, outside its operands", call.name, at));
 }
 
-void Checker::checkAround(const std::vector<Range> &touched, const plan::CallT &call) const {
+void Checker::checkAround(const std::vector<Range> &touched, const plan::CallT &call) {
   std::vector<Range> sorted = touched;
   std::sort(sorted.begin(), sorted.end(), [](const Range &a, const Range &b) { return a.begin < b.begin; });
   uint64_t clean = 0; // all below is looked at, or an operand's
@@ -99,16 +117,16 @@ void Checker::checkAround(const std::vector<Range> &touched, const plan::CallT &
 
 void Checker::endAction(uint64_t index) {
   for (const Range &range : dying[index])
-    std::memset(arena + range.begin, poison, range.end - range.begin);
+    device.fill(arena + range.begin, poison, range.end - range.begin);
 }
 
 void Checker::release(const plan::Place &place, uint64_t bytes) {
-  std::memset(arena + offsetOf(place, rank, *plan.mesh), poison, bytes);
+  device.fill(arena + offsetOf(place, rank, *plan.mesh), poison, bytes);
 }
 
 void Checker::endStep() {
-  uint64_t at = findTouched(image.data(), 0, image.size());
-  if (at < image.size())
+  uint64_t at = findTouched(0, program.arena);
+  if (at < program.arena)
     throw std::runtime_error(
         fmt::format("a call of this step wrote at byte {} of the arena, far outside its operands", at));
 }

@@ -1,0 +1,71 @@
+// See CpuDevice.h. What is moved is shared by the threads of the rank, in ranges that begin on cache lines.
+#include "CpuDevice.h"
+
+#include "ElementOperations.h"
+#include "LibraryProduct.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr uint64_t rangeGrain = 16;          // elements
+constexpr uint64_t smallestShare = 64 << 10; // bytes; less is not worth waking a thread for
+
+/// Calls work(run, begin, end) for ranges of `runs` runs of `length` elements, each within one, on the team's threads.
+template <class Work> void share(Team &team, uint64_t runs, uint64_t length, uint64_t elementBytes, Work work) {
+  uint64_t count = runs * length;
+  uint64_t parts = std::clamp<uint64_t>(count * elementBytes / smallestShare, 1, (uint64_t)team.size());
+  uint64_t each = (count / parts + rangeGrain) / rangeGrain * rangeGrain;
+  team.run((int)parts, [&](int part) {
+    uint64_t begin = std::min(count, part * each), last = std::min(count, begin + each);
+    while (begin < last) {
+      uint64_t run = begin / length, from = begin % length, some = std::min(length - from, last - begin);
+      work(run, from, from + some);
+      begin += some;
+    }
+  });
+}
+
+Team makeTeam(const DeviceSetup &setup) {
+  useOneLibraryThread();
+  return {(int)setup.plan.threads, setup.spins, useOneLibraryThread};
+}
+
+} // namespace
+
+CpuDevice::CpuDevice(const DeviceSetup &setup)
+    : alignment(setup.plan.alignment), team(makeTeam(setup)), kernels(setup.plan, setup.codes, team) {}
+
+DeviceMemory CpuDevice::allocate(uint64_t bytes) {
+  uint64_t mapped = 0;
+  arenas.push_back(std::make_unique<Arena>(bytes, alignment, mapped));
+  return {arenas.back()->data(), mapped};
+}
+
+void CpuDevice::write(char *to, const void *from, uint64_t bytes) { std::memcpy(to, from, bytes); }
+void CpuDevice::read(void *to, const char *from, uint64_t bytes) { std::memcpy(to, from, bytes); }
+void CpuDevice::fill(char *to, unsigned char value, uint64_t bytes) { std::memset(to, value, bytes); }
+
+void CpuDevice::copy(const Copy &copy) {
+  share(team, copy.outer * copy.rows, copy.bytes, 1, [&](uint64_t run, uint64_t begin, uint64_t end) {
+    uint64_t outer = run / copy.rows, row = run % copy.rows;
+    auto first = [&](Copy::Steps steps) { return outer * steps.outer + row * steps.row + begin; };
+    const char *from = copy.from + first(copy.fromSteps);
+    char *to = copy.to + first(copy.toSteps);
+    if (from != to)
+      std::memcpy(to, from, end - begin);
+  });
+}
+
+void CpuDevice::combine(const Combination &what) {
+  CombineRange combineRange = findCombination(what.how, what.element);
+  uint64_t size = bytesOf(what.element);
+  share(team, what.runs, what.count, size, [&](uint64_t run, uint64_t begin, uint64_t end) {
+    combineRange(what.sources, what.first + run * what.step + begin, end - begin,
+                 what.to + (run * what.count + begin) * size, what.add);
+  });
+}
+
+} // namespace xlc::runtime

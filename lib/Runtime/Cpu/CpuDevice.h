@@ -1,0 +1,35 @@
+// The CPU as a device: an arena of mapped memory, and the threads of the rank, which run kernels and move bytes.
+#ifndef XLC_LIB_RUNTIME_CPU_CPUDEVICE_H
+#define XLC_LIB_RUNTIME_CPU_CPUDEVICE_H
+
+#include "Arena.h"
+#include "Device/Target.h"
+#include "Kernels.h"
+
+namespace xlc::runtime {
+
+class CpuDevice final : public Device {
+public:
+  explicit CpuDevice(const DeviceSetup &setup);
+
+  DeviceMemory allocate(uint64_t bytes) override;
+  void prepare(const plan::CallT &call) override { kernels.prepare(call); }
+  void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) override {
+    kernels.run(call, operands, accumulate, workspace);
+  }
+  void write(char *to, const void *from, uint64_t bytes) override;
+  void read(void *to, const char *from, uint64_t bytes) override;
+  void fill(char *to, unsigned char value, uint64_t bytes) override;
+  void copy(const Copy &copy) override;
+  void combine(const Combination &combination) override;
+
+private:
+  const uint64_t alignment;
+  Team team;
+  Kernels kernels;
+  std::vector<std::unique_ptr<Arena>> arenas;
+};
+
+} // namespace xlc::runtime
+
+#endif

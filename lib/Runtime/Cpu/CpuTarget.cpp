@@ -1,0 +1,37 @@
+// Programs for CPUs: their level must be that of the machine or below, and their ranks are threads of one process.
+#include "CpuDevice.h"
+#include "Fabric/ThreadFabric.h"
+#include "xlc/Runtime/CpuLevel.h"
+
+#include <fmt/format.h>
+
+namespace xlc::runtime {
+namespace {
+
+std::string describeProcessors(const Plan &plan) { return fmt::format("{} processors", nameOf((CpuLevel)plan.cpu)); }
+
+/// The CPU must have what the kernels need; without this check they would end with SIGILL.
+void prepareProcessor(const Plan &plan, bool nativeLibraries) {
+  auto level = (CpuLevel)plan.cpu;
+  if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
+    throw Rejected(fmt::format("error: this program is made for {} processors, this one lacks {}: compile it with "
+                               "--cpu {}, or --cpu native on this machine",
+                               nameOf(level), fmt::join(missing, ", "), nameOf(findHostLevel())));
+  if (!nativeLibraries)
+    limitLibraries(level);
+}
+
+std::unique_ptr<Device> makeCpuDevice(const DeviceSetup &setup) { return std::make_unique<CpuDevice>(setup); }
+
+std::unique_ptr<Fabric> makeThreadFabric(const Plan &plan, int spins, const StopSignal &stop) {
+  return std::make_unique<ThreadFabric>(plan, spins, stop);
+}
+
+} // namespace
+
+const Target &linkedTarget() {
+  static constexpr Target cpu{describeProcessors, prepareProcessor, makeCpuDevice, makeThreadFabric};
+  return cpu;
+}
+
+} // namespace xlc::runtime

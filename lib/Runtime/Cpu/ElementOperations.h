@@ -1,0 +1,18 @@
+// What can be done to elements of each type: the only place that says how floats are added between ranks.
+#ifndef XLC_LIB_RUNTIME_CPU_ELEMENTOPERATIONS_H
+#define XLC_LIB_RUNTIME_CPU_ELEMENTOPERATIONS_H
+
+#include "Fabric/Mover.h"
+
+namespace xlc::runtime {
+
+/// to[i] = sources[0][from + i] combined with sources[1][from + i], ..., in that order; `add` adds that to to[i]. `to`
+/// may be one of the sources.
+using CombineRange = void (*)(std::span<const char *const> sources, uint64_t from, uint64_t count, char *to, bool add);
+
+/// Throws std::invalid_argument for elements that cannot be combined.
+CombineRange findCombination(Combine how, plan::Element element);
+
+} // namespace xlc::runtime
+
+#endif

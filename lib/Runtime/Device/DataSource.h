@@ -1,0 +1,23 @@
+// Where the rows of a step come from, as the executor asks for them.
+#ifndef XLC_LIB_RUNTIME_DEVICE_DATASOURCE_H
+#define XLC_LIB_RUNTIME_DEVICE_DATASOURCE_H
+
+#include <cstdint>
+#include <functional>
+
+namespace xlc::runtime {
+
+/// Takes `count` bytes of the host's memory, which follow those that it took before.
+using Take = std::function<void(const void *bytes, uint64_t count)>;
+
+class DataSource {
+public:
+  virtual ~DataSource() = default;
+  /// Gives the rows of micro-batch `microBatch` of `rank` in step `step` (from 0) of input `input`, in the input's type.
+  /// Throws std::runtime_error, naming where they come from, if they cannot be had.
+  virtual void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const = 0;
+};
+
+} // namespace xlc::runtime
+
+#endif

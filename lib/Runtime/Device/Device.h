@@ -1,0 +1,41 @@
+// One rank's memory and what works on it. The executor, the files and `--check` know devices by this interface alone;
+// what a new one brings beside it is in Target.h.
+#ifndef XLC_LIB_RUNTIME_DEVICE_DEVICE_H
+#define XLC_LIB_RUNTIME_DEVICE_DEVICE_H
+
+#include "Fabric/Mover.h"
+
+namespace xlc::runtime {
+
+/// Memory of a device. Its addresses are for the device: others read and write there through it.
+struct DeviceMemory {
+  char *begin = nullptr;
+  uint64_t bytes = 0; ///< that were taken for it
+};
+
+/// Used by the rank's own thread, which makes it; `read` also by others, between steps. Each function returns when what it
+/// says is done.
+class Device : public Mover {
+public:
+  /// Room for `bytes` bytes at the plan's alignment, for the life of the device. Throws std::bad_alloc.
+  virtual DeviceMemory allocate(uint64_t bytes) = 0;
+
+  /// Makes a call ready, before the first step: nothing is allocated in a step. Throws Rejected where the plan does not
+  /// fit this machine.
+  virtual void prepare(const plan::CallT &call) = 0;
+
+  /// Runs a call that was prepared: `operands` are the addresses of its ins, then its outs; `accumulate` has a flag per
+  /// out, 1 where it is added to; `workspace` may be null.
+  virtual void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) = 0;
+
+  /// From and to the memory of the host.
+  virtual void write(char *to, const void *from, uint64_t bytes) = 0;
+  virtual void read(void *to, const char *from, uint64_t bytes) = 0;
+
+  /// Writes `value` to every byte.
+  virtual void fill(char *to, unsigned char value, uint64_t bytes) = 0;
+};
+
+} // namespace xlc::runtime
+
+#endif

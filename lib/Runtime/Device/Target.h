@@ -1,0 +1,39 @@
+// What a folder of the runtime brings to be a target: its machine, its devices, and the fabric that joins them. A program
+// is linked with one.
+#ifndef XLC_LIB_RUNTIME_DEVICE_TARGET_H
+#define XLC_LIB_RUNTIME_DEVICE_TARGET_H
+
+#include "Device.h"
+#include "Fabric/Fabric.h"
+#include "Plan/Plan.h"
+#include "xlc/Runtime/Kernel.h"
+
+namespace xlc::runtime {
+
+struct DeviceSetup {
+  const Plan &plan;
+  const XlcKernel *codes; ///< of the plan's kernels
+  int spins;              ///< how often threads that wait look before they sleep
+};
+
+struct Target {
+  /// What a plan is made for, in words: "x86-64-v3 processors".
+  std::string (*describe)(const Plan &plan);
+
+  /// Once, before any device is made. Throws Rejected where this machine cannot run the plan. With `nativeLibraries`,
+  /// library calls use all that this machine has, otherwise what the plan says.
+  void (*prepareMachine)(const Plan &plan, bool nativeLibraries);
+
+  /// The device of one rank; called on the rank's thread.
+  std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup);
+
+  /// What all ranks of the job share.
+  std::unique_ptr<Fabric> (*makeFabric)(const Plan &plan, int spins, const StopSignal &stop);
+};
+
+/// The target that this program is linked with: defined in the folder of that target, and nowhere else.
+const Target &linkedTarget();
+
+} // namespace xlc::runtime
+
+#endif
