@@ -17,16 +17,19 @@ constexpr int64_t kAlignment = 64;
 
 struct AssignOffsetsPass : xlc::impl::AssignOffsetsPassBase<AssignOffsetsPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<exec::ProgramOp>()) {
-      Lifetimes lifetimes = findLifetimes(program, kAlignment);
-      Placement placement = placeIntervals(lifetimes.buffers);
-      for (auto [buffer, offset] : llvm::zip(program.getBody().front().getOps<exec::BufferOp>(), placement.offsets))
-        buffer.setOffset(offset);
-      bool isPlaced = placement.height <= kLargestArena - kAlignment;
-      program.setArena(isPlaced ? llvm::alignTo(placement.height, kAlignment) : Placement::none);
-      program.setLowerBound(lowerBound(lifetimes.buffers).clamp());
-    }
+    for (auto program : getOperation().getOps<exec::ProgramOp>())
+      assignOffsets(program);
   }
 };
 
 } // namespace
+
+void xlc::assignOffsets(exec::ProgramOp program) {
+  Lifetimes lifetimes = findLifetimes(program, kAlignment);
+  Placement placement = placeIntervals(lifetimes.buffers);
+  for (auto [buffer, offset] : llvm::zip(program.getBody().front().getOps<exec::BufferOp>(), placement.offsets))
+    buffer.setOffset(offset);
+  bool isPlaced = placement.height <= kLargestArena - kAlignment;
+  program.setArena(isPlaced ? llvm::alignTo(placement.height, kAlignment) : Placement::none);
+  program.setLowerBound(lowerBound(lifetimes.buffers).clamp());
+}

@@ -5,7 +5,6 @@
 // collectives of forward and backward; units are cut into functions before data parallelism, which gathers and
 // reduces *between* them; memory comes last, when every action has its place in time.
 #include "xlc/Phases/Phases.h"
-#include "ChooseZero.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -13,7 +12,9 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Memory/Memory.h"
+#include "xlc/Phases/Forks.h"
 #include "xlc/Schedule/Schedule.h"
+#include "xlc/Search/ChooseZero.h"
 #include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
 #include "xlc/Support/Bytes.h"
@@ -31,6 +32,12 @@ struct Passes {
       manager.addPass(createVerifyShardedPass({shardedOver}));
   }
 
+  /// Timelines of a trial are not verified: see Forks.h.
+  void addGate(std::unique_ptr<Pass> pass, const Compilation &compilation) {
+    if (!compilation.isTrial)
+      addPass(std::move(pass));
+  }
+
   PassManager manager;
   int64_t shardedOver; ///< tensor-parallel ranks; 1: the program is not that of one of them, or no longer looked at
 };
@@ -41,6 +48,16 @@ LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes
   passes.manager.enableVerifier(
       false); // once a phase, and not after every pass: of a long plan that is a fifth of the time
   return success(succeeded(passes.manager.run(*compilation.module)) && succeeded(verify(*compilation.module)));
+}
+
+/// The same for what comes after Stage, of which nothing is verified in a trial.
+LogicalResult runPassesInTime(Compilation &compilation, llvm::function_ref<void(Passes &)> build, int64_t shardedOver) {
+  if (!compilation.isTrial)
+    return runPasses(compilation, build, shardedOver);
+  Passes passes{PassManager(&compilation.context), 1};
+  build(passes);
+  passes.manager.enableVerifier(false);
+  return passes.manager.run(*compilation.module);
 }
 
 LogicalResult spec(Compilation &compilation) {
@@ -110,9 +127,18 @@ LogicalResult stage(Compilation &compilation) {
       spec.tp);
 }
 
+/// What the spec leaves open about ZeRO, decided by plans that fork from what Stage left.
+ZeroChoice decideZero(Compilation &compilation) {
+  Forks forks(compilation);
+  return chooseZero(compilation.spec, forks.getPlanner(), [&](const std::string &obstacle) {
+    if (compilation.importing.notes)
+      *compilation.importing.notes << "note: an answer to zero: auto cannot be planned: " << obstacle << "\n";
+  });
+}
+
 LogicalResult dataParallel(Compilation &compilation) {
   const Spec &spec = compilation.spec;
-  const ZeroChoice &zero = compilation.zero = chooseZero(compilation);
+  const ZeroChoice &zero = compilation.zero = decideZero(compilation);
   AssignBucketsPassOptions buckets;
   buckets.stage = spec.zeroStage;
   buckets.shards = spec.dpShardOrAll();
@@ -127,12 +153,12 @@ LogicalResult dataParallel(Compilation &compilation) {
   actions.shards = spec.dpShardOrAll();
   actions.microBatches = spec.microBatches();
   actions.keepGathered = zero.keepsGathered;
-  return runPasses(
+  return runPassesInTime(
       compilation,
       [&](Passes &passes) {
         passes.addPass(createAssignBucketsPass(buckets));
         passes.addPass(createInsertActionsPass(actions));
-        passes.addPass(createVerifyTimelinePass());
+        passes.addGate(createVerifyTimelinePass(), compilation);
       },
       spec.tp);
 }
@@ -142,11 +168,11 @@ LogicalResult schedule(Compilation &compilation) {
   PrefetchGathersPassOptions prefetch;
   prefetch.units = zero.prefetch == ZeroSpec::Prefetch::Units ? zero.prefetchAmount : 1;
   prefetch.bytes = zero.prefetch == ZeroSpec::Prefetch::Bytes ? zero.prefetchAmount : 0;
-  return runPasses(
+  return runPassesInTime(
       compilation,
       [&](Passes &passes) {
         passes.addPass(createPrefetchGathersPass(prefetch));
-        passes.addPass(createVerifyTimelinePass());
+        passes.addGate(createVerifyTimelinePass(), compilation);
       },
       compilation.spec.tp);
 }
@@ -162,13 +188,17 @@ LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
   return failure();
 }
 
-LogicalResult memory(Compilation &compilation) {
+void addLowering(Passes &passes, const Spec &spec) {
   LowerToExecPassOptions exec;
-  exec.threads = compilation.spec.threadsPerRankOrDefault();
+  exec.threads = spec.threadsPerRankOrDefault();
+  passes.addPass(createNormalizeReductionsPass());
+  passes.addPass(createFormKernelsPass());
+  passes.addPass(createLowerToExecPass(exec));
+}
+
+LogicalResult memory(Compilation &compilation) {
   if (failed(runPasses(compilation, [&](Passes &passes) {
-        passes.addPass(createNormalizeReductionsPass());
-        passes.addPass(createFormKernelsPass());
-        passes.addPass(createLowerToExecPass(exec));
+        addLowering(passes, compilation.spec);
         passes.addPass(createAssignOffsetsPass());
       })))
     return failure();
@@ -182,30 +212,43 @@ LogicalResult memory(Compilation &compilation) {
 }
 
 constexpr Phase phases[] = {
-    {"Spec", "YAML", "one checked struct", "nothing; it understands", "every value is legal for itself", spec},
+    {"Spec", "YAML", "one checked struct", "all", "nothing; it understands", "every value is legal for itself", spec},
     {"Import", "ONNX", "graph",
+     "batch.micro, dims, micro-batches of all ranks, loss, init, trainable, padding, tie, untie",
+
      "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds "
      "units",
      "every op is of the graph dialect and has static shapes, a source name and a unit", import},
-    {"Differentiate", "graph", "graph", "backward by one rule per op, and the optimizer's update",
+    {"Differentiate", "graph", "graph", "pp, pipeline, micro-batches, optimizer, trainable",
+     "backward by one rule per op, and the optimizer's update",
      "every trainable parameter has a gradient; every op has a role", differentiate},
-    {"Shard", "graph", "graph + dist",
+    {"Shard", "graph", "graph + dist", "tp, sequence_parallel, layout, pipeline",
+
      "which dimension of each parameter tp splits, and from it the layout of every value and the collectives between",
      "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do", shard},
-    {"Stage", "graph", "graph",
+    {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
+
      "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", stage},
     {"DataParallel", "graph", "sched",
+     "dp, pp, tp, pipeline, micro-batches, zero_stage, dp_shard, zero, cluster.device_memory",
+
      "buckets; where parameters, gradients and states live; which actions gather, release and reduce; the order of the "
      "pipeline's slots and messages",
      "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp",
      dataParallel},
-    {"Schedule", "sched", "sched", "how far ahead of their use gathers start",
+    {"Schedule", "sched", "sched", "tp, zero", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", schedule},
-    {"Memory", "sched", "exec", "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank",
+    {"Memory", "sched", "exec", "dp, pp, tp, cluster.threads_per_rank",
+     "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank",
      "no two live buffers overlap; nothing is read before it is written", memory},
 };
 
 } // namespace
+
+LogicalResult xlc::lowerToPrograms(Compilation &compilation) {
+  return runPassesInTime(
+      compilation, [&](Passes &passes) { addLowering(passes, compilation.spec); }, /*shardedOver=*/1);
+}
 
 ArrayRef<Phase> xlc::getPhases() { return phases; }

@@ -27,6 +27,13 @@ LogicalResult dump(Compilation &compilation, StringRef directory, unsigned numbe
   return success();
 }
 
+/// For what plans another spec later. A module up to Stage is one micro-batch: small beside what comes after it.
+void keep(Compilation &compilation, StringRef phase) {
+  bool isKept = llvm::is_contained({"Import", "Differentiate", "Shard", "Stage"}, phase);
+  if (isKept && compilation.spec.deviceMemory)
+    compilation.kept.push_back({phase, compilation.module->clone()});
+}
+
 } // namespace
 
 LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options) {
@@ -39,6 +46,8 @@ LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options
     compilation.phase = phase.name;
     if (failed(phase.run(compilation)) || failed(dump(compilation, options.dumpDirectory, number, phase.name)))
       return failure();
+    if (options.keeps)
+      keep(compilation, phase.name);
     if (phase.name == options.stopAfter)
       return success();
   }
@@ -46,10 +55,10 @@ LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options
 }
 
 void xlc::printPhases(raw_ostream &out) {
-  out << "| # | phase | in → out | what it decides | gate |\n|---|---|---|---|---|\n";
+  out << "| # | phase | in → out | what it decides | what it reads of the spec | gate |\n|---|---|---|---|---|---|\n";
   for (auto [number, phase] : llvm::enumerate(getPhases()))
     out << "| " << number << " | `" << phase.name << "` | " << phase.input << " → " << phase.output << " | "
-        << phase.decides << " | " << phase.gate << " |\n";
+        << phase.decides << " | " << phase.reads << " | " << phase.gate << " |\n";
 }
 
 void xlc::registerDialects(DialectRegistry &registry) {

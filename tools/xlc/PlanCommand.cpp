@@ -1,6 +1,7 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
 #include "Files/OutputFile.h"
 #include "Session.h"
+#include "xlc/Phases/Forks.h"
 #include "xlc/Report/Report.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -35,16 +36,12 @@ std::vector<std::string> phaseNames() {
   return names;
 }
 
-/// What would make it fit; each change takes a plan, so whoever waits is told.
+/// What would make it fit; each change takes most of a plan, so whoever waits is told.
 void tryChanges(Session &session, PlanReport &report, std::chrono::duration<double> planning) {
   if (planning.count() > 0.5)
-    messages() << llvm::formatv("trying single changes of the spec, each a plan of about {0:f1} s\n", planning.count());
-  report.changes = findChanges(report, [&](const Spec &spec) -> std::optional<PlanReport> {
-    std::optional<Compilation> other = session.tryPhases(spec);
-    if (!other)
-      return std::nullopt;
-    return makeReport(*other->module, spec, other->zero);
-  });
+    messages() << "trying single changes of the spec\n";
+  Forks forks(session.get());
+  report.changes = findChanges(report.spec, report.largestTotal(), forks.getPlanner(), session.get().importing.notes);
 }
 
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
@@ -86,9 +83,10 @@ int writeTrace(Session &session, const std::string &path) {
   return Done;
 }
 
-int plan(const PlanOptions &options) {
+int plan(PlanOptions options) {
   if (options.grid)
     return printSchedule(options);
+  options.run.keeps = options.run.stopAfter.empty();
   auto begin = std::chrono::steady_clock::now();
   LastSession last(new Session(options));
   Session &session = *last;

@@ -1,4 +1,4 @@
-// A report's figures on a program small enough to count by hand, and which changes are proposed.
+// A report's figures on a program small enough to count by hand.
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Dialect/Sched/Sched.h"
@@ -48,15 +48,6 @@ struct ReportTest : testing::Test {
     spec.dp = 2;
     return makeReport(*module, spec);
   }
-
-  /// A plan in which a rank holds `bytes` beside what cannot be planned.
-  static PlanReport planOf(const Spec &spec, int64_t bytes) {
-    PlanReport report;
-    report.spec = spec;
-    report.groups.resize(1);
-    report.groups[0].memory.arena = bytes;
-    return report;
-  }
 };
 
 // The second call has w, a and b live: 1792. The sum of all is never live.
@@ -84,55 +75,6 @@ TEST_F(ReportTest, FitsIsAboutTheTotal) {
   EXPECT_TRUE(report().fits());
   *spec.deviceMemory -= 1;
   EXPECT_FALSE(report().fits());
-}
-
-// Every stage saves half of what the one before needs; the micro-batch is odd; twice the ranks change nothing.
-TEST_F(ReportTest, ChangesThatFit) {
-  spec.dp = 2, spec.deviceMemory = 300 + kOutsideBytes, spec.microBatch = 3;
-  auto changes =
-      findChanges(planOf(spec, 1000), [](const Spec &other) { return planOf(other, 1000 >> other.zeroStage); });
-  ASSERT_EQ(changes.size(), 2u);
-  EXPECT_EQ(changes[0].what, "zero_stage: 2");
-  EXPECT_EQ(changes[1].what, "zero_stage: 3");
-  EXPECT_EQ(changes[1].total, 125 + kOutsideBytes);
-}
-
-TEST_F(ReportTest, TheNearestChangeWhereNoneFits) {
-  spec.dp = 2, spec.deviceMemory = 100, spec.microBatch = 3;
-  auto changes =
-      findChanges(planOf(spec, 1000), [](const Spec &other) { return planOf(other, 1000 >> other.zeroStage); });
-  ASSERT_EQ(changes.size(), 1u);
-  EXPECT_EQ(changes[0].what, "zero_stage: 3");
-  EXPECT_FALSE(changes[0].fits);
-}
-
-// A halved micro-batch is accumulated: what is learned stays.
-TEST_F(ReportTest, ChangesKeepTheGlobalBatch) {
-  spec.deviceMemory = 600 + kOutsideBytes, spec.microBatch = 4;
-  auto changes =
-      findChanges(planOf(spec, 1000), [](const Spec &other) { return planOf(other, 250 * other.microBatch); });
-  ASSERT_EQ(changes.size(), 2u);
-  EXPECT_EQ(changes[0].what, "batch: {global: 4, micro: 2}");
-  EXPECT_EQ(changes[1].what, "dp: 2, batch: {global: 4, micro: 2}");
-}
-
-// Half of every matrix, half of the layers, fewer micro-batches in flight.
-TEST_F(ReportTest, ChangesOfTheMesh) {
-  spec.dp = 2, spec.deviceMemory = 500 + kOutsideBytes, spec.microBatch = 3, spec.pp = 2;
-  spec.pipeline.schedule = "gpipe";
-  auto changes = findChanges(planOf(spec, 1000), [](const Spec &other) {
-    return planOf(other, (other.pipeline.schedule == "1f1b" ? 900 : 1800) / (other.pp * other.tp));
-  });
-  ASSERT_EQ(changes.size(), 3u);
-  EXPECT_EQ(changes[0].what, "tp: 2");
-  EXPECT_EQ(changes[1].what, "pp: 4");
-  EXPECT_EQ(changes[2].what, "pipeline: {schedule: 1f1b}");
-}
-
-// A spec that the model does not allow is no proposal.
-TEST_F(ReportTest, ImpossibleChangesAreNotProposed) {
-  spec.deviceMemory = 100;
-  EXPECT_TRUE(findChanges(planOf(spec, 1000), [](const Spec &) { return std::nullopt; }).empty());
 }
 
 } // namespace

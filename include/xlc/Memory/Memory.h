@@ -8,6 +8,10 @@
 #include "xlc/Dialect/Sched/Sched.h"
 
 namespace xlc {
+/// Places the buffers of a program that has its actions, as AssignOffsetsPass does. An arena beyond kLargestArena means
+/// that there is no place for them.
+void assignOffsets(exec::ProgramOp program);
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "xlc/Memory/Passes.h.inc"

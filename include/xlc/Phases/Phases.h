@@ -4,9 +4,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "xlc/DataParallel/ZeroChoice.h"
 #include "xlc/Import/Import.h"
 #include "xlc/Runtime/CpuLevel.h"
+#include "xlc/Search/ZeroChoice.h"
 #include "xlc/Spec/Spec.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -29,13 +29,22 @@ struct Compilation {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
-  ZeroChoice zero;       ///< since DataParallel
+  ZeroChoice zero; ///< since DataParallel
+  /// The module after a phase, for Forks: where the spec limits memory and RunOptions::keeps, those up to Stage.
+  struct Kept {
+    llvm::StringRef phase;
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+  };
+  std::vector<Kept> kept;
+  bool isTrial = false;  ///< only bytes are asked for: what Forks plans
   llvm::StringRef phase; ///< the one that runs, or ran last
 };
 
 struct Phase {
   llvm::StringRef name; ///< as in --stop-after
   llvm::StringRef input, output;
+  llvm::StringRef
+      reads; ///< of the spec, by its keys or what follows from them; what differs elsewhere is nothing to it
   llvm::StringRef decides; ///< one sentence
   llvm::StringRef gate;    ///< what holds afterwards, one sentence
   mlir::LogicalResult (*run)(Compilation &);
@@ -48,10 +57,14 @@ struct RunOptions {
   std::string startAfter;    ///< a phase's name: it and those before it are done already; empty: none is
   std::string stopAfter;     ///< a phase's name; empty: all
   std::string dumpDirectory; ///< where each phase's IR is written, as NN-Name.mlir; empty: nowhere
+  bool keeps = false;        ///< whether Compilation::kept is wanted
 };
 
 /// Runs the phases in order. A complaint has been printed when it fails.
 mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &options);
+
+/// The first half of Memory: programs whose buffers have no offsets yet.
+mlir::LogicalResult lowerToPrograms(Compilation &compilation);
 
 /// No output may replace what it was made from: the model and its external data, the spec and its data files. Files are
 /// compared, not names. The phases have run; nothing has been written.

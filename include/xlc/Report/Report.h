@@ -3,15 +3,14 @@
 #ifndef XLC_REPORT_REPORT_H
 #define XLC_REPORT_REPORT_H
 
-#include "xlc/DataParallel/ZeroChoice.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Estimate/Outside.h"
 #include "xlc/Estimate/StageTimes.h"
 #include "xlc/Estimate/Traffic.h"
+#include "xlc/Search/Changes.h"
 #include "xlc/Spec/Spec.h"
 #include <array>
-#include <functional>
 
 namespace xlc {
 
@@ -48,14 +47,6 @@ struct GroupReport {
   int64_t residualSlots = 0; ///< micro-batches (of a chunk) whose residuals are in memory at once
 };
 
-/// A change of the spec, and what would become of the plan.
-struct Change {
-  std::string what; ///< as one would write it in the spec: "zero_stage: 2"
-  int64_t total;    ///< bytes of the fullest rank
-  Quantity traffic; ///< bytes per step of the rank that reads most
-  bool fits;
-};
-
 struct PlanReport {
   Spec spec;
   ZeroChoice zero;
@@ -77,13 +68,6 @@ struct PlanReport {
 /// Reads the programs of all stages, whose buffers are placed, with their functions and kernels. `zero` is what
 /// DataParallel was told.
 PlanReport makeReport(mlir::ModuleOp module, const Spec &spec, const ZeroChoice &zero = {});
-
-/// Makes a report for another spec; none where that spec is not possible for the model.
-using Replan = std::function<std::optional<PlanReport>(const Spec &)>;
-
-/// Single changes of the spec that make the plan fit, by what they cost in traffic; where none does, the one that comes
-/// nearest. Keeps the global batch.
-std::vector<Change> findChanges(const PlanReport &report, const Replan &replan);
 
 /// For people, at most 100 columns. `model` is the file's name. Of many pipeline stages each has a line; in full are
 /// the first, the fullest and the last, or (isVerbose) all.

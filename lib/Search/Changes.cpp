@@ -1,9 +1,8 @@
-// "It does not fit; what would?" Each row of a table makes one change to the spec, the phases run again, and
-// the new plan speaks for itself. Changes keep what is learned (the global batch) except where they say so.
-#include "xlc/Report/Report.h"
+// "It does not fit; what would?" Each row of a table makes one change to the spec, what it influences is planned
+// again, and the new plan speaks for itself. Changes keep what is learned (the global batch) except where they say so.
+#include "xlc/Search/Changes.h"
 #include "llvm/Support/FormatVariadic.h"
 
-using namespace mlir;
 using namespace xlc;
 
 namespace {
@@ -107,27 +106,38 @@ std::vector<std::pair<std::string, Spec>> halveDimensions(const Spec &spec) {
 
 } // namespace
 
-std::vector<Change> xlc::findChanges(const PlanReport &report, const Replan &replan) {
-  std::vector<Change> changes;
-  auto tryChange = [&](std::string what, const Spec &spec) {
+std::vector<Change> xlc::findChanges(const Spec &spec, int64_t total, const Planner &planner,
+                                     llvm::raw_ostream *notes) {
+  std::vector<std::string> names;
+  Search search(planner, *spec.deviceMemory, /*isAllExact=*/false, [&](size_t number, const std::string &obstacle) {
+    if (notes)
+      *notes << "note: '" << names[number] << "' cannot be planned: " << obstacle << "\n";
+  });
+  auto tryChange = [&](std::string what, const Spec &changed) {
     if (what.empty())
       return;
-    if (std::optional<PlanReport> changed = replan(spec))
-      changes.push_back({std::move(what), changed->largestTotal(), changed->largestTraffic(), changed->fits()});
+    names.push_back(std::move(what));
+    search.add(changed);
   };
   for (Edit edit : edits) {
-    Spec changed = report.spec;
+    Spec changed = spec;
     std::string what = edit(changed);
     tryChange(std::move(what), changed);
   }
-  for (auto &[what, changed] : halveDimensions(report.spec))
+  for (auto &[what, changed] : halveDimensions(spec))
     tryChange(what, changed);
 
-  auto nearest = llvm::min_element(changes, [](const Change &a, const Change &b) { return a.total < b.total; });
-  if (nearest == changes.end())
-    return {};
-  if (!nearest->fits)
-    return nearest->total < report.largestTotal() ? std::vector<Change>{*nearest} : std::vector<Change>{};
-  llvm::erase_if(changes, [](const Change &change) { return !change.fits; });
+  auto describe = [&](const Candidate &candidate) {
+    return Change{names[candidate.group], candidate.need->bytes, candidate.traffic, search.fits(candidate)};
+  };
+  std::vector<Change> changes;
+  for (const Candidate &candidate : search.getCandidates())
+    if (search.fits(candidate))
+      changes.push_back(describe(candidate));
+  if (!changes.empty())
+    return changes;
+  const Candidate *nearest = search.findNearest();
+  if (nearest && nearest->need->bytes < total)
+    changes.push_back(describe(*nearest));
   return changes;
 }

@@ -7,8 +7,8 @@
 //                               released after it                     and kept
 //
 // Where memory is limited and both fit, there is no reason to move more.
-#ifndef XLC_DATAPARALLEL_ZEROCHOICE_H
-#define XLC_DATAPARALLEL_ZEROCHOICE_H
+#ifndef XLC_SEARCH_ZEROCHOICE_H
+#define XLC_SEARCH_ZEROCHOICE_H
 
 #include "xlc/Support/Quantity.h"
 

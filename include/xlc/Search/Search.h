@@ -1,0 +1,92 @@
+// One loop over specs: which of several plans fit, and which one takes least.
+//
+//   spec ── answers to what it leaves open ──> trials, the one that moves least first
+//                                                 │ the bytes that are live at the fullest moment: no plan takes less
+//                                                 v
+//                               more than the memory? ── then nothing is placed, unless this may be the nearest
+//
+// A trial is worked out as far as the question takes it. What a plan is made of is the planner's business: this room
+// knows specs and numbers of bytes.
+#ifndef XLC_SEARCH_SEARCH_H
+#define XLC_SEARCH_SEARCH_H
+
+#include "xlc/Search/ZeroChoice.h"
+#include "xlc/Spec/Spec.h"
+#include <functional>
+#include <limits>
+#include <memory>
+
+namespace xlc {
+
+/// Bytes of the fullest rank: those of the plan, or a number that is at most that.
+struct Need {
+  int64_t bytes = 0;
+  bool isExact = false;
+};
+
+/// A plan that is worked out step by step. Where one of the steps is not possible, nothing is returned.
+class Trial {
+public:
+  virtual ~Trial() = default;
+
+  /// Bytes per step over dp for parameters and gradients, of the rank that reads most.
+  virtual Quantity zeroTraffic() = 0;
+  /// What the fullest rank takes at least.
+  virtual std::optional<int64_t> findLeast() = 0;
+  /// What it takes; not exact only where that is known to be more than `limit`. After findLeast.
+  virtual std::optional<Need> findNeed(int64_t limit) = 0;
+  /// Bytes per step of the rank that reads most. After findLeast.
+  virtual Quantity traffic() = 0;
+};
+
+/// Begins a plan for a spec that leaves nothing open; null where it cannot be planned, and then `obstacle` says why.
+using Planner = std::function<std::unique_ptr<Trial>(const Spec &, std::string &obstacle)>;
+
+/// A spec with an answer to each question that it left open, and what its plan takes.
+struct Candidate {
+  Spec spec;
+  ZeroTrial zero;
+  size_t group = 0;         ///< the number of the spec that it answers
+  std::optional<Need> need; ///< none: not asked, since one of its group that moves no more fits
+  Quantity traffic;         ///< known together with the need
+};
+
+class Search {
+public:
+  static constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
+
+  /// `memory`: bytes of a rank. What does not fit is placed only where `isAllExact`, or by findNearest. What cannot be
+  /// planned is told to `tell`: the number of its group, and why.
+  Search(Planner planner, int64_t memory, bool isAllExact, std::function<void(size_t, const std::string &)> tell)
+      : planner(std::move(planner)), memory(memory), isAllExact(isAllExact), tell(std::move(tell)) {}
+
+  /// Plans the answers to what `spec` leaves open, the one that moves least first, up to the first that fits.
+  void add(const Spec &spec);
+
+  /// All that could be planned; groups in the order in which they were added, each by traffic.
+  llvm::ArrayRef<Candidate> getCandidates() const { return candidates; }
+  bool fits(const Candidate &candidate) const {
+    return candidate.need && candidate.need->isExact && candidate.need->bytes <= memory;
+  }
+  /// Where none fits: the candidate that takes least, exactly; the first of those that take as much. Null: there is none.
+  const Candidate *findNearest();
+
+private:
+  /// Asks a trial; false where it turns out to be impossible.
+  bool ask(Candidate &candidate, Trial &trial, int64_t limit);
+  std::unique_ptr<Trial> begin(Candidate &candidate);
+  void hold(size_t number, std::unique_ptr<Trial> trial);
+
+  Planner planner;
+  int64_t memory;
+  bool isAllExact;
+  std::function<void(size_t, const std::string &)> tell;
+  std::vector<Candidate> candidates;
+  size_t groups = 0;
+  std::unique_ptr<Trial> held; ///< that of the candidate which takes least so far: one plan is kept, not all
+  size_t heldNumber = 0;
+};
+
+} // namespace xlc
+
+#endif
