@@ -4,7 +4,7 @@
 #define XLC_LIB_DATAPARALLEL_STEPRUNS_H
 
 #include "xlc/DataParallel/DataParallel.h"
-#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Stage/Stage.h"
 
 namespace xlc {

@@ -1,5 +1,5 @@
 // --xlc-print-grid: a pipeline schedule as tests and documents show it.
-#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Schedule/Schedule.h"
 
 namespace xlc {

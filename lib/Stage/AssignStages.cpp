@@ -6,7 +6,7 @@
 //     chunk 0                   chunk 1                     chunk 2            chunk 3
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Estimate/StageTimes.h"
-#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Stage/Balance.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"

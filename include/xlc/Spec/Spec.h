@@ -72,7 +72,7 @@ struct ZeroSpec {
 };
 
 struct PipelineSpec {
-  std::string schedule = "1f1b"; ///< a row of lib/Schedule's table
+  std::string schedule = "1f1b"; ///< a row of lib/Pipeline's table
   int64_t chunks = 1;            ///< stages per pp rank
   std::vector<std::string> cuts; ///< names of tensors or nodes; empty: balanced
 };

@@ -1,13 +1,13 @@
 // Pipeline schedules: in which order each pp rank runs the forwards and backwards of its chunks. Plain structs in and
-// out; what a schedule is stands in one table (lib/Schedule/Pipeline.cpp), whether an order is right is asked of a
+// out; what a schedule is stands in one table (lib/Pipeline/Pipeline.cpp), whether an order is right is asked of a
 // checker that shares no code with it (PipelineCheck.h).
 //
 //   1f1b, 3 ranks, 4 micro-batches          zb-v, rank 1 of 3: stages a = 1 on the way down, b = 4 on the way up
 //   0 | F0 F1 F2 .  .  B0 F3 B1 .  B2 .  B3     ranks  0 a       b 0
 //   1 | .  F0 F1 .  B0 F2 B1 F3 B2 .  B3 .             1 a     b 1
 //   2 | .  .  F0 B0 F1 B1 F2 B2 F3 B3 .  .             2 a   b 2
-#ifndef XLC_SCHEDULE_PIPELINE_H
-#define XLC_SCHEDULE_PIPELINE_H
+#ifndef XLC_PIPELINE_PIPELINE_H
+#define XLC_PIPELINE_PIPELINE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

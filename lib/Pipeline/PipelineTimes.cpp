@@ -1,6 +1,6 @@
 // An order in time: when each slot runs, how long ranks idle, how many forwards wait for their backward; and the grid
 // that shows it.
-#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Pipeline/Pipeline.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,9 +1,9 @@
 // Whether an order of slots is a training step: complete, in the order of data flow, and without deadlock. It knows
 // what F, B, I and W need, and nothing of how schedules are made.
-#ifndef XLC_SCHEDULE_PIPELINECHECK_H
-#define XLC_SCHEDULE_PIPELINECHECK_H
+#ifndef XLC_PIPELINE_PIPELINECHECK_H
+#define XLC_PIPELINE_PIPELINECHECK_H
 
-#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Pipeline/Pipeline.h"
 
 namespace xlc {
 

@@ -1,6 +1,6 @@
 // All pipeline schedules for 1 to 6 ranks and 1 to 3p micro-batches: each order is right by the checker, bubbles and
 // peaks are those of the literature where they hold; and the checker finds what is wrong.
-#include "xlc/Schedule/PipelineCheck.h"
+#include "xlc/Pipeline/PipelineCheck.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include "gtest/gtest.h"

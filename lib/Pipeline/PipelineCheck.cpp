@@ -1,6 +1,6 @@
 // The independent checker. Every slot is named by what it computes; a rank's next slot may run when what it reads has
 // been computed. If no rank can go on before all are done, they wait for each other, or for what nobody computes.
-#include "xlc/Schedule/PipelineCheck.h"
+#include "xlc/Pipeline/PipelineCheck.h"
 
 #include <set>
 #include <tuple>

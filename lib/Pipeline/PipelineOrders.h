@@ -1,8 +1,8 @@
 // The order of one rank's slots under each schedule: the builders of the table in Pipeline.cpp.
-#ifndef XLC_LIB_SCHEDULE_PIPELINEORDERS_H
-#define XLC_LIB_SCHEDULE_PIPELINEORDERS_H
+#ifndef XLC_LIB_PIPELINE_PIPELINEORDERS_H
+#define XLC_LIB_PIPELINE_PIPELINEORDERS_H
 
-#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Pipeline/Pipeline.h"
 
 namespace xlc {
 

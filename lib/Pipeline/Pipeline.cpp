@@ -1,5 +1,5 @@
 // The table of pipeline schedules, and what they ask of ranks, chunks and micro-batches.
-#include "xlc/Schedule/Pipeline.h"
+#include "xlc/Pipeline/Pipeline.h"
 
 #include "PipelineOrders.h"
 #include "llvm/ADT/STLExtras.h"
