@@ -2,7 +2,7 @@
 // kernel reads of that operand, for each element, the same element alone: then each is read before it is written, in
 // whatever order and by however many threads. This is asked of the ops' traits, and of nothing that Memory decided.
 #include "CallHazards.h"
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/LibraryCalls.h"
 
 using namespace mlir;
 using namespace xlc;

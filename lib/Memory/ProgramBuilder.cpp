@@ -7,7 +7,7 @@
 //              micro-batch
 #include "ProgramBuilder.h"
 #include "xlc/Differentiate/Differentiate.h"
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/LibraryCalls.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>

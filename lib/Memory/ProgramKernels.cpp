@@ -3,7 +3,7 @@
 #include "ProgramBuilder.h"
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Differentiate/Differentiate.h"
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/LibraryCalls.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;

@@ -8,8 +8,8 @@
 //     logits takes the place of the logits.
 #include "SlotFunction.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
-#include "xlc/Lower/LibraryCalls.h"
-#include "xlc/Memory/Views.h"
+#include "xlc/Kernels/LibraryCalls.h"
+#include "xlc/Kernels/Views.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

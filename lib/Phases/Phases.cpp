@@ -11,6 +11,7 @@
 #include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
+#include "xlc/Kernels/Kernels.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Phases/Forks.h"
 #include "xlc/Schedule/Schedule.h"

@@ -9,6 +9,7 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Interpret/Passes.h"
+#include "xlc/Kernels/Kernels.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Schedule/Schedule.h"
@@ -27,6 +28,7 @@ int main(int argc, char **argv) {
   xlc::registerStagePasses();
   xlc::registerDataParallelPasses();
   xlc::registerSchedulePasses();
+  xlc::registerKernelsPasses();
   xlc::registerMemoryPasses();
   xlc::interpret::registerInterpretPasses();
   xlc::registerLowerPasses();

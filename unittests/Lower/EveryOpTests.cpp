@@ -5,7 +5,7 @@
 #include "CompiledKernel.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xlc/Dialect/Graph/Stops.h"
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/LibraryCalls.h"
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>

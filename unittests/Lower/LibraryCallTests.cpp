@@ -1,6 +1,6 @@
 // Einsums on strided memory against the matrix product they are said to be: both are evaluated, on numbers.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/LibraryCalls.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;

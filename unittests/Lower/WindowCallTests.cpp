@@ -3,7 +3,7 @@
 #include "Cpu/MaxPool.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Interpret/Interpret.h"
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/LibraryCalls.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;

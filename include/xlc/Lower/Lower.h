@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Exec/Exec.h"
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/Kernels.h"
 #include "xlc/Runtime/CpuLevel.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -31,11 +31,6 @@ inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 
 /// Calls with equal results share their code: kernel, layouts of the operands, which results are added to.
 std::string getSpecialisation(exec::CallOp call);
-
-/// Writes a named op as small ones; leaves other ops alone.
-void expandNamedOp(mlir::Operation *op);
-/// Writes named ops of `kernel` as small ones.
-void expandNamedOps(mlir::func::FuncOp kernel);
 
 /// A machine for CPUs of this level; null with `error` set where LLVM has none.
 std::unique_ptr<llvm::TargetMachine> createMachine(runtime::CpuLevel level, std::string &error);

@@ -4,22 +4,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ExpandNamedOpsPass : Pass<"xlc-expand-named-ops", "::mlir::ModuleOp"> {
-  let summary = "writes gelu, softmax, layer_norm, cross_entropy, optimizer steps ... as small ops";
-  let description = [{
-    In every kernel function (`exec.kind`) that is not a library call. One table row per named op.
-
-        %y = graph.scale %x by 1 over 4 : tensor<8xf32>
-
-    becomes
-
-        %c = graph.constant dense<2.5e-01> : tensor<f32>
-        %b = graph.broadcast %c : tensor<f32> -> tensor<8xf32>
-        %y = graph.mul %x, %b : tensor<8xf32>
-  }];
-  let dependentDialects = ["::xlc::graph::GraphDialect"];
-}
-
 def EmitKernelsPass : Pass<"xlc-emit-kernels", "::mlir::ModuleOp"> {
   let summary = "code for every kernel that is not a library call, in the nested module @kernels";
   let description = [{

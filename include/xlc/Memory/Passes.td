@@ -4,48 +4,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp"> {
-  let summary = "every reduction becomes one over the last dimension, over all but the last, or over all";
-  let description = [{
-    These three are the kinds of kernel there are. Cross-entropy is written as the small ops it consists of,
-    since it is two kernels: one over rows, one over all. Where a contraction sums letters that lie apart, they are moved together.
-
-        %y = graph.reduce sum %x dims [0] : tensor<8x32x64xf32> -> tensor<32x64xf32>
-
-    becomes
-
-        %0 = graph.reshape %x : tensor<8x32x64xf32> -> tensor<8x2048xf32>
-        %1 = graph.reduce sum %0 dims [0] : tensor<8x2048xf32> -> tensor<2048xf32>
-        %y = graph.reshape %1 : tensor<2048xf32> -> tensor<32x64xf32>
-  }];
-  let dependentDialects = ["::xlc::graph::GraphDialect"];
-}
-
-def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
-  let summary = "groups the ops of unit functions into kernels";
-  let description = [{
-    Afterwards a unit function consists of calls on kernel functions, of views (reshape, transpose, slice that
-    are strides) and of concats whose operands can be made in place. Only what is a kernel's result takes memory.
-    Kinds (`exec.kind`): library calls contract (with bias), attention, attention_backward, scatter_add; generated
-    loop, rows (reductions over the last dimension), columns (over all others), all (to scalars).
-
-        %0 = graph.contract "ab,bc->ac" %x, %w
-        %1 = graph.broadcast %b
-        %2 = graph.add %0, %1
-        %3 = graph.gelu tanh %2
-
-    becomes
-
-        func.func private @kernel_0(%x, %w, %b) attributes {exec.kind = "contract"} { ... }
-        func.func private @kernel_1(%x) attributes {exec.kind = "loop"} { graph.gelu ... }
-        %0 = call @kernel_0(%x, %w, %b)
-        %1 = call @kernel_1(%0)
-
-    Equal kernels are one function.
-  }];
-  let dependentDialects = ["::xlc::graph::GraphDialect", "::mlir::func::FuncDialect"];
-}
-
 def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
   let summary = "unit functions on slots of memory, and the timeline as actions on buffers";
   let description = [{

@@ -1,6 +1,6 @@
 // Ops that only arrange the elements of another value, as strides: what they make needs no memory.
-#ifndef XLC_MEMORY_VIEWS_H
-#define XLC_MEMORY_VIEWS_H
+#ifndef XLC_KERNELS_VIEWS_H
+#define XLC_KERNELS_VIEWS_H
 
 #include "xlc/Dialect/Graph/Graph.h"
 

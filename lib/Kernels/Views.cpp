@@ -1,6 +1,6 @@
 // Views as strides. The reshape rule is that of dense tensor libraries: neighbouring dimensions that are one run of
 // memory may be cut anew, others may not.
-#include "xlc/Memory/Views.h"
+#include "xlc/Kernels/Views.h"
 
 using namespace mlir;
 using namespace xlc;

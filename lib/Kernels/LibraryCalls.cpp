@@ -5,7 +5,7 @@
 // Each letter is a factor with a size and a stride in each operand (0 where absent). Two factors of a group are one
 // longer factor if, in every operand, the outer one's stride is the inner one's extent. What remains of m or n beside
 // its longest factor is moved to the batch, where the operand that lacks it has stride 0.
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/LibraryCalls.h"
 #include <numeric>
 
 using namespace mlir;

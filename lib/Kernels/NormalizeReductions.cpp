@@ -1,13 +1,11 @@
 // Three kinds of reduction are enough: to rows, to columns, to a scalar. The others become one of them by
 // a reshape or, where the reduced dimensions lie amid others, a transpose. Scatters go along dimension 0; letters that
 // a contraction sums lie together.
-#include "xlc/Lower/LibraryCalls.h"
-#include "xlc/Lower/Lower.h"
-#include "xlc/Memory/Memory.h"
+#include "xlc/Kernels/Kernels.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_NORMALIZEREDUCTIONSPASS
-#include "xlc/Memory/Passes.h.inc"
+#include "xlc/Kernels/Passes.h.inc"
 } // namespace xlc
 
 using namespace mlir;

@@ -2,14 +2,15 @@
 // cheap sources it reads; everything else it reads is an argument, as a view where it is one.
 #include "KernelGroups.h"
 #include "mlir/IR/IRMapping.h"
-#include "xlc/Lower/LibraryCalls.h"
-#include "xlc/Memory/Memory.h"
+#include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Kernels/Kernels.h"
 #include <deque>
 #include <unordered_map>
 
 namespace xlc {
 #define GEN_PASS_DEF_FORMKERNELSPASS
-#include "xlc/Memory/Passes.h.inc"
+#include "xlc/Kernels/Passes.h.inc"
 } // namespace xlc
 
 using namespace mlir;

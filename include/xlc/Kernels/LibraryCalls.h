@@ -1,8 +1,8 @@
 // From ops of the `graph` dialect on strided memory to what the runtime's library calls take: sizes and strides of
 // a batched matrix product, of attention, of a row-wise scatter, of windows. Pure functions: Memory asks them for
 // workspace and for whether an operand must be materialised first, Emit writes their answers into the plan.
-#ifndef XLC_LOWER_LIBRARYCALLS_H
-#define XLC_LOWER_LIBRARYCALLS_H
+#ifndef XLC_KERNELS_LIBRARYCALLS_H
+#define XLC_KERNELS_LIBRARYCALLS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Dialect/Graph/Graph.h"

@@ -1,5 +1,5 @@
 // reshapeStrides on every small layout, against the addresses of the elements one by one.
-#include "xlc/Memory/Views.h"
+#include "xlc/Kernels/Views.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,9 +1,9 @@
 // Which ops of a unit function make one kernel. Decides; FormKernels.cpp acts.
-#ifndef XLC_LIB_MEMORY_KERNELGROUPS_H
-#define XLC_LIB_MEMORY_KERNELGROUPS_H
+#ifndef XLC_LIB_KERNELS_KERNELGROUPS_H
+#define XLC_LIB_KERNELS_KERNELGROUPS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "xlc/Memory/Views.h"
+#include "xlc/Kernels/Views.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xlc {

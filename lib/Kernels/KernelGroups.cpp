@@ -10,7 +10,7 @@
 // order, all ranks come to them in the same order.
 #include "KernelGroups.h"
 #include "xlc/Dialect/Dist/Dist.h"
-#include "xlc/Lower/LibraryCalls.h"
+#include "xlc/Kernels/LibraryCalls.h"
 
 using namespace mlir;
 using namespace xlc;

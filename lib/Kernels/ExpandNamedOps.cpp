@@ -2,11 +2,11 @@
 // formulas are those of GraphOps.td, in the order of operations that is safe in float (maxima subtracted before exp,
 // means before squares).
 #include "xlc/Dialect/Graph/Update.h"
-#include "xlc/Lower/Lower.h"
+#include "xlc/Kernels/Kernels.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_EXPANDNAMEDOPSPASS
-#include "xlc/Lower/Passes.h.inc"
+#include "xlc/Kernels/Passes.h.inc"
 } // namespace xlc
 
 using namespace mlir;
