@@ -1,8 +1,43 @@
-// Passes of the phase Schedule, in the order in which they run.
+// Passes on timelines, in the order in which they run. The first makes them, at the end of DataParallel.
 #ifndef XLC_SCHEDULE_PASSES_TD
 #define XLC_SCHEDULE_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
+  let summary = "turns @micro_batch into the timelines of a step, one per pipeline stage";
+  let description = [{
+    A stage runs its chunks in the order of the schedule. What crosses between stages is sent to the next one in the order
+    of chunks, and relayed where it goes further; all messages have one global order, by the time at which they are
+    ready in the simulated schedule, and stand in it on both sides.
+
+    Each micro-batch loads its rows and runs the unit functions. A sharded bucket is gathered before a run that reads
+    it and released after, unless the next run reads it too; with `keep-gathered` it is released after its last use in the
+    step, whatever micro-batch that belongs to. A gradient's first contribution of a step
+    (of a micro-batch, where only the shard is kept) writes, later ones add. Reductions follow the last contribution.
+
+        sched.all_gather @b           // stage 3
+        %y = sched.run @layer_F ...
+        sched.release @b
+        ...
+        sched.run @layer_B ... stores ["w"] accumulate [false]
+        sched.reduce_scatter @b accumulate false
+        sched.norm @b
+        sched.all_reduce_scalars ["@loss_sum", ...]
+        sched.scalars @scalars
+        sched.update @b
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "data-parallel ranks">,
+    Option<"shards", "shards", "int64_t", "1", "ranks that share a shard group">,
+    Option<"pp", "pp", "int64_t", "1", "pipeline stages' ranks">,
+    Option<"tp", "tp", "int64_t", "1", "tensor-parallel ranks">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the pipeline schedule">,
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
+    Option<"keepGathered", "keep-gathered", "bool", "false", "release a gathered bucket after its last use in the step only">
+  ];
+  let dependentDialects = ["::xlc::sched::SchedDialect"];
+}
 
 def PrefetchGathersPass : Pass<"xlc-prefetch-gathers", "::mlir::ModuleOp"> {
   let summary = "starts gathers some units before their use, under a byte budget";

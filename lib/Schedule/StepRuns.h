@@ -1,10 +1,10 @@
 // @micro_batch, understood once: its calls with what they read and store, where each runs, and which values one
 // pipeline stage sends to another.
-#ifndef XLC_LIB_DATAPARALLEL_STEPRUNS_H
-#define XLC_LIB_DATAPARALLEL_STEPRUNS_H
+#ifndef XLC_LIB_SCHEDULE_STEPRUNS_H
+#define XLC_LIB_SCHEDULE_STEPRUNS_H
 
-#include "xlc/DataParallel/DataParallel.h"
 #include "xlc/Pipeline/Pipeline.h"
+#include "xlc/Schedule/Schedule.h"
 #include "xlc/Stage/Stage.h"
 
 namespace xlc {

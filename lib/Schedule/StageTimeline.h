@@ -1,6 +1,6 @@
 // The timeline of one pipeline stage, from the schedule's order of slots.
-#ifndef XLC_LIB_DATAPARALLEL_STAGETIMELINE_H
-#define XLC_LIB_DATAPARALLEL_STAGETIMELINE_H
+#ifndef XLC_LIB_SCHEDULE_STAGETIMELINE_H
+#define XLC_LIB_SCHEDULE_STAGETIMELINE_H
 
 #include "StepRuns.h"
 

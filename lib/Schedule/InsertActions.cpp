@@ -4,7 +4,7 @@
 
 namespace xlc {
 #define GEN_PASS_DEF_INSERTACTIONSPASS
-#include "xlc/DataParallel/Passes.h.inc"
+#include "xlc/Schedule/Passes.h.inc"
 } // namespace xlc
 
 using namespace mlir;
