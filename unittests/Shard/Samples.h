@@ -2,7 +2,7 @@
 #ifndef XLC_UNITTESTS_SHARD_SAMPLES_H
 #define XLC_UNITTESTS_SHARD_SAMPLES_H
 
-#include "Interpret/Pieces.h"
+#include "Interpret/Ranks/Pieces.h"
 #include "Shard/Layout.h"
 #include "xlc/Interpret/Interpret.h"
 

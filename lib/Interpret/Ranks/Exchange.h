@@ -1,6 +1,6 @@
 // A collective of ranks with arenas of their own: what each reads is taken first, then each writes.
-#ifndef XLC_LIB_INTERPRET_EXCHANGE_H
-#define XLC_LIB_INTERPRET_EXCHANGE_H
+#ifndef XLC_LIB_INTERPRET_RANKS_EXCHANGE_H
+#define XLC_LIB_INTERPRET_RANKS_EXCHANGE_H
 
 #include "Memory.h"
 

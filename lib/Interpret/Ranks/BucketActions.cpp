@@ -1,7 +1,7 @@
 // Gathers, sums and updates of buckets: elements move between the ranks' cells. What is not there is an error of
 // whoever reads it.
 #include "BucketActions.h"
-#include "Optimizer.h"
+#include "../Ops/Optimizer.h"
 
 using namespace mlir;
 using namespace xlc;

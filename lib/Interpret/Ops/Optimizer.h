@@ -1,6 +1,6 @@
 // One optimizer step on elements, so that a whole parameter and a shard of a bucket share it.
-#ifndef XLC_LIB_INTERPRET_OPTIMIZER_H
-#define XLC_LIB_INTERPRET_OPTIMIZER_H
+#ifndef XLC_LIB_INTERPRET_OPS_OPTIMIZER_H
+#define XLC_LIB_INTERPRET_OPS_OPTIMIZER_H
 
 #include "Rules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,6 +1,6 @@
 // A micro-batch that a tensor-parallel group computes together, as if one rank computed it.
-#ifndef XLC_LIB_INTERPRET_SHARDED_H
-#define XLC_LIB_INTERPRET_SHARDED_H
+#ifndef XLC_LIB_INTERPRET_RANKS_SHARDED_H
+#define XLC_LIB_INTERPRET_RANKS_SHARDED_H
 
 #include "Model.h"
 

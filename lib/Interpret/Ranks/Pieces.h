@@ -1,6 +1,6 @@
 // Which elements of a parameter a rank owns, element by element: the arithmetic of #dist.layout, written to be read.
-#ifndef XLC_LIB_INTERPRET_PIECES_H
-#define XLC_LIB_INTERPRET_PIECES_H
+#ifndef XLC_LIB_INTERPRET_RANKS_PIECES_H
+#define XLC_LIB_INTERPRET_RANKS_PIECES_H
 
 #include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Interpret/Tensor.h"

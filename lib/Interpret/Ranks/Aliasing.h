@@ -1,6 +1,6 @@
 // A call whose outs take the place of its ins: what its kernel reads depends on what it has written by then.
-#ifndef XLC_LIB_INTERPRET_ALIASING_H
-#define XLC_LIB_INTERPRET_ALIASING_H
+#ifndef XLC_LIB_INTERPRET_RANKS_ALIASING_H
+#define XLC_LIB_INTERPRET_RANKS_ALIASING_H
 
 #include "Memory.h"
 #include "xlc/Interpret/Interpret.h"

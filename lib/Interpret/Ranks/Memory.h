@@ -4,8 +4,8 @@
 // buffer, and a read of what is not there names it. After the last action that names a buffer its bytes
 // are forgotten, except where a buffer that lives on shares them on purpose. Lifetimes are found here, not
 // believed: those that the program states are checked by the gate of Memory.
-#ifndef XLC_LIB_INTERPRET_MEMORY_H
-#define XLC_LIB_INTERPRET_MEMORY_H
+#ifndef XLC_LIB_INTERPRET_RANKS_MEMORY_H
+#define XLC_LIB_INTERPRET_RANKS_MEMORY_H
 
 #include "Arena.h"
 #include "xlc/Dialect/Exec/Exec.h"

@@ -4,8 +4,8 @@
 // evaluated by its kernel's graph body: read the ins, evaluate, write or add to the outs; where these share bytes with
 // the ins, it must not matter which is written first (Aliasing.h). What stages do together
 // (send, receive, collectives of several stages) is Program.cpp's.
-#ifndef XLC_LIB_INTERPRET_STAGEPROGRAM_H
-#define XLC_LIB_INTERPRET_STAGEPROGRAM_H
+#ifndef XLC_LIB_INTERPRET_RANKS_STAGEPROGRAM_H
+#define XLC_LIB_INTERPRET_RANKS_STAGEPROGRAM_H
 
 #include "Exchange.h"
 #include "Model.h"

@@ -4,8 +4,8 @@
 // Every number is a function of its name, its logical index and the seed: element k of a
 // parameter, row r of step s of an input. So each program can ask for what it needs, in whatever
 // order and however it is cut, and gets the same numbers.
-#ifndef XLC_LIB_INTERPRET_MODEL_H
-#define XLC_LIB_INTERPRET_MODEL_H
+#ifndef XLC_LIB_INTERPRET_RANKS_MODEL_H
+#define XLC_LIB_INTERPRET_RANKS_MODEL_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Graph/Update.h"

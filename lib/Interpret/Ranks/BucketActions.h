@@ -1,6 +1,6 @@
 // What the actions on buckets do to the ranks of a stage, or of several.
-#ifndef XLC_LIB_INTERPRET_BUCKETACTIONS_H
-#define XLC_LIB_INTERPRET_BUCKETACTIONS_H
+#ifndef XLC_LIB_INTERPRET_RANKS_BUCKETACTIONS_H
+#define XLC_LIB_INTERPRET_RANKS_BUCKETACTIONS_H
 
 #include "Ranks.h"
 

@@ -7,8 +7,8 @@
 // Parameters, gradients and states each are `whole` or `shard` between actions. Every element
 // knows whether it holds anything: a released, not yet gathered or not yet written element is
 // an error for whoever reads it. Padding between members is zero and always readable.
-#ifndef XLC_LIB_INTERPRET_BUCKETS_H
-#define XLC_LIB_INTERPRET_BUCKETS_H
+#ifndef XLC_LIB_INTERPRET_RANKS_BUCKETS_H
+#define XLC_LIB_INTERPRET_RANKS_BUCKETS_H
 
 #include "Model.h"
 #include "xlc/Dialect/Sched/Sched.h"

@@ -1,6 +1,6 @@
 // The partitioned programs: a `sched` timeline, and an `exec` program on byte-exact arenas.
-#ifndef XLC_LIB_INTERPRET_PARTITIONED_H
-#define XLC_LIB_INTERPRET_PARTITIONED_H
+#ifndef XLC_LIB_INTERPRET_RANKS_PARTITIONED_H
+#define XLC_LIB_INTERPRET_RANKS_PARTITIONED_H
 
 #include "Model.h"
 #include "xlc/Dialect/Exec/Exec.h"

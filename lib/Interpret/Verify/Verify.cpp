@@ -1,7 +1,7 @@
 // Runs a partitioned program and the unpartitioned one side by side and compares what they hold.
 #include "xlc/Interpret/Verify.h"
 #include "Comparison.h"
-#include "Partitioned.h"
+#include "../Ranks/Partitioned.h"
 #include "xlc/Support/FreedMemory.h"
 #include "xlc/Support/Numbers.h"
 #include "llvm/Support/FormatVariadic.h"

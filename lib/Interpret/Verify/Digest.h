@@ -2,8 +2,8 @@
 //
 // Both programs of a large model do not fit into memory at once. So the unpartitioned one runs alone and leaves a
 // digest of each value that it holds after each step, with which the partitioned one is compared.
-#ifndef XLC_LIB_INTERPRET_DIGEST_H
-#define XLC_LIB_INTERPRET_DIGEST_H
+#ifndef XLC_LIB_INTERPRET_VERIFY_DIGEST_H
+#define XLC_LIB_INTERPRET_VERIFY_DIGEST_H
 
 #include "xlc/Interpret/Parallel.h"
 #include "xlc/Interpret/Tensor.h"

@@ -3,8 +3,8 @@
 // A rule computes the results of one op from its operands. Rules are static members of a
 // struct per chapter, so that a file instantiates all of its rules for the element
 // types in one line.
-#ifndef XLC_LIB_INTERPRET_RULES_H
-#define XLC_LIB_INTERPRET_RULES_H
+#ifndef XLC_LIB_INTERPRET_OPS_RULES_H
+#define XLC_LIB_INTERPRET_OPS_RULES_H
 
 #include "mlir/IR/Operation.h"
 #include "xlc/Dialect/Graph/Graph.h"

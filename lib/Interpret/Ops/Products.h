@@ -3,8 +3,8 @@
 // Operands are first packed, so that the terms of a sum lie one after the other whatever the einsum, and the result is
 // cut into blocks that are held in registers over the whole sum. Blocks are independent: all cores take part, and a
 // result does not depend on how many they are. In the field sums are exact; in double precision products of floats are.
-#ifndef XLC_LIB_INTERPRET_PRODUCTS_H
-#define XLC_LIB_INTERPRET_PRODUCTS_H
+#ifndef XLC_LIB_INTERPRET_OPS_PRODUCTS_H
+#define XLC_LIB_INTERPRET_OPS_PRODUCTS_H
 
 #include "xlc/Interpret/Bounded.h"
 #include "llvm/ADT/ArrayRef.h"

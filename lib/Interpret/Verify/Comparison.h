@@ -1,7 +1,7 @@
 // What a rank holds after a step against what it should hold: element by element, or by digests where the unpartitioned
 // program is gone. Differences go into the report, the first of each tensor in words.
-#ifndef XLC_LIB_INTERPRET_COMPARISON_H
-#define XLC_LIB_INTERPRET_COMPARISON_H
+#ifndef XLC_LIB_INTERPRET_VERIFY_COMPARISON_H
+#define XLC_LIB_INTERPRET_VERIFY_COMPARISON_H
 
 #include "Digest.h"
 #include "xlc/Interpret/Verify.h"

@@ -7,8 +7,8 @@
 //
 // Elements of four or eight bytes begin at multiples of four, so there is a tag and a place for each four bytes.
 // Booleans take one byte each; four of them share a place.
-#ifndef XLC_LIB_INTERPRET_ARENA_H
-#define XLC_LIB_INTERPRET_ARENA_H
+#ifndef XLC_LIB_INTERPRET_RANKS_ARENA_H
+#define XLC_LIB_INTERPRET_RANKS_ARENA_H
 
 #include "xlc/Interpret/Tensor.h"
 #include <cstring>

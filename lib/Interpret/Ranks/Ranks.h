@@ -1,6 +1,6 @@
 // A rank of a timeline: its buckets, activations and scalars; how it starts and what it ends with.
-#ifndef XLC_LIB_INTERPRET_RANKS_H
-#define XLC_LIB_INTERPRET_RANKS_H
+#ifndef XLC_LIB_INTERPRET_RANKS_RANKS_H
+#define XLC_LIB_INTERPRET_RANKS_RANKS_H
 
 #include "Buckets.h"
 

@@ -1,6 +1,6 @@
 // The ops of `dist`: what ranks that run a function in lockstep exchange.
-#ifndef XLC_LIB_INTERPRET_COLLECTIVES_H
-#define XLC_LIB_INTERPRET_COLLECTIVES_H
+#ifndef XLC_LIB_INTERPRET_OPS_COLLECTIVES_H
+#define XLC_LIB_INTERPRET_OPS_COLLECTIVES_H
 
 #include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Interpret/Interpret.h"
