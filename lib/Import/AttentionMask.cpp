@@ -1,9 +1,10 @@
 // See AttentionMask.h.
 #include "AttentionMask.h"
 
-#include "Importer.h"
 #include "MaskRows.h"
 #include "MatchValues.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
 
@@ -52,7 +53,7 @@ bool xlc::isLearned(Value value) {
     auto argument = cast<BlockArgument>(reached[i]);
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     if (function && function.getArgAttr(argument.getArgNumber(), graph::kParam) &&
-        !function.getArgAttr(argument.getArgNumber(), onnx::kFrozen))
+        !function.getArgAttr(argument.getArgNumber(), graph::kFrozen))
       return true;
   }
   return false;

@@ -32,7 +32,7 @@ BatchRows::BatchRows(const BatchGraph &graph, const BatchGraph &other, const llv
     RowState &state = states[argument];
     unsigned number = argument.getArgNumber();
     if (function.getArgAttr(number, graph::kParam)) {
-      state.isTrained = !function.getArgAttr(number, kFrozen);
+      state.isTrained = !function.getArgAttr(number, graph::kFrozen);
     } else {
       state.kind = Kind::Rows;
       state.layout = Layout::split(0, 1, rows);

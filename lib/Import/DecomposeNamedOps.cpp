@@ -2,7 +2,7 @@
 // one row of a table. What trains one way must train the other way to the same losses, so the two check
 // each other.
 #include "mlir/Transforms/RegionUtils.h"
-#include "xlc/Differentiate/Gradients.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Import/Passes.h"
 
 #include <cmath>
@@ -92,7 +92,7 @@ struct Expansion {
   /// The largest of each row, to be subtracted for the sake of the range alone.
   Value largestLast(Value x) {
     Value largest = reduceLast(graph::Reduction::max, x);
-    largest.getDefiningOp()->setAttr(kCancels, builder.getUnitAttr());
+    largest.getDefiningOp()->setAttr(graph::kCancels, builder.getUnitAttr());
     return largest;
   }
   Value softmax(Value x) {

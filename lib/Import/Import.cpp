@@ -119,7 +119,7 @@ private:
       if (isBuffer)
         entries.push_back(builder.getNamedAttr(graph::kBuffer, builder.getUnitAttr()));
       if (isFrozen)
-        entries.push_back(builder.getNamedAttr(kFrozen, builder.getUnitAttr()));
+        entries.push_back(builder.getNamedAttr(graph::kFrozen, builder.getUnitAttr()));
       attributes.push_back(builder.getDictionaryAttr(entries));
     };
     for (const Parameter &parameter : plan.parameters) {
@@ -212,7 +212,7 @@ private:
         builder.getFunctionType(forward.front().getArgumentTypes(), {loss.sum.getType(), loss.count.getType()}));
     module->setAttr(kLossScope, builder.getStringAttr(loss.scope));
     // A power of two, so that dividing by it rounds nothing; the update corrects by the actual count.
-    module->setAttr(kNominalCount, builder.getI64IntegerAttr((int64_t)llvm::bit_ceil((uint64_t)loss.nominalCount)));
+    module->setAttr(graph::kNominalCount, builder.getI64IntegerAttr((int64_t)llvm::bit_ceil((uint64_t)loss.nominalCount)));
   }
 
   /// The graph of the same model at another batch, into `module`; without a loss where the file does not allow that.

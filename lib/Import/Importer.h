@@ -13,14 +13,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Graph/InputAttributes.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Import/Import.h"
 
 namespace xlc::onnx {
-
-/// Attributes that Import sets: on an argument of @forward, a parameter that is not trained; on the module, the number
-/// of targets of the global batch.
-inline constexpr llvm::StringLiteral kFrozen = "graph.frozen";
-inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
 
 /// What a name of the file stands for. Nothing: an error was reported where it was made, or it does not run.
 struct ImportedValue {

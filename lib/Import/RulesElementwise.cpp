@@ -1,7 +1,7 @@
 // Import rules for what happens element by element.
 #include "Rules.h"
 
-#include "xlc/Differentiate/Gradients.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
@@ -103,7 +103,7 @@ bool xlc::onnx::importClip(NodeImport &n) {
 /// Small whole exponents become products, which are exact and have exact gradients.
 void xlc::onnx::shareTies(Operation *op, const Node &node) {
   if (isa<graph::MaxOp, graph::MinOp>(op) && !StringRef(node.call.target).starts_with("aten.clamp"))
-    op->setAttr(kSharesTies, UnitAttr::get(op->getContext()));
+    op->setAttr(graph::kSharesTies, UnitAttr::get(op->getContext()));
 }
 
 bool xlc::onnx::importPow(NodeImport &n) {

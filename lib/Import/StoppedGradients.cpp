@@ -210,7 +210,7 @@ bool ActiveValues::contains(Value value) {
     } else if (auto argument = dyn_cast<BlockArgument>(top)) {
       auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
       unsigned number = argument.getArgNumber();
-      known[top] = function.getArgAttr(number, graph::kParam) && !function.getArgAttr(number, kFrozen);
+      known[top] = function.getArgAttr(number, graph::kParam) && !function.getArgAttr(number, graph::kFrozen);
     } else if (isa<graph::StopGradientOp>(top.getDefiningOp()) || !holdsFloats(top)) {
       known[top] = false;
     } else {
@@ -252,10 +252,10 @@ void xlc::onnx::freezeUnreached(func::FuncOp forward, Diagnostics &diagnostics) 
   graph::SignatureAttributes attributes(forward);
   for (BlockArgument argument : forward.getArguments()) {
     auto name = forward.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kParam);
-    bool isTrained = name && !forward.getArgAttr(argument.getArgNumber(), kFrozen);
+    bool isTrained = name && !forward.getArgAttr(argument.getArgNumber(), graph::kFrozen);
     if (!isTrained || !used.contains(argument) || reached.contains(argument))
       continue;
-    attributes.setArgument(argument.getArgNumber(), kFrozen, UnitAttr::get(forward.getContext()));
+    attributes.setArgument(argument.getArgNumber(), graph::kFrozen, UnitAttr::get(forward.getContext()));
     frozen.push_back(name.str());
   }
   if (!frozen.empty())

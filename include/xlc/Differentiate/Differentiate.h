@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Spec/Spec.h"
 
@@ -14,13 +15,10 @@ namespace xlc {
 #include "xlc/Differentiate/Passes.h.inc"
 
 namespace graph {
-/// Module attributes that the update is made from, beside `graph.groups`: the clipping norm (absent: none) and the
-/// targets of a global batch.
+/// Module attribute that the update is made from, beside `graph.groups`: the clipping norm (absent: none).
 inline constexpr llvm::StringLiteral kClipNorm = "graph.clip_norm";
-inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
-/// Argument attributes: the optimizer group of a parameter; present on a parameter that is not trained.
+/// Argument attribute: the optimizer group of a parameter.
 inline constexpr llvm::StringLiteral kGroup = "graph.group";
-inline constexpr llvm::StringLiteral kFrozen = "graph.frozen";
 } // namespace graph
 
 /// Writes the optimizer of the spec into the module: `graph.groups`, `graph.clip_norm` and each parameter's

@@ -4,15 +4,9 @@
 #define XLC_DIFFERENTIATE_GRADIENTS_H
 
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 
 namespace xlc {
-
-/// Attribute of a reduction whose value cancels out of all that is made of it, such as the maximum that a softmax
-/// subtracts: its gradient is zero, and would be rounding noise if it were computed.
-inline constexpr llvm::StringLiteral kCancels = "graph.cancels";
-
-/// Attribute of a larger or smaller of two whose equal operands get half of the gradient each, whoever asks for it.
-inline constexpr llvm::StringLiteral kSharesTies = "graph.shares_ties";
 
 /// A contribution to the cotangent of a value: `value`, standing in the whole at `offsets`
 /// (empty: it is the whole). Pieces that tile the whole become a concat instead of a sum of pads.

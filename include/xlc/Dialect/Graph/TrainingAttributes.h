@@ -1,0 +1,22 @@
+// What Import says of training, as attributes that later phases read.
+#ifndef XLC_DIALECT_GRAPH_TRAININGATTRIBUTES_H
+#define XLC_DIALECT_GRAPH_TRAININGATTRIBUTES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace xlc::graph {
+
+/// On an argument of @forward: a parameter that is not trained.
+inline constexpr llvm::StringLiteral kFrozen = "graph.frozen";
+/// On the module: the targets of a global batch.
+inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
+
+/// Attribute of a reduction whose value cancels out of all that is made of it, such as the maximum that a softmax
+/// subtracts: its gradient is zero, and would be rounding noise if it were computed.
+inline constexpr llvm::StringLiteral kCancels = "graph.cancels";
+/// Attribute of a larger or smaller of two whose equal operands get half of the gradient each, whoever asks for it.
+inline constexpr llvm::StringLiteral kSharesTies = "graph.shares_ties";
+
+} // namespace xlc::graph
+
+#endif
