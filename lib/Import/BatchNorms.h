@@ -3,7 +3,7 @@
 #ifndef XLC_IMPORT_BATCHNORMS_H
 #define XLC_IMPORT_BATCHNORMS_H
 
-#include "Model.h"
+#include "xlc/Onnx/Model.h"
 #include "llvm/ADT/StringSet.h"
 #include <map>
 

@@ -6,7 +6,7 @@
 // of rows divides may be either, unless it is that of a mean.
 #include "BatchRows.h"
 
-#include "MatchValues.h"
+#include "xlc/Raise/MatchValues.h"
 #include <cmath>
 
 using namespace mlir;

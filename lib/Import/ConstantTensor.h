@@ -7,7 +7,7 @@
 #ifndef XLC_IMPORT_CONSTANTTENSOR_H
 #define XLC_IMPORT_CONSTANTTENSOR_H
 
-#include "Model.h"
+#include "xlc/Onnx/Model.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 

@@ -9,7 +9,7 @@
 #include "Loss.h"
 #include "MergedModules.h"
 #include "NarrowTypes.h"
-#include "NoteRaised.h"
+#include "xlc/Raise/NoteRaised.h"
 #include "Padding.h"
 #include "StepCounts.h"
 #include "StoppedGradients.h"

@@ -2,7 +2,7 @@
 #ifndef XLC_IMPORT_MERGEDMODULES_H
 #define XLC_IMPORT_MERGEDMODULES_H
 
-#include "Model.h"
+#include "xlc/Onnx/Model.h"
 
 namespace xlc::onnx {
 

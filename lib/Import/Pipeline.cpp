@@ -6,6 +6,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Import/Passes.h"
+#include "xlc/Raise/Raise.h"
+#include "xlc/Units/Units.h"
 
 using namespace mlir;
 using namespace xlc;

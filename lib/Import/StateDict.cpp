@@ -4,8 +4,6 @@
 // parameters.
 #include "StateDict.h"
 
-#include "ReadNodes.h"
-#include "ReadTensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <cstring>

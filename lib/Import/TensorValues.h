@@ -2,7 +2,7 @@
 #ifndef XLC_IMPORT_TENSORVALUES_H
 #define XLC_IMPORT_TENSORVALUES_H
 
-#include "Model.h"
+#include "xlc/Onnx/Model.h"
 
 namespace xlc::onnx {
 

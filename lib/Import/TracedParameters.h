@@ -2,7 +2,7 @@
 #ifndef XLC_IMPORT_TRACEDPARAMETERS_H
 #define XLC_IMPORT_TRACEDPARAMETERS_H
 
-#include "Model.h"
+#include "xlc/Onnx/Model.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -1,7 +1,7 @@
 """ONNX files as trees of fields, so that mutants are damaged in structure and not only in bytes.
 
 Protobuf's wire format is a list of (field number, wire type, payload). Which payloads are messages of their own is not in
-the file: SCHEMA says it, for the part of ONNX that lib/Import/onnx.proto reads.
+the file: SCHEMA says it, for the part of ONNX that lib/Onnx/onnx.proto reads.
 """
 
 import struct

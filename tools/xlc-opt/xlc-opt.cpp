@@ -7,14 +7,15 @@
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Differentiate/Differentiate.h"
-#include "xlc/Import/Passes.h"
 #include "xlc/Interpret/Passes.h"
 #include "xlc/Kernels/Kernels.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Memory/Memory.h"
+#include "xlc/Raise/Raise.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
+#include "xlc/Units/Units.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -22,7 +23,8 @@ int main(int argc, char **argv) {
                   xlc::exec::ExecDialect>();
   mlir::registerTransformsPasses();
   xlc::registerLowerDialects(registry);
-  xlc::registerImportPasses();
+  xlc::registerRaisePasses();
+  xlc::registerUnitsPasses();
   xlc::registerDifferentiatePasses();
   xlc::registerShardPasses();
   xlc::registerStagePasses();

@@ -1,4 +1,4 @@
-// The passes of the phase Import and its gate.
+// The pass list of the phase Import and its gate.
 #ifndef XLC_IMPORT_PASSES_H
 #define XLC_IMPORT_PASSES_H
 
@@ -7,11 +7,6 @@
 #include "xlc/Dialect/Graph/Graph.h"
 
 namespace xlc {
-
-#define GEN_PASS_DECL
-#include "xlc/Import/Passes.h.inc"
-#define GEN_PASS_REGISTRATION
-#include "xlc/Import/Passes.h.inc"
 
 /// The pass list of the phase after the graph is built. `raise`: recognise named ops; otherwise expand them.
 void buildImportPipeline(mlir::OpPassManager &manager, bool raise);

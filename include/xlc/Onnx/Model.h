@@ -1,0 +1,192 @@
+// An ONNX file as plain structs: what ReadModel has checked and Import trusts.
+//
+// No protobuf beyond the files Read*.cpp. Names are unique and text, every value is defined before it
+// is used, every tensor has exactly the bytes its shape needs (or is absent). Functions are inlined, and the
+// branches of an `If` stand in the list of nodes, each node guarded by the condition.
+#ifndef XLC_ONNX_MODEL_H
+#define XLC_ONNX_MODEL_H
+
+#include "xlc/Onnx/ExportRecord.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace xlc {
+struct Spec;
+}
+
+namespace xlc::onnx {
+
+/// Complaints about one file, each on its own line; all of them are reported before giving up. What comes from the file
+/// is printed as text: no control characters reach the terminal.
+class Diagnostics {
+public:
+  Diagnostics(llvm::StringRef path, llvm::raw_ostream &out) : path(path), out(out) {}
+  void error(const llvm::Twine &message) { error(path, message); }
+  /// An error that the spec makes, at `key` where the spec has it: the model shows only that it is one.
+  void error(const Spec &spec, llvm::StringRef key, const llvm::Twine &message);
+  void warning(const llvm::Twine &message) { print("warning", message); }
+  void note(const llvm::Twine &message) { print("note", message); }
+  bool hasErrors() const { return errors > 0; }
+
+private:
+  void error(llvm::StringRef place, const llvm::Twine &message) {
+    ++errors;
+    print(place, "error", message);
+  }
+
+  void print(llvm::StringRef kind, const llvm::Twine &message) { print(path, kind, message); }
+  void print(llvm::StringRef place, llvm::StringRef kind, const llvm::Twine &message);
+
+  std::string path;
+  llvm::raw_ostream &out;
+  int errors = 0;
+};
+
+/// Why `name` cannot be the name of anything; empty when it can: text of at most 512 bytes.
+std::string checkName(llvm::StringRef name);
+
+/// The most dimensions a tensor may have, and the most elements.
+inline constexpr int maximumRank = 16;
+inline constexpr int64_t maximumElements = int64_t(1) << 44;
+
+/// ONNX's numbers for the element types that xlc computes with.
+enum class ElementType { Float = 1, Uint8 = 2, Int8 = 3, Int32 = 6, Int64 = 7, Bool = 9, Double = 11 };
+
+/// Bytes of one element; 0 for a type that xlc does not compute with.
+int64_t byteWidth(int elementType);
+
+/// Converts `count` elements of a float type of ONNX, as they are stored.
+void convertToFloats(int elementType, const char *from, size_t count, float *to);
+
+/// The value of an IEEE half.
+float floatFromHalf(uint16_t bits);
+
+/// Whether `elementType` is float16 or bfloat16.
+inline bool isHalf(int elementType) { return elementType == 10 || elementType == 16; }
+
+/// "float16" for 10; the number itself for one that ONNX does not know.
+std::string nameOfType(int elementType);
+
+/// A tensor of the file. `bytes` is little-endian and row-major, and of `type`: 16-bit floats have become
+/// floats, and integers that xlc does not compute with int64. An external tensor has its place instead;
+/// `isAbsent`: the external file is not there, only the shape is known.
+struct FileTensor {
+  std::string name;
+  ElementType type = ElementType::Float;
+  int storedType = 1; ///< ONNX's number of the type that the file has
+  std::vector<int64_t> shape;
+  std::string bytes;
+  bool isExternal = false, isAbsent = false;
+  std::string file;
+  uint64_t offset = 0;
+
+  int64_t numElements() const;
+  int64_t storedBytes() const; ///< in the file
+  /// Reads an external tensor's bytes into `bytes`; false when the file cannot be read.
+  bool load();
+  /// Makes elements of float64 float32, now or when they are loaded.
+  void narrow();
+  /// Forgets the bytes of an external tensor.
+  void unload() {
+    if (isExternal)
+      std::string().swap(bytes);
+  }
+};
+
+struct Attribute {
+  enum class Kind { Int, Float, String, Tensor, Ints, Floats, Strings } kind = Kind::Int;
+  int64_t i = 0;
+  double f = 0;
+  std::string s;
+  std::vector<int64_t> ints;
+  std::vector<double> floats;
+  std::shared_ptr<FileTensor> tensor;
+};
+
+/// What must hold for a node of a branch to run: `condition` is `wanted`, and the guard around it.
+struct Guard {
+  int outer = -1; ///< index in Model::guards
+  std::string condition;
+  bool wanted = false;
+};
+
+/// The call in PyTorch that a node came from, as its exporter wrote it down:
+/// `%add : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%a, %detach), kwargs = {alpha: 2})`.
+/// One call may have become several nodes, which then carry the same text.
+struct TracedCall {
+  std::string name;                   ///< of its result, "add"; empty: the file says nothing
+  std::string target;                 ///< "aten.add.Tensor"
+  std::vector<std::string> arguments; ///< as text: "%a", "[%a, %b]", "None", "1"
+  std::vector<std::pair<std::string, std::string>> keywords;
+  bool isInRegion = false;  ///< stood in a block that changes how PyTorch computes: no_grad, or autocast
+  bool namesDetach = false; ///< the line of Python that it stood in has the word `detach`
+
+  /// The argument at `position`, or that of the keyword; empty where neither is given.
+  llvm::StringRef find(size_t position, llvm::StringRef keyword) const;
+  /// The values that it was given, in their order: "a", "detach".
+  std::vector<std::string> values() const;
+};
+
+struct Node {
+  std::string name; ///< never empty: an unnamed node is called by its first output
+  std::string op, domain;
+  std::string scope; ///< PyTorch module it belongs to ("h.0.attn"), or empty
+  TracedCall call;
+  bool stopsGradient = false;          ///< the file says that no gradient flows through it
+  std::optional<int64_t> paddingIndex; ///< of a lookup: the row of its table that gets no gradient from it
+  int64_t opset = 0;                   ///< of ONNX's own operators
+  int guard = -1;                      ///< index in Model::guards; -1: runs always
+  std::vector<std::string> inputs, outputs;
+  llvm::StringMap<Attribute> attributes;
+
+  std::string describe() const { return "node '" + name + "' (" + op + ")"; }
+  bool hasInput(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
+};
+
+/// One dimension of a model input: its size, or a name, or neither.
+struct Dimension {
+  std::optional<int64_t> size;
+  std::string name;
+};
+
+struct ModelInput {
+  std::string name;
+  ElementType type = ElementType::Float;
+  std::vector<Dimension> shape;
+};
+
+/// What the exporter says about PyTorch's parameters and buffers, in its order; empty when it says nothing.
+struct Signature {
+  std::vector<std::string> parameters, buffers;
+  llvm::StringMap<std::string> targets; ///< name in traced calls ("p_h_0_weight") -> parameter or buffer
+  std::vector<std::string> inputs;      ///< names in traced calls of the model's inputs, in their order
+};
+
+/// What a file says of an output: ONNX's number of the element type, 0 for none, and how many dimensions, -1 for any.
+struct DeclaredType {
+  int elementType, rank;
+};
+
+struct Model {
+  std::string path;
+  std::vector<ModelInput> inputs;
+  std::vector<std::string> outputs;
+  std::vector<DeclaredType> outputTypes; ///< as outputs
+  std::vector<FileTensor> initializers;
+  std::vector<Node> nodes;
+  std::vector<Guard> guards;
+  Signature signature;
+  std::optional<ExportRecord> record; ///< of a file that xlc_export made
+};
+
+/// Reads and checks a file; none when it complained.
+std::optional<Model> readModel(llvm::StringRef path, Diagnostics &diagnostics);
+
+} // namespace xlc::onnx
+
+#endif

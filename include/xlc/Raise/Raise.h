@@ -1,0 +1,15 @@
+// Ops that stand for what exporters wrote as many.
+#ifndef XLC_RAISE_RAISE_H
+#define XLC_RAISE_RAISE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "xlc/Dialect/Graph/Graph.h"
+
+namespace xlc {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "xlc/Raise/Passes.h.inc"
+} // namespace xlc
+
+#endif

@@ -1,0 +1,19 @@
+// Between ReadNodes and what exporters write beside a node: the call in PyTorch that it came from, and our own keys.
+#ifndef XLC_LIB_ONNX_NODEMETADATA_H
+#define XLC_LIB_ONNX_NODEMETADATA_H
+
+#include "xlc/Onnx/Model.h"
+
+namespace onnx {
+class NodeProto;
+}
+
+namespace xlc::onnx {
+
+/// Sets `call`, `stopsGradient` and `paddingIndex` of `node`. A text that cannot be read says nothing, one under
+/// our own keys is complained about.
+void readMetadata(const ::onnx::NodeProto &proto, Node &node, Diagnostics &diagnostics);
+
+} // namespace xlc::onnx
+
+#endif
