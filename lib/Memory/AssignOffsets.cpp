@@ -24,9 +24,9 @@ struct AssignOffsetsPass : xlc::impl::AssignOffsetsPassBase<AssignOffsetsPass> {
 
 } // namespace
 
-void xlc::assignOffsets(exec::ProgramOp program) {
+void xlc::assignOffsets(exec::ProgramOp program, int64_t enough) {
   Lifetimes lifetimes = findLifetimes(program, kAlignment);
-  Placement placement = placeIntervals(lifetimes.buffers);
+  Placement placement = placeIntervals(lifetimes.buffers, {.enough = enough});
   for (auto [buffer, offset] : llvm::zip(program.getBody().front().getOps<exec::BufferOp>(), placement.offsets))
     buffer.setOffset(offset);
   bool isPlaced = placement.height <= kLargestArena - kAlignment;

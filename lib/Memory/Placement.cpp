@@ -176,7 +176,7 @@ static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, 
   Quantity least = lowerBound(intervals);
   if (least > kLargestArena)
     return {std::vector<int64_t>(intervals.size(), 0), Placement::none};
-  int64_t bound = least.clamp();
+  int64_t bound = std::max(least.clamp(), options.enough);
   Problem problem(intervals, tied);
   if (problem.movable.empty())
     return problem.fixed;
@@ -191,8 +191,8 @@ static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, 
     if (bestOrder.empty() || placement.height < best.height)
       std::tie(best, bestOrder) = std::pair(std::move(placement), std::move(order));
     isSpent |= steps <= 0;
-    bool isGood = problem.movable.size() > kMany && double(best.height) <= kNearlyAsGood * double(bound);
-    if (best.height == bound || isGood || (isSpent && !ranOut))
+    bool isGood = problem.movable.size() > kMany && double(best.height) <= kNearlyAsGood * double(least);
+    if (best.height <= bound || isGood || (isSpent && !ranOut))
       return best;
     if (ranOut)
       steps = options.budget;
@@ -218,7 +218,7 @@ Placement placeIntervals(ArrayRef<Interval> intervals, const PlacementOptions &o
     return place(intervals, {}, options);
   Placement placement = place(steady->shorter, steady->tied, options);
   placement.offsets = steady->extend(placement.offsets);
-  if (double(placement.height) <= kNearlyAsGood * double(lowerBound(intervals)))
+  if (placement.height <= options.enough || double(placement.height) <= kNearlyAsGood * double(lowerBound(intervals)))
     return placement;
   Placement whole = place(intervals, {}, options); // what must stand where its predecessor stood may leave gaps
   return whole.height < placement.height ? whole : placement;

@@ -35,6 +35,10 @@ constexpr Fact facts[] = {
      [](const Spec &a, const Spec &b) {
        return a.pipeline.schedule == b.pipeline.schedule && a.chunksPerRank() == b.chunksPerRank();
      }},
+    {"pipeline.cuts",
+     [](const Spec &a, const Spec &b) {
+       return a.pipeline.cuts.empty() || (a.pp == b.pp && a.chunksPerRank() == b.chunksPerRank());
+     }},
     {"zero_stage", [](const Spec &a, const Spec &b) { return a.zeroStage == b.zeroStage; }},
     {"dp_shard", [](const Spec &a, const Spec &b) { return a.dpShardOrAll() == b.dpShardOrAll(); }},
     {"zero",
@@ -87,6 +91,7 @@ public:
     return runPhases(compilation, {.startAfter = startAfter.str(), .stopAfter = stopAfter.str(), .dumpDirectory = ""});
   }
   OwningOpRef<ModuleOp> &module() { return compilation.module; }
+  llvm::raw_ostream &stream() { return out; }
   /// The first complaint, without its place.
   std::string findObstacle() const {
     constexpr StringRef mark = "error: ";
@@ -116,8 +121,10 @@ public:
 
   std::optional<Need> findNeed(int64_t limit) override {
     for (; placed < stages.size() && total().value_or(0) <= limit; ++placed) {
-      assignOffsets(stages[placed].program);
-      stages[placed].bytes = (int64_t)stages[placed].program.getArena();
+      StagePlan &stage = stages[placed];
+      assignOffsets(stage.program, /*enough=*/largestPlaced);
+      stage.bytes = (int64_t)stage.program.getArena();
+      largestPlaced = std::max(largestPlaced, stage.bytes);
     }
     if (!total())
       return std::nullopt;
@@ -145,6 +152,7 @@ private:
   Compilation compilation;
   SmallVector<StagePlan> stages; ///< the largest bound first
   size_t placed = 0;             ///< how many of them are
+  int64_t largestPlaced = 0;     ///< another stage that takes no more does not matter
 };
 
 } // namespace
@@ -175,9 +183,22 @@ Forks::Start Forks::findStart(const Spec &spec) const {
   return {nullptr, "Spec", {}};
 }
 
+bool Forks::isAllowed(const Spec &spec, llvm::raw_ostream &errors) const {
+  for (const Start &start : starts)
+    for (auto [before, phase] : llvm::zip(getPhases(), getPhases().drop_front()))
+      if (before.name == start.phase && phase.check && agreeUpTo(start.phase, *start.spec, spec) &&
+          failed(phase.check(start.module, spec, errors)))
+        return false;
+  return true;
+}
+
 std::unique_ptr<Trial> Forks::plan(const Spec &spec, std::string &obstacle) {
   auto trial = std::make_unique<PlanTrial>(from, spec);
   Start start = findStart(spec);
+  if (!isAllowed(spec, trial->stream())) {
+    obstacle = trial->findObstacle();
+    return nullptr;
+  }
   if (start.module)
     trial->module() = start.module.clone();
   if (start.phase != lastKept) {

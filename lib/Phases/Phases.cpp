@@ -96,6 +96,14 @@ LogicalResult differentiate(Compilation &compilation) {
   return result;
 }
 
+/// Whether the model has units for the stages of the spec. Cuts, of which its module would tell, are the same.
+LogicalResult checkStages(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
+  OwningOpRef<ModuleOp> copy; // cuts are written into the module
+  if (!spec.pipeline.cuts.empty())
+    module = *(copy = module.clone());
+  return placeCuts(module, spec, errors);
+}
+
 LogicalResult shard(Compilation &compilation) {
   if (compilation.spec.tp == 1)
     return success();
@@ -220,10 +228,10 @@ constexpr Phase phases[] = {
      "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds "
      "units",
      "every op is of the graph dialect and has static shapes, a source name and a unit", import},
-    {"Differentiate", "graph", "graph", "pp, pipeline, micro-batches, optimizer, trainable",
+    {"Differentiate", "graph", "graph", "pipeline.cuts, optimizer, trainable",
      "backward by one rule per op, and the optimizer's update",
-     "every trainable parameter has a gradient; every op has a role", differentiate},
-    {"Shard", "graph", "graph + dist", "tp, sequence_parallel, layout, pipeline",
+     "every trainable parameter has a gradient; every op has a role", differentiate, checkStages},
+    {"Shard", "graph", "graph + dist", "tp, sequence_parallel, layout, pipeline.cuts",
 
      "which dimension of each parameter tp splits, and from it the layout of every value and the collectives between",
      "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do", shard},

@@ -43,6 +43,8 @@ struct PlacementOptions {
   /// bound. Where one attempt alone takes more, the next one has as many again, until one comes to its end. The default
   /// takes 0.1 s and less.
   int64_t budget = 4000000;
+  /// A height that is as good as any lower one: the search ends where it is reached.
+  int64_t enough = 0;
 };
 
 /// Places all intervals. Those that are live from the first moment to the last stand at the bottom, in the

@@ -48,6 +48,9 @@ struct Phase {
   llvm::StringRef decides; ///< one sentence
   llvm::StringRef gate;    ///< what holds afterwards, one sentence
   mlir::LogicalResult (*run)(Compilation &);
+  /// What it refuses of a spec beyond `reads`, which makes no difference to what it does: asked of a module as it takes
+  /// it, where a fork skips the phase. May be null.
+  mlir::LogicalResult (*check)(mlir::ModuleOp, const Spec &, llvm::raw_ostream &errors) = nullptr;
 };
 
 /// All phases up to the plan, in order.
