@@ -5,8 +5,9 @@
 // The old exporter may put an Identity between them, whose output then has PyTorch's name.
 #include "BatchNorms.h"
 
+#include "DescribeNames.h"
 #include "Evaluate.h"
-#include "Parameters.h"
+#include "xlc/Spec/Spec.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;

@@ -11,14 +11,6 @@
 using namespace llvm;
 using namespace xlc::onnx;
 
-std::string xlc::onnx::listNames(ArrayRef<std::string> names) {
-  constexpr size_t most = 3;
-  std::string text;
-  for (const std::string &name : names.take_front(most))
-    text += (text.empty() ? "'" : ", '") + name + "'";
-  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
-}
-
 /// The constant that was computed from the parameter `name`, as far as its place says: it has the name of a result in
 /// PyTorch, and its reader is in the parameter's module or in the nearest one around it. Null where there is none.
 const FileTensor *ParameterPlanner::findFolded(StringRef name) const {

@@ -92,10 +92,3 @@ void ParameterPlan::findConstants(const Model &model, const BatchNorms &norms) {
     isParameter[index] = false;
   }
 }
-
-std::string xlc::onnx::describeShape(ArrayRef<int64_t> shape) {
-  std::string text;
-  for (int64_t size : shape)
-    text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + text + "]";
-}

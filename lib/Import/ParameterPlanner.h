@@ -1,6 +1,6 @@
-// The one class that plans parameters. Its steps stand in three files: Parameters.cpp finds out what each initializer
-// stands for, ParameterTies.cpp which names are one parameter, LostParameters.cpp what cannot be trained as PyTorch
-// does.
+// The one class that plans parameters. Its steps stand in three files: ParameterPlanner.cpp finds out what each
+// initializer stands for, ParameterTies.cpp which names are one parameter, LostParameters.cpp what cannot be trained as
+// PyTorch does.
 #ifndef XLC_IMPORT_PARAMETERPLANNER_H
 #define XLC_IMPORT_PARAMETERPLANNER_H
 
@@ -31,7 +31,7 @@ private:
   }
   bool hasOneValue(unsigned index);
 
-  // Parameters.cpp
+  // ParameterPlanner.cpp
   bool isMatrixOfParameters(unsigned index) const;
   void joinTwins();
   bool staysApart(unsigned index, const Twin &twin);

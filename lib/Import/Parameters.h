@@ -1,8 +1,9 @@
-// Which parameters PyTorch had, and where the file uses them. See Parameters.cpp.
+// Which parameters PyTorch had, and where the file uses them. See ParameterPlanner.cpp.
 #ifndef XLC_IMPORT_PARAMETERS_H
 #define XLC_IMPORT_PARAMETERS_H
 
 #include "BatchNorms.h"
+#include "DescribeNames.h"
 #include "xlc/Spec/Spec.h"
 #include <map>
 
@@ -83,11 +84,6 @@ ParameterPlan inferParameters(Model &model, const BatchNorms &norms, const Spec 
 
 /// Complains about a parameter whose element type xlc does not train.
 bool checkStoredType(const FileTensor &tensor, Diagnostics &diagnostics);
-/// "'a', 'b', 'c' and 7 more".
-std::string listNames(llvm::ArrayRef<std::string> names);
-
-/// "[2, 3]".
-std::string describeShape(llvm::ArrayRef<int64_t> shape);
 
 } // namespace xlc::onnx
 

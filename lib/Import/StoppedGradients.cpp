@@ -8,9 +8,9 @@
 // position decides, if node and call have the same operands. What remains open is an error: nothing is guessed.
 #include "StoppedGradients.h"
 
-#include "Importer.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Dialect/Graph/Stops.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Import/Import.h"
 #include "llvm/ADT/StringExtras.h"
 
