@@ -9,6 +9,7 @@
 // Under pipeline parallelism a bucket belongs to one chunk; tied parameters of several chunks have buckets of their
 // own.
 #include "xlc/DataParallel/DataParallel.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/SetVector.h"
@@ -58,12 +59,12 @@ using Usages = llvm::DenseMap<Attribute, Usage>;
 Usages findUsages(func::FuncOp function) {
   Usages usages;
   for (BlockArgument argument : function.getArguments())
-    if (Attribute name = function.getArgAttr(argument.getArgNumber(), kParam))
+    if (Attribute name = Argument(argument).getParameter())
       for (Operation *user : argument.getUsers())
         usages[name].chunks.insert(getChunk(user));
   for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
     unsigned index = returned.getOperandNumber();
-    Attribute name = function.getResultAttr(index, kGrad);
+    Attribute name = Result(function, index).getGradient();
     if (!name || !returned.get().getDefiningOp())
       continue;
     usages[name].chunks.insert(getChunk(returned.get().getDefiningOp()));
@@ -75,17 +76,16 @@ Usages findUsages(func::FuncOp function) {
 
 Parameter describe(func::FuncOp function, const Usages &usages, unsigned index) {
   auto type = cast<RankedTensorType>(function.getArgument(index).getType());
-  auto group = function.getArgAttrOfType<IntegerAttr>(index, kGroup);
-  auto name = function.getArgAttrOfType<StringAttr>(index, kParam);
+  Argument argument(function, index);
+  StringAttr name = argument.getParameter();
   auto usage = usages.find(name);
   DenseI64ArrayAttr chunks = DenseI64ArrayAttr::get(
       function.getContext(), usage == usages.end() ? SmallVector<int64_t>{} : llvm::to_vector(usage->second.chunks));
   return {name,
           type,
-          function.getArgAttr(index, kBuffer)   ? sched::kBufferGroup
-          : function.getArgAttr(index, kFrozen) ? sched::kFrozenGroup
-          : group                               ? group.getInt()
-                                                : 0,
+          argument.isBuffer()   ? sched::kBufferGroup
+          : argument.isFrozen() ? sched::kFrozenGroup
+                                : argument.getGroup().value_or(0),
           function.getArgAttrOfType<dist::LayoutAttr>(index, dist::kLayout),
           usage == usages.end() ? dist::GroupAttr() : usage->second.partial,
           chunks};
@@ -95,13 +95,13 @@ Parameter describe(func::FuncOp function, const Usages &usages, unsigned index) 
 SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
   llvm::StringMap<unsigned> argument;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto name = function.getArgAttrOfType<StringAttr>(i, kParam))
+    if (auto name = Argument(function, i).getParameter())
       argument[name.getValue()] = i;
   auto calls = llvm::to_vector(function.front().getOps<func::CallOp>());
   DenseMap<Value, StringAttr> contribution;
   auto terminator = function.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands())
-    if (auto name = function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kGrad))
+    if (auto name = Result(function, returned.getOperandNumber()).getGradient())
       contribution[returned.get()] = name;
 
   Usages usages = findUsages(function);
@@ -125,7 +125,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     SmallVector<Parameter> owned;
     for (Value operand : call.getOperands())
       if (auto block = dyn_cast<BlockArgument>(operand))
-        if (function.getArgAttr(block.getArgNumber(), kParam) && placed.insert(block.getArgNumber()).second)
+        if (Argument(block).getParameter() && placed.insert(block.getArgNumber()).second)
           owned.push_back(describe(function, usages, block.getArgNumber()));
     if (!owned.empty())
       owners.push_back(std::move(owned));
@@ -187,7 +187,7 @@ struct AssignBucketsPass : xlc::impl::AssignBucketsPassBase<AssignBucketsPass> {
   using AssignBucketsPassBase::AssignBucketsPassBase;
 
   void runOnOperation() override {
-    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(getOperation(), kMicroBatch);
     if (!function)
       return;
     bool isSharding = shards > 1;

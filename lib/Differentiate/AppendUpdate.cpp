@@ -4,6 +4,7 @@
 // Backward ran on sum / nominal count. The mean over the counted targets is nominal / actual times that, so the
 // factor is  nominal/actual * min(1, clip / (norm + 1e-6)),  norm being that of the true gradient
 // (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_).
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
 
@@ -27,12 +28,9 @@ struct Parameter {
 SmallVector<Parameter> trainable(func::FuncOp function) {
   SmallVector<Parameter> parameters;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto name = function.getArgAttrOfType<StringAttr>(i, kParam))
-      if (!function.getArgAttr(i, kFrozen)) {
-        auto group = function.getArgAttrOfType<IntegerAttr>(i, kGroup);
-        parameters.push_back(
-            {name, cast<RankedTensorType>(function.getArgument(i).getType()), group ? group.getInt() : 0});
-      }
+    if (Argument argument(function, i); argument.isTrained())
+      parameters.push_back({argument.getParameter(), cast<RankedTensorType>(function.getArgument(i).getType()),
+                            argument.getGroup().value_or(0)});
   return parameters;
 }
 
@@ -119,7 +117,7 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
 struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(module, kMicroBatch);
     bool hasGroups = module->hasAttr(kGroups);
     auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
     if (!function || !hasGroups || !nominal) {
@@ -128,7 +126,7 @@ struct AppendUpdatePass : xlc::impl::AppendUpdatePassBase<AppendUpdatePass> {
       return signalPassFailure();
     }
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    Type countType = function.getResultTypes()[1];
+    Type countType = function.getResultTypes()[kCountResult];
     buildScalars(module, builder, countType, nominal.getInt(), module->getAttrOfType<FloatAttr>(kClipNorm));
     buildUpdate(module, builder, trainable(function), OptimizerGroup::of(module));
   }

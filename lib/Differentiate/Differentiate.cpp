@@ -10,6 +10,7 @@
 //     the rules.
 #include "xlc/Differentiate/Differentiate.h"
 #include "mlir/IR/IRMapping.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Gradients.h"
@@ -76,7 +77,7 @@ private:
 
 void Backward::findActive() {
   for (BlockArgument argument : function.getArguments())
-    if (function.getArgAttr(argument.getArgNumber(), kParam) && !function.getArgAttr(argument.getArgNumber(), kFrozen))
+    if (Argument(argument).isTrained())
       active.insert(argument);
   for (Operation &op : function.front()) {
     const GradientRow *row = findGradient(op.getName().getStringRef());
@@ -205,7 +206,7 @@ void assignRoles(func::FuncOp function, const DenseSet<Operation *> &forward) {
 struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = module.lookupSymbol<func::FuncOp>("forward");
+    auto function = findFunction(module, kForward);
     auto nominal = module->getAttrOfType<IntegerAttr>(kNominalCount);
     if (!function || !nominal) {
       module.emitError() << "needs a function @forward and a module attribute " << kNominalCount;
@@ -241,7 +242,7 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
     SmallVector<std::pair<unsigned, Attribute>> names;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       for (Value contribution : backward.finish(i)) {
-        names.emplace_back(results.size(), function.getArgAttr(i, kParam));
+        names.emplace_back(results.size(), Argument(function, i).getParameter());
         results.push_back(contribution);
       }
     terminator->setOperands(results);

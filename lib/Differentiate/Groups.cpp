@@ -1,5 +1,6 @@
 // The optimizer of the spec, written into the module: hyper-parameters of each group, and which group a
 // parameter belongs to. Group 0 is the optimizer's own; group i + 1 is the spec's group i.
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Spec/SpecPlace.h"
@@ -14,10 +15,10 @@ LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_o
   std::optional<std::string> place = findPlace(spec, "trainable");
   std::string example;
   for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
-    auto name = forward.getArgAttrOfType<StringAttr>(i, graph::kParam);
-    if (!name || forward.getArgAttr(i, graph::kBuffer))
+    auto name = graph::Argument(forward, i).getParameter();
+    if (!name || graph::Argument(forward, i).isBuffer())
       continue;
-    if (!forward.getArgAttr(i, graph::kFrozen))
+    if (!graph::Argument(forward, i).isFrozen())
       return success();
     example = name.getValue().str();
   }
@@ -52,13 +53,13 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm
   if (spec.optimizer.clipNorm)
     module->setAttr(graph::kClipNorm, builder.getF64FloatAttr(*spec.optimizer.clipNorm));
 
-  auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  auto forward = graph::findFunction(module, graph::kForward);
   if (failed(checkTrainable(forward, spec, errors)))
     return failure();
   graph::SignatureAttributes attributes(forward);
   SmallVector<bool> isUsed(spec.optimizer.groups.size(), false);
   for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
-    auto name = forward.getArgAttrOfType<StringAttr>(i, graph::kParam);
+    auto name = graph::Argument(forward, i).getParameter();
     if (!name)
       continue;
     int64_t index = 0;

@@ -1,4 +1,5 @@
 // The gate of Differentiate: every trainable parameter has a gradient, every op has a role.
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "llvm/ADT/StringSet.h"
@@ -16,7 +17,7 @@ namespace {
 
 struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
   void runOnOperation() override {
-    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(getOperation(), kMicroBatch);
     if (!function) {
       getOperation().emitError("gate of Differentiate: no function @micro_batch");
       return signalPassFailure();
@@ -24,11 +25,11 @@ struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<Verify
     bool isFine = true;
     llvm::StringSet<> differentiated;
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (auto name = function.getResultAttrOfType<StringAttr>(i, kGrad))
+      if (auto name = Result(function, i).getGradient())
         differentiated.insert(name.getValue());
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      auto name = function.getArgAttrOfType<StringAttr>(i, kParam);
-      if (!name || function.getArgAttr(i, kFrozen) || differentiated.contains(name.getValue()))
+      auto name = Argument(function, i).getParameter();
+      if (!name || Argument(function, i).isFrozen() || differentiated.contains(name.getValue()))
         continue;
       isFine = false;
       function.emitError() << "the loss does not depend on parameter '" << name.getValue()

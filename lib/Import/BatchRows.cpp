@@ -3,6 +3,7 @@
 
 #include "Importer.h"
 #include "OwnPlaces.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -31,8 +32,8 @@ BatchRows::BatchRows(const BatchGraph &graph, const BatchGraph &other, const llv
   for (BlockArgument argument : function.getArguments()) {
     RowState &state = states[argument];
     unsigned number = argument.getArgNumber();
-    if (function.getArgAttr(number, graph::kParam)) {
-      state.isTrained = !function.getArgAttr(number, graph::kFrozen);
+    if (graph::Argument(function, number).getParameter()) {
+      state.isTrained = !graph::Argument(function, number).isFrozen();
     } else {
       state.kind = Kind::Rows;
       state.layout = Layout::split(0, 1, rows);

@@ -4,12 +4,12 @@
 // and shape arithmetic is evaluated, never built. Parameters are planned before any node is
 // imported, since a node reads the parameter that PyTorch had there, not the one the file names.
 #include "xlc/Import/Import.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 #include "InputLimits.h"
 #include "Loss.h"
 #include "MergedModules.h"
 #include "NarrowTypes.h"
-#include "xlc/Raise/NoteRaised.h"
 #include "Padding.h"
 #include "StepCounts.h"
 #include "StoppedGradients.h"
@@ -19,6 +19,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Import/Passes.h"
+#include "xlc/Raise/NoteRaised.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -212,7 +213,8 @@ private:
         builder.getFunctionType(forward.front().getArgumentTypes(), {loss.sum.getType(), loss.count.getType()}));
     module->setAttr(kLossScope, builder.getStringAttr(loss.scope));
     // A power of two, so that dividing by it rounds nothing; the update corrects by the actual count.
-    module->setAttr(graph::kNominalCount, builder.getI64IntegerAttr((int64_t)llvm::bit_ceil((uint64_t)loss.nominalCount)));
+    module->setAttr(graph::kNominalCount,
+                    builder.getI64IntegerAttr((int64_t)llvm::bit_ceil((uint64_t)loss.nominalCount)));
   }
 
   /// The graph of the same model at another batch, into `module`; without a loss where the file does not allow that.
@@ -310,7 +312,7 @@ private:
   void limitWholeSteps() {
     llvm::DenseMap<mlir::Attribute, unsigned> parts; // by name
     for (unsigned part = 0; part < forward.getNumArguments(); ++part)
-      if (mlir::Attribute name = forward.getArgAttr(part, graph::kInput))
+      if (mlir::Attribute name = graph::Argument(forward, part).getInput())
         parts.try_emplace(name, part);
     graph::SignatureAttributes attributes(forward);
     for (unsigned whole = 0; whole < forward.getNumArguments(); ++whole)

@@ -1,5 +1,6 @@
 // See StepCounts.h.
 #include "StepCounts.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -21,8 +22,7 @@ bool StepCounts::isOfInputs(Value count) {
     if (!seen.insert(value).second)
       continue;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
-      auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-      if (function.getArgAttr(argument.getArgNumber(), graph::kParam))
+      if (graph::Argument(argument).getParameter())
         return false;
     } else {
       llvm::append_range(pending, needsOf(cast<OpResult>(value)));
@@ -32,8 +32,7 @@ bool StepCounts::isOfInputs(Value count) {
 }
 
 Value StepCounts::addInput(BlockArgument rows) {
-  auto whole = cast<func::FuncOp>(rows.getOwner()->getParentOp());
-  auto name = whole.getArgAttrOfType<StringAttr>(rows.getArgNumber(), graph::kInput);
+  auto name = graph::Argument(rows).getInput();
   unsigned number = forward.getNumArguments();
   SmallVector<NamedAttribute> attributes{
       builder.getNamedAttr(graph::kInput, builder.getStringAttr(name.getValue() + "@step")),

@@ -8,6 +8,7 @@
 // position decides, if node and call have the same operands. What remains open is an error: nothing is guessed.
 #include "StoppedGradients.h"
 
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
@@ -210,7 +211,7 @@ bool ActiveValues::contains(Value value) {
     } else if (auto argument = dyn_cast<BlockArgument>(top)) {
       auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
       unsigned number = argument.getArgNumber();
-      known[top] = function.getArgAttr(number, graph::kParam) && !function.getArgAttr(number, graph::kFrozen);
+      known[top] = graph::Argument(function, number).isTrained();
     } else if (isa<graph::StopGradientOp>(top.getDefiningOp()) || !holdsFloats(top)) {
       known[top] = false;
     } else {
@@ -251,8 +252,8 @@ void xlc::onnx::freezeUnreached(func::FuncOp forward, Diagnostics &diagnostics) 
   std::vector<std::string> frozen;
   graph::SignatureAttributes attributes(forward);
   for (BlockArgument argument : forward.getArguments()) {
-    auto name = forward.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kParam);
-    bool isTrained = name && !forward.getArgAttr(argument.getArgNumber(), graph::kFrozen);
+    auto name = graph::Argument(argument).getParameter();
+    bool isTrained = graph::Argument(argument).isTrained();
     if (!isTrained || !used.contains(argument) || reached.contains(argument))
       continue;
     attributes.setArgument(argument.getArgNumber(), graph::kFrozen, UnitAttr::get(forward.getContext()));

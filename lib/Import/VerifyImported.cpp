@@ -1,4 +1,5 @@
 // The gate of Import: what the phases behind it may rely on.
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Import/Passes.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -20,10 +21,10 @@ static LogicalResult verifyOp(Operation *op) {
 static LogicalResult verifyBuffers(func::FuncOp forward) {
   llvm::StringMap<unsigned> replaced;
   for (unsigned i = 2; i < forward.getNumResults(); ++i)
-    if (++replaced[forward.getResultAttrOfType<StringAttr>(i, graph::kBuffer).getValue()] > 1)
-      return forward.emitError() << "buffer " << forward.getResultAttr(i, graph::kBuffer) << " has two next values";
+    if (++replaced[graph::Result(forward, i).getBuffer().getValue()] > 1)
+      return forward.emitError() << "buffer " << graph::Result(forward, i).getBuffer() << " has two next values";
   for (BlockArgument argument : forward.getArguments()) {
-    auto name = forward.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kParam);
+    auto name = graph::Argument(argument).getParameter();
     if (name && replaced.contains(name.getValue()) && !argument.use_empty() && !argument.hasOneUse())
       return forward.emitError() << "buffer " << name << " is read by more than what replaces it";
   }
@@ -31,10 +32,10 @@ static LogicalResult verifyBuffers(func::FuncOp forward) {
 }
 
 LogicalResult xlc::verifyImported(ModuleOp module) {
-  auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  auto forward = graph::findFunction(module, graph::kForward);
   bool hasBuffers = true; // behind loss and count
   for (unsigned i = 2; forward && i < forward.getNumResults(); ++i)
-    hasBuffers &= (bool)forward.getResultAttr(i, graph::kBuffer);
+    hasBuffers &= (bool)graph::Result(forward, i).getBuffer();
   if (!forward || forward.getNumResults() < 2 || !hasBuffers)
     return module.emitError("the module needs @forward, which returns the loss and the number of targets");
   if (failed(verifyBuffers(forward)))

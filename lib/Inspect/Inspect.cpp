@@ -1,6 +1,7 @@
 // See Inspect.h. The model is imported as planning would import it, for one sample. What is not known is made up: a
 // size for each dimension without one, a loss for a model that ends in logits. Neither changes which units there are.
 #include "xlc/Inspect/Inspect.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "xlc/Dialect/Graph/Graph.h"
@@ -105,7 +106,7 @@ private:
       countNamed(&op);
       for (Value operand : op.getOperands())
         if (auto argument = dyn_cast<BlockArgument>(operand))
-          if (function.getArgAttr(argument.getArgNumber(), graph::kParam) && seen.insert(operand).second)
+          if (graph::Argument(argument).getParameter() && seen.insert(operand).second)
             unit.parameters += cast<RankedTensorType>(operand.getType()).getNumElements();
     }
   }

@@ -1,6 +1,7 @@
 // --xlc-interpret: evaluates functions and prints their results, for tests.
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Graph/InputAttributes.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Interpret/Interpret.h"
 #include "xlc/Interpret/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -17,8 +18,9 @@ namespace xlc::interpret {
 namespace {
 /// The name that data for an argument is generated under.
 std::string nameOf(func::FuncOp function, unsigned i) {
-  for (StringRef key : {graph::kParam, graph::kInput, graph::kState})
-    if (auto name = function.getArgAttrOfType<StringAttr>(i, key))
+  graph::Argument argument(function, i);
+  for (StringAttr name : {argument.getParameter(), argument.getInput(), argument.getState()})
+    if (name)
       return name.str();
   return ("arg" + Twine(i)).str();
 }
@@ -27,8 +29,8 @@ template <class E> Datum<E> randomArgument(func::FuncOp function, unsigned i, ui
   auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
   if (!type.getElementType().isInteger())
     return randomTensor<E>(type.getShape(), nameOf(function, i), seed);
-  auto limit = function.getArgAttrOfType<IntegerAttr>(i, graph::kLimit);
-  return randomIntegers(type.getShape(), nameOf(function, i), seed, limit ? limit.getInt() : 2);
+  int64_t limit = graph::Argument(function, i).getLimit().value_or(2);
+  return randomIntegers(type.getShape(), nameOf(function, i), seed, limit);
 }
 
 /// Whether two elements agree, to the rounding that a short formula in this arithmetic may have.
@@ -74,7 +76,7 @@ template <class E> LogicalResult interpretFunction(func::FuncOp function, uint64
   if (failed(evaluate<E>(function, arguments, Options{seed}, results)))
     return failure();
   for (auto [i, result] : llvm::enumerate(results)) {
-    auto gradient = function.getResultAttrOfType<StringAttr>(i, graph::kGrad);
+    auto gradient = graph::Result(function, i).getGradient();
     std::string name = (function.getName() + "." + (gradient ? gradient.getValue().str() : std::to_string(i))).str();
     print<E>(name, function.getResultTypes()[i], result);
     auto expected = function.getResultAttrOfType<ElementsAttr>(i, "graph.expect");

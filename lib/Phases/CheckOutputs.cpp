@@ -3,6 +3,7 @@
 #include "DescribePlan.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Dialect/Graph/InputAttributes.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -23,10 +24,9 @@ std::vector<InputFile> findInputFiles(const Compilation &compilation) {
   const DataSpec &data = compilation.spec.data;
   for (const auto &[input, path] : data.train)
     files.push_back({path, "the data of '" + input + "'"});
-  auto function = cast<func::FuncOp>(SymbolTable::lookupSymbolIn(compilation.unpartitioned.get(), "micro_batch"));
+  func::FuncOp function = graph::findFunction(*compilation.unpartitioned, graph::kMicroBatch);
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput);
-        name && !function.getArgAttr(i, graph::kWholeStep))
+    if (auto name = graph::Argument(function, i).getInput(); name && !graph::Argument(function, i).getWholeOf())
       files.push_back({dataPath(data, name.getValue()), "the data of '" + name.getValue().str() + "'"});
   return files;
 }

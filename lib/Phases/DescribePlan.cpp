@@ -2,6 +2,7 @@
 // parameters, inputs, messages in bytes. From the compilation, one table at a time.
 #include "DescribePlan.h"
 #include "xlc/Dialect/Graph/InputAttributes.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Estimate/Outside.h"
@@ -87,20 +88,21 @@ void describeGroups(ModuleOp module, plan::PlanT &plan) {
 }
 
 void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
-  auto function = cast<func::FuncOp>(SymbolTable::lookupSymbolIn(compilation.unpartitioned.get(), "micro_batch"));
+  func::FuncOp function = graph::findFunction(*compilation.unpartitioned, graph::kMicroBatch);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput);
+    graph::Argument argument(function, i);
+    StringAttr name = argument.getInput();
     if (!name)
       continue;
     auto type = cast<RankedTensorType>(function.getArgument(i).getType());
     auto made = std::make_unique<plan::InputT>();
     made->name = name.getValue().str(), made->element = elementOf(type.getElementType());
     made->row_shape.assign(type.getShape().begin() + 1, type.getShape().end());
-    if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, graph::kLimit))
-      made->has_limit = true, made->limit = limit.getInt();
-    if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, graph::kIgnore))
-      made->has_ignore = true, made->ignore = ignore.getInt();
-    if (auto part = function.getArgAttrOfType<StringAttr>(i, graph::kWholeStep))
+    if (std::optional<int64_t> limit = argument.getLimit())
+      made->has_limit = true, made->limit = *limit;
+    if (std::optional<int64_t> ignored = argument.getIgnored())
+      made->has_ignore = true, made->ignore = *ignored;
+    if (StringAttr part = argument.getWholeOf())
       made->whole_of = part.getValue().str();
     made->path = dataPath(compilation.spec.data, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of));
     plan.inputs.push_back(std::move(made));

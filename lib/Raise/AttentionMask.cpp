@@ -2,9 +2,10 @@
 #include "AttentionMask.h"
 
 #include "MaskRows.h"
-#include "xlc/Raise/MatchValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
+#include "xlc/Raise/MatchValues.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
 
@@ -52,8 +53,7 @@ bool xlc::isLearned(Value value) {
     }
     auto argument = cast<BlockArgument>(reached[i]);
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    if (function && function.getArgAttr(argument.getArgNumber(), graph::kParam) &&
-        !function.getArgAttr(argument.getArgNumber(), graph::kFrozen))
+    if (function && graph::Argument(argument).isTrained())
       return true;
   }
   return false;

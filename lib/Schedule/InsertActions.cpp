@@ -1,6 +1,7 @@
 // From @micro_batch to one timeline per pipeline stage: the schedule gives the order of slots, the borders between
 // stages give the messages, buckets give what is gathered and reduced (StageTimeline.cpp).
 #include "StageTimeline.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_INSERTACTIONSPASS
@@ -19,7 +20,7 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
   void runOnOperation() override {
     Step step;
     step.module = getOperation();
-    step.function = step.module.lookupSymbol<func::FuncOp>("micro_batch");
+    step.function = graph::findFunction(step.module, graph::kMicroBatch);
     if (!step.function)
       return;
     if (failed(understand(step)))
@@ -32,7 +33,7 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
       buildTimeline(step, timeline);
     }
     step.function.erase();
-    if (auto update = step.module.lookupSymbol<func::FuncOp>("update"))
+    if (auto update = graph::findFunction(step.module, graph::kUpdate))
       update.erase();
   }
 

@@ -8,6 +8,7 @@
 // A message stands where its turn is: after the slots that begin before it is ready. So all stages run projections of
 // one order of slots and messages, and no two ever wait for each other.
 #include "StageTimeline.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include <map>
 
 using namespace mlir;
@@ -163,8 +164,7 @@ void TimelineBuilder::insertLoad(const Item &item) {
   SmallVector<Value> arguments;
   func::FuncOp function = step.function;
   for (BlockArgument argument : function.getArguments())
-    if (Attribute name = function.getArgAttr(argument.getArgNumber(), graph::kInput);
-        name && (!isPipeline() || used.contains(argument))) {
+    if (Attribute name = graph::Argument(argument).getInput(); name && (!isPipeline() || used.contains(argument))) {
       inputs.push_back(name);
       types.push_back(argument.getType());
       arguments.push_back(argument);

@@ -7,6 +7,7 @@
 //     chunk       0    1    2    3
 //     forward     x -> x -> x -> use         x, made by chunk 0, is used by chunk 3: 1 and 2 relay it
 #include "StepRuns.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 #include <set>
@@ -22,8 +23,8 @@ std::vector<UnitRun> xlc::findRuns(func::FuncOp function, bool splitsBackward) {
   named[returned[0]] = builder.getStringAttr(sched::kLossSum);
   named[returned[1]] = builder.getStringAttr(sched::kLossCount);
   for (unsigned i = 2; i < returned.size(); ++i) {
-    Attribute buffer = function.getResultAttr(i, graph::kBuffer);
-    named[returned[i]] = buffer ? buffer : function.getResultAttr(i, graph::kGrad);
+    Attribute buffer = graph::Result(function, i).getBuffer();
+    named[returned[i]] = buffer ? buffer : graph::Result(function, i).getGradient();
   }
   std::vector<UnitRun> runs;
   for (auto call : function.front().getOps<func::CallOp>()) {
@@ -38,7 +39,7 @@ std::vector<UnitRun> xlc::findRuns(func::FuncOp function, bool splitsBackward) {
     int64_t stores = call->getAttrOfType<IntegerAttr>(graph::kStores).getInt();
     run.values = llvm::to_vector(call.getOperands().drop_back(params));
     for (Value param : call.getOperands().take_back(params))
-      run.params.push_back(function.getArgAttr(cast<BlockArgument>(param).getArgNumber(), graph::kParam));
+      run.params.push_back(graph::Argument(function, cast<BlockArgument>(param).getArgNumber()).getParameter());
     for (Value result : call.getResults().take_back(stores))
       run.stores.push_back(named.lookup(result));
     runs.push_back(std::move(run));

@@ -3,6 +3,7 @@
 // Products of split operands are partial sums, which may be added before they are reduced, all in one all_reduce; what
 // they are added to is not partial. Differentiate adds contributions in the order in which it meets them.
 #include "FactorRules.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Shard/Shard.h"
 
 namespace xlc {
@@ -39,7 +40,7 @@ void findTerms(AddOp add, SmallVectorImpl<Value> &terms) {
 
 struct GroupSumsPass : xlc::impl::GroupSumsPassBase<GroupSumsPass> {
   void runOnOperation() override {
-    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(getOperation(), kMicroBatch);
     if (!function)
       return;
     SmallVector<AddOp> adds(function.getOps<AddOp>());

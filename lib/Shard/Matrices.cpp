@@ -1,5 +1,6 @@
 // Finds matrices, the ways to split them, and vocabularies, by what is done with them.
 #include "Matrices.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include <numeric>
 #include <set>
 
@@ -27,7 +28,7 @@ std::vector<Instance> shard::findInstances(func::FuncOp function) {
       continue;
     for (Value operand : op.getOperands()) {
       auto argument = dyn_cast<BlockArgument>(operand);
-      bool isMatrix = argument && function.getArgAttr(argument.getArgNumber(), kParam) && shapeOf(argument).size() == 2;
+      bool isMatrix = argument && Argument(argument).getParameter() && shapeOf(argument).size() == 2;
       if (isMatrix && llvm::none_of(instance.matrices, [&](Matrix &other) { return other.parameter == argument; }))
         instance.matrices.push_back({argument, &op});
     }
@@ -128,7 +129,7 @@ static bool isFromInput(func::FuncOp function, Value value) {
     Value next = work.pop_back_val();
     if (!seen.insert(next).second)
       continue;
-    if (auto argument = dyn_cast<BlockArgument>(next); argument && function.getArgAttr(argument.getArgNumber(), kInput))
+    if (auto argument = dyn_cast<BlockArgument>(next); argument && Argument(argument).getInput())
       return true;
     if (Operation *op = next.getDefiningOp(); op && (isMovement(op) || isElementwise(op) || isa<PadOp>(op)))
       llvm::append_range(work, op->getOperands());
@@ -163,7 +164,7 @@ llvm::MapVector<Value, Layout> shard::findVocabularies(func::FuncOp function, in
   DenseSet<StringAttr> repeated = findRepeatedClasses(function);
   auto add = [&](Value table, int64_t dim) {
     auto argument = dyn_cast<BlockArgument>(table);
-    if (!argument || !function.getArgAttr(argument.getArgNumber(), kParam) || shapeOf(table).size() != 2 ||
+    if (!argument || !Argument(argument).getParameter() || shapeOf(table).size() != 2 ||
         cast<RankedTensorType>(table.getType()).getNumElements() < elements)
       return;
     if (llvm::none_of(table.getUsers(), [&](Operation *user) {

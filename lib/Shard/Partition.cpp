@@ -5,6 +5,7 @@
 // piece from the start, instead of made whole and cut; what nobody needs any more goes.
 #include "LocalOps.h"
 #include "Search.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -154,12 +155,12 @@ private:
 SmallVector<Value> Partitioner::finish(Operation *terminator) {
   llvm::StringMap<bool> isSummed; // by parameter: some contribution is no partial sum
   auto parameterOf = [&](OpOperand &returned) {
-    auto name = function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kGrad);
+    auto name = Result(function, returned.getOperandNumber()).getGradient();
     return name ? name.getValue() : StringRef();
   };
   llvm::StringMap<Layout> layouts;
   for (BlockArgument argument : terminator->getBlock()->getArguments())
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kParam))
+    if (auto name = Argument(argument).getParameter())
       layouts[name] = problem.parameters.lookup(argument);
   auto wantedFor = [&](OpOperand &returned) { return layouts.lookup(parameterOf(returned)); };
   for (OpOperand &returned : terminator->getOpOperands()) {

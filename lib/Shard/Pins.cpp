@@ -2,6 +2,7 @@
 // and whether it decides anything.
 #include "Pins.h"
 #include "Matrices.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -20,7 +21,7 @@ public:
 
   void run() {
     for (BlockArgument argument : function.getArguments())
-      if (function.getArgAttr(argument.getArgNumber(), kParam))
+      if (Argument(argument).getParameter())
         names.push_back({argument, nameOf(function, argument)});
     for (const LayoutPin &pin : options.pins)
       for (auto &[parameter, name] : names)
@@ -119,7 +120,7 @@ private:
 } // namespace
 
 std::string shard::nameOf(func::FuncOp function, BlockArgument parameter) {
-  return function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), kParam).str();
+  return Argument(parameter).getParameter().str();
 }
 
 bool shard::findPins(func::FuncOp function, const ShardOptions &options, Pins &pins,

@@ -1,5 +1,6 @@
 // Chooses a strategy for every op. See Propagation.h.
 #include "Propagation.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -28,10 +29,10 @@ Problem::Problem(func::FuncOp function, int64_t tp, bool splitSequence)
           crossing.insert(result);
   llvm::StringMap<Value> arguments;
   for (BlockArgument argument : function.getArguments())
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kParam))
+    if (auto name = Argument(argument).getParameter())
       arguments[name] = argument;
   for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-    if (auto name = function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kGrad))
+    if (auto name = Result(function, returned.getOperandNumber()).getGradient())
       gradientOf[returned.get()] = arguments.lookup(name);
 }
 

@@ -1,6 +1,7 @@
 // Searches the layouts of the matrices, class by class, on one instance; the others follow it.
 #include "Search.h"
 #include "Pins.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -267,8 +268,7 @@ void splitVectors(Problem &problem) {
   for (auto &[value, layouts] : Requests(problem, propagation).found) {
     auto type = cast<RankedTensorType>(value.getType());
     auto argument = dyn_cast<BlockArgument>(value);
-    bool isParameter =
-        argument && problem.function.getArgAttr(argument.getArgNumber(), kParam) && !problem.parameters.contains(value);
+    bool isParameter = argument && Argument(argument).getParameter() && !problem.parameters.contains(value);
     if (isParameter && layouts.size() == 1 && layouts[0].isSplit() &&
         type.getNumElements() == type.getDimSize(layouts[0].dim))
       problem.parameters[value] = layouts[0];

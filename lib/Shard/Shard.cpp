@@ -2,6 +2,7 @@
 #include "xlc/Shard/Shard.h"
 #include "Pins.h"
 #include "Search.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -86,7 +87,7 @@ Complaint neededWhole(const Problem &problem, const ShardOptions &options, Opera
 } // namespace
 
 bool shard::partition(ModuleOp module, const ShardOptions &options, std::vector<Complaint> &complaints) {
-  auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+  auto function = findFunction(module, kMicroBatch);
   if (options.tp == 1 || !function)
     return true;
   if (!haveRules(function, complaints))

@@ -1,5 +1,6 @@
 // Finds the residual stream and its sequence dimension.
 #include "Stream.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 
 using namespace mlir;
@@ -50,8 +51,7 @@ private:
   /// Values that depend on a trained parameter; others (masks, tables of positions) are no activations.
   void markLearned() {
     for (BlockArgument argument : function.getArguments())
-      if (function.getArgAttr(argument.getArgNumber(), kParam) &&
-          !function.getArgAttr(argument.getArgNumber(), kFrozen))
+      if (Argument(argument).isTrained())
         learned.insert(argument);
     for (Operation &op : function.front())
       if (llvm::any_of(op.getOperands(), [&](Value operand) { return learned.contains(operand); }))

@@ -11,6 +11,7 @@
 // from Shard to Schedule. A function that is entered again with the same states is not read again. In a timeline, which
 // repeats its runs micro-batch by micro-batch, states are numbered, so that to say "the same" is cheap.
 #include "RankStates.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Shard/Shard.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -267,11 +268,11 @@ private:
     llvm::StringMap<bool> isPartial;
     llvm::StringMap<Value> parameters;
     for (BlockArgument argument : function.getArguments())
-      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kParam))
+      if (auto name = Argument(argument).getParameter())
         parameters[name] = argument;
     for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
       unsigned number = returned.getOperandNumber();
-      auto name = function.getResultAttrOfType<StringAttr>(number, kGrad);
+      auto name = Result(function, number).getGradient();
       Place place{name ? "the gradient of '" + name.str() + "'" : "result " + std::to_string(number),
                   {},
                   function.getResultAttrOfType<dist::GroupAttr>(number, dist::kPartial)};
@@ -321,7 +322,7 @@ struct VerifyShardedPass : xlc::impl::VerifyShardedPassBase<VerifyShardedPass> {
     int64_t ranks = tp ? tp : findTensorParallel(getOperation());
     if (ranks == 1)
       return;
-    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(getOperation(), kMicroBatch);
     if (failed(function ? Checker(ranks).check(function) : Checker(ranks).check(getOperation())))
       signalPassFailure();
   }

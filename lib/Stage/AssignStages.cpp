@@ -4,6 +4,7 @@
 //
 //     embed  layer 0  layer 1 | layer 2  layer 3  layer 4 | layer 5  layer 6 | layer 7  head
 //     chunk 0                   chunk 1                     chunk 2            chunk 3
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Estimate/StageTimes.h"
 #include "xlc/Pipeline/Pipeline.h"
@@ -67,7 +68,7 @@ std::vector<Unit> findUnits(func::FuncOp function) {
     cost.time += std::max<Quantity>(countFlops(&op), kFlopsPerByte * bytes);
     for (Value operand : op.getOperands())
       if (auto argument = dyn_cast<BlockArgument>(operand))
-        if (function.getArgAttr(argument.getArgNumber(), kParam) && it->second.params.insert(operand).second)
+        if (Argument(argument).getParameter() && it->second.params.insert(operand).second)
           cost.stateBytes += kStatesPerParameter * bytesOf(operand);
   }
   std::vector<Unit> inOrder;
@@ -81,7 +82,7 @@ struct AssignStagesPass : xlc::impl::AssignStagesPassBase<AssignStagesPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(module, kMicroBatch);
     const PipelineSchedule *known = findPipelineSchedule(schedule);
     PipelineShape shape{ranks, chunks, microBatches};
     if (!function || shape.chunks() == 1)

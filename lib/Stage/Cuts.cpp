@@ -2,6 +2,7 @@
 // became: a cut inside a unit makes two units of it, and backward follows.
 //
 //     layer 1: ln qkv attention | proj add ln mlp add        cut after attention: layer_a 1, layer_b 1
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"
@@ -118,7 +119,7 @@ static std::string adviseStages(const Spec &spec, int64_t units) {
 }
 
 LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
-  auto function = module.lookupSymbol<func::FuncOp>("forward");
+  auto function = findFunction(module, kForward);
   if (spec.pp == 1 || !function)
     return success();
   Cuts cuts(function, spec, errors);
@@ -143,7 +144,7 @@ LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostrea
 }
 
 LogicalResult xlc::checkCuts(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
-  auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+  auto function = findFunction(module, kMicroBatch);
   auto cuts = module->getAttrOfType<ArrayAttr>(kCuts);
   if (!function || !cuts)
     return success();

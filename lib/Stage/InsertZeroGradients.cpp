@@ -5,6 +5,7 @@
 //     stage 0   %y = add %x, %w                 dw = ...
 //     stage 1   %m = compare lt %z, %w          dw = 0
 #include "xlc/Dialect/Dist/Dist.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -35,16 +36,16 @@ std::map<int64_t, Operation *> findReaders(ModuleOp module, BlockArgument parame
 
 struct InsertZeroGradientsPass : xlc::impl::InsertZeroGradientsPassBase<InsertZeroGradientsPass> {
   void runOnOperation() override {
-    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(getOperation(), kMicroBatch);
     if (!function || !getOperation()->hasAttr(kStages))
       return;
     llvm::DenseMap<Attribute, llvm::DenseSet<int64_t>> contributing; // parameter -> stages
     for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-      if (Attribute name = function.getResultAttr(returned.getOperandNumber(), kGrad))
+      if (Attribute name = Result(function, returned.getOperandNumber()).getGradient())
         if (Operation *op = returned.get().getDefiningOp())
           contributing[name].insert(getStage(getOperation(), getChunk(op)));
     for (BlockArgument argument : function.getArguments()) {
-      Attribute name = function.getArgAttr(argument.getArgNumber(), kParam);
+      Attribute name = Argument(argument).getParameter();
       auto known = name ? contributing.find(name) : contributing.end();
       if (known == contributing.end())
         continue;
@@ -65,7 +66,7 @@ private:
     zero->setAttr(kUnit, getUnit(reader));
     zero->setAttr(kChunk, reader->getAttr(kChunk));
     zero->setAttr(kRole, RoleAttr::get(&getContext(), Role::W));
-    SmallVector<NamedAttribute> attributes{{kGrad, function.getArgAttr(parameter.getArgNumber(), kParam)}};
+    SmallVector<NamedAttribute> attributes{{kGrad, Argument(parameter).getParameter()}};
     if (Attribute partial = partialOf(function, attributes.front().getValue()))
       attributes.push_back({dist::kPartial, partial});
     unsigned index = function.getNumResults();
@@ -76,7 +77,7 @@ private:
   /// What the other contributions are partial sums over, if they are.
   static Attribute partialOf(func::FuncOp function, Attribute name) {
     for (unsigned index = 0; index < function.getNumResults(); ++index)
-      if (function.getResultAttr(index, kGrad) == name)
+      if (Result(function, index).getGradient() == name)
         return function.getResultAttr(index, dist::kPartial);
     return {};
   }

@@ -6,6 +6,7 @@
 // that they need: where the user cuts a unit in the middle, contributions to one gradient may be added up before all
 // have their turn. Where backward is split, a unit's section I comes before its W, whichever op stands first.
 #include "mlir/IR/IRMapping.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -127,7 +128,7 @@ LogicalResult findBorder(func::FuncOp function, Section &section, size_t self,
   for (Operation *op : section.ops) {
     for (Value operand : op->getOperands()) {
       auto argument = dyn_cast<BlockArgument>(operand);
-      if (argument && function.getArgAttr(argument.getArgNumber(), kParam))
+      if (argument && Argument(argument).getParameter())
         params.insert(operand);
       else if (argument)
         values.insert(operand);
@@ -186,7 +187,7 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = module.lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(module, kMicroBatch);
     std::vector<Section> sections;
     DenseMap<Operation *, size_t> sectionOf;
     if (function)

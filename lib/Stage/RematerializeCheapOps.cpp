@@ -2,6 +2,7 @@
 // model's inputs (masks, tables of positions), get copies of their own. So does forward of another pipeline chunk: what
 // each chunk can make for itself is not sent.
 #include "xlc/Dialect/Dist/Dist.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Stage/Stage.h"
 
 namespace xlc {
@@ -34,7 +35,7 @@ class Copies {
 public:
   explicit Copies(func::FuncOp function) : builder(function) {
     for (BlockArgument argument : function.getArguments())
-      if (function.getArgAttr(argument.getArgNumber(), kInput))
+      if (Argument(argument).getInput())
         given.insert(argument);
     for (Operation &op : function.front())
       if (getRole(&op) == Role::F && (isCheap(&op) || isElementwise(&op)) &&
@@ -96,7 +97,7 @@ private:
 
 struct RematerializeCheapOpsPass : xlc::impl::RematerializeCheapOpsPassBase<RematerializeCheapOpsPass> {
   void runOnOperation() override {
-    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(getOperation(), kMicroBatch);
     if (!function)
       return;
     Copies copies(function);

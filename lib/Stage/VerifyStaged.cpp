@@ -1,4 +1,5 @@
 // The gate of Stage: @micro_batch is calls on unit functions and a return; no unit runs a pass twice.
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Stage/Stage.h"
 
 namespace xlc {
@@ -14,7 +15,7 @@ namespace {
 
 struct VerifyStagedPass : xlc::impl::VerifyStagedPassBase<VerifyStagedPass> {
   void runOnOperation() override {
-    auto function = getOperation().lookupSymbol<func::FuncOp>("micro_batch");
+    auto function = findFunction(getOperation(), kMicroBatch);
     if (!function) {
       getOperation().emitError("gate of Stage: no function @micro_batch");
       return signalPassFailure();

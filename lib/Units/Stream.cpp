@@ -1,5 +1,6 @@
 // See Stream.h.
 #include "Stream.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -20,7 +21,7 @@ int Stream::sourceOf(Value value) const {
   if (Operation *op = value.getDefiningOp())
     return sources.lookup(op);
   unsigned number = cast<BlockArgument>(value).getArgNumber();
-  return function.getArgAttr(number, graph::kParam) ? parameter : input;
+  return graph::Argument(function, number).getParameter() ? parameter : input;
 }
 
 void Stream::collectOps() {

@@ -17,8 +17,6 @@ namespace xlc {
 namespace graph {
 /// Module attribute that the update is made from, beside `graph.groups`: the clipping norm (absent: none).
 inline constexpr llvm::StringLiteral kClipNorm = "graph.clip_norm";
-/// Argument attribute: the optimizer group of a parameter.
-inline constexpr llvm::StringLiteral kGroup = "graph.group";
 } // namespace graph
 
 /// Writes the optimizer of the spec into the module: `graph.groups`, `graph.clip_norm` and each parameter's

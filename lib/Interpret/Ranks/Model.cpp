@@ -1,6 +1,7 @@
 // Reads the model from @micro_batch and @update, and draws the data of a run.
 #include "Model.h"
 #include "xlc/Dialect/Graph/InputAttributes.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 
 using namespace mlir;
@@ -9,37 +10,36 @@ using namespace xlc::interpret;
 
 static Model::Input readInput(func::FuncOp function, unsigned i, StringRef name) {
   Model::Input input{name.str(), cast<RankedTensorType>(function.getArgumentTypes()[i]), "", 2, std::nullopt};
-  if (auto part = function.getArgAttrOfType<StringAttr>(i, graph::kWholeStep))
+  graph::Argument argument(function, i);
+  if (StringAttr part = argument.getWholeOf())
     input.wholeOf = part.str();
-  if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, graph::kLimit))
-    input.limit = limit.getInt();
-  if (auto ignore = function.getArgAttrOfType<IntegerAttr>(i, graph::kIgnore))
-    input.ignore = ignore.getInt();
+  input.limit = argument.getLimit().value_or(input.limit);
+  input.ignore = argument.getIgnored();
   return input;
 }
 
 FailureOr<Model> Model::read(ModuleOp module) {
   Model model;
-  model.microBatch = module.lookupSymbol<func::FuncOp>("micro_batch");
-  model.scalars = module.lookupSymbol<func::FuncOp>("scalars");
-  model.update = module.lookupSymbol<func::FuncOp>("update");
+  model.microBatch = graph::findFunction(module, graph::kMicroBatch);
+  model.scalars = graph::findFunction(module, graph::kScalars);
+  model.update = graph::findFunction(module, graph::kUpdate);
   model.groups = graph::OptimizerGroup::of(module);
   if (!model.microBatch || !model.scalars || !model.update || model.groups.empty())
     return module.emitError() << "verification needs functions @micro_batch, @scalars and @update and the attribute "
                               << graph::kGroups;
   for (unsigned i = 0; i < model.microBatch.getNumArguments(); ++i) {
     auto type = cast<RankedTensorType>(model.microBatch.getArgumentTypes()[i]);
-    if (auto name = model.microBatch.getArgAttrOfType<StringAttr>(i, graph::kParam))
+    if (auto name = graph::Argument(model.microBatch, i).getParameter())
       model.parameters.push_back({name.str(),
                                   Shape(type.getShape()),
-                                  bool(model.microBatch.getArgAttr(i, graph::kFrozen)),
-                                  bool(model.microBatch.getArgAttr(i, graph::kBuffer)),
+                                  graph::Argument(model.microBatch, i).isFrozen(),
+                                  graph::Argument(model.microBatch, i).isBuffer(),
                                   {}});
-    else if (auto name = model.microBatch.getArgAttrOfType<StringAttr>(i, graph::kInput))
+    else if (auto name = graph::Argument(model.microBatch, i).getInput())
       model.inputs.push_back(readInput(model.microBatch, i, name));
   }
   for (unsigned i = 0; i < model.update.getNumArguments(); ++i)
-    if (auto state = model.update.getArgAttrOfType<StringAttr>(i, graph::kState))
+    if (auto state = graph::Argument(model.update, i).getState())
       for (Parameter &parameter : model.parameters)
         if (state.getValue().rsplit('/').first == parameter.name)
           parameter.states.push_back(state.str());

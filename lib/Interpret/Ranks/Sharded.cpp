@@ -1,6 +1,7 @@
 // Takes wholes apart for the ranks of a group, and puts together what they return.
 #include "Sharded.h"
 #include "Pieces.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -29,10 +30,10 @@ template <class E> class Assembly {
 public:
   Assembly(func::FuncOp function, unsigned number, dist::MeshAttr mesh)
       : function(function), number(number), mesh(mesh) {
-    gradient = function.getResultAttrOfType<StringAttr>(number, graph::kGrad);
+    gradient = graph::Result(function, number).getGradient();
     isPartial = bool(function.getResultAttr(number, dist::kPartial));
     for (unsigned i = 0; gradient && i < function.getNumArguments(); ++i)
-      if (function.getArgAttrOfType<StringAttr>(i, graph::kParam) == gradient)
+      if (graph::Argument(function, i).getParameter() == gradient)
         layout = function.getArgAttrOfType<dist::LayoutAttr>(i, dist::kLayout);
   }
 

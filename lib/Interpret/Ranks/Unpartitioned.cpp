@@ -5,6 +5,7 @@
 // those of the rank whose micro-batch it is.
 #include "Model.h"
 #include "Sharded.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include <deque>
 
@@ -72,20 +73,20 @@ private:
     SmallVector<const Datum<E> *> arguments;
     SmallVector<Datum<E>> results;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kParam))
-        arguments.push_back(function.getArgAttr(i, graph::kBuffer) ? &buffers[rank][name.str()] : &values[name.str()]);
-      else if (auto name = function.getArgAttrOfType<StringAttr>(i, graph::kInput)) {
+      if (auto name = graph::Argument(function, i).getParameter())
+        arguments.push_back(graph::Argument(function, i).isBuffer() ? &buffers[rank][name.str()] : &values[name.str()]);
+      else if (auto name = graph::Argument(function, i).getInput()) {
         const Model::Input &input = *model.findInput(name);
         arguments.push_back(&rows.emplace_back(source.rows(input, t, cut.firstRow(input, rank, microBatch))));
       }
     if (failed(runMicroBatch<E>(function, arguments, options, results)))
       return failure();
     for (auto [i, result] : llvm::enumerate(results)) {
-      if (auto buffer = function.getResultAttrOfType<StringAttr>(i, graph::kBuffer)) {
+      if (auto buffer = graph::Result(function, i).getBuffer()) {
         buffers[rank][buffer.str()] = std::move(result);
         continue;
       }
-      auto gradient = function.getResultAttrOfType<StringAttr>(i, graph::kGrad);
+      auto gradient = graph::Result(function, i).getGradient();
       add(gradient ? gradient.str() : i == 0 ? "@loss_sum" : "@loss_count", std::move(result));
     }
     return success();
@@ -123,25 +124,25 @@ private:
     func::FuncOp function = model.update;
     SmallVector<Datum<E>> arguments, results;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      auto name = [&](StringRef key) { return function.getArgAttrOfType<StringAttr>(i, key); };
-      if (StringAttr parameter = name(graph::kParam))
+      graph::Argument argument(function, i);
+      if (StringAttr parameter = argument.getParameter())
         arguments.push_back(std::move(values[parameter.str()]));
-      else if (StringAttr gradient = name(graph::kGrad))
+      else if (StringAttr gradient = argument.getGradient())
         arguments.push_back(takeGradient(gradient.str()));
-      else if (StringAttr state = name(graph::kState))
+      else if (StringAttr state = argument.getState())
         arguments.push_back(std::move(values[state.str()]));
-      else if (auto group = function.getArgAttrOfType<IntegerAttr>(i, graph::kGroup)) {
-        Tensor<E> scalars = groupScalars<E>(model.groups[group.getInt()], t);
+      else if (std::optional<int64_t> group = argument.getGroup()) {
+        Tensor<E> scalars = groupScalars<E>(model.groups[*group], t);
         scalars.elements[1] = scale;
         arguments.push_back(scalars);
       }
     }
     if (failed(evaluate<E>(function, std::move(arguments), options, results)))
       return failure();
-    for (auto [i, result] : llvm::enumerate(results))
-      for (StringRef key : {graph::kParam, graph::kState})
-        if (auto name = function.getResultAttrOfType<StringAttr>(i, key))
-          values[name.str()] = std::move(result);
+    for (auto [i, result] : llvm::enumerate(results)) {
+      graph::Result what(function, i);
+      values[(what.getParameter() ? what.getParameter() : what.getState()).str()] = std::move(result);
+    }
     return success();
   }
 

@@ -1,7 +1,8 @@
 // Runs a partitioned program and the unpartitioned one side by side and compares what they hold.
 #include "xlc/Interpret/Verify.h"
-#include "Comparison.h"
 #include "../Ranks/Partitioned.h"
+#include "Comparison.h"
+#include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Support/FreedMemory.h"
 #include "xlc/Support/Numbers.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -234,7 +235,7 @@ VerifyCost interpret::estimateCost(const Programs &programs, const VerifyOptions
   double rate = options.arithmetic == Arithmetic::Field ? 1.2e9 : 1e9;
   VerifyCost cost;
   FailureOr<Parallel> parallel = findParallel(programs);
-  auto function = ModuleOp(programs.unpartitioned).lookupSymbol<func::FuncOp>("micro_batch");
+  auto function = graph::findFunction(ModuleOp(programs.unpartitioned), graph::kMicroBatch);
   if (failed(parallel) || !function)
     return cost;
   Work work = countWork(function);

@@ -8,6 +8,9 @@ namespace xlc::graph {
 
 /// On an argument of @forward: a parameter that is not trained.
 inline constexpr llvm::StringLiteral kFrozen = "graph.frozen";
+/// On an argument of @forward and the functions made from it: the optimizer group of a parameter. Of @update: the group
+/// whose numbers of the step the argument holds.
+inline constexpr llvm::StringLiteral kGroup = "graph.group";
 /// On the module: the targets of a global batch.
 inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
 

@@ -1,0 +1,90 @@
+// The functions of a step and what their arguments and results are: a typed view of names and attributes. What Import and
+// Differentiate write as attributes, all later phases read here.
+#ifndef XLC_DIALECT_GRAPH_SIGNATURE_H
+#define XLC_DIALECT_GRAPH_SIGNATURE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/InputAttributes.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
+
+namespace xlc::graph {
+
+/// The functions of a module by what they compute; null where it has none.
+///
+///   @forward      Import: parameters and inputs -> loss, count, next values of buffers
+///   @micro_batch  Differentiate: the same, and contributions to gradients
+///   @scalars      sums of a step -> loss, norm, factor on the gradients
+///   @update       parameters, gradients, states -> parameters, states
+inline constexpr llvm::StringLiteral kForward = "forward", kMicroBatch = "micro_batch", kScalars = "scalars",
+                                     kUpdate = "update";
+inline mlir::func::FuncOp findFunction(mlir::ModuleOp module, llvm::StringRef name) {
+  return module.lookupSymbol<mlir::func::FuncOp>(name);
+}
+
+/// The first results of @forward and @micro_batch: the loss's sum, and the number of targets or the sum of their weights.
+inline constexpr unsigned kLossResult = 0, kCountResult = 1;
+
+/// What an argument of one of them is: a parameter, an input, a state.
+class Argument {
+public:
+  Argument(mlir::func::FuncOp function, unsigned number) : attributes(function.getArgAttrDict(number)) {}
+  explicit Argument(mlir::BlockArgument argument)
+      : Argument(mlir::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp()), argument.getArgNumber()) {}
+
+  /// The name of the parameter, of the input, of the gradient or of the state that it is, or null.
+  mlir::StringAttr getParameter() const { return get<mlir::StringAttr>(kParam); }
+  mlir::StringAttr getInput() const { return get<mlir::StringAttr>(kInput); }
+  mlir::StringAttr getGradient() const { return get<mlir::StringAttr>(kGrad); }
+  mlir::StringAttr getState() const { return get<mlir::StringAttr>(kState); }
+
+  /// Of a parameter: whether it is not trained; whether forward replaces it (a running average).
+  bool isFrozen() const { return has(kFrozen); }
+  bool isBuffer() const { return has(kBuffer); }
+  bool isTrained() const { return getParameter() && !isFrozen(); }
+  /// The optimizer group of a parameter, or of the numbers of a step; none where none was assigned.
+  std::optional<int64_t> getGroup() const { return getNumber(kGroup); }
+
+  /// Of an input of integers: they lie in [0, limit), but for one value that labels may have beside.
+  std::optional<int64_t> getLimit() const { return getNumber(kLimit); }
+  std::optional<int64_t> getIgnored() const { return getNumber(kIgnore); }
+  /// The name of the input whose rows of a whole step it holds, or null.
+  mlir::StringAttr getWholeOf() const { return get<mlir::StringAttr>(kWholeStep); }
+
+private:
+  template <typename AttrT> AttrT get(llvm::StringRef name) const {
+    return attributes ? attributes.getAs<AttrT>(name) : AttrT();
+  }
+  bool has(llvm::StringRef name) const { return attributes && attributes.contains(name); }
+  std::optional<int64_t> getNumber(llvm::StringRef name) const {
+    auto number = get<mlir::IntegerAttr>(name);
+    return number ? std::optional(number.getInt()) : std::nullopt;
+  }
+
+  mlir::DictionaryAttr attributes;
+};
+
+/// What a result of one of them is.
+class Result {
+public:
+  Result(mlir::func::FuncOp function, unsigned number) : attributes(function.getResultAttrDict(number)) {}
+
+  /// The name of the parameter to whose gradient it contributes, or null.
+  mlir::StringAttr getGradient() const { return get(kGrad); }
+  /// The name of the buffer whose next value it is, or null.
+  mlir::StringAttr getBuffer() const { return get(kBuffer); }
+  /// Of @update: the name of the parameter or state, or null.
+  mlir::StringAttr getParameter() const { return get(kParam); }
+  mlir::StringAttr getState() const { return get(kState); }
+
+private:
+  mlir::StringAttr get(llvm::StringRef name) const {
+    return attributes ? attributes.getAs<mlir::StringAttr>(name) : mlir::StringAttr();
+  }
+
+  mlir::DictionaryAttr attributes;
+};
+
+} // namespace xlc::graph
+
+#endif
