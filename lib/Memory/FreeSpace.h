@@ -41,7 +41,7 @@ public:
   };
 
   /// Moments are numbered 0 to moments - 1. `steps` is counted down, by one for each query and each range looked at.
-  FreeSpace(int moments, int64_t &steps) : moments(moments), steps(steps), nodes(4 * std::size_t(moments)) {}
+  FreeSpace(int moments, int64_t &steps) : moments(moments), steps(steps), nodes(kNodes * std::size_t(moments)) {}
 
   /// The lowest multiple of `alignment` from `from` on at which `size` bytes are free during all spans.
   /// With no steps left: the lowest above everything that is there.
@@ -59,6 +59,7 @@ private:
   void collect(std::size_t node, int low, int high, int first, int last);
   void take(std::size_t node, int low, int high, int first, int last, int64_t begin, int64_t end);
 
+  static constexpr std::size_t kNodes = 4; ///< per leaf of a segment tree, at most
   int moments;
   int64_t &steps;
   std::vector<Node> nodes;

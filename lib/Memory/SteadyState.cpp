@@ -103,13 +103,14 @@ std::optional<SteadyState> xlc::findSteadyState(ArrayRef<Interval> intervals, si
   size_t inFlight = longest / stretch.moments + 1, periods = (stretch.end - stretch.begin) / stretch.period;
   SteadyState steady;
   steady.length = inFlight * stretch.period;
-  if (periods < 4 * inFlight + least)
+  size_t warmUp = 2 * inFlight; // and as many periods at the end
+  if (periods < 2 * warmUp + least)
     return std::nullopt;
   auto begin = findCut(intervals, stretch.begin + 2 * steady.length, stretch.period); // the warm-up's are gone by then
   if (!begin)
     return std::nullopt;
   steady.begin = *begin;
-  steady.repetitions = (periods - 4 * inFlight) / inFlight;
+  steady.repetitions = (periods - 2 * warmUp) / inFlight;
   size_t cut = steady.begin + steady.length, behind = cut + steady.repetitions * steady.length;
   auto isEarlier = [](const Interval &a, const Interval &b) { return a.first < b.first; };
   int64_t cycle = int64_t(inFlight) * stretch.moments, from = cycle;
