@@ -9,8 +9,8 @@
 //     in q only: a query, or a head of a group that shares its keys       in q and k: batch, or a group of heads
 #include "RaiseAttention.h"
 #include "AttentionMask.h"
-#include "xlc/Raise/MatchValues.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 //
 // Exporters associate the products in many ways, so nothing is matched by order: the factors of the
 // outer product are collected, and the argument of tanh or erf is read as a polynomial in x.
-#include "xlc/Raise/MatchValues.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
 #include <array>

@@ -5,8 +5,8 @@
 //
 // Statistics of rows are [..., 1] in one file and [...] in the next; row-major order does not change with it, so
 // reshapes between them are stepped over.
-#include "xlc/Raise/MatchValues.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
 #include <cmath>

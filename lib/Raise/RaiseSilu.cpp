@@ -1,8 +1,8 @@
 // Recognises the logistic function 1 / (1 + e^-x), and x times it: SiLU, the gate of SwiGLU.
 //
 // In small ops, backward would keep e^-x, 1 + e^-x and the quotient, each as large as x.
-#include "xlc/Raise/MatchValues.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
 using namespace mlir;
