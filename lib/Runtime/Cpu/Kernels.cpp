@@ -48,6 +48,7 @@ AttentionShape shapeOf(const plan::AttentionT &a) {
 
 std::vector<WindowDim> dimsOf(const std::vector<plan::WindowDim> &dims) {
   std::vector<WindowDim> result;
+  result.reserve(dims.size());
   for (const plan::WindowDim &dim : dims)
     result.push_back({(int64_t)dim.in(), (int64_t)dim.out(), (int64_t)dim.size(), (int64_t)dim.stride(),
                       (int64_t)dim.dilation(), dim.pad()});

@@ -77,6 +77,7 @@ void ParameterFile::checkOrigin() const {
   if (!seal)
     reader.reject(fmt::format("has no checksums, which the file that is made with the program has; {}", advice));
   std::vector<TensorForm> forms;
+  forms.reserve(plan.parameters.size());
   for (const auto &parameter : plan.parameters)
     forms.push_back(formOf(plan, *parameter));
   if (std::string model = fingerprintOf(forms); model != seal->model)
@@ -111,7 +112,8 @@ void ParameterFile::verifyPieces() {
     try {
       for (size_t i = 1; i < failures.size(); ++i)
         others.emplace_back(work, std::ref(failures[i]));
-    } catch (const std::system_error &) { // a limit of threads: fewer do the same work
+    } catch (const std::system_error &) {
+      failures.resize(others.size() + 1); // a limit of threads: fewer do the same work
     }
     if (!failures.empty())
       work(failures[0]);

@@ -111,6 +111,7 @@ void initializeParameters(const Plan &plan, const InitialValues &values, int ran
 
 void saveParameters(const Plan &plan, const std::vector<RankMemory> &ranks, const std::string &path) {
   std::vector<TensorToStore> tensors;
+  tensors.reserve(plan.parameters.size());
   for (const auto &parameter : plan.parameters)
     tensors.push_back({formOf(plan, *parameter),
                        [&plan, &ranks, parameter = parameter.get()](uint64_t begin, uint64_t count, void *to) {
