@@ -16,9 +16,9 @@
 #ifndef XLC_LIB_IMPORT_BATCHROWS_H
 #define XLC_LIB_IMPORT_BATCHROWS_H
 
-#include "../Shard/FactorRules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Factors/FactorRules.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace xlc::onnx {

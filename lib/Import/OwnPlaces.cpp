@@ -1,7 +1,7 @@
 // See OwnPlaces.h.
 #include "OwnPlaces.h"
 
-#include "../Shard/FactorRules.h"
+#include "xlc/Factors/FactorRules.h"
 
 using namespace mlir;
 using namespace xlc;

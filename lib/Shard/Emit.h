@@ -2,8 +2,8 @@
 #ifndef XLC_LIB_SHARD_EMIT_H
 #define XLC_LIB_SHARD_EMIT_H
 
-#include "Layout.h"
 #include "mlir/IR/Builders.h"
+#include "xlc/Factors/Layout.h"
 
 namespace xlc::shard {
 

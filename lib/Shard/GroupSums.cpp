@@ -2,8 +2,8 @@
 //
 // Products of split operands are partial sums, which may be added before they are reduced, all in one all_reduce; what
 // they are added to is not partial. Differentiate adds contributions in the order in which it meets them.
-#include "FactorRules.h"
 #include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Factors/FactorRules.h"
 #include "xlc/Shard/Shard.h"
 
 namespace xlc {

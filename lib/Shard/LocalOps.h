@@ -3,7 +3,7 @@
 #define XLC_LIB_SHARD_LOCAL_OPS_H
 
 #include "Emit.h"
-#include "FactorRules.h"
+#include "xlc/Factors/FactorRules.h"
 
 namespace xlc::shard {
 

@@ -2,7 +2,7 @@
 #ifndef XLC_LIB_SHARD_RANK_STATES_H
 #define XLC_LIB_SHARD_RANK_STATES_H
 
-#include "FactorRules.h"
+#include "xlc/Factors/FactorRules.h"
 
 namespace xlc::shard {
 

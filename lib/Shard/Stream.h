@@ -9,8 +9,8 @@
 #ifndef XLC_LIB_SHARD_STREAM_H
 #define XLC_LIB_SHARD_STREAM_H
 
-#include "FactorRules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Factors/FactorRules.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace xlc::shard {

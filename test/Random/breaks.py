@@ -48,9 +48,9 @@ BREAKS = [
           "b.contribute(1, negated(b, product(b, share, op->getResult(0))));", "b.contribute(1, product(b, share, op->getResult(0)));"),
     # Factor rules: a bias that is added on every rank to its part of a sum, a softmax over a dimension that is cut. (A sum
     # that a nonlinear function takes in parts would be found by no program: its gradient needs the whole sum anyway.)
-    Break("bias-on-every-rank", "lib/Shard/FactorTable.cpp", '{"graph.add", by<elementwise>, inAll}',
+    Break("bias-on-every-rank", "lib/Factors/FactorTable.cpp", '{"graph.add", by<elementwise>, inAll}',
           '{"graph.add", by<elementwise>, in<0b01, 0b10>}'),
-    Break("split-softmax", "lib/Shard/FactorTable.cpp", '{"graph.softmax", by<rows<0>>, nonlinear}',
+    Break("split-softmax", "lib/Factors/FactorTable.cpp", '{"graph.softmax", by<rows<0>>, nonlinear}',
           '{"graph.softmax", by<elementwise>, nonlinear}'),
 ]
 

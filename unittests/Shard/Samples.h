@@ -3,7 +3,7 @@
 #define XLC_UNITTESTS_SHARD_SAMPLES_H
 
 #include "Interpret/Ranks/Pieces.h"
-#include "Shard/Layout.h"
+#include "xlc/Factors/Layout.h"
 #include "xlc/Interpret/Interpret.h"
 
 namespace xlc::shard {

@@ -1,5 +1,5 @@
 // The algebra of layouts: local shapes, groups, and the steps between two layouts.
-#include "Layout.h"
+#include "xlc/Factors/Layout.h"
 
 using namespace mlir;
 using namespace xlc;

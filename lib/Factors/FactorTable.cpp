@@ -1,5 +1,5 @@
 // The factor table: one row per op, naming its factors and in what it is linear.
-#include "FactorRules.h"
+#include "xlc/Factors/FactorRules.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 // The factor rules of ops that change what a split is called: reshape, slice and concat, and attention, whose query
 // heads and key-value heads are one factor at two sizes.
-#include "FactorRules.h"
+#include "xlc/Factors/FactorRules.h"
 #include <numeric>
 
 using namespace mlir;

@@ -3,10 +3,10 @@
 // An op's dimensions belong to factors, as the letters of an einsum. A factor that the results have passes through;
 // one that only operands have is summed, and its results are partial. What has no factor (the last dimension of a norm)
 // is whole on every rank. The table (FactorTable.cpp) has a row per op of the graph dialect.
-#ifndef XLC_LIB_SHARD_FACTOR_RULES_H
-#define XLC_LIB_SHARD_FACTOR_RULES_H
+#ifndef XLC_FACTORS_FACTORRULES_H
+#define XLC_FACTORS_FACTORRULES_H
 
-#include "Layout.h"
+#include "xlc/Factors/Layout.h"
 
 namespace xlc::shard {
 

@@ -8,8 +8,8 @@
 //     partial    (no copies)       |a  b |c  d |     a + b + c + d
 //
 // A dimension is seen as [outer, parts, block]: the fused query, key and value of [h, 3 heads d] have outer 3.
-#ifndef XLC_LIB_SHARD_LAYOUT_H
-#define XLC_LIB_SHARD_LAYOUT_H
+#ifndef XLC_FACTORS_LAYOUT_H
+#define XLC_FACTORS_LAYOUT_H
 
 #include "xlc/Dialect/Dist/Dist.h"
 
