@@ -7,7 +7,6 @@
 
 namespace xlc {
 
-
 /// Kernels and functions; `functions` gets the number of each function by name.
 mlir::LogicalResult fillFunctions(mlir::ModuleOp module, std::map<llvm::StringRef, unsigned> &functions,
                                   plan::PlanT &plan);

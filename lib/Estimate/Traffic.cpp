@@ -80,7 +80,7 @@ struct BucketMessages {
     return {kind, dist::GroupAttr::shards(mesh), slice(), element()};
   }
   Message summed(dist::GroupAttr group, bool isSlice) const {
-    return {&MessageBytes::allReduce, group, isSlice ? slice() : slice() * (int64_t)mesh.getShards(), element()};
+    return {&MessageBytes::allReduce, group, isSlice ? slice() : slice() * mesh.getShards(), element()};
   }
 };
 

@@ -17,7 +17,7 @@
 
 namespace xlc {
 struct Spec;
-}
+} // namespace xlc
 
 namespace xlc::onnx {
 

@@ -89,7 +89,8 @@ ArrayRef<Optimizer> xlc::getOptimizers() {
        {{"momentum"}},
        8,
        nesterov,
-       "`g += weight_decay * p; m = momentum * m + g; p -= lr * (g + momentum * m)` (torch.optim.SGD with nesterov=True)."},
+       "`g += weight_decay * p; m = momentum * m + g; p -= lr * (g + momentum * m)` (torch.optim.SGD with "
+       "nesterov=True)."},
       {"adam",
        {{LearningRate, 1e-3}, {WeightDecay, 0}, {Beta1, 0.9}, {Beta2, 0.999}, {Epsilon, 1e-8}},
        {{"m"}, {"v"}},
@@ -116,7 +117,8 @@ ArrayRef<Optimizer> xlc::getOptimizers() {
        {{"sum"}},
        9,
        adagrad,
-       "`g += weight_decay * p; sum += g * g; p -= lr * g / (sqrt(sum) + eps)` (Duchi et al. 2011; torch.optim.Adagrad)."},
+       "`g += weight_decay * p; sum += g * g; p -= lr * g / (sqrt(sum) + eps)` (Duchi et al. 2011; "
+       "torch.optim.Adagrad)."},
   };
   return table;
 }

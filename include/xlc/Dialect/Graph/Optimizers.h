@@ -15,7 +15,7 @@
 namespace xlc {
 namespace graph {
 class Update;
-}
+} // namespace graph
 
 /// A number of an update rule that the spec gives.
 enum class HyperParameter { LearningRate, WeightDecay, Momentum, Beta1, Beta2, Epsilon };
