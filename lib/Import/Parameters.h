@@ -22,9 +22,9 @@ struct Parameter {
   int initializer = -1;       ///< index in Model::initializers; -1: a bias of zeros that the file no longer has
   bool isTransposed = false;  ///< the file holds the transpose (two dimensions)
   Buffer buffer = Buffer::None;
-  std::optional<InitialValue> value; ///< none: the initializer's
-  bool isFrozen = false;             ///< PyTorch trains it not, as the file's record says
-  std::string guess;                 ///< from what its name or being was concluded; empty where that leaves no doubt
+  std::optional<InitialValue> value = std::nullopt; ///< none: the initializer's
+  bool isFrozen = false;                            ///< PyTorch trains it not, as the file's record says
+  std::string guess = {}; ///< from what its name or being was concluded; empty where that leaves no doubt
 };
 
 /// The elements of a tensor in another order: its dimensions permuted, then another shape. Empty where nothing changes.
