@@ -80,6 +80,7 @@ void setInit(Spec &spec, const Value &value) {
 }
 
 // clang-format off
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key table[] = {
   {"dp", Kind::Integer, ranks, "", "1", "Data-parallel ranks.",
    [](Spec &s, const Value &v) { s.dp = v.integer; }},

@@ -11,7 +11,7 @@
 
 namespace xlc::runtime {
 class OutputFile; // lib/Runtime/Files/OutputFile.h
-}
+} // namespace xlc::runtime
 
 namespace xlc {
 

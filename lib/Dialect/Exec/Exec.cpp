@@ -82,8 +82,8 @@ LogicalResult ProgramOp::verify() {
     auto buffer = dyn_cast<BufferOp>(op);
     if (!buffer && !isa<Action>(op))
       return op.emitOpError() << "stands in a program, but is neither a buffer nor an action";
-    if (buffer && (!isAmongBuffers || (int64_t)buffer.getId() != buffers))
-      return buffer.emitOpError() << "is number " << (int64_t)buffer.getId()
+    if (buffer && (!isAmongBuffers || buffer.getId() != buffers))
+      return buffer.emitOpError() << "is number " << buffer.getId()
                                   << "; buffers stand before the actions and are numbered from 0, here by " << buffers;
     isAmongBuffers = buffer != nullptr;
     buffers += isAmongBuffers;
