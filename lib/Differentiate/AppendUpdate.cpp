@@ -40,7 +40,7 @@ void buildScalars(ModuleOp module, OpBuilder &builder, Type countType, int64_t n
   Location loc = NameLoc::get(builder.getStringAttr("scalars"));
   auto f32 = RankedTensorType::get({}, builder.getF32Type()), f64 = RankedTensorType::get({}, builder.getF64Type());
   auto function =
-      func::FuncOp::create(builder, loc, "scalars", builder.getFunctionType({f32, countType, f64}, {f32, f32, f32}));
+      func::FuncOp::create(builder, loc, kScalars, builder.getFunctionType({f32, countType, f64}, {f32, f32, f32}));
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   auto constant = [&](double value) -> Value {
     return ConstantOp::create(body, loc, f64, DenseElementsAttr::get(f64, builder.getF64FloatAttr(value)));
@@ -88,7 +88,7 @@ void buildUpdate(ModuleOp module, OpBuilder &builder, ArrayRef<Parameter> parame
     for (StringRef name : statesOf(p))
       add(results, p.type, kState, state(p, name));
 
-  auto function = func::FuncOp::create(builder, loc, "update", builder.getFunctionType(inputs, results));
+  auto function = func::FuncOp::create(builder, loc, kUpdate, builder.getFunctionType(inputs, results));
   SignatureAttributes attributes(function);
   for (auto [i, label] : llvm::enumerate(labels))
     if (i < inputs.size())

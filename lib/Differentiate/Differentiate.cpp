@@ -226,7 +226,7 @@ struct DifferentiatePass : xlc::impl::DifferentiatePassBase<DifferentiatePass> {
     returnContributions(function, terminator, backward);
     eraseStops(function);
     assignRoles(function, forward);
-    function.setName("micro_batch");
+    function.setName(kMicroBatch);
   }
 
   /// They have done what they are for.

@@ -1,6 +1,5 @@
 // --xlc-interpret: evaluates functions and prints their results, for tests.
 #include "xlc/Dialect/Graph/Graph.h"
-#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Interpret/Interpret.h"
 #include "xlc/Interpret/Passes.h"

@@ -2,7 +2,6 @@
 // whatever has its name, and a model that took hours to export, or a data file, would be gone without a word.
 #include "DescribePlan.h"
 #include "xlc/Dialect/Graph/Graph.h"
-#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/Support/FileSystem.h"
 

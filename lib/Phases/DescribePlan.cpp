@@ -1,7 +1,6 @@
 // What the embedded plan holds beside the `exec` program: names, shapes and initial values of parameters, hyper-
 // parameters, inputs, messages in bytes. From the compilation, one table at a time.
 #include "DescribePlan.h"
-#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"

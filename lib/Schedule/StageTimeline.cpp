@@ -299,7 +299,7 @@ void TimelineBuilder::insertUpdate() {
   for (auto [i, bucket] : llvm::enumerate(trained))
     act<NormOp>(symbol(bucket), actions.getI64IntegerAttr(countCopies(step, bucket)), actions.getBoolAttr(i > 0));
   insertScalars(trained);
-  act<ScalarsOp>(FlatSymbolRefAttr::get(actions.getContext(), "scalars"));
+  act<ScalarsOp>(FlatSymbolRefAttr::get(actions.getContext(), graph::kScalars));
   for (BucketOp bucket : trained) {
     act<UpdateOp>(symbol(bucket));
     if (!isSharded(bucket.getParams()) && isSharded(bucket.getStates()))

@@ -45,10 +45,7 @@ Term Update::getScalar(StepScalar which) const {
   return {formula, formula->convert(one, typeOf(op.getParam()).getElementType())};
 }
 
-double Update::get(HyperParameter which) const {
-  auto value = op->getAttrOfType<FloatAttr>(getName(which));
-  return value ? value.getValueAsDouble() : 0;
-}
+double Update::get(HyperParameter which) const { return OptimizerGroup(op->getAttrDictionary()).get(which); }
 
 SmallVector<Value, 3> graph::expandUpdate(Formula formula, OptimizerStepOp op) {
   Update update(formula, op);

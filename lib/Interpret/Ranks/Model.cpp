@@ -1,6 +1,5 @@
 // Reads the model from @micro_batch and @update, and draws the data of a run.
 #include "Model.h"
-#include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 
