@@ -29,9 +29,16 @@ function(xlc_compiler_options target)
 endfunction()
 xlc_compiler_options(xlc-pch)
 
+# What reads a stranger's files, and the placement of buffers: compiled anew where XLC_REST_FROM is given.
+set(XLC_READERS XLCSupport XLCSpec XLCOnnx XLCImport XLCRaise XLCPlacement)
+
 # xlc_add_library(NAME SOURCES ... LINK ...): a compiler-side library.
 function(xlc_add_library name)
   cmake_parse_arguments(ARG "NO_PCH;RTTI" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  if(XLC_REST_FROM AND NOT name IN_LIST XLC_READERS)
+    set(ARG_SOURCES ${CMAKE_BINARY_DIR}/pch/pch.cpp) # a library needs one
+    list(PREPEND ARG_LINK ${XLC_REST_FROM}/lib/lib${name}.a)
+  endif()
   add_library(${name} STATIC ${ARG_SOURCES})
   xlc_compiler_options(${name})
   if(ARG_RTTI)

@@ -130,8 +130,8 @@ std::string xlc::dataPath(const DataSpec &data, StringRef input) {
     path = it->second;
   else if (!data.trainFolder.empty() && !input.contains('/'))
     llvm::sys::path::append(path, data.trainFolder, input + ".npy");
-  if (!path.empty())
-    llvm::sys::fs::make_absolute(path);
+  if (path.empty() || llvm::sys::fs::make_absolute(path)) // which fails where the working directory is gone
+    return "";
   return path.str().str();
 }
 
