@@ -10,6 +10,7 @@
 //     the rules.
 #include "xlc/Differentiate/Differentiate.h"
 #include "mlir/IR/IRMapping.h"
+#include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Dialect/Graph/Stops.h"
@@ -44,6 +45,11 @@ public:
   void contribute(Value value, Contribution contribution) { pending[value].push_back(std::move(contribution)); }
 
 private:
+  /// Asks the rule of `op`, where a cotangent of its results has arrived.
+  LogicalResult visit(Operation *op);
+  /// The same for an op without a rule: through the small ops that it stands for, which backward computes again.
+  LogicalResult visitFormula(Operation *op, ArrayRef<Value> cotangents);
+  void activate(Operation *op);
   Value addUp(Value whole, ArrayRef<Contribution> parts);
   Value tile(RankedTensorType type, ArrayRef<Contribution> parts);
   Value place(RankedTensorType type, const Contribution &part);
@@ -79,15 +85,18 @@ void Backward::findActive() {
   for (BlockArgument argument : function.getArguments())
     if (Argument(argument).isTrained())
       active.insert(argument);
-  for (Operation &op : function.front()) {
-    const GradientRow *row = findGradient(op.getName().getStringRef());
-    if (row && !row->rule)
-      continue;
-    if (llvm::any_of(op.getOperands(), [&](Value operand) { return active.contains(operand); }))
-      for (Value result : op.getResults())
-        if (isFloat(result))
-          active.insert(result);
-  }
+  for (Operation &op : function.front())
+    activate(&op);
+}
+
+void Backward::activate(Operation *op) {
+  const GradientRow *row = findGradient(op->getName().getStringRef());
+  if (row && !row->rule)
+    return;
+  if (llvm::any_of(op->getOperands(), [&](Value operand) { return active.contains(operand); }))
+    for (Value result : op->getResults())
+      if (isFloat(result))
+        active.insert(result);
 }
 
 void Backward::seed(Value loss, int64_t nominalCount) {
@@ -154,19 +163,44 @@ LogicalResult Backward::run() {
     if (isa_and_nonnull<GraphDialect>(op.getDialect()))
       forward.push_back(&op);
   // What seed created stands at the end and depends on nothing active, so it falls through below.
-  for (Operation *op : llvm::reverse(forward)) {
-    if (llvm::none_of(op->getResults(), [&](Value result) { return pending.contains(result); }))
-      continue;
-    const GradientRow *row = findGradient(op->getName().getStringRef());
-    if (!row)
-      return op->emitError() << "'" << op->getName() << "' has no row in the gradient table";
-    SmallVector<Value> cotangents;
-    for (Value result : op->getResults())
-      cotangents.push_back(pending.contains(result) ? addUp(result, pending[result]) : Value());
-    RuleBuilder rule(*this, builder, op);
-    if (row->rule && failed(row->rule(rule, op, cotangents)))
+  for (Operation *op : llvm::reverse(forward))
+    if (failed(visit(op)))
       return failure();
+  return success();
+}
+
+LogicalResult Backward::visit(Operation *op) {
+  if (llvm::none_of(op->getResults(), [&](Value result) { return pending.contains(result); }))
+    return success();
+  SmallVector<Value> cotangents;
+  for (Value result : op->getResults())
+    cotangents.push_back(pending.contains(result) ? addUp(result, pending[result]) : Value());
+  const GradientRow *row = findGradient(op->getName().getStringRef());
+  if (!row && hasFormula(op->getName().getStringRef()))
+    return visitFormula(op, cotangents);
+  if (!row)
+    return op->emitError() << "'" << op->getName() << "' has no row in the gradient table";
+  RuleBuilder rule(*this, builder, op);
+  return row->rule ? row->rule(rule, op, cotangents) : success();
+}
+
+LogicalResult Backward::visitFormula(Operation *op, ArrayRef<Value> cotangents) {
+  Operation *copy = builder.clone(*op), *before = copy->getPrevNode();
+  SmallVector<Value, 3> results = writeFormula(copy);
+  SmallVector<Operation *> small;
+  for (Operation *made = before->getNextNode(); made != copy; made = made->getNextNode()) {
+    if (ModelUnitAttr unit = getUnit(op))
+      made->setAttr(kUnit, unit);
+    activate(made);
+    small.push_back(made);
   }
+  copy->erase();
+  for (auto [result, cotangent] : llvm::zip(results, cotangents))
+    if (cotangent)
+      contribute(result, {cotangent, {}, getUnit(op)});
+  for (Operation *made : llvm::reverse(small))
+    if (failed(visit(made)))
+      return failure();
   return success();
 }
 

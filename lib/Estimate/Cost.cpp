@@ -6,17 +6,17 @@
 using namespace mlir;
 using namespace xlc;
 
-bool xlc::hasCost(StringRef opName) { return findCostRow(opName) != nullptr; }
+bool xlc::hasCost(OperationName op) { return findCostRow(op) != nullptr; }
 
 Quantity xlc::countFlops(Operation *op) {
-  const CostRow *row = findCostRow(op->getName().getStringRef());
+  const CostRow *row = findCostRow(op->getName());
   return row ? row->flops(op) : 0;
 }
 
 Cost xlc::costOfKernel(func::FuncOp kernel) {
   Cost cost;
   for (Operation &op : kernel.getOps())
-    if (const CostRow *row = findCostRow(op.getName().getStringRef())) {
+    if (const CostRow *row = findCostRow(op.getName())) {
       Quantity flops = row->flops(&op);
       cost.flops += flops;
       cost.matrixFlops += row->isMatrix ? flops : Quantity();

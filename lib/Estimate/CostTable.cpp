@@ -1,6 +1,9 @@
-// FLOPs per op. An element-wise op costs a number of operations per element of its result, a reduction per element of
-// what it reads, an op that only moves elements nothing.
+// FLOPs per op. An elementwise op costs a number of operations per element of its result, a reduction per element of
+// what it reads, an op that only moves elements nothing. An elementwise op without a row costs one, or what its formula
+// does.
 #include "CostTable.h"
+#include "xlc/Dialect/Graph/NamedOps.h"
+#include "xlc/Estimate/Cost.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -75,33 +78,29 @@ Quantity maxPoolBackward(Operation *op) {
   return pool(op->getOperand(1), cast<graph::MaxPoolBackwardOp>(op).getWindow());
 }
 
+/// The small ops that `op` stands for, without a place in the module.
+Quantity formula(Operation *op) {
+  Block scratch;
+  Operation *copy = op->clone();
+  scratch.push_back(copy);
+  graph::writeFormula(copy);
+  copy->erase();
+  Quantity flops;
+  for (Operation &small : scratch)
+    flops += countFlops(&small);
+  return flops;
+}
+
+/// Conditions are free.
+Quantity elementwise(Operation *op) {
+  if (cast<RankedTensorType>(op->getResult(0).getType()).getElementType().isInteger(1))
+    return 0;
+  return graph::hasFormula(op->getName().getStringRef()) ? formula(op) : sizeOf(op->getResult(0));
+}
+constexpr CostRow ofElementwise = {"", elementwise};
+
 constexpr CostRow rows[] = {
-    {"graph.neg", perResult<1>},
-    {"graph.abs", perResult<1>},
-    {"graph.sign", perResult<1>},
-    {"graph.exp", perResult<1>},
-    {"graph.log", perResult<1>},
-    {"graph.sqrt", perResult<1>},
-    {"graph.tanh", perResult<1>},
-    {"graph.erf", perResult<1>},
-    {"graph.sin", perResult<1>},
-    {"graph.cos", perResult<1>},
-    {"graph.atan", perResult<1>},
-    {"graph.floor", perResult<1>},
-    {"graph.not", nothing},
-    {"graph.is_nan", nothing},
     {"graph.cast", nothing},
-    {"graph.add", perResult<1>},
-    {"graph.sub", perResult<1>},
-    {"graph.mul", perResult<1>},
-    {"graph.div", perResult<1>},
-    {"graph.max", perResult<1>},
-    {"graph.min", perResult<1>},
-    {"graph.pow", perResult<1>},
-    {"graph.and", nothing},
-    {"graph.or", nothing},
-    {"graph.scale", perResult<1>},
-    {"graph.compare", nothing},
     {"graph.select", nothing},
     {"graph.constant", nothing},
     {"graph.iota", nothing},
@@ -144,7 +143,9 @@ constexpr CostRow rows[] = {
 
 } // namespace
 
-const CostRow *xlc::findCostRow(StringRef opName) {
-  auto it = llvm::find_if(rows, [&](const CostRow &row) { return row.op == opName; });
-  return it == std::end(rows) ? nullptr : it;
+const CostRow *xlc::findCostRow(OperationName op) {
+  auto it = llvm::find_if(rows, [&](const CostRow &row) { return row.op == op.getStringRef(); });
+  if (it != std::end(rows))
+    return it;
+  return op.hasTrait<graph::Elementwise>() ? &ofElementwise : nullptr;
 }

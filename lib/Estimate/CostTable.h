@@ -1,4 +1,4 @@
-// The cost table: one row per op, each naming the rule that counts its FLOPs.
+// The cost table: one row per op that is not merely elementwise, each naming the rule that counts its FLOPs.
 #ifndef XLC_LIB_ESTIMATE_COSTTABLE_H
 #define XLC_LIB_ESTIMATE_COSTTABLE_H
 
@@ -13,8 +13,8 @@ struct CostRow {
   bool isMatrix = false; ///< counts as a matrix product
 };
 
-/// The row of an op, or null.
-const CostRow *findCostRow(llvm::StringRef opName);
+/// The row of an op, or that of all elementwise ops, or null.
+const CostRow *findCostRow(mlir::OperationName op);
 
 } // namespace xlc
 

@@ -1,4 +1,5 @@
-// The factor table: one row per op, naming its factors and in what it is linear.
+// The factor table: one row per op, naming its factors and in what it is linear. Elementwise ops that are linear in
+// nothing need none.
 #include "xlc/Factors/FactorRules.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -238,35 +239,17 @@ LinearSets ofReduce(Operation *op) {
   return cast<graph::ReduceOp>(op).getKind() == graph::Reduction::sum ? LinearSets{1} : LinearSets{};
 }
 
+/// Of an elementwise op without a row.
+constexpr FactorRow ofElementwise = {"", by<elementwise>, nonlinear};
+
 constexpr FactorRow table[] = {
     {"graph.neg", by<elementwise>, in<1>},
-    {"graph.abs", by<elementwise>, nonlinear},
-    {"graph.sign", by<elementwise>, nonlinear},
-    {"graph.exp", by<elementwise>, nonlinear},
-    {"graph.log", by<elementwise>, nonlinear},
-    {"graph.sqrt", by<elementwise>, nonlinear},
-    {"graph.tanh", by<elementwise>, nonlinear},
-    {"graph.erf", by<elementwise>, nonlinear},
-    {"graph.sin", by<elementwise>, nonlinear},
-    {"graph.cos", by<elementwise>, nonlinear},
-    {"graph.sigmoid", by<elementwise>, nonlinear},
-    {"graph.atan", by<elementwise>, nonlinear},
-    {"graph.floor", by<elementwise>, nonlinear},
-    {"graph.stop_gradient", by<elementwise>, nonlinear}, // for the analysis of losses; Differentiate leaves none
-    {"graph.not", by<elementwise>, nonlinear},
-    {"graph.is_nan", by<elementwise>, nonlinear},
     {"graph.cast", by<elementwise>, ofCast},
     {"graph.add", by<elementwise>, inAll},
     {"graph.sub", by<elementwise>, inAll},
     {"graph.mul", by<elementwise>, in<0b01, 0b10>},
     {"graph.div", by<elementwise>, in<0b01>},
-    {"graph.max", by<elementwise>, nonlinear},
-    {"graph.min", by<elementwise>, nonlinear},
-    {"graph.pow", by<elementwise>, nonlinear},
-    {"graph.and", by<elementwise>, nonlinear},
-    {"graph.or", by<elementwise>, nonlinear},
     {"graph.scale", by<elementwise>, in<1>},
-    {"graph.compare", by<elementwise>, nonlinear},
     {"graph.select", by<elementwise>, ofSelect},
     {"graph.constant", by<constant>, nonlinear},
     {"graph.iota", spreadIota, nonlinear},
@@ -283,9 +266,7 @@ constexpr FactorRow table[] = {
     {"graph.scatter_elements_add", by<scatterElementsAdd>, in<0b10>},
     {"graph.contract", by<contract>, in<0b01, 0b10>},
     {"graph.softmax", by<rows<0>>, nonlinear},
-    {"graph.gelu", by<elementwise>, nonlinear},
     {"graph.gelu_backward", by<elementwise>, in<0b10>},
-    {"graph.silu", by<elementwise>, nonlinear},
     {"graph.silu_backward", by<elementwise>, in<0b10>},
     // x, weight, bias -> y, mean, rstd
     {"graph.layer_norm", by<rows<0b000110>>, nonlinear},
@@ -315,22 +296,20 @@ constexpr FactorRow table[] = {
 
 } // namespace
 
-const FactorRow *shard::findFactorRow(StringRef opName) {
-  const FactorRow *row = llvm::find_if(table, [&](const FactorRow &row) { return row.op == opName; });
-  return row == std::end(table) ? nullptr : row;
-}
-
-SmallVector<StringRef> shard::getShardableOps() {
-  return llvm::map_to_vector(table, [](const FactorRow &row) { return StringRef(row.op); });
+const FactorRow *shard::findFactorRow(OperationName op) {
+  const FactorRow *row = llvm::find_if(table, [&](const FactorRow &row) { return row.op == op.getStringRef(); });
+  if (row != std::end(table))
+    return row;
+  return op.hasTrait<graph::Elementwise>() ? &ofElementwise : nullptr;
 }
 
 std::optional<Spread> shard::spread(Operation *op, const Seed &seed) {
-  const FactorRow *row = findFactorRow(op->getName().getStringRef());
+  const FactorRow *row = findFactorRow(op->getName());
   return row ? row->spread(op, seed) : std::nullopt;
 }
 
 std::optional<Spread> shard::spreadBatch(Operation *op, const Seed &seed) {
-  const FactorRow *row = findFactorRow(op->getName().getStringRef());
+  const FactorRow *row = findFactorRow(op->getName());
   auto lookup = dyn_cast<graph::GatherOp>(op);
   if (!row || (lookup && seed.value == 0 && seed.layout.dim == int64_t(lookup.getDimension())))
     return std::nullopt;
@@ -338,7 +317,7 @@ std::optional<Spread> shard::spreadBatch(Operation *op, const Seed &seed) {
 }
 
 LinearSets shard::getLinearSets(Operation *op) {
-  const FactorRow *row = findFactorRow(op->getName().getStringRef());
+  const FactorRow *row = findFactorRow(op->getName());
   return row ? row->linear(op) : LinearSets();
 }
 
@@ -348,7 +327,7 @@ bool shard::isMovement(Operation *op) {
 }
 
 bool shard::isElementwise(Operation *op) {
-  const FactorRow *row = findFactorRow(op->getName().getStringRef());
+  const FactorRow *row = findFactorRow(op->getName());
   return row && row->spread == by<elementwise> && op->getNumOperands() > 0;
 }
 

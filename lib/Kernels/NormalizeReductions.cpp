@@ -1,6 +1,7 @@
 // Three kinds of reduction are enough: to rows, to columns, to a scalar. The others become one of them by
 // a reshape or, where the reduced dimensions lie amid others, a transpose. Scatters go along dimension 0; letters that
 // a contraction sums lie together.
+#include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Kernels/Kernels.h"
 
 namespace xlc {

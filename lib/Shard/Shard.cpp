@@ -29,7 +29,7 @@ Complaint &complain(std::vector<Complaint> &complaints, Severity severity, std::
 
 bool haveRules(func::FuncOp function, std::vector<Complaint> &complaints) {
   for (Operation &op : function.front().without_terminator())
-    if (!findFactorRow(op.getName().getStringRef())) {
+    if (!findFactorRow(op.getName())) {
       complain(complaints, Severity::Error, "there is no sharding rule for '" + op.getName().getStringRef().str() + "'")
           .op = &op;
       return false;

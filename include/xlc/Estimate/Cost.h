@@ -23,7 +23,7 @@ struct Cost {
 };
 
 /// Whether the cost table has a row for the op of this name.
-bool hasCost(llvm::StringRef opName);
+bool hasCost(mlir::OperationName op);
 
 /// FLOPs of one op of the graph dialect; 0 where the table has no row.
 Quantity countFlops(mlir::Operation *op);

@@ -2,7 +2,7 @@
 //
 // An op's dimensions belong to factors, as the letters of an einsum. A factor that the results have passes through;
 // one that only operands have is summed, and its results are partial. What has no factor (the last dimension of a norm)
-// is whole on every rank. The table (FactorTable.cpp) has a row per op of the graph dialect.
+// is whole on every rank. The table (FactorTable.cpp) has a row per op of the graph dialect that is not merely elementwise.
 #ifndef XLC_FACTORS_FACTORRULES_H
 #define XLC_FACTORS_FACTORRULES_H
 
@@ -36,10 +36,8 @@ struct FactorRow {
   SpreadRule spreadBatch = nullptr;
 };
 
-/// The row of an op; null where it has none.
-const FactorRow *findFactorRow(llvm::StringRef opName);
-/// The names of all ops with a row, in the order of the table.
-llvm::SmallVector<llvm::StringRef> getShardableOps();
+/// The row of an op, or that of all elementwise ops; null where there is none.
+const FactorRow *findFactorRow(mlir::OperationName op);
 
 /// What follows from splitting one value of the op; none where the rule does not allow it.
 std::optional<Spread> spread(mlir::Operation *op, const Seed &seed);

@@ -41,9 +41,6 @@ template <class E> Datum<E> fromAttribute(mlir::ElementsAttr attribute);
 /// Whether the interpreter has a rule for the op of this name.
 bool hasInterpretation(llvm::StringRef opName);
 
-/// The names of all ops with a rule, in the order of the table.
-llvm::SmallVector<llvm::StringRef> getInterpretedOps();
-
 /// Random elements, each a function of key, seed and place only; the first element stands at place `first`. Reals lie
 /// in [-1, 1), integers in [0, limit), elements of the field anywhere.
 template <class E>

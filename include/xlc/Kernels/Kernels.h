@@ -12,8 +12,6 @@ namespace xlc {
 #define GEN_PASS_REGISTRATION
 #include "xlc/Kernels/Passes.h.inc"
 
-/// Writes a named op as small ones; leaves other ops alone.
-void expandNamedOp(mlir::Operation *op);
 /// Writes named ops of `kernel` as small ones.
 void expandNamedOps(mlir::func::FuncOp kernel);
 

@@ -2,8 +2,7 @@
 #ifndef XLC_LIB_INTERPRET_OPS_OPTIMIZER_H
 #define XLC_LIB_INTERPRET_OPS_OPTIMIZER_H
 
-#include "Rules.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "ByFormula.h"
 #include "xlc/Dialect/Graph/Update.h"
 
 namespace xlc::interpret {
@@ -14,6 +13,7 @@ public:
   /// `group` has the rule and its hyper-parameters; numbers stay as exact as the spec's.
   UpdateRule(graph::OptimizerGroup group, mlir::MLIRContext *context, const Functions<E> &functions)
       : functions(functions) {
+    std::lock_guard lock(makingIr);
     mlir::OpBuilder builder(context);
     mlir::Location loc = builder.getUnknownLoc();
     auto type = mlir::RankedTensorType::get({kBlock}, builder.getF64Type());
@@ -64,7 +64,7 @@ private:
   static constexpr int64_t kBlock = 1024;
   static constexpr unsigned kScalars = 2; ///< the argument
 
-  using Values = llvm::DenseMap<mlir::Value, Datum<E>>;
+  using Values = FormulaValues<E>;
   struct Step {
     mlir::Operation *op;
     Rule<E> rule;
@@ -82,15 +82,7 @@ private:
   }
 
   /// Element-wise ops of floats do not fail.
-  void evaluate(const Step &step, Values &values) const {
-    llvm::SmallVector<const Datum<E> *> operands;
-    for (mlir::Value operand : step.op->getOperands())
-      operands.push_back(&values.find(operand)->second);
-    llvm::SmallVector<Datum<E>> results;
-    Evaluation<E> evaluation{step.op, operands, functions, results};
-    (void)step.rule(evaluation);
-    values[step.op->getResult(0)] = std::move(results.front());
-  }
+  void evaluate(const Step &step, Values &values) const { (void)evaluateSmallOp(*step.op, step.rule, functions, values); }
 
   const Functions<E> &functions;
   mlir::OwningOpRef<mlir::func::FuncOp> formula;

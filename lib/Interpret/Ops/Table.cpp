@@ -1,7 +1,8 @@
-// The interpretation table: one row per op, naming its rule.
+// The interpretation table: one row per op, naming its rule. An op with a formula needs none.
 //
 // The table is a template over the element type, so that each arithmetic has the same rows.
-#include "Rules.h"
+#include "ByFormula.h"
+#include "xlc/Dialect/Graph/NamedOps.h"
 
 using namespace xlc::interpret;
 
@@ -85,7 +86,9 @@ namespace xlc::interpret {
 
 template <class E> Rule<E> findRule(llvm::StringRef opName) {
   const Row<E> *row = llvm::find_if(kTable<E>, [&](const Row<E> &row) { return row.opName == opName; });
-  return row == std::end(kTable<E>) ? nullptr : row->rule;
+  if (row != std::end(kTable<E>))
+    return row->rule;
+  return xlc::graph::hasFormula(opName) ? evaluateByFormula<E> : nullptr;
 }
 template Rule<double> findRule(llvm::StringRef);
 template Rule<float> findRule(llvm::StringRef);
@@ -93,12 +96,5 @@ template Rule<Bounded> findRule(llvm::StringRef);
 template Rule<Field> findRule(llvm::StringRef);
 
 bool hasInterpretation(llvm::StringRef opName) { return findRule<double>(opName) != nullptr; }
-
-llvm::SmallVector<llvm::StringRef> getInterpretedOps() {
-  llvm::SmallVector<llvm::StringRef> names;
-  for (const Row<double> &row : kTable<double>)
-    names.push_back(row.opName);
-  return names;
-}
 
 } // namespace xlc::interpret
