@@ -11,7 +11,7 @@
 #include "Parameters.h"
 #include "StoppedGradients.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Dialect/Graph/InputAttributes.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Import/Import.h"
@@ -35,16 +35,16 @@ void bindDimensions(Model &model, const Spec &spec, Diagnostics &diagnostics);
 mlir::Type convertType(ElementType type, mlir::MLIRContext *context);
 
 /// A node on its way into the graph dialect: what rules see and build with.
-class NodeImport {
+class NodeImport : public graph::Formula {
 public:
   NodeImport(const Node &node, int64_t opset, mlir::OpBuilder &builder, mlir::Location loc,
              llvm::ArrayRef<ImportedValue *> inputs, mlir::Value vanishedBias)
-      : node(node), opset(opset), builder(builder), loc(loc), vanishedBias(vanishedBias), inputs(inputs) {}
+      : Formula(builder, loc, graph::Numbers::Repeated), node(node), opset(opset), builder(builder),
+        vanishedBias(vanishedBias), inputs(inputs) {}
 
   const Node &node;
   int64_t opset;
   mlir::OpBuilder &builder;
-  mlir::Location loc;
   mlir::Value vanishedBias; ///< a bias that the exporter dropped, to be added; or null
   llvm::SmallVector<mlir::Value> outputs;
   std::string problem;
@@ -60,18 +60,11 @@ public:
   mlir::Type elementType(size_t i) const;
   /// Input `i` as a value of its full shape; null (and a problem) when its type is not one of the graph's.
   mlir::Value value(size_t i);
+  using Formula::broadcast;
   /// Input `i` broadcast to `shape`.
   mlir::Value broadcast(size_t i, llvm::ArrayRef<int64_t> shape);
   /// Inputs 0 and 1 broadcast to their common shape; false (and a problem) when there is none.
   bool broadcastPair(size_t a, size_t b, mlir::Value &x, mlir::Value &y);
-
-  mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
-  mlir::Value scalar(double value, mlir::Type elementType);
-  /// A scalar repeated to the type of `like`.
-  mlir::Value splat(double value, mlir::Value like);
-  mlir::Value contract(llvm::StringRef spec, mlir::Value a, mlir::Value b);
 
 private:
   llvm::ArrayRef<ImportedValue *> inputs;

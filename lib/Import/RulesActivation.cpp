@@ -1,7 +1,7 @@
 // Import rules for activations. A function of a part of its domain only (e^x - 1 for x <= 0) sees the other part
 // clamped: what a select throws away must not bring an infinity into the gradient. At the kink itself the slope is
 // PyTorch's: that of the part below.
-#include "Formula.h"
+#include "ReadInputs.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -97,9 +97,9 @@ bool xlc::onnx::importHardmax(NodeImport &n) {
   if (!x || !readAxis(n, -1, axis))
     return false;
   Formula f{n};
-  ArrayRef<int64_t> shape = f.typeOf(x).getShape();
+  ArrayRef<int64_t> shape = graph::typeOf(x).getShape();
   Value places = f.iota(shape, axis), largest = f.reduceAlong(graph::Reduction::max, x, axis);
   Value first =
       f.reduceAlong(graph::Reduction::min, f.select(f.isEqual(x, largest), places, (double)shape[axis]), axis);
-  return n.produce(f.convert(f.isEqual(places, first), f.typeOf(x).getElementType()));
+  return n.produce(f.convert(f.isEqual(places, first), graph::typeOf(x).getElementType()));
 }

@@ -1,6 +1,6 @@
 // Einsum of any number of operands as a chain of contractions of two: letters that nobody else needs are summed before,
 // operands are taken from the left, and the last result is put into order.
-#include "Formula.h"
+#include "ReadInputs.h"
 
 #include <cctype>
 #include <map>
@@ -112,12 +112,12 @@ private:
   bool checkSizes() {
     std::map<char, int64_t> sizes;
     for (const Term &term : terms)
-      for (auto [letter, size] : llvm::zip(term.letters, f.typeOf(term.value).getShape()))
+      for (auto [letter, size] : llvm::zip(term.letters, graph::typeOf(term.value).getShape()))
         sizes[letter] = std::max(sizes[letter], size);
     for (Term &term : terms) {
       std::string kept;
       SmallVector<int64_t> shape;
-      for (auto [letter, size] : llvm::zip(term.letters, f.typeOf(term.value).getShape())) {
+      for (auto [letter, size] : llvm::zip(term.letters, graph::typeOf(term.value).getShape())) {
         if (size != sizes[letter] && size != 1)
           return n.fail("has a letter of sizes " + Twine(size) + " and " + Twine(sizes[letter]));
         if (size == sizes[letter])

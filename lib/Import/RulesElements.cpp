@@ -1,6 +1,6 @@
 // Import rules for lookups and updates at single elements. Where places are known, an update becomes a gather from
 // the updates, selected where there is one; where they are not, a sum at those places.
-#include "Formula.h"
+#include "ReadInputs.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -65,14 +65,14 @@ private:
 };
 
 Value gatherElements(NodeImport &n, Value x, Value indices, int64_t axis) {
-  auto type = Formula::typeOf(x), indexType = Formula::typeOf(indices);
+  auto type = graph::typeOf(x), indexType = graph::typeOf(indices);
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] = indexType.getDimSize(axis - (type.getRank() - indexType.getRank()));
   return graph::GatherElementsOp::create(n.builder, n.loc, type.clone(shape), x, indices, axis);
 }
 
 Value scatterElements(NodeImport &n, Value indices, Value updates, int64_t axis, int64_t size) {
-  auto type = Formula::typeOf(updates);
+  auto type = graph::typeOf(updates);
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] = size;
   return graph::ScatterElementsAddOp::create(n.builder, n.loc, type.clone(shape), indices, updates, axis);
@@ -80,7 +80,7 @@ Value scatterElements(NodeImport &n, Value indices, Value updates, int64_t axis,
 
 /// x followed by zeros up to `shape`.
 Value padTo(NodeImport &n, Value x, ArrayRef<int64_t> shape) {
-  auto type = Formula::typeOf(x);
+  auto type = graph::typeOf(x);
   SmallVector<int64_t> low(type.getRank(), 0), high;
   for (int64_t d = 0; d < type.getRank(); ++d)
     high.push_back(shape[d] - type.getDimSize(d));
@@ -128,7 +128,7 @@ Value replaceRows(NodeImport &n, Value data, Value updates, ArrayRef<int64_t> so
   kept[0] = (int64_t)sources.size();
   Value isTaken =
       f.compare(graph::Predicate::ge, constantOf(n, sources, kept), f.number(0, constantOf(n, sources, kept)));
-  return f.select(n.broadcast(isTaken, f.typeOf(data).getShape()), taken, data);
+  return f.select(n.broadcast(isTaken, graph::typeOf(data).getShape()), taken, data);
 }
 
 } // namespace
@@ -259,7 +259,7 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
   if (!checkSums(n))
     return false;
   auto scatter = [&](Value from, ArrayRef<int64_t> to) -> Value {
-    return graph::ScatterAddOp::create(n.builder, n.loc, f.typeOf(data).clone(to), places.value, from, 0);
+    return graph::ScatterAddOp::create(n.builder, n.loc, graph::typeOf(data).clone(to), places.value, from, 0);
   };
   Value sums = scatter(updates, flat);
   if (adds)
@@ -332,7 +332,7 @@ bool xlc::onnx::importCompress(NodeImport &n) {
   for (auto [i, isTaken] : llvm::enumerate(all.ints))
     if (isTaken)
       places.push_back((int64_t)i);
-  if (places.empty() || places.back() >= Formula::typeOf(x).getDimSize(axis))
+  if (places.empty() || places.back() >= graph::typeOf(x).getDimSize(axis))
     return n.fail("takes nothing, or elements that are not there");
   Formula f{n};
   return n.produce(f.gather(x, f.integers(places), axis));

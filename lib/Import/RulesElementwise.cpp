@@ -123,7 +123,7 @@ bool xlc::onnx::importPow(NodeImport &n) {
     if (power == 0.5 && isFloatValue(x))
       return n.produce(graph::SqrtOp::create(n.builder, n.loc, type, x));
     if (power == -1 && isFloatValue(x))
-      return n.produce(graph::DivOp::create(n.builder, n.loc, type, n.splat(1, x), x));
+      return n.produce(graph::DivOp::create(n.builder, n.loc, type, n.number(1, x), x));
   }
   if (!isa_and_nonnull<FloatType>(n.elementType(0)))
     return n.fail("has an exponent that is neither a constant of 1, 2 or 3 nor applied to floats");
@@ -132,16 +132,16 @@ bool xlc::onnx::importPow(NodeImport &n) {
 
 bool xlc::onnx::importRelu(NodeImport &n) {
   Value x = n.value(0);
-  return x && n.produce(graph::MaxOp::create(n.builder, n.loc, x.getType(), x, n.splat(0, x)));
+  return x && n.produce(graph::MaxOp::create(n.builder, n.loc, x.getType(), x, n.number(0, x)));
 }
 
 bool xlc::onnx::importLeakyRelu(NodeImport &n) {
   Value x = n.value(0);
   if (!x || !isFloatValue(x))
     return n.fail("needs a float input");
-  Value small = graph::MulOp::create(n.builder, n.loc, x.getType(), x, n.splat(getFloat(n.node, "alpha", 0.01), x));
+  Value small = graph::MulOp::create(n.builder, n.loc, x.getType(), x, n.number(getFloat(n.node, "alpha", 0.01), x));
   Value isPositive = graph::CompareOp::create(n.builder, n.loc, withElements(x, n.builder.getI1Type()),
-                                              graph::Predicate::gt, x, n.splat(0, x));
+                                              graph::Predicate::gt, x, n.number(0, x));
   return n.produce(graph::SelectOp::create(n.builder, n.loc, x.getType(), isPositive, x, small));
 }
 
@@ -151,14 +151,14 @@ bool xlc::onnx::importSigmoid(NodeImport &n) {
     return false;
   Type type = x.getType();
   Value power = graph::ExpOp::create(n.builder, n.loc, type, graph::NegOp::create(n.builder, n.loc, type, x).getY());
-  Value one = n.splat(1, x);
+  Value one = n.number(1, x);
   Value sum = graph::AddOp::create(n.builder, n.loc, type, one, power);
   return n.produce(graph::DivOp::create(n.builder, n.loc, type, one, sum));
 }
 
 bool xlc::onnx::importReciprocal(NodeImport &n) {
   Value x = n.value(0);
-  return x && n.produce(graph::DivOp::create(n.builder, n.loc, x.getType(), n.splat(1, x), x));
+  return x && n.produce(graph::DivOp::create(n.builder, n.loc, x.getType(), n.number(1, x), x));
 }
 
 bool xlc::onnx::importGelu(NodeImport &n) {

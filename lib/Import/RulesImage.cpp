@@ -1,7 +1,7 @@
 // Import rules that rearrange and resample: repeats, borders that mirror, blocks of pixels, sizes of images. A
 // resampled dimension is a matrix [out, in] of weights, known when the model is compiled; each dimension takes one
 // product.
-#include "Formula.h"
+#include "ReadInputs.h"
 
 #include <cmath>
 
@@ -37,7 +37,7 @@ static Value takeAlong(Formula f, Value x, ArrayRef<int64_t> places, int64_t axi
 Value xlc::onnx::padByCopy(NodeImport &n, Value x, StringRef mode, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
   Formula f{n};
   for (int64_t d = 0; d < f.rankOf(x); ++d) {
-    int64_t size = f.typeOf(x).getDimSize(d), length = size + low[d] + high[d];
+    int64_t size = graph::typeOf(x).getDimSize(d), length = size + low[d] + high[d];
     if (low[d] == 0 && high[d] == 0)
       continue;
     if (length > maximumStored)
@@ -169,7 +169,7 @@ Value resample(NodeImport &n, Value x, int64_t axis, const Resampling &r) {
   auto type = RankedTensorType::get({r.out, r.in}, n.builder.getF32Type());
   Value weights =
       graph::ConstantOp::create(n.builder, n.loc, type, DenseElementsAttr::get(type, ArrayRef<float>(r.makeWeights())));
-  weights = f.convert(weights, f.typeOf(x).getElementType());
+  weights = f.convert(weights, graph::typeOf(x).getElementType());
   std::string letters, result;
   for (int64_t d = 0; d < f.rankOf(x); ++d)
     letters += (char)('a' + d);

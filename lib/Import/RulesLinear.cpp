@@ -11,7 +11,7 @@ static Value addBias(NodeImport &n, Value x, Value bias) {
 }
 
 static Value multiply(NodeImport &n, Value x, double factor) {
-  return factor == 1 ? x : Value(graph::MulOp::create(n.builder, n.loc, x.getType(), x, n.splat(factor, x)));
+  return factor == 1 ? x : Value(graph::MulOp::create(n.builder, n.loc, x.getType(), x, n.number(factor, x)));
 }
 
 bool xlc::onnx::importGemm(NodeImport &n) {
@@ -135,7 +135,7 @@ bool xlc::onnx::importLayerNormalization(NodeImport &n) {
   Value x = n.reshape(n.value(0), flat), weight = n.reshape(n.value(1), {size});
   Value bias = n.has(2) ? n.reshape(n.value(2), {size}) : n.vanishedBias;
   if (!bias)
-    bias = n.splat(0, weight);
+    bias = n.number(0, weight);
   auto type = cast<RankedTensorType>(x.getType());
   auto rows = type.clone(type.getShape().drop_back());
   auto norm = graph::LayerNormOp::create(n.builder, n.loc, TypeRange{type, rows, rows}, x, weight, bias,

@@ -1,7 +1,7 @@
 // Import rules for losses over classes. The mean over counted rows is written as sum / count of a cross_entropy, which
 // Loss.cpp looks for; a negative log likelihood of a log-softmax is one too. Class weights, and losses that are not
 // reduced, are small ops.
-#include "Formula.h"
+#include "ReadInputs.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -68,7 +68,7 @@ struct ClassLoss {
   /// With the kernel that never holds the probabilities. Reduction is mean or sum.
   Value makeCrossEntropy(Value logits) {
     auto scalar = RankedTensorType::get({}, n.elementType(0));
-    auto lse = RankedTensorType::get(f.typeOf(labels).getShape(), n.builder.getF64Type());
+    auto lse = RankedTensorType::get(graph::typeOf(labels).getShape(), n.builder.getF64Type());
     auto loss = graph::CrossEntropyOp::create(n.builder, n.loc,
                                               TypeRange{scalar, RankedTensorType::get({}, n.builder.getI64Type()), lse},
                                               toLast(logits), labels, ignoreIndex());
@@ -85,14 +85,14 @@ struct ClassLoss {
     Shape kept = n.shape(1);
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, last));
     kept.push_back(1);
-    Value classes = f.iota(f.typeOf(x).getShape(), last, n.elementType(1));
-    Value isLabel = f.isEqual(classes, n.broadcast(n.reshape(labels, kept), f.typeOf(x).getShape()));
+    Value classes = f.iota(graph::typeOf(x).getShape(), last, n.elementType(1));
+    Value isLabel = f.isEqual(classes, n.broadcast(n.reshape(labels, kept), graph::typeOf(x).getShape()));
     Value picked = f.neg(f.sum(f.select(isLabel, x, 0), last, false));
     Value weight = f.number(1, picked);
     if (n.has(2))
       weight = f.gather(n.value(2), readIndices(n, 1, n.shape(2)[0]), 0);
     if (IntegerAttr given = ignoreIndex()) {
-      Value ignored = n.broadcast(integer(given.getInt()), f.typeOf(labels).getShape());
+      Value ignored = n.broadcast(integer(given.getInt()), graph::typeOf(labels).getShape());
       weight = f.select(f.isEqual(labels, ignored), f.number(0, weight), weight);
     }
     Value losses = f.mul(picked, weight);
@@ -113,7 +113,7 @@ struct ClassLoss {
     if (reduction == "none")
       return losses;
     Value sum = f.sum(losses, llvm::to_vector(llvm::seq<int64_t>(0, f.rankOf(losses))), false);
-    return reduction == "sum" ? sum : f.scale(sum, 1, f.typeOf(losses).getNumElements());
+    return reduction == "sum" ? sum : f.scale(sum, 1, graph::typeOf(losses).getNumElements());
   }
 
   /// Exactly, unlike NodeImport::scalar, which takes a double.

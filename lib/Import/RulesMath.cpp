@@ -1,6 +1,6 @@
 // Import rules for functions of one or two numbers that the graph dialect does not have: each is a formula of those
 // that it has, written so that it is accurate near zero and has a gradient there.
-#include "Formula.h"
+#include "ReadInputs.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -111,7 +111,7 @@ bool xlc::onnx::importMod(NodeImport &n) {
   if (f.isFloat(a) && !keepsSign)
     return n.fail("divides floats, which takes fmod = 1");
   if (f.isFloat(a)) {
-    Type element = f.typeOf(a).getElementType(), wide = n.builder.getF64Type();
+    Type element = graph::typeOf(a).getElementType(), wide = n.builder.getF64Type();
     Value x = f.convert(a, wide), y = f.convert(b, wide), quotient = f.div(x, y);
     Value whole = f.floor(f.abs(quotient));
     whole = f.mul(whole, f.unary<graph::SignOp>(quotient));

@@ -34,9 +34,9 @@ public:
   }
   /// 1 / sqrt(variance + epsilon).
   Value invertRoot(Value variance, double epsilon) {
-    Value moved = add(variance, n.splat(epsilon, variance));
+    Value moved = add(variance, n.number(epsilon, variance));
     Value root = graph::SqrtOp::create(n.builder, n.loc, moved.getType(), moved);
-    return graph::DivOp::create(n.builder, n.loc, root.getType(), n.splat(1, root), root);
+    return graph::DivOp::create(n.builder, n.loc, root.getType(), n.number(1, root), root);
   }
   /// A value for each channel, everywhere.
   Value spread(Value channel) { return n.broadcast(n.reshape(channel, {channels(), 1}), shape); }
@@ -58,7 +58,7 @@ private:
 
 /// old * keep + now * (1 - keep).
 Value movingAverage(NodeImport &n, Planes &planes, Value old, Value now, double keep) {
-  return planes.add(planes.mul(old, n.splat(keep, old)), planes.mul(now, n.splat(1 - keep, now)));
+  return planes.add(planes.mul(old, n.number(keep, old)), planes.mul(now, n.number(1 - keep, now)));
 }
 
 /// Whether inputs `from` to `to` are vectors of `size` elements of the type of input 0.

@@ -1,6 +1,6 @@
 // Import rules that combine elements along dimensions, and those that rank them. Ranks and running sums compare or
 // add every pair along one dimension: quadratic, but one kernel that stores nothing, with the right gradient.
-#include "Formula.h"
+#include "ReadInputs.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -10,8 +10,8 @@ using graph::Reduction;
 
 /// Where the extremum is, along one axis: the first place, or the last one. Among NaNs, too, it is a place that exists.
 static Value findPlace(Formula f, Reduction kind, Value x, int64_t axis, bool isLast, bool keeps) {
-  Value attains = f.isEqual(x, f.reduceAlong(kind, x, axis)), places = f.iota(f.typeOf(x).getShape(), axis);
-  Value place = f.select(attains, places, isLast ? 0 : (double)(f.typeOf(x).getDimSize(axis) - 1));
+  Value attains = f.isEqual(x, f.reduceAlong(kind, x, axis)), places = f.iota(graph::typeOf(x).getShape(), axis);
+  Value place = f.select(attains, places, isLast ? 0 : (double)(graph::typeOf(x).getDimSize(axis) - 1));
   return f.reduce(isLast ? Reduction::max : Reduction::min, place, axis, keeps);
 }
 
@@ -29,7 +29,7 @@ bool xlc::onnx::importReduce(NodeImport &n, Reduction kind, bool isMean, bool sq
   if (x && takesOnePlace(n.node) && axes.size() == 1 && isa<FloatType>(n.elementType(0))) {
     Formula f{n};
     Value place = findPlace(f, kind, x, axes[0], /*isLast=*/false, /*keeps=*/true);
-    auto kept = f.typeOf(x).clone(f.typeOf(place).getShape());
+    auto kept = graph::typeOf(x).clone(graph::typeOf(place).getShape());
     Value y = graph::GatherElementsOp::create(n.builder, n.loc, kept, x, place, axes[0]);
     Shape shape(kept.getShape());
     if (!getInt(n.node, "keepdims", 1))
@@ -84,7 +84,7 @@ bool xlc::onnx::importLpNormalization(NodeImport &n) {
   Formula f{n};
   Value norm = p == 1 ? f.sum(f.abs(x), axis, true) : f.safeSqrt(f.sum(f.mul(x, x), axis, true));
   norm = f.select(f.isEqual(norm, 0), f.number(1, norm), norm);
-  return n.produce(f.div(x, n.broadcast(norm, f.typeOf(x).getShape())));
+  return n.produce(f.div(x, n.broadcast(norm, graph::typeOf(x).getShape())));
 }
 
 bool xlc::onnx::importMeanVarianceNormalization(NodeImport &n) {
@@ -95,7 +95,7 @@ bool xlc::onnx::importMeanVarianceNormalization(NodeImport &n) {
   if (std::string problem = normalizeAxes(axes, (int64_t)n.shape(0).size()); !problem.empty())
     return n.fail(problem);
   Formula f{n};
-  ArrayRef<int64_t> shape = f.typeOf(x).getShape();
+  ArrayRef<int64_t> shape = graph::typeOf(x).getShape();
   int64_t count = 1;
   for (int64_t d : axes)
     count *= shape[d];
@@ -126,27 +126,27 @@ struct Pairs {
     for (int64_t d = 0; d < rank; ++d)
       order.push_back(d);
     std::swap(order[axis], order[rank - 1]);
-    row = f.n.transpose(x, order);
-    square.assign(f.typeOf(row).getShape().begin(), f.typeOf(row).getShape().end());
+    row = f.transpose(x, order);
+    square.assign(graph::typeOf(row).getShape().begin(), graph::typeOf(row).getShape().end());
     square.push_back(size = square.back());
   }
 
   /// The row's elements along j, or along i.
   Value alongJ(Value x) {
-    SmallVector<int64_t> shape(f.typeOf(x).getShape());
+    SmallVector<int64_t> shape(graph::typeOf(x).getShape());
     shape.insert(shape.end() - 1, 1);
-    return f.n.broadcast(f.n.reshape(x, shape), square);
+    return f.broadcast(f.reshape(x, shape), square);
   }
   Value alongI(Value x) {
-    SmallVector<int64_t> shape(f.typeOf(x).getShape());
+    SmallVector<int64_t> shape(graph::typeOf(x).getShape());
     shape.push_back(1);
-    return f.n.broadcast(f.n.reshape(x, shape), square);
+    return f.broadcast(f.reshape(x, shape), square);
   }
   Value i() { return f.iota(square, rank - 1); }
   Value j() { return f.iota(square, rank); }
   Value combine(Value x) { return f.reduce(Reduction::sum, x, rank, false); }
   /// Back to where the dimension was.
-  Value restore(Value y) { return f.n.transpose(y, order); }
+  Value restore(Value y) { return f.transpose(y, order); }
 
   Formula f;
   Value row;

@@ -1,5 +1,5 @@
 // Import rules that move, select and combine elements by place.
-#include "Formula.h"
+#include "ReadInputs.h"
 #include "xlc/Dialect/Graph/Stops.h"
 
 using namespace mlir;
@@ -223,9 +223,9 @@ bool xlc::onnx::importTrilu(NodeImport &n) {
     return false;
   auto i64 = RankedTensorType::get(ArrayRef<int64_t>(shape).take_back(2), n.builder.getI64Type());
   Value row = graph::IotaOp::create(n.builder, n.loc, i64, 0), column = graph::IotaOp::create(n.builder, n.loc, i64, 1);
-  Value edge = graph::AddOp::create(n.builder, n.loc, i64, row, n.splat(k, row));
+  Value edge = graph::AddOp::create(n.builder, n.loc, i64, row, n.number(k, row));
   auto predicate = getInt(n.node, "upper", 1) ? graph::Predicate::ge : graph::Predicate::le;
   Value keeps = graph::CompareOp::create(n.builder, n.loc, i64.clone(n.builder.getI1Type()), predicate, column, edge);
   keeps = n.broadcast(keeps, shape);
-  return n.produce(graph::SelectOp::create(n.builder, n.loc, x.getType(), keeps, x, n.splat(0, x)));
+  return n.produce(graph::SelectOp::create(n.builder, n.loc, x.getType(), keeps, x, n.number(0, x)));
 }

@@ -208,12 +208,12 @@ Value raise(NodeImport &n, Value x, double p) {
   if (p == 2)
     return graph::MulOp::create(n.builder, n.loc, type, x, x);
   Value size = graph::AbsOp::create(n.builder, n.loc, type, x);
-  return p == 1 ? size : Value(graph::PowOp::create(n.builder, n.loc, type, size, n.splat(p, size)));
+  return p == 1 ? size : Value(graph::PowOp::create(n.builder, n.loc, type, size, n.number(p, size)));
 }
 Value root(NodeImport &n, Value sum, double p) {
   if (p == 2)
     return graph::SqrtOp::create(n.builder, n.loc, sum.getType(), sum);
-  return p == 1 ? sum : Value(graph::PowOp::create(n.builder, n.loc, sum.getType(), sum, n.splat(1 / p, sum)));
+  return p == 1 ? sum : Value(graph::PowOp::create(n.builder, n.loc, sum.getType(), sum, n.number(1 / p, sum)));
 }
 
 } // namespace
@@ -358,8 +358,8 @@ bool xlc::onnx::importLRN(NodeImport &n) {
   Value sums = n.reshape(sumWindows(n, squares, windows, windows.in), shape);
   auto type = x.getType();
   Value scaled =
-      graph::MulOp::create(n.builder, n.loc, type, sums, n.splat(getFloat(n.node, "alpha", 1e-4) / (double)size, x));
-  Value base = graph::AddOp::create(n.builder, n.loc, type, scaled, n.splat(getFloat(n.node, "bias", 1), x));
-  Value norm = graph::PowOp::create(n.builder, n.loc, type, base, n.splat(getFloat(n.node, "beta", 0.75), x));
+      graph::MulOp::create(n.builder, n.loc, type, sums, n.number(getFloat(n.node, "alpha", 1e-4) / (double)size, x));
+  Value base = graph::AddOp::create(n.builder, n.loc, type, scaled, n.number(getFloat(n.node, "bias", 1), x));
+  Value norm = graph::PowOp::create(n.builder, n.loc, type, base, n.number(getFloat(n.node, "beta", 0.75), x));
   return n.produce(graph::DivOp::create(n.builder, n.loc, type, x, norm));
 }

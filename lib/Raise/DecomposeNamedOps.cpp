@@ -2,6 +2,7 @@
 // one row of a table. What trains one way must train the other way to the same losses, so the two check
 // each other.
 #include "mlir/Transforms/RegionUtils.h"
+#include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Raise/Raise.h"
 
@@ -9,6 +10,7 @@
 
 using namespace mlir;
 using namespace xlc;
+using namespace xlc::graph;
 
 namespace xlc {
 #define GEN_PASS_DEF_DECOMPOSENAMEDOPSPASS
@@ -17,96 +19,27 @@ namespace xlc {
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 /// Builds small ops in place of one.
-struct Expansion {
-  OpBuilder builder;
-  Location loc;
+struct Expansion : Formula {
+  explicit Expansion(Operation *op) : Formula(op, Numbers::Repeated) {}
 
-  template <typename OpTy> Value unary(Value x) { return OpTy::create(builder, loc, x.getType(), x); }
-  template <typename OpTy> Value binary(Value a, Value b) { return OpTy::create(builder, loc, a.getType(), a, b); }
-  Value add(Value a, Value b) { return binary<graph::AddOp>(a, b); }
-  Value sub(Value a, Value b) { return binary<graph::SubOp>(a, b); }
-  Value mul(Value a, Value b) { return binary<graph::MulOp>(a, b); }
-  Value div(Value a, Value b) { return binary<graph::DivOp>(a, b); }
-
-  Value convert(Value x, Type type) {
-    return x.getType() == type ? x : graph::CastOp::create(builder, loc, type, x).getResult();
-  }
-  Value broadcast(Value x, ArrayRef<int64_t> shape) {
-    return graph::BroadcastOp::create(builder, loc, typeOf(x).clone(shape), x);
-  }
-  Value reshape(Value x, ArrayRef<int64_t> shape) {
-    return graph::ReshapeOp::create(builder, loc, typeOf(x).clone(shape), x);
-  }
-  Value transpose(Value x, ArrayRef<int64_t> permutation) {
-    SmallVector<int64_t> shape;
-    for (int64_t d : permutation)
-      shape.push_back(shapeOf(x)[d]);
-    return graph::TransposeOp::create(builder, loc, typeOf(x).clone(shape), x, permutation);
-  }
-  Value contract(StringRef spec, Value a, Value b, ArrayRef<int64_t> shape) {
-    return graph::ContractOp::create(builder, loc, typeOf(a).clone(shape), spec, a, b);
-  }
-  Value compare(graph::Predicate predicate, Value a, Value b) {
-    return graph::CompareOp::create(builder, loc, typeOf(a).clone(builder.getI1Type()), predicate, a, b);
-  }
-  Value select(Value condition, Value a, Value b) {
-    return graph::SelectOp::create(builder, loc, a.getType(), condition, a, b);
-  }
-
-  /// A number repeated to the type of `like`.
-  Value number(double value, Value like) {
-    auto scalar = RankedTensorType::get({}, typeOf(like).getElementType());
-    Attribute element;
-    if (isa<FloatType>(scalar.getElementType()))
-      element = builder.getFloatAttr(scalar.getElementType(), value);
-    else
-      element = builder.getIntegerAttr(scalar.getElementType(), (int64_t)value);
-    Value constant = graph::ConstantOp::create(builder, loc, scalar, DenseElementsAttr::get(scalar, element));
-    return shapeOf(like).empty() ? constant : broadcast(constant, shapeOf(like));
-  }
-
-  /// Combines the last dimension of x: [..., n] -> [...].
-  Value reduceLast(graph::Reduction kind, Value x) {
-    int64_t last = typeOf(x).getRank() - 1;
-    return graph::ReduceOp::create(builder, loc, typeOf(x).clone(shapeOf(x).drop_back()), kind, x, ArrayRef(last));
-  }
-  Value reduceAll(Value x) {
-    SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank()));
-    return graph::ReduceOp::create(builder, loc, typeOf(x).clone(ArrayRef<int64_t>{}), graph::Reduction::sum, x,
-                                   dimensions);
-  }
-  /// [...] repeated along a new last dimension of `like`.
-  Value alongLast(Value rows, Value like) {
-    SmallVector<int64_t> shape(shapeOf(rows));
-    shape.push_back(1);
-    return broadcast(reshape(rows, shape), shapeOf(like));
-  }
-  Value meanLast(Value x) {
-    Value sum = reduceLast(graph::Reduction::sum, x);
-    return graph::ScaleOp::create(builder, loc, sum.getType(), sum, 1, shapeOf(x).back());
-  }
+  Value meanLast(Value x) { return scale(reduceRows(Reduction::sum, x), 1, shapeOf(x).back()); }
   /// The largest of each row, to be subtracted for the sake of the range alone.
   Value largestLast(Value x) {
-    Value largest = reduceLast(graph::Reduction::max, x);
-    largest.getDefiningOp()->setAttr(graph::kCancels, builder.getUnitAttr());
+    Value largest = reduceRows(Reduction::max, x);
+    largest.getDefiningOp()->setAttr(kCancels, b.getUnitAttr());
     return largest;
   }
   Value softmax(Value x) {
-    Value power = unary<graph::ExpOp>(sub(x, alongLast(largestLast(x), x)));
-    return div(power, alongLast(reduceLast(graph::Reduction::sum, power), x));
+    Value power = exp(sub(x, alongRows(largestLast(x), x)));
+    return div(power, alongRows(reduceRows(Reduction::sum, power), x));
   }
   /// log sum exp along the last dimension.
   Value logSumExp(Value x) {
     Value largest = largestLast(x);
-    Value power = unary<graph::ExpOp>(sub(x, alongLast(largest, x)));
-    return add(largest, unary<graph::LogOp>(reduceLast(graph::Reduction::sum, power)));
-  }
-  Value iota(ArrayRef<int64_t> shape, Type elementType, int64_t dimension) {
-    return graph::IotaOp::create(builder, loc, RankedTensorType::get(shape, elementType), dimension);
+    return add(largest, log(reduceRows(Reduction::sum, exp(sub(x, alongRows(largest, x))))));
   }
 };
 
@@ -116,123 +49,118 @@ Results expandSoftmax(Operation *op, Expansion &e) { return {e.softmax(op->getOp
 
 Results expandGelu(Operation *op, Expansion &e) {
   Value x = op->getOperand(0), inner;
-  if (cast<graph::GeluOp>(op).getKind() == graph::GeluKind::tanh) {
+  if (cast<GeluOp>(op).getKind() == GeluKind::tanh) {
     Value cube = e.mul(e.mul(x, x), x);
-    Value sum = e.add(x, e.mul(cube, e.number(0.044715, x)));
-    inner = e.unary<graph::TanhOp>(e.mul(sum, e.number(std::sqrt(2 / M_PI), x)));
+    Value sum = e.add(x, e.mul(cube, 0.044715));
+    inner = e.tanh(e.mul(sum, std::sqrt(2 / M_PI)));
   } else {
-    inner = e.unary<graph::ErfOp>(e.mul(x, e.number(std::sqrt(0.5), x)));
+    inner = e.erf(e.mul(x, std::sqrt(0.5)));
   }
-  return {e.mul(e.mul(x, e.number(0.5, x)), e.add(inner, e.number(1, x)))};
+  return {e.mul(e.mul(x, 0.5), e.add(inner, 1.0))};
 }
 
-/// 1 / (1 + e^-x).
-Value sigmoid(Value x, Expansion &e) {
-  return e.div(e.number(1, x), e.add(e.number(1, x), e.unary<graph::ExpOp>(e.unary<graph::NegOp>(x))));
-}
+Results expandSigmoid(Operation *op, Expansion &e) { return {e.sigmoid(op->getOperand(0))}; }
 
-Results expandSigmoid(Operation *op, Expansion &e) { return {sigmoid(op->getOperand(0), e)}; }
-
-Results expandSilu(Operation *op, Expansion &e) { return {e.mul(op->getOperand(0), sigmoid(op->getOperand(0), e))}; }
+Results expandSilu(Operation *op, Expansion &e) { return {e.mul(op->getOperand(0), e.sigmoid(op->getOperand(0)))}; }
 
 Results expandRmsNorm(Operation *op, Expansion &e) {
-  auto norm = cast<graph::RmsNormOp>(op);
+  auto norm = cast<RmsNormOp>(op);
   Value x = norm.getX(), squares = e.meanLast(e.mul(x, x));
-  Value deviation = e.unary<graph::SqrtOp>(e.add(squares, e.number(norm.getEpsilon().convertToDouble(), squares)));
+  Value deviation = e.sqrt(e.add(squares, e.number(norm.getEpsilon().convertToDouble(), squares)));
   Value rstd = e.div(e.number(1, deviation), deviation);
-  return {e.mul(e.mul(x, e.alongLast(rstd, x)), e.broadcast(norm.getWeight(), shapeOf(x))), rstd};
+  return {e.mul(e.mul(x, e.alongRows(rstd, x)), e.broadcast(norm.getWeight(), x)), rstd};
 }
 
 Results expandLayerNorm(Operation *op, Expansion &e) {
-  auto norm = cast<graph::LayerNormOp>(op);
+  auto norm = cast<LayerNormOp>(op);
   Value x = norm.getX(), mean = e.meanLast(x);
-  Value centered = e.sub(x, e.alongLast(mean, x));
+  Value centered = e.sub(x, e.alongRows(mean, x));
   Value variance = e.meanLast(e.mul(centered, centered));
-  Value deviation = e.unary<graph::SqrtOp>(e.add(variance, e.number(norm.getEpsilon().convertToDouble(), variance)));
+  Value deviation = e.sqrt(e.add(variance, e.number(norm.getEpsilon().convertToDouble(), variance)));
   Value rstd = e.div(e.number(1, deviation), deviation);
-  Value normal = e.mul(centered, e.alongLast(rstd, x));
-  Value scaled = e.mul(normal, e.broadcast(norm.getWeight(), shapeOf(x)));
-  return {e.add(scaled, e.broadcast(norm.getBias(), shapeOf(x))), mean, rstd};
+  Value normal = e.mul(centered, e.alongRows(rstd, x));
+  Value scaled = e.mul(normal, e.broadcast(norm.getWeight(), x));
+  return {e.add(scaled, e.broadcast(norm.getBias(), x)), mean, rstd};
 }
 
 /// Whether each label counts. Where none is ignored, every label equals itself.
-Value compareWithIgnored(graph::CrossEntropyOp loss, Expansion &e) {
+Value compareWithIgnored(CrossEntropyOp loss, Expansion &e) {
   Value labels = loss.getLabels();
   std::optional<int64_t> ignore = loss.getIgnoreIndex();
   if (!ignore)
-    return e.compare(graph::Predicate::eq, labels, labels);
+    return e.compare(Predicate::eq, labels, labels);
   Type element = typeOf(labels).getElementType();
   auto scalar = RankedTensorType::get({}, element);
-  Value ignored = graph::ConstantOp::create(
-      e.builder, e.loc, scalar, DenseElementsAttr::get(scalar, (Attribute)e.builder.getIntegerAttr(element, *ignore)));
-  if (!shapeOf(labels).empty())
-    ignored = e.broadcast(ignored, shapeOf(labels));
-  return e.compare(graph::Predicate::ne, labels, ignored);
+  Value ignored = ConstantOp::create(e.b, e.loc, scalar,
+                                     DenseElementsAttr::get(scalar, (Attribute)e.b.getIntegerAttr(element, *ignore)));
+  return e.compare(Predicate::ne, labels, e.broadcast(ignored, labels));
 }
 
 /// The score of the label is picked by comparing every class number with it.
 Results expandCrossEntropy(Operation *op, Expansion &e) {
-  auto loss = cast<graph::CrossEntropyOp>(op);
+  auto loss = cast<CrossEntropyOp>(op);
   Value logits = loss.getLogits(), labels = loss.getLabels();
   Type element = typeOf(labels).getElementType();
-  Value classes = e.iota(shapeOf(logits), element, typeOf(logits).getRank() - 1);
-  Value isLabel = e.compare(graph::Predicate::eq, classes, e.alongLast(labels, logits));
-  Value picked = e.reduceLast(graph::Reduction::sum, e.select(isLabel, logits, e.number(0, logits)));
+  Value classes = e.iota(shapeOf(logits), typeOf(logits).getRank() - 1, element);
+  Value isLabel = e.compare(Predicate::eq, classes, e.alongRows(labels, logits));
+  Value picked = e.reduceRows(Reduction::sum, e.select(isLabel, logits, e.number(0, logits)));
   Value lse = e.logSumExp(logits);
   Value isCounted = compareWithIgnored(loss, e);
   Value rows = e.select(isCounted, e.sub(lse, picked), e.number(0, lse));
-  Value counted = graph::CastOp::create(e.builder, e.loc, typeOf(labels).clone(e.builder.getI64Type()), isCounted);
-  return {e.reduceAll(rows), e.reduceAll(counted), e.convert(lse, loss.getLse().getType())};
+  Value counted = e.convert(isCounted, e.b.getI64Type());
+  return {e.reduceAll(Reduction::sum, rows), e.reduceAll(Reduction::sum, counted),
+          e.convert(lse, typeOf(loss.getLse()).getElementType())};
 }
 
 /// Which of [queries, keys] causality and the window leave; null: all.
-Value visibleKeys(graph::AttentionOp op, int64_t queries, int64_t keys, Expansion &e) {
-  Type index = e.builder.getI32Type();
-  Value query = e.iota({queries, keys}, index, 0), key = e.iota({queries, keys}, index, 1), visible;
-  auto require = [&](Value condition) { visible = visible ? e.binary<graph::AndOp>(visible, condition) : condition; };
-  if (op.getMask() == graph::Mask::causal)
-    require(e.compare(graph::Predicate::le, key, query));
+Value visibleKeys(AttentionOp op, int64_t queries, int64_t keys, Expansion &e) {
+  Type index = e.b.getI32Type();
+  Value query = e.iota({queries, keys}, 0, index), key = e.iota({queries, keys}, 1, index), visible;
+  auto require = [&](Value condition) { visible = visible ? e.both(visible, condition) : condition; };
+  if (op.getMask() == Mask::causal)
+    require(e.compare(Predicate::le, key, query));
   if (op.getWindow()) {
-    Value distance = e.unary<graph::AbsOp>(e.sub(query, key));
-    require(e.compare(graph::Predicate::lt, distance, e.number((double)*op.getWindow(), distance)));
+    Value distance = e.abs(e.sub(query, key));
+    require(e.compare(Predicate::lt, distance, e.number((double)*op.getWindow(), distance)));
   }
   return visible;
 }
 
 /// The scores [batch, heads, queries, keys] with what the op's bias and mask make of them.
-Value maskScores(graph::AttentionOp op, Value scores, Expansion &e) {
+Value maskScores(AttentionOp op, Value scores, Expansion &e) {
   Value bias = op.getBias();
   bool isBoolean = bias && typeOf(bias).getElementType().isInteger(1);
   bool leavesNone = isBoolean && !op.getUniform();
   Value forbidden = e.number(leavesNone ? -INFINITY : -3.4028234663852886e38, scores);
-  if (bias)
-    bias = shapeOf(bias) == shapeOf(scores) ? bias : e.broadcast(bias, shapeOf(scores));
-  if (bias)
+  if (bias) {
+    bias = e.broadcast(bias, scores);
     scores = isBoolean ? e.select(bias, scores, forbidden) : e.add(scores, bias);
+  }
   if (Value visible = visibleKeys(op, shapeOf(scores)[2], shapeOf(scores)[3], e))
-    scores = e.select(e.broadcast(visible, shapeOf(scores)), scores, forbidden);
+    scores = e.select(e.broadcast(visible, scores), scores, forbidden);
   return scores;
 }
 
 Results expandAttention(Operation *op, Expansion &e) {
-  auto attention = cast<graph::AttentionOp>(op);
+  auto attention = cast<AttentionOp>(op);
   Value q = attention.getQ(), k = attention.getK(), v = attention.getV();
   int64_t batch = shapeOf(q)[0], queries = shapeOf(q)[1], heads = shapeOf(q)[2], keys = shapeOf(k)[1];
   int64_t groups = shapeOf(k)[2], members = heads / groups;
   // heads = groups x members; members of a group share keys and values.
   q = e.reshape(q, {batch, queries, groups, members, shapeOf(q)[3]});
-  Value scores = e.contract("bqgmd,bkgd->bgmqk", q, k, {batch, groups, members, queries, keys});
-  scores = e.mul(scores, e.number(attention.getScale().convertToDouble(), scores));
+  Value scores = e.contract("bqgmd,bkgd->bgmqk", q, k);
+  scores = e.mul(scores, attention.getScale().convertToDouble());
   scores = maskScores(attention, e.reshape(scores, {batch, heads, queries, keys}), e);
   Value p = e.softmax(scores);
   if (attention.getBias()) { // a row that is -inf throughout
-    auto isNan = graph::IsNanOp::create(e.builder, e.loc, typeOf(p).clone(e.builder.getI1Type()), p);
+    auto isNan = IsNanOp::create(e.b, e.loc, typeOf(p).clone(e.b.getI1Type()), p);
     p = e.select(isNan, e.number(0, p), p);
   }
   p = e.reshape(p, {batch, groups, members, queries, keys});
-  Value out = e.contract("bgmqk,bkge->bqgme", p, v, {batch, queries, groups, members, shapeOf(v)[3]});
+  Value out = e.contract("bgmqk,bkge->bqgme", p, v);
   Value lse = e.logSumExp(scores);
-  return {e.reshape(out, {batch, queries, heads, shapeOf(v)[3]}), e.convert(lse, attention.getLse().getType())};
+  return {e.reshape(out, {batch, queries, heads, shapeOf(v)[3]}),
+          e.convert(lse, typeOf(attention.getLse()).getElementType())};
 }
 
 /// One row per op that has a name of its own.
@@ -260,7 +188,7 @@ struct DecomposeNamedOps : xlc::impl::DecomposeNamedOpsPassBase<DecomposeNamedOp
           work.push_back({op, &row});
     });
     for (auto [op, row] : work) {
-      Expansion expansion{OpBuilder(op), op->getLoc()};
+      Expansion expansion(op);
       op->replaceAllUsesWith(row->expand(op, expansion));
       op->erase();
     }

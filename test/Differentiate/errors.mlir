@@ -8,11 +8,10 @@ module {
 // -----
 
 module attributes {graph.nominal_count = 1 : i64} {
-func.func @forward(%w: tensor<2xf32> {graph.param = "w"}) -> (tensor<f32>, tensor<i64>) {
-  %t = graph.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{'graph.optimizer_step' has no row in the gradient table}}
-  %n = graph.optimizer_step sgd %w, %w, %t : (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>) -> tensor<2xf32>
-  %l = graph.reduce sum %n dims [0] : tensor<2xf32> -> tensor<f32>
+func.func @forward(%x: tensor<1x1x3xf32> {graph.param = "x"}) -> (tensor<f32>, tensor<i64>) {
+  // expected-error @+1 {{'graph.convolution_weight_backward' has no row in the gradient table}}
+  %y = graph.convolution_weight_backward %x, %x groups 1 by [1] dilations [1] pads [1] : (tensor<1x1x3xf32>, tensor<1x1x3xf32>) -> tensor<1x1x3xf32>
+  %l = graph.reduce sum %y dims [0, 1, 2] : tensor<1x1x3xf32> -> tensor<f32>
   %c = graph.constant dense<1> : tensor<i64>
   return %l, %c : tensor<f32>, tensor<i64>
 }

@@ -12,23 +12,21 @@ namespace {
 using Values = SmallVector<Value, 3>;
 
 Values expandScale(Formula f, ScaleOp op) {
-  return {f.times(op.getX(), (double)op.getNumerator() / op.getDenominator())};
+  return {f.mul(op.getX(), (double)op.getNumerator() / op.getDenominator())};
 }
 
 /// sqrt(2/pi) (x + 0.044715 x^3), the argument of GELU's tanh.
 Value geluArgument(Formula &f, Value x) {
-  Value cubic = f.times(f.mul(f.mul(x, x), x), 0.044715);
-  return f.times(f.add(x, cubic), 0.7978845608028654);
+  Value cubic = f.mul(f.mul(f.mul(x, x), x), 0.044715);
+  return f.mul(f.add(x, cubic), 0.7978845608028654);
 }
 
 /// (1 + tanh u) / 2 = 1 / (1 + exp(-2u)).
-Value halfOnePlusTanh(Formula &f, Value u) {
-  return f.div(f.number(1, u), f.add(f.number(1, u), f.exp(f.times(u, -2))));
-}
+Value halfOnePlusTanh(Formula &f, Value u) { return f.div(f.number(1, u), f.add(f.number(1, u), f.exp(f.mul(u, -2)))); }
 
 Value normalDistribution(Formula &f, Value x) {
-  Value erf = ErfOp::create(f.b, f.loc, x.getType(), f.times(x, 0.7071067811865476));
-  return f.times(f.add(f.number(1, x), erf), 0.5);
+  Value erf = f.erf(f.mul(x, 0.7071067811865476));
+  return f.mul(f.add(f.number(1, x), erf), 0.5);
 }
 
 Values expandGelu(Formula f, GeluOp op) {
@@ -41,12 +39,12 @@ Values expandGelu(Formula f, GeluOp op) {
 Values expandGeluBackward(Formula f, GeluBackwardOp op) {
   Value x = op.getX(), slope;
   if (op.getKind() == GeluKind::erf) {
-    Value density = f.times(f.exp(f.times(f.mul(x, x), -0.5)), 0.3989422804014327);
+    Value density = f.mul(f.exp(f.mul(f.mul(x, x), -0.5)), 0.3989422804014327);
     slope = f.add(normalDistribution(f, x), f.mul(x, density));
   } else {
     Value s = halfOnePlusTanh(f, geluArgument(f, x));
-    Value inner = f.add(f.times(f.mul(x, x), 3 * 0.044715), f.number(1, x));
-    Value change = f.times(f.mul(f.mul(s, f.sub(f.number(1, s), s)), inner), 2 * 0.7978845608028654);
+    Value inner = f.add(f.mul(f.mul(x, x), 3 * 0.044715), f.number(1, x));
+    Value change = f.mul(f.mul(f.mul(s, f.sub(f.number(1, s), s)), inner), 2 * 0.7978845608028654);
     slope = f.add(s, f.mul(x, change));
   }
   return {f.mul(op.getDy(), slope)};
@@ -62,33 +60,26 @@ Values expandLayerNorm(Formula f, LayerNormOp op) {
   Value x = op.getX(), mean = f.meanOfRows(x);
   Value centred = f.sub(x, f.alongRows(mean, x));
   Value variance = f.meanOfRows(f.mul(centred, centred));
-  Value deviation = SqrtOp::create(f.b, f.loc, variance.getType(),
-                                   f.add(variance, f.number(op.getEpsilon().convertToDouble(), variance)));
+  Value deviation = f.sqrt(f.add(variance, f.number(op.getEpsilon().convertToDouble(), variance)));
   Value rstd = f.div(f.number(1, variance), deviation);
   Value normal = f.mul(centred, f.alongRows(rstd, x));
   Value y = f.add(f.mul(normal, f.broadcast(op.getWeight(), x)), f.broadcast(op.getBias(), x));
   return {y, mean, rstd};
 }
 
-Value sigmoid(Formula &f, Value x) {
-  Value one = f.number(1, x);
-  return f.div(one, f.add(one, f.exp(f.times(x, -1))));
-}
+Values expandSigmoid(Formula f, SigmoidOp op) { return {f.sigmoid(op.getX())}; }
 
-Values expandSigmoid(Formula f, SigmoidOp op) { return {sigmoid(f, op.getX())}; }
-
-Values expandSilu(Formula f, SiluOp op) { return {f.mul(op.getX(), sigmoid(f, op.getX()))}; }
+Values expandSilu(Formula f, SiluOp op) { return {f.mul(op.getX(), f.sigmoid(op.getX()))}; }
 
 Values expandSiluBackward(Formula f, SiluBackwardOp op) {
-  Value x = op.getX(), s = sigmoid(f, x), one = f.number(1, x);
+  Value x = op.getX(), s = f.sigmoid(x), one = f.number(1, x);
   Value slope = f.mul(s, f.add(one, f.mul(x, f.sub(one, s))));
   return {f.mul(op.getDy(), slope)};
 }
 
 Values expandRmsNorm(Formula f, RmsNormOp op) {
   Value x = op.getX(), squares = f.meanOfRows(f.mul(x, x));
-  Value root = SqrtOp::create(f.b, f.loc, squares.getType(),
-                              f.add(squares, f.number(op.getEpsilon().convertToDouble(), squares)));
+  Value root = f.sqrt(f.add(squares, f.number(op.getEpsilon().convertToDouble(), squares)));
   Value rstd = f.div(f.number(1, squares), root);
   return {f.mul(f.mul(x, f.alongRows(rstd, x)), f.broadcast(op.getWeight(), x)), rstd};
 }
@@ -151,7 +142,7 @@ Values expandCrossEntropy(Formula f, CrossEntropyOp op) {
   Value sum = f.reduceRows(Reduction::sum, f.exp(f.sub(x, f.alongRows(max, x))));
   Type wide = typeOf(op.getLse()).getElementType();
   Value total = f.convert(sum, wide);
-  Value lse = f.add(f.convert(max, wide), LogOp::create(f.b, f.loc, total.getType(), total));
+  Value lse = f.add(f.convert(max, wide), f.log(total));
   Value counted = isCounted(f, labels, op.getIgnoreIndex());
   Value loss = f.sub(lse, f.convert(elementAtLabel(f, x, labels, counted), wide));
   Value counts = f.convert(counted, f.b.getI64Type());
@@ -219,9 +210,7 @@ const Row *findRow(StringRef opName) {
 
 bool graph::hasFormula(StringRef opName) { return findRow(opName); }
 
-SmallVector<Value, 3> graph::writeFormula(Operation *op) {
-  return findRow(op->getName().getStringRef())->expand(op);
-}
+SmallVector<Value, 3> graph::writeFormula(Operation *op) { return findRow(op->getName().getStringRef())->expand(op); }
 
 void graph::expandNamedOp(Operation *op) {
   if (!hasFormula(op->getName().getStringRef()))

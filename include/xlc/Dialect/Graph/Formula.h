@@ -8,43 +8,119 @@ namespace xlc::graph {
 
 inline mlir::RankedTensorType typeOf(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
 
-/// Builds small ops before one op, with its location. Operands of one call have one type unless said otherwise.
+/// How a number becomes a value of a shape: a constant of that shape, or a scalar that is repeated, as in models.
+enum class Numbers { Whole, Repeated };
+
+/// Builds small ops in one place. Operands of one call have one type unless said otherwise.
 struct Formula {
   using Value = mlir::Value;
   using Type = mlir::Type;
+  using Sizes = llvm::ArrayRef<int64_t>;
 
   mlir::OpBuilder b;
   mlir::Location loc;
+  Numbers numbers;
 
-  explicit Formula(mlir::Operation *op) : b(op), loc(op->getLoc()) {}
+  Formula(const mlir::OpBuilder &b, mlir::Location loc, Numbers numbers) : b(b), loc(loc), numbers(numbers) {}
+  /// Before `op`, with its location.
+  explicit Formula(mlir::Operation *op, Numbers numbers = Numbers::Whole)
+      : Formula(mlir::OpBuilder(op), op->getLoc(), numbers) {}
 
-  Value add(Value x, Value y) { return AddOp::create(b, loc, x.getType(), x, y); }
-  Value sub(Value x, Value y) { return SubOp::create(b, loc, x.getType(), x, y); }
-  Value mul(Value x, Value y) { return MulOp::create(b, loc, x.getType(), x, y); }
-  Value div(Value x, Value y) { return DivOp::create(b, loc, x.getType(), x, y); }
-  Value exp(Value x) { return ExpOp::create(b, loc, x.getType(), x); }
-  Value sqrt(Value x) { return SqrtOp::create(b, loc, x.getType(), x); }
-  Value sign(Value x) { return SignOp::create(b, loc, x.getType(), x); }
+  static int64_t rankOf(Value x) { return typeOf(x).getRank(); }
+  static bool isFloat(Value x) { return mlir::isa<mlir::FloatType>(typeOf(x).getElementType()); }
+
+  template <typename OpTy> Value unary(Value x) { return OpTy::create(b, loc, x.getType(), x); }
+  template <typename OpTy> Value binary(Value x, Value y) { return OpTy::create(b, loc, x.getType(), x, y); }
+  Value add(Value x, Value y) { return binary<AddOp>(x, y); }
+  Value sub(Value x, Value y) { return binary<SubOp>(x, y); }
+  Value mul(Value x, Value y) { return binary<MulOp>(x, y); }
+  Value div(Value x, Value y) { return binary<DivOp>(x, y); }
+  Value max(Value x, Value y) { return binary<MaxOp>(x, y); }
+  Value min(Value x, Value y) { return binary<MinOp>(x, y); }
+  Value pow(Value x, Value y) { return binary<PowOp>(x, y); }
+  Value both(Value x, Value y) { return binary<AndOp>(x, y); }
+  Value either(Value x, Value y) { return binary<OrOp>(x, y); }
+  Value neg(Value x) { return unary<NegOp>(x); }
+  Value abs(Value x) { return unary<AbsOp>(x); }
+  Value sign(Value x) { return unary<SignOp>(x); }
+  Value exp(Value x) { return unary<ExpOp>(x); }
+  Value log(Value x) { return unary<LogOp>(x); }
+  Value sqrt(Value x) { return unary<SqrtOp>(x); }
+  Value tanh(Value x) { return unary<TanhOp>(x); }
+  Value erf(Value x) { return unary<ErfOp>(x); }
+  Value floor(Value x) { return unary<FloorOp>(x); }
+  Value scale(Value x, int64_t numerator, int64_t denominator) {
+    return ScaleOp::create(b, loc, x.getType(), x, numerator, denominator);
+  }
+
+  /// A number of no dimensions.
+  Value scalar(double value, Type element);
   /// A number, repeated to the type of `like`.
   Value number(double value, Value like);
-  Value times(Value x, double factor) { return mul(x, number(factor, x)); }
-  Value convert(Value x, Type element) {
-    return typeOf(x).getElementType() == element ? x : CastOp::create(b, loc, typeOf(x).clone(element), x).getResult();
-  }
-  Value reshape(Value x, llvm::ArrayRef<int64_t> shape) { return ReshapeOp::create(b, loc, typeOf(x).clone(shape), x); }
-  Value broadcast(Value x, Value like) {
-    return BroadcastOp::create(b, loc, typeOf(x).clone(typeOf(like).getShape()), x);
-  }
-  /// One value per row, repeated along the rows of `like`.
-  Value alongRows(Value x, Value like);
-  /// Combines the last dimension.
-  Value reduceRows(Reduction kind, Value x);
-  Value meanOfRows(Value x) { return times(reduceRows(Reduction::sum, x), 1.0 / typeOf(x).getShape().back()); }
-  Value reduceAll(Reduction kind, Value x);
+  Value add(Value x, double value) { return add(x, number(value, x)); }
+  Value sub(Value x, double value) { return sub(x, number(value, x)); }
+  Value mul(Value x, double value) { return mul(x, number(value, x)); }
+  Value div(Value x, double value) { return div(x, number(value, x)); }
+  Value max(Value x, double value) { return max(x, number(value, x)); }
+  Value min(Value x, double value) { return min(x, number(value, x)); }
+  Value pow(Value x, double value) { return pow(x, number(value, x)); }
+
   Value compare(Predicate predicate, Value x, Value y) {
     return CompareOp::create(b, loc, typeOf(x).clone(b.getI1Type()), predicate, x, y);
   }
+  Value isEqual(Value x, Value y) { return compare(Predicate::eq, x, y); }
+  Value isEqual(Value x, double value) { return isEqual(x, number(value, x)); }
+  Value isLess(Value x, Value y) { return compare(Predicate::lt, x, y); }
+  Value isLess(Value x, double value) { return isLess(x, number(value, x)); }
+  Value isAbove(Value x, double value) { return compare(Predicate::gt, x, number(value, x)); }
   Value select(Value condition, Value x, Value y) { return SelectOp::create(b, loc, x.getType(), condition, x, y); }
+  Value select(Value condition, Value x, double y) { return select(condition, x, number(y, x)); }
+  Value convert(Value x, Type element) {
+    return typeOf(x).getElementType() == element ? x : CastOp::create(b, loc, typeOf(x).clone(element), x).getResult();
+  }
+
+  // No ops where the shape is already that.
+  Value reshape(Value x, Sizes shape) {
+    return typeOf(x).getShape() == shape ? x : ReshapeOp::create(b, loc, typeOf(x).clone(shape), x).getResult();
+  }
+  Value broadcast(Value x, Sizes shape) {
+    return typeOf(x).getShape() == shape ? x : BroadcastOp::create(b, loc, typeOf(x).clone(shape), x).getResult();
+  }
+  Value broadcast(Value x, Value like) { return broadcast(x, typeOf(like).getShape()); }
+  Value transpose(Value x, Sizes permutation);
+  Value slice(Value x, Sizes offsets, Sizes sizes);
+  Value gather(Value table, Value indices, int64_t axis);
+  Value iota(Sizes shape, int64_t dimension) { return iota(shape, dimension, b.getI64Type()); }
+  Value iota(Sizes shape, int64_t dimension, Type element) {
+    return IotaOp::create(b, loc, mlir::RankedTensorType::get(shape, element), dimension);
+  }
+  /// The one-dimensional integers `values` as a value of int64.
+  Value integers(Sizes values);
+  /// The product that `spec` ("mk,kn->mn") describes.
+  Value contract(llvm::StringRef spec, Value x, Value y);
+
+  /// Combines along `axes` (ascending); with `keeps` they stay, of size 1.
+  Value reduce(Reduction kind, Value x, Sizes axes, bool keeps);
+  Value sum(Value x, Sizes axes, bool keeps) { return reduce(Reduction::sum, x, axes, keeps); }
+  /// A reduction with kept axes, repeated to the shape of x.
+  Value reduceAlong(Reduction kind, Value x, Sizes axes) { return broadcast(reduce(kind, x, axes, true), x); }
+  Value reduceAll(Reduction kind, Value x);
+  /// Combines the last dimension.
+  Value reduceRows(Reduction kind, Value x) { return reduce(kind, x, rankOf(x) - 1, /*keeps=*/false); }
+  Value meanOfRows(Value x) { return mul(reduceRows(Reduction::sum, x), 1.0 / typeOf(x).getShape().back()); }
+  /// One value per row, repeated along the rows of `like`.
+  Value alongRows(Value x, Value like);
+
+  /// 1 / (1 + e^-x).
+  Value sigmoid(Value x) { return div(number(1, x), add(number(1, x), exp(neg(x)))); }
+  /// e^x - 1 for x <= 0, without the cancellation near 0: 2t / (1 - t) with t = tanh(x/2).
+  Value expMinusOne(Value x);
+  /// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow.
+  Value softplus(Value x);
+  /// The square root whose gradient at 0 is 0, as that of PyTorch's norms.
+  Value safeSqrt(Value x);
+  /// log of the sum of exponentials along `axes`; where all of them are -inf, -inf.
+  Value logSumExp(Value x, Sizes axes, bool keeps);
 };
 
 } // namespace xlc::graph

@@ -1,0 +1,29 @@
+// What rules of several ops read of a node.
+#ifndef XLC_IMPORT_READINPUTS_H
+#define XLC_IMPORT_READINPUTS_H
+
+#include "Rules.h"
+
+namespace xlc::onnx {
+
+using graph::Formula;
+
+/// The axes of a reduction: input `i` or attribute `axes`; all where none is given, unless noop_with_empty_axes.
+/// False (and a problem) where they are unknown or do not exist.
+bool readAxes(NodeImport &n, size_t i, Shape &axes);
+/// Attribute `axis`, counted from the front; false (and a problem) where it does not exist.
+bool readAxis(NodeImport &n, int64_t otherwise, int64_t &axis);
+/// The integers of input `i`, or of the attribute that older opsets had in its place; false where they are unknown.
+bool readInts(NodeImport &n, size_t i, llvm::StringRef name, std::optional<Shape> &result);
+/// Input `i` where it is of float type; null (and a problem) otherwise.
+mlir::Value readFloats(NodeImport &n, size_t i);
+/// Indices of input `i` into a dimension of `size`: known ones are checked, others counted from the front and
+/// clamped, so that nothing outside is ever read. Null (and a problem) where they are not integers, or outside.
+mlir::Value readIndices(NodeImport &n, size_t i, int64_t size);
+/// Input `i` where it is the integers of a model input, moved only: Import limits these (InputLimits.cpp). Null
+/// otherwise.
+mlir::Value readInputIndices(NodeImport &n, size_t i);
+
+} // namespace xlc::onnx
+
+#endif
