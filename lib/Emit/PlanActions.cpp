@@ -138,11 +138,7 @@ FailureOr<plan::StepT> step(exec::ReceiveOp op, const Writer &writer) { return t
 
 unsigned xlc::groupOf(plan::PlanT &plan, dist::GroupAttr group) {
   plan::RankGroupT made;
-  StringRef axis = group.getAxis().getValue();
-  made.axis = axis == "dp"   ? plan::Axis::Dp
-              : axis == "tp" ? plan::Axis::Tp
-              : axis == "pp" ? plan::Axis::Pp
-                             : plan::Axis::World;
+  made.axis = static_cast<plan::Axis>(group.getAxis());
   made.digits.assign(group.getDigits().asArrayRef().begin(), group.getDigits().asArrayRef().end());
   made.stages.assign(group.getStages().asArrayRef().begin(), group.getStages().asArrayRef().end());
   for (auto [i, known] : llvm::enumerate(plan.rank_groups))

@@ -134,7 +134,7 @@ Traffic addUp(ArrayRef<Message> messages, llvm::function_ref<Quantity(const Mess
   Traffic traffic;
   for (const Message &message : messages) {
     Quantity bytes = message.bytes(elementsOf(message));
-    traffic.along(message.group ? message.group.getAxis().getValue() : "pp").*message.kind += bytes;
+    traffic.along(message.group ? message.group.getAxis() : dist::Axis::pp).*message.kind += bytes;
     traffic.smallMessages += isSmall(message) ? bytes : Quantity();
   }
   return traffic;
@@ -169,15 +169,10 @@ Traffic addUpOfRank(ArrayRef<Message> messages, dist::MeshAttr mesh, int64_t ran
 
 /// Along dp, what the first rank of a stage reads: it has the longest slices.
 Quantity addUpOverDp(ArrayRef<Message> messages, dist::MeshAttr mesh, int64_t stage) {
-  return addUpOfRank(messages, mesh, mesh.rankOf(stage, 0, 0)).along("dp").total();
+  return addUpOfRank(messages, mesh, mesh.rankOf(stage, 0, 0)).along(dist::Axis::dp).total();
 }
 
 } // namespace
-
-MessageBytes &Traffic::along(StringRef axis) {
-  const auto *known = llvm::find(kAxes, axis);
-  return axes[known == std::end(kAxes) ? axes.size() - 1 : known - kAxes];
-}
 
 MessageBytes Traffic::sum() const {
   MessageBytes sum;

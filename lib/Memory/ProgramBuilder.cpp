@@ -149,7 +149,7 @@ exec::PlaceAttr ProgramBuilder::gradient(Attribute name) {
 exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
   auto [it, isNew] = indices.try_emplace(group, -1);
   if (isNew)
-    it->second = addBuffer((group.getAxis().getValue() + " index").str(), Cause::workspace, 8, true);
+    it->second = addBuffer((stringifyAxis(group.getAxis()) + " index").str(), Cause::workspace, 8, true);
   return place(it->second);
 }
 

@@ -111,10 +111,11 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
 /// Axis by axis; dp has a row even where it moves nothing.
 void describeTraffic(ModuleOp module, plan::PlanT &plan) {
   for (auto [i, bytes] : llvm::enumerate(trafficOfAllRanks(module).axes)) {
-    if (i != 0 && bytes.total() == 0)
+    auto axis = static_cast<plan::Axis>(i);
+    if (axis != plan::Axis::dp && bytes.total() == 0)
       continue;
     auto made = std::make_unique<plan::TrafficT>();
-    made->axis = static_cast<plan::Axis>(i);
+    made->axis = axis;
     made->all_gather = bytes.allGather.clamp(), made->reduce_scatter = bytes.reduceScatter.clamp();
     made->all_reduce = bytes.allReduce.clamp(), made->all_to_all = bytes.allToAll.clamp();
     made->transfer = bytes.transfer.clamp();

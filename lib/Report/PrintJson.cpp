@@ -27,14 +27,15 @@ Json toJson(const MemoryReport &memory) {
 /// Axis by axis, kind by kind.
 Json toJson(const Traffic &traffic) {
   Json json;
-  for (auto [axis, bytes] : llvm::zip(kAxes, traffic.axes)) {
+  for (auto [i, bytes] : llvm::enumerate(traffic.axes)) {
+    auto axis = dist::Axis(i);
     Json kinds = {
         {"all_gather", bytes.allGather}, {"reduce_scatter", bytes.reduceScatter}, {"all_reduce", bytes.allReduce}};
-    if (axis == "tp")
+    if (axis == dist::Axis::tp)
       kinds["all_to_all"] = bytes.allToAll;
-    if (axis == "pp")
+    if (axis == dist::Axis::pp)
       kinds["transfer"] = bytes.transfer;
-    json[axis.str()] = kinds;
+    json[dist::stringifyAxis(axis).str()] = kinds;
   }
   return json;
 }

@@ -87,11 +87,11 @@ void printLargest(const MemoryReport &memory, Table &table) {
 
 void printTraffic(const GroupReport &group, Table &table) {
   const Traffic &traffic = group.traffic;
-  for (auto [i, axis] : llvm::enumerate(kAxes)) {
-    const MessageBytes &bytes = traffic.axes[i];
-    if (i != 0 && bytes.total() == 0)
+  for (auto [i, bytes] : llvm::enumerate(traffic.axes)) {
+    auto axis = dist::Axis(i);
+    if (axis != dist::Axis::dp && bytes.total() == 0)
       continue;
-    table.title("read from other ranks per step, by " + nameRanks(group.ranks) + " (" + axis + ")");
+    table.title("read from other ranks per step, by " + nameRanks(group.ranks) + " (" + stringifyAxis(axis) + ")");
     bool isTransferred(bytes.transfer);
     if (isTransferred)
       table.bytes("transfers", bytes.transfer);
@@ -136,7 +136,9 @@ void printStages(const PlanReport &report, raw_ostream &out) {
     out << StringRef(text += llvm::formatv("{0,10}", waits)).rtrim() << "\n";
   };
   out << "\nstages: memory, read from other ranks per step by each rank, and waiting for other stages\n";
-  std::vector<std::string> axes(std::begin(kAxes), std::end(kAxes));
+  std::vector<std::string> axes;
+  for (size_t i = 0; i < std::tuple_size_v<decltype(Traffic::axes)>; ++i)
+    axes.push_back(dist::stringifyAxis(dist::Axis(i)).str());
   line("", "total", "residual slots", axes, "waits");
   for (const GroupReport &group : report.groups) {
     std::vector<std::string> moved;

@@ -253,7 +253,7 @@ void TimelineBuilder::insertTiedReductions() {
       act<AllReduceOp>(bucket.getSymName(), reducedExtent(bucket), partial);
     if (std::optional<ArrayRef<int64_t>> stages = bucket.getStages(); stages && stages->size() > 1)
       act<AllReduceOp>(bucket.getSymName(), reducedExtent(bucket),
-                       dist::GroupAttr::tensorParallel(actions.getContext(), 1).across("pp", *stages));
+                       dist::GroupAttr::tensorParallel(actions.getContext(), 1).across(dist::Axis::pp, *stages));
   }
 }
 
@@ -272,11 +272,11 @@ void TimelineBuilder::insertScalars(ArrayRef<BucketOp> trained) {
   dist::MeshAttr mesh = step.mesh;
   dist::GroupAttr losses = dist::GroupAttr::dataParallel(mesh), squares = dist::GroupAttr::shards(mesh);
   if (mesh.getTp() > 1)
-    squares = squares.with("world", dist::GroupAttr::tensorParallel(mesh.getContext(), mesh.getTp()));
+    squares = squares.with(dist::Axis::world, dist::GroupAttr::tensorParallel(mesh.getContext(), mesh.getTp()));
   if (isPipeline()) {
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, mesh.getPp()));
-    losses = losses.across("world", all);
-    squares = squares.across("world", all);
+    losses = losses.across(dist::Axis::world, all);
+    squares = squares.across(dist::Axis::world, all);
   }
   if (mesh.getDp() > 1 || isPipeline())
     act<AllReduceScalarsOp>(actions.getStrArrayAttr({kLossSum, kLossCount}), losses);

@@ -306,7 +306,7 @@ private:
 int64_t findTensorParallel(ModuleOp module) {
   int64_t tp = 1;
   auto see = [&](dist::GroupAttr group) {
-    if (group.getAxis() == "tp" && group.getDigits().size() == 2)
+    if (group.getAxis() == dist::Axis::tp && group.getDigits().size() == 2)
       tp = std::max(tp, group.getDigits()[0] * group.getDigits()[1]);
   };
   AttrTypeWalker walker;

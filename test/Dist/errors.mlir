@@ -7,28 +7,28 @@ func.func private @mesh() attributes {mesh = #dist.mesh<pp = 1, dp = 6, tp = 2, 
 // -----
 
 // expected-error @+1 {{digits are pairs of a count and a stride, each at least 1}}
-func.func private @digits() attributes {group = #dist.group<"tp", [4], []>}
+func.func private @digits() attributes {group = #dist.group<tp, [4], []>}
 
 // -----
 
 // expected-error @+1 {{stages ascend, but 1 stands before 0}}
-func.func private @stages() attributes {group = #dist.group<"pp", [1, 1], [1, 0]>}
+func.func private @stages() attributes {group = #dist.group<pp, [1, 1], [1, 0]>}
 
 // -----
 
 // expected-error @+1 {{dimension 2 of a tensor of rank 2}}
-func.func private @dimension() attributes {layout = #dist.layout<[4, 6] dim 2 outer 1 over <"tp", [2, 1], []>>}
+func.func private @dimension() attributes {layout = #dist.layout<[4, 6] dim 2 outer 1 over <tp, [2, 1], []>>}
 
 // -----
 
 // expected-error @+1 {{4 runs do not divide dimension 1, which is 6}}
-func.func private @runs() attributes {layout = #dist.layout<[4, 6] dim 1 outer 4 over <"tp", [2, 1], []>>}
+func.func private @runs() attributes {layout = #dist.layout<[4, 6] dim 1 outer 4 over <tp, [2, 1], []>>}
 
 // -----
 
 func.func @pieces(%x: tensor<2x3xf32>) -> tensor<2x7xf32> {
   // expected-error @+1 {{dimension 1: 2 ranks' pieces of 'tensor<2x3xf32>' do not make 'tensor<2x7xf32>'}}
-  %y = dist.all_gather %x dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x3xf32> -> tensor<2x7xf32>
+  %y = dist.all_gather %x dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x3xf32> -> tensor<2x7xf32>
   return %y : tensor<2x7xf32>
 }
 
@@ -36,7 +36,7 @@ func.func @pieces(%x: tensor<2x3xf32>) -> tensor<2x7xf32> {
 
 func.func @blocks(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
   // expected-error @+1 {{2 runs do not divide dimension 1 of 'tensor<2x3xf32>'}}
-  %y = dist.reduce_scatter %x dim 1 outer 2 over <"tp", [2, 1], []> : tensor<2x6xf32> -> tensor<2x3xf32>
+  %y = dist.reduce_scatter %x dim 1 outer 2 over <tp, [2, 1], []> : tensor<2x6xf32> -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
 
@@ -44,7 +44,7 @@ func.func @blocks(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
 
 func.func @turn(%x: tensor<2x6xf32>) -> tensor<4x6xf32> {
   // expected-error @+1 {{dimension 1: 2 ranks' pieces of 'tensor<4x6xf32>' do not make 'tensor<4x6xf32>'}}
-  %y = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <"tp", [2, 1], []> : tensor<2x6xf32> -> tensor<4x6xf32>
+  %y = dist.all_to_all %x from 0 outer 1 to 1 outer 1 over <tp, [2, 1], []> : tensor<2x6xf32> -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
 
@@ -52,6 +52,6 @@ func.func @turn(%x: tensor<2x6xf32>) -> tensor<4x6xf32> {
 
 func.func @turn(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
   // expected-error @+1 {{from dimension 1 to 1 of 'tensor<2x6xf32>' and 'tensor<2x6xf32>'}}
-  %y = dist.all_to_all %x from 1 outer 1 to 1 outer 3 over <"tp", [2, 1], []> : tensor<2x6xf32> -> tensor<2x6xf32>
+  %y = dist.all_to_all %x from 1 outer 1 to 1 outer 3 over <tp, [2, 1], []> : tensor<2x6xf32> -> tensor<2x6xf32>
   return %y : tensor<2x6xf32>
 }

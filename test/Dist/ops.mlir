@@ -2,15 +2,15 @@
 // RUN: xlc-opt %s | xlc-opt | FileCheck %s
 // CHECK-LABEL: func @exchange
 func.func @exchange(%x: tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<i64>) {
-  // CHECK: dist.all_gather %{{.*}} dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x8xf32>
-  %0 = dist.all_gather %x dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x8xf32>
-  // CHECK: dist.all_reduce sum %{{.*}} over <"tp", [2, 1], []> : tensor<2x8x8xf32>
-  %1 = dist.all_reduce sum %0 over <"tp", [2, 1], []> : tensor<2x8x8xf32>
-  // CHECK: dist.reduce_scatter %{{.*}} dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x8x8xf32> -> tensor<2x4x8xf32>
-  %2 = dist.reduce_scatter %1 dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x8x8xf32> -> tensor<2x4x8xf32>
-  // CHECK: dist.axis_index over <"tp", [2, 1], []> : tensor<i64>
-  %3 = dist.axis_index over <"tp", [2, 1], []> : tensor<i64>
-  // CHECK: dist.all_to_all %{{.*}} from 1 outer 1 to 2 outer 1 over <"tp", [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x4xf32>
-  %4 = dist.all_to_all %2 from 1 outer 1 to 2 outer 1 over <"tp", [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x4xf32>
+  // CHECK: dist.all_gather %{{.*}} dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x8xf32>
+  %0 = dist.all_gather %x dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x8xf32>
+  // CHECK: dist.all_reduce sum %{{.*}} over <tp, [2, 1], []> : tensor<2x8x8xf32>
+  %1 = dist.all_reduce sum %0 over <tp, [2, 1], []> : tensor<2x8x8xf32>
+  // CHECK: dist.reduce_scatter %{{.*}} dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x8x8xf32> -> tensor<2x4x8xf32>
+  %2 = dist.reduce_scatter %1 dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x8x8xf32> -> tensor<2x4x8xf32>
+  // CHECK: dist.axis_index over <tp, [2, 1], []> : tensor<i64>
+  %3 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
+  // CHECK: dist.all_to_all %{{.*}} from 1 outer 1 to 2 outer 1 over <tp, [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x4xf32>
+  %4 = dist.all_to_all %2 from 1 outer 1 to 2 outer 1 over <tp, [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x4xf32>
   return %2, %3 : tensor<2x4x8xf32>, tensor<i64>
 }

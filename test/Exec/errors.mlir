@@ -19,7 +19,7 @@ func.func private @strides(%x: memref<16xf32>) {
 
 func.func private @stages(%x: memref<2x4xf32>) {
   // expected-error @+1 {{within a function only ranks of its stage meet}}
-  exec.collective all_reduce %x to %x over <"world", [2, 1], [0, 1]> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
+  exec.collective all_reduce %x to %x over <world, [2, 1], [0, 1]> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
   return
 }
 
@@ -43,7 +43,7 @@ func.func private @call(%x: memref<16xf32>) {
 
 func.func private @gather(%x: memref<2x4xf32>, %y: memref<2x4xf32>) {
   // expected-error @+1 {{of 2 ranks takes 8 elements to 16, not 8 to 8}}
-  exec.collective all_gather %x to %y over <"tp", [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
+  exec.collective all_gather %x to %y over <tp, [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x4xf32>
   return
 }
 
@@ -51,7 +51,7 @@ func.func private @gather(%x: memref<2x4xf32>, %y: memref<2x4xf32>) {
 
 func.func private @exchange(%x: memref<2x4xf32>, %y: memref<2x8xf32>) {
   // expected-error @+1 {{of 2 ranks takes 16 elements to 16, not 8 to 16}}
-  exec.collective all_to_all %x to %y over <"tp", [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x8xf32>
+  exec.collective all_to_all %x to %y over <tp, [2, 1], []> outer 2 chunk 4 : memref<2x4xf32>, memref<2x8xf32>
   return
 }
 
@@ -119,7 +119,7 @@ exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batc
 exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of -1 elements of 'f32'}}
-  exec.all_gather "all_gather x" over <"dp", [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count -1 f32
+  exec.all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count -1 f32
 }
 
 // -----
@@ -127,7 +127,7 @@ exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batc
 exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of 8 elements of 'index'}}
-  exec.reduce_scatter "reduce_scatter x" over <"dp", [2, 1], []> <0 + 0 + 0> to <0 + 0 + 32> count 8 index accumulate false
+  exec.reduce_scatter "reduce_scatter x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 32> count 8 index accumulate false
 }
 
 // -----
@@ -135,7 +135,7 @@ exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batc
 exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of 8 elements of 'f16'}}
-  exec.all_reduce "all_reduce x" over <"dp", [2, 1], []> <0 + 0 + 0> count 8 f16
+  exec.all_reduce "all_reduce x" over <dp, [2, 1], []> <0 + 0 + 0> count 8 f16
 }
 
 // -----

@@ -11,18 +11,18 @@ exec.program @train_0 mesh <pp = 2, dp = 2, tp = 2, shards = 2> stage 0 micro_ba
   exec.begin [#exec.place<1 + 64 + 0>]
   // CHECK: exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]
   exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]
-  // CHECK: exec.all_gather "all_gather b" over <"dp", [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
-  exec.all_gather "all_gather b" over <"dp", [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
+  // CHECK: exec.all_gather "all_gather b" over <dp, [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
+  exec.all_gather "all_gather b" over <dp, [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
   // CHECK: exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<1 + 0 + 0>]
   exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<1 + 0 + 0>]
   // CHECK: exec.send "send 0 to 1" message 0 to 1 <1 + 0 + 0> bytes 64
   exec.send "send 0 to 1" message 0 to 1 <1 + 0 + 0> bytes 64
   // CHECK: exec.receive "receive 1 from 1" message 1 from 1 <1 + 0 + 0> bytes 64
   exec.receive "receive 1 from 1" message 1 from 1 <1 + 0 + 0> bytes 64
-  // CHECK: exec.reduce_scatter "reduce_scatter b" over <"dp", [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32 accumulate false
-  exec.reduce_scatter "reduce_scatter b" over <"dp", [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32 accumulate false
-  // CHECK: exec.all_reduce "all_reduce b" over <"tp", [2, 1], []> <0 + 0 + 0> count 128 f32
-  exec.all_reduce "all_reduce b" over <"tp", [2, 1], []> <0 + 0 + 0> count 128 f32
+  // CHECK: exec.reduce_scatter "reduce_scatter b" over <dp, [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32 accumulate false
+  exec.reduce_scatter "reduce_scatter b" over <dp, [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32 accumulate false
+  // CHECK: exec.all_reduce "all_reduce b" over <tp, [2, 1], []> <0 + 0 + 0> count 128 f32
+  exec.all_reduce "all_reduce b" over <tp, [2, 1], []> <0 + 0 + 0> count 128 f32
   // CHECK: exec.release "release b" <0 + 0 + 0> bytes 512
   exec.release "release b" <0 + 0 + 0> bytes 512
 }
@@ -34,7 +34,7 @@ func.func private @layer_F(%x: memref<16xf32>) {
   %b = exec.view %x from 0 : memref<16xf32> -> memref<2x4xf32, strided<[4, 1]>>
   // CHECK: exec.call @kernel ins(%[[A]] : {{.*}}) outs(%[[B]] : {{.*}}) accumulate [0]
   exec.call @kernel ins (%a : memref<2x4xf32, strided<[4, 1]>>) outs (%b : memref<2x4xf32, strided<[4, 1]>>) accumulate [0]
-  // CHECK: exec.collective all_reduce %[[B]] to %[[B]] over <"tp", [2, 1], []> outer 2 chunk 4
-  exec.collective all_reduce %b to %b over <"tp", [2, 1], []> outer 2 chunk 4 : memref<2x4xf32, strided<[4, 1]>>, memref<2x4xf32, strided<[4, 1]>>
+  // CHECK: exec.collective all_reduce %[[B]] to %[[B]] over <tp, [2, 1], []> outer 2 chunk 4
+  exec.collective all_reduce %b to %b over <tp, [2, 1], []> outer 2 chunk 4 : memref<2x4xf32, strided<[4, 1]>>, memref<2x4xf32, strided<[4, 1]>>
   return
 }

@@ -19,12 +19,12 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_ba
   sched.run @linear_B #graph.unit<"all", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [false, false] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
   sched.reduce_scatter @bw accumulate true
   sched.reduce_scatter @bb accumulate true
-  sched.all_reduce @bw shard over <"dp", [2, 2], []>
-  sched.all_reduce @bb shard over <"dp", [2, 2], []>
+  sched.all_reduce @bw shard over <dp, [2, 2], []>
+  sched.all_reduce @bb shard over <dp, [2, 2], []>
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 1 accumulate true
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [4, 1], []>
-  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [2, 1], []>
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [4, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <dp, [2, 1], []>
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb

@@ -21,8 +21,8 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_ba
   sched.reduce_scatter @bb accumulate true
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 1 accumulate true
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [4, 1], []>
-  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [4, 1], []>
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [4, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <dp, [4, 1], []>
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb

@@ -9,19 +9,19 @@
 
 // The index is one buffer, bound by every run.
 // CHECK: exec.program @train mesh <pp = 1, dp = 2, tp = 2, shards = 2>
-// CHECK-SAME: exec.indices = [{group = #dist.group<"tp", [2, 1], []>, place = #exec.place<[[#INDEX:]] + 0 + 0>}]
+// CHECK-SAME: exec.indices = [{group = #dist.group<tp, [2, 1], []>, place = #exec.place<[[#INDEX:]] + 0 + 0>}]
 // CHECK: exec.buffer [[#INDEX]] workspace "tp index" size 8 {{.*}} persistent
 
 // The logits are gathered along their last dimension: runs of two.
 // CHECK-LABEL: func.func private @linear_F(
 // CHECK: exec.call {{.*}} outs([[Y:%arg[0-9]+]] : memref<2x2xf32>)
-// CHECK-NEXT: exec.collective all_gather [[Y]] to %{{.*}} over <"tp", [2, 1], []> outer 2 chunk 2 : memref<2x2xf32>, memref<2x4xf32>
+// CHECK-NEXT: exec.collective all_gather [[Y]] to %{{.*}} over <tp, [2, 1], []> outer 2 chunk 2 : memref<2x2xf32>, memref<2x4xf32>
 // What only the all_reduce reads is made where the sum will be; what others read is not touched.
 // CHECK-LABEL: func.func private @linear_B(
-// CHECK-SAME: [[I:%arg[0-9]+]]: memref<i64> {exec.index = #dist.group<"tp", [2, 1], []>
+// CHECK-SAME: [[I:%arg[0-9]+]]: memref<i64> {exec.index = #dist.group<tp, [2, 1], []>
 // CHECK: exec.collective all_reduce [[S:%arg[0-9]+]] to [[S]] over
 // CHECK: exec.collective all_reduce_max [[M:%arg[0-9]+]] to %{{.*}} over
-// CHECK: exec.collective reduce_scatter %{{.*}} to %{{.*}} over <"tp", [2, 1], []> outer 2 chunk 2
+// CHECK: exec.collective reduce_scatter %{{.*}} to %{{.*}} over <tp, [2, 1], []> outer 2 chunk 2
 // CHECK: exec.call {{.*}}[[I]]
 // A gradient may be added to, so it is copied out of the exchange.
 // CHECK: exec.collective reduce_scatter %{{.*}} to [[G:%arg[0-9]+]] over
@@ -31,9 +31,9 @@ module attributes {graph.groups = [
     {kind = "adamw", lr = 0.01 : f64, beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64, momentum = 0.0 : f64},
     {kind = "adamw", lr = 0.01 : f64, beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 sched.bucket @bw ["w"] at [0] sizes [4] elements 128 group 0 params shard grads shard states shard
-    {layouts = [#dist.layout<[2, 3] dim 1 outer 1 over <"tp", [2, 1], []>>]}
+    {layouts = [#dist.layout<[2, 3] dim 1 outer 1 over <tp, [2, 1], []>>]}
 sched.bucket @bb ["b"] at [64] sizes [2] elements 128 group 1 params whole grads whole states shard
-    {layouts = [#dist.layout<[3] dim 0 outer 1 over <"tp", [2, 1], []>>]}
+    {layouts = [#dist.layout<[3] dim 0 outer 1 over <tp, [2, 1], []>>]}
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 2, shards = 2> stage 0 micro_batches 1 {
   %x, %y = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
   sched.all_gather @bw
@@ -45,8 +45,8 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 2, shards = 2> stage 0 micro_ba
   sched.reduce_scatter @bb accumulate false
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 1 accumulate true
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [2, 2], []>
-  sched.all_reduce_scalars ["@sum_squares"] over <"world", [2, 2, 2, 1], []>
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [2, 2], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <world, [2, 2, 2, 1], []>
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb
@@ -57,7 +57,7 @@ func.func private @linear_F(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>, %b: tensor
   %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %1 = graph.broadcast %b : tensor<2xf32> -> tensor<2x2xf32>
   %2 = graph.add %0, %1 : tensor<2x2xf32>
-  %3 = dist.all_gather %2 dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x2xf32> -> tensor<2x4xf32>
+  %3 = dist.all_gather %2 dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x2xf32> -> tensor<2x4xf32>
   %4 = graph.slice %3 from [0, 0] by [1, 1] : tensor<2x4xf32> -> tensor<2x3xf32>
   return %4 : tensor<2x3xf32>
 }
@@ -65,15 +65,15 @@ func.func private @linear_F(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>, %b: tensor
 // once at the rank's index.
 func.func private @linear_B(%x: tensor<2x2xf32>, %d: tensor<2x3xf32>) -> (tensor<2x2xf32>, tensor<2xf32>) {
   %half = graph.scale %d by 1 over 2 : tensor<2x3xf32>
-  %sum = dist.all_reduce sum %half over <"tp", [2, 1], []> : tensor<2x3xf32>
+  %sum = dist.all_reduce sum %half over <tp, [2, 1], []> : tensor<2x3xf32>
   %twice = graph.scale %sum by 2 over 1 : tensor<2x3xf32>
-  %largest = dist.all_reduce max %twice over <"tp", [2, 1], []> : tensor<2x3xf32>
+  %largest = dist.all_reduce max %twice over <tp, [2, 1], []> : tensor<2x3xf32>
   %zero = graph.sub %twice, %largest : tensor<2x3xf32>
   %again = graph.add %zero, %sum : tensor<2x3xf32>
   %none = graph.constant dense<0.0> : tensor<f32>
   %padded = graph.pad %again, %none low [0, 0] high [0, 1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x4xf32>
-  %both = dist.reduce_scatter %padded dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x4xf32> -> tensor<2x2xf32>
-  %index = dist.axis_index over <"tp", [2, 1], []> : tensor<i64>
+  %both = dist.reduce_scatter %padded dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x4xf32> -> tensor<2x2xf32>
+  %index = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
   %indices = graph.broadcast %index : tensor<i64> -> tensor<2xi64>
   %first = graph.add %indices, %indices : tensor<2xi64>
   %place = graph.iota dim 0 : tensor<2xi64>
@@ -84,7 +84,7 @@ func.func private @linear_B(%x: tensor<2x2xf32>, %d: tensor<2x3xf32>) -> (tensor
   %dw = graph.contract "ab,ac->bc" %x, %own : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %all = graph.reduce sum %padded dims [0] : tensor<2x4xf32> -> tensor<4xf32>
   %halves = graph.scale %all by 1 over 2 : tensor<4xf32>
-  %db = dist.reduce_scatter %halves dim 0 outer 1 over <"tp", [2, 1], []> : tensor<4xf32> -> tensor<2xf32>
+  %db = dist.reduce_scatter %halves dim 0 outer 1 over <tp, [2, 1], []> : tensor<4xf32> -> tensor<2xf32>
   return %dw, %db : tensor<2x2xf32>, tensor<2xf32>
 }
 func.func private @loss(%logits: tensor<2x3xf32>, %y: tensor<2xi64>) -> (tensor<2x3xf32>, tensor<f32>, tensor<i64>) {

@@ -85,5 +85,5 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 1> stage 0 micro_batches 1 {
   // expected-error @+1 {{names scalar 'loss_sum'; there are @loss_sum, @loss_count and @sum_squares}}
-  sched.all_reduce_scalars ["loss_sum"] over <"world", [2, 1], []>
+  sched.all_reduce_scalars ["loss_sum"] over <world, [2, 1], []>
 }

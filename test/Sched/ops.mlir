@@ -22,14 +22,14 @@ sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_
   sched.release @b
   // CHECK: sched.reduce_scatter @b accumulate false
   sched.reduce_scatter @b accumulate false
-  // CHECK: sched.all_reduce @b shard over <"dp", [2, 1], []>
-  sched.all_reduce @b shard over <"dp", [2, 1], []>
+  // CHECK: sched.all_reduce @b shard over <dp, [2, 1], []>
+  sched.all_reduce @b shard over <dp, [2, 1], []>
   // CHECK: sched.norm @b copies 1 accumulate false
   sched.norm @b copies 1 accumulate false
   // CHECK: sched.zero_scalars ["@loss_sum", "@loss_count"]
   sched.zero_scalars ["@loss_sum", "@loss_count"]
-  // CHECK: sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"] over <"world", [2, 1], [0, 1]>
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"] over <"world", [2, 1], [0, 1]>
+  // CHECK: sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"] over <world, [2, 1], [0, 1]>
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"] over <world, [2, 1], [0, 1]>
   // CHECK: sched.scalars @scalars
   sched.scalars @scalars
   // CHECK: sched.update @b

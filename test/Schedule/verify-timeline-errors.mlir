@@ -63,7 +63,7 @@ sched.bucket @b ["v", "w"] at [0, 64] sizes [2, 2] elements 128 group 0 params w
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums the gradient of "w" before it is there}}
-  sched.all_reduce @b whole over <"dp", [2, 1], []>
+  sched.all_reduce @b whole over <dp, [2, 1], []>
 }
 
 // -----
@@ -71,9 +71,9 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.all_reduce @b whole over <"dp", [2, 1], []>
+  sched.all_reduce @b whole over <dp, [2, 1], []>
   // expected-error @+1 {{sums the gradient of "w" a second time}}
-  sched.all_reduce @b whole over <"dp", [2, 1], []>
+  sched.all_reduce @b whole over <dp, [2, 1], []>
 }
 
 // -----
@@ -102,7 +102,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads s
 sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums over replicas what is not the sum of one shard group}}
-  sched.all_reduce @b shard over <"dp", [2, 2], []>
+  sched.all_reduce @b shard over <dp, [2, 2], []>
 }
 
 // -----
@@ -130,7 +130,7 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_ba
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.all_reduce @b whole over <"dp", [2, 1], []>
+  sched.all_reduce @b whole over <dp, [2, 1], []>
   sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
   sched.norm @b copies 1 accumulate false
@@ -169,16 +169,16 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 // -----
 
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.all_reduce_scalars ["@loss_sum"] over <"dp", [2, 1], []>
+  sched.all_reduce_scalars ["@loss_sum"] over <dp, [2, 1], []>
   // expected-error @+1 {{sums "@loss_sum" twice}}
-  sched.all_reduce_scalars ["@loss_count", "@loss_sum"] over <"dp", [2, 1], []>
+  sched.all_reduce_scalars ["@loss_count", "@loss_sum"] over <dp, [2, 1], []>
 }
 
 // -----
 
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.all_reduce_scalars ["@loss_sum"] over <"dp", [2, 1], []>
-  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [2, 1], []>
+  sched.all_reduce_scalars ["@loss_sum"] over <dp, [2, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <dp, [2, 1], []>
   // expected-error @+1 {{uses @loss_count before it is summed over all ranks}}
   sched.scalars @scalars
 }
@@ -223,8 +223,8 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   sched.reduce_scatter @b accumulate false
   sched.norm @b copies 1 accumulate false
-  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <"dp", [2, 1], []>
-  sched.all_reduce_scalars ["@sum_squares"] over <"dp", [2, 1], []>
+  sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [2, 1], []>
+  sched.all_reduce_scalars ["@sum_squares"] over <dp, [2, 1], []>
   sched.scalars @scalars
   sched.update @b
 }

@@ -11,7 +11,7 @@ import collections
 import re
 import sys
 
-OP = re.compile(r"dist\.(all_reduce|all_gather|reduce_scatter|all_to_all) .*over <\"tp\", \[(\d+), \d+\], \[\]>.*?"
+OP = re.compile(r"dist\.(all_reduce|all_gather|reduce_scatter|all_to_all) .*over <tp, \[(\d+), \d+\], \[\]>.*?"
                 r"#graph\.role<(\w)>, graph\.unit = #graph\.unit<\"(\w+)\", (\d+)>\} : (.*)")
 SIZES = {"f32": 4, "f64": 8, "i64": 8}
 

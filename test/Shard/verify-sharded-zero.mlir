@@ -3,8 +3,8 @@
 // RUN: xlc-opt %s --xlc-verify-sharded | FileCheck %s
 // CHECK: func @micro_batch
 func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"},
-                       %v: tensor<2xf32> {graph.param = "v", dist.layout = #dist.layout<[4] dim 0 outer 1 over <"tp", [2, 1], []>>})
-    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<"tp", [2, 1], []>}, tensor<2xf32> {graph.grad = "v"}) {
+                       %v: tensor<2xf32> {graph.param = "v", dist.layout = #dist.layout<[4] dim 0 outer 1 over <tp, [2, 1], []>>})
+    -> (tensor<4xf32> {graph.grad = "w", dist.partial = #dist.group<tp, [2, 1], []>}, tensor<2xf32> {graph.grad = "v"}) {
   %0, %1 = call @layer_B() : () -> (tensor<4xf32>, tensor<2xf32>)
   return %0, %1 : tensor<4xf32>, tensor<2xf32>
 }

@@ -22,8 +22,8 @@ TEST_F(GroupTests, RanksOfASmallMesh) {
   EXPECT_EQ(GroupAttr::dataParallel(mesh).members(mesh, 13), (Ranks{9, 11, 13, 15}));
   EXPECT_EQ(GroupAttr::shards(mesh).members(mesh, 13), (Ranks{13, 15}));
   EXPECT_EQ(GroupAttr::replicas(mesh).members(mesh, 13), (Ranks{9, 13}));
-  EXPECT_EQ(GroupAttr::tensorParallel(&context, 1).across("pp", {0, 1}).members(mesh, 13), (Ranks{5, 13}));
-  EXPECT_EQ(GroupAttr::shards(mesh).with("world", GroupAttr::tensorParallel(&context, 2)).members(mesh, 13),
+  EXPECT_EQ(GroupAttr::tensorParallel(&context, 1).across(Axis::pp, {0, 1}).members(mesh, 13), (Ranks{5, 13}));
+  EXPECT_EQ(GroupAttr::shards(mesh).with(Axis::world, GroupAttr::tensorParallel(&context, 2)).members(mesh, 13),
             (Ranks{12, 13, 14, 15}));
 }
 

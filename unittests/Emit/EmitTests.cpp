@@ -138,15 +138,22 @@ TEST_F(Emit, PlanSaysWhatTheProgramSays) {
   EXPECT_EQ(program.steps[1]->action.AsRun()->places[1].offset(), 256u);
 }
 
+// The runtime is built without the compiler's dialects, and Emit casts from one enum to the other.
+TEST(PlanEnums, NumberAndSpellAxesAsTheDialectDoes) {
+  ASSERT_EQ((unsigned)plan::Axis::MAX, dist::getMaxEnumValForAxis());
+  for (plan::Axis axis : plan::EnumValuesAxis())
+    EXPECT_EQ(plan::EnumNameAxis(axis), dist::stringifyAxis(dist::Axis(axis)));
+}
+
 // What ranks exchange inside a function is a call without a kernel; a group has one number wherever it is named.
 TEST_F(Emit, CollectivesAndTransfersAreThePlans) {
   std::string text(source);
   auto replace = [&](StringRef from, StringRef to) { text.replace(text.find(from), from.size(), to); };
   replace("  exec.call @double", R"(
-  exec.collective all_reduce %w to %w over <"tp", [1, 1], []> outer 2 chunk 32 : memref<64xf32>, memref<64xf32>
+  exec.collective all_reduce %w to %w over <tp, [1, 1], []> outer 2 chunk 32 : memref<64xf32>, memref<64xf32>
   exec.call @double)");
   replace("  exec.run @step", R"(
-  exec.all_reduce "r" over <"tp", [1, 1], []> <0 + 0 + 0> count 64 f32
+  exec.all_reduce "r" over <tp, [1, 1], []> <0 + 0 + 0> count 64 f32
   exec.send "send 3 to 1" message 3 to 1 <0 + 0 + 0> bytes 256
   exec.run @step)");
   module = parseSourceString<ModuleOp>(text, &context);
@@ -157,7 +164,7 @@ TEST_F(Emit, CollectivesAndTransfersAreThePlans) {
   EXPECT_EQ(call.exchange->chunk, 32u);
   EXPECT_EQ(call.name, "all_reduce");
   ASSERT_EQ(plan.rank_groups.size(), 1u);
-  EXPECT_EQ(plan.rank_groups[0]->axis, plan::Axis::Tp);
+  EXPECT_EQ(plan.rank_groups[0]->axis, plan::Axis::tp);
   const plan::SendT *send = plan.programs[0]->steps[2]->action.AsSend();
   ASSERT_TRUE(send);
   EXPECT_EQ(send->message, 3u);

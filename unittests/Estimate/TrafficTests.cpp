@@ -26,7 +26,7 @@ struct TrafficTest : testing::Test {
 
   /// `over` the group of so many ranks, so far apart.
   static std::string over(int64_t count, int64_t stride) {
-    return " over <\"dp\", [" + std::to_string(count) + ", " + std::to_string(stride) + "], []> ";
+    return " over <dp, [" + std::to_string(count) + ", " + std::to_string(stride) + "], []> ";
   }
 };
 
@@ -79,7 +79,7 @@ TEST_F(TrafficTest, AllRanksAtOnce) {
 TEST_F(TrafficTest, AllToAllInAFunction) {
   module = parseSourceString<ModuleOp>(R"(
     func.func private @turn(%x: memref<120xf32>, %y: memref<120xf32>) {
-      exec.collective all_to_all %x to %y over <"tp", [4, 1], []> outer 2 rows 3 chunk 5 : memref<120xf32>, memref<120xf32>
+      exec.collective all_to_all %x to %y over <tp, [4, 1], []> outer 2 rows 3 chunk 5 : memref<120xf32>, memref<120xf32>
       return
     }
     exec.program @train mesh <pp = 1, dp = 1, tp = 4, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
@@ -87,8 +87,8 @@ TEST_F(TrafficTest, AllToAllInAFunction) {
     })",
                                        &context);
   auto program = *module->getOps<exec::ProgramOp>().begin();
-  EXPECT_EQ(trafficOfRank(program, 1).along("tp").allToAll, 3 * 30 * 4);
-  EXPECT_EQ(trafficOfAllRanks(*module).along("tp").allToAll, 4 * 3 * 30 * 4);
+  EXPECT_EQ(trafficOfRank(program, 1).along(dist::Axis::tp).allToAll, 3 * 30 * 4);
+  EXPECT_EQ(trafficOfAllRanks(*module).along(dist::Axis::tp).allToAll, 4 * 3 * 30 * 4);
   EXPECT_EQ(trafficOfAllRanks(*module).total(), 4 * 3 * 30 * 4);
 }
 
@@ -108,18 +108,18 @@ TEST_F(TrafficTest, MessagesCountAlongTheirAxis) {
   context.loadDialect<func::FuncDialect>();
   module = parseSourceString<ModuleOp>(R"(
     func.func private @layer(%x: memref<6xf32>, %y: memref<12xf32>) {
-      exec.collective all_gather %x to %y over <"tp", [2, 1], []> outer 3 chunk 2 : memref<6xf32>, memref<12xf32>
+      exec.collective all_gather %x to %y over <tp, [2, 1], []> outer 3 chunk 2 : memref<6xf32>, memref<12xf32>
       return
     }
     exec.program @train_0 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
       exec.run @layer "l" micro 0 first true []
       exec.run @layer "l" micro 0 first true []
       exec.send "s" message 0 to 1 <0 + 0 + 0> bytes 40
-      exec.all_reduce "tied" over <"pp", [], [0, 1]> <0 + 0 + 0> count 32 f32
+      exec.all_reduce "tied" over <pp, [], [0, 1]> <0 + 0 + 0> count 32 f32
     }
     exec.program @train_1 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 1 micro_batches 1 arena 64 lower_bound 64 {
       exec.receive "r" message 0 from 0 <0 + 0 + 0> bytes 40
-      exec.all_reduce "tied" over <"pp", [], [0, 1]> <0 + 0 + 0> count 32 f32
+      exec.all_reduce "tied" over <pp, [], [0, 1]> <0 + 0 + 0> count 32 f32
     })",
                                        &context);
   ASSERT_TRUE(module);
@@ -127,13 +127,14 @@ TEST_F(TrafficTest, MessagesCountAlongTheirAxis) {
   for (auto program : module->getOps<exec::ProgramOp>())
     for (int64_t tp : {0, 1})
       sum += trafficOfRank(program, program.getMesh().rankOf(program.getStage(), 0, tp));
-  EXPECT_EQ(all.along("tp").allGather, 2 * 2 * 24);
-  EXPECT_EQ(all.along("pp").transfer, 2 * 40);
-  EXPECT_EQ(all.along("pp").allReduce, 2 * 2 * 32 * 4);
-  for (auto axis : kAxes) {
-    EXPECT_EQ(all.along(axis).allGather, sum.along(axis).allGather) << axis.str();
-    EXPECT_EQ(all.along(axis).allReduce, sum.along(axis).allReduce) << axis.str();
-    EXPECT_EQ(all.along(axis).transfer, sum.along(axis).transfer) << axis.str();
+  EXPECT_EQ(all.along(dist::Axis::tp).allGather, 2 * 2 * 24);
+  EXPECT_EQ(all.along(dist::Axis::pp).transfer, 2 * 40);
+  EXPECT_EQ(all.along(dist::Axis::pp).allReduce, 2 * 2 * 32 * 4);
+  for (auto [i, bytes] : llvm::enumerate(all.axes)) {
+    StringRef axis = stringifyAxis(dist::Axis(i));
+    EXPECT_EQ(bytes.allGather, sum.axes[i].allGather) << axis.str();
+    EXPECT_EQ(bytes.allReduce, sum.axes[i].allReduce) << axis.str();
+    EXPECT_EQ(bytes.transfer, sum.axes[i].transfer) << axis.str();
   }
 }
 

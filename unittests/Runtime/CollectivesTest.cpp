@@ -70,7 +70,7 @@ public:
     for (std::thread &thread : all)
       thread.join();
   }
-  MovedBytes movedBy(uint32_t rank) const { return moved[rank][plan::Axis::Dp]; }
+  MovedBytes movedBy(uint32_t rank) const { return moved[rank][plan::Axis::dp]; }
 
   static constexpr int size = 1200;
   uint64_t rows = 1; ///< of an all_to_all, as `ranksFirst`
@@ -240,7 +240,7 @@ TEST(Collectives, RanksOfSeveralStagesAreOneGroup) {
   Plan plan;
   plan.mesh = std::make_unique<plan::Mesh>(3, 2, 2, 2);
   plan.rank_groups.push_back(makeGroup({2, 2}, {0, 2}));
-  plan.rank_groups[0]->axis = plan::Axis::World;
+  plan.rank_groups[0]->axis = plan::Axis::world;
   Job job(std::move(plan));
   job.run(Collective::AllReduce, 0, 1, 20, 0, 0);
   for (uint32_t r = 0; r < 12; ++r) {
@@ -248,7 +248,7 @@ TEST(Collectives, RanksOfSeveralStagesAreOneGroup) {
     uint32_t tp = r % 2;
     float sum = Job::first(tp, 7) + Job::first(2 + tp, 7) + Job::first(8 + tp, 7) + Job::first(10 + tp, 7);
     EXPECT_EQ(job.memory[r][7], takesPart ? sum : Job::first(r, 7)) << r;
-    EXPECT_EQ(job.moved[r][plan::Axis::World].allReduce > 0, takesPart);
+    EXPECT_EQ(job.moved[r][plan::Axis::world].allReduce > 0, takesPart);
   }
 }
 

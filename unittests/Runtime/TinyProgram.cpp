@@ -250,7 +250,7 @@ Plan makeStages() {
   for (auto &buffer : second.buffers)
     buffer->last = buffer->last < 0 ? -1 : (int)second.steps.size() - 1;
   plan.traffic.push_back(std::make_unique<TrafficT>());
-  plan.traffic[1]->axis = Axis::Pp, plan.traffic[1]->transfer = ranks * microBatches * bytes;
+  plan.traffic[1]->axis = Axis::pp, plan.traffic[1]->transfer = ranks * microBatches * bytes;
   return plan;
 }
 

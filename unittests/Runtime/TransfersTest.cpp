@@ -46,7 +46,7 @@ TEST(Transfers, ARankSendsToTheRankLikeItAndMayThenChangeTheValue) {
         transfers.receive({k, 0, count * 4}, (char *)value.data(), {2 + r, device, moved});
         EXPECT_EQ(value, std::vector<int>(count, 100 * (int)k + r));
       }
-      EXPECT_EQ(moved[plan::Axis::Pp].transfer, messages * count * 4);
+      EXPECT_EQ(moved[plan::Axis::pp].transfer, messages * count * 4);
     });
   }
   for (std::thread &rank : ranks)

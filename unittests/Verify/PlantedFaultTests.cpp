@@ -215,7 +215,7 @@ const Judged sumOverRanks{
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 2
   exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>]
   exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
-  exec.all_reduce "all_reduce y" over <"dp", [2, 1], []> #exec.place<1 + 0 + 0> count 64 f32
+  exec.all_reduce "all_reduce y" over <dp, [2, 1], []> #exec.place<1 + 0 + 0> count 64 f32
 })"};
 
 TEST(PlantedFault, SumStopsShort) {

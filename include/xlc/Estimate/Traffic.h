@@ -27,19 +27,14 @@ struct MessageBytes {
   }
 };
 
-/// The mesh axes along which messages are counted: that of a collective's group, pp for transfers, and world for groups
-/// along several axes.
-inline constexpr llvm::StringLiteral kAxes[] = {"dp", "tp", "pp", "world"};
-
-/// Bytes per step by axis and kind.
+/// Bytes per step by axis and kind: the axis is that of a collective's group, and pp for transfers.
 struct Traffic {
-  std::array<MessageBytes, std::size(kAxes)> axes;
+  std::array<MessageBytes, dist::getMaxEnumValForAxis() + 1> axes;
   /// Of these, messages that are not worth cutting (fewer than 16 elements): loss, count and norm.
   Quantity smallMessages;
 
-  /// By name; names that are not there count as world.
-  MessageBytes &along(llvm::StringRef axis);
-  const MessageBytes &along(llvm::StringRef axis) const { return const_cast<Traffic *>(this)->along(axis); }
+  MessageBytes &along(dist::Axis axis) { return axes[(size_t)axis]; }
+  const MessageBytes &along(dist::Axis axis) const { return axes[(size_t)axis]; }
   /// Over all axes.
   MessageBytes sum() const;
   Quantity total() const { return sum().total(); }

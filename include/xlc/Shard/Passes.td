@@ -33,9 +33,9 @@ def PartitionPass : Pass<"xlc-partition", "::mlir::ModuleOp"> {
     becomes, for tp = 2 and where this product comes after one whose result is split,
 
         func.func @micro_batch(%x: tensor<4x4xf32>, %w: tensor<4x6xf32> {graph.param = "w",
-                               dist.layout = #dist.layout<[8, 6] dim 0 outer 1 over <"tp", [2, 1], []>>}, ...) {
+                               dist.layout = #dist.layout<[8, 6] dim 0 outer 1 over <tp, [2, 1], []>>}, ...) {
           %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<4x4xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
-          %1 = dist.all_reduce sum %0 over <"tp", [2, 1], []> : tensor<4x6xf32>
+          %1 = dist.all_reduce sum %0 over <tp, [2, 1], []> : tensor<4x6xf32>
 
     In the compiler, options and diagnostics are the spec's; this pass is for tests.
   }];

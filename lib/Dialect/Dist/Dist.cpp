@@ -37,8 +37,8 @@ LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
   return success();
 }
 
-LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringAttr axis,
-                                DenseI64ArrayAttr digits, DenseI64ArrayAttr stages) {
+LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Axis, DenseI64ArrayAttr digits,
+                                DenseI64ArrayAttr stages) {
   if (digits.size() % 2 != 0 || llvm::any_of(digits.asArrayRef(), [](int64_t value) { return value < 1; }))
     return emitError() << "digits are pairs of a count and a stride, each at least 1";
   for (auto [stage, next] : llvm::zip(stages.asArrayRef(), stages.asArrayRef().drop_front(!stages.empty())))
@@ -85,25 +85,27 @@ SmallVector<int64_t> GroupAttr::members(MeshAttr mesh, int64_t rank) const {
   return members;
 }
 
-static GroupAttr group(MLIRContext *context, StringRef axis, ArrayRef<int64_t> digits, ArrayRef<int64_t> stages = {}) {
-  return GroupAttr::get(context, StringAttr::get(context, axis), DenseI64ArrayAttr::get(context, digits),
+static GroupAttr group(MLIRContext *context, Axis axis, ArrayRef<int64_t> digits, ArrayRef<int64_t> stages = {}) {
+  return GroupAttr::get(context, axis, DenseI64ArrayAttr::get(context, digits),
                         DenseI64ArrayAttr::get(context, stages));
 }
 
 GroupAttr GroupAttr::dataParallel(MeshAttr mesh) {
-  return group(mesh.getContext(), "dp", {mesh.getDp(), mesh.getTp()});
+  return group(mesh.getContext(), Axis::dp, {mesh.getDp(), mesh.getTp()});
 }
-GroupAttr GroupAttr::shards(MeshAttr mesh) { return group(mesh.getContext(), "dp", {mesh.getShards(), mesh.getTp()}); }
+GroupAttr GroupAttr::shards(MeshAttr mesh) {
+  return group(mesh.getContext(), Axis::dp, {mesh.getShards(), mesh.getTp()});
+}
 GroupAttr GroupAttr::replicas(MeshAttr mesh) {
-  return group(mesh.getContext(), "dp", {mesh.getDp() / mesh.getShards(), mesh.getShards() * mesh.getTp()});
+  return group(mesh.getContext(), Axis::dp, {mesh.getDp() / mesh.getShards(), mesh.getShards() * mesh.getTp()});
 }
 GroupAttr GroupAttr::tensorParallel(MLIRContext *context, int64_t count, int64_t stride) {
-  return group(context, "tp", {count, stride});
+  return group(context, Axis::tp, {count, stride});
 }
-GroupAttr GroupAttr::across(StringRef axis, ArrayRef<int64_t> stages) const {
+GroupAttr GroupAttr::across(Axis axis, ArrayRef<int64_t> stages) const {
   return group(getContext(), axis, getDigits().asArrayRef(), stages);
 }
-GroupAttr GroupAttr::with(StringRef axis, GroupAttr other) const {
+GroupAttr GroupAttr::with(Axis axis, GroupAttr other) const {
   SmallVector<int64_t> digits(getDigits().asArrayRef());
   llvm::append_range(digits, other.getDigits().asArrayRef());
   return group(getContext(), axis, digits, getStages().asArrayRef());

@@ -30,7 +30,7 @@ void Transfers::receive(const Message &message, char *to, const Participant &sel
   if (meeting.message != message.number)
     throw std::runtime_error(fmt::format("message {} came where message {} was due", meeting.message, message.number));
   self.mover.copy({meeting.from, to, message.bytes});
-  self.moved[plan::Axis::Pp].transfer += message.bytes;
+  self.moved[plan::Axis::pp].transfer += message.bytes;
   meeting.taken.store(before + 1, std::memory_order_release);
   wakeAll(meeting.taken);
 }

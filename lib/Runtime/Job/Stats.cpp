@@ -20,8 +20,6 @@ struct Figure {
   std::string unit = " bytes";
 };
 
-constexpr const char *axisNames[] = {"dp", "tp", "pp", "world"};
-
 /// Messages along dp have the bare name of their kind, the others that of their axis before it.
 std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
   uint64_t arenas = 0;
@@ -32,20 +30,20 @@ std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
   for (const auto &traffic : plan.traffic)
     planned[traffic->axis] +=
         {traffic->all_gather, traffic->reduce_scatter, traffic->all_reduce, traffic->transfer, traffic->all_to_all};
-  for (size_t i = 0; i < std::size(axisNames); ++i) {
-    const MovedBytes &should = planned[(plan::Axis)i], &is = used.moved[(plan::Axis)i];
+  for (plan::Axis axis : plan::EnumValuesAxis()) {
+    const MovedBytes &should = planned[axis], &is = used.moved[axis];
     auto add = [&](const char *kind, uint64_t a, uint64_t b) {
-      if (i == 0)
+      if (axis == plan::Axis::dp)
         figures.push_back({kind, a * used.steps, b});
       else if (a || b)
-        figures.push_back({fmt::format("{} {}", axisNames[i], kind), a * used.steps, b});
+        figures.push_back({fmt::format("{} {}", EnumNameAxis(axis), kind), a * used.steps, b});
     };
     add("all_gather", should.allGather, is.allGather);
     add("reduce_scatter", should.reduceScatter, is.reduceScatter);
     add("all_reduce", should.allReduce, is.allReduce);
     if (should.allToAll || is.allToAll)
       add("all_to_all", should.allToAll, is.allToAll);
-    if (i != 0)
+    if (axis != plan::Axis::dp)
       add("transfer", should.transfer, is.transfer);
   }
   for (uint64_t rank = 0; rank < used.residualSlots.size(); rank += stageRanks(plan)) {

@@ -28,7 +28,8 @@ bool erase(Operation *op) {
 
 /// Gradients of norms under sequence parallelism, or of replicated key-value heads, stay partial sums.
 bool dropTensorReduction(ModuleOp module) {
-  return erase(findOp<sched::AllReduceOp>(module, [](auto reduce) { return reduce.getGroup().getAxis() == "tp"; }));
+  return erase(
+      findOp<sched::AllReduceOp>(module, [](auto reduce) { return reduce.getGroup().getAxis() == dist::Axis::tp; }));
 }
 
 /// What each stage contributes to a tied parameter never reaches the other.

@@ -15,6 +15,14 @@ def Dist_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
+// A kind of collective, for dialects that do not include DistEnums.td: whoever includes an enum declares it again.
+def Dist_KindOfCollectiveAttr : Attr<CPred<"::llvm::isa<::xlc::dist::CollectiveKindAttr>($_self)">, "kind of collective"> {
+  let storageType = "::xlc::dist::CollectiveKindAttr";
+  let returnType = "::xlc::dist::CollectiveKind";
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall = "::xlc::dist::CollectiveKindAttr::get($_builder.getContext(), $0)";
+}
+
 def Dist_MeshAttr : AttrDef<Dist_Dialect, "Mesh"> {
   let mnemonic = "mesh";
   let summary = "the ranks of a job: pp x dp x tp, tp varying fastest";
@@ -44,17 +52,17 @@ def Dist_GroupAttr : AttrDef<Dist_Dialect, "Group"> {
   let mnemonic = "group";
   let summary = "the ranks that take part in a collective";
   let description = [{
-    `axis` is the mesh axis it counts for in reports ("dp", "tp", "pp", "world"). `digits` are pairs (count, stride)
-    over the number of a rank within its stage, the slowest first: ranks that differ in these digits only are in one
-    group. `stages` are the pp indices that take part; empty: each stage by itself. A rank's index in its group is
-    the place of its stage in `stages`, then its digits, read as one number.
+    `axis` is what it counts for in reports. `digits` are pairs (count, stride) over the number of a rank within its
+    stage, the slowest first: ranks that differ in these digits only are in one group. `stages` are the pp indices
+    that take part; empty: each stage by itself. A rank's index in its group is the place of its stage in `stages`,
+    then its digits, read as one number.
 
     With tp = 4 and dp = 2: the tensor-parallel group is [4, 1], the data-parallel one [2, 4]; two key-value heads
     on four ranks are parts [2, 2] with copies [2, 1].
 
-        #dist.group<"tp", [4, 1], []>
+        #dist.group<tp, [4, 1], []>
   }];
-  let parameters = (ins "::mlir::StringAttr":$axis, "::mlir::DenseI64ArrayAttr":$digits, "::mlir::DenseI64ArrayAttr":$stages);
+  let parameters = (ins "Axis":$axis, "::mlir::DenseI64ArrayAttr":$digits, "::mlir::DenseI64ArrayAttr":$stages);
   let assemblyFormat = "`<` $axis `,` $digits `,` $stages `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -72,9 +80,9 @@ def Dist_GroupAttr : AttrDef<Dist_Dialect, "Group"> {
     /// The ranks of a tensor-parallel group, or those of a sub-axis of it.
     static GroupAttr tensorParallel(::mlir::MLIRContext *context, int64_t count, int64_t stride = 1);
     /// This group on each of several stages, as one group.
-    GroupAttr across(::llvm::StringRef axis, ::llvm::ArrayRef<int64_t> stages) const;
+    GroupAttr across(Axis axis, ::llvm::ArrayRef<int64_t> stages) const;
     /// The group of both groups' digits.
-    GroupAttr with(::llvm::StringRef axis, GroupAttr other) const;
+    GroupAttr with(Axis axis, GroupAttr other) const;
   }];
 }
 
@@ -86,8 +94,8 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
     many blocks as the group has ranks, of ceil(size / outer / ranks) elements, and the rank of index i owns block i
     of every run. The last blocks may be short or empty; locally they are padded, so that all ranks have one shape.
 
-        #dist.layout<[64, 192] dim 1 outer 3 over <"tp", [2, 1], []>>    // fused q, k, v, split by heads: [64, 96]
-        #dist.layout<[257, 64] dim 0 outer 1 over <"tp", [2, 1], []>>    // 129 and 128 rows: [129, 64]
+        #dist.layout<[64, 192] dim 1 outer 3 over <tp, [2, 1], []>>    // fused q, k, v, split by heads: [64, 96]
+        #dist.layout<[257, 64] dim 0 outer 1 over <tp, [2, 1], []>>    // 129 and 128 rows: [129, 64]
   }];
   let parameters = (ins "::mlir::DenseI64ArrayAttr":$shape, "int64_t":$dim, "int64_t":$outer, "GroupAttr":$group);
   let assemblyFormat = "`<` $shape `dim` $dim `outer` $outer `over` $group `>`";

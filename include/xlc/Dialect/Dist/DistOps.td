@@ -3,16 +3,9 @@
 #ifndef XLC_DIST_OPS_TD
 #define XLC_DIST_OPS_TD
 
-include "xlc/Dialect/Dist/DistDialect.td"
+include "xlc/Dialect/Dist/DistEnums.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
-
-def Dist_Reduction : I32EnumAttr<"Reduction", "how the values of a group are combined", [
-    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>]> {
-  let cppNamespace = "::xlc::dist";
-  let genSpecializedAttr = 0;
-}
-def Dist_ReductionAttr : EnumAttr<Dist_Dialect, Dist_Reduction, "reduction">;
 
 def Dist_Collective : OpInterface<"Collective"> {
   let description = "What the ranks of a group do together, or one of them asks about it.";
@@ -52,15 +45,15 @@ def Dist_AllToAllOp : Dist_Op<"all_to_all", [AllElementTypesMatch<["x", "y"]>]> 
 
     On two ranks, a sequence of 8 that was split becomes whole, and the 6 columns are split in its place:
 
-        %0 = dist.all_gather %x dim 1 outer 1 over <"tp", [2, 1], []> : tensor<2x4x6xf32> -> tensor<2x8x6xf32>
-        %1 = dist.axis_index over <"tp", [2, 1], []> : tensor<i64>
+        %0 = dist.all_gather %x dim 1 outer 1 over <tp, [2, 1], []> : tensor<2x4x6xf32> -> tensor<2x8x6xf32>
+        %1 = dist.axis_index over <tp, [2, 1], []> : tensor<i64>
         %2 = graph.mul %1, %three : tensor<i64>
         ...                               // this rank's places: iota + %2
         %y = graph.gather %0 at %places dim 2 : (tensor<2x8x6xf32>, tensor<3xi64>) -> tensor<2x8x3xf32>
 
     is, with a half of the bytes (of n ranks, an n-th),
 
-        %y = dist.all_to_all %x from 1 outer 1 to 2 outer 1 over <"tp", [2, 1], []>
+        %y = dist.all_to_all %x from 1 outer 1 to 2 outer 1 over <tp, [2, 1], []>
             : tensor<2x4x6xf32> -> tensor<2x8x3xf32>
   }];
   let arguments = (ins AnyStaticShapeTensor:$x, I64Attr:$from, I64Attr:$from_outer, I64Attr:$to, I64Attr:$to_outer,
