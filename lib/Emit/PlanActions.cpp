@@ -56,42 +56,13 @@ FailureOr<plan::StepT> step(exec::RunOp op, const Writer &writer) {
   return result;
 }
 
-FailureOr<plan::StepT> step(exec::AllGatherOp op, const Writer &writer) {
-  plan::AllGatherT gather;
-  gather.group = groupOf(writer.plan, op.getGroup());
-  gather.src = place(writer.buffers, op.getSrc());
-  gather.dst = place(writer.buffers, op.getDst());
-  gather.count = op.getCount();
-  gather.element = elementOf(op.getType());
+FailureOr<plan::StepT> step(exec::ExchangeOp op, const Writer &writer) {
+  plan::ExchangeT exchange = exchangeOf(writer.plan, op.getExchange());
+  exchange.src = place(writer.buffers, op.getSrc());
+  exchange.dst = place(writer.buffers, op.getDst());
   plan::StepT result;
   result.label = op.getLabel().str();
-  result.action.Set(std::move(gather));
-  return result;
-}
-
-FailureOr<plan::StepT> step(exec::ReduceScatterOp op, const Writer &writer) {
-  plan::ReduceScatterT scatter;
-  scatter.group = groupOf(writer.plan, op.getGroup());
-  scatter.src = place(writer.buffers, op.getSrc());
-  scatter.dst = place(writer.buffers, op.getDst());
-  scatter.count = op.getCount();
-  scatter.element = elementOf(op.getType());
-  scatter.accumulate = op.getAccumulate();
-  plan::StepT result;
-  result.label = op.getLabel().str();
-  result.action.Set(std::move(scatter));
-  return result;
-}
-
-FailureOr<plan::StepT> step(exec::AllReduceOp op, const Writer &writer) {
-  plan::AllReduceT reduce;
-  reduce.group = groupOf(writer.plan, op.getGroup());
-  reduce.place = place(writer.buffers, op.getPlace());
-  reduce.count = op.getCount();
-  reduce.element = elementOf(op.getType());
-  plan::StepT result;
-  result.label = op.getLabel().str();
-  result.action.Set(std::move(reduce));
+  result.action.Set(std::move(exchange));
   return result;
 }
 
@@ -146,6 +117,16 @@ unsigned xlc::groupOf(plan::PlanT &plan, dist::GroupAttr group) {
       return i;
   plan.rank_groups.push_back(std::make_unique<plan::RankGroupT>(std::move(made)));
   return plan.rank_groups.size() - 1;
+}
+
+plan::ExchangeT xlc::exchangeOf(plan::PlanT &plan, const exec::Exchange &what) {
+  plan::ExchangeT made;
+  made.kind = static_cast<plan::CollectiveKind>(what.kind);
+  made.group = groupOf(plan, what.group);
+  made.outer = what.outer, made.chunk = what.chunk, made.rows = what.rows;
+  made.ranks_first = what.ranksFirst, made.accumulate = what.accumulate;
+  made.element = elementOf(what.element);
+  return made;
 }
 
 plan::Element xlc::elementOf(Type type) {
@@ -237,9 +218,8 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
       return failure();
     using Step = FailureOr<plan::StepT>;
     Step step = TypeSwitch<Operation *, Step>(&op)
-                    .Case<exec::BeginOp, exec::LoadOp, exec::RunOp, exec::AllGatherOp, exec::ReduceScatterOp,
-                          exec::AllReduceOp, exec::ReleaseOp, exec::SendOp, exec::ReceiveOp>(
-                        [&](auto action) -> Step { return ::step(action, writer); })
+                    .Case<exec::BeginOp, exec::LoadOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp, exec::SendOp,
+                          exec::ReceiveOp>([&](auto action) -> Step { return ::step(action, writer); })
                     .Default([](Operation *other) -> Step {
                       return other->emitError("is not an action that the runtime knows");
                     });

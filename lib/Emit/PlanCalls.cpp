@@ -80,20 +80,15 @@ plan::ConvolutionT convolutionOf(const runtime::ConvolutionShape &shape) {
 }
 
 /// A collective in the middle of a function, as a call without a kernel.
-std::unique_ptr<plan::CallT> exchangeOf(exec::CollectiveOp op, plan::PlanT &plan) {
+std::unique_ptr<plan::CallT> callOf(exec::CollectiveOp op, plan::PlanT &plan) {
   auto src = cast<MemRefType>(op.getSrc().getType()), dst = cast<MemRefType>(op.getDst().getType());
   auto result = std::make_unique<plan::CallT>();
   StringRef source = graph::getSourceName(op);
-  result->name = (exec::stringifyCollectiveKind(op.getKind()) + (source.empty() ? "" : " ") + source).str();
+  result->name = (dist::stringifyCollectiveKind(op.getKind()) + (source.empty() ? "" : " ") + source).str();
   result->ins.push_back(operandOf(op.getSrc())), result->in_bytes.push_back(spanOf(src));
   result->outs.push_back(operandOf(op.getDst())), result->out_bytes.push_back(spanOf(dst));
   result->accumulate.push_back(plan::Accumulate::Never);
-  result->exchange = std::make_unique<plan::ExchangeT>();
-  result->exchange->kind = static_cast<plan::Collective>(op.getKind());
-  result->exchange->group = groupOf(plan, op.getGroup());
-  result->exchange->outer = op.getOuter(), result->exchange->chunk = op.getChunk();
-  result->exchange->rows = op.getRows(), result->exchange->ranks_first = op.getRanksFirst();
-  result->exchange->element = elementOf(src.getElementType());
+  result->exchange = std::make_unique<plan::ExchangeT>(exchangeOf(plan, op.getExchange()));
   return result;
 }
 
@@ -228,7 +223,7 @@ LogicalResult xlc::fillFunctions(ModuleOp module, std::map<StringRef, unsigned> 
     made->slots = function.getNumArguments();
     for (Operation &op : function.front()) {
       if (auto collective = dyn_cast<exec::CollectiveOp>(op))
-        made->calls.push_back(exchangeOf(collective, plan));
+        made->calls.push_back(callOf(collective, plan));
       auto call = dyn_cast<exec::CallOp>(op);
       if (!call)
         continue;

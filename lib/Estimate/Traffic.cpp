@@ -24,18 +24,23 @@ struct Message {
   }
 };
 
-template <typename Op> Message messageOf(Op op, Quantity MessageBytes::*kind) {
-  return {kind, op.getGroup(), (int64_t)op.getCount(), op.getType()};
+Quantity MessageBytes::*countedAs(dist::CollectiveKind kind) {
+  switch (kind) {
+  case dist::CollectiveKind::all_reduce:
+  case dist::CollectiveKind::all_reduce_max:
+    return &MessageBytes::allReduce;
+  case dist::CollectiveKind::all_gather:
+    return &MessageBytes::allGather;
+  case dist::CollectiveKind::reduce_scatter:
+    return &MessageBytes::reduceScatter;
+  case dist::CollectiveKind::all_to_all:
+    return &MessageBytes::allToAll;
+  }
+  llvm_unreachable("a collective of no kind");
 }
 
-Message messageOf(exec::CollectiveOp op) {
-  using Kind = exec::CollectiveKind;
-  auto kind = op.getKind() == Kind::all_gather       ? &MessageBytes::allGather
-              : op.getKind() == Kind::reduce_scatter ? &MessageBytes::reduceScatter
-              : op.getKind() == Kind::all_to_all     ? &MessageBytes::allToAll
-                                                     : &MessageBytes::allReduce;
-  auto element = cast<MemRefType>(op.getSrc().getType()).getElementType();
-  return {kind, op.getGroup(), (int64_t)(op.getOuter() * op.getRows() * op.getChunk()), element, true};
+Message messageOf(const exec::Exchange &what) {
+  return {countedAs(what.kind), what.group, what.outer * what.rows * what.chunk, what.element};
 }
 
 /// All messages of a step; those of a function that it runs stand once, with the number of its runs.
@@ -46,12 +51,8 @@ SmallVector<Message> listMessages(exec::ProgramOp program) {
   for (Operation &op : program.getBody().front()) {
     if (auto run = dyn_cast<exec::RunOp>(op)) {
       ++runs[run.getFunction()];
-    } else if (auto gather = dyn_cast<exec::AllGatherOp>(op)) {
-      messages.push_back(messageOf(gather, &MessageBytes::allGather));
-    } else if (auto scatter = dyn_cast<exec::ReduceScatterOp>(op)) {
-      messages.push_back(messageOf(scatter, &MessageBytes::reduceScatter));
-    } else if (auto reduce = dyn_cast<exec::AllReduceOp>(op)) {
-      messages.push_back(messageOf(reduce, &MessageBytes::allReduce));
+    } else if (auto exchange = dyn_cast<exec::ExchangeOp>(op)) {
+      messages.push_back(messageOf(exchange.getExchange()));
     } else if (auto receive = dyn_cast<exec::ReceiveOp>(op)) {
       Type byte = IntegerType::get(op.getContext(), 8);
       messages.push_back({&MessageBytes::transfer, {}, (int64_t)receive.getBytes(), byte});
@@ -62,8 +63,8 @@ SmallVector<Message> listMessages(exec::ProgramOp program) {
     if (!function || function.isExternal())
       continue;
     for (auto collective : function.getOps<exec::CollectiveOp>()) {
-      messages.push_back(messageOf(collective));
-      messages.back().times = times;
+      Message &message = messages.emplace_back(messageOf(collective.getExchange()));
+      message.isInFunction = true, message.times = times;
     }
   }
   return messages;

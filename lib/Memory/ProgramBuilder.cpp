@@ -15,6 +15,7 @@
 using namespace mlir;
 using namespace xlc;
 using exec::Cause;
+using Kind = dist::CollectiveKind;
 
 namespace {
 constexpr int64_t kSlotBytes = 64; ///< of a scalar
@@ -201,6 +202,11 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
                    actions.getBoolAttr(isFirst), run.getRoleAttr());
 }
 
+void ProgramBuilder::exchange(Kind kind, StringRef name, dist::GroupAttr group, exec::PlaceAttr src,
+                              exec::PlaceAttr dst, int64_t count, Type type, bool adds) {
+  act<exec::ExchangeOp>(kind, label(stringifyCollectiveKind(kind) + " " + name), group, src, dst, count, type, adds);
+}
+
 void ProgramBuilder::translate(sched::AllGatherOp gather) {
   BucketMemory &bucket = memoryOf(gather.getBucketAttr());
   int64_t bytes = bucket.op.getByteSize(bucket.slice);
@@ -210,8 +216,8 @@ void ProgramBuilder::translate(sched::AllGatherOp gather) {
                                 bucket.op.getByteSize(bucket.op.getElements()));
   exec::PlaceAttr src = isSharded ? place(bucket.params) : place(bucket.params, 0, bytes);
   exec::PlaceAttr dst = place(isSharded ? bucket.gathered : bucket.params);
-  act<exec::AllGatherOp>(label("all_gather " + bucket.op.getSymName()), dist::GroupAttr::shards(timeline.getMesh()),
-                         src, dst, bucket.slice, bucket.op.getTypeOfElements());
+  exchange(Kind::all_gather, bucket.op.getSymName(), dist::GroupAttr::shards(timeline.getMesh()), src, dst,
+           bucket.slice, bucket.op.getTypeOfElements());
 }
 
 void ProgramBuilder::translate(sched::ReleaseOp release) {
@@ -228,9 +234,8 @@ void ProgramBuilder::translate(sched::ReduceScatterOp reduce) {
   if (keepsShard && bucket.gradShard < 0)
     bucket.gradShard = addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, bytes);
   exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, bytes);
-  act<exec::ReduceScatterOp>(label("reduce_scatter " + bucket.op.getSymName()),
-                             dist::GroupAttr::shards(timeline.getMesh()), place(bucket.grads), dst, bucket.slice,
-                             bucket.op.getTypeOfElements(), reduce.getAccumulate());
+  exchange(Kind::reduce_scatter, bucket.op.getSymName(), dist::GroupAttr::shards(timeline.getMesh()),
+           place(bucket.grads), dst, bucket.slice, bucket.op.getTypeOfElements(), reduce.getAccumulate());
   if (keepsShard)
     bucket.grads = -1;
 }
@@ -238,8 +243,8 @@ void ProgramBuilder::translate(sched::ReduceScatterOp reduce) {
 void ProgramBuilder::translate(sched::AllReduceOp reduce) {
   BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
   Piece piece = gradientPiece(bucket, !isShard(reduce.getExtent()));
-  act<exec::AllReduceOp>(label("all_reduce " + bucket.op.getSymName()), reduce.getGroup(), piece.place, piece.count,
-                         bucket.op.getTypeOfElements());
+  exchange(Kind::all_reduce, bucket.op.getSymName(), reduce.getGroup(), piece.place, piece.place, piece.count,
+           bucket.op.getTypeOfElements());
 }
 
 Type ProgramBuilder::scalarType(StringRef name) {
@@ -251,8 +256,7 @@ Type ProgramBuilder::scalarType(StringRef name) {
 void ProgramBuilder::translate(sched::AllReduceScalarsOp reduce) {
   for (Attribute name : reduce.getScalars()) {
     StringRef text = cast<StringAttr>(name).getValue();
-    act<exec::AllReduceOp>(label("all_reduce " + text.drop_front()), reduce.getGroup(), scalar(text), 1,
-                           scalarType(text));
+    exchange(Kind::all_reduce, text.drop_front(), reduce.getGroup(), scalar(text), scalar(text), 1, scalarType(text));
   }
 }
 

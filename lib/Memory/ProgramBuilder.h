@@ -72,6 +72,9 @@ private:
   void translate(sched::RunOp, const Signature &);
   void translate(sched::SendOp);
   void translate(sched::ReceiveOp);
+  /// A collective on what is named so.
+  void exchange(dist::CollectiveKind kind, llvm::StringRef name, dist::GroupAttr group, exec::PlaceAttr src,
+                exec::PlaceAttr dst, int64_t count, mlir::Type type, bool adds = false);
   void translate(sched::AllGatherOp);
   void translate(sched::ReleaseOp);
   void translate(sched::ReduceScatterOp);

@@ -189,7 +189,7 @@ private:
 
   /// A collective on runs of the memory, or the slot that holds the index.
   void lowerExchange(Operation *op) {
-    using Kind = exec::CollectiveKind;
+    using Kind = dist::CollectiveKind;
     if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
       auto slot = cast<BlockArgument>(storageOf(index.getY()).slot);
       indices.push_back({slot.getArgNumber(), index.getGroup()});
@@ -231,7 +231,7 @@ private:
     for (int64_t size : x.getShape().drop_front(last + 1))
       chunk *= size;
     int64_t elements = x.getNumElements(), others = outer * chunk * ranks;
-    exec::CollectiveOp::create(body, op.getLoc(), exec::CollectiveKind::all_to_all, memory(op.getX()),
+    exec::CollectiveOp::create(body, op.getLoc(), dist::CollectiveKind::all_to_all, memory(op.getX()),
                                memory(op.getY()), op.getGroup(), outer, chunk, others ? elements / others : 1,
                                /*ranks_first=*/to < from);
   }

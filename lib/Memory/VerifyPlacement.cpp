@@ -126,9 +126,6 @@ private:
   }
 
   LogicalResult replay(Operation &op) {
-    auto bytesOf = [](auto counted) {
-      return (int64_t)counted.getCount() * counted.getType().getIntOrFloatBitWidth() / 8;
-    };
     constexpr int64_t groupScalars = 16;
     if (auto load = dyn_cast<exec::LoadOp>(op))
       return writeAll(load, load.getPlaces(), std::nullopt);
@@ -136,13 +133,8 @@ private:
       return writeAll(begin, begin.getPlaces(), groupScalars);
     if (auto run = dyn_cast<exec::RunOp>(op))
       return replayRun(run);
-    if (auto gather = dyn_cast<exec::AllGatherOp>(op))
-      return move(op, gather.getSrc(), bytesOf(gather), gather.getDst(), bytesOf(gather) * gather.getGroup().size());
-    if (auto reduce = dyn_cast<exec::ReduceScatterOp>(op))
-      return move(op, reduce.getSrc(), bytesOf(reduce) * reduce.getGroup().size(), reduce.getDst(), bytesOf(reduce),
-                  reduce.getAccumulate());
-    if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
-      return move(op, reduce.getPlace(), bytesOf(reduce), reduce.getPlace(), bytesOf(reduce));
+    if (auto exchange = dyn_cast<exec::ExchangeOp>(op))
+      return move(exchange);
     if (auto send = dyn_cast<exec::SendOp>(op)) {
       FailureOr<Part> part = partAt(&op, send.getPlace(), send.getBytes());
       return failed(part) ? failure() : read(&op, *part);
@@ -167,14 +159,15 @@ private:
     return success();
   }
 
-  LogicalResult move(Operation &op, exec::PlaceAttr from, int64_t read, exec::PlaceAttr to, int64_t written,
-                     bool adds = false) {
-    FailureOr<Part> source = partAt(&op, from, read), target = partAt(&op, to, written);
-    if (failed(source) || failed(target) || failed(this->read(&op, *source)) ||
-        (adds && failed(this->read(&op, *target))))
+  LogicalResult move(exec::ExchangeOp op) {
+    exec::Exchange what = op.getExchange();
+    auto bytesOf = [&](int64_t elements) { return elements * what.element.getIntOrFloatBitWidth() / 8; };
+    FailureOr<Part> source = partAt(op, op.getSrc(), bytesOf(what.sourceElements()));
+    FailureOr<Part> target = partAt(op, op.getDst(), bytesOf(what.resultElements()));
+    if (failed(source) || failed(target) || failed(read(op, *source)) || (what.accumulate && failed(read(op, *target))))
       return failure();
     consume(*source);
-    if (failed(contribute(&op, *target, adds)))
+    if (failed(contribute(op, *target, what.accumulate)))
       return failure();
     noteContribution(*target);
     write(*target);

@@ -16,12 +16,7 @@
 namespace xlc::verify {
 
 /// A collective as a rank takes part in it.
-struct Meeting {
-  exec::CollectiveKind kind;
-  dist::GroupAttr group;
-  int64_t outer, chunk;
-  int64_t rows = 1; ///< of an all_to_all, as `ranksFirst`
-  bool ranksFirst = false, accumulates = false;
+struct Meeting : exec::Exchange {
   Operand src, dst;
 };
 

@@ -7,14 +7,9 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::verify;
 using runtime::Position;
-using Kind = exec::CollectiveKind;
+using Kind = dist::CollectiveKind;
 
 namespace {
-
-/// How many elements a rank gets. That operands have what a collective takes was seen when the program was interpreted.
-int64_t countTaken(const Meeting &m, int64_t ranks) {
-  return m.outer * m.rows * m.chunk * (m.kind == Kind::all_gather || m.kind == Kind::all_to_all ? ranks : 1);
-}
 
 /// An element of what a rank gave.
 struct Origin {
@@ -42,50 +37,16 @@ int64_t sourceOf(const Meeting &m, int64_t ranks, int64_t index, int64_t i) {
 
 Meeting Judge::meetingAt(const Position &at) {
   Operation *action = actionAt(at);
-  auto place = [&](exec::PlaceAttr attribute, Type type, int64_t count) {
-    return Operand::of(type, count, addressOf(attribute, at.rank));
-  };
   if (auto run = dyn_cast<exec::RunOp>(action)) {
     auto op = cast<exec::CollectiveOp>(innerAt(at));
-    return {op.getKind(),
-            op.getGroup(),
-            int64_t(op.getOuter()),
-            int64_t(op.getChunk()),
-            int64_t(op.getRows()),
-            op.getRanksFirst(),
-            false,
-            operandOf(op.getSrc(), run, at.rank),
-            operandOf(op.getDst(), run, at.rank)};
+    return {op.getExchange(), operandOf(op.getSrc(), run, at.rank), operandOf(op.getDst(), run, at.rank)};
   }
-  return llvm::TypeSwitch<Operation *, Meeting>(action)
-      .Case([&](exec::AllGatherOp op) {
-        int64_t count = op.getCount(), ranks = op.getGroup().size();
-        return Meeting{Kind::all_gather,
-                       op.getGroup(),
-                       1,
-                       count,
-                       1,
-                       false,
-                       false,
-                       place(op.getSrc(), op.getType(), count),
-                       place(op.getDst(), op.getType(), count * ranks)};
-      })
-      .Case([&](exec::ReduceScatterOp op) {
-        int64_t count = op.getCount(), ranks = op.getGroup().size();
-        return Meeting{Kind::reduce_scatter,
-                       op.getGroup(),
-                       1,
-                       count,
-                       1,
-                       false,
-                       op.getAccumulate(),
-                       place(op.getSrc(), op.getType(), count * ranks),
-                       place(op.getDst(), op.getType(), count)};
-      })
-      .Case([&](exec::AllReduceOp op) {
-        Operand whole = place(op.getPlace(), op.getType(), op.getCount());
-        return Meeting{Kind::all_reduce, op.getGroup(), 1, int64_t(op.getCount()), 1, false, false, whole, whole};
-      });
+  auto op = cast<exec::ExchangeOp>(action);
+  exec::Exchange what = op.getExchange();
+  auto place = [&](exec::PlaceAttr attribute, int64_t count) {
+    return Operand::of(what.element, count, addressOf(attribute, at.rank));
+  };
+  return {what, place(op.getSrc(), what.sourceElements()), place(op.getDst(), what.resultElements())};
 }
 
 void Judge::exchange(const Position &at, const std::function<void()> &run) {
@@ -98,7 +59,7 @@ void Judge::exchange(const Position &at, const std::function<void()> &run) {
   std::string key = llvm::formatv("{0}: {1}", group, met[{at.rank, group}]++);
   auto bytesOf = [](const Operand &operand) { return Bytes(operand.at, operand.at + operand.span()); };
   given[key][at.rank] = bytesOf(meeting.src);
-  Bytes before = meeting.accumulates ? bytesOf(meeting.dst) : Bytes();
+  Bytes before = meeting.accumulate ? bytesOf(meeting.dst) : Bytes();
   lock.unlock();
   run();
 
@@ -117,10 +78,10 @@ void Judge::exchange(const Position &at, const std::function<void()> &run) {
 }
 
 void Judge::compareMeeting(const Position &at, const Meeting &m, ArrayRef<Operand> sources, const Operand &before) {
-  int64_t ranks = sources.size(), index = m.group.indexOf(mesh, at.rank), count = countTaken(m, ranks);
+  int64_t ranks = sources.size(), index = m.group.indexOf(mesh, at.rank), count = m.resultElements();
   int64_t bytes = m.dst.bytes(), off = 0;
   bool combines = m.kind == Kind::all_reduce || m.kind == Kind::all_reduce_max || m.kind == Kind::reduce_scatter;
-  std::string what = exec::stringifyCollectiveKind(m.kind).str(), shown;
+  std::string what = dist::stringifyCollectiveKind(m.kind).str(), shown;
   bool isInteger = m.dst.element.isInteger();
   auto read = [&](const Operand &from, int64_t i) {
     const char *cell = from.at + i * bytes;
@@ -134,7 +95,7 @@ void Judge::compareMeeting(const Position &at, const Meeting &m, ArrayRef<Operan
       for (const Operand &source : sources.drop_front())
         wanted = m.kind == Kind::all_reduce_max ? interpret::larger(wanted, Bounded(read(source, from)))
                                                 : wanted + Bounded(read(source, from));
-      if (m.accumulates)
+      if (m.accumulate)
         wanted += Bounded(read(before, i));
     } else {
       Origin origin = originOf(m, ranks, index, i);

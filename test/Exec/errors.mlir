@@ -119,7 +119,7 @@ exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batc
 exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of -1 elements of 'f32'}}
-  exec.all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count -1 f32
+  exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count -1 f32
 }
 
 // -----
@@ -127,7 +127,7 @@ exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batc
 exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of 8 elements of 'index'}}
-  exec.reduce_scatter "reduce_scatter x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 32> count 8 index accumulate false
+  exec.exchange reduce_scatter "reduce_scatter x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 32> count 8 index
 }
 
 // -----
@@ -135,7 +135,23 @@ exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batc
 exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of 8 elements of 'f16'}}
-  exec.all_reduce "all_reduce x" over <dp, [2, 1], []> <0 + 0 + 0> count 8 f16
+  exec.exchange all_reduce "all_reduce x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 8 f16
+}
+
+// -----
+
+exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter is added to what is there}}
+  exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32 accumulate
+}
+
+// -----
+
+exec.program @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is an all_gather over #dist.group<world, [1, 1], [0, 1]>; only an all_reduce is done over several stages}}
+  exec.exchange all_gather "all_gather x" over <world, [1, 1], [0, 1]> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32
 }
 
 // -----

@@ -11,18 +11,18 @@ exec.program @train_0 mesh <pp = 2, dp = 2, tp = 2, shards = 2> stage 0 micro_ba
   exec.begin [#exec.place<1 + 64 + 0>]
   // CHECK: exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]
   exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]
-  // CHECK: exec.all_gather "all_gather b" over <dp, [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
-  exec.all_gather "all_gather b" over <dp, [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
+  // CHECK: exec.exchange all_gather "all_gather b" over <dp, [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
+  exec.exchange all_gather "all_gather b" over <dp, [2, 2], []> <0 + 0 + 256> to <0 + 0 + 0> count 64 f32
   // CHECK: exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<1 + 0 + 0>]
   exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<1 + 0 + 0>]
   // CHECK: exec.send "send 0 to 1" message 0 to 1 <1 + 0 + 0> bytes 64
   exec.send "send 0 to 1" message 0 to 1 <1 + 0 + 0> bytes 64
   // CHECK: exec.receive "receive 1 from 1" message 1 from 1 <1 + 0 + 0> bytes 64
   exec.receive "receive 1 from 1" message 1 from 1 <1 + 0 + 0> bytes 64
-  // CHECK: exec.reduce_scatter "reduce_scatter b" over <dp, [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32 accumulate false
-  exec.reduce_scatter "reduce_scatter b" over <dp, [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32 accumulate false
-  // CHECK: exec.all_reduce "all_reduce b" over <tp, [2, 1], []> <0 + 0 + 0> count 128 f32
-  exec.all_reduce "all_reduce b" over <tp, [2, 1], []> <0 + 0 + 0> count 128 f32
+  // CHECK: exec.exchange reduce_scatter "reduce_scatter b" over <dp, [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32
+  exec.exchange reduce_scatter "reduce_scatter b" over <dp, [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32
+  // CHECK: exec.exchange all_reduce "all_reduce b" over <tp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 128 f32
+  exec.exchange all_reduce "all_reduce b" over <tp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 128 f32
   // CHECK: exec.release "release b" <0 + 0 + 0> bytes 512
   exec.release "release b" <0 + 0 + 0> bytes 512
 }

@@ -39,17 +39,17 @@ exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batc
   exec.run @layer_F "layer F" micro 1 first false [#exec.place<8 + 0 + 0>, #exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<10 + 0 + 0>]
   exec.run @head "head" micro 1 first false [#exec.place<10 + 0 + 0>, #exec.place<9 + 0 + 0>, #exec.place<11 + 0 + 0>, #exec.place<12 + 0 + 0>, #exec.place<13 + 0 + 0>, #exec.place<19 + 0 + 0>]
   exec.run @layer_B "layer B" micro 1 first false [#exec.place<8 + 0 + 0>, #exec.place<11 + 0 + 0>, #exec.place<6 + 0 + 0>, #exec.place<7 + 0 + 0>]
-  exec.reduce_scatter "bw" over <dp, [2, 1], []> <6 + 0 + 0> to <6 + 0 + 12> count 3 f32 accumulate false
-  exec.reduce_scatter "bb" over <dp, [2, 1], []> <7 + 0 + 0> to <7 + 0 + 8> count 2 f32 accumulate false
+  exec.exchange reduce_scatter "bw" over <dp, [2, 1], []> <6 + 0 + 0> to <6 + 0 + 12> count 3 f32
+  exec.exchange reduce_scatter "bb" over <dp, [2, 1], []> <7 + 0 + 0> to <7 + 0 + 8> count 2 f32
   exec.run @norm "norm" micro 0 first true [#exec.place<6 + 0 + 12>, #exec.place<7 + 0 + 8>, #exec.place<14 + 0 + 0>]
-  exec.all_reduce "loss" over <dp, [2, 1], []> <12 + 0 + 0> count 1 f32
-  exec.all_reduce "count" over <dp, [2, 1], []> <13 + 0 + 0> count 1 i64
-  exec.all_reduce "squares" over <dp, [2, 1], []> <14 + 0 + 0> count 1 f64
+  exec.exchange all_reduce "loss" over <dp, [2, 1], []> <12 + 0 + 0> to <12 + 0 + 0> count 1 f32
+  exec.exchange all_reduce "count" over <dp, [2, 1], []> <13 + 0 + 0> to <13 + 0 + 0> count 1 i64
+  exec.exchange all_reduce "squares" over <dp, [2, 1], []> <14 + 0 + 0> to <14 + 0 + 0> count 1 f64
   exec.run @finish "scalars" micro 0 first true [#exec.place<12 + 0 + 0>, #exec.place<13 + 0 + 0>, #exec.place<14 + 0 + 0>, #exec.place<17 + 0 + 0>, #exec.place<18 + 0 + 0>, #exec.place<15 + 4 + 0>, #exec.place<16 + 4 + 0>]
   exec.run @update_w "update bw" micro 0 first true [#exec.place<0 + 0 + 12>, #exec.place<6 + 0 + 12>, #exec.place<15 + 0 + 0>, #exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]
   exec.run @update_b "update bb" micro 0 first true [#exec.place<1 + 0 + 8>, #exec.place<7 + 0 + 8>, #exec.place<16 + 0 + 0>, #exec.place<4 + 0 + 0>, #exec.place<5 + 0 + 0>]
-  exec.all_gather "bw" over <dp, [2, 1], []> <0 + 0 + 12> to <0 + 0 + 0> count 3 f32
-  exec.all_gather "bb" over <dp, [2, 1], []> <1 + 0 + 8> to <1 + 0 + 0> count 2 f32
+  exec.exchange all_gather "bw" over <dp, [2, 1], []> <0 + 0 + 12> to <0 + 0 + 0> count 3 f32
+  exec.exchange all_gather "bb" over <dp, [2, 1], []> <1 + 0 + 8> to <1 + 0 + 0> count 2 f32
 }
 
 func.func private @zero(%p: memref<1xf32>, %g: memref<1xf32>) {

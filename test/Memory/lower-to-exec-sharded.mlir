@@ -7,16 +7,16 @@
 // CHECK: exec.buffer [[G:[0-9]+]] gradients "b/gradient" size 512 {{.*}} live 5 to 7
 // CHECK: exec.buffer [[S:[0-9]+]] gradients "b/gradient shard" size 256 {{.*}} live 7 to 13
 
-// CHECK: exec.all_gather "all_gather b" over <dp, [2, 1], []> <0 + 0 + 0> to <[[W]] + 0 + 0> count 64 f32
+// CHECK: exec.exchange all_gather "all_gather b" over <dp, [2, 1], []> <0 + 0 + 0> to <[[W]] + 0 + 0> count 64 f32
 // CHECK-NEXT: exec.run @layer_F "layer[0] F" {{.*}} [#exec.place<[[X]] + 0 + 0>, #exec.place<[[W]] + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<1 + 64 + 0>
 // CHECK-NEXT: exec.release "release b" <[[W]] + 0 + 0> bytes 512
 // CHECK: exec.run @layer_B
-// CHECK-NEXT: exec.reduce_scatter "reduce_scatter b" over <dp, [2, 1], []> <[[G]] + 0 + 0> to <[[S]] + 0 + 0> count 64 f32 accumulate false
+// CHECK-NEXT: exec.exchange reduce_scatter "reduce_scatter b" over <dp, [2, 1], []> <[[G]] + 0 + 0> to <[[S]] + 0 + 0> count 64 f32
 // CHECK-NEXT: exec.run @norm_64 "norm b" {{.*}} [#exec.place<[[S]] + 0 + 0>
 // Loss and count of all ranks; squares of slices once per shard group.
-// CHECK-NEXT: exec.all_reduce "all_reduce loss_sum" over <dp, [2, 1], []> <1 + 0 + 0> count 1 f32
-// CHECK-NEXT: exec.all_reduce "all_reduce loss_count" over <dp, [2, 1], []> <1 + 64 + 0> count 1 i64
-// CHECK-NEXT: exec.all_reduce "all_reduce sum_squares" over <dp, [2, 1], []> <1 + 128 + 0> count 1 f64
+// CHECK-NEXT: exec.exchange all_reduce "all_reduce loss_sum" over <dp, [2, 1], []> <1 + 0 + 0> to <1 + 0 + 0> count 1 f32
+// CHECK-NEXT: exec.exchange all_reduce "all_reduce loss_count" over <dp, [2, 1], []> <1 + 64 + 0> to <1 + 64 + 0> count 1 i64
+// CHECK-NEXT: exec.exchange all_reduce "all_reduce sum_squares" over <dp, [2, 1], []> <1 + 128 + 0> to <1 + 128 + 0> count 1 f64
 // CHECK: exec.run @update_0_64 "update b" {{.*}} [#exec.place<0 + 0 + 0>, #exec.place<[[S]] + 0 + 0>
 module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 sched.bucket @b ["w"] at [0] sizes [16] elements 128 group 0 params shard grads shard states shard

@@ -18,7 +18,7 @@
 // The norm counts a half of the squares on each of the two stages that hold the bias.
 // CHECK: exec.run @norm_64_of_2 "norm bb"
 // CHECK: exec.run @zero_loss_sum "clear loss_sum"
-// CHECK: exec.all_reduce "all_reduce loss_sum" over <world, [2, 1], [0, 1]>
+// CHECK: exec.exchange all_reduce "all_reduce loss_sum" over <world, [2, 1], [0, 1]>
 // CHECK: exec.program @train_1 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 1 micro_batches 2
 // CHECK-NOT: parameters "bw"
 // CHECK: exec.buffer {{[0-9]+}} communication "receive 0 from 0"

@@ -75,7 +75,7 @@ exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batc
   exec.buffer 0 communication "whole" size 64 offset 0 live 0 to 0
   exec.buffer 1 communication "shard" size 32 offset 64 live 0 to 0
   // expected-error @+1 {{reads buffer 'shard', which nothing has written}}
-  exec.all_gather "b" over <dp, [2, 1], []> <1 + 0 + 0> to <0 + 0 + 0> count 8 f32
+  exec.exchange all_gather "b" over <dp, [2, 1], []> <1 + 0 + 0> to <0 + 0 + 0> count 8 f32
 }
 
 // -----
@@ -85,7 +85,7 @@ exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batc
   exec.buffer 1 gradients "shard" size 32 offset 64 live 1 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   // expected-error @+1 {{reads buffer 'shard', which nothing has written}}
-  exec.reduce_scatter "b" over <dp, [2, 1], []> <0 + 0 + 0> to <1 + 0 + 0> count 8 f32 accumulate true
+  exec.exchange reduce_scatter "b" over <dp, [2, 1], []> <0 + 0 + 0> to <1 + 0 + 0> count 8 f32 accumulate
 }
 
 // -----
@@ -126,7 +126,7 @@ func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
 exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 parameters "whole" size 64 offset 0 live 0 to 0 persistent
   // expected-error @+1 {{takes bytes 8 to 72 of buffer 'whole', which has 64}}
-  exec.all_gather "b" over <dp, [2, 1], []> <0 + 8 + 32> to <0 + 0 + 0> count 8 f32
+  exec.exchange all_gather "b" over <dp, [2, 1], []> <0 + 8 + 32> to <0 + 0 + 0> count 8 f32
 }
 
 // -----

@@ -139,10 +139,13 @@ TEST_F(Emit, PlanSaysWhatTheProgramSays) {
 }
 
 // The runtime is built without the compiler's dialects, and Emit casts from one enum to the other.
-TEST(PlanEnums, NumberAndSpellAxesAsTheDialectDoes) {
+TEST(PlanEnums, NumberAndSpellAsTheDialectDoes) {
   ASSERT_EQ((unsigned)plan::Axis::MAX, dist::getMaxEnumValForAxis());
   for (plan::Axis axis : plan::EnumValuesAxis())
     EXPECT_EQ(plan::EnumNameAxis(axis), dist::stringifyAxis(dist::Axis(axis)));
+  ASSERT_EQ((unsigned)plan::CollectiveKind::MAX, dist::getMaxEnumValForCollectiveKind());
+  for (plan::CollectiveKind kind : plan::EnumValuesCollectiveKind())
+    EXPECT_EQ(plan::EnumNameCollectiveKind(kind), stringifyCollectiveKind(dist::CollectiveKind(kind)));
 }
 
 // What ranks exchange inside a function is a call without a kernel; a group has one number wherever it is named.
@@ -153,7 +156,7 @@ TEST_F(Emit, CollectivesAndTransfersAreThePlans) {
   exec.collective all_reduce %w to %w over <tp, [1, 1], []> outer 2 chunk 32 : memref<64xf32>, memref<64xf32>
   exec.call @double)");
   replace("  exec.run @step", R"(
-  exec.all_reduce "r" over <tp, [1, 1], []> <0 + 0 + 0> count 64 f32
+  exec.exchange all_reduce "r" over <tp, [1, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 64 f32
   exec.send "send 3 to 1" message 3 to 1 <0 + 0 + 0> bytes 256
   exec.run @step)");
   module = parseSourceString<ModuleOp>(text, &context);

@@ -34,7 +34,9 @@ struct TrafficTest : testing::Test {
 TEST_F(TrafficTest, AllReduce) {
   for (int64_t ranks = 1; ranks <= 8; ++ranks)
     for (int64_t count : {1, 15, 16, 17, 64, 100, 1000}) {
-      parse(ranks, 1, "exec.all_reduce \"r\"" + over(ranks, 1) + "<0 + 0 + 0> count " + std::to_string(count) + " f64");
+      parse(ranks, 1,
+            "exec.exchange all_reduce \"r\"" + over(ranks, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count " +
+                std::to_string(count) + " f64");
       EXPECT_EQ(trafficOfAllRanks(*module).sum().allReduce, 2 * (ranks - 1) * count * 8)
           << ranks << " ranks, " << count;
     }
@@ -42,16 +44,17 @@ TEST_F(TrafficTest, AllReduce) {
 
 // 100 elements on four ranks are cut in slices of 32: ranks 0 to 2 sum 32, rank 3 sums 4 and copies 96.
 TEST_F(TrafficTest, RanksDifferByTheShortSlice) {
-  auto program = parse(4, 1, "exec.all_reduce \"r\"" + over(4, 1) + "<0 + 0 + 0> count 100 f32");
+  auto program =
+      parse(4, 1, "exec.exchange all_reduce \"r\"" + over(4, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 100 f32");
   EXPECT_EQ(trafficOfRank(program, 0).sum().allReduce, 4 * (3 * 32 + 68));
   EXPECT_EQ(trafficOfRank(program, 3).sum().allReduce, 4 * (3 * 4 + 96));
 }
 
 TEST_F(TrafficTest, GroupsOfHybridSharding) {
-  auto gather = parse(6, 2, "exec.all_gather \"g\"" + over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
+  auto gather = parse(6, 2, "exec.exchange all_gather \"g\"" + over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
   EXPECT_EQ(trafficOfRank(gather, 5).sum().allGather, 1 * 64 * 4);
   EXPECT_EQ(trafficOfAllRanks(*module).sum().allGather, 6 * 64 * 4);
-  auto reduce = parse(6, 2, "exec.all_reduce \"r\"" + over(3, 2) + "<0 + 0 + 0> count 96 f32");
+  auto reduce = parse(6, 2, "exec.exchange all_reduce \"r\"" + over(3, 2) + "<0 + 0 + 0> to <0 + 0 + 0> count 96 f32");
   EXPECT_EQ(trafficOfRank(reduce, 0).sum().allReduce, (2 * 32 + 64) * 4);
 }
 
@@ -60,9 +63,9 @@ TEST_F(TrafficTest, AllRanksAtOnce) {
   for (auto [ranks, shards] : {std::pair(1, 1), std::pair(5, 5), std::pair(6, 2), std::pair(8, 4), std::pair(9, 1)})
     for (std::string group : {over(ranks, 1), over(shards, 1), over(ranks / shards, shards)}) {
       auto program = parse(ranks, shards,
-                           "exec.all_reduce \"r\"" + group + "<0 + 0 + 0> count 100 f32\n" + "exec.all_reduce \"s\"" +
-                               group + "<0 + 0 + 0> count 3 f64\n" + "exec.all_gather \"g\"" + group +
-                               "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
+                           "exec.exchange all_reduce \"r\"" + group + "<0 + 0 + 0> to <0 + 0 + 0> count 100 f32\n" +
+                               "exec.exchange all_reduce \"s\"" + group + "<0 + 0 + 0> to <0 + 0 + 0> count 3 f64\n" +
+                               "exec.exchange all_gather \"g\"" + group + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
       Traffic sum, largest;
       for (int64_t rank = 0; rank < ranks; ++rank) {
         Traffic traffic = trafficOfRank(program, rank);
@@ -95,8 +98,8 @@ TEST_F(TrafficTest, AllToAllInAFunction) {
 TEST_F(TrafficTest, ScalarsAreSmallMessages) {
   auto program =
       parse(2, 2,
-            "exec.all_reduce \"loss\"" + over(2, 1) + "<0 + 0 + 0> count 1 f32\n" + "exec.reduce_scatter \"b\"" +
-                over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32 accumulate false");
+            "exec.exchange all_reduce \"loss\"" + over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 1 f32\n" +
+                "exec.exchange reduce_scatter \"b\"" + over(2, 1) + "<0 + 0 + 0> to <0 + 0 + 0> count 64 f32");
   Traffic traffic = trafficOfRank(program, 1);
   EXPECT_EQ(traffic.smallMessages, 4);
   EXPECT_EQ(traffic.sum().reduceScatter, 256);
@@ -115,11 +118,11 @@ TEST_F(TrafficTest, MessagesCountAlongTheirAxis) {
       exec.run @layer "l" micro 0 first true []
       exec.run @layer "l" micro 0 first true []
       exec.send "s" message 0 to 1 <0 + 0 + 0> bytes 40
-      exec.all_reduce "tied" over <pp, [], [0, 1]> <0 + 0 + 0> count 32 f32
+      exec.exchange all_reduce "tied" over <pp, [], [0, 1]> <0 + 0 + 0> to <0 + 0 + 0> count 32 f32
     }
     exec.program @train_1 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 1 micro_batches 1 arena 64 lower_bound 64 {
       exec.receive "r" message 0 from 0 <0 + 0 + 0> bytes 40
-      exec.all_reduce "tied" over <pp, [], [0, 1]> <0 + 0 + 0> count 32 f32
+      exec.exchange all_reduce "tied" over <pp, [], [0, 1]> <0 + 0 + 0> to <0 + 0 + 0> count 32 f32
     })",
                                        &context);
   ASSERT_TRUE(module);

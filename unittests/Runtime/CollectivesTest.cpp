@@ -9,7 +9,7 @@
 
 using namespace xlc::runtime;
 namespace plan = xlc::plan;
-using xlc::plan::Collective;
+using xlc::plan::CollectiveKind;
 using xlc::plan::Element;
 
 namespace {
@@ -47,7 +47,7 @@ public:
   static float first(uint32_t rank, int i) { return (float)(rank + 1 + 100 * i); }
 
   /// Runs a collective from element `src` to element `dst` (plus the index times `stride`) of every rank's memory.
-  void run(Collective kind, uint32_t group, uint64_t outer, uint64_t chunk, int src, int dst, int srcStride = 0,
+  void run(CollectiveKind kind, uint32_t group, uint64_t outer, uint64_t chunk, int src, int dst, int srcStride = 0,
            int dstStride = 0, bool accumulate = false) {
     std::vector<std::thread> all;
     for (uint32_t r = 0; r < ranks; ++r)
@@ -104,7 +104,7 @@ TEST(Collectives, AllReduceLeavesTheSumInRankOrderOnEveryRank) {
   forEachGroup([](uint32_t ranks, uint32_t shards, Group group) {
     for (int count : {1, 2, 15, 16, 17, 100, 1000}) {
       Job job(ranks, shards);
-      job.run(Collective::AllReduce, group, 1, count, 2, 2);
+      job.run(CollectiveKind::all_reduce, group, 1, count, 2, 2);
       uint64_t read = 0;
       for (uint32_t r = 0; r < ranks; ++r) {
         auto members = membersOf(group, r, ranks, shards);
@@ -132,7 +132,7 @@ TEST(Collectives, ReduceScatterAndAllGatherAreInPlaceAndCountWhatTheyRead) {
     for (int count : {1, 3, 16, 120}) {
       Job job(ranks, shards);
       auto n = membersOf(group, 0, ranks, shards).size();
-      job.run(Collective::ReduceScatter, group, 1, count, 0, isInPlace ? 0 : 1000, 0, isInPlace ? count : 0,
+      job.run(CollectiveKind::reduce_scatter, group, 1, count, 0, isInPlace ? 0 : 1000, 0, isInPlace ? count : 0,
               !isInPlace);
       for (uint32_t r = 0; r < ranks; ++r) {
         auto members = membersOf(group, r, ranks, shards);
@@ -148,7 +148,7 @@ TEST(Collectives, ReduceScatterAndAllGatherAreInPlaceAndCountWhatTheyRead) {
       }
       if (!isInPlace)
         continue;
-      job.run(Collective::AllGather, group, 1, count, 0, 0, count);
+      job.run(CollectiveKind::all_gather, group, 1, count, 0, 0, count);
       for (uint32_t r = 0; r < ranks; ++r) {
         for (size_t i = 0; i < n * count; ++i) {
           float expected = 0;
@@ -168,8 +168,8 @@ TEST(Collectives, ReduceScatterAndAllReduceGiveTheSameBits) {
   for (int r = 0; r < ranks; ++r)
     for (int i = 0; i < Job::size; ++i)
       reduced.memory[r][i] = scattered.memory[r][i] = 1.0f / (float)(3 + r * 7 + i);
-  reduced.run(Collective::AllReduce, All, 1, ranks * count, 0, 0);
-  scattered.run(Collective::ReduceScatter, All, 1, count, 0, 0, 0, count);
+  reduced.run(CollectiveKind::all_reduce, All, 1, ranks * count, 0, 0);
+  scattered.run(CollectiveKind::reduce_scatter, All, 1, count, 0, 0, 0, count);
   for (int r = 0; r < ranks; ++r)
     EXPECT_EQ(0, std::memcmp(&reduced.memory[0][r * count], &scattered.memory[r][r * count], count * 4));
 }
@@ -181,14 +181,14 @@ TEST(Collectives, RunsAreGatheredAndScatteredWithinEachOuterIndex) {
       for (int chunk : {1, 3, 16}) {
         Job job(ranks, ranks, 2);
         auto n = (int)ranks;
-        job.run(Collective::AllGather, All, outer, chunk, 0, 400);
+        job.run(CollectiveKind::all_gather, All, outer, chunk, 0, 400);
         for (uint32_t r = 0; r < ranks; ++r)
           for (int o = 0; o < outer; ++o)
             for (int i = 0; i < n; ++i)
               for (int c = 0; c < chunk; ++c)
                 ASSERT_EQ(job.memory[r][400 + (o * n + i) * chunk + c], Job::first(i, o * chunk + c));
         EXPECT_EQ(job.movedBy(0).allGather, (ranks - 1) * outer * chunk * 4);
-        job.run(Collective::ReduceScatter, All, outer, chunk, 400, 800);
+        job.run(CollectiveKind::reduce_scatter, All, outer, chunk, 400, 800);
         for (uint32_t r = 0; r < ranks; ++r)
           for (int k = 0; k < outer * chunk; ++k)
             ASSERT_EQ(job.memory[r][800 + k], (float)n * Job::first(r, k));
@@ -205,7 +205,7 @@ TEST(Collectives, AllToAllTurnsOneSplitIntoAnotherAndBack) {
         for (int chunk : {1, 4}) {
           Job job(n, n, 2);
           job.rows = rows;
-          job.run(Collective::AllToAll, All, outer, chunk, 0, 400);
+          job.run(CollectiveKind::all_to_all, All, outer, chunk, 0, 400);
           for (int r = 0; r < n; ++r)
             for (int o = 0; o < outer; ++o)
               for (int peer = 0; peer < n; ++peer)
@@ -215,7 +215,7 @@ TEST(Collectives, AllToAllTurnsOneSplitIntoAnotherAndBack) {
                               Job::first(peer, ((o * rows + row) * n + r) * chunk + c));
           EXPECT_EQ(job.movedBy(n - 1).allToAll, (n - 1) * outer * rows * chunk * 4);
           job.ranksFirst = true;
-          job.run(Collective::AllToAll, All, outer, chunk, 400, 800);
+          job.run(CollectiveKind::all_to_all, All, outer, chunk, 400, 800);
           for (int r = 0; r < n; ++r)
             for (int i = 0; i < outer * rows * n * chunk; ++i)
               ASSERT_EQ(job.memory[r][800 + i], Job::first(r, i));
@@ -225,7 +225,7 @@ TEST(Collectives, AllToAllTurnsOneSplitIntoAnotherAndBack) {
 TEST(Collectives, TheLargestIsThatOfAllRanksAndNotANumberStays) {
   Job job(3, 3);
   job.memory[1][4] = 1e6f, job.memory[2][5] = NAN, job.memory[0][6] = NAN;
-  job.run(Collective::AllReduceMax, All, 2, 5, 0, 100);
+  job.run(CollectiveKind::all_reduce_max, All, 2, 5, 0, 100);
   for (int r = 0; r < 3; ++r) {
     EXPECT_EQ(job.memory[r][100], Job::first(2, 0));
     EXPECT_EQ(job.memory[r][104], 1e6f);
@@ -242,7 +242,7 @@ TEST(Collectives, RanksOfSeveralStagesAreOneGroup) {
   plan.rank_groups.push_back(makeGroup({2, 2}, {0, 2}));
   plan.rank_groups[0]->axis = plan::Axis::world;
   Job job(std::move(plan));
-  job.run(Collective::AllReduce, 0, 1, 20, 0, 0);
+  job.run(CollectiveKind::all_reduce, 0, 1, 20, 0, 0);
   for (uint32_t r = 0; r < 12; ++r) {
     bool takesPart = r < 4 || r >= 8;
     uint32_t tp = r % 2;

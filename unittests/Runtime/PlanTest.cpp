@@ -40,7 +40,7 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 9, its runtime knows version 3", [](Plan &p) { p.version = 9; });
+  expect("error: the plan in this program has version 9, its runtime knows version 4", [](Plan &p) { p.version = 9; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -82,9 +82,12 @@ TEST(Plan, CallsAndActionsMustStayInTheArena) {
   expect("action 'load 0' has inputs without places",
          [](Plan &p) { p.programs[0]->steps[2]->action.AsLoad()->places.pop_back(); });
   expect("action 'gather w' leaves the arena",
-         [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->count = ~0ull; });
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->chunk = ~0ull; });
   expect("action 'gather w' names buffer 99 of 10",
-         [](Plan &p) { *p.programs[0]->steps[1]->action.AsAllGather()->src = plan::Place(0, 0, 99); });
+         [](Plan &p) { *p.programs[0]->steps[1]->action.AsExchange()->src = plan::Place(0, 0, 99); });
+  expect("action 'gather w' has no place", [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->dst.reset(); });
+  expect("action 'gather w' is no collective that ranks can do",
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->kind = (plan::CollectiveKind)9; });
   expect("action 'begin' has 0 places for 1 optimizer groups",
          [](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->places.clear(); });
   expect("action 'begin' is of an unknown kind", [](Plan &p) { p.programs[0]->steps[0]->action.Reset(); });
@@ -110,9 +113,9 @@ TEST(Plan, GroupsMustCutTheRanks) {
     group(p, {2, 1, 2, 1}, {});
   });
   expect("action 'gather w' is of group 9 of 1",
-         [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->group = 9; });
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->group = 9; });
   expect("action 'gather w' is of elements without a sum",
-         [](Plan &p) { p.programs[0]->steps[1]->action.AsAllGather()->element = plan::Element::I1; });
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->element = plan::Element::I1; });
   expect("traffic of an unknown axis", [](Plan &p) { p.traffic[0]->axis = (plan::Axis)9; });
   expect("no stage has a loss and a gradient norm", [](Plan &p) { p.programs[0]->loss.reset(); });
   expect("an index leaves the arena", [](Plan &p) {
@@ -140,35 +143,40 @@ TEST(Plan, PiecesOfParametersMustFit) {
 }
 
 TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
-  auto make = [](Plan &p, plan::Collective kind, uint64_t outer, uint64_t chunk) {
+  auto make = [](Plan &p, plan::CollectiveKind kind, uint64_t outer, uint64_t chunk) {
     plan::CallT &call = *p.functions[1]->calls[0]; // squares: 256 bytes to 8
     call.exchange = std::make_unique<plan::ExchangeT>();
     call.exchange->kind = kind, call.exchange->outer = outer, call.exchange->chunk = chunk;
   };
-  EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::Collective::ReduceScatter, 1, 2); }), "");
-  expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllReduce, 1, 3); });
-  expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllGather, 2, 1); });
-  expect("reaches past an operand", [&](Plan &p) { make(p, plan::Collective::AllReduce, 1ull << 40, 1ull << 40); });
-  EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::Collective::AllToAll, 1, 1); }), "");
+  EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::CollectiveKind::reduce_scatter, 1, 2); }), "");
+  expect("reaches past an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1, 3); });
+  expect("reaches past an operand", [&](Plan &p) { make(p, plan::CollectiveKind::all_gather, 2, 1); });
+  expect("reaches past an operand",
+         [&](Plan &p) { make(p, plan::CollectiveKind::all_reduce, 1ull << 40, 1ull << 40); });
+  EXPECT_EQ(complaintAfter([&](Plan &p) { make(p, plan::CollectiveKind::all_to_all, 1, 1); }), "");
   expect("reaches past an operand", [&](Plan &p) {
-    make(p, plan::Collective::AllToAll, 1, 1);
+    make(p, plan::CollectiveKind::all_to_all, 1, 1);
     p.functions[1]->calls[0]->exchange->rows = 2;
   });
   expect("reaches past an operand", [&](Plan &p) { // rows are an all_to_all's
-    make(p, plan::Collective::AllReduce, 1, 3);
+    make(p, plan::CollectiveKind::all_reduce, 1, 3);
     p.functions[1]->calls[0]->exchange->rows = 0;
   });
   expect("is no collective that ranks can do", [&](Plan &p) {
-    make(p, plan::Collective::AllReduce, 1, 1);
+    make(p, plan::CollectiveKind::all_reduce, 1, 1);
     p.functions[1]->calls[0]->exchange->element = plan::Element::I1;
   });
+  expect("is no collective that ranks can do", [&](Plan &p) { // calls do not add to what is there
+    make(p, plan::CollectiveKind::reduce_scatter, 1, 2);
+    p.functions[1]->calls[0]->exchange->accumulate = true;
+  });
   EXPECT_EQ(complaintAfter([&](Plan &p) { // masks have no sum, but are moved
-              make(p, plan::Collective::AllGather, 1, 1);
+              make(p, plan::CollectiveKind::all_gather, 1, 1);
               p.functions[1]->calls[0]->exchange->element = plan::Element::I1;
             }),
             "");
   expect("is a collective of several stages inside a function", [&](Plan &p) {
-    make(p, plan::Collective::AllReduce, 1, 1);
+    make(p, plan::CollectiveKind::all_reduce, 1, 1);
     p.rank_groups.push_back(std::make_unique<plan::RankGroupT>());
     p.rank_groups[1]->stages = {0};
     p.functions[1]->calls[0]->exchange->group = 1;
@@ -188,15 +196,16 @@ Plan makeTwoStages() {
     step->label = label, step->action.Set(std::move(action));
     plan.programs[stage]->steps.push_back(std::move(step));
   };
-  plan::AllReduceT reduce;
-  reduce.group = 1, reduce.place = std::make_unique<plan::Place>(0, 0, 0), reduce.count = 4;
+  plan::ExchangeT reduce;
+  reduce.group = 1, reduce.chunk = 4;
+  reduce.src = std::make_unique<plan::Place>(0, 0, 0), reduce.dst = std::make_unique<plan::Place>(0, 0, 0);
   plan::SendT send;
   send.peer = 1, send.message = 5, send.bytes = 64, send.place = std::make_unique<plan::Place>(0, 0, 0);
   plan::ReceiveT receive;
   receive.peer = 0, receive.message = 5, receive.bytes = 64, receive.place = std::make_unique<plan::Place>(0, 0, 0);
   add(0, "send", std::move(send)), add(1, "receive", std::move(receive));
   for (int stage : {0, 1})
-    add(stage, "reduce", plan::AllReduceT(reduce));
+    add(stage, "reduce", plan::ExchangeT(reduce));
   return plan;
 }
 
@@ -225,14 +234,17 @@ TEST(Plan, StagesMustMeet) {
     std::swap(receive, reduce); // each waits for the other
   });
   expectStages("action 'reduce' leaves the arena",
-               [](Plan &, StepT &, StepT &reduce) { reduce.action.AsAllReduce()->count = 4000; });
+               [](Plan &, StepT &, StepT &reduce) { reduce.action.AsExchange()->chunk = 4000; });
+  expectStages("stage 0 waits forever at action 'reduce'", [](Plan &, StepT &, StepT &reduce) {
+    reduce.action.AsExchange()->kind = plan::CollectiveKind::all_reduce_max;
+  });
   expectStages("action 'receive' is between stage 1 and stage 1 of 2",
                [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });
   expectStages("is of a group in which stage 1 has no part",
                [](Plan &p, StepT &, StepT &) { p.rank_groups[1]->stages = {0}; });
   expectStages("action 'gather w' gathers or scatters over several stages", [](Plan &p, StepT &, StepT &) {
     for (auto &program : p.programs)
-      program->steps[1]->action.AsAllGather()->group = 1, program->steps[1]->action.AsAllGather()->count = 8;
+      program->steps[1]->action.AsExchange()->group = 1, program->steps[1]->action.AsExchange()->chunk = 8;
   });
 }
 

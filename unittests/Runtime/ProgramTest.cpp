@@ -244,9 +244,9 @@ TEST_F(Program, TamperingWithEachKindOfMessageIsFound) {
            {"512 bytes planned for all_gather, 0 used in 1 step", [](Plan &p) { removeAction(p, "gather w"); }},
            {"512 bytes planned for reduce_scatter, 0 used in 1 step", [](Plan &p) { removeAction(p, "reduce g"); }},
            {"512 bytes planned for all_gather, 256 used in 1 step",
-            [](Plan &p) { findAction(p, "gather w").action.AsAllGather()->count /= 2; }},
+            [](Plan &p) { findAction(p, "gather w").action.AsExchange()->chunk /= 2; }},
            {"24 bytes planned for all_reduce, 32 used in 1 step",
-            [](Plan &p) { findAction(p, "reduce loss").action.AsAllReduce()->count *= 2; }}}) {
+            [](Plan &p) { findAction(p, "reduce loss").action.AsExchange()->chunk *= 2; }}}) {
     Plan plan = makePlan(3);
     each.change(plan);
     auto [exit, text] = runSaying(plan, {"--steps", "1"});

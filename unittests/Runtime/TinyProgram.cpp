@@ -105,10 +105,16 @@ void addRun(Plan &plan, const std::string &label, uint32_t function, std::vector
   addStep(plan, label, std::move(run));
 }
 
+void addExchange(Plan &plan, const std::string &label, CollectiveKind kind, Place src, Place dst, uint64_t count,
+                 Element element = Element::F32) {
+  ExchangeT exchange;
+  exchange.kind = kind, exchange.group = 0, exchange.chunk = count, exchange.element = element;
+  exchange.src = std::make_unique<Place>(src), exchange.dst = std::make_unique<Place>(dst);
+  addStep(plan, label, std::move(exchange));
+}
+
 void addAllReduce(Plan &plan, const std::string &label, Place place, uint64_t count, Element element) {
-  AllReduceT reduce;
-  reduce.group = 0, reduce.place = std::make_unique<Place>(place), reduce.count = count, reduce.element = element;
-  addStep(plan, label, std::move(reduce));
+  addExchange(plan, label, CollectiveKind::all_reduce, place, place, count, element);
 }
 
 void addStorage(Plan &plan, bool sharded) {
@@ -146,12 +152,8 @@ void addFunctions(Plan &plan, bool sharded) {
 /// Gathers the parameter before the gradients and releases it after, at stage 3.
 void addMicroBatches(Plan &plan, bool sharded) {
   Place w = sharded ? Place(1984, 0, 9) : Place(0, 0, 0);
-  if (sharded) {
-    AllGatherT gather;
-    gather.group = 0, gather.count = padded / 2;
-    gather.src = std::make_unique<Place>(0, 0, 0), gather.dst = std::make_unique<Place>(w);
-    addStep(plan, "gather w", std::move(gather));
-  }
+  if (sharded)
+    addExchange(plan, "gather w", CollectiveKind::all_gather, Place(0, 0, 0), w, padded / 2);
   for (uint32_t k = 0; k < microBatches; ++k) {
     LoadT load;
     load.micro_batch = k, load.inputs = {0, 1}, load.places = {Place(1024, 0, 2), Place(1600, 0, 3)};
@@ -188,14 +190,10 @@ Plan makePlan(int stage) {
   addStep(plan, "begin", std::move(begin));
   addMicroBatches(plan, sharded);
   Place g = sharded ? Place(512, padded * 2, 1) : Place(512, 0, 1);
-  if (sharded) {
-    ReduceScatterT scatter;
-    scatter.group = 0, scatter.count = padded / 2;
-    scatter.src = std::make_unique<Place>(512, 0, 1), scatter.dst = std::make_unique<Place>(g);
-    addStep(plan, "reduce g", std::move(scatter));
-  } else {
+  if (sharded)
+    addExchange(plan, "reduce g", CollectiveKind::reduce_scatter, Place(512, 0, 1), g, padded / 2);
+  else
     addAllReduce(plan, "reduce g", g, padded, Element::F32);
-  }
   addAllReduce(plan, "reduce loss", Place(1664, 0, 4), 1, Element::F32);
   addRun(plan, "squares", 1, {g, Place(1728, 0, 5)});
   if (sharded)

@@ -215,12 +215,12 @@ const Judged sumOverRanks{
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 2
   exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>]
   exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
-  exec.all_reduce "all_reduce y" over <dp, [2, 1], []> #exec.place<1 + 0 + 0> count 64 f32
+  exec.exchange all_reduce "all_reduce y" over <dp, [2, 1], []> #exec.place<1 + 0 + 0> to #exec.place<1 + 0 + 0> count 64 f32
 })"};
 
 TEST(PlantedFault, SumStopsShort) {
   expectFound(
-      sumOverRanks, [](ModuleOp module) { findFirst<exec::AllReduceOp>(module).setCount(63); },
+      sumOverRanks, [](ModuleOp module) { findFirst<exec::ExchangeOp>(module).setCount(63); },
       "action 'all_reduce y', all_reduce: element 63 is");
 }
 

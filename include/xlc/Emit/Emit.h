@@ -28,6 +28,9 @@ std::string findRuntime(llvm::StringRef driver);
 /// The number of a group of ranks in the plan, which gets it if it does not have it.
 unsigned groupOf(plan::PlanT &plan, dist::GroupAttr group);
 
+/// A collective, without places.
+plan::ExchangeT exchangeOf(plan::PlanT &plan, const exec::Exchange &what);
+
 /// The plan's word for an element type of the `graph` dialect, which has no others.
 plan::Element elementOf(mlir::Type type);
 

@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace xlc::exec;
+using xlc::dist::CollectiveKind;
 
 #include "xlc/Dialect/Exec/ExecDialect.cpp.inc"
 #include "xlc/Dialect/Exec/ExecEnums.cpp.inc"
@@ -54,17 +55,29 @@ LogicalResult CallOp::verify() {
   return success();
 }
 
+int64_t Exchange::sourceElements() const {
+  bool scatters = kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all;
+  return outer * rows * chunk * (scatters ? group.size() : 1);
+}
+
+int64_t Exchange::resultElements() const {
+  bool gathers = kind == CollectiveKind::all_gather || kind == CollectiveKind::all_to_all;
+  return outer * rows * chunk * (gathers ? group.size() : 1);
+}
+
+Exchange CollectiveOp::getExchange() {
+  Type element = cast<MemRefType>(getSrc().getType()).getElementType();
+  return {getKind(),           getGroup(),         element,        int64_t(getOuter()),
+          int64_t(getChunk()), int64_t(getRows()), getRanksFirst()};
+}
+
 LogicalResult CollectiveOp::verify() {
   if (!getGroup().getStages().empty())
     return emitOpError() << "is over " << getGroup() << "; within a function only ranks of its stage meet";
-  int64_t piece = getOuter() * getRows() * getChunk(), ranks = getGroup().size(), src = piece, dst = piece;
-  if (getKind() == CollectiveKind::all_gather || getKind() == CollectiveKind::all_to_all)
-    dst *= ranks;
-  if (getKind() == CollectiveKind::reduce_scatter || getKind() == CollectiveKind::all_to_all)
-    src *= ranks;
+  int64_t src = getExchange().sourceElements(), dst = getExchange().resultElements();
   auto count = [](Value value) { return cast<MemRefType>(value.getType()).getNumElements(); };
   if (count(getSrc()) != src || count(getDst()) != dst)
-    return emitOpError() << "of " << ranks << " ranks takes " << src << " elements to " << dst << ", not "
+    return emitOpError() << "of " << getGroup().size() << " ranks takes " << src << " elements to " << dst << ", not "
                          << count(getSrc()) << " to " << count(getDst());
   return success();
 }
@@ -104,16 +117,28 @@ LogicalResult LoadOp::verify() {
   return emitOpError() << "reads " << getInputs().size() << " inputs to " << getPlaces().size() << " places";
 }
 
-/// What moves so many elements, of a type that the graph dialect has.
-static LogicalResult verifyElements(Operation *op, int64_t count, Type type) {
-  bool isKnown = type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1);
-  if (count >= 0 && isKnown)
-    return success();
-  return op->emitOpError() << "is of " << count << " elements of " << type;
+Exchange ExchangeOp::getExchange() {
+  return {.kind = getKind(),
+          .group = getGroup(),
+          .element = getType(),
+          .outer = 1,
+          .chunk = int64_t(getCount()),
+          .accumulate = getAccumulate()};
 }
-LogicalResult AllGatherOp::verify() { return verifyElements(*this, getCount(), getType()); }
-LogicalResult ReduceScatterOp::verify() { return verifyElements(*this, getCount(), getType()); }
-LogicalResult AllReduceOp::verify() { return verifyElements(*this, getCount(), getType()); }
+
+LogicalResult ExchangeOp::verify() {
+  Type type = getType();
+  bool isKnown = type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1);
+  if ((int64_t)getCount() < 0 || !isKnown)
+    return emitOpError() << "is of " << (int64_t)getCount() << " elements of " << type;
+  if (getAccumulate() && getKind() != CollectiveKind::reduce_scatter)
+    return emitOpError() << "adds the result of an " << stringifyCollectiveKind(getKind())
+                         << "; only a reduce_scatter is added to what is there";
+  if (!getGroup().getStages().empty() && getKind() != CollectiveKind::all_reduce)
+    return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " over " << getGroup()
+                         << "; only an all_reduce is done over several stages";
+  return success();
+}
 
 static LogicalResult verifyBytes(Operation *op, int64_t bytes) {
   return bytes >= 0 ? success() : op->emitOpError() << "is of " << bytes << " bytes";

@@ -43,7 +43,7 @@ template <class E> void keepLarger(Cargo<E> &a, const Cargo<E> &b) {
 /// Of everybody's chunks those for the rank of an index, in the order of who sent them.
 template <class E> Cargo<E> allToAll(const Exchange &what, ArrayRef<Cargo<E>> sources, int64_t index) {
   int64_t ranks = sources.size(), rows = what.rows;
-  Cargo<E> whole = emptyLike(sources[0], what.resultElements(ranks));
+  Cargo<E> whole = emptyLike(sources[0], what.resultElements());
   for (int64_t o = 0; o < what.outer; ++o)
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t sender = 0; sender < ranks; ++sender) {
@@ -58,26 +58,26 @@ template <class E> Cargo<E> allToAll(const Exchange &what, ArrayRef<Cargo<E>> so
 /// What the rank of an index gets.
 template <class E> Cargo<E> resultOf(const Exchange &what, ArrayRef<Cargo<E>> sources, int64_t index) {
   int64_t ranks = sources.size();
-  if (what.kind == exec::CollectiveKind::all_gather) {
-    Cargo<E> whole = emptyLike(sources[0], what.resultElements(ranks));
+  if (what.kind == dist::CollectiveKind::all_gather) {
+    Cargo<E> whole = emptyLike(sources[0], what.resultElements());
     for (int64_t o = 0; o < what.outer; ++o)
       for (int64_t i = 0; i < ranks; ++i)
         copy(sources[i], o * what.chunk, what.chunk, whole, (o * ranks + i) * what.chunk);
     return whole;
   }
-  if (what.kind == exec::CollectiveKind::all_to_all)
+  if (what.kind == dist::CollectiveKind::all_to_all)
     return allToAll(what, sources, index);
   Cargo<E> total;
   for (auto [i, source] : llvm::enumerate(sources)) {
     Cargo<E> term = source;
-    if (what.kind == exec::CollectiveKind::reduce_scatter) {
-      term = emptyLike(source, what.resultElements(ranks));
+    if (what.kind == dist::CollectiveKind::reduce_scatter) {
+      term = emptyLike(source, what.resultElements());
       for (int64_t o = 0; o < what.outer; ++o)
         copy(source, (o * ranks + index) * what.chunk, what.chunk, term, o * what.chunk);
     }
     if (i == 0)
       total = std::move(term);
-    else if (what.kind == exec::CollectiveKind::all_reduce_max)
+    else if (what.kind == dist::CollectiveKind::all_reduce_max)
       keepLarger(total, term);
     else
       addTo(total, term);
@@ -100,10 +100,10 @@ template <class E> LogicalResult interpret::exchange(const Exchange &what, Array
     if (failed(rank.memory->load(rank.access, rank.src, source)))
       return failure();
   bool isSameForAll =
-      what.kind == exec::CollectiveKind::all_reduce || what.kind == exec::CollectiveKind::all_reduce_max;
+      what.kind == dist::CollectiveKind::all_reduce || what.kind == dist::CollectiveKind::all_reduce_max;
   Cargo<E> result;
   for (auto [index, rank] : llvm::enumerate(group)) {
-    if (what.kind == exec::CollectiveKind::reduce_scatter)
+    if (what.kind == dist::CollectiveKind::reduce_scatter)
       forgetScattered(rank);
     if (index == 0 || !isSameForAll)
       result = resultOf<E>(what, sources, index);

@@ -70,7 +70,7 @@ private:
       return false; // the sender sees to it
     if (auto send = dyn_cast<exec::SendOp>(action))
       return transfer(stage, send);
-    if (auto reduce = dyn_cast<exec::AllReduceOp>(action); reduce && !reduce.getGroup().getStages().empty())
+    if (auto reduce = dyn_cast<exec::ExchangeOp>(action); reduce && !reduce.getGroup().getStages().empty())
       return reduceAcross(reduce);
     if (failed(stages[stage]->run(*action, now)))
       return failure();
@@ -96,18 +96,16 @@ private:
   }
 
   /// An all_reduce over several stages, once all of them have come to it.
-  FailureOr<bool> reduceAcross(exec::AllReduceOp reduce) {
+  FailureOr<bool> reduceAcross(exec::ExchangeOp reduce) {
     ArrayRef<int64_t> taking = reduce.getGroup().getStages();
     for (int64_t other : taking) {
-      auto same =
-          other < (int64_t)stages.size() ? dyn_cast_or_null<exec::AllReduceOp>(next(other)) : exec::AllReduceOp();
-      if (!same || same.getGroup() != reduce.getGroup() || same.getCount() != reduce.getCount() ||
-          same.getType() != reduce.getType())
+      auto same = other < (int64_t)stages.size() ? dyn_cast_or_null<exec::ExchangeOp>(next(other)) : exec::ExchangeOp();
+      if (!same || same.getKind() != reduce.getKind() || same.getGroup() != reduce.getGroup() ||
+          same.getCount() != reduce.getCount() || same.getType() != reduce.getType())
         return false;
     }
     dist::GroupAttr group = reduce.getGroup();
     dist::MeshAttr mesh = stages[taking[0]]->op.getMesh();
-    Exchange what{exec::CollectiveKind::all_reduce, 1, int64_t(reduce.getCount())};
     for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank) {
       int64_t first = taking[0] * mesh.getStageRanks() + rank;
       if (group.indexOf(mesh, first) != 0)
@@ -115,11 +113,10 @@ private:
       std::vector<Participant<E>> participants;
       for (int64_t member : group.members(mesh, first)) {
         StageProgram<E> &stage = *stages[mesh.ppOf(member)];
-        auto mine = cast<exec::AllReduceOp>(next(mesh.ppOf(member)));
-        participants.push_back(stage.participant(mine, member % mesh.getStageRanks(), mine.getPlace(), mine.getPlace(),
-                                                 what, group.size(), mine.getType()));
+        auto mine = cast<exec::ExchangeOp>(next(mesh.ppOf(member)));
+        participants.push_back(stage.participant(mine, member % mesh.getStageRanks()));
       }
-      if (failed(exchange<E>(what, participants)))
+      if (failed(exchange<E>(reduce.getExchange(), participants)))
         return failure();
     }
     for (int64_t other : taking)

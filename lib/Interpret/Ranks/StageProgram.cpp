@@ -18,8 +18,8 @@ StageProgram<E>::StageProgram(exec::ProgramOp op, const Model &model, const Sour
 template <class E> LogicalResult StageProgram<E>::run(Operation &action, int64_t step) {
   now = step;
   return llvm::TypeSwitch<Operation *, LogicalResult>(&action)
-      .Case<exec::BeginOp, exec::LoadOp, exec::RunOp, exec::AllGatherOp, exec::ReduceScatterOp, exec::AllReduceOp,
-            exec::ReleaseOp>([&](auto known) { return act(known); })
+      .Case<exec::BeginOp, exec::LoadOp, exec::RunOp, exec::ExchangeOp, exec::ReleaseOp>(
+          [&](auto known) { return act(known); })
       .Default([](Operation *other) { return other->emitError() << "the interpreter does not know this action"; });
 }
 
@@ -150,14 +150,14 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
 }
 
 template <class E>
-LogicalResult StageProgram<E>::exchangeInGroups(dist::GroupAttr group, const Exchange &what,
+LogicalResult StageProgram<E>::exchangeInGroups(const Exchange &what,
                                                 llvm::function_ref<Participant<E>(int64_t rank)> participate) {
   dist::MeshAttr mesh = op.getMesh();
   for (int64_t rank = 0; rank < stageRanks; ++rank) {
-    if (group.indexOf(mesh, firstRank + rank) != 0)
+    if (what.group.indexOf(mesh, firstRank + rank) != 0)
       continue;
     std::vector<Participant<E>> participants;
-    for (int64_t member : group.members(mesh, firstRank + rank))
+    for (int64_t member : what.group.members(mesh, firstRank + rank))
       participants.push_back(participate(member - firstRank));
     if (failed(exchange<E>(what, participants)))
       return failure();
@@ -168,54 +168,30 @@ LogicalResult StageProgram<E>::exchangeInGroups(dist::GroupAttr group, const Exc
 template <class E>
 LogicalResult StageProgram<E>::collective(exec::RunOp run, exec::CollectiveOp collective,
                                           ArrayRef<DenseMap<Value, Span>> spans) {
-  dist::GroupAttr group = collective.getGroup();
-  Exchange what{collective.getKind(), int64_t(collective.getOuter()), int64_t(collective.getChunk()),
-                /*accumulate=*/false, int64_t(collective.getRows()),  collective.getRanksFirst()};
+  Exchange what = collective.getExchange();
   auto spanOf = [&](Value value, int64_t rank, int64_t elements) {
     Span span = spans[rank].find(value)->second;
     span.sizes = {elements}, span.strides = {1};
     return span;
   };
-  int64_t in = what.sourceElements(group.size()), out = what.resultElements(group.size());
-  return exchangeInGroups(group, what, [&](int64_t rank) {
+  return exchangeInGroups(what, [&](int64_t rank) {
     return Participant<E>{&memory,
                           {run, run.getLabel(), rank},
-                          spanOf(collective.getSrc(), rank, in),
-                          spanOf(collective.getDst(), rank, out)};
+                          spanOf(collective.getSrc(), rank, what.sourceElements()),
+                          spanOf(collective.getDst(), rank, what.resultElements())};
   });
 }
 
-template <class E>
-Participant<E> StageProgram<E>::participant(Operation *action, int64_t rank, exec::PlaceAttr src, exec::PlaceAttr dst,
-                                            const Exchange &what, int64_t ranks, Type type) {
+template <class E> Participant<E> StageProgram<E>::participant(exec::ExchangeOp exchange, int64_t rank) {
+  Exchange what = exchange.getExchange();
   return {&memory,
-          {action, labelOf(action), rank},
-          memory.spanAt(src, rank, what.sourceElements(ranks), type),
-          memory.spanAt(dst, rank, what.resultElements(ranks), type)};
+          {exchange, labelOf(exchange), rank},
+          memory.spanAt(exchange.getSrc(), rank, what.sourceElements(), what.element),
+          memory.spanAt(exchange.getDst(), rank, what.resultElements(), what.element)};
 }
 
-template <class E> LogicalResult StageProgram<E>::act(exec::AllGatherOp gather) {
-  Exchange what{exec::CollectiveKind::all_gather, 1, int64_t(gather.getCount())};
-  return exchangeInGroups(gather.getGroup(), what, [&](int64_t rank) {
-    return participant(gather, rank, gather.getSrc(), gather.getDst(), what, gather.getGroup().size(),
-                       gather.getType());
-  });
-}
-
-template <class E> LogicalResult StageProgram<E>::act(exec::ReduceScatterOp scatter) {
-  Exchange what{exec::CollectiveKind::reduce_scatter, 1, int64_t(scatter.getCount()), scatter.getAccumulate()};
-  return exchangeInGroups(scatter.getGroup(), what, [&](int64_t rank) {
-    return participant(scatter, rank, scatter.getSrc(), scatter.getDst(), what, scatter.getGroup().size(),
-                       scatter.getType());
-  });
-}
-
-template <class E> LogicalResult StageProgram<E>::act(exec::AllReduceOp reduce) {
-  Exchange what{exec::CollectiveKind::all_reduce, 1, int64_t(reduce.getCount())};
-  return exchangeInGroups(reduce.getGroup(), what, [&](int64_t rank) {
-    return participant(reduce, rank, reduce.getPlace(), reduce.getPlace(), what, reduce.getGroup().size(),
-                       reduce.getType());
-  });
+template <class E> LogicalResult StageProgram<E>::act(exec::ExchangeOp exchange) {
+  return exchangeInGroups(exchange.getExchange(), [&](int64_t rank) { return participant(exchange, rank); });
 }
 
 template <class E> LogicalResult StageProgram<E>::act(exec::ReleaseOp release) {
@@ -232,8 +208,7 @@ template <class E> LogicalResult StageProgram<E>::act(exec::ReleaseOp release) {
 #define XLC_INSTANTIATE(E)                                                                                             \
   template StageProgram<E>::StageProgram(exec::ProgramOp, const Model &, const Source<E> &, const Options &);          \
   template LogicalResult StageProgram<E>::run(Operation &, int64_t);                                                   \
-  template Participant<E> StageProgram<E>::participant(Operation *, int64_t, exec::PlaceAttr, exec::PlaceAttr,         \
-                                                       const Exchange &, int64_t, Type);
+  template Participant<E> StageProgram<E>::participant(exec::ExchangeOp, int64_t);
 XLC_INSTANTIATE(double)
 XLC_INSTANTIATE(float)
 XLC_INSTANTIATE(Field)

@@ -38,8 +38,7 @@ public:
   llvm::LogicalResult collect(int64_t rank, typename Runner<E>::Visit visit);
 
   /// A rank in a collective between two places.
-  Participant<E> participant(mlir::Operation *action, int64_t rank, exec::PlaceAttr src, exec::PlaceAttr dst,
-                             const Exchange &what, int64_t ranks, mlir::Type type);
+  Participant<E> participant(exec::ExchangeOp exchange, int64_t rank);
 
   exec::ProgramOp op;
   int64_t stageRanks;
@@ -49,9 +48,7 @@ private:
   llvm::LogicalResult act(exec::BeginOp);
   llvm::LogicalResult act(exec::LoadOp);
   llvm::LogicalResult act(exec::RunOp);
-  llvm::LogicalResult act(exec::AllGatherOp);
-  llvm::LogicalResult act(exec::ReduceScatterOp);
-  llvm::LogicalResult act(exec::AllReduceOp);
+  llvm::LogicalResult act(exec::ExchangeOp);
   llvm::LogicalResult act(exec::ReleaseOp);
   llvm::LogicalResult view(exec::ViewOp op, llvm::DenseMap<mlir::Value, Span> &spans);
   llvm::LogicalResult call(const Access &access, exec::CallOp op, bool isFirst,
@@ -59,7 +56,7 @@ private:
   llvm::LogicalResult collective(exec::RunOp run, exec::CollectiveOp op,
                                  llvm::ArrayRef<llvm::DenseMap<mlir::Value, Span>> spans);
   /// One collective for every group of the stage's ranks.
-  llvm::LogicalResult exchangeInGroups(dist::GroupAttr group, const Exchange &what,
+  llvm::LogicalResult exchangeInGroups(const Exchange &what,
                                        llvm::function_ref<Participant<E>(int64_t rank)> participate);
   llvm::LogicalResult forEachHolding(llvm::function_ref<llvm::LogicalResult(const Holding &)> visit);
   llvm::LogicalResult collectPiece(const Holding &holding, int64_t rank, Tensor<E> &piece);

@@ -14,9 +14,7 @@ const char *kindOf(plan::Action action) {
   switch (action) {
   case plan::Action::Run:
     return "run";
-  case plan::Action::AllGather:
-  case plan::Action::ReduceScatter:
-  case plan::Action::AllReduce:
+  case plan::Action::Exchange:
     return "collective";
   case plan::Action::Send:
   case plan::Action::Receive:
@@ -40,12 +38,8 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
       if (!call->outs.empty())
         return &action.AsRun()->places[call->outs[0].slot()];
     return nullptr;
-  case plan::Action::AllGather:
-    return action.AsAllGather()->dst.get();
-  case plan::Action::ReduceScatter:
-    return action.AsReduceScatter()->dst.get();
-  case plan::Action::AllReduce:
-    return action.AsAllReduce()->place.get();
+  case plan::Action::Exchange:
+    return action.AsExchange()->dst.get();
   case plan::Action::Release:
     return action.AsRelease()->place.get();
   case plan::Action::Send:
@@ -107,9 +101,7 @@ void Executor::runAction(const plan::StepT &next, uint64_t index) {
   case plan::Action::Send:
   case plan::Action::Receive:
     return job.observer->transfer(position, run);
-  case plan::Action::AllGather:
-  case plan::Action::ReduceScatter:
-  case plan::Action::AllReduce:
+  case plan::Action::Exchange:
     return job.observer->exchange(position, run);
   default:
     return job.observer->act(position, run);
@@ -127,12 +119,8 @@ void Executor::doAction(const plan::StepT &step) {
     return load(*what.AsLoad());
   case plan::Action::Run:
     return runFunction(*what.AsRun());
-  case plan::Action::AllGather:
-    return run(*what.AsAllGather());
-  case plan::Action::ReduceScatter:
-    return run(*what.AsReduceScatter());
-  case plan::Action::AllReduce:
-    return run(*what.AsAllReduce());
+  case plan::Action::Exchange:
+    return exchange(*what.AsExchange(), at(*what.AsExchange()->src), at(*what.AsExchange()->dst));
   case plan::Action::Release:
     if (checker)
       checker->release(*what.AsRelease()->place, what.AsRelease()->bytes);
@@ -172,19 +160,10 @@ void Executor::load(const plan::LoadT &load) {
   }
 }
 
-void Executor::run(const plan::AllGatherT &gather) {
-  exchange(
-      {plan::Collective::AllGather, gather.group, 1, gather.count, gather.element, at(*gather.src), at(*gather.dst)});
-}
-
-void Executor::run(const plan::ReduceScatterT &scatter) {
-  exchange({plan::Collective::ReduceScatter, scatter.group, 1, scatter.count, scatter.element, at(*scatter.src),
-            at(*scatter.dst), scatter.accumulate});
-}
-
-void Executor::run(const plan::AllReduceT &reduce) {
-  char *place = at(*reduce.place);
-  exchange({plan::Collective::AllReduce, reduce.group, 1, reduce.count, reduce.element, place, place});
+void Executor::exchange(const plan::ExchangeT &what, const char *src, char *dst) {
+  job.fabric.exchange({what.kind, what.group, what.outer, what.chunk, what.element, src, dst, what.accumulate,
+                       what.rows, what.ranks_first},
+                      self);
 }
 
 void Executor::run(const plan::SendT &send) {
@@ -213,12 +192,9 @@ void Executor::runFunction(const plan::RunT &run) {
 void Executor::runExchange(const plan::CallT &next) {
   job.stop.throwIfRaised();
   call = &next;
-  const plan::ExchangeT &what = *next.exchange;
-  auto run = [&] {
-    exchange({what.kind, what.group, what.outer, what.chunk, what.element,
-              slots[next.ins[0].slot()] + next.ins[0].offset(), slots[next.outs[0].slot()] + next.outs[0].offset(),
-              /*accumulate=*/false, what.rows, what.ranks_first});
-  };
+  char *src = slots[next.ins[0].slot()] + next.ins[0].offset();
+  char *dst = slots[next.outs[0].slot()] + next.outs[0].offset();
+  auto run = [&] { exchange(*next.exchange, src, dst); };
   job.observer ? job.observer->exchange(position, run) : run();
 }
 

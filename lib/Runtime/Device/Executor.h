@@ -59,12 +59,9 @@ private:
   void runFunction(const plan::RunT &run);
   void runCall(const plan::CallT &call, bool first);
   void runExchange(const plan::CallT &call);
-  void run(const plan::AllGatherT &gather);
-  void run(const plan::ReduceScatterT &scatter);
-  void run(const plan::AllReduceT &reduce);
   void run(const plan::SendT &send);
   void run(const plan::ReceiveT &receive);
-  void exchange(const Exchange &exchange) { job.fabric.exchange(exchange, self); }
+  void exchange(const plan::ExchangeT &what, const char *src, char *dst);
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
   float readScalar(const plan::Place &place) const;
 

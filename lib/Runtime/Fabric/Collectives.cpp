@@ -32,17 +32,17 @@ void Collectives::run(const Exchange &exchange, const Participant &self) {
   member.group->src[member.index] = exchange.src, member.group->dst[member.index] = exchange.dst;
   member.group->barrier.wait(stop);
   switch (exchange.kind) {
-  case plan::Collective::AllReduce:
-  case plan::Collective::AllReduceMax:
+  case plan::CollectiveKind::all_reduce:
+  case plan::CollectiveKind::all_reduce_max:
     allReduce(exchange, member, self.mover, counter);
     break;
-  case plan::Collective::AllGather:
+  case plan::CollectiveKind::all_gather:
     allGather(exchange, member, self.mover, counter);
     break;
-  case plan::Collective::ReduceScatter:
+  case plan::CollectiveKind::reduce_scatter:
     reduceScatter(exchange, member, self.mover, counter);
     break;
-  case plan::Collective::AllToAll:
+  case plan::CollectiveKind::all_to_all:
     allToAll(exchange, member, self.mover, counter);
     break;
   }
@@ -91,7 +91,7 @@ void Collectives::allReduce(const Exchange &exchange, Membership member, Mover &
   each = (each + sliceGrain - 1) / sliceGrain * sliceGrain;
   auto first = [&](uint64_t index) { return std::min(count, index * each); };
   uint64_t own = first(member.index), length = first(member.index + 1) - own;
-  Combine how = exchange.kind == plan::Collective::AllReduceMax ? Combine::Largest : Combine::Sum;
+  Combine how = exchange.kind == plan::CollectiveKind::all_reduce_max ? Combine::Largest : Combine::Sum;
   mover.combine({how, exchange.element, member.group->src, own, 0, length, 1, exchange.dst + own * size});
   moved.allReduce += (ranks - 1) * length * size;
   member.group->barrier.wait(stop);

@@ -12,7 +12,7 @@ namespace xlc::runtime {
 
 /// One rank's part in a collective, with geometry as in Plan.fbs' Exchange.
 struct Exchange {
-  plan::Collective kind;
+  plan::CollectiveKind kind;
   uint32_t group; ///< of the plan
   uint64_t outer, chunk;
   plan::Element element;

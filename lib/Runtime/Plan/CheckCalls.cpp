@@ -80,21 +80,27 @@ void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
 /// A collective of the ranks of a stage, from one operand to another.
 void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what) {
   const plan::ExchangeT &exchange = *call.exchange;
-  bool adds = exchange.kind != plan::Collective::AllGather && exchange.kind != plan::Collective::AllToAll;
+  bool adds = exchange.kind == plan::CollectiveKind::reduce_scatter || isReduction(exchange.kind);
   plan::Element last = adds ? plan::Element::I32 : plan::Element::I1; // masks have no sum, but are moved
-  if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::Collective::MAX || exchange.element > last ||
-      call.ins.size() != 1 || call.outs.size() != 1 || call.in_bytes.size() != 1 || call.out_bytes.size() != 1)
+  if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX ||
+      exchange.element > last || exchange.accumulate || call.ins.size() != 1 || call.outs.size() != 1 ||
+      call.in_bytes.size() != 1 || call.out_bytes.size() != 1)
     return require(false, "{} is no collective that ranks can do", what);
   require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
           what);
-  bool isTurned = exchange.kind == plan::Collective::AllToAll,
-       gathers = isTurned || exchange.kind == plan::Collective::AllGather,
-       scatters = isTurned || exchange.kind == plan::Collective::ReduceScatter;
+  auto [src, dst] = bytesOfExchange(exchange);
+  require((Wide)call.in_bytes[0] >= src && (Wide)call.out_bytes[0] >= dst, "{} reaches past an operand", what);
+}
+
+std::pair<PlanChecker::Wide, PlanChecker::Wide> PlanChecker::bytesOfExchange(const plan::ExchangeT &exchange) {
+  bool isTurned = exchange.kind == plan::CollectiveKind::all_to_all;
+  bool gathers = isTurned || exchange.kind == plan::CollectiveKind::all_gather;
+  bool scatters = isTurned || exchange.kind == plan::CollectiveKind::reduce_scatter;
   Wide limit = (Wide)1 << 62, ranks = (Wide)groupSize(*plan.rank_groups[exchange.group]);
-  Wide runs = std::min(limit, (Wide)exchange.outer * exchange.chunk), rows = isTurned ? exchange.rows : 1;
+  Wide runs = std::min(limit, std::min(limit, (Wide)exchange.outer) * std::min(limit, (Wide)exchange.chunk));
+  Wide rows = isTurned ? exchange.rows : 1;
   Wide piece = std::min(limit, runs * rows) * bytesOf(exchange.element), whole = piece * ranks;
-  require((Wide)call.in_bytes[0] >= (scatters ? whole : piece) && (Wide)call.out_bytes[0] >= (gathers ? whole : piece),
-          "{} reaches past an operand", what);
+  return {scatters ? whole : piece, gathers ? whole : piece};
 }
 
 namespace {

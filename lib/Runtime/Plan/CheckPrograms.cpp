@@ -24,6 +24,18 @@ void PlanChecker::checkCollective(uint32_t group, const std::string &what) {
   require(takesPart(*plan.rank_groups[group], stage), "{} is of a group in which stage {} has no part", what, stage);
 }
 
+/// A collective between places.
+void PlanChecker::checkExchange(const plan::ExchangeT &exchange, const std::string &what) {
+  checkCollective(exchange.group, what);
+  require(exchange.element <= plan::Element::I32, "{} is of elements without a sum", what);
+  require(exchange.kind <= plan::CollectiveKind::MAX, "{} is no collective that ranks can do", what);
+  if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX)
+    return;
+  auto [src, dst] = bytesOfExchange(exchange);
+  checkPlace(exchange.src.get(), src, what);
+  checkPlace(exchange.dst.get(), dst, what);
+}
+
 void PlanChecker::checkTransfer(const plan::Place *place, Wide bytes, uint32_t peer, const std::string &what) {
   checkPlace(place, bytes, what);
   require(peer < plan.programs.size() && peer != stage, "{} is between stage {} and stage {} of {}", what, stage, peer,
@@ -33,11 +45,6 @@ void PlanChecker::checkTransfer(const plan::Place *place, Wide bytes, uint32_t p
 void PlanChecker::checkStep(const plan::StepT &step) {
   std::string what = fmt::format("action '{}'", step.label);
   const plan::ActionUnion &action = step.action;
-  auto whole = [&](uint32_t group, plan::Element element, uint64_t count) {
-    checkCollective(group, what);
-    require(element <= plan::Element::I32, "{} is of elements without a sum", what);
-    return group < plan.rank_groups.size() ? (Wide)groupSize(*plan.rank_groups[group]) * count * bytesOf(element) : 0;
-  };
   if (const auto *begin = action.AsBegin()) {
     require(begin->places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
             begin->places.size(), plan.groups.size());
@@ -47,15 +54,8 @@ void PlanChecker::checkStep(const plan::StepT &step) {
     checkLoad(*load, what);
   } else if (const auto *run = action.AsRun()) {
     checkRun(*run, what);
-  } else if (const auto *gather = action.AsAllGather()) {
-    checkPlace(gather->src.get(), (Wide)gather->count * bytesOf(gather->element), what);
-    checkPlace(gather->dst.get(), whole(gather->group, gather->element, gather->count), what);
-  } else if (const auto *scatter = action.AsReduceScatter()) {
-    checkPlace(scatter->src.get(), whole(scatter->group, scatter->element, scatter->count), what);
-    checkPlace(scatter->dst.get(), (Wide)scatter->count * bytesOf(scatter->element), what);
-  } else if (const auto *reduce = action.AsAllReduce()) {
-    whole(reduce->group, reduce->element, reduce->count);
-    checkPlace(reduce->place.get(), (Wide)reduce->count * bytesOf(reduce->element), what);
+  } else if (const auto *exchange = action.AsExchange()) {
+    checkExchange(*exchange, what);
   } else if (const auto *release = action.AsRelease()) {
     checkPlace(release->place.get(), (Wide)release->bytes, what);
   } else if (const auto *send = action.AsSend()) {
@@ -108,11 +108,11 @@ struct Meeting {
   const plan::StepT *step;
   const plan::SendT *send = nullptr;
   const plan::ReceiveT *receive = nullptr;
-  const plan::AllReduceT *reduce = nullptr;
+  const plan::ExchangeT *reduce = nullptr;
 
   /// Nothing where the stage acts by itself.
   static std::optional<Meeting> of(const plan::StepT &step, const Plan &plan) {
-    Meeting meeting{&step, step.action.AsSend(), step.action.AsReceive(), step.action.AsAllReduce()};
+    Meeting meeting{&step, step.action.AsSend(), step.action.AsReceive(), step.action.AsExchange()};
     bool isShared = meeting.reduce && !plan.rank_groups[meeting.reduce->group]->stages.empty();
     if (meeting.send || meeting.receive || isShared)
       return meeting;
@@ -120,8 +120,9 @@ struct Meeting {
   }
 };
 
-bool isSameReduction(const plan::AllReduceT *a, const plan::AllReduceT *b) {
-  return a && b && a->group == b->group && a->count == b->count && a->element == b->element;
+bool isSameReduction(const plan::ExchangeT *a, const plan::ExchangeT *b) {
+  return a && b && a->kind == b->kind && a->group == b->group && a->outer == b->outer && a->chunk == b->chunk &&
+         a->element == b->element;
 }
 
 } // namespace
@@ -133,10 +134,8 @@ void PlanChecker::checkMeetings() {
     for (const auto &step : plan.programs[i]->steps) {
       if (std::optional<Meeting> meeting = Meeting::of(*step, plan))
         lists[i].push_back(*meeting);
-      auto isShared = [&](uint32_t group) { return !plan.rank_groups[group]->stages.empty(); };
-      const auto *gather = step->action.AsAllGather();
-      const auto *scatter = step->action.AsReduceScatter();
-      require(!(gather && isShared(gather->group)) && !(scatter && isShared(scatter->group)),
+      const auto *exchange = step->action.AsExchange();
+      require(!exchange || plan.rank_groups[exchange->group]->stages.empty() || isReduction(exchange->kind),
               "action '{}' gathers or scatters over several stages", step->label);
     }
   std::vector<size_t> at(lists.size());

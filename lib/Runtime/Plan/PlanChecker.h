@@ -46,12 +46,18 @@ private:
   void checkFunctions();
   void checkCall(const plan::FunctionT &function, const plan::CallT &call);
   void checkExchange(const plan::CallT &call, const std::string &what);
+  /// What a rank gives to a collective of a known kind and group, and what it gets.
+  std::pair<Wide, Wide> bytesOfExchange(const plan::ExchangeT &exchange);
+  static bool isReduction(plan::CollectiveKind kind) {
+    return kind == plan::CollectiveKind::all_reduce || kind == plan::CollectiveKind::all_reduce_max;
+  }
   void checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel);
   void checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel);
 
   void checkProgram();
   void checkStep(const plan::StepT &step);
   void checkCollective(uint32_t group, const std::string &what);
+  void checkExchange(const plan::ExchangeT &exchange, const std::string &what);
   void checkTransfer(const plan::Place *place, Wide bytes, uint32_t peer, const std::string &what);
   void checkRun(const plan::RunT &run, const std::string &label);
   void checkLoad(const plan::LoadT &load, const std::string &label);

@@ -27,9 +27,9 @@ SmallVector<Operation *> xlc::test::actionsOf(ModuleOp module) {
 namespace {
 
 bool isReduction(Operation *op) {
-  if (auto reduce = dyn_cast<exec::AllReduceOp>(op))
-    return reduce.getLabel().contains("bucket");
-  return isa<sched::AllReduceOp, sched::ReduceScatterOp, exec::ReduceScatterOp>(op);
+  if (auto exchange = dyn_cast<exec::ExchangeOp>(op))
+    return exchange.getLabel().contains("bucket") && exchange.getKind() != dist::CollectiveKind::all_gather;
+  return isa<sched::AllReduceOp, sched::ReduceScatterOp>(op);
 }
 
 template <typename Predicate> Operation *findFirst(ArrayRef<Operation *> actions, Predicate predicate) {

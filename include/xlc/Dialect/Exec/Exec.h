@@ -15,6 +15,23 @@
 
 #include "xlc/Dialect/Exec/ExecInterfaces.h.inc"
 
+namespace xlc::exec {
+/// What a collective does, in a function (exec.collective) or between functions (exec.exchange).
+struct Exchange {
+  dist::CollectiveKind kind;
+  dist::GroupAttr group;
+  mlir::Type element;
+  int64_t outer, chunk;
+  int64_t rows = 1; ///< of an all_to_all, as `ranksFirst`
+  bool ranksFirst = false;
+  bool accumulate = false; ///< adds to dst instead of writing
+
+  /// Elements that a rank gives, and that it gets.
+  int64_t sourceElements() const;
+  int64_t resultElements() const;
+};
+} // namespace xlc::exec
+
 #define GET_OP_CLASSES
 #include "xlc/Dialect/Exec/ExecOps.h.inc"
 

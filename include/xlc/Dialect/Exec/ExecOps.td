@@ -27,17 +27,6 @@ def Exec_Cause : I32EnumAttr<"Cause", "why a buffer exists", [
 }
 def Exec_CauseAttr : EnumAttr<Exec_Dialect, Exec_Cause, "cause">;
 
-def Exec_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a group exchanges", [
-    I32EnumAttrCase<"all_reduce", 0>,     // the sum of all
-    I32EnumAttrCase<"all_reduce_max", 1>, // the largest of all
-    I32EnumAttrCase<"all_gather", 2>,     // all blocks side by side
-    I32EnumAttrCase<"reduce_scatter", 3>, // one's own block of the sum
-    I32EnumAttrCase<"all_to_all", 4>]> {  // one's own block of everybody's
-  let cppNamespace = "::xlc::exec";
-  let genSpecializedAttr = 0;
-}
-def Exec_CollectiveKindAttr : EnumAttr<Exec_Dialect, Exec_CollectiveKind, "kind">;
-
 def Exec_Accumulate : I32EnumAttr<"Accumulate", "whether a call writes a result or adds to it", [
     I32EnumAttrCase<"never", 0>,     // writes
     I32EnumAttrCase<"always", 1>,    // adds
@@ -72,12 +61,12 @@ def Exec_Action : OpInterface<"Action"> {
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
 
 /// An action that names the places of a list, in its order, or `visits` some.
-class Exec_ActionOp<string mnemonic, string visits = "for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);">
+class Exec_ActionOp<string mnemonic, string visits = "for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);",
+                    string declared = "">
     : Exec_Op<mnemonic, [Exec_Action, HasParent<"::xlc::exec::ProgramOp">]> {
-  let extraClassDeclaration = "void forEachPlace(::llvm::function_ref<void(PlaceAttr)> visit) { " # visits # " }";
+  let extraClassDeclaration = "void forEachPlace(::llvm::function_ref<void(PlaceAttr)> visit) { " # visits # " } " # declared;
 }
 class Exec_OnePlaceOp<string mnemonic> : Exec_ActionOp<mnemonic, "visit(getPlace());">;
-class Exec_TwoPlacesOp<string mnemonic> : Exec_ActionOp<mnemonic, "visit(getSrc()), visit(getDst());">;
 
 //===----------------------------------------------------------------------===//
 // Inside a function: slots, views, calls
@@ -118,12 +107,13 @@ def Exec_CollectiveOp : Exec_Op<"collective"> {
     Of an all_to_all, src is [outer, rows, ranks, chunk] and dst [outer, ranks, rows, chunk], or, with `ranks_first`, the
     other way round; `rows` is 1 for the others.
   }];
-  let arguments = (ins Exec_CollectiveKindAttr:$kind, AnyMemRef:$src, AnyMemRef:$dst, Dist_GroupAttr:$group,
+  let arguments = (ins Dist_KindOfCollectiveAttr:$kind, AnyMemRef:$src, AnyMemRef:$dst, Dist_GroupAttr:$group,
       I64Attr:$outer, I64Attr:$chunk, DefaultValuedAttr<I64Attr, "1">:$rows, UnitAttr:$ranks_first);
   let assemblyFormat = [{
     $kind $src `to` $dst `over` $group `outer` $outer (`rows` $rows^)? `chunk` $chunk (`ranks_first` $ranks_first^)?
     attr-dict `:` type($src) `,` type($dst)
   }];
+  let extraClassDeclaration = "Exchange getExchange();";
   let hasVerifier = 1;
 }
 
@@ -186,26 +176,20 @@ def Exec_RunOp : Exec_ActionOp<"run"> {
   let assemblyFormat = "$function $label `micro` $micro_batch `first` $first $places (`role` $role^)? attr-dict";
 }
 
-def Exec_AllGatherOp : Exec_TwoPlacesOp<"all_gather"> {
-  let summary = "dst[i] = src of rank i of the group, for `count` elements each";
-  let description = "`src` is where each rank's piece stands (its stride applies), `dst` the begin of the whole.";
-  let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type);
-  let assemblyFormat = "$label `over` $group $src `to` $dst `count` $count $type attr-dict";
-  let hasVerifier = 1;
-}
+def Exec_ExchangeOp : Exec_ActionOp<"exchange", "visit(getSrc()), visit(getDst());", "Exchange getExchange();"> {
+  let summary = "what the ranks of a group exchange between functions: `count` elements at places";
+  let description = [{
+    As exec.collective with one run of `count` elements: of an all_gather, `src` is where each rank's piece stands (its
+    stride applies) and `dst` the begin of the whole; of a reduce_scatter the other way round, and `dst` may be the slice
+    itself (in place); of an all_reduce both are one place. `accumulate` adds a reduce_scatter's sum to `dst` instead of
+    writing it. Only an all_reduce is done over several stages.
 
-def Exec_ReduceScatterOp : Exec_TwoPlacesOp<"reduce_scatter"> {
-  let summary = "dst = sum over the group's ranks, in rank order, of slice i of src, on rank i; `count` elements per slice";
-  let description = "`accumulate` adds to dst instead of writing. `dst` may be the slice itself (in place).";
-  let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src, Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, BoolAttr:$accumulate);
-  let assemblyFormat = "$label `over` $group $src `to` $dst `count` $count $type `accumulate` $accumulate attr-dict";
-  let hasVerifier = 1;
-}
-
-def Exec_AllReduceOp : Exec_OnePlaceOp<"all_reduce"> {
-  let summary = "buffer = sum over the group's ranks, in rank order, in place, `count` elements";
-  let arguments = (ins StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$place, I64Attr:$count, TypeAttr:$type);
-  let assemblyFormat = "$label `over` $group $place `count` $count $type attr-dict";
+        exec.exchange all_gather "all_gather b" over <dp, [2, 1], []> <0 + 0 + 256> to <1 + 0 + 0> count 64 f32
+        exec.exchange all_reduce "all_reduce loss_sum" over <dp, [2, 1], []> <2 + 0 + 0> to <2 + 0 + 0> count 1 f32
+  }];
+  let arguments = (ins Dist_KindOfCollectiveAttr:$kind, StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src,
+      Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, UnitAttr:$accumulate);
+  let assemblyFormat = "$kind $label `over` $group $src `to` $dst `count` $count $type (`accumulate` $accumulate^)? attr-dict";
   let hasVerifier = 1;
 }
 
