@@ -89,17 +89,11 @@ struct BucketMessages {
 SmallVector<Message> listMessages(sched::TimelineOp timeline) {
   SymbolTable symbols(timeline->getParentOfType<ModuleOp>());
   SmallVector<Message> messages;
-  for (Operation &op : timeline.getBody().front()) {
-    auto action = dyn_cast<sched::BucketAction>(op);
-    if (!action)
-      continue;
-    BucketMessages bucket{symbols.lookup<sched::BucketOp>(action.getBucketAttr().getValue()), timeline.getMesh()};
-    if (isa<sched::AllGatherOp>(op))
-      messages.push_back(bucket.sliced(&MessageBytes::allGather));
-    else if (isa<sched::ReduceScatterOp>(op))
-      messages.push_back(bucket.sliced(&MessageBytes::reduceScatter));
-    else if (auto reduce = dyn_cast<sched::AllReduceOp>(op))
-      messages.push_back(bucket.summed(reduce.getGroup(), reduce.getExtent() == sched::Extent::shard));
+  for (auto collective : timeline.getBody().front().getOps<sched::CollectiveOp>()) {
+    BucketMessages bucket{symbols.lookup<sched::BucketOp>(collective.getBucket()), timeline.getMesh()};
+    messages.push_back(collective.getGroupAttr()
+                           ? bucket.summed(collective.getGroupAttr(), collective.getExtent() == sched::Extent::shard)
+                           : bucket.sliced(countedAs(collective.getKind())));
   }
   return messages;
 }

@@ -55,9 +55,9 @@ void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
   for (Operation &op : timeline.getBody().front())
     llvm::TypeSwitch<Operation *>(&op)
         .Case<sched::RunOp>([&](auto run) { translate(run, signatures.find(run.getFunction())->second); })
-        .Case<sched::LoadOp, sched::SendOp, sched::ReceiveOp, sched::AllGatherOp, sched::ReleaseOp,
-              sched::ReduceScatterOp, sched::AllReduceOp, sched::NormOp, sched::ZeroScalarsOp,
-              sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>([&](auto action) { translate(action); });
+        .Case<sched::LoadOp, sched::SendOp, sched::ReceiveOp, sched::CollectiveOp, sched::ReleaseOp, sched::NormOp,
+              sched::ZeroScalarsOp, sched::AllReduceScalarsOp, sched::ScalarsOp, sched::UpdateOp>(
+            [&](auto action) { translate(action); });
   finish();
 }
 
@@ -207,8 +207,18 @@ void ProgramBuilder::exchange(Kind kind, StringRef name, dist::GroupAttr group, 
   act<exec::ExchangeOp>(kind, label(stringifyCollectiveKind(kind) + " " + name), group, src, dst, count, type, adds);
 }
 
-void ProgramBuilder::translate(sched::AllGatherOp gather) {
-  BucketMemory &bucket = memoryOf(gather.getBucketAttr());
+void ProgramBuilder::translate(sched::CollectiveOp collective) {
+  BucketMemory &bucket = memoryOf(collective.getBucketAttr());
+  if (collective.getKind() == Kind::all_gather)
+    return gather(bucket);
+  if (collective.getKind() == Kind::reduce_scatter)
+    return reduceScatter(bucket, collective.getAccumulate());
+  Piece piece = gradientPiece(bucket, collective.getExtent() == sched::Extent::whole);
+  exchange(Kind::all_reduce, bucket.op.getSymName(), collective.getGroupAttr(), piece.place, piece.place, piece.count,
+           bucket.op.getTypeOfElements());
+}
+
+void ProgramBuilder::gather(BucketMemory &bucket) {
   int64_t bytes = bucket.op.getByteSize(bucket.slice);
   bool isSharded = isShard(bucket.op.getParams());
   if (isSharded)
@@ -227,24 +237,16 @@ void ProgramBuilder::translate(sched::ReleaseOp release) {
   bucket.gathered = -1;
 }
 
-void ProgramBuilder::translate(sched::ReduceScatterOp reduce) {
-  BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
+void ProgramBuilder::reduceScatter(BucketMemory &bucket, bool adds) {
   bool keepsShard = isShard(bucket.op.getGrads());
   int64_t bytes = bucket.op.getByteSize(bucket.slice);
   if (keepsShard && bucket.gradShard < 0)
     bucket.gradShard = addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, bytes);
   exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, bytes);
   exchange(Kind::reduce_scatter, bucket.op.getSymName(), dist::GroupAttr::shards(timeline.getMesh()),
-           place(bucket.grads), dst, bucket.slice, bucket.op.getTypeOfElements(), reduce.getAccumulate());
+           place(bucket.grads), dst, bucket.slice, bucket.op.getTypeOfElements(), adds);
   if (keepsShard)
     bucket.grads = -1;
-}
-
-void ProgramBuilder::translate(sched::AllReduceOp reduce) {
-  BucketMemory &bucket = memoryOf(reduce.getBucketAttr());
-  Piece piece = gradientPiece(bucket, !isShard(reduce.getExtent()));
-  exchange(Kind::all_reduce, bucket.op.getSymName(), reduce.getGroup(), piece.place, piece.place, piece.count,
-           bucket.op.getTypeOfElements());
 }
 
 Type ProgramBuilder::scalarType(StringRef name) {

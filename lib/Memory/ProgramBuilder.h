@@ -75,10 +75,10 @@ private:
   /// A collective on what is named so.
   void exchange(dist::CollectiveKind kind, llvm::StringRef name, dist::GroupAttr group, exec::PlaceAttr src,
                 exec::PlaceAttr dst, int64_t count, mlir::Type type, bool adds = false);
-  void translate(sched::AllGatherOp);
+  void translate(sched::CollectiveOp);
   void translate(sched::ReleaseOp);
-  void translate(sched::ReduceScatterOp);
-  void translate(sched::AllReduceOp);
+  void gather(BucketMemory &bucket);
+  void reduceScatter(BucketMemory &bucket, bool adds);
   void translate(sched::NormOp);
   void translate(sched::ZeroScalarsOp);
   void translate(sched::AllReduceScalarsOp);

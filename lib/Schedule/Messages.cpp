@@ -88,7 +88,9 @@ std::string nameOf(Operation &op, int64_t stage) {
                          cast<MicroBatchAction>(op).getMicroBatch());
   }
   auto action = dyn_cast<BucketAction>(op);
-  return (op.getName().stripDialect() + (action ? " " + action.getBucketAttr().getValue() : Twine())).str();
+  auto collective = dyn_cast<CollectiveOp>(op);
+  StringRef kind = collective ? stringifyCollectiveKind(collective.getKind()) : op.getName().stripDialect();
+  return (kind + (action ? " " + action.getBucketAttr().getValue() : Twine())).str();
 }
 
 /// The group that an action is over; null where the rank acts alone.

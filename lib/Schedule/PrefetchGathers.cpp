@@ -10,8 +10,11 @@ namespace xlc {
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::sched;
+using xlc::dist::CollectiveKind;
 
 namespace {
+
+bool isGather(Operation *op) { return bool(asCollective(op, CollectiveKind::all_gather)); }
 
 StringAttr bucketOf(Operation &op) {
   auto action = dyn_cast<BucketAction>(op);
@@ -27,8 +30,8 @@ struct PrefetchGathersPass : xlc::impl::PrefetchGathersPassBase<PrefetchGathersP
         wholeBytes[bucket.getSymNameAttr()] = bucket.getByteSize(bucket.getElements());
     for (auto timeline : getOperation().getOps<TimelineOp>()) {
       measure(timeline);
-      for (auto gather : llvm::make_early_inc_range(timeline.getBody().front().getOps<AllGatherOp>()))
-        if (wholeBytes.contains(gather.getBucketAttr().getAttr()))
+      for (auto gather : llvm::make_early_inc_range(timeline.getBody().front().getOps<CollectiveOp>()))
+        if (isGather(gather) && wholeBytes.contains(gather.getBucketAttr().getAttr()))
           hoist(gather);
     }
   }
@@ -41,17 +44,17 @@ private:
     for (Operation &op : timeline.getBody().front()) {
       liveBefore[&op] = live;
       int64_t bytes = wholeBytes.lookup(bucketOf(op));
-      live += isa<AllGatherOp>(op) ? bytes : isa<ReleaseOp>(op) ? -bytes : 0;
+      live += isGather(&op) ? bytes : isa<ReleaseOp>(op) ? -bytes : 0;
     }
   }
 
-  void hoist(AllGatherOp gather) {
+  void hoist(CollectiveOp gather) {
     StringAttr bucket = gather.getBucketAttr().getAttr();
     int64_t size = wholeBytes.lookup(bucket), crossed = 0;
     Operation *target = gather, *before = gather->getPrevNode();
     for (; before; before = before->getPrevNode()) {
       crossed += isa<RunOp>(before);
-      bool isInTheWay = bucketOf(*before) == bucket || isa<AllGatherOp>(before) || crossed > units ||
+      bool isInTheWay = bucketOf(*before) == bucket || isGather(before) || crossed > units ||
                         (bytes > 0 && liveBefore.lookup(before) + size > bytes);
       if (isInTheWay)
         break;
@@ -69,7 +72,7 @@ private:
   }
 
   /// What would be gathered again as soon as it is released stays: the same memory, less traffic.
-  void keep(ReleaseOp release, AllGatherOp gather) {
+  void keep(ReleaseOp release, CollectiveOp gather) {
     int64_t size = wholeBytes.lookup(gather.getBucketAttr().getAttr());
     for (Operation *op = release->getNextNode(); op != gather; op = op->getNextNode())
       liveBefore[op] += size;

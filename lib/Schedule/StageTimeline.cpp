@@ -14,6 +14,7 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::sched;
+using Kind = dist::CollectiveKind;
 
 namespace {
 
@@ -62,6 +63,12 @@ public:
 private:
   template <typename Op, typename... Args> Op act(Args &&...args) {
     return Op::create(actions, loc, std::forward<Args>(args)...);
+  }
+  void gather(BucketOp bucket) {
+    act<CollectiveOp>(Kind::all_gather, bucket.getSymName(), ExtentAttr(), dist::GroupAttr());
+  }
+  void sum(BucketOp bucket, Extent extent, dist::GroupAttr group) {
+    act<CollectiveOp>(Kind::all_reduce, bucket.getSymName(), ExtentAttr::get(actions.getContext(), extent), group);
   }
   static FlatSymbolRefAttr symbol(BucketOp bucket) { return FlatSymbolRefAttr::get(bucket.getSymNameAttr()); }
   static bool isBuffer(BucketOp bucket) { return (int64_t)bucket.getGroup() == kBufferGroup; }
@@ -192,7 +199,7 @@ void TimelineBuilder::insertRun(size_t index) {
     insertLoad(item);
   for (BucketOp bucket : gathersOf(run))
     if (!llvm::is_contained(gathered, bucket)) {
-      act<AllGatherOp>(symbol(bucket));
+      gather(bucket);
       gathered.push_back(bucket);
     }
   SmallVector<bool> accumulate;
@@ -233,14 +240,14 @@ void TimelineBuilder::insertReductions(const Completion &completion) {
   if (mesh.getDp() == 1)
     return;
   if (!isSharded(bucket.getStates()))
-    return void(act<AllReduceOp>(bucket.getSymName(), Extent::whole, dist::GroupAttr::dataParallel(mesh)));
+    return sum(bucket, Extent::whole, dist::GroupAttr::dataParallel(mesh));
   bool adds = !reduced.insert(bucket.getSymNameAttr()).second;
-  act<ReduceScatterOp>(symbol(bucket), actions.getBoolAttr(adds));
+  act<CollectiveOp>(Kind::reduce_scatter, bucket.getSymName(), ExtentAttr(), dist::GroupAttr(), adds);
   if (isSharded(bucket.getGrads()))
     for (Attribute member : bucket.getMembers())
       written.erase(member);
   if (isLast && mesh.getDp() > mesh.getShards())
-    act<AllReduceOp>(bucket.getSymName(), Extent::shard, dist::GroupAttr::replicas(mesh));
+    sum(bucket, Extent::shard, dist::GroupAttr::replicas(mesh));
 }
 
 /// What remains when all micro-batches are summed over dp: tensor-parallel partial sums, and tied copies on other
@@ -250,10 +257,10 @@ void TimelineBuilder::insertTiedReductions() {
     if (!isTrained(bucket))
       continue;
     if (auto partial = bucket.getPartialAttr())
-      act<AllReduceOp>(bucket.getSymName(), reducedExtent(bucket), partial);
+      sum(bucket, reducedExtent(bucket), partial);
     if (std::optional<ArrayRef<int64_t>> stages = bucket.getStages(); stages && stages->size() > 1)
-      act<AllReduceOp>(bucket.getSymName(), reducedExtent(bucket),
-                       dist::GroupAttr::tensorParallel(actions.getContext(), 1).across(dist::Axis::pp, *stages));
+      sum(bucket, reducedExtent(bucket),
+          dist::GroupAttr::tensorParallel(actions.getContext(), 1).across(dist::Axis::pp, *stages));
   }
 }
 
@@ -303,7 +310,7 @@ void TimelineBuilder::insertUpdate() {
   for (BucketOp bucket : trained) {
     act<UpdateOp>(symbol(bucket));
     if (!isSharded(bucket.getParams()) && isSharded(bucket.getStates()))
-      act<AllGatherOp>(symbol(bucket));
+      gather(bucket);
   }
 }
 

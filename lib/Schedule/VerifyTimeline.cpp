@@ -64,8 +64,8 @@ public:
         return failure();
       LogicalResult result =
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-              .Case<RunOp, AllGatherOp, ReleaseOp, ReduceScatterOp, AllReduceOp, NormOp, ZeroScalarsOp,
-                    AllReduceScalarsOp, ScalarsOp, UpdateOp>([&](auto action) { return check(action); })
+              .Case<RunOp, CollectiveOp, ReleaseOp, NormOp, ZeroScalarsOp, AllReduceScalarsOp, ScalarsOp, UpdateOp>(
+                  [&](auto action) { return check(action); })
               .Default([](Operation *) { return success(); });
       if (failed(result))
         return failure();
@@ -143,8 +143,12 @@ private:
     return success();
   }
 
-  LogicalResult check(AllGatherOp gather) {
-    BucketState &state = stateOf(gather.getBucketAttr());
+  LogicalResult check(CollectiveOp collective) {
+    BucketState &state = stateOf(collective.getBucketAttr());
+    if (collective.getKind() == dist::CollectiveKind::reduce_scatter)
+      return checkScatter(collective, state);
+    if (collective.getKind() == dist::CollectiveKind::all_reduce)
+      return checkSum(collective, state);
     state.areParamsWhole = true;
     state.isStale = false;
     return success();
@@ -168,8 +172,7 @@ private:
     return success();
   }
 
-  LogicalResult check(ReduceScatterOp reduce) {
-    BucketState &state = stateOf(reduce.getBucketAttr());
+  LogicalResult checkScatter(CollectiveOp reduce, BucketState &state) {
     if (failed(takeContributions(reduce, state)))
       return failure();
     bool keepsShard = state.op.getGrads() == Extent::shard;
@@ -180,15 +183,15 @@ private:
     return success();
   }
 
-  LogicalResult check(AllReduceOp reduce) {
-    BucketState &state = stateOf(reduce.getBucketAttr());
-    if (state.op.getPartialAttr() == reduce.getGroup())
+  LogicalResult checkSum(CollectiveOp reduce, BucketState &state) {
+    dist::GroupAttr group = reduce.getGroupAttr();
+    if (state.op.getPartialAttr() == group)
       return sumOnce(reduce, state, state.isPartialReduced, state.isTiedReduced);
-    if (state.isTied() && reduce.getGroup().getStages() == state.op.getStagesAttr())
+    if (state.isTied() && group.getStages() == state.op.getStagesAttr())
       return sumOnce(reduce, state, state.isTiedReduced, false);
     bool isWhole = reduce.getExtent() == Extent::whole;
-    if (reduce.getGroup() != (isWhole ? dist::GroupAttr::dataParallel(mesh()) : dist::GroupAttr::replicas(mesh())))
-      return reduce.emitOpError() << "sums bucket '" << state.op.getSymName() << "' over " << reduce.getGroup()
+    if (group != (isWhole ? dist::GroupAttr::dataParallel(mesh()) : dist::GroupAttr::replicas(mesh())))
+      return reduce.emitOpError() << "sums bucket '" << state.op.getSymName() << "' over " << group
                                   << ", which is not a group that it is a partial sum over";
     if (isWhole) {
       if (failed(takeContributions(reduce, state)))
@@ -203,7 +206,7 @@ private:
   }
 
   /// A sum that comes after that over dp, once per step; `isTooLate`: what must come after it has come.
-  LogicalResult sumOnce(AllReduceOp reduce, BucketState &state, bool &isDone, bool isTooLate) {
+  LogicalResult sumOnce(CollectiveOp reduce, BucketState &state, bool &isDone, bool isTooLate) {
     if (failed(expectSummedOverDp(reduce, state)))
       return failure();
     bool keepsShard = needsReduction() && state.op.getStates() == Extent::shard;

@@ -11,16 +11,16 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_ba
   %logits0 = sched.run @linear_F #graph.unit<"all", 0> micro 0 (%x0) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d0 = sched.run @loss #graph.unit<"all", 0> micro 0 (%logits0, %y0) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"all", 0> micro 0 (%x0, %d0) params [] stores ["w", "b"] accumulate [false, false] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
-  sched.reduce_scatter @bw accumulate false
-  sched.reduce_scatter @bb accumulate false
+  sched.collective reduce_scatter @bw
+  sched.collective reduce_scatter @bb
   %x1, %y1 = sched.load micro 1 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
   %logits1 = sched.run @linear_F #graph.unit<"all", 0> micro 1 (%x1) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d1 = sched.run @loss #graph.unit<"all", 0> micro 1 (%logits1, %y1) params [] stores ["@loss_sum", "@loss_count"] accumulate [true, true] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"all", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [false, false] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
-  sched.reduce_scatter @bw accumulate true
-  sched.reduce_scatter @bb accumulate true
-  sched.all_reduce @bw shard over <dp, [2, 2], []>
-  sched.all_reduce @bb shard over <dp, [2, 2], []>
+  sched.collective reduce_scatter @bw accumulate
+  sched.collective reduce_scatter @bb accumulate
+  sched.collective all_reduce @bw of shard over <dp, [2, 2], []>
+  sched.collective all_reduce @bb of shard over <dp, [2, 2], []>
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 1 accumulate true
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [4, 1], []>
@@ -28,8 +28,8 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_ba
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb
-  sched.all_gather @bw
-  sched.all_gather @bb
+  sched.collective all_gather @bw
+  sched.collective all_gather @bb
 }
 
 func.func private @linear_F(%x: tensor<2x2xf32>, %w: tensor<2x3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {

@@ -21,8 +21,8 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_ba
   %logits1 = sched.run @linear_F #graph.unit<"all", 0> micro 1 (%x1) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d1 = sched.run @loss #graph.unit<"all", 0> micro 1 (%logits1, %y1) params [] stores ["@loss_sum", "@loss_count"] accumulate [true, true] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"all", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [true, true] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
-  sched.all_reduce @bw whole over <dp, [4, 1], []>
-  sched.all_reduce @bb whole over <dp, [4, 1], []>
+  sched.collective all_reduce @bw of whole over <dp, [4, 1], []>
+  sched.collective all_reduce @bb of whole over <dp, [4, 1], []>
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 1 accumulate true
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [4, 1], []>

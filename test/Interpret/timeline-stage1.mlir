@@ -15,8 +15,8 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_ba
   %logits1 = sched.run @linear_F #graph.unit<"all", 0> micro 1 (%x1) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d1 = sched.run @loss #graph.unit<"all", 0> micro 1 (%logits1, %y1) params [] stores ["@loss_sum", "@loss_count"] accumulate [true, true] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"all", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [true, true] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
-  sched.reduce_scatter @bw accumulate false
-  sched.reduce_scatter @bb accumulate false
+  sched.collective reduce_scatter @bw
+  sched.collective reduce_scatter @bb
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 1 accumulate true
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [4, 1], []>
@@ -24,8 +24,8 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_ba
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb
-  sched.all_gather @bw
-  sched.all_gather @bb
+  sched.collective all_gather @bw
+  sched.collective all_gather @bb
 }
 
 func.func private @linear_F(%x: tensor<2x2xf32>, %w: tensor<2x3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {

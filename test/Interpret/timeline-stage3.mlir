@@ -7,26 +7,26 @@
 sched.bucket @bw ["w"] at [0] sizes [6] elements 8 group 0 params shard grads shard states shard
 sched.bucket @bb ["b"] at [1] sizes [3] elements 8 group 1 params shard grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_batches 2 {
-  sched.all_gather @bw
-  sched.all_gather @bb
+  sched.collective all_gather @bw
+  sched.collective all_gather @bb
   %x0, %y0 = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
   %logits0 = sched.run @linear_F #graph.unit<"all", 0> micro 0 (%x0) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d0 = sched.run @loss #graph.unit<"all", 0> micro 0 (%logits0, %y0) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"all", 0> micro 0 (%x0, %d0) params [] stores ["w", "b"] accumulate [false, false] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
   sched.release @bw
   sched.release @bb
-  sched.reduce_scatter @bw accumulate false
-  sched.reduce_scatter @bb accumulate false
-  sched.all_gather @bw
-  sched.all_gather @bb
+  sched.collective reduce_scatter @bw
+  sched.collective reduce_scatter @bb
+  sched.collective all_gather @bw
+  sched.collective all_gather @bb
   %x1, %y1 = sched.load micro 1 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
   %logits1 = sched.run @linear_F #graph.unit<"all", 0> micro 1 (%x1) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d1 = sched.run @loss #graph.unit<"all", 0> micro 1 (%logits1, %y1) params [] stores ["@loss_sum", "@loss_count"] accumulate [true, true] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"all", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [false, false] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
   sched.release @bw
   sched.release @bb
-  sched.reduce_scatter @bw accumulate true
-  sched.reduce_scatter @bb accumulate true
+  sched.collective reduce_scatter @bw accumulate
+  sched.collective reduce_scatter @bb accumulate
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 1 accumulate true
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [4, 1], []>

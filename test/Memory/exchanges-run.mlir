@@ -36,13 +36,13 @@ sched.bucket @bb ["b"] at [64] sizes [2] elements 128 group 1 params whole grads
     {layouts = [#dist.layout<[3] dim 0 outer 1 over <tp, [2, 1], []>>]}
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 2, shards = 2> stage 0 micro_batches 1 {
   %x, %y = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
-  sched.all_gather @bw
+  sched.collective all_gather @bw
   %logits = sched.run @linear_F #graph.unit<"linear", 0> micro 0 (%x) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   sched.release @bw
   %d = sched.run @loss #graph.unit<"loss", 0> micro 0 (%logits, %y) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"linear", 0> micro 0 (%x, %d) params [] stores ["w", "b"] accumulate [false, false] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
-  sched.reduce_scatter @bw accumulate false
-  sched.reduce_scatter @bb accumulate false
+  sched.collective reduce_scatter @bw
+  sched.collective reduce_scatter @bb
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 1 accumulate true
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [2, 2], []>
@@ -50,7 +50,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 2, shards = 2> stage 0 micro_ba
   sched.scalars @scalars
   sched.update @bw
   sched.update @bb
-  sched.all_gather @bb
+  sched.collective all_gather @bb
 }
 
 func.func private @linear_F(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>, %b: tensor<2xf32>) -> tensor<2x3xf32> {

@@ -22,11 +22,11 @@ module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : 
 sched.bucket @b ["w"] at [0] sizes [16] elements 128 group 0 params shard grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<4x4xf32>
-  sched.all_gather @b
+  sched.collective all_gather @b
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 (%x) params ["w"] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<4x4xf32>) -> ()
   sched.release @b
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%x) params [] stores ["w"] accumulate [false] role <B> : (tensor<4x4xf32>) -> ()
-  sched.reduce_scatter @b accumulate false
+  sched.collective reduce_scatter @b
   sched.norm @b copies 1 accumulate false
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [2, 1], []>
   sched.all_reduce_scalars ["@sum_squares"] over <dp, [2, 1], []>

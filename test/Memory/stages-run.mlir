@@ -39,8 +39,8 @@ sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_
   sched.send %logits1 message 2 to 1 micro 1 : tensor<2x3xf32>
   %d1 = sched.receive message 3 from 1 micro 1 : tensor<2x3xf32>
   sched.run @linear_B #graph.unit<"linear", 0> micro 1 (%x1, %d1) params [] stores ["w", "b"] accumulate [true, true] role <B> : (tensor<2x2xf32>, tensor<2x3xf32>) -> ()
-  sched.all_reduce @bw whole over <dp, [2, 1], []>
-  sched.all_reduce @bb whole over <world, [2, 1], [0, 1]>
+  sched.collective all_reduce @bw of whole over <dp, [2, 1], []>
+  sched.collective all_reduce @bb of whole over <world, [2, 1], [0, 1]>
   sched.norm @bw copies 1 accumulate false
   sched.norm @bb copies 2 accumulate true
   sched.zero_scalars ["@loss_sum", "@loss_count"]
@@ -60,7 +60,7 @@ sched.timeline @train_1 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 1 micro_
   %d1 = sched.run @loss #graph.unit<"loss", 0> micro 1 (%logits1, %y1) params [] stores ["@loss_sum", "@loss_count"] accumulate [true, true] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   sched.send %d1 message 3 to 0 micro 1 : tensor<2x3xf32>
   sched.run @nothing_B #graph.unit<"nothing", 0> micro 1 () params [] stores ["b"] accumulate [true] role <B> : () -> ()
-  sched.all_reduce @bb whole over <world, [2, 1], [0, 1]>
+  sched.collective all_reduce @bb of whole over <world, [2, 1], [0, 1]>
   sched.norm @bb copies 2 accumulate false
   sched.all_reduce_scalars ["@loss_sum", "@loss_count", "@sum_squares"] over <world, [2, 1], [0, 1]>
   sched.scalars @scalars

@@ -2,7 +2,7 @@
 // RUN: xlc-opt %s --split-input-file --verify-diagnostics
 
 // expected-error @+1 {{expects parent op 'sched.timeline'}}
-sched.all_gather @b
+sched.collective all_gather @b
 
 // -----
 
@@ -86,4 +86,32 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 1> stage 0 micro_batches 1 {
   // expected-error @+1 {{names scalar 'loss_sum'; there are @loss_sum, @loss_count and @sum_squares}}
   sched.all_reduce_scalars ["loss_sum"] over <world, [2, 1], []>
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+  // expected-error @+1 {{is an all_to_all; buckets are gathered (all_gather) and summed (reduce_scatter, all_reduce)}}
+  sched.collective all_to_all @b
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+  // expected-error @+1 {{of kind all_reduce needs extent and group}}
+  sched.collective all_reduce @b
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+  // expected-error @+1 {{of kind all_gather has no extent and group}}
+  sched.collective all_gather @b of whole over <dp, [2, 1], []>
+}
+
+// -----
+
+sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+  // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter is added to what is there}}
+  sched.collective all_gather @b accumulate
 }

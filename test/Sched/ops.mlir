@@ -8,8 +8,8 @@ sched.bucket @b ["w"] at [0] sizes [6] elements 128 group 0 params shard grads s
 sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   // CHECK: %[[X:.*]] = sched.load micro 0 ["x"] : tensor<2x3xf32>
   %x = sched.load micro 0 ["x"] : tensor<2x3xf32>
-  // CHECK: sched.all_gather @b
-  sched.all_gather @b
+  // CHECK: sched.collective all_gather @b
+  sched.collective all_gather @b
   // CHECK: %[[Y:.*]] = sched.run @layer_F <"layer", 0> micro 0(%[[X]]) params ["w"] stores [] accumulate []
   %y = sched.run @layer_F #graph.unit<"layer", 0> micro 0 (%x) params ["w"] stores [] accumulate [] : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK: sched.send %[[Y]] message 0 to 1 micro 0 : tensor<2x3xf32>
@@ -20,10 +20,10 @@ sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%x, %dy) params ["w"] stores ["w"] accumulate [false] role <B> : (tensor<2x3xf32>, tensor<2x3xf32>) -> ()
   // CHECK: sched.release @b
   sched.release @b
-  // CHECK: sched.reduce_scatter @b accumulate false
-  sched.reduce_scatter @b accumulate false
-  // CHECK: sched.all_reduce @b shard over <dp, [2, 1], []>
-  sched.all_reduce @b shard over <dp, [2, 1], []>
+  // CHECK: sched.collective reduce_scatter @b
+  sched.collective reduce_scatter @b
+  // CHECK: sched.collective all_reduce @b of shard over <dp, [2, 1], []>
+  sched.collective all_reduce @b of shard over <dp, [2, 1], []>
   // CHECK: sched.norm @b copies 1 accumulate false
   sched.norm @b copies 1 accumulate false
   // CHECK: sched.zero_scalars ["@loss_sum", "@loss_count"]

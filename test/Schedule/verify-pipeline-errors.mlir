@@ -142,7 +142,7 @@ sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 1, shards = 1> stage 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.all_reduce @b whole over #dist.group<pp, [1, 1], [0, 1]>
+  sched.collective all_reduce @b of whole over #dist.group<pp, [1, 1], [0, 1]>
   // expected-error @+1 {{adds to the gradient of "w", which is summed over ranks already}}
   sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [true] role <B> : () -> ()
 }
@@ -154,9 +154,9 @@ sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stag
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.all_reduce @b whole over #dist.group<pp, [1, 1], [0, 1]>
+  sched.collective all_reduce @b of whole over #dist.group<pp, [1, 1], [0, 1]>
   // expected-error @+1 {{sums bucket 'b' a second time}}
-  sched.all_reduce @b whole over #dist.group<pp, [1, 1], [0, 1]>
+  sched.collective all_reduce @b of whole over #dist.group<pp, [1, 1], [0, 1]>
 }
 sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 1 micro_batches 1 {
 }
@@ -178,7 +178,7 @@ sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stag
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.all_reduce @b whole over #dist.group<pp, [1, 1], [0, 1]>
+  sched.collective all_reduce @b of whole over #dist.group<pp, [1, 1], [0, 1]>
   // expected-error @+1 {{counts bucket 'b' as held by 1 ranks, it is held by 2}}
   sched.norm @b copies 1 accumulate false
 }
@@ -200,7 +200,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads w
 sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums bucket 'b' over #dist.group<dp, [2, 1], []>, which is not a group that it is a partial sum over}}
-  sched.all_reduce @b whole over #dist.group<dp, [2, 1], []>
+  sched.collective all_reduce @b of whole over #dist.group<dp, [2, 1], []>
 }
 
 // -----
@@ -208,9 +208,9 @@ sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole {partial = #dist.group<tp, [2, 1], []>, stages = array<i64: 0, 1>}
 sched.timeline @train_0 mesh #dist.mesh<pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.all_reduce @b whole over #dist.group<pp, [1, 1], [0, 1]>
+  sched.collective all_reduce @b of whole over #dist.group<pp, [1, 1], [0, 1]>
   // expected-error @+1 {{sums bucket 'b' after the sum over stages}}
-  sched.all_reduce @b whole over #dist.group<tp, [2, 1], []>
+  sched.collective all_reduce @b of whole over #dist.group<tp, [2, 1], []>
 }
 sched.timeline @train_1 mesh #dist.mesh<pp = 2, dp = 1, tp = 2, shards = 1> stage 1 micro_batches 1 {
 }
@@ -221,7 +221,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads w
 sched.timeline @train mesh #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums bucket 'b' where this rank does not keep it}}
-  sched.all_reduce @b shard over #dist.group<tp, [2, 1], []>
+  sched.collective all_reduce @b of shard over #dist.group<tp, [2, 1], []>
 }
 
 // -----

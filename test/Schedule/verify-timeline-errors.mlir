@@ -3,7 +3,7 @@
 
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   // expected-error @+1 {{names bucket 'b', which does not exist}}
-  sched.all_gather @b
+  sched.collective all_gather @b
 }
 
 // -----
@@ -25,7 +25,7 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 // After its release a parameter must be gathered again.
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  sched.all_gather @b
+  sched.collective all_gather @b
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
   sched.release @b
   // expected-error @+1 {{reads parameter "w" of bucket 'b', which is not gathered here}}
@@ -63,7 +63,7 @@ sched.bucket @b ["v", "w"] at [0, 64] sizes [2, 2] elements 128 group 0 params w
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["v"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums the gradient of "w" before it is there}}
-  sched.all_reduce @b whole over <dp, [2, 1], []>
+  sched.collective all_reduce @b of whole over <dp, [2, 1], []>
 }
 
 // -----
@@ -71,9 +71,9 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.all_reduce @b whole over <dp, [2, 1], []>
+  sched.collective all_reduce @b of whole over <dp, [2, 1], []>
   // expected-error @+1 {{sums the gradient of "w" a second time}}
-  sched.all_reduce @b whole over <dp, [2, 1], []>
+  sched.collective all_reduce @b of whole over <dp, [2, 1], []>
 }
 
 // -----
@@ -82,7 +82,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads s
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{adds to a sum that is not there}}
-  sched.reduce_scatter @b accumulate true
+  sched.collective reduce_scatter @b accumulate
 }
 
 // -----
@@ -90,10 +90,10 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.reduce_scatter @b accumulate false
+  sched.collective reduce_scatter @b
   sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{overwrites the sum of earlier micro-batches}}
-  sched.reduce_scatter @b accumulate false
+  sched.collective reduce_scatter @b
 }
 
 // -----
@@ -102,7 +102,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads s
 sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{sums over replicas what is not the sum of one shard group}}
-  sched.all_reduce @b shard over <dp, [2, 2], []>
+  sched.collective all_reduce @b of shard over <dp, [2, 2], []>
 }
 
 // -----
@@ -119,7 +119,7 @@ sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_ba
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
 sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.reduce_scatter @b accumulate false
+  sched.collective reduce_scatter @b
   // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
   sched.norm @b copies 1 accumulate false
 }
@@ -130,7 +130,7 @@ sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 2> stage 0 micro_ba
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads whole states whole
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.all_reduce @b whole over <dp, [2, 1], []>
+  sched.collective all_reduce @b of whole over <dp, [2, 1], []>
   sched.run @layer_B #graph.unit<"layer", 0> micro 1 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
   // expected-error @+1 {{uses the gradients of bucket 'b' before they are summed over all ranks}}
   sched.norm @b copies 1 accumulate false
@@ -221,7 +221,7 @@ sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params whole grads w
 // expected-error @+1 {{ends before the updated slices of bucket 'b' are gathered}}
 sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [false] role <B> : () -> ()
-  sched.reduce_scatter @b accumulate false
+  sched.collective reduce_scatter @b
   sched.norm @b copies 1 accumulate false
   sched.all_reduce_scalars ["@loss_sum", "@loss_count"] over <dp, [2, 1], []>
   sched.all_reduce_scalars ["@sum_squares"] over <dp, [2, 1], []>

@@ -16,12 +16,12 @@ def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
     step, whatever micro-batch that belongs to. A gradient's first contribution of a step
     (of a micro-batch, where only the shard is kept) writes, later ones add. Reductions follow the last contribution.
 
-        sched.all_gather @b           // stage 3
+        sched.collective all_gather @b           // stage 3
         %y = sched.run @layer_F ...
         sched.release @b
         ...
         sched.run @layer_B ... stores ["w"] accumulate [false]
-        sched.reduce_scatter @b accumulate false
+        sched.collective reduce_scatter @b
         sched.norm @b
         sched.all_reduce_scalars ["@loss_sum", ...]
         sched.scalars @scalars
@@ -46,9 +46,9 @@ def PrefetchGathersPass : Pass<"xlc-prefetch-gathers", "::mlir::ModuleOp"> {
     `bytes` (0: no limit), never over an action on the same bucket. One that meets its own release on the way makes both
     needless: the bucket stays whole.
 
-        sched.run @layer_F <"layer", 0> ...         sched.all_gather @b1
+        sched.run @layer_F <"layer", 0> ...         sched.collective all_gather @b1
         sched.release @b0                     =>    sched.run @layer_F <"layer", 0> ...
-        sched.all_gather @b1                        sched.release @b0
+        sched.collective all_gather @b1                        sched.release @b0
         sched.run @layer_F <"layer", 1> ...         sched.run @layer_F <"layer", 1> ...
   }];
   let options = [

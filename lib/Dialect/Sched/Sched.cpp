@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace xlc::sched;
+using xlc::dist::CollectiveKind;
 
 #include "xlc/Dialect/Sched/SchedDialect.cpp.inc"
 #include "xlc/Dialect/Sched/SchedEnums.cpp.inc"
@@ -92,6 +93,20 @@ LogicalResult NormOp::verify() {
   return success();
 }
 
+LogicalResult CollectiveOp::verify() {
+  bool isSum = getKind() == CollectiveKind::all_reduce, isScatter = getKind() == CollectiveKind::reduce_scatter;
+  if (!isSum && !isScatter && getKind() != CollectiveKind::all_gather)
+    return emitOpError() << "is an " << stringifyCollectiveKind(getKind())
+                         << "; buckets are gathered (all_gather) and summed (reduce_scatter, all_reduce)";
+  if (isSum != bool(getGroupAttr()) || isSum != bool(getExtentAttr()))
+    return emitOpError() << "of kind " << stringifyCollectiveKind(getKind()) << (isSum ? " needs" : " has no")
+                         << " extent and group";
+  if (getAccumulate() && !isScatter)
+    return emitOpError() << "adds the result of an " << stringifyCollectiveKind(getKind())
+                         << "; only a reduce_scatter is added to what is there";
+  return success();
+}
+
 static LogicalResult verifyScalars(Operation *op, ArrayAttr scalars) {
   for (auto name : scalars.getAsRange<StringAttr>())
     if (!llvm::is_contained({kLossSum, kLossCount, kSumSquares}, name.getValue()))
@@ -101,6 +116,11 @@ static LogicalResult verifyScalars(Operation *op, ArrayAttr scalars) {
 }
 LogicalResult ZeroScalarsOp::verify() { return verifyScalars(*this, getScalars()); }
 LogicalResult AllReduceScalarsOp::verify() { return verifyScalars(*this, getScalars()); }
+
+CollectiveOp xlc::sched::asCollective(Operation *action, CollectiveKind kind) {
+  auto collective = dyn_cast<CollectiveOp>(action);
+  return collective && collective.getKind() == kind ? collective : CollectiveOp();
+}
 
 bool xlc::sched::isOnStage(BucketOp bucket, int64_t stage) {
   std::optional<ArrayRef<int64_t>> stages = bucket.getStages();

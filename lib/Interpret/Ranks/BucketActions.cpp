@@ -11,7 +11,7 @@ template <class E> static Bucket<E> &find(Rank<E> &rank, FlatSymbolRefAttr name)
   return rank.buckets.find(name.getAttr())->second;
 }
 
-template <class E> LogicalResult interpret::act(World<E> &world, sched::AllGatherOp gather) {
+template <class E> static LogicalResult gather(World<E> &world, sched::CollectiveOp gather) {
   for (Rank<E> &rank : world.ranksOf(gather)) {
     Bucket<E> &bucket = find(rank, gather.getBucketAttr());
     for (auto [slice, peer] : llvm::enumerate(dist::GroupAttr::shards(world.mesh).members(world.mesh, rank.index))) {
@@ -50,7 +50,7 @@ static LogicalResult sum(World<E> &world, Operation *action, FlatSymbolRefAttr s
   return success();
 }
 
-template <class E> LogicalResult interpret::act(World<E> &world, sched::ReduceScatterOp scatter) {
+template <class E> static LogicalResult scatter(World<E> &world, sched::CollectiveOp scatter) {
   std::vector<std::vector<E>> totals(world.ranks.size());
   for (Rank<E> &rank : world.ranksOf(scatter))
     if (failed(sum<E>(
@@ -72,24 +72,31 @@ template <class E> LogicalResult interpret::act(World<E> &world, sched::ReduceSc
   return success();
 }
 
-template <class E> LogicalResult interpret::act(World<E> &world, ArrayRef<sched::AllReduceOp> reduces) {
+template <class E> static LogicalResult reduce(World<E> &world, ArrayRef<sched::CollectiveOp> reduces) {
   std::vector<std::vector<E>> totals(world.ranks.size());
   auto pieceOf = [&](Bucket<E> &bucket) {
-    bool isShard = sched::AllReduceOp(reduces.front()).getExtent() == sched::Extent::shard;
+    bool isShard = sched::CollectiveOp(reduces.front()).getExtent() == sched::Extent::shard;
     return isShard ? bucket.ownGrads() : bucket.whole(bucket.grads);
   };
-  for (sched::AllReduceOp reduce : reduces)
+  for (sched::CollectiveOp reduce : reduces)
     for (Rank<E> &rank : world.ranksOf(reduce))
-      if (failed(sum<E>(world, reduce, reduce.getBucketAttr(), reduce.getGroup().members(world.mesh, rank.index),
+      if (failed(sum<E>(world, reduce, reduce.getBucketAttr(), reduce.getGroupAttr().members(world.mesh, rank.index),
                         pieceOf, totals[rank.index])))
         return failure();
-  for (sched::AllReduceOp reduce : reduces)
+  for (sched::CollectiveOp reduce : reduces)
     for (Rank<E> &rank : world.ranksOf(reduce)) {
       Piece<E> piece = pieceOf(find(rank, reduce.getBucketAttr()));
       for (auto [k, element] : llvm::enumerate(totals[rank.index]))
         piece.cells->set(piece.first + k, element);
     }
   return success();
+}
+
+template <class E> LogicalResult interpret::act(World<E> &world, ArrayRef<sched::CollectiveOp> collectives) {
+  sched::CollectiveOp first = collectives.front();
+  if (first.getKind() == dist::CollectiveKind::all_reduce)
+    return reduce(world, collectives);
+  return first.getKind() == dist::CollectiveKind::all_gather ? gather(world, first) : scatter(world, first);
 }
 
 template <class E> LogicalResult interpret::act(World<E> &world, sched::NormOp norm) {
@@ -184,12 +191,10 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
 }
 
 #define XLC_INSTANTIATE_ACTIONS(E)                                                                                     \
-  template LogicalResult interpret::act(World<E> &, sched::AllGatherOp);                                               \
   template LogicalResult interpret::act(World<E> &, sched::ReleaseOp);                                                 \
-  template LogicalResult interpret::act(World<E> &, sched::ReduceScatterOp);                                           \
   template LogicalResult interpret::act(World<E> &, sched::NormOp);                                                    \
   template LogicalResult interpret::act(World<E> &, sched::ZeroScalarsOp);                                             \
-  template LogicalResult interpret::act(World<E> &, ArrayRef<sched::AllReduceOp>);                                     \
+  template LogicalResult interpret::act(World<E> &, ArrayRef<sched::CollectiveOp>);                                    \
   template LogicalResult interpret::act(World<E> &, ArrayRef<sched::AllReduceScalarsOp>);                              \
   template LogicalResult interpret::act(World<E> &, sched::UpdateOp, const Model &, int64_t, const Functions<E> &);
 XLC_INSTANTIATE_ACTIONS(double)

@@ -26,14 +26,12 @@ llvm::LogicalResult missing(mlir::Operation *action, const Rank<E> &rank, llvm::
 }
 
 /// Actions of one stage. Sums run in the order of the group's ranks.
-template <class E> llvm::LogicalResult act(World<E> &world, sched::AllGatherOp gather);
 template <class E> llvm::LogicalResult act(World<E> &world, sched::ReleaseOp release);
-template <class E> llvm::LogicalResult act(World<E> &world, sched::ReduceScatterOp scatter);
 template <class E> llvm::LogicalResult act(World<E> &world, sched::NormOp norm);
 template <class E> llvm::LogicalResult act(World<E> &world, sched::ZeroScalarsOp zero);
 
-/// The same sum, as each of the stages that take part has it.
-template <class E> llvm::LogicalResult act(World<E> &world, llvm::ArrayRef<sched::AllReduceOp> reduces);
+/// The same collective, as each of the stages that take part has it.
+template <class E> llvm::LogicalResult act(World<E> &world, llvm::ArrayRef<sched::CollectiveOp> collectives);
 template <class E> llvm::LogicalResult act(World<E> &world, llvm::ArrayRef<sched::AllReduceScalarsOp> reduces);
 
 /// The optimizer's update of a bucket at step `now`.

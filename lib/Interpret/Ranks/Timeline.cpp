@@ -126,9 +126,10 @@ ArrayRef<int64_t> stagesOf(sched::CollectiveAction action) {
 
 /// Whether two stages' actions are the same collective.
 bool isPartner(Operation *other, Operation *own) {
-  if (auto reduce = dyn_cast<sched::AllReduceOp>(own)) {
-    auto same = dyn_cast_or_null<sched::AllReduceOp>(other);
-    return same && same.getGroup() == reduce.getGroup() && same.getBucketAttr() == reduce.getBucketAttr();
+  if (auto collective = dyn_cast<sched::CollectiveOp>(own)) {
+    auto same = dyn_cast_or_null<sched::CollectiveOp>(other);
+    return same && same.getKind() == collective.getKind() && same.getGroupAttr() == collective.getGroupAttr() &&
+           same.getBucketAttr() == collective.getBucketAttr();
   }
   auto scalars = dyn_cast<sched::AllReduceScalarsOp>(own), same = dyn_cast_or_null<sched::AllReduceScalarsOp>(other);
   return scalars && same && same.getGroup() == scalars.getGroup() && same.getScalars() == scalars.getScalars();
@@ -164,14 +165,13 @@ template <class E> SmallVector<Operation *> Timeline<E>::findPartners(Operation 
 template <class E> LogicalResult Timeline<E>::run(ArrayRef<Operation *> actions) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(actions.front())
       .Case([&](sched::SendOp send) { return transfer(send, cast<sched::ReceiveOp>(actions[1])); })
-      .Case([&](sched::AllReduceOp) { return together<sched::AllReduceOp>(actions); })
+      .Case([&](sched::CollectiveOp) { return together<sched::CollectiveOp>(actions); })
       .Case([&](sched::AllReduceScalarsOp) { return together<sched::AllReduceScalarsOp>(actions); })
       .Case([&](sched::LoadOp op) { return load(op); })
       .Case([&](sched::RunOp op) { return runUnit(op); })
       .Case([&](sched::ScalarsOp op) { return computeScalars(op); })
       .Case([&](sched::UpdateOp op) { return act(world, op, model, now, functions); })
-      .template Case<sched::AllGatherOp, sched::ReleaseOp, sched::NormOp, sched::ReduceScatterOp, sched::ZeroScalarsOp>(
-          [&](auto op) { return act(world, op); })
+      .template Case<sched::ReleaseOp, sched::NormOp, sched::ZeroScalarsOp>([&](auto op) { return act(world, op); })
       .Default([](Operation *other) { return other->emitError() << "the interpreter does not know this action"; });
 }
 

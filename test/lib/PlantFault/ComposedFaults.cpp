@@ -28,15 +28,15 @@ bool erase(Operation *op) {
 
 /// Gradients of norms under sequence parallelism, or of replicated key-value heads, stay partial sums.
 bool dropTensorReduction(ModuleOp module) {
-  return erase(
-      findOp<sched::AllReduceOp>(module, [](auto reduce) { return reduce.getGroup().getAxis() == dist::Axis::tp; }));
+  return erase(findOp<sched::CollectiveOp>(
+      module, [](auto reduce) { return reduce.getGroupAttr() && reduce.getGroupAttr().getAxis() == dist::Axis::tp; }));
 }
 
 /// What each stage contributes to a tied parameter never reaches the other.
 bool dropTiedGradient(ModuleOp module) {
-  SmallVector<sched::AllReduceOp> reductions;
-  module.walk([&](sched::AllReduceOp reduce) {
-    if (reduce.getGroup().getStages().size() > 1)
+  SmallVector<sched::CollectiveOp> reductions;
+  module.walk([&](sched::CollectiveOp reduce) {
+    if (reduce.getGroupAttr() && reduce.getGroupAttr().getStages().size() > 1)
       reductions.push_back(reduce);
   });
   llvm::for_each(reductions, erase);
@@ -199,7 +199,8 @@ bool dropGatherBetween(ModuleOp module) {
   for (Operation *action : test::actionsOf(module)) {
     if (auto release = dyn_cast<sched::ReleaseOp>(action))
       released.insert(release.getBucketAttr());
-    if (auto gather = dyn_cast<sched::AllGatherOp>(action); gather && released.contains(gather.getBucketAttr()))
+    if (auto gather = sched::asCollective(action, dist::CollectiveKind::all_gather);
+        gather && released.contains(gather.getBucketAttr()))
       return erase(gather);
   }
   return false;

@@ -29,7 +29,8 @@ namespace {
 bool isReduction(Operation *op) {
   if (auto exchange = dyn_cast<exec::ExchangeOp>(op))
     return exchange.getLabel().contains("bucket") && exchange.getKind() != dist::CollectiveKind::all_gather;
-  return isa<sched::AllReduceOp, sched::ReduceScatterOp>(op);
+  auto collective = dyn_cast<sched::CollectiveOp>(op);
+  return collective && collective.getKind() != dist::CollectiveKind::all_gather;
 }
 
 template <typename Predicate> Operation *findFirst(ArrayRef<Operation *> actions, Predicate predicate) {
@@ -100,9 +101,9 @@ bool releaseEarly(ModuleOp module) {
 
 /// The first gather fetches the bucket that the next different gather should.
 bool gatherWrongUnit(ModuleOp module) {
-  sched::AllGatherOp first;
+  sched::CollectiveOp first;
   for (Operation *action : actionsOf(module))
-    if (auto gather = dyn_cast<sched::AllGatherOp>(action)) {
+    if (auto gather = sched::asCollective(action, dist::CollectiveKind::all_gather)) {
       if (first && first.getBucket() != gather.getBucket()) {
         first.setBucketAttr(gather.getBucketAttr());
         return true;

@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kSumSquares = "@sum_squares";
 inline constexpr int64_t kFrozenGroup = -1;
 inline constexpr int64_t kBufferGroup = -2;
 
+/// An action as a collective of a kind on a bucket; null if it is none.
+CollectiveOp asCollective(mlir::Operation *action, dist::CollectiveKind kind);
 /// Whether the ranks of a pipeline stage hold a bucket.
 bool isOnStage(BucketOp bucket, int64_t stage);
 /// Which piece of member `index` a rank owns; null: all of it.

@@ -45,11 +45,6 @@ def Sched_CollectiveAction : Sched_Interface<"CollectiveAction", "An action that
   InterfaceMethod<"The group, on a mesh.", "::xlc::dist::GroupAttr", "getGroupOn", (ins "::xlc::dist::MeshAttr":$mesh),
                   "", "return $_op.getGroup();">]>;
 
-// What is done by the ranks among which a bucket is sharded.
-defvar Sched_OverShards = [{
-  ::xlc::dist::GroupAttr getGroupOn(::xlc::dist::MeshAttr mesh) { return ::xlc::dist::GroupAttr::shards(mesh); }
-}];
-
 class Sched_Op<string mnemonic, list<Trait> traits = []> : Op<Sched_Dialect, mnemonic, traits>;
 class Sched_Action<string mnemonic, list<Trait> traits = []>
     : Sched_Op<mnemonic, !listconcat([HasParent<"::xlc::sched::TimelineOp">], traits)>;
@@ -168,8 +163,28 @@ class Sched_OnBucket<string mnemonic, string what, list<Trait> traits = []>
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let assemblyFormat = "$bucket attr-dict";
 }
-def Sched_AllGatherOp : Sched_OnBucket<"all_gather", "the shards of the parameters become the whole on every rank of the shard group", [Sched_CollectiveAction]> {
-  let extraClassDeclaration = Sched_OverShards;
+def Sched_CollectiveOp : Sched_Action<"collective", [Sched_BucketAction, Sched_CollectiveAction]> {
+  let summary = "ranks gather the parameters of a bucket, or sum its gradients";
+  let description = [{
+    | kind | over | what |
+    |---|---|---|
+    | all_gather | the shard group | the shards of the parameters become the whole on every rank |
+    | reduce_scatter | the shard group | each rank gets the sum of its slice of the gradients: where the bucket's grads are `shard`, written into the shard, or added to it (`accumulate`); else in place |
+    | all_reduce | `group` | gradients are summed in place: the whole, or the slice (`extent` shard) that a reduce_scatter has left on this rank |
+
+        sched.collective all_gather @b
+        sched.collective reduce_scatter @b accumulate
+        sched.collective all_reduce @b of whole over <dp, [2, 1], []>
+  }];
+  let arguments = (ins Dist_KindOfCollectiveAttr:$kind, FlatSymbolRefAttr:$bucket, OptionalAttr<Sched_ExtentAttr>:$extent,
+      OptionalAttr<Dist_GroupAttr>:$group, UnitAttr:$accumulate);
+  let assemblyFormat = "$kind $bucket (`of` $extent^ `over` $group)? (`accumulate` $accumulate^)? attr-dict";
+  let extraClassDeclaration = [{
+    ::xlc::dist::GroupAttr getGroupOn(::xlc::dist::MeshAttr mesh) {
+      return getGroupAttr() ? getGroupAttr() : ::xlc::dist::GroupAttr::shards(mesh);
+    }
+  }];
+  let hasVerifier = 1;
 }
 def Sched_ReleaseOp : Sched_OnBucket<"release", "the whole parameters are given up, the shard stays">;
 def Sched_NormOp : Sched_Action<"norm", [Sched_BucketAction]> {
@@ -182,19 +197,6 @@ def Sched_NormOp : Sched_Action<"norm", [Sched_BucketAction]> {
   let arguments = (ins FlatSymbolRefAttr:$bucket, I64Attr:$copies, BoolAttr:$accumulate);
   let assemblyFormat = "$bucket `copies` $copies `accumulate` $accumulate attr-dict";
   let hasVerifier = 1;
-}
-def Sched_ReduceScatterOp : Sched_Action<"reduce_scatter", [Sched_BucketAction, Sched_CollectiveAction]> {
-  let summary = "each rank of the shard group gets the sum of its slice of the gradients";
-  let description = "Where the bucket's grads are `shard`, the sum is written into the shard, or added to it (`accumulate`); else in place.";
-  let arguments = (ins FlatSymbolRefAttr:$bucket, BoolAttr:$accumulate);
-  let assemblyFormat = "$bucket `accumulate` $accumulate attr-dict";
-  let extraClassDeclaration = Sched_OverShards;
-}
-def Sched_AllReduceOp : Sched_Action<"all_reduce", [Sched_BucketAction, Sched_CollectiveAction]> {
-  let summary = "sums gradients over a group, in place";
-  let description = "The whole gradient, or the slice (`extent` shard) that a reduce_scatter has left on this rank.";
-  let arguments = (ins FlatSymbolRefAttr:$bucket, Sched_ExtentAttr:$extent, Dist_GroupAttr:$group);
-  let assemblyFormat = "$bucket $extent `over` $group attr-dict";
 }
 def Sched_AllReduceScalarsOp : Sched_Action<"all_reduce_scalars", [Sched_CollectiveAction]> {
   let summary = "sums scalars (@loss_sum, @loss_count, @sum_squares) over a group";
