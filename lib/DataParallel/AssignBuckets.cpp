@@ -186,11 +186,13 @@ private:
 struct AssignBucketsPass : xlc::impl::AssignBucketsPassBase<AssignBucketsPass> {
   using AssignBucketsPassBase::AssignBucketsPassBase;
 
+  int64_t shards() { return dist::getMesh(getOperation()).getShards(); }
+
   void runOnOperation() override {
     auto function = findFunction(getOperation(), kMicroBatch);
     if (!function)
       return;
-    bool isSharding = shards > 1;
+    bool isSharding = shards() > 1;
     Packer packer(bucketBytes, isSharding && stage == 3 ? persistenceThreshold : -1);
     for (ArrayRef<Parameter> owned : byOwner(function))
       packer.addUnit(owned);
@@ -230,7 +232,7 @@ private:
     auto from = [&](int64_t first, bool also = true) { return level >= first && also ? Extent::shard : Extent::whole; };
     sched::BucketOp::create(
         builder, getOperation().getLoc(), "bucket_" + std::to_string(index), builder.getArrayAttr(members), offsets,
-        sizes, llvm::alignTo(end, kAlignment * shards), group, from(3, !isResident), from(2, canReduceOften), from(1),
+        sizes, llvm::alignTo(end, kAlignment * shards()), group, from(3, !isResident), from(2, canReduceOften), from(1),
         layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
         getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr(),
         type.isF32() ? TypeAttr() : TypeAttr::get(type));

@@ -242,7 +242,7 @@ LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   if (programs.empty())
     return module.emitError("there is no program to emit");
   exec::ProgramOp first = *programs.begin();
-  dist::MeshAttr mesh = first.getMesh();
+  dist::MeshAttr mesh = dist::getMesh(module);
   plan.kernels.clear(), plan.functions.clear(), plan.programs.clear();
   plan.mesh = std::make_unique<plan::Mesh>(mesh.getPp(), mesh.getDp(), mesh.getTp(), mesh.getShards());
   plan.micro_batches = first.getMicroBatches();
@@ -250,7 +250,7 @@ LogicalResult xlc::fillPlan(ModuleOp module, plan::PlanT &plan) {
   if (failed(fillFunctions(module, functions, plan)))
     return failure();
   for (auto [stage, program] : llvm::enumerate(programs)) {
-    if (program.getStage() != stage || program.getMesh() != mesh)
+    if (program.getStage() != stage)
       return program.emitError() << "is of stage " << program.getStage() << ", where that of stage " << stage << " of "
                                  << mesh.getPp() << " is due";
     if (failed(fillProgram(program, functions, plan)))

@@ -47,8 +47,8 @@ exec::PlaceAttr ProgramBuilder::place(int64_t buffer, int64_t offset, int64_t st
 
 void ProgramBuilder::build(const llvm::StringMap<Signature> &signatures) {
   OpBuilder builder(timeline);
-  program = exec::ProgramOp::create(builder, timeline.getLoc(), timeline.getSymName(), timeline.getMesh(),
-                                    timeline.getStage(), timeline.getMicroBatches(), 0, 0);
+  program = exec::ProgramOp::create(builder, timeline.getLoc(), timeline.getSymName(), timeline.getStage(),
+                                    timeline.getMicroBatches(), 0, 0);
   actions.setInsertionPointToEnd(&program.getBody().emplaceBlock());
   addPersistentBuffers();
   begin();

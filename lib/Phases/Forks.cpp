@@ -199,8 +199,10 @@ std::unique_ptr<Trial> Forks::plan(const Spec &spec, std::string &obstacle) {
     obstacle = trial->findObstacle();
     return nullptr;
   }
-  if (start.module)
+  if (start.module) {
     trial->module() = start.module.clone();
+    setMesh(*trial->module(), spec);
+  }
   if (start.phase != lastKept) {
     if (failed(trial->run(start.phase, lastKept))) {
       obstacle = trial->findObstacle();

@@ -29,8 +29,8 @@ namespace {
 struct Passes {
   void addPass(std::unique_ptr<Pass> pass) {
     manager.addPass(std::move(pass));
-    if (shardedOver > 1)
-      manager.addPass(createVerifyShardedPass({shardedOver}));
+    if (isSharded)
+      manager.addPass(createVerifyShardedPass());
   }
 
   /// Timelines of a trial are not verified: see Forks.h.
@@ -40,11 +40,11 @@ struct Passes {
   }
 
   PassManager manager;
-  int64_t shardedOver; ///< tensor-parallel ranks; 1: the program is not that of one of them, or no longer looked at
+  bool isSharded; ///< the program is that of one tensor-parallel rank, and looked at
 };
 
-LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, int64_t shardedOver = 1) {
-  Passes passes{PassManager(&compilation.context), shardedOver};
+LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, bool isSharded = false) {
+  Passes passes{PassManager(&compilation.context), isSharded};
   build(passes);
   passes.manager.enableVerifier(
       false); // once a phase, and not after every pass: of a long plan that is a fifth of the time
@@ -52,10 +52,10 @@ LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes
 }
 
 /// The same for what comes after Stage, of which nothing is verified in a trial.
-LogicalResult runPassesInTime(Compilation &compilation, llvm::function_ref<void(Passes &)> build, int64_t shardedOver) {
+LogicalResult runPassesInTime(Compilation &compilation, llvm::function_ref<void(Passes &)> build, bool isSharded) {
   if (!compilation.isTrial)
-    return runPasses(compilation, build, shardedOver);
-  Passes passes{PassManager(&compilation.context), 1};
+    return runPasses(compilation, build, isSharded);
+  Passes passes{PassManager(&compilation.context), /*isSharded=*/false};
   build(passes);
   passes.manager.enableVerifier(false);
   return passes.manager.run(*compilation.module);
@@ -75,6 +75,7 @@ LogicalResult import(Compilation &compilation) {
   if (!model)
     return failure();
   compilation.module = std::move(model->module);
+  setMesh(*compilation.module, compilation.spec);
   compilation.parameters = std::move(model->parameters);
   compilation.absentConstants = std::move(model->absentConstants);
   compilation.externalData = std::move(model->files);
@@ -110,7 +111,7 @@ LogicalResult shard(Compilation &compilation) {
   if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createGroupSumsPass()); })) ||
       failed(shardModule(*compilation.module, compilation.spec, compilation.modelPath, compilation.errors)))
     return failure();
-  if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createCSEPass()); }, compilation.spec.tp)))
+  if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createCSEPass()); }, /*isSharded=*/true)))
     return failure();
   return checkCuts(*compilation.module, compilation.spec, compilation.errors);
 }
@@ -119,7 +120,6 @@ LogicalResult stage(Compilation &compilation) {
   const Spec &spec = compilation.spec;
   const PipelineSchedule &schedule = getSchedule(spec);
   AssignStagesPassOptions stages;
-  stages.ranks = spec.pp;
   stages.chunks = spec.chunksPerRank();
   stages.schedule = schedule.name.str();
   stages.microBatches = spec.microBatches();
@@ -133,7 +133,7 @@ LogicalResult stage(Compilation &compilation) {
         passes.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
         passes.addPass(createVerifyStagedPass());
       },
-      spec.tp);
+      spec.tp > 1);
 }
 
 /// What the spec leaves open about ZeRO, decided by plans that fork from what Stage left.
@@ -150,16 +150,11 @@ LogicalResult dataParallel(Compilation &compilation) {
   const ZeroChoice &zero = compilation.zero = decideZero(compilation);
   AssignBucketsPassOptions buckets;
   buckets.stage = spec.zeroStage;
-  buckets.shards = spec.dpShardOrAll();
   buckets.bucketBytes = spec.zero.bucketBytes;
   buckets.persistenceThreshold = spec.zero.persistenceThreshold;
   buckets.reducePerStep = zero.reducesPerStep;
   InsertActionsPassOptions actions;
-  actions.ranks = spec.dp;
-  actions.pp = spec.pp;
-  actions.tp = spec.tp;
   actions.schedule = getSchedule(spec).name.str();
-  actions.shards = spec.dpShardOrAll();
   actions.microBatches = spec.microBatches();
   actions.keepGathered = zero.keepsGathered;
   return runPassesInTime(
@@ -169,7 +164,7 @@ LogicalResult dataParallel(Compilation &compilation) {
         passes.addPass(createInsertActionsPass(actions));
         passes.addGate(createVerifyTimelinePass(), compilation);
       },
-      spec.tp);
+      spec.tp > 1);
 }
 
 LogicalResult schedule(Compilation &compilation) {
@@ -183,7 +178,7 @@ LogicalResult schedule(Compilation &compilation) {
         passes.addPass(createPrefetchGathersPass(prefetch));
         passes.addGate(createVerifyTimelinePass(), compilation);
       },
-      compilation.spec.tp);
+      compilation.spec.tp > 1);
 }
 
 /// Beyond it offsets would not fit into 64 bits.
@@ -255,9 +250,14 @@ constexpr Phase phases[] = {
 
 } // namespace
 
+void xlc::setMesh(ModuleOp module, const Spec &spec) {
+  auto mesh = dist::MeshAttr::get(module.getContext(), spec.pp, spec.dp, spec.tp, spec.dpShardOrAll());
+  module->setAttr(dist::kMesh, mesh);
+}
+
 LogicalResult xlc::lowerToPrograms(Compilation &compilation) {
   return runPassesInTime(
-      compilation, [&](Passes &passes) { addLowering(passes, compilation.spec); }, /*shardedOver=*/1);
+      compilation, [&](Passes &passes) { addLowering(passes, compilation.spec); }, /*isSharded=*/false);
 }
 
 ArrayRef<Phase> xlc::getPhases() { return phases; }

@@ -26,9 +26,10 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
     if (failed(understand(step)))
       return signalPassFailure();
     OpBuilder builder = OpBuilder::atBlockEnd(step.module.getBody());
+    int64_t pp = step.mesh.getPp();
     for (int64_t stage = 0; stage < pp; ++stage) {
       std::string name = pp > 1 ? "train_" + std::to_string(stage) : "train";
-      auto timeline = TimelineOp::create(builder, step.function.getLoc(), name, step.mesh, stage, microBatches);
+      auto timeline = TimelineOp::create(builder, step.function.getLoc(), name, stage, microBatches);
       timeline.getBody().emplaceBlock();
       buildTimeline(step, timeline);
     }
@@ -39,15 +40,16 @@ struct InsertActionsPass : xlc::impl::InsertActionsPassBase<InsertActionsPass> {
 
 private:
   LogicalResult understand(Step &step) {
-    step.mesh = dist::MeshAttr::get(&getContext(), pp, ranks, tp, shards);
+    step.mesh = dist::getMesh(step.module);
+    int64_t pp = step.mesh.getPp();
     step.microBatches = microBatches;
     step.keepsGathered = keepGathered;
     auto stages = step.module->getAttrOfType<DenseI64ArrayAttr>(graph::kStages);
     step.schedule = findPipelineSchedule(schedule);
     step.shape = {pp, stages ? stages.size() / pp : 1, microBatches};
     if (!step.schedule || (stages ? stages.size() % pp != 0 : pp != 1) || findMisfit(*step.schedule, step.shape))
-      return step.module.emitError() << "internal error: schedule '" << schedule.getValue()
-                                     << "' with pp = " << pp.getValue() << " does not fit the stages";
+      return step.module.emitError() << "internal error: schedule '" << schedule.getValue() << "' with pp = " << pp
+                                     << " does not fit the stages";
     step.runs = findRuns(step.function, step.schedule->splitsBackward);
     step.order = makeOrder(*step.schedule, step.shape);
     step.times = simulate(*step.schedule, step.shape, step.order, SlotTimes());

@@ -17,7 +17,7 @@ struct PrintGridPass : xlc::impl::PrintGridPassBase<PrintGridPass> {
 
   void runOnOperation() override {
     const PipelineSchedule *known = findPipelineSchedule(schedule);
-    PipelineShape shape{ranks, chunks, microBatches};
+    PipelineShape shape{pp, chunks, microBatches};
     std::optional<std::string> misfit =
         known ? findMisfit(*known, shape) : "there is no schedule '" + schedule.getValue() + "'";
     if (misfit) {

@@ -323,15 +323,14 @@ private:
   bool hasNorm = false, hasScalars = false;
 };
 
-/// One timeline per stage of one mesh, and no group or message that leads out of it.
+/// One timeline per stage of the mesh, and no group or message that leads out of it.
 LogicalResult verifyStages(ArrayRef<TimelineOp> timelines) {
   dist::MeshAttr mesh = TimelineOp(timelines.front()).getMesh();
   for (int64_t stage = 0; stage < (int64_t)timelines.size(); ++stage) {
     TimelineOp timeline = timelines[stage];
-    if (timeline.getMesh() != mesh || (int64_t)timeline.getStage() != stage ||
-        (int64_t)timelines.size() != mesh.getPp())
+    if ((int64_t)timeline.getStage() != stage || (int64_t)timelines.size() != mesh.getPp())
       return timeline.emitOpError() << "is stage " << timeline.getStage() << " of " << timeline.getMesh()
-                                    << "; a step has one timeline per stage, in order, all of one mesh";
+                                    << "; a step has one timeline per stage, in order";
     for (Operation &op : timeline.getBody().front()) {
       bool isOutside = false;
       if (auto transfer = dyn_cast<TransferAction>(op))

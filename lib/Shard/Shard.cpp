@@ -128,7 +128,7 @@ struct PartitionPass : xlc::impl::PartitionPassBase<PartitionPass> {
 
   void runOnOperation() override {
     ShardOptions options;
-    options.tp = tp;
+    options.tp = dist::getMesh(getOperation()).getTp();
     if (sequence != "auto")
       options.sequenceParallel = sequence == "on";
     for (const std::string &pin : pins) {

@@ -302,24 +302,11 @@ private:
   DenseMap<RunKey, SmallVector<Played, 1>> played; ///< by function, parameters and stores
 };
 
-/// The ranks of the tensor-parallel groups that the module speaks of; 1 where there are none.
-int64_t findTensorParallel(ModuleOp module) {
-  int64_t tp = 1;
-  auto see = [&](dist::GroupAttr group) {
-    if (group.getAxis() == dist::Axis::tp && group.getDigits().size() == 2)
-      tp = std::max(tp, group.getDigits()[0] * group.getDigits()[1]);
-  };
-  AttrTypeWalker walker;
-  walker.addWalk([&](dist::GroupAttr group) { see(group); });
-  module.walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
-  return tp;
-}
-
 struct VerifyShardedPass : xlc::impl::VerifyShardedPassBase<VerifyShardedPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    int64_t ranks = tp ? tp : findTensorParallel(getOperation());
+    int64_t ranks = dist::getMesh(getOperation()).getTp();
     if (ranks == 1)
       return;
     auto function = findFunction(getOperation(), kMicroBatch);

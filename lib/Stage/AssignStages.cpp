@@ -4,6 +4,7 @@
 //
 //     embed  layer 0  layer 1 | layer 2  layer 3  layer 4 | layer 5  layer 6 | layer 7  head
 //     chunk 0                   chunk 1                     chunk 2            chunk 3
+#include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Estimate/StageTimes.h"
@@ -84,7 +85,7 @@ struct AssignStagesPass : xlc::impl::AssignStagesPassBase<AssignStagesPass> {
     ModuleOp module = getOperation();
     auto function = findFunction(module, kMicroBatch);
     const PipelineSchedule *known = findPipelineSchedule(schedule);
-    PipelineShape shape{ranks, chunks, microBatches};
+    PipelineShape shape{dist::getMesh(module).getPp(), chunks, microBatches};
     if (!function || shape.chunks() == 1)
       return;
     std::optional<std::string> misfit =

@@ -55,3 +55,13 @@ func.func @turn(%x: tensor<2x6xf32>) -> tensor<2x6xf32> {
   %y = dist.all_to_all %x from 1 outer 1 to 1 outer 3 over <tp, [2, 1], []> : tensor<2x6xf32> -> tensor<2x6xf32>
   return %y : tensor<2x6xf32>
 }
+
+// -----
+
+// expected-error @+1 {{has dist.mesh = 2 : i64; it is a #dist.mesh of a module}}
+module attributes {dist.mesh = 2 : i64} {}
+
+// -----
+
+// expected-error @+1 {{has dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>; it is a #dist.mesh of a module}}
+func.func private @mesh() attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>}

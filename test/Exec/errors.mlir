@@ -68,19 +68,19 @@ exec.begin []
 // -----
 
 // expected-error @+1 {{has 0 micro-batches, at least 1 is needed}}
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 0 arena 0 lower_bound 0 {
+exec.program @train stage 0 micro_batches 0 arena 0 lower_bound 0 {
 }
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   // expected-error @+1 {{is number 1; buffers stand before the actions and are numbered from 0, here by 0}}
   exec.buffer 1 workspace "x" size 64 offset 0 live 0 to 0
 }
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.begin []
   // expected-error @+1 {{is number 0; buffers stand before the actions}}
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
@@ -88,91 +88,105 @@ exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batc
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   // expected-error @+1 {{stands in a program, but is neither a buffer nor an action}}
   %0 = graph.constant dense<1.0> : tensor<f32>
 }
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   // expected-error @+1 {{of 64 bytes at 0 is live from 2 to 1}}
   exec.buffer 0 workspace "x" size 64 offset 0 live 2 to 1
 }
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 0 lower_bound 0 {
+exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
   // expected-error @+1 {{reads 1 inputs to 0 places}}
   exec.load micro 0 ["x"] to []
 }
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 0 lower_bound 0 {
+exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
   // expected-error @+1 {{array of places}}
   exec.begin ["x"]
 }
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of -1 elements of 'f32'}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count -1 f32
 }
+}
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of 8 elements of 'index'}}
   exec.exchange reduce_scatter "reduce_scatter x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 32> count 8 index
 }
+}
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of 8 elements of 'f16'}}
   exec.exchange all_reduce "all_reduce x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 8 f16
 }
+}
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter is added to what is there}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32 accumulate
 }
+}
 
 // -----
 
-exec.program @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is an all_gather over #dist.group<world, [1, 1], [0, 1]>; only an all_reduce is done over several stages}}
   exec.exchange all_gather "all_gather x" over <world, [1, 1], [0, 1]> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32
 }
+}
 
 // -----
 
-exec.program @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is message -1 with stage 1; both count from 0}}
   exec.send "send" message -1 to 1 <0 + 0 + 0> bytes 64
 }
-
-// -----
-
-exec.program @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is of -4 bytes}}
-  exec.receive "receive" message 0 from 1 <0 + 0 + 0> bytes -4
 }
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is of -4 bytes}}
+  exec.receive "receive" message 0 from 1 <0 + 0 + 0> bytes -4
+}
+}
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{is of -1 bytes}}
   exec.release "release" <0 + 0 + 0> bytes -1

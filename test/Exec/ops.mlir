@@ -1,8 +1,9 @@
 // Every op of the dialect, as it is written.
 // RUN: xlc-opt %s | xlc-opt | FileCheck %s
 
-// CHECK: exec.program @train_0 mesh <pp = 2, dp = 2, tp = 2, shards = 2> stage 0 micro_batches 1 arena 640 lower_bound 640
-exec.program @train_0 mesh <pp = 2, dp = 2, tp = 2, shards = 2> stage 0 micro_batches 1 arena 640 lower_bound 640 {
+// CHECK: exec.program @train_0 stage 0 micro_batches 1 arena 640 lower_bound 640
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 2, tp = 2, shards = 2>} {
+exec.program @train_0 stage 0 micro_batches 1 arena 640 lower_bound 640 {
   // CHECK: exec.buffer 0 parameters "b" size 512 offset 0 live 0 to 8 persistent
   exec.buffer 0 parameters "b" size 512 offset 0 live 0 to 8 persistent
   // CHECK: exec.buffer 1 workspace "x" size 128 offset 512 live 0 to 6
@@ -37,4 +38,5 @@ func.func private @layer_F(%x: memref<16xf32>) {
   // CHECK: exec.collective all_reduce %[[B]] to %[[B]] over <tp, [2, 1], []> outer 2 chunk 4
   exec.collective all_reduce %b to %b over <tp, [2, 1], []> outer 2 chunk 4 : memref<2x4xf32, strided<[4, 1]>>, memref<2x4xf32, strided<[4, 1]>>
   return
+}
 }

@@ -4,9 +4,10 @@
 // CHECK: compared 32 tensors, 116 elements, over 2 steps of 2 ranks x 2 micro-batches
 // CHECK: all equal
 
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @bw ["w"] at [0] sizes [6] elements 6 group 0 params whole grads whole states shard
 sched.bucket @bb ["b"] at [0] sizes [3] elements 4 group 1 params whole grads whole states shard
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 arena 296 lower_bound 296 attributes {exec.loss = #exec.place<17 + 0 + 0>, exec.norm = #exec.place<18 + 0 + 0>, exec.buckets = [
+exec.program @train stage 0 micro_batches 2 arena 296 lower_bound 296 attributes {exec.loss = #exec.place<17 + 0 + 0>, exec.norm = #exec.place<18 + 0 + 0>, exec.buckets = [
     {bucket = @bw, params = #exec.place<0 + 0 + 0>, states = [#exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]},
     {bucket = @bb, params = #exec.place<1 + 0 + 0>, states = [#exec.place<4 + 0 + 0>, #exec.place<5 + 0 + 0>]}]} {
   exec.buffer 0 parameters "bw/params" size 24 offset 0 live 0 to 20 persistent
@@ -152,4 +153,5 @@ func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: ten
   %1 = graph.cast %norm : tensor<f64> -> tensor<f32>
   %2 = graph.cast %scale : tensor<f64> -> tensor<f32>
   return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+}
 }

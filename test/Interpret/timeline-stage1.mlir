@@ -4,9 +4,10 @@
 // CHECK: compared 64 tensors, 232 elements, over 2 steps of 4 ranks x 2 micro-batches in the field of 2^61 - 1 elements
 // CHECK: all equal
 
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 4, tp = 1, shards = 4>} {
 sched.bucket @bw ["w"] at [0] sizes [6] elements 8 group 0 params whole grads whole states shard
 sched.bucket @bb ["b"] at [1] sizes [3] elements 8 group 1 params whole grads whole states shard
-sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_batches 2 {
+sched.timeline @train stage 0 micro_batches 2 {
   %x0, %y0 = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
   %logits0 = sched.run @linear_F #graph.unit<"all", 0> micro 0 (%x0) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   %d0 = sched.run @loss #graph.unit<"all", 0> micro 0 (%logits0, %y0) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
@@ -66,4 +67,5 @@ func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: ten
   %1 = graph.cast %norm : tensor<f64> -> tensor<f32>
   %2 = graph.cast %scale : tensor<f64> -> tensor<f32>
   return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+}
 }

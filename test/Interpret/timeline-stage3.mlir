@@ -4,9 +4,10 @@
 // CHECK: compared 64 tensors, 232 elements, over 2 steps of 4 ranks x 2 micro-batches in the field of 2^61 - 1 elements
 // CHECK: all equal
 
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 4, tp = 1, shards = 4>} {
 sched.bucket @bw ["w"] at [0] sizes [6] elements 8 group 0 params shard grads shard states shard
 sched.bucket @bb ["b"] at [1] sizes [3] elements 8 group 1 params shard grads shard states shard
-sched.timeline @train mesh <pp = 1, dp = 4, tp = 1, shards = 4> stage 0 micro_batches 2 {
+sched.timeline @train stage 0 micro_batches 2 {
   sched.collective all_gather @bw
   sched.collective all_gather @bb
   %x0, %y0 = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
@@ -74,4 +75,5 @@ func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: ten
   %1 = graph.cast %norm : tensor<f64> -> tensor<f32>
   %2 = graph.cast %scale : tensor<f64> -> tensor<f32>
   return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+}
 }

@@ -1,14 +1,14 @@
 // Lifetimes are counted in calls: the second temporary of a run takes the place of the first, which ends one call before it begins;
 // x, which backward reads again, keeps its own. What lives throughout stands at the bottom. Offsets are multiples of 64 bytes.
 // RUN: xlc-opt %s --xlc-assign-offsets --xlc-verify-placement | FileCheck %s
-// CHECK: exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 320 lower_bound 292
+// CHECK: exec.program @train stage 0 micro_batches 1 arena 320 lower_bound 292
 // CHECK: exec.buffer 0 residuals "x" size 64 offset 0
 // CHECK: exec.buffer 1 workspace "first" size 64 offset [[A:[0-9]+]]
 // CHECK: exec.buffer 2 workspace "second" size 64 offset [[B:[0-9]+]]
 // CHECK: exec.buffer 3 workspace "third" size 64 offset [[A]]
 // CHECK: exec.buffer 4 parameters "p" size 100 offset 64
 // CHECK: exec.buffer 5 workspace "unused" size 0
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 0 lower_bound 0 {
+exec.program @train stage 0 micro_batches 1 arena 0 lower_bound 0 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 workspace "first" size 64 offset 0 live 1 to 1
   exec.buffer 2 workspace "second" size 64 offset 0 live 1 to 1

@@ -8,7 +8,7 @@
 // EQUAL: all equal
 
 // The index is one buffer, bound by every run.
-// CHECK: exec.program @train mesh <pp = 1, dp = 2, tp = 2, shards = 2>
+// CHECK: exec.program @train
 // CHECK-SAME: exec.indices = [{group = #dist.group<tp, [2, 1], []>, place = #exec.place<[[#INDEX:]] + 0 + 0>}]
 // CHECK: exec.buffer [[#INDEX]] workspace "tp index" size 8 {{.*}} persistent
 
@@ -27,14 +27,14 @@
 // CHECK: exec.collective reduce_scatter %{{.*}} to [[G:%arg[0-9]+]] over
 // CHECK: exec.call {{.*}} ins([[G]] {{.*}} outs([[STORE:%arg[0-9]+]]
 
-module attributes {graph.groups = [
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 2, shards = 2>, graph.groups = [
     {kind = "adamw", lr = 0.01 : f64, beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64, momentum = 0.0 : f64},
     {kind = "adamw", lr = 0.01 : f64, beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 sched.bucket @bw ["w"] at [0] sizes [4] elements 128 group 0 params shard grads shard states shard
     {layouts = [#dist.layout<[2, 3] dim 1 outer 1 over <tp, [2, 1], []>>]}
 sched.bucket @bb ["b"] at [64] sizes [2] elements 128 group 1 params whole grads whole states shard
     {layouts = [#dist.layout<[3] dim 0 outer 1 over <tp, [2, 1], []>>]}
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 2, shards = 2> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   %x, %y = sched.load micro 0 ["x", "y"] : tensor<2x2xf32>, tensor<2xi64>
   sched.collective all_gather @bw
   %logits = sched.run @linear_F #graph.unit<"linear", 0> micro 0 (%x) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>

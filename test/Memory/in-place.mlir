@@ -20,7 +20,7 @@
 // CHECK-NOT: outs(%[[X]]
 // CHECK: return
 module attributes {graph.groups = []} {
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   %x, %i = sched.load micro 0 ["x", "i"] : tensor<4x4xf32>, tensor<4x4xi64>
   %a = sched.run @negated #graph.unit<"a", 0> micro 0 (%x) params [] stores [] accumulate [] : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %b = sched.run @picked #graph.unit<"b", 0> micro 0 (%x, %i) params [] stores [] accumulate [] : (tensor<4x4xf32>, tensor<4x4xi64>) -> tensor<4x4xf32>

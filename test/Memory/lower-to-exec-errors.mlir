@@ -4,7 +4,7 @@
 
 module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 sched.bucket @b ["w"] at [0] sizes [16] elements 16 group 0 params whole grads whole states whole
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<4x4xf32>
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 (%x) params ["w"] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<4x4xf32>) -> ()
 }

@@ -18,9 +18,9 @@
 // CHECK-NEXT: exec.exchange all_reduce "all_reduce loss_count" over <dp, [2, 1], []> <1 + 64 + 0> to <1 + 64 + 0> count 1 i64
 // CHECK-NEXT: exec.exchange all_reduce "all_reduce sum_squares" over <dp, [2, 1], []> <1 + 128 + 0> to <1 + 128 + 0> count 1 f64
 // CHECK: exec.run @update_0_64 "update b" {{.*}} [#exec.place<0 + 0 + 0>, #exec.place<[[S]] + 0 + 0>
-module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>, graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 sched.bucket @b ["w"] at [0] sizes [16] elements 128 group 0 params shard grads shard states shard
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<4x4xf32>
   sched.collective all_gather @b
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 (%x) params ["w"] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<4x4xf32>) -> ()

@@ -2,7 +2,7 @@
 // RUN: xlc-opt %s --xlc-verify-timeline --xlc-form-kernels --xlc-lower-to-exec --xlc-assign-offsets --xlc-verify-placement | FileCheck %s
 
 // Bucket, state and scalars persist. Each micro-batch has activations of its own; the gradient lives from the first store to the update.
-// CHECK: exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2
+// CHECK: exec.program @train stage 0 micro_batches 2
 // CHECK: exec.buffer 0 parameters "b" size 512 {{.*}} persistent
 // CHECK: exec.buffer 1 optimizer "b/momentum" size 512 {{.*}} persistent
 // CHECK: exec.buffer 2 workspace "scalars" size 384 {{.*}} persistent
@@ -47,7 +47,7 @@
 // CHECK: exec.call @{{.*}} ins(%[[C]] : {{.*}} outs(%arg4 {{.*}} accumulate [2]
 module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.9 : f64}]} {
 sched.bucket @b ["w", "v"] at [0, 64] sizes [16, 4] elements 128 group 0 params whole grads whole states whole
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
+sched.timeline @train stage 0 micro_batches 2 {
   %x = sched.load micro 0 ["x"] : tensor<4x4xf32>
   %y, %r = sched.run @layer_F #graph.unit<"layer", 0> micro 0 (%x) params ["w"] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
   sched.run @layer_B #graph.unit<"layer", 0> micro 0 (%y, %r) params ["w"] stores ["w", "v"] accumulate [false, false] role <B> : (tensor<4x4xf32>, tensor<4x4xf32>) -> ()

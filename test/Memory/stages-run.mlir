@@ -8,7 +8,7 @@
 // EQUAL: all equal
 
 // One program per stage, each with buffers of its own. What is received is kept for backward, or is on its way only.
-// CHECK: exec.program @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2
+// CHECK: exec.program @train_0 stage 0 micro_batches 2
 // CHECK: exec.buffer {{[0-9]+}} parameters "bw"
 // CHECK: exec.buffer {{[0-9]+}} communication "linear[0] F/
 // CHECK: exec.buffer [[#D:]] residuals "receive 1 from 1"
@@ -19,16 +19,16 @@
 // CHECK: exec.run @norm_64_of_2 "norm bb"
 // CHECK: exec.run @zero_loss_sum "clear loss_sum"
 // CHECK: exec.exchange all_reduce "all_reduce loss_sum" over <world, [2, 1], [0, 1]>
-// CHECK: exec.program @train_1 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 1 micro_batches 2
+// CHECK: exec.program @train_1 stage 1 micro_batches 2
 // CHECK-NOT: parameters "bw"
 // CHECK: exec.buffer {{[0-9]+}} communication "receive 0 from 0"
 // CHECK: exec.run @norm_64_of_2 "norm bb"
-module attributes {graph.groups = [
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 2, tp = 1, shards = 2>, graph.groups = [
     {kind = "adamw", lr = 0.01 : f64, beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64, momentum = 0.0 : f64},
     {kind = "adamw", lr = 0.01 : f64, beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 sched.bucket @bw ["w"] at [0] sizes [6] elements 128 group 0 params whole grads whole states whole
 sched.bucket @bb ["b"] at [0] sizes [3] elements 128 group 1 params whole grads whole states whole {stages = array<i64: 0, 1>}
-sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 2 {
+sched.timeline @train_0 stage 0 micro_batches 2 {
   %x0 = sched.load micro 0 ["x"] : tensor<2x2xf32>
   %logits0 = sched.run @linear_F #graph.unit<"linear", 0> micro 0 (%x0) params ["w", "b"] stores [] accumulate [] : (tensor<2x2xf32>) -> tensor<2x3xf32>
   sched.send %logits0 message 0 to 1 micro 0 : tensor<2x3xf32>
@@ -49,7 +49,7 @@ sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_
   sched.update @bw
   sched.update @bb
 }
-sched.timeline @train_1 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 1 micro_batches 2 {
+sched.timeline @train_1 stage 1 micro_batches 2 {
   %y0 = sched.load micro 0 ["y"] : tensor<2xi64>
   %logits0 = sched.receive message 0 from 0 micro 0 : tensor<2x3xf32>
   %d0 = sched.run @loss #graph.unit<"loss", 0> micro 0 (%logits0, %y0) params [] stores ["@loss_sum", "@loss_count"] accumulate [false, false] : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>

@@ -23,7 +23,7 @@
 // CHECK: exec.call {{.*}} outs(%[[RIGHT]] : {{.*}}) accumulate [2]
 module attributes {graph.groups = [{kind = "sgd", lr = 0.1 : f64, beta1 = 0.0 : f64, beta2 = 0.0 : f64, eps = 0.0 : f64, weight_decay = 0.0 : f64, momentum = 0.0 : f64}]} {
 sched.bucket @b ["v", "w", "u", "p", "q", "r", "s"] at [0, 16, 32, 48, 64, 80, 96] sizes [16, 16, 16, 16, 16, 16, 16] elements 112 group 0 params whole grads whole states whole
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
+sched.timeline @train stage 0 micro_batches 2 {
   %x = sched.load micro 0 ["x"] : tensor<4x4xf32>
   sched.run @shared_B #graph.unit<"shared", 0> micro 0 (%x) params ["u"] stores ["v", "w", "u"] accumulate [false, false, false] role <B> : (tensor<4x4xf32>) -> ()
   sched.run @halves_B #graph.unit<"halves", 0> micro 0 (%x) params [] stores ["p"] accumulate [false] role <B> : (tensor<4x4xf32>) -> ()

@@ -1,14 +1,14 @@
 // Every way in which a placement can be wrong, each with what the gate says of it.
 // RUN: xlc-opt %s --xlc-verify-placement --split-input-file --verify-diagnostics
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 96 lower_bound 96 {
+exec.program @train stage 0 micro_batches 1 arena 96 lower_bound 96 {
   // expected-error @+1 {{'x' ends at byte 128 of an arena of 96}}
   exec.buffer 0 workspace "x" size 64 offset 64 live 0 to 1
 }
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   exec.buffer 1 workspace "y" size 64 offset 64 live 0 to 0
   // expected-error @+1 {{reads buffer 'x', which nothing has written}}
@@ -22,7 +22,7 @@ func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
 // -----
 
 // y is written over the end of x, which is read again.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 192 lower_bound 192 {
+exec.program @train stage 0 micro_batches 1 arena 192 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 workspace "y" size 64 offset 60 live 1 to 2
   exec.buffer 2 residuals "z" size 64 offset 128 live 0 to 1
@@ -39,7 +39,7 @@ func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
 // -----
 
 // Within one function: the scratch of the first call lies on what the second reads.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
   exec.buffer 2 workspace "scratch" size 4 offset 0 live 1 to 1
@@ -57,7 +57,7 @@ func.func private @twice(%x: memref<16xf32>, %y: memref<16xf32>, %scratch: memre
 // -----
 
 // A call that adds reads what it adds to.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 2 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
@@ -71,27 +71,31 @@ func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>) {
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 communication "whole" size 64 offset 0 live 0 to 0
   exec.buffer 1 communication "shard" size 32 offset 64 live 0 to 0
   // expected-error @+1 {{reads buffer 'shard', which nothing has written}}
   exec.exchange all_gather "b" over <dp, [2, 1], []> <1 + 0 + 0> to <0 + 0 + 0> count 8 f32
 }
+}
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "whole" size 64 offset 0 live 0 to 1
   exec.buffer 1 gradients "shard" size 32 offset 64 live 1 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   // expected-error @+1 {{reads buffer 'shard', which nothing has written}}
   exec.exchange reduce_scatter "b" over <dp, [2, 1], []> <0 + 0 + 0> to <1 + 0 + 0> count 8 f32 accumulate
 }
+}
 
 // -----
 
 // What persists must not be touched by anything else, at any time.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 0 persistent
   // expected-error @+1 {{reads buffer 'm', over which 'p' was written while it was live}}
   exec.buffer 1 optimizer "m" size 64 offset 32 live 0 to 0 persistent
@@ -100,7 +104,7 @@ exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batc
 // -----
 
 // expected-error @+1 {{reads buffer 'p', over which 'x' was written while it was live}}
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 0 persistent
   exec.buffer 1 residuals "x" size 64 offset 60 live 0 to 0
   exec.load micro 0 ["x"] to [#exec.place<1 + 0 + 0>]
@@ -109,7 +113,7 @@ exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batc
 // -----
 
 // A place may not begin in its buffer and end behind it, nor leave it on the last shard.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 2048 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 2048 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
@@ -123,15 +127,17 @@ func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 parameters "whole" size 64 offset 0 live 0 to 0 persistent
   // expected-error @+1 {{takes bytes 8 to 72 of buffer 'whole', which has 64}}
   exec.exchange all_gather "b" over <dp, [2, 1], []> <0 + 8 + 32> to <0 + 0 + 0> count 8 f32
 }
+}
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   // expected-error @+1 {{names buffer 7 of 1}}
@@ -141,7 +147,7 @@ exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batc
 // -----
 
 // The second value is the first one's sum over micro-batches, not what this micro-batch contributes.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 256 lower_bound 192 {
+exec.program @train stage 0 micro_batches 2 arena 256 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 gradients "sum" size 128 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
@@ -157,7 +163,7 @@ func.func private @add(%x: memref<16xf32>, %a: memref<16xf32>, %b: memref<16xf32
 // -----
 
 // Half of a gradient is added to, the other half is overwritten.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 2 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 32 offset 0 live 0 to 2
   exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
@@ -175,7 +181,7 @@ func.func private @halves(%x: memref<8xf32>, %y: memref<16xf32>) {
 // -----
 
 // What the first micro-batch contributed is lost.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 2 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 2
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
@@ -191,7 +197,7 @@ func.func private @write(%x: memref<16xf32>, %y: memref<16xf32>) {
 // -----
 
 // In place, though the kernel takes elements from elsewhere.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 192 lower_bound 192 {
+exec.program @train stage 0 micro_batches 1 arena 192 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 residuals "i" size 128 offset 64 live 0 to 1
   exec.load micro 0 ["x", "i"] to [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
@@ -210,7 +216,7 @@ func.func private @gather(%x: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<16xf
 // -----
 
 // The kernel takes each element alone, but of a transposed view of what it overwrites.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   // expected-error @+1 {{'symmetric' calls 'add', which overwrites elements of operand 1 before it has read them}}
@@ -228,7 +234,7 @@ func.func private @add(%x: tensor<4x4xf32>, %t: tensor<4x4xf32>) -> tensor<4x4xf
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
@@ -244,7 +250,7 @@ func.func private @two(%x: memref<16xf32>, %y: memref<16xf32>) {
 
 // -----
 
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 1
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
@@ -259,7 +265,7 @@ func.func private @scratch(%x: memref<16xf32>, %y: memref<16xf32>, %w: memref<4x
 // -----
 
 // Where one run of a function is safe, another one is not: its result is where its operand is.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 256 lower_bound 256 {
+exec.program @train stage 0 micro_batches 2 arena 256 lower_bound 256 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 2
   exec.buffer 1 residuals "i" size 128 offset 64 live 0 to 2
   exec.buffer 2 workspace "y" size 64 offset 192 live 1 to 1
@@ -280,7 +286,7 @@ func.func private @gather(%x: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<16xf
 // -----
 
 // At the same addresses: the sum may begin where x was, but may not be what is read.
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 2 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
   exec.buffer 2 gradients "sum" size 64 offset 0 live 1 to 2

@@ -1,7 +1,7 @@
 // Buffers that follow each other in time may share bytes; what nobody reads may be lost.
 // RUN: xlc-opt %s --xlc-verify-placement | FileCheck %s
 // CHECK: exec.program @train
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 128 lower_bound 128 {
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
   exec.buffer 2 workspace "z" size 48 offset 8 live 2 to 3
@@ -19,7 +19,7 @@ func.func private @copy(%x: memref<12xf32>, %y: memref<12xf32>) {
 // Element by element a result may take an operand's place; interleaved halves of a buffer are apart; what the first
 // micro-batch writes the second adds to, and what was read may be overwritten.
 // CHECK: exec.program @shared
-exec.program @shared mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 arena 256 lower_bound 256 {
+exec.program @shared stage 0 micro_batches 2 arena 256 lower_bound 256 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 5
   exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 5
   exec.buffer 2 workspace "z" size 64 offset 128 live 3 to 5

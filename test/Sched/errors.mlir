@@ -7,111 +7,125 @@ sched.collective all_gather @b
 // -----
 
 // expected-error @+1 {{has 0 micro-batches, at least 1 is needed}}
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 0 {
+sched.timeline @train stage 0 micro_batches 0 {
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{stands in a timeline, but is no action}}
   %0 = graph.constant dense<1.0> : tensor<f32>
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{reads 2 inputs into 1 values}}
   %x = sched.load micro 0 ["x", "y"] : tensor<2xf32>
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 2 {
+sched.timeline @train stage 0 micro_batches 2 {
   // expected-error @+1 {{is of micro-batch 2, the timeline has 0 to 1}}
   %x = sched.load micro 2 ["x"] : tensor<2xf32>
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{is of micro-batch -1, the timeline has 0 to 0}}
   sched.run @layer_F #graph.unit<"layer", 0> micro -1 () params [] stores [] accumulate [] : () -> ()
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{stores 1 results, and says of 2 whether they are added}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores ["w"] accumulate [true, true] : () -> ()
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{has role U; a unit runs as F, B, I or W}}
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params [] stores [] accumulate [] role <U> : () -> ()
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
+sched.timeline @train stage 0 micro_batches 1 {
   %x = sched.load micro 0 ["x"] : tensor<2xf32>
   // expected-error @+1 {{is message 0 with stage -1; both count from 0}}
   sched.send %x message 0 to -1 micro 0 : tensor<2xf32>
 }
-
-// -----
-
-sched.timeline @train mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
-  // expected-error @+1 {{is message -3 with stage 1; both count from 0}}
-  %x = sched.receive message -3 from 1 micro 0 : tensor<2xf32>
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
+sched.timeline @train stage 0 micro_batches 1 {
+  // expected-error @+1 {{is message -3 with stage 1; both count from 0}}
+  %x = sched.receive message -3 from 1 micro 0 : tensor<2xf32>
+}
+}
+
+// -----
+
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{is counted on 0 ranks, at least 1 is needed}}
   sched.norm @b copies 0 accumulate false
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{names scalar '@loss'; there are @loss_sum, @loss_count and @sum_squares}}
   sched.zero_scalars ["@loss_sum", "@loss"]
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 1> stage 0 micro_batches 1 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{names scalar 'loss_sum'; there are @loss_sum, @loss_count and @sum_squares}}
   sched.all_reduce_scalars ["loss_sum"] over <world, [2, 1], []>
 }
+}
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{is an all_to_all; buckets are gathered (all_gather) and summed (reduce_scatter, all_reduce)}}
   sched.collective all_to_all @b
 }
+}
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{of kind all_reduce needs extent and group}}
   sched.collective all_reduce @b
 }
-
-// -----
-
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
-  // expected-error @+1 {{of kind all_gather has no extent and group}}
-  sched.collective all_gather @b of whole over <dp, [2, 1], []>
 }
 
 // -----
 
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+sched.timeline @train stage 0 micro_batches 1 {
+  // expected-error @+1 {{of kind all_gather has no extent and group}}
+  sched.collective all_gather @b of whole over <dp, [2, 1], []>
+}
+}
+
+// -----
+
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+sched.timeline @train stage 0 micro_batches 1 {
   // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter is added to what is there}}
   sched.collective all_gather @b accumulate
+}
 }

@@ -2,10 +2,11 @@
 // RUN: xlc-opt %s | xlc-opt | FileCheck %s
 
 // CHECK: sched.bucket @b ["w"] at [0] sizes [6] elements 128 group 0 params shard grads shard states shard
+module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @b ["w"] at [0] sizes [6] elements 128 group 0 params shard grads shard states shard
 
-// CHECK: sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1
-sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+// CHECK: sched.timeline @train_0 stage 0 micro_batches 1
+sched.timeline @train_0 stage 0 micro_batches 1 {
   // CHECK: %[[X:.*]] = sched.load micro 0 ["x"] : tensor<2x3xf32>
   %x = sched.load micro 0 ["x"] : tensor<2x3xf32>
   // CHECK: sched.collective all_gather @b
@@ -34,4 +35,5 @@ sched.timeline @train_0 mesh <pp = 2, dp = 2, tp = 1, shards = 2> stage 0 micro_
   sched.scalars @scalars
   // CHECK: sched.update @b
   sched.update @b
+}
 }

@@ -1,9 +1,9 @@
 // What a schedule cannot be made of: each refusal says what it needs.
-// RUN: not xlc-opt %s --xlc-print-grid="schedule=interleaved ranks=4 chunks=2 micro-batches=6" 2>&1 | FileCheck %s --check-prefix=MULTIPLE
-// RUN: not xlc-opt %s --xlc-print-grid="schedule=interleaved ranks=4 micro-batches=4" 2>&1 | FileCheck %s --check-prefix=INTERLEAVED
-// RUN: not xlc-opt %s --xlc-print-grid="schedule=zb-v ranks=4 chunks=1 micro-batches=4" 2>&1 | FileCheck %s --check-prefix=V
-// RUN: not xlc-opt %s --xlc-print-grid="schedule=1f1b ranks=4 chunks=2 micro-batches=4" 2>&1 | FileCheck %s --check-prefix=ONE
-// RUN: not xlc-opt %s --xlc-print-grid="schedule=2f2b ranks=4" 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not xlc-opt %s --xlc-print-grid="schedule=interleaved pp=4 chunks=2 micro-batches=6" 2>&1 | FileCheck %s --check-prefix=MULTIPLE
+// RUN: not xlc-opt %s --xlc-print-grid="schedule=interleaved pp=4 micro-batches=4" 2>&1 | FileCheck %s --check-prefix=INTERLEAVED
+// RUN: not xlc-opt %s --xlc-print-grid="schedule=zb-v pp=4 chunks=1 micro-batches=4" 2>&1 | FileCheck %s --check-prefix=V
+// RUN: not xlc-opt %s --xlc-print-grid="schedule=1f1b pp=4 chunks=2 micro-batches=4" 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: not xlc-opt %s --xlc-print-grid="schedule=2f2b pp=4" 2>&1 | FileCheck %s --check-prefix=NAME
 
 // MULTIPLE: error: schedule interleaved needs a number of micro-batches that pp = 4 divides, not 6; 4 or 8 would do
 // INTERLEAVED: error: schedule interleaved needs 2 or more chunks per rank, not 1

@@ -1,9 +1,9 @@
 // Interleaved 1F1B, two chunks per rank: the pipeline fills in half the time. The micro-batches come in groups of p.
 // Rows are pp ranks, columns are slots; the number is that of the micro-batch.
-// RUN: xlc-opt %s --xlc-print-grid="schedule=interleaved ranks=3 chunks=2 micro-batches=3" | FileCheck %s --strict-whitespace --check-prefix=P3M3
-// RUN: xlc-opt %s --xlc-print-grid="schedule=interleaved ranks=3 chunks=2 micro-batches=6" | FileCheck %s --strict-whitespace --check-prefix=P3M6
-// RUN: xlc-opt %s --xlc-print-grid="schedule=interleaved ranks=4 chunks=2 micro-batches=4" | FileCheck %s --strict-whitespace --check-prefix=P4M4
-// RUN: xlc-opt %s --xlc-print-grid="schedule=interleaved ranks=4 chunks=2 micro-batches=8" | FileCheck %s --strict-whitespace --check-prefix=P4M8
+// RUN: xlc-opt %s --xlc-print-grid="schedule=interleaved pp=3 chunks=2 micro-batches=3" | FileCheck %s --strict-whitespace --check-prefix=P3M3
+// RUN: xlc-opt %s --xlc-print-grid="schedule=interleaved pp=3 chunks=2 micro-batches=6" | FileCheck %s --strict-whitespace --check-prefix=P3M6
+// RUN: xlc-opt %s --xlc-print-grid="schedule=interleaved pp=4 chunks=2 micro-batches=4" | FileCheck %s --strict-whitespace --check-prefix=P4M4
+// RUN: xlc-opt %s --xlc-print-grid="schedule=interleaved pp=4 chunks=2 micro-batches=8" | FileCheck %s --strict-whitespace --check-prefix=P4M8
 
 // 3 ranks, 3 micro-batches.
 // P3M3:      // 0 | Fa0 Fa1 Fa2 Fb0 Fb1 Fb2 .   .   Bb0 .   Bb1 .   Bb2 Ba0 Ba1 Ba2{{$}}

@@ -1,10 +1,10 @@
 // ZB-H1: 1F1B with I in place of B; W fills what would be idle.
 // Rows are pp ranks, columns are slots; the number is that of the micro-batch.
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 ranks=3 micro-batches=3" | FileCheck %s --strict-whitespace --check-prefix=P3M3
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 ranks=3 micro-batches=6" | FileCheck %s --strict-whitespace --check-prefix=P3M6
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 ranks=4 micro-batches=2" | FileCheck %s --strict-whitespace --check-prefix=P4M2
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 ranks=4 micro-batches=4" | FileCheck %s --strict-whitespace --check-prefix=P4M4
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 ranks=4 micro-batches=8" | FileCheck %s --strict-whitespace --check-prefix=P4M8
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 pp=3 micro-batches=3" | FileCheck %s --strict-whitespace --check-prefix=P3M3
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 pp=3 micro-batches=6" | FileCheck %s --strict-whitespace --check-prefix=P3M6
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 pp=4 micro-batches=2" | FileCheck %s --strict-whitespace --check-prefix=P4M2
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 pp=4 micro-batches=4" | FileCheck %s --strict-whitespace --check-prefix=P4M4
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-h1 pp=4 micro-batches=8" | FileCheck %s --strict-whitespace --check-prefix=P4M8
 
 // 3 ranks, 3 micro-batches.
 // P3M3:      // 0 | F0 F1 F2 .  .  I0 W0 I1 W1 I2 W2{{$}}

@@ -1,10 +1,10 @@
 // ZB-V: chunk a on the way down the ranks, chunk b on the way up, so that the last rank turns round by itself.
 // Rows are pp ranks, columns are slots; the number is that of the micro-batch.
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v ranks=3 chunks=2 micro-batches=3" | FileCheck %s --strict-whitespace --check-prefix=P3M3
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v ranks=3 chunks=2 micro-batches=6" | FileCheck %s --strict-whitespace --check-prefix=P3M6
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v ranks=4 chunks=2 micro-batches=2" | FileCheck %s --strict-whitespace --check-prefix=P4M2
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v ranks=4 chunks=2 micro-batches=4" | FileCheck %s --strict-whitespace --check-prefix=P4M4
-// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v ranks=4 chunks=2 micro-batches=8" | FileCheck %s --strict-whitespace --check-prefix=P4M8
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v pp=3 chunks=2 micro-batches=3" | FileCheck %s --strict-whitespace --check-prefix=P3M3
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v pp=3 chunks=2 micro-batches=6" | FileCheck %s --strict-whitespace --check-prefix=P3M6
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v pp=4 chunks=2 micro-batches=2" | FileCheck %s --strict-whitespace --check-prefix=P4M2
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v pp=4 chunks=2 micro-batches=4" | FileCheck %s --strict-whitespace --check-prefix=P4M4
+// RUN: xlc-opt %s --xlc-print-grid="schedule=zb-v pp=4 chunks=2 micro-batches=8" | FileCheck %s --strict-whitespace --check-prefix=P4M8
 
 // 3 ranks, 3 micro-batches.
 // P3M3:      // 0 | Fa0 Fa1 Fa2 .   .   Fb0 Ib0 Wb0 Fb1 Ib1 Wb1 Fb2 Ib2 Wb2 Ia0 Wa0 .   Ia1 Wa1 .   Ia2 Wa2{{$}}

@@ -40,10 +40,11 @@
 // BYTES-NEXT: sched.release @b0
 // BYTES-NEXT: sched.collective all_gather @b2
 // BYTES-NEXT: sched.run @layer_F <"layer", 1>
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @b0 ["w0"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.bucket @b1 ["w1"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.bucket @b2 ["w2"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   sched.collective all_gather @b0
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w0"] stores [] accumulate [] : () -> ()
   sched.release @b0
@@ -53,4 +54,5 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
   sched.collective all_gather @b2
   sched.run @layer_F #graph.unit<"layer", 2> micro 0 () params ["w2"] stores [] accumulate [] : () -> ()
   sched.release @b2
+}
 }

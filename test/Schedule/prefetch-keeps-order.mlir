@@ -21,9 +21,10 @@
 // ORDER-NEXT: sched.release @b
 // ORDER-NEXT: sched.run @embed_B
 // ORDER-NEXT: sched.collective all_gather @whole
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @b ["w"] at [0] sizes [2] elements 128 group 0 params shard grads shard states shard
 sched.bucket @whole ["v"] at [0] sizes [2] elements 128 group 0 params whole grads shard states shard
-sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 {
+sched.timeline @train stage 0 micro_batches 1 {
   sched.collective all_gather @b
   sched.run @layer_F #graph.unit<"layer", 0> micro 0 () params ["w"] stores [] accumulate [] : () -> ()
   sched.release @b
@@ -33,4 +34,5 @@ sched.timeline @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_ba
   sched.release @b
   sched.run @embed_B #graph.unit<"embed", 0> micro 0 () params [] stores [] accumulate [] role <B> : () -> ()
   sched.collective all_gather @whole
+}
 }

@@ -1,5 +1,5 @@
 // Every op needs a row in the factor table, and matrices must be able to stay where they are.
-// RUN: xlc-opt %s --xlc-partition=tp=2 --split-input-file --verify-diagnostics
+// RUN: xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition --split-input-file --verify-diagnostics
 
 func.func private @other()
 func.func @micro_batch() {

@@ -1,8 +1,8 @@
 // A dimension that is given, and that the unit cannot do with: its softmax needs rows whole.
-// RUN: not xlc-opt %s --xlc-partition='tp=2 pins=w:1' 2>&1 | FileCheck %s
+// RUN: not xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition=pins=w:1 2>&1 | FileCheck %s
 // CHECK: error: tp = 2: the matrices of unit 'layer' cannot all be split and stay where they are
 // CHECK: note: of 'w' layout leaves dimension 1 only
-// RUN: xlc-opt %s --xlc-partition='tp=2 pins=w:0' | FileCheck %s --check-prefix=ROWS
+// RUN: xlc-opt %s --xlc-test-set-mesh=tp=2 --xlc-partition=pins=w:0 | FileCheck %s --check-prefix=ROWS
 // ROWS: dist.layout = #dist.layout<[4, 4] dim 0 outer 1
 #unit = #graph.unit<"layer", 1>
 #F = #graph.role<F>

@@ -1,9 +1,9 @@
 // What no stages can be made of.
 // RUN: split-file %s %t
-// RUN: not xlc-opt %t/units.mlir --xlc-assign-stages="ranks=3" 2>&1 | FileCheck %s --check-prefix=UNITS
-// RUN: not xlc-opt %t/units.mlir --xlc-assign-stages="ranks=2 schedule=zb-v" 2>&1 | FileCheck %s --check-prefix=CHUNKS
-// RUN: not xlc-opt %t/units.mlir --xlc-assign-stages="ranks=2 schedule=2f2b" 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: not xlc-opt %t/cuts.mlir --xlc-assign-stages="ranks=2" 2>&1 | FileCheck %s --check-prefix=CUTS
+// RUN: not xlc-opt %t/units.mlir --xlc-test-set-mesh=pp=3 --xlc-assign-stages 2>&1 | FileCheck %s --check-prefix=UNITS
+// RUN: not xlc-opt %t/units.mlir --xlc-test-set-mesh=pp=2 --xlc-assign-stages=schedule=zb-v 2>&1 | FileCheck %s --check-prefix=CHUNKS
+// RUN: not xlc-opt %t/units.mlir --xlc-test-set-mesh=pp=2 --xlc-assign-stages=schedule=2f2b 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not xlc-opt %t/cuts.mlir --xlc-test-set-mesh=pp=2 --xlc-assign-stages 2>&1 | FileCheck %s --check-prefix=CUTS
 // UNITS: error: 3 stages need as many units, the model has 2
 // CHUNKS: error: schedule zb-v needs 2 chunks per rank, not 1
 // NAME: error: there is no schedule '2f2b'

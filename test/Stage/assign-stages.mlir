@@ -1,10 +1,10 @@
 // Consecutive units become chunks: in balance, the head (here as costly as both layers) by itself, or where the cuts are.
-// RUN: xlc-opt %s --xlc-assign-stages="ranks=2" --split-input-file | FileCheck %s
-// RUN: xlc-opt %s --xlc-assign-stages="ranks=1 chunks=1" --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: xlc-opt %s --xlc-test-set-mesh=pp=2 --xlc-assign-stages --split-input-file | FileCheck %s
+// RUN: xlc-opt %s --xlc-assign-stages=chunks=1 --split-input-file | FileCheck %s --check-prefix=ONE
 // ONE-NOT: graph.chunk
 // ONE-NOT: graph.stages
 
-// CHECK: module attributes {graph.stages = array<i64: 0, 1>}
+// CHECK: module attributes {dist.mesh = {{.*}}graph.stages = array<i64: 0, 1>}
 // CHECK: graph.contract {{.*}}graph.chunk = 0 : i64{{.*}}<"layer", 0>
 // CHECK: graph.contract {{.*}}graph.chunk = 0 : i64{{.*}}<"layer", 1>
 // CHECK: graph.contract {{.*}}graph.chunk = 1 : i64{{.*}}<"head", 0>
@@ -22,7 +22,7 @@ func.func @micro_batch(%x: tensor<16x16xf32> {graph.input = "x"}, %w: tensor<16x
 
 // -----
 
-// CHECK: module attributes {graph.cuts = [#graph.unit<"layer", 0>], graph.stages = array<i64: 0, 1>}
+// CHECK: module attributes {dist.mesh = {{.*}}graph.cuts = [#graph.unit<"layer", 0>], graph.stages = array<i64: 0, 1>}
 // CHECK: graph.contract {{.*}}graph.chunk = 0 : i64{{.*}}<"layer", 0>
 // CHECK: graph.contract {{.*}}graph.chunk = 1 : i64{{.*}}<"layer", 1>
 // CHECK: graph.contract {{.*}}graph.chunk = 1 : i64{{.*}}<"head", 0>

@@ -1,5 +1,6 @@
 // xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests; and test/lib's passes.
 #include "PlantFault/PlantFault.h"
+#include "SetMesh/SetMesh.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/DataParallel/DataParallel.h"
@@ -35,5 +36,6 @@ int main(int argc, char **argv) {
   xlc::interpret::registerInterpretPasses();
   xlc::registerLowerPasses();
   xlc::test::registerPlantFaultPass();
+  xlc::test::registerSetMeshPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));
 }

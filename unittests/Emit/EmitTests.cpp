@@ -44,7 +44,7 @@ func.func @multiply(%x: memref<32xf32>, %w: memref<32xf32>, %y: memref<64xf32>, 
   exec.call @product ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%c : memref<8x8xf32>) workspace(%scratch : memref<1048576xi8>) accumulate [2]
   return
 }
-exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512
+exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512
     attributes {exec.buckets = [{bucket = @w, params = #exec.place<0 + 0 + 0>, states = []}],
                 exec.loss = #exec.place<1 + 0 + 0>, exec.norm = #exec.place<1 + 16 + 0>} {
   exec.buffer 0 parameters "w" size 256 offset 0 live 0 to 1 persistent

@@ -65,7 +65,7 @@ TEST_F(CostTest, StepCountsEveryRun) {
       exec.call @kernel ins(%x : memref<8xf32>) outs(%x : memref<8xf32>) accumulate [0]
       return
     }
-    exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+    exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
       exec.buffer 0 workspace "x" size 32 offset 0 live 0 to 2
       exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>] role <F>
       exec.run @layer_F "layer[1] F" micro 0 first true [#exec.place<0 + 0 + 0>] role <F>

@@ -17,11 +17,14 @@ struct TrafficTest : testing::Test {
   TrafficTest() { context.loadDialect<func::FuncDialect, exec::ExecDialect>(); }
 
   exec::ProgramOp parse(int64_t ranks, int64_t shards, const std::string &action) {
-    module = parseSourceString<ModuleOp>("exec.program @train mesh <pp = 1, dp = " + std::to_string(ranks) +
-                                             ", tp = 1, shards = " + std::to_string(shards) +
-                                             "> stage 0 micro_batches 1 arena 64 lower_bound 64 {\n" + action + "\n}",
-                                         &context);
+    module = parseSourceString<ModuleOp>(
+        "exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {\n" + action + "\n}", &context);
+    setMesh(1, ranks, 1, shards);
     return *module->getOps<exec::ProgramOp>().begin();
+  }
+
+  void setMesh(int64_t pp, int64_t dp, int64_t tp, int64_t shards) {
+    (*module)->setAttr(dist::kMesh, dist::MeshAttr::get(&context, pp, dp, tp, shards));
   }
 
   /// `over` the group of so many ranks, so far apart.
@@ -85,10 +88,11 @@ TEST_F(TrafficTest, AllToAllInAFunction) {
       exec.collective all_to_all %x to %y over <tp, [4, 1], []> outer 2 rows 3 chunk 5 : memref<120xf32>, memref<120xf32>
       return
     }
-    exec.program @train mesh <pp = 1, dp = 1, tp = 4, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+    exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
       exec.run @turn "turn" micro 0 first true []
     })",
                                        &context);
+  setMesh(1, 1, 4, 1);
   auto program = *module->getOps<exec::ProgramOp>().begin();
   EXPECT_EQ(trafficOfRank(program, 1).along(dist::Axis::tp).allToAll, 3 * 30 * 4);
   EXPECT_EQ(trafficOfAllRanks(*module).along(dist::Axis::tp).allToAll, 4 * 3 * 30 * 4);
@@ -114,18 +118,19 @@ TEST_F(TrafficTest, MessagesCountAlongTheirAxis) {
       exec.collective all_gather %x to %y over <tp, [2, 1], []> outer 3 chunk 2 : memref<6xf32>, memref<12xf32>
       return
     }
-    exec.program @train_0 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 0 micro_batches 1 arena 64 lower_bound 64 {
+    exec.program @train_0 stage 0 micro_batches 1 arena 64 lower_bound 64 {
       exec.run @layer "l" micro 0 first true []
       exec.run @layer "l" micro 0 first true []
       exec.send "s" message 0 to 1 <0 + 0 + 0> bytes 40
       exec.exchange all_reduce "tied" over <pp, [], [0, 1]> <0 + 0 + 0> to <0 + 0 + 0> count 32 f32
     }
-    exec.program @train_1 mesh <pp = 2, dp = 1, tp = 2, shards = 1> stage 1 micro_batches 1 arena 64 lower_bound 64 {
+    exec.program @train_1 stage 1 micro_batches 1 arena 64 lower_bound 64 {
       exec.receive "r" message 0 from 0 <0 + 0 + 0> bytes 40
       exec.exchange all_reduce "tied" over <pp, [], [0, 1]> <0 + 0 + 0> to <0 + 0 + 0> count 32 f32
     })",
                                        &context);
   ASSERT_TRUE(module);
+  setMesh(2, 1, 2, 1);
   Traffic sum, all = trafficOfAllRanks(*module);
   for (auto program : module->getOps<exec::ProgramOp>())
     for (int64_t tp : {0, 1})

@@ -16,6 +16,7 @@ namespace {
 //   b  512   ##       second call writes, the release names it
 //   c  128  #         scratch of the first call
 constexpr const char *program = R"(
+  module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
   func.func private @kernel(%x: tensor<1xf32>) -> tensor<1xf32> {
     return %x : tensor<1xf32>
   }
@@ -25,7 +26,7 @@ constexpr const char *program = R"(
     return
   }
   sched.bucket @bucket_0 ["h.0.weight", "h.0.bias"] at [0, 32] sizes [32, 32] elements 64 group 0 params whole grads whole states whole
-  exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 2> stage 0 micro_batches 1 arena 1856 lower_bound 1792 {
+  exec.program @train stage 0 micro_batches 1 arena 1856 lower_bound 1792 {
     exec.buffer 0 parameters "bucket_0" size 256 offset 0 live 0 to 2 persistent
     exec.buffer 1 workspace "layer[0] F/a" size 1024 offset 256 live 1 to 1
     exec.buffer 2 residuals "layer[0] F/b" size 512 offset 1344 live 1 to 2
@@ -33,6 +34,7 @@ constexpr const char *program = R"(
     exec.begin [#exec.place<0 + 0 + 0>]
     exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>, #exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>] role <F>
     exec.release "b" <2 + 0 + 0> bytes 512
+  }
   }
 )";
 

@@ -69,14 +69,13 @@ std::string Judged::text() const {
     }
     arena += llvm::alignTo(bytes, 64);
   }
-  return llvm::formatv(
-      "{0}\nfunc.func @f({1}) {{\n{2}\nreturn\n}\n"
-      "exec.program @train mesh <pp = 1, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena {3} "
-      "lower_bound {3} attributes {{exec.loss = #exec.place<0 + 0 + 0>, "
-      "exec.norm = #exec.place<0 + 0 + 0>} {{\n{4}\nexec.load micro 0 [{5}] to [{6}]\n"
-      "exec.run @f \"layer F\" micro 0 first true [{7}]\n}\n",
-      kernels, llvm::join(arguments, ", "), calls, arena, llvm::join(buffers, "\n"), llvm::join(names, ", "),
-      llvm::join(loaded, ", "), llvm::join(places, ", "));
+  return llvm::formatv("{0}\nfunc.func @f({1}) {{\n{2}\nreturn\n}\n"
+                       "exec.program @train stage 0 micro_batches 1 arena {3} "
+                       "lower_bound {3} attributes {{exec.loss = #exec.place<0 + 0 + 0>, "
+                       "exec.norm = #exec.place<0 + 0 + 0>} {{\n{4}\nexec.load micro 0 [{5}] to [{6}]\n"
+                       "exec.run @f \"layer F\" micro 0 first true [{7}]\n}\n",
+                       kernels, llvm::join(arguments, ", "), calls, arena, llvm::join(buffers, "\n"),
+                       llvm::join(names, ", "), llvm::join(loaded, ", "), llvm::join(places, ", "));
 }
 
 verify::KernelReport Judged::run(const std::function<void(ModuleOp)> &fault) const {

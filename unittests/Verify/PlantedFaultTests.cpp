@@ -204,18 +204,18 @@ func.func @f(%x: memref<64xf32>, %y: memref<64xf32>) {
 )";
 
 /// Two ranks draw rows of their own, fill y with the square of them and sum over dp.
-const Judged sumOverRanks{
-    {{"64xf32"}, {"64xf32", Slot::Scratch}},
-    "",
-    "",
-    squares +
-        R"(exec.program @train mesh <pp = 1, dp = 2, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512
+const Judged sumOverRanks{{{"64xf32"}, {"64xf32", Slot::Scratch}},
+                          "",
+                          "",
+                          "module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {" + squares +
+                              R"(exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512
     attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 2
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 2
   exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>]
   exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
   exec.exchange all_reduce "all_reduce y" over <dp, [2, 1], []> #exec.place<1 + 0 + 0> to #exec.place<1 + 0 + 0> count 64 f32
+}
 })"};
 
 TEST(PlantedFault, SumStopsShort) {
@@ -225,24 +225,24 @@ TEST(PlantedFault, SumStopsShort) {
 }
 
 /// What stage 0 drew goes to stage 1.
-const Judged transfer{
-    {{"64xf32"}},
-    "",
-    "",
-    squares +
-        R"(exec.program @train_0 mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 0 micro_batches 1 arena 512 lower_bound 512
+const Judged transfer{{{"64xf32"}},
+                      "",
+                      "",
+                      "module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {" + squares +
+                          R"(exec.program @train_0 stage 0 micro_batches 1 arena 512 lower_bound 512
     attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 1
   exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>]
   exec.send "send 0 to 1" message 0 to 1 #exec.place<0 + 0 + 0> bytes 256
 }
-exec.program @train_1 mesh <pp = 2, dp = 1, tp = 1, shards = 1> stage 1 micro_batches 1 arena 512 lower_bound 512
+exec.program @train_1 stage 1 micro_batches 1 arena 512 lower_bound 512
     attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 1
   exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 1
   exec.receive "receive 0 from 0" message 0 from 0 #exec.place<0 + 0 + 0> bytes 256
   exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
+}
 })"};
 
 TEST(PlantedFault, AnotherBufferIsSent) {

@@ -21,7 +21,6 @@ def AssignBucketsPass : Pass<"xlc-assign-buckets", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"stage", "stage", "int64_t", "0", "ZeRO stage, 0 to 3">,
-    Option<"shards", "shards", "int64_t", "1", "ranks that share a shard group">,
     Option<"bucketBytes", "bucket-bytes", "int64_t", "26214400", "largest bucket of several units">,
     Option<"persistenceThreshold", "persistence-threshold", "int64_t", "100000", "elements up to which a parameter stays whole">,
     Option<"reducePerStep", "reduce-per-step", "bool", "false", "keep whole gradients between micro-batches at stages 2 and 3">

@@ -66,6 +66,9 @@ struct RunOptions {
 /// Runs the phases in order. A complaint has been printed when it fails.
 mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &options);
 
+/// Writes on a module which ranks it is planned for: once it is imported, and where a fork takes it for another spec.
+void setMesh(mlir::ModuleOp module, const Spec &spec);
+
 /// The first half of Memory: programs whose buffers have no offsets yet.
 mlir::LogicalResult lowerToPrograms(Compilation &compilation);
 

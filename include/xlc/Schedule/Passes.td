@@ -28,10 +28,6 @@ def InsertActionsPass : Pass<"xlc-insert-actions", "::mlir::ModuleOp"> {
         sched.update @b
   }];
   let options = [
-    Option<"ranks", "ranks", "int64_t", "1", "data-parallel ranks">,
-    Option<"shards", "shards", "int64_t", "1", "ranks that share a shard group">,
-    Option<"pp", "pp", "int64_t", "1", "pipeline stages' ranks">,
-    Option<"tp", "tp", "int64_t", "1", "tensor-parallel ranks">,
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the pipeline schedule">,
     Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
     Option<"keepGathered", "keep-gathered", "bool", "false", "release a gathered bucket after its last use in the step only">
@@ -79,7 +75,7 @@ def PrintGridPass : Pass<"xlc-print-grid", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the schedule">,
-    Option<"ranks", "ranks", "int64_t", "1", "pp">,
+    Option<"pp", "pp", "int64_t", "1", "pipeline stages' ranks">,
     Option<"chunks", "chunks", "int64_t", "1", "chunks per rank">,
     Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">
   ];

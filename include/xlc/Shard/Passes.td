@@ -41,7 +41,6 @@ def PartitionPass : Pass<"xlc-partition", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::xlc::dist::DistDialect"];
   let options = [
-    Option<"tp", "tp", "int64_t", "1", "tensor-parallel ranks">,
     Option<"sequence", "sequence", "std::string", "\"auto\"", "on, off or auto">,
     ListOption<"pins", "pins", "std::string", "PARAMETER:DIMENSION to split">,
   ];
@@ -53,7 +52,7 @@ def VerifyShardedPass : Pass<"xlc-verify-sharded", "::mlir::ModuleOp"> {
     From Shard to Schedule it runs after every pass. It reads @micro_batch, or the timelines that DataParallel makes of it: what
     stages send each other has one state on both sides.
   }];
-  let options = [Option<"tp", "tp", "int64_t", "0", "tensor-parallel ranks; 0: as the module's groups say">];
+  let dependentDialects = ["::xlc::dist::DistDialect"];
 }
 
 #endif // XLC_SHARD_PASSES_TD

@@ -7,7 +7,7 @@ include "mlir/Pass/PassBase.td"
 def AssignStagesPass : Pass<"xlc-assign-stages", "::mlir::ModuleOp"> {
   let summary = "which chunk every op belongs to: consecutive units, balanced or cut where the user says";
   let description = [{
-    Units, in the order of their first op, become `ranks` times `chunks` runs. With the module attribute `graph.cuts`
+    Units, in the order of their first op, become `chunks` runs for each pp rank. With the module attribute `graph.cuts`
     (the last unit of each run but the last) they are given; else the slowest run is made as fast as possible, by the
     cost table, and among such cuts the largest memory as small as possible. With several chunks per rank, units
     then move over the cuts as long as that makes the slowest rank faster.
@@ -17,8 +17,8 @@ def AssignStagesPass : Pass<"xlc-assign-stages", "::mlir::ModuleOp"> {
 
     The module's attribute `graph.stages` says on which pp rank each chunk lies. With one chunk nothing changes.
   }];
+  let dependentDialects = ["::xlc::dist::DistDialect"];
   let options = [
-    Option<"ranks", "ranks", "int64_t", "1", "pp">,
     Option<"chunks", "chunks", "int64_t", "1", "chunks per pp rank">,
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the pipeline schedule">,
     Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">

@@ -29,6 +29,20 @@ void DistDialect::initialize() {
 // Mesh and groups
 //===----------------------------------------------------------------------===//
 
+LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != kMesh || (isa<ModuleOp>(op) && isa<MeshAttr>(attribute.getValue())))
+    return success();
+  return op->emitOpError() << "has " << kMesh << " = " << attribute.getValue() << "; it is a #dist.mesh of a module";
+}
+
+MeshAttr xlc::dist::getMesh(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  auto mesh = module ? module->getAttrOfType<MeshAttr>(kMesh) : MeshAttr();
+  return mesh ? mesh : MeshAttr::get(op->getContext(), 1, 1, 1, 1);
+}
+
 LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t pp, int64_t dp, int64_t tp,
                                int64_t shards) {
   if (pp < 1 || dp < 1 || tp < 1 || shards < 1 || dp % shards != 0)

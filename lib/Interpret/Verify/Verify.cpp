@@ -30,15 +30,14 @@ struct Parallel {
   int64_t ranks = 1, microBatches = 1; ///< among which the batch is cut
 };
 
-/// What the mesh says, if there is one op for each stage of one mesh.
+/// What the mesh says, if there is one op for each of its stages.
 template <typename Op> FailureOr<Parallel> findStages(ArrayRef<Op> ops, Parallel parallel) {
   parallel.mesh = Op(ops[0]).getMesh();
   parallel.ranks = parallel.mesh.getDp();
   parallel.microBatches = Op(ops[0]).getMicroBatches();
   int64_t due = 0;
   for (Op op : ops)
-    if (int64_t stage = due++; (int64_t)op.getStage() != stage || op.getMesh() != parallel.mesh ||
-                               parallel.mesh.getPp() != (int64_t)ops.size())
+    if (int64_t stage = due++; (int64_t)op.getStage() != stage || parallel.mesh.getPp() != (int64_t)ops.size())
       return op.emitOpError() << "is of stage " << op.getStage() << ", where that of stage " << stage << " of "
                               << parallel.mesh.getPp() << " is due";
   return parallel;

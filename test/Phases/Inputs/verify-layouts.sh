@@ -14,8 +14,8 @@ for ranks in "$@"; do
     for stage in 0 1 2 3; do
       for micro in 1 2 3; do
         xlc-opt "$reference" --xlc-rematerialize-cheap-ops --cse --xlc-outline-units --xlc-verify-staged $verify \
-          "--xlc-assign-buckets=stage=$stage shards=$shards bucket-bytes=${BUCKET:-200} persistence-threshold=${PERSISTENT:-4} $ASSIGN" \
-          "--xlc-insert-actions=ranks=$ranks shards=$shards micro-batches=$micro $INSERT" --xlc-verify-timeline $verify \
+          "--xlc-test-set-mesh=dp=$ranks shards=$shards" "--xlc-assign-buckets=stage=$stage bucket-bytes=${BUCKET:-200} persistence-threshold=${PERSISTENT:-4} $ASSIGN" \
+          "--xlc-insert-actions=micro-batches=$micro $INSERT" --xlc-verify-timeline $verify \
           --xlc-prefetch-gathers=units=2 --xlc-verify-timeline $verify \
           --xlc-normalize-reductions --xlc-form-kernels --xlc-lower-to-exec --xlc-assign-offsets --xlc-verify-placement $verify \
           >"$output" 2>&1 && [ "$(grep -c '^// all equal' "$output")" = 4 ] && proved=$((proved + 1)) ||

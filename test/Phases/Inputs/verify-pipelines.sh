@@ -10,10 +10,10 @@ verify=--xlc-verify-against=reference=$reference
 proved=0
 prove() { # schedule pp chunks micro-batches split layout
   IFS=: read -r dp stage shards <<<"$6"
-  xlc-opt "$reference" "--xlc-assign-stages=schedule=$1 ranks=$2 chunks=$3 micro-batches=$4" \
+  xlc-opt "$reference" "--xlc-test-set-mesh=pp=$2 dp=$dp shards=$shards" "--xlc-assign-stages=schedule=$1 chunks=$3 micro-batches=$4" \
     --xlc-rematerialize-cheap-ops --cse "--xlc-outline-units=split-backward=$5" --xlc-verify-staged $verify \
-    "--xlc-assign-buckets=stage=$stage shards=$shards bucket-bytes=200 persistence-threshold=4 $ASSIGN" \
-    "--xlc-insert-actions=schedule=$1 pp=$2 ranks=$dp shards=$shards micro-batches=$4 $INSERT" --xlc-verify-timeline $verify \
+    "--xlc-assign-buckets=stage=$stage bucket-bytes=200 persistence-threshold=4 $ASSIGN" \
+    "--xlc-insert-actions=schedule=$1 micro-batches=$4 $INSERT" --xlc-verify-timeline $verify \
     --xlc-prefetch-gathers=units=2 --xlc-verify-timeline $verify \
     --xlc-normalize-reductions --xlc-form-kernels --xlc-lower-to-exec --xlc-assign-offsets --xlc-verify-placement $verify \
     >"$output" 2>&1 && [ "$(grep -c '^// all equal' "$output")" = 4 ] && proved=$((proved + 1)) ||

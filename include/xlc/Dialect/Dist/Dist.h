@@ -25,6 +25,11 @@ namespace xlc::dist {
 inline constexpr llvm::StringLiteral kLayout = "dist.layout";
 inline constexpr llvm::StringLiteral kPartial = "dist.partial";
 
+/// Attribute of a module: the ranks that it is planned for, a #dist.mesh. Set once, with the model (setMesh of Phases.h).
+inline constexpr llvm::StringLiteral kMesh = "dist.mesh";
+/// The mesh of the module that an op stands in, or is; without the attribute: one rank.
+MeshAttr getMesh(mlir::Operation *op);
+
 } // namespace xlc::dist
 
 #endif

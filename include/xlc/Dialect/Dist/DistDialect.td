@@ -13,6 +13,7 @@ def Dist_Dialect : Dialect {
   let summary = "ranks, the groups that they form, and the values that they exchange inside a unit";
   let dependentDialects = ["::xlc::graph::GraphDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
 // A kind of collective, for dialects that do not include DistEnums.td: whoever includes an enum declares it again.
@@ -30,7 +31,7 @@ def Dist_MeshAttr : AttrDef<Dist_Dialect, "Mesh"> {
     Rank (p, d, t) has number (p * dp + d) * tp + t. `shards` neighbours in dp form a ZeRO group (dp_shard); ranks
     that hold the same shard are replicas of each other.
 
-        #dist.mesh<pp = 2, dp = 4, tp = 2, shards = 4>
+        module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 4, tp = 2, shards = 4>} { ... }
   }];
   let parameters = (ins "int64_t":$pp, "int64_t":$dp, "int64_t":$tp, "int64_t":$shards);
   let assemblyFormat = "`<` struct(params) `>`";

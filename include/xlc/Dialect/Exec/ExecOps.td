@@ -127,12 +127,16 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
     Buffers come first, numbered from 0 in order; then the actions, whose times are 0, 1, ... in order.
     `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Dist_MeshAttr:$mesh, I64Attr:$stage, I64Attr:$micro_batches,
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches,
       I64Attr:$arena, I64Attr:$lower_bound);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `mesh` $mesh `stage` $stage `micro_batches` $micro_batches `arena` $arena `lower_bound` $lower_bound
+    $sym_name `stage` $stage `micro_batches` $micro_batches `arena` $arena `lower_bound` $lower_bound
     attr-dict-with-keyword $body
+  }];
+  let extraClassDeclaration = [{
+    /// That of the module.
+    ::xlc::dist::MeshAttr getMesh() { return ::xlc::dist::getMesh(getOperation()); }
   }];
   let hasVerifier = 1;
 }

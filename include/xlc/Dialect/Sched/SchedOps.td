@@ -98,9 +98,13 @@ def Sched_TimelineOp : Sched_Op<"timeline", [Symbol, NoTerminator, SingleBlock, 
     All ranks of stage `stage`, which differ only in dp and tp, share it: @train, or @train_0, @train_1, ... where there
     are several stages. Activations are SSA values; parameters, gradients and states live in buckets.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Dist_MeshAttr:$mesh, I64Attr:$stage, I64Attr:$micro_batches);
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `mesh` $mesh `stage` $stage `micro_batches` $micro_batches attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `stage` $stage `micro_batches` $micro_batches attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// That of the module.
+    ::xlc::dist::MeshAttr getMesh() { return ::xlc::dist::getMesh(getOperation()); }
+  }];
   let hasVerifier = 1;
 }
 
