@@ -131,7 +131,7 @@ GroupAttr GroupAttr::with(Axis axis, GroupAttr other) const {
 
 LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr shape,
                                  int64_t dim, int64_t outer, GroupAttr) {
-  if (dim < 0 || dim >= (int64_t)shape.size())
+  if (dim < 0 || dim >= shape.size())
     return emitError() << "dimension " << dim << " of a tensor of rank " << shape.size();
   if (outer < 1 || shape[dim] % outer != 0)
     return emitError() << outer << " runs do not divide dimension " << dim << ", which is " << shape[dim];
