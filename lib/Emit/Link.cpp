@@ -54,14 +54,15 @@ SmallVector<StringRef> findEnvironment(SmallString<64> &path) {
 
 } // namespace
 
-LogicalResult xlc::link(const EmitOptions &options, StringRef object, StringRef output, Location loc) {
+LogicalResult xlc::link(const LinkNeeds &needs, const EmitOptions &options, StringRef object, StringRef output,
+                        Location loc) {
   if (options.runtime.empty())
-    return emitError(loc) << "cannot find libXLCRuntime.a beside the compiler, in ../lib or ../lib/xlc";
+    return emitError(loc) << "cannot find " << needs.runtime << " beside the compiler, in ../lib or ../lib/xlc";
   std::string compiler = findCompiler(options);
   if (compiler.empty())
     return emitError(loc) << "cannot find a C++ compiler to link with: install clang-22 or g++";
   SmallVector<StringRef> arguments{compiler, "-o", output, object, options.runtime};
-  StringRef(XLC_LINK_FLAGS).split(arguments, ' ', -1, /*KeepEmpty=*/false);
+  llvm::append_range(arguments, needs.flags);
   SmallString<64> path;
   SmallVector<StringRef> environment = findEnvironment(path);
   MemoryFile log;

@@ -6,9 +6,9 @@
 
 namespace xlc {
 
-/// Links the object file `object` with the runtime to the program `output`. Neither path may begin with a dash.
-mlir::LogicalResult link(const EmitOptions &options, llvm::StringRef object, llvm::StringRef output,
-                         mlir::Location loc);
+/// Links the object file `object` with the runtime and what else its target needs to the program `output`. Neither path may begin with a dash.
+mlir::LogicalResult link(const LinkNeeds &needs, const EmitOptions &options, llvm::StringRef object,
+                         llvm::StringRef output, mlir::Location loc);
 
 } // namespace xlc
 

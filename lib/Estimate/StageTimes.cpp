@@ -14,13 +14,13 @@ struct Event {
   exec::RunOp run;
 };
 
-std::vector<Event> listEvents(exec::ProgramOp program, FunctionCosts &costs) {
+std::vector<Event> listEvents(exec::ProgramOp program, FunctionCosts &costs, Quantity flopsPerByte) {
   std::vector<Event> events;
   for (Operation &op : program.getBody().front()) {
     if (auto run = dyn_cast<exec::RunOp>(op)) {
       const Cost &cost = costs.of(run.getFunction());
       if (run.getRole() != graph::Role::U)
-        events.push_back({std::max<Quantity>(cost.flops, kFlopsPerByte * cost.bytes), -1, -1, run});
+        events.push_back({std::max<Quantity>(cost.flops, flopsPerByte * cost.bytes), -1, -1, run});
     }
     if (auto send = dyn_cast<exec::SendOp>(op))
       events.push_back({0, int64_t(send.getMessage()), int64_t(send.getPeer()), {}});
@@ -32,13 +32,14 @@ std::vector<Event> listEvents(exec::ProgramOp program, FunctionCosts &costs) {
 
 } // namespace
 
-std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs, std::vector<std::vector<TimedRun>> *runs) {
+std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs, Quantity flopsPerByte,
+                                       std::vector<std::vector<TimedRun>> *runs) {
   if (programs.empty())
     return {};
   FunctionCosts costs(exec::ProgramOp(programs.front())->getParentOfType<ModuleOp>());
   std::vector<std::vector<Event>> events;
   for (exec::ProgramOp program : programs)
-    events.push_back(listEvents(program, costs));
+    events.push_back(listEvents(program, costs, flopsPerByte));
   size_t stages = events.size();
   std::vector<StageTime> times(stages);
   if (runs)

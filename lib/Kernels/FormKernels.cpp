@@ -65,8 +65,8 @@ struct KnownKernels {
 
 class Former {
 public:
-  Former(ModuleOp module, KnownKernels &known, func::FuncOp function, ArrayRef<bool> accumulates)
-      : function(function), groups(function, accumulates), builder(module.getContext()), known(known) {}
+  Former(ModuleOp module, KnownKernels &known, func::FuncOp function, ArrayRef<bool> accumulates, const Target &target)
+      : function(function), groups(function, accumulates, target), builder(module.getContext()), known(known) {}
 
   void run() {
     for (const KernelGroup &group : groups.get())
@@ -212,6 +212,8 @@ private:
 };
 
 struct FormKernelsPass : xlc::impl::FormKernelsPassBase<FormKernelsPass> {
+  explicit FormKernelsPass(const Target &target) : target(target) {}
+
   void runOnOperation() override {
     KnownKernels known;
     llvm::StringMap<SmallVector<bool>> accumulates; // of each store: whether any run adds to it
@@ -223,8 +225,20 @@ struct FormKernelsPass : xlc::impl::FormKernelsPassBase<FormKernelsPass> {
     });
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (!function.isExternal() && function.isPrivate() && !function->hasAttr(kKernelKind))
-        Former(getOperation(), known, function, accumulates.lookup(function.getName())).run();
+        Former(getOperation(), known, function, accumulates.lookup(function.getName()), target).run();
   }
+
+  const Target &target;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> xlc::createFormKernelsPass(const Target &target) {
+  return std::make_unique<FormKernelsPass>(target);
+}
+
+void xlc::registerKernelsPasses(const Target &target) {
+  registerPass([&target] { return createNormalizeReductionsPass(target); });
+  registerPass([&target] { return createFormKernelsPass(target); });
+  registerPass([] { return createExpandNamedOpsPass(); });
+}

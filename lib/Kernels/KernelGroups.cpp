@@ -76,19 +76,6 @@ Value skipReshapes(Value value) {
   return value;
 }
 
-/// Whether the library takes operands and results as they lie.
-bool fitsLibrary(Operation *op, ArrayRef<MemRefType> memory) {
-  if (auto contract = dyn_cast<ContractOp>(op))
-    return findContractShape(contract, memory[0], memory[1], memory[2], false).has_value();
-  if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
-    return findScatterShape(op, memory).has_value();
-  if (op->hasTrait<Convolution>())
-    return findConvolutionShape(op, memory).has_value();
-  if (isa<MaxPoolOp, MaxPoolBackwardOp>(op))
-    return findPoolShape(op, memory).has_value();
-  return findAttentionShape(op, memory).has_value();
-}
-
 bool isAttention(Operation *op) { return isa<AttentionOp, AttentionBackwardOp>(op); }
 
 /// Whether nobody reads `value`, nor what it is a view of, but one op.
@@ -96,17 +83,6 @@ bool isReadOnce(Value value) {
   while (value.hasOneUse() && isView(value))
     value = value.getDefiningOp()->getOperand(0);
   return value.hasOneUse();
-}
-
-/// Whether what makes `value` can write it where a concat along `dimension` keeps it. False where it is no library's.
-bool fitsAsPiece(Value operand, Value value, const Layout &whole) {
-  auto result = cast<OpResult>(value);
-  Operation *op = result.getOwner();
-  SmallVector<MemRefType> memory = memoryOf(op);
-  Layout piece = Layout::whole(value);
-  piece.strides = *reshapeStrides(shapeOf(operand), whole.strides, shapeOf(value));
-  memory[op->getNumOperands() + result.getResultNumber()] = piece.getMemory();
-  return libraryName(op).empty() || fitsLibrary(op, memory);
 }
 
 } // namespace
@@ -119,7 +95,8 @@ bool KernelGroups::isInline(Value value) {
   return isSource || isa<BroadcastOp>(op) || (op->hasTrait<View>() && isInline(op->getOperand(0)));
 }
 
-KernelGroups::KernelGroups(func::FuncOp function, ArrayRef<bool> accumulates) : function(function) {
+KernelGroups::KernelGroups(func::FuncOp function, ArrayRef<bool> accumulates, const Target &target)
+    : function(function), target(target) {
   returnResultsOnly(accumulates);
   for (Operation &op : llvm::make_early_inc_range(function.front().without_terminator()))
     add(&op);
@@ -203,7 +180,7 @@ void KernelGroups::replaceByCopy(OpOperand &operand) {
 /// Views that the library cannot take become copies.
 void KernelGroups::copyOperands(Operation *op) {
   for (OpOperand &operand : op->getOpOperands()) {
-    if (fitsLibrary(op, memoryOf(op)))
+    if (target.fits({op, memoryOf(op)}))
       return;
     if (!findLayout(operand.get()).isContiguous())
       replaceByCopy(operand);
@@ -244,7 +221,7 @@ bool KernelGroups::addBias(Operation *op) {
     SmallVector<MemRefType> memory = memoryOf(contract);
     bool isThere = readiness(broadcast.getX()) <= groupOf[contract] && !isMadeIn(broadcast.getX(), groupOf[contract]);
     if (group.ops.size() != 1 || !isThere || !findLayout(broadcast.getX()).isContiguous() ||
-        !findContractShape(contract, memory[0], memory[1], memory[2], true))
+        !target.fits({contract, memory, /*hasBias=*/true}))
       continue;
     group.ops.insert(op);
     groupOf[op] = groupOf[contract];
@@ -269,6 +246,17 @@ bool KernelGroups::canBePieces(ConcatOp concat) {
       return false;
   }
   return true;
+}
+
+/// Whether what makes `value` can write it where a concat along `dimension` keeps it. False where it is no library's.
+bool KernelGroups::fitsAsPiece(Value operand, Value value, const Layout &whole) {
+  auto result = cast<OpResult>(value);
+  Operation *op = result.getOwner();
+  SmallVector<MemRefType> memory = memoryOf(op);
+  Layout piece = Layout::whole(value);
+  piece.strides = *reshapeStrides(shapeOf(operand), whole.strides, shapeOf(value));
+  memory[op->getNumOperands() + result.getResultNumber()] = piece.getMemory();
+  return libraryName(op).empty() || target.fits({op, memory});
 }
 
 /// A concat whose operands can be its pieces is free: they are written in place. What a library makes, and cannot

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Kernels/Views.h"
+#include "xlc/Target/Target.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xlc {
@@ -20,10 +21,10 @@ struct KernelGroup {
 /// The kernels of a function, in an order in which they can run.
 class KernelGroups {
 public:
-  /// Groups all ops of `function`; inserts copies where a library call cannot take a view.
+  /// Groups all ops of `function`; inserts copies where no library of the target takes a view.
   /// The last results are written to gradients and the like; where `accumulates` says so, runs may add to what is
   /// there.
-  KernelGroups(mlir::func::FuncOp function, llvm::ArrayRef<bool> accumulates);
+  KernelGroups(mlir::func::FuncOp function, llvm::ArrayRef<bool> accumulates, const Target &target);
 
   llvm::ArrayRef<KernelGroup> get() const { return groups; }
   /// Cheap ops that are made again in every kernel that needs them.
@@ -37,6 +38,7 @@ private:
   bool addConcat(mlir::Operation *op);
   bool addExchange(mlir::Operation *op);
   bool canBePieces(graph::ConcatOp concat);
+  bool fitsAsPiece(mlir::Value operand, mlir::Value value, const Layout &whole);
   void copyOperands(mlir::Operation *op);
   void replaceByCopy(mlir::OpOperand &operand);
   void returnResultsOnly(llvm::ArrayRef<bool> accumulates);
@@ -50,6 +52,7 @@ private:
   int64_t create(KernelGroup group, mlir::Operation *op);
 
   mlir::func::FuncOp function;
+  const Target &target;
   llvm::SmallVector<KernelGroup> groups;
   llvm::DenseMap<mlir::Operation *, int64_t> groupOf;
   llvm::DenseSet<mlir::Value> sums; ///< results to which runs may add

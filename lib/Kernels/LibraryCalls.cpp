@@ -108,6 +108,15 @@ bool xlc::isLibraryKind(StringRef kind) {
          kind.starts_with("convolution") || kind.starts_with("max_pool");
 }
 
+Operation *xlc::findLibraryOp(func::FuncOp kernel) {
+  if (!isLibraryKind(kernel->getAttrOfType<StringAttr>(kKernelKind).getValue()))
+    return nullptr;
+  for (Operation &op : kernel.front())
+    if (op.hasTrait<graph::LibraryKernel>())
+      return &op;
+  return nullptr;
+}
+
 std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemRefType memoryA, MemRefType memoryB,
                                                       MemRefType memoryY, bool bias) {
   Side a{op.getLettersA(), stridesOf(memoryA)}, b{op.getLettersB(), stridesOf(memoryB)};

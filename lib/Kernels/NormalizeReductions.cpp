@@ -118,9 +118,10 @@ Value moveToEnd(OpBuilder &b, Location loc, Value operand, std::string &letters,
 }
 
 /// A library sums along one dimension: letters that are summed and apart go to the end of both operands, in one order.
-void normalizeContract(ContractOp op) {
+void normalizeContract(ContractOp op, const Target &target) {
   auto memoryOf = [](Value value) { return MemRefType::get(typeOf(value).getShape(), typeOf(value).getElementType()); };
-  if (findContractShape(op, memoryOf(op.getA()), memoryOf(op.getB()), memoryOf(op.getY()), /*bias=*/false))
+  MemRefType memory[] = {memoryOf(op.getA()), memoryOf(op.getB()), memoryOf(op.getY())};
+  if (target.fits({op, memory}))
     return;
   std::string lettersA = op.getLettersA().str(), lettersB = op.getLettersB().str(), summed;
   for (char c : lettersA)
@@ -135,6 +136,8 @@ void normalizeContract(ContractOp op) {
 }
 
 struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<NormalizeReductionsPass> {
+  explicit NormalizeReductionsPass(const Target &target) : target(target) {}
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (Operation &op : llvm::make_early_inc_range(function.front()))
@@ -146,9 +149,15 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
         else if (auto scatter = dyn_cast<ScatterAddOp>(op))
           normalizeScatter(scatter);
         else if (auto contract = dyn_cast<ContractOp>(op))
-          normalizeContract(contract);
+          normalizeContract(contract, target);
     }
   }
+
+  const Target &target;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> xlc::createNormalizeReductionsPass(const Target &target) {
+  return std::make_unique<NormalizeReductionsPass>(target);
+}

@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace xlc;
 
-std::unique_ptr<llvm::TargetMachine> xlc::createMachine(runtime::CpuLevel level, std::string &error) {
+std::unique_ptr<llvm::TargetMachine> xlc::createMachine(StringRef cpu, std::string &error) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
@@ -23,16 +23,13 @@ std::unique_ptr<llvm::TargetMachine> xlc::createMachine(runtime::CpuLevel level,
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, nameOf(level), /*Features=*/"",
-                                                                          options, llvm::Reloc::PIC_, std::nullopt,
-                                                                          llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu, /*Features=*/"", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-LogicalResult xlc::lowerKernels(ModuleOp module, int64_t vectorBytes) {
-  PassManager manager(module.getContext());
-  manager.addPass(createExpandNamedOpsPass());
-  manager.addPass(createEmitKernelsPass({vectorBytes}));
-  return manager.run(module);
+void xlc::addLoweringPasses(OpPassManager &passes, int64_t vectorBytes) {
+  passes.addPass(createExpandNamedOpsPass());
+  passes.addPass(createEmitKernelsPass({vectorBytes}));
 }
 
 /// Vectors, loops and arithmetic down to the LLVM dialect.

@@ -13,23 +13,23 @@ using namespace xlc;
 
 namespace {
 
-constexpr int64_t kAlignment = 64;
-
 struct AssignOffsetsPass : xlc::impl::AssignOffsetsPassBase<AssignOffsetsPass> {
+  using AssignOffsetsPassBase::AssignOffsetsPassBase;
+
   void runOnOperation() override {
     for (auto program : getOperation().getOps<exec::ProgramOp>())
-      assignOffsets(program);
+      assignOffsets(program, alignment);
   }
 };
 
 } // namespace
 
-void xlc::assignOffsets(exec::ProgramOp program, int64_t enough) {
-  Lifetimes lifetimes = findLifetimes(program, kAlignment);
+void xlc::assignOffsets(exec::ProgramOp program, int64_t alignment, int64_t enough) {
+  Lifetimes lifetimes = findLifetimes(program, alignment);
   Placement placement = placeIntervals(lifetimes.buffers, {.enough = enough});
   for (auto [buffer, offset] : llvm::zip(program.getBody().front().getOps<exec::BufferOp>(), placement.offsets))
     buffer.setOffset(offset);
-  bool isPlaced = placement.height <= kLargestArena - kAlignment;
-  program.setArena(isPlaced ? llvm::alignTo(placement.height, kAlignment) : Placement::none);
+  bool isPlaced = placement.height <= kLargestArena - alignment;
+  program.setArena(isPlaced ? llvm::alignTo(placement.height, alignment) : Placement::none);
   program.setLowerBound(lowerBound(lifetimes.buffers).clamp());
 }

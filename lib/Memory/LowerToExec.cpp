@@ -77,7 +77,7 @@ void separateAccumulation(ModuleOp module, ArrayRef<sched::RunOp> runs) {
 }
 
 struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
-  using LowerToExecPassBase::LowerToExecPassBase;
+  LowerToExecPass(const Target &target, int64_t threads) : target(target) { this->threads = threads; }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -97,7 +97,7 @@ struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
     }
     SymbolTable onValues(module);
     for (StringRef name : order)
-      if (failed(lowerToSlots(onValues.lookup<func::FuncOp>(name), onValues, signatures[name], threads)))
+      if (failed(lowerToSlots(onValues.lookup<func::FuncOp>(name), onValues, signatures[name], target, threads)))
         return signalPassFailure();
     SymbolTable onSlots(module);
     SharedByStages shared;
@@ -118,6 +118,18 @@ private:
     for (Operation *function : functions)
       function->erase();
   }
+
+  const Target &target;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> xlc::createLowerToExecPass(const Target &target, int64_t threads) {
+  return std::make_unique<LowerToExecPass>(target, threads);
+}
+
+void xlc::registerMemoryPasses(const Target &target) {
+  registerPass([&target] { return createLowerToExecPass(target); });
+  registerPass([] { return createAssignOffsetsPass(); });
+  registerPass([] { return createVerifyPlacementPass(); });
+}

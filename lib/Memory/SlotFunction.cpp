@@ -29,11 +29,14 @@ struct Storage {
 
 class SlotFunction {
 public:
-  SlotFunction(func::FuncOp function, const SymbolTable &kernels, const Signature &signature, int threads)
-      : old(function), kernels(kernels), signature(signature), threads(threads), builder(function),
+  SlotFunction(func::FuncOp function, const SymbolTable &kernels, const Signature &signature, const Target &target,
+               int threads)
+      : old(function), kernels(kernels), signature(signature), target(target), threads(threads), builder(function),
         body(function.getContext()) {}
 
   FailureOr<func::FuncOp> run() {
+    if (failed(checkTypes()))
+      return failure();
     fresh = func::FuncOp::create(builder, old.getLoc(), old.getName(), builder.getFunctionType({}, {}));
     fresh.setPrivate();
     body = OpBuilder::atBlockEnd(fresh.addEntryBlock());
@@ -63,6 +66,22 @@ public:
   }
 
 private:
+  /// Whether the target has elements of all types that lie in memory.
+  LogicalResult checkTypes() {
+    auto check = [&](Location loc, TypeRange types) -> LogicalResult {
+      for (Type type : types)
+        if (Type element = getElementTypeOrSelf(type); !target.hasElementType(element))
+          return emitError(loc) << "target '" << target.name() << "' has no elements of type " << element;
+      return success();
+    };
+    if (failed(check(old.getLoc(), old.getArgumentTypes())))
+      return failure();
+    for (Operation &op : old.front())
+      if (failed(check(op.getLoc(), op.getResultTypes())))
+        return failure();
+    return success();
+  }
+
   Value addSlot(MemRefType type, StringRef name) {
     names.push_back(name.str());
     return fresh.front().addArgument(type, old.getLoc());
@@ -274,34 +293,25 @@ private:
 
   /// Scratch of a library call; an error where it cannot take the layouts.
   FailureOr<int64_t> workspace(func::CallOp call, func::FuncOp kernel, ValueRange ins, ValueRange outs) {
-    StringRef kind = kernel->getAttrOfType<StringAttr>(kKernelKind).getValue();
-    if (kind != "contract" && !kind.starts_with("attention") && !kind.starts_with("convolution"))
+    Operation *op = findLibraryOp(kernel);
+    if (!op)
       return 0;
-    Operation *op = nullptr;
-    for (Operation &inside : kernel.front())
-      if (inside.getName().stripDialect() == kind)
-        op = &inside;
     SmallVector<MemRefType> memory;
     for (Value operand : op->getOperands())
       memory.push_back(cast<MemRefType>(ins[cast<BlockArgument>(operand).getArgNumber()].getType()));
     for (Value out : outs)
       memory.push_back(cast<MemRefType>(out.getType()));
-    if (auto contract = dyn_cast<graph::ContractOp>(op)) {
-      bool hasBias = !kernel.getOps<graph::AddOp>().empty();
-      if (auto found = findContractShape(contract, memory[0], memory[1], memory[2], hasBias))
-        return runtime::contractWorkspace(found->shape, threads);
-    } else if (kind.starts_with("convolution")) {
-      if (auto shape = findConvolutionShape(op, memory))
-        return runtime::convolutionWorkspace(*shape, threads);
-    } else if (auto shape = findAttentionShape(op, memory)) {
-      return runtime::attentionWorkspace(*shape, threads);
-    }
-    return call.emitError() << "no library call takes these layouts";
+    bool hasBias = isa<graph::ContractOp>(op) && !kernel.getOps<graph::AddOp>().empty();
+    LibraryCall asked{op, memory, hasBias};
+    if (!target.fits(asked))
+      return call.emitError() << "no library call takes these layouts";
+    return target.workspace(asked, threads);
   }
 
   func::FuncOp old, fresh;
   const SymbolTable &kernels;
   const Signature &signature;
+  const Target &target;
   int threads;
   OpBuilder builder, body;
   llvm::DenseMap<Value, Storage> storage;
@@ -315,8 +325,8 @@ private:
 } // namespace
 
 FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const SymbolTable &kernels, const Signature &signature,
-                                          int threads) {
-  return SlotFunction(function, kernels, signature, threads).run();
+                                          const Target &target, int threads) {
+  return SlotFunction(function, kernels, signature, target, threads).run();
 }
 
 func::FuncOp xlc::wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate) {

@@ -15,10 +15,11 @@ struct Signature {
 };
 
 /// Replaces `function` (kernel calls, views, concats in place) by one whose arguments are slots: its arguments, its
-/// results, temporaries, workspace. Each slot carries its name. Fails where a library cannot take a layout.
+/// results, temporaries, workspace. Each slot carries its name. Fails where no library of the target takes a layout, and where it
+/// has no elements of a type.
 /// `kernels` are the module's symbols.
 mlir::FailureOr<mlir::func::FuncOp> lowerToSlots(mlir::func::FuncOp function, const mlir::SymbolTable &kernels,
-                                                 const Signature &signature, int threads);
+                                                 const Signature &signature, const Target &target, int threads);
 
 /// A function with one call of `kernel` on slots of exactly its types.
 mlir::func::FuncOp wrapKernel(mlir::func::FuncOp kernel, llvm::StringRef name, llvm::ArrayRef<int32_t> accumulate);

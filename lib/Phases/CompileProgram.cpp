@@ -86,11 +86,19 @@ FailureOr<std::string> writeParameters(const Compilation &compilation, runtime::
   return writeSafetensors(file, tensors, loc);
 }
 
+LogicalResult lowerKernels(Compilation &compilation) {
+  PassManager manager(&compilation.context);
+  compilation.target.addLowering(manager);
+  return manager.run(*compilation.module);
+}
+
 /// Writes the program and, where they are not random, the parameters that belong to it. Throws runtime::Rejected.
 LogicalResult writeProgram(Compilation &compilation, const std::string &output, const EmitOptions &options,
                            StringRef compiler) {
   bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
   std::unique_ptr<plan::PlanT> plan = describePlan(compilation, compiler);
+  if (failed(lowerKernels(compilation)))
+    return failure();
   runtime::OutputFile program(output);
   std::vector<runtime::OutputFile *> files = {&program};
   std::optional<runtime::OutputFile> parameters;
@@ -101,7 +109,8 @@ LogicalResult writeProgram(Compilation &compilation, const std::string &output, 
       return failure();
     plan->parameters_digest = *digest;
   }
-  if (failed(emitProgram(*compilation.module, *plan, options, program)))
+  std::unique_ptr<llvm::MemoryBuffer> object = makeObject(*compilation.module, compilation.target, *plan);
+  if (!object || failed(linkProgram((*compilation.module)->getLoc(), compilation.target, *object, options, program)))
     return failure();
   runtime::OutputFile::publishTogether(files);
   return success();
@@ -112,7 +121,10 @@ LogicalResult writeProgram(Compilation &compilation, const std::string &output, 
 std::unique_ptr<llvm::MemoryBuffer> xlc::compileObject(Compilation &compilation, StringRef compiler) {
   if (failed(checkConstants(compilation)) || failed(checkRanks(compilation)))
     return nullptr;
-  return makeObject(*compilation.module, *describePlan(compilation, compiler));
+  std::unique_ptr<plan::PlanT> plan = describePlan(compilation, compiler);
+  if (failed(lowerKernels(compilation)))
+    return nullptr;
+  return makeObject(*compilation.module, compilation.target, *plan);
 }
 
 LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, StringRef driver, StringRef compiler) {
@@ -124,7 +136,7 @@ LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, St
       failed(checkRanks(compilation)) || failed(checkOutputs(compilation, outputs)))
     return failure();
   EmitOptions options;
-  options.runtime = findRuntime(driver);
+  options.runtime = findRuntime(compilation.target, driver);
   try {
     return writeProgram(compilation, outputs[0], options, compiler);
   } catch (const runtime::Rejected &problem) {

@@ -4,7 +4,6 @@
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Emit/Emit.h"
-#include "xlc/Estimate/Outside.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Runtime/Kernel.h"
@@ -147,9 +146,6 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation, S
   plan->micro = compilation.spec.microBatch;
   plan->threads = compilation.spec.threadsPerRankOrDefault();
   plan->seed = compilation.spec.init.seed;
-  plan->alignment = 64;
-  plan->cpu = (uint8_t)compilation.cpu;
-  plan->outside = kOutsideBytes;
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
   describeInputs(compilation, *plan);

@@ -3,7 +3,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
-#include "xlc/Estimate/Outside.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Memory/Lifetimes.h"
 #include "xlc/Memory/Memory.h"
@@ -76,12 +75,11 @@ struct StagePlan {
 
 class PlanTrial : public Trial {
 public:
-  PlanTrial(const Compilation &from, const Spec &spec) : compilation(from.context, out) {
+  PlanTrial(const Compilation &from, const Spec &spec) : compilation(from.context, from.target, out) {
     compilation.modelPath = from.modelPath;
     compilation.specPath = from.specPath;
     compilation.importing = from.importing;
     compilation.importing.notes = nullptr;
-    compilation.cpu = from.cpu;
     compilation.spec = spec;
     compilation.isTrial = true;
   }
@@ -122,7 +120,7 @@ public:
   std::optional<Need> findNeed(int64_t limit) override {
     for (; placed < stages.size() && total().value_or(0) <= limit; ++placed) {
       StagePlan &stage = stages[placed];
-      assignOffsets(stage.program, /*enough=*/largestPlaced);
+      assignOffsets(stage.program, compilation.target.arenaAlignment(), /*enough=*/largestPlaced);
       stage.bytes = (int64_t)stage.program.getArena();
       largestPlaced = std::max(largestPlaced, stage.bytes);
     }
@@ -144,7 +142,7 @@ private:
     int64_t largest = 0;
     for (const StagePlan &stage : stages)
       largest = std::max(largest, stage.bytes);
-    return largest > kLargestArena ? std::nullopt : std::optional(largest + kOutsideBytes);
+    return largest > kLargestArena ? std::nullopt : std::optional(largest + compilation.target.outsideBytes());
   }
 
   std::string errors;

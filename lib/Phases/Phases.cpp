@@ -123,6 +123,7 @@ LogicalResult stage(Compilation &compilation) {
   stages.chunks = spec.chunksPerRank();
   stages.schedule = schedule.name.str();
   stages.microBatches = spec.microBatches();
+  stages.flopsPerByte = compilation.target.flopsPerByte();
   return runPasses(
       compilation,
       [&](Passes &passes) {
@@ -192,18 +193,16 @@ LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
   return failure();
 }
 
-void addLowering(Passes &passes, const Spec &spec) {
-  LowerToExecPassOptions exec;
-  exec.threads = spec.threadsPerRankOrDefault();
-  passes.addPass(createNormalizeReductionsPass());
-  passes.addPass(createFormKernelsPass());
-  passes.addPass(createLowerToExecPass(exec));
+void addProgram(Passes &passes, const Compilation &compilation) {
+  passes.addPass(createNormalizeReductionsPass(compilation.target));
+  passes.addPass(createFormKernelsPass(compilation.target));
+  passes.addPass(createLowerToExecPass(compilation.target, compilation.spec.threadsPerRankOrDefault()));
 }
 
 LogicalResult memory(Compilation &compilation) {
   if (failed(runPasses(compilation, [&](Passes &passes) {
-        addLowering(passes, compilation.spec);
-        passes.addPass(createAssignOffsetsPass());
+        addProgram(passes, compilation);
+        passes.addPass(createAssignOffsetsPass({compilation.target.arenaAlignment()}));
       })))
     return failure();
   for (auto program : compilation.module->getOps<exec::ProgramOp>())
@@ -256,8 +255,7 @@ void xlc::setMesh(ModuleOp module, const Spec &spec) {
 }
 
 LogicalResult xlc::lowerToPrograms(Compilation &compilation) {
-  return runPassesInTime(
-      compilation, [&](Passes &passes) { addLowering(passes, compilation.spec); }, /*isSharded=*/false);
+  return runPassesInTime(compilation, [&](Passes &passes) { addProgram(passes, compilation); }, /*isSharded=*/false);
 }
 
 ArrayRef<Phase> xlc::getPhases() { return phases; }

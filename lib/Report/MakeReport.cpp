@@ -86,19 +86,20 @@ MemoryReport reportMemory(exec::ProgramOp program) {
 
 } // namespace
 
-PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const ZeroChoice &zero) {
+PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &target, const ZeroChoice &zero) {
   PlanReport report;
   report.spec = spec;
   report.zero = zero;
   report.allRanks = trafficOfAllRanks(module);
   SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
-  std::vector<StageTime> times = timeStages(programs);
+  std::vector<StageTime> times = timeStages(programs, target.flopsPerByte());
   for (exec::ProgramOp program : programs) { // ranks that differ only in dp and tp share one plan
     dist::MeshAttr mesh = program.getMesh();
     report.pp = mesh.getPp(), report.tp = mesh.getTp();
     GroupReport &group = report.groups.emplace_back();
     group.stage = program.getStage();
     group.memory = reportMemory(program);
+    group.memory.outside = target.outsideBytes();
     group.residualSlots = countResidualSlots(program);
     group.cost = costOfStep(program);
     group.time = times[report.groups.size() - 1];

@@ -9,10 +9,10 @@ using namespace xlc;
 
 constexpr double operationsPerMicrosecond = 1e6;
 
-void xlc::printTrace(ModuleOp module, llvm::raw_ostream &out) {
+void xlc::printTrace(ModuleOp module, const Target &target, llvm::raw_ostream &out) {
   SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
   std::vector<std::vector<TimedRun>> runs;
-  timeStages(programs, &runs);
+  timeStages(programs, target.flopsPerByte(), &runs);
   nlohmann::json events = nlohmann::json::array();
   for (auto [stage, list] : llvm::enumerate(runs)) {
     events.push_back({{"ph", "M"},

@@ -7,7 +7,6 @@
 #include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Estimate/Cost.h"
-#include "xlc/Estimate/StageTimes.h"
 #include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Stage/Balance.h"
 #include "xlc/Stage/Stage.h"
@@ -46,7 +45,7 @@ struct Unit {
 };
 
 /// All units in the order of their first forward op, with what they cost.
-std::vector<Unit> findUnits(func::FuncOp function) {
+std::vector<Unit> findUnits(func::FuncOp function, int64_t flopsPerByte) {
   llvm::MapVector<Attribute, Unit> units;
   for (Operation &op : function.front().without_terminator())
     if (ModelUnitAttr name = getUnit(&op); name && getRole(&op) == Role::F)
@@ -66,7 +65,7 @@ std::vector<Unit> findUnits(func::FuncOp function) {
       if (isSaved && getRole(&op) == Role::F)
         cost.residualBytes += bytesOf(result);
     }
-    cost.time += std::max<Quantity>(countFlops(&op), kFlopsPerByte * bytes);
+    cost.time += std::max<Quantity>(countFlops(&op), flopsPerByte * bytes);
     for (Value operand : op.getOperands())
       if (auto argument = dyn_cast<BlockArgument>(operand))
         if (Argument(argument).getParameter() && it->second.params.insert(operand).second)
@@ -94,7 +93,7 @@ struct AssignStagesPass : xlc::impl::AssignStagesPassBase<AssignStagesPass> {
       module.emitError() << *misfit;
       return signalPassFailure();
     }
-    std::vector<Unit> units = findUnits(function);
+    std::vector<Unit> units = findUnits(function, flopsPerByte);
     std::vector<size_t> ends;
     if (failed(findEnds(units, *known, shape, ends)))
       return signalPassFailure();

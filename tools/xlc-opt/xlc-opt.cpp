@@ -16,9 +16,11 @@
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
+#include "xlc/Target/Targets.h"
 #include "xlc/Units/Units.h"
 
 int main(int argc, char **argv) {
+  std::unique_ptr<xlc::Target> target = xlc::getTargets().front().make("native"); // passes ask it
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::dist::DistDialect, xlc::sched::SchedDialect,
                   xlc::exec::ExecDialect>();
@@ -31,8 +33,8 @@ int main(int argc, char **argv) {
   xlc::registerStagePasses();
   xlc::registerDataParallelPasses();
   xlc::registerSchedulePasses();
-  xlc::registerKernelsPasses();
-  xlc::registerMemoryPasses();
+  xlc::registerKernelsPasses(*target);
+  xlc::registerMemoryPasses(*target);
   xlc::interpret::registerInterpretPasses();
   xlc::registerLowerPasses();
   xlc::test::registerPlantFaultPass();

@@ -45,7 +45,7 @@ void tryChanges(Session &session, PlanReport &report, std::chrono::duration<doub
 }
 
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
-  PlanReport report = makeReport(*session.get().module, session.get().spec, session.get().zero);
+  PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
   llvm::StringRef model = llvm::sys::path::filename(options.model);
   if (!options.json)
     printTable(report, model, options.verbose, llvm::outs());
@@ -76,14 +76,14 @@ int writeTrace(Session &session, const std::string &path) {
     return Rejected;
   std::string text;
   llvm::raw_string_ostream out(text);
-  printTrace(*session.get().module, out);
+  printTrace(*session.get().module, session.getTarget(), out);
   runtime::OutputFile file(path, runtime::Devices::WrittenTo);
   file.write(text);
   file.publish();
   return Done;
 }
 
-int plan(PlanOptions options) {
+int runPlan(PlanOptions options) {
   if (options.grid)
     return printSchedule(options);
   options.run.keeps = options.run.stopAfter.empty();
@@ -122,5 +122,5 @@ Command xlc::addPlanCommand(CLI::App &app) {
       ->excludes(trace)
       ->excludes(stop);
   command->footer(examples);
-  return {command, [options] { return plan(*options); }};
+  return {command, [options] { return runPlan(*options); }};
 }

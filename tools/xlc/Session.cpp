@@ -4,6 +4,7 @@
 #include "Failure.h"
 #include "Files/OutputFile.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Target/Targets.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -49,7 +50,7 @@ void CommonOptions::addTo(CLI::App &command) {
   command.add_option("--spec", spec, "the YAML file that says how to train (keys: xlc docs spec)")->required();
   command
       .add_option("--cpu", cpu, "processors that the program is made for (x86-64 levels; native: that of this machine)")
-      ->check(CLI::IsMember(runtime::listCpuLevels()))
+      ->check(CLI::IsMember(getTargets().front().listChips()))
       ->capture_default_str();
   command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise nothing");
   command.add_flag("-v,--verbose", verbose, "say what Import undid and recognised; plan: every pipeline stage in full");
@@ -57,15 +58,14 @@ void CommonOptions::addTo(CLI::App &command) {
 }
 
 Session::Session(const CommonOptions &options)
-    : options(options), context(makeRegistry()), compilation(context, messages()),
+    : options(options), context(makeRegistry()), target(getTargets().front().make(options.cpu)),
+      compilation(context, *target, messages()),
       handler(&context, [this](Diagnostic &diagnostic) { show(diagnostic); }) {
   context.loadAllAvailableDialects();
   context.disableMultithreading();
   context.printOpOnDiagnostic(false);
   compilation.modelPath = options.model;
   compilation.specPath = options.spec;
-  compilation.cpu = *runtime::findCpuLevel(options.cpu);
-  limitLibraries(compilation.cpu); // their workspace is part of the plan
   compilation.importing.raise = !options.noRaise;
   compilation.importing.notes = options.verbose ? &messages() : nullptr;
 }
@@ -95,7 +95,7 @@ int Session::runPhases() { return succeeded(xlc::runPhases(compilation, options.
 
 std::optional<Compilation> Session::tryPhases(const Spec &spec) {
   ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
-  Compilation other(context, llvm::nulls());
+  Compilation other(context, *target, llvm::nulls());
   other.modelPath = options.model;
   other.specPath = options.spec;
   other.importing.raise = !options.noRaise;
@@ -117,7 +117,7 @@ int Session::writeReproducer() {
       break;
     before = phase.name;
   }
-  Compilation again(context, llvm::nulls());
+  Compilation again(context, *target, llvm::nulls());
   again.modelPath = options.model;
   again.specPath = options.spec;
   again.importing.raise = !options.noRaise;

@@ -26,6 +26,7 @@ public:
   int failed();
 
   Compilation &get() { return compilation; }
+  const Target &getTarget() const { return *target; }
 
 private:
   /// Shows an error of a pass as one of the model's file, naming the node.
@@ -36,6 +37,7 @@ private:
 
   const CommonOptions &options;
   mlir::MLIRContext context;
+  std::unique_ptr<Target> target;
   Compilation compilation;
   mlir::ScopedDiagnosticHandler handler;
   bool isInternal = false; ///< an error was said that is not the user's

@@ -35,10 +35,10 @@ struct VerifyCommandOptions : CommonOptions {
 };
 
 /// Kernels for other processors cannot be run; says so.
-bool canRunKernels(runtime::CpuLevel level) {
-  std::vector<std::string> missing = findMissingFeatures(level);
+bool canRunKernels(const Target &target) {
+  std::vector<std::string> missing = target.findMissingFeatures();
   if (!missing.empty())
-    messages() << "xlc: error: kernels for " << nameOf(level) << " cannot run here, this CPU lacks " << missing.front()
+    messages() << "xlc: error: kernels for " << target.chip() << " cannot run here, this CPU lacks " << missing.front()
                << ": --cpu native does, or --no-kernels\n";
   return missing.empty();
 }
@@ -93,7 +93,7 @@ int runVerify(VerifyCommandOptions &options) {
   keepFreedMemory();
   LastSession last(new Session(options));
   Session &session = *last;
-  if (options.kernels && !canRunKernels(session.get().cpu))
+  if (options.kernels && !canRunKernels(session.getTarget()))
     return Rejected;
   if (int code = session.runPhases())
     return code;

@@ -3,8 +3,10 @@
 #include "Failure.h"
 #include "Files/OutputFile.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Target/Targets.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -56,6 +58,7 @@ exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512
 
 struct Emit : testing::Test {
   MLIRContext context;
+  std::unique_ptr<Target> target = getTargets().front().make("native");
   OwningOpRef<ModuleOp> module;
   plan::PlanT plan;
   SmallString<128> folder;
@@ -76,7 +79,15 @@ struct Emit : testing::Test {
 
   /// Writes the program under this name, and publishes it.
   LogicalResult emit(StringRef name, const EmitOptions &options) {
-    return publish(name, [&](runtime::OutputFile &file) { return emitProgram(*module, plan, options, file); });
+    return publish(name, [&](runtime::OutputFile &file) -> LogicalResult {
+      std::unique_ptr<llvm::MemoryBuffer> object = succeeded(lower()) ? makeObject(*module, *target, plan) : nullptr;
+      return success(object && succeeded(linkProgram(module->getLoc(), *target, *object, options, file)));
+    });
+  }
+  LogicalResult lower() {
+    PassManager lowering(&context);
+    target->addLowering(lowering);
+    return lowering.run(*module);
   }
   LogicalResult publish(StringRef name, llvm::function_ref<LogicalResult(runtime::OutputFile &)> write) {
     try {
@@ -98,7 +109,7 @@ struct Emit : testing::Test {
 
   void fillInputs() {
     plan.model = "w.onnx", plan.compiler = "test", plan.fingerprint = "f";
-    plan.micro = plan.threads = 1, plan.alignment = 64, plan.cpu = (uint8_t)runtime::findHostLevel();
+    plan.micro = plan.threads = 1;
     plan.traffic.push_back(std::make_unique<plan::TrafficT>());
     auto bucket = std::make_unique<plan::BucketT>();
     bucket->name = "w", bucket->elements = bucket->shard_elements = 64;
@@ -115,7 +126,7 @@ struct Emit : testing::Test {
 };
 
 TEST_F(Emit, PlanSaysWhatTheProgramSays) {
-  ASSERT_TRUE(succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan))) << messages;
+  ASSERT_TRUE(succeeded(lower()) && succeeded(fillPlan(*module, plan))) << messages;
   std::vector<uint8_t> bytes = serializePlan(plan);
   flatbuffers::Verifier verifier(bytes.data(), bytes.size());
   ASSERT_TRUE(plan::VerifyPlanBuffer(verifier));
@@ -160,7 +171,7 @@ TEST_F(Emit, CollectivesAndTransfersAreThePlans) {
   exec.send "send 3 to 1" message 3 to 1 <0 + 0 + 0> bytes 256
   exec.run @step)");
   module = parseSourceString<ModuleOp>(text, &context);
-  ASSERT_TRUE(module && succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan))) << messages;
+  ASSERT_TRUE(module && succeeded(lower()) && succeeded(fillPlan(*module, plan))) << messages;
   const plan::CallT &call = *plan.functions[0]->calls[1];
   ASSERT_TRUE(call.exchange);
   EXPECT_EQ(call.exchange->outer, 2u);
@@ -176,7 +187,7 @@ TEST_F(Emit, CollectivesAndTransfersAreThePlans) {
 }
 
 TEST_F(Emit, LibraryCallsTakeTheirOperandsInTheLibrarysOrder) {
-  ASSERT_TRUE(succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan))) << messages;
+  ASSERT_TRUE(succeeded(lower()) && succeeded(fillPlan(*module, plan))) << messages;
   // y is transposed: its contiguous dimension is the first operand's, which becomes the library's b.
   const plan::CallT &call = *plan.functions[1]->calls[0];
   EXPECT_EQ(call.ins[0].slot(), 1u);
@@ -235,7 +246,7 @@ struct BadProgram : Emit {
     std::string text(source);
     size_t at = text.find(from);
     module = parseSourceString<ModuleOp>(text.replace(at, from.size(), to), &context);
-    bool filled = module && succeeded(lowerKernels(*module, 32)) && succeeded(fillPlan(*module, plan));
+    bool filled = module && succeeded(lower()) && succeeded(fillPlan(*module, plan));
     return filled ? "" : messages;
   }
 };

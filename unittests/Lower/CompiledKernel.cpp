@@ -3,6 +3,7 @@
 #include "mlir/Parser/Parser.h"
 #include "xlc/Interpret/Interpret.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/CpuLevel.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -77,11 +78,13 @@ CompiledKernel::CompiledKernel(const KernelText &text, int64_t vectorBytes) : te
   auto module = parseSourceString<ModuleOp>(moduleText(text), &context);
   std::string error;
   runtime::CpuLevel level = runtime::findHostLevel();
-  auto machine = createMachine(level, error);
+  auto machine = createMachine(nameOf(level), error);
   if (!vectorBytes)
     vectorBytes = vectorBytesOf(level);
   auto llvmContext = std::make_unique<llvm::LLVMContext>();
-  if (!module || failed(lowerKernels(*module, vectorBytes)))
+  PassManager lowering(&context);
+  addLoweringPasses(lowering, vectorBytes);
+  if (!module || failed(lowering.run(*module)))
     llvm::report_fatal_error("the kernel cannot be lowered");
   auto kernel = *module->lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>().begin();
   rows = kernel->getAttrOfType<IntegerAttr>(kKernelExtent).getInt();

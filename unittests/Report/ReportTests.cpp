@@ -3,6 +3,7 @@
 #include "mlir/Parser/Parser.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Report/Report.h"
+#include "xlc/Target/Targets.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -42,13 +43,14 @@ struct ReportTest : testing::Test {
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   Spec spec;
+  std::unique_ptr<Target> target = getTargets().front().make("native");
 
   PlanReport report() {
     context.loadDialect<func::FuncDialect, graph::GraphDialect, dist::DistDialect, sched::SchedDialect,
                         exec::ExecDialect>();
     module = parseSourceString<ModuleOp>(program, &context);
     spec.dp = 2;
-    return makeReport(*module, spec);
+    return makeReport(*module, spec, *target);
   }
 };
 
@@ -61,7 +63,7 @@ TEST_F(ReportTest, MemoryIsThatOfTheFullestMoment) {
   EXPECT_EQ(memory.byCause, (std::array<int64_t, 6>{256, 0, 0, 512, 1024, 0}));
   EXPECT_EQ(memory.lowerBound, 1792);
   EXPECT_EQ(memory.gaps(), 64);
-  EXPECT_EQ(memory.total(), 1856 + kOutsideBytes);
+  EXPECT_EQ(memory.total(), 1856 + target->outsideBytes());
   EXPECT_EQ(memory.peakAction, "layer[0] F");
 }
 
@@ -73,7 +75,7 @@ TEST_F(ReportTest, LargestBuffersNameTheirTensors) {
 }
 
 TEST_F(ReportTest, FitsIsAboutTheTotal) {
-  spec.deviceMemory = 1856 + kOutsideBytes;
+  spec.deviceMemory = 1856 + target->outsideBytes();
   EXPECT_TRUE(report().fits());
   *spec.deviceMemory -= 1;
   EXPECT_FALSE(report().fits());

@@ -4,6 +4,7 @@
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Target/Targets.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -36,7 +37,7 @@ Sizes sizesOf(StringRef type) {
 
 plan::PlanT describe(ArrayRef<Slot> slots) {
   plan::PlanT plan;
-  plan.micro = plan.threads = 1, plan.alignment = 64, plan.cpu = (uint8_t)runtime::findHostLevel();
+  plan.micro = plan.threads = 1;
   plan.traffic.push_back(std::make_unique<plan::TrafficT>());
   for (auto [i, slot] : llvm::enumerate(slots))
     if (slot.kind == Slot::Input) {
@@ -91,7 +92,11 @@ verify::KernelReport Judged::run(const std::function<void(ModuleOp)> &fault) con
   if (fault)
     fault(*compiled);
   plan::PlanT plan = describe(slots);
-  std::unique_ptr<llvm::MemoryBuffer> object = makeObject(*compiled, plan);
+  std::unique_ptr<Target> target = getTargets().front().make("native");
+  PassManager lowering(&context);
+  target->addLowering(lowering);
+  bool isLowered = succeeded(lowering.run(*compiled));
+  std::unique_ptr<llvm::MemoryBuffer> object = isLowered ? makeObject(*compiled, *target, plan) : nullptr;
   if (!object)
     llvm::report_fatal_error("the program cannot be compiled");
   verify::KernelOptions options;

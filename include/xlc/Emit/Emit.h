@@ -6,6 +6,7 @@
 #include "Plan_generated.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Target/Target.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <functional>
 
@@ -17,13 +18,13 @@ namespace xlc {
 
 /// How a program is linked.
 struct EmitOptions {
-  std::string runtime; ///< libXLCRuntime.a
+  std::string runtime; ///< the path of LinkNeeds::runtime
   /// C++ compilers that may link, by path or by name on the PATH; the first that exists does.
   std::vector<std::string> compilers = {XLC_LINK_COMPILER, "clang++-22", "clang++", "g++", "c++"};
 };
 
-/// libXLCRuntime.a of the build tree or the installation that `driver` (its path) belongs to; empty if there is none.
-std::string findRuntime(llvm::StringRef driver);
+/// The target's runtime of the build tree or the installation that `driver` (its path) belongs to; empty if there is none.
+std::string findRuntime(const Target &target, llvm::StringRef driver);
 
 /// The number of a group of ranks in the plan, which gets it if it does not have it.
 unsigned groupOf(plan::PlanT &plan, dist::GroupAttr group);
@@ -42,14 +43,13 @@ mlir::LogicalResult fillPlan(mlir::ModuleOp module, plan::PlanT &plan);
 /// The bytes of a plan as the binary embeds them.
 std::vector<uint8_t> serializePlan(const plan::PlanT &plan);
 
-/// Lowers the kernels of `module` for the CPUs that `plan` names, fills `plan` and returns the object file of the program, which
-/// defines what Kernel.h declares. Null after a diagnostic.
-std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, plan::PlanT &plan);
+/// Fills `plan` from the IR and the target, and returns the object file of a module that is lowered. Null after a diagnostic.
+std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, const Target &target, plan::PlanT &plan);
 
-/// Makes the object, fills `plan` and writes the program into `program`, which the caller publishes. What is wrong with
-/// the model is a diagnostic; a file that cannot be written throws runtime::Rejected.
-mlir::LogicalResult emitProgram(mlir::ModuleOp module, plan::PlanT &plan, const EmitOptions &options,
-                                runtime::OutputFile &program);
+/// Links an object and writes the program into `program`, which the caller publishes. What stands in the way of linking
+/// is a diagnostic at `loc`; a file that cannot be written throws runtime::Rejected.
+mlir::LogicalResult linkProgram(mlir::Location loc, const Target &target, const llvm::MemoryBuffer &object,
+                                const EmitOptions &options, runtime::OutputFile &program);
 
 /// A parameter's initial value for train.safetensors. `write` writes all f32 of it, and may fail after a diagnostic.
 struct InitialTensor {
@@ -59,7 +59,7 @@ struct InitialTensor {
 };
 
 /// Writes tensors in the given order, one at a time, into `file`, which the caller publishes; returns the digest of their
-/// values. Throws as emitProgram does.
+/// values. Throws as linkProgram does.
 mlir::FailureOr<std::string> writeSafetensors(runtime::OutputFile &file, llvm::ArrayRef<InitialTensor> tensors,
                                               mlir::Location loc);
 

@@ -7,10 +7,6 @@
 
 namespace xlc {
 
-/// Floating-point operations in the time that moves one byte: a figure between today's CPUs and GPUs. Where stages are
-/// weighed against each other, only the relation of small units to matrix products depends on it.
-inline constexpr int64_t kFlopsPerByte = 8;
-
 /// Forward and backward of one stage's ranks in a step, in times of one floating-point operation.
 struct StageTime {
   Quantity busy; ///< at work
@@ -29,9 +25,10 @@ struct TimedRun {
   Quantity begin, end;
 };
 
-/// The programs of all stages, by stage. A run takes as long as its kernels compute, or move bytes; a message takes no
+/// The programs of all stages, by stage. A run takes as long as its kernels compute, or move bytes, as
+/// fast as the target does (Target::flopsPerByte); a message takes no
 /// time, but both sides wait for it. `runs`, where given, becomes the runs of each stage, in order.
-std::vector<StageTime> timeStages(llvm::ArrayRef<exec::ProgramOp> programs,
+std::vector<StageTime> timeStages(llvm::ArrayRef<exec::ProgramOp> programs, Quantity flopsPerByte,
                                   std::vector<std::vector<TimedRun>> *runs = nullptr);
 
 } // namespace xlc

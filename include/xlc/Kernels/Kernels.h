@@ -6,11 +6,17 @@
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Kernels/LibraryCalls.h"
+#include "xlc/Target/Target.h"
 
 namespace xlc {
 #define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
 #include "xlc/Kernels/Passes.h.inc"
+
+/// The passes that ask the target; it must outlive them.
+std::unique_ptr<mlir::Pass> createNormalizeReductionsPass(const Target &target);
+std::unique_ptr<mlir::Pass> createFormKernelsPass(const Target &target);
+/// All passes of this room, for xlc-opt.
+void registerKernelsPasses(const Target &target);
 
 /// Writes named ops of `kernel` as small ones.
 void expandNamedOps(mlir::func::FuncOp kernel);

@@ -1,12 +1,13 @@
 // From ops of the `graph` dialect on strided memory to what the runtime's library calls take: sizes and strides of
-// a batched matrix product, of attention, of a row-wise scatter, of windows. Pure functions: Memory asks them for
-// workspace and for whether an operand must be materialised first, Emit writes their answers into the plan.
+// a batched matrix product, of attention, of a row-wise scatter, of windows. Pure functions of which no target knows more
+// than another: a target reads in their answers whether its library takes the call (xlc/Target/Target.h), Emit writes
+// them into the plan.
 #ifndef XLC_KERNELS_LIBRARYCALLS_H
 #define XLC_KERNELS_LIBRARYCALLS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Dialect/Graph/Graph.h"
-#include "xlc/Runtime/Workspace.h"
+#include "xlc/Runtime/LibraryShapes.h"
 #include <optional>
 
 namespace xlc {
@@ -64,6 +65,9 @@ struct PoolShape {
 
 /// None unless all are contiguous.
 std::optional<PoolShape> findPoolShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
+
+/// What a library does in a kernel that is a library call; null in other kernels.
+mlir::Operation *findLibraryOp(mlir::func::FuncOp kernel);
 
 /// The op of type `OpT` in a library kernel's body; null where there is none.
 template <typename OpT> OpT findKernelOp(mlir::func::FuncOp kernel) {

@@ -8,7 +8,8 @@ def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp
   let summary = "every reduction becomes one over the last dimension, over all but the last, or over all";
   let description = [{
     These three are the kinds of kernel there are. Cross-entropy is written as the small ops it consists of,
-    since it is two kernels: one over rows, one over all. Where a contraction sums letters that lie apart, they are moved together.
+    since it is two kernels: one over rows, one over all. Where a contraction sums letters that lie apart and
+    the target has no library that takes them so, they are moved together.
 
         %y = graph.reduce sum %x dims [0] : tensor<8x32x64xf32> -> tensor<32x64xf32>
 
@@ -18,13 +19,14 @@ def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp
         %1 = graph.reduce sum %0 dims [0] : tensor<8x2048xf32> -> tensor<2048xf32>
         %y = graph.reshape %1 : tensor<2048xf32> -> tensor<32x64xf32>
   }];
+  let constructor = "::xlc::createNormalizeReductionsPass(target)";
   let dependentDialects = ["::xlc::graph::GraphDialect"];
 }
 
 def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
   let summary = "groups the ops of unit functions into kernels";
   let description = [{
-    Afterwards a unit function consists of calls on kernel functions, of views (reshape, transpose, slice that
+    The target says which ops a library takes as they lie. Afterwards a unit function consists of calls on kernel functions, of views (reshape, transpose, slice that
     are strides) and of concats whose operands can be made in place. Only what is a kernel's result takes memory.
     Kinds (`exec.kind`): library calls contract (with bias), attention, attention_backward, scatter_add; generated
     loop, rows (reductions over the last dimension), columns (over all others), all (to scalars).
@@ -43,6 +45,7 @@ def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
 
     Equal kernels are one function.
   }];
+  let constructor = "::xlc::createFormKernelsPass(target)";
   let dependentDialects = ["::xlc::graph::GraphDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -1,4 +1,4 @@
-// The phase Lower: from kernel functions of `graph` ops to machine code for CPUs of one level.
+// The phase Lower: from kernel functions of `graph` ops to machine code for CPUs.
 #ifndef XLC_LOWER_LOWER_H
 #define XLC_LOWER_LOWER_H
 
@@ -11,7 +11,6 @@
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Kernels/Kernels.h"
-#include "xlc/Runtime/CpuLevel.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -32,11 +31,12 @@ inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 /// Calls with equal results share their code: kernel, layouts of the operands, which results are added to.
 std::string getSpecialisation(exec::CallOp call);
 
-/// A machine for CPUs of this level; null with `error` set where LLVM has none.
-std::unique_ptr<llvm::TargetMachine> createMachine(runtime::CpuLevel level, std::string &error);
+/// A machine for processors of the host's architecture; `cpu` is LLVM's name of them. Null with `error` set where LLVM
+/// has none.
+std::unique_ptr<llvm::TargetMachine> createMachine(llvm::StringRef cpu, std::string &error);
 
-/// Expand and emit: afterwards the module has @kernels.
-mlir::LogicalResult lowerKernels(mlir::ModuleOp module, int64_t vectorBytes);
+/// Expand and emit, for vectors of so many bytes: afterwards the module has @kernels.
+void addLoweringPasses(mlir::OpPassManager &passes, int64_t vectorBytes);
 
 /// The functions of @kernels (a copy) as optimised LLVM IR, in their order. Null after a diagnostic.
 std::unique_ptr<llvm::Module> translateKernels(mlir::ModuleOp module, llvm::LLVMContext &context,

@@ -6,16 +6,21 @@
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Target/Target.h"
 
 namespace xlc {
 /// Places the buffers of a program that has its actions, as AssignOffsetsPass does, which knows of no size that is
 /// `enough`: then whether the arena is larger is all that is wanted. An arena beyond kLargestArena means that there is no
-/// place for them.
-void assignOffsets(exec::ProgramOp program, int64_t enough = 0);
+/// place for them. Offsets and the arena's size are multiples of `alignment`.
+void assignOffsets(exec::ProgramOp program, int64_t alignment, int64_t enough = 0);
 
 #define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
 #include "xlc/Memory/Passes.h.inc"
+
+/// The pass that asks the target, which must outlive it; `threads` are those of a rank.
+std::unique_ptr<mlir::Pass> createLowerToExecPass(const Target &target, int64_t threads = 1);
+/// All passes of this room, for xlc-opt.
+void registerMemoryPasses(const Target &target);
 
 } // namespace xlc
 

@@ -8,7 +8,8 @@ def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
   let summary = "unit functions on slots of memory, and the timeline as actions on buffers";
   let description = [{
     A unit function's slots are its arguments, its results, its temporaries and workspace. Every activation, every
-    temporary of a run, every bucket's parameters, gradients and states become a buffer; offsets are still 0.
+    temporary of a run, every bucket's parameters, gradients and states become a buffer; offsets are still 0. The target
+    says how much workspace a library call has, and which types there are.
 
         func.func private @layer_F(%0: memref<8x64xf32>, ...) {
           exec.call @kernel_0 ins(%0, %1, %2 : ...) outs(%3 : ...) accumulate [0]
@@ -19,6 +20,7 @@ def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
         }
   }];
   let options = [Option<"threads", "threads", "int64_t", "1", "threads of a rank: library calls need workspace for each">];
+  let constructor = "::xlc::createLowerToExecPass(target)";
   let dependentDialects = ["::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }
 
@@ -28,6 +30,7 @@ def AssignOffsetsPass : Pass<"xlc-assign-offsets", "::mlir::ModuleOp"> {
     Lifetimes are counted in calls: a buffer is live from the call that defines it to the one that reads it last.
     Persistent buffers lie at the bottom. Writes offsets, the arena's size and the lower bound.
   }];
+  let options = [Option<"alignment", "alignment", "int64_t", "64", "bytes: the target's; offsets are multiples of it">];
 }
 
 def VerifyPlacementPass : Pass<"xlc-verify-placement", "::mlir::ModuleOp"> {

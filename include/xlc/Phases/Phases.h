@@ -5,22 +5,23 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "xlc/Import/Import.h"
-#include "xlc/Runtime/CpuLevel.h"
 #include "xlc/Search/ZeroChoice.h"
 #include "xlc/Spec/Spec.h"
+#include "xlc/Target/Target.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace xlc {
 
 /// One compilation: what the user gave, and what the phases made of it so far.
 struct Compilation {
-  Compilation(mlir::MLIRContext &context, llvm::raw_ostream &errors) : context(context), errors(errors) {}
+  Compilation(mlir::MLIRContext &context, const Target &target, llvm::raw_ostream &errors)
+      : context(context), target(target), errors(errors) {}
 
   mlir::MLIRContext &context;
+  const Target &target;      ///< what the program is made for
   llvm::raw_ostream &errors; ///< where complaints about the user's files go
   std::string modelPath, specPath;
   ImportOptions importing;
-  runtime::CpuLevel cpu = runtime::findHostLevel(); ///< what the program is made for; see limitLibraries
 
   Spec spec;
   std::vector<ParameterSource> parameters;

@@ -5,11 +5,11 @@
 
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Estimate/Cost.h"
-#include "xlc/Estimate/Outside.h"
 #include "xlc/Estimate/StageTimes.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Search/Changes.h"
 #include "xlc/Spec/Spec.h"
+#include "xlc/Target/Target.h"
 #include <array>
 
 namespace xlc {
@@ -26,7 +26,7 @@ struct MemoryReport {
   std::array<int64_t, 6> byCause = {}; ///< live at the peak; index: exec::Cause
   int64_t arena = 0;                   ///< what is allocated
   int64_t lowerBound = 0;              ///< live at the peak, all causes
-  int64_t outside = kOutsideBytes;     ///< what cannot be planned
+  int64_t outside = 0;                 ///< what cannot be planned
   std::string peakAction;              ///< the action during which the peak is reached
   std::vector<PeakBuffer> largest;     ///< of those live at the peak, at most ten, by size
 
@@ -67,7 +67,7 @@ struct PlanReport {
 
 /// Reads the programs of all stages, whose buffers are placed, with their functions and kernels. `zero` is what
 /// DataParallel was told.
-PlanReport makeReport(mlir::ModuleOp module, const Spec &spec, const ZeroChoice &zero = {});
+PlanReport makeReport(mlir::ModuleOp module, const Spec &spec, const Target &target, const ZeroChoice &zero = {});
 
 /// For people, at most 100 columns. `model` is the file's name. Of many pipeline stages each has a line; in full are
 /// the first, the fullest and the last, or (isVerbose) all.
@@ -81,7 +81,7 @@ void printJson(const PlanReport &report, llvm::StringRef model, llvm::raw_ostrea
 
 /// The predicted timeline of a step, a row per pipeline stage, in the Trace Event Format of https://ui.perfetto.dev.
 /// `module` is as Memory leaves it.
-void printTrace(mlir::ModuleOp module, llvm::raw_ostream &out);
+void printTrace(mlir::ModuleOp module, const Target &target, llvm::raw_ostream &out);
 
 } // namespace xlc
 

@@ -21,7 +21,8 @@ def AssignStagesPass : Pass<"xlc-assign-stages", "::mlir::ModuleOp"> {
   let options = [
     Option<"chunks", "chunks", "int64_t", "1", "chunks per pp rank">,
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "name of the pipeline schedule">,
-    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches of a step">,
+    Option<"flopsPerByte", "flops-per-byte", "int64_t", "8", "the target's: operations in the time that moves a byte">
   ];
 }
 

@@ -1,0 +1,56 @@
+// What library calls compute, as sizes and strides: compiler, plan and runtime speak of calls in these words. Whether a
+// library of a target does such a call, and with how much scratch, is the target's to say.
+#ifndef XLC_RUNTIME_LIBRARYSHAPES_H
+#define XLC_RUNTIME_LIBRARYSHAPES_H
+
+#include <cstdint>
+#include <vector>
+
+namespace xlc::runtime {
+
+/// y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] + bias[n]; strides in elements.
+struct ContractShape {
+  struct Batch {
+    int64_t size, a, b, y;
+  };
+  int64_t m, n, k, aM, aK, bK, bN, yM, yN;
+  std::vector<Batch> batch;
+  bool bias = false;
+};
+
+/// Strides in elements of [batch, position, head, feature]; the feature stride is 1.
+struct HeadStrides {
+  int64_t batch, position, head;
+};
+/// What stands beside the scores: nothing, bytes that say which keys are seen, or floats to be added.
+enum class AttentionBias : uint8_t { None, Allow, Add };
+/// Strides in elements of [batch, head, query, key], 0 along what it is repeated over; the key stride is 1.
+struct BiasStrides {
+  int64_t batch, head, query;
+};
+struct AttentionShape {
+  bool backward, causal;
+  double scale;
+  int64_t batch, queries, keys, heads, groups, d, e;
+  HeadStrides q, k, v, out, dout, dq, dk, dv;
+  int64_t window = 0;   ///< query i sees keys less than this away; 0: all
+  bool uniform = false; ///< a query that sees no key attends to all alike, otherwise to none
+  AttentionBias biasKind = AttentionBias::None;
+  BiasStrides bias = {};
+};
+
+/// Windows along one spatial dimension: output o and window position k meet element o * stride + k * dilation - pad of
+/// `in` elements, where that exists.
+struct WindowDim {
+  int64_t in, out, size, stride, dilation, pad;
+};
+/// x[batch, groups, inputs, in...], w[groups, outputs, inputs, size...], y[batch, groups, outputs, out...]; contiguous.
+struct ConvolutionShape {
+  enum class Kind { Forward, Transpose, WeightBackward } kind; ///< which of y, x and w is computed from the others
+  int64_t batch, groups, inputs, outputs;
+  std::vector<WindowDim> dims; ///< one to three
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,79 @@
+// What a program is made for, as the compiler sees it: one sort of device with its libraries. Phases ask it and know no
+// target by name; each target is a folder beside lib/Target/Cpu and a row of lib/Target/Targets.cpp. What a program does
+// on its machine is the runtime's side of the same target (lib/Runtime/Device/Target.h).
+//
+//   Stage       flopsPerByte               Lower   addLowering
+//   Kernels     fits                       Emit    describe, makeObject, linkNeeds
+//   Memory      fits, workspace,           plan    outsideBytes, flopsPerByte
+//               hasElementType, arenaAlignment
+//
+// Answers follow from the target and its chip alone and are the same whenever they are asked: the plan is made of them.
+#ifndef XLC_TARGET_TARGET_H
+#define XLC_TARGET_TARGET_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace xlc::plan {
+struct PlanT; // Plan_generated.h
+} // namespace xlc::plan
+
+namespace xlc {
+
+/// An op that a library may do, with the memory of its operands and then of its results.
+struct LibraryCall {
+  mlir::Operation *op;
+  llvm::ArrayRef<mlir::MemRefType> memory;
+  bool hasBias = false; ///< a contraction that adds a vector along the last dimension of its result
+};
+
+/// What an object file is linked with.
+struct LinkNeeds {
+  std::string runtime;            ///< the archive of the target's runtime, by its name
+  std::vector<std::string> flags; ///< of a C++ compiler that links: libraries
+};
+
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// As in the table of targets: "cpu".
+  virtual llvm::StringRef name() const = 0;
+  /// Which devices of this sort: "x86-64-v3".
+  virtual llvm::StringRef chip() const = 0;
+  /// What the chip has and the machine at hand lacks, by name; empty: programs can run here.
+  virtual std::vector<std::string> findMissingFeatures() const = 0;
+
+  /// Whether a library does the call on its operands and results as they lie. The op has the trait LibraryKernel.
+  virtual bool fits(const LibraryCall &call) const = 0;
+  /// Bytes of scratch of a call that fits, with so many threads of a rank; 0: it needs none.
+  virtual int64_t workspace(const LibraryCall &call, int threads) const = 0;
+  /// Whether values of this type can lie in its memory.
+  virtual bool hasElementType(mlir::Type type) const = 0;
+  /// Bytes, a power of two: offsets in the arena and its size are multiples of it.
+  virtual int64_t arenaAlignment() const = 0;
+
+  /// Bytes that a program has beside its arenas: code, libraries, stacks. Measured.
+  virtual int64_t outsideBytes() const = 0;
+  /// Floating-point operations in the time that moves one byte. Stages are weighed with it.
+  virtual int64_t flopsPerByte() const = 0;
+
+  /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
+  /// kernel and memory layout.
+  virtual void addLowering(mlir::OpPassManager &passes) const = 0;
+  /// Writes into the plan what its runtime must know of the target: alignment, bytes outside of the arena, the chip.
+  virtual void describe(plan::PlanT &plan) const = 0;
+  /// The object file of a lowered module: the code of @kernels and the plan's bytes, as the runtime finds them. Null
+  /// after a diagnostic.
+  virtual std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan) const = 0;
+  virtual LinkNeeds linkNeeds() const = 0;
+};
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,22 @@
+// The targets that there are, as a table: only tools read it. What compiles is given a target.
+#ifndef XLC_TARGET_TARGETS_H
+#define XLC_TARGET_TARGETS_H
+
+#include "xlc/Target/Target.h"
+
+namespace xlc {
+
+struct TargetRow {
+  llvm::StringRef name;
+  /// Names that `make` takes; the first is the default.
+  std::vector<std::string> (*listChips)();
+  /// Null for another name. One target per process: what its library is asked may depend on the chip.
+  std::unique_ptr<Target> (*make)(llvm::StringRef chip);
+};
+
+/// The first is the default.
+llvm::ArrayRef<TargetRow> getTargets();
+
+} // namespace xlc
+
+#endif

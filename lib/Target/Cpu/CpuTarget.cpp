@@ -1,0 +1,104 @@
+// What the CPU's libraries take is read in the shapes of LibraryCalls.h; what scratch they need is asked of the runtime's
+// own code, which is linked here and nowhere else in the compiler.
+#include "CpuTarget.h"
+#include "CpuObject.h"
+#include "Plan_generated.h"
+#include "xlc/Kernels/LibraryCalls.h"
+#include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/CpuLevel.h"
+#include "xlc/Runtime/Workspace.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// All ranks together: code, libraries, thread stacks, pages of data, the embedded plan. Measured: 10.5 to 11.8 MiB, from
+/// 8 ranks of a tiny model to GPT-2.
+constexpr int64_t kOutsideBytes = 12 << 20;
+
+/// A figure between today's CPUs and GPUs. Where stages are weighed against each other, only the relation of small units
+/// to matrix products depends on it.
+constexpr int64_t kFlopsPerByte = 8;
+
+/// A cache line, and the widest vector.
+constexpr int64_t kAlignment = 64;
+
+std::optional<LibraryContract> findContract(const LibraryCall &call) {
+  return findContractShape(cast<graph::ContractOp>(call.op), call.memory[0], call.memory[1], call.memory[2],
+                           call.hasBias);
+}
+
+class CpuTarget : public Target {
+public:
+  explicit CpuTarget(runtime::CpuLevel level) : level(level) {}
+
+  StringRef name() const override { return "cpu"; }
+  StringRef chip() const override { return nameOf(level); }
+  std::vector<std::string> findMissingFeatures() const override { return runtime::findMissingFeatures(level); }
+
+  bool fits(const LibraryCall &call) const override {
+    if (isa<graph::ContractOp>(call.op))
+      return findContract(call).has_value();
+    if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
+      return findScatterShape(call.op, call.memory).has_value();
+    if (call.op->hasTrait<graph::Convolution>())
+      return findConvolutionShape(call.op, call.memory).has_value();
+    if (isa<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(call.op))
+      return findPoolShape(call.op, call.memory).has_value();
+    return findAttentionShape(call.op, call.memory).has_value();
+  }
+
+  int64_t workspace(const LibraryCall &call, int threads) const override {
+    if (isa<graph::ContractOp>(call.op))
+      return runtime::contractWorkspace(findContract(call)->shape, threads);
+    if (call.op->hasTrait<graph::Convolution>())
+      return runtime::convolutionWorkspace(*findConvolutionShape(call.op, call.memory), threads);
+    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op))
+      return runtime::attentionWorkspace(*findAttentionShape(call.op, call.memory), threads);
+    return 0;
+  }
+
+  bool hasElementType(Type type) const override {
+    return type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1);
+  }
+  int64_t arenaAlignment() const override { return kAlignment; }
+  int64_t outsideBytes() const override { return kOutsideBytes; }
+  int64_t flopsPerByte() const override { return kFlopsPerByte; }
+
+  void addLowering(OpPassManager &passes) const override { addLoweringPasses(passes, vectorBytesOf(level)); }
+
+  void describe(plan::PlanT &plan) const override {
+    plan.alignment = kAlignment;
+    plan.outside = kOutsideBytes;
+    plan.cpu = (uint8_t)level;
+  }
+
+  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
+    return makeCpuObject(module, plan, chip(), vectorBytesOf(level));
+  }
+
+  LinkNeeds linkNeeds() const override {
+    LinkNeeds needs{"libXLCRuntime.a", {}};
+    SmallVector<StringRef> flags;
+    StringRef(XLC_CPU_LINK_FLAGS).split(flags, ' ', -1, /*KeepEmpty=*/false);
+    for (StringRef flag : flags)
+      needs.flags.push_back(flag.str());
+    return needs;
+  }
+
+private:
+  const runtime::CpuLevel level;
+};
+
+} // namespace
+
+std::vector<std::string> xlc::listCpuChips() { return runtime::listCpuLevels(); }
+
+std::unique_ptr<Target> xlc::makeCpuTarget(StringRef chip) {
+  std::optional<runtime::CpuLevel> level = runtime::findCpuLevel(std::string_view(chip));
+  if (!level)
+    return nullptr;
+  limitLibraries(*level);
+  return std::make_unique<CpuTarget>(*level);
+}

@@ -1,0 +1,158 @@
+// A second target on the compiler's side, in this folder alone: its library takes no views and has another workspace,
+// its arena another alignment, its devices other rates. Plans follow it; no phase was told of it.
+#include "mlir/IR/Diagnostics.h"
+#include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Emit/Emit.h"
+#include "xlc/Kernels/LibraryCalls.h"
+#include "xlc/Lower/Lower.h"
+#include "xlc/Phases/Phases.h"
+#include "xlc/Report/Report.h"
+#include "xlc/Target/Targets.h"
+#include "llvm/Support/FileSystem.h"
+#include <fstream>
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+constexpr int64_t kWorkspace = 8192, kAlignment = 4096, kOutside = int64_t(1) << 30;
+
+class StrictTarget : public Target {
+public:
+  StringRef name() const override { return "strict"; }
+  StringRef chip() const override { return cpu->chip(); }
+  std::vector<std::string> findMissingFeatures() const override { return {}; }
+
+  bool fits(const LibraryCall &call) const override {
+    return hasLibrary && cpu->fits(call) && llvm::all_of(call.memory, isContiguous);
+  }
+  int64_t workspace(const LibraryCall &, int) const override { return kWorkspace; }
+  bool hasElementType(Type type) const override { return hasDoubles || !type.isF64(); }
+  int64_t arenaAlignment() const override { return kAlignment; }
+  int64_t outsideBytes() const override { return kOutside; }
+  int64_t flopsPerByte() const override { return 300; }
+
+  void addLowering(OpPassManager &passes) const override { cpu->addLowering(passes); }
+  void describe(plan::PlanT &plan) const override {
+    cpu->describe(plan);
+    plan.alignment = kAlignment;
+    plan.outside = kOutside;
+  }
+  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
+    return cpu->makeObject(module, plan);
+  }
+  LinkNeeds linkNeeds() const override { return {"libStrict.a", {}}; }
+
+  bool hasLibrary = true, hasDoubles = true;
+  std::unique_ptr<Target> cpu = getTargets().front().make("native");
+};
+
+struct TargetTest : testing::Test {
+  SmallString<128> folder;
+  std::string specPath, messages;
+  std::unique_ptr<MLIRContext> context;
+  StrictTarget strict;
+
+  void SetUp() override {
+    ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("target", folder));
+    specPath = (folder + "/spec.yaml").str();
+    std::ofstream(specPath) << "dims: {sequence: 32}\nbatch: {micro: 2}\n";
+    DialectRegistry registry;
+    registerDialects(registry);
+    registerLowerDialects(registry);
+    context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+    context->loadAllAvailableDialects();
+    context->getDiagEngine().registerHandler([&](Diagnostic &d) { messages += d.str() + "\n"; });
+  }
+  void TearDown() override { llvm::sys::fs::remove_directories(folder); }
+
+  /// The plan of a small GPT-2; its module is null where there is none.
+  Compilation plan(const Target &target) {
+    Compilation compilation(*context, target, llvm::nulls());
+    compilation.modelPath = XLC_MODELS "/gpt2-tiny/loss.onnx";
+    compilation.specPath = specPath;
+    RunOptions options;
+    options.stopAfter = "Memory";
+    if (failed(runPhases(compilation, options)))
+      compilation.module = nullptr;
+    return compilation;
+  }
+};
+
+/// Bytes of workspace and the number of views among the operands of all library calls.
+struct Calls {
+  std::set<int64_t> workspaces;
+  int64_t views = 0, generated = 0;
+};
+
+Calls lookAt(ModuleOp module) {
+  Calls calls;
+  module.walk([&](exec::CallOp call) {
+    auto kernel = module.lookupSymbol<func::FuncOp>(call.getKernel());
+    if (!isLibraryKind(kernel->getAttrOfType<StringAttr>(kKernelKind).getValue())) {
+      ++calls.generated;
+      return;
+    }
+    Value workspace = call.getWorkspace();
+    calls.workspaces.insert(workspace ? cast<MemRefType>(workspace.getType()).getNumElements() : 0);
+    for (Value operand : llvm::concat<Value>(call.getIns(), call.getOuts()))
+      calls.views += !isContiguous(cast<MemRefType>(operand.getType()));
+  });
+  return calls;
+}
+
+TEST_F(TargetTest, TheTableHasTheCpuFirst) {
+  EXPECT_EQ(getTargets().front().name, "cpu");
+  EXPECT_EQ(getTargets().front().listChips().front(), "native");
+  EXPECT_FALSE(getTargets().front().make("z80"));
+}
+
+TEST_F(TargetTest, ThePlanFollowsTheTarget) {
+  Compilation onCpu = plan(*strict.cpu), onStrict = plan(strict);
+  ASSERT_TRUE(onCpu.module && onStrict.module) << messages;
+  Calls cpu = lookAt(*onCpu.module), calls = lookAt(*onStrict.module);
+  EXPECT_GT(cpu.views, 0);
+  EXPECT_EQ(calls.views, 0);
+  EXPECT_GT(calls.generated, cpu.generated); // what was a view is copied
+  EXPECT_EQ(calls.workspaces, std::set<int64_t>{kWorkspace});
+  for (exec::ProgramOp program : onStrict.module->getOps<exec::ProgramOp>()) {
+    EXPECT_EQ(program.getArena() % kAlignment, 0u);
+    for (exec::BufferOp buffer : program.getBody().front().getOps<exec::BufferOp>())
+      EXPECT_EQ(buffer.getOffset() % kAlignment, 0u);
+  }
+  PlanReport report = makeReport(*onStrict.module, onStrict.spec, strict);
+  EXPECT_EQ(report.groups[0].memory.outside, kOutside);
+  EXPECT_EQ(report.largestTotal(), report.groups[0].memory.arena + kOutside);
+}
+
+TEST_F(TargetTest, StagesAreWeighedWithItsRates) {
+  Compilation compilation = plan(*strict.cpu);
+  ASSERT_TRUE(compilation.module) << messages;
+  SmallVector<exec::ProgramOp> programs(compilation.module->getOps<exec::ProgramOp>());
+  Quantity cpu = timeStages(programs, strict.cpu->flopsPerByte())[0].busy;
+  EXPECT_GT(timeStages(programs, strict.flopsPerByte())[0].busy, cpu);
+}
+
+TEST_F(TargetTest, WhatNoLibraryTakesIsSaid) {
+  strict.hasLibrary = false;
+  EXPECT_FALSE(plan(strict).module);
+  EXPECT_NE(messages.find("no library call takes these layouts"), std::string::npos) << messages;
+}
+
+TEST_F(TargetTest, TypesThatItDoesNotHaveAreSaid) {
+  strict.hasDoubles = false; // the log-sum-exp of attention
+  EXPECT_FALSE(plan(strict).module);
+  EXPECT_NE(messages.find("target 'strict' has no elements of type 'f64'"), std::string::npos) << messages;
+}
+
+TEST_F(TargetTest, ProgramsAreLinkedWithItsRuntime) {
+  ASSERT_FALSE(llvm::sys::fs::create_directories(folder + "/lib"));
+  std::ofstream((folder + "/lib/libStrict.a").str());
+  EXPECT_EQ(findRuntime(strict, (folder + "/bin/xlc").str()), (folder + "/lib/libStrict.a").str());
+  EXPECT_EQ(findRuntime(*strict.cpu, (folder + "/bin/xlc").str()), "");
+}
+
+} // namespace
