@@ -1,9 +1,12 @@
 // From a finished plan to files: the training program, and its initial parameters beside it.
+#include "CompileProgram.h"
 #include "DescribePlan.h"
 #include "Failure.h"
 #include "Files/InputFile.h"
 #include "Files/OutputFile.h"
+#include "Plan/Plan.h"
 #include "xlc/Emit/Emit.h"
+#include "xlc/Lower/Lower.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -86,31 +89,49 @@ FailureOr<std::string> writeParameters(const Compilation &compilation, runtime::
   return writeSafetensors(file, tensors, loc);
 }
 
-LogicalResult lowerKernels(Compilation &compilation) {
-  PassManager manager(&compilation.context);
-  compilation.target.addLowering(manager);
-  return manager.run(*compilation.module);
+/// The files that `xlc compile` is asked for; none where only the object is.
+SmallVector<std::string> listOutputs(const Compilation &compilation) {
+  SmallVector<std::string> outputs;
+  if (const std::string &output = compilation.request.output; !output.empty()) {
+    outputs.push_back(output);
+    if (compilation.spec.init.from != InitSpec::From::Random)
+      outputs.push_back(output + ".safetensors");
+  }
+  return outputs;
+}
+
+/// What the program will say of itself is what it checks when it starts.
+LogicalResult verifyEmitted(Compilation &compilation, const plan::PlanT &plan) {
+  auto kernels = compilation.module->lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>();
+  try {
+    runtime::checkPlan(plan, std::distance(kernels.begin(), kernels.end()));
+  } catch (const runtime::Rejected &problem) {
+    return compilation.module->emitError() << "gate of Emit: " << problem.what();
+  }
+  return success();
+}
+
+LogicalResult makeProgramObject(Compilation &compilation, plan::PlanT &plan) {
+  compilation.object = makeObject(*compilation.module, compilation.target, plan);
+  return success(compilation.object && succeeded(verifyEmitted(compilation, plan)));
 }
 
 /// Writes the program and, where they are not random, the parameters that belong to it. Throws runtime::Rejected.
-LogicalResult writeProgram(Compilation &compilation, const std::string &output, const EmitOptions &options,
-                           StringRef compiler) {
-  bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
-  std::unique_ptr<plan::PlanT> plan = describePlan(compilation, compiler);
-  if (failed(lowerKernels(compilation)))
-    return failure();
-  runtime::OutputFile program(output);
+LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outputs, plan::PlanT &plan) {
+  runtime::OutputFile program(outputs[0]);
   std::vector<runtime::OutputFile *> files = {&program};
   std::optional<runtime::OutputFile> parameters;
-  if (!isRandom) {
-    files.push_back(&parameters.emplace(output + ".safetensors"));
+  if (outputs.size() > 1) {
+    files.push_back(&parameters.emplace(outputs[1]));
     FailureOr<std::string> digest = writeParameters(compilation, *parameters);
     if (failed(digest))
       return failure();
-    plan->parameters_digest = *digest;
+    plan.parameters_digest = *digest;
   }
-  std::unique_ptr<llvm::MemoryBuffer> object = makeObject(*compilation.module, compilation.target, *plan);
-  if (!object || failed(linkProgram((*compilation.module)->getLoc(), compilation.target, *object, options, program)))
+  EmitOptions options;
+  options.runtime = findRuntime(compilation.target, compilation.request.driver);
+  if (failed(makeProgramObject(compilation, plan)) ||
+      failed(linkProgram(compilation.module->getLoc(), compilation.target, *compilation.object, options, program)))
     return failure();
   runtime::OutputFile::publishTogether(files);
   return success();
@@ -118,27 +139,21 @@ LogicalResult writeProgram(Compilation &compilation, const std::string &output, 
 
 } // namespace
 
-std::unique_ptr<llvm::MemoryBuffer> xlc::compileObject(Compilation &compilation, StringRef compiler) {
-  if (failed(checkConstants(compilation)) || failed(checkRanks(compilation)))
-    return nullptr;
-  std::unique_ptr<plan::PlanT> plan = describePlan(compilation, compiler);
-  if (failed(lowerKernels(compilation)))
-    return nullptr;
-  return makeObject(*compilation.module, compilation.target, *plan);
+LogicalResult xlc::checkProgram(const Compilation &compilation) {
+  SmallVector<std::string> outputs = listOutputs(compilation);
+  bool needsValues = outputs.size() > 1;
+  return success((!needsValues || succeeded(checkInitialValues(compilation))) &&
+                 succeeded(checkConstants(compilation)) && succeeded(checkRanks(compilation)) &&
+                 succeeded(checkOutputs(compilation, outputs)));
 }
 
-LogicalResult xlc::compileProgram(Compilation &compilation, StringRef output, StringRef driver, StringRef compiler) {
-  bool isRandom = compilation.spec.init.from == InitSpec::From::Random;
-  SmallVector<std::string> outputs = {output.str()};
-  if (!isRandom)
-    outputs.push_back(outputs[0] + ".safetensors");
-  if ((!isRandom && failed(checkInitialValues(compilation))) || failed(checkConstants(compilation)) ||
-      failed(checkRanks(compilation)) || failed(checkOutputs(compilation, outputs)))
-    return failure();
-  EmitOptions options;
-  options.runtime = findRuntime(compilation.target, driver);
+LogicalResult xlc::emitProgram(Compilation &compilation) {
+  SmallVector<std::string> outputs = listOutputs(compilation);
+  std::unique_ptr<plan::PlanT> plan = describePlan(compilation);
+  if (outputs.empty())
+    return makeProgramObject(compilation, *plan);
   try {
-    return writeProgram(compilation, outputs[0], options, compiler);
+    return writeProgram(compilation, outputs, *plan);
   } catch (const runtime::Rejected &problem) {
     compilation.errors << problem.what() << "\n";
     return failure();

@@ -17,17 +17,6 @@ using namespace xlc;
 
 namespace {
 
-/// Of model, layout and compiler; not of steps, learning rate or data.
-std::string fingerprint(ModuleOp module, StringRef compiler) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module->print(stream);
-  llvm::SHA256 hash;
-  hash.update(compiler);
-  hash.update(text);
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
-
 /// Where the initial value comes from; `init: random` draws all but scales of norms and biases.
 void describeInit(const ParameterSource &source, const InitSpec &init, plan::ParameterT &made) {
   if (init.from != InitSpec::From::Random) {
@@ -135,13 +124,23 @@ std::string xlc::dataPath(const DataSpec &data, StringRef input) {
   return path.str().str();
 }
 
-std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation, StringRef compiler) {
+std::string xlc::makeFingerprint(const Compilation &compilation) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*compilation.module)->print(stream);
+  llvm::SHA256 hash;
+  hash.update(compilation.request.compiler);
+  hash.update(text);
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   auto plan = std::make_unique<plan::PlanT>();
   ModuleOp module = *compilation.module;
   exec::ProgramOp program = *module.getOps<exec::ProgramOp>().begin();
   plan->version = XLC_PLAN_VERSION;
-  plan->compiler = compiler.str();
-  plan->fingerprint = fingerprint(module, compiler);
+  plan->compiler = compilation.request.compiler;
+  plan->fingerprint = compilation.fingerprint;
   plan->model = llvm::sys::path::filename(compilation.modelPath).str();
   plan->micro = compilation.spec.microBatch;
   plan->threads = compilation.spec.threadsPerRankOrDefault();

@@ -7,8 +7,12 @@
 
 namespace xlc {
 
-/// Everything but what `fillPlan` fills. The compilation has been through Memory.
-std::unique_ptr<plan::PlanT> describePlan(const Compilation &compilation, llvm::StringRef compiler);
+/// Of model, layout and compiler; not of steps, learning rate or data. The compilation has been through Memory, and
+/// nothing else yet.
+std::string makeFingerprint(const Compilation &compilation);
+
+/// Everything but what `fillPlan` and the target fill. The compilation has been through Memory and has its fingerprint.
+std::unique_ptr<plan::PlanT> describePlan(const Compilation &compilation);
 
 /// The spec's data file of an input, as an absolute path; empty where there is none. Names come from the model and are
 /// no paths: one with a slash has a file only where the spec names it.

@@ -3,8 +3,11 @@
 //
 // Why this order: the graph is differentiated before it is partitioned, so that one set of rules gives the
 // collectives of forward and backward; units are cut into functions before data parallelism, which gathers and
-// reduces *between* them; memory comes last, when every action has its place in time.
+// reduces *between* them; memory comes when every action has its place in time, and completes the plan. What follows makes
+// a program of it.
 #include "xlc/Phases/Phases.h"
+#include "CompileProgram.h"
+#include "DescribePlan.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -12,6 +15,7 @@
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Import/Passes.h"
 #include "xlc/Kernels/Kernels.h"
+#include "xlc/Lower/Lower.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Phases/Forks.h"
 #include "xlc/Schedule/Schedule.h"
@@ -214,6 +218,17 @@ LogicalResult memory(Compilation &compilation) {
   return gate.run(*compilation.module);
 }
 
+/// What cannot be a program is refused before there is code.
+LogicalResult lower(Compilation &compilation) {
+  if (failed(checkProgram(compilation)))
+    return failure();
+  compilation.fingerprint = makeFingerprint(compilation);
+  return runPasses(compilation, [&](Passes &passes) {
+    compilation.target.addLowering(passes.manager);
+    passes.addPass(createVerifyLoweredPass());
+  });
+}
+
 constexpr Phase phases[] = {
     {"Spec", "YAML", "one checked struct", "all", "nothing; it understands", "every value is legal for itself", spec},
     {"Import", "ONNX", "graph",
@@ -245,6 +260,11 @@ constexpr Phase phases[] = {
     {"Memory", "sched", "exec", "dp, pp, tp, cluster.threads_per_rank",
      "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank",
      "no two live buffers overlap; nothing is read before it is written", memory},
+    {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel that no library does",
+     "each call of a generated kernel has its code, which is of its memory layout", lower},
+    {"Emit", "exec + @kernels", "program", "batch.micro, cluster.threads_per_rank, data, init",
+     "nothing; it writes the plan as data, an object file of code and plan, and the program",
+     "the plan is one that the program's own check takes", emitProgram},
 };
 
 } // namespace

@@ -11,7 +11,7 @@ using namespace xlc;
 
 namespace {
 
-/// Writes the module as DIRECTORY/NN-Name.mlir; throws Rejected where the file cannot be written.
+/// Writes the module as DIRECTORY/NN-Name.mlir, or the object as NN-Name.o where that is what the phase made; throws Rejected where the file cannot be written.
 LogicalResult dump(Compilation &compilation, StringRef directory, unsigned number, StringRef name) {
   if (directory.empty() || !compilation.module)
     return success();
@@ -20,8 +20,12 @@ LogicalResult dump(Compilation &compilation, StringRef directory, unsigned numbe
     return failure();
   }
   std::string text;
-  llvm::raw_string_ostream(text) << *compilation.module;
-  runtime::OutputFile file(llvm::formatv("{0}/{1,0+2}-{2}.mlir", directory, number, name));
+  if (compilation.object)
+    text = compilation.object->getBuffer();
+  else
+    llvm::raw_string_ostream(text) << *compilation.module;
+  StringRef kind = compilation.object ? "o" : "mlir";
+  runtime::OutputFile file(llvm::formatv("{0}/{1,0+2}-{2}.{3}", directory, number, name, kind));
   file.write(text);
   file.publish();
   return success();

@@ -24,9 +24,7 @@ int compile(const CompileOptions &options, const char *driver) {
   if (int code = session.runPhases())
     return code;
   std::string path = llvm::sys::fs::getMainExecutable(driver, (void *)&addCompileCommand);
-  session.get().phase = "Emit";
-  bool isWritten = succeeded(compileProgram(session.get(), options.output, path, XLC_VERSION));
-  return isWritten ? int(Done) : session.failed();
+  return session.compile(options.output, path);
 }
 
 } // namespace

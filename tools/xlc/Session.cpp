@@ -66,6 +66,7 @@ Session::Session(const CommonOptions &options)
   context.printOpOnDiagnostic(false);
   compilation.modelPath = options.model;
   compilation.specPath = options.spec;
+  compilation.request.compiler = XLC_VERSION;
   compilation.importing.raise = !options.noRaise;
   compilation.importing.notes = options.verbose ? &messages() : nullptr;
 }
@@ -91,7 +92,23 @@ void Session::show(Diagnostic &diagnostic) {
     print("note", note.str());
 }
 
-int Session::runPhases() { return succeeded(xlc::runPhases(compilation, options.run)) ? int(Done) : failed(); }
+int Session::run(const RunOptions &run) { return succeeded(xlc::runPhases(compilation, run)) ? int(Done) : failed(); }
+
+int Session::runPhases() {
+  RunOptions upTo = options.run;
+  if (upTo.stopAfter.empty())
+    upTo.stopAfter = kPlanPhase;
+  return run(upTo);
+}
+
+int Session::compile(const std::string &output, const std::string &driver) {
+  compilation.request.output = output;
+  compilation.request.driver = driver;
+  RunOptions rest = options.run;
+  rest.startAfter = kPlanPhase;
+  rest.stopAfter.clear();
+  return run(rest);
+}
 
 std::optional<Compilation> Session::tryPhases(const Spec &spec) {
   ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
@@ -102,6 +119,7 @@ std::optional<Compilation> Session::tryPhases(const Spec &spec) {
   other.spec = spec;
   RunOptions afterSpec;
   afterSpec.startAfter = "Spec";
+  afterSpec.stopAfter = kPlanPhase;
   if (mlir::failed(xlc::runPhases(other, afterSpec)))
     return std::nullopt;
   return std::optional<Compilation>(std::move(other));

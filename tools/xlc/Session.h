@@ -18,8 +18,10 @@ class Session {
 public:
   explicit Session(const CommonOptions &options);
 
-  /// Runs the phases: Done, Rejected or Internal.
+  /// Runs the phases up to the plan, or up to --stop-after: Done, Rejected or Internal.
   int runPhases();
+  /// Runs those after the plan: the object and, unless `output` is empty, the program. `driver` is this program's path.
+  int compile(const std::string &output, const std::string &driver);
   /// Runs the phases after Spec for another spec, without a word; none where the spec is not possible for the model.
   std::optional<Compilation> tryPhases(const Spec &spec);
   /// What a failure after the phases means, from what has been said.
@@ -29,6 +31,7 @@ public:
   const Target &getTarget() const { return *target; }
 
 private:
+  int run(const RunOptions &run);
   /// Shows an error of a pass as one of the model's file, naming the node.
   void show(mlir::Diagnostic &diagnostic);
   void print(llvm::StringRef severity, const llvm::Twine &text);

@@ -40,13 +40,14 @@ public:
     cpu->describe(plan);
     plan.alignment = kAlignment;
     plan.outside = kOutside;
+    plan.cpu = isRight ? plan.cpu : 99;
   }
   std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
     return cpu->makeObject(module, plan);
   }
   LinkNeeds linkNeeds() const override { return {"libStrict.a", {}}; }
 
-  bool hasLibrary = true, hasDoubles = true;
+  bool hasLibrary = true, hasDoubles = true, isRight = true;
   std::unique_ptr<Target> cpu = getTargets().front().make("native");
 };
 
@@ -69,13 +70,13 @@ struct TargetTest : testing::Test {
   }
   void TearDown() override { llvm::sys::fs::remove_directories(folder); }
 
-  /// The plan of a small GPT-2; its module is null where there is none.
-  Compilation plan(const Target &target) {
+  /// A small GPT-2 up to this phase; its module is null where that fails.
+  Compilation plan(const Target &target, StringRef stopAfter = kPlanPhase) {
     Compilation compilation(*context, target, llvm::nulls());
     compilation.modelPath = XLC_MODELS "/gpt2-tiny/loss.onnx";
     compilation.specPath = specPath;
     RunOptions options;
-    options.stopAfter = "Memory";
+    options.stopAfter = stopAfter;
     if (failed(runPhases(compilation, options)))
       compilation.module = nullptr;
     return compilation;
@@ -146,6 +147,19 @@ TEST_F(TargetTest, TypesThatItDoesNotHaveAreSaid) {
   strict.hasDoubles = false; // the log-sum-exp of attention
   EXPECT_FALSE(plan(strict).module);
   EXPECT_NE(messages.find("target 'strict' has no elements of type 'f64'"), std::string::npos) << messages;
+}
+
+TEST_F(TargetTest, ItsPlanIsEmitted) {
+  Compilation compilation = plan(strict, "Emit");
+  ASSERT_TRUE(compilation.module) << messages;
+  EXPECT_TRUE(compilation.module->lookupSymbol(kKernelModule));
+  EXPECT_TRUE(compilation.object);
+}
+
+TEST_F(TargetTest, APlanThatItsProgramWouldRefuseIsNotEmitted) {
+  strict.isRight = false;
+  EXPECT_FALSE(plan(strict, "Emit").module);
+  EXPECT_NE(messages.find("gate of Emit: error: the plan in this program is damaged"), std::string::npos) << messages;
 }
 
 TEST_F(TargetTest, ProgramsAreLinkedWithItsRuntime) {

@@ -21,4 +21,12 @@ def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
+def VerifyLoweredPass : Pass<"xlc-verify-lowered", "::mlir::ModuleOp"> {
+  let summary = "gate: each call of a generated kernel has its code, no library's has one";
+  let description = [{
+    The code of a call is a function of @kernels that says how many rows it has (`exec.extent`) and in what multiples they
+    may be cut (`exec.grain`). Calls that share code are of one kernel on one memory layout.
+  }];
+}
+
 #endif // XLC_LOWER_PASSES_TD

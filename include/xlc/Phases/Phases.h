@@ -14,6 +14,13 @@ namespace xlc {
 
 /// One compilation: what the user gave, and what the phases made of it so far.
 struct Compilation {
+  /// What Lower and Emit are asked for beside the plan.
+  struct Request {
+    std::string compiler; ///< names this xlc, in the program
+    std::string output;   ///< the program's file, and its parameters' beside it; empty: only the object is wanted
+    std::string driver;   ///< this program's path, beside which the runtime lies
+  };
+
   Compilation(mlir::MLIRContext &context, const Target &target, llvm::raw_ostream &errors)
       : context(context), target(target), errors(errors) {}
 
@@ -31,6 +38,9 @@ struct Compilation {
   /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
   ZeroChoice zero; ///< since DataParallel
+  Request request;
+  std::string fingerprint;                    ///< of the plan, since Lower, which changes its module
+  std::unique_ptr<llvm::MemoryBuffer> object; ///< of the program, since Emit
   /// The module after a phase, for Forks: where the spec limits memory and RunOptions::keeps, those up to Stage.
   struct Kept {
     llvm::StringRef phase;
@@ -54,13 +64,16 @@ struct Phase {
   mlir::LogicalResult (*check)(mlir::ModuleOp, const Spec &, llvm::raw_ostream &errors) = nullptr;
 };
 
-/// All phases up to the plan, in order.
+/// All phases, in order.
 llvm::ArrayRef<Phase> getPhases();
+
+/// After this phase the plan is complete; those behind it make a program.
+inline constexpr llvm::StringLiteral kPlanPhase = "Memory";
 
 struct RunOptions {
   std::string startAfter;    ///< a phase's name: it and those before it are done already; empty: none is
   std::string stopAfter;     ///< a phase's name; empty: all
-  std::string dumpDirectory; ///< where each phase's IR is written, as NN-Name.mlir; empty: nowhere
+  std::string dumpDirectory; ///< where each phase's IR is written, as NN-Name.mlir, and the object; empty: nowhere
   bool keeps = false;        ///< whether Compilation::kept is wanted
 };
 
@@ -79,14 +92,6 @@ mlir::LogicalResult checkOutputs(const Compilation &compilation, llvm::ArrayRef<
 
 /// The runtime takes no program of more ranks (lib/Runtime/Plan/CheckPlan.cpp); a plan may have more.
 constexpr int64_t kMostRanks = 4096;
-
-/// Lower and Emit, but for linking: the object file of the training program. Null after a complaint.
-std::unique_ptr<llvm::MemoryBuffer> compileObject(Compilation &compilation, llvm::StringRef compiler);
-
-/// Lower and Emit: writes the training program to `output` and, unless its parameters are random, their initial values
-/// to `output`.safetensors. `driver` is this program's path, beside which the runtime lies; `compiler` names this xlc.
-mlir::LogicalResult compileProgram(Compilation &compilation, llvm::StringRef output, llvm::StringRef driver,
-                                   llvm::StringRef compiler);
 
 /// docs/Phases.md's table, from the phase table.
 void printPhases(llvm::raw_ostream &out);
