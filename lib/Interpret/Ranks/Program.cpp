@@ -49,7 +49,7 @@ public:
     return success();
   }
 
-  LogicalResult forEachHeld(typename Runner<E>::Visit visit) override {
+  LogicalResult forEachHeld(Runner<E>::Visit visit) override {
     for (auto &stage : stages)
       for (int64_t rank = 0; rank < stage->stageRanks; ++rank)
         if (failed(stage->collect(rank, visit)))

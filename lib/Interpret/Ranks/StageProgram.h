@@ -35,7 +35,7 @@ public:
   /// An action that this stage does by itself, in step `now`.
   llvm::LogicalResult run(mlir::Operation &action, int64_t now);
   /// What a rank of the stage, with those it shares pieces and shards with, holds after a step.
-  llvm::LogicalResult collect(int64_t rank, typename Runner<E>::Visit visit);
+  llvm::LogicalResult collect(int64_t rank, Runner<E>::Visit visit);
 
   /// A rank in a collective between two places.
   Participant<E> participant(exec::ExchangeOp exchange, int64_t rank);
