@@ -39,7 +39,7 @@ class NodeImport : public graph::Formula {
 public:
   NodeImport(const Node &node, int64_t opset, mlir::OpBuilder &builder, mlir::Location loc,
              llvm::ArrayRef<ImportedValue *> inputs, mlir::Value vanishedBias)
-      : Formula(builder, loc, graph::Numbers::Repeated), node(node), opset(opset), builder(builder),
+      : Formula(builder, loc, graph::Spelling::AsModels), node(node), opset(opset), builder(builder),
         vanishedBias(vanishedBias), inputs(inputs) {}
 
   const Node &node;

@@ -23,7 +23,7 @@ ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 /// Builds small ops in place of one.
 struct Expansion : Formula {
-  explicit Expansion(Operation *op) : Formula(op, Numbers::Repeated) {}
+  explicit Expansion(Operation *op) : Formula(op, Spelling::AsModels) {}
 
   Value meanLast(Value x) { return scale(reduceRows(Reduction::sum, x), 1, shapeOf(x).back()); }
   /// The largest of each row, to be subtracted for the sake of the range alone.

@@ -18,7 +18,7 @@ Value Formula::scalar(double value, Type element) {
 }
 
 Value Formula::number(double value, Value like) {
-  if (numbers == Numbers::Repeated)
+  if (spelling == Spelling::AsModels)
     return broadcast(scalar(value, typeOf(like).getElementType()), like);
   return ConstantOp::create(b, loc, typeOf(like), splat(b, typeOf(like), value));
 }

@@ -8,8 +8,11 @@ namespace xlc::graph {
 
 inline mlir::RankedTensorType typeOf(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
 
-/// How a number becomes a value of a shape: a constant of that shape, or a scalar that is repeated, as in models.
-enum class Numbers { Whole, Repeated };
+/// How formulas are spelled.
+enum class Spelling {
+  Plain,    ///< a number is a constant of the whole shape
+  AsModels, ///< a number is a scalar that is repeated; what has its shape already is not reshaped or repeated
+};
 
 /// Builds small ops in one place. Operands of one call have one type unless said otherwise.
 struct Formula {
@@ -19,12 +22,12 @@ struct Formula {
 
   mlir::OpBuilder b;
   mlir::Location loc;
-  Numbers numbers;
+  Spelling spelling;
 
-  Formula(const mlir::OpBuilder &b, mlir::Location loc, Numbers numbers) : b(b), loc(loc), numbers(numbers) {}
+  Formula(const mlir::OpBuilder &b, mlir::Location loc, Spelling spelling) : b(b), loc(loc), spelling(spelling) {}
   /// Before `op`, with its location.
-  explicit Formula(mlir::Operation *op, Numbers numbers = Numbers::Whole)
-      : Formula(mlir::OpBuilder(op), op->getLoc(), numbers) {}
+  explicit Formula(mlir::Operation *op, Spelling spelling = Spelling::Plain)
+      : Formula(mlir::OpBuilder(op), op->getLoc(), spelling) {}
 
   static int64_t rankOf(Value x) { return typeOf(x).getRank(); }
   static bool isFloat(Value x) { return mlir::isa<mlir::FloatType>(typeOf(x).getElementType()); }
@@ -79,12 +82,11 @@ struct Formula {
     return typeOf(x).getElementType() == element ? x : CastOp::create(b, loc, typeOf(x).clone(element), x).getResult();
   }
 
-  // No ops where the shape is already that.
   Value reshape(Value x, Sizes shape) {
-    return typeOf(x).getShape() == shape ? x : ReshapeOp::create(b, loc, typeOf(x).clone(shape), x).getResult();
+    return isSpared(x, shape) ? x : ReshapeOp::create(b, loc, typeOf(x).clone(shape), x).getResult();
   }
   Value broadcast(Value x, Sizes shape) {
-    return typeOf(x).getShape() == shape ? x : BroadcastOp::create(b, loc, typeOf(x).clone(shape), x).getResult();
+    return isSpared(x, shape) ? x : BroadcastOp::create(b, loc, typeOf(x).clone(shape), x).getResult();
   }
   Value broadcast(Value x, Value like) { return broadcast(x, typeOf(like).getShape()); }
   Value transpose(Value x, Sizes permutation);
@@ -121,6 +123,9 @@ struct Formula {
   Value safeSqrt(Value x);
   /// log of the sum of exponentials along `axes`; where all of them are -inf, -inf.
   Value logSumExp(Value x, Sizes axes, bool keeps);
+
+private:
+  bool isSpared(Value x, Sizes shape) const { return spelling == Spelling::AsModels && typeOf(x).getShape() == shape; }
 };
 
 } // namespace xlc::graph
