@@ -2,6 +2,7 @@
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Support/Fault.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace xlc {
@@ -19,7 +20,7 @@ struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<Verify
   void runOnOperation() override {
     auto function = findFunction(getOperation(), kMicroBatch);
     if (!function) {
-      getOperation().emitError("gate of Differentiate: no function @micro_batch");
+      blame(Fault::Compiler, getOperation().emitError()) << "gate of Differentiate: no function @micro_batch";
       return signalPassFailure();
     }
     bool isFine = true;
@@ -38,11 +39,12 @@ struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<Verify
     for (Operation &op : function.front())
       if (isa_and_nonnull<GraphDialect>(op.getDialect()) && !getRole(&op)) {
         isFine = false;
-        op.emitError("gate of Differentiate: op has no role");
+        blame(Fault::Compiler, op.emitError()) << "gate of Differentiate: op has no role";
       }
     for (StopGradientOp stop : function.front().getOps<StopGradientOp>()) {
       isFine = false;
-      stop.emitError("gate of Differentiate: gradients are taken, and no op may stop them any more");
+      blame(Fault::Compiler, stop.emitError())
+          << "gate of Differentiate: gradients are taken, and no op may stop them any more";
     }
     if (!isFine)
       signalPassFailure();

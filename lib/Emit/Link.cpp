@@ -1,6 +1,7 @@
 // The linker, called through a C++ compiler, which knows where the system's libraries are. What it says goes into
 // memory and not beside the program, since a full disk is one of the things that it may have to say.
 #include "Link.h"
+#include "xlc/Support/Fault.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -57,10 +58,11 @@ SmallVector<StringRef> findEnvironment(SmallString<64> &path) {
 LogicalResult xlc::link(const LinkNeeds &needs, const EmitOptions &options, StringRef object, StringRef output,
                         Location loc) {
   if (options.runtime.empty())
-    return emitError(loc) << "cannot find " << needs.runtime << " beside the compiler, in ../lib or ../lib/xlc";
+    return blame(Fault::User, emitError(loc))
+           << "cannot find " << needs.runtime << " beside the compiler, in ../lib or ../lib/xlc";
   std::string compiler = findCompiler(options);
   if (compiler.empty())
-    return emitError(loc) << "cannot find a C++ compiler to link with: install clang-22 or g++";
+    return blame(Fault::User, emitError(loc)) << "cannot find a C++ compiler to link with: install clang-22 or g++";
   SmallVector<StringRef> arguments{compiler, "-o", output, object, options.runtime};
   llvm::append_range(arguments, needs.flags);
   SmallString<64> path;
@@ -71,7 +73,8 @@ LogicalResult xlc::link(const LinkNeeds &needs, const EmitOptions &options, Stri
   int status = llvm::sys::ExecuteAndWait(compiler, arguments, ArrayRef(environment), redirects, 0, 0, &message);
   if (status == 0)
     return success();
-  auto diagnostic = emitError(loc) << "linking with " << compiler << " failed: " << message << log.read();
+  auto diagnostic = blame(Fault::User, emitError(loc))
+                    << "linking with " << compiler << " failed: " << message << log.read();
   if (!llvm::sys::findProgramByName("ld"))
     diagnostic << "; there is no linker 'ld' on the PATH: install binutils";
   return diagnostic;

@@ -199,7 +199,7 @@ private:
         return std::move(result);
       }
     }
-    return call.emitError() << "internal error: no library call does '" << kernel.getName() << "' on these layouts";
+    return call.emitError() << "no library call does '" << kernel.getName() << "' on these layouts";
   }
 
   SymbolTable symbols;

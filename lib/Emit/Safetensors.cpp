@@ -33,8 +33,8 @@ FailureOr<std::string> xlc::writeSafetensors(runtime::OutputFile &file, ArrayRef
     if (failed(tensor.write(os)))
       return failure();
     if (os.tell() - begin != bytes)
-      return emitError(loc) << "internal error: '" << tensor.name << "' has " << bytes << " bytes, "
-                            << os.tell() - begin << " were written";
+      return emitError(loc) << "'" << tensor.name << "' has " << bytes << " bytes, " << os.tell() - begin
+                            << " were written";
   }
   return writer.finish();
 }

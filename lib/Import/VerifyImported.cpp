@@ -1,6 +1,7 @@
 // The gate of Import: what the phases behind it may rely on.
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Import/Passes.h"
+#include "xlc/Support/Fault.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -9,11 +10,11 @@ using namespace xlc;
 
 static LogicalResult verifyOp(Operation *op) {
   if (op->getName().getDialectNamespace() != graph::GraphDialect::getDialectNamespace())
-    return op->emitError("only ops of the graph dialect may remain after Import");
+    return blame(Fault::Compiler, op->emitError()) << "only ops of the graph dialect may remain after Import";
   if (graph::getSourceName(op).empty())
-    return op->emitError("every op must say which node of the model it comes from");
+    return blame(Fault::Compiler, op->emitError()) << "every op must say which node of the model it comes from";
   if (!graph::getUnit(op))
-    return op->emitError("every op must belong to a unit");
+    return blame(Fault::Compiler, op->emitError()) << "every op must belong to a unit";
   return success();
 }
 
@@ -22,11 +23,13 @@ static LogicalResult verifyBuffers(func::FuncOp forward) {
   llvm::StringMap<unsigned> replaced;
   for (unsigned i = 2; i < forward.getNumResults(); ++i)
     if (++replaced[graph::Result(forward, i).getBuffer().getValue()] > 1)
-      return forward.emitError() << "buffer " << graph::Result(forward, i).getBuffer() << " has two next values";
+      return blame(Fault::Compiler, forward.emitError())
+             << "buffer " << graph::Result(forward, i).getBuffer() << " has two next values";
   for (BlockArgument argument : forward.getArguments()) {
     auto name = graph::Argument(argument).getParameter();
     if (name && replaced.contains(name.getValue()) && !argument.use_empty() && !argument.hasOneUse())
-      return forward.emitError() << "buffer " << name << " is read by more than what replaces it";
+      return blame(Fault::Compiler, forward.emitError())
+             << "buffer " << name << " is read by more than what replaces it";
   }
   return success();
 }
@@ -37,7 +40,8 @@ LogicalResult xlc::verifyImported(ModuleOp module) {
   for (unsigned i = 2; forward && i < forward.getNumResults(); ++i)
     hasBuffers &= (bool)graph::Result(forward, i).getBuffer();
   if (!forward || forward.getNumResults() < 2 || !hasBuffers)
-    return module.emitError("the module needs @forward, which returns the loss and the number of targets");
+    return blame(Fault::Compiler, module.emitError())
+           << "the module needs @forward, which returns the loss and the number of targets";
   if (failed(verifyBuffers(forward)))
     return failure();
   llvm::StringMap<std::map<int64_t, std::vector<StringRef>>> classes; // ops by class and instance
@@ -54,8 +58,9 @@ LogicalResult xlc::verifyImported(ModuleOp module) {
       continue;
     auto &instances = classes[unit.getClassName().getValue()];
     if (instances[unit.getInstance()] != instances.begin()->second)
-      return op.emitError() << "instances " << instances.begin()->first << " and " << unit.getInstance()
-                            << " of unit class " << unit.getClassName() << " must have the same ops";
+      return blame(Fault::Compiler, op.emitError())
+             << "instances " << instances.begin()->first << " and " << unit.getInstance() << " of unit class "
+             << unit.getClassName() << " must have the same ops";
   }
   return success();
 }

@@ -230,41 +230,43 @@ LogicalResult lower(Compilation &compilation) {
 }
 
 constexpr Phase phases[] = {
-    {"Spec", "YAML", "one checked struct", "all", "nothing; it understands", "every value is legal for itself", spec},
+    {"Spec", "YAML", "one checked struct", "all", "nothing; it understands", "every value is legal for itself",
+     Fault::User, spec},
     {"Import", "ONNX", "graph",
      "batch.micro, dims, micro-batches of all ranks, loss, init, trainable, padding, tie, untie",
 
      "static shapes for one micro-batch of one data-parallel rank; undoes what exporters did; raises patterns; finds "
      "units",
-     "every op is of the graph dialect and has static shapes, a source name and a unit", import},
+     "every op is of the graph dialect and has static shapes, a source name and a unit", Fault::User, import},
     {"Differentiate", "graph", "graph", "pipeline.cuts, optimizer, trainable",
      "backward by one rule per op, and the optimizer's update",
-     "every trainable parameter has a gradient; every op has a role", differentiate, checkStages},
+     "every trainable parameter has a gradient; every op has a role", Fault::User, differentiate, checkStages},
     {"Shard", "graph", "graph + dist", "tp, sequence_parallel, layout, pipeline.cuts",
 
      "which dimension of each parameter tp splits, and from it the layout of every value and the collectives between",
-     "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do", shard},
+     "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do",
+     Fault::Compiler, shard},
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
 
      "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
-     "the micro-batch only calls unit functions, each unit once forward and once backward", stage},
+     "the micro-batch only calls unit functions, each unit once forward and once backward", Fault::Compiler, stage},
     {"DataParallel", "graph", "sched",
      "dp, pp, tp, pipeline, micro-batches, zero_stage, dp_shard, zero, cluster.device_memory",
 
      "buckets; where parameters, gradients and states live; which actions gather, release and reduce; the order of the "
      "pipeline's slots and messages",
      "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp",
-     dataParallel},
+     Fault::Compiler, dataParallel},
     {"Schedule", "sched", "sched", "tp, zero", "how far ahead of their use gathers start",
-     "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", schedule},
+     "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
     {"Memory", "sched", "exec", "dp, pp, tp, cluster.threads_per_rank",
      "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank",
-     "no two live buffers overlap; nothing is read before it is written", memory},
+     "no two live buffers overlap; nothing is read before it is written", Fault::Compiler, memory},
     {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel that no library does",
-     "each call of a generated kernel has its code, which is of its memory layout", lower},
+     "each call of a generated kernel has its code, which is of its memory layout", Fault::Compiler, lower},
     {"Emit", "exec + @kernels", "program", "batch.micro, cluster.threads_per_rank, data, init",
      "nothing; it writes the plan as data, an object file of code and plan, and the program",
-     "the plan is one that the program's own check takes", emitProgram},
+     "the plan is one that the program's own check takes", Fault::Compiler, emitProgram},
 };
 
 } // namespace

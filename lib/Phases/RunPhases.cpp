@@ -53,8 +53,9 @@ LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options
     if (options.keeps)
       keep(compilation, phase.name);
     if (phase.name == options.stopAfter)
-      return success();
+      break;
   }
+  compilation.phase = "";
   return success();
 }
 

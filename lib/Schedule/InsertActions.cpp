@@ -48,7 +48,7 @@ private:
     step.schedule = findPipelineSchedule(schedule);
     step.shape = {pp, stages ? stages.size() / pp : 1, microBatches};
     if (!step.schedule || (stages ? stages.size() % pp != 0 : pp != 1) || findMisfit(*step.schedule, step.shape))
-      return step.module.emitError() << "internal error: schedule '" << schedule.getValue() << "' with pp = " << pp
+      return step.module.emitError() << "schedule '" << schedule.getValue() << "' with pp = " << pp
                                      << " does not fit the stages";
     step.runs = findRuns(step.function, step.schedule->splitsBackward);
     step.order = makeOrder(*step.schedule, step.shape);

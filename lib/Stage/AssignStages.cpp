@@ -124,7 +124,7 @@ private:
         ends.push_back(llvm::find_if(units, [&](const Unit &unit) { return unit.name == cut; }) - units.begin() + 1);
       ends.push_back(units.size());
       if ((int64_t)ends.size() != shape.chunks() || !llvm::is_sorted(ends, std::less_equal<>()))
-        return getOperation().emitError() << "internal error: cuts do not make " << shape.chunks() << " stages";
+        return getOperation().emitError() << "cuts do not make " << shape.chunks() << " stages";
       return success();
     }
     PipelineTimes times = simulate(known, shape, makeOrder(known, shape), SlotTimes());

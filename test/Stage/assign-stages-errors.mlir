@@ -7,7 +7,7 @@
 // UNITS: error: 3 stages need as many units, the model has 2
 // CHUNKS: error: schedule zb-v needs 2 chunks per rank, not 1
 // NAME: error: there is no schedule '2f2b'
-// CUTS: error: internal error: cuts do not make 2 stages
+// CUTS: error: cuts do not make 2 stages
 
 //--- units.mlir
 func.func @micro_batch(%x: tensor<2xf32> {graph.input = "x"}) -> tensor<2xf32> {

@@ -4,6 +4,7 @@
 #include "Failure.h"
 #include "Files/OutputFile.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Support/Fault.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -21,13 +22,10 @@ DialectRegistry makeRegistry() {
   return registry;
 }
 
-/// Whether an error is a mistake of xlc: a gate that failed, or an op that a pass left malformed. Until Differentiate,
-/// what a pass cannot do is what the model asks for.
-bool isOurMistake(StringRef phase, StringRef text) {
-  if (text.starts_with("gate of") || text.starts_with("internal error"))
-    return true;
-  bool isAboutModel = phase == "Spec" || phase == "Import" || phase == "Differentiate";
-  return !isAboutModel && text.starts_with("'");
+/// What the error says of itself; else what its phase says. Behind the phases nothing is compiled.
+Fault faultOf(Diagnostic &diagnostic, StringRef phaseName) {
+  const Phase *phase = llvm::find_if(getPhases(), [&](const Phase &row) { return row.name == phaseName; });
+  return getFault(diagnostic).value_or(phase == getPhases().end() ? Fault::User : phase->fault);
 }
 
 StringRef nameOf(DiagnosticSeverity severity) {
@@ -78,11 +76,9 @@ void Session::print(StringRef severity, const Twine &text) {
 void Session::show(Diagnostic &diagnostic) {
   std::string text = diagnostic.str();
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-  if (isError && isOurMistake(compilation.phase, text)) {
+  if (isError && faultOf(diagnostic, compilation.phase) == Fault::Compiler) {
     isInternal = true;
-    StringRef what = text;
-    what.consume_front("internal error: ");
-    text = ("internal error in phase " + compilation.phase + ": " + what).str();
+    text = ("internal error in phase " + compilation.phase + ": " + text).str();
   }
   print(nameOf(diagnostic.getSeverity()), text);
   if (auto node = diagnostic.getLocation()->findInstanceOf<NameLoc>())

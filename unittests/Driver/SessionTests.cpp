@@ -29,14 +29,17 @@ struct SessionTest : testing::Test {
     llvm::sys::fs::remove_directories(folder);
   }
 
-  /// Runs the phases, says `text` as an error of `phase`, and returns what it means and what was printed.
-  std::pair<int, std::string> say(StringRef phase, const char *text) {
+  /// Runs the phases, says `text` as an error of `phase`, which may say whose fault it is, and returns what it means and what was printed.
+  std::pair<int, std::string> say(StringRef phase, const char *text, std::optional<Fault> fault = std::nullopt) {
     testing::internal::CaptureStderr();
     Session session(options);
     EXPECT_EQ(session.runPhases(), Done);
     session.get().phase = phase;
     Location node = NameLoc::get(StringAttr::get(&session.get().context, "fc1/Gemm"));
-    emitError(node) << text;
+    if (fault)
+      blame(*fault, emitError(node)) << text;
+    else
+      emitError(node) << text;
     int code = session.failed();
     return {code, testing::internal::GetCapturedStderr()};
   }
@@ -63,14 +66,19 @@ TEST_F(SessionTest, AGateThatFailsIsOurs) {
   EXPECT_TRUE((*file)->getBuffer().contains("sched.timeline"));
 }
 
-TEST_F(SessionTest, InternalErrorsAreNamedOnce) {
-  auto [code, printed] = say("Emit", "internal error: 'w' has 4 bytes");
+TEST_F(SessionTest, AnErrorSaysWhoseFaultItIsWhereThePhaseDoesNot) {
+  auto [code, printed] = say("Import", "an op has no unit", Fault::Compiler);
   EXPECT_EQ(code, Internal);
-  EXPECT_NE(printed.find("error: internal error in phase Emit: 'w' has 4 bytes"), std::string::npos);
+  EXPECT_NE(printed.find("error: internal error in phase Import: an op has no unit"), std::string::npos);
+}
+
+TEST_F(SessionTest, WordsDoNotDecide) {
+  EXPECT_EQ(say("Import", "'gate of Import' is the name of a node").first, Rejected);
+  EXPECT_EQ(say("Memory", "no library takes these layouts").first, Internal);
 }
 
 TEST_F(SessionTest, FilesThatCannotBeWrittenAreTheUsers) {
-  EXPECT_EQ(say("Emit", "cannot write 'train'").first, Rejected);
+  EXPECT_EQ(say("Emit", "cannot write 'train'", Fault::User).first, Rejected);
 }
 
 TEST_F(SessionTest, ExceptionsAreOurs) {

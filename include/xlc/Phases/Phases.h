@@ -7,6 +7,7 @@
 #include "xlc/Import/Import.h"
 #include "xlc/Search/ZeroChoice.h"
 #include "xlc/Spec/Spec.h"
+#include "xlc/Support/Fault.h"
 #include "xlc/Target/Target.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -48,7 +49,7 @@ struct Compilation {
   };
   std::vector<Kept> kept;
   bool isTrial = false;  ///< only bytes are asked for: what Forks plans
-  llvm::StringRef phase; ///< the one that runs, or ran last
+  llvm::StringRef phase; ///< the one that runs, or failed; else empty
 };
 
 struct Phase {
@@ -58,6 +59,9 @@ struct Phase {
       reads; ///< of the spec, by its keys or what follows from them; what differs elsewhere is nothing to it
   llvm::StringRef decides; ///< one sentence
   llvm::StringRef gate;    ///< what holds afterwards, one sentence
+  /// Whose fault an error of a pass is, unless the error says otherwise. What is wrong with model or spec goes to
+  /// Compilation::errors.
+  Fault fault;
   mlir::LogicalResult (*run)(Compilation &);
   /// What it refuses of a spec beyond `reads`, which makes no difference to what it does: asked of a module as it takes
   /// it, where a fork skips the phase. May be null.

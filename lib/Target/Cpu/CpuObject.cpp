@@ -5,6 +5,7 @@
 #include "CpuObject.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/Kernel.h"
+#include "xlc/Support/Fault.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -43,7 +44,7 @@ std::unique_ptr<llvm::MemoryBuffer> assemble(llvm::Module &code, llvm::TargetMac
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    emitError(loc) << "LLVM cannot write object files for " << machine.getTargetTriple().str();
+    blame(Fault::User, emitError(loc)) << "LLVM cannot write object files for " << machine.getTargetTriple().str();
     return nullptr;
   }
   passes.run(code);
@@ -57,7 +58,7 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCpuObject(ModuleOp module, ArrayRef
   std::string reason;
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(chip, reason);
   if (!machine) {
-    module.emitError() << "LLVM has no target for this machine: " << reason;
+    blame(Fault::User, module.emitError()) << "LLVM has no target for this machine: " << reason;
     return nullptr;
   }
   llvm::LLVMContext context;
