@@ -64,8 +64,6 @@ constexpr GradientRow table[] = {
 };
 } // namespace
 
-ArrayRef<GradientRow> xlc::getGradientTable() { return table; }
-
 const GradientRow *xlc::findGradient(StringRef op) {
   const GradientRow *row =
       llvm::lower_bound(table, op, [](const GradientRow &row, StringRef op) { return row.op < op; });

@@ -141,7 +141,7 @@ static const Operator table[] = {
     {"Slice", 3, 5, 1, "", evaluateSlice, importSlice, "slice"},
     {"Softmax", 1, 1, 1, "axis", nullptr, importSoftmax, "softmax"},
     {"SoftmaxCrossEntropyLoss", 2, 3, 2, "ignore_index reduction", nullptr, importSoftmaxCrossEntropyLoss, "cross_entropy"},
-    {"Softplus", 1, 1, 1, "", evaluateByImport, importSoftplus, "abs, exp, log, max, add"},
+    {"Softplus", 1, 1, 1, "", evaluateByImport, importSoftplus, "compare, neg, select, max, exp, log, add"},
     {"Softsign", 1, 1, 1, "", nullptr, importSoftsign, "abs, add, div"},
     {"SpaceToDepth", 1, 1, 1, "!blocksize", evaluateByImport, importSpaceToDepth, "reshape, transpose"},
     {"Split", 1, 2, many, "axis num_outputs", evaluateSplit, importSplit, "slice"},

@@ -18,13 +18,6 @@ namespace {
 bool isElementwise(OperationName op) { return op.hasTrait<graph::Elementwise>(); }
 bool hasFormula(OperationName op) { return graph::hasFormula(op.getStringRef()); }
 
-/// Made by Differentiate or after it: no second derivatives are taken.
-bool isMadeByBackward(OperationName op) {
-  StringRef name = op.getStringRef();
-  return name.ends_with("_backward") || name == graph::SumSquaresOp::getOperationName() ||
-         name == graph::OptimizerStepOp::getOperationName();
-}
-
 bool isGone(OperationName op) { return graph::isGoneAfterDifferentiate(op.getStringRef()); }
 
 struct Table {
@@ -40,7 +33,7 @@ const Table tables[] = {
     {"lib/Factors/FactorTable.cpp", [](OperationName op) { return shard::findFactorRow(op) != nullptr; }, isElementwise,
      "elementwise"},
     {"lib/Differentiate/GradientTable.cpp", [](OperationName op) { return findGradient(op.getStringRef()) != nullptr; },
-     [](OperationName op) { return hasFormula(op) || isMadeByBackward(op); },
+     [](OperationName op) { return hasFormula(op) || graph::isMadeByBackward(op); },
      "an op with a formula, or one that only backward makes"},
     {"lib/Estimate/CostTable.cpp", hasCost, [](OperationName op) { return isElementwise(op) || isGone(op); },
      "elementwise, or gone after Differentiate"},

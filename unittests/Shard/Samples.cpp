@@ -1,5 +1,6 @@
 // Samples of every op that can be split, and the arithmetic of pieces that they are compared by.
 #include "Samples.h"
+#include "../Graph/PlainOps.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -26,14 +27,10 @@ const std::string x = "tensor<4x8xf64>", b = "tensor<4x8xi1>", rows = "tensor<4x
                   ids = "tensor<2x3xi64> {graph.limit = 8 : i64}";
 
 void addElementwise(std::vector<std::string> &samples) {
-  for (StringRef name : {"neg", "abs", "sign", "exp", "log", "sqrt", "tanh", "erf", "sin", "cos", "sigmoid", "atan",
-                         "floor", "silu", "stop_gradient"})
-    samples.push_back(op({x}, ("%y = graph." + name + " %0 : " + x).str(), x));
-  for (StringRef name : {"add", "sub", "mul", "div", "max", "min", "pow", "silu_backward"})
-    samples.push_back(op({x, x}, ("%y = graph." + name + " %0, %1 : " + x).str(), x));
-  for (StringRef name : {"and", "or"})
-    samples.push_back(op({b, b}, ("%y = graph." + name + " %0, %1 : " + b).str(), b));
-  samples.push_back(op({b}, "%y = graph.not %0 : " + b, b));
+  for (const PlainOp &plain : getPlainOps()) {
+    const std::string &type = plain.isLogical ? b : x;
+    samples.push_back(op(std::vector<std::string>(plain.operands, type), plain.text(type), type));
+  }
   samples.push_back(op({x}, "%y = graph.scale %0 by 2 over 3 : " + x, x));
   samples.push_back(op({x}, "%y = graph.is_nan %0 : " + x + " -> " + b, b));
   samples.push_back(op({x}, "%y = graph.cast %0 : " + x + " -> tensor<4x8xf32>", "tensor<4x8xf32>"));

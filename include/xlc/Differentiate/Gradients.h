@@ -54,8 +54,6 @@ struct GradientRow {
   GradientRule rule;  ///< null: no float flows through (comparisons, constants)
 };
 
-/// All rows, sorted by op name.
-llvm::ArrayRef<GradientRow> getGradientTable();
 /// The row of an op, or null.
 const GradientRow *findGradient(llvm::StringRef op);
 

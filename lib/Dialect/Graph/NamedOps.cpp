@@ -210,6 +210,12 @@ const Row *findRow(StringRef opName) {
 
 bool graph::hasFormula(StringRef opName) { return findRow(opName); }
 
+bool graph::isMadeByBackward(OperationName op) {
+  StringRef name = op.getStringRef();
+  return name.ends_with("_backward") || name == SumSquaresOp::getOperationName() ||
+         name == OptimizerStepOp::getOperationName();
+}
+
 SmallVector<Value, 3> graph::writeFormula(Operation *op) { return findRow(op->getName().getStringRef())->expand(op); }
 
 void graph::expandNamedOp(Operation *op) {

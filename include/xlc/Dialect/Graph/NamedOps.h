@@ -10,6 +10,9 @@ namespace xlc::graph {
 /// Whether the op of this name stands for small ops.
 bool hasFormula(llvm::StringRef opName);
 
+/// Whether the op is made by Differentiate or behind it. Nobody asks for its gradient: no second derivatives are taken.
+bool isMadeByBackward(mlir::OperationName op);
+
 /// Writes the small ops that `op`, which has a formula, stands for, before it; returns what its results are. The op
 /// stays as it is.
 llvm::SmallVector<mlir::Value, 3> writeFormula(mlir::Operation *op);
