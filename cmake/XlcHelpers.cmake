@@ -16,11 +16,13 @@ if(XLC_FUZZ) # beside the sanitizers, which branches were taken; -O1 builds in h
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# The headers of MLIR take seconds to parse; all compiler-side targets share one
-# precompiled copy.
+# The headers of MLIR take seconds to parse; all compiler-side targets share a
+# precompiled copy: one without RTTI, as LLVM is built, and one with it.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "// carries the precompiled header\n")
-add_library(xlc-pch OBJECT ${CMAKE_BINARY_DIR}/pch/pch.cpp)
-target_precompile_headers(xlc-pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
+foreach(pch xlc-pch xlc-pch-rtti)
+  add_library(${pch} OBJECT ${CMAKE_BINARY_DIR}/pch/pch.cpp)
+  target_precompile_headers(${pch} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
+endforeach()
 function(xlc_compiler_options target)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
   target_include_directories(${target} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
@@ -28,6 +30,8 @@ function(xlc_compiler_options target)
   set_target_properties(${target} PROPERTIES PCH_INSTANTIATE_TEMPLATES ON)
 endfunction()
 xlc_compiler_options(xlc-pch)
+xlc_compiler_options(xlc-pch-rtti)
+target_compile_options(xlc-pch-rtti PRIVATE -frtti)
 
 # What reads a stranger's files, and the placement of buffers: compiled anew where XLC_REST_FROM is given.
 set(XLC_READERS XLCSupport XLCSpec XLCOnnx XLCImport XLCRaise XLCPlacement)
@@ -43,6 +47,7 @@ function(xlc_add_library name)
   xlc_compiler_options(${name})
   if(ARG_RTTI)
     target_compile_options(${name} PRIVATE -frtti)
+    target_precompile_headers(${name} REUSE_FROM xlc-pch-rtti)
   elseif(NOT ARG_NO_PCH)
     target_precompile_headers(${name} REUSE_FROM xlc-pch)
   endif()
@@ -89,3 +94,4 @@ endfunction()
 
 add_custom_target(xlc-headers)
 add_dependencies(xlc-pch xlc-headers)
+add_dependencies(xlc-pch-rtti xlc-headers)
