@@ -82,7 +82,9 @@ private:
   }
 
   /// Element-wise ops of floats do not fail.
-  void evaluate(const Step &step, Values &values) const { (void)evaluateSmallOp(*step.op, step.rule, functions, values); }
+  void evaluate(const Step &step, Values &values) const {
+    (void)evaluateSmallOp(*step.op, step.rule, functions, values);
+  }
 
   const Functions<E> &functions;
   mlir::OwningOpRef<mlir::func::FuncOp> formula;
