@@ -65,6 +65,7 @@ plan::AttentionT attentionOf(const runtime::AttentionShape &shape) {
 
 std::vector<plan::WindowDim> dimsOf(const std::vector<runtime::WindowDim> &dims) {
   std::vector<plan::WindowDim> result;
+  result.reserve(dims.size());
   for (const runtime::WindowDim &dim : dims)
     result.emplace_back(dim.in, dim.out, dim.size, dim.stride, dim.dilation, dim.pad);
   return result;
@@ -176,7 +177,7 @@ private:
         made.outer = shape->outer, made.distinct = shape->distinct, made.indices = shape->indices;
         made.rows = shape->rows, made.width = shape->width, made.per_element = shape->perElement;
         made.index = elementOf(memory[0].getElementType());
-        result.library.Set(std::move(made));
+        result.library.Set(made);
         return std::move(result);
       }
     } else if (StringRef kind = kernel->getAttrOfType<StringAttr>(kKernelKind).getValue();

@@ -6,7 +6,7 @@
 
 namespace mlir {
 class MLIRContext;
-}
+} // namespace mlir
 
 namespace xlc::onnx {
 
