@@ -6,7 +6,8 @@
 
 namespace xlc {
 
-/// Links the object file `object` with the runtime and what else its target needs to the program `output`. Neither path may begin with a dash.
+/// Links the object file `object` with the runtime and what else its target needs to the program `output`. Neither path
+/// may begin with a dash.
 mlir::LogicalResult link(const LinkNeeds &needs, const EmitOptions &options, llvm::StringRef object,
                          llvm::StringRef output, mlir::Location loc);
 

@@ -15,8 +15,8 @@ struct Signature {
 };
 
 /// Replaces `function` (kernel calls, views, concats in place) by one whose arguments are slots: its arguments, its
-/// results, temporaries, workspace. Each slot carries its name. Fails where no library of the target takes a layout, and where it
-/// has no elements of a type.
+/// results, temporaries, workspace. Each slot carries its name. Fails where no library of the target takes a layout, and
+/// where it has no elements of a type.
 /// `kernels` are the module's symbols.
 mlir::FailureOr<mlir::func::FuncOp> lowerToSlots(mlir::func::FuncOp function, const mlir::SymbolTable &kernels,
                                                  const Signature &signature, const Target &target, int threads);

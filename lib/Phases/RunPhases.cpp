@@ -11,7 +11,8 @@ using namespace xlc;
 
 namespace {
 
-/// Writes the module as DIRECTORY/NN-Name.mlir, or the object as NN-Name.o where that is what the phase made; throws Rejected where the file cannot be written.
+/// Writes the module as DIRECTORY/NN-Name.mlir, or the object as NN-Name.o where that is what the phase made; throws
+/// Rejected where the file cannot be written.
 LogicalResult dump(Compilation &compilation, StringRef directory, unsigned number, StringRef name) {
   if (directory.empty() || !compilation.module)
     return success();

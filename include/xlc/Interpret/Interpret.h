@@ -1,7 +1,8 @@
 // The reference interpreter: what a program of xlc means, computed straightforwardly.
 //
 // It is the judge of every phase, so it shares no code with the lowering and is written to be
-// read. One table (lib/Interpret/Ops/Table.cpp) names a rule for every op; rules are templates
+// read. One table (lib/Interpret/Ops/Table.cpp) names a rule for an op; one that has none there is
+// evaluated by the formula that Lower emits, and only PyTorch's runs judge that. Rules are templates
 // over the element type: double, float, or the finite field in which equal programs give
 // equal elements and unequal ones, almost surely, do not.
 #ifndef XLC_INTERPRET_INTERPRET_H

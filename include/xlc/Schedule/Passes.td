@@ -44,7 +44,7 @@ def PrefetchGathersPass : Pass<"xlc-prefetch-gathers", "::mlir::ModuleOp"> {
 
         sched.run @layer_F <"layer", 0> ...         sched.collective all_gather @b1
         sched.release @b0                     =>    sched.run @layer_F <"layer", 0> ...
-        sched.collective all_gather @b1                        sched.release @b0
+        sched.collective all_gather @b1             sched.release @b0
         sched.run @layer_F <"layer", 1> ...         sched.run @layer_F <"layer", 1> ...
   }];
   let options = [
