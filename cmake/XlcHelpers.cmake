@@ -17,12 +17,14 @@ if(XLC_FUZZ) # beside the sanitizers, which branches were taken; -O1 builds in h
 endif()
 
 # The headers of MLIR take seconds to parse; all compiler-side targets share a
-# precompiled copy: one without RTTI, as LLVM is built, and one with it.
+# precompiled copy: one without RTTI, as LLVM is built, and one with it, for what throws: unit tests, commands and the
+# spec's reader, none of which has a hot loop. A copy is bound to its level of optimization.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "// carries the precompiled header\n")
 foreach(pch xlc-pch xlc-pch-rtti)
   add_library(${pch} OBJECT ${CMAKE_BINARY_DIR}/pch/pch.cpp)
-  target_precompile_headers(${pch} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
 endforeach()
+target_precompile_headers(xlc-pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
+target_precompile_headers(xlc-pch-rtti PRIVATE ${CMAKE_SOURCE_DIR}/cmake/PrecompiledRtti.h)
 function(xlc_compiler_options target)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
   target_include_directories(${target} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
@@ -31,7 +33,8 @@ function(xlc_compiler_options target)
 endfunction()
 xlc_compiler_options(xlc-pch)
 xlc_compiler_options(xlc-pch-rtti)
-target_compile_options(xlc-pch-rtti PRIVATE -frtti)
+set(XLC_RTTI -frtti -O1 -DGTEST_HAS_PTHREAD=1) # the last as GTest::gtest has it
+target_compile_options(xlc-pch-rtti PRIVATE ${XLC_RTTI})
 
 # What reads a stranger's files, and the placement of buffers: compiled anew where XLC_REST_FROM is given.
 set(XLC_READERS XLCSupport XLCSpec XLCOnnx XLCImport XLCRaise XLCPlacement)
@@ -46,7 +49,7 @@ function(xlc_add_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   xlc_compiler_options(${name})
   if(ARG_RTTI)
-    target_compile_options(${name} PRIVATE -frtti)
+    target_compile_options(${name} PRIVATE ${XLC_RTTI})
     target_precompile_headers(${name} REUSE_FROM xlc-pch-rtti)
   elseif(NOT ARG_NO_PCH)
     target_precompile_headers(${name} REUSE_FROM xlc-pch)
