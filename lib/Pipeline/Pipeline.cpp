@@ -13,12 +13,12 @@ constexpr int64_t any = 0;
 
 constexpr PipelineSchedule schedules[] = {
     // name, placement, chunks at least, at most, multiple, splits
-    {"gpipe", Placement::Loop, 1, 1, false, false, orderGpipe},
-    {"1f1b", Placement::Loop, 1, 1, false, false, order1f1b},
-    {"interleaved", Placement::Loop, 2, any, true, false, orderInterleaved},
-    {"zb-h1", Placement::Loop, 1, 1, false, true, orderZeroBubbleH1},
-    {"zb-h2", Placement::Loop, 1, 1, false, true, orderZeroBubbleH2},
-    {"zb-v", Placement::V, 2, 2, false, true, orderZeroBubbleV},
+    {"gpipe", ChunkPlacement::Loop, 1, 1, false, false, orderGpipe},
+    {"1f1b", ChunkPlacement::Loop, 1, 1, false, false, order1f1b},
+    {"interleaved", ChunkPlacement::Loop, 2, any, true, false, orderInterleaved},
+    {"zb-h1", ChunkPlacement::Loop, 1, 1, false, true, orderZeroBubbleH1},
+    {"zb-h2", ChunkPlacement::Loop, 1, 1, false, true, orderZeroBubbleH2},
+    {"zb-v", ChunkPlacement::V, 2, 2, false, true, orderZeroBubbleV},
 };
 
 } // namespace

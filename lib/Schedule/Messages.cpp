@@ -1,4 +1,4 @@
-// Messages between stages, checked on both sides; and all meetings, for the rendezvous simulator.
+// Messages between stages, checked on both sides; and all rendezvous, for the rendezvous simulator.
 #include "Messages.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -119,9 +119,9 @@ LogicalResult xlc::verifyMessages(ArrayRef<TimelineOp> timelines) {
   return success();
 }
 
-std::vector<std::vector<Meeting>> xlc::findMeetings(ArrayRef<TimelineOp> timelines) {
+std::vector<std::vector<Rendezvous>> xlc::findRendezvous(ArrayRef<TimelineOp> timelines) {
   dist::MeshAttr mesh = TimelineOp(timelines.front()).getMesh(), reduced = reduce(mesh);
-  std::vector<std::vector<Meeting>> meetings(reduced.getRanks());
+  std::vector<std::vector<Rendezvous>> rendezvous(reduced.getRanks());
   for (TimelineOp timeline : timelines) {
     int64_t stage = timeline.getStage();
     for (Operation &op : timeline.getBody().front()) {
@@ -141,9 +141,9 @@ std::vector<std::vector<Meeting>> xlc::findMeetings(ArrayRef<TimelineOp> timelin
           for (int64_t member : small.members(reduced, rank))
             ranks.push_back(member);
         }
-        meetings[rank].push_back({name, std::move(ranks)});
+        rendezvous[rank].push_back({name, std::move(ranks)});
       }
     }
   }
-  return meetings;
+  return rendezvous;
 }

@@ -1,4 +1,4 @@
-// What passes between the timelines of a step: transfers between stages, and the meetings of all ranks.
+// What passes between the timelines of a step: transfers between stages, and the rendezvous of all ranks.
 #ifndef XLC_LIB_SCHEDULE_MESSAGES_H
 #define XLC_LIB_SCHEDULE_MESSAGES_H
 
@@ -13,7 +13,7 @@ mlir::LogicalResult verifyMessages(llvm::ArrayRef<sched::TimelineOp> timelines);
 
 /// What each rank meets others for, in the order of its timeline. Ranks of an axis within a stage are interchangeable,
 /// so two of each axis stand for any number: a thousand ranks cost what a few do.
-std::vector<std::vector<Meeting>> findMeetings(llvm::ArrayRef<sched::TimelineOp> timelines);
+std::vector<std::vector<Rendezvous>> findRendezvous(llvm::ArrayRef<sched::TimelineOp> timelines);
 
 } // namespace xlc
 

@@ -5,24 +5,24 @@
 
 using namespace xlc;
 
-std::optional<std::string> xlc::findDeadlock(const std::vector<std::vector<Meeting>> &timelines) {
+std::optional<std::string> xlc::findDeadlock(const std::vector<std::vector<Rendezvous>> &timelines) {
   std::vector<size_t> next(timelines.size(), 0);
-  auto current = [&](int rank) -> const Meeting * {
+  auto current = [&](int rank) -> const Rendezvous * {
     return next[rank] < timelines[rank].size() ? &timelines[rank][next[rank]] : nullptr;
   };
-  auto canHappen = [&](const Meeting &meeting) {
-    for (int rank : meeting.ranks)
-      if (!current(rank) || !(*current(rank) == meeting))
+  auto canHappen = [&](const Rendezvous &rendezvous) {
+    for (int rank : rendezvous.ranks)
+      if (!current(rank) || !(*current(rank) == rendezvous))
         return false;
     return true;
   };
   for (bool isMoving = true; isMoving;) {
     isMoving = false;
     for (size_t rank = 0; rank < timelines.size(); ++rank)
-      while (const Meeting *meeting = current(rank)) {
-        if (!canHappen(*meeting))
+      while (const Rendezvous *rendezvous = current(rank)) {
+        if (!canHappen(*rendezvous))
           break;
-        std::vector<int> met = meeting->ranks;
+        std::vector<int> met = rendezvous->ranks;
         for (int other : met)
           ++next[other];
         isMoving = true;
@@ -30,7 +30,8 @@ std::optional<std::string> xlc::findDeadlock(const std::vector<std::vector<Meeti
   }
   std::string waiting;
   for (size_t rank = 0; rank < timelines.size(); ++rank)
-    if (const Meeting *meeting = current(rank))
-      waiting += (waiting.empty() ? "rank " : ", rank ") + std::to_string(rank) + " waits for '" + meeting->name + "'";
+    if (const Rendezvous *rendezvous = current(rank))
+      waiting +=
+          (waiting.empty() ? "rank " : ", rank ") + std::to_string(rank) + " waits for '" + rendezvous->name + "'";
   return waiting.empty() ? std::nullopt : std::optional("cannot run to the end: " + waiting);
 }

@@ -359,7 +359,7 @@ struct VerifyTimelinePass : xlc::impl::VerifyTimelinePassBase<VerifyTimelinePass
         return signalPassFailure();
     if (failed(verifyMessages(timelines)))
       return signalPassFailure();
-    if (std::optional<std::string> deadlock = findDeadlock(findMeetings(timelines))) {
+    if (std::optional<std::string> deadlock = findDeadlock(findRendezvous(timelines))) {
       timelines.front().emitOpError() << *deadlock;
       signalPassFailure();
     }

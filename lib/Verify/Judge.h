@@ -16,7 +16,7 @@
 namespace xlc::verify {
 
 /// A collective as a rank takes part in it.
-struct Meeting : exec::Exchange {
+struct Rendezvous : exec::Exchange {
   Operand src, dst;
 };
 
@@ -48,12 +48,12 @@ private:
   char *addressOf(exec::PlaceAttr place, int rank);
   /// The memory of a value of a function that `run` binds on `rank`.
   Operand operandOf(mlir::Value value, exec::RunOp run, int rank);
-  Meeting meetingAt(const runtime::Position &at);
+  Rendezvous rendezvousAt(const runtime::Position &at);
 
   void compare(const runtime::Position &at, llvm::StringRef what, const Operand &actual, const Expected &expected,
                size_t result, const Operand *before);
-  void compareMeeting(const runtime::Position &at, const Meeting &meeting, llvm::ArrayRef<Operand> sources,
-                      const Operand &before);
+  void compareRendezvous(const runtime::Position &at, const Rendezvous &rendezvous, llvm::ArrayRef<Operand> sources,
+                         const Operand &before);
   /// Notes a difference, the first of each kernel or message.
   void note(const runtime::Position &at, llvm::StringRef what, std::string difference);
   std::string describe(const runtime::Position &at);

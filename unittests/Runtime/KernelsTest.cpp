@@ -47,8 +47,8 @@ struct OneCall {
       operands.push_back((char *)in.data());
     for (auto &result : results)
       operands.push_back((char *)result.data());
-    Team team(threads, 50, useOne);
-    Kernels kernels(plan, codes, team);
+    ThreadPool pool(threads, 50, useOne);
+    Kernels kernels(plan, codes, pool);
     kernels.prepare(call());
     kernels.run(call(), operands.data(), accumulate.data(), workspace);
     return results;

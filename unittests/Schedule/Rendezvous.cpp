@@ -1,4 +1,4 @@
-// The rendezvous simulator on every small set of timelines, against a search over all orders of meeting.
+// The rendezvous simulator on every small set of timelines, against a search over all orders of rendezvous.
 #include "xlc/Schedule/Rendezvous.h"
 
 #include "gtest/gtest.h"
@@ -7,12 +7,12 @@ using namespace xlc;
 
 namespace {
 
-using Timelines = std::vector<std::vector<Meeting>>;
+using Timelines = std::vector<std::vector<Rendezvous>>;
 
-const Meeting all{"all_reduce b0", {0, 1}};
-const Meeting other{"all_reduce b1", {0, 1}};
+const Rendezvous all{"all_reduce b0", {0, 1}};
+const Rendezvous other{"all_reduce b1", {0, 1}};
 
-/// Whether some order of meetings brings every rank to its end: tries each meeting that can happen, then all that may
+/// Whether some order of rendezvous brings every rank to its end: tries each rendezvous that can happen, then all that may
 /// follow.
 bool canFinish(const Timelines &timelines, std::vector<size_t> next) {
   bool isDone = true;
@@ -23,11 +23,11 @@ bool canFinish(const Timelines &timelines, std::vector<size_t> next) {
   for (size_t rank = 0; rank < timelines.size(); ++rank) {
     if (next[rank] == timelines[rank].size())
       continue;
-    const Meeting &meeting = timelines[rank][next[rank]];
+    const Rendezvous &rendezvous = timelines[rank][next[rank]];
     std::vector<size_t> after = next;
     bool happens = true;
-    for (int member : meeting.ranks) {
-      happens &= next[member] < timelines[member].size() && timelines[member][next[member]] == meeting;
+    for (int member : rendezvous.ranks) {
+      happens &= next[member] < timelines[member].size() && timelines[member][next[member]] == rendezvous;
       ++after[member];
     }
     if (happens && canFinish(timelines, after))
@@ -36,17 +36,17 @@ bool canFinish(const Timelines &timelines, std::vector<size_t> next) {
   return false;
 }
 
-/// Calls `visit` with every choice of up to `length` meetings for each rank from the given ones.
+/// Calls `visit` with every choice of up to `length` rendezvous for each rank from the given ones.
 template <typename Visit>
-void forEachTimelines(const std::vector<std::vector<Meeting>> &choices, size_t length, Timelines &timelines,
+void forEachTimelines(const std::vector<std::vector<Rendezvous>> &choices, size_t length, Timelines &timelines,
                       const Visit &visit) {
   if (timelines.size() == choices.size())
     return visit();
-  const std::vector<Meeting> &mine = choices[timelines.size()];
+  const std::vector<Rendezvous> &mine = choices[timelines.size()];
   size_t count = 1;
   for (size_t n = 0; n <= length; ++n, count *= mine.size())
     for (size_t code = 0; code < count; ++code) {
-      std::vector<Meeting> timeline;
+      std::vector<Rendezvous> timeline;
       for (size_t i = 0, rest = code; i < n; ++i, rest /= mine.size())
         timeline.push_back(mine[rest % mine.size()]);
       timelines.push_back(timeline);
@@ -57,7 +57,7 @@ void forEachTimelines(const std::vector<std::vector<Meeting>> &choices, size_t l
 
 TEST(FindDeadlock, AgreesWithSearchOnEveryTimelineOfThreeRanks) {
   // Groups as hybrid sharding has them, and one of all.
-  const Meeting a{"a", {0, 1}}, b{"b", {1, 2}}, c{"c", {0, 1, 2}};
+  const Rendezvous a{"a", {0, 1}}, b{"b", {1, 2}}, c{"c", {0, 1, 2}};
   Timelines timelines;
   int finished = 0, stuck = 0;
   forEachTimelines({{a, c}, {a, b, c}, {b, c}}, 3, timelines, [&] {
@@ -65,7 +65,7 @@ TEST(FindDeadlock, AgreesWithSearchOnEveryTimelineOfThreeRanks) {
     ASSERT_EQ(!findDeadlock(timelines).has_value(), expected);
     ++(expected ? finished : stuck);
   });
-  EXPECT_EQ(finished, 1 + 3 + 9 + 27) << "one for each timeline of rank 1, which every meeting includes";
+  EXPECT_EQ(finished, 1 + 3 + 9 + 27) << "one for each timeline of rank 1, which every rendezvous includes";
   EXPECT_GT(stuck, 1000);
 }
 
@@ -80,7 +80,7 @@ TEST(FindDeadlock, ARankThatDoesNotComeLeavesTheOthersWaiting) {
 }
 
 TEST(FindDeadlock, GroupsThatShareNoRankGoOnByThemselves) {
-  const Meeting left{"left", {0, 1}}, right{"right", {2, 3}}, everybody{"everybody", {0, 1, 2, 3}};
+  const Rendezvous left{"left", {0, 1}}, right{"right", {2, 3}}, everybody{"everybody", {0, 1, 2, 3}};
   EXPECT_FALSE(
       findDeadlock({{left, left, everybody}, {left, left, everybody}, {right, everybody}, {right, everybody}}));
 }

@@ -29,7 +29,7 @@ struct Slot {
 using PipelineOrder = std::vector<std::vector<Slot>>; ///< by pp rank
 
 /// On which rank a chunk lies: `Loop` chunk mod ranks, `V` down the ranks and up again.
-enum class Placement { Loop, V };
+enum class ChunkPlacement { Loop, V };
 
 struct PipelineShape {
   int64_t ranks = 1, chunksPerRank = 1, microBatches = 1;
@@ -39,14 +39,14 @@ struct PipelineShape {
 /// One row of the table of schedules.
 struct PipelineSchedule {
   llvm::StringRef name;
-  Placement placement;
+  ChunkPlacement placement;
   int64_t leastChunks, mostChunks; ///< per rank; most 0: no limit
   bool needsMultiple;              ///< micro-batches in a multiple of the ranks
   bool splitsBackward;             ///< I and W apart instead of B
   std::vector<Slot> (*order)(const PipelineShape &, int64_t rank);
 
   int64_t rankOf(const PipelineShape &shape, int64_t chunk) const {
-    bool isUp = placement == Placement::V && chunk >= shape.ranks;
+    bool isUp = placement == ChunkPlacement::V && chunk >= shape.ranks;
     return isUp ? 2 * shape.ranks - 1 - chunk : chunk % shape.ranks;
   }
 };

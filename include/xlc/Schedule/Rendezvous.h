@@ -9,16 +9,16 @@
 namespace xlc {
 
 /// One message as a rank sees it: what it is, and the ranks that must meet for it.
-struct Meeting {
+struct Rendezvous {
   std::string name;
   std::vector<int> ranks; ///< ascending
-  bool operator==(const Meeting &) const = default;
+  bool operator==(const Rendezvous &) const = default;
 };
 
-/// Runs every rank through its meetings; a meeting happens when all its ranks wait for the same one. Returns what the
+/// Runs every rank through its rendezvous; a rendezvous happens when all its ranks wait for the same one. Returns what the
 /// ranks wait for when none can go on ("cannot run to the end: rank 0 waits for 'all_reduce b0', rank 1 ..."), none
 /// when all reach the end.
-std::optional<std::string> findDeadlock(const std::vector<std::vector<Meeting>> &timelines);
+std::optional<std::string> findDeadlock(const std::vector<std::vector<Rendezvous>> &timelines);
 
 } // namespace xlc
 

@@ -1,7 +1,7 @@
 // Runs the `exec` programs of all pipeline stages in one process.
 //
 // Stages take turns: each goes on by itself until it comes to an action that it does with other stages, and waits
-// there until they have come too. A transfer is such a meeting of two, a collective of several stages one of more.
+// there until they have come too. A transfer is such a rendezvous of two, a collective of several stages one of more.
 // Stages that all wait, for one another, are an error that names what each waits at.
 #include "Partitioned.h"
 #include "StageProgram.h"

@@ -13,12 +13,12 @@ namespace {
 constexpr uint64_t rangeGrain = 16;          // elements
 constexpr uint64_t smallestShare = 64 << 10; // bytes; less is not worth waking a thread for
 
-/// Calls work(run, begin, end) for ranges of `runs` runs of `length` elements, each within one, on the team's threads.
-template <class Work> void share(Team &team, uint64_t runs, uint64_t length, uint64_t elementBytes, Work work) {
+/// Calls work(run, begin, end) for ranges of `runs` runs of `length` elements, each within one, on the pool's threads.
+template <class Work> void share(ThreadPool &pool, uint64_t runs, uint64_t length, uint64_t elementBytes, Work work) {
   uint64_t count = runs * length;
-  uint64_t parts = std::clamp<uint64_t>(count * elementBytes / smallestShare, 1, (uint64_t)team.size());
+  uint64_t parts = std::clamp<uint64_t>(count * elementBytes / smallestShare, 1, (uint64_t)pool.size());
   uint64_t each = (count / parts + rangeGrain) / rangeGrain * rangeGrain;
-  team.run((int)parts, [&](int part) {
+  pool.run((int)parts, [&](int part) {
     uint64_t begin = std::min(count, part * each), last = std::min(count, begin + each);
     while (begin < last) {
       uint64_t run = begin / length, from = begin % length, some = std::min(length - from, last - begin);
@@ -28,7 +28,7 @@ template <class Work> void share(Team &team, uint64_t runs, uint64_t length, uin
   });
 }
 
-Team makeTeam(const DeviceSetup &setup) {
+ThreadPool makeThreadPool(const DeviceSetup &setup) {
   useOneLibraryThread();
   return {(int)setup.plan.threads, setup.spins, useOneLibraryThread};
 }
@@ -36,7 +36,7 @@ Team makeTeam(const DeviceSetup &setup) {
 } // namespace
 
 CpuDevice::CpuDevice(const DeviceSetup &setup)
-    : alignment(setup.plan.alignment), team(makeTeam(setup)), kernels(setup.plan, setup.codes, team) {}
+    : alignment(setup.plan.alignment), pool(makeThreadPool(setup)), kernels(setup.plan, setup.codes, pool) {}
 
 DeviceMemory CpuDevice::allocate(uint64_t bytes) {
   uint64_t mapped = 0;
@@ -49,7 +49,7 @@ void CpuDevice::read(void *to, const char *from, uint64_t bytes) { std::memcpy(t
 void CpuDevice::fill(char *to, unsigned char value, uint64_t bytes) { std::memset(to, value, bytes); }
 
 void CpuDevice::copy(const Copy &copy) {
-  share(team, copy.outer * copy.rows, copy.bytes, 1, [&](uint64_t run, uint64_t begin, uint64_t end) {
+  share(pool, copy.outer * copy.rows, copy.bytes, 1, [&](uint64_t run, uint64_t begin, uint64_t end) {
     uint64_t outer = run / copy.rows, row = run % copy.rows;
     auto first = [&](Copy::Steps steps) { return outer * steps.outer + row * steps.row + begin; };
     const char *from = copy.from + first(copy.fromSteps);
@@ -62,7 +62,7 @@ void CpuDevice::copy(const Copy &copy) {
 void CpuDevice::combine(const Combination &what) {
   CombineRange combineRange = findCombination(what.how, what.element);
   uint64_t size = bytesOf(what.element);
-  share(team, what.runs, what.count, size, [&](uint64_t run, uint64_t begin, uint64_t end) {
+  share(pool, what.runs, what.count, size, [&](uint64_t run, uint64_t begin, uint64_t end) {
     combineRange(what.sources, what.first + run * what.step + begin, end - begin,
                  what.to + (run * what.count + begin) * size, what.add);
   });

@@ -25,7 +25,7 @@ public:
 
 private:
   const uint64_t alignment;
-  Team team;
+  ThreadPool pool;
   Kernels kernels;
   std::vector<std::unique_ptr<Arena>> arenas;
 };

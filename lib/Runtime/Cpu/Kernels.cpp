@@ -100,15 +100,15 @@ void Kernels::prepare(const plan::CallT &call) {
     ContractShape shape = shapeOf(*contract);
     int64_t room = (int64_t)call.workspace_bytes;
     if (call.accumulate[0] != plan::Accumulate::Always && !ready.write)
-      ready.write.emplace(shape, team.size(), false, true, room);
+      ready.write.emplace(shape, pool.size(), false, true, room);
     if (call.accumulate[0] != plan::Accumulate::Never && !ready.add)
-      ready.add.emplace(shape, team.size(), true, true, room);
+      ready.add.emplace(shape, pool.size(), true, true, room);
     for (const std::optional<Contraction> *c : {&ready.write, &ready.add})
       if (*c)
         workspace = std::max(workspace, (*c)->scratch() * (*c)->parts());
   } else if (const plan::AttentionT *attention = kernel.library.AsAttention()) {
     ready.attention = shapeOf(*attention);
-    workspace = attentionWorkspace(*ready.attention, team.size());
+    workspace = attentionWorkspace(*ready.attention, pool.size());
   } else if (const plan::ScatterAddT *scatter = kernel.library.AsScatterAdd()) {
     ready.scatter = {(int64_t)scatter->outer,
                      (int64_t)scatter->distinct,
@@ -119,7 +119,7 @@ void Kernels::prepare(const plan::CallT &call) {
                      scatter->index == plan::Element::I64};
   } else if (const plan::ConvolutionT *convolution = kernel.library.AsConvolution()) {
     ready.convolution = shapeOf(*convolution);
-    workspace = convolutionWorkspace(*ready.convolution, team.size());
+    workspace = convolutionWorkspace(*ready.convolution, pool.size());
   } else if (const plan::MaxPoolT *pool = kernel.library.AsMaxPool()) {
     ready.pool = {pool->backward, (int64_t)pool->planes, dimsOf(pool->dims)};
   } else {
@@ -145,9 +145,9 @@ void Kernels::run(const plan::CallT &call, char *const *operands, const uint8_t 
   if (kernel.attention)
     return runAttentionCall(*kernel.attention, operands, workspace);
   if (const auto &shape = kernel.scatter)
-    return team.run(team.size(), [&](int part) {
+    return pool.run(pool.size(), [&](int part) {
       int64_t rows = shape->outer * shape->rows;
-      int64_t begin = rows * part / team.size(), end = rows * (part + 1) / team.size();
+      int64_t begin = rows * part / pool.size(), end = rows * (part + 1) / pool.size();
       scatterAdd(*shape, operands[0], (const float *)operands[1], (float *)operands[2], accumulate[0], begin, end);
     });
   if (kernel.convolution)
@@ -159,10 +159,10 @@ void Kernels::run(const plan::CallT &call, char *const *operands, const uint8_t 
 
 void Kernels::runCode(const Prepared &kernel, uint64_t bytes, char *const *operands, const uint8_t *accumulate) {
   uint64_t grains = (kernel.extent + kernel.grain - 1) / kernel.grain;
-  uint64_t parts = bytes < smallestCall ? 1 : std::min<uint64_t>(grains, team.size());
+  uint64_t parts = bytes < smallestCall ? 1 : std::min<uint64_t>(grains, pool.size());
   if (parts <= 1)
     return kernel.code(operands, 0, (int64_t)kernel.extent, accumulate);
-  team.run((int)parts, [&](int part) {
+  pool.run((int)parts, [&](int part) {
     uint64_t begin = grains * part / parts * kernel.grain,
              end = std::min(kernel.extent, grains * (part + 1) / parts * kernel.grain);
     if (begin < end)
@@ -173,7 +173,7 @@ void Kernels::runCode(const Prepared &kernel, uint64_t bytes, char *const *opera
 void Kernels::runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands,
                              char *workspace) {
   bool bias = call.ins.size() == 3;
-  team.run(contraction.parts(), [&](int part) {
+  pool.run(contraction.parts(), [&](int part) {
     contraction.run(part, (const float *)operands[0], (const float *)operands[1],
                     bias ? (const float *)operands[2] : nullptr, (float *)operands[bias ? 3 : 2],
                     workspace + part * contraction.scratch());
@@ -184,15 +184,15 @@ void Kernels::runConvolutionCall(const ConvolutionShape &shape, char *const *ope
   ConvolutionOperands addresses = operandsOf(shape.kind, operands);
   int64_t items = convolutionItems(shape), scratch = convolutionScratch(shape);
   std::atomic<int64_t> next{0};
-  team.run((int)std::min<int64_t>(team.size(), items), [&](int part) {
+  pool.run((int)std::min<int64_t>(pool.size(), items), [&](int part) {
     for (int64_t item; (item = next.fetch_add(1, std::memory_order_relaxed)) < items;)
       runConvolution(shape, addresses, item, add, workspace + part * scratch);
   });
 }
 
 void Kernels::runPool(const MaxPoolShape &shape, char *const *operands, bool add) {
-  team.run(team.size(), [&](int part) {
-    int64_t begin = shape.planes * part / team.size(), end = shape.planes * (part + 1) / team.size();
+  pool.run(pool.size(), [&](int part) {
+    int64_t begin = shape.planes * part / pool.size(), end = shape.planes * (part + 1) / pool.size();
     if (shape.backward)
       maxPoolBackward(shape, (const float *)operands[0], (const float *)operands[1], (float *)operands[2], add, begin,
                       end);
@@ -205,7 +205,7 @@ void Kernels::runAttentionCall(const AttentionShape &shape, char *const *operand
   AttentionOperands addresses = operandsOf(shape, operands);
   int64_t items = attentionItems(shape), scratch = attentionScratch(shape);
   std::atomic<int64_t> next{0}; // causal items differ in length: threads take the next one
-  team.run((int)std::min<int64_t>(team.size(), items), [&](int part) {
+  pool.run((int)std::min<int64_t>(pool.size(), items), [&](int part) {
     for (int64_t item; (item = next.fetch_add(1, std::memory_order_relaxed)) < items;)
       runAttention(shape, addresses, item, workspace + part * scratch);
   });

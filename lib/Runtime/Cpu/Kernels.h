@@ -8,7 +8,7 @@
 #include "MaxPool.h"
 #include "Plan/Plan.h"
 #include "ScatterAdd.h"
-#include "Team.h"
+#include "ThreadPool.h"
 
 #include "xlc/Runtime/Kernel.h"
 
@@ -19,8 +19,8 @@ namespace xlc::runtime {
 /// The plan's kernels, ready to run on one rank. Nothing is allocated once calls are prepared but oneDNN's small change.
 class Kernels {
 public:
-  Kernels(const Plan &plan, const XlcKernel *codes, Team &team)
-      : plan(plan), codes(codes), team(team), prepared(plan.kernels.size()) {}
+  Kernels(const Plan &plan, const XlcKernel *codes, ThreadPool &pool)
+      : plan(plan), codes(codes), pool(pool), prepared(plan.kernels.size()) {}
 
   /// Throws Rejected where the plan holds less workspace than a library call needs on this machine.
   void prepare(const plan::CallT &call);
@@ -46,7 +46,7 @@ private:
 
   const Plan &plan;
   const XlcKernel *codes;
-  Team &team;
+  ThreadPool &pool;
   std::vector<Prepared> prepared; ///< as plan.kernels
 };
 

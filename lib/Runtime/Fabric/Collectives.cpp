@@ -2,7 +2,7 @@
 //
 //   enter | rank i: slice i of its own arena = sum of slice i of all | meet | copy the others' slices | leave
 //
-// Rank i is the only one that reads slice i before the middle meeting, so it may write it in place.
+// Rank i is the only one that reads slice i before the middle rendezvous, so it may write it in place.
 #include "Collectives.h"
 
 #include <algorithm>

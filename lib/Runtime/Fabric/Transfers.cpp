@@ -11,28 +11,29 @@ Transfers::Transfers(const Plan &plan, int spins, const StopSignal &stop)
     for (const auto &step : plan.programs[stage]->steps)
       if (const plan::SendT *send = step->action.AsSend())
         for (uint32_t i = 0; i < perStage; ++i)
-          meetings[{(int)(stage * perStage + i), (int)(send->peer * perStage + i)}];
+          pairs[{(int)(stage * perStage + i), (int)(send->peer * perStage + i)}];
 }
 
 void Transfers::send(const Message &message, const char *from, int rank) {
-  Meeting &meeting = meetings.at({rank, peerOf(rank, message.peer)});
-  uint32_t before = meeting.taken.load(std::memory_order_acquire);
-  meeting.from = from, meeting.message = message.number;
-  meeting.shown.store(before + 1, std::memory_order_release);
-  wakeAll(meeting.shown);
-  waitWhile(meeting.taken, before, spins, stop);
+  Rendezvous &rendezvous = pairs.at({rank, peerOf(rank, message.peer)});
+  uint32_t before = rendezvous.taken.load(std::memory_order_acquire);
+  rendezvous.from = from, rendezvous.message = message.number;
+  rendezvous.shown.store(before + 1, std::memory_order_release);
+  wakeAll(rendezvous.shown);
+  waitWhile(rendezvous.taken, before, spins, stop);
 }
 
 void Transfers::receive(const Message &message, char *to, const Participant &self) {
-  Meeting &meeting = meetings.at({peerOf(self.rank, message.peer), self.rank});
-  uint32_t before = meeting.taken.load(std::memory_order_relaxed);
-  waitWhile(meeting.shown, before, spins, stop);
-  if (meeting.message != message.number)
-    throw std::runtime_error(fmt::format("message {} came where message {} was due", meeting.message, message.number));
-  self.mover.copy({meeting.from, to, message.bytes});
+  Rendezvous &rendezvous = pairs.at({peerOf(self.rank, message.peer), self.rank});
+  uint32_t before = rendezvous.taken.load(std::memory_order_relaxed);
+  waitWhile(rendezvous.shown, before, spins, stop);
+  if (rendezvous.message != message.number)
+    throw std::runtime_error(
+        fmt::format("message {} came where message {} was due", rendezvous.message, message.number));
+  self.mover.copy({rendezvous.from, to, message.bytes});
   self.moved[plan::Axis::pp].transfer += message.bytes;
-  meeting.taken.store(before + 1, std::memory_order_release);
-  wakeAll(meeting.taken);
+  rendezvous.taken.store(before + 1, std::memory_order_release);
+  wakeAll(rendezvous.taken);
 }
 
 } // namespace xlc::runtime

@@ -28,7 +28,7 @@ public:
 
 private:
   /// From one rank to another.
-  struct Meeting {
+  struct Rendezvous {
     const char *from = nullptr;
     uint64_t message = 0;
     alignas(64) std::atomic<uint32_t> shown{0};
@@ -40,7 +40,7 @@ private:
   const uint32_t perStage;
   const int spins;
   const StopSignal &stop;
-  std::map<std::pair<int, int>, Meeting> meetings; ///< by sender and receiver; made at start
+  std::map<std::pair<int, int>, Rendezvous> pairs; ///< by sender and receiver; made at start
 };
 
 } // namespace xlc::runtime

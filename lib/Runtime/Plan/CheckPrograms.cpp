@@ -104,18 +104,18 @@ void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
 namespace {
 
 /// What a stage does together with other stages.
-struct Meeting {
+struct Rendezvous {
   const plan::StepT *step;
   const plan::SendT *send = nullptr;
   const plan::ReceiveT *receive = nullptr;
   const plan::ExchangeT *reduce = nullptr;
 
   /// Nothing where the stage acts by itself.
-  static std::optional<Meeting> of(const plan::StepT &step, const Plan &plan) {
-    Meeting meeting{&step, step.action.AsSend(), step.action.AsReceive(), step.action.AsExchange()};
-    bool isShared = meeting.reduce && !plan.rank_groups[meeting.reduce->group]->stages.empty();
-    if (meeting.send || meeting.receive || isShared)
-      return meeting;
+  static std::optional<Rendezvous> of(const plan::StepT &step, const Plan &plan) {
+    Rendezvous rendezvous{&step, step.action.AsSend(), step.action.AsReceive(), step.action.AsExchange()};
+    bool isShared = rendezvous.reduce && !plan.rank_groups[rendezvous.reduce->group]->stages.empty();
+    if (rendezvous.send || rendezvous.receive || isShared)
+      return rendezvous;
     return std::nullopt;
   }
 };
@@ -127,25 +127,25 @@ bool isSameReduction(const plan::ExchangeT *a, const plan::ExchangeT *b) {
 
 } // namespace
 
-/// Runs the stages' lists of meetings against each other until all are at their end, or none can go on.
+/// Runs the stages' lists of rendezvous against each other until all are at their end, or none can go on.
 void PlanChecker::checkMeetings() {
-  std::vector<std::vector<Meeting>> lists(plan.programs.size());
+  std::vector<std::vector<Rendezvous>> lists(plan.programs.size());
   for (size_t i = 0; i < lists.size(); ++i)
     for (const auto &step : plan.programs[i]->steps) {
-      if (std::optional<Meeting> meeting = Meeting::of(*step, plan))
-        lists[i].push_back(*meeting);
+      if (std::optional<Rendezvous> rendezvous = Rendezvous::of(*step, plan))
+        lists[i].push_back(*rendezvous);
       const auto *exchange = step->action.AsExchange();
       require(!exchange || plan.rank_groups[exchange->group]->stages.empty() || isReduction(exchange->kind),
               "action '{}' gathers or scatters over several stages", step->label);
     }
   std::vector<size_t> at(lists.size());
-  auto next = [&](uint32_t i) -> const Meeting * { return at[i] < lists[i].size() ? &lists[i][at[i]] : nullptr; };
+  auto next = [&](uint32_t i) -> const Rendezvous * { return at[i] < lists[i].size() ? &lists[i][at[i]] : nullptr; };
   auto meet = [&](uint32_t i) {
-    const Meeting &mine = *next(i);
+    const Rendezvous &mine = *next(i);
     if (mine.receive)
       return false; // the sender sees to it
     if (mine.send) {
-      const Meeting *other = next(mine.send->peer);
+      const Rendezvous *other = next(mine.send->peer);
       bool fits = other && other->receive && other->receive->peer == i &&
                   other->receive->message == mine.send->message && other->receive->bytes == mine.send->bytes;
       if (fits)

@@ -1,11 +1,11 @@
-// See Team.h. A task is published by raising its number; the last thread that finishes brings `pending` to zero.
-#include "Team.h"
+// See ThreadPool.h. A task is published by raising its number; the last thread that finishes brings `pending` to zero.
+#include "ThreadPool.h"
 
 #include <utility>
 
 namespace xlc::runtime {
 
-Team::Team(int threads, int spins, void (*begin)()) : threads(threads), spins(spins) {
+ThreadPool::ThreadPool(int threads, int spins, void (*begin)()) : threads(threads), spins(spins) {
   try {
     for (int thread = 1; thread < threads; ++thread)
       others.emplace_back([this, thread, begin] {
@@ -18,9 +18,9 @@ Team::Team(int threads, int spins, void (*begin)()) : threads(threads), spins(sp
   }
 }
 
-Team::~Team() { end(); }
+ThreadPool::~ThreadPool() { end(); }
 
-void Team::end() {
+void ThreadPool::end() {
   ending = true;
   task.fetch_add(1, std::memory_order_release);
   wakeAll(task);
@@ -28,7 +28,7 @@ void Team::end() {
     thread.join();
 }
 
-void Team::serve(int thread) {
+void ThreadPool::serve(int thread) {
   for (uint32_t seen = 0;; ++seen) {
     waitWhile(task, seen, spins, never);
     if (ending)
@@ -40,7 +40,7 @@ void Team::serve(int thread) {
   }
 }
 
-void Team::callPart(int thread) {
+void ThreadPool::callPart(int thread) {
   try {
     function(context, thread);
   } catch (...) {
@@ -50,7 +50,7 @@ void Team::callPart(int thread) {
   }
 }
 
-void Team::runErased(int count, Function work, void *with) {
+void ThreadPool::runErased(int count, Function work, void *with) {
   if (count <= 1 || threads == 1) {
     for (int part = 0; part < count; ++part)
       work(with, part);

@@ -17,7 +17,7 @@ struct Origin {
 };
 
 /// Of kinds that move: where element i of the result of the rank of `index` comes from.
-Origin originOf(const Meeting &m, int64_t ranks, int64_t index, int64_t i) {
+Origin originOf(const Rendezvous &m, int64_t ranks, int64_t index, int64_t i) {
   int64_t within = i % m.chunk, block = i / m.chunk;
   if (m.kind == Kind::all_gather)
     return {block % ranks, block / ranks * m.chunk + within};
@@ -29,13 +29,13 @@ Origin originOf(const Meeting &m, int64_t ranks, int64_t index, int64_t i) {
 }
 
 /// Of kinds that combine: the element of every rank that is combined into element i.
-int64_t sourceOf(const Meeting &m, int64_t ranks, int64_t index, int64_t i) {
+int64_t sourceOf(const Rendezvous &m, int64_t ranks, int64_t index, int64_t i) {
   return m.kind == Kind::reduce_scatter ? (i / m.chunk * ranks + index) * m.chunk + i % m.chunk : i;
 }
 
 } // namespace
 
-Meeting Judge::meetingAt(const Position &at) {
+Rendezvous Judge::rendezvousAt(const Position &at) {
   Operation *action = actionAt(at);
   if (auto run = dyn_cast<exec::RunOp>(action)) {
     auto op = cast<exec::CollectiveOp>(innerAt(at));
@@ -51,15 +51,15 @@ Meeting Judge::meetingAt(const Position &at) {
 
 void Judge::exchange(const Position &at, const std::function<void()> &run) {
   std::unique_lock lock(mutex);
-  Meeting meeting = meetingAt(at);
-  SmallVector<int64_t> members = meeting.group.members(mesh, at.rank);
+  Rendezvous rendezvous = rendezvousAt(at);
+  SmallVector<int64_t> members = rendezvous.group.members(mesh, at.rank);
   std::string group;
   for (int64_t member : members)
     group += std::to_string(member) + " ";
   std::string key = llvm::formatv("{0}: {1}", group, met[{at.rank, group}]++);
   auto bytesOf = [](const Operand &operand) { return Bytes(operand.at, operand.at + operand.span()); };
-  given[key][at.rank] = bytesOf(meeting.src);
-  Bytes before = meeting.accumulate ? bytesOf(meeting.dst) : Bytes();
+  given[key][at.rank] = bytesOf(rendezvous.src);
+  Bytes before = rendezvous.accumulate ? bytesOf(rendezvous.dst) : Bytes();
   lock.unlock();
   run();
 
@@ -68,16 +68,17 @@ void Judge::exchange(const Position &at, const std::function<void()> &run) {
   SmallVector<Operand> sources;
   for (int64_t member : members) {
     Bytes &bytes = given[key][member]; // it has come, or the message were not done
-    sources.push_back(Operand::of(meeting.src.element, bytes.size() / meeting.src.bytes(), bytes.data()));
+    sources.push_back(Operand::of(rendezvous.src.element, bytes.size() / rendezvous.src.bytes(), bytes.data()));
   }
-  Operand old = meeting.dst;
+  Operand old = rendezvous.dst;
   old.at = before.data();
-  compareMeeting(at, meeting, sources, old);
+  compareRendezvous(at, rendezvous, sources, old);
   if (++seen[key] == int64_t(members.size()))
     given.erase(key), seen.erase(key);
 }
 
-void Judge::compareMeeting(const Position &at, const Meeting &m, ArrayRef<Operand> sources, const Operand &before) {
+void Judge::compareRendezvous(const Position &at, const Rendezvous &m, ArrayRef<Operand> sources,
+                              const Operand &before) {
   int64_t ranks = sources.size(), index = m.group.indexOf(mesh, at.rank), count = m.resultElements();
   int64_t bytes = m.dst.bytes(), off = 0;
   bool combines = m.kind == Kind::all_reduce || m.kind == Kind::all_reduce_max || m.kind == Kind::reduce_scatter;

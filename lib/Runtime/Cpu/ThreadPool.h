@@ -1,6 +1,6 @@
 // The threads of one rank. The rank's own thread is number 0; the others sleep between tasks.
-#ifndef XLC_LIB_RUNTIME_CPU_TEAM_H
-#define XLC_LIB_RUNTIME_CPU_TEAM_H
+#ifndef XLC_LIB_RUNTIME_CPU_THREADPOOL_H
+#define XLC_LIB_RUNTIME_CPU_THREADPOOL_H
 
 #include "Fabric/Barrier.h"
 
@@ -11,11 +11,11 @@
 
 namespace xlc::runtime {
 
-class Team {
+class ThreadPool {
 public:
   /// `begin` runs once on each new thread.
-  Team(int threads, int spins, void (*begin)());
-  ~Team();
+  ThreadPool(int threads, int spins, void (*begin)());
+  ~ThreadPool();
 
   int size() const { return threads; }
 
