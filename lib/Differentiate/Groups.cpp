@@ -11,7 +11,7 @@ using namespace xlc;
 namespace {
 
 /// With nothing to train a program would do nothing, and say nothing.
-LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_ostream &errors) {
+LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, Diagnostics &diagnostics) {
   std::optional<std::string> place = findPlace(spec, "trainable");
   std::string example;
   for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
@@ -23,24 +23,23 @@ LogicalResult checkTrainable(func::FuncOp forward, const Spec &spec, llvm::raw_o
     example = name.getValue().str();
   }
   StringRef model = cast<ModuleOp>(forward->getParentOp()).getName().value_or("the model");
+  std::string where = model.str(), text;
   if (example.empty())
-    return errors << model
-                  << ": error: there is nothing to train: the loss depends on no float initializer of the file; "
-                  << "was it exported with export_params=False?\n",
-           failure();
-  if (!place)
-    return errors << model
-                  << ": error: there is nothing to train: all parameters are frozen, or the loss depends on none; "
-                  << "trainable: [\"" << example << "\"] would train one that the file freezes\n",
-           failure();
-  errors << *place << ": error: trainable trains nothing: no parameter is left by its patterns; [\"*\", \"!" << example
-         << "\"] would train all but one\n";
+    text = "there is nothing to train: the loss depends on no float initializer of the file; was it exported with "
+           "export_params=False?";
+  else if (!place)
+    text = "there is nothing to train: all parameters are frozen, or the loss depends on none; trainable: [\"" +
+           example + "\"] would train one that the file freezes";
+  else
+    where = *place, text = "trainable trains nothing: no parameter is left by its patterns; [\"*\", \"!" + example +
+                           "\"] would train all but one";
+  diagnostics.error(where, text);
   return failure();
 }
 
 } // namespace
 
-LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
+LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
   Builder builder(module.getContext());
   const OptimizerSpec &optimizer = spec.optimizer;
   auto describe = [&](const HyperParameters &own) -> Attribute {
@@ -54,7 +53,7 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm
     module->setAttr(graph::kClipNorm, builder.getF64FloatAttr(*spec.optimizer.clipNorm));
 
   auto forward = graph::findFunction(module, graph::kForward);
-  if (failed(checkTrainable(forward, spec, errors)))
+  if (failed(checkTrainable(forward, spec, diagnostics)))
     return failure();
   graph::SignatureAttributes attributes(forward);
   SmallVector<bool> isUsed(spec.optimizer.groups.size(), false);
@@ -73,8 +72,7 @@ LogicalResult xlc::assignOptimizerGroups(ModuleOp module, const Spec &spec, llvm
   bool isFine = true;
   for (auto [group, used] : llvm::zip(spec.optimizer.groups, isUsed))
     if (!used) {
-      errors << spec.path << ":" << group.location.line << ":" << group.location.column
-             << ": error: optimizer group matches no parameter\n";
+      diagnostics.error(formatPlace(spec, group.location), "optimizer group matches no parameter");
       isFine = false;
     }
   return success(isFine);

@@ -2,7 +2,7 @@
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Differentiate.h"
-#include "xlc/Support/Fault.h"
+#include "xlc/Support/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace xlc {

@@ -1,7 +1,7 @@
 // The linker, called through a C++ compiler, which knows where the system's libraries are. What it says goes into
 // memory and not beside the program, since a full disk is one of the things that it may have to say.
 #include "Link.h"
-#include "xlc/Support/Fault.h"
+#include "xlc/Support/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"

@@ -19,7 +19,7 @@ constexpr StringRef suffixes[] = {"running_mean", "running_var"};
 
 class Finder {
 public:
-  Finder(Model &model, Diagnostics &diagnostics) : model(model), diagnostics(diagnostics) {}
+  Finder(Model &model, FileDiagnostics &diagnostics) : model(model), diagnostics(diagnostics) {}
 
   BatchNorms find() {
     for (const FileTensor &tensor : model.initializers)
@@ -128,7 +128,7 @@ private:
   }
 
   Model &model;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   BatchNorms result;
   StringSet<> initializers, buffers, normScopes;
   StringMap<Buffer> averages;    ///< values that hold running averages
@@ -142,12 +142,12 @@ bool xlc::onnx::isTrainingForm(const Node &node, int64_t opset) {
   return opset >= 14 ? getInt(node, "training_mode", 0) != 0 : node.outputs.size() > 1;
 }
 
-BatchNorms xlc::onnx::findBatchNorms(Model &model, Diagnostics &diagnostics) {
+BatchNorms xlc::onnx::findBatchNorms(Model &model, FileDiagnostics &diagnostics) {
   return Finder(model, diagnostics).find();
 }
 
 void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,
-                             StringSet<> &accounted, Diagnostics &diagnostics) {
+                             StringSet<> &accounted, FileDiagnostics &diagnostics) {
   std::vector<std::string> lost;
   for (const std::string &name : model.signature.parameters)
     if (llvm::is_contained(norms.folded, StringRef(name).rsplit('.').first) && accounted.insert(name).second &&

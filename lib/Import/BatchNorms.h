@@ -36,12 +36,12 @@ bool isTrainingForm(const Node &node, int64_t opset);
 /// Looks for batch norms. Their nodes get outputs for the new running averages where they had none, a second norm on
 /// the same averages reads what the first one made of them, and a layer into which a norm was folded gets its own scope
 /// back.
-BatchNorms findBatchNorms(Model &model, Diagnostics &diagnostics);
+BatchNorms findBatchNorms(Model &model, FileDiagnostics &diagnostics);
 
 /// Refuses folded norms that have lost parameters of the signature that are to be trained (`trainable`: patterns),
 /// beyond those that are accounted for; now they are.
 void refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,
-                  llvm::StringSet<> &accounted, Diagnostics &diagnostics);
+                  llvm::StringSet<> &accounted, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

@@ -10,8 +10,7 @@ using namespace xlc;
 using namespace xlc::onnx;
 using shard::Layout;
 using shard::Spread;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+using xlc::graph::typeOf;
 
 /// Ops in order; what an op is called at one batch it is called at the other.
 static bool pairOps(func::FuncOp a, func::FuncOp b, DenseMap<Operation *, Operation *> &twins) {

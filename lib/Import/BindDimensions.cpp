@@ -13,7 +13,7 @@ namespace {
 
 class DimensionBinder {
 public:
-  DimensionBinder(Model &model, const Spec &spec, Diagnostics &diagnostics)
+  DimensionBinder(Model &model, const Spec &spec, FileDiagnostics &diagnostics)
       : model(model), spec(spec), diagnostics(diagnostics) {}
 
   /// Dimension 0 is the micro-batch; its symbol, and those of spec.dims, have one value everywhere.
@@ -79,12 +79,12 @@ private:
 
   Model &model;
   const Spec &spec;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
 };
 
 } // namespace
 
-void xlc::onnx::bindDimensions(Model &model, const Spec &spec, Diagnostics &diagnostics) {
+void xlc::onnx::bindDimensions(Model &model, const Spec &spec, FileDiagnostics &diagnostics) {
   DimensionBinder(model, spec, diagnostics).bindAll();
 }
 

@@ -13,6 +13,7 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::onnx;
+using xlc::graph::typeOf;
 
 namespace {
 
@@ -87,8 +88,6 @@ private:
     result.sum = scalar(sum);
     return result;
   }
-
-  static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
   Value scalar(Value value) {
     auto type = typeOf(value).clone(ArrayRef<int64_t>{});
@@ -215,7 +214,7 @@ std::string explain(const LossObstacle &obstacle, const Model &model) {
 }
 
 void refuse(const LossObstacle &obstacle, const Model &model, const Spec &spec, int64_t pieces, const LossValue &loss,
-            Diagnostics &diagnostics) {
+            FileDiagnostics &diagnostics) {
   diagnostics.error("the loss '" + loss.name + "' would be another function of a global batch that is cut (dp = " +
                     Twine(spec.dp) + ", " + Twine(spec.microBatches()) +
                     " micro-batches of batch.micro = " + Twine(spec.microBatch) + "): " + explain(obstacle, model));
@@ -228,7 +227,7 @@ void refuse(const LossObstacle &obstacle, const Model &model, const Spec &spec, 
 
 Loss xlc::onnx::cutLoss(const Model &model, const Spec &spec, const LossValue &loss, const LossTerms &terms,
                         llvm::function_ref<BatchGraph(int64_t)> importAt, func::FuncOp forward, OpBuilder &builder,
-                        Diagnostics &diagnostics) {
+                        FileDiagnostics &diagnostics) {
   LossCutter cutter(spec, loss, terms, forward, builder);
   if (spec.loss.scope == LossSpec::Scope::MicroBatch)
     return cutter.average();

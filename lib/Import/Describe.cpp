@@ -41,8 +41,9 @@ public:
     describeInputs();
     describeOperators();
     std::string notes;
-    raw_string_ostream noteStream(notes), complaintStream(result.complaints);
-    Diagnostics diagnostics(model.path, complaintStream);
+    raw_string_ostream noteStream(notes);
+    Diagnostics collected(result.complaints);
+    FileDiagnostics diagnostics(model.path, collected);
     splitMergedModules(model, &noteStream);
     ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), spec, diagnostics, &noteStream);
     describeParameters(plan);
@@ -169,9 +170,9 @@ int64_t FileDescription::numParameterElements() const {
   return (int64_t)std::min<uint64_t>(elements, INT64_MAX);
 }
 
-std::optional<FileDescription> xlc::describeFile(StringRef path, const InitSpec &init, raw_ostream &errors) {
-  Diagnostics diagnostics(path, errors);
-  std::optional<Model> model = readModel(path, diagnostics);
+std::optional<FileDescription> xlc::describeFile(StringRef path, const InitSpec &init, Diagnostics &diagnostics) {
+  FileDiagnostics ofFile(path, diagnostics);
+  std::optional<Model> model = readModel(path, ofFile);
   if (!model)
     return std::nullopt;
   return Describer(*model, init).describe();

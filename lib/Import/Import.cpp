@@ -36,7 +36,7 @@ namespace {
 class ModelImport {
 public:
   ModelImport(Model &model, const Spec &spec, const ImportOptions &options, MLIRContext &context,
-              Diagnostics &diagnostics)
+              FileDiagnostics &diagnostics)
       : model(model), spec(spec), options(options), diagnostics(diagnostics), builder(&context) {}
 
   std::optional<ImportedModel> run() {
@@ -225,8 +225,8 @@ private:
     for (const ModelInput &input : model.inputs) // the spec may say the batch here, too
       if (!input.shape.empty())
         other.dims.erase(input.shape.front().name);
-    llvm::raw_null_ostream nowhere;
-    Diagnostics silent(model.path, nowhere);
+    Diagnostics nowhere;
+    FileDiagnostics silent(model.path, nowhere);
     ModelImport twin(model, other, {}, *builder.getContext(), silent);
     Importer importer(model, plan, twin.builder, silent);
     bindDimensions(model, other, silent);
@@ -372,7 +372,7 @@ private:
   Model &model;
   const Spec &spec;
   const ImportOptions &options;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   OpBuilder builder;
   func::FuncOp forward;
   std::map<ParameterUse, Value> views; ///< parameters as nodes read them
@@ -383,11 +383,11 @@ private:
 } // namespace
 
 std::optional<ImportedModel> xlc::importModel(StringRef path, const Spec &spec, const ImportOptions &options,
-                                              MLIRContext &context, llvm::raw_ostream &errors) {
+                                              MLIRContext &context, Diagnostics &diagnostics) {
   context.loadDialect<func::FuncDialect, graph::GraphDialect>();
-  Diagnostics diagnostics(path, errors);
-  std::optional<Model> model = readModel(path, diagnostics);
+  FileDiagnostics ofFile(path, diagnostics);
+  std::optional<Model> model = readModel(path, ofFile);
   if (!model)
     return std::nullopt;
-  return ModelImport(*model, spec, options, context, diagnostics).run();
+  return ModelImport(*model, spec, options, context, ofFile).run();
 }

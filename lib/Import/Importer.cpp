@@ -79,7 +79,7 @@ Value xlc::onnx::materialize(const ConstantTensor &constant, ArrayRef<int64_t> s
   return graph::BroadcastOp::create(builder, loc, RankedTensorType::get(shape, elementType), value);
 }
 
-bool xlc::onnx::checkOperators(const Model &model, Diagnostics &diagnostics) {
+bool xlc::onnx::checkOperators(const Model &model, FileDiagnostics &diagnostics) {
   std::string list;
   int count = 0;
   for (const Node &node : model.nodes)

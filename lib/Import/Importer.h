@@ -29,7 +29,7 @@ struct ImportedValue {
 };
 
 /// Gives every dimension of the inputs its size: dimension 0 is spec.microBatch, others are those of spec.dims.
-void bindDimensions(Model &model, const Spec &spec, Diagnostics &diagnostics);
+void bindDimensions(Model &model, const Spec &spec, FileDiagnostics &diagnostics);
 
 /// The element type of the graph dialect; null for one that exists in ONNX only (uint8).
 mlir::Type convertType(ElementType type, mlir::MLIRContext *context);
@@ -134,12 +134,12 @@ mlir::Value materialize(const ConstantTensor &constant, llvm::ArrayRef<int64_t> 
                         mlir::Location loc);
 
 /// Lists every node without a row in one diagnostic; false if there is any.
-bool checkOperators(const Model &model, Diagnostics &diagnostics);
+bool checkOperators(const Model &model, FileDiagnostics &diagnostics);
 
 /// Imports all nodes of `model`. `values` holds inputs and constants and receives every node's outputs.
 class Importer {
 public:
-  Importer(const Model &model, const ParameterPlan &plan, mlir::OpBuilder &builder, Diagnostics &diagnostics)
+  Importer(const Model &model, const ParameterPlan &plan, mlir::OpBuilder &builder, FileDiagnostics &diagnostics)
       : model(model), plan(plan), builder(builder), diagnostics(diagnostics), stops(model, plan, diagnostics) {}
 
   /// Gives the value of a use of a parameter.
@@ -168,7 +168,7 @@ private:
   const Model &model;
   const ParameterPlan &plan;
   mlir::OpBuilder &builder;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   StoppedGradients stops;
   ActiveValues active;
   std::vector<std::optional<bool>> guards; ///< whether nodes with that guard run, once it is known

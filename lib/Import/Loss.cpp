@@ -5,13 +5,14 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::onnx;
+using xlc::graph::typeOf;
 
 namespace {
 
 class LossMaker {
 public:
   LossMaker(const Model &model, const Spec &spec, llvm::StringMap<ImportedValue> &values, func::FuncOp forward,
-            OpBuilder &builder, Diagnostics &diagnostics)
+            OpBuilder &builder, FileDiagnostics &diagnostics)
       : model(model), spec(spec), values(values), forward(forward), builder(builder), diagnostics(diagnostics),
         loc(NameLoc::get(builder.getStringAttr("loss"))) {}
 
@@ -36,8 +37,6 @@ private:
   Value findOutput(const std::string &name) {
     return llvm::is_contained(model.outputs, name) ? values[name].value : Value();
   }
-
-  static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
   static bool isScalar(Value value) {
     return value && typeOf(value).getNumElements() == 1 && isa<FloatType>(typeOf(value).getElementType());
@@ -129,7 +128,7 @@ private:
   llvm::StringMap<ImportedValue> &values;
   func::FuncOp forward;
   OpBuilder &builder;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   Location loc;
 };
 
@@ -137,6 +136,6 @@ private:
 
 std::optional<LossValue> xlc::onnx::findLoss(const Model &model, const Spec &spec,
                                              llvm::StringMap<ImportedValue> &values, func::FuncOp forward,
-                                             OpBuilder &builder, Diagnostics &diagnostics) {
+                                             OpBuilder &builder, FileDiagnostics &diagnostics) {
   return LossMaker(model, spec, values, forward, builder, diagnostics).make();
 }

@@ -23,7 +23,7 @@ struct Loss {
 /// Finds the loss among the outputs, or builds the one that the spec asks for, which may add an input to `forward`.
 /// None after a complaint.
 std::optional<LossValue> findLoss(const Model &model, const Spec &spec, llvm::StringMap<ImportedValue> &values,
-                                  mlir::func::FuncOp forward, mlir::OpBuilder &builder, Diagnostics &diagnostics);
+                                  mlir::func::FuncOp forward, mlir::OpBuilder &builder, FileDiagnostics &diagnostics);
 
 /// Two small primes that divide no dimension of an initializer or a bound input, as far as there are any.
 llvm::SmallVector<int64_t> findUnusedSizes(const Model &model);
@@ -33,7 +33,7 @@ llvm::SmallVector<int64_t> findUnusedSizes(const Model &model);
 /// the file does not allow that.
 Loss cutLoss(const Model &model, const Spec &spec, const LossValue &loss, const LossTerms &terms,
              llvm::function_ref<BatchGraph(int64_t)> importAt, mlir::func::FuncOp forward, mlir::OpBuilder &builder,
-             Diagnostics &diagnostics);
+             FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

@@ -47,7 +47,7 @@ bool narrowResult(Node &node, bool isDoubleGone) {
 
 } // namespace
 
-void xlc::onnx::narrowTypes(Model &model, const ParameterPlan &plan, Diagnostics &diagnostics) {
+void xlc::onnx::narrowTypes(Model &model, const ParameterPlan &plan, FileDiagnostics &diagnostics) {
   std::string stored = describeStored(model, plan);
   bool isDoubleGone = false;
   for (auto [i, tensor] : llvm::enumerate(model.initializers))

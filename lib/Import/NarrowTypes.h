@@ -7,7 +7,7 @@
 namespace xlc::onnx {
 
 /// Makes a model compute in float32 where its file says float16 or bfloat16, and float64 if its parameters are stored so.
-void narrowTypes(Model &model, const ParameterPlan &plan, Diagnostics &diagnostics);
+void narrowTypes(Model &model, const ParameterPlan &plan, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

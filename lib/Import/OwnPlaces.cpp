@@ -6,10 +6,9 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::onnx;
+using xlc::graph::typeOf;
 
 static constexpr int maximumDepth = 64; // of the expression: files are not trusted
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static bool isInteger(Value value) {
   return isa<IntegerType>(typeOf(value).getElementType()) && !typeOf(value).getElementType().isInteger(1);

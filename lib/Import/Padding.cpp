@@ -19,7 +19,7 @@ namespace {
 
 class PaddingFinder {
 public:
-  PaddingFinder(Model &model, const ParameterPlan &plan, const Spec &spec, Diagnostics &diagnostics)
+  PaddingFinder(Model &model, const ParameterPlan &plan, const Spec &spec, FileDiagnostics &diagnostics)
       : model(model), plan(plan), spec(spec), diagnostics(diagnostics), isMatched(spec.padding.size()) {
     for (auto [i, node] : llvm::enumerate(model.nodes))
       for (const std::string &output : node.outputs)
@@ -95,7 +95,7 @@ private:
   Model &model;
   const ParameterPlan &plan;
   const Spec &spec;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   std::vector<bool> isMatched; ///< per entry of spec.padding
   StringMap<unsigned> producers;
   SmallVector<StringRef> tables;
@@ -103,6 +103,6 @@ private:
 
 } // namespace
 
-void xlc::onnx::findPadding(Model &model, const ParameterPlan &plan, const Spec &spec, Diagnostics &diagnostics) {
+void xlc::onnx::findPadding(Model &model, const ParameterPlan &plan, const Spec &spec, FileDiagnostics &diagnostics) {
   PaddingFinder(model, plan, spec, diagnostics).run();
 }

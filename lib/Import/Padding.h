@@ -7,7 +7,7 @@
 namespace xlc::onnx {
 
 /// Sets `paddingIndex` of lookups: what the file says, or else `padding` of the spec.
-void findPadding(Model &model, const ParameterPlan &plan, const Spec &spec, Diagnostics &diagnostics);
+void findPadding(Model &model, const ParameterPlan &plan, const Spec &spec, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

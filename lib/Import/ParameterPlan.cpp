@@ -9,7 +9,7 @@ using namespace llvm;
 using namespace xlc::onnx;
 
 ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
-                                        Diagnostics &diagnostics, raw_ostream *notes) {
+                                        FileDiagnostics &diagnostics, raw_ostream *notes) {
   bool hasStateDict = spec.init.from == xlc::InitSpec::From::StateDict;
   auto decide = hasStateDict ? planFromStateDict : model.record ? planRecorded : inferParameters;
   ParameterPlan plan = decide(model, norms, spec, diagnostics, notes);
@@ -43,7 +43,7 @@ void ParameterPlan::readInstead(int from, int to) {
     parameter = parameter == from ? to : parameter;
 }
 
-void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, Diagnostics &diagnostics) {
+void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, FileDiagnostics &diagnostics) {
   llvm::StringMap<unsigned> initializers;
   llvm::StringMap<int> known;
   for (auto [i, tensor] : llvm::enumerate(model.initializers))
@@ -62,7 +62,7 @@ void ParameterPlan::addBuffers(const Model &model, const BatchNorms &norms, Diag
   }
 }
 
-bool xlc::onnx::checkStoredType(const FileTensor &tensor, Diagnostics &diagnostics) {
+bool xlc::onnx::checkStoredType(const FileTensor &tensor, FileDiagnostics &diagnostics) {
   if (isFloat(tensor.type)) // NarrowTypes.cpp
     return true;
   diagnostics.error("parameter '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +

@@ -255,6 +255,6 @@ void ParameterPlanner::restoreBiases() {
 }
 
 ParameterPlan xlc::onnx::inferParameters(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
-                                         Diagnostics &diagnostics, raw_ostream *notes) {
+                                         FileDiagnostics &diagnostics, raw_ostream *notes) {
   return ParameterPlanner(model, norms, spec, diagnostics, notes).plan();
 }

@@ -12,7 +12,7 @@ namespace xlc::onnx {
 
 class ParameterPlanner {
 public:
-  ParameterPlanner(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+  ParameterPlanner(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                    llvm::raw_ostream *notes)
       : model(model), norms(norms), spec(spec), diagnostics(diagnostics), notes(notes), names(model) {}
 
@@ -62,7 +62,7 @@ private:
   Model &model;
   const BatchNorms &norms;
   const Spec &spec;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   llvm::raw_ostream *notes;
   ParameterNames names;
   ParameterPlan result;

@@ -62,7 +62,7 @@ struct ParameterPlan {
   /// Keeps these parameters, in this order; nothing uses the others.
   void keep(llvm::ArrayRef<int> order);
   /// Appends the running averages.
-  void addBuffers(const Model &model, const BatchNorms &norms, Diagnostics &diagnostics);
+  void addBuffers(const Model &model, const BatchNorms &norms, FileDiagnostics &diagnostics);
   /// Finds `constants`. What a node reads as a constant stays one, though others read a parameter of that value.
   void findConstants(const Model &model, const BatchNorms &norms);
   /// What uses parameter `from` uses `to`.
@@ -71,19 +71,19 @@ struct ParameterPlan {
 
 /// Which parameters there are: as the state dict of `spec.init` decides, or the file's record or, without both, as far
 /// as the file tells. Each thing undone is a line on `notes` (may be null).
-ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+ParameterPlan planParameters(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                              llvm::raw_ostream *notes);
 
 /// The plan where the file has a record: its parameters, without a guess. See RecordedParameters.cpp.
-ParameterPlan planRecorded(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+ParameterPlan planRecorded(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                            llvm::raw_ostream *notes);
 
 /// Finds out from signature, calls, scopes, values and `norms`; `spec.tie` and `spec.untie` overrule.
-ParameterPlan inferParameters(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+ParameterPlan inferParameters(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                               llvm::raw_ostream *notes);
 
 /// Complains about a parameter whose element type xlc does not train.
-bool checkStoredType(const FileTensor &tensor, Diagnostics &diagnostics);
+bool checkStoredType(const FileTensor &tensor, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

@@ -13,7 +13,7 @@ namespace {
 
 class RecordedPlanner {
 public:
-  RecordedPlanner(const Model &model, const BatchNorms &norms, const xlc::Spec &spec, Diagnostics &diagnostics,
+  RecordedPlanner(const Model &model, const BatchNorms &norms, const xlc::Spec &spec, FileDiagnostics &diagnostics,
                   raw_ostream *notes)
       : model(model), norms(norms), spec(spec), diagnostics(diagnostics), notes(notes) {}
 
@@ -106,7 +106,7 @@ private:
   const Model &model;
   const BatchNorms &norms;
   const xlc::Spec &spec;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   raw_ostream *notes;
   ParameterPlan result;
   StringMap<unsigned> initializers;
@@ -116,6 +116,6 @@ private:
 } // namespace
 
 ParameterPlan xlc::onnx::planRecorded(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
-                                      Diagnostics &diagnostics, raw_ostream *notes) {
+                                      FileDiagnostics &diagnostics, raw_ostream *notes) {
   return RecordedPlanner(model, norms, spec, diagnostics, notes).plan();
 }

@@ -52,7 +52,7 @@ StateDict::StateDict() = default;
 StateDict::StateDict(StateDict &&) = default;
 StateDict::~StateDict() = default;
 
-std::optional<StateDict> StateDict::open(const Spec &spec, Diagnostics &diagnostics) {
+std::optional<StateDict> StateDict::open(const Spec &spec, FileDiagnostics &diagnostics) {
   const std::string &path = spec.init.stateDict;
   StateDict dict;
   dict.spec = &spec;
@@ -69,7 +69,7 @@ std::optional<StateDict> StateDict::open(const Spec &spec, Diagnostics &diagnost
   return dict;
 }
 
-bool StateDict::takeTensors(Diagnostics &diagnostics) {
+bool StateDict::takeTensors(FileDiagnostics &diagnostics) {
   auto refuse = [&](StringRef name, const Twine &why) {
     diagnostics.error(*spec, "init.from", "init.from: " + Twine(file) + ": error: '" + name + "' " + why);
     return false;
@@ -95,7 +95,7 @@ bool StateDict::takeTensors(Diagnostics &diagnostics) {
   return isGood;
 }
 
-bool StateDict::read(const StateTensor &tensor, std::vector<float> &elements, Diagnostics &diagnostics) const {
+bool StateDict::read(const StateTensor &tensor, std::vector<float> &elements, FileDiagnostics &diagnostics) const {
   const FloatType *type = findType(tensor.type);
   size_t count = (size_t)tensor.numElements();
   elements.resize(count);
@@ -119,7 +119,7 @@ bool StateDict::read(const StateTensor &tensor, std::vector<float> &elements, Di
   }
 }
 
-std::optional<InitialValue> StateDict::initialValue(const StateTensor &tensor, Diagnostics &diagnostics) const {
+std::optional<InitialValue> StateDict::initialValue(const StateTensor &tensor, FileDiagnostics &diagnostics) const {
   if (tensor.type == "F32")
     return InitialValue{file, tensor.offset, {}};
   std::vector<float> elements;

@@ -20,21 +20,21 @@ struct StateTensor {
 class StateDict {
 public:
   /// Opens and checks the file that the spec begins from; none after a complaint that names it.
-  static std::optional<StateDict> open(const Spec &spec, Diagnostics &diagnostics);
+  static std::optional<StateDict> open(const Spec &spec, FileDiagnostics &diagnostics);
   StateDict(StateDict &&);
   ~StateDict();
 
   /// In the order of names.
   const std::vector<StateTensor> &tensors() const { return all; }
   /// The elements of a tensor of floats, as float32; false after a complaint.
-  bool read(const StateTensor &tensor, std::vector<float> &elements, Diagnostics &diagnostics) const;
+  bool read(const StateTensor &tensor, std::vector<float> &elements, FileDiagnostics &diagnostics) const;
   /// The same as an initial value, which stays in the file if it can; none after a complaint.
-  std::optional<InitialValue> initialValue(const StateTensor &tensor, Diagnostics &diagnostics) const;
+  std::optional<InitialValue> initialValue(const StateTensor &tensor, FileDiagnostics &diagnostics) const;
   const std::string &path() const { return file; }
 
 private:
   StateDict();
-  bool takeTensors(Diagnostics &diagnostics);
+  bool takeTensors(FileDiagnostics &diagnostics);
 
   const Spec *spec = nullptr; ///< names the file
   std::string file;

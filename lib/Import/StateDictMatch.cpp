@@ -24,7 +24,7 @@ static ArrayRef<float> elementsOf(const FileTensor &tensor) {
 }
 
 StateDictMatch::StateDictMatch(Model &model, const StateDict &dict, const ParameterNames &names, const Spec &spec,
-                               Diagnostics &diagnostics)
+                               FileDiagnostics &diagnostics)
     : model(model), dict(dict), names(names), spec(spec), diagnostics(diagnostics) {}
 
 bool StateDictMatch::compare(const StringSet<> &buffers) {

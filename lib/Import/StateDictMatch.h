@@ -27,7 +27,7 @@ struct StateEntry {
 class StateDictMatch {
 public:
   StateDictMatch(Model &model, const StateDict &dict, const ParameterNames &names, const Spec &spec,
-                 Diagnostics &diagnostics);
+                 FileDiagnostics &diagnostics);
 
   /// Reads all values, finds ties and decides; false after a complaint. `buffers`: further names of buffers.
   bool compare(const llvm::StringSet<> &buffers);
@@ -84,7 +84,7 @@ private:
   const StateDict &dict;
   const ParameterNames &names;
   const Spec &spec;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   std::vector<std::optional<TensorContent>> contents;                 ///< per initializer; none: absent, or no floats
   std::map<std::pair<int64_t, uint64_t>, std::vector<int>> byContent; ///< (count, unordered) -> entries
   std::map<std::pair<int64_t, uint64_t>, std::vector<unsigned>> holders; ///< the same of initializers

@@ -22,7 +22,7 @@ constexpr StringLiteral help = "export with optimize=False or with xlc_export, o
 class StateDictPlanner {
 public:
   StateDictPlanner(Model &model, const BatchNorms &norms, const xlc::Spec &spec, const StateDict &dict,
-                   Diagnostics &diagnostics, raw_ostream *notes)
+                   FileDiagnostics &diagnostics, raw_ostream *notes)
       : model(model), norms(norms), spec(spec), dict(dict), diagnostics(diagnostics), notes(notes), names(model),
         match(model, dict, names, spec, diagnostics), known(names.findKnown()) {}
 
@@ -321,7 +321,7 @@ private:
   const BatchNorms &norms;
   const xlc::Spec &spec;
   const StateDict &dict;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   raw_ostream *notes;
   ParameterNames names;
   StateDictMatch match;
@@ -335,7 +335,7 @@ private:
 } // namespace
 
 ParameterPlan xlc::onnx::planFromStateDict(Model &model, const BatchNorms &norms, const xlc::Spec &spec,
-                                           Diagnostics &diagnostics, raw_ostream *notes) {
+                                           FileDiagnostics &diagnostics, raw_ostream *notes) {
   ParameterPlan result;
   result.isParameter.assign(model.initializers.size(), false);
   if (std::optional<StateDict> dict = StateDict::open(spec, diagnostics))

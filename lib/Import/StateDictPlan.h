@@ -9,7 +9,7 @@ namespace xlc::onnx {
 /// What planParameters does where `spec.init` names a state dict: no name, tie or value is guessed. The values of
 /// buffers that are constants of the graph are replaced in `model`. Each thing undone is a line on `notes` (may be
 /// null).
-ParameterPlan planFromStateDict(Model &model, const BatchNorms &norms, const Spec &spec, Diagnostics &diagnostics,
+ParameterPlan planFromStateDict(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                                 llvm::raw_ostream *notes);
 
 } // namespace xlc::onnx

@@ -31,7 +31,7 @@ bool isSameFunction(StringRef target, StringRef op) {
 
 } // namespace
 
-StoppedGradients::StoppedGradients(const Model &model, const ParameterPlan &plan, Diagnostics &diagnostics)
+StoppedGradients::StoppedGradients(const Model &model, const ParameterPlan &plan, FileDiagnostics &diagnostics)
     : model(model), plan(plan), diagnostics(diagnostics) {
   for (const ModelInput &input : model.inputs)
     producers[input.name] = (unsigned)model.nodes.size();
@@ -244,7 +244,7 @@ static DenseSet<Value> findReached(Value loss, bool passesStops) {
   return reached;
 }
 
-void xlc::onnx::freezeUnreached(func::FuncOp forward, Diagnostics &diagnostics) {
+void xlc::onnx::freezeUnreached(func::FuncOp forward, FileDiagnostics &diagnostics) {
   if (forward.front().getOps<graph::StopGradientOp>().empty())
     return;
   Value loss = forward.front().getTerminator()->getOperand(0);

@@ -15,7 +15,7 @@ enum class Flow { None, Gradient };
 /// Finds the inputs of nodes that are stopped. Calls are asked in the order of the nodes.
 class StoppedGradients {
 public:
-  StoppedGradients(const Model &model, const ParameterPlan &plan, Diagnostics &diagnostics);
+  StoppedGradients(const Model &model, const ParameterPlan &plan, FileDiagnostics &diagnostics);
 
   using FindFlow = llvm::function_ref<Flow(unsigned node, unsigned input)>;
   /// The inputs of node `index` that are stopped; complains where the file leaves open which they are. `flow` is asked
@@ -41,7 +41,7 @@ private:
 
   const Model &model;
   const ParameterPlan &plan;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   llvm::StringMap<llvm::SmallVector<unsigned>> nodesOf; ///< by name of the call, without constants
   llvm::StringMap<std::string> valueOf;                 ///< name in traced calls -> in the file, where they differ
   llvm::StringMap<unsigned> producers;                  ///< value -> node; what no node makes: the number of nodes
@@ -61,7 +61,7 @@ private:
 };
 
 /// Freezes parameters that the loss depends on by way of stopped gradients only, as PyTorch's optimizers skip them.
-void freezeUnreached(mlir::func::FuncOp forward, Diagnostics &diagnostics);
+void freezeUnreached(mlir::func::FuncOp forward, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

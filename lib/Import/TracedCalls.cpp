@@ -5,7 +5,7 @@
 using namespace llvm;
 using namespace xlc::onnx;
 
-void xlc::onnx::warnOfSmoothing(const Model &model, Diagnostics &diagnostics) {
+void xlc::onnx::warnOfSmoothing(const Model &model, FileDiagnostics &diagnostics) {
   StringMap<int> nodes; // per call: one that became several nodes may have the smoothing in the others
   for (const Node &node : model.nodes)
     nodes[node.call.name] += node.op != "Constant";

@@ -7,7 +7,7 @@
 namespace xlc::onnx {
 
 /// Warns of losses that PyTorch smooths and the file does not.
-void warnOfSmoothing(const Model &model, Diagnostics &diagnostics);
+void warnOfSmoothing(const Model &model, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

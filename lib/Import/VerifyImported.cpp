@@ -1,7 +1,7 @@
 // The gate of Import: what the phases behind it may rely on.
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Import/Passes.h"
-#include "xlc/Support/Fault.h"
+#include "xlc/Support/Diagnostics.h"
 
 #include "llvm/ADT/StringMap.h"
 

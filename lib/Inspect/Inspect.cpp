@@ -44,16 +44,15 @@ private:
       if (int64_t size = 0; !input.shape.empty() && !StringRef(input.shape[0]).getAsInteger(10, size))
         spec.microBatch = size;
     samples = spec.microBatch;
-    std::string complaints;
     for (bool ownLoss : {true, false}) {
       if (!ownLoss) {
         spec.loss.type = LossSpec::Type::CrossEntropy;
         spec.loss.logits = inspection.file.outputs.front();
         spec.loss.labels = "labels";
       }
-      complaints.clear();
-      llvm::raw_string_ostream stream(complaints);
-      std::optional<ImportedModel> model = importModel(path, spec, {}, context, stream);
+      std::vector<Message> complaints;
+      Diagnostics collected(complaints);
+      std::optional<ImportedModel> model = importModel(path, spec, {}, context, collected);
       if (model) {
         inspection.complaints = complaints;
         return std::move(model->module);
@@ -68,7 +67,7 @@ private:
     auto function = *module.getOps<func::FuncOp>().begin();
     countOps(function, /*isForward=*/true);
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-      inspection.complaints += path.str() + ": error: " + diagnostic.str() + "\n";
+      inspection.complaints.push_back(toMessage(diagnostic, path));
       return success();
     });
     PassManager manager(&context);
@@ -138,14 +137,14 @@ private:
 } // namespace
 
 std::optional<Inspection> xlc::inspect(StringRef path, const InspectOptions &options, MLIRContext &context,
-                                       raw_ostream &errors) {
-  std::optional<FileDescription> file = describeFile(path, options.init, errors);
+                                       Diagnostics &diagnostics) {
+  std::optional<FileDescription> file = describeFile(path, options.init, diagnostics);
   if (!file)
     return std::nullopt;
   for (const auto &[name, size] : options.dims)
     if (!llvm::is_contained(file->dims, name)) {
-      errors << path << ": error: --dims names '" << name << "', which is not a dimension of the model; it has "
-             << (file->dims.empty() ? "none" : llvm::join(file->dims, ", ")) << "\n";
+      diagnostics.error(path, "--dims names '" + Twine(name) + "', which is not a dimension of the model; it has " +
+                                  (file->dims.empty() ? "none" : llvm::join(file->dims, ", ")));
       return std::nullopt;
     }
   return Inspector(path, options, context).inspect(std::move(*file));

@@ -63,6 +63,10 @@ void xlc::printJson(const Inspection &inspection, llvm::StringRef model, llvm::r
   json["recognised"] = inspection.recognised;
   json["forward_flops"] = flops(inspection.forward);
   json["backward_flops"] = flops(inspection.backward);
-  json["complaints"] = inspection.complaints.empty() ? inspection.file.complaints : inspection.complaints;
+  std::string complaints;
+  llvm::raw_string_ostream stream(complaints);
+  for (const Message &message : inspection.complaints.empty() ? inspection.file.complaints : inspection.complaints)
+    stream << message;
+  json["complaints"] = complaints;
   out << dumpReport(json) << "\n";
 }

@@ -218,12 +218,9 @@ private:
 
   void printUndone() {
     printRemarks("undone of what the exporter did", file.undone);
-    SmallVector<StringRef> texts;
-    StringRef all = inspection.complaints.empty() ? file.complaints : inspection.complaints;
-    all.split(texts, '\n', -1, /*KeepEmpty=*/false);
     std::vector<std::string> complaints;
-    for (StringRef text : texts) // without the path
-      complaints.push_back(text.contains(": ") ? text.split(": ").second.str() : text.str());
+    for (const Message &message : inspection.complaints.empty() ? file.complaints : inspection.complaints)
+      complaints.push_back((nameOf(message.severity) + ": " + message.text).str());
     printRemarks("complaints", complaints);
   }
 

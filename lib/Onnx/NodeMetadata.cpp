@@ -99,7 +99,7 @@ std::vector<std::string> TracedCall::values() const {
   return values;
 }
 
-void xlc::onnx::readMetadata(const ::onnx::NodeProto &proto, Node &node, Diagnostics &diagnostics) {
+void xlc::onnx::readMetadata(const ::onnx::NodeProto &proto, Node &node, FileDiagnostics &diagnostics) {
   StringRef lines;
   for (const auto &entry : proto.metadata_props()) {
     StringRef key = entry.key(), value = entry.value();

@@ -12,7 +12,7 @@ namespace xlc::onnx {
 
 /// Sets `call`, `stopsGradient` and `paddingIndex` of `node`. A text that cannot be read says nothing, one under
 /// our own keys is complained about.
-void readMetadata(const ::onnx::NodeProto &proto, Node &node, Diagnostics &diagnostics);
+void readMetadata(const ::onnx::NodeProto &proto, Node &node, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

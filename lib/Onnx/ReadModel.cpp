@@ -91,7 +91,7 @@ constexpr StringLiteral kindNames[] = {"an integer", "a float", "a string", "a t
 
 class Reader {
 public:
-  Reader(StringRef path, ::onnx::ModelProto &proto, Diagnostics &diagnostics)
+  Reader(StringRef path, ::onnx::ModelProto &proto, FileDiagnostics &diagnostics)
       : proto(proto), diagnostics(diagnostics), nodes(model, proto, diagnostics) {
     model.path = path.str();
   }
@@ -221,7 +221,7 @@ private:
   }
 
   ::onnx::ModelProto &proto;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   Model model;
   NodeReader nodes;
   StringSet<> defaults;
@@ -229,19 +229,19 @@ private:
 
 } // namespace
 
-void Diagnostics::error(const Spec &spec, StringRef key, const Twine &message) {
-  error(findPlace(spec, key).value_or(path), message);
+void FileDiagnostics::error(const Spec &spec, StringRef key, const Twine &text) {
+  report(Severity::Error, findPlace(spec, key).value_or(path), text);
 }
 
-void Diagnostics::print(StringRef place, StringRef kind, const Twine &message) {
-  out << place << ": " << kind << ": ";
-  for (char c : xlc::runtime::limitText(message.str()))
-    c == '\n' ? out << "\\x0a" : out << c; // one line, whatever a name of the file has
-  out << "\n";
+void FileDiagnostics::report(Severity severity, StringRef where, const Twine &text) {
+  Message message{.severity = severity, .where = where.str()};
+  for (char c : xlc::runtime::limitText(text.str()))
+    c == '\n' ? message.text += "\\x0a" : message.text += c; // one line, whatever a name of the file has
+  diagnostics.report(message);
 }
 
 void xlc::onnx::readAttribute(::onnx::AttributeProto &from, StringRef name, Node &node, StringRef modelPath,
-                              TensorCache &tensors, Diagnostics &diagnostics) {
+                              TensorCache &tensors, FileDiagnostics &diagnostics) {
   using Proto = ::onnx::AttributeProto;
   Attribute to;
   std::string what = "attribute '" + name.str() + "' of " + node.describe();
@@ -292,7 +292,7 @@ void xlc::onnx::readAttribute(::onnx::AttributeProto &from, StringRef name, Node
     diagnostics.error(what + " is given twice");
 }
 
-std::optional<Model> xlc::onnx::readModel(StringRef path, Diagnostics &diagnostics) {
+std::optional<Model> xlc::onnx::readModel(StringRef path, FileDiagnostics &diagnostics) {
   Expected<std::unique_ptr<MemoryBuffer>> buffer = readInput(path, maximumFile);
   if (!buffer) {
     diagnostics.error("cannot read the model: " + toString(buffer.takeError()));

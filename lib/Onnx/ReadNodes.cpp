@@ -68,7 +68,7 @@ std::string xlc::onnx::checkName(StringRef name) {
   return "";
 }
 
-bool xlc::onnx::checkOpset(int64_t opset, const Twine &who, Diagnostics &diagnostics) {
+bool xlc::onnx::checkOpset(int64_t opset, const Twine &who, FileDiagnostics &diagnostics) {
   if (opset < oldestOpset)
     diagnostics.error(who + " uses opset " + Twine(opset) + ", which is older than " + Twine(oldestOpset) +
                       "; xlc reads opsets " + Twine(oldestOpset) + " to " + Twine(newestOpset) +
@@ -80,7 +80,7 @@ bool xlc::onnx::checkOpset(int64_t opset, const Twine &who, Diagnostics &diagnos
   return opset >= oldestOpset && opset <= newestOpset;
 }
 
-NodeReader::NodeReader(Model &model, ::onnx::ModelProto &proto, Diagnostics &diagnostics)
+NodeReader::NodeReader(Model &model, ::onnx::ModelProto &proto, FileDiagnostics &diagnostics)
     : model(model), diagnostics(diagnostics) {
   for (auto &function : *proto.mutable_functions()) {
     std::string key = functionKey(function.domain(), function.name(), function.overload());

@@ -21,13 +21,13 @@ namespace xlc::onnx {
 inline constexpr int64_t oldestOpset = 13, newestOpset = 21;
 
 /// Complains unless `opset`, which `who` uses, is among them.
-bool checkOpset(int64_t opset, const llvm::Twine &who, Diagnostics &diagnostics);
+bool checkOpset(int64_t opset, const llvm::Twine &who, FileDiagnostics &diagnostics);
 
 /// Checks one attribute and adds it to `node`. `tensors` remembers those that were read, by their place in the file:
 /// a function's body is read once per call.
 using TensorCache = std::map<const ::onnx::TensorProto *, std::shared_ptr<FileTensor>>;
 void readAttribute(::onnx::AttributeProto &from, llvm::StringRef name, Node &node, llvm::StringRef modelPath,
-                   TensorCache &tensors, Diagnostics &diagnostics);
+                   TensorCache &tensors, FileDiagnostics &diagnostics);
 
 /// Where a name means something: the graph, the body of one call of a function, a branch of an `If`.
 struct NameScope {
@@ -47,7 +47,7 @@ struct NameScope {
 /// node that picks. Names of inner values get the name of the call in front.
 class NodeReader {
 public:
-  NodeReader(Model &model, ::onnx::ModelProto &proto, Diagnostics &diagnostics);
+  NodeReader(Model &model, ::onnx::ModelProto &proto, FileDiagnostics &diagnostics);
 
   /// Notes that `name` is defined in the graph.
   bool define(const std::string &name, const llvm::Twine &by) { return !define(graph, name, by).empty(); }
@@ -72,7 +72,7 @@ private:
   bool spend(const NameScope &scope, const Node &node);
 
   Model &model;
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   NameScope graph;
   llvm::StringMap<::onnx::FunctionProto *> functions;
   llvm::StringSet<> active; ///< functions that are being inlined

@@ -21,7 +21,7 @@ constexpr int deepest = 6; ///< {"parameters": [{"shape": [...]}]} is 4
 
 class RecordReader {
 public:
-  explicit RecordReader(Diagnostics &diagnostics) : diagnostics(diagnostics) {}
+  explicit RecordReader(FileDiagnostics &diagnostics) : diagnostics(diagnostics) {}
 
   std::optional<ExportRecord> read(StringRef text) {
     Json json = Json::parse(
@@ -122,7 +122,7 @@ private:
     return true;
   }
 
-  Diagnostics &diagnostics;
+  FileDiagnostics &diagnostics;
   ExportRecord record;
   StringSet<> names;
   std::string problem; ///< what the last check asked for
@@ -131,6 +131,6 @@ private:
 
 } // namespace
 
-std::optional<ExportRecord> xlc::onnx::readExportRecord(StringRef text, Diagnostics &diagnostics) {
+std::optional<ExportRecord> xlc::onnx::readExportRecord(StringRef text, FileDiagnostics &diagnostics) {
   return RecordReader(diagnostics).read(text);
 }

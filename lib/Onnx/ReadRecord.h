@@ -7,7 +7,7 @@
 namespace xlc::onnx {
 
 /// Reads the JSON document; none after a complaint. The file may say anything: every field is checked.
-std::optional<ExportRecord> readExportRecord(llvm::StringRef text, Diagnostics &diagnostics);
+std::optional<ExportRecord> readExportRecord(llvm::StringRef text, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

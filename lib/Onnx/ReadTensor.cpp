@@ -79,7 +79,7 @@ const StoredType *findStored(int number) {
 int64_t storedWidth(const FileTensor &tensor) { return findStored(tensor.storedType)->width; }
 
 bool readShape(const ::onnx::TensorProto &proto, const std::string &what, FileTensor &tensor,
-               Diagnostics &diagnostics) {
+               FileDiagnostics &diagnostics) {
   if (proto.dims_size() > maximumRank)
     return diagnostics.error(what + " has " + Twine(proto.dims_size()) + " dimensions, at most " + Twine(maximumRank) +
                              " are supported"),
@@ -199,7 +199,7 @@ int openBeneath(StringRef folder, const std::string &location, OpenFile &file) {
 }
 
 bool readPlace(const ::onnx::TensorProto &proto, const std::string &what, std::string &location, FileTensor &tensor,
-               Diagnostics &diagnostics) {
+               FileDiagnostics &diagnostics) {
   for (const auto &entry : proto.external_data()) {
     uint64_t number = 0;
     bool isNumber = !StringRef(entry.value()).getAsInteger(10, number);
@@ -224,7 +224,7 @@ bool readPlace(const ::onnx::TensorProto &proto, const std::string &what, std::s
 }
 
 bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, StringRef modelPath, FileTensor &tensor,
-                  Diagnostics &diagnostics) {
+                  FileDiagnostics &diagnostics) {
   std::string location;
   if (!readPlace(proto, what, location, tensor, diagnostics))
     return false;
@@ -335,7 +335,7 @@ bool FileTensor::load() {
 }
 
 bool xlc::onnx::readTensor(::onnx::TensorProto &proto, const std::string &what, StringRef modelPath, FileTensor &tensor,
-                           Diagnostics &diagnostics) {
+                           FileDiagnostics &diagnostics) {
   tensor.name = proto.name();
   const StoredType *stored = findStored(proto.data_type());
   if (!stored || !stored->isRead())

@@ -12,7 +12,7 @@ namespace xlc::onnx {
 
 /// Checks and takes a tensor out of the file at `modelPath`; `what` names it in complaints. False after a complaint.
 bool readTensor(::onnx::TensorProto &proto, const std::string &what, llvm::StringRef modelPath, FileTensor &tensor,
-                Diagnostics &diagnostics);
+                FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

@@ -37,8 +37,8 @@ LogicalResult xlc::checkOutputs(const Compilation &compilation, ArrayRef<std::st
   for (const std::string &output : outputs)
     for (const InputFile &input : inputs)
       if (!input.path.empty() && llvm::sys::fs::equivalent(output, input.path)) {
-        compilation.errors << output << ": error: this output would replace '" << input.path << "', which is "
-                           << input.role << "; another name would do\n";
+        compilation.diagnostics.error(output, "this output would replace '" + input.path + "', which is " + input.role +
+                                                  "; another name would do");
         return failure();
       }
   return success();

@@ -8,6 +8,7 @@
 #include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Spec/SpecPlace.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
@@ -52,10 +53,12 @@ LogicalResult checkInitialValues(const Compilation &compilation) {
       missing += (count > 1 ? ", '" : "'") + source.name + "'";
   if (!count)
     return success();
-  compilation.errors << compilation.modelPath << ": error: " << count << " of " << compilation.parameters.size()
-                     << " parameters have no initial value in the model (" << missing << (count > 3 ? ", ..." : "")
-                     << ")\n"
-                     << compilation.specPath << ": note: init: {from: random} draws them\n";
+  compilation.diagnostics.report(
+      {.where = compilation.modelPath,
+       .text = llvm::formatv("{0} of {1} parameters have no initial value in the model ({2}{3})", count,
+                             compilation.parameters.size(), missing, count > 3 ? ", ..." : ""),
+       .notes = {
+           {.severity = Severity::Note, .where = compilation.specPath, .text = "init: {from: random} draws them"}}});
   return failure();
 }
 
@@ -63,8 +66,9 @@ LogicalResult checkInitialValues(const Compilation &compilation) {
 LogicalResult checkConstants(const Compilation &compilation) {
   if (compilation.absentConstants.empty())
     return success();
-  compilation.errors << compilation.modelPath << ": error: constant '" << compilation.absentConstants.front()
-                     << "' has no values: its external file cannot be read; that is enough to plan, not to compile\n";
+  compilation.diagnostics.error(compilation.modelPath, "constant '" + compilation.absentConstants.front() +
+                                                           "' has no values: its external file cannot be read; that "
+                                                           "is enough to plan, not to compile");
   return failure();
 }
 
@@ -73,9 +77,10 @@ LogicalResult checkRanks(const Compilation &compilation) {
   if (spec.ranks() <= kMostRanks)
     return success();
   StringRef largest = spec.dp >= std::max(spec.pp, spec.tp) ? "dp" : spec.pp >= spec.tp ? "pp" : "tp";
-  compilation.errors << findPlace(spec, largest).value_or(spec.path) << ": error: pp * dp * tp = " << spec.pp << " * "
-                     << spec.dp << " * " << spec.tp << " = " << spec.ranks() << " ranks, a program can run at most "
-                     << kMostRanks << "; xlc plan takes more\n";
+  compilation.diagnostics.error(
+      findPlace(spec, largest).value_or(spec.path),
+      llvm::formatv("pp * dp * tp = {0} * {1} * {2} = {3} ranks, a program can run at most {4}; xlc plan takes more",
+                    spec.pp, spec.dp, spec.tp, spec.ranks(), kMostRanks));
   return failure();
 }
 
@@ -152,10 +157,5 @@ LogicalResult xlc::emitProgram(Compilation &compilation) {
   std::unique_ptr<plan::PlanT> plan = describePlan(compilation);
   if (outputs.empty())
     return makeProgramObject(compilation, *plan);
-  try {
-    return writeProgram(compilation, outputs, *plan);
-  } catch (const runtime::Rejected &problem) {
-    compilation.errors << problem.what() << "\n";
-    return failure();
-  }
+  return writeProgram(compilation, outputs, *plan); // throws Rejected where a file cannot be written
 }

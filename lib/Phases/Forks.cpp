@@ -53,20 +53,6 @@ bool readTheSame(const Phase &phase, const Spec &a, const Spec &b) {
                       [&](const Fact &fact) { return !llvm::is_contained(names, fact.name) || fact.isSame(a, b); });
 }
 
-/// Passes complain where the user's files do.
-class Complaints {
-public:
-  Complaints(MLIRContext &context, llvm::raw_ostream &out)
-      : handler(&context, [&out](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-            out << "error: " << diagnostic.str() << "\n";
-          return success();
-        }) {}
-
-private:
-  ScopedDiagnosticHandler handler;
-};
-
 /// The program of a stage, whose offsets are assigned where they matter.
 struct StagePlan {
   exec::ProgramOp program;
@@ -75,7 +61,7 @@ struct StagePlan {
 
 class PlanTrial : public Trial {
 public:
-  PlanTrial(const Compilation &from, const Spec &spec) : compilation(from.context, from.target, out) {
+  PlanTrial(const Compilation &from, const Spec &spec) : compilation(from.context, from.target, diagnostics) {
     compilation.modelPath = from.modelPath;
     compilation.specPath = from.specPath;
     compilation.importing = from.importing;
@@ -85,17 +71,15 @@ public:
   }
 
   LogicalResult run(StringRef startAfter, StringRef stopAfter) {
-    Complaints complaints(compilation.context, out);
+    ScopedDiagnosticHandler handler(&compilation.context, [&](Diagnostic &d) { listen(d); });
     return runPhases(compilation, {.startAfter = startAfter.str(), .stopAfter = stopAfter.str(), .dumpDirectory = ""});
   }
   OwningOpRef<ModuleOp> &module() { return compilation.module; }
-  llvm::raw_ostream &stream() { return out; }
-  /// The first complaint, without its place.
+  Diagnostics &said() { return diagnostics; }
+  /// The first error, without its place.
   std::string findObstacle() const {
-    constexpr StringRef mark = "error: ";
-    StringRef text = errors;
-    size_t at = text.find(mark);
-    return text.substr(at == StringRef::npos ? 0 : at + mark.size()).split('\n').first.str();
+    auto first = llvm::find_if(messages, [](const Message &message) { return message.severity == Severity::Error; });
+    return first == messages.end() ? "" : first->text;
   }
 
   Quantity zeroTraffic() override {
@@ -106,7 +90,7 @@ public:
   }
 
   std::optional<int64_t> findLeast() override {
-    Complaints complaints(compilation.context, out);
+    ScopedDiagnosticHandler handler(&compilation.context, [&](Diagnostic &d) { listen(d); });
     if (stages.empty()) {
       if (failed(lowerToPrograms(compilation)))
         return std::nullopt;
@@ -145,8 +129,10 @@ private:
     return largest > kLargestArena ? std::nullopt : std::optional(largest + compilation.target.outsideBytes());
   }
 
-  std::string errors;
-  llvm::raw_string_ostream out{errors};
+  void listen(Diagnostic &diagnostic) { diagnostics.report(toMessage(diagnostic, compilation.modelPath)); }
+
+  std::vector<Message> messages;
+  Diagnostics diagnostics{messages};
   Compilation compilation;
   SmallVector<StagePlan> stages; ///< the largest bound first
   size_t placed = 0;             ///< how many of them are
@@ -181,11 +167,11 @@ Forks::Start Forks::findStart(const Spec &spec) const {
   return {nullptr, "Spec", {}};
 }
 
-bool Forks::isAllowed(const Spec &spec, llvm::raw_ostream &errors) const {
+bool Forks::isAllowed(const Spec &spec, Diagnostics &diagnostics) const {
   for (const Start &start : starts)
     for (auto [before, phase] : llvm::zip(getPhases(), getPhases().drop_front()))
       if (before.name == start.phase && phase.check && agreeUpTo(start.phase, *start.spec, spec) &&
-          failed(phase.check(start.module, spec, errors)))
+          failed(phase.check(start.module, spec, diagnostics)))
         return false;
   return true;
 }
@@ -193,7 +179,7 @@ bool Forks::isAllowed(const Spec &spec, llvm::raw_ostream &errors) const {
 std::unique_ptr<Trial> Forks::plan(const Spec &spec, std::string &obstacle) {
   auto trial = std::make_unique<PlanTrial>(from, spec);
   Start start = findStart(spec);
-  if (!isAllowed(spec, trial->stream())) {
+  if (!isAllowed(spec, trial->said())) {
     obstacle = trial->findObstacle();
     return nullptr;
   }

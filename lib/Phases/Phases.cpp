@@ -21,8 +21,10 @@
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Search/ChooseZero.h"
 #include "xlc/Shard/Shard.h"
+#include "xlc/Spec/SpecPlace.h"
 #include "xlc/Stage/Stage.h"
 #include "xlc/Support/Bytes.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -66,7 +68,7 @@ LogicalResult runPassesInTime(Compilation &compilation, llvm::function_ref<void(
 }
 
 LogicalResult spec(Compilation &compilation) {
-  std::optional<Spec> spec = readSpec(compilation.specPath, compilation.errors);
+  std::optional<Spec> spec = readSpec(compilation.specPath, compilation.diagnostics);
   if (!spec)
     return failure();
   compilation.spec = std::move(*spec);
@@ -75,7 +77,7 @@ LogicalResult spec(Compilation &compilation) {
 
 LogicalResult import(Compilation &compilation) {
   std::optional<ImportedModel> model = importModel(compilation.modelPath, compilation.spec, compilation.importing,
-                                                   compilation.context, compilation.errors);
+                                                   compilation.context, compilation.diagnostics);
   if (!model)
     return failure();
   compilation.module = std::move(model->module);
@@ -87,8 +89,8 @@ LogicalResult import(Compilation &compilation) {
 }
 
 LogicalResult differentiate(Compilation &compilation) {
-  if (failed(placeCuts(*compilation.module, compilation.spec, compilation.errors)) ||
-      failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.errors)))
+  if (failed(placeCuts(*compilation.module, compilation.spec, compilation.diagnostics)) ||
+      failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.diagnostics)))
     return failure();
   LogicalResult result = runPasses(compilation, [](Passes &passes) {
     passes.addPass(createDifferentiatePass());
@@ -102,22 +104,22 @@ LogicalResult differentiate(Compilation &compilation) {
 }
 
 /// Whether the model has units for the stages of the spec. Cuts, of which its module would tell, are the same.
-LogicalResult checkStages(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
+LogicalResult checkStages(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
   OwningOpRef<ModuleOp> copy; // cuts are written into the module
   if (!spec.pipeline.cuts.empty())
     module = *(copy = module.clone());
-  return placeCuts(module, spec, errors);
+  return placeCuts(module, spec, diagnostics);
 }
 
 LogicalResult shard(Compilation &compilation) {
   if (compilation.spec.tp == 1)
     return success();
   if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createGroupSumsPass()); })) ||
-      failed(shardModule(*compilation.module, compilation.spec, compilation.modelPath, compilation.errors)))
+      failed(shardModule(*compilation.module, compilation.spec, compilation.modelPath, compilation.diagnostics)))
     return failure();
   if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createCSEPass()); }, /*isSharded=*/true)))
     return failure();
-  return checkCuts(*compilation.module, compilation.spec, compilation.errors);
+  return checkCuts(*compilation.module, compilation.spec, compilation.diagnostics);
 }
 
 LogicalResult stage(Compilation &compilation) {
@@ -188,12 +190,11 @@ LogicalResult schedule(Compilation &compilation) {
 
 /// Beyond it offsets would not fit into 64 bits.
 LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
-  SpecLocation at = compilation.spec.where("batch.micro");
-  compilation.errors
-      << compilation.specPath << ":" << at.line << ":" << at.column << ": error: each rank of pipeline stage "
-      << program.getStage() << " would hold more than " << formatBytes(kLargestArena)
-      << ", which no plan can be about: fewer micro-batches in flight, a smaller batch.micro or more ranks "
-         "make it smaller\n";
+  compilation.diagnostics.error(
+      findPlace(compilation.spec, "batch.micro").value_or(compilation.specPath),
+      llvm::formatv("each rank of pipeline stage {0} would hold more than {1}, which no plan can be about: fewer "
+                    "micro-batches in flight, a smaller batch.micro or more ranks make it smaller",
+                    program.getStage(), formatBytes(kLargestArena)));
   return failure();
 }
 

@@ -6,6 +6,7 @@
 //
 // Where that does not come out even, ranks would have to gather what others have of every head, in every layer.
 #include "Matrices.h"
+#include "ShardMessages.h"
 #include "xlc/Support/Numbers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -63,22 +64,22 @@ std::optional<std::string> shard::adviseRanks(ArrayRef<Instance> instances) {
   return describeRanks(instances, attentions);
 }
 
-std::optional<Complaint> shard::findUnsharedHeads(ArrayRef<Instance> instances, int64_t tp) {
+std::optional<Message> shard::findUnsharedHeads(ArrayRef<Instance> instances, const ShardOptions &options) {
   SmallVector<AttentionOp> attentions = findAttentions(instances);
   for (AttentionOp attention : attentions) {
-    Complaint complaint;
-    if (!sharesHeads(attention, tp))
-      complaint.text =
-          llvm::formatv("tp = {0} does not divide the {1} of attention", tp, formatCount(headsOf(attention), "head"));
-    else if (!sharesKeyHeads(attention, tp))
-      complaint.text = llvm::formatv("tp = {0} and the {1} of attention: neither divides the other", tp,
-                                     formatCount(keyHeadsOf(attention), "key-value head"));
+    std::string text;
+    if (!sharesHeads(attention, options.tp))
+      text = llvm::formatv("tp = {0} does not divide the {1} of attention", options.tp,
+                           formatCount(headsOf(attention), "head"));
+    else if (!sharesKeyHeads(attention, options.tp))
+      text = llvm::formatv("tp = {0} and the {1} of attention: neither divides the other", options.tp,
+                           formatCount(keyHeadsOf(attention), "key-value head"));
     else
       continue;
-    complaint.op = attention;
-    complaint.about = "the attention is node";
-    complaint.notes.push_back(describeRanks(instances, attentions));
-    return complaint;
+    Message message = makeMessage(options, text);
+    addNode(message, options, attention, "the attention is node");
+    addNote(message, describeRanks(instances, attentions));
+    return message;
   }
   return std::nullopt;
 }

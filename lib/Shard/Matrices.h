@@ -28,9 +28,9 @@ std::vector<Instance> findInstances(mlir::func::FuncOp function);
 /// and where what follows is cut into fewer pieces than tp (key-value heads), in as many parts as these allow.
 std::vector<Layout> findCandidates(const Matrix &matrix, int64_t tp);
 
-/// What to tell where the attention of a unit has heads that `tp` ranks cannot share evenly; none where all can
+/// What to tell where the attention of a unit has heads that tp ranks cannot share evenly; none where all can
 /// (Heads.cpp).
-std::optional<Complaint> findUnsharedHeads(llvm::ArrayRef<Instance> instances, int64_t tp);
+std::optional<Message> findUnsharedHeads(llvm::ArrayRef<Instance> instances, const ShardOptions &options);
 
 /// The numbers of ranks that can share all heads of attention and all matrices: "tp = 2 or 4 would work"; none where
 /// there is no attention (Heads.cpp).

@@ -2,6 +2,7 @@
 // and whether it decides anything.
 #include "Pins.h"
 #include "Matrices.h"
+#include "ShardMessages.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -16,10 +17,10 @@ ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.get
 
 class PinReader {
 public:
-  PinReader(func::FuncOp function, const ShardOptions &options, Pins &pins, std::vector<Complaint> &complaints)
-      : function(function), options(options), pins(pins), complaints(complaints) {}
+  PinReader(func::FuncOp function, const ShardOptions &options, Pins &pins, Diagnostics &diagnostics)
+      : function(function), options(options), pins(pins), diagnostics(diagnostics) {}
 
-  void run() {
+  bool run() {
     for (BlockArgument argument : function.getArguments())
       if (Argument(argument).getParameter())
         names.push_back({argument, nameOf(function, argument)});
@@ -29,6 +30,7 @@ public:
           pins[parameter] = &pin;
     for (const LayoutPin &pin : options.pins)
       check(pin);
+    return isFine;
   }
 
 private:
@@ -56,9 +58,10 @@ private:
                                         : llvm::formatv("'{0}' below, which matches the same, dimension {1}",
                                                         later.pattern, later.dimensions.front())
                                               .str();
-    complain(pin, llvm::formatv("layout splits dimension {0} of '{1}', and {2}", pin.dimensions.front(), pin.pattern,
-                                others))
-        .notes.push_back("the last that matches decides, and this one never does; without it nothing would change");
+    complain(
+        pin,
+        llvm::formatv("layout splits dimension {0} of '{1}', and {2}", pin.dimensions.front(), pin.pattern, others),
+        "the last that matches decides, and this one never does; without it nothing would change");
   }
 
   bool checkDimension(const LayoutPin &pin, BlockArgument parameter, StringRef name) {
@@ -73,7 +76,7 @@ private:
                            shape[dim]);
     else
       return true;
-    complain(pin, text).notes.push_back(adviseDimensions(shape));
+    complain(pin, text, adviseDimensions(shape));
     return false;
   }
 
@@ -103,17 +106,19 @@ private:
     return nearest ? "; did you mean '" + std::string(isEnd ? "*" : "") + nearest->str() + "'?" : "";
   }
 
-  Complaint &complain(const LayoutPin &pin, std::string text) {
-    Complaint &complaint = complaints.emplace_back();
-    complaint.text = std::move(text);
-    complaint.location = pin.location;
-    return complaint;
+  void complain(const LayoutPin &pin, std::string text, std::string advice = "") {
+    Message message = makeMessage(options, std::move(text), pin);
+    if (!advice.empty())
+      addNote(message, std::move(advice));
+    diagnostics.report(message);
+    isFine = false;
   }
 
   func::FuncOp function;
   const ShardOptions &options;
   Pins &pins;
-  std::vector<Complaint> &complaints;
+  Diagnostics &diagnostics;
+  bool isFine = true;
   std::vector<std::pair<BlockArgument, std::string>> names;
 };
 
@@ -123,9 +128,6 @@ std::string shard::nameOf(func::FuncOp function, BlockArgument parameter) {
   return Argument(parameter).getParameter().str();
 }
 
-bool shard::findPins(func::FuncOp function, const ShardOptions &options, Pins &pins,
-                     std::vector<Complaint> &complaints) {
-  size_t before = complaints.size();
-  PinReader(function, options, pins, complaints).run();
-  return complaints.size() == before;
+bool shard::findPins(func::FuncOp function, const ShardOptions &options, Pins &pins, Diagnostics &diagnostics) {
+  return PinReader(function, options, pins, diagnostics).run();
 }

@@ -10,9 +10,9 @@ namespace xlc::shard {
 /// The pin of each parameter that has one: the last that matches it.
 using Pins = llvm::MapVector<mlir::Value, const LayoutPin *>;
 
-/// Fills in `pins`. A pin that cannot be, or that later ones leave without effect, is appended to `complaints`, once;
-/// false if there was any.
-bool findPins(mlir::func::FuncOp function, const ShardOptions &options, Pins &pins, std::vector<Complaint> &complaints);
+/// Fills in `pins`. A pin that cannot be, or that later ones leave without effect, is an error; false if there was
+/// any.
+bool findPins(mlir::func::FuncOp function, const ShardOptions &options, Pins &pins, Diagnostics &diagnostics);
 
 /// The name of a parameter of the function.
 std::string nameOf(mlir::func::FuncOp function, mlir::BlockArgument parameter);

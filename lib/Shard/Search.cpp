@@ -1,6 +1,7 @@
 // Searches the layouts of the matrices, class by class, on one instance; the others follow it.
 #include "Search.h"
 #include "Pins.h"
+#include "ShardMessages.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -104,28 +105,25 @@ std::string divisorsOf(Value value, int64_t limit) {
   return text;
 }
 
-Complaint cannotSplit(func::FuncOp function, ArrayRef<Instance> instances, const Matrix &matrix, int64_t tp) {
-  Complaint complaint;
-  complaint.text = llvm::formatv("tp = {0} divides no dimension of '{1}', which is {2}", tp,
-                                 nameOf(function, matrix.parameter), sizesOf(matrix.parameter));
-  complaint.op = matrix.reader;
-  complaint.about = llvm::formatv("'{0}' is an input of node", nameOf(function, matrix.parameter));
-  std::string divisors = divisorsOf(matrix.parameter, 64);
+Message cannotSplit(func::FuncOp function, ArrayRef<Instance> instances, const Matrix &matrix,
+                    const ShardOptions &options) {
+  std::string name = nameOf(function, matrix.parameter), divisors = divisorsOf(matrix.parameter, 64);
+  Message message = makeMessage(options, llvm::formatv("tp = {0} divides no dimension of '{1}', which is {2}",
+                                                       options.tp, name, sizesOf(matrix.parameter)));
+  addNode(message, options, matrix.reader, "'" + name + "' is an input of node");
   std::optional<std::string> advice = adviseRanks(instances); // what heads would refuse is no advice
-  complaint.notes.push_back(advice             ? *advice
-                            : divisors.empty() ? "no number would divide it"
-                                               : divisors + " would divide it");
-  return complaint;
+  addNote(message, advice ? *advice : divisors.empty() ? "no number would divide it" : divisors + " would divide it");
+  return message;
 }
 
 class LayoutSearch {
 public:
-  LayoutSearch(Problem &problem, const ShardOptions &options, std::vector<Complaint> &complaints)
-      : problem(problem), options(options), complaints(complaints), function(problem.function) {}
+  LayoutSearch(Problem &problem, const ShardOptions &options, Diagnostics &diagnostics)
+      : problem(problem), options(options), diagnostics(diagnostics), function(problem.function) {}
 
   bool run() {
     std::vector<Instance> instances = findInstances(function);
-    if (!findPins(function, options, pinned, complaints) || !checkMatrices(instances) || !checkHeads(instances))
+    if (!findPins(function, options, pinned, diagnostics) || !checkMatrices(instances) || !checkHeads(instances))
       return false;
     int64_t smallest = std::numeric_limits<int64_t>::max();
     for (const Instance &instance : instances)
@@ -145,20 +143,23 @@ private:
   /// One number is wrong: the first matrix that it does not divide is named, the others are counted.
   bool checkMatrices(ArrayRef<Instance> instances) {
     int64_t count = 0;
+    std::optional<Message> first;
     for (const Instance &instance : instances)
       for (const Matrix &matrix : instance.matrices)
         if (findCandidates(matrix, options.tp).empty() && ++count == 1)
-          complaints.push_back(cannotSplit(function, instances, matrix, options.tp));
+          first = cannotSplit(function, instances, matrix, options);
     if (count > 1)
-      complaints.back().notes.push_back(llvm::formatv("{0} more matrices cannot be split either", count - 1));
-    return count == 0;
+      addNote(*first, llvm::formatv("{0} more matrices cannot be split either", count - 1));
+    if (first)
+      diagnostics.report(*first);
+    return !first;
   }
 
   bool checkHeads(ArrayRef<Instance> instances) {
-    std::optional<Complaint> complaint = findUnsharedHeads(instances, options.tp);
-    if (complaint)
-      complaints.push_back(*complaint);
-    return !complaint;
+    std::optional<Message> message = findUnsharedHeads(instances, options);
+    if (message)
+      diagnostics.report(*message);
+    return !message;
   }
 
   std::vector<Layout> candidatesOf(const Matrix &matrix) {
@@ -196,15 +197,7 @@ private:
       candidates.push_back(candidatesOf(matrix));
     std::optional<std::vector<Layout>> found = ClassSearch(problem, instance, candidates).run();
     if (!found) {
-      Complaint &complaint = complaints.emplace_back();
-      complaint.text = llvm::formatv("tp = {0}: the matrices of unit '{1}' cannot all be split and stay where they are",
-                                     options.tp, instance.unit.getClassName().getValue());
-      for (const Matrix &matrix : llvm::reverse(instance.matrices))
-        if (const LayoutPin *pin = pinned.lookup(matrix.parameter)) {
-          complaint.location = pin->location;
-          complaint.notes = {llvm::formatv("of '{0}' layout leaves dimension {1} only",
-                                           nameOf(function, matrix.parameter), pin->dimensions.front())};
-        }
+      refuse(instance);
       return false;
     }
     for (auto [matrix, layout] : llvm::zip(instance.matrices, *found))
@@ -212,9 +205,25 @@ private:
     return true;
   }
 
+  /// No way was found; the first pin of its matrices has a part in that.
+  void refuse(const Instance &instance) {
+    std::string text = llvm::formatv("tp = {0}: the matrices of unit '{1}' cannot all be split and stay where they are",
+                                     options.tp, instance.unit.getClassName().getValue());
+    auto pin = llvm::find_if(instance.matrices, [&](const Matrix &m) { return pinned.lookup(m.parameter); });
+    if (pin == instance.matrices.end()) {
+      diagnostics.report(makeMessage(options, text));
+      return;
+    }
+    const LayoutPin &row = *pinned.lookup(pin->parameter);
+    Message message = makeMessage(options, text, row);
+    addNote(message, llvm::formatv("of '{0}' layout leaves dimension {1} only", nameOf(function, pin->parameter),
+                                   row.dimensions.front()));
+    diagnostics.report(message);
+  }
+
   Problem &problem;
   const ShardOptions &options;
-  std::vector<Complaint> &complaints;
+  Diagnostics &diagnostics;
   func::FuncOp function;
   Pins pinned;
 };
@@ -277,8 +286,8 @@ void splitVectors(Problem &problem) {
 
 } // namespace
 
-bool shard::findLayouts(Problem &problem, const ShardOptions &options, std::vector<Complaint> &complaints) {
-  if (!LayoutSearch(problem, options, complaints).run())
+bool shard::findLayouts(Problem &problem, const ShardOptions &options, Diagnostics &diagnostics) {
+  if (!LayoutSearch(problem, options, diagnostics).run())
     return false;
   splitVectors(problem);
   return true;

@@ -10,8 +10,8 @@
 
 namespace xlc::shard {
 
-/// Fills in `problem.parameters`. What cannot be split is appended to `complaints`; false if there was any.
-bool findLayouts(Problem &problem, const ShardOptions &options, std::vector<Complaint> &complaints);
+/// Fills in `problem.parameters`. What cannot be split is an error; false if there was any.
+bool findLayouts(Problem &problem, const ShardOptions &options, Diagnostics &diagnostics);
 
 /// Replaces the body of the problem's function by that of one rank, as propagated.
 void writeLocal(const Problem &problem, const Propagation &propagation);

@@ -2,8 +2,8 @@
 #include "xlc/Shard/Shard.h"
 #include "Pins.h"
 #include "Search.h"
+#include "ShardMessages.h"
 #include "xlc/Dialect/Graph/Signature.h"
-#include "xlc/Spec/SpecPlace.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace xlc {
@@ -18,28 +18,20 @@ using namespace xlc::graph;
 
 namespace {
 
-using Severity = Complaint::Severity;
-
-Complaint &complain(std::vector<Complaint> &complaints, Severity severity, std::string text) {
-  Complaint &complaint = complaints.emplace_back();
-  complaint.severity = severity;
-  complaint.text = std::move(text);
-  return complaint;
-}
-
-bool haveRules(func::FuncOp function, std::vector<Complaint> &complaints) {
+bool haveRules(func::FuncOp function, const ShardOptions &options, Diagnostics &diagnostics) {
   for (Operation &op : function.front().without_terminator())
     if (!findFactorRow(op.getName())) {
-      complain(complaints, Severity::Error, "there is no sharding rule for '" + op.getName().getStringRef().str() + "'")
-          .op = &op;
+      Message message =
+          makeMessage(options, "there is no sharding rule for '" + op.getName().getStringRef().str() + "'");
+      message.op = &op;
+      diagnostics.report(message);
       return false;
     }
   return true;
 }
 
 /// Whether activations between products are split over the sequence: where that is possible, unless the user decides.
-std::optional<bool> splitsSequence(func::FuncOp function, const ShardOptions &options,
-                                   std::vector<Complaint> &complaints) {
+std::optional<bool> splitsSequence(func::FuncOp function, const ShardOptions &options, Diagnostics &diagnostics) {
   if (options.sequenceParallel == false)
     return false;
   SequenceFinding finding = findStream(function, options.tp, true).sequence;
@@ -50,22 +42,22 @@ std::optional<bool> splitsSequence(func::FuncOp function, const ShardOptions &op
     reason = llvm::formatv("tp = {0} does not divide the sequence, which is {1}", options.tp, finding.indivisible);
   if (!options.sequenceParallel && !finding.op)
     return false; // nobody would expect it
-  Severity severity = options.sequenceParallel ? Severity::Error : Severity::Note;
-  Complaint &complaint = complain(complaints, severity,
-                                  "sequence_parallel is " +
-                                      std::string(options.sequenceParallel ? "not possible" : "off") + ": " + reason);
-  complaint.key = options.sequenceParallel ? "sequence_parallel" : "tp";
-  if (options.sequenceParallel)
-    return std::nullopt;
-  return false;
+  if (!options.sequenceParallel) {
+    diagnostics.report(makeMessage(options, "sequence_parallel is off: " + reason, Severity::Note));
+    return false;
+  }
+  diagnostics.report(
+      makeMessage(options, "sequence_parallel is not possible: " + reason, Severity::Error, "sequence_parallel"));
+  return std::nullopt;
 }
 
 /// A parameter is split, and the op needs it whole.
-Complaint neededWhole(const Problem &problem, const ShardOptions &options, Operation *op) {
-  Complaint complaint;
-  complaint.op = op;
-  complaint.about = "it is needed by node";
-  std::string by = llvm::formatv("tp = {0}", options.tp), what = "a parameter";
+Message neededWhole(const Problem &problem, const ShardOptions &options, Operation *op) {
+  auto say = [](StringRef by, StringRef what) {
+    return llvm::formatv("{0} splits {1}, which is needed whole, and would have to be gathered", by, what).str();
+  };
+  std::string what = "a parameter";
+  const LayoutPin *decides = nullptr;
   for (Value operand : op->getOperands()) {
     Value parameter = findParameter(operand);
     if (!parameter || !problem.parameters.contains(parameter))
@@ -73,36 +65,39 @@ Complaint neededWhole(const Problem &problem, const ShardOptions &options, Opera
     std::string name = nameOf(problem.function, cast<BlockArgument>(parameter));
     what = "'" + name + "'";
     for (const LayoutPin &pin : options.pins)
-      if (matchesPatterns(name, {pin.pattern})) {
-        by = "layout";
-        complaint.location = pin.location;
-        complaint.notes = {"where layout does not name it, it is whole on every rank"};
-      }
+      if (matchesPatterns(name, {pin.pattern}))
+        decides = &pin;
     break;
   }
-  complaint.text = llvm::formatv("{0} splits {1}, which is needed whole, and would have to be gathered", by, what);
-  return complaint;
+  Message message = decides ? makeMessage(options, say("layout", what), *decides)
+                            : makeMessage(options, say("tp = " + std::to_string(options.tp), what));
+  addNode(message, options, op, "it is needed by node");
+  if (decides)
+    addNote(message, "where layout does not name it, it is whole on every rank");
+  return message;
 }
 
 } // namespace
 
-bool shard::partition(ModuleOp module, const ShardOptions &options, std::vector<Complaint> &complaints) {
+bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics &diagnostics) {
   auto function = findFunction(module, kMicroBatch);
   if (options.tp == 1 || !function)
     return true;
-  if (!haveRules(function, complaints))
+  if (!haveRules(function, options, diagnostics))
     return false;
-  std::optional<bool> splitSequence = splitsSequence(function, options, complaints);
+  std::optional<bool> splitSequence = splitsSequence(function, options, diagnostics);
   if (!splitSequence)
     return false;
   Problem problem(function, options.tp, *splitSequence);
-  if (!findLayouts(problem, options, complaints))
+  if (!findLayouts(problem, options, diagnostics))
     return false;
   if (problem.parameters.empty()) {
-    complain(complaints, Severity::Warning,
-             llvm::formatv("tp = {0} has nothing to split: the model has no repeated units with weight matrices; "
-                           "{0} ranks do the same work",
-                           options.tp));
+    diagnostics.report(
+        makeMessage(options,
+                    llvm::formatv("tp = {0} has nothing to split: the model has no repeated units with weight "
+                                  "matrices; {0} ranks do the same work",
+                                  options.tp),
+                    Severity::Warning));
     return true;
   }
   SmallVector<Operation *> ops;
@@ -110,7 +105,7 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, std::vector<
     ops.push_back(&op);
   Propagation propagation(problem);
   if (!propagation.run(ops)) {
-    complaints.push_back(neededWhole(problem, options, propagation.stuck));
+    diagnostics.report(neededWhole(problem, options, propagation.stuck));
     return false;
   }
   writeLocal(problem, propagation);
@@ -137,52 +132,24 @@ struct PartitionPass : xlc::impl::PartitionPassBase<PartitionPass> {
       row.pattern = pattern.str();
       row.dimensions = {std::atoi(dimension.data())};
     }
-    std::vector<Complaint> complaints;
-    bool isFine = partition(getOperation(), options, complaints);
-    for (const Complaint &complaint : complaints)
-      report(complaint);
-    if (!isFine)
+    Diagnostics diagnostics([&](const Message &message) { report(message); });
+    if (!partition(getOperation(), options, diagnostics))
       signalPassFailure();
   }
 
-  void report(const Complaint &complaint) {
-    Location location = complaint.op ? complaint.op->getLoc() : getOperation().getLoc();
-    InFlightDiagnostic diagnostic = complaint.severity == Severity::Error     ? emitError(location)
-                                    : complaint.severity == Severity::Warning ? emitWarning(location)
-                                                                              : emitRemark(location);
-    diagnostic << complaint.text;
-    for (const std::string &note : complaint.notes)
-      diagnostic.attachNote() << note;
+  void report(const Message &message) {
+    Location location = message.op ? message.op->getLoc() : getOperation().getLoc();
+    InFlightDiagnostic diagnostic = message.severity == Severity::Error     ? emitError(location)
+                                    : message.severity == Severity::Warning ? emitWarning(location)
+                                                                            : emitRemark(location);
+    diagnostic << message.text;
+    for (const Message &note : message.notes)
+      diagnostic.attachNote() << note.text;
   }
 };
 
-StringRef nameOf(Severity severity) {
-  switch (severity) {
-  case Severity::Error:
-    return "error";
-  case Severity::Warning:
-    return "warning";
-  case Severity::Note:
-    return "note";
-  }
-  llvm_unreachable("all severities are named");
-}
-
 } // namespace
 
-LogicalResult xlc::shardModule(ModuleOp module, const Spec &spec, StringRef model, llvm::raw_ostream &errors) {
-  std::vector<Complaint> complaints;
-  bool isFine = partition(module, {spec.tp, spec.sequenceParallel, spec.layout}, complaints);
-  for (const Complaint &complaint : complaints) {
-    SpecLocation at = complaint.location;
-    std::string where = at.line ? llvm::formatv("{0}:{1}:{2}", spec.path, at.line, at.column).str()
-                                : findPlace(spec, complaint.key).value_or(spec.path);
-    where += ": ";
-    errors << where << nameOf(complaint.severity) << ": " << complaint.text << "\n";
-    if (!complaint.about.empty())
-      errors << model << ": note: " << complaint.about << " '" << getSourceName(complaint.op) << "'\n";
-    for (const std::string &note : complaint.notes)
-      errors << where << "note: " << note << "\n";
-  }
-  return success(isFine);
+LogicalResult xlc::shardModule(ModuleOp module, const Spec &spec, StringRef model, Diagnostics &diagnostics) {
+  return success(partition(module, {spec.tp, spec.sequenceParallel, spec.layout, &spec, model.str()}, diagnostics));
 }

@@ -16,71 +16,70 @@ namespace {
 
 bool isGiven(const Spec &spec, StringRef key) { return spec.where(key).line > 0; }
 
-void noteIfGiven(const Spec &spec, StringRef key, const Twine &message, Complaints &complaints) {
+void noteIfGiven(const Spec &spec, StringRef key, const Twine &message, SpecErrors &errors) {
   if (isGiven(spec, key))
-    complaints.note(spec.where(key), message);
+    errors.note(spec.where(key), message);
 }
 
-void checkGlobalBatch(Spec &spec, Complaints &complaints) {
+void checkGlobalBatch(Spec &spec, SpecErrors &errors) {
   int64_t perRound = spec.microBatch * spec.dp;
   if (!spec.globalBatch || *spec.globalBatch % perRound == 0)
     return;
-  complaints.error(spec.where("batch.global"),
-                   "batch.global = " + Twine(*spec.globalBatch) + " is not a multiple of batch.micro * dp = " +
-                       Twine(spec.microBatch) + " * " + Twine(spec.dp) + " = " + Twine(perRound));
-  noteIfGiven(spec, "batch.micro", "batch.micro is given here", complaints);
-  noteIfGiven(spec, "dp", "dp is given here", complaints);
+  errors.error(spec.where("batch.global"), "batch.global = " + Twine(*spec.globalBatch) +
+                                               " is not a multiple of batch.micro * dp = " + Twine(spec.microBatch) +
+                                               " * " + Twine(spec.dp) + " = " + Twine(perRound));
+  noteIfGiven(spec, "batch.micro", "batch.micro is given here", errors);
+  noteIfGiven(spec, "dp", "dp is given here", errors);
   int64_t below = *spec.globalBatch / perRound * perRound, above = below + perRound;
-  complaints.note({}, below ? Twine(below) + " and " + Twine(above) + " are multiples"
-                            : "the smallest one is " + Twine(above));
+  errors.note({},
+              below ? Twine(below) + " and " + Twine(above) + " are multiples" : "the smallest one is " + Twine(above));
 }
 
 /// A timeline has an entry per unit and micro-batch.
-void checkMicroBatches(Spec &spec, Complaints &complaints) {
+void checkMicroBatches(Spec &spec, SpecErrors &errors) {
   constexpr int64_t most = 1024;
   int64_t perRound = spec.microBatch * spec.dp;
   if (!spec.globalBatch || *spec.globalBatch % perRound != 0 || spec.microBatches() <= most)
     return;
-  complaints.error(spec.where("batch.global"), "batch.global = " + Twine(*spec.globalBatch) + " makes " +
-                                                   Twine(spec.microBatches()) + " micro-batches, at most " +
-                                                   Twine(most) + " are supported");
-  complaints.note({}, "batch.micro = " + Twine((*spec.globalBatch + most * spec.dp - 1) / (most * spec.dp)) +
-                          " or more would do");
+  errors.error(spec.where("batch.global"), "batch.global = " + Twine(*spec.globalBatch) + " makes " +
+                                               Twine(spec.microBatches()) + " micro-batches, at most " + Twine(most) +
+                                               " are supported");
+  errors.note({}, "batch.micro = " + Twine((*spec.globalBatch + most * spec.dp - 1) / (most * spec.dp)) +
+                      " or more would do");
 }
 
-void checkShardGroups(Spec &spec, Complaints &complaints) {
+void checkShardGroups(Spec &spec, SpecErrors &errors) {
   if (!spec.dpShard || spec.dp % *spec.dpShard == 0)
     return;
   int64_t shard = *spec.dpShard;
-  complaints.error(spec.where("dp_shard"), "dp_shard = " + Twine(shard) + " does not divide dp = " + Twine(spec.dp));
-  noteIfGiven(spec, "dp", "dp is given here", complaints);
+  errors.error(spec.where("dp_shard"), "dp_shard = " + Twine(shard) + " does not divide dp = " + Twine(spec.dp));
+  noteIfGiven(spec, "dp", "dp is given here", errors);
   int64_t below = std::min(shard, spec.dp), above = shard;
   while (spec.dp % below != 0)
     --below;
   while (above < spec.dp && spec.dp % above != 0)
     ++above;
-  complaints.note({}, above > below && above <= spec.dp ? Twine(below) + " and " + Twine(above) + " would divide it"
-                                                        : Twine(below) + " would divide it");
+  errors.note({}, above > below && above <= spec.dp ? Twine(below) + " and " + Twine(above) + " would divide it"
+                                                    : Twine(below) + " would divide it");
 }
 
-void checkShardStage(Spec &spec, Complaints &complaints) {
+void checkShardStage(Spec &spec, SpecErrors &errors) {
   if (!spec.dpShard || spec.zeroStage >= 1)
     return;
-  complaints.error(spec.where("dp_shard"),
-                   "dp_shard = " + Twine(*spec.dpShard) + " shards nothing with zero_stage = 0");
-  noteIfGiven(spec, "zero_stage", "zero_stage is given here", complaints);
-  complaints.note({}, "zero_stage 1, 2 and 3 shard; without dp_shard every rank keeps everything");
+  errors.error(spec.where("dp_shard"), "dp_shard = " + Twine(*spec.dpShard) + " shards nothing with zero_stage = 0");
+  noteIfGiven(spec, "zero_stage", "zero_stage is given here", errors);
+  errors.note({}, "zero_stage 1, 2 and 3 shard; without dp_shard every rank keeps everything");
 }
 
-void checkSequenceParallel(Spec &spec, Complaints &complaints) {
+void checkSequenceParallel(Spec &spec, SpecErrors &errors) {
   if (spec.tp > 1 || !spec.sequenceParallel.value_or(false))
     return;
-  complaints.error(spec.where("sequence_parallel"), "sequence_parallel = true splits over tp, which is 1");
-  noteIfGiven(spec, "tp", "tp is given here", complaints);
-  complaints.note({}, "tp of 2 or more, or no sequence_parallel, would do");
+  errors.error(spec.where("sequence_parallel"), "sequence_parallel = true splits over tp, which is 1");
+  noteIfGiven(spec, "tp", "tp is given here", errors);
+  errors.note({}, "tp of 2 or more, or no sequence_parallel, would do");
 }
 
-void checkStages(Spec &spec, Complaints &complaints) {
+void checkStages(Spec &spec, SpecErrors &errors) {
   struct Key {
     StringLiteral name, does;
     bool isDefault; ///< what a single stage does anyway
@@ -91,68 +90,67 @@ void checkStages(Spec &spec, Complaints &complaints) {
   for (const auto &[key, does, isDefault] : keys) {
     if (spec.pp > 1 || !isGiven(spec, key) || isDefault)
       continue;
-    complaints.error(spec.where(key), key + " " + does + " a pipeline, and pp is 1");
-    noteIfGiven(spec, "pp", "pp is given here", complaints);
-    complaints.note({}, "pp of 2 or more would do");
+    errors.error(spec.where(key), key + " " + does + " a pipeline, and pp is 1");
+    noteIfGiven(spec, "pp", "pp is given here", errors);
+    errors.note({}, "pp of 2 or more would do");
   }
 }
 
-void checkPins(Spec &spec, Complaints &complaints) {
+void checkPins(Spec &spec, SpecErrors &errors) {
   if (!spec.layout.empty() && spec.tp == 1) {
-    complaints.error(spec.where("layout"), "layout splits parameters over tp, and tp is 1");
-    noteIfGiven(spec, "tp", "tp is given here", complaints);
-    complaints.note({}, "tp of 2 or more, or no layout, would do");
+    errors.error(spec.where("layout"), "layout splits parameters over tp, and tp is 1");
+    noteIfGiven(spec, "tp", "tp is given here", errors);
+    errors.note({}, "tp of 2 or more, or no layout, would do");
   }
   for (const LayoutPin &pin : spec.layout) {
     if (is_contained(pin.dimensions, -1))
-      complaints.error(pin.location,
-                       "layout of '" + pin.pattern + "' names what is no dimension; {0: tp} splits the first");
+      errors.error(pin.location,
+                   "layout of '" + pin.pattern + "' names what is no dimension; {0: tp} splits the first");
     if (pin.dimensions.empty())
-      complaints.error(pin.location, "layout of '" + pin.pattern + "' names no dimension; {0: tp} splits the first");
+      errors.error(pin.location, "layout of '" + pin.pattern + "' names no dimension; {0: tp} splits the first");
     if (pin.dimensions.size() > 1)
-      complaints.error(pin.location, "layout of '" + pin.pattern + "' splits " + Twine(pin.dimensions.size()) +
-                                         " dimensions over tp, which can split one of them");
+      errors.error(pin.location, "layout of '" + pin.pattern + "' splits " + Twine(pin.dimensions.size()) +
+                                     " dimensions over tp, which can split one of them");
   }
 }
 
-void checkReduce(Spec &spec, Complaints &complaints) {
+void checkReduce(Spec &spec, SpecErrors &errors) {
   if (spec.zero.reduce != ZeroSpec::Reduce::MicroBatch || spec.zeroStage >= 2)
     return;
-  complaints.error(spec.where("zero.reduce"),
-                   "zero.reduce = micro_batch needs zero_stage 2 or 3, got " + Twine(spec.zeroStage));
-  noteIfGiven(spec, "zero_stage", "zero_stage is given here", complaints);
-  complaints.note({}, "stages 0 and 1 reduce once per step");
+  errors.error(spec.where("zero.reduce"),
+               "zero.reduce = micro_batch needs zero_stage 2 or 3, got " + Twine(spec.zeroStage));
+  noteIfGiven(spec, "zero_stage", "zero_stage is given here", errors);
+  errors.note({}, "stages 0 and 1 reduce once per step");
 }
 
-void checkLoss(Spec &spec, Complaints &complaints) {
+void checkLoss(Spec &spec, SpecErrors &errors) {
   bool isCrossEntropy = isGiven(spec, "loss.type");
   if (isCrossEntropy && isGiven(spec, "loss.output")) {
-    complaints.error(spec.where("loss.output"),
-                     "loss.output says that the model computes its loss, and loss.type that it does not");
-    complaints.note(spec.where("loss.type"), "loss.type is given here");
+    errors.error(spec.where("loss.output"),
+                 "loss.output says that the model computes its loss, and loss.type that it does not");
+    errors.note(spec.where("loss.type"), "loss.type is given here");
   }
   constexpr StringLiteral crossEntropyKeys[] = {"loss.logits", "loss.labels", "loss.shift", "loss.ignore_index"};
   for (StringRef key : crossEntropyKeys) {
     if (isGiven(spec, key) && !isCrossEntropy) {
-      complaints.error(spec.where(key), key + " belongs to a loss of type cross_entropy");
-      complaints.note({}, "'type: cross_entropy' is missing from loss");
+      errors.error(spec.where(key), key + " belongs to a loss of type cross_entropy");
+      errors.note({}, "'type: cross_entropy' is missing from loss");
     }
   }
   for (StringRef key : {"loss.logits", "loss.labels"})
     if (isCrossEntropy && !isGiven(spec, key))
-      complaints.error(spec.where("loss.type"), "loss.type = cross_entropy needs " + Twine(key));
+      errors.error(spec.where("loss.type"), "loss.type = cross_entropy needs " + Twine(key));
   spec.loss.location = spec.where("loss");
   if (isCrossEntropy)
     spec.loss.type = LossSpec::Type::CrossEntropy;
 }
 
-void checkInit(Spec &spec, Complaints &complaints) {
+void checkInit(Spec &spec, SpecErrors &errors) {
   if (spec.init.from == InitSpec::From::Random || !isGiven(spec, "init.std"))
     return;
-  complaints.error(spec.where("init.std"),
-                   Twine("init.std belongs to initial values that are random, and init.from is ") +
-                       (spec.init.from == InitSpec::From::Model ? "model" : "a file"));
-  noteIfGiven(spec, "init.from", "init.from is given here", complaints);
+  errors.error(spec.where("init.std"), Twine("init.std belongs to initial values that are random, and init.from is ") +
+                                           (spec.init.from == InitSpec::From::Model ? "model" : "a file"));
+  noteIfGiven(spec, "init.from", "init.from is given here", errors);
 }
 
 /// Keys of the optimizer, and of its groups, that only some update rules take.
@@ -165,7 +163,7 @@ constexpr OptimizerKey optimizerKeys[] = {{"weight_decay", HyperParameter::Weigh
                                           {"betas", HyperParameter::Beta1},
                                           {"eps", HyperParameter::Epsilon}};
 
-void checkOptimizerKeys(Spec &spec, Complaints &complaints) {
+void checkOptimizerKeys(Spec &spec, SpecErrors &errors) {
   std::vector<std::string> prefixes = {"optimizer."};
   for (size_t i = 0; i < spec.optimizer.groups.size(); ++i)
     prefixes.push_back("optimizer.groups[" + std::to_string(i) + "].");
@@ -175,46 +173,46 @@ void checkOptimizerKeys(Spec &spec, Complaints &complaints) {
       std::string path = prefix + key.name.str();
       if (!isGiven(spec, path) || rule.find(key.number))
         continue;
-      complaints.error(spec.where(path), path + " belongs to " + describeTakers(key.number, " and ") +
-                                             ", and optimizer.type is " + rule.name);
-      noteIfGiven(spec, "optimizer.type", "optimizer.type is given here", complaints);
+      errors.error(spec.where(path), path + " belongs to " + describeTakers(key.number, " and ") +
+                                         ", and optimizer.type is " + rule.name);
+      noteIfGiven(spec, "optimizer.type", "optimizer.type is given here", errors);
     }
   }
 }
 
-void checkGroups(Spec &spec, Complaints &complaints) {
+void checkGroups(Spec &spec, SpecErrors &errors) {
   for (auto [index, group] : enumerate(spec.optimizer.groups)) {
     std::string path = "optimizer.groups[" + std::to_string(index) + "]";
     if (!isGiven(spec, path + ".match"))
-      complaints.error(group.location, path + " needs match, a list of patterns over parameter names");
+      errors.error(group.location, path + " needs match, a list of patterns over parameter names");
     auto isOfGroup = [&](const auto &entry) {
       return StringRef(entry.first).starts_with(path + ".") && entry.first != path + ".match";
     };
     if (none_of(spec.locations, isOfGroup))
-      complaints.error(group.location, path + " changes nothing; give it lr or weight_decay, for example");
+      errors.error(group.location, path + " changes nothing; give it lr or weight_decay, for example");
   }
 }
 
-void checkTies(Spec &spec, Complaints &complaints) {
+void checkTies(Spec &spec, SpecErrors &errors) {
   for (const std::vector<std::string> &list : spec.tie)
     for (auto [i, name] : enumerate(list))
       if (is_contained(ArrayRef(list).take_front(i), name))
-        complaints.error(spec.where("tie"), "tie has " + quoted(name) + " twice in one list");
+        errors.error(spec.where("tie"), "tie has " + quote(name) + " twice in one list");
 }
 
-void checkData(Spec &spec, Complaints &complaints) {
+void checkData(Spec &spec, SpecErrors &errors) {
   if (isGiven(spec, "data.train") && spec.data.train.empty() && spec.data.trainFolder.empty())
-    complaints.error(spec.where("data.train"), "data.train names no file");
+    errors.error(spec.where("data.train"), "data.train names no file");
 }
 
 struct CrossCheck {
   std::vector<StringRef> reads;
-  void (*run)(Spec &spec, Complaints &complaints);
+  void (*run)(Spec &spec, SpecErrors &errors);
 };
 
 } // namespace
 
-void crossCheck(Checked &checked, Complaints &complaints) {
+void crossCheck(Checked &checked, SpecErrors &errors) {
   const CrossCheck checks[] = {
       {{"batch", "dp"}, checkGlobalBatch},
       {{"batch", "dp"}, checkMicroBatches},
@@ -238,7 +236,7 @@ void crossCheck(Checked &checked, Complaints &complaints) {
   };
   for (const CrossCheck &check : checks)
     if (none_of(check.reads, isRefused))
-      check.run(checked.spec, complaints);
+      check.run(checked.spec, errors);
 }
 
 } // namespace xlc::spec

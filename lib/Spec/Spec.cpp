@@ -1,4 +1,4 @@
-// The phase Spec: bytes, tree, values, values together. Every step adds its complaints; they are printed once.
+// The phase Spec: bytes, tree, values, values together. Every step adds its errors; they are printed once.
 #include "xlc/Spec/Spec.h"
 #include "xlc/Runtime/Limits.h"
 
@@ -48,28 +48,28 @@ int Spec::threadsPerRankOrDefault() const {
   return threadsPerRank.value_or(std::clamp<int64_t>(cores / ranks(), 1, runtime::kMostThreads));
 }
 
-std::optional<Spec> parseSpec(StringRef text, StringRef path, raw_ostream &errors) {
-  spec::Complaints complaints;
+std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagnostics) {
+  spec::SpecErrors errors;
   text.consume_front("\xef\xbb\xbf"); // a byte-order mark
   if (text.size() > maxFileSize) {
-    errors << path << ":1:1: error: a spec has at most " << maxFileSize << " bytes\n";
+    diagnostics.error(path + ":1:1", "a spec has at most " + Twine(maxFileSize) + " bytes");
     return std::nullopt;
   }
-  spec::YamlFile file = spec::readYaml(text, complaints);
-  spec::Checked checked = spec::validate(file.root, path, complaints);
+  spec::YamlFile file = spec::readYaml(text, errors);
+  spec::Checked checked = spec::validate(file.root, path, errors);
   if (file.isWhole)
-    spec::crossCheck(checked, complaints);
-  complaints.print(text, path, errors);
-  if (complaints.any())
+    spec::crossCheck(checked, errors);
+  errors.report(text, path, diagnostics);
+  if (errors.any())
     return std::nullopt;
   return std::move(checked.spec);
 }
 
-std::optional<Spec> readSpec(StringRef path, raw_ostream &errors) {
+std::optional<Spec> readSpec(StringRef path, Diagnostics &diagnostics) {
   Expected<std::string> text = readFile(path);
   if (text)
-    return parseSpec(*text, path, errors);
-  errors << path << ":1:1: error: cannot read the spec: " << toString(text.takeError()) << "\n";
+    return parseSpec(*text, path, diagnostics);
+  diagnostics.error(path + ":1:1", "cannot read the spec: " + toString(text.takeError()));
   return std::nullopt;
 }
 

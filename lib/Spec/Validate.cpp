@@ -13,7 +13,7 @@ namespace {
 
 class Validator {
 public:
-  Validator(Checked &checked, Complaints &complaints) : checked(checked), complaints(complaints) {}
+  Validator(Checked &checked, SpecErrors &errors) : checked(checked), errors(errors) {}
 
   /// `rowPrefix` is where the mapping stands in the table ("optimizer.groups[]."), `shownPrefix` where it
   /// stands in the file ("optimizer.groups[0].").
@@ -31,7 +31,7 @@ private:
     bool isSection = node.kind == YamlNode::Kind::Mapping || row->kind == Kind::Section || row->kind == Kind::Names;
     checked.spec.locations[shown] = isSection ? node.keyLocation : node.location;
     if (row->kind == Kind::Unsupported)
-      return refuse(shown, node.keyLocation, quoted(shown) + " is not supported yet");
+      return refuse(shown, node.keyLocation, quote(shown) + " is not supported yet");
     if (row->kind == Kind::Sections)
       return checkList(*row, node, shown);
     if (node.kind == YamlNode::Kind::Mapping && hasChildren(*row)) {
@@ -40,7 +40,7 @@ private:
       return checkMapping(node, (row->path + ".").str(), shown + ".");
     }
     if (row->kind == Kind::Section || row->kind == Kind::Names)
-      return refuse(shown, node.location, quoted(shown) + " must be a mapping, got " + describe(node));
+      return refuse(shown, node.location, quote(shown) + " must be a mapping, got " + describe(node));
     checkValue(*row, node, shown);
   }
 
@@ -62,7 +62,7 @@ private:
   }
 
   void checkValue(const Key &row, const YamlNode &node, const std::string &shown) {
-    std::optional<Value> value = readValue(row, shown, node, complaints);
+    std::optional<Value> value = readValue(row, shown, node, errors);
     if (!value) {
       checked.refused.insert(shown);
       return;
@@ -76,7 +76,7 @@ private:
 
   void checkList(const Key &row, const YamlNode &node, const std::string &shown) {
     if (node.kind != YamlNode::Kind::Sequence)
-      return refuse(shown, node.location, quoted(shown) + " must be a list of mappings, got " + describe(node));
+      return refuse(shown, node.location, quote(shown) + " must be a list of mappings, got " + describe(node));
     for (auto [index, child] : enumerate(node.children)) {
       std::string entry = shown + "[" + std::to_string(index) + "]";
       Value begin;
@@ -86,21 +86,21 @@ private:
       if (child.kind == YamlNode::Kind::Mapping)
         checkMapping(child, (row.path + "[].").str(), entry + ".");
       else
-        refuse(entry, child.location, quoted(entry) + " must be a mapping, got " + describe(child));
+        refuse(entry, child.location, quote(entry) + " must be a mapping, got " + describe(child));
     }
   }
 
   void refuse(const std::string &shown, SpecLocation location, const Twine &message) {
-    complaints.error(location, message);
+    errors.error(location, message);
     checked.refused.insert(shown);
   }
 
   void refuseUnknown(const YamlNode &node, StringRef rowPrefix, const std::string &shown) {
-    std::string message = "unknown key " + quoted(shown);
+    std::string message = "unknown key " + quote(shown);
     if (StringRef(node.key).contains('.'))
       message += "; a key within a key is written a: {b: ...}";
     else if (std::optional<std::string> meant = findMeant(node.key, rowPrefix))
-      message += "; did you mean " + quoted(*meant) + "?";
+      message += "; did you mean " + quote(*meant) + "?";
     refuse(shown, node.keyLocation, message);
   }
 
@@ -133,18 +133,18 @@ private:
   }
 
   Checked &checked;
-  Complaints &complaints;
+  SpecErrors &errors;
 };
 
 } // namespace
 
-Checked validate(const YamlNode &root, StringRef path, Complaints &complaints) {
+Checked validate(const YamlNode &root, StringRef path, SpecErrors &errors) {
   Checked checked;
   checked.spec.path = path.str();
   if (root.kind == YamlNode::Kind::Mapping)
-    Validator(checked, complaints).checkMapping(root, "", "");
+    Validator(checked, errors).checkMapping(root, "", "");
   else if (root.kind != YamlNode::Kind::Empty)
-    complaints.error(root.location, "a spec is a mapping from keys to values, got " + describe(root));
+    errors.error(root.location, "a spec is a mapping from keys to values, got " + describe(root));
   return checked;
 }
 

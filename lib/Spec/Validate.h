@@ -16,10 +16,10 @@ struct Checked {
 };
 
 /// Walks the tree along the key table: unknown and unsupported keys, types, ranges.
-Checked validate(const YamlNode &root, llvm::StringRef path, Complaints &complaints);
+Checked validate(const YamlNode &root, llvm::StringRef path, SpecErrors &errors);
 
 /// Checks that involve several keys, and fills the defaults that depend on another key.
-void crossCheck(Checked &checked, Complaints &complaints);
+void crossCheck(Checked &checked, SpecErrors &errors);
 
 } // namespace xlc::spec
 

@@ -228,7 +228,7 @@ std::string describe(const YamlNode &node) {
   case YamlNode::Kind::Empty:
     return "nothing";
   case YamlNode::Kind::Scalar:
-    return quoted(node.text);
+    return quote(node.text);
   case YamlNode::Kind::Sequence:
     return node.children.empty() ? "an empty list" : "a list";
   case YamlNode::Kind::Mapping:
@@ -237,13 +237,13 @@ std::string describe(const YamlNode &node) {
   llvm_unreachable("unknown kind");
 }
 
-std::optional<Value> readValue(const Key &key, StringRef shownPath, const YamlNode &node, Complaints &complaints) {
+std::optional<Value> readValue(const Key &key, StringRef shownPath, const YamlNode &node, SpecErrors &errors) {
   Reader reader{key, &node, ""};
   Value value;
   if (reader.read(node, value))
     return value;
-  std::string message = quoted(shownPath) + " must be " + describe(key) + ", got " + describe(*reader.culprit);
-  complaints.error(reader.culprit->location, reader.hint.empty() ? message : message + "; " + reader.hint);
+  std::string message = quote(shownPath) + " must be " + describe(key) + ", got " + describe(*reader.culprit);
+  errors.error(reader.culprit->location, reader.hint.empty() ? message : message + "; " + reader.hint);
   return std::nullopt;
 }
 

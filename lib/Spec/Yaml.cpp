@@ -30,11 +30,11 @@ SpecLocation locationOf(StringRef text, size_t offset) {
 }
 
 /// Refuses bytes that yaml-cpp would skip or reinterpret.
-bool checkBytes(StringRef text, Complaints &complaints) {
+bool checkBytes(StringRef text, SpecErrors &errors) {
   const auto *begin = reinterpret_cast<const UTF8 *>(text.begin());
   const auto *bad = begin;
   if (!isLegalUTF8String(&bad, reinterpret_cast<const UTF8 *>(text.end()))) {
-    complaints.error(locationOf(text, bad - begin), "the file is not UTF-8 text from here on");
+    errors.error(locationOf(text, bad - begin), "the file is not UTF-8 text from here on");
     return false;
   }
   size_t control = text.find_if([](char c) {
@@ -42,15 +42,15 @@ bool checkBytes(StringRef text, Complaints &complaints) {
   });
   if (control == StringRef::npos)
     return true;
-  complaints.error(locationOf(text, control), text[control] == 0 ? "a NUL byte has no place in a spec"
-                                                                 : "a control character has no place in a spec");
+  errors.error(locationOf(text, control),
+               text[control] == 0 ? "a NUL byte has no place in a spec" : "a control character has no place in a spec");
   return false;
 }
 
 /// Builds the tree. `open` holds the nodes that are not finished; in a mapping, a key waits for its value.
 class TreeBuilder : public YAML::EventHandler {
 public:
-  explicit TreeBuilder(Complaints &complaints) : complaints(complaints) {}
+  explicit TreeBuilder(SpecErrors &errors) : errors(errors) {}
 
   YamlNode takeRoot() {
     while (open.size() > 1)
@@ -65,7 +65,7 @@ public:
     add(begin(YamlNode::Kind::Empty, mark, "", anchor));
   }
   void OnAlias(const YAML::Mark &mark, YAML::anchor_t) override {
-    complaints.error(locationOf(mark), "an alias is not allowed in a spec; write the value out");
+    errors.error(locationOf(mark), "an alias is not allowed in a spec; write the value out");
     throw Stop();
   }
   void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
@@ -99,15 +99,15 @@ private:
     node.kind = kind;
     node.location = locationOf(mark);
     if (anchor)
-      complaints.error(node.location, "an anchor is not allowed in a spec; write the value out where it is needed");
+      errors.error(node.location, "an anchor is not allowed in a spec; write the value out where it is needed");
     if (!tag.empty() && tag != "?" && tag != "!")
-      complaints.error(node.location, "a tag is not allowed in a spec");
+      errors.error(node.location, "a tag is not allowed in a spec");
     return node;
   }
 
   void push(YamlNode node) {
     if (open.size() == maxDepth) {
-      complaints.error(node.location, "a spec is nested at most " + Twine(maxDepth) + " levels deep");
+      errors.error(node.location, "a spec is nested at most " + Twine(maxDepth) + " levels deep");
       throw Stop();
     }
     OpenNode opened;
@@ -139,11 +139,11 @@ private:
   void addKey(OpenNode &parent, YamlNode key) {
     parent.isDuplicate = false;
     if (key.kind != YamlNode::Kind::Scalar) {
-      complaints.error(key.location, "a key must be a name");
+      errors.error(key.location, "a key must be a name");
       parent.isDuplicate = true;
     } else if (auto [it, isNew] = parent.firstSeen.try_emplace(key.text, key.location); !isNew) {
-      complaints.error(key.location, "the key " + quoted(key.text) + " is given twice");
-      complaints.note(it->second, "it is first given here");
+      errors.error(key.location, "the key " + quote(key.text) + " is given twice");
+      errors.note(it->second, "it is first given here");
       parent.isDuplicate = true;
     }
     parent.key = std::move(key);
@@ -158,28 +158,28 @@ private:
     parent.key.reset();
   }
 
-  Complaints &complaints;
+  SpecErrors &errors;
   std::vector<OpenNode> open;
   YamlNode root;
 };
 
 } // namespace
 
-YamlFile readYaml(StringRef text, Complaints &complaints) {
-  if (!checkBytes(text, complaints))
+YamlFile readYaml(StringRef text, SpecErrors &errors) {
+  if (!checkBytes(text, errors))
     return {};
-  TreeBuilder builder(complaints);
+  TreeBuilder builder(errors);
   std::istringstream stream(text.str());
   bool isWhole = false;
   try {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
-    TreeBuilder second(complaints);
+    TreeBuilder second(errors);
     if (parser.HandleNextDocument(second))
-      complaints.error(second.takeRoot().location, "a spec is one YAML document, and a second one begins here");
+      errors.error(second.takeRoot().location, "a spec is one YAML document, and a second one begins here");
     isWhole = true;
   } catch (const YAML::Exception &exception) {
-    complaints.error(locationOf(exception.mark), "this is not YAML: " + exception.msg);
+    errors.error(locationOf(exception.mark), "this is not YAML: " + exception.msg);
   } catch (const Stop &) {
     isWhole = false; // the complaint has been made
   }

@@ -7,7 +7,7 @@
 #ifndef XLC_LIB_SPEC_YAML_H
 #define XLC_LIB_SPEC_YAML_H
 
-#include "Complaints.h"
+#include "SpecErrors.h"
 
 namespace xlc::spec {
 
@@ -28,7 +28,7 @@ struct YamlFile {
 
 /// Reads the one document in `text`. Complains about whatever is wrong with it as YAML; what is understood
 /// is returned all the same, so that its values can be checked in the same run.
-YamlFile readYaml(llvm::StringRef text, Complaints &complaints);
+YamlFile readYaml(llvm::StringRef text, SpecErrors &errors);
 
 } // namespace xlc::spec
 

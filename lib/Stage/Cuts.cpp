@@ -16,8 +16,8 @@ namespace {
 
 class Cuts {
 public:
-  Cuts(func::FuncOp function, const Spec &spec, llvm::raw_ostream &errors)
-      : function(function), spec(spec), errors(errors) {
+  Cuts(func::FuncOp function, const Spec &spec, Diagnostics &diagnostics)
+      : function(function), spec(spec), diagnostics(diagnostics) {
     for (Operation &op : function.front().without_terminator())
       op.getLoc()->walk([&](Location location) {
         if (auto name = dyn_cast<NameLoc>(location))
@@ -51,7 +51,7 @@ public:
   }
 
   LogicalResult refuse(StringRef key, const Twine &text) {
-    errors << findPlace(spec, key).value_or(spec.path) << ": error: " << text << "\n";
+    diagnostics.error(findPlace(spec, key).value_or(spec.path), text);
     return failure();
   }
 
@@ -90,7 +90,7 @@ private:
 
   func::FuncOp function;
   const Spec &spec;
-  llvm::raw_ostream &errors;
+  Diagnostics &diagnostics;
   llvm::MapVector<StringAttr, Operation *> last; ///< the last op of each tensor's or node's name
 };
 
@@ -118,11 +118,11 @@ static std::string adviseStages(const Spec &spec, int64_t units) {
   return llvm::join(advice, " or ") + " would do, or pipeline.cuts inside of units";
 }
 
-LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
+LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
   auto function = findFunction(module, kForward);
   if (spec.pp == 1 || !function)
     return success();
-  Cuts cuts(function, spec, errors);
+  Cuts cuts(function, spec, diagnostics);
   PipelineShape shape = getPipelineShape(spec);
   if (std::optional<std::string> misfit = findMisfit(getSchedule(spec), shape))
     return cuts.refuse(spec.where("pipeline.schedule").line ? "pipeline.schedule" : "pipeline.chunks", *misfit);
@@ -143,7 +143,7 @@ LogicalResult xlc::placeCuts(ModuleOp module, const Spec &spec, llvm::raw_ostrea
   return success();
 }
 
-LogicalResult xlc::checkCuts(ModuleOp module, const Spec &spec, llvm::raw_ostream &errors) {
+LogicalResult xlc::checkCuts(ModuleOp module, const Spec &spec, Diagnostics &diagnostics) {
   auto function = findFunction(module, kMicroBatch);
   auto cuts = module->getAttrOfType<ArrayAttr>(kCuts);
   if (!function || !cuts)
@@ -154,7 +154,7 @@ LogicalResult xlc::checkCuts(ModuleOp module, const Spec &spec, llvm::raw_ostrea
       present.insert(getUnit(&op));
   for (auto [number, unit] : llvm::enumerate(cuts))
     if (!present.contains(unit))
-      return Cuts(function, spec, errors)
+      return Cuts(function, spec, diagnostics)
           .refuse("pipeline.cuts", "with tp = " + Twine(spec.tp) + " nothing is computed just before the cut at '" +
                                        spec.pipeline.cuts[number] + "'; a cut at another tensor would do");
   return success();

@@ -45,7 +45,8 @@ int inspectModel(const InspectCommandOptions &options) {
   registerDialects(registry);
   mlir::MLIRContext context(registry);
   context.disableMultithreading();
-  std::optional<Inspection> inspection = inspect(options.model, inspecting, context, messages());
+  Diagnostics diagnostics(messages());
+  std::optional<Inspection> inspection = inspect(options.model, inspecting, context, diagnostics);
   if (!inspection)
     return Rejected;
   llvm::StringRef name = llvm::sys::path::filename(options.model);

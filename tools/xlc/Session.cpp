@@ -4,7 +4,7 @@
 #include "Failure.h"
 #include "Files/OutputFile.h"
 #include "xlc/Lower/Lower.h"
-#include "xlc/Support/Fault.h"
+#include "xlc/Support/Diagnostics.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -28,19 +28,6 @@ Fault faultOf(Diagnostic &diagnostic, StringRef phaseName) {
   return getFault(diagnostic).value_or(phase == getPhases().end() ? Fault::User : phase->fault);
 }
 
-StringRef nameOf(DiagnosticSeverity severity) {
-  switch (severity) {
-  case DiagnosticSeverity::Error:
-    return "error";
-  case DiagnosticSeverity::Warning:
-    return "warning";
-  case DiagnosticSeverity::Note:
-  case DiagnosticSeverity::Remark:
-    return "note";
-  }
-  llvm_unreachable("all severities are named");
-}
-
 } // namespace
 
 void CommonOptions::addTo(CLI::App &command) {
@@ -57,7 +44,7 @@ void CommonOptions::addTo(CLI::App &command) {
 
 Session::Session(const CommonOptions &options)
     : options(options), context(makeRegistry()), target(getTargets().front().make(options.cpu)),
-      compilation(context, *target, messages()),
+      diagnostics(messages()), compilation(context, *target, diagnostics),
       handler(&context, [this](Diagnostic &diagnostic) { show(diagnostic); }) {
   context.loadAllAvailableDialects();
   context.disableMultithreading();
@@ -69,23 +56,12 @@ Session::Session(const CommonOptions &options)
   compilation.importing.notes = options.verbose ? &messages() : nullptr;
 }
 
-void Session::print(StringRef severity, const Twine &text) {
-  messages() << options.model << ": " << severity << ": " << text << "\n";
-}
-
 void Session::show(Diagnostic &diagnostic) {
-  std::string text = diagnostic.str();
-  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-  if (isError && faultOf(diagnostic, compilation.phase) == Fault::Compiler) {
-    isInternal = true;
-    text = ("internal error in phase " + compilation.phase + ": " + text).str();
-  }
-  print(nameOf(diagnostic.getSeverity()), text);
-  if (auto node = diagnostic.getLocation()->findInstanceOf<NameLoc>())
-    if (!StringRef(text).contains(node.getName().getValue()))
-      print("note", "at node '" + node.getName().getValue() + "'");
-  for (Diagnostic &note : diagnostic.getNotes())
-    print("note", note.str());
+  Message message = toMessage(diagnostic, options.model);
+  message.fault = faultOf(diagnostic, compilation.phase);
+  if (message.severity == Severity::Error && message.fault == Fault::Compiler)
+    message.text = ("internal error in phase " + compilation.phase + ": " + message.text).str();
+  diagnostics.report(message);
 }
 
 int Session::run(const RunOptions &run) { return succeeded(xlc::runPhases(compilation, run)) ? int(Done) : failed(); }
@@ -108,7 +84,7 @@ int Session::compile(const std::string &output, const std::string &driver) {
 
 std::optional<Compilation> Session::tryPhases(const Spec &spec) {
   ScopedDiagnosticHandler silence(&context, [](Diagnostic &) { return success(); });
-  Compilation other(context, *target, llvm::nulls());
+  Compilation other(context, *target, silent);
   other.modelPath = options.model;
   other.specPath = options.spec;
   other.importing.raise = !options.noRaise;
@@ -121,7 +97,7 @@ std::optional<Compilation> Session::tryPhases(const Spec &spec) {
   return std::optional<Compilation>(std::move(other));
 }
 
-int Session::failed() { return isInternal ? writeReproducer() : int(Rejected); }
+int Session::failed() { return diagnostics.hasCompilerFault() ? writeReproducer() : int(Rejected); }
 
 int Session::writeReproducer() {
   // Phases are deterministic, so what went into the one that failed can be made again.
@@ -131,7 +107,7 @@ int Session::writeReproducer() {
       break;
     before = phase.name;
   }
-  Compilation again(context, *target, llvm::nulls());
+  Compilation again(context, *target, silent);
   again.modelPath = options.model;
   again.specPath = options.spec;
   again.importing.raise = !options.noRaise;
@@ -151,7 +127,10 @@ int Session::writeReproducer() {
   } catch (const runtime::Rejected &rejected) { // where nothing can be written, the failure itself is what is told
     return Internal;
   }
-  print("note", "this is a mistake in xlc; a report with the file '" + reproducerPath + "' helps to find it");
+  diagnostics.report(
+      {.severity = Severity::Note,
+       .where = options.model,
+       .text = ("this is a mistake in xlc; a report with the file '" + reproducerPath + "' helps to find it").str()});
   return Internal;
 }
 

@@ -34,16 +34,15 @@ private:
   int run(const RunOptions &run);
   /// Shows an error of a pass as one of the model's file, naming the node.
   void show(mlir::Diagnostic &diagnostic);
-  void print(llvm::StringRef severity, const llvm::Twine &text);
   /// Writes what went into the phase that failed. Returns Internal.
   int writeReproducer();
 
   const CommonOptions &options;
   mlir::MLIRContext context;
   std::unique_ptr<Target> target;
+  Diagnostics diagnostics, silent;
   Compilation compilation;
   mlir::ScopedDiagnosticHandler handler;
-  bool isInternal = false; ///< an error was said that is not the user's
 };
 
 /// Leaves what it is given to the end of the process: of a long plan, a module of millions of ops would be taken apart

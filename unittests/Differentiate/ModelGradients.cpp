@@ -85,10 +85,9 @@ TEST_P(ModelGradients, AgreeWithCentralDifferences) {
   spec.microBatch = 2;
   spec.loss.type = LossSpec::Type::CrossEntropy;
   spec.loss.logits = "logits", spec.loss.labels = "y";
-  std::string complaints;
-  llvm::raw_string_ostream errors(complaints);
-  auto model = importModel(std::string(XLC_MODELS "/") + GetParam(), spec, {}, context, errors);
-  ASSERT_TRUE(model) << complaints;
+  Diagnostics diagnostics(llvm::errs());
+  auto model = importModel(std::string(XLC_MODELS "/") + GetParam(), spec, {}, context, diagnostics);
+  ASSERT_TRUE(model);
   OwningOpRef<ModuleOp> differentiated = model->module->clone();
   PassManager passes(&context);
   passes.addPass(createDifferentiatePass());

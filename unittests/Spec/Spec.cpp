@@ -10,10 +10,9 @@ using namespace xlc;
 namespace {
 
 Spec parse(llvm::StringRef text) {
-  std::string errors;
-  llvm::raw_string_ostream out(errors);
-  std::optional<Spec> spec = parseSpec(text, "specs/x.yaml", out);
-  EXPECT_TRUE(spec) << errors;
+  Diagnostics diagnostics(llvm::errs());
+  std::optional<Spec> spec = parseSpec(text, "specs/x.yaml", diagnostics);
+  EXPECT_TRUE(spec);
   return spec.value_or(Spec());
 }
 

@@ -70,9 +70,11 @@ struct TargetTest : testing::Test {
   }
   void TearDown() override { llvm::sys::fs::remove_directories(folder); }
 
+  Diagnostics silent;
+
   /// A small GPT-2 up to this phase; its module is null where that fails.
   Compilation plan(const Target &target, StringRef stopAfter = kPlanPhase) {
-    Compilation compilation(*context, target, llvm::nulls());
+    Compilation compilation(*context, target, silent);
     compilation.modelPath = XLC_MODELS "/gpt2-tiny/loss.onnx";
     compilation.specPath = specPath;
     RunOptions options;
@@ -93,7 +95,7 @@ Calls lookAt(ModuleOp module) {
   Calls calls;
   module.walk([&](exec::CallOp call) {
     auto kernel = module.lookupSymbol<func::FuncOp>(call.getKernel());
-    if (!isLibraryKind(kernel->getAttrOfType<StringAttr>(kKernelKind).getValue())) {
+    if (exec::findKernelKind(kernel) != exec::KernelKind::library) {
       ++calls.generated;
       return;
     }

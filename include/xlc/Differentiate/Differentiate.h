@@ -21,7 +21,7 @@ inline constexpr llvm::StringLiteral kClipNorm = "graph.clip_norm";
 
 /// Writes the optimizer of the spec into the module: `graph.groups`, `graph.clip_norm` and each parameter's
 /// `graph.group`. A group that matches no parameter is an error at its place in the spec.
-mlir::LogicalResult assignOptimizerGroups(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);
+mlir::LogicalResult assignOptimizerGroups(mlir::ModuleOp module, const Spec &spec, Diagnostics &diagnostics);
 
 } // namespace xlc
 

@@ -56,14 +56,13 @@ struct FileDescription {
   std::vector<std::string> lost;   ///< those among them that nothing reads, and that are tied to nothing
   std::vector<Operator> operators; ///< by falling count
   std::vector<std::string> undone; ///< what the exporter did and Import undoes, one line each
-  std::string complaints;          ///< errors and warnings about parameters
+  std::vector<Message> complaints; ///< errors and warnings about parameters
 
   int64_t numParameterElements() const;
 };
 
-/// Reads `path`; `init` may name a state dict that decides about its parameters. Complaints about the file go to
-/// `errors`; none if it cannot be read at all.
-std::optional<FileDescription> describeFile(llvm::StringRef path, const InitSpec &init, llvm::raw_ostream &errors);
+/// Reads `path`; `init` may name a state dict that decides about its parameters. None if it cannot be read at all.
+std::optional<FileDescription> describeFile(llvm::StringRef path, const InitSpec &init, Diagnostics &diagnostics);
 
 } // namespace xlc
 

@@ -41,7 +41,7 @@ struct ImportedModel {
 /// Reads `path` and imports it for one micro-batch of one data-parallel rank. Complaints go to
 /// `errors` (`file: error: ...`, all of them in one run); returns none if there was any.
 std::optional<ImportedModel> importModel(llvm::StringRef path, const Spec &spec, const ImportOptions &options,
-                                         mlir::MLIRContext &context, llvm::raw_ostream &errors);
+                                         mlir::MLIRContext &context, Diagnostics &diagnostics);
 
 /// The rows of the import table as Markdown, for docs/Operators.md: ONNX operator, graph ops.
 void printOperators(llvm::raw_ostream &out);

@@ -31,13 +31,13 @@ struct Inspection {
   std::vector<UnitDescription> units;        ///< in the order of the model; empty where it cannot be imported
   std::map<std::string, int64_t> recognised; ///< named ops, such as attention, and how many there are
   Quantity forward, backward;                ///< FLOPs per sample
-  std::string complaints;                    ///< why it cannot be imported, or with what reservations
+  std::vector<Message> complaints;           ///< why it cannot be imported, or with what reservations
 };
 
 /// Reads `path`, and imports and differentiates it as far as it goes. Complaints about the file go to `errors`; none if
 /// it cannot be read at all, or `options.dims` names a dimension that it does not have.
 std::optional<Inspection> inspect(llvm::StringRef path, const InspectOptions &options, mlir::MLIRContext &context,
-                                  llvm::raw_ostream &errors);
+                                  Diagnostics &diagnostics);
 
 /// For people, at most 100 columns. `model` is the file's name.
 void printTable(const Inspection &inspection, llvm::StringRef model, llvm::raw_ostream &out);

@@ -7,9 +7,8 @@
 #define XLC_ONNX_MODEL_H
 
 #include "xlc/Onnx/ExportRecord.h"
+#include "xlc/Support/Diagnostics.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/Twine.h"
-#include "llvm/Support/raw_ostream.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,30 +20,23 @@ struct Spec;
 
 namespace xlc::onnx {
 
-/// Complaints about one file, each on its own line; all of them are reported before giving up. What comes from the file
-/// is printed as text: no control characters reach the terminal.
-class Diagnostics {
+/// What is said of one file; all of it is reported before giving up. What comes from the file is one line, cut where it
+/// is long.
+class FileDiagnostics {
 public:
-  Diagnostics(llvm::StringRef path, llvm::raw_ostream &out) : path(path), out(out) {}
-  void error(const llvm::Twine &message) { error(path, message); }
+  FileDiagnostics(llvm::StringRef path, Diagnostics &diagnostics) : path(path), diagnostics(diagnostics) {}
+  void error(const llvm::Twine &text) { report(Severity::Error, path, text); }
   /// An error that the spec makes, at `key` where the spec has it: the model shows only that it is one.
-  void error(const Spec &spec, llvm::StringRef key, const llvm::Twine &message);
-  void warning(const llvm::Twine &message) { print("warning", message); }
-  void note(const llvm::Twine &message) { print("note", message); }
-  bool hasErrors() const { return errors > 0; }
+  void error(const Spec &spec, llvm::StringRef key, const llvm::Twine &text);
+  void warning(const llvm::Twine &text) { report(Severity::Warning, path, text); }
+  void note(const llvm::Twine &text) { report(Severity::Note, path, text); }
+  bool hasErrors() const { return diagnostics.hasErrors(); }
 
 private:
-  void error(llvm::StringRef place, const llvm::Twine &message) {
-    ++errors;
-    print(place, "error", message);
-  }
-
-  void print(llvm::StringRef kind, const llvm::Twine &message) { print(path, kind, message); }
-  void print(llvm::StringRef place, llvm::StringRef kind, const llvm::Twine &message);
+  void report(Severity severity, llvm::StringRef where, const llvm::Twine &text);
 
   std::string path;
-  llvm::raw_ostream &out;
-  int errors = 0;
+  Diagnostics &diagnostics;
 };
 
 /// Why `name` cannot be the name of anything; empty when it can: text of at most 512 bytes.
@@ -185,7 +177,7 @@ struct Model {
 };
 
 /// Reads and checks a file; none when it complained.
-std::optional<Model> readModel(llvm::StringRef path, Diagnostics &diagnostics);
+std::optional<Model> readModel(llvm::StringRef path, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

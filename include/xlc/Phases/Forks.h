@@ -38,7 +38,7 @@ private:
   /// The module from which least is left to do; its phase is Spec where that is everything.
   Start findStart(const Spec &spec) const;
   /// Asks the phases that may be skipped for what they complain of.
-  bool isAllowed(const Spec &spec, llvm::raw_ostream &errors) const;
+  bool isAllowed(const Spec &spec, Diagnostics &diagnostics) const;
 
   const Compilation &from;
   std::vector<Start> starts;

@@ -7,7 +7,7 @@
 #include "xlc/Import/Import.h"
 #include "xlc/Search/ZeroChoice.h"
 #include "xlc/Spec/Spec.h"
-#include "xlc/Support/Fault.h"
+#include "xlc/Support/Diagnostics.h"
 #include "xlc/Target/Target.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -22,12 +22,12 @@ struct Compilation {
     std::string driver;   ///< this program's path, beside which the runtime lies
   };
 
-  Compilation(mlir::MLIRContext &context, const Target &target, llvm::raw_ostream &errors)
-      : context(context), target(target), errors(errors) {}
+  Compilation(mlir::MLIRContext &context, const Target &target, Diagnostics &diagnostics)
+      : context(context), target(target), diagnostics(diagnostics) {}
 
   mlir::MLIRContext &context;
-  const Target &target;      ///< what the program is made for
-  llvm::raw_ostream &errors; ///< where complaints about the user's files go
+  const Target &target; ///< what the program is made for
+  Diagnostics &diagnostics;
   std::string modelPath, specPath;
   ImportOptions importing;
 
@@ -59,13 +59,13 @@ struct Phase {
       reads; ///< of the spec, by its keys or what follows from them; what differs elsewhere is nothing to it
   llvm::StringRef decides; ///< one sentence
   llvm::StringRef gate;    ///< what holds afterwards, one sentence
-  /// Whose fault an error of a pass is, unless the error says otherwise. What is wrong with model or spec goes to
-  /// Compilation::errors.
+  /// Whose fault an error of a pass is, unless the error says otherwise. What is wrong with model or spec is said to
+  /// Compilation::diagnostics.
   Fault fault;
   mlir::LogicalResult (*run)(Compilation &);
   /// What it refuses of a spec beyond `reads`, which makes no difference to what it does: asked of a module as it takes
   /// it, where a fork skips the phase. May be null.
-  mlir::LogicalResult (*check)(mlir::ModuleOp, const Spec &, llvm::raw_ostream &errors) = nullptr;
+  mlir::LogicalResult (*check)(mlir::ModuleOp, const Spec &, Diagnostics &) = nullptr;
 };
 
 /// All phases, in order.
@@ -81,7 +81,7 @@ struct RunOptions {
   bool keeps = false;        ///< whether Compilation::kept is wanted
 };
 
-/// Runs the phases in order. A complaint has been printed when it fails.
+/// Runs the phases in order. An error has been reported when it fails.
 mlir::LogicalResult runPhases(Compilation &compilation, const RunOptions &options);
 
 /// Writes on a module which ranks it is planned for: once it is imported, and where a fork takes it for another spec.

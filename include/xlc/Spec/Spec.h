@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "xlc/Dialect/Graph/Optimizers.h"
+#include "xlc/Support/Diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -134,12 +135,12 @@ struct Spec {
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
 };
 
-/// Reads and checks a spec file. All errors of the file are printed to `errors` in one run, each
-/// `file:line:column: error: ...` with the line and a caret; returns none if there was any.
-std::optional<Spec> readSpec(llvm::StringRef path, llvm::raw_ostream &errors);
+/// Reads and checks a spec file. All errors of the file are reported in one run, each with the line and a caret;
+/// returns none if there was any.
+std::optional<Spec> readSpec(llvm::StringRef path, Diagnostics &diagnostics);
 
 /// The same on text that is already in memory; `path` is used for messages and relative files.
-std::optional<Spec> parseSpec(llvm::StringRef text, llvm::StringRef path, llvm::raw_ostream &errors);
+std::optional<Spec> parseSpec(llvm::StringRef text, llvm::StringRef path, Diagnostics &diagnostics);
 
 /// Of `candidates`, the one that is spelled nearly as `written`; none when they are all too far.
 std::optional<llvm::StringRef> findNearest(llvm::StringRef written, llvm::ArrayRef<llvm::StringRef> candidates);

@@ -15,11 +15,11 @@ PipelineShape getPipelineShape(const Spec &spec);
 
 /// Finds the spec's pipeline.cuts in @forward and writes them into the module; a unit with a cut inside becomes two.
 /// Complains of cuts, schedules and numbers of stages that the model does not allow.
-llvm::LogicalResult placeCuts(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);
+llvm::LogicalResult placeCuts(mlir::ModuleOp module, const Spec &spec, Diagnostics &diagnostics);
 
 /// After Shard: complains of a cut whose unit is gone, since a rank's own program has no op for it (a reshape between
 /// two cuts).
-llvm::LogicalResult checkCuts(mlir::ModuleOp module, const Spec &spec, llvm::raw_ostream &errors);
+llvm::LogicalResult checkCuts(mlir::ModuleOp module, const Spec &spec, Diagnostics &diagnostics);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -5,7 +5,7 @@
 #include "CpuObject.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/Kernel.h"
-#include "xlc/Support/Fault.h"
+#include "xlc/Support/Diagnostics.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"

@@ -52,13 +52,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const Folder folder;
   std::ofstream(folder.model, std::ios::binary).write((const char *)data, (std::streamsize)size);
   std::string text;
-  llvm::raw_string_ostream errors(text);
-  std::optional<FileDescription> description = describeFile(folder.model, InitSpec(), errors);
+  llvm::raw_string_ostream out(text);
+  Diagnostics diagnostics(out);
+  std::optional<FileDescription> description = describeFile(folder.model, InitSpec(), diagnostics);
   fuzz::require(description || llvm::StringRef(text).starts_with(folder.model + ": error: "), "inspect says why not");
   text.clear();
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   std::optional<ImportedModel> model =
-      importModel(folder.model, makeSpec(description.value_or(FileDescription())), {}, context, errors);
+      importModel(folder.model, makeSpec(description.value_or(FileDescription())), {}, context, diagnostics);
   fuzz::require(model || llvm::StringRef(text).contains(": error: "), "what is refused has an error");
   fuzz::require(!model || succeeded(mlir::verify(*model->module)), "what is accepted verifies");
   return 0;

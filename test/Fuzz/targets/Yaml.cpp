@@ -9,8 +9,9 @@ using namespace xlc;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string text;
-  llvm::raw_string_ostream errors(text);
-  std::optional<Spec> spec = parseSpec(llvm::StringRef((const char *)data, size), "spec.yaml", errors);
+  llvm::raw_string_ostream out(text);
+  Diagnostics diagnostics(out);
+  std::optional<Spec> spec = parseSpec(llvm::StringRef((const char *)data, size), "spec.yaml", diagnostics);
   if (!spec) {
     fuzz::require(llvm::StringRef(text).starts_with("spec.yaml:") && llvm::StringRef(text).contains(": error: "),
                   "what is refused has an error with its place");

@@ -1,9 +1,9 @@
-// Everything that is wrong with one spec file, collected first and printed once, in the order of the file.
+// Everything that is wrong with one spec file, collected first and reported at its end, in the order of the file.
 //
 // A user mends a file from top to bottom, so all its errors come in one run, sorted by place, each with its
 // source line and a caret; a note under an error says where the other half of a contradiction stands.
-#ifndef XLC_LIB_SPEC_COMPLAINTS_H
-#define XLC_LIB_SPEC_COMPLAINTS_H
+#ifndef XLC_LIB_SPEC_SPECERRORS_H
+#define XLC_LIB_SPEC_SPECERRORS_H
 
 #include "xlc/Spec/Spec.h"
 
@@ -11,7 +11,7 @@
 
 namespace xlc::spec {
 
-class Complaints {
+class SpecErrors {
 public:
   /// Adds an error; a location that is nowhere stands for the beginning of the file.
   void error(SpecLocation location, const llvm::Twine &message);
@@ -21,22 +21,22 @@ public:
 
   bool any() const { return !errors.empty(); }
 
-  /// `path:line:column: error: ...` with line and caret for each; past a few hundred it only counts.
-  void print(llvm::StringRef text, llvm::StringRef path, llvm::raw_ostream &out) const;
+  /// Each with `path:line:column`, the line of `text` and a caret.
+  void report(llvm::StringRef text, llvm::StringRef path, Diagnostics &diagnostics) const;
 
 private:
-  struct Message {
+  struct Note {
     SpecLocation location;
     std::string text;
   };
-  struct Error : Message {
-    std::vector<Message> notes;
+  struct Error : Note {
+    std::vector<Note> notes;
   };
   std::vector<Error> errors;
 };
 
 /// The user's text between quotes, shortened and without control characters, for a message.
-std::string quoted(llvm::StringRef text);
+std::string quote(llvm::StringRef text);
 
 } // namespace xlc::spec
 

@@ -1,11 +1,12 @@
 // Printing goes through llvm::SourceMgr, which draws the line and the caret.
-#include "Complaints.h"
+#include "SpecErrors.h"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -25,30 +26,38 @@ SMLoc locate(ArrayRef<StringRef> lines, SpecLocation location) {
   return SMLoc::getFromPointer(line.data() + column);
 }
 
-/// The message, with its line and a caret below; of a line that is too long to be looked at, only the place.
-void print(const SourceMgr &sources, SMLoc at, SourceMgr::DiagKind kind, const std::string &text, raw_ostream &out) {
-  SMDiagnostic diagnostic = sources.GetMessage(at, kind, text);
-  if (diagnostic.getLineContents().size() > longestShown)
-    diagnostic = SMDiagnostic(sources, at, diagnostic.getFilename(), diagnostic.getLineNo(), diagnostic.getColumnNo(),
-                              kind, text, /*LineStr=*/"", {});
-  diagnostic.print(nullptr, out);
+/// A message with its line and a caret below; of a line that is too long to be looked at, only the place.
+Message makeMessage(const SourceMgr &sources, SMLoc at, Severity severity, const std::string &text) {
+  SMDiagnostic diagnostic = sources.GetMessage(at, SourceMgr::DK_Error, text);
+  Message message{
+      .severity = severity,
+      .where = formatv("{0}:{1}:{2}", diagnostic.getFilename(), diagnostic.getLineNo(), diagnostic.getColumnNo() + 1),
+      .text = text};
+  if (diagnostic.getLineContents().size() <= longestShown) {
+    SMDiagnostic line(sources, at, /*FN=*/"", 0, diagnostic.getColumnNo(), SourceMgr::DK_Error, /*Msg=*/"",
+                      diagnostic.getLineContents(), {});
+    raw_string_ostream out(message.source);
+    line.print(/*ProgName=*/nullptr, out, /*ShowColors=*/false, /*ShowKindLabel=*/false);
+    message.source.erase(0, 1); // the end of the line that names the place
+  }
+  return message;
 }
 
 } // namespace
 
-void Complaints::error(SpecLocation location, const Twine &message) {
+void SpecErrors::error(SpecLocation location, const Twine &message) {
   Error error;
   error.location = isNowhere(location) ? SpecLocation{1, 1} : location;
   error.text = message.str();
   errors.push_back(std::move(error));
 }
 
-void Complaints::note(SpecLocation location, const Twine &message) {
+void SpecErrors::note(SpecLocation location, const Twine &message) {
   Error &last = errors.back();
   last.notes.push_back({isNowhere(location) ? last.location : location, message.str()});
 }
 
-void Complaints::print(StringRef text, StringRef path, raw_ostream &out) const {
+void SpecErrors::report(StringRef text, StringRef path, Diagnostics &diagnostics) const {
   std::vector<size_t> order(errors.size());
   std::iota(order.begin(), order.end(), 0);
   auto place = [&](size_t i) { return std::tuple(errors[i].location.line, errors[i].location.column, i); };
@@ -60,13 +69,14 @@ void Complaints::print(StringRef text, StringRef path, raw_ostream &out) const {
   sources.getMemoryBuffer(buffer)->getBuffer().split(lines, '\n');
   for (size_t i : order) {
     const Error &error = errors[i];
-    xlc::spec::print(sources, locate(lines, error.location), SourceMgr::DK_Error, error.text, out);
-    for (const Message &note : error.notes)
-      xlc::spec::print(sources, locate(lines, note.location), SourceMgr::DK_Note, note.text, out);
+    Message message = makeMessage(sources, locate(lines, error.location), Severity::Error, error.text);
+    for (const Note &note : error.notes)
+      message.notes.push_back(makeMessage(sources, locate(lines, note.location), Severity::Note, note.text));
+    diagnostics.report(message);
   }
 }
 
-std::string quoted(StringRef text) {
+std::string quote(StringRef text) {
   constexpr size_t longest = 60;
   std::string result = "'";
   for (char c : text.take_front(longest))

@@ -1,0 +1,24 @@
+// What Shard tells the user: at a key or a pin of the spec, about a node of the model.
+#ifndef XLC_LIB_SHARD_SHARDMESSAGES_H
+#define XLC_LIB_SHARD_SHARDMESSAGES_H
+
+#include "xlc/Shard/Shard.h"
+
+namespace xlc::shard {
+
+/// A message at `key` of the spec.
+Message makeMessage(const ShardOptions &options, std::string text, Severity severity = Severity::Error,
+                    llvm::StringRef key = "tp");
+
+/// An error at a pin.
+Message makeMessage(const ShardOptions &options, std::string text, const LayoutPin &pin);
+
+/// Adds a note at the place of the message.
+void addNote(Message &message, std::string text);
+
+/// Says that the message is about `op`; in the model's file `about` introduces its node: "it is needed by node".
+void addNode(Message &message, const ShardOptions &options, mlir::Operation *op, llvm::StringRef about);
+
+} // namespace xlc::shard
+
+#endif
