@@ -7,22 +7,6 @@ using namespace xlc::graph;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-Value product(GradientBuilder &b, Value x, Value y) { return b.create<MulOp>(x.getType(), x, y); }
-Value difference(GradientBuilder &b, Value x, Value y) { return b.create<SubOp>(x.getType(), x, y); }
-Value quotient(GradientBuilder &b, Value x, Value y) { return b.create<DivOp>(x.getType(), x, y); }
-Value negated(GradientBuilder &b, Value x) { return b.create<NegOp>(x.getType(), x); }
-
-Value compare(GradientBuilder &b, Predicate predicate, Value x, Value y) {
-  auto type = RankedTensorType::get(typeOf(x).getShape(), IntegerType::get(x.getContext(), 1));
-  return b.create<CompareOp>(type, predicate, x, y);
-}
-
-Value pick(GradientBuilder &b, Value condition, Value x, Value y) {
-  return b.create<SelectOp>(x.getType(), condition, x, y);
-}
-
 /// False for a constant that is the same number everywhere, and not zero.
 bool mayBeZero(Value x) {
   while (auto broadcast = x.getDefiningOp<BroadcastOp>())
@@ -36,7 +20,7 @@ bool mayBeZero(Value x) {
 /// maximum as PyTorch has it (kSharesTies), else nothing (as relu at 0). Then the result says as well who won, and is
 /// more likely to be kept for backward than the operand: what follows a relu reads it.
 LogicalResult extremum(GradientBuilder &b, Operation *op, Value dy, Predicate wins) {
-  Value zero = b.splat(typeOf(dy), 0);
+  Value zero = b.number(0, dy);
   bool areBoth = (b.isNeeded(0) && b.isNeeded(1)) || op->hasAttr(kSharesTies);
   for (unsigned i : {0u, 1u}) {
     if (!b.isNeeded(i))
@@ -44,8 +28,8 @@ LogicalResult extremum(GradientBuilder &b, Operation *op, Value dy, Predicate wi
     Value mine = areBoth ? op->getOperand(i) : op->getResult(0), other = op->getOperand(1 - i);
     Value tied = zero;
     if (areBoth)
-      tied = pick(b, compare(b, Predicate::eq, mine, other), b.create<ScaleOp>(dy.getType(), dy, 1, 2), zero);
-    b.contribute(i, pick(b, compare(b, wins, mine, other), dy, tied));
+      tied = b.select(b.compare(Predicate::eq, mine, other), b.scale(dy, 1, 2), zero);
+    b.contribute(i, b.select(b.compare(wins, mine, other), dy, tied));
   }
   return success();
 }
@@ -53,79 +37,79 @@ LogicalResult extremum(GradientBuilder &b, Operation *op, Value dy, Predicate wi
 } // namespace
 
 LogicalResult gradients::neg(GradientBuilder &b, Operation *op, ValueRange dy) {
-  b.contribute(0, negated(b, dy[0]));
+  b.contribute(0, b.neg(dy[0]));
   return success();
 }
 
 LogicalResult gradients::abs(GradientBuilder &b, Operation *op, ValueRange dy) {
   Value x = op->getOperand(0);
-  b.contribute(0, product(b, dy[0], b.create<SignOp>(x.getType(), x)));
+  b.contribute(0, b.mul(dy[0], b.sign(x)));
   return success();
 }
 
 LogicalResult gradients::exp(GradientBuilder &b, Operation *op, ValueRange dy) {
-  b.contribute(0, product(b, dy[0], op->getResult(0)));
+  b.contribute(0, b.mul(dy[0], op->getResult(0)));
   return success();
 }
 
 LogicalResult gradients::log(GradientBuilder &b, Operation *op, ValueRange dy) {
-  b.contribute(0, quotient(b, dy[0], op->getOperand(0)));
+  b.contribute(0, b.div(dy[0], op->getOperand(0)));
   return success();
 }
 
 LogicalResult gradients::sqrt(GradientBuilder &b, Operation *op, ValueRange dy) {
-  Value half = b.create<ScaleOp>(dy[0].getType(), dy[0], 1, 2);
-  b.contribute(0, quotient(b, half, op->getResult(0)));
+  Value half = b.scale(dy[0], 1, 2);
+  b.contribute(0, b.div(half, op->getResult(0)));
   return success();
 }
 
 LogicalResult gradients::tanh(GradientBuilder &b, Operation *op, ValueRange dy) { // dy (1 - y^2)
   Value y = op->getResult(0);
-  b.contribute(0, product(b, dy[0], difference(b, b.splat(typeOf(y), 1), product(b, y, y))));
+  b.contribute(0, b.mul(dy[0], b.sub(b.number(1, y), b.mul(y, y))));
   return success();
 }
 
 LogicalResult gradients::sigmoid(GradientBuilder &b, Operation *op, ValueRange dy) { // dy y (1 - y)
   Value y = op->getResult(0);
-  b.contribute(0, product(b, dy[0], product(b, y, difference(b, b.splat(typeOf(y), 1), y))));
+  b.contribute(0, b.mul(dy[0], b.mul(y, b.sub(b.number(1, y), y))));
   return success();
 }
 
 LogicalResult gradients::erf(GradientBuilder &b, Operation *op, ValueRange dy) { // dy 2/sqrt(pi) exp(-x^2)
   Value x = op->getOperand(0);
-  Value bell = b.create<ExpOp>(x.getType(), negated(b, product(b, x, x)));
-  b.contribute(0, product(b, dy[0], product(b, b.splat(typeOf(x), 1.1283791670955126), bell)));
+  Value bell = b.exp(b.neg(b.mul(x, x)));
+  b.contribute(0, b.mul(dy[0], b.mul(b.number(1.1283791670955126, x), bell)));
   return success();
 }
 
 LogicalResult gradients::sin(GradientBuilder &b, Operation *op, ValueRange dy) {
   Value x = op->getOperand(0);
-  b.contribute(0, product(b, dy[0], b.create<CosOp>(x.getType(), x)));
+  b.contribute(0, b.mul(dy[0], b.unary<CosOp>(x)));
   return success();
 }
 
 LogicalResult gradients::cos(GradientBuilder &b, Operation *op, ValueRange dy) {
   Value x = op->getOperand(0);
-  b.contribute(0, negated(b, product(b, dy[0], b.create<SinOp>(x.getType(), x))));
+  b.contribute(0, b.neg(b.mul(dy[0], b.unary<SinOp>(x))));
   return success();
 }
 
 LogicalResult gradients::atan(GradientBuilder &b, Operation *op, ValueRange dy) { // dy / (1 + x^2)
   Value x = op->getOperand(0);
-  Value slope = b.create<AddOp>(x.getType(), b.splat(typeOf(x), 1), product(b, x, x));
-  b.contribute(0, quotient(b, dy[0], slope));
+  Value slope = b.add(b.number(1, x), b.mul(x, x));
+  b.contribute(0, b.div(dy[0], slope));
   return success();
 }
 
 LogicalResult gradients::cast(GradientBuilder &b, Operation *op, ValueRange dy) {
   if (b.isNeeded(0) && isa<FloatType>(typeOf(op->getOperand(0)).getElementType()))
-    b.contribute(0, b.create<CastOp>(op->getOperand(0).getType(), dy[0]));
+    b.contribute(0, b.convert(dy[0], typeOf(op->getOperand(0)).getElementType()));
   return success();
 }
 
 LogicalResult gradients::scale(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto scale = llvm::cast<ScaleOp>(op);
-  b.contribute(0, b.create<ScaleOp>(dy[0].getType(), dy[0], scale.getNumerator(), scale.getDenominator()));
+  b.contribute(0, b.scale(dy[0], scale.getNumerator(), scale.getDenominator()));
   return success();
 }
 
@@ -138,22 +122,22 @@ LogicalResult gradients::add(GradientBuilder &b, Operation *op, ValueRange dy) {
 LogicalResult gradients::sub(GradientBuilder &b, Operation *op, ValueRange dy) {
   b.contribute(0, dy[0]);
   if (b.isNeeded(1))
-    b.contribute(1, negated(b, dy[0]));
+    b.contribute(1, b.neg(dy[0]));
   return success();
 }
 
 LogicalResult gradients::mul(GradientBuilder &b, Operation *op, ValueRange dy) {
   for (unsigned i : {0u, 1u})
     if (b.isNeeded(i))
-      b.contribute(i, product(b, dy[0], op->getOperand(1 - i)));
+      b.contribute(i, b.mul(dy[0], op->getOperand(1 - i)));
   return success();
 }
 
 LogicalResult gradients::div(GradientBuilder &b, Operation *op, ValueRange dy) { // da = dy/b, db = -y dy/b
-  Value share = quotient(b, dy[0], op->getOperand(1));
+  Value share = b.div(dy[0], op->getOperand(1));
   b.contribute(0, share);
   if (b.isNeeded(1))
-    b.contribute(1, negated(b, product(b, share, op->getResult(0))));
+    b.contribute(1, b.neg(b.mul(share, op->getResult(0))));
   return success();
 }
 
@@ -167,28 +151,28 @@ LogicalResult gradients::min(GradientBuilder &b, Operation *op, ValueRange dy) {
 
 // Where a factor is zero the product is, whatever the other is: 0 x^-1 at x = 0, and y ln 0 of 0^e, e >= 0.
 LogicalResult gradients::pow(GradientBuilder &b, Operation *op, ValueRange dy) {
-  Value base = op->getOperand(0), exponent = op->getOperand(1), y = op->getResult(0), zero = b.splat(typeOf(y), 0);
+  Value base = op->getOperand(0), exponent = op->getOperand(1), y = op->getResult(0), zero = b.number(0, y);
   if (b.isNeeded(0)) { // dy e x^(e-1)
-    Value less = difference(b, exponent, b.splat(typeOf(exponent), 1));
-    Value slope = product(b, exponent, b.create<PowOp>(y.getType(), base, less));
+    Value less = b.sub(exponent, b.number(1, exponent));
+    Value slope = b.mul(exponent, b.pow(base, less));
     if (mayBeZero(exponent))
-      slope = pick(b, compare(b, Predicate::eq, exponent, zero), zero, slope);
-    b.contribute(0, product(b, dy[0], slope));
+      slope = b.select(b.compare(Predicate::eq, exponent, zero), zero, slope);
+    b.contribute(0, b.mul(dy[0], slope));
   }
   if (b.isNeeded(1)) { // dy y ln x
-    Value slope = product(b, y, b.create<LogOp>(base.getType(), base));
-    Value isZero = compare(b, Predicate::eq, base, zero), isRising = compare(b, Predicate::ge, exponent, zero);
-    Value still = b.create<AndOp>(isZero.getType(), isZero, isRising);
-    b.contribute(1, product(b, dy[0], pick(b, still, zero, slope)));
+    Value slope = b.mul(y, b.log(base));
+    Value isZero = b.compare(Predicate::eq, base, zero), isRising = b.compare(Predicate::ge, exponent, zero);
+    Value still = b.both(isZero, isRising);
+    b.contribute(1, b.mul(dy[0], b.select(still, zero, slope)));
   }
   return success();
 }
 
 LogicalResult gradients::select(GradientBuilder &b, Operation *op, ValueRange dy) {
-  Value condition = op->getOperand(0), zero = b.splat(typeOf(dy[0]), 0);
+  Value condition = op->getOperand(0), zero = b.number(0, dy[0]);
   if (b.isNeeded(1))
-    b.contribute(1, pick(b, condition, dy[0], zero));
+    b.contribute(1, b.select(condition, dy[0], zero));
   if (b.isNeeded(2))
-    b.contribute(2, pick(b, condition, zero, dy[0]));
+    b.contribute(2, b.select(condition, zero, dy[0]));
   return success();
 }

@@ -70,11 +70,6 @@ const GradientRow *xlc::findGradient(StringRef op) {
   return row != std::end(table) && row->op == op ? row : nullptr;
 }
 
-Value GradientBuilder::splat(RankedTensorType type, double value) {
-  return create<graph::ConstantOp>(type,
-                                   DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), value)));
-}
-
 Value GradientBuilder::sumTo(Value value, RankedTensorType type) {
   auto from = cast<RankedTensorType>(value.getType());
   int64_t extra = from.getRank() - type.getRank();

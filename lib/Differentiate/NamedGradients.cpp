@@ -6,13 +6,6 @@ using namespace xlc;
 using namespace xlc::graph;
 
 namespace {
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-Value contract(GradientBuilder &b, StringRef from, StringRef other, StringRef to, Value x, Value y, Type type) {
-  std::string spec = (from + "," + other + "->" + to).str();
-  return b.create<ContractOp>(type, spec, x, y);
-}
-
 /// A result of a multi-result op matters by its first result only; the others are for backward's own use.
 LogicalResult expectUnused(Operation *op, Value cotangent, StringRef what) {
   return cotangent ? op->emitError() << "the gradient through " << what << " is not defined" : success();
@@ -24,9 +17,9 @@ LogicalResult gradients::contract(GradientBuilder &b, Operation *op, ValueRange 
   auto c = cast<ContractOp>(op);
   StringRef a = c.getLettersA(), other = c.getLettersB(), y = c.getLettersY();
   if (b.isNeeded(0))
-    b.contribute(0, ::contract(b, y, other, a, dy[0], c.getB(), c.getA().getType()));
+    b.contribute(0, b.contract((y + "," + other + "->" + a).str(), dy[0], c.getB()));
   if (b.isNeeded(1))
-    b.contribute(1, ::contract(b, a, y, other, c.getA(), dy[0], c.getB().getType()));
+    b.contribute(1, b.contract((a + "," + y + "->" + other).str(), c.getA(), dy[0]));
   return success();
 }
 
@@ -63,13 +56,9 @@ LogicalResult gradients::maxPool(GradientBuilder &b, Operation *op, ValueRange d
 // dx = y (dy - sum(dy y)).
 LogicalResult gradients::softmax(GradientBuilder &b, Operation *op, ValueRange dy) {
   Value y = op->getResult(0);
-  RankedTensorType type = typeOf(y);
-  int64_t last = type.getRank() - 1;
-  Value product = b.create<MulOp>(type, dy[0], y);
-  Value sum =
-      b.create<ReduceOp>(type.clone(type.getShape().drop_back()), Reduction::sum, product, ArrayRef<int64_t>{last});
-  Value centred = b.create<SubOp>(type, dy[0], b.unreduce(sum, {last}, type));
-  b.contribute(0, b.create<MulOp>(type, y, centred));
+  Value sum = b.reduceRows(Reduction::sum, b.mul(dy[0], y));
+  Value centred = b.sub(dy[0], b.unreduce(sum, {b.rankOf(y) - 1}, typeOf(y)));
+  b.contribute(0, b.mul(y, centred));
   return success();
 }
 

@@ -8,12 +8,8 @@ using namespace xlc;
 using namespace xlc::graph;
 
 namespace {
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// The gradient of a product of n elements takes n^2 steps; more than this squared is a mistake.
 constexpr int64_t maximumProduct = 4096;
-
-SmallVector<int64_t> ones(size_t rank) { return SmallVector<int64_t>(rank, 1); }
 } // namespace
 
 LogicalResult gradients::broadcast(GradientBuilder &b, Operation *op, ValueRange dy) {
@@ -22,7 +18,7 @@ LogicalResult gradients::broadcast(GradientBuilder &b, Operation *op, ValueRange
 }
 
 LogicalResult gradients::reshape(GradientBuilder &b, Operation *op, ValueRange dy) {
-  b.contribute(0, b.create<ReshapeOp>(op->getOperand(0).getType(), dy[0]));
+  b.contribute(0, b.reshape(dy[0], typeOf(op->getOperand(0)).getShape()));
   return success();
 }
 
@@ -30,7 +26,7 @@ LogicalResult gradients::transpose(GradientBuilder &b, Operation *op, ValueRange
   SmallVector<int64_t> inverse(typeOf(dy[0]).getRank());
   for (auto [i, dimension] : llvm::enumerate(llvm::cast<TransposeOp>(op).getPermutation()))
     inverse[dimension] = i;
-  b.contribute(0, b.create<TransposeOp>(op->getOperand(0).getType(), dy[0], inverse));
+  b.contribute(0, b.transpose(dy[0], inverse));
   return success();
 }
 
@@ -47,8 +43,7 @@ LogicalResult gradients::slice(GradientBuilder &b, Operation *op, ValueRange dy)
     SmallVector<int64_t> places, shape(typeOf(cotangent).getShape());
     for (int64_t k = 0; k < shape[i]; ++k)
       places.push_back(offsets[i] + k * stride);
-    auto type = RankedTensorType::get({shape[i]}, IntegerType::get(op->getContext(), 64));
-    Value indices = b.create<ConstantOp>(type, DenseElementsAttr::get(type, ArrayRef<int64_t>(places)));
+    Value indices = b.integers(places);
     shape[i] = whole.getDimSize(i);
     offsets[i] = 0;
     cotangent = b.create<ScatterAddOp>(whole.clone(shape), indices, cotangent, i);
@@ -62,7 +57,7 @@ LogicalResult gradients::concat(GradientBuilder &b, Operation *op, ValueRange dy
   SmallVector<int64_t> offsets(typeOf(dy[0]).getRank(), 0);
   for (auto [i, x] : llvm::enumerate(op->getOperands())) {
     if (b.isNeeded(i))
-      b.contribute(i, b.create<SliceOp>(x.getType(), dy[0], offsets, ones(offsets.size())));
+      b.contribute(i, b.slice(dy[0], offsets, typeOf(x).getShape()));
     offsets[dimension] += typeOf(x).getDimSize(dimension);
   }
   return success();
@@ -70,15 +65,11 @@ LogicalResult gradients::concat(GradientBuilder &b, Operation *op, ValueRange dy
 
 LogicalResult gradients::pad(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto pad = llvm::cast<PadOp>(op);
-  Value inner = b.create<SliceOp>(pad.getX().getType(), dy[0], pad.getLow(), ones(pad.getLow().size()));
+  Value inner = b.slice(dy[0], pad.getLow(), typeOf(pad.getX()).getShape());
   b.contribute(0, inner);
   if (b.isNeeded(1)) { // what is not inside belongs to the padding value
-    auto scalar = typeOf(pad.getValue());
-    Value all = b.create<ReduceOp>(scalar, Reduction::sum, dy[0],
-                                   llvm::to_vector(llvm::seq<int64_t>(0, typeOf(dy[0]).getRank())));
-    Value inside = b.create<ReduceOp>(scalar, Reduction::sum, inner,
-                                      llvm::to_vector(llvm::seq<int64_t>(0, typeOf(inner).getRank())));
-    b.contribute(1, b.create<SubOp>(scalar, all, inside));
+    Value all = b.reduceAll(Reduction::sum, dy[0]), inside = b.reduceAll(Reduction::sum, inner);
+    b.contribute(1, b.sub(all, inside));
   }
   return success();
 }
@@ -101,17 +92,14 @@ static LogicalResult contributeProduct(GradientBuilder &b, ReduceOp reduce, Valu
   for (auto [i, dimension] : llvm::enumerate(order))
     moved.push_back(whole.getDimSize(dimension)), inverse[dimension] = i;
   shape.append({1, count});
-  Value x = b.create<ReshapeOp>(whole.clone(shape), b.create<TransposeOp>(whole.clone(moved), reduce.getX(), order));
+  Value x = b.reshape(b.transpose(reduce.getX(), order), shape);
   int64_t rank = shape.size();
   shape[rank - 2] = count;
-  RankedTensorType square = whole.clone(shape), places = square.clone(IntegerType::get(x.getContext(), 64));
-  Value isOther = b.create<CompareOp>(square.clone(IntegerType::get(x.getContext(), 1)), Predicate::ne,
-                                      b.create<IotaOp>(places, rank - 2), b.create<IotaOp>(places, rank - 1));
-  Value others = b.create<SelectOp>(square, isOther, b.create<BroadcastOp>(square, x), b.splat(square, 1));
-  shape.pop_back();
-  Value products = b.create<ReduceOp>(whole.clone(shape), Reduction::prod, others, rank - 1);
-  products = b.create<TransposeOp>(whole, b.create<ReshapeOp>(whole.clone(moved), products), inverse);
-  b.contribute(0, b.create<MulOp>(whole, spread, products));
+  Value row = b.iota(shape, rank - 2), column = b.iota(shape, rank - 1);
+  Value isOther = b.compare(Predicate::ne, row, column);
+  Value others = b.select(isOther, b.broadcast(x, shape), 1);
+  Value products = b.reshape(b.reduceRows(Reduction::prod, others), moved);
+  b.contribute(0, b.mul(spread, b.transpose(products, inverse)));
   return success();
 }
 
@@ -128,12 +116,11 @@ LogicalResult gradients::reduce(GradientBuilder &b, Operation *op, ValueRange dy
   case Reduction::max:
   case Reduction::min: { // shared evenly among the elements that attain it, as PyTorch's amax
     Value extreme = b.unreduce(reduce.getY(), reduce.getDimensions(), whole);
-    auto mask = RankedTensorType::get(whole.getShape(), IntegerType::get(op->getContext(), 1));
-    Value attained = b.create<CompareOp>(mask, Predicate::eq, reduce.getX(), extreme);
-    Value one = b.create<SelectOp>(whole, attained, b.splat(whole, 1), b.splat(whole, 0));
-    Value count = b.create<ReduceOp>(reduce.getType(), Reduction::sum, one, reduce.getDimensions());
-    Value share = b.create<DivOp>(whole, one, b.unreduce(count, reduce.getDimensions(), whole));
-    b.contribute(0, b.create<MulOp>(whole, spread, share));
+    Value attained = b.isEqual(reduce.getX(), extreme);
+    Value one = b.select(attained, b.number(1, whole), 0);
+    Value count = b.sum(one, reduce.getDimensions(), /*keeps=*/false);
+    Value share = b.div(one, b.unreduce(count, reduce.getDimensions(), whole));
+    b.contribute(0, b.mul(spread, share));
     return success();
   }
   case Reduction::prod:
@@ -144,18 +131,13 @@ LogicalResult gradients::reduce(GradientBuilder &b, Operation *op, ValueRange dy
 
 /// dy with zeros where the padding row was looked up.
 static Value maskPadding(GradientBuilder &b, GatherOp gather, int64_t row, Value dy) {
-  RankedTensorType type = typeOf(dy), places = typeOf(gather.getIndices());
-  auto scalar = places.clone(ArrayRef<int64_t>());
-  auto number = IntegerAttr::get(places.getElementType(), row);
-  Value padding =
-      b.create<BroadcastOp>(places, b.create<ConstantOp>(scalar, DenseElementsAttr::get(scalar, Attribute(number))));
-  RankedTensorType flags = places.clone(IntegerType::get(dy.getContext(), 1));
-  Value isPadding = b.create<CompareOp>(flags, Predicate::eq, gather.getIndices(), padding);
-  SmallVector<int64_t> along(type.getRank(), 1);
+  RankedTensorType places = typeOf(gather.getIndices());
+  Value padding = b.broadcast(b.scalar(double(row), places.getElementType()), places.getShape());
+  Value isPadding = b.isEqual(gather.getIndices(), padding);
+  SmallVector<int64_t> along(typeOf(dy).getRank(), 1);
   llvm::copy(places.getShape(), along.begin() + gather.getDimension());
-  isPadding = b.create<ReshapeOp>(flags.clone(along), isPadding);
-  isPadding = b.create<BroadcastOp>(flags.clone(type.getShape()), isPadding);
-  return b.create<SelectOp>(type, isPadding, b.splat(type, 0), dy);
+  isPadding = b.broadcast(b.reshape(isPadding, along), dy);
+  return b.select(isPadding, b.number(0, dy), dy);
 }
 
 LogicalResult gradients::gather(GradientBuilder &b, Operation *op, ValueRange dy) {
@@ -169,8 +151,7 @@ LogicalResult gradients::gather(GradientBuilder &b, Operation *op, ValueRange dy
 
 LogicalResult gradients::scatterAdd(GradientBuilder &b, Operation *op, ValueRange dy) {
   auto scatter = llvm::cast<ScatterAddOp>(op);
-  b.contribute(1,
-               b.create<GatherOp>(scatter.getUpdates().getType(), dy[0], scatter.getIndices(), scatter.getDimension()));
+  b.contribute(1, b.gather(dy[0], scatter.getIndices(), scatter.getDimension()));
   return success();
 }
 

@@ -11,13 +11,12 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::typeOf;
 
 namespace {
 
 /// From here on, a score with this added is exp(...) = 0 beside any other; old GPT-2 exports use -10000.
 constexpr double forbidden = -1e4;
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 bool isBoolean(Value value) { return typeOf(value).getElementType().isInteger(1); }
 

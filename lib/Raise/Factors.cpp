@@ -6,8 +6,8 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::typeOf;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 FactorList FactorTable::make(int64_t size) {

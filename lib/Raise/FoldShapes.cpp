@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::typeOf;
 
 namespace xlc {
 #define GEN_PASS_DEF_FOLDSHAPESPASS
@@ -13,7 +14,6 @@ namespace xlc {
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 Value reshape(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<int64_t> shape) {

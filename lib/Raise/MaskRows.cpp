@@ -4,12 +4,11 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::typeOf;
 
 namespace {
 
 constexpr int maximumDepth = 64; ///< of the expression: files are not trusted
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Numbers along one of the two dimensions: along queries, along keys, or one for all.
 struct Vector {

@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::typeOf;
 
 namespace xlc {
 #define GEN_PASS_DEF_RAISEATTENTIONPASS
@@ -22,8 +23,6 @@ namespace xlc {
 } // namespace xlc
 
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// A mask as it was met on the way from the softmax to the product.
 struct MaskStep {

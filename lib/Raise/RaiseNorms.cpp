@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::typeOf;
 
 namespace xlc {
 #define GEN_PASS_DEF_RAISENORMSPASS
@@ -21,7 +22,6 @@ namespace xlc {
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
 Value skipReshapes(Value value) {

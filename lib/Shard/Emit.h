@@ -2,45 +2,34 @@
 #ifndef XLC_LIB_SHARD_EMIT_H
 #define XLC_LIB_SHARD_EMIT_H
 
-#include "mlir/IR/Builders.h"
+#include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Factors/Layout.h"
 
 namespace xlc::shard {
 
 /// Builds ops of one unit and role at one place; the local program's counterpart of an op of the global one.
-class Emitter {
+class Emitter : public graph::PartOf {
 public:
   /// New ops get the location, unit and role of `like`.
-  Emitter(mlir::OpBuilder &builder, mlir::Operation *like, int64_t tp) : builder(builder), like(like), tp(tp) {}
+  Emitter(const mlir::OpBuilder &at, mlir::Operation *like, int64_t tp)
+      : PartOf(like, at, graph::Spelling::AsModels), tp(tp) {}
 
   /// Brings a value of a global type along a path.
-  mlir::Value reshard(mlir::Value value, mlir::RankedTensorType global, const Step &step);
+  Value reshard(Value value, mlir::RankedTensorType global, const Step &step);
 
   /// This rank's index in a group.
-  mlir::Value index(dist::GroupAttr group);
+  Value index(dist::GroupAttr group);
+  /// The first of a rank's `count` places, index * count, as a scalar of int64.
+  Value firstPlace(dist::GroupAttr group, int64_t count);
   /// The global places of a rank's block of `count` elements: index * count + 0, 1, ...; clamped to `size` - 1.
-  mlir::Value places(dist::GroupAttr group, int64_t count, int64_t size);
+  Value places(dist::GroupAttr group, int64_t count, int64_t size);
+  Value allReduce(dist::Reduction kind, Value value, dist::GroupAttr group);
 
-  template <typename OpT, typename... Args> mlir::Value create(mlir::RankedTensorType type, Args &&...args) {
-    return annotate(OpT::create(builder, like->getLoc(), type, std::forward<Args>(args)...));
-  }
-  mlir::Value constant(mlir::RankedTensorType type, double value);
-  mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  mlir::Value cast(mlir::Value value, mlir::Type element);
-  mlir::Value compare(graph::Predicate predicate, mlir::Value a, mlir::Value b);
-  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
-  mlir::Value binary(llvm::StringRef op, mlir::Value a, mlir::Value b);
-  mlir::Value allReduce(dist::Reduction kind, mlir::Value value, dist::GroupAttr group);
-  mlir::Value annotate(mlir::Operation *op);
-
-  mlir::OpBuilder &builder;
-  mlir::Operation *like;
-  int64_t tp;
+  const int64_t tp;
 
 private:
-  mlir::Value slice(mlir::Value value, mlir::RankedTensorType global, const Step &step);
-  mlir::Value gather(mlir::Value value, mlir::RankedTensorType global, const Step &step);
+  Value takeBlock(Value value, mlir::RankedTensorType global, const Step &step);
+  Value gatherBlocks(Value value, mlir::RankedTensorType global, const Step &step);
 };
 
 /// Ids as a rank sees them that owns one block of rows: which lie in its block, and where there (0 for the others).

@@ -17,7 +17,7 @@ SmallVector<Value> LocalOps::write(Operation *op, ArrayRef<Value> operands, cons
   if (!results.empty())
     return results;
   Operation *local = clone(op, operands, layouts);
-  emit.annotate(local);
+  emit.adopt(local);
   if (auto iota = dyn_cast<IotaOp>(local); iota && isSplitAt(layouts.results[0], iota.getDimension()))
     return {shift(iota, layouts.results[0], emit)};
   return SmallVector<Value>(local->getResults());
@@ -75,9 +75,6 @@ Operation *LocalOps::clone(Operation *op, ArrayRef<Value> operands, const Spread
 Value LocalOps::shift(IotaOp iota, const Layout &layout, Emitter &emit) {
   assert(layout.outer == 1 && "a rule of iota");
   auto type = cast<RankedTensorType>(iota.getY().getType());
-  Value index = emit.index(partsGroup(builder.getContext(), Layout(), layout, tp));
-  Value first = emit.binary(
-      "graph.mul", index, emit.constant(RankedTensorType::get({}, builder.getI64Type()), type.getDimSize(layout.dim)));
-  Value all = emit.broadcast(emit.cast(first, type.getElementType()), type.getShape());
-  return emit.binary("graph.add", iota.getY(), all);
+  Value first = emit.firstPlace(partsGroup(builder.getContext(), Layout(), layout, tp), type.getDimSize(layout.dim));
+  return emit.add(iota.getY(), emit.broadcast(emit.convert(first, type.getElementType()), type.getShape()));
 }

@@ -16,8 +16,6 @@ using namespace xlc::graph;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 class Partitioner {
 public:
   Partitioner(const Problem &problem, const Propagation &propagation)

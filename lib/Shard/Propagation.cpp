@@ -7,8 +7,6 @@ using namespace xlc;
 using namespace xlc::shard;
 using namespace xlc::graph;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 Value shard::findParameter(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isMovement(op) || op->getNumOperands() != 1)

@@ -17,16 +17,12 @@ using namespace xlc;
 using namespace xlc::shard;
 using namespace xlc::graph;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 LocalIds shard::localizeIds(Emitter &emit, Value ids, dist::GroupAttr group, int64_t block) {
-  RankedTensorType type = typeOf(ids);
-  Value first = emit.binary("graph.mul", emit.index(group),
-                            emit.constant(RankedTensorType::get({}, emit.builder.getI64Type()), block));
-  first = emit.broadcast(emit.cast(first, type.getElementType()), type.getShape());
-  Value local = emit.binary("graph.sub", ids, first), zero = emit.constant(type, 0);
-  Value isHere = emit.binary("graph.and", emit.compare(Predicate::ge, local, zero),
-                             emit.compare(Predicate::lt, local, emit.constant(type, block)));
+  Value first = emit.firstPlace(group, block);
+  first = emit.broadcast(emit.convert(first, typeOf(ids).getElementType()), ids);
+  Value local = emit.sub(ids, first), zero = emit.number(0, ids);
+  Value isFrom = emit.compare(Predicate::ge, local, zero);
+  Value isHere = emit.both(isFrom, emit.isLess(local, double(block)));
   return {isHere, emit.select(isHere, local, zero)};
 }
 
@@ -41,9 +37,9 @@ static Value alongIds(Emitter &emit, Value isHere, RankedTensorType type, int64_
 Value shard::emitLookup(Emitter &emit, GatherOp op, Value table, Value ids, const Layout &rows) {
   dist::GroupAttr group = partsGroup(op.getContext(), Layout(), rows, emit.tp);
   LocalIds local = localizeIds(emit, ids, group, typeOf(table).getDimSize(rows.dim));
-  Value found = emit.create<GatherOp>(op.getType(), table, local.places, op.getDimension());
+  Value found = emit.gather(table, local.places, op.getDimension());
   Value isHere = alongIds(emit, local.isHere, op.getType(), op.getDimension());
-  return emit.select(isHere, found, emit.constant(op.getType(), 0));
+  return emit.select(isHere, found, 0);
 }
 
 Value shard::emitScatter(Emitter &emit, ScatterAddOp op, Value ids, Value updates, const Layout &rows) {
@@ -51,7 +47,7 @@ Value shard::emitScatter(Emitter &emit, ScatterAddOp op, Value ids, Value update
   RankedTensorType type = localType(op.getType(), rows);
   LocalIds local = localizeIds(emit, ids, group, type.getDimSize(rows.dim));
   Value isHere = alongIds(emit, local.isHere, typeOf(updates), op.getDimension());
-  Value own = emit.select(isHere, updates, emit.constant(typeOf(updates), 0));
+  Value own = emit.select(isHere, updates, 0);
   return emit.create<ScatterAddOp>(type, local.places, own, op.getDimension());
 }
 
@@ -61,31 +57,19 @@ class Columns {
 public:
   Columns(Emitter &emit, Value logits, int64_t classes, const Layout &layout)
       : emit(emit), type(typeOf(logits)), rows(type.getShape().drop_back()), logits(logits),
-        group(partsGroup(emit.builder.getContext(), Layout(), layout, emit.tp)), block(type.getShape().back()) {
+        group(partsGroup(emit.b.getContext(), Layout(), layout, emit.tp)), block(type.getShape().back()) {
     if (block * group.size() == classes)
       return;
-    auto columns = RankedTensorType::get({block}, emit.builder.getI64Type());
-    Value places = emit.create<IotaOp>(columns, 0);
-    Value first = emit.binary("graph.mul", emit.index(group), emit.constant(columns.clone(ArrayRef<int64_t>()), block));
-    isThere = emit.compare(Predicate::lt, emit.binary("graph.add", places, emit.broadcast(first, {block})),
-                           emit.constant(columns, classes));
+    Value places = emit.iota({block}, 0), first = emit.firstPlace(group, block);
+    isThere = emit.isLess(emit.add(places, emit.broadcast(first, ArrayRef{block})), double(classes));
   }
 
   /// A value per element, or `absent` where there is no such column.
   Value mask(Value value, double absent) {
-    return isThere ? emit.select(emit.broadcast(isThere, type.getShape()), value, emit.constant(typeOf(value), absent))
-                   : value;
-  }
-  Value reduceRows(Reduction kind, Value value) {
-    SmallVector<int64_t> last{type.getRank() - 1};
-    return emit.create<ReduceOp>(typeOf(value).clone(rows), kind, value, last);
+    return isThere ? emit.select(emit.broadcast(isThere, type.getShape()), value, absent) : value;
   }
   /// One number per row, for every column.
-  Value alongRows(Value perRow) {
-    SmallVector<int64_t> shape(rows);
-    shape.push_back(1);
-    return emit.broadcast(emit.reshape(perRow, shape), type.getShape());
-  }
+  Value alongRows(Value perRow) { return emit.alongRows(perRow, logits); }
 
   Emitter &emit;
   RankedTensorType type;
@@ -97,8 +81,8 @@ public:
 
 /// Where no label is ignored, every label equals itself.
 Value isCounted(Emitter &emit, Value labels, std::optional<int64_t> ignore) {
-  return ignore ? emit.compare(Predicate::ne, labels, emit.constant(typeOf(labels), *ignore))
-                : emit.compare(Predicate::eq, labels, labels);
+  return ignore ? emit.compare(Predicate::ne, labels, emit.number(double(*ignore), labels))
+                : emit.isEqual(labels, labels);
 }
 
 /// The logit of each row's label where it is here, else zero.
@@ -106,19 +90,15 @@ Value pickLabels(Columns &columns, Value logits, Value labels) {
   Emitter &emit = columns.emit;
   LocalIds local = localizeIds(emit, labels, columns.group, columns.block);
   int64_t count = typeOf(labels).getNumElements();
-  Value column = emit.cast(emit.reshape(local.places, {count}), emit.builder.getI64Type());
-  Value row = emit.create<IotaOp>(typeOf(column), 0);
-  Value place =
-      emit.binary("graph.add", emit.binary("graph.mul", row, emit.constant(typeOf(row), columns.block)), column);
-  Value flat = emit.reshape(logits, {count * columns.block});
-  Value picked = emit.reshape(emit.create<GatherOp>(typeOf(flat).clone({count}), flat, place, 0), columns.rows);
-  return emit.select(local.isHere, picked, emit.constant(typeOf(picked), 0));
+  Value column = emit.convert(emit.reshape(local.places, count), emit.b.getI64Type());
+  Value row = emit.iota(count, 0);
+  Value place = emit.add(emit.mul(row, double(columns.block)), column);
+  Value flat = emit.reshape(logits, count * columns.block);
+  return emit.select(local.isHere, emit.reshape(emit.gather(flat, place, 0), columns.rows), 0);
 }
 
 Value sumAll(Emitter &emit, Value value) {
-  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(typeOf(value).getRank()));
-  return all.empty() ? value
-                     : emit.create<ReduceOp>(typeOf(value).clone(ArrayRef<int64_t>()), Reduction::sum, value, all);
+  return emit.rankOf(value) == 0 ? value : emit.reduceAll(Reduction::sum, value);
 }
 } // namespace
 
@@ -126,21 +106,21 @@ SplitLoss shard::emitCrossEntropy(Emitter &emit, CrossEntropyOp op, Value logits
   Type wide = typeOf(op.getLse()).getElementType();
   Columns columns(emit, logits, typeOf(op.getLogits()).getShape().back(), classes);
   SplitLoss loss;
-  Value largest = columns.reduceRows(Reduction::max, columns.mask(logits, -std::numeric_limits<double>::infinity()));
+  Value largest = emit.reduceRows(Reduction::max, columns.mask(logits, -std::numeric_limits<double>::infinity()));
   loss.maximum = emit.allReduce(dist::Reduction::max, largest, columns.group);
-  Value below = emit.binary("graph.sub", logits, columns.alongRows(loss.maximum));
-  Value exponentials = columns.mask(emit.create<ExpOp>(columns.type, below), 0);
-  Value own = emit.cast(columns.reduceRows(Reduction::sum, exponentials), wide);
+  Value below = emit.sub(logits, columns.alongRows(loss.maximum));
+  Value exponentials = columns.mask(emit.exp(below), 0);
+  Value own = emit.convert(emit.reduceRows(Reduction::sum, exponentials), wide);
   loss.total = emit.allReduce(dist::Reduction::sum, own, columns.group);
-  loss.lse =
-      emit.binary("graph.add", emit.cast(loss.maximum, wide), emit.create<LogOp>(typeOf(loss.total), loss.total));
-  Value predicted = emit.cast(pickLabels(columns, logits, labels), wide);
+  Value maximum = emit.convert(loss.maximum, wide);
+  loss.lse = emit.add(maximum, emit.log(loss.total));
+  Value predicted = emit.convert(pickLabels(columns, logits, labels), wide);
   predicted = emit.allReduce(dist::Reduction::sum, predicted, columns.group);
   Value counted = isCounted(emit, labels, op.getIgnoreIndex());
-  Value terms = emit.binary("graph.sub", loss.lse, predicted);
-  terms = emit.select(counted, terms, emit.constant(typeOf(terms), 0));
-  loss.sum = emit.cast(sumAll(emit, terms), typeOf(op.getSum()).getElementType());
-  loss.count = sumAll(emit, emit.cast(counted, emit.builder.getI64Type()));
+  Value terms = emit.sub(loss.lse, predicted);
+  terms = emit.select(counted, terms, 0);
+  loss.sum = emit.convert(sumAll(emit, terms), typeOf(op.getSum()).getElementType());
+  loss.count = sumAll(emit, emit.convert(counted, emit.b.getI64Type()));
   return loss;
 }
 
@@ -149,17 +129,17 @@ Value shard::emitCrossEntropyBackward(Emitter &emit, CrossEntropyBackwardOp op, 
   // First what there is of each row, then one chain over all elements: a single kernel, which keeps nothing between.
   Columns columns(emit, logits, typeOf(op.getLogits()).getShape().back(), classes);
   Type narrow = columns.type.getElementType(), wide = typeOf(loss.total).getElementType();
-  Value inverse = columns.alongRows(emit.binary("graph.div", emit.constant(typeOf(loss.total), 1), loss.total));
+  Value inverse = columns.alongRows(emit.div(emit.number(1, loss.total), loss.total));
   LocalIds local = localizeIds(emit, labels, columns.group, columns.block);
   Value label = columns.alongRows(local.places), isHere = columns.alongRows(local.isHere);
   Value counted = columns.alongRows(isCounted(emit, labels, op.getIgnoreIndex()));
   Value maximum = columns.alongRows(loss.maximum), scale = emit.broadcast(dsum, columns.type.getShape());
-  Value column = emit.create<IotaOp>(typeOf(label), columns.type.getRank() - 1);
-  Value zero = emit.constant(columns.type, 0), one = emit.constant(columns.type, 1);
+  Value column = emit.iota(typeOf(label).getShape(), emit.rankOf(label) - 1, typeOf(label).getElementType());
+  Value zero = emit.number(0, columns.type), one = emit.number(1, columns.type);
 
-  Value exponential = emit.create<ExpOp>(columns.type, emit.binary("graph.sub", logits, maximum));
-  Value probability = emit.cast(emit.binary("graph.mul", emit.cast(exponential, wide), inverse), narrow);
-  Value isLabel = emit.binary("graph.and", emit.compare(Predicate::eq, column, label), isHere);
-  Value difference = emit.binary("graph.sub", probability, emit.select(isLabel, one, zero));
-  return columns.mask(emit.select(counted, emit.binary("graph.mul", scale, difference), zero), 0);
+  Value exponential = emit.exp(emit.sub(logits, maximum));
+  Value probability = emit.convert(emit.mul(emit.convert(exponential, wide), inverse), narrow);
+  Value isLabel = emit.both(emit.isEqual(column, label), isHere);
+  Value difference = emit.sub(probability, emit.select(isLabel, one, zero));
+  return columns.mask(emit.select(counted, emit.mul(scale, difference), zero), 0);
 }

@@ -42,10 +42,10 @@ BREAKS = [
     Break("flatten-all", "lib/Lower/FlattenKernel.cpp", "!op->hasTrait<graph::ReadsOwnElement>() &&", "false &&"),
     # Gradient rules.
     Break("gradient-of-tanh", "lib/Differentiate/ElementwiseGradients.cpp",
-          "difference(b, b.splat(typeOf(y), 1), product(b, y, y))));\n  return success();\n}\n\nLogicalResult gradients::sigmoid",
-          "difference(b, b.splat(typeOf(y), 1), y)));\n  return success();\n}\n\nLogicalResult gradients::sigmoid"),
+          "b.sub(b.number(1, y), b.mul(y, y))));\n  return success();\n}\n\nLogicalResult gradients::sigmoid",
+          "b.sub(b.number(1, y), y)));\n  return success();\n}\n\nLogicalResult gradients::sigmoid"),
     Break("gradient-of-div", "lib/Differentiate/ElementwiseGradients.cpp",
-          "b.contribute(1, negated(b, product(b, share, op->getResult(0))));", "b.contribute(1, product(b, share, op->getResult(0)));"),
+          "b.contribute(1, b.neg(b.mul(share, op->getResult(0))));", "b.contribute(1, b.mul(share, op->getResult(0)));"),
     # Factor rules: a bias that is added on every rank to its part of a sum, a softmax over a dimension that is cut. (A sum
     # that a nonlinear function takes in parts would be found by no program: its gradient needs the whole sum anyway.)
     Break("bias-on-every-rank", "lib/Factors/FactorTable.cpp", '{"graph.add", by<elementwise>, inAll}',

@@ -3,7 +3,7 @@
 #ifndef XLC_DIFFERENTIATE_GRADIENTS_H
 #define XLC_DIFFERENTIATE_GRADIENTS_H
 
-#include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
 
 namespace xlc {
@@ -17,9 +17,9 @@ struct Contribution {
 };
 
 /// What a rule may do: create ops (with the forward op's location and unit) and contribute.
-class GradientBuilder {
+class GradientBuilder : public graph::PartOf {
 public:
-  GradientBuilder(mlir::OpBuilder &builder, mlir::Operation *op) : builder(builder), op(op) {}
+  GradientBuilder(const mlir::OpBuilder &at, mlir::Operation *op) : PartOf(op, at, graph::Spelling::Plain), op(op) {}
   virtual ~GradientBuilder() = default;
 
   /// Whether anybody needs the cotangent of operand `index`; rules skip what nobody needs.
@@ -27,22 +27,12 @@ public:
   /// Adds `cotangent` to that of operand `index`.
   virtual void contribute(unsigned index, mlir::Value cotangent, llvm::ArrayRef<int64_t> offsets = {}) = 0;
 
-  /// Creates an op of the graph dialect.
-  template <typename Op, typename... Args> Op create(Args &&...args) {
-    Op created = Op::create(builder, op->getLoc(), std::forward<Args>(args)...);
-    if (mlir::Attribute unit = op->getAttr(graph::kUnit))
-      created->setAttr(graph::kUnit, unit);
-    return created;
-  }
-  /// `value` everywhere in `type`.
-  mlir::Value splat(mlir::RankedTensorType type, double value);
   /// Sums over what a broadcast from `type` repeated, so that the result has `type`.
   mlir::Value sumTo(mlir::Value value, mlir::RankedTensorType type);
   /// Reinserts dimensions of size one at `dimensions` and repeats them to `type`: the transpose of a reduction.
   mlir::Value unreduce(mlir::Value value, llvm::ArrayRef<int64_t> dimensions, mlir::RankedTensorType type);
 
 protected:
-  mlir::OpBuilder &builder;
   mlir::Operation *op;
 };
 

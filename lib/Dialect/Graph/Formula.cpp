@@ -17,10 +17,10 @@ Value Formula::scalar(double value, Type element) {
   return ConstantOp::create(b, loc, type, splat(b, type, value));
 }
 
-Value Formula::number(double value, Value like) {
+Value Formula::number(double value, RankedTensorType type) {
   if (spelling == Spelling::AsModels)
-    return broadcast(scalar(value, typeOf(like).getElementType()), like);
-  return ConstantOp::create(b, loc, typeOf(like), splat(b, typeOf(like), value));
+    return broadcast(scalar(value, type.getElementType()), type.getShape());
+  return ConstantOp::create(b, loc, type, splat(b, type, value));
 }
 
 Value Formula::transpose(Value x, Sizes permutation) {
@@ -105,4 +105,10 @@ Value Formula::logSumExp(Value x, Sizes axes, bool keeps) {
     if (!llvm::is_contained(axes, d))
       shape.push_back(typeOf(x).getDimSize(d));
   return reshape(result, shape);
+}
+
+void PartOf::adopt(Operation *op) const {
+  for (StringRef name : {StringRef(kUnit), StringRef(kRole)})
+    if (Attribute attribute = like->getAttr(name))
+      op->setAttr(name, attribute);
 }

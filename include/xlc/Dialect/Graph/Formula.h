@@ -6,8 +6,6 @@
 
 namespace xlc::graph {
 
-inline mlir::RankedTensorType typeOf(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
-
 /// How formulas are spelled.
 enum class Spelling {
   Plain,    ///< a number is a constant of the whole shape
@@ -58,8 +56,9 @@ struct Formula {
 
   /// A number of no dimensions.
   Value scalar(double value, Type element);
-  /// A number, repeated to the type of `like`.
-  Value number(double value, Value like);
+  /// A number, repeated to a type, or to that of `like`.
+  Value number(double value, mlir::RankedTensorType type);
+  Value number(double value, Value like) { return number(value, typeOf(like)); }
   Value add(Value x, double value) { return add(x, number(value, x)); }
   Value sub(Value x, double value) { return sub(x, number(value, x)); }
   Value mul(Value x, double value) { return mul(x, number(value, x)); }
@@ -126,6 +125,27 @@ struct Formula {
 
 private:
   bool isSpared(Value x, Sizes shape) const { return spelling == Spelling::AsModels && typeOf(x).getShape() == shape; }
+};
+
+/// A formula that is part of `like`: its ops have the location of `like`, and its unit and role where it has one.
+class PartOf : public Formula, private mlir::OpBuilder::Listener {
+public:
+  PartOf(mlir::Operation *like, const mlir::OpBuilder &at, Spelling spelling)
+      : Formula(at, like->getLoc(), spelling), like(like) {
+    b.setListener(this);
+  }
+  PartOf(const PartOf &) = delete;
+
+  template <typename OpTy, typename... Args> OpTy create(Args &&...args) {
+    return OpTy::create(b, loc, std::forward<Args>(args)...);
+  }
+  /// Gives an op that was made elsewhere the unit and role.
+  void adopt(mlir::Operation *op) const;
+
+private:
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override { adopt(op); }
+
+  mlir::Operation *like;
 };
 
 } // namespace xlc::graph

@@ -41,6 +41,9 @@ inline constexpr llvm::StringLiteral kState = "graph.state";
 inline constexpr llvm::StringLiteral kGrad = "graph.grad";
 inline constexpr llvm::StringLiteral kBuffer = "graph.buffer";
 
+/// The type of a value of `graph`: all are tensors.
+inline mlir::RankedTensorType typeOf(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
+
 /// The unit or role of an op; null or none where it has none.
 ModelUnitAttr getUnit(mlir::Operation *op);
 std::optional<Role> getRole(mlir::Operation *op);
