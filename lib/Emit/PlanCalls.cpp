@@ -164,15 +164,15 @@ private:
     for (Value operand : llvm::concat<Value>(call.getIns(), call.getOuts()))
       memory.push_back(cast<MemRefType>(operand.getType()));
     LibraryKernel result;
-    if (auto contract = findKernelOp<graph::ContractOp>(kernel)) {
+    Operation *op = findLibraryOp(kernel);
+    if (auto contract = dyn_cast_or_null<graph::ContractOp>(op)) {
       if (auto found = findContractShape(contract, memory[0], memory[1], memory.back(), memory.size() == 4)) {
         result.library.Set(contractOf(found->shape));
         result.swapped = found->swapped;
         return std::move(result);
       }
-    } else if (Operation *scatter = &kernel.front().front();
-               isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(scatter)) {
-      if (auto shape = findScatterShape(scatter, memory)) {
+    } else if (isa_and_present<graph::ScatterAddOp, graph::ScatterElementsAddOp>(op)) {
+      if (auto shape = findScatterShape(op, memory)) {
         plan::ScatterAddT made;
         made.outer = shape->outer, made.distinct = shape->distinct, made.indices = shape->indices;
         made.rows = shape->rows, made.width = shape->width, made.per_element = shape->perElement;
@@ -180,22 +180,20 @@ private:
         result.library.Set(made);
         return std::move(result);
       }
-    } else if (StringRef kind = kernel->getAttrOfType<StringAttr>(kKernelKind).getValue();
-               kind.starts_with("convolution")) {
-      if (auto shape = findConvolutionShape(&kernel.front().front(), memory)) {
+    } else if (op && op->hasTrait<graph::Convolution>()) {
+      if (auto shape = findConvolutionShape(op, memory)) {
         result.library.Set(convolutionOf(*shape));
         return std::move(result);
       }
-    } else if (kind.starts_with("max_pool")) {
-      if (auto shape = findPoolShape(&kernel.front().front(), memory)) {
+    } else if (isa_and_present<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(op)) {
+      if (auto shape = findPoolShape(op, memory)) {
         plan::MaxPoolT made;
         made.backward = shape->backward, made.planes = shape->planes, made.dims = dimsOf(shape->dims);
         result.library.Set(std::move(made));
         return std::move(result);
       }
-    } else if (Operation *attention = &kernel.front().front();
-               isa<graph::AttentionOp, graph::AttentionBackwardOp>(attention)) {
-      if (auto shape = findAttentionShape(attention, memory)) {
+    } else if (isa_and_present<graph::AttentionOp, graph::AttentionBackwardOp>(op)) {
+      if (auto shape = findAttentionShape(op, memory)) {
         result.library.Set(attentionOf(*shape));
         return std::move(result);
       }

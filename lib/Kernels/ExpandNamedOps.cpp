@@ -15,9 +15,8 @@ namespace {
 struct ExpandNamedOpsPass : xlc::impl::ExpandNamedOpsPassBase<ExpandNamedOpsPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (auto kind = function->getAttrOfType<StringAttr>(kKernelKind))
-        if (!isLibraryKind(kind.getValue()))
-          expandNamedOps(function);
+      if (auto kind = exec::findKernelKind(function); kind && kind != exec::KernelKind::library)
+        expandNamedOps(function);
   }
 };
 

@@ -89,18 +89,16 @@ public:
   }
 
 private:
-  static bool isKernel(const KernelGroup &group) {
-    return group.kind != KernelGroup::Kind::Concat && group.kind != KernelGroup::Kind::Exchange;
-  }
+  static bool isKernel(const KernelGroup &group) { return group.form == KernelGroup::Form::Kernel; }
 
   static bool isLibraryCall(const KernelGroup &group, Operation *op) {
-    return group.kind == KernelGroup::Kind::Library && op == group.ops.front();
+    return isKernel(group) && group.kind == exec::KernelKind::library && op == group.ops.front();
   }
 
   void write(const KernelGroup &group) {
     Body &body = bodies.emplace_back(Body{group, {}, {}, {}});
     for (Operation *op : group.ops) {
-      bool isInMemory = isLibraryCall(group, op) || group.kind == KernelGroup::Kind::Exchange;
+      bool isInMemory = isLibraryCall(group, op) || group.form == KernelGroup::Form::Exchange;
       for (Value operand : op->getOperands())
         isInMemory ? body.needArgument(operand) : body.need(operand);
       body.ops.push_back(op);
@@ -166,7 +164,7 @@ private:
     auto type = top.getFunctionType(ValueRange(body.arguments).getTypes(), ValueRange(results).getTypes());
     auto kernel = func::FuncOp::create(top, body.group.ops.front()->getLoc(), "kernel", type);
     kernel.setPrivate();
-    kernel->setAttr(kKernelKind, top.getStringAttr(body.group.name));
+    exec::setKernelKind(kernel, body.group.kind);
     OpBuilder inside = OpBuilder::atBlockEnd(kernel.addEntryBlock());
     IRMapping mapping;
     mapping.map(body.arguments, kernel.getArguments());
@@ -183,7 +181,7 @@ private:
 
   /// Equal kernels are one function.
   func::FuncOp share(func::FuncOp kernel) {
-    llvm::hash_code key = llvm::hash_combine(kernel.getFunctionType(), kernel->getAttr(kKernelKind));
+    llvm::hash_code key = llvm::hash_combine(kernel.getFunctionType(), exec::findKernelKind(kernel));
     for (Operation &op : kernel.front())
       key = llvm::hash_combine(key, OperationEquivalence::computeHash(&op, OperationEquivalence::ignoreHashValue,
                                                                       OperationEquivalence::ignoreHashValue,
@@ -191,7 +189,7 @@ private:
     SmallVector<func::FuncOp> &alike = known.byHash[key];
     for (func::FuncOp other : alike)
       if (other.getFunctionType() == kernel.getFunctionType() &&
-          other->getAttr(kKernelKind) == kernel->getAttr(kKernelKind) &&
+          exec::findKernelKind(other) == exec::findKernelKind(kernel) &&
           OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &kernel.getBody(),
                                                      OperationEquivalence::IgnoreLocations)) {
         kernel.erase();
@@ -224,7 +222,7 @@ struct FormKernelsPass : xlc::impl::FormKernelsPassBase<FormKernelsPass> {
         known[store] = known[store] || adds;
     });
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
-      if (!function.isExternal() && function.isPrivate() && !function->hasAttr(kKernelKind))
+      if (!function.isExternal() && function.isPrivate() && !exec::findKernelKind(function))
         Former(getOperation(), known, function, accumulates.lookup(function.getName()), target).run();
   }
 

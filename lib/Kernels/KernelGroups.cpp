@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
-using Kind = KernelGroup::Kind;
+using Kind = exec::KernelKind;
+using Form = KernelGroup::Form;
 
 namespace {
 
@@ -25,28 +26,28 @@ ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.get
 KernelGroup describe(Operation *op) {
   auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };
   if (op->hasTrait<Rowwise>())
-    return {Kind::Rows, "rows", over(op->getOperand(0)), {}};
+    return {Form::Kernel, Kind::rows, over(op->getOperand(0)), {}};
   if (isa<LayerNormWeightBackwardOp, RmsNormWeightBackwardOp>(op))
-    return {Kind::Columns, "columns", over(op->getOperand(0)), {}};
+    return {Form::Kernel, Kind::columns, over(op->getOperand(0)), {}};
   if (isa<SumSquaresOp>(op))
-    return {Kind::All, "all", over(op->getOperand(0)), {}};
+    return {Form::Kernel, Kind::all, over(op->getOperand(0)), {}};
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     int64_t rank = shapeOf(reduce.getX()).size();
     if ((int64_t)reduce.getDimensions().size() == rank)
-      return {Kind::All, "all", over(reduce.getX()), {}};
+      return {Form::Kernel, Kind::all, over(reduce.getX()), {}};
     bool isLast = reduce.getDimensions().size() == 1 && reduce.getDimensions()[0] == rank - 1;
-    return isLast ? KernelGroup{Kind::Rows, "rows", over(reduce.getX()), {}}
-                  : KernelGroup{Kind::Columns, "columns", over(reduce.getX()), {}};
+    return isLast ? KernelGroup{Form::Kernel, Kind::rows, over(reduce.getX()), {}}
+                  : KernelGroup{Form::Kernel, Kind::columns, over(reduce.getX()), {}};
   }
   if (shapeOf(op->getResult(0)).empty())
-    return {Kind::All, "all", {}, {}};
-  return {Kind::Loop, "loop", over(op->getResult(0)), {}};
+    return {Form::Kernel, Kind::all, {}, {}};
+  return {Form::Kernel, Kind::loop, over(op->getResult(0)), {}};
 }
 
 /// Whether the op, alone a kernel `fresh`, reads elements at other indices than those it writes. What reduces has loops
 /// for that.
 bool readsElsewhere(Operation *op, const KernelGroup &fresh) {
-  bool reduces = fresh.kind != Kind::Loop && !fresh.domain.empty();
+  bool reduces = fresh.kind != Kind::loop && !fresh.domain.empty();
   return !reduces && !op->hasTrait<ReadsOwnElement>();
 }
 
@@ -55,15 +56,8 @@ SmallVector<MemRefType> memoryOf(Operation *op) {
   for (Value operand : op->getOperands())
     memory.push_back(findLayout(operand).getMemory());
   for (Value result : op->getResults())
-    memory.push_back(Layout::whole(result).getMemory());
+    memory.push_back(MemoryLayout::whole(result).getMemory());
   return memory;
-}
-
-/// The kind of library call that does the op; empty where none does.
-StringRef libraryName(Operation *op) {
-  if (isa<ScatterAddOp, ScatterElementsAddOp>(op))
-    return "scatter_add";
-  return op->hasTrait<LibraryKernel>() ? op->getName().stripDialect() : "";
 }
 
 /// An op that ranks do together, or that tells a rank who it is.
@@ -111,7 +105,7 @@ void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
   DenseSet<Value> roots;
   Operation *terminator = function.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
-    Layout layout = findLayout(returned.get());
+    MemoryLayout layout = findLayout(returned.get());
     Operation *root = layout.root.getDefiningOp();
     bool isWhole = layout.isContiguous() && cast<RankedTensorType>(layout.root.getType()).getNumElements() ==
                                                 cast<RankedTensorType>(returned.get().getType()).getNumElements();
@@ -153,7 +147,7 @@ int64_t KernelGroups::create(KernelGroup group, Operation *op) {
 void KernelGroups::add(Operation *op) {
   if (isInline(op->getResult(0)) || isView(op->getResult(0)))
     return;
-  if (!libraryName(op).empty())
+  if (op->hasTrait<LibraryKernel>())
     return addLibrary(op);
   if (addExchange(op) || addBias(op) || addConcat(op))
     return;
@@ -165,11 +159,7 @@ void KernelGroups::materialize(Value value) {
   Value root = findLayout(value).root;
   Operation *op = root.getDefiningOp();
   if (op && isInline(root) && !groupOf.contains(op))
-    create({shapeOf(root).empty() ? Kind::All : Kind::Loop,
-            shapeOf(root).empty() ? "all" : "loop",
-            SmallVector<int64_t>(shapeOf(root)),
-            {}},
-           op);
+    create({Form::Kernel, shapeOf(root).empty() ? Kind::all : Kind::loop, SmallVector<int64_t>(shapeOf(root)), {}}, op);
 }
 
 void KernelGroups::replaceByCopy(OpOperand &operand) {
@@ -191,7 +181,7 @@ void KernelGroups::addLibrary(Operation *op) {
   for (Value operand : op->getOperands())
     materialize(operand);
   copyOperands(op);
-  create({Kind::Library, libraryName(op), {}, {}}, op);
+  create({}, op);
 }
 
 /// Ranks exchange memory: operands are contiguous and there.
@@ -203,7 +193,7 @@ bool KernelGroups::addExchange(Operation *op) {
     if (!findLayout(operand.get()).isContiguous())
       replaceByCopy(operand);
   }
-  create({Kind::Exchange, "", {}, {}}, op);
+  create({.form = Form::Exchange}, op);
   return true;
 }
 
@@ -233,7 +223,7 @@ bool KernelGroups::addBias(Operation *op) {
 /// Whether each operand is a result of this function that nobody else reads.
 bool KernelGroups::canBePieces(ConcatOp concat) {
   DenseSet<Value> roots;
-  Layout whole = Layout::whole(concat.getY());
+  MemoryLayout whole = MemoryLayout::whole(concat.getY());
   for (Value operand : concat.getXs()) {
     if (operand.hasOneUse() && !reshapeStrides(shapeOf(operand), whole.strides, shapeOf(skipReshapes(operand))))
       return false;
@@ -249,14 +239,14 @@ bool KernelGroups::canBePieces(ConcatOp concat) {
 }
 
 /// Whether what makes `value` can write it where a concat along `dimension` keeps it. False where it is no library's.
-bool KernelGroups::fitsAsPiece(Value operand, Value value, const Layout &whole) {
+bool KernelGroups::fitsAsPiece(Value operand, Value value, const MemoryLayout &whole) {
   auto result = cast<OpResult>(value);
   Operation *op = result.getOwner();
   SmallVector<MemRefType> memory = memoryOf(op);
-  Layout piece = Layout::whole(value);
+  MemoryLayout piece = MemoryLayout::whole(value);
   piece.strides = *reshapeStrides(shapeOf(operand), whole.strides, shapeOf(value));
   memory[op->getNumOperands() + result.getResultNumber()] = piece.getMemory();
-  return libraryName(op).empty() || target.fits({op, memory});
+  return !op->hasTrait<LibraryKernel>() || target.fits({op, memory});
 }
 
 /// A concat whose operands can be its pieces is free: they are written in place. What a library makes, and cannot
@@ -266,9 +256,9 @@ bool KernelGroups::addConcat(Operation *op) {
   if (!concat || !canBePieces(concat))
     return false;
   for (OpOperand &operand : op->getOpOperands())
-    if (!fitsAsPiece(operand.get(), skipReshapes(operand.get()), Layout::whole(concat.getY())))
+    if (!fitsAsPiece(operand.get(), skipReshapes(operand.get()), MemoryLayout::whole(concat.getY())))
       replaceByCopy(operand);
-  create({Kind::Concat, "", {}, {}}, op);
+  create({.form = Form::Concat}, op);
   return true;
 }
 
@@ -291,7 +281,7 @@ bool KernelGroups::isReadableInside(Value value, int64_t group) {
     return true;
   auto broadcast = dyn_cast<BroadcastOp>(op);
   auto reshape = broadcast ? broadcast.getX().getDefiningOp<ReshapeOp>() : ReshapeOp();
-  if (!reshape || groups[group].kind != Kind::Rows || shapeOf(value) != ArrayRef<int64_t>(groups[group].domain))
+  if (!reshape || groups[group].kind != Kind::rows || shapeOf(value) != ArrayRef<int64_t>(groups[group].domain))
     return false;
   SmallVector<int64_t> rows(ArrayRef(groups[group].domain).drop_back());
   bool isRowValue =
@@ -307,13 +297,13 @@ bool KernelGroups::canJoin(Operation *op, const KernelGroup &fresh, int64_t inde
     return false;
   if (!llvm::all_of(op->getOperands(), [&](Value operand) { return isReadableInside(operand, index); }))
     return false;
-  if (group.kind == Kind::All)
-    return fresh.kind == Kind::All && fresh.domain.empty();
-  bool isRowValue = group.kind == Kind::Rows && fresh.kind == Kind::Loop &&
+  if (group.kind == Kind::all)
+    return fresh.kind == Kind::all && fresh.domain.empty();
+  bool isRowValue = group.kind == Kind::rows && fresh.kind == Kind::loop &&
                     ArrayRef(fresh.domain) == ArrayRef(group.domain).drop_back();
   bool isSameDomain = fresh.domain == group.domain && !group.domain.empty();
   bool areRowLike =
-      (group.kind == Kind::Loop || group.kind == Kind::Rows) && (fresh.kind == Kind::Loop || fresh.kind == Kind::Rows);
+      (group.kind == Kind::loop || group.kind == Kind::rows) && (fresh.kind == Kind::loop || fresh.kind == Kind::rows);
   return areRowLike && (isSameDomain || isRowValue);
 }
 
@@ -327,8 +317,8 @@ void KernelGroups::addFused(Operation *op) {
     return;
   }
   KernelGroup &group = groups[latest];
-  if (fresh.kind == Kind::Rows)
-    group.kind = Kind::Rows, group.name = "rows";
+  if (fresh.kind == Kind::rows)
+    group.kind = Kind::rows;
   group.ops.insert(op);
   groupOf[op] = latest;
 }

@@ -3,18 +3,19 @@
 #define XLC_LIB_KERNELS_KERNELGROUPS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Kernels/Views.h"
 #include "xlc/Target/Target.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace xlc {
 
-/// Ops that one kernel does; Concat and Exchange are single ops that are no kernels. `domain` is the shape of the
-/// iteration: of the results (loop), of what is reduced (rows, columns, all).
+/// Ops that one kernel does; or a single op that is no kernel.
 struct KernelGroup {
-  enum class Kind { Library, Loop, Rows, Columns, All, Concat, Exchange } kind;
-  llvm::StringRef name; ///< exec.kind
-  llvm::SmallVector<int64_t> domain;
+  enum class Form { Kernel, Concat, Exchange } form = Form::Kernel;
+  exec::KernelKind kind = exec::KernelKind::library;
+  llvm::SmallVector<int64_t>
+      domain; ///< of the iteration: of the results (loop), of what is reduced (rows, columns, all)
   llvm::SetVector<mlir::Operation *> ops;
 };
 
@@ -38,7 +39,7 @@ private:
   bool addConcat(mlir::Operation *op);
   bool addExchange(mlir::Operation *op);
   bool canBePieces(graph::ConcatOp concat);
-  bool fitsAsPiece(mlir::Value operand, mlir::Value value, const Layout &whole);
+  bool fitsAsPiece(mlir::Value operand, mlir::Value value, const MemoryLayout &whole);
   void copyOperands(mlir::Operation *op);
   void replaceByCopy(mlir::OpOperand &operand);
   void returnResultsOnly(llvm::ArrayRef<bool> accumulates);

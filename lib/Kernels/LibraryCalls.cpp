@@ -6,6 +6,7 @@
 // longer factor if, in every operand, the outer one's stride is the inner one's extent. What remains of m or n beside
 // its longest factor is moved to the batch, where the operand that lacks it has stride 0.
 #include "xlc/Kernels/LibraryCalls.h"
+#include "xlc/Dialect/Exec/Exec.h"
 #include <numeric>
 
 using namespace mlir;
@@ -103,13 +104,8 @@ bool xlc::isContiguous(MemRefType type) {
   return true;
 }
 
-bool xlc::isLibraryKind(StringRef kind) {
-  return kind == "contract" || kind == "attention" || kind == "attention_backward" || kind == "scatter_add" ||
-         kind.starts_with("convolution") || kind.starts_with("max_pool");
-}
-
 Operation *xlc::findLibraryOp(func::FuncOp kernel) {
-  if (!isLibraryKind(kernel->getAttrOfType<StringAttr>(kKernelKind).getValue()))
+  if (exec::findKernelKind(kernel) != exec::KernelKind::library)
     return nullptr;
   for (Operation &op : kernel.front())
     if (op.hasTrait<graph::LibraryKernel>())

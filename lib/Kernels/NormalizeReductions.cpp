@@ -15,8 +15,6 @@ using namespace xlc::graph;
 
 namespace {
 
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 int64_t product(ArrayRef<int64_t> sizes) {
   int64_t result = 1;
   for (int64_t size : sizes)

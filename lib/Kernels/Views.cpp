@@ -4,8 +4,7 @@
 
 using namespace mlir;
 using namespace xlc;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+using xlc::graph::typeOf;
 
 static SmallVector<int64_t> rowMajor(ArrayRef<int64_t> sizes) {
   SmallVector<int64_t> strides(sizes.size(), 1);
@@ -14,12 +13,12 @@ static SmallVector<int64_t> rowMajor(ArrayRef<int64_t> sizes) {
   return strides;
 }
 
-Layout Layout::whole(Value root) {
+MemoryLayout MemoryLayout::whole(Value root) {
   ArrayRef<int64_t> sizes = typeOf(root).getShape();
   return {root, 0, SmallVector<int64_t>(sizes), rowMajor(sizes)};
 }
 
-bool Layout::isContiguous() const {
+bool MemoryLayout::isContiguous() const {
   SmallVector<int64_t> expected = rowMajor(sizes);
   for (auto [size, stride, rowMajorStride] : llvm::zip(sizes, strides, expected))
     if (size != 1 && stride != rowMajorStride)
@@ -27,7 +26,7 @@ bool Layout::isContiguous() const {
   return true;
 }
 
-MemRefType Layout::getMemory() const {
+MemRefType MemoryLayout::getMemory() const {
   Type element = typeOf(root).getElementType();
   if (isContiguous())
     return MemRefType::get(sizes, element);
@@ -59,8 +58,8 @@ std::optional<SmallVector<int64_t>> xlc::reshapeStrides(ArrayRef<int64_t> sizes,
   return next == -1 ? std::optional(result) : std::nullopt;
 }
 
-std::optional<Layout> xlc::viewThrough(Operation *op, const Layout &from) {
-  Layout to = from;
+std::optional<MemoryLayout> xlc::viewThrough(Operation *op, const MemoryLayout &from) {
+  MemoryLayout to = from;
   if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
     auto strides = reshapeStrides(from.sizes, from.strides, typeOf(reshape.getY()).getShape());
     if (!strides)
@@ -83,12 +82,12 @@ std::optional<Layout> xlc::viewThrough(Operation *op, const Layout &from) {
   return to;
 }
 
-Layout xlc::findLayout(Value value) {
+MemoryLayout xlc::findLayout(Value value) {
   Operation *op = value.getDefiningOp();
   if (op && op->hasTrait<graph::View>())
-    if (std::optional<Layout> layout = viewThrough(op, findLayout(op->getOperand(0))))
+    if (std::optional<MemoryLayout> layout = viewThrough(op, findLayout(op->getOperand(0))))
       return *layout;
-  return Layout::whole(value);
+  return MemoryLayout::whole(value);
 }
 
 bool xlc::isView(Value value) { return findLayout(value).root != value; }

@@ -42,11 +42,11 @@ public:
 
   LogicalResult emit() {
     bindOperands();
-    StringRef kind = kernel->getAttrOfType<StringAttr>(kKernelKind).getValue();
+    exec::KernelKind kind = *exec::findKernelKind(kernel);
     if (llvm::all_of(results, [](const Result &result) { return product(result.shape) == 1; }))
       return emitAll();
     ArrayRef<int64_t> domain = results.front().shape;
-    if (kind == "rows")
+    if (kind == exec::KernelKind::rows)
       for (graph::ReduceOp reduce : kernel.getOps<graph::ReduceOp>()) {
         ArrayRef<int64_t> reduced = cast<ShapedType>(reduce.getX().getType()).getShape();
         if (reduce.getDimensions() != ArrayRef<int64_t>{(int64_t)reduced.size() - 1})
@@ -55,7 +55,7 @@ public:
       }
     if (domain.size() > 1)
       return emitRows(product(domain.drop_back()), domain.back());
-    return emitRange(domain.front(), kind == "columns");
+    return emitRange(domain.front(), kind == exec::KernelKind::columns);
   }
 
 private:

@@ -27,11 +27,11 @@ struct EmitKernelsPass : xlc::impl::EmitKernelsPassBase<EmitKernelsPass> {
     std::map<StringRef, int> versions;
     WalkResult walk = module.walk([&](exec::CallOp call) {
       auto kernel = symbols.lookup<func::FuncOp>(call.getKernel());
-      if (!kernel || !kernel->hasAttr(kKernelKind)) {
-        call.emitError() << "no function '" << call.getKernel() << "' with an attribute " << kKernelKind;
+      if (!kernel || !exec::findKernelKind(kernel)) {
+        call.emitError() << "no kernel '" << call.getKernel() << "'";
         return WalkResult::interrupt();
       }
-      if (isLibraryKind(kernel->getAttrOfType<StringAttr>(kKernelKind).getValue()))
+      if (exec::findKernelKind(kernel) == exec::KernelKind::library)
         return WalkResult::advance();
       StringAttr &name = emitted[getSpecialisation(call)];
       if (!name) {

@@ -40,7 +40,7 @@ void lower::flattenKernel(KernelRequest &request) {
   Operation *end = kernel.front().getTerminator();
   ShapedType first = typeOf(end->getOperand(0));
   int64_t count = first.getNumElements();
-  if (kernel->getAttrOfType<StringAttr>(kKernelKind).getValue() != "loop" || first.getRank() < 2)
+  if (exec::findKernelKind(kernel) != exec::KernelKind::loop || first.getRank() < 2)
     return;
   auto flat = findFlatValues(kernel, count);
   if (!flat)

@@ -30,11 +30,11 @@ struct VerifyLoweredPass : xlc::impl::VerifyLoweredPassBase<VerifyLoweredPass> {
 private:
   static LogicalResult verify(exec::CallOp call, func::FuncOp kernel, const SymbolTable &codes,
                               llvm::StringMap<std::string> &users) {
-    auto kind = kernel ? kernel->getAttrOfType<StringAttr>(kKernelKind) : StringAttr();
+    auto kind = kernel ? exec::findKernelKind(kernel) : std::nullopt;
     if (!kind)
       return call.emitError() << "gate of Lower: '" << call.getKernel() << "' is not a kernel";
     auto name = call->getAttrOfType<FlatSymbolRefAttr>(kKernelCode);
-    if (isLibraryKind(kind.getValue()))
+    if (*kind == exec::KernelKind::library)
       return name ? call.emitError() << "gate of Lower: '" << call.getKernel() << "' is a library's, and has code"
                   : success();
     auto code = name ? codes.lookup<func::FuncOp>(name.getValue()) : func::FuncOp();

@@ -92,8 +92,7 @@ struct Elements {
 
 /// Whether all that the kernel's results need of `argument` is, for each element, the element with the same indices.
 bool isReadInStep(func::FuncOp kernel, unsigned argument) {
-  auto kind = kernel->getAttrOfType<StringAttr>(kKernelKind);
-  if (!kind || kind.getValue() != "loop")
+  if (exec::findKernelKind(kernel) != exec::KernelKind::loop)
     return false;
   DenseSet<Value> needs{kernel.getArgument(argument)};
   for (Operation &op : kernel.front())

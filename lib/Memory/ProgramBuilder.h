@@ -102,7 +102,7 @@ private:
   mlir::Type scalarType(llvm::StringRef name);
   void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places,
                    bool first);
-  mlir::func::FuncOp cachedKernel(const std::string &name, llvm::StringRef kind, llvm::ArrayRef<mlir::Type> inputs,
+  mlir::func::FuncOp cachedKernel(const std::string &name, exec::KernelKind kind, llvm::ArrayRef<mlir::Type> inputs,
                                   llvm::ArrayRef<mlir::Type> results, llvm::ArrayRef<int32_t> accumulate,
                                   llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write);
   BucketMemory &memoryOf(mlir::FlatSymbolRefAttr bucket) { return buckets.find(bucket.getAttr())->second; }

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
 
-func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, StringRef kind, ArrayRef<Type> inputs,
+func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, exec::KernelKind kind, ArrayRef<Type> inputs,
                                           ArrayRef<Type> results, ArrayRef<int32_t> accumulate,
                                           llvm::function_ref<void(OpBuilder &, Block &)> write) {
   func::FuncOp &function = shared.functions[name];
@@ -20,7 +20,7 @@ func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, StringRef kin
   Location loc = NameLoc::get(builder.getStringAttr(name));
   auto kernel = func::FuncOp::create(builder, loc, "kernel_" + name, builder.getFunctionType(inputs, results));
   kernel.setPrivate();
-  kernel->setAttr(kKernelKind, builder.getStringAttr(kind));
+  exec::setKernelKind(kernel, kind);
   Block *block = kernel.addEntryBlock();
   OpBuilder body = OpBuilder::atBlockEnd(block);
   write(body, *block);
@@ -34,7 +34,7 @@ void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, Array
 }
 
 func::FuncOp ProgramBuilder::zeros(RankedTensorType type, StringRef name) {
-  StringRef kind = type.getRank() == 0 ? "all" : "loop";
+  auto kind = type.getRank() == 0 ? exec::KernelKind::all : exec::KernelKind::loop;
   return cachedKernel(name.str(), kind, {}, {type}, {0}, [&](OpBuilder &b, Block &) {
     Attribute zero = b.getZeroAttr(type.getElementType());
     Value made = ConstantOp::create(b, timeline.getLoc(), type, DenseElementsAttr::get(type, zero));
@@ -84,7 +84,7 @@ void ProgramBuilder::translate(sched::NormOp norm) {
   if (copies > 1)
     name += "_of_" + std::to_string(copies);
   auto later = (int32_t)exec::Accumulate::later;
-  auto function = cachedKernel(name, "all", {type}, {f64}, {later}, [&](OpBuilder &b, Block &block) {
+  auto function = cachedKernel(name, exec::KernelKind::all, {type}, {f64}, {later}, [&](OpBuilder &b, Block &block) {
     Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, block.getArgument(0));
     if (copies > 1)
       squares = ScaleOp::create(b, norm.getLoc(), squares, 1, copies);
@@ -103,17 +103,18 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
   results.resize(2 + groups, results.back());
   SmallVector<int32_t> accumulate(results.size(), 0);
   SmallVector<Type> inputs(source.getArgumentTypes());
-  auto function = cachedKernel("step_scalars", "all", inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
-    IRMapping mapping;
-    mapping.map(source.getArguments(), block.getArguments());
-    for (Operation &inside : source.front().without_terminator())
-      b.clone(inside, mapping);
-    SmallVector<Value> returned;
-    for (Value value : source.front().getTerminator()->getOperands())
-      returned.push_back(mapping.lookup(value));
-    returned.resize(2 + groups, returned.back());
-    func::ReturnOp::create(b, op.getLoc(), returned);
-  });
+  auto function =
+      cachedKernel("step_scalars", exec::KernelKind::all, inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
+        IRMapping mapping;
+        mapping.map(source.getArguments(), block.getArguments());
+        for (Operation &inside : source.front().without_terminator())
+          b.clone(inside, mapping);
+        SmallVector<Value> returned;
+        for (Value value : source.front().getTerminator()->getOperands())
+          returned.push_back(mapping.lookup(value));
+        returned.resize(2 + groups, returned.back());
+        func::ReturnOp::create(b, op.getLoc(), returned);
+      });
   SmallVector<Attribute> places;
   for (StringRef name : {sched::kLossSum, sched::kLossCount, sched::kSumSquares})
     places.push_back(scalar(name));
@@ -138,11 +139,12 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
   llvm::append_range(results, states);
   SmallVector<int32_t> accumulate(results.size(), 0);
   std::string name = llvm::formatv("update_{0}_{1}", group, grads.count);
-  auto function = cachedKernel(name, "loop", inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
-    auto step = rule.createStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1), block.getArgument(2),
-                                block.getArguments().drop_front(3));
-    func::ReturnOp::create(b, update.getLoc(), step->getResults());
-  });
+  auto function =
+      cachedKernel(name, exec::KernelKind::loop, inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
+        auto step = rule.createStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1),
+                                    block.getArgument(2), block.getArguments().drop_front(3));
+        func::ReturnOp::create(b, update.getLoc(), step->getResults());
+      });
   SmallVector<Attribute> moved{place(bucket.params, 0, stride)}, places;
   for (int64_t state : bucket.states)
     moved.push_back(place(state));

@@ -14,17 +14,17 @@
 
 using namespace mlir;
 using namespace xlc;
+using xlc::graph::typeOf;
 
 namespace {
 
 bool isExchange(Operation *op) { return isa<dist::DistDialect>(op->getDialect()); }
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 MemRefType memoryOf(RankedTensorType type) { return MemRefType::get(type.getShape(), type.getElementType()); }
 
 /// Memory of a value: a layout relative to the first element of a slot.
 struct Storage {
   Value slot;
-  Layout layout;
+  MemoryLayout layout;
 };
 
 class SlotFunction {
@@ -87,7 +87,7 @@ private:
     return fresh.front().addArgument(type, old.getLoc());
   }
 
-  void store(Value value, Value slot) { storage[value] = {slot, Layout::whole(value)}; }
+  void store(Value value, Value slot) { storage[value] = {slot, MemoryLayout::whole(value)}; }
 
   /// The name of a kernel result, as its call knows it.
   StringRef nameOf(Value value) {
@@ -130,7 +130,7 @@ private:
     Operation *op = root.getDefiningOp();
     if (!op || !root.hasOneUse() || !(isa<func::CallOp>(op) || isExchange(op)) || isa<dist::AxisIndexOp>(op))
       return;
-    storage[root] = {storageOf(reduce.getY()).slot, Layout::whole(root)};
+    storage[root] = {storageOf(reduce.getY()).slot, MemoryLayout::whole(root)};
   }
 
   /// Operands of a concat become columns (or rows) of its memory, undoing reshapes on the way.
@@ -138,7 +138,7 @@ private:
     Storage whole = storageOf(concat.getY());
     int64_t at = 0, dimension = concat.getDimension();
     for (Value operand : concat.getXs()) {
-      Layout piece = whole.layout;
+      MemoryLayout piece = whole.layout;
       piece.offset += at * piece.strides[dimension];
       piece.sizes.assign(typeOf(operand).getShape().begin(), typeOf(operand).getShape().end());
       at += typeOf(operand).getDimSize(dimension);
@@ -170,7 +170,7 @@ private:
     Operation *op = value.getDefiningOp();
     if (isView(value)) {
       Storage source = find(op->getOperand(0));
-      if (std::optional<Layout> layout = viewThrough(op, source.layout))
+      if (std::optional<MemoryLayout> layout = viewThrough(op, source.layout))
         return {source.slot, *layout};
     }
     return storageOf(value);
@@ -272,7 +272,7 @@ private:
   /// Lets the result of a loop take the place of an operand that nobody reads afterwards.
   void overwriteOperand(func::CallOp call, func::FuncOp kernel) {
     if (call.getNumResults() != 1 || storage.contains(call.getResult(0)) ||
-        kernel->getAttrOfType<StringAttr>(kKernelKind).getValue() != "loop")
+        exec::findKernelKind(kernel) != exec::KernelKind::loop)
       return;
     for (auto [operand, inside] : llvm::zip(call.getOperands(), kernel.getArguments())) {
       auto argument = dyn_cast<BlockArgument>(operand);
@@ -286,7 +286,7 @@ private:
       if ((!isActivation && !isTemporary) || !isReadElementWise(inside) || isViewed ||
           operand.getType() != call.getResult(0).getType() || lastUse.lookup(operand) != call)
         continue;
-      storage[call.getResult(0)] = {storageOf(operand).slot, Layout::whole(call.getResult(0))};
+      storage[call.getResult(0)] = {storageOf(operand).slot, MemoryLayout::whole(call.getResult(0))};
       return;
     }
   }

@@ -1,6 +1,6 @@
 // A library call writes all that it has, also what nobody reads: here the gradient of constant queries.
 // RUN: xlc-opt %s --xlc-form-kernels | FileCheck %s
-// CHECK: func.func private @[[K:kernel_[0-9]+]]({{.*}}) -> (tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>) attributes {exec.kind = "attention_backward"}
+// CHECK: func.func private @[[K:kernel_[0-9]+]]({{.*}}) -> (tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>) attributes {exec.kind = #exec.kernel<library>}
 // CHECK: func.func private @layer_B
 // CHECK: %[[D:.*]]:3 = call @[[K]]
 // CHECK: return %[[D]]#1, %[[D]]#2

@@ -2,10 +2,10 @@
 // RUN: xlc-opt %s --xlc-form-kernels | FileCheck %s
 
 // A product takes its bias along, whichever operand of the addition it is; the activation is a loop of its own.
-// CHECK-LABEL: func.func private @kernel_0({{.*}}exec.kind = "contract"
+// CHECK-LABEL: func.func private @kernel_0({{.*}}exec.kind = #exec.kernel<library>
 // CHECK: graph.contract
 // CHECK: graph.add
-// CHECK-LABEL: func.func private @kernel_1({{.*}}exec.kind = "loop"
+// CHECK-LABEL: func.func private @kernel_1({{.*}}exec.kind = #exec.kernel<loop>
 // CHECK: graph.gelu
 // CHECK-LABEL: func.func private @bias
 // CHECK-NEXT: call @kernel_0(%arg0, %arg1, %arg2)
@@ -19,7 +19,7 @@ func.func private @bias(%x: tensor<4x3xf32>, %w: tensor<3x5xf32>, %b: tensor<5xf
 }
 
 // A norm is one kernel over rows with the addition before it. Results that nobody reads are not written.
-// CHECK-LABEL: func.func private @kernel_2({{.*}} -> (tensor<4x6xf32>, tensor<4x6xf32>) attributes {exec.kind = "rows"}
+// CHECK-LABEL: func.func private @kernel_2({{.*}} -> (tensor<4x6xf32>, tensor<4x6xf32>) attributes {exec.kind = #exec.kernel<rows>}
 // CHECK: graph.add
 // CHECK: graph.layer_norm
 func.func private @rows(%x: tensor<4x6xf32>, %r: tensor<4x6xf32>, %w: tensor<6xf32>, %b: tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
@@ -29,7 +29,7 @@ func.func private @rows(%x: tensor<4x6xf32>, %r: tensor<4x6xf32>, %w: tensor<6xf
 }
 
 // What a row's reductions yield is repeated along the row within one kernel.
-// CHECK-LABEL: func.func private @kernel_3({{.*}}exec.kind = "rows"
+// CHECK-LABEL: func.func private @kernel_3({{.*}}exec.kind = #exec.kernel<rows>
 // CHECK: graph.reduce  max
 // CHECK: graph.reduce  sum
 // CHECK: graph.div
@@ -59,7 +59,7 @@ func.func private @concat(%x: tensor<4x3xf32>, %y: tensor<4x2xf32>) -> tensor<4x
 }
 
 // Arguments stand where they are: the concat copies them.
-// CHECK: exec.kind = "loop"
+// CHECK: exec.kind = #exec.kernel<loop>
 // CHECK-NEXT: graph.concat
 // CHECK-LABEL: func.func private @concat_of_arguments(
 // CHECK-NEXT: call
@@ -91,9 +91,9 @@ func.func private @argument(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<24x
 }
 
 // Sums over rows and sums to a scalar are kinds of their own.
-// CHECK: exec.kind = "columns"
+// CHECK: exec.kind = #exec.kernel<columns>
 // CHECK-NEXT: graph.reduce  sum %arg0 dims [0]
-// CHECK: exec.kind = "all"
+// CHECK: exec.kind = #exec.kernel<all>
 // CHECK-NEXT: graph.reduce  sum %arg0 dims [0, 1]
 func.func private @columns(%x: tensor<4x6xf32>) -> (tensor<6xf32>, tensor<f32>) {
   %0 = graph.tanh %x : tensor<4x6xf32>

@@ -13,7 +13,7 @@
 // CHECK:   %[[X:.*]] = llvm.intr.masked.load {{.*}}, %[[MASK]]
 // CHECK:   %[[Y:.*]] = arith.addf %[[X]], %[[X]] : vector<16xf32>
 // CHECK:   llvm.intr.masked.store %[[Y]]
-func.func private @twice(%x: tensor<3x21xf32>) -> tensor<3x21xf32> attributes {exec.kind = "loop"} {
+func.func private @twice(%x: tensor<3x21xf32>) -> tensor<3x21xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %y = graph.add %x, %x : tensor<3x21xf32>
   return %y : tensor<3x21xf32>
 }
@@ -25,7 +25,7 @@ func.func private @twice(%x: tensor<3x21xf32>) -> tensor<3x21xf32> attributes {e
 // CHECK: scf.for
 // CHECK-NOT: scf.for
 // CHECK:   arith.addf {{.*}}, %[[B]] : vector<16xf32>
-func.func private @bias(%x: tensor<3x16xf32>, %b: tensor<16xf32>) -> tensor<3x16xf32> attributes {exec.kind = "loop"} {
+func.func private @bias(%x: tensor<3x16xf32>, %b: tensor<16xf32>) -> tensor<3x16xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %w = graph.broadcast %b : tensor<16xf32> -> tensor<3x16xf32>
   %y = graph.add %x, %w : tensor<3x16xf32>
   return %y : tensor<3x16xf32>
@@ -35,7 +35,7 @@ func.func private @bias(%x: tensor<3x16xf32>, %b: tensor<16xf32>) -> tensor<3x16
 // CHECK-LABEL: func.func @transpose
 // CHECK: llvm.intr.masked.gather
 // CHECK: llvm.store
-func.func private @transpose(%x: tensor<16x3xf32>) -> tensor<3x16xf32> attributes {exec.kind = "loop"} {
+func.func private @transpose(%x: tensor<16x3xf32>) -> tensor<3x16xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %y = graph.transpose %x [1, 0] : tensor<16x3xf32> -> tensor<3x16xf32>
   return %y : tensor<3x16xf32>
 }

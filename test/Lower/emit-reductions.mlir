@@ -10,7 +10,7 @@
 // CHECK:   vector.extract_strided_slice %[[R]]#0 {offsets = [16], sizes = [16]
 // CHECK:   scf.for
 // CHECK:     llvm.store {{.*}} : vector<8xf32>
-func.func private @rows(%x: tensor<5x64xf32>) -> tensor<5x64xf32> attributes {exec.kind = "rows"} {
+func.func private @rows(%x: tensor<5x64xf32>) -> tensor<5x64xf32> attributes {exec.kind = #exec.kernel<rows>} {
   %s = graph.reduce sum %x dims [1] : tensor<5x64xf32> -> tensor<5xf32>
   %m = graph.reduce max %x dims [1] : tensor<5x64xf32> -> tensor<5xf32>
   %d = graph.sub %s, %m : tensor<5xf32>
@@ -30,7 +30,7 @@ func.func private @rows(%x: tensor<5x64xf32>) -> tensor<5x64xf32> attributes {ex
 // CHECK:   %[[OLD:.*]] = llvm.intr.masked.load {{.*}}, %[[ADD]]
 // CHECK:   %[[SUM:.*]] = arith.addf %[[S]], %[[OLD]]
 // CHECK:   arith.select %[[ADD]], %[[SUM]], %[[S]]
-func.func private @columns(%x: tensor<5x64xf32>) -> tensor<64xf32> attributes {exec.kind = "columns"} {
+func.func private @columns(%x: tensor<5x64xf32>) -> tensor<64xf32> attributes {exec.kind = #exec.kernel<columns>} {
   %y = graph.reduce sum %x dims [0] : tensor<5x64xf32> -> tensor<64xf32>
   return %y : tensor<64xf32>
 }
@@ -39,7 +39,7 @@ func.func private @columns(%x: tensor<5x64xf32>) -> tensor<64xf32> attributes {e
 // CHECK-LABEL: func.func @all
 // CHECK-SAME: exec.extent = 1 : i64
 // CHECK: scf.for {{.*}} -> (vector<32xf64>)
-func.func private @all(%x: tensor<64xf32>) -> tensor<f64> attributes {exec.kind = "all"} {
+func.func private @all(%x: tensor<64xf32>) -> tensor<f64> attributes {exec.kind = #exec.kernel<all>} {
   %w = graph.cast %x : tensor<64xf32> -> tensor<64xf64>
   %q = graph.mul %w, %w : tensor<64xf64>
   %y = graph.reduce sum %q dims [0] : tensor<64xf64> -> tensor<f64>

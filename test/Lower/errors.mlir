@@ -1,6 +1,6 @@
 // RUN: xlc-opt %s --xlc-emit-kernels --split-input-file --verify-diagnostics
 
-func.func private @k(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {exec.kind = "loop"} {
+func.func private @k(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {exec.kind = #exec.kernel<loop>} {
   // expected-error @below {{'graph.softmax' has no row in the lowering table, so it cannot stand in a generated kernel}}
   %y = graph.softmax %x : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
@@ -16,7 +16,7 @@ func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 func.func @calls(%x: memref<4xf32>) {
-  // expected-error @below {{no function 'k' with an attribute exec.kind}}
+  // expected-error @below {{no kernel 'k'}}
   exec.call @k ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) accumulate [0]
   return
 }
@@ -24,7 +24,7 @@ func.func @calls(%x: memref<4xf32>) {
 // -----
 
 // expected-error @below {{result of shape [3] fits neither the 4 rows of the kernel nor their 8 elements}}
-func.func private @k(%x: tensor<4x8xf32>, %z: tensor<3xf32>) -> (tensor<4xf32>, tensor<3xf32>) attributes {exec.kind = "rows"} {
+func.func private @k(%x: tensor<4x8xf32>, %z: tensor<3xf32>) -> (tensor<4xf32>, tensor<3xf32>) attributes {exec.kind = #exec.kernel<rows>} {
   %y = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
   return %y, %z : tensor<4xf32>, tensor<3xf32>
 }
@@ -35,7 +35,7 @@ func.func @calls(%x: memref<4x8xf32>, %y: memref<4xf32>, %z: memref<3xf32>) {
 
 // -----
 
-func.func private @k() -> tensor<2xf32> attributes {exec.kind = "loop"} {
+func.func private @k() -> tensor<2xf32> attributes {exec.kind = #exec.kernel<loop>} {
   // expected-error @below {{the constant's elements are not in the module}}
   %y = graph.constant dense_resource<weights> : tensor<2xf32>
   return %y : tensor<2xf32>

@@ -1,7 +1,7 @@
 // RUN: xlc-opt %s --xlc-emit-kernels | FileCheck %s
 
 // One function per layout: the first and third call share theirs, the second reads a strided view.
-func.func private @copy(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {exec.kind = "loop"} {
+func.func private @copy(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {exec.kind = #exec.kernel<loop>} {
   return %x : tensor<4x8xf32>
 }
 // CHECK: exec.call @copy {{.*}} {exec.code = @copy}

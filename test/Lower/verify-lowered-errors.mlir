@@ -20,7 +20,7 @@ module @kernels {
 
 // -----
 
-func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind = "loop"} {
+func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind = #exec.kernel<loop>} {
   return %x : tensor<4xf32>
 }
 func.func @calls(%x: memref<4xf32>) {
@@ -36,7 +36,7 @@ module @kernels {
 
 // -----
 
-func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind = "loop"} {
+func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind = #exec.kernel<loop>} {
   return %x : tensor<4xf32>
 }
 func.func @calls(%x: memref<4xf32>) {
@@ -52,7 +52,7 @@ module @kernels {
 
 // -----
 
-func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind = "loop"} {
+func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind = #exec.kernel<loop>} {
   return %x : tensor<4xf32>
 }
 func.func @calls(%x: memref<4xf32>, %y: memref<4xf32, strided<[2]>>) {
@@ -69,7 +69,7 @@ module @kernels {
 
 // -----
 
-func.func private @k(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = "contract"} {
+func.func private @k(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = #exec.kernel<library>} {
   %y = graph.contract "ab,bc->ac" %a, %b : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %y : tensor<4x4xf32>
 }

@@ -5,11 +5,11 @@
 // CHECK-NOT: exec.code
 // CHECK: module @kernels
 
-func.func private @double(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = "loop"} {
+func.func private @double(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %y = graph.add %x, %x : tensor<4x4xf32>
   return %y : tensor<4x4xf32>
 }
-func.func private @product(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = "contract"} {
+func.func private @product(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = #exec.kernel<library>} {
   %y = graph.contract "ab,bc->ac" %a, %b : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %y : tensor<4x4xf32>
 }

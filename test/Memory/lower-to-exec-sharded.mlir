@@ -33,12 +33,12 @@ sched.timeline @train stage 0 micro_batches 1 {
   sched.scalars @scalars
   sched.update @b
 }
-func.func private @kernel_F(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> (tensor<f32>, tensor<i64>) attributes {exec.kind = "all"} {
+func.func private @kernel_F(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> (tensor<f32>, tensor<i64>) attributes {exec.kind = #exec.kernel<all>} {
   %0 = graph.reduce sum %x dims [0, 1] : tensor<4x4xf32> -> tensor<f32>
   %1 = graph.constant dense<4> : tensor<i64>
   return %0, %1 : tensor<f32>, tensor<i64>
 }
-func.func private @kernel_B(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = "loop"} {
+func.func private @kernel_B(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %0 = graph.exp %x : tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }

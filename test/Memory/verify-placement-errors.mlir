@@ -208,7 +208,7 @@ func.func private @pick(%x: memref<16xf32>, %i: memref<16xi64>) {
   exec.call @gather ins (%x, %i : memref<16xf32>, memref<16xi64>) outs (%x : memref<16xf32>) accumulate [0]
   return
 }
-func.func private @gather(%x: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<16xf32> attributes {exec.kind = "loop"} {
+func.func private @gather(%x: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<16xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %0 = graph.gather_elements %x, %i dim 0 : (tensor<16xf32>, tensor<16xi64>) -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
@@ -227,7 +227,7 @@ func.func private @symmetric(%x: memref<4x4xf32>) {
   exec.call @add ins (%x, %t : memref<4x4xf32>, memref<4x4xf32, strided<[1, 4]>>) outs (%x : memref<4x4xf32>) accumulate [0]
   return
 }
-func.func private @add(%x: tensor<4x4xf32>, %t: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = "loop"} {
+func.func private @add(%x: tensor<4x4xf32>, %t: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %0 = graph.add %x, %t : tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }
@@ -278,7 +278,7 @@ func.func private @pick(%x: memref<16xf32>, %i: memref<16xi64>, %y: memref<16xf3
   exec.call @gather ins (%x, %i : memref<16xf32>, memref<16xi64>) outs (%y : memref<16xf32>) accumulate [0]
   return
 }
-func.func private @gather(%x: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<16xf32> attributes {exec.kind = "loop"} {
+func.func private @gather(%x: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<16xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %0 = graph.gather_elements %x, %i dim 0 : (tensor<16xf32>, tensor<16xi64>) -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }

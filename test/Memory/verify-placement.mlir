@@ -52,7 +52,7 @@ func.func private @negate(%x: memref<16xf32>) {
   exec.call @minus ins (%x : memref<16xf32>) outs (%x : memref<16xf32>) accumulate [0]
   return
 }
-func.func private @minus(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kind = "loop"} {
+func.func private @minus(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %0 = graph.neg %x : tensor<16xf32>
   return %0 : tensor<16xf32>
 }

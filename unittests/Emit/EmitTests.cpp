@@ -20,15 +20,15 @@ using namespace xlc;
 namespace {
 
 constexpr char source[] = R"(
-func.func private @loss(%w: tensor<64xf32>) -> (tensor<f32>, tensor<f32>) attributes {exec.kind = "all"} {
+func.func private @loss(%w: tensor<64xf32>) -> (tensor<f32>, tensor<f32>) attributes {exec.kind = #exec.kernel<all>} {
   %y = graph.reduce sum %w dims [0] : tensor<64xf32> -> tensor<f32>
   return %y, %y : tensor<f32>, tensor<f32>
 }
-func.func private @double(%w: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = "loop"} {
+func.func private @double(%w: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %y = graph.add %w, %w : tensor<64xf32>
   return %y : tensor<64xf32>
 }
-func.func private @product(%a: tensor<8x4xf32>, %b: tensor<4x8xf32>) -> tensor<8x8xf32> attributes {exec.kind = "contract"} {
+func.func private @product(%a: tensor<8x4xf32>, %b: tensor<4x8xf32>) -> tensor<8x8xf32> attributes {exec.kind = #exec.kernel<library>} {
   %y = graph.contract "mk,kn->nm" %a, %b : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
   return %y : tensor<8x8xf32>
 }
@@ -283,7 +283,7 @@ TEST_F(BadProgram, NoProgram) {
 TEST_F(BadProgram, LayoutsThatNoLibraryTakes) {
   // Both letters are summed, and the first operand's rows are apart.
   EXPECT_NE(complaint(R"(func.func @multiply()", R"(
-func.func private @dot(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<f32> attributes {exec.kind = "contract"} {
+func.func private @dot(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<f32> attributes {exec.kind = #exec.kernel<library>} {
   %y = graph.contract "mk,mk->" %a, %b : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<f32>
   return %y : tensor<f32>
 }

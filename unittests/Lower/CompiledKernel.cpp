@@ -65,7 +65,7 @@ static std::string moduleText(const KernelText &text) {
   size_t arrow = text.body.rfind("=> ");
   std::string code = text.body.substr(0, arrow), values = text.body.substr(arrow + 3);
   return llvm::formatv(
-      "func.func private @k({0}) -> ({1}) attributes {{exec.kind = \"{2}\"} {{\n{3}\nreturn {4} : {1}\n}\n"
+      "func.func private @k({0}) -> ({1}) attributes {{exec.kind = #exec.kernel<{2}>} {{\n{3}\nreturn {4} : {1}\n}\n"
       "func.func @f({5}) {{\nexec.call @k ins({6} : {7}) outs({8} : {9}) accumulate [{10}]\nreturn\n}\n",
       parameters, results, text.kind, code, values, slots, ins, inTypes, outs, outTypes, accumulate);
 }

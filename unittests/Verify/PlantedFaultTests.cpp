@@ -13,7 +13,7 @@ namespace {
 /// y = x - exp(w)
 const Judged pointwise{{{"8x40xf32"}, {"8x40xf32"}, {"8x40xf32", Slot::Scratch}},
                        R"(func.func private @k(%x: tensor<8x40xf32>, %w: tensor<8x40xf32>) -> tensor<8x40xf32>
-                            attributes {exec.kind = "loop"} {
+                            attributes {exec.kind = #exec.kernel<loop>} {
                             %e = graph.exp %w : tensor<8x40xf32>
                             %y = graph.sub %x, %e : tensor<8x40xf32>
                             return %y : tensor<8x40xf32>
@@ -24,7 +24,7 @@ const Judged pointwise{{{"8x40xf32"}, {"8x40xf32"}, {"8x40xf32", Slot::Scratch}}
 /// y = a b, then y += a b
 const Judged product{{{"16x16xf32"}, {"16x16xf32"}, {"16x16xf32", Slot::Scratch}, {"1048576xi1", Slot::Scratch}},
                      R"(func.func private @k(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>) -> tensor<16x16xf32>
-         attributes {exec.kind = "contract"} {
+         attributes {exec.kind = #exec.kernel<library>} {
          %y = graph.contract "ik,kj->ij" %a, %b : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
          return %y : tensor<16x16xf32>
        })",
@@ -36,13 +36,14 @@ const Judged product{{{"16x16xf32"}, {"16x16xf32"}, {"16x16xf32", Slot::Scratch}
 /// Rows 3, 2, 1, 0 of x.
 Judged gather(int64_t to) {
   std::string out = "%" + std::to_string(to);
-  return {{{"4x16xf32"}, {"4x16xf32", Slot::Scratch}},
-          R"(func.func private @k(%x: tensor<4x16xf32>) -> tensor<4x16xf32> attributes {exec.kind = "loop"} {
+  return {
+      {{"4x16xf32"}, {"4x16xf32", Slot::Scratch}},
+      R"(func.func private @k(%x: tensor<4x16xf32>) -> tensor<4x16xf32> attributes {exec.kind = #exec.kernel<loop>} {
                %i = graph.constant dense<[3, 2, 1, 0]> : tensor<4xi64>
                %y = graph.gather %x, %i dim 0 : (tensor<4x16xf32>, tensor<4xi64>) -> tensor<4x16xf32>
                return %y : tensor<4x16xf32>
              })",
-          "exec.call @k ins(%0 : memref<4x16xf32>) outs(" + out + " : memref<4x16xf32>) accumulate [0]"};
+      "exec.call @k ins(%0 : memref<4x16xf32>) outs(" + out + " : memref<4x16xf32>) accumulate [0]"};
 }
 
 template <class Op> Op findFirst(ModuleOp module) {
@@ -193,7 +194,7 @@ TEST(PlantedFault, GatherInPlaceReadsWhatItHasWritten) {
 
 /// What the ranks of the programs below run: y = x x
 const std::string squares =
-    R"(func.func private @k(%x: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = "loop"} {
+    R"(func.func private @k(%x: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %y = graph.mul %x, %x : tensor<64xf32>
   return %y : tensor<64xf32>
 }

@@ -12,14 +12,6 @@
 
 namespace xlc {
 
-/// Attribute of a kernel function: how it is executed ("contract", "attention", "attention_backward", "scatter_add",
-/// "convolution", "convolution_transpose", "convolution_weight_backward", "max_pool", "max_pool_backward", "loop",
-/// "rows", "columns", "all").
-inline constexpr llvm::StringLiteral kKernelKind = "exec.kind";
-
-/// Whether kernels of this kind are library calls.
-bool isLibraryKind(llvm::StringRef kind);
-
 /// Whether elements are one after the other in row-major order.
 bool isContiguous(mlir::MemRefType type);
 
@@ -66,14 +58,8 @@ struct PoolShape {
 /// None unless all are contiguous.
 std::optional<PoolShape> findPoolShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
-/// What a library does in a kernel that is a library call; null in other kernels.
+/// What a library does in a kernel of that kind; null in other kernels.
 mlir::Operation *findLibraryOp(mlir::func::FuncOp kernel);
-
-/// The op of type `OpT` in a library kernel's body; null where there is none.
-template <typename OpT> OpT findKernelOp(mlir::func::FuncOp kernel) {
-  auto ops = kernel.getOps<OpT>();
-  return ops.empty() ? OpT() : *ops.begin();
-}
 
 } // namespace xlc
 

@@ -38,15 +38,15 @@ def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
 
     becomes
 
-        func.func private @kernel_0(%x, %w, %b) attributes {exec.kind = "contract"} { ... }
-        func.func private @kernel_1(%x) attributes {exec.kind = "loop"} { graph.gelu ... }
+        func.func private @kernel_0(%x, %w, %b) attributes {exec.kind = #exec.kernel<library>} { ... }
+        func.func private @kernel_1(%x) attributes {exec.kind = #exec.kernel<loop>} { graph.gelu ... }
         %0 = call @kernel_0(%x, %w, %b)
         %1 = call @kernel_1(%0)
 
     Equal kernels are one function.
   }];
   let constructor = "::xlc::createFormKernelsPass(target)";
-  let dependentDialects = ["::xlc::graph::GraphDialect", "::mlir::func::FuncDialect"];
+  let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }
 
 def ExpandNamedOpsPass : Pass<"xlc-expand-named-ops", "::mlir::ModuleOp"> {

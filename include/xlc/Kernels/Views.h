@@ -7,13 +7,13 @@
 namespace xlc {
 
 /// Element (i0, i1, ...) stands `offset + sum of i * strides` elements after the first of `root`.
-struct Layout {
+struct MemoryLayout {
   mlir::Value root;
   int64_t offset = 0;
   llvm::SmallVector<int64_t> sizes, strides;
 
   /// `root` itself: row-major, without gaps.
-  static Layout whole(mlir::Value root);
+  static MemoryLayout whole(mlir::Value root);
   bool isContiguous() const;
   /// The memory of the root under this layout, relative to `offset`.
   mlir::MemRefType getMemory() const;
@@ -25,10 +25,10 @@ std::optional<llvm::SmallVector<int64_t>> reshapeStrides(llvm::ArrayRef<int64_t>
 
 /// The layout of a reshape, transpose or slice of something laid out as `from`; none for other ops, and where a copy is
 /// needed.
-std::optional<Layout> viewThrough(mlir::Operation *op, const Layout &from);
+std::optional<MemoryLayout> viewThrough(mlir::Operation *op, const MemoryLayout &from);
 
 /// The layout of a value through all views above it. Values that are not views are their own root.
-Layout findLayout(mlir::Value value);
+MemoryLayout findLayout(mlir::Value value);
 
 /// Whether `value` is a view of another value.
 bool isView(mlir::Value value);

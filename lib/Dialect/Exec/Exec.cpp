@@ -65,6 +65,17 @@ int64_t Exchange::resultElements() const {
   return outer * rows * chunk * (gathers ? group.size() : 1);
 }
 
+constexpr llvm::StringLiteral kKernelKind = "exec.kind";
+
+std::optional<KernelKind> xlc::exec::findKernelKind(Operation *function) {
+  auto kind = function->getAttrOfType<KernelKindAttr>(kKernelKind);
+  return kind ? std::optional(kind.getValue()) : std::nullopt;
+}
+
+void xlc::exec::setKernelKind(Operation *function, KernelKind kind) {
+  function->setAttr(kKernelKind, KernelKindAttr::get(function->getContext(), kind));
+}
+
 Exchange CollectiveOp::getExchange() {
   Type element = cast<MemRefType>(getSrc().getType()).getElementType();
   return {getKind(),           getGroup(),         element,        int64_t(getOuter()),

@@ -36,6 +36,10 @@ struct Exchange {
 #include "xlc/Dialect/Exec/ExecOps.h.inc"
 
 namespace xlc::exec {
+/// Of a function: the kind of kernel that it is; none where it is none.
+std::optional<KernelKind> findKernelKind(mlir::Operation *function);
+void setKernelKind(mlir::Operation *function, KernelKind kind);
+
 /// Attributes of an exec.program beside its own: where buckets live ({bucket, params, states}, one dictionary each),
 /// and where loss and norm of a step stand, if the stage has them.
 inline constexpr llvm::StringLiteral kBuckets = "exec.buckets";

@@ -35,6 +35,20 @@ def Exec_Accumulate : I32EnumAttr<"Accumulate", "whether a call writes a result 
   let genSpecializedAttr = 0;
 }
 
+def Exec_KernelKind : I32EnumAttr<"KernelKind", "how a kernel is executed", [
+    I32EnumAttrCase<"loop", 0>,     // each element of the results by itself
+    I32EnumAttrCase<"rows", 1>,     // sums and the like along the last dimension, row by row
+    I32EnumAttrCase<"columns", 2>,  // along the dimensions before it
+    I32EnumAttrCase<"all", 3>,      // over all elements
+    I32EnumAttrCase<"library", 4>]> {  // what its first op is, by a library of the target
+  let cppNamespace = "::xlc::exec";
+  let genSpecializedAttr = 0;
+}
+/// `exec.kind` of a function: it is a kernel, and of this kind.
+def Exec_KernelKindAttr : EnumAttr<Exec_Dialect, Exec_KernelKind, "kernel"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Exec_PlaceAttr : AttrDef<Exec_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "an address in the arena: buffer, byte offset in it, bytes per shard index";
