@@ -13,9 +13,6 @@ using namespace xlc;
 
 namespace {
 
-/// The last phase whose module is worth keeping: later ones grow with the micro-batches.
-constexpr StringRef lastKept = "Stage";
-
 /// What a search changes in a spec, by the names in the column `reads`. What is not here is the same in all its specs.
 struct Fact {
   StringRef name;
@@ -155,12 +152,12 @@ Forks::Forks(const Compilation &from) : from(from) {
   for (const Compilation::Kept &kept : from.kept)
     starts.push_back({&from.spec, kept.phase, kept.module.get()});
   if (from.phase == "DataParallel")
-    starts.push_back({&from.spec, lastKept, from.module.get()});
+    starts.push_back({&from.spec, kLastKeptPhase, from.module.get()});
 }
 
 Forks::Start Forks::findStart(const Spec &spec) const {
-  if (last && agreeUpTo(lastKept, lastSpec, spec))
-    return {&lastSpec, lastKept, last.get()};
+  if (last && agreeUpTo(kLastKeptPhase, lastSpec, spec))
+    return {&lastSpec, kLastKeptPhase, last.get()};
   for (const Start &start : llvm::reverse(starts))
     if (agreeUpTo(start.phase, *start.spec, spec))
       return start;
@@ -187,15 +184,15 @@ std::unique_ptr<Trial> Forks::plan(const Spec &spec, std::string &obstacle) {
     trial->module() = start.module.clone();
     setMesh(*trial->module(), spec);
   }
-  if (start.phase != lastKept) {
-    if (failed(trial->run(start.phase, lastKept))) {
+  if (start.phase != kLastKeptPhase) {
+    if (failed(trial->run(start.phase, kLastKeptPhase))) {
       obstacle = trial->findObstacle();
       return nullptr;
     }
     last = trial->module()->clone();
     lastSpec = spec;
   }
-  if (failed(trial->run(lastKept, "Schedule"))) {
+  if (failed(trial->run(kLastKeptPhase, "Schedule"))) {
     obstacle = trial->findObstacle();
     return nullptr;
   }

@@ -32,17 +32,16 @@ LogicalResult dump(Compilation &compilation, StringRef directory, unsigned numbe
   return success();
 }
 
-/// For what plans another spec later. A module up to Stage is one micro-batch: small beside what comes after it.
+/// For what plans another spec later.
 void keep(Compilation &compilation, StringRef phase) {
-  bool isKept = llvm::is_contained({"Import", "Differentiate", "Shard", "Stage"}, phase);
-  if (isKept && compilation.spec.deviceMemory)
+  if (compilation.module && compilation.spec.deviceMemory)
     compilation.kept.push_back({phase, compilation.module->clone()});
 }
 
 } // namespace
 
 LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options) {
-  bool isDone = !options.startAfter.empty();
+  bool isDone = !options.startAfter.empty(), keeps = options.keeps;
   for (auto [number, phase] : llvm::enumerate(getPhases())) {
     if (isDone) {
       isDone = phase.name != options.startAfter;
@@ -51,8 +50,9 @@ LogicalResult xlc::runPhases(Compilation &compilation, const RunOptions &options
     compilation.phase = phase.name;
     if (failed(phase.run(compilation)) || failed(dump(compilation, options.dumpDirectory, number, phase.name)))
       return failure();
-    if (options.keeps)
+    if (keeps)
       keep(compilation, phase.name);
+    keeps &= phase.name != kLastKeptPhase;
     if (phase.name == options.stopAfter)
       break;
   }

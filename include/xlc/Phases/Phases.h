@@ -74,6 +74,9 @@ llvm::ArrayRef<Phase> getPhases();
 /// After this phase the plan is complete; those behind it make a program.
 inline constexpr llvm::StringLiteral kPlanPhase = "Memory";
 
+/// The last phase whose module is one micro-batch, and so worth keeping: later ones grow with the micro-batches.
+inline constexpr llvm::StringLiteral kLastKeptPhase = "Stage";
+
 struct RunOptions {
   std::string startAfter;    ///< a phase's name: it and those before it are done already; empty: none is
   std::string stopAfter;     ///< a phase's name; empty: all
