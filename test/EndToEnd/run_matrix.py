@@ -9,7 +9,6 @@ One line per case; the last line is `N passed, N failed`. `--results FILE` write
 
 import argparse
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
@@ -25,6 +24,9 @@ import compositions
 import full_size
 import program
 import promises
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import tally  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def run_case(setting, case):
@@ -70,7 +72,7 @@ def parse_arguments():
     parser.add_argument("--all", action="store_true", help="the whole matrix instead of the sample")
     parser.add_argument("--only", default="", help="only cases whose name matches this regular expression")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases at a time")
-    parser.add_argument("--results", type=pathlib.Path, help="write passed and failed here as JSON")
+    tally.add_option(parser)
     return parser.parse_args()
 
 
@@ -89,10 +91,7 @@ def main():
             outcomes += pool.map(lambda entry: attempt(*entry), chosen[0])
         outcomes += [attempt(*entry) for entry in chosen[1]]  # one at a time: some measure time or memory
     passed, failed = outcomes.count(True), outcomes.count(False)
-    if options.results:
-        options.results.write_text(json.dumps({"passed": passed, "failed": failed}))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return tally.end(options.results, passed, failed)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ import safetensors_cases
 import yaml_cases
 from cases import Case
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import tally  # noqa: E402  pylint: disable=wrong-import-position
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "mlp"
 MODEL = EXAMPLE / "logits.onnx"
@@ -109,7 +112,7 @@ def main():
     parser.add_argument("--xlc", type=pathlib.Path, default=ROOT / "build" / "bin" / "xlc", help="the compiler")
     parser.add_argument("--only", default="", help="cases whose `kind: name` has this regular expression")
     parser.add_argument("--keep", type=pathlib.Path, help="leave the files in this folder")
-    parser.add_argument("--results", type=pathlib.Path, help="write passed and failed to this file, as JSON")
+    tally.add_option(parser)
     options = parser.parse_args()
     failed, counts = 0, {}
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -122,10 +125,7 @@ def main():
                 failed += 1
                 print(f"FAILED: {kind}: {case.name} ({file.name}): {fault}", flush=True)
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
-    if options.results:
-        options.results.write_text(json.dumps({"passed": len(cases) - failed, "failed": failed}))
-    print(f"{len(cases) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return tally.end(options.results, len(cases) - failed, failed)
 
 
 if __name__ == "__main__":

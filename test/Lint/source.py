@@ -16,6 +16,9 @@ import subprocess
 import sys
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import tally  # noqa: E402  pylint: disable=wrong-import-position
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FORMAT, TIDY = "clang-format-22", "clang-tidy-22"
 TIDY_SECONDS = 240
@@ -127,7 +130,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build tree")
     parser.add_argument("--base", help="the commit that clang-tidy compares with")
-    parser.add_argument("--results", type=pathlib.Path, help="write passed and failed to this file, as JSON")
+    tally.add_option(parser)
     parser.add_argument("--xlc", help="(not used)")
     options = parser.parse_args()
     build = options.build.resolve()
@@ -137,10 +140,7 @@ def main():
         for some, wrong in (check_format(files), check_headers(files, commands, pool),
                             check_tidy(files, commands, options.base or find_base(), build, pool)):
             total, failed = total + max(some, wrong), failed + wrong
-    if options.results:
-        options.results.write_text(json.dumps({"passed": total - failed, "failed": failed}))
-    print(f"{total - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return tally.end(options.results, total - failed, failed)
 
 
 if __name__ == "__main__":

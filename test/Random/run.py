@@ -31,6 +31,9 @@ from layouts import Layout
 from places import ROOT
 from tensors import Array
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import tally  # noqa: E402  pylint: disable=wrong-import-position
+
 VERIFIED = 12  # one in so many cases is verified too
 REFUSED = 0.2  # of all cases, at most
 SHRUNK, SHRUNK_MISMATCHES = 2, 12  # failures of one way that are made small; the others are left as they are
@@ -123,7 +126,7 @@ def parse_arguments():
     parser.add_argument("--until", default="", help="ends at the first failure whose text contains this; 'any': at any")
     parser.add_argument("--keep", type=pathlib.Path, help="where failures are left")
     parser.add_argument("--repeat", type=pathlib.Path, help="a folder that a failure left")
-    parser.add_argument("--results", type=pathlib.Path, help="write passed and failed here as JSON")
+    tally.add_option(parser)
     return parser.parse_args()
 
 
@@ -165,8 +168,7 @@ def main():
     if too_many:
         print(f"{counts['refused']} of {total} cases are refused: the generator says little")
     failed = counts["wrong"] + too_many
-    if options.results:
-        options.results.write_text(json.dumps({"passed": total - counts["wrong"], "failed": failed}))
+    tally.write(options.results, total - counts["wrong"], failed)
     print(f"{total} programs: {counts['right']} right, {counts['refused']} refused, {counts['unsure']} unsure, "
           f"{counts['wrong']} wrong")
     return int(failed > 0)

@@ -7,7 +7,6 @@ What cannot run here is named. The last line is `N passed, N failed`.
 
 import argparse
 import inspect
-import json
 import os
 import pathlib
 import re
@@ -18,6 +17,9 @@ import sys
 import tempfile
 import time
 import traceback
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import tally  # noqa: E402  pylint: disable=wrong-import-position
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples" / "mlp" / "logits.onnx"
@@ -311,14 +313,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--xlc", type=pathlib.Path, default=ROOT / "build" / "bin" / "xlc", help="the compiler")
     parser.add_argument("--only", default="", help="checks whose names have this regular expression")
-    parser.add_argument("--results", type=pathlib.Path, help="write passed and failed to this file, as JSON")
+    tally.add_option(parser)
     options = parser.parse_args()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs this may ignore it (nohup), and programs would inherit that
     passed, failed = run_checks(options.xlc.resolve(), options.only)
-    if options.results:
-        options.results.write_text(json.dumps({"passed": passed, "failed": failed}))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return tally.end(options.results, passed, failed)
 
 
 if __name__ == "__main__":
