@@ -10,9 +10,13 @@
 
 import json
 import math
+import pathlib
 import struct
 import sys
 import zlib
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Fuzz"))
+import wire  # noqa: E402  pylint: disable=wrong-import-position
 
 CODES = {"F32": "f", "F64": "d", "F16": "e", "I64": "q", "I32": "i", "BOOL": "?"}
 
@@ -66,39 +70,14 @@ def make(lines):
     return tensors
 
 
-def fields(data):
-    """(number, value) of a protobuf message: integers, or bytes."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        else:
-            size = varint() if key & 7 == 2 else {1: 8, 5: 4}[key & 7]
-            yield key >> 3, data[at:at + size]
-            at += size
-
-
 def initializers(path):
     with open(path, "rb") as file:
-        graph = next(value for number, value in fields(file.read()) if number == 7)
+        graph = next(field for field in wire.parse(file.read()) if field.message == "Graph")
     tensors = {}
-    for tensor in (value for number, value in fields(graph) if number == 5):
-        parts = list(fields(tensor))
-        content = dict(parts)
+    for tensor in (field.value for field in graph.value if field.message == "Tensor"):
+        content = {field.number: field.value for field in tensor}
         if content.get(2) == 1:
-            shape = [value for number, value in parts if number == 1]
+            shape = [field.value for field in tensor if field.number == 1]
             tensors[content[8].decode()] = ("F32", shape, unpack("F32", content[9]))
     return tensors
 
