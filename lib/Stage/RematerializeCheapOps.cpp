@@ -16,9 +16,6 @@ using namespace xlc::graph;
 
 namespace {
 
-/// Ops that compute nothing: constants, and other arrangements of a value's elements.
-bool isCheap(Operation *op) { return op->getNumOperands() == 0 || op->hasTrait<Movement>(); }
-
 /// SiLU in a product, as SwiGLU's backward has it: its operand is kept for its own gradient, and the kernel of the
 /// product computes it on the way. A matrix product would need it in memory.
 bool isFusedGate(Operation *op) {
@@ -38,7 +35,7 @@ public:
       if (Argument(argument).getInput())
         given.insert(argument);
     for (Operation &op : function.front())
-      if (getRole(&op) == Role::F && (isCheap(&op) || isElementwise(&op)) &&
+      if (getRole(&op) == Role::F && (computesNothing(&op) || isElementwise(&op)) &&
           llvm::all_of(op.getOperands(), [&](Value operand) { return given.contains(operand); }))
         given.insert_range(op.getResults());
   }
@@ -81,7 +78,7 @@ private:
 
   bool isMadeAgainInBackward(Value value) const {
     Operation *op = value.getDefiningOp();
-    return op && getRole(op) == Role::F && (isCheap(op) || isFusedGate(op) || given.contains(value));
+    return op && getRole(op) == Role::F && (computesNothing(op) || isFusedGate(op) || given.contains(value));
   }
   /// In another chunk than where it stands; a view only where what it shows is not larger.
   bool isMadeAgainInChunk(Value value, Operation *user) const {

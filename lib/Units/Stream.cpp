@@ -5,13 +5,6 @@
 using namespace mlir;
 using namespace xlc;
 
-namespace {
-
-/// Ops that arrange elements and compute nothing: copying them costs no more than reading what they read.
-bool isArrangement(Operation *op) { return op->getNumOperands() == 0 || op->hasTrait<graph::Movement>(); }
-
-} // namespace
-
 Stream::Stream(func::FuncOp function) : function(function) {
   collectOps();
   collectRanges();
@@ -78,7 +71,7 @@ std::vector<Atom> Stream::cut(const std::vector<size_t> &ends) const {
 }
 
 bool Stream::computesOnParameters(Operation *op) const {
-  return !isStream(op) && sources.lookup(op) == parameter && !isArrangement(op);
+  return !isStream(op) && sources.lookup(op) == parameter && !graph::computesNothing(op);
 }
 
 Stream::Shared Stream::findShared(const std::vector<Atom> &atoms) const {

@@ -42,6 +42,10 @@ template <typename ConcreteOp> class LibraryKernel : public mlir::OpTrait::Trait
 /// Products of windows with a filter: a convolution or one of its gradients.
 template <typename ConcreteOp> class Convolution : public mlir::OpTrait::TraitBase<ConcreteOp, Convolution> {};
 
+/// Whether an op computes nothing: a constant, or another arrangement of a value's elements. A copy of it costs no more
+/// than reading what it reads.
+inline bool computesNothing(mlir::Operation *op) { return op->getNumOperands() == 0 || op->hasTrait<Movement>(); }
+
 } // namespace xlc::graph
 
 #endif
