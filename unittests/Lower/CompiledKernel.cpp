@@ -6,6 +6,8 @@
 #include "xlc/Runtime/CpuLevel.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+#include <random>
 
 using namespace mlir;
 using namespace xlc;
@@ -195,6 +197,30 @@ struct Parsed {
   func::FuncOp kernel;
 };
 } // namespace
+
+Tensor xlc::test::randomTensor(std::vector<int64_t> shape, unsigned seed, double scale) {
+  std::mt19937 random(seed);
+  Tensor tensor{std::move(shape), {}};
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.values.push_back((float)std::uniform_real_distribution<double>(-scale, scale)(random));
+  return tensor;
+}
+
+Tensors xlc::test::makeInputs(const KernelText &text) {
+  std::mt19937 random(7);
+  Tensors inputs;
+  for (const Operand &operand : text.ins) {
+    Tensor tensor{operand.shape, {}};
+    for (int64_t i = 0; i < tensor.size(); ++i) {
+      float number = std::uniform_real_distribution<float>(-3, 3)(random);
+      tensor.values.push_back(operand.element == "f32"  ? number
+                              : operand.element == "i1" ? number > 0
+                                                        : std::trunc(number * 0.9));
+    }
+    inputs.push_back(tensor);
+  }
+  return inputs;
+}
 
 Tensors xlc::test::evaluate(const KernelText &text, const Tensors &ins) {
   Parsed parsed(text);

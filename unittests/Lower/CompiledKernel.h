@@ -30,12 +30,18 @@ struct Operand {
   std::string memoryType() const;
 };
 
+/// Floats between -scale and scale, which the seed decides.
+Tensor randomTensor(std::vector<int64_t> shape, unsigned seed, double scale = 2);
+
 struct KernelText {
   std::string kind;
   std::vector<Operand> ins, outs;
   std::string body; ///< on %0, %1, ...; ends with "=> " and the returned values
   int accumulate = 0;
 };
+
+/// Numbers of both signs for the ins; of integers small ones, of booleans 0 and 1.
+Tensors makeInputs(const KernelText &text);
 
 class CompiledKernel {
 public:

@@ -9,7 +9,6 @@
 #include "xlc/Kernels/LibraryCalls.h"
 #include <cmath>
 #include <gtest/gtest.h>
-#include <random>
 
 using namespace xlc;
 using namespace xlc::test;
@@ -214,23 +213,6 @@ void saveLogSumExp(Tensors &inputs) {
       sum += std::exp(inputs[0].values[r * width + i]);
     inputs[2].values[r] = (float)std::log(sum);
   }
-}
-
-/// Numbers of both signs; of integers small ones, of booleans 0 and 1.
-Tensors makeInputs(const KernelText &text) {
-  std::mt19937 random(7);
-  Tensors inputs;
-  for (const Operand &operand : text.ins) {
-    Tensor tensor{operand.shape, {}};
-    for (int64_t i = 0; i < tensor.size(); ++i) {
-      float number = std::uniform_real_distribution<float>(-3, 3)(random);
-      tensor.values.push_back(operand.element == "f32"  ? number
-                              : operand.element == "i1" ? number > 0
-                                                        : std::trunc(number * 0.9));
-    }
-    inputs.push_back(tensor);
-  }
-  return inputs;
 }
 
 void expectNear(const Tensor &found, const Tensor &expected) {

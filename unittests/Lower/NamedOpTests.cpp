@@ -3,7 +3,6 @@
 #include "CompiledKernel.h"
 #include <cmath>
 #include <gtest/gtest.h>
-#include <random>
 
 using namespace xlc::test;
 
@@ -11,14 +10,6 @@ namespace {
 
 Operand f32(std::vector<int64_t> shape, std::vector<int64_t> strides = {}) {
   return {"f32", std::move(shape), std::move(strides)};
-}
-
-Tensor randomTensor(std::vector<int64_t> shape, unsigned seed, double scale = 2) {
-  std::mt19937 random(seed);
-  Tensor tensor{std::move(shape), {}};
-  for (int64_t i = 0; i < tensor.size(); ++i)
-    tensor.values.push_back((float)std::uniform_real_distribution<double>(-scale, scale)(random));
-  return tensor;
 }
 
 void expectNear(const Tensor &actual, const std::vector<double> &expected, double tolerance) {

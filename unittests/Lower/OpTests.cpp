@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <gtest/gtest.h>
-#include <random>
 
 using namespace xlc::test;
 
@@ -171,23 +170,6 @@ std::vector<Sample> samples() {
   for (const std::vector<Sample> &more : {shapeSamples(), selectionSamples()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
-}
-
-/// Numbers of both signs; of integers small ones, of booleans 0 and 1.
-Tensors makeInputs(const KernelText &text) {
-  std::mt19937 random(7);
-  Tensors inputs;
-  for (const Operand &operand : text.ins) {
-    Tensor tensor{operand.shape, {}};
-    for (int64_t i = 0; i < tensor.size(); ++i) {
-      float number = std::uniform_real_distribution<float>(-3, 3)(random);
-      tensor.values.push_back(operand.element == "f32"  ? number
-                              : operand.element == "i1" ? number > 0
-                                                        : std::trunc(number * 0.9));
-    }
-    inputs.push_back(tensor);
-  }
-  return inputs;
 }
 
 class Rows : public testing::TestWithParam<int64_t> {};

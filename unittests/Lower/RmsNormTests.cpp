@@ -2,7 +2,6 @@
 #include "CompiledKernel.h"
 #include <cmath>
 #include <gtest/gtest.h>
-#include <random>
 
 using namespace xlc::test;
 
@@ -11,14 +10,6 @@ namespace {
 constexpr int64_t rows = 5, width = 77;
 
 Operand f32(std::vector<int64_t> shape) { return {"f32", std::move(shape), {}}; }
-
-Tensor randomTensor(std::vector<int64_t> shape, unsigned seed) {
-  std::mt19937 random(seed);
-  Tensor tensor{std::move(shape), {}};
-  for (int64_t i = 0; i < tensor.size(); ++i)
-    tensor.values.push_back((float)std::uniform_real_distribution<double>(-2, 2)(random));
-  return tensor;
-}
 
 void expectNear(const Tensor &actual, const std::vector<double> &expected, double tolerance = 2e-6) {
   ASSERT_EQ(actual.values.size(), expected.size());
