@@ -2,24 +2,16 @@
 #include "Cpu/Contract.h"
 #include "Cpu/LibraryProduct.h"
 #include "Cpu/Product.h"
+#include "RandomFloats.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 
 using namespace xlc::runtime;
+using xlc::test::randomFloats;
 
 namespace {
-
-std::vector<float> randomFloats(int64_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  std::vector<float> result(count);
-  for (float &value : result)
-    value = values(random);
-  return result;
-}
 
 /// Largest difference to the naive product when `threads` parts do the call.
 double findError(const ContractShape &s, int threads, bool accumulate) {

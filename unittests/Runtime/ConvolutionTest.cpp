@@ -2,26 +2,18 @@
 // over one or both edges, groups, one feature per group, one element per window, one to three spatial dimensions.
 #include "Cpu/Convolution.h"
 #include "Cpu/MaxPool.h"
+#include "RandomFloats.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 
 using namespace xlc::runtime;
+using xlc::test::randomFloats;
 
 namespace {
 
 using Kind = ConvolutionShape::Kind;
-
-std::vector<float> randomFloats(int64_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  std::vector<float> result(count);
-  for (float &value : result)
-    value = values(random);
-  return result;
-}
 
 struct Sizes {
   int64_t in = 1, out = 1, window = 1;
