@@ -56,26 +56,17 @@ struct MaskRowsTest : testing::Test {
   }
 };
 
-constexpr graph::Predicate predicates[] = {graph::Predicate::eq, graph::Predicate::ne, graph::Predicate::lt,
-                                           graph::Predicate::le, graph::Predicate::gt, graph::Predicate::ge};
+struct Comparison {
+  graph::Predicate predicate;
+  bool (*holds)(int64_t, int64_t);
+};
 
-bool holds(graph::Predicate predicate, int64_t a, int64_t b) {
-  switch (predicate) {
-  case graph::Predicate::eq:
-    return a == b;
-  case graph::Predicate::ne:
-    return a != b;
-  case graph::Predicate::lt:
-    return a < b;
-  case graph::Predicate::le:
-    return a <= b;
-  case graph::Predicate::gt:
-    return a > b;
-  case graph::Predicate::ge:
-    return a >= b;
-  }
-  return false;
-}
+const Comparison comparisons[] = {{graph::Predicate::eq, [](int64_t a, int64_t b) { return a == b; }},
+                                  {graph::Predicate::ne, [](int64_t a, int64_t b) { return a != b; }},
+                                  {graph::Predicate::lt, [](int64_t a, int64_t b) { return a < b; }},
+                                  {graph::Predicate::le, [](int64_t a, int64_t b) { return a <= b; }},
+                                  {graph::Predicate::gt, [](int64_t a, int64_t b) { return a > b; }},
+                                  {graph::Predicate::ge, [](int64_t a, int64_t b) { return a >= b; }}};
 
 // All positions of up to three queries and keys, ascending or not, whichever side the keys stand on, and the
 // comparison joined with its window.
@@ -89,7 +80,7 @@ TEST_F(MaskRowsTest, Comparisons) {
           a.push_back(rest % 3);
         for (int64_t i = 0, rest = code / 27; i < keys; ++i, rest /= 3)
           b.push_back(rest % 3);
-        for (graph::Predicate predicate : predicates) {
+        for (auto [predicate, holds] : comparisons) {
           bool swaps = code % 2;
           Value x = positions(a, false), y = positions(b, true);
           Value past = swaps ? compare(predicate, y, x) : compare(predicate, x, y);
@@ -97,7 +88,7 @@ TEST_F(MaskRowsTest, Comparisons) {
           Elements one(queries, std::vector<bool>(keys)), both = one, either = one, neither = one;
           for (int64_t query = 0; query < queries; ++query)
             for (int64_t key = 0; key < keys; ++key) {
-              bool p = swaps ? holds(predicate, b[key], a[query]) : holds(predicate, a[query], b[key]);
+              bool p = swaps ? holds(b[key], a[query]) : holds(a[query], b[key]);
               bool w = a[query] <= b[key];
               one[query][key] = p, both[query][key] = p && w, either[query][key] = p || w, neither[query][key] = !p;
             }
