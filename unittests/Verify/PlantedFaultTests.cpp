@@ -192,9 +192,11 @@ TEST(PlantedFault, GatherInPlaceReadsWhatItHasWritten) {
   EXPECT_FALSE(report.isEqual());
 }
 
-/// What the ranks of the programs below run: y = x x
-const std::string squares =
-    R"(func.func private @k(%x: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = #exec.kernel<loop>} {
+/// The module of a job of pp x dp ranks, whose programs run @f: y = x x
+std::string jobOf(int pp, int dp, const std::string &programs) {
+  return "module attributes {dist.mesh = #dist.mesh<pp = " + std::to_string(pp) + ", dp = " + std::to_string(dp) +
+         R"(, tp = 1, shards = 1>} {
+func.func private @k(%x: tensor<64xf32>) -> tensor<64xf32> attributes {exec.kind = #exec.kernel<loop>} {
   %y = graph.mul %x, %x : tensor<64xf32>
   return %y : tensor<64xf32>
 }
@@ -202,22 +204,36 @@ func.func @f(%x: memref<64xf32>, %y: memref<64xf32>) {
   exec.call @k ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) accumulate [0]
   return
 }
-)";
+)" + programs +
+         "}";
+}
+
+/// A program of actions on two buffers, x and y.
+std::string programOf(int stage, const std::vector<std::string> &actions) {
+  std::string number = std::to_string(stage), live = " live 0 to " + std::to_string(actions.size() - 1) + "\n";
+  std::string text = "exec.program @train_" + number + " stage " + number +
+                     R"( micro_batches 1 arena 512 lower_bound 512
+    attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
+  exec.buffer 0 workspace "x" size 256 offset 0)" +
+                     live + R"(  exec.buffer 1 workspace "y" size 256 offset 256)" + live;
+  for (const std::string &action : actions)
+    text += "  " + action + "\n";
+  return text + "}\n";
+}
+
+const std::string draw = R"(exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>])",
+                  run = "exec.run @f \"layer F\" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] "
+                        "role <F>";
 
 /// Two ranks draw rows of their own, fill y with the square of them and sum over dp.
-const Judged sumOverRanks{{{"64xf32"}, {"64xf32", Slot::Scratch}},
-                          "",
-                          "",
-                          "module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 1>} {" + squares +
-                              R"(exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512
-    attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
-  exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 2
-  exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 2
-  exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>]
-  exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
-  exec.exchange all_reduce "all_reduce y" over <dp, [2, 1], []> #exec.place<1 + 0 + 0> to #exec.place<1 + 0 + 0> count 64 f32
-}
-})"};
+const Judged sumOverRanks{
+    {{"64xf32"}, {"64xf32", Slot::Scratch}},
+    "",
+    "",
+    jobOf(1, 2,
+          programOf(0, {draw, run,
+                        R"(exec.exchange all_reduce "all_reduce y" over <dp, [2, 1], []> #exec.place<1 + 0 + 0>)"
+                        " to #exec.place<1 + 0 + 0> count 64 f32"}))};
 
 TEST(PlantedFault, SumStopsShort) {
   expectFound(
@@ -226,25 +242,14 @@ TEST(PlantedFault, SumStopsShort) {
 }
 
 /// What stage 0 drew goes to stage 1.
-const Judged transfer{{{"64xf32"}},
-                      "",
-                      "",
-                      "module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {" + squares +
-                          R"(exec.program @train_0 stage 0 micro_batches 1 arena 512 lower_bound 512
-    attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
-  exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 1
-  exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 1
-  exec.load micro 0 ["in0"] to [#exec.place<0 + 0 + 0>]
-  exec.send "send 0 to 1" message 0 to 1 #exec.place<0 + 0 + 0> bytes 256
-}
-exec.program @train_1 stage 1 micro_batches 1 arena 512 lower_bound 512
-    attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
-  exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 1
-  exec.buffer 1 workspace "y" size 256 offset 256 live 0 to 1
-  exec.receive "receive 0 from 0" message 0 from 0 #exec.place<0 + 0 + 0> bytes 256
-  exec.run @f "layer F" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>] role <F>
-}
-})"};
+const Judged transfer{
+    {{"64xf32"}},
+    "",
+    "",
+    jobOf(2, 1,
+          programOf(0, {draw, R"(exec.send "send 0 to 1" message 0 to 1 #exec.place<0 + 0 + 0> bytes 256)"}) +
+              programOf(
+                  1, {R"(exec.receive "receive 0 from 0" message 0 from 0 #exec.place<0 + 0 + 0> bytes 256)", run}))};
 
 TEST(PlantedFault, AnotherBufferIsSent) {
   expectFound(
