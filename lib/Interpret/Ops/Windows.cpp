@@ -53,6 +53,23 @@ void forEachProduct(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> w,
   });
 }
 
+/// The tensors of a convolution y = x w.
+enum Part { X, W, Y };
+
+/// The part that the op makes of its operands, which are the two others. Where y sums a product of x and w these three
+/// elements belong together: the made one gets the product of the others.
+template <class Op, class E> LogicalResult sumProducts(Evaluation<E> &e, Part a, Part b, Part made) {
+  Tensor<E> sum(e.resultShape());
+  const Tensor<E> *parts[3];
+  parts[a] = &e.floats(0), parts[b] = &e.floats(1), parts[made] = &sum;
+  forEachProduct(cast<Op>(e.op), parts[X]->shape, parts[W]->shape, parts[Y]->shape,
+                 [&](int64_t x, int64_t w, int64_t y) {
+                   int64_t at[] = {x, w, y};
+                   sum.elements[at[made]] += parts[a]->elements[at[a]] * parts[b]->elements[at[b]];
+                 });
+  return e.give(std::move(sum));
+}
+
 /// Calls visit(plane, output, element) for every element under every window of every plane, outputs in order.
 template <class Op, class Visit>
 void forEachPooled(Op op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y, Visit visit) {
@@ -76,27 +93,15 @@ template <class E, class Op> std::vector<int64_t> findLargest(Op op, const Tenso
 } // namespace
 
 template <class E> LogicalResult WindowRules<E>::convolution(Evaluation<E> &e) {
-  const Tensor<E> &x = e.floats(0), &w = e.floats(1);
-  Tensor<E> y(e.resultShape());
-  forEachProduct(cast<graph::ConvolutionOp>(e.op), x.shape, w.shape, y.shape,
-                 [&](int64_t i, int64_t k, int64_t o) { y.elements[o] += x.elements[i] * w.elements[k]; });
-  return e.give(std::move(y));
+  return sumProducts<graph::ConvolutionOp>(e, X, W, Y);
 }
 
 template <class E> LogicalResult WindowRules<E>::convolutionTranspose(Evaluation<E> &e) {
-  const Tensor<E> &y = e.floats(0), &w = e.floats(1);
-  Tensor<E> x(e.resultShape());
-  forEachProduct(cast<graph::ConvolutionTransposeOp>(e.op), x.shape, w.shape, y.shape,
-                 [&](int64_t i, int64_t k, int64_t o) { x.elements[i] += y.elements[o] * w.elements[k]; });
-  return e.give(std::move(x));
+  return sumProducts<graph::ConvolutionTransposeOp>(e, Y, W, X);
 }
 
 template <class E> LogicalResult WindowRules<E>::convolutionWeightBackward(Evaluation<E> &e) {
-  const Tensor<E> &x = e.floats(0), &dy = e.floats(1);
-  Tensor<E> dw(e.resultShape());
-  forEachProduct(cast<graph::ConvolutionWeightBackwardOp>(e.op), x.shape, dw.shape, dy.shape,
-                 [&](int64_t i, int64_t k, int64_t o) { dw.elements[k] += x.elements[i] * dy.elements[o]; });
-  return e.give(std::move(dw));
+  return sumProducts<graph::ConvolutionWeightBackwardOp>(e, X, Y, W);
 }
 
 template <class E> LogicalResult WindowRules<E>::maxPool(Evaluation<E> &e) {
