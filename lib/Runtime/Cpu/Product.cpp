@@ -12,22 +12,23 @@ namespace {
 constexpr int64_t rowBlock = 336, columnBlock = 2048;
 
 /// Adds up to a chunk of terms to one register tile: rows x (W vectors of N floats), from `panel` (a column offset into
-/// panels of 32).
-template <int Rows, int W, int N>
+/// panels of 32). `Number` is what the terms are summed in: float or double.
+template <class Number, int Rows, int W, int N>
 XLC_INLINE void tileChunk(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t k, float *c, int64_t cM,
                           bool add) {
   using Float = typename Vector<N>::Float;
   using Loose = typename Vector<N>::Loose;
-  Float sum[Rows][W] = {};
+  typedef Number Sum __attribute__((vector_size(N * sizeof(Number))));
+  Sum sum[Rows][W] = {};
   for (int64_t p = 0; p < k; ++p) {
-    Float right[W];
+    Sum right[W];
 #pragma GCC unroll 4
     for (int w = 0; w < W; ++w)
-      right[w] = *(const Loose *)(panel + p * panelWidth + w * N);
+      right[w] = __builtin_convertvector((Float) * (const Loose *)(panel + p * panelWidth + w * N), Sum);
     const float *left = a + p * aK;
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
-      Float value = Float{} + left[i * aM];
+      Sum value = Sum{} + (Number)left[i * aM];
 #pragma GCC unroll 4
       for (int w = 0; w < W; ++w)
         sum[i][w] += value * right[w];
@@ -38,38 +39,8 @@ XLC_INLINE void tileChunk(const float *a, int64_t aM, int64_t aK, const float *p
 #pragma GCC unroll 4
     for (int w = 0; w < W; ++w) {
       Loose *out = (Loose *)(c + i * cM + w * N);
-      *out = add ? *out + sum[i][w] : sum[i][w];
-    }
-}
-
-/// One register tile, summed in double.
-template <int Rows, int W, int N>
-XLC_INLINE void tileWide(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t k, float *c, int64_t cM,
-                         bool add) {
-  using Float = typename Vector<N>::Float;
-  using Loose = typename Vector<N>::Loose;
-  typedef double Wide __attribute__((vector_size(N * 8)));
-  Wide sum[Rows][W] = {};
-  for (int64_t p = 0; p < k; ++p) {
-    Wide right[W];
-#pragma GCC unroll 4
-    for (int w = 0; w < W; ++w)
-      right[w] = __builtin_convertvector((Float) * (const Loose *)(panel + p * panelWidth + w * N), Wide);
-#pragma GCC unroll 16
-    for (int i = 0; i < Rows; ++i) {
-      Wide value = Wide{} + (double)a[p * aK + i * aM];
-#pragma GCC unroll 4
-      for (int w = 0; w < W; ++w)
-        sum[i][w] += value * right[w];
-    }
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 4
-    for (int w = 0; w < W; ++w) {
-      Loose *out = (Loose *)(c + i * cM + w * N);
-      Wide before = add ? __builtin_convertvector((Float)*out, Wide) : Wide{};
-      *out = __builtin_convertvector(before + sum[i][w], Float);
+      Sum total = add ? __builtin_convertvector((Float)*out, Sum) + sum[i][w] : sum[i][w];
+      *out = __builtin_convertvector(total, Float);
     }
 }
 
@@ -78,10 +49,10 @@ template <int Rows, int W, int N>
 XLC_INLINE void tile(const float *a, int64_t aM, int64_t aK, const float *panel, Depth k, float *c, int64_t cM,
                      bool add) {
   if (k.chunk == wideSum)
-    return tileWide<Rows, W, N>(a, aM, aK, panel, k.size, c, cM, add);
+    return tileChunk<double, Rows, W, N>(a, aM, aK, panel, k.size, c, cM, add);
   for (int64_t p = 0; p < k.size; p += k.chunk)
-    tileChunk<Rows, W, N>(a + p * aK, aM, aK, panel + p * panelWidth, std::min(k.chunk, k.size - p), c, cM,
-                          add || p > 0);
+    tileChunk<float, Rows, W, N>(a + p * aK, aM, aK, panel + p * panelWidth, std::min(k.chunk, k.size - p), c, cM,
+                                 add || p > 0);
 }
 
 /// A tile whose columns stand partly outside c: computed aside, then copied.
