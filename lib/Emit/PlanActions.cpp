@@ -32,13 +32,18 @@ std::vector<plan::Place> places(const Buffers &buffers, ArrayAttr attributes) {
   return result;
 }
 
+/// An action as a step, with the label that progress and faults say.
+template <class Action> plan::StepT stepOf(StringRef label, Action action) {
+  plan::StepT made;
+  made.label = label.str();
+  made.action.Set(std::move(action));
+  return made;
+}
+
 FailureOr<plan::StepT> step(exec::BeginOp op, const Writer &writer) {
   plan::BeginT begin;
   begin.places = places(writer.buffers, op.getPlaces());
-  plan::StepT result;
-  result.label = "begin";
-  result.action.Set(std::move(begin));
-  return result;
+  return stepOf("begin", std::move(begin));
 }
 
 FailureOr<plan::StepT> step(exec::RunOp op, const Writer &writer) {
@@ -50,30 +55,21 @@ FailureOr<plan::StepT> step(exec::RunOp op, const Writer &writer) {
   run.micro_batch = op.getMicroBatch();
   run.first = op.getFirst();
   run.places = places(writer.buffers, op.getPlaces());
-  plan::StepT result;
-  result.label = op.getLabel().str();
-  result.action.Set(std::move(run));
-  return result;
+  return stepOf(op.getLabel(), std::move(run));
 }
 
 FailureOr<plan::StepT> step(exec::ExchangeOp op, const Writer &writer) {
   plan::ExchangeT exchange = exchangeOf(writer.plan, op.getExchange());
   exchange.src = place(writer.buffers, op.getSrc());
   exchange.dst = place(writer.buffers, op.getDst());
-  plan::StepT result;
-  result.label = op.getLabel().str();
-  result.action.Set(std::move(exchange));
-  return result;
+  return stepOf(op.getLabel(), std::move(exchange));
 }
 
 FailureOr<plan::StepT> step(exec::ReleaseOp op, const Writer &writer) {
   plan::ReleaseT release;
   release.place = place(writer.buffers, op.getPlace());
   release.bytes = op.getBytes();
-  plan::StepT result;
-  result.label = op.getLabel().str();
-  result.action.Set(std::move(release));
-  return result;
+  return stepOf(op.getLabel(), std::move(release));
 }
 
 FailureOr<plan::StepT> step(exec::LoadOp op, const Writer &writer) {
@@ -86,10 +82,7 @@ FailureOr<plan::StepT> step(exec::LoadOp op, const Writer &writer) {
     load.inputs.push_back(input - writer.plan.inputs.begin());
   }
   load.places = places(writer.buffers, op.getPlaces());
-  plan::StepT result;
-  result.label = "load micro-batch " + std::to_string(op.getMicroBatch());
-  result.action.Set(std::move(load));
-  return result;
+  return stepOf("load micro-batch " + std::to_string(op.getMicroBatch()), std::move(load));
 }
 
 /// A send or a receive.
@@ -97,10 +90,7 @@ template <typename Table, typename Op> FailureOr<plan::StepT> transfer(Op op, co
   Table made;
   made.place = place(writer.buffers, op.getPlace());
   made.bytes = op.getBytes(), made.message = op.getMessage(), made.peer = op.getPeer();
-  plan::StepT result;
-  result.label = op.getLabel().str();
-  result.action.Set(std::move(made));
-  return result;
+  return stepOf(op.getLabel(), std::move(made));
 }
 FailureOr<plan::StepT> step(exec::SendOp op, const Writer &writer) { return transfer<plan::SendT>(op, writer); }
 FailureOr<plan::StepT> step(exec::ReceiveOp op, const Writer &writer) { return transfer<plan::ReceiveT>(op, writer); }
