@@ -102,30 +102,31 @@ Factors contract(Operation *op) {
   return factors;
 }
 
-/// Table dimensions before and after `dimension`, and those of the indices, pass. Along `dimension` a rank looks up
-/// what its rows have and zero for the rest: a sum.
-Factors gather(Operation *op) {
-  auto lookup = cast<graph::GatherOp>(op);
-  int64_t dimension = lookup.getDimension(), indices = rankOf(lookup.getIndices());
+/// Of a table, of indices into its `dimension` and of the rows that these name; all three are among an op's values, by
+/// number. Table dimensions before and after `dimension`, and those of the indices, pass.
+Factors lookUp(Operation *op, int64_t dimension, unsigned table, unsigned indices, unsigned rows) {
+  auto rankAt = [&](unsigned i) {
+    return rankOf(i < op->getNumOperands() ? op->getOperand(i) : op->getResult(i - op->getNumOperands()));
+  };
   Factors factors;
-  for (int64_t dim = 0; dim < rankOf(lookup.getTable()); ++dim)
-    factors.push_back({dim, -1, dim == dimension ? -1 : dim < dimension ? dim : dim - 1 + indices});
-  for (int64_t dim = 0; dim < indices; ++dim)
-    factors.push_back({-1, dim, dimension + dim});
+  for (int64_t dim = 0; dim < rankAt(table); ++dim) {
+    Factor &factor = factors.emplace_back(3, -1);
+    factor[table] = dim;
+    if (dim != dimension)
+      factor[rows] = dim < dimension ? dim : dim - 1 + rankAt(indices);
+  }
+  for (int64_t dim = 0; dim < rankAt(indices); ++dim) {
+    Factor &factor = factors.emplace_back(3, -1);
+    factor[indices] = dim, factor[rows] = dimension + dim;
+  }
   return factors;
 }
 
+/// Along `dimension` a rank looks up what its rows have and zero for the rest: a sum.
+Factors gather(Operation *op) { return lookUp(op, cast<graph::GatherOp>(op).getDimension(), 0, 1, 2); }
+
 /// The same with y in the table's place: a rank adds what falls into its rows.
-Factors scatterAdd(Operation *op) {
-  auto scatter = cast<graph::ScatterAddOp>(op);
-  int64_t dimension = scatter.getDimension(), indices = rankOf(scatter.getIndices());
-  Factors factors;
-  for (int64_t dim = 0; dim < rankOf(scatter.getY()); ++dim)
-    factors.push_back({-1, dim == dimension ? -1 : dim < dimension ? dim : dim - 1 + indices, dim});
-  for (int64_t dim = 0; dim < indices; ++dim)
-    factors.push_back({dim, dimension + dim, -1});
-  return factors;
-}
+Factors scatterAdd(Operation *op) { return lookUp(op, cast<graph::ScatterAddOp>(op).getDimension(), 2, 0, 1); }
 
 /// Aligned at the last dimension; all but the one that is indexed pass. `x` and `indices` are operand numbers.
 Factors alongElements(Operation *op, unsigned x, unsigned indices, int64_t dimension) {
