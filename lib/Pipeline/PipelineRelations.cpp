@@ -33,7 +33,13 @@ public:
     after[indexOf(first, i)].push_back(indexOf(second, j));
     ++waitsFor[indexOf(second, j)];
   }
-  int64_t last(int64_t i) const { return std::min(i, m - 1); }
+  /// The leader runs `count` micro-batches ahead of the follower: no more, and no fewer while there are any.
+  void keepAhead(SlotKind leader, SlotKind follower, int64_t count) {
+    for (int64_t i = 0; i < m; ++i) {
+      before(follower, i, leader, i + count);
+      before(leader, std::min(i + count, m) - 1, follower, i);
+    }
+  }
 
   /// The order, if the relations leave no choice in it; else nothing, which the checker reports.
   std::vector<Slot> sort() {
@@ -66,42 +72,32 @@ private:
 
 constexpr SlotKind whole[] = {F, B}, split[] = {F, I, W};
 
+/// F so far ahead of I, I of W, and F of W.
+std::vector<Slot> orderZeroBubble(const PipelineShape &shape, int64_t r, int64_t fOfI, int64_t iOfW, int64_t fOfW) {
+  Relations relations(shape, r, split);
+  relations.keepAhead(F, I, fOfI);
+  relations.keepAhead(I, W, iOfW);
+  for (int64_t i = 0; i < shape.microBatches; ++i) {
+    relations.before(W, i, F, i + fOfW);
+    relations.before(W, i, W, i + 1);
+  }
+  return relations.sort();
+}
+
 } // namespace
 
 std::vector<Slot> xlc::order1f1b(const PipelineShape &shape, int64_t r) {
-  int64_t p = shape.ranks;
   Relations relations(shape, r, whole);
-  for (int64_t i = 0; i < shape.microBatches; ++i) {
-    relations.before(B, i, F, i + p - r);
-    relations.before(F, relations.last(i + p - r - 1), B, i);
-  }
+  relations.keepAhead(F, B, shape.ranks - r);
   return relations.sort();
 }
 
 std::vector<Slot> xlc::orderZeroBubbleH1(const PipelineShape &shape, int64_t r) {
   int64_t p = shape.ranks;
-  Relations relations(shape, r, split);
-  for (int64_t i = 0; i < shape.microBatches; ++i) {
-    relations.before(I, i, F, i + p - r);
-    relations.before(F, relations.last(i + p - r - 1), I, i);
-    relations.before(W, i, F, i + p);
-    relations.before(I, relations.last(i + r), W, i);
-    relations.before(W, i, I, i + r + 1);
-    relations.before(W, i, W, i + 1);
-  }
-  return relations.sort();
+  return orderZeroBubble(shape, r, p - r, r + 1, p);
 }
 
 std::vector<Slot> xlc::orderZeroBubbleH2(const PipelineShape &shape, int64_t r) {
   int64_t p = shape.ranks;
-  Relations relations(shape, r, split);
-  for (int64_t i = 0; i < shape.microBatches; ++i) {
-    relations.before(I, i, F, i + 2 * (p - r) - 1);
-    relations.before(F, relations.last(i + 2 * (p - r) - 2), I, i);
-    relations.before(I, relations.last(i + 2 * r), W, i);
-    relations.before(W, i, I, i + 2 * r + 1);
-    relations.before(W, i, F, i + 2 * p - 1);
-    relations.before(W, i, W, i + 1);
-  }
-  return relations.sort();
+  return orderZeroBubble(shape, r, 2 * (p - r) - 1, 2 * r + 1, 2 * p - 1);
 }
