@@ -42,6 +42,11 @@ Value xlc::onnx::readFloats(NodeImport &n, size_t i) {
   return n.value(i);
 }
 
+bool xlc::onnx::produceFormula(NodeImport &n, llvm::function_ref<Value(Formula, Value)> formula) {
+  Value x = readFloats(n, 0);
+  return x && n.produce(formula({n}, x));
+}
+
 Value xlc::onnx::readInputIndices(NodeImport &n, size_t i) {
   bool mayBe = !n.constant(i) && isa_and_nonnull<IntegerType>(n.elementType(i)) && !n.elementType(i).isInteger(1);
   return mayBe && findIndexedInput(n.value(i)) ? n.value(i) : Value();

@@ -17,6 +17,8 @@ bool readAxis(NodeImport &n, int64_t otherwise, int64_t &axis);
 bool readInts(NodeImport &n, size_t i, llvm::StringRef name, std::optional<Shape> &result);
 /// Input `i` where it is of float type; null (and a problem) otherwise.
 mlir::Value readFloats(NodeImport &n, size_t i);
+/// Ends a rule whose result is a formula of input 0, which is of float type; false (and a problem) otherwise.
+bool produceFormula(NodeImport &n, llvm::function_ref<mlir::Value(Formula, mlir::Value)> formula);
 /// Indices of input `i` into a dimension of `size`: known ones are checked, others counted from the front and
 /// clamped, so that nothing outside is ever read. Null (and a problem) where they are not integers, or outside.
 mlir::Value readIndices(NodeImport &n, size_t i, int64_t size);

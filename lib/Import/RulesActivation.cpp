@@ -9,14 +9,12 @@ using namespace xlc::onnx;
 
 /// x where x > 0, else scale * (e^(x / width) - 1).
 static bool produceExponential(NodeImport &n, double width, double scale, double whole) {
-  Value x = readFloats(n, 0);
-  if (!x)
-    return false;
-  Formula f{n};
-  Value low = f.select(f.isAbove(x, 0), f.number(0, x), x); // with the slope of the curve at 0
-  Value curve = f.mul(f.expMinusOne(width == 1 ? low : f.div(low, width)), scale);
-  Value y = f.select(f.isAbove(x, 0), x, curve);
-  return n.produce(whole == 1 ? y : f.mul(y, whole));
+  return produceFormula(n, [&](Formula f, Value x) {
+    Value low = f.select(f.isAbove(x, 0), f.number(0, x), x); // with the slope of the curve at 0
+    Value curve = f.mul(f.expMinusOne(width == 1 ? low : f.div(low, width)), scale);
+    Value y = f.select(f.isAbove(x, 0), x, curve);
+    return whole == 1 ? y : f.mul(y, whole);
+  });
 }
 
 bool xlc::onnx::importElu(NodeImport &n) { return produceExponential(n, 1, getFloat(n.node, "alpha", 1), 1); }
@@ -36,47 +34,38 @@ static Value hardSigmoid(Formula f, Value x, double alpha, double beta) {
 }
 
 bool xlc::onnx::importHardSigmoid(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  return x && n.produce(hardSigmoid({n}, x, getFloat(n.node, "alpha", 0.2), getFloat(n.node, "beta", 0.5)));
+  return produceFormula(n, [&](Formula f, Value x) {
+    return hardSigmoid(f, x, getFloat(n.node, "alpha", 0.2), getFloat(n.node, "beta", 0.5));
+  });
 }
 
 bool xlc::onnx::importHardSwish(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.mul(x, hardSigmoid(f, x, 1.0 / 6, 0.5)));
+  return produceFormula(n, [](Formula f, Value x) { return f.mul(x, hardSigmoid(f, x, 1.0 / 6, 0.5)); });
 }
 
 bool xlc::onnx::importMish(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.mul(x, f.tanh(f.softplus(x))));
+  return produceFormula(n, [](Formula f, Value x) { return f.mul(x, f.tanh(f.softplus(x))); });
 }
 
 bool xlc::onnx::importSoftplus(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  return x && n.produce(Formula{n}.softplus(x));
+  return produceFormula(n, [](Formula f, Value x) { return f.softplus(x); });
 }
 
 bool xlc::onnx::importSoftsign(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.div(x, f.add(f.abs(x), 1)));
+  return produceFormula(n, [](Formula f, Value x) { return f.div(x, f.add(f.abs(x), 1)); });
 }
 
 bool xlc::onnx::importThresholdedRelu(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.select(f.isAbove(x, getFloat(n.node, "alpha", 1)), x, 0));
+  return produceFormula(n,
+                        [&](Formula f, Value x) { return f.select(f.isAbove(x, getFloat(n.node, "alpha", 1)), x, 0); });
 }
 
 bool xlc::onnx::importShrink(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  if (!x)
-    return false;
-  Formula f{n};
-  double edge = getFloat(n.node, "lambd", 0.5), bias = getFloat(n.node, "bias", 0);
-  Value high = f.select(f.isAbove(x, edge), f.sub(x, bias), 0);
-  return n.produce(f.select(f.isLess(x, -edge), f.add(x, bias), high));
+  return produceFormula(n, [&](Formula f, Value x) {
+    double edge = getFloat(n.node, "lambd", 0.5), bias = getFloat(n.node, "bias", 0);
+    Value high = f.select(f.isAbove(x, edge), f.sub(x, bias), 0);
+    return f.select(f.isLess(x, -edge), f.add(x, bias), high);
+  });
 }
 
 /// The slope is repeated to the input's shape, never the other way round.

@@ -7,27 +7,22 @@ using namespace xlc;
 using namespace xlc::onnx;
 
 bool xlc::onnx::importCeil(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.neg(f.floor(f.neg(x))));
+  return produceFormula(n, [](Formula f, Value x) { return f.neg(f.floor(f.neg(x))); });
 }
 
 /// To the nearest integer; halves go to the even one.
 bool xlc::onnx::importRound(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  if (!x)
-    return false;
-  Formula f{n};
-  Value low = f.floor(x), rest = f.sub(x, low);
-  Value isOdd = f.isEqual(f.sub(low, f.mul(f.floor(f.mul(low, 0.5)), 2)), 1);
-  Value goesUp = f.either(f.isAbove(rest, 0.5), f.both(f.isEqual(rest, 0.5), isOdd));
-  return n.produce(f.select(goesUp, f.add(low, 1), low));
+  return produceFormula(n, [](Formula f, Value x) {
+    Value low = f.floor(x), rest = f.sub(x, low);
+    Value isOdd = f.isEqual(f.sub(low, f.mul(f.floor(f.mul(low, 0.5)), 2)), 1);
+    Value goesUp = f.either(f.isAbove(rest, 0.5), f.both(f.isEqual(rest, 0.5), isOdd));
+    return f.select(goesUp, f.add(low, 1), low);
+  });
 }
 
 bool xlc::onnx::importTan(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.div(f.unary<graph::SinOp>(x), f.unary<graph::CosOp>(x)));
+  return produceFormula(n,
+                        [](Formula f, Value x) { return f.div(f.unary<graph::SinOp>(x), f.unary<graph::CosOp>(x)); });
 }
 
 /// asin x = atan(x / sqrt((1 - x) (1 + x))).
@@ -37,14 +32,11 @@ static Value arcSine(Formula f, Value x) {
 }
 
 bool xlc::onnx::importAsin(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  return x && n.produce(arcSine({n}, x));
+  return produceFormula(n, [](Formula f, Value x) { return arcSine(f, x); });
 }
 
 bool xlc::onnx::importAcos(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.sub(f.number(1.5707963267948966, x), arcSine(f, x)));
+  return produceFormula(n, [](Formula f, Value x) { return f.sub(f.number(1.5707963267948966, x), arcSine(f, x)); });
 }
 
 /// -1 or 1; unlike sign it is never 0, so that s * x has the gradient s at 0 too.
@@ -52,40 +44,31 @@ static Value direction(Formula f, Value x) { return f.select(f.isLess(x, 0), f.n
 
 /// sinh |x| = -m (2 + m) / (2 (1 + m)) with m = e^-|x| - 1.
 bool xlc::onnx::importSinh(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  if (!x)
-    return false;
-  Formula f{n};
-  Value sign = direction(f, x), m = f.expMinusOne(f.neg(f.mul(sign, x)));
-  Value half = f.div(f.mul(m, f.add(m, 2)), f.mul(f.add(m, 1), -2));
-  return n.produce(f.mul(sign, half));
+  return produceFormula(n, [](Formula f, Value x) {
+    Value sign = direction(f, x), m = f.expMinusOne(f.neg(f.mul(sign, x)));
+    Value half = f.div(f.mul(m, f.add(m, 2)), f.mul(f.add(m, 1), -2));
+    return f.mul(sign, half);
+  });
 }
 
 bool xlc::onnx::importCosh(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.mul(f.add(f.exp(x), f.exp(f.neg(x))), 0.5));
+  return produceFormula(n, [](Formula f, Value x) { return f.mul(f.add(f.exp(x), f.exp(f.neg(x))), 0.5); });
 }
 
 bool xlc::onnx::importAsinh(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  if (!x)
-    return false;
-  Formula f{n};
-  Value sign = direction(f, x), size = f.mul(sign, x);
-  return n.produce(f.mul(sign, f.log(f.add(size, f.sqrt(f.add(f.mul(x, x), 1))))));
+  return produceFormula(n, [](Formula f, Value x) {
+    Value sign = direction(f, x), size = f.mul(sign, x);
+    return f.mul(sign, f.log(f.add(size, f.sqrt(f.add(f.mul(x, x), 1)))));
+  });
 }
 
 bool xlc::onnx::importAcosh(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.log(f.add(x, f.sqrt(f.mul(f.sub(x, 1), f.add(x, 1))))));
+  return produceFormula(n, [](Formula f, Value x) { return f.log(f.add(x, f.sqrt(f.mul(f.sub(x, 1), f.add(x, 1))))); });
 }
 
 bool xlc::onnx::importAtanh(NodeImport &n) {
-  Value x = readFloats(n, 0);
-  Formula f{n};
-  return x && n.produce(f.mul(f.log(f.div(f.add(x, 1), f.sub(f.number(1, x), x))), 0.5));
+  return produceFormula(
+      n, [](Formula f, Value x) { return f.mul(f.log(f.div(f.add(x, 1), f.sub(f.number(1, x), x))), 0.5); });
 }
 
 bool xlc::onnx::importIsInf(NodeImport &n) {
