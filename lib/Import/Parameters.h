@@ -24,7 +24,7 @@ struct Parameter {
   Buffer buffer = Buffer::None;
   std::optional<InitialValue> value = std::nullopt; ///< none: the initializer's
   bool isFrozen = false;                            ///< PyTorch trains it not, as the file's record says
-  std::string guess = {}; ///< from what its name or being was concluded; empty where that leaves no doubt
+  std::string guess; ///< from what its name or being was concluded; empty where that leaves no doubt
 };
 
 /// The elements of a tensor in another order: its dimensions permuted, then another shape. Empty where nothing changes.

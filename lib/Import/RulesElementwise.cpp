@@ -111,7 +111,8 @@ bool xlc::onnx::importPow(NodeImport &n) {
   Value x;
   if (exponent && exponent->isSplat() && countElements(exponent->shape) == 1) {
     double power = exponent->asDouble(0);
-    if (!(x = n.value(0)))
+    x = n.value(0);
+    if (!x)
       return false;
     Type type = x.getType();
     if (power == 1)

@@ -105,7 +105,8 @@ private:
   int addParameter(int entry, int initializer, unsigned position, ParameterPlan &result) {
     const StateEntry &from = match.entries[entry];
     parameterOf[entry] = (int)result.parameters.size();
-    Parameter &made = result.parameters.emplace_back(Parameter{from.name(), from.shape(), initializer});
+    Parameter &made = result.parameters.emplace_back(
+        Parameter{.name = from.name(), .shape = from.shape(), .initializer = initializer});
     made.value = dict.initialValue(*from.tensor, diagnostics);
     positions.push_back(position);
     return parameterOf[entry];

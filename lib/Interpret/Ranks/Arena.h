@@ -27,7 +27,7 @@ public:
       throw std::bad_alloc();
     first = static_cast<T *>(pages);
   }
-  Zeroes(Zeroes &&other) : first(std::exchange(other.first, nullptr)), bytes(other.bytes) {}
+  Zeroes(Zeroes &&other) noexcept : first(std::exchange(other.first, nullptr)), bytes(other.bytes) {}
   ~Zeroes() {
     if (first)
       munmap(first, bytes);
@@ -134,9 +134,8 @@ public:
     int64_t source = from / 4, target = to / 4, begin = 0, end = bytes / 4;
     while (begin < end && other.tags[source + begin] == kContinues)
       ++begin;
-    if (other.tags[source + end] == kContinues)
-      while (end > begin && other.tags[source + --end] == kContinues)
-        ;
+    while (end > begin && other.tags[source + end] == kContinues)
+      --end;
     std::copy(other.tags.begin() + source + begin, other.tags.begin() + source + end, tags.begin() + target + begin);
     std::copy_n(other.words.begin() + source, (bytes + 3) / 4, words.begin() + target);
     if (bytes % 4 != 0) { // of elements of four bytes, none ends in the rest
