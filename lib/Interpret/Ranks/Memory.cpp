@@ -44,7 +44,7 @@ Memory<E>::Memory(exec::ProgramOp program)
 
 template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, int64_t count, Type element) const {
   int64_t begin =
-      place.getBuffer() < int64_t(buffers.size()) ? int64_t(exec::BufferOp(buffers[place.getBuffer()]).getOffset()) : 0;
+      place.getBuffer() < int64_t(buffers.size()) ? exec::BufferOp(buffers[place.getBuffer()]).getOffset() : 0;
   return {place.getBuffer(), begin + place.getOffset() + mesh.shardOf(rank) * place.getStride(), element, {count}, {1}};
 }
 
@@ -76,7 +76,7 @@ template <class E> LogicalResult Memory<E>::missing(const Access &access, const 
     address += index % span.sizes[d] * span.strides[d] * span.elementBytes();
   exec::BufferOp buffer = buffers[span.buffer];
   return access.action->emitOpError() << "'" << access.label << "' on rank " << firstRank + access.rank
-                                      << " reads byte " << address - int64_t(buffer.getOffset()) << " of buffer '"
+                                      << " reads byte " << address - buffer.getOffset() << " of buffer '"
                                       << buffer.getName() << "', where no " << span.element << " is";
 }
 
@@ -173,8 +173,7 @@ template <class E> void Memory<E>::expire(int64_t time) {
     SmallVector<std::pair<int64_t, int64_t>> kept;
     int64_t begin = dying.getOffset(), end = begin + dying.getSize();
     for (auto [other, buffer] : llvm::enumerate(buffers))
-      if (isLive(other, time + 1) && int64_t(buffer.getOffset()) < end &&
-          begin < int64_t(buffer.getOffset() + buffer.getSize()))
+      if (isLive(other, time + 1) && buffer.getOffset() < end && begin < buffer.getOffset() + buffer.getSize())
         kept.push_back({buffer.getOffset(), buffer.getOffset() + buffer.getSize()});
     llvm::sort(kept);
     kept.push_back({end, end});
