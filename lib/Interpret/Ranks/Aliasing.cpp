@@ -4,6 +4,8 @@
 // beyond a few elements one half by a hash does, since a kernel that reads elsewhere does so for many elements.
 #include "Aliasing.h"
 #include "llvm/Support/MathExtras.h"
+#include <array>
+#include <bit>
 
 using namespace mlir;
 using namespace xlc;
@@ -65,13 +67,19 @@ template <class E> void mix(Cargo<E> &before, const Datum<E> &after, Half half) 
       before.elements);
 }
 
-/// The first element outside `half` in which two values differ, bit by bit; -1: none.
+/// Whether two elements are the same bit by bit: a NaN is itself, and 0 is not -0.
+template <class T> bool isSame(const T &a, const T &b) {
+  using Bytes = std::array<std::byte, sizeof(T)>;
+  return std::bit_cast<Bytes>(a) == std::bit_cast<Bytes>(b);
+}
+
+/// The first element outside `half` in which two values differ; -1: none.
 template <class E> int64_t findChange(const Datum<E> &a, const Datum<E> &b, Half half) {
   return std::visit(
       [&](auto &tensor) -> int64_t {
         const auto &other = std::get<std::decay_t<decltype(tensor)>>(b);
         for (size_t i = 0; i < tensor.elements.size(); ++i)
-          if (!half.contains(i) && std::memcmp(&tensor.elements[i], &other.elements[i], sizeof(tensor.elements[i])))
+          if (!half.contains(i) && !isSame(tensor.elements[i], other.elements[i]))
             return i;
         return -1;
       },
