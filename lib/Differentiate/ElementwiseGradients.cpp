@@ -42,8 +42,7 @@ LogicalResult gradients::neg(GradientBuilder &b, Operation *op, ValueRange dy) {
 }
 
 LogicalResult gradients::abs(GradientBuilder &b, Operation *op, ValueRange dy) {
-  Value x = op->getOperand(0);
-  b.contribute(0, b.mul(dy[0], b.sign(x)));
+  b.contribute(0, b.mul(dy[0], b.sign(op->getOperand(0))));
   return success();
 }
 
@@ -83,14 +82,12 @@ LogicalResult gradients::erf(GradientBuilder &b, Operation *op, ValueRange dy) {
 }
 
 LogicalResult gradients::sin(GradientBuilder &b, Operation *op, ValueRange dy) {
-  Value x = op->getOperand(0);
-  b.contribute(0, b.mul(dy[0], b.unary<CosOp>(x)));
+  b.contribute(0, b.mul(dy[0], b.unary<CosOp>(op->getOperand(0))));
   return success();
 }
 
 LogicalResult gradients::cos(GradientBuilder &b, Operation *op, ValueRange dy) {
-  Value x = op->getOperand(0);
-  b.contribute(0, b.neg(b.mul(dy[0], b.unary<SinOp>(x))));
+  b.contribute(0, b.neg(b.mul(dy[0], b.unary<SinOp>(op->getOperand(0)))));
   return success();
 }
 
