@@ -20,7 +20,6 @@ struct Contribution {
 class GradientBuilder : public graph::PartOf {
 public:
   GradientBuilder(const mlir::OpBuilder &at, mlir::Operation *op) : PartOf(op, at, graph::Spelling::Plain), op(op) {}
-  virtual ~GradientBuilder() = default;
 
   /// Whether anybody needs the cotangent of operand `index`; rules skip what nobody needs.
   virtual bool isNeeded(unsigned index) const = 0;
