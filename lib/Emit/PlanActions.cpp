@@ -124,6 +124,10 @@ plan::Element xlc::elementOf(Type type) {
     return plan::Element::F32;
   if (type.isF64())
     return plan::Element::F64;
+  if (type.isBF16())
+    return plan::Element::BF16;
+  if (type.isF16())
+    return plan::Element::F16;
   if (type.isInteger(64))
     return plan::Element::I64;
   if (type.isInteger(32))

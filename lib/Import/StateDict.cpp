@@ -3,9 +3,8 @@
 // values become float32, the type of all parameters. Whole numbers are entries too (counters, masks); they are never
 // parameters.
 #include "StateDict.h"
-
+#include "xlc/Runtime/Narrow.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/bit.h"
 #include <cstring>
 
 using namespace llvm;
@@ -29,9 +28,9 @@ float convert(StringRef type, const char *from) {
   uint16_t half;
   std::memcpy(&half, from, sizeof half);
   if (type == "F16")
-    return floatFromHalf(half);
+    return xlc::runtime::fromHalf(half);
   if (type == "BF16")
-    return llvm::bit_cast<float>((uint32_t)half << 16);
+    return xlc::runtime::fromBf16(half);
   double value;
   std::memcpy(&value, from, sizeof value);
   return (float)value;

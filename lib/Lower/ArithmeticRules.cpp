@@ -156,12 +156,47 @@ XLC_RULE(selectElement) {
 }
 #undef XLC_RULE
 
+/// A value of `like`'s shape.
+static Type shapedLike(Value like, Type element) {
+  auto vector = dyn_cast<VectorType>(like.getType());
+  return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
+}
+
+/// A bf16 is the upper half of a float.
+static Value widenBf16(KernelEmitter &e, Value value) {
+  OpBuilder &b = e.builder();
+  Value bits = arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getI16Type()), value);
+  bits = arith::ExtUIOp::create(b, e.loc(), shapedLike(value, b.getI32Type()), bits);
+  bits = arith::ShLIOp::create(b, e.loc(), bits, numberLike(e, bits, 16));
+  return arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getF32Type()), bits);
+}
+
+/// To nearest, ties to even: half of the last place less one, and its parity, carry into the upper half. Not the
+/// processor's instruction, which takes subnormal numbers for zero.
+static Value narrowToBf16(KernelEmitter &e, Value value) {
+  OpBuilder &b = e.builder();
+  Value bits = arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getI32Type()), value);
+  auto number = [&](double x) { return numberLike(e, bits, x); };
+  Value upper = arith::ShRUIOp::create(b, e.loc(), bits, number(16));
+  Value parity = arith::AndIOp::create(b, e.loc(), upper, number(1));
+  Value carried = arith::AddIOp::create(b, e.loc(), arith::AddIOp::create(b, e.loc(), bits, number(0x7fff)), parity);
+  Value rounded = arith::ShRUIOp::create(b, e.loc(), carried, number(16));
+  Value quiet = arith::OrIOp::create(b, e.loc(), upper, number(0x40));
+  Value isNan = arith::CmpFOp::create(b, e.loc(), arith::CmpFPredicate::UNO, value, value);
+  Value result = arith::SelectOp::create(b, e.loc(), isNan, quiet, rounded);
+  result = arith::TruncIOp::create(b, e.loc(), shapedLike(value, b.getI16Type()), result);
+  return arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getBF16Type()), result);
+}
+
 Value convertElement(KernelEmitter &e, Value value, Type to) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == to)
     return value;
-  auto vector = dyn_cast<VectorType>(value.getType());
-  Type type = vector ? Type(VectorType::get(vector.getShape(), to)) : to;
+  if (from.isBF16())
+    return widenBf16(e, value);
+  if (to.isBF16())
+    return narrowToBf16(e, value);
+  Type type = shapedLike(value, to);
   OpBuilder &b = e.builder();
   unsigned fromBits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
   if (isa<FloatType>(from) && isa<FloatType>(to))

@@ -154,9 +154,17 @@ Value KernelEmitter::positionOf(const Index &index, int64_t width) {
   return index.isUniform() ? scalarOf(index) : vectorOf(index, width);
 }
 
-/// The type in memory: an i1 takes a byte.
+/// The type in memory: an i1 takes a byte; the bits of a bf16, of which LLVM would make calls, stay an integer.
 static Type storedType(Type element) {
+  if (element.isBF16())
+    return IntegerType::get(element.getContext(), 16);
   return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
+}
+
+/// `value` in memory, of another type of the same size.
+static Value changeType(OpBuilder &b, Location loc, Value value, Type element) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return arith::BitcastOp::create(b, loc, vector ? Type(VectorType::get(vector.getShape(), element)) : element, value);
 }
 static unsigned alignmentOf(Type stored) { return stored.getIntOrFloatBitWidth() / 8; }
 
@@ -195,6 +203,8 @@ Value KernelEmitter::load(const Memory &memory, ArrayRef<Index> indices, const L
   } else {
     element = LLVM::LoadOp::create(nested, location, type, from, alignment);
   }
+  if (memory.element.isBF16())
+    return changeType(nested, location, element, memory.element);
   if (!memory.element.isInteger(1))
     return element;
   Value zero = constant(stored, 0);
@@ -213,6 +223,8 @@ void KernelEmitter::store(const Memory &memory, ArrayRef<Index> indices, const L
     Type type = isa<VectorType>(value.getType()) ? Type(VectorType::get({lanes.width}, stored)) : stored;
     value = arith::ExtUIOp::create(nested, location, type, value);
   }
+  if (memory.element.isBF16())
+    value = changeType(nested, location, value, stored);
   Value to = address(memory, at, lanes);
   if (isa<VectorType>(to.getType()))
     LLVM::masked_scatter::create(nested, location, value, to, fullMask(lanes), nested.getI32IntegerAttr(alignment));

@@ -7,16 +7,14 @@
 #include "ReadTensor.h"
 
 #include "onnx.pb.h"
+#include "xlc/Runtime/Narrow.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/bit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fcntl.h>
-#include <limits>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -96,8 +94,6 @@ bool readShape(const ::onnx::TensorProto &proto, const std::string &what, FileTe
   return true;
 }
 
-float floatFromBfloat(uint16_t bits) { return llvm::bit_cast<float>((uint32_t)bits << 16); }
-
 float floatFromDouble(double value) { return (float)value; }
 
 template <typename From, typename Convert>
@@ -131,9 +127,9 @@ void convertStored(FileTensor &tensor) {
   case 12:
     return convert<uint32_t, int64_t>(tensor.bytes, widen);
   case 10:
-    return convert<uint16_t, float>(tensor.bytes, floatFromHalf);
+    return convert<uint16_t, float>(tensor.bytes, xlc::runtime::fromHalf);
   case 16:
-    return convert<uint16_t, float>(tensor.bytes, floatFromBfloat);
+    return convert<uint16_t, float>(tensor.bytes, xlc::runtime::fromBf16);
   case 11:
     if (tensor.type == ElementType::Float)
       convert<double, float>(tensor.bytes, floatFromDouble);
@@ -258,15 +254,6 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
 
 } // namespace
 
-float xlc::onnx::floatFromHalf(uint16_t bits) {
-  int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-  float size = exponent == 0x1f
-                   ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
-               : exponent == 0 ? std::ldexp((float)fraction, -24)
-                               : std::ldexp((float)(fraction | 0x400), exponent - 25);
-  return bits & 0x8000 ? -size : size;
-}
-
 int64_t xlc::onnx::byteWidth(int elementType) {
   switch (static_cast<ElementType>(elementType)) {
   case ElementType::Uint8:
@@ -300,9 +287,9 @@ std::string xlc::onnx::nameOfType(int elementType) {
 void xlc::onnx::convertToFloats(int elementType, const char *from, size_t count, float *to) {
   switch (elementType) {
   case 10:
-    return convertEach<uint16_t>(from, count, to, floatFromHalf);
+    return convertEach<uint16_t>(from, count, to, xlc::runtime::fromHalf);
   case 16:
-    return convertEach<uint16_t>(from, count, to, floatFromBfloat);
+    return convertEach<uint16_t>(from, count, to, xlc::runtime::fromBf16);
   case 11:
     return convertEach<double>(from, count, to, floatFromDouble);
   default:

@@ -328,6 +328,27 @@ func.func @max_pool_channels(%x: tensor<2x3x4xf32>) {
 }
 
 // -----
+func.func @cast_rounds_twice(%x: tensor<4xf64>) {
+  // expected-error @+1 {{converts 'f64' to 'bf16'; what has sixteen bits is made of f32, and becomes f32}}
+  %y = graph.cast %x : tensor<4xf64> -> tensor<4xbf16>
+  return
+}
+
+// -----
+func.func @cast_between_narrow(%x: tensor<4xf16>) {
+  // expected-error @+1 {{converts 'f16' to 'bf16'}}
+  %y = graph.cast %x : tensor<4xf16> -> tensor<4xbf16>
+  return
+}
+
+// -----
+func.func @nothing_computes_in_sixteen_bits(%x: tensor<4xbf16>) {
+  // expected-error @+1 {{must be statically shaped tensor of 32-bit float}}
+  %y = graph.add %x, %x : tensor<4xbf16>
+  return
+}
+
+// -----
 func.func @max_pool_outside(%x: tensor<2x3x4xf32>) {
   // expected-error @+1 {{window 2 of spatial dimension 0 lies outside of x}}
   %y = graph.max_pool %x window [2] by [2] dilations [1] pads [0] : (tensor<2x3x4xf32>) -> tensor<2x3x3xf32>

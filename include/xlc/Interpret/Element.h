@@ -114,6 +114,11 @@ template <> inline int64_t toInteger<Field>(Field value) { return value.toSigned
 /// What remains of an element where the program makes a float of it: every arithmetic computes as precisely as it can.
 template <class E> E toSingle(E value) { return value; }
 
+/// Where the program keeps sixteen bits of a float.
+enum class Narrow { BF16, F16 };
+template <class E> E toNarrow(E value, Narrow) { return value; }
+template <> float toNarrow<float>(float value, Narrow to);
+
 /// Not a number, or undefined.
 template <class E> bool isUndefined(E value) { return value != value; }
 template <> inline bool isUndefined<Field>(Field value) { return value.isUndefined(); }

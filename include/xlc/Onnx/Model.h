@@ -55,9 +55,6 @@ int64_t byteWidth(int elementType);
 /// Converts `count` elements of a float type of ONNX, as they are stored.
 void convertToFloats(int elementType, const char *from, size_t count, float *to);
 
-/// The value of an IEEE half.
-float floatFromHalf(uint16_t bits);
-
 /// Whether `elementType` is float16 or bfloat16.
 inline bool isHalf(int elementType) { return elementType == 10 || elementType == 16; }
 

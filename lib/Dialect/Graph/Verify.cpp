@@ -121,6 +121,15 @@ static SmallVector<int64_t> gatherShape(ArrayRef<int64_t> table, ArrayRef<int64_
   return shape;
 }
 
+LogicalResult CastOp::verify() {
+  Type from = typeOf(getX()).getElementType(), to = typeOf(getY()).getElementType();
+  auto isNarrow = [](Type type) { return type.isBF16() || type.isF16(); };
+  if ((isNarrow(from) && !to.isF32()) || (isNarrow(to) && !from.isF32()))
+    return emitOpError() << "converts " << from << " to " << to
+                         << "; what has sixteen bits is made of f32, and becomes f32";
+  return success();
+}
+
 LogicalResult GatherOp::verify() {
   if (failed(expectDimension(*this, getDimension(), typeOf(getTable()).getRank())))
     return failure();

@@ -38,13 +38,15 @@ void combineRange(std::span<const char *const> sources, uint64_t from, uint64_t 
   }
 }
 
-/// By type, as plan::Element numbers them; truth values have none.
+/// By type, as plan::Element numbers them; truth values and sixteen bits have none.
 constexpr struct {
   CombineRange sum, largest;
 } operations[] = {{combineRange<Sum, float>, combineRange<Largest, float>},
                   {combineRange<Sum, double>, combineRange<Largest, double>},
                   {combineRange<Sum, int64_t>, combineRange<Largest, int64_t>},
                   {combineRange<Sum, int32_t>, combineRange<Largest, int32_t>},
+                  {nullptr, nullptr},
+                  {nullptr, nullptr},
                   {nullptr, nullptr}};
 static_assert(std::size(operations) == (size_t)plan::Element::MAX + 1);
 
@@ -54,7 +56,7 @@ CombineRange findCombination(Combine how, plan::Element element) {
   const auto &row = operations[(size_t)element];
   CombineRange found = how == Combine::Sum ? row.sum : row.largest;
   if (!found)
-    throw std::invalid_argument("a sum of truth values is not defined");
+    throw std::invalid_argument("elements of this type have no sum");
   return found;
 }
 

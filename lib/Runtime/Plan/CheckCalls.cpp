@@ -81,10 +81,11 @@ void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
 void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what) {
   const plan::ExchangeT &exchange = *call.exchange;
   bool adds = exchange.kind == plan::CollectiveKind::reduce_scatter || isReduction(exchange.kind);
-  plan::Element last = adds ? plan::Element::I32 : plan::Element::I1; // masks have no sum, but are moved
-  if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX ||
-      exchange.element > last || exchange.accumulate || call.ins.size() != 1 || call.outs.size() != 1 ||
-      call.in_bytes.size() != 1 || call.out_bytes.size() != 1)
+  bool isMade =
+      exchange.element <= plan::Element::MAX && (!adds || hasSum(exchange.element)); // what has no sum is moved
+  if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX || !isMade ||
+      exchange.accumulate || call.ins.size() != 1 || call.outs.size() != 1 || call.in_bytes.size() != 1 ||
+      call.out_bytes.size() != 1)
     return require(false, "{} is no collective that ranks can do", what);
   require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
           what);

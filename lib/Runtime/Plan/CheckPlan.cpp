@@ -103,6 +103,7 @@ void PlanChecker::checkStorage() {
     for (uint64_t dim : input->row_shape)
       elements = std::min<Wide>(elements * dim, limit);
     require(elements < limit, "a row of input '{}' is larger than any arena", input->name);
+    require(input->element <= plan::Element::I1, "input '{}' has a type that no file of data has", input->name);
   }
 }
 

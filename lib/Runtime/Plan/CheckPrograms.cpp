@@ -27,7 +27,7 @@ void PlanChecker::checkCollective(uint32_t group, const std::string &what) {
 /// A collective between places.
 void PlanChecker::checkExchange(const plan::ExchangeT &exchange, const std::string &what) {
   checkCollective(exchange.group, what);
-  require(exchange.element <= plan::Element::I32, "{} is of elements without a sum", what);
+  require(hasSum(exchange.element), "{} is of elements without a sum", what);
   require(exchange.kind <= plan::CollectiveKind::MAX, "{} is no collective that ranks can do", what);
   if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX)
     return;

@@ -1,5 +1,6 @@
 // See Elements.h. Elements are copied to and fro, since memory of a plan need not be aligned for its type.
 #include "Elements.h"
+#include "xlc/Runtime/Narrow.h"
 
 #include <cstring>
 #include <iterator>
@@ -19,11 +20,14 @@ template <class T> double get(const void *elements, uint64_t index) {
 
 } // namespace
 
-const char *nameOf(plan::Element element) {
-  constexpr const char *names[] = {"F32", "F64", "I64", "I32", "BOOL"};
-  static_assert(std::size(names) == (size_t)plan::Element::MAX + 1);
-  return names[(size_t)element];
-}
+constexpr struct {
+  const char *name;
+  uint64_t bytes;
+} types[] = {{"F32", 4}, {"F64", 8}, {"I64", 8}, {"I32", 4}, {"BOOL", 1}, {"BF16", 2}, {"F16", 2}};
+static_assert(std::size(types) == (size_t)plan::Element::MAX + 1);
+
+const char *nameOf(plan::Element element) { return types[(size_t)element].name; }
+uint64_t bytesOf(plan::Element element) { return types[(size_t)element].bytes; }
 
 void putNumber(plan::Element element, double value, void *elements, uint64_t index) {
   switch (element) {
@@ -37,6 +41,10 @@ void putNumber(plan::Element element, double value, void *elements, uint64_t ind
     return put<int32_t>(value, elements, index);
   case plan::Element::I1:
     return put<uint8_t>(value, elements, index);
+  case plan::Element::BF16:
+    return put<uint16_t>(toBf16((float)value), elements, index);
+  case plan::Element::F16:
+    return put<uint16_t>(toHalf((float)value), elements, index);
   }
 }
 
@@ -52,6 +60,10 @@ double getNumber(plan::Element element, const void *elements, uint64_t index) {
     return get<int32_t>(elements, index);
   case plan::Element::I1:
     return get<uint8_t>(elements, index);
+  case plan::Element::BF16:
+    return fromBf16((uint16_t)get<uint16_t>(elements, index));
+  case plan::Element::F16:
+    return fromHalf((uint16_t)get<uint16_t>(elements, index));
   }
   return 0;
 }

@@ -9,9 +9,10 @@
 
 namespace xlc::runtime {
 
-inline uint64_t bytesOf(plan::Element element) {
-  return element == plan::Element::F64 || element == plan::Element::I64 ? 8 : element == plan::Element::I1 ? 1 : 4;
-}
+uint64_t bytesOf(plan::Element element);
+
+/// Whether ranks may add such elements up. Sixteen bits would be rounded at every rank.
+inline bool hasSum(plan::Element element) { return element <= plan::Element::I32; }
 
 /// As safetensors files spell it.
 const char *nameOf(plan::Element element);
@@ -29,7 +30,7 @@ inline constexpr plan::Element libraryElement = plan::Element::F32;
 /// Of the logarithms of sums that attention keeps for backward.
 inline constexpr plan::Element sumElement = plan::Element::F64;
 
-/// Writes `value` as element `index` of `elements`, rounded to its type.
+/// Writes `value` as element `index` of `elements`, rounded to its type; to sixteen bits by way of a float.
 void putNumber(plan::Element element, double value, void *elements, uint64_t index = 0);
 
 /// Element `index` of `elements`.

@@ -1,7 +1,7 @@
 // Operations of the `graph` dialect.
 //
-// All operands and results are ranked tensors of static shape. Element types:
-// f32, f64, i64, i32, i1. Broadcasting is always explicit (`graph.broadcast`), so that
+// All operands and results are ranked tensors of static shape. Element types: f32, f64, i64, i32, i1. What only moves or
+// converts elements takes bf16 and f16 too: nothing computes in sixteen bits. Broadcasting is always explicit (`graph.broadcast`), so that
 // every element-wise op has equal shapes and one gradient rule.
 #ifndef XLC_GRAPH_OPS_TD
 #define XLC_GRAPH_OPS_TD
@@ -12,6 +12,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
 def Graph_Tensor : StaticShapeTensorOf<[F32, F64, I64, I32, I1]>;
+def Graph_Stored : StaticShapeTensorOf<[F32, F64, BF16, F16, I64, I32, I1]>;
 def Graph_Float : StaticShapeTensorOf<[F32, F64]>;
 def Graph_Index : StaticShapeTensorOf<[I64, I32]>;
 def Graph_Bool : StaticShapeTensorOf<[I1]>;
@@ -55,8 +56,17 @@ def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape, Graph_Elemen
 
 def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Elementwise, Graph_Additive]> {
   let summary = "y = x converted to another element type (float to integer truncates)";
-  let arguments = (ins Graph_Tensor:$x);
-  let results = (outs Graph_Tensor:$y);
+  let description = [{
+    To bf16 and f16 it rounds to nearest, ties to even; subnormal numbers and infinities stay, what is too large becomes
+    infinite, a NaN stays one. Their other side is f32: from f64 a number would be rounded twice.
+
+    ```mlir
+    %narrow = graph.cast %x : tensor<4x8xf32> -> tensor<4x8xbf16>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = (ins Graph_Stored:$x);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
@@ -116,7 +126,7 @@ def Graph_ConstantOp : Graph_Op<"constant", [AllTypesMatch<["value", "y"]>]> {
     move it away from both.
   }];
   let arguments = (ins ElementsAttr:$value);
-  let results = (outs Graph_Tensor:$y);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "attr-dict $value";
 }
 
@@ -134,8 +144,8 @@ def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Movement, Graph_Additive]> 
     Shapes are aligned at their last dimension, as numpy and ONNX do; a dimension
     of size 1 is repeated. `tensor<64xf32> -> tensor<4x32x64xf32>`.
   }];
-  let arguments = (ins Graph_Tensor:$x);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Graph_Stored:$x);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -143,8 +153,8 @@ def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Movement, Graph_Additive]> 
 
 def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_View, Graph_Additive]> {
   let summary = "the same elements in row-major order under another shape";
-  let arguments = (ins Graph_Tensor:$x);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Graph_Stored:$x);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -152,8 +162,8 @@ def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_View, Graph_Additive]> {
 
 def Graph_TransposeOp : Graph_Op<"transpose", [Graph_View, Graph_Additive]> {
   let summary = "dimension i of y is dimension permutation[i] of x";
-  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Graph_Stored:$x, DenseI64ArrayAttr:$permutation);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$x $permutation attr-dict `:` type($x) `->` type($y)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -161,8 +171,8 @@ def Graph_TransposeOp : Graph_Op<"transpose", [Graph_View, Graph_Additive]> {
 
 def Graph_SliceOp : Graph_Op<"slice", [Graph_ReadsOwnDimensions, Graph_View, Graph_Additive]> {
   let summary = "y[i] = x[offsets + i * strides]; strides may be negative";
-  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Graph_Stored:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$x `from` $offsets `by` $strides attr-dict `:` type($x) `->` type($y)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -170,8 +180,8 @@ def Graph_SliceOp : Graph_Op<"slice", [Graph_ReadsOwnDimensions, Graph_View, Gra
 
 def Graph_ConcatOp : Graph_Op<"concat", [Graph_ReadsOwnDimensions, Graph_Additive]> {
   let summary = "operands one after the other along a dimension";
-  let arguments = (ins Variadic<Graph_Tensor>:$xs, I64Attr:$dimension);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Variadic<Graph_Stored>:$xs, I64Attr:$dimension);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$xs `dim` $dimension attr-dict `:` functional-type($xs, $y)";
   let hasVerifier = 1;
 }
@@ -179,8 +189,8 @@ def Graph_ConcatOp : Graph_Op<"concat", [Graph_ReadsOwnDimensions, Graph_Additiv
 def Graph_PadOp : Graph_Op<"pad", [AllElementTypesMatch<["x", "value", "y"]>, Graph_ReadsOwnDimensions]> {
   let summary = "x with `low` elements of `value` before and `high` after, per dimension";
   let description = "`value` is a scalar tensor. `low` and `high` are not negative.";
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Graph_Stored:$x, Graph_Stored:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$x `,` $value `low` $low `high` $high attr-dict `:` functional-type(operands, $y)";
   let hasVerifier = 1;
 }
@@ -196,8 +206,8 @@ def Graph_ReduceOp : Graph_Op<"reduce", [AllElementTypesMatch<["x", "y"]>]> {
 def Graph_GatherOp : Graph_Op<"gather", [AllElementTypesMatch<["table", "y"]>]> {
   let summary = "y = table taken at `indices` along `dimension` (numpy.take)";
   let description = "Indices are in [0, size); shape: table[:dimension] + indices + table[dimension+1:].";
-  let arguments = (ins Graph_Tensor:$table, Graph_Index:$indices, I64Attr:$dimension);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Graph_Stored:$table, Graph_Index:$indices, I64Attr:$dimension);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$table `,` $indices `dim` $dimension attr-dict `:` functional-type(operands, $y)";
   let hasVerifier = 1;
 }
@@ -217,8 +227,8 @@ def Graph_GatherElementsOp : Graph_Op<"gather_elements", [AllElementTypesMatch<[
     repeated, so that one table of relative positions serves every head. Along `dimension` they may have any size.
     `tensor<8x4x16xf32>, tensor<4x4xi64>` along dimension 2 give `tensor<8x4x4xf32>`.
   }];
-  let arguments = (ins Graph_Tensor:$x, Graph_Index:$indices, I64Attr:$dimension);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Graph_Stored:$x, Graph_Index:$indices, I64Attr:$dimension);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$x `,` $indices `dim` $dimension attr-dict `:` functional-type(operands, $y)";
   let hasVerifier = 1;
 }

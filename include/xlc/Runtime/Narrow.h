@@ -1,0 +1,42 @@
+// Floats of sixteen bits: bfloat16, which is the upper half of a float, and IEEE binary16. To nearest, ties to even;
+// subnormal numbers and infinities stay, what is too large becomes infinite, a NaN stays one and becomes quiet.
+#ifndef XLC_RUNTIME_NARROW_H
+#define XLC_RUNTIME_NARROW_H
+
+#include <bit>
+#include <cstdint>
+
+namespace xlc::runtime {
+
+inline float fromBf16(uint16_t bits) { return std::bit_cast<float>((uint32_t)bits << 16); }
+
+inline uint16_t toBf16(float value) {
+  auto bits = std::bit_cast<uint32_t>(value);
+  if (value != value)
+    return (bits >> 16) | 0x40;
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+inline float fromHalf(uint16_t bits) {
+  uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
+  if (exponent == 0) // subnormal: a multiple of 2^-24, exact
+    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>((float)mantissa * 0x1p-24f));
+  return std::bit_cast<float>(sign | (exponent == 31 ? 255 : exponent + 112) << 23 | mantissa << 13);
+}
+
+inline uint16_t toHalf(float value) {
+  auto bits = std::bit_cast<uint32_t>(value);
+  uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  if (value != value)
+    return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);
+  if (magnitude >= 0x477ff000) // 65520 and more is nearer to 2^16 than to the largest half
+    return sign | 0x7c00;
+  if (magnitude < 0x38800000) // below 2^-14: added to 1/2, whose last place is 2^-24
+    return sign | (std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000);
+  magnitude -= 112 << 23;
+  return sign | (magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13;
+}
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,67 @@
+// Casts to and from sixteen bits as compiled kernels do them, bit by bit against Narrow.h, which has tests of its own
+// (unittests/Support): for every width of registers, and in the remainder of a row.
+#include "CompiledKernel.h"
+#include "xlc/Runtime/Narrow.h"
+#include "llvm/ADT/bit.h"
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace xlc;
+using namespace xlc::test;
+
+namespace {
+
+constexpr int64_t kCount = 11 * 65536 + 5; // no multiple of a vector
+
+/// Values of all magnitudes, what is halfway between neighbours of sixteen bits, and the floats beside these.
+std::vector<float> makeFloats() {
+  constexpr uint32_t lower[] = {0, 1, 0xfff, 0x1000, 0x1001, 0x2000, 0x3000, 0x7fff, 0x8000, 0x8001, 0xffff};
+  std::vector<float> values;
+  for (int64_t i = 0; i < kCount; ++i)
+    values.push_back(llvm::bit_cast<float>((uint32_t)(i / 11 % 65536) << 16 | lower[i % 11]));
+  return values;
+}
+
+/// y = cast x.
+CompiledKernel compileCast(const std::string &from, const std::string &to, int64_t vectorBytes) {
+  std::string x = "tensor<" + std::to_string(kCount) + "x" + from + ">",
+              y = "tensor<" + std::to_string(kCount) + "x" + to + ">";
+  return CompiledKernel(
+      {"loop", {{from, {kCount}}}, {{to, {kCount}}}, "%y = graph.cast %0 : " + x + " -> " + y + " => %y"}, vectorBytes);
+}
+
+template <class To, class From> std::vector<To> run(const CompiledKernel &kernel, std::vector<From> x) {
+  std::vector<To> y(x.size());
+  kernel.call({(char *)x.data(), (char *)y.data()}, 0, kernel.extent());
+  return y;
+}
+
+struct Narrow : testing::TestWithParam<int64_t> {};
+
+TEST_P(Narrow, Bf16) {
+  std::vector<float> x = makeFloats();
+  std::vector<uint16_t> y = run<uint16_t>(compileCast("f32", "bf16", GetParam()), x);
+  std::vector<float> z = run<float>(compileCast("bf16", "f32", GetParam()), y);
+  for (int64_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(y[i], runtime::toBf16(x[i])) << x[i];
+    ASSERT_EQ(llvm::bit_cast<uint32_t>(z[i]), llvm::bit_cast<uint32_t>(runtime::fromBf16(y[i]))) << x[i];
+  }
+}
+
+TEST_P(Narrow, Half) {
+  std::vector<float> x = makeFloats();
+  std::vector<uint16_t> y = run<uint16_t>(compileCast("f32", "f16", GetParam()), x);
+  std::vector<float> z = run<float>(compileCast("f16", "f32", GetParam()), y);
+  for (int64_t i = 0; i < kCount; ++i) {
+    if (std::isnan(x[i])) {
+      ASSERT_TRUE(std::isnan(runtime::fromHalf(y[i])) && std::isnan(z[i]));
+      continue;
+    }
+    ASSERT_EQ(y[i], runtime::toHalf(x[i])) << x[i];
+    ASSERT_EQ(llvm::bit_cast<uint32_t>(z[i]), llvm::bit_cast<uint32_t>(runtime::fromHalf(y[i]))) << x[i];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registers, Narrow, testing::Values(0, 16, 32));
+
+} // namespace
