@@ -1,8 +1,8 @@
 // Operations of the `graph` dialect.
 //
 // All operands and results are ranked tensors of static shape. Element types: f32, f64, i64, i32, i1. What only moves or
-// converts elements takes bf16 and f16 too: nothing computes in sixteen bits. Broadcasting is always explicit (`graph.broadcast`), so that
-// every element-wise op has equal shapes and one gradient rule.
+// converts elements takes bf16 and f16 too: nothing computes in sixteen bits. Broadcasting is always explicit
+// (`graph.broadcast`), so that every element-wise op has equal shapes and one gradient rule.
 #ifndef XLC_GRAPH_OPS_TD
 #define XLC_GRAPH_OPS_TD
 
@@ -21,99 +21,7 @@ def Graph_Number : StaticShapeTensorOf<[F32, F64, I64, I32]>;
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, !listconcat([Pure], traits)>;
 
-//===----------------------------------------------------------------------===//
-// Element-wise
-//===----------------------------------------------------------------------===//
-
-class Graph_Unary<string mnemonic, Type type, string formula, list<Trait> traits = []>
-    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, Graph_Elementwise], traits)> {
-  let summary = formula;
-  let arguments = (ins type:$x);
-  let results = (outs type:$y);
-  let assemblyFormat = "$x attr-dict `:` type($y)";
-}
-def Graph_NegOp     : Graph_Unary<"neg", Graph_Number, "y = -x", [Graph_Additive]>;
-def Graph_AbsOp     : Graph_Unary<"abs", Graph_Number, "y = |x|">;
-def Graph_SignOp    : Graph_Unary<"sign", Graph_Number, "y = -1, 0 or 1">;
-def Graph_ExpOp     : Graph_Unary<"exp", Graph_Float, "y = e^x">;
-def Graph_LogOp     : Graph_Unary<"log", Graph_Float, "y = ln x">;
-def Graph_SqrtOp    : Graph_Unary<"sqrt", Graph_Float, "y = square root of x">;
-def Graph_TanhOp    : Graph_Unary<"tanh", Graph_Float, "y = hyperbolic tangent of x">;
-def Graph_ErfOp     : Graph_Unary<"erf", Graph_Float, "y = error function of x">;
-def Graph_SinOp     : Graph_Unary<"sin", Graph_Float, "y = sine of x">;
-def Graph_CosOp     : Graph_Unary<"cos", Graph_Float, "y = cosine of x">;
-def Graph_SigmoidOp : Graph_Unary<"sigmoid", Graph_Float, "y = 1 / (1 + e^-x)">;
-def Graph_AtanOp    : Graph_Unary<"atan", Graph_Float, "y = arc tangent of x">;
-def Graph_FloorOp   : Graph_Unary<"floor", Graph_Float, "y = largest integer that is not above x">;
-def Graph_NotOp     : Graph_Unary<"not", Graph_Bool, "y = not x">;
-
-def Graph_IsNanOp : Graph_Op<"is_nan", [SameOperandsAndResultShape, Graph_Elementwise]> {
-  let summary = "y = whether x is not a number";
-  let arguments = (ins Graph_Float:$x);
-  let results = (outs Graph_Bool:$y);
-  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
-}
-
-def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Elementwise, Graph_Additive]> {
-  let summary = "y = x converted to another element type (float to integer truncates)";
-  let description = [{
-    To bf16 and f16 it rounds to nearest, ties to even; subnormal numbers and infinities stay, what is too large becomes
-    infinite, a NaN stays one. Their other side is f32: from f64 a number would be rounded twice.
-
-    ```mlir
-    %narrow = graph.cast %x : tensor<4x8xf32> -> tensor<4x8xbf16>
-    ```
-  }];
-  let hasVerifier = 1;
-  let arguments = (ins Graph_Stored:$x);
-  let results = (outs Graph_Stored:$y);
-  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
-}
-
-class Graph_Binary<string mnemonic, Type type, string formula, list<Trait> traits = []>
-    : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, Graph_Elementwise], traits)> {
-  let summary = formula;
-  let arguments = (ins type:$a, type:$b);
-  let results = (outs type:$y);
-  let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
-}
-def Graph_AddOp : Graph_Binary<"add", Graph_Number, "y = a + b", [Commutative, Graph_Additive]>;
-def Graph_SubOp : Graph_Binary<"sub", Graph_Number, "y = a - b", [Graph_Additive]>;
-def Graph_MulOp : Graph_Binary<"mul", Graph_Number, "y = a b", [Commutative]>;
-def Graph_DivOp : Graph_Binary<"div", Graph_Number, "y = a / b (integers: towards zero)">;
-def Graph_MaxOp : Graph_Binary<"max", Graph_Number, "y = larger of a, b (a NaN stays)", [Commutative]>;
-def Graph_MinOp : Graph_Binary<"min", Graph_Number, "y = smaller of a, b (a NaN stays)", [Commutative]>;
-def Graph_PowOp : Graph_Binary<"pow", Graph_Float, "y = a^b">;
-def Graph_AndOp : Graph_Binary<"and", Graph_Bool, "y = a and b", [Commutative]>;
-def Graph_OrOp  : Graph_Binary<"or", Graph_Bool, "y = a or b", [Commutative]>;
-
-def Graph_ScaleOp : Graph_Op<"scale", [SameOperandsAndResultType, Graph_Elementwise, Graph_Additive]> {
-  let summary = "y = x * numerator / denominator";
-  let description = [{
-    A factor that the compiler introduces (1/n of a mean, 1/d of an average) is a
-    ratio of integers, so that the finite-field interpreter is exact.
-    `graph.scale %x by 1 over 512 : tensor<4xf32>`
-  }];
-  let arguments = (ins Graph_Float:$x, I64Attr:$numerator, I64Attr:$denominator);
-  let results = (outs Graph_Float:$y);
-  let assemblyFormat = "$x `by` $numerator `over` $denominator attr-dict `:` type($y)";
-  let hasVerifier = 1;
-}
-
-def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResultShape, Graph_Elementwise]> {
-  let summary = "y = a predicate b, element by element";
-  let arguments = (ins Graph_PredicateAttr:$predicate, Graph_Tensor:$a, Graph_Tensor:$b);
-  let results = (outs Graph_Bool:$y);
-  let assemblyFormat = "$predicate $a `,` $b attr-dict `:` type($a) `->` type($y)";
-}
-
-def Graph_SelectOp : Graph_Op<"select", [
-    AllTypesMatch<["a", "b", "y"]>, AllShapesMatch<["condition", "y"]>, Graph_Elementwise]> {
-  let summary = "y = condition ? a : b";
-  let arguments = (ins Graph_Bool:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
-  let results = (outs Graph_Tensor:$y);
-  let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($y)";
-}
+include "xlc/Dialect/Graph/GraphElementwiseOps.td"
 
 //===----------------------------------------------------------------------===//
 // Sources and shape
