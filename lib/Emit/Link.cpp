@@ -1,6 +1,7 @@
 // The linker, called through a C++ compiler, which knows where the system's libraries are. What it says goes into
 // memory and not beside the program, since a full disk is one of the things that it may have to say.
 #include "Link.h"
+#include "Files/OutputFile.h"
 #include "xlc/Support/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -70,6 +71,7 @@ LogicalResult xlc::link(const LinkNeeds &needs, const EmitOptions &options, Stri
   MemoryFile log;
   std::optional<StringRef> redirects[] = {std::nullopt, log.name(), log.name()};
   std::string message;
+  runtime::HeldSignals held;
   int status = llvm::sys::ExecuteAndWait(compiler, arguments, ArrayRef(environment), redirects, 0, 0, &message);
   if (status == 0)
     return success();

@@ -104,7 +104,7 @@ def a_compilation_that_is_killed(bench):
         process.kill()
         process.communicate()
         bench.run("./train", "--steps", "1")
-    for delay in (0.02, 0.1, 0.2):
+    for delay in [0.02 * i for i in range(1, 16)]:  # some of them while the linker runs
         process = bench.start(bench.xlc, "compile", MODEL, "--spec", "s.yaml", "-o", "next")
         time.sleep(delay)
         process.send_signal(signal.SIGINT)

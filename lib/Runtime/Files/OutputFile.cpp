@@ -112,6 +112,7 @@ OutputFile::OutputFile(const std::string &path, Devices devices)
       rejectByErrno(path);
     return;
   }
+  HeldSignals held;
   temporary = target + "." + std::string(6, 'X'); // mkostemp puts letters there
   file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0)
@@ -129,6 +130,15 @@ OutputFile::~OutputFile() {
   unlink(temporary.c_str());
   replaceTemporary(temporary.c_str(), nullptr);
 }
+
+HeldSignals::HeldSignals() {
+  sigset_t ending;
+  sigemptyset(&ending);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&ending, signal);
+  pthread_sigmask(SIG_BLOCK, &ending, &before);
+}
+HeldSignals::~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
 
 void removeTemporaryFiles() {
   for (std::atomic<const char *> &each : temporaries)

@@ -8,6 +8,7 @@
 #ifndef XLC_LIB_RUNTIME_FILES_OUTPUTFILE_H
 #define XLC_LIB_RUNTIME_FILES_OUTPUTFILE_H
 
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -55,6 +56,18 @@ private:
 /// The file that writing to `path` would replace or make: `path`, or where a link leads. Throws Rejected where that is
 /// a folder, a link to nothing, or a device or pipe that is refused.
 std::string findOutputTarget(const std::string &path, Devices devices = Devices::Refused);
+
+/// While it lives, signals that end this process wait, here and in programs that this thread starts: a temporary file is
+/// known to removeTemporaryFiles before its writer can be interrupted, and no linker goes on without us and makes it again.
+class HeldSignals {
+public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals &) = delete;
+
+private:
+  sigset_t before;
+};
 
 /// For the handler of a signal that ends the process: removes the temporary files of those that are not published.
 void removeTemporaryFiles();
