@@ -361,3 +361,11 @@ func.func @max_pool_backward(%x: tensor<2x3x4xf32>, %dy: tensor<2x3x2xf32>) {
   %dx = graph.max_pool_backward %x, %dy window [2] by [2] dilations [1] pads [0] : (tensor<2x3x4xf32>, tensor<2x3x2xf32>) -> tensor<2x3x5xf32>
   return
 }
+
+// -----
+
+func.func @narrow_product_to_f64(%a: tensor<2x3xbf16>, %b: tensor<3x4xbf16>) -> tensor<2x4xf64> {
+  // expected-error @+1 {{sums products of 'bf16' to 'f64'; it gives their type, or f32 of a narrow one}}
+  %0 = graph.contract "ab,bc->ac" %a, %b : (tensor<2x3xbf16>, tensor<3x4xbf16>) -> tensor<2x4xf64>
+  return %0 : tensor<2x4xf64>
+}

@@ -71,6 +71,8 @@ bool xlc::graph::readsOwnElement(OpOperand &operand) {
          cast<ShapedType>(op->getResult(0).getType()).getShape();
 }
 
+bool xlc::graph::isNarrow(Type element) { return element.isBF16() || element.isF16(); }
+
 int64_t xlc::graph::getByteSize(Type elementType, int64_t count) {
   unsigned bits = elementType.getIntOrFloatBitWidth();
   return count * (bits < 8 ? 1 : bits / 8);

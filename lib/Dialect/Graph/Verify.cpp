@@ -123,8 +123,7 @@ static SmallVector<int64_t> gatherShape(ArrayRef<int64_t> table, ArrayRef<int64_
 
 LogicalResult CastOp::verify() {
   Type from = typeOf(getX()).getElementType(), to = typeOf(getY()).getElementType();
-  auto isNarrow = [](Type type) { return type.isBF16() || type.isF16(); };
-  if ((isNarrow(from) && !to.isF32()) || (isNarrow(to) && !from.isF32()))
+  if (from != to && ((isNarrow(from) && !to.isF32()) || (isNarrow(to) && !from.isF32())))
     return emitOpError() << "converts " << from << " to " << to
                          << "; what has sixteen bits is made of f32, and becomes f32";
   return success();
@@ -187,6 +186,10 @@ LogicalResult ContractOp::verify() {
   for (auto &[name, factor] : factors)
     if (factor.second < 2)
       return emitOpError() << "factor '" << Twine(name) << "' stands in one place only of '" << getSpec() << "'";
+  Type factor = typeOf(getA()).getElementType(), sum = typeOf(getY()).getElementType();
+  if (sum != factor && !(isNarrow(factor) && sum.isF32()))
+    return emitOpError() << "sums products of " << factor << " to " << sum
+                         << "; it gives their type, or f32 of a narrow one";
   return success();
 }
 

@@ -52,6 +52,9 @@ std::optional<Role> getRole(mlir::Operation *op);
 /// the results may take the operand's place, element by element.
 bool readsOwnElement(mlir::OpOperand &operand);
 
+/// Whether an element is a float of sixteen bits: bf16 or f16.
+bool isNarrow(mlir::Type element);
+
 /// Bytes of `count` elements in memory, and of a tensor (i1 takes a byte).
 int64_t getByteSize(mlir::Type elementType, int64_t count);
 int64_t getByteSize(mlir::RankedTensorType type);

@@ -1,8 +1,9 @@
 // Operations of the `graph` dialect.
 //
 // All operands and results are ranked tensors of static shape. Element types: f32, f64, i64, i32, i1. What only moves or
-// converts elements takes bf16 and f16 too: nothing computes in sixteen bits. Broadcasting is always explicit
-// (`graph.broadcast`), so that every element-wise op has equal shapes and one gradient rule.
+// converts elements takes bf16 and f16 too, and so do products and attention, which multiply narrow elements and sum in
+// f32: nothing computes in sixteen bits. Broadcasting is always explicit (`graph.broadcast`), so that every element-wise
+// op has equal shapes and one gradient rule.
 #ifndef XLC_GRAPH_OPS_TD
 #define XLC_GRAPH_OPS_TD
 
@@ -14,6 +15,7 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 def Graph_Tensor : StaticShapeTensorOf<[F32, F64, I64, I32, I1]>;
 def Graph_Stored : StaticShapeTensorOf<[F32, F64, BF16, F16, I64, I32, I1]>;
 def Graph_Float : StaticShapeTensorOf<[F32, F64]>;
+def Graph_Multiplied : StaticShapeTensorOf<[F32, F64, BF16, F16]>;
 def Graph_Index : StaticShapeTensorOf<[I64, I32]>;
 def Graph_Bool : StaticShapeTensorOf<[I1]>;
 def Graph_Number : StaticShapeTensorOf<[F32, F64, I64, I32]>;
@@ -153,16 +155,23 @@ def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTyp
 // Ops with a kernel or a library call of their own
 //===----------------------------------------------------------------------===//
 
-def Graph_ContractOp : Graph_Op<"contract", [AllElementTypesMatch<["a", "b", "y"]>, Graph_LibraryKernel]> {
+def Graph_ContractOp : Graph_Op<"contract", [AllElementTypesMatch<["a", "b"]>, Graph_LibraryKernel]> {
   let summary = "einsum of two tensors";
   let description = [{
     `graph.contract "bsh,ho->bso" %x, %w`: letters name factors; one that is not in
     the result is summed. A factor stands in at least two of the three places, and at most
     once in each. The gradients are contractions with permuted letters, and the factors are the
     sharding rule.
+
+    Narrow elements (bf16, f16) are multiplied as they are and summed in f32; y has their type, each sum rounded once, or f32:
+
+    ```mlir
+    %y = graph.contract "ab,bc->ac" %x, %w : (tensor<2x8xbf16>, tensor<8x4xbf16>) -> tensor<2x4xbf16>
+    %dw = graph.contract "ab,ac->bc" %x, %dy : (tensor<2x8xbf16>, tensor<2x4xbf16>) -> tensor<8x4xf32>
+    ```
   }];
-  let arguments = (ins StrAttr:$spec, Graph_Float:$a, Graph_Float:$b);
-  let results = (outs Graph_Float:$y);
+  let arguments = (ins StrAttr:$spec, Graph_Multiplied:$a, Graph_Multiplied:$b);
+  let results = (outs Graph_Multiplied:$y);
   let assemblyFormat = "$spec $a `,` $b attr-dict `:` functional-type(operands, $y)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -269,19 +278,21 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
     forbidding bias is finite (so do scores that -3.4e38 was added to), and to none otherwise: then out = 0. No
     gradient reaches q and k from there, and none ever reaches the bias: where that is learned, small ops serve.
 
+    Of narrow q, k and v (bf16, f16) scores and probabilities are f32; out, and in backward dq, dk and dv, are rounded once.
+
         %out, %lse = graph.attention causal %q, %k, %v bias %padding scale 0.25 {uniform} : ...
   }];
-  let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v,
+  let arguments = (ins Graph_MaskAttr:$mask, Graph_Multiplied:$q, Graph_Multiplied:$k, Graph_Multiplied:$v,
       Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform);
-  let results = (outs Graph_Float:$out, Graph_Float:$lse);
+  let results = (outs Graph_Multiplied:$out, Graph_Float:$lse);
   let assemblyFormat = "$mask $q `,` $k `,` $v (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
-def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllTypesMatch<["q", "dq"]>, Graph_LibraryKernel, AllTypesMatch<["k", "dk"]>, AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>]> {
+def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllElementTypesMatch<["q", "k", "v", "out"]>, AllTypesMatch<["q", "dq"]>, Graph_LibraryKernel, AllTypesMatch<["k", "dk"]>, AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>]> {
   let summary = "gradients of attention with respect to q, k and v";
-  let arguments = (ins Graph_MaskAttr:$mask, Graph_Float:$q, Graph_Float:$k, Graph_Float:$v, Graph_Float:$out, Graph_Float:$lse, Graph_Float:$dout,
+  let arguments = (ins Graph_MaskAttr:$mask, Graph_Multiplied:$q, Graph_Multiplied:$k, Graph_Multiplied:$v, Graph_Multiplied:$out, Graph_Float:$lse, Graph_Multiplied:$dout,
       Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform);
-  let results = (outs Graph_Float:$dq, Graph_Float:$dk, Graph_Float:$dv);
+  let results = (outs Graph_Multiplied:$dq, Graph_Multiplied:$dk, Graph_Multiplied:$dv);
   let assemblyFormat = "$mask $q `,` $k `,` $v `,` $out `,` $lse `,` $dout (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
 }
 
