@@ -37,11 +37,12 @@ struct Parameter {
   dist::LayoutAttr layout;  ///< null: all of it
   dist::GroupAttr partial;  ///< over which its gradient is a partial sum, or null
   DenseI64ArrayAttr chunks; ///< that use it
+  Type master;              ///< its elements as the optimizer updates them, where units read others; else null
 };
 
 /// What the members of a bucket agree in: optimizer group, whether they stay resident, chunks, partial sums, how many
-/// pieces tensor parallelism makes of them, and their element type.
-using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t, Type>;
+/// pieces tensor parallelism makes of them, their element type as units read them, and that of their master or null.
+using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t, Type, Type>;
 
 struct Bucket {
   Kind kind;
@@ -74,13 +75,25 @@ Usages findUsages(func::FuncOp function) {
   return usages;
 }
 
-Parameter describe(func::FuncOp function, const Usages &usages, unsigned index) {
+/// Elements of the parameters as @update has them.
+llvm::DenseMap<Attribute, Type> findMasters(ModuleOp module) {
+  llvm::DenseMap<Attribute, Type> masters;
+  if (auto update = findFunction(module, kUpdate))
+    for (BlockArgument argument : update.getArguments())
+      if (StringAttr name = Argument(argument).getParameter())
+        masters[name] = typeOf(argument).getElementType();
+  return masters;
+}
+
+Parameter describe(func::FuncOp function, const Usages &usages, const llvm::DenseMap<Attribute, Type> &masters,
+                   unsigned index) {
   auto type = cast<RankedTensorType>(function.getArgument(index).getType());
   Argument argument(function, index);
   StringAttr name = argument.getParameter();
   auto usage = usages.find(name);
   DenseI64ArrayAttr chunks = DenseI64ArrayAttr::get(
       function.getContext(), usage == usages.end() ? SmallVector<int64_t>{} : llvm::to_vector(usage->second.chunks));
+  Type master = masters.lookup(name);
   return {name,
           type,
           argument.isBuffer()   ? sched::kBufferGroup
@@ -88,7 +101,8 @@ Parameter describe(func::FuncOp function, const Usages &usages, unsigned index) 
                                 : argument.getGroup().value_or(0),
           function.getArgAttrOfType<dist::LayoutAttr>(index, dist::kLayout),
           usage == usages.end() ? dist::GroupAttr() : usage->second.partial,
-          chunks};
+          chunks,
+          master == type.getElementType() ? Type() : master};
 }
 
 /// Parameters by owner unit, in the order in which their gradients are complete; frozen ones by their last use.
@@ -105,6 +119,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
       contribution[returned.get()] = name;
 
   Usages usages = findUsages(function);
+  llvm::DenseMap<Attribute, Type> masters = findMasters(function->getParentOfType<ModuleOp>());
   llvm::DenseMap<Attribute, Operation *> last; // parameter -> call that completes it
   for (func::CallOp call : calls)
     for (Value result : call.getResults())
@@ -117,7 +132,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     for (Value result : call.getResults())
       if (StringAttr name = contribution.lookup(result); name && last.lookup(name) == call)
         if (unsigned index = argument.lookup(name.getValue()); placed.insert(index).second)
-          owned.push_back(describe(function, usages, index));
+          owned.push_back(describe(function, usages, masters, index));
     if (!owned.empty())
       owners.push_back(std::move(owned));
   }
@@ -126,7 +141,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     for (Value operand : call.getOperands())
       if (auto block = dyn_cast<BlockArgument>(operand))
         if (Argument(block).getParameter() && placed.insert(block.getArgNumber()).second)
-          owned.push_back(describe(function, usages, block.getArgNumber()));
+          owned.push_back(describe(function, usages, masters, block.getArgNumber()));
     if (!owned.empty())
       owners.push_back(std::move(owned));
   }
@@ -144,7 +159,8 @@ public:
     for (const Parameter &parameter : parameters) { // a rank's buffers are its own: there is nothing to gather
       bool isResident = parameter.type.getNumElements() <= residentElements || parameter.group == sched::kBufferGroup;
       int64_t pieces = parameter.layout ? parameter.layout.getGroup().size() : 1;
-      kinds[{parameter.group, isResident, parameter.chunks, parameter.partial, pieces, parameter.type.getElementType()}]
+      kinds[{parameter.group, isResident, parameter.chunks, parameter.partial, pieces, parameter.type.getElementType(),
+             parameter.master}]
           .push_back(parameter);
     }
     for (auto &[kind, members] : kinds) {
@@ -222,7 +238,7 @@ private:
       sizes.push_back(parameter.type.getNumElements());
       end = llvm::alignTo(end + parameter.type.getNumElements(), kAlignment);
     }
-    auto [group, isResident, chunks, partial, pieces, type] = bucket.kind;
+    auto [group, isResident, chunks, partial, pieces, type, master] = bucket.kind;
     ArrayRef<int64_t> users = cast<DenseI64ArrayAttr>(chunks).asArrayRef();
     SmallVector<int64_t> stages =
         llvm::map_to_vector(users, [&](int64_t chunk) { return getStage(getOperation(), chunk); });
@@ -235,7 +251,7 @@ private:
         sizes, llvm::alignTo(end, kAlignment * shards()), group, from(3, !isResident), from(2, canReduceOften), from(1),
         layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
         getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr(),
-        type.isF32() ? TypeAttr() : TypeAttr::get(type));
+        type.isF32() ? TypeAttr() : TypeAttr::get(type), master ? TypeAttr::get(master) : TypeAttr());
   }
 };
 

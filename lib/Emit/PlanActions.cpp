@@ -168,6 +168,8 @@ static FailureOr<std::unique_ptr<plan::BucketPlaceT>> bucketPlace(exec::ProgramO
   made->bucket = bucket - writer.plan.buckets.begin();
   made->params = place(writer.buffers, entry.getAs<exec::PlaceAttr>("params"));
   made->states = places(writer.buffers, entry.getAs<ArrayAttr>("states"));
+  if (auto master = entry.getAs<exec::PlaceAttr>("master"))
+    made->master = place(writer.buffers, master);
   return made;
 }
 

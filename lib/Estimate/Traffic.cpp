@@ -76,12 +76,15 @@ struct BucketMessages {
   dist::MeshAttr mesh;
 
   int64_t slice() const { return sched::BucketOp(bucket).getElements() / mesh.getShards(); }
-  Type element() const { return Float32Type::get(mesh.getContext()); } // of all parameters, so far
+  /// Parameters are gathered, gradients summed.
   Message sliced(Quantity MessageBytes::*kind) const {
-    return {kind, dist::GroupAttr::shards(mesh), slice(), element()};
+    bool isGather = kind == &MessageBytes::allGather;
+    return {kind, dist::GroupAttr::shards(mesh), slice(),
+            isGather ? sched::BucketOp(bucket).getTypeOfParameters() : gradients()};
   }
+  Type gradients() const { return sched::BucketOp(bucket).getTypeOfGradients(); }
   Message summed(dist::GroupAttr group, bool isSlice) const {
-    return {&MessageBytes::allReduce, group, isSlice ? slice() : slice() * mesh.getShards(), element()};
+    return {&MessageBytes::allReduce, group, isSlice ? slice() : slice() * mesh.getShards(), gradients()};
   }
 };
 

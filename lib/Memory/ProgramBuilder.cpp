@@ -1,7 +1,7 @@
 // Buffers and actions. What lives where:
 //
 //   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, scale, c1, c2 | ... (64 bytes each)
-//   bucket     parameters (whole or shard) and states persist; a gathered whole lives from gather to release
+//   bucket     parameters (whole or shard), master and states persist; a gathered whole lives from gather to release
 //   indices    this rank's index in a group of the tensor-parallel ranks, for functions that ask for it
 //   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
 //              micro-batch
@@ -70,12 +70,18 @@ void ProgramBuilder::addPersistentBuffers() {
     memory.op = bucket;
     int64_t elements = bucket.getElements(), group = bucket.getGroup();
     memory.slice = elements / timeline.getMesh().getShards();
-    auto bytes = [&](sched::Extent extent) { return bucket.getByteSize(isShard(extent) ? memory.slice : elements); };
-    memory.params = addBuffer(bucket.getSymName(), Cause::parameters, bytes(bucket.getParams()), true);
+    auto count = [&](sched::Extent extent) { return isShard(extent) ? memory.slice : elements; };
+    memory.params =
+        addBuffer(bucket.getSymName(), Cause::parameters, bucket.getParameterBytes(count(bucket.getParams())), true);
+    auto addState = [&](const Twine &name) {
+      return addBuffer(bucket.getSymName() + "/" + name, Cause::optimizer,
+                       bucket.getGradientBytes(count(bucket.getStates())), true);
+    };
+    if (bucket.getMasterType())
+      memory.master = addState("master");
     if (group >= 0)
       for (StringRef state : groups[group].getStateNames())
-        memory.states.push_back(
-            addBuffer((bucket.getSymName() + "/" + state).str(), Cause::optimizer, bytes(bucket.getStates()), true));
+        memory.states.push_back(addState(state));
     for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
       memberOf[member] = {bucket.getSymNameAttr(), i};
   }
@@ -134,7 +140,7 @@ exec::PlaceAttr ProgramBuilder::parameter(Attribute name) {
   auto [symbol, index] = memberOf.find(name)->second;
   BucketMemory &bucket = buckets.find(symbol)->second;
   return place(isShard(bucket.op.getParams()) ? bucket.gathered : bucket.params,
-               bucket.op.getByteSize(bucket.op.getOffsets()[index]));
+               bucket.op.getParameterBytes(bucket.op.getOffsets()[index]));
 }
 
 bool ProgramBuilder::isBuffer(Attribute name) {
@@ -144,7 +150,7 @@ bool ProgramBuilder::isBuffer(Attribute name) {
 exec::PlaceAttr ProgramBuilder::gradient(Attribute name) {
   auto [symbol, index] = memberOf.find(name)->second;
   BucketMemory &bucket = buckets.find(symbol)->second;
-  return place(bucket.grads, bucket.op.getByteSize(bucket.op.getOffsets()[index]));
+  return place(bucket.grads, bucket.op.getGradientBytes(bucket.op.getOffsets()[index]));
 }
 
 exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
@@ -215,36 +221,36 @@ void ProgramBuilder::translate(sched::CollectiveOp collective) {
     return reduceScatter(bucket, collective.getAccumulate());
   Piece piece = gradientPiece(bucket, collective.getExtent() == sched::Extent::whole);
   exchange(Kind::all_reduce, bucket.op.getSymName(), collective.getGroupAttr(), piece.place, piece.place, piece.count,
-           bucket.op.getTypeOfElements());
+           bucket.op.getTypeOfGradients());
 }
 
 void ProgramBuilder::gather(BucketMemory &bucket) {
-  int64_t bytes = bucket.op.getByteSize(bucket.slice);
+  int64_t bytes = bucket.op.getParameterBytes(bucket.slice);
   bool isSharded = isShard(bucket.op.getParams());
   if (isSharded)
     bucket.gathered = addBuffer((bucket.op.getSymName() + " gathered").str(), Cause::communication,
-                                bucket.op.getByteSize(bucket.op.getElements()));
+                                bucket.op.getParameterBytes(bucket.op.getElements()));
   exec::PlaceAttr src = isSharded ? place(bucket.params) : place(bucket.params, 0, bytes);
   exec::PlaceAttr dst = place(isSharded ? bucket.gathered : bucket.params);
   exchange(Kind::all_gather, bucket.op.getSymName(), dist::GroupAttr::shards(timeline.getMesh()), src, dst,
-           bucket.slice, bucket.op.getTypeOfElements());
+           bucket.slice, bucket.op.getTypeOfParameters());
 }
 
 void ProgramBuilder::translate(sched::ReleaseOp release) {
   BucketMemory &bucket = memoryOf(release.getBucketAttr());
   act<exec::ReleaseOp>(label("release " + bucket.op.getSymName()), place(bucket.gathered),
-                       bucket.op.getByteSize(bucket.op.getElements()));
+                       bucket.op.getParameterBytes(bucket.op.getElements()));
   bucket.gathered = -1;
 }
 
 void ProgramBuilder::reduceScatter(BucketMemory &bucket, bool adds) {
   bool keepsShard = isShard(bucket.op.getGrads());
-  int64_t bytes = bucket.op.getByteSize(bucket.slice);
+  int64_t bytes = bucket.op.getGradientBytes(bucket.slice);
   if (keepsShard && bucket.gradShard < 0)
     bucket.gradShard = addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, bytes);
   exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, bytes);
   exchange(Kind::reduce_scatter, bucket.op.getSymName(), dist::GroupAttr::shards(timeline.getMesh()),
-           place(bucket.grads), dst, bucket.slice, bucket.op.getTypeOfElements(), adds);
+           place(bucket.grads), dst, bucket.slice, bucket.op.getTypeOfGradients(), adds);
   if (keepsShard)
     bucket.grads = -1;
 }
@@ -267,7 +273,7 @@ ProgramBuilder::Piece ProgramBuilder::gradientPiece(BucketMemory &bucket, bool w
     return {place(bucket.gradShard), bucket.slice};
   if (whole)
     return {place(bucket.grads), (int64_t)bucket.op.getElements()};
-  return {place(bucket.grads, 0, bucket.op.getByteSize(bucket.slice)), bucket.slice};
+  return {place(bucket.grads, 0, bucket.op.getGradientBytes(bucket.slice)), bucket.slice};
 }
 
 void ProgramBuilder::finish() {
@@ -278,9 +284,13 @@ void ProgramBuilder::finish() {
     SmallVector<Attribute> states;
     for (int64_t state : bucket.states)
       states.push_back(persistent(state));
-    places.push_back(actions.getDictionaryAttr({actions.getNamedAttr("bucket", FlatSymbolRefAttr::get(name)),
-                                                actions.getNamedAttr("params", persistent(bucket.params)),
-                                                actions.getNamedAttr("states", actions.getArrayAttr(states))}));
+    NamedAttrList held;
+    held.append("bucket", FlatSymbolRefAttr::get(name));
+    held.append("params", persistent(bucket.params));
+    held.append("states", actions.getArrayAttr(states));
+    if (bucket.master >= 0)
+      held.append("master", persistent(bucket.master));
+    places.push_back(actions.getDictionaryAttr(held));
   }
   program->setAttr(exec::kBuckets, actions.getArrayAttr(places));
   if (hasScalars) {

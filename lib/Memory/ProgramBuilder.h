@@ -34,7 +34,7 @@ private:
   /// Where a bucket's tensors are at this moment; -1: nowhere.
   struct BucketMemory {
     sched::BucketOp op;
-    int64_t params = -1, gathered = -1, grads = -1, gradShard = -1;
+    int64_t params = -1, master = -1, gathered = -1, grads = -1, gradShard = -1;
     llvm::SmallVector<int64_t> states;
     int64_t slice = 0; ///< elements of a shard
   };

@@ -47,15 +47,15 @@ void ProgramBuilder::openGradients(BucketMemory &bucket) {
   if (bucket.grads >= 0)
     return;
   bucket.grads = addBuffer((bucket.op.getSymName() + "/gradient").str(), exec::Cause::gradients,
-                           bucket.op.getByteSize(bucket.op.getElements()));
+                           bucket.op.getGradientBytes(bucket.op.getElements()));
   int64_t end = 0;
   auto clear = [&](int64_t upTo) {
     if (upTo == end)
       return;
-    auto type = RankedTensorType::get({upTo - end}, bucket.op.getTypeOfElements());
+    auto type = RankedTensorType::get({upTo - end}, bucket.op.getTypeOfGradients());
     func::FuncOp zero = zeros(type, "zero_" + std::to_string(upTo - end));
-    runFunction(zero, "clear padding of " + bucket.op.getSymName(), {place(bucket.grads, bucket.op.getByteSize(end))},
-                true);
+    runFunction(zero, "clear padding of " + bucket.op.getSymName(),
+                {place(bucket.grads, bucket.op.getGradientBytes(end))}, true);
   };
   for (auto [offset, size] : llvm::zip(bucket.op.getOffsets(), bucket.op.getSizes())) {
     clear(offset);
@@ -77,7 +77,7 @@ void ProgramBuilder::translate(sched::ZeroScalarsOp zero) {
 void ProgramBuilder::translate(sched::NormOp norm) {
   BucketMemory &bucket = memoryOf(norm.getBucketAttr());
   Piece piece = gradientPiece(bucket, false);
-  auto type = RankedTensorType::get({piece.count}, bucket.op.getTypeOfElements());
+  auto type = RankedTensorType::get({piece.count}, bucket.op.getTypeOfGradients());
   auto f64 = RankedTensorType::get({}, actions.getF64Type());
   int64_t copies = norm.getCopies();
   std::string name = "norm_" + std::to_string(piece.count);
@@ -125,31 +125,43 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
   runFunction(function, "scalars", places, true);
 }
 
+/// Where there is a master, it is what moves; what units read is rounded from it.
 void ProgramBuilder::translate(sched::UpdateOp update) {
   BucketMemory &bucket = memoryOf(update.getBucketAttr());
   int64_t group = bucket.op.getGroup();
   OptimizerGroup rule = OptimizerGroup::of(module)[group];
-  bool isSliced = bucket.op.getStates() == sched::Extent::shard;
+  bool isSliced = bucket.op.getStates() == sched::Extent::shard, hasMaster = bucket.master >= 0;
   Piece grads = gradientPiece(bucket, !isSliced);
-  int64_t stride = isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getByteSize(bucket.slice) : 0;
-  auto type = RankedTensorType::get({grads.count}, bucket.op.getTypeOfElements());
+  int64_t stride =
+      isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getParameterBytes(bucket.slice) : 0;
+  auto type = RankedTensorType::get({grads.count}, bucket.op.getTypeOfGradients());
   SmallVector<Type> states(bucket.states.size(), type),
       inputs{type, type, RankedTensorType::get({kStepScalars}, actions.getF32Type())}, results{type};
   llvm::append_range(inputs, states);
   llvm::append_range(results, states);
-  SmallVector<int32_t> accumulate(results.size(), 0);
   std::string name = llvm::formatv("update_{0}_{1}", group, grads.count);
+  if (hasMaster) {
+    results.push_back(type.clone(bucket.op.getTypeOfParameters()));
+    name += "_with_master";
+  }
+  SmallVector<int32_t> accumulate(results.size(), 0);
   auto function =
       cachedKernel(name, exec::KernelKind::loop, inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
         auto step = rule.createStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1),
                                     block.getArgument(2), block.getArguments().drop_front(3));
-        func::ReturnOp::create(b, update.getLoc(), step->getResults());
+        SmallVector<Value> returned(step->getResults());
+        if (hasMaster)
+          returned.push_back(CastOp::create(b, update.getLoc(), results.back(), step.getNewParam()));
+        func::ReturnOp::create(b, update.getLoc(), returned);
       });
-  SmallVector<Attribute> moved{place(bucket.params, 0, stride)}, places;
+  exec::PlaceAttr params = place(bucket.params, 0, stride);
+  SmallVector<Attribute> moved{hasMaster ? place(bucket.master) : params}, places;
   for (int64_t state : bucket.states)
     moved.push_back(place(state));
   places = {moved[0], grads.place, groupScalars(group)};
   places.append(moved.begin() + 1, moved.end());
   llvm::append_range(places, moved);
+  if (hasMaster)
+    places.push_back(params);
   runFunction(function, "update " + bucket.op.getSymName(), places, true);
 }

@@ -27,7 +27,7 @@ struct PrefetchGathersPass : xlc::impl::PrefetchGathersPassBase<PrefetchGathersP
   void runOnOperation() override {
     for (auto bucket : getOperation().getOps<BucketOp>())
       if (bucket.getParams() == Extent::shard)
-        wholeBytes[bucket.getSymNameAttr()] = bucket.getByteSize(bucket.getElements());
+        wholeBytes[bucket.getSymNameAttr()] = bucket.getParameterBytes(bucket.getElements());
     for (auto timeline : getOperation().getOps<TimelineOp>()) {
       measure(timeline);
       for (auto gather : llvm::make_early_inc_range(timeline.getBody().front().getOps<CollectiveOp>()))

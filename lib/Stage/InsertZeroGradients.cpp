@@ -60,26 +60,28 @@ private:
   void contribute(func::FuncOp function, BlockArgument parameter, Operation *reader) {
     Operation *terminator = function.front().getTerminator();
     OpBuilder builder(terminator);
-    auto type = cast<RankedTensorType>(parameter.getType());
+    Attribute name = Argument(parameter).getParameter();
+    auto type = cast<RankedTensorType>(function.getResultTypes()[findContribution(function, name)]);
     Attribute element = builder.getFloatAttr(type.getElementType(), 0.0);
     auto zero = ConstantOp::create(builder, reader->getLoc(), type, DenseElementsAttr::get(type, element));
     zero->setAttr(kUnit, getUnit(reader));
     zero->setAttr(kChunk, reader->getAttr(kChunk));
     zero->setAttr(kRole, RoleAttr::get(&getContext(), Role::W));
-    SmallVector<NamedAttribute> attributes{{kGrad, Argument(parameter).getParameter()}};
-    if (Attribute partial = partialOf(function, attributes.front().getValue()))
+    SmallVector<NamedAttribute> attributes{{kGrad, name}};
+    // what the other contributions are partial sums over, if they are
+    if (Attribute partial = function.getResultAttr(findContribution(function, name), dist::kPartial))
       attributes.push_back({dist::kPartial, partial});
     unsigned index = function.getNumResults();
     (void)function.insertResult(index, type, builder.getDictionaryAttr(attributes));
     terminator->insertOperands(index, zero.getY());
   }
 
-  /// What the other contributions are partial sums over, if they are.
-  static Attribute partialOf(func::FuncOp function, Attribute name) {
-    for (unsigned index = 0; index < function.getNumResults(); ++index)
-      if (Result(function, index).getGradient() == name)
-        return function.getResultAttr(index, dist::kPartial);
-    return {};
+  /// The number of a result that contributes to the gradient of a parameter, which has one.
+  static unsigned findContribution(func::FuncOp function, Attribute name) {
+    unsigned index = 0;
+    while (Result(function, index).getGradient() != name)
+      ++index;
+    return index;
   }
 };
 

@@ -26,9 +26,11 @@ void SchedDialect::initialize() {
       >();
 }
 
-Type BucketOp::getTypeOfElements() { return getElementType().value_or(Float32Type::get(getContext())); }
+Type BucketOp::getTypeOfParameters() { return getElementType().value_or(Float32Type::get(getContext())); }
+Type BucketOp::getTypeOfGradients() { return getMasterType() ? Type(*getMasterType()) : getTypeOfParameters(); }
 
-int64_t BucketOp::getByteSize(int64_t elements) { return graph::getByteSize(getTypeOfElements(), elements); }
+int64_t BucketOp::getParameterBytes(int64_t elements) { return graph::getByteSize(getTypeOfParameters(), elements); }
+int64_t BucketOp::getGradientBytes(int64_t elements) { return graph::getByteSize(getTypeOfGradients(), elements); }
 
 LogicalResult BucketOp::verify() {
   size_t count = getMembers().size();

@@ -185,7 +185,9 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
     SmallVector<E *> states;
     for (Cells<E> &state : bucket.states)
       states.push_back(state.elements.data());
-    rule(&params.cells->elements[params.first], &grads.cells->elements[grads.first], states, params.count, scalars);
+    E *read = &params.cells->elements[params.first], *moved = bucket.hasMaster() ? bucket.master.elements.data() : read;
+    rule(moved, &grads.cells->elements[grads.first], states, params.count, scalars);
+    std::transform(moved, moved + params.count, read, [&](E element) { return bucket.toRead(element); });
   }
   return success();
 }

@@ -4,6 +4,8 @@
 //
 //     whole   [ slice 0 | slice 1 | ... | slice S-1 ]      shard  [ slice i ]
 //
+// Where units read parameters in sixteen bits, the optimizer updates a master, kept as states are.
+//
 // Parameters, gradients and states each are `whole` or `shard` between actions. Every element
 // knows whether it holds anything: a released, not yet gathered or not yet written element is
 // an error for whoever reads it. Padding between members is zero and always readable.
@@ -38,16 +40,21 @@ template <class E> struct Bucket {
   sched::BucketOp op;
   int64_t rank, shards, index; ///< of its slice
   Cells<E> params, paramShard, grads, gradShard;
+  Cells<E> master; ///< none where parameters are their own
   std::vector<Cells<E>> states;
 
   Bucket(sched::BucketOp op, int64_t rank, dist::MeshAttr mesh, size_t stateCount)
       : op(op), rank(rank), shards(mesh.getShards()), index(mesh.shardOf(rank)), params(elements()),
         paramShard(sliceSize()), grads(elements()), gradShard(sliceSize()),
-        states(stateCount, Cells<E>(isSharded(op.getStates()) ? sliceSize() : elements())) {}
+        master(op.getMasterType() ? stateSize() : 0), states(stateCount, Cells<E>(stateSize())) {}
 
   static bool isSharded(sched::Extent extent) { return extent == sched::Extent::shard; }
   int64_t elements() const { return sched::BucketOp(op).getElements(); }
   int64_t sliceSize() const { return elements() / shards; }
+  int64_t stateSize() const { return isSharded(sched::BucketOp(op).getStates()) ? sliceSize() : elements(); }
+  bool hasMaster() const { return sched::BucketOp(op).getMasterType().has_value(); }
+  /// What units read of an element of the master, or of the parameter itself.
+  E toRead(E element) const { return roundTo(sched::BucketOp(op).getTypeOfParameters(), element); }
   int64_t sliceIndex() const { return index; }
 
   Piece<E> whole(Cells<E> &cells) { return {&cells, 0, 0, elements()}; }

@@ -20,14 +20,22 @@ LogicalResult StageProgram<E>::forEachHolding(llvm::function_ref<LogicalResult(c
     if (!bucket || !params)
       return op.emitOpError() << "has an entry of exec.buckets without a bucket or its place: " << entry;
     auto states = entry.template getAs<ArrayAttr>("states");
+    auto master = entry.template getAs<exec::PlaceAttr>("master");
+    if (bool(master) != bucket.getMasterType().has_value())
+      return op.emitOpError() << "has " << (master ? "a" : "no") << " master in the entry of exec.buckets of '"
+                              << bucket.getSymName() << "', which has " << (master ? "none" : "one");
     for (auto [member, name] : llvm::enumerate(bucket.getMembers().template getAsRange<StringAttr>())) {
       const Model::Parameter *parameter = model.findParameter(name.getValue());
       if (!parameter)
         return bucket.emitOpError() << "has member '" << name.getValue() << "', which is not a parameter";
-      if (failed(visit({bucket, parameter->name, int64_t(member), params, bucket.getParams()})))
+      Type read = bucket.getTypeOfParameters(), updated = bucket.getTypeOfGradients();
+      if (failed(visit({bucket, parameter->name, int64_t(member), params, bucket.getParams(), read})))
+        return failure();
+      if (master && failed(visit({bucket, parameter->name + kMaster.str(), int64_t(member), master, bucket.getStates(),
+                                  updated})))
         return failure();
       for (auto [state, place] : llvm::zip(parameter->states, states ? states.getValue() : ArrayRef<Attribute>()))
-        if (failed(visit({bucket, state, int64_t(member), cast<exec::PlaceAttr>(place), bucket.getStates()})))
+        if (failed(visit({bucket, state, int64_t(member), cast<exec::PlaceAttr>(place), bucket.getStates(), updated})))
           return failure();
     }
   }
@@ -42,7 +50,7 @@ template <class E> int64_t StageProgram<E>::sliceSize(const Holding &holding) co
 }
 
 template <class E> LogicalResult StageProgram<E>::initialize() {
-  Type f32 = Float32Type::get(op.getContext()), i64 = IntegerType::get(op.getContext(), 64);
+  Type i64 = IntegerType::get(op.getContext(), 64);
   dist::MeshAttr mesh = op.getMesh();
   if (auto indices = op->getAttrOfType<ArrayAttr>(exec::kIndices))
     for (auto entry : indices.template getAsRange<DictionaryAttr>())
@@ -57,14 +65,14 @@ template <class E> LogicalResult StageProgram<E>::initialize() {
     sched::BucketOp bucket = holding.bucket;
     int64_t size = sliceSize(holding);
     dist::LayoutAttr layout = sched::getLayout(bucket, holding.member);
-    const Model::Parameter *parameter = model.findParameter(holding.name);
+    const Model::Parameter *parameter = model.findParameter(nameOfEqual(holding.name));
     Tensor<E> whole = parameter ? source.parameter(*parameter) : Tensor<E>();
     for (int64_t rank = 0; rank < stageRanks; ++rank) {
       Tensor<E> value(ArrayRef<int64_t>{bucket.getSizes()[holding.member]});
       if (parameter)
         value = pieceOf(whole, layout, layout ? layout.getGroup().indexOf(mesh, firstRank + rank) : 0);
       Access access{op, "start", rank};
-      Span piece = memory.spanAt(holding.place, rank, size, f32);
+      Span piece = memory.spanAt(holding.place, rank, size, holding.element);
       if (holding.member == 0 && failed(memory.write(access, piece, Tensor<E>({size}), false)))
         return failure();
       // Elements [first, last) of the piece lie in what the rank keeps.
@@ -74,8 +82,9 @@ template <class E> LogicalResult StageProgram<E>::initialize() {
       if (!parameter || first >= last)
         continue;
       Tensor<E> own({last - first});
-      std::copy_n(value.elements.begin() + first, last - first, own.elements.begin());
-      Span cells{piece.buffer, piece.address + (at + first) * 4, f32, {last - first}, {1}};
+      std::transform(value.elements.begin() + first, value.elements.begin() + last, own.elements.begin(),
+                     [&](E element) { return roundTo(holding.element, element); });
+      Span cells{piece.buffer, piece.address + holding.getBytes(at + first), holding.element, {last - first}, {1}};
       if (failed(memory.write(access, cells, std::move(own), false)))
         return failure();
     }
@@ -85,7 +94,6 @@ template <class E> LogicalResult StageProgram<E>::initialize() {
 
 /// A rank's piece of a parameter or state, from itself or from those it shares shards with.
 template <class E> LogicalResult StageProgram<E>::collectPiece(const Holding &holding, int64_t rank, Tensor<E> &piece) {
-  Type f32 = Float32Type::get(op.getContext());
   dist::MeshAttr mesh = op.getMesh();
   sched::BucketOp bucket = holding.bucket;
   int64_t slices = holding.extent == sched::Extent::shard ? mesh.getShards() : 1, size = sliceSize(holding);
@@ -97,8 +105,8 @@ template <class E> LogicalResult StageProgram<E>::collectPiece(const Holding &ho
       continue;
     int64_t firstHolder = mesh.dpOf(rank) / slices * slices;
     int64_t holder = mesh.rankOf(0, firstHolder + (slices == 1 ? 0 : i), mesh.tpOf(rank));
-    Span span = memory.spanAt(holding.place, holder, end - begin, f32);
-    span.address += (begin - i * size) * 4;
+    Span span = memory.spanAt(holding.place, holder, end - begin, holding.element);
+    span.address += holding.getBytes(begin - i * size);
     Datum<E> slice;
     if (failed(memory.read({op, "end", holder}, span, slice)))
       return failure();

@@ -23,6 +23,14 @@ Rank<E> interpret::makeRank(sched::TimelineOp op, int64_t r, const Model &model,
         for (auto [k, element] : llvm::enumerate(pieceOf(source.parameter(*parameter), layout, piece).elements))
           whole.set(offset + k, element);
       }
+    if (bucket.hasMaster()) {
+      bool isSlice = Bucket<E>::isSharded(bucketOp.getStates());
+      Piece<E> own = isSlice ? bucket.slice(whole, bucket.sliceIndex()) : bucket.whole(whole);
+      for (int64_t k = 0; k < own.count; ++k)
+        bucket.master.set(k, whole.elements[own.first + k]);
+    }
+    for (E &element : whole.elements)
+      element = bucket.toRead(element);
     if (Bucket<E>::isSharded(bucketOp.getParams())) {
       Piece<E> slice = bucket.slice(whole, bucket.sliceIndex());
       for (int64_t k = 0; k < slice.count; ++k)
@@ -39,7 +47,7 @@ Rank<E> interpret::makeRank(sched::TimelineOp op, int64_t r, const Model &model,
 
 namespace {
 
-/// Member `index` of a bucket; its state number `state`, or past the last state the parameter itself.
+/// Member `index` of a bucket; its state number `state`, past the last state the parameter itself, then its master.
 struct Item {
   sched::BucketOp bucket;
   size_t index;
@@ -47,6 +55,10 @@ struct Item {
   size_t state;
 
   bool isParam() const { return state == parameter.states.size(); }
+  bool isMaster() const { return state > parameter.states.size(); }
+  std::string getName() const {
+    return isMaster() ? parameter.name + kMaster.str() : isParam() ? parameter.name : parameter.states[state];
+  }
 };
 
 } // namespace
@@ -63,7 +75,9 @@ static FailureOr<Tensor<E>> readPiece(dist::MeshAttr mesh, std::vector<Rank<E>> 
   for (int64_t k = 0; k < int64_t(value.elements.size()); ++k) {
     int64_t i = item.bucket.getOffsets()[item.index] + k;
     Bucket<E> &holder = bucketOf(isSharded ? holders[i / sliceSize] : rank);
-    const Cells<E> &whole = item.isParam() ? holder.params : holder.states[item.state];
+    const Cells<E> &whole = item.isParam()    ? holder.params
+                            : item.isMaster() ? holder.master
+                                              : holder.states[item.state];
     const Cells<E> &cells = item.isParam() && isSharded ? holder.paramShard : whole;
     int64_t place = isSharded ? i % sliceSize : i;
     if (!cells.isSet[place])
@@ -91,7 +105,7 @@ static LogicalResult collectPieces(dist::MeshAttr mesh, std::vector<Rank<E>> &ra
       return failure();
     placePiece(whole, *piece, layout, layout ? layout.getGroup().indexOf(mesh, owner) : 0);
   }
-  values[item.isParam() ? item.parameter.name : item.parameter.states[item.state]] = std::move(whole);
+  values[item.getName()] = std::move(whole);
   return success();
 }
 
@@ -104,7 +118,7 @@ static LogicalResult collect(dist::MeshAttr mesh, std::vector<Rank<E>> &ranks, c
   for (auto &[symbol, bucket] : rank.buckets)
     for (auto [index, member] : llvm::enumerate(bucket.op.getMembers()))
       if (const Model::Parameter *parameter = model.findParameter(cast<StringAttr>(member).getValue()))
-        for (size_t state = 0; state <= parameter->states.size(); ++state)
+        for (size_t state = 0; state <= parameter->states.size() + bucket.hasMaster(); ++state)
           if (failed(collectPieces(mesh, ranks, rank.index, Item{bucket.op, index, *parameter, state}, values)))
             return failure();
   return success();

@@ -20,10 +20,13 @@ llvm::StringRef labelOf(mlir::Operation *action);
 /// A rank's piece of a bucket between steps.
 struct Holding {
   sched::BucketOp bucket;
-  std::string name; ///< parameter or state
+  std::string name; ///< parameter, master (kMaster) or state
   int64_t member;   ///< of the bucket
   exec::PlaceAttr place;
   sched::Extent extent;
+  mlir::Type element;
+
+  int64_t getBytes(int64_t elements) const { return graph::getByteSize(element, elements); }
 };
 
 template <class E> class StageProgram {

@@ -100,7 +100,7 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const
       return failure();
     auto visit = [&](int64_t rank, StringRef name, const Datum<E> &value) {
       int64_t row = parallel.mesh ? parallel.mesh.dpOf(rank) : rank; // ranks differ in buffers
-      if (const Datum<E> *wanted = whole->find(row, name.str()))
+      if (const Datum<E> *wanted = whole->find(row, nameOfEqual(name)))
         comparison.compare(t, rank, name, value, *wanted);
     };
     if (failed(parts->forEachHeld(visit)))
@@ -148,7 +148,7 @@ FailureOr<VerifyReport> verifyByDigest(const Model &model, Parallel &parallel, c
       return failure();
     auto visit = [&](int64_t rank, StringRef name, const Datum<E> &value) {
       for (int64_t row : {int64_t(-1), parallel.mesh ? parallel.mesh.dpOf(rank) : rank})
-        if (auto it = expected[t - 1][row].find(name.str()); it != expected[t - 1][row].end())
+        if (auto it = expected[t - 1][row].find(nameOfEqual(name)); it != expected[t - 1][row].end())
           return comparison.compare(t, rank, name, value, it->second);
     };
     if (failed(parts->forEachHeld(visit)))

@@ -31,7 +31,7 @@ bool isReadWhole(const Plan &plan, const plan::ParameterT &parameter) {
 } // namespace
 
 TensorForm formOf(const Plan &plan, const plan::ParameterT &parameter) {
-  return {parameter.name, parameter.shape, nameOf(elementOf(*plan.buckets[parameter.bucket]))};
+  return {parameter.name, parameter.shape, nameOf(storedElement(*plan.buckets[parameter.bucket]))};
 }
 
 ParameterFile::ParameterFile(const Plan &plan, const std::string &path, Kind kind)
@@ -124,7 +124,7 @@ void ParameterFile::verifyPieces() {
 }
 
 plan::Element ParameterFile::elementOf(size_t index) const {
-  return runtime::elementOf(*plan.buckets[plan.parameters[index]->bucket]);
+  return storedElement(*plan.buckets[plan.parameters[index]->bucket]);
 }
 
 /// All elements of a parameter.

@@ -13,7 +13,15 @@ namespace {
 
 constexpr uint64_t blockElements = 1 << 15; // made on the host before they are written
 
-/// Gives elements [begin, begin + count) of parameter `index`.
+/// `count` elements in another type.
+std::vector<char> convert(plan::Element from, const void *elements, uint64_t count, plan::Element to) {
+  std::vector<char> converted(count * bytesOf(to));
+  for (uint64_t i = 0; i < count; ++i)
+    putNumber(to, getNumber(from, elements, i), converted.data(), i);
+  return converted;
+}
+
+/// Gives elements [begin, begin + count) of parameter `index`, as files hold them.
 void giveRun(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count,
              const Take &take) {
   const plan::ParameterT &parameter = *plan.parameters[index];
@@ -21,7 +29,7 @@ void giveRun(const Plan &plan, size_t index, const InitialValues &values, uint64
     return values.file->read(index, begin, count, take);
   if (parameter.init == plan::Init::Zeros)
     return; // the bucket was cleared
-  plan::Element element = elementOf(*plan.buckets[parameter.bucket]);
+  plan::Element element = storedElement(*plan.buckets[parameter.bucket]);
   std::vector<char> block(std::min(count, blockElements) * bytesOf(element));
   for (uint64_t end = begin + count; begin < end;) {
     uint64_t some = std::min(blockElements, end - begin);
@@ -46,17 +54,28 @@ void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const s
   std::vector<int> owners{(int)first};
   if (parameter.layout)
     owners = membersOf(*plan.rank_groups[parameter.layout->group], plan, (int)first);
+  bool hasMaster = findBucket(plan, parameter.bucket, (int)first)->master != nullptr;
+  plan::Element stored = storedElement(bucket);
   PieceShape shape(plan, parameter);
   for (uint64_t at = begin, end = begin + count; at < end;) {
     PieceShape::Found found = shape.find(at);
     uint64_t inBucket = parameter.offset + found.inPiece;
     int rank = owners[found.index];
-    if (bucket.params == plan::Extent::Shard)
+    if ((hasMaster ? bucket.states_extent : bucket.params) == plan::Extent::Shard)
       rank += (int)(inBucket / bucket.shard_elements * plan.mesh->tp());
-    HeldPiece held = findHeld(plan, *findBucket(plan, parameter.bucket, rank), rank, ranks[rank].arena);
-    uint64_t some = std::min({end - at, found.count, held.end - inBucket}), bytes = some * bytesOf(held.element);
-    ranks[rank].device->read(to, held.addressOf(inBucket), bytes);
-    to += bytes, at += some;
+    const plan::BucketPlaceT &home = *findBucket(plan, parameter.bucket, rank);
+    HeldPiece held = (hasMaster ? findMaster : findHeld)(plan, home, rank, ranks[rank].arena);
+    uint64_t some = std::min({end - at, found.count, held.end - inBucket});
+    const char *from = held.addressOf(inBucket);
+    uint64_t bytes = some * bytesOf(held.element);
+    if (held.element == stored) {
+      ranks[rank].device->read(to, from, bytes);
+    } else {
+      std::vector<char> read(bytes);
+      ranks[rank].device->read(read.data(), from, bytes);
+      std::ranges::copy(convert(held.element, read.data(), some, stored), to);
+    }
+    to += some * bytesOf(stored), at += some;
   }
 }
 
@@ -77,35 +96,57 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
   return values;
 }
 
+/// The parameters of a bucket that a rank has, and their master where there is one.
+static std::vector<HeldPiece> findAllHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena) {
+  std::vector<HeldPiece> all{findHeld(plan, home, rank, arena)};
+  if (home.master)
+    all.push_back(findMaster(plan, home, rank, arena));
+  return all;
+}
+
+/// Writes a parameter's initial values to what a rank holds of its bucket.
+static void initializeParameter(const Plan &plan, size_t index, const InitialValues &values, int rank,
+                                const HeldPiece &held, Device &device) {
+  const plan::ParameterT &parameter = *plan.parameters[index];
+  plan::Element stored = storedElement(*plan.buckets[parameter.bucket]);
+  uint64_t begin = std::max(parameter.offset, held.begin),
+           end = std::min(parameter.offset + parameter.elements, held.end);
+  if (begin >= end)
+    return;
+  uint64_t piece = parameter.layout ? indexIn(*plan.rank_groups[parameter.layout->group], plan, rank) : 0;
+  PieceShape(plan, parameter)
+      .forEachRun(piece, begin - parameter.offset, end - parameter.offset,
+                  [&](uint64_t inPiece, uint64_t inWhole, uint64_t count) {
+                    char *to = held.addressOf(parameter.offset + inPiece);
+                    giveRun(plan, index, values, inWhole, count, [&](const void *bytes, uint64_t some) {
+                      if (held.element == stored) {
+                        device.write(to, bytes, some);
+                        to += some;
+                        return;
+                      }
+                      std::vector<char> converted = convert(stored, bytes, some / bytesOf(stored), held.element);
+                      device.write(to, converted.data(), converted.size());
+                      to += converted.size();
+                    });
+                  });
+}
+
 void initializeParameters(const Plan &plan, const InitialValues &values, int rank, RankMemory memory) {
   for (const auto &home : programOf(plan, rank).buckets) {
     const plan::BucketT &bucket = *plan.buckets[home->bucket];
-    HeldPiece held = findHeld(plan, *home, rank, memory.arena);
-    memory.device->fill(held.memory, 0, (held.end - held.begin) * bytesOf(held.element));
+    for (const HeldPiece &held : findAllHeld(plan, *home, rank, memory.arena))
+      memory.device->fill(held.memory, 0, (held.end - held.begin) * bytesOf(held.element));
     uint64_t stateElements = bucket.states_extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
     for (const plan::Place &state : home->states)
-      memory.device->fill(memory.arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * bytesOf(held.element));
+      memory.device->fill(memory.arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * bytesOf(bucket.updated));
   }
   for (size_t i = 0; i < plan.parameters.size(); ++i) {
     const auto &parameter = plan.parameters[i];
     const plan::BucketPlaceT *home = findBucket(plan, parameter->bucket, rank);
     if (!home)
       continue;
-    HeldPiece held = findHeld(plan, *home, rank, memory.arena);
-    uint64_t begin = std::max(parameter->offset, held.begin),
-             end = std::min(parameter->offset + parameter->elements, held.end);
-    if (begin >= end)
-      continue;
-    uint64_t index = parameter->layout ? indexIn(*plan.rank_groups[parameter->layout->group], plan, rank) : 0;
-    PieceShape(plan, *parameter)
-        .forEachRun(index, begin - parameter->offset, end - parameter->offset,
-                    [&](uint64_t inPiece, uint64_t inWhole, uint64_t count) {
-                      char *to = held.addressOf(parameter->offset + inPiece);
-                      giveRun(plan, i, values, inWhole, count, [&](const void *bytes, uint64_t some) {
-                        memory.device->write(to, bytes, some);
-                        to += some;
-                      });
-                    });
+    for (const HeldPiece &held : findAllHeld(plan, *home, rank, memory.arena))
+      initializeParameter(plan, i, values, rank, held, *memory.device);
   }
 }
 

@@ -153,13 +153,19 @@ void PlanChecker::checkProgramStorage() {
       continue;
     }
     const plan::BucketT &bucket = *plan.buckets[home->bucket];
-    auto bytes = [&](plan::Extent extent) {
-      return (Wide)bytesOf(elementOf(bucket)) *
-             (extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements);
+    auto bytes = [&](plan::Extent extent, plan::Element element) {
+      return (Wide)bytesOf(element) * (extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements);
     };
-    checkPlace(home->params.get(), bytes(bucket.params), fmt::format("bucket '{}'", bucket.name));
+    checkPlace(home->params.get(), bytes(bucket.params, bucket.element), fmt::format("bucket '{}'", bucket.name));
     for (const plan::Place &state : home->states)
-      checkPlace(&state, bytes(bucket.states_extent), fmt::format("a state of bucket '{}'", bucket.name));
+      checkPlace(&state, bytes(bucket.states_extent, bucket.updated),
+                 fmt::format("a state of bucket '{}'", bucket.name));
+    bool needsMaster = bucket.element != bucket.updated;
+    require(needsMaster == (home->master != nullptr), "stage {} holds bucket '{}' of {} with {} master of {}", stage,
+            bucket.name, nameOf(bucket.element), home->master ? "a" : "no", nameOf(bucket.updated));
+    if (needsMaster && home->master)
+      checkPlace(home->master.get(), bytes(bucket.states_extent, bucket.updated),
+                 fmt::format("the master of bucket '{}'", bucket.name));
   }
   for (const auto &index : program->indices) {
     checkCollective(index->group, "an index");

@@ -17,8 +17,13 @@ inline bool hasSum(plan::Element element) { return element <= plan::Element::I32
 /// As safetensors files spell it.
 const char *nameOf(plan::Element element);
 
-/// Of the parameters of a bucket, and of what the optimizer keeps of them.
-inline plan::Element elementOf(const plan::BucketT &) { return plan::Element::F32; }
+inline bool isNarrow(plan::Element element) { return element == plan::Element::BF16 || element == plan::Element::F16; }
+
+/// Of the parameters of a bucket in files, whatever units read: that of the master; without one, what is narrow is
+/// widened.
+inline plan::Element storedElement(const plan::BucketT &bucket) {
+  return isNarrow(bucket.updated) ? plan::Element::F32 : bucket.updated;
+}
 
 /// Of learning rates and corrections, loss and gradient norm.
 inline constexpr plan::Element scalarElement = plan::Element::F32;

@@ -23,13 +23,23 @@ const plan::BucketPlaceT *findBucket(const Plan &plan, uint32_t bucket, int rank
   return nullptr;
 }
 
+static HeldPiece hold(const Plan &plan, const plan::BucketT &bucket, int rank, plan::Extent extent,
+                      plan::Element element, char *memory) {
+  if (extent == plan::Extent::Whole)
+    return {0, bucket.elements, element, memory};
+  uint64_t begin = bucket.shard_elements * shardOf(plan, rank);
+  return {begin, begin + bucket.shard_elements, element, memory};
+}
+
 HeldPiece findHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena) {
   const plan::BucketT &bucket = *plan.buckets[home.bucket];
-  char *memory = arena + offsetOf(*home.params, rank, *plan.mesh);
-  if (bucket.params == plan::Extent::Whole)
-    return {0, bucket.elements, elementOf(bucket), memory};
-  uint64_t begin = bucket.shard_elements * shardOf(plan, rank);
-  return {begin, begin + bucket.shard_elements, elementOf(bucket), memory};
+  return hold(plan, bucket, rank, bucket.params, bucket.element, arena + offsetOf(*home.params, rank, *plan.mesh));
+}
+
+HeldPiece findMaster(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena) {
+  const plan::BucketT &bucket = *plan.buckets[home.bucket];
+  return hold(plan, bucket, rank, bucket.states_extent, bucket.updated,
+              arena + offsetOf(*home.master, rank, *plan.mesh));
 }
 
 } // namespace xlc::runtime

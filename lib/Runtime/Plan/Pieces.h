@@ -52,7 +52,9 @@ struct HeldPiece {
 /// Where a rank keeps a bucket; null where its stage does not hold it.
 const plan::BucketPlaceT *findBucket(const Plan &plan, uint32_t bucket, int rank);
 
+/// The parameters of a bucket as units read them, and their master, which it has.
 HeldPiece findHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena);
+HeldPiece findMaster(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena);
 
 } // namespace xlc::runtime
 

@@ -71,23 +71,30 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
     Sizes are those of a rank's own pieces. What tensor and pipeline parallelism add: `layouts`, per member which piece of the
     parameter a rank owns (a `#dist.layout`, or `unit` for all of it); `partial`, the tensor-parallel group over which its
     gradients are partial sums, to be summed once per step; `stages`, the pp indices that hold it (absent: 0), more than
-    one where tied parameters lie on several stages. `element_type` is that of parameters, gradients and states (absent:
-    f32).
+    one where tied parameters lie on several stages. `element_type` is that of the parameters as units read them (absent: f32).
+    With `master_type` the optimizer keeps, beside its states, a master of the parameters of that type, which it updates and
+    rounds to what is read; gradients and states have the type of the master, else that of the parameters.
+
+        sched.bucket @b ["w"] at [0] sizes [64] elements 64 group 0 params whole grads whole states shard
+            {element_type = bf16, master_type = f32}
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$members, DenseI64ArrayAttr:$offsets,
       DenseI64ArrayAttr:$sizes, I64Attr:$elements, I64Attr:$group,
       Sched_ExtentAttr:$params, Sched_ExtentAttr:$grads, Sched_ExtentAttr:$states,
       OptionalAttr<ArrayAttr>:$layouts, OptionalAttr<Dist_GroupAttr>:$partial, OptionalAttr<DenseI64ArrayAttr>:$stages,
-      OptionalAttr<TypeAttrOf<AnyFloat>>:$element_type);
+      OptionalAttr<TypeAttrOf<AnyFloat>>:$element_type, OptionalAttr<TypeAttrOf<AnyFloat>>:$master_type);
   let assemblyFormat = [{
     $sym_name $members `at` $offsets `sizes` $sizes `elements` $elements `group` $group
     `params` $params `grads` $grads `states` $states attr-dict
   }];
   let extraClassDeclaration = [{
-    /// The type of an element of the parameters, the gradients and the states.
-    mlir::Type getTypeOfElements();
-    /// Bytes of so many elements.
-    int64_t getByteSize(int64_t elements);
+    /// The type of an element of the parameters, as units read them.
+    mlir::Type getTypeOfParameters();
+    /// The type of an element of gradients, states and, where there is one, master.
+    mlir::Type getTypeOfGradients();
+    /// Bytes of so many elements of the parameters, or of gradients, states and master.
+    int64_t getParameterBytes(int64_t elements);
+    int64_t getGradientBytes(int64_t elements);
   }];
   let hasVerifier = 1;
 }
