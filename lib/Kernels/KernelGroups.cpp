@@ -22,6 +22,9 @@ namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
+/// Exact, and half of the bytes of its result.
+bool isWidening(Operation *op) { return isa<CastOp>(op) && isNarrow(typeOf(op->getOperand(0)).getElementType()); }
+
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
   auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };
@@ -86,7 +89,7 @@ bool KernelGroups::isInline(Value value) {
   if (!op)
     return false;
   bool isSource = op->getNumOperands() == 0 && !isExchange(op);
-  return isSource || isa<BroadcastOp>(op) || (op->hasTrait<View>() && isInline(op->getOperand(0)));
+  return isSource || isa<BroadcastOp>(op) || isWidening(op) || (op->hasTrait<View>() && isInline(op->getOperand(0)));
 }
 
 KernelGroups::KernelGroups(func::FuncOp function, ArrayRef<bool> accumulates, const Target &target)
@@ -279,6 +282,8 @@ bool KernelGroups::isReadableInside(Value value, int64_t group) {
   Operation *op = value.getDefiningOp();
   if (groupOf.contains(op))
     return true;
+  if (isWidening(op))
+    return isReadableInside(op->getOperand(0), group);
   auto broadcast = dyn_cast<BroadcastOp>(op);
   auto reshape = broadcast ? broadcast.getX().getDefiningOp<ReshapeOp>() : ReshapeOp();
   if (!reshape || groups[group].kind != Kind::rows || shapeOf(value) != ArrayRef<int64_t>(groups[group].domain))

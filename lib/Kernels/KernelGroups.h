@@ -28,7 +28,7 @@ public:
   KernelGroups(mlir::func::FuncOp function, llvm::ArrayRef<bool> accumulates, const Target &target);
 
   llvm::ArrayRef<KernelGroup> get() const { return groups; }
-  /// Cheap ops that are made again in every kernel that needs them.
+  /// Cheap ops that are made again in every kernel that needs them: constants, broadcasts, what widens.
   static bool isInline(mlir::Value value);
 
 private:

@@ -150,17 +150,24 @@ XLC_RULE(compareElement) {
   return arith::CmpIOp::create(e.builder(), e.loc(), (isBool ? booleans : integers)[predicate], x[0], x[1]);
 }
 
-XLC_RULE(selectElement) {
-  Elements x = e.evaluateOperands(op, indices, lanes);
-  return arith::SelectOp::create(e.builder(), e.loc(), x[0], x[1], x[2]);
-}
-#undef XLC_RULE
-
 /// A value of `like`'s shape.
 static Type shapedLike(Value like, Type element) {
   auto vector = dyn_cast<VectorType>(like.getType());
   return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
 }
+
+/// The bits of a bf16 are chosen as an integer: LLVM knows such numbers on some processors only.
+XLC_RULE(selectElement) {
+  OpBuilder &b = e.builder();
+  Elements x = e.evaluateOperands(op, indices, lanes);
+  bool isBf16 = getElementTypeOrSelf(x[1].getType()).isBF16();
+  auto retype = [&](Value value, Type element) -> Value {
+    return isBf16 ? arith::BitcastOp::create(b, e.loc(), shapedLike(value, element), value).getResult() : value;
+  };
+  Value yes = retype(x[1], b.getI16Type()), no = retype(x[2], b.getI16Type());
+  return retype(arith::SelectOp::create(b, e.loc(), x[0], yes, no), b.getBF16Type());
+}
+#undef XLC_RULE
 
 /// A bf16 is the upper half of a float.
 static Value widenBf16(KernelEmitter &e, Value value) {

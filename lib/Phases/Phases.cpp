@@ -18,6 +18,7 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Phases/Forks.h"
+#include "xlc/Precision/Precision.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Search/ChooseZero.h"
 #include "xlc/Shard/Shard.h"
@@ -101,6 +102,18 @@ LogicalResult differentiate(Compilation &compilation) {
   if (succeeded(result))
     compilation.unpartitioned = compilation.module->clone();
   return result;
+}
+
+LogicalResult precision(Compilation &compilation) {
+  const PrecisionSpec &precision = compilation.spec.precision;
+  if (!precision.isMixed())
+    return success();
+  if (failed(keepParameters(*compilation.module, compilation.spec, compilation.diagnostics)))
+    return failure();
+  return runPasses(compilation, [](Passes &passes) {
+    passes.addPass(createInsertCastsPass({"bf16"}));
+    passes.addPass(createVerifyPrecisionPass({"bf16"}));
+  });
 }
 
 /// Whether the model has units for the stages of the spec. Cuts, of which its module would tell, are the same.
@@ -242,6 +255,12 @@ constexpr Phase phases[] = {
     {"Differentiate", "graph", "graph", "pipeline.cuts, optimizer, trainable",
      "backward by one rule per op, and the optimizer's update",
      "every trainable parameter has a gradient; every op has a role", Fault::User, differentiate, checkStages},
+    {"Precision", "graph", "graph", "precision",
+     "which values have sixteen bits, and where each is rounded; the optimizer keeps a master of what is read narrow",
+     "products take narrow operands; no statistic, no loss and no gradient of a parameter is rounded; each parameter "
+     "has "
+     "one master",
+     Fault::Compiler, precision},
     {"Shard", "graph", "graph + dist", "tp, sequence_parallel, layout, pipeline.cuts",
 
      "which dimension of each parameter tp splits, and from it the layout of every value and the collectives between",

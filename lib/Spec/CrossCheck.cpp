@@ -114,6 +114,14 @@ void checkPins(Spec &spec, SpecErrors &errors) {
   }
 }
 
+void checkKeep(Spec &spec, SpecErrors &errors) {
+  if (spec.precision.keep.empty() || spec.precision.isMixed())
+    return;
+  errors.error(spec.where("precision.keep"), "precision.keep keeps what is float32 anyway: precision.compute is fp32");
+  noteIfGiven(spec, "precision.compute", "precision.compute is given here", errors);
+  errors.note({}, "precision.compute of bf16, or no precision.keep, would do");
+}
+
 void checkReduce(Spec &spec, SpecErrors &errors) {
   if (spec.zero.reduce != ZeroSpec::Reduce::MicroBatch || spec.zeroStage >= 2)
     return;
@@ -222,6 +230,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"pp", "pipeline"}, checkStages},
       {{"tp", "layout"}, checkPins},
       {{"zero_stage", "zero.reduce"}, checkReduce},
+      {{"precision"}, checkKeep},
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},
       {{"optimizer.type"}, checkOptimizerKeys},

@@ -56,7 +56,11 @@ void printOptimizers(raw_ostream &out) {
   }
 }
 
-bool opensTable(const spec::Key &key) { return !key.path.contains('.') && key.kind == spec::Kind::Section; }
+/// A section, or what has a value of its own and keys beside it.
+bool opensTable(const spec::Key &key) {
+  return !key.path.contains('.') &&
+         (key.kind == spec::Kind::Section || (key.kind == spec::Kind::Choice && spec::hasKeys(key)));
+}
 
 } // namespace
 
@@ -64,7 +68,7 @@ void printSpecDocumentation(raw_ostream &out) {
   out << introduction << "\n## Ranks, dimensions, parameters\n" << tableHead;
   for (const spec::Key &key : spec::keyTable()) {
     StringRef section = key.path.split('.').first;
-    bool isInSection = spec::findKey(section)->kind == spec::Kind::Section;
+    bool isInSection = opensTable(*spec::findKey(section));
     if (!isInSection && key.kind != spec::Kind::Unsupported)
       printRow(key, out);
   }

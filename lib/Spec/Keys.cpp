@@ -79,6 +79,11 @@ void setInit(Spec &spec, const Value &value) {
     spec.init.stateDict = value.text;
 }
 
+void setCompute(Spec &spec, const Value &value) {
+  using Compute = PrecisionSpec::Compute;
+  spec.precision.compute = value.text == "bf16" ? Compute::BF16 : Compute::F32;
+}
+
 // clang-format off
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only for want of memory
 const Key table[] = {
@@ -180,6 +185,20 @@ const Key table[] = {
   {"optimizer.groups[].eps", Kind::Number, notNegative, "", "optimizer.eps", ofTakers(Epsilon, "the group's eps."), setNumberOfGroup<Epsilon>},
   {"lr_schedule", Kind::Unsupported, any, "", "", "Learning rate over time.", nullptr},
 
+  {"precision", Kind::Choice, any, "fp32|bf16", "fp32", "What is computed in sixteen bits; `precision: bf16` is short for `precision: {compute: bf16}`.", setCompute},
+  {"precision.compute", Kind::Choice, any, "fp32|bf16", "fp32",
+   "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, gradients of parameters, the optimizer and its states are float32, and so is the master of each parameter that the optimizer updates.", setCompute},
+  {"precision.keep", Kind::Patterns, any, "", "none", "Patterns over names of parameters that are read as float32, as for `trainable`.",
+   [](Spec &s, const Value &v) { s.precision.keep = v.texts; }},
+  {"precision.master", Kind::Unsupported, any, "", "", "Parameters without a master of float32.", nullptr},
+  {"precision.states", Kind::Unsupported, any, "", "", "Optimizer states in the type of compute.", nullptr},
+  {"precision.gradients", Kind::Unsupported, any, "", "", "Gradients in the type of compute.", nullptr},
+  {"precision.reduce", Kind::Unsupported, any, "", "", "The type in which gradients cross ranks.", nullptr},
+  {"precision.stream", Kind::Unsupported, any, "", "", "A residual stream of float32.", nullptr},
+  {"precision.products", Kind::Unsupported, any, "", "", "Products in tf32, on devices that have it.", nullptr},
+  {"precision.rounding", Kind::Unsupported, any, "", "", "Stochastic rounding, where there is no master.", nullptr},
+  {"precision.loss_scale", Kind::Unsupported, any, "", "", "A factor on the loss that keeps gradients of float16 in range.", nullptr},
+
   {"zero", Kind::Section, any, "", "", "Details of ZeRO; keys that a stage has no use for are accepted, so that `zero_stage` can be changed alone.", nullptr},
   {"zero.reduce", Kind::Choice, any, "auto|micro_batch|step", "auto",
    "stages 2 and 3: reduce gradients after every micro-batch and keep the shard, or (`step`) keep whole gradients and reduce once, for less traffic; stages 0 and 1 always reduce once per step. `auto`: `step` where that fits `cluster.device_memory`; without one, `micro_batch`.",
@@ -213,7 +232,6 @@ const Key table[] = {
   {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since the workspaces of libraries depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},
 
-  {"precision", Kind::Unsupported, any, "", "", "Types of compute, master weights and reduction; everything is float32.", nullptr},
   {"recompute", Kind::Unsupported, any, "", "", "Which residuals are computed again rather than kept; all are kept.", nullptr},
   {"offload", Kind::Unsupported, any, "", "", "What lives in host memory.", nullptr},
   {"checkpoint", Kind::Unsupported, any, "", "", "Where, how often and how many checkpoints are kept.", nullptr},
@@ -247,6 +265,10 @@ ArrayRef<Key> keyTable() { return table; }
 const Key *findKey(StringRef path) {
   const Key *it = find_if(keyTable(), [&](const Key &key) { return key.path == path; });
   return it == keyTable().end() ? nullptr : it;
+}
+
+bool hasKeys(const Key &key) {
+  return any_of(keyTable(), [&](const Key &other) { return other.path.starts_with((key.path + ".").str()); });
 }
 
 std::string describe(const Key &key) {

@@ -75,6 +75,9 @@ llvm::ArrayRef<Key> keyTable();
 /// The row with exactly this path, or null.
 const Key *findKey(llvm::StringRef path);
 
+/// Whether other rows stand below it.
+bool hasKeys(const Key &key);
+
 /// What the key takes, in words: "a whole number from 1 to 65536".
 std::string describe(const Key &key);
 

@@ -34,7 +34,7 @@ private:
       return refuse(shown, node.keyLocation, quote(shown) + " is not supported yet");
     if (row->kind == Kind::Sections)
       return checkList(*row, node, shown);
-    if (node.kind == YamlNode::Kind::Mapping && hasChildren(*row)) {
+    if (node.kind == YamlNode::Kind::Mapping && hasKeys(*row)) {
       if (row->kind == Kind::Names && row->set)
         row->set(checked.spec, nameOf(node));
       return checkMapping(node, (row->path + ".").str(), shown + ".");
@@ -118,10 +118,6 @@ private:
       if (key.path == written || key.path.ends_with(("." + written).str()))
         return key.path.str();
     return std::nullopt;
-  }
-
-  static bool hasChildren(const Key &row) {
-    return any_of(keyTable(), [&](const Key &key) { return key.path.starts_with((row.path + ".").str()); });
   }
 
   std::string besideSpec(StringRef path) {

@@ -198,7 +198,7 @@ func.func @attention_bias_shape(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x4xf32>
 
 // -----
 func.func @attention_bias_type(%x: tensor<2x3x4x5xf32>, %b: tensor<2x1x1x3xi64>) {
-  // expected-error @+1 {{bias must be boolean or have the element type of q, has 'i64'}}
+  // expected-error @+1 {{bias must be boolean, or have the element type of q, or be f32 where q is narrow; has 'i64'}}
   %out, %lse = graph.attention none %x, %x, %x bias %b scale 1.0 : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x1x1x3xi64>) -> (tensor<2x3x4x5xf32>, tensor<2x4x3xf32>)
   return
 }

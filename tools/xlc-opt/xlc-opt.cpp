@@ -13,6 +13,7 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Raise/Raise.h"
+#include "xlc/Precision/Precision.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Shard/Shard.h"
 #include "xlc/Stage/Stage.h"
@@ -30,6 +31,7 @@ int main(int argc, char **argv) {
   xlc::registerUnitsPasses();
   xlc::registerDifferentiatePasses();
   xlc::registerShardPasses();
+  xlc::registerPrecisionPasses();
   xlc::registerStagePasses();
   xlc::registerDataParallelPasses();
   xlc::registerSchedulePasses();

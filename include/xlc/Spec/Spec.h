@@ -63,6 +63,14 @@ struct InitSpec {
   double std = 0.02;
 };
 
+/// What has sixteen bits.
+struct PrecisionSpec {
+  enum class Compute { F32, BF16 } compute = Compute::F32; ///< of products and what is kept for backward
+  std::vector<std::string> keep;                           ///< patterns over names of parameters that stay float32
+
+  bool isMixed() const { return compute != Compute::F32; }
+};
+
 struct ZeroSpec {
   enum class Reduce { Auto, MicroBatch, Step } reduce = Reduce::Auto;
   int64_t bucketBytes = 25 << 20;
@@ -109,6 +117,7 @@ struct Spec {
   std::vector<std::vector<std::string>> tie; ///< names of one parameter each, the first of which stays
   std::vector<std::string> untie;            ///< names of parameters that stand for themselves
   OptimizerSpec optimizer;
+  PrecisionSpec precision;
   ZeroSpec zero;
   DataSpec data;
   std::optional<int> threadsPerRank;

@@ -212,9 +212,10 @@ LogicalResult RmsNormOp::verify() {
 /// i1 or as q; each dimension but the last that of the scores, or 1.
 static LogicalResult verifyBias(AttentionOp op, ArrayRef<int64_t> scores) {
   RankedTensorType type = typeOf(op.getBias());
-  bool isMask = type.getElementType().isInteger(1);
-  if (!isMask && type.getElementType() != typeOf(op.getQ()).getElementType())
-    return op.emitOpError() << "bias must be boolean or have the element type of q, has " << type.getElementType();
+  Type element = type.getElementType(), scored = typeOf(op.getQ()).getElementType();
+  if (!element.isInteger(1) && element != scored && !(isNarrow(scored) && element.isF32()))
+    return op.emitOpError() << "bias must be boolean, or have the element type of q, or be f32 where q is narrow; has "
+                            << element;
   bool fits = type.getRank() == 4 && type.getShape().back() == scores.back();
   for (size_t i = 0; fits && i < 3; ++i)
     fits = type.getDimSize(i) == scores[i] || type.getDimSize(i) == 1;

@@ -88,8 +88,8 @@ def Graph_CompareOp : Graph_Op<"compare", [SameTypeOperands, SameOperandsAndResu
 def Graph_SelectOp : Graph_Op<"select", [
     AllTypesMatch<["a", "b", "y"]>, AllShapesMatch<["condition", "y"]>, Graph_Elementwise]> {
   let summary = "y = condition ? a : b";
-  let arguments = (ins Graph_Bool:$condition, Graph_Tensor:$a, Graph_Tensor:$b);
-  let results = (outs Graph_Tensor:$y);
+  let arguments = (ins Graph_Bool:$condition, Graph_Stored:$a, Graph_Stored:$b);
+  let results = (outs Graph_Stored:$y);
   let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($y)";
 }
 

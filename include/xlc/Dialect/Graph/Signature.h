@@ -42,6 +42,8 @@ public:
   bool isFrozen() const { return has(kFrozen); }
   bool isBuffer() const { return has(kBuffer); }
   bool isTrained() const { return getParameter() && !isFrozen(); }
+  /// Of a parameter: whether it stays f32 where others are read in sixteen bits.
+  bool isKept() const { return has(kKeep); }
   /// The optimizer group of a parameter, or of the numbers of a step; none where none was assigned.
   std::optional<int64_t> getGroup() const { return getNumber(kGroup); }
 

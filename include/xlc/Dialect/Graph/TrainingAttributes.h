@@ -11,6 +11,8 @@ inline constexpr llvm::StringLiteral kFrozen = "graph.frozen";
 /// On an argument of @forward and the functions made from it: the optimizer group of a parameter. Of @update: the group
 /// whose numbers of the step the argument holds.
 inline constexpr llvm::StringLiteral kGroup = "graph.group";
+/// On an argument of @micro_batch: a parameter that stays f32 where others are read in sixteen bits.
+inline constexpr llvm::StringLiteral kKeep = "graph.keep";
 /// On the module: the targets of a global batch.
 inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
 

@@ -1,0 +1,42 @@
+// What each op is to mixed precision. Ops whose traits say it have no row.
+#include "xlc/Dialect/Graph/NamedOps.h"
+#include "xlc/Precision/Precision.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+struct Row {
+  StringRef op;
+  PrecisionClass is;
+};
+} // namespace
+
+template <typename... Ops> static void add(std::vector<Row> &rows, PrecisionClass is) {
+  (rows.push_back({Ops::getOperationName(), is}), ...);
+}
+
+static std::vector<Row> makeTable() {
+  std::vector<Row> rows;
+  add<ContractOp, AttentionOp, AttentionBackwardOp>(rows, PrecisionClass::Product);
+  add<ConvolutionOp, ConvolutionTransposeOp, ConvolutionWeightBackwardOp>(rows, PrecisionClass::Convolution);
+  add<ConcatOp, PadOp, GatherOp, GatherElementsOp>(rows, PrecisionClass::Movement);
+  add<SoftmaxOp, LayerNormOp, LayerNormBackwardOp, RmsNormOp, RmsNormBackwardOp, CrossEntropyBackwardOp>(
+      rows, PrecisionClass::Named);
+  // In the library's f32, as element-wise ops are.
+  add<MaxPoolOp, MaxPoolBackwardOp, ScatterAddOp, ScatterElementsAddOp>(rows, PrecisionClass::Small);
+  add<CrossEntropyOp, ReduceOp, SumSquaresOp, LayerNormWeightBackwardOp, RmsNormWeightBackwardOp, OptimizerStepOp,
+      ConstantOp, IotaOp>(rows, PrecisionClass::Wide);
+  return rows;
+}
+
+PrecisionClass xlc::getPrecisionClass(Operation *op) {
+  static const std::vector<Row> table = makeTable();
+  StringRef name = op->getName().getStringRef();
+  if (auto row = llvm::find_if(table, [&](const Row &each) { return each.op == name; }); row != table.end())
+    return row->is;
+  if (op->hasTrait<Movement>())
+    return PrecisionClass::Movement;
+  return hasFormula(name) && !isa<ScaleOp>(op) ? PrecisionClass::Named : PrecisionClass::Small;
+}

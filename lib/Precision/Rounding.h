@@ -1,0 +1,39 @@
+// Which values of @micro_batch are rounded. Decides; InsertCasts.cpp acts.
+#ifndef XLC_LIB_PRECISION_ROUNDING_H
+#define XLC_LIB_PRECISION_ROUNDING_H
+
+#include "xlc/Precision/Precision.h"
+
+namespace xlc {
+
+/// The values of a function of one block that have sixteen bits, by how they come about and who reads them:
+///
+///   rounded      results of products and named ops; operands of products; logits; what is read more than once, by
+///                another unit or by backward, of what depends on parameters or data
+///   not rounded  constants and what follows from them and from integers; sums over elements and what follows from them
+///                alone (statistics); what lies between the last product and the loss, and on the way back; gradients
+///                of parameters
+class Rounding {
+public:
+  explicit Rounding(mlir::func::FuncOp function);
+
+  bool isRounded(mlir::Value value) const { return rounded.contains(value); }
+  /// Whether the value is a contribution to a parameter's gradient, or on the way to one and nothing else.
+  bool isGradient(mlir::Value value) const { return gradients.contains(value); }
+
+private:
+  void findActivations(mlir::func::FuncOp function);
+  void findLoss(mlir::func::FuncOp function);
+  void findGradients(mlir::func::FuncOp function);
+  bool rounds(mlir::OpResult result, PrecisionClass is) const;
+  /// Marks what the op wants to be rounded of its operands.
+  void demand(mlir::Operation *op);
+
+  llvm::DenseSet<mlir::Value> rounded, gradients;
+  llvm::DenseSet<mlir::Value> activations; ///< floats that depend on parameters or data by more than statistics
+  llvm::DenseSet<mlir::Operation *> loss;  ///< behind the last product, and before the first of backward
+};
+
+} // namespace xlc
+
+#endif

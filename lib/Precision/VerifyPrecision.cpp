@@ -1,0 +1,94 @@
+// The gate of Precision. It knows the types of a micro-batch, not how they came about.
+#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Precision/Precision.h"
+#include "xlc/Support/Diagnostics.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_VERIFYPRECISIONPASS
+#include "xlc/Precision/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+Type elementOf(Value value) { return typeOf(value).getElementType(); }
+bool isNarrow(Value value) { return graph::isNarrow(elementOf(value)); }
+
+/// Whether an op makes the value beside its result proper: sums and statistics, of which backward needs every bit.
+bool isStatistic(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  return result && (result.getResultNumber() > 0 || isa<CrossEntropyOp, SumSquaresOp>(result.getOwner())) &&
+         !isa<AttentionBackwardOp>(result.getOwner());
+}
+
+struct VerifyPrecisionPass : xlc::impl::VerifyPrecisionPassBase<VerifyPrecisionPass> {
+  using VerifyPrecisionPassBase::VerifyPrecisionPassBase;
+
+  void runOnOperation() override {
+    auto function = findFunction(getOperation(), kMicroBatch);
+    if (!function)
+      return;
+    Builder builder(&getContext());
+    narrow = compute == "bf16" ? Type(builder.getBF16Type()) : Type(builder.getF16Type());
+    for (Operation &op : function.front().without_terminator())
+      verify(&op);
+    verifyGradients(function);
+    verifyMasters(function);
+    if (hasFailed)
+      signalPassFailure();
+  }
+
+private:
+  InFlightDiagnostic complain(Operation *op) {
+    hasFailed = true;
+    return blame(Fault::Compiler, op->emitError()) << "gate of Precision: ";
+  }
+
+  void verify(Operation *op) {
+    for (Value result : op->getResults())
+      if (isNarrow(result) && elementOf(result) != narrow)
+        complain(op) << "makes " << elementOf(result) << " where what is narrow is " << narrow;
+    bool isProduct = getPrecisionClass(op) == PrecisionClass::Product;
+    if (isProduct && elementOf(op->getOperand(0)) != narrow) // its other operands have the same type
+      complain(op) << "multiplies " << elementOf(op->getOperand(0)) << "; operands of products are " << narrow;
+    if (isa<CastOp>(op) && isNarrow(op->getResult(0)) && isStatistic(op->getOperand(0)))
+      complain(op) << "rounds a statistic, of which backward needs every bit";
+  }
+
+  /// Contributions add up as they are: one that was rounded before would be rounded once for each micro-batch and rank.
+  void verifyGradients(func::FuncOp function) {
+    for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
+      StringAttr name = Result(function, returned.getOperandNumber()).getGradient();
+      if (!name)
+        continue;
+      Operation *op = returned.get().getDefiningOp();
+      bool isWidened = isa_and_nonnull<CastOp>(op) && isNarrow(op->getOperand(0)) &&
+                       !op->getOperand(0).getDefiningOp<AttentionBackwardOp>(); // whose results are narrow
+      if (!elementOf(returned.get()).isF32() || isWidened)
+        complain(op ? op : function) << "a contribution to the gradient of '" << name.getValue()
+                                     << "' is rounded before all contributions are added up";
+    }
+  }
+
+  void verifyMasters(func::FuncOp function) {
+    DenseMap<Attribute, int> masters;
+    if (auto update = findFunction(getOperation(), kUpdate))
+      for (BlockArgument argument : update.getArguments())
+        if (StringAttr name = Argument(argument).getParameter(); name && elementOf(argument).isF32())
+          ++masters[name];
+    for (BlockArgument argument : function.getArguments()) {
+      Argument what(argument);
+      if (what.isTrained() && !what.isBuffer() && masters.lookup(what.getParameter()) != 1)
+        complain(function) << "parameter '" << what.getParameter().getValue() << "' has "
+                           << masters.lookup(what.getParameter()) << " masters of f32, must have 1";
+    }
+  }
+
+  Type narrow;
+  bool hasFailed = false;
+};
+
+} // namespace

@@ -1,0 +1,50 @@
+// What the gate of Precision refuses: planted faults, one each.
+// RUN: xlc-opt %s --xlc-verify-precision --split-input-file --verify-diagnostics
+
+func.func @micro_batch(%a: tensor<2x2xf32>) {
+  // expected-error @+1 {{gate of Precision: multiplies 'f32'; operands of products are 'bf16'}}
+  %0 = graph.contract "ab,bc->ac" %a, %a : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+func.func @micro_batch(%a: tensor<2xf32>) {
+  // expected-error @+1 {{gate of Precision: makes 'f16' where what is narrow is 'bf16'}}
+  %0 = graph.cast %a : tensor<2xf32> -> tensor<2xf16>
+  return
+}
+
+// -----
+// A log-sum-exp that is rounded.
+func.func @micro_batch(%logits: tensor<2x4xf32>, %labels: tensor<2xi64>) {
+  %sum, %count, %lse = graph.cross_entropy %logits, %labels : (tensor<2x4xf32>, tensor<2xi64>) -> (tensor<f32>, tensor<i64>, tensor<2xf32>)
+  // expected-error @+1 {{gate of Precision: rounds a statistic, of which backward needs every bit}}
+  %0 = graph.cast %lse : tensor<2xf32> -> tensor<2xbf16>
+  return
+}
+
+// -----
+// A partial sum that is rounded before it is whole: other micro-batches and ranks add to it.
+module {
+func.func @micro_batch(%w: tensor<2x2xbf16> {graph.param = "w"}, %a: tensor<2x2xbf16>) -> (tensor<2x2xf32> {graph.grad = "w"}) {
+  %0 = graph.contract "ab,ac->bc" %a, %a : (tensor<2x2xbf16>, tensor<2x2xbf16>) -> tensor<2x2xbf16>
+  // expected-error @+1 {{gate of Precision: a contribution to the gradient of 'w' is rounded before all contributions are added up}}
+  %1 = graph.cast %0 : tensor<2x2xbf16> -> tensor<2x2xf32>
+  return %1 : tensor<2x2xf32>
+}
+func.func @update(%w: tensor<2x2xf32> {graph.param = "w"}) {
+  return
+}
+}
+
+// -----
+// A parameter that the optimizer would update in sixteen bits: a small step would round to nothing.
+module {
+// expected-error @+1 {{gate of Precision: parameter 'w' has 0 masters of f32, must have 1}}
+func.func @micro_batch(%w: tensor<2xbf16> {graph.param = "w"}) {
+  return
+}
+func.func @update(%w: tensor<2xbf16> {graph.param = "w"}) {
+  return
+}
+}
