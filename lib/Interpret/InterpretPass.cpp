@@ -26,8 +26,11 @@ std::string nameOf(func::FuncOp function, unsigned i) {
 
 template <class E> Datum<E> randomArgument(func::FuncOp function, unsigned i, uint64_t seed) {
   auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
-  if (!type.getElementType().isInteger())
-    return randomTensor<E>(type.getShape(), nameOf(function, i), seed);
+  if (!type.getElementType().isInteger()) {
+    Tensor<E> x = randomTensor<E>(type.getShape(), nameOf(function, i), seed);
+    roundTo<E>(type.getElementType(), x.elements);
+    return x;
+  }
   int64_t limit = graph::Argument(function, i).getLimit().value_or(2);
   return randomIntegers(type.getShape(), nameOf(function, i), seed, limit);
 }

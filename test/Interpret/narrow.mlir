@@ -23,3 +23,61 @@ func.func @f16() -> tensor<5xf32> {
   %z = graph.cast %y : tensor<5xf16> -> tensor<5xf32>
   return %z : tensor<5xf32>
 }
+
+// Whatever computes a result of sixteen bits, it is rounded once: 256 + 1 + 1 is summed in f32, where nothing is lost,
+// and 1 + 255/256 is as near to 1.9921875 as to 2, which is even.
+// CHECK: // product.0: tensor<1x2xbf16> [258, 2]
+// CHECK: // product.1: tensor<1x2xf32> [258, 1.99609]
+// EXACT: // product.0: tensor<1x2xbf16> [258, 1.99609]
+func.func @product() -> (tensor<1x2xbf16>, tensor<1x2xf32>) {
+  %x = graph.constant dense<1.0> : tensor<1x3xbf16>
+  %w = graph.constant dense<[[256.0, 1.0], [1.0, 0.99609375], [1.0, 0.0]]> : tensor<3x2xbf16>
+  %y = graph.contract "ab,bc->ac" %x, %w : (tensor<1x3xbf16>, tensor<3x2xbf16>) -> tensor<1x2xbf16>
+  %sums = graph.contract "ab,bc->ac" %x, %w : (tensor<1x3xbf16>, tensor<3x2xbf16>) -> tensor<1x2xf32>
+  return %y, %sums : tensor<1x2xbf16>, tensor<1x2xf32>
+}
+
+// Two keys alike: half of 256 and of 258 is 257, which bf16 has not. The sum of the scores stays as it is.
+// CHECK: // attention.0: tensor<1x1x1x1xbf16> [256]
+// CHECK: // attention.1: tensor<1x1x1xf64> [1.69315]
+// EXACT: // attention.0: tensor<1x1x1x1xbf16> [257]
+// With q = dout = 1 + 2^-7, a score's gradient is 129/256, and dk 129^2/2^15.
+// CHECK: // backward.0: tensor<1x2x1x1xbf16> [-0.507812, 0.507812]
+// CHECK: // backward.1: tensor<1x2x1x1xbf16> [0.503906, 0.503906]
+// EXACT: // backward.0: tensor<1x2x1x1xbf16> [-0.507843, 0.507843]
+func.func @attention() -> (tensor<1x1x1x1xbf16>, tensor<1x1x1xf64>) {
+  %q = graph.constant dense<1.0> : tensor<1x1x1x1xbf16>
+  %k = graph.constant dense<1.0> : tensor<1x2x1x1xbf16>
+  %v = graph.constant dense<[[[[256.0]], [[258.0]]]]> : tensor<1x2x1x1xbf16>
+  %out, %lse = graph.attention none %q, %k, %v scale 1.0
+      : (tensor<1x1x1x1xbf16>, tensor<1x2x1x1xbf16>, tensor<1x2x1x1xbf16>) -> (tensor<1x1x1x1xbf16>, tensor<1x1x1xf64>)
+  return %out, %lse : tensor<1x1x1x1xbf16>, tensor<1x1x1xf64>
+}
+func.func @backward() -> (tensor<1x2x1x1xbf16>, tensor<1x2x1x1xbf16>) {
+  %q = graph.constant dense<1.0078125> : tensor<1x1x1x1xbf16>
+  %k = graph.constant dense<1.0> : tensor<1x2x1x1xbf16>
+  %v = graph.constant dense<[[[[256.0]], [[258.0]]]]> : tensor<1x2x1x1xbf16>
+  %out, %lse = graph.attention none %q, %k, %v scale 1.0
+      : (tensor<1x1x1x1xbf16>, tensor<1x2x1x1xbf16>, tensor<1x2x1x1xbf16>) -> (tensor<1x1x1x1xbf16>, tensor<1x1x1xf64>)
+  %dq, %dk, %dv = graph.attention_backward none %q, %k, %v, %out, %lse, %q scale 1.0
+      : (tensor<1x1x1x1xbf16>, tensor<1x2x1x1xbf16>, tensor<1x2x1x1xbf16>, tensor<1x1x1x1xbf16>, tensor<1x1x1xf64>, tensor<1x1x1x1xbf16>)
+      -> (tensor<1x1x1x1xbf16>, tensor<1x2x1x1xbf16>, tensor<1x2x1x1xbf16>)
+  return %dk, %dv : tensor<1x2x1x1xbf16>, tensor<1x2x1x1xbf16>
+}
+
+// In f16 from 2048 on only even numbers are there, and 2049 is as near to either.
+// CHECK: // half.0: tensor<1x1x1x1xf16> [2048]
+// CHECK: // half.1: tensor<1x1xf16> [2052]
+// EXACT: // half.0: tensor<1x1x1x1xf16> [2049]
+// EXACT: // half.1: tensor<1x1xf16> [2051]
+func.func @half() -> (tensor<1x1x1x1xf16>, tensor<1x1xf16>) {
+  %q = graph.constant dense<1.0> : tensor<1x1x1x1xf16>
+  %k = graph.constant dense<1.0> : tensor<1x2x1x1xf16>
+  %v = graph.constant dense<[[[[2048.0]], [[2050.0]]]]> : tensor<1x2x1x1xf16>
+  %out, %lse = graph.attention none %q, %k, %v scale 1.0
+      : (tensor<1x1x1x1xf16>, tensor<1x2x1x1xf16>, tensor<1x2x1x1xf16>) -> (tensor<1x1x1x1xf16>, tensor<1x1x1xf32>)
+  %x = graph.constant dense<[[1.0, 1.0]]> : tensor<1x2xf16>
+  %w = graph.constant dense<[[2048.0], [3.0]]> : tensor<2x1xf16>
+  %y = graph.contract "ab,bc->ac" %x, %w : (tensor<1x2xf16>, tensor<2x1xf16>) -> tensor<1x1xf16>
+  return %out, %y : tensor<1x1x1x1xf16>, tensor<1x1xf16>
+}

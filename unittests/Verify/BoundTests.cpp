@@ -4,6 +4,8 @@
 #include <random>
 
 using xlc::interpret::Bounded;
+using xlc::interpret::Narrow;
+using xlc::interpret::toNarrow;
 using Functions = xlc::interpret::Functions<Bounded>;
 
 namespace {
@@ -79,6 +81,38 @@ TEST(Bound, ComparisonsThatRoundingCanTurnAreCounted) {
   EXPECT_EQ(Bounded::openDecisions(), before);
   (void)(third * Bounded(3) == Bounded(1)); // either may come out
   EXPECT_EQ(Bounded::openDecisions(), before + 1);
+}
+
+/// What is rounded to sixteen bits in floats lies within the bound, and is rounded already.
+TEST(Bound, RoundingToSixteenBits) {
+  for (Narrow to : {Narrow::BF16, Narrow::F16}) {
+    int64_t open = 0;
+    for (int i = 0; i < 100000; ++i) {
+      float a = draw(i % 2 ? 3 : 1e-5f), b = draw(3);
+      Bounded product = Bounded(a) * Bounded(b), stored = toNarrow(product, to);
+      double is = toNarrow(a * b, to);
+      ASSERT_LE(std::abs(is - stored.get()), stored.error());
+      ASSERT_LE(stored.error(), std::max(std::abs(is) * (to == Narrow::BF16 ? 0x1p-8 : 0x1p-11), 0x1p-25));
+      open += stored.error() > 0;
+      Bounded again = toNarrow(stored, to);
+      ASSERT_EQ(again.get(), stored.get());
+      ASSERT_EQ(again.error(), stored.error());
+      ASSERT_EQ(toNarrow(Bounded(a), to).get(), toNarrow(a, to)); // of what is exact there is one
+      ASSERT_EQ(toNarrow(Bounded(a), to).error(), 0);
+    }
+    EXPECT_LT(open, 1000); // a product is off by half an ulp of a float, and seldom near the middle of two halves
+  }
+}
+
+TEST(Bound, RoundingToSixteenBitsAtTheEnds) {
+  EXPECT_EQ(toNarrow(Bounded(65520), Narrow::F16).get(), INFINITY);
+  EXPECT_EQ(toNarrow(Bounded(65519), Narrow::F16).get(), 65504);
+  EXPECT_EQ(toNarrow(Bounded(65519, 2), Narrow::F16).error(), INFINITY);
+  EXPECT_TRUE(isUndefined(toNarrow(Bounded(NAN), Narrow::BF16)));
+  EXPECT_EQ(toNarrow(Bounded(-INFINITY), Narrow::BF16).get(), -INFINITY);
+  Bounded wide = toNarrow(Bounded(0.5, 0.5), Narrow::BF16); // 0 to 1
+  EXPECT_EQ(wide.get(), 0.5);
+  EXPECT_EQ(wide.error(), 0.5);
 }
 
 } // namespace

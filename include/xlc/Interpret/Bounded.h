@@ -133,11 +133,8 @@ template <> inline Bounded toSingle<Bounded>(Bounded x) {
   return double(float(x.get())) == x.get() ? x : Bounded::rounded(x.get(), x.error());
 }
 
-/// Half an ulp of 1 is 2^-9 in bf16, 2^-11 in f16, whose smallest normal number is 2^-14.
-template <> inline Bounded toNarrow<Bounded>(Bounded x, Narrow to) {
-  Bounded y = Bounded::rounded(x.get(), x.error(), to == Narrow::BF16 ? 1 << 15 : 1 << 13);
-  return to == Narrow::F16 && std::abs(x.get()) < 0x1p-13 ? Bounded(y.get(), y.error() + 0x1p-25) : y;
-}
+/// The middle of what a float within the bounds may become, and how far it is from there.
+template <> Bounded toNarrow<Bounded>(Bounded x, Narrow to);
 
 /// Squares are summed in double precision: only the result is rounded.
 template <> class SquareSum<Bounded> {

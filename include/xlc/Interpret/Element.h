@@ -114,10 +114,13 @@ template <> inline int64_t toInteger<Field>(Field value) { return value.toSigned
 /// What remains of an element where the program makes a float of it: every arithmetic computes as precisely as it can.
 template <class E> E toSingle(E value) { return value; }
 
-/// Where the program keeps sixteen bits of a float.
+/// Where the program keeps sixteen bits of a float: to nearest, ties to even.
 enum class Narrow { BF16, F16 };
 template <class E> E toNarrow(E value, Narrow) { return value; }
 template <> float toNarrow<float>(float value, Narrow to);
+class Bounded;
+/// Whether an arithmetic is that of floats, or bounds it; the others tell what a program means, not what it loses.
+template <class E> constexpr bool kRounds = std::is_same_v<E, float> || std::is_same_v<E, Bounded>;
 
 /// Not a number, or undefined.
 template <class E> bool isUndefined(E value) { return value != value; }

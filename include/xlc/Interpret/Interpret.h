@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Interpret/Tensor.h"
+#include <optional>
 
 namespace xlc::interpret {
 
@@ -35,6 +36,15 @@ llvm::LogicalResult evaluateLent(mlir::func::FuncOp function, llvm::ArrayRef<con
 template <class E>
 llvm::LogicalResult evaluateRanks(mlir::func::FuncOp function, std::vector<llvm::SmallVector<Datum<E>>> arguments,
                                   const Options &options, std::vector<llvm::SmallVector<Datum<E>>> &results);
+
+/// The sixteen bits that a type keeps of a float; none: more, or no float.
+std::optional<Narrow> findNarrow(mlir::Type element);
+/// Rounds what is kept in sixteen bits, where the arithmetic is one of floats; leaves everything else as it is.
+template <class E> void roundTo(mlir::Type element, llvm::MutableArrayRef<E> elements);
+template <class E> void roundTo(mlir::Type element, Datum<E> &value) {
+  if (auto *tensor = std::get_if<Tensor<E>>(&value))
+    roundTo<E>(element, llvm::MutableArrayRef(tensor->elements));
+}
 
 /// The elements of a constant of type `type`.
 template <class E> Datum<E> fromAttribute(mlir::ElementsAttr attribute);

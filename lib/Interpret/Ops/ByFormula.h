@@ -23,7 +23,7 @@ llvm::LogicalResult evaluateSmallOp(mlir::Operation &op, Rule<E> rule, const Fun
     operands.push_back(&values.find(operand)->second);
   llvm::SmallVector<Datum<E>> results;
   Evaluation<E> evaluation{&op, operands, functions, results};
-  if (failed(rule(evaluation)))
+  if (failed(apply(rule, evaluation)))
     return llvm::failure();
   for (auto [result, datum] : llvm::zip(op.getResults(), results))
     values[result] = std::move(datum);

@@ -1,6 +1,5 @@
 // Arithmetic of GF(2^61 - 1) with the two elements outside it, and its pseudo-random functions.
 #include "xlc/Interpret/Element.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,14 +13,6 @@ static Field power(Field x, uint64_t exponent) {
     if (exponent & 1)
       result = result * x;
   return result;
-}
-
-template <> float xlc::interpret::toNarrow<float>(float value, Narrow to) {
-  llvm::APFloat number(value);
-  bool isInexact = false;
-  number.convert(to == Narrow::BF16 ? llvm::APFloat::BFloat() : llvm::APFloat::IEEEhalf(),
-                 llvm::APFloat::rmNearestTiesToEven, &isInexact);
-  return number.convertToFloat();
 }
 
 Field Field::ofInteger(int64_t value) {

@@ -162,10 +162,7 @@ template <class E> LogicalResult ElementwiseRules<E>::cast(Evaluation<E> &e) {
         Tensor<E> y(x.shape);
         for (auto [element, from] : llvm::zip(y.elements, x.elements))
           if constexpr (std::is_same_v<T, E>)
-            element = to.isF32()    ? toSingle<E>(from)
-                      : to.isBF16() ? toNarrow<E>(from, Narrow::BF16)
-                      : to.isF16()  ? toNarrow<E>(from, Narrow::F16)
-                                    : from;
+            element = to.isF32() ? toSingle<E>(from) : from;
           else
             element = fromInteger<E>(from);
         return e.give(std::move(y));

@@ -109,7 +109,7 @@ private:
       for (Value operand : op.getOperands())
         operands.push_back(&own.find(operand)->second.get());
       Evaluation<E> evaluation{&op, operands, functions, results};
-      if (failed(rule(evaluation)))
+      if (failed(apply(rule, evaluation)))
         return failure();
     }
     return success();

@@ -32,6 +32,9 @@ template <class E> struct Evaluation {
 
 template <class E> using Rule = llvm::LogicalResult (*)(Evaluation<E> &);
 
+/// Evaluates an op by its rule. Whoever runs rules does it by this: results of sixteen bits are rounded once, here.
+template <class E> llvm::LogicalResult apply(Rule<E> rule, Evaluation<E> &e);
+
 template <class E> struct ElementwiseRules {
   static llvm::LogicalResult neg(Evaluation<E> &), abs(Evaluation<E> &), sign(Evaluation<E> &);
   static llvm::LogicalResult exp(Evaluation<E> &), log(Evaluation<E> &), sqrt(Evaluation<E> &);

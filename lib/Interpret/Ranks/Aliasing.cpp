@@ -39,7 +39,8 @@ bool mayMeet(const Span &a, const Span &b) {
 /// Whether a result stands exactly where each operand does that it shares a byte with.
 template <class E> bool isInPlaceOrApart(const PendingCall<E> &call, const Span &out) {
   return llvm::all_of(call.ins, [&](const Span &in) {
-    bool isSame = in.address == out.address && in.sizes == out.sizes && in.strides == out.strides;
+    bool isSame = in.address == out.address && in.elementBytes() == out.elementBytes() && in.sizes == out.sizes &&
+                  in.strides == out.strides;
     return isSame || !mayMeet(in, out);
   });
 }

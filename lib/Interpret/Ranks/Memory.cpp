@@ -11,14 +11,27 @@ template <class E> void interpret::addTo(Cargo<E> &a, const Cargo<E> &b) {
     a.isSet[i] = a.isSet[i] && b.isSet[i];
 }
 
+/// Two bytes where anything in the module is kept in so many; the same for all stages, which send each other elements.
+static Grain findGrain(ModuleOp module) {
+  auto isNarrow = [](Type type) { return graph::isNarrow(getElementTypeOrSelf(type)); };
+  WalkResult walk = module.walk([&](Operation *op) {
+    if (llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow))
+      return WalkResult::interrupt();
+    return op->getAttrDictionary().walk( // of what ranks exchange, of buckets
+        [&](Type type) { return isNarrow(type) ? WalkResult::interrupt() : WalkResult::advance(); });
+  });
+  return walk.wasInterrupted() ? Grain::TwoBytes : Grain::FourBytes;
+}
+
 template <class E>
 Memory<E>::Memory(exec::ProgramOp program)
     : mesh(program.getMesh()), firstRank(program.getStage() * mesh.getStageRanks()) {
   for (auto buffer : program.getBody().getOps<exec::BufferOp>())
     buffers.push_back(buffer);
+  Grain grain = findGrain(program->getParentOfType<ModuleOp>());
   arenas.reserve(mesh.getStageRanks());
   for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank) // a copy of one would be large
-    arenas.emplace_back(program.getArena());
+    arenas.emplace_back(program.getArena(), grain);
 
   constexpr int64_t forever = std::numeric_limits<int64_t>::max();
   lives.assign(buffers.size(), {forever, -1});
@@ -89,9 +102,9 @@ template <class E> LogicalResult Memory<E>::load(const Access &access, const Spa
         using T = std::decay_t<decltype(tensor.elements[0])>;
         const Arena<E> &arena = arenas[access.rank];
         cargo.isSet.assign(tensor.elements.size(), true);
-        if (span.isRun() && arena.readRun(span.address, tensor.elements.size(), tensor.elements.data()))
-          return;
         int64_t next = 0, bytes = span.elementBytes();
+        if (span.isRun() && arena.readRun(span.address, bytes, tensor.elements.size(), tensor.elements.data()))
+          return;
         forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
           std::optional<T> element = arena.template read<T>(span.address + offsets[0] * bytes, bytes);
           cargo.isSet[next] = element.has_value();
@@ -142,7 +155,7 @@ LogicalResult Memory<E>::write(const Access &access, const Span &span, const Dat
         Arena<E> &arena = arenas[access.rank];
         int64_t next = 0, bytes = span.elementBytes();
         if (span.isRun())
-          return arena.writeRun(span.address, tensor.elements.size(), tensor.elements.data());
+          return arena.writeRun(span.address, bytes, tensor.elements.size(), tensor.elements.data());
         forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
           arena.write(span.address + offsets[0] * bytes, bytes, tensor.elements[next++]);
         });
@@ -158,10 +171,11 @@ LogicalResult Memory<E>::copyFrom(const Access &to, exec::PlaceAttr place, const
   Span read = other.spanAt(source, from.rank, bytes, byte), written = spanAt(place, to.rank, bytes, byte);
   if (failed(other.check(from, read)) || failed(check(to, written)))
     return failure();
-  if (read.address % 4 != 0 || written.address % 4 != 0)
+  Arena<E> &target = arenas[to.rank];
+  if (!target.isAligned(read.address) || !target.isAligned(written.address))
     return to.action->emitOpError() << "'" << to.label << "' moves elements between bytes " << read.address << " and "
                                     << written.address << ", which are not aligned";
-  arenas[to.rank].copyFrom(other.arenas[from.rank], read.address, written.address, bytes);
+  target.copyFrom(other.arenas[from.rank], read.address, written.address, bytes);
   return success();
 }
 

@@ -19,8 +19,8 @@ struct Span {
   Shape sizes, strides;
 
   int64_t elementBytes() const { return (element.getIntOrFloatBitWidth() + 7) / 8; }
-  /// Whether it is elements of four bytes, one after the other.
-  bool isRun() const { return elementBytes() == 4 && strides == stridesOf(sizes); }
+  /// Whether it is elements of two or four bytes, one after the other.
+  bool isRun() const { return (elementBytes() == 2 || elementBytes() == 4) && strides == stridesOf(sizes); }
 };
 
 /// Who accesses a span, for messages.

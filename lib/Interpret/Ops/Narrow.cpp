@@ -1,0 +1,68 @@
+// Floats that the program keeps in sixteen bits. Rules compute as precisely as their arithmetic can; what they give is
+// rounded here, so that an op whose result is narrow needs no rule of its own.
+#include "Rules.h"
+#include "xlc/Interpret/Parallel.h"
+#include "llvm/ADT/APFloat.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::interpret;
+
+template <> float interpret::toNarrow<float>(float value, Narrow to) {
+  llvm::APFloat number(value);
+  bool isInexact = false;
+  number.convert(to == Narrow::BF16 ? llvm::APFloat::BFloat() : llvm::APFloat::IEEEhalf(),
+                 llvm::APFloat::rmNearestTiesToEven, &isInexact);
+  return number.convertToFloat();
+}
+
+/// Rounding keeps the order of numbers: the ends of what a kernel may have tell what it may round to, which mostly is one
+/// number. So a number that is rounded already stays as it is, and its bound too.
+template <> Bounded interpret::toNarrow<Bounded>(Bounded x, Narrow to) {
+  if (!std::isfinite(x.get()))
+    return Bounded(x.get());
+  double low = toNarrow(float(x.get() - x.error()), to), high = toNarrow(float(x.get() + x.error()), to);
+  if (low == high)
+    return Bounded(low);
+  if (!std::isfinite(low) || !std::isfinite(high))
+    return Bounded(x.get(), std::numeric_limits<double>::infinity());
+  double middle = (low + high) / 2, error = std::max(high - middle, middle - low);
+  bool isExact = middle - error == low && middle + error == high;
+  return Bounded(middle, isExact ? error : std::nextafter(error, high - low));
+}
+
+std::optional<Narrow> interpret::findNarrow(Type element) {
+  if (element.isBF16())
+    return Narrow::BF16;
+  return element.isF16() ? std::optional(Narrow::F16) : std::nullopt;
+}
+
+namespace xlc::interpret {
+
+template <class E> void roundTo(Type element, MutableArrayRef<E> elements) {
+  std::optional<Narrow> narrow = findNarrow(element);
+  if constexpr (kRounds<E>)
+    if (narrow)
+      forEachPiece(elements.size(), [&](int64_t first, int64_t count) {
+        for (E &x : elements.slice(first, count))
+          x = toNarrow<E>(x, *narrow);
+      });
+}
+
+template <class E> LogicalResult apply(Rule<E> rule, Evaluation<E> &e) {
+  if (failed(rule(e)))
+    return failure();
+  for (auto [value, result] : llvm::zip(e.op->getResults(), e.results))
+    roundTo(getElementTypeOrSelf(value), result);
+  return success();
+}
+
+#define XLC_INSTANTIATE(E)                                                                                             \
+  template void roundTo(Type, MutableArrayRef<E>);                                                                     \
+  template LogicalResult apply(Rule<E>, Evaluation<E> &)
+XLC_INSTANTIATE(double);
+XLC_INSTANTIATE(float);
+XLC_INSTANTIATE(Bounded);
+XLC_INSTANTIATE(Field);
+
+} // namespace xlc::interpret
