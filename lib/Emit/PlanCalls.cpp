@@ -31,12 +31,19 @@ plan::Operand operandOf(Value value) {
   return plan::Operand(cast<BlockArgument>(value).getArgNumber(), offset);
 }
 
+plan::Element floatOf(runtime::FloatType type) {
+  return type == runtime::FloatType::F32    ? plan::Element::F32
+         : type == runtime::FloatType::BF16 ? plan::Element::BF16
+                                            : plan::Element::F16;
+}
+
 plan::ContractT contractOf(const runtime::ContractShape &shape) {
   plan::ContractT result;
   result.m = shape.m, result.n = shape.n, result.k = shape.k;
   result.a_m = shape.aM, result.a_k = shape.aK, result.b_k = shape.bK, result.b_n = shape.bN;
   result.y_m = shape.yM, result.y_n = shape.yN;
   result.bias = shape.bias;
+  result.operands = floatOf(shape.operands), result.result = floatOf(shape.result);
   for (const auto &batch : shape.batch)
     result.batch.emplace_back(batch.size, batch.a, batch.b, batch.y);
   return result;
@@ -58,6 +65,7 @@ plan::AttentionT attentionOf(const runtime::AttentionShape &shape) {
   }
   result.window = shape.window, result.uniform = shape.uniform;
   result.bias_kind = (plan::BiasKind)shape.biasKind;
+  result.element = floatOf(shape.type);
   if (shape.biasKind != runtime::AttentionBias::None)
     result.bias = std::make_unique<plan::BiasStrides>(shape.bias.batch, shape.bias.head, shape.bias.query);
   return result;

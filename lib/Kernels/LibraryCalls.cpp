@@ -86,6 +86,20 @@ Groups groupLetters(const Side &a, const Side &b, const Side &y, const llvm::Map
   return groups;
 }
 
+/// None for types that no library call has.
+std::optional<runtime::FloatType> floatOf(MemRefType type) {
+  Type element = type.getElementType();
+  if (element.isF32())
+    return runtime::FloatType::F32;
+  if (element.isBF16())
+    return runtime::FloatType::BF16;
+  return element.isF16() ? std::optional(runtime::FloatType::F16) : std::nullopt;
+}
+
+bool areFloats(ArrayRef<MemRefType> memory) {
+  return llvm::all_of(memory, [](MemRefType type) { return type.getElementType().isF32(); });
+}
+
 runtime::HeadStrides headStrides(MemRefType type) {
   SmallVector<int64_t> strides = stridesOf(type);
   return {strides[0], strides[1], strides[2]};
@@ -115,6 +129,10 @@ Operation *xlc::findLibraryOp(func::FuncOp kernel) {
 
 std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemRefType memoryA, MemRefType memoryB,
                                                       MemRefType memoryY, bool bias) {
+  std::optional<runtime::FloatType> operands = floatOf(memoryA), made = floatOf(memoryY);
+  constexpr auto f32 = runtime::FloatType::F32;
+  if (!operands || floatOf(memoryB) != operands || (made != f32 && made != operands) || (bias && operands != f32))
+    return std::nullopt;
   Side a{op.getLettersA(), stridesOf(memoryA)}, b{op.getLettersB(), stridesOf(memoryB)};
   Side y{op.getLettersY(), stridesOf(memoryY)};
   llvm::MapVector<char, int64_t> sizes;
@@ -142,18 +160,20 @@ std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemR
   for (const Factor &factor : mergeFactors(batch))
     shape.batch.push_back({factor.size, factor.a, factor.b, factor.y});
   shape.bias = bias;
+  shape.operands = *operands, shape.result = *made;
   return result;
 }
 
 /// How the bias lies: 0 along what it is repeated over. Fails where its keys are not one after the other.
 static LogicalResult describeBias(MemRefType type, runtime::AttentionShape &shape) {
   SmallVector<int64_t> strides = stridesOf(type);
-  if (type.getDimSize(3) != 1 && strides[3] != 1)
+  bool isAllow = type.getElementType().isInteger(1);
+  if ((type.getDimSize(3) != 1 && strides[3] != 1) || (!isAllow && !type.getElementType().isF32()))
     return failure();
   for (int i = 0; i < 3; ++i)
     if (type.getDimSize(i) == 1)
       strides[i] = 0;
-  shape.biasKind = type.getElementType().isInteger(1) ? runtime::AttentionBias::Allow : runtime::AttentionBias::Add;
+  shape.biasKind = isAllow ? runtime::AttentionBias::Allow : runtime::AttentionBias::Add;
   shape.bias = {strides[0], strides[1], strides[2]};
   return success();
 }
@@ -171,9 +191,13 @@ std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, Ar
     memory.erase(memory.begin() + bias);
   }
   unsigned lse = 4;
-  for (auto [i, type] : llvm::enumerate(memory))
-    if (i == lse ? !isContiguous(type) || !type.getElementType().isF64()
-                 : type.getDimSize(3) != 1 && stridesOf(type)[3] != 1)
+  std::optional<runtime::FloatType> type = floatOf(memory[0]);
+  if (!type)
+    return std::nullopt;
+  shape.type = *type;
+  for (auto [i, each] : llvm::enumerate(memory))
+    if (i == lse ? !isContiguous(each) || !each.getElementType().isF64()
+                 : floatOf(each) != type || (each.getDimSize(3) != 1 && stridesOf(each)[3] != 1))
       return std::nullopt;
   ArrayRef<int64_t> q = memory[0].getShape(), k = memory[1].getShape(), v = memory[2].getShape();
   shape.backward = backward != nullptr;
@@ -197,7 +221,7 @@ static int64_t countOf(ArrayRef<int64_t> shape) {
 }
 
 std::optional<ScatterShape> xlc::findScatterShape(Operation *op, ArrayRef<MemRefType> memory) {
-  if (!llvm::all_of(memory, isContiguous))
+  if (!llvm::all_of(memory, isContiguous) || !areFloats(memory.drop_front()))
     return std::nullopt;
   ArrayRef<int64_t> indices = memory[0].getShape(), y = memory.back().getShape();
   auto whole = dyn_cast<graph::ScatterAddOp>(op);
@@ -223,7 +247,7 @@ static std::vector<runtime::WindowDim> windowDims(Value x, Value y, ArrayRef<int
 }
 
 std::optional<runtime::ConvolutionShape> xlc::findConvolutionShape(Operation *op, ArrayRef<MemRefType> memory) {
-  if (!llvm::all_of(memory, isContiguous))
+  if (!llvm::all_of(memory, isContiguous) || !areFloats(memory))
     return std::nullopt;
   using Kind = runtime::ConvolutionShape::Kind;
   auto describe = [](auto op, Kind kind, Value x, Value w, Value y) {
@@ -246,7 +270,7 @@ std::optional<runtime::ConvolutionShape> xlc::findConvolutionShape(Operation *op
 }
 
 std::optional<PoolShape> xlc::findPoolShape(Operation *op, ArrayRef<MemRefType> memory) {
-  if (!llvm::all_of(memory, isContiguous))
+  if (!llvm::all_of(memory, isContiguous) || !areFloats(memory))
     return std::nullopt;
   auto describe = [](auto op, bool backward, Value x, Value y) {
     ArrayRef<int64_t> in = cast<ShapedType>(x.getType()).getShape();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -96,6 +97,40 @@ TEST(Kernels, AttentionHasTheSameBitsOnAnyNumberOfThreads) {
     auto results = one.run(threads, 4 << 20);
     for (size_t i = 0; i < results.size(); ++i) // halves of doubles may be no numbers
       EXPECT_EQ(std::memcmp(results[i].data(), expected[i].data(), results[i].size() * 4), 0) << i;
+  }
+}
+
+/// Ones, two of them in the place of a float: their products are known without rounding.
+TEST(Kernels, TypesOfThePlanAreThoseOfTheCalls) {
+  for (auto [element, one] : {std::pair{plan::Element::BF16, 0x3f80u}, {plan::Element::F16, 0x3c00u}}) {
+    std::vector<float> ones(20 * 10, std::bit_cast<float>(one << 16 | one));
+    OneCall call({ones, ones}, {std::vector<float>(400)});
+    plan::ContractT contract;
+    contract.m = contract.n = contract.k = 20;
+    contract.a_m = contract.b_k = contract.y_m = 20, contract.a_k = contract.b_n = contract.y_n = 1;
+    contract.operands = element;
+    call.kernel().library.Set(contract);
+    EXPECT_EQ(call.run(1, 1 << 20)[0], std::vector<float>(400, 20.0f));
+    call.kernel().library.AsContract()->result = element;
+    uint32_t twenty = element == plan::Element::BF16 ? 0x41a0 : 0x4d00;
+    std::vector<float> results = call.run(1, 1 << 20)[0];
+    EXPECT_EQ(results[199], std::bit_cast<float>(twenty << 16 | twenty));
+    EXPECT_EQ(results[200], 0) << "behind the end";
+  }
+}
+
+/// A query of ones sees two keys alike: the value of both is what it gets.
+TEST(Kernels, AttentionIsOfThePlansType) {
+  for (auto [element, one] : {std::pair{plan::Element::BF16, 0x3f80u}, {plan::Element::F16, 0x3c00u}}) {
+    std::vector<float> ones(8, std::bit_cast<float>(one << 16 | one));
+    OneCall call({ones, ones, ones}, {std::vector<float>(8), std::vector<float>(4)});
+    plan::AttentionT attention;
+    attention.scale = 1, attention.batch = 1, attention.queries = attention.keys = 2;
+    attention.heads = attention.groups = 1, attention.d = attention.e = 8, attention.element = element;
+    for (auto *strides : {&attention.q, &attention.k, &attention.v, &attention.out})
+      *strides = std::make_unique<plan::HeadStrides>(16, 8, 8);
+    call.kernel().library.Set(std::move(attention));
+    EXPECT_EQ(call.run(1, 1 << 20)[0], ones);
   }
 }
 

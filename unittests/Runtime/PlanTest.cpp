@@ -266,6 +266,27 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     contract(p, 1);
     p.kernels[0]->library.AsContract()->k = 0;
   });
+  auto types = [&](Plan &p, plan::Element operands, plan::Element result) {
+    contract(p, 1);
+    p.kernels[0]->library.AsContract()->operands = operands, p.kernels[0]->library.AsContract()->result = result;
+  };
+  using plan::Element;
+  for (auto [operands, result] : {std::pair{Element::I32, Element::F32},
+                                  {Element::F64, Element::F64},
+                                  {Element::BF16, Element::F16},
+                                  {Element::F32, Element::BF16},
+                                  {(Element)77, Element::F32},
+                                  {Element::F16, (Element)77}})
+    expect("contraction 'gradient' is of elements that have no products", [&](Plan &p) { types(p, operands, result); });
+  expect("contraction 'gradient' adds a bias to products of sixteen bits", [&](Plan &p) {
+    types(p, Element::BF16, Element::F32);
+    p.kernels[0]->library.AsContract()->bias = true;
+  });
+  expect("call 'gradient' adds to sixteen bits, which would be rounded each time", [&](Plan &p) {
+    types(p, Element::BF16, Element::BF16);
+    plan::CallT &call = *p.functions[0]->calls[0];
+    call.outs.pop_back(), call.out_bytes.pop_back(), call.accumulate.assign(1, plan::Accumulate::Later);
+  });
   expect("has indices that are no integers", [&](Plan &p) {
     plan::ScatterAddT s;
     s.index = plan::Element::F32;
@@ -304,6 +325,31 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     p.kernels[0]->library.Set(std::move(a));
   });
   expect("attention 'gradient' is incomplete", [&](Plan &p) { p.kernels[0]->library.Set(plan::AttentionT()); });
+  expect("attention 'gradient' is of elements that have none", [&](Plan &p) {
+    p.kernels[0]->library.Set(plan::AttentionT());
+    p.kernels[0]->library.AsAttention()->element = Element::I64;
+  });
+}
+
+/// A product of [6, 6] and [6, 6], operands and result of exactly the bytes that their types need, or one less.
+TEST(Plan, OperandsOfSixteenBitsAreHalfAsLong) {
+  for (auto [operands, result] :
+       {std::pair{plan::Element::BF16, plan::Element::F32}, {plan::Element::F16, plan::Element::F16}})
+    for (int missing : {0, 1, 2, 3}) { // none, or a byte of a, b, y
+      std::string complaint = complaintAfter([&](Plan &p) {
+        plan::ContractT c;
+        c.m = c.n = c.k = 6, c.a_m = c.b_k = c.y_m = 6, c.a_k = c.b_n = c.y_n = 1;
+        c.operands = operands, c.result = result;
+        p.kernels[0]->library.Set(std::move(c));
+        plan::CallT &call = *p.functions[0]->calls[0];
+        call.ins.resize(2, call.ins[0]), call.outs.resize(1, call.outs[0]);
+        call.in_bytes = {72u - (missing == 1), 72u - (missing == 2)};
+        call.out_bytes = {36 * (result == plan::Element::F32 ? 4u : 2u) - (missing == 3)};
+        call.accumulate = {plan::Accumulate::Never};
+      });
+      EXPECT_EQ(complaint.find("call 'gradient' reaches past an operand") != std::string::npos, missing != 0)
+          << missing << complaint;
+    }
 }
 
 TEST(Plan, WindowsMustMeetTheirInput) {

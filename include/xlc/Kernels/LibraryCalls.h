@@ -24,12 +24,13 @@ struct LibraryContract {
 
 /// The product behind an einsum on these layouts; `bias`: a vector along the last dimension of y is added. Letters of
 /// one group are flattened where strides allow; remaining ones of m or n become batch dimensions. None where the
-/// summed letters cannot be flattened to one dimension: an operand has to be copied first.
+/// summed letters cannot be flattened to one dimension (an operand has to be copied first), and where the types are none
+/// of the library's.
 std::optional<LibraryContract> findContractShape(graph::ContractOp op, mlir::MemRefType a, mlir::MemRefType b,
                                                  mlir::MemRefType y, bool bias);
 
 /// Attention on these layouts: memory types in the order of the op's operands, then of its results. None where a
-/// feature dimension is not contiguous, or lse is not contiguous f64.
+/// feature dimension is not contiguous, lse is not contiguous f64, or the others are not of one type of the library's.
 std::optional<runtime::AttentionShape> findAttentionShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
 /// y[outer, rows, width] += updates[outer, indices, width] at the rows that the indices name. There are `distinct`
@@ -40,11 +41,11 @@ struct ScatterShape {
 };
 
 /// For scatter_add and scatter_elements_add: memory of indices, updates and result. None unless all three are
-/// contiguous and, for scatter_add, its dimension is 0.
+/// contiguous, of f32 beside the indices and, for scatter_add, its dimension is 0.
 std::optional<ScatterShape> findScatterShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
 /// A convolution, its transpose or its weights' gradient: memory types of operands, then result. None unless all are
-/// contiguous.
+/// contiguous f32.
 std::optional<runtime::ConvolutionShape> findConvolutionShape(mlir::Operation *op,
                                                               llvm::ArrayRef<mlir::MemRefType> memory);
 
@@ -55,7 +56,7 @@ struct PoolShape {
   std::vector<runtime::WindowDim> dims;
 };
 
-/// None unless all are contiguous.
+/// None unless all are contiguous f32.
 std::optional<PoolShape> findPoolShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
 /// What a library does in a kernel of that kind; null in other kernels.

@@ -8,7 +8,13 @@
 
 namespace xlc::runtime {
 
-/// y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] + bias[n]; strides in elements.
+/// The floats that library calls take. Whatever they are, sums run in float, and results are rounded once.
+enum class FloatType : uint8_t { F32, BF16, F16 };
+
+constexpr int64_t bytesOf(FloatType type) { return type == FloatType::F32 ? 4 : 2; }
+
+/// y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] + bias[n]; strides in elements. The bias is f32, and so
+/// are then all others.
 struct ContractShape {
   struct Batch {
     int64_t size, a, b, y;
@@ -16,6 +22,7 @@ struct ContractShape {
   int64_t m, n, k, aM, aK, bK, bN, yM, yN;
   std::vector<Batch> batch;
   bool bias = false;
+  FloatType operands = FloatType::F32, result = FloatType::F32; ///< the result is f32 or of the operands' type
 };
 
 /// Strides in elements of [batch, position, head, feature]; the feature stride is 1.
@@ -37,6 +44,7 @@ struct AttentionShape {
   bool uniform = false; ///< a query that sees no key attends to all alike, otherwise to none
   AttentionBias biasKind = AttentionBias::None;
   BiasStrides bias = {};
+  FloatType type = FloatType::F32; ///< of q, k, v, out, dout, dq, dk, dv; an added bias is f32
 };
 
 /// Windows along one spatial dimension: output o and window position k meet element o * stride + k * dilation - pad of

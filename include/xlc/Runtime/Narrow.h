@@ -37,6 +37,20 @@ inline uint16_t toHalf(float value) {
   return sign | (magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13;
 }
 
+/// Such floats in memory, as types: they read as floats and are written by rounding one.
+struct Bf16 {
+  uint16_t bits;
+  Bf16() = default;
+  explicit Bf16(float value) : bits(toBf16(value)) {}
+  operator float() const { return fromBf16(bits); }
+};
+struct Half {
+  uint16_t bits;
+  Half() = default;
+  explicit Half(float value) : bits(toHalf(value)) {}
+  operator float() const { return fromHalf(bits); }
+};
+
 } // namespace xlc::runtime
 
 #endif

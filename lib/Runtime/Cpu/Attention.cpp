@@ -6,9 +6,13 @@
 //       for each tile of queries:                                  for each head of the group, tile of queries:
 //         S = Q K^T; running softmax; O += P V                       P from S, lse; dV += P^T dO; dS;
 //                                                                    dK += dS^T Q; dQ += dS K
+//
+// Operands of sixteen bits become floats as they are packed, or a tile at a time; sums that go on over tiles are floats
+// aside (with floats they are the results themselves), and are rounded once.
 #include "Attention.h"
 
 #include "AttentionRows.h"
+#include "NarrowVector.h"
 #include "Product.h"
 
 #include <algorithm>
@@ -72,8 +76,47 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr double uniformLse = std::numeric_limits<float>::lowest();
 bool hasNoKey(double lse) { return lse <= forbiddenScore; }
 
+/// Floats of scratch that only operands of sixteen bits need.
+int64_t ifNarrow(const AttentionShape &s, int64_t floats) { return s.type == FloatType::F32 ? 0 : floats; }
+
+/// Rows of floats, `stride` apart.
+template <class F> struct Rows {
+  F *data;
+  int64_t stride;
+};
+
+/// Rows of `width` elements as floats: themselves, or converted into `aside`.
+template <class T>
+Rows<const float> widenRows(const T *from, int64_t stride, int64_t rows, int64_t width, float *aside) {
+  if constexpr (std::is_same_v<T, float>)
+    return {from, stride};
+  else {
+    for (int64_t i = 0; i < rows; ++i)
+      widenRow(from + i * stride, aside + i * width, width);
+    return {aside, width};
+  }
+}
+
+/// Where the sums of results are made: in their place, or aside.
+template <class T> Rows<float> sumRows(T *to, int64_t stride, int64_t width, float *aside) {
+  if constexpr (std::is_same_v<T, float>)
+    return {to, stride};
+  else
+    return {aside, width};
+}
+void clearRows(Rows<float> sums, int64_t rows, int64_t width) {
+  for (int64_t i = 0; i < rows; ++i)
+    std::fill_n(sums.data + i * sums.stride, width, 0.0f);
+}
+/// Rounds sums that were made aside.
+template <class T> void finishRows(Rows<float> sums, int64_t rows, int64_t width, T *to, int64_t stride) {
+  if constexpr (!std::is_same_v<T, float>)
+    for (int64_t i = 0; i < rows; ++i)
+      narrowRow(sums.data + i * sums.stride, to + i * stride, width);
+}
+
 struct ForwardScratch {
-  float *keys, *values, *scores, *sums, *maximum, *total;
+  float *keys, *values, *scores, *sums, *maximum, *total, *queries;
   ForwardScratch(const AttentionShape &s, Scratch &scratch) {
     int64_t block = std::min(keyBlock, roundUp(s.keys, panelWidth)), chunk = std::min(queryChunk, s.queries);
     keys = scratch.take(panelFloats(s.d, block));
@@ -82,56 +125,58 @@ struct ForwardScratch {
     sums = scratch.take(chunk * s.e);
     maximum = scratch.take(chunk);
     total = scratch.take(chunk);
+    queries = scratch.take(ifNarrow(s, std::min(queryTile, chunk) * s.d));
   }
 };
 
 /// Where an item's vectors begin.
-struct Head {
-  const float *q, *k, *v, *dout;
-  float *out, *dq, *dk, *dv;
+template <class T> struct Head {
+  const T *q, *k, *v, *dout;
+  T *out, *dq, *dk, *dv;
   double *lse;
   const char *bias; ///< of query 0, key 0; null without
   Head(const AttentionShape &s, const AttentionOperands &o, int64_t sample, int64_t head) {
     int64_t group = head / (s.heads / s.groups);
-    q = o.q + sample * s.q.batch + head * s.q.head;
-    k = o.k + sample * s.k.batch + group * s.k.head;
-    v = o.v + sample * s.v.batch + group * s.v.head;
-    out = o.out + sample * s.out.batch + head * s.out.head;
+    q = (const T *)o.q + sample * s.q.batch + head * s.q.head;
+    k = (const T *)o.k + sample * s.k.batch + group * s.k.head;
+    v = (const T *)o.v + sample * s.v.batch + group * s.v.head;
+    out = (T *)o.out + sample * s.out.batch + head * s.out.head;
     lse = o.lse + (sample * s.heads + head) * s.queries;
     int64_t biasBytes = s.biasKind == AttentionBias::Add ? sizeof(float) : 1;
     bias = (const char *)o.bias + (sample * s.bias.batch + head * s.bias.head) * biasBytes;
     if (!s.backward)
       return;
-    dout = o.dout + sample * s.dout.batch + head * s.dout.head;
-    dq = o.dq + sample * s.dq.batch + head * s.dq.head;
-    dk = o.dk + sample * s.dk.batch + group * s.dk.head;
-    dv = o.dv + sample * s.dv.batch + group * s.dv.head;
+    dout = (const T *)o.dout + sample * s.dout.batch + head * s.dout.head;
+    dq = (T *)o.dq + sample * s.dq.batch + head * s.dq.head;
+    dk = (T *)o.dk + sample * s.dk.batch + group * s.dk.head;
+    dv = (T *)o.dv + sample * s.dv.batch + group * s.dv.head;
   }
 };
 
 /// Scales the products of query `i` with the keys [j, j + count), adds the bias, and forbids what is not seen; returns
 /// the factor that is left for later (1 where there is a bias).
-float maskRow(const AttentionShape &s, const Head &head, float *scores, Keys seen, int64_t i, int64_t j) {
+float maskRow(const AttentionShape &s, const char *bias, float *scores, Keys seen, int64_t i, int64_t j) {
   std::fill(scores, scores + seen.begin, -infinity);
   if (s.biasKind == AttentionBias::None)
     return (float)s.scale;
   int64_t at = i * s.bias.query + j;
   if (s.biasKind == AttentionBias::Add)
-    addBiasRow(scores, seen.end, (float)s.scale, (const float *)head.bias + at);
+    addBiasRow(scores, seen.end, (float)s.scale, (const float *)bias + at);
   else
-    allowRow(scores, seen.end, (float)s.scale, (const uint8_t *)head.bias + at);
+    allowRow(scores, seen.end, (float)s.scale, (const uint8_t *)bias + at);
   return 1;
 }
 
 /// One tile of `rows` queries from `i` (chunk-relative `r`) against the packed block of keys [j, j + count).
-void forwardTile(const AttentionShape &s, const Head &head, const ForwardScratch &w, int64_t i, int64_t r, int64_t rows,
-                 int64_t j, int64_t count) {
+template <class T>
+void forwardTile(const AttentionShape &s, const Head<T> &head, const ForwardScratch &w, int64_t i, int64_t r,
+                 int64_t rows, int64_t j, int64_t count) {
   Keys tile = visibleKeys(s, i, rows).within(j, count);
   int64_t seen = tile.end, padded = roundUp(seen, panelWidth);
   if (tile.begin == tile.end)
     return;
-  multiplyPanels(head.q + i * s.q.position, s.q.position, 1, {w.keys, s.d}, rows, padded, depthOf(s, s.d), w.scores,
-                 padded, false);
+  Rows<const float> q = widenRows(head.q + i * s.q.position, s.q.position, rows, s.d, w.queries);
+  multiplyPanels(q.data, q.stride, 1, {w.keys, s.d}, rows, padded, depthOf(s, s.d), w.scores, padded, false);
   for (int64_t row = 0; row < rows; ++row) {
     Keys keys = visibleKeys(s, i + row).within(j, count);
     float *scores = w.scores + row * padded, *sums = w.sums + (r + row) * s.e;
@@ -139,7 +184,7 @@ void forwardTile(const AttentionShape &s, const Head &head, const ForwardScratch
       std::fill(scores, scores + padded, 0.0f);
       continue;
     }
-    float scale = maskRow(s, head, scores, keys, i + row, j);
+    float scale = maskRow(s, head.bias, scores, keys, i + row, j);
     float factor = softmaxRow(scores, keys.end, padded, scale, w.maximum[r + row], w.total[r + row]);
     if (factor != 1)
       scaleRow(sums, sums, s.e, factor);
@@ -148,27 +193,32 @@ void forwardTile(const AttentionShape &s, const Head &head, const ForwardScratch
 }
 
 /// out and lse of query `i`, row `r` of the chunk, once all keys were there.
-void finishRow(const AttentionShape &s, const Head &head, const ForwardScratch &w, int64_t i, int64_t r) {
-  float *out = head.out + i * s.out.position, maximum = w.maximum[r];
+template <class T>
+void finishRow(const AttentionShape &s, const Head<T> &head, const ForwardScratch &w, int64_t i, int64_t r) {
+  T *to = head.out + i * s.out.position;
+  float *sums = w.sums + r * s.e, maximum = w.maximum[r];
+  Rows<float> out = sumRows(to, s.out.position, s.e, sums);
   if (maximum > forbiddenScore) {
-    scaleRow(w.sums + r * s.e, out, s.e, 1 / w.total[r]);
+    scaleRow(sums, out.data, s.e, 1 / w.total[r]);
     head.lse[i] = maximum + std::log((double)w.total[r]);
-    return;
+  } else {
+    bool isUniform = s.uniform || maximum > -infinity;
+    head.lse[i] = isUniform ? uniformLse : -infinity;
+    clearRows(out, 1, s.e);
+    for (int64_t j = 0; isUniform && j < s.keys; ++j)
+      for (int64_t x = 0; x < s.e; ++x)
+        out.data[x] += head.v[j * s.v.position + x];
+    scaleRow(out.data, out.data, s.e, 1.0f / (float)s.keys);
   }
-  bool isUniform = s.uniform || maximum > -infinity;
-  head.lse[i] = isUniform ? uniformLse : -infinity;
-  std::fill_n(out, s.e, 0.0f);
-  for (int64_t j = 0; isUniform && j < s.keys; ++j)
-    for (int64_t x = 0; x < s.e; ++x)
-      out[x] += head.v[j * s.v.position + x];
-  scaleRow(out, out, s.e, 1.0f / (float)s.keys);
+  finishRows(out, 1, s.e, to, s.out.position);
 }
 
+template <class T>
 void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int64_t item, char *base) {
   int64_t chunks = ceilDiv(s.queries, queryChunk);
   int64_t sample = item / chunks / s.heads, begin = item % chunks * queryChunk;
   int64_t rows = std::min(queryChunk, s.queries - begin);
-  Head head(s, operands, sample, item / chunks % s.heads);
+  Head<T> head(s, operands, sample, item / chunks % s.heads);
   Scratch scratch(base);
   ForwardScratch w(s, scratch);
   std::fill(w.sums, w.sums + rows * s.e, 0.0f);
@@ -188,6 +238,7 @@ void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int
 
 struct BackwardScratch {
   float *keysT, *keys, *valuesT, *queries, *douts, *p, *ds, *delta;
+  float *q, *dout, *dq, *dk, *dv; ///< of sixteen bits: a tile as floats, sums of all heads, sums of a block of keys
   BackwardScratch(const AttentionShape &s, Scratch &scratch) {
     int64_t block = std::min(keyBlock, roundUp(s.keys, panelWidth)), rows = std::min(queryTile, s.queries);
     keysT = scratch.take(panelFloats(s.d, block));
@@ -198,12 +249,34 @@ struct BackwardScratch {
     p = scratch.take(rows * block);
     ds = scratch.take(rows * block);
     delta = scratch.take(s.heads / s.groups * s.queries);
+    q = scratch.take(ifNarrow(s, rows * s.d));
+    dout = scratch.take(ifNarrow(s, rows * s.e));
+    dq = scratch.take(ifNarrow(s, s.heads / s.groups * s.queries * s.d));
+    dk = scratch.take(ifNarrow(s, block * s.d));
+    dv = scratch.take(ifNarrow(s, block * s.e));
   }
 };
 
+/// One of the heads that share keys and values.
+template <class T> struct HeadOfGroup : Head<T> {
+  int64_t number; ///< among them
+};
+
+/// Sums of dq of a head, and of dk and dv of the block of keys from j.
+template <class T> Rows<float> dqOf(const AttentionShape &s, const HeadOfGroup<T> &head, const BackwardScratch &w) {
+  return sumRows(head.dq, s.dq.position, s.d, w.dq + head.number * s.queries * s.d);
+}
+template <class T> Rows<float> dkOf(const AttentionShape &s, const Head<T> &head, const BackwardScratch &w, int64_t j) {
+  return sumRows(head.dk + j * s.dk.position, s.dk.position, s.d, w.dk);
+}
+template <class T> Rows<float> dvOf(const AttentionShape &s, const Head<T> &head, const BackwardScratch &w, int64_t j) {
+  return sumRows(head.dv + j * s.dv.position, s.dv.position, s.e, w.dv);
+}
+
 /// Turns a row of products into probabilities, and dout V^T into the gradient of the products.
-void backwardRow(const AttentionShape &s, const Head &head, float *p, float *ds, Keys seen, int64_t padded, float delta,
-                 int64_t i, int64_t j, int64_t count) {
+template <class T>
+void backwardRow(const AttentionShape &s, const Head<T> &head, float *p, float *ds, Keys seen, int64_t padded,
+                 float delta, int64_t i, int64_t j, int64_t count) {
   double lse = head.lse[i];
   if (hasNoKey(lse)) { // constants: no gradient reaches the scores
     std::fill(p, p + padded, 0.0f), std::fill(ds, ds + padded, 0.0f);
@@ -211,7 +284,7 @@ void backwardRow(const AttentionShape &s, const Head &head, float *p, float *ds,
       std::fill(p, p + count, 1.0f / (float)s.keys);
     return;
   }
-  float scale = maskRow(s, head, p, seen, i, j);
+  float scale = maskRow(s, head.bias, p, seen, i, j);
   probabilitiesRow(p, seen.end, padded, scale, lse);
   // Gradients of a row's scores sum to zero. Where the row is all here, the mean that they are taken from is exact
   // enough to keep that; the rounding of dout * out would be common to the row, and add up in dq and dk.
@@ -220,62 +293,70 @@ void backwardRow(const AttentionShape &s, const Head &head, float *p, float *ds,
 }
 
 /// Adds what one tile of queries, from `i`, and the packed block of keys [j, j + count) contribute.
-void backwardTile(const AttentionShape &s, const Head &head, const BackwardScratch &w, const float *delta, int64_t i,
+template <class T>
+void backwardTile(const AttentionShape &s, const HeadOfGroup<T> &head, const BackwardScratch &w, int64_t i,
                   int64_t rows, int64_t j, int64_t count) {
   bool isAnyUniform = std::any_of(head.lse + i, head.lse + i + rows, [](double lse) { return lse == uniformLse; });
   Keys tile = isAnyUniform ? Keys{0, count} : visibleKeys(s, i, rows).within(j, count);
   int64_t seen = tile.end, padded = roundUp(seen, panelWidth);
   if (tile.begin == tile.end)
     return;
-  const float *q = head.q + i * s.q.position, *dout = head.dout + i * s.dout.position;
-  multiplyPanels(q, s.q.position, 1, {w.keysT, s.d}, rows, padded, depthOf(s, s.d), w.p, padded, false);
-  multiplyPanels(dout, s.dout.position, 1, {w.valuesT, s.e}, rows, padded, depthOf(s, s.e), w.ds, padded, false);
+  Rows<const float> q = widenRows(head.q + i * s.q.position, s.q.position, rows, s.d, w.q);
+  Rows<const float> dout = widenRows(head.dout + i * s.dout.position, s.dout.position, rows, s.e, w.dout);
+  Rows<float> dq = dqOf(s, head, w), dk = dkOf(s, head, w, j), dv = dvOf(s, head, w, j);
+  multiplyPanels(q.data, q.stride, 1, {w.keysT, s.d}, rows, padded, depthOf(s, s.d), w.p, padded, false);
+  multiplyPanels(dout.data, dout.stride, 1, {w.valuesT, s.e}, rows, padded, depthOf(s, s.e), w.ds, padded, false);
   for (int64_t row = 0; row < rows; ++row)
     backwardRow(s, head, w.p + row * padded, w.ds + row * padded, visibleKeys(s, i + row).within(j, count), padded,
-                delta[i + row], i + row, j, count);
-  packPanels(dout, s.dout.position, 1, rows, s.e, w.douts);
-  multiplyPanels(w.p, 1, padded, {w.douts, rows}, seen, s.e, depthOf(s, rows), head.dv + j * s.dv.position,
-                 s.dv.position, true);
-  packPanels(q, s.q.position, 1, rows, s.d, w.queries);
-  multiplyPanels(w.ds, 1, padded, {w.queries, rows}, seen, s.d, depthOf(s, rows), head.dk + j * s.dk.position,
-                 s.dk.position, true);
-  multiplyPanels(w.ds, padded, 1, {w.keys, count}, rows, s.d, depthOf(s, seen), head.dq + i * s.dq.position,
-                 s.dq.position, true);
+                w.delta[head.number * s.queries + i + row], i + row, j, count);
+  packPanels(dout.data, dout.stride, 1, rows, s.e, w.douts);
+  multiplyPanels(w.p, 1, padded, {w.douts, rows}, seen, s.e, depthOf(s, rows), dv.data, dv.stride, true);
+  packPanels(q.data, q.stride, 1, rows, s.d, w.queries);
+  multiplyPanels(w.ds, 1, padded, {w.queries, rows}, seen, s.d, depthOf(s, rows), dk.data, dk.stride, true);
+  multiplyPanels(w.ds, padded, 1, {w.keys, count}, rows, s.d, depthOf(s, seen), dq.data + i * dq.stride, dq.stride,
+                 true);
 }
 
 /// delta = rowwise sum of dout * out; dq, to which every block of keys adds, begins at zero.
-void beginHead(const AttentionShape &s, const Head &head, float *delta) {
+template <class T> void beginHead(const AttentionShape &s, const HeadOfGroup<T> &head, const BackwardScratch &w) {
+  clearRows(dqOf(s, head, w), s.queries, s.d);
   for (int64_t i = 0; i < s.queries; ++i) {
-    std::fill_n(head.dq + i * s.dq.position, s.d, 0.0f);
-    delta[i] = dotRow(head.dout + i * s.dout.position, head.out + i * s.out.position, s.e);
+    Rows<const float> dout = widenRows(head.dout + i * s.dout.position, 0, 1, s.e, w.dout);
+    Rows<const float> out = widenRows(head.out + i * s.out.position, 0, 1, s.e, w.douts);
+    w.delta[head.number * s.queries + i] = dotRow(dout.data, out.data, s.e);
   }
 }
 
 /// Packs a block of keys and values; dk and dv, to which every tile of queries adds, begin at zero.
-void beginKeys(const AttentionShape &s, const Head &head, const BackwardScratch &w, int64_t j, int64_t count) {
+template <class T>
+void beginKeys(const AttentionShape &s, const Head<T> &head, const BackwardScratch &w, int64_t j, int64_t count) {
   packPanels(head.k + j * s.k.position, 1, s.k.position, s.d, count, w.keysT);
   packPanels(head.k + j * s.k.position, s.k.position, 1, count, s.d, w.keys);
   packPanels(head.v + j * s.v.position, 1, s.v.position, s.e, count, w.valuesT);
-  for (int64_t r = j; r < j + count; ++r) {
-    std::fill_n(head.dk + r * s.dk.position, s.d, 0.0f);
-    std::fill_n(head.dv + r * s.dv.position, s.e, 0.0f);
-  }
+  clearRows(dkOf(s, head, w, j), count, s.d);
+  clearRows(dvOf(s, head, w, j), count, s.e);
 }
 
+template <class T>
 void backwardItem(const AttentionShape &s, const AttentionOperands &operands, int64_t item, char *base) {
-  int64_t sample = item / s.groups, perGroup = s.heads / s.groups, firstHead = item % s.groups * perGroup;
+  int64_t sample = item / s.groups, perGroup = s.heads / s.groups, group = item % s.groups;
   Scratch scratch(base);
   BackwardScratch w(s, scratch);
+  auto headOf = [&](int64_t h) { return HeadOfGroup<T>{{s, operands, sample, group * perGroup + h}, h}; };
   for (int64_t h = 0; h < perGroup; ++h)
-    beginHead(s, Head(s, operands, sample, firstHead + h), w.delta + h * s.queries);
+    beginHead(s, headOf(h), w);
   for (int64_t j = 0; j < s.keys; j += keyBlock) {
     int64_t count = std::min(keyBlock, s.keys - j);
-    beginKeys(s, Head(s, operands, sample, firstHead), w, j, count);
+    Head<T> first = headOf(0);
+    beginKeys(s, first, w, j, count);
     for (int64_t h = 0; h < perGroup; ++h)
       for (int64_t i = 0; i < s.queries; i += queryTile)
-        backwardTile(s, Head(s, operands, sample, firstHead + h), w, w.delta + h * s.queries, i,
-                     std::min(queryTile, s.queries - i), j, count);
+        backwardTile(s, headOf(h), w, i, std::min(queryTile, s.queries - i), j, count);
+    finishRows(dkOf(s, first, w, j), count, s.d, first.dk + j * s.dk.position, s.dk.position);
+    finishRows(dvOf(s, first, w, j), count, s.e, first.dv + j * s.dv.position, s.dv.position);
   }
+  for (int64_t h = 0; h < perGroup; ++h)
+    finishRows(dqOf(s, headOf(h), w), s.queries, s.d, headOf(h).dq, s.dq.position);
 }
 
 } // namespace
@@ -294,10 +375,13 @@ int64_t attentionScratch(const AttentionShape &shape) {
 }
 
 void runAttention(const AttentionShape &shape, const AttentionOperands &operands, int64_t item, char *scratch) {
-  if (shape.backward)
-    backwardItem(shape, operands, item, scratch);
-  else
-    forwardItem(shape, operands, item, scratch);
+  withType(shape.type, [&](auto type) {
+    using T = typename decltype(type)::type;
+    if (shape.backward)
+      backwardItem<T>(shape, operands, item, scratch);
+    else
+      forwardItem<T>(shape, operands, item, scratch);
+  });
 }
 
 int64_t attentionWorkspace(const AttentionShape &shape, int threads) {

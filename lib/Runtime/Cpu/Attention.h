@@ -10,14 +10,14 @@
 
 namespace xlc::runtime {
 
-/// Operands; `lse` is dense [batch, heads, queries]. Those from `dout` to `dv` are for backward; `bias` is bytes or
-/// floats, by the shape's kind.
+/// Operands of the shape's type; `lse` is dense [batch, heads, queries]. Those from `dout` to `dv` are for backward;
+/// `bias` is bytes or floats, by the shape's kind.
 struct AttentionOperands {
-  const float *q, *k, *v;
-  float *out;
+  const void *q, *k, *v;
+  void *out;
   double *lse;
-  const float *dout;
-  float *dq, *dk, *dv;
+  const void *dout;
+  void *dq, *dk, *dv;
   const void *bias = nullptr;
 };
 

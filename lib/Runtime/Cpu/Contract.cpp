@@ -22,13 +22,13 @@ int64_t cutAt(int64_t size, int64_t parts, int64_t i, int64_t grain) {
 bool isSmall(const ContractShape &s) { return s.m * s.n * s.k <= 1 << 24; }
 
 ProductShape productOf(const ContractShape &s, int64_t m, int64_t n) {
-  return {m, n, s.k, s.aM, s.aK, s.bK, s.bN, s.yM, s.yN, chunkFor(s.m * s.n * s.k)};
+  return {m, n, s.k, s.aM, s.aK, s.bK, s.bN, s.yM, s.yN, chunkFor(s.m * s.n * s.k), s.operands, s.result};
 }
 
 /// Product.h and oneDNN write contiguous rows: a column-major y is computed as its transpose.
 ProductShape rowMajor(const ProductShape &s, bool &swapped) {
   swapped = s.cN != 1 && s.cM == 1;
-  return swapped ? ProductShape{s.n, s.m, s.k, s.bN, s.bK, s.aK, s.aM, s.cN, s.cM, s.chunk} : s;
+  return swapped ? transposed(s) : s;
 }
 
 } // namespace
@@ -69,7 +69,7 @@ void Contraction::addCut(Cut cut, int64_t room, bool run) {
   cuts.push_back(std::move(cut));
 }
 
-void Contraction::run(int part, const float *a, const float *b, const float *bias, float *y, char *scratch) const {
+void Contraction::run(int part, const void *a, const void *b, const float *bias, void *y, char *scratch) const {
   const Cut &cut = cuts[part];
   for (int64_t i = cut.batchBegin; i < cut.batchEnd; ++i) {
     int64_t rest = i, aAt = cut.mBegin * shape.aM, bAt = cut.nBegin * shape.bN,
@@ -80,11 +80,13 @@ void Contraction::run(int part, const float *a, const float *b, const float *bia
       rest /= d.size;
       aAt += index * d.a, bAt += index * d.b, yAt += index * d.y;
     }
-    runOne(cut, a + aAt, b + bAt, bias ? bias + cut.nBegin : nullptr, y + yAt, scratch);
+    int64_t bytes = bytesOf(shape.operands);
+    runOne(cut, (const char *)a + aAt * bytes, (const char *)b + bAt * bytes, bias ? bias + cut.nBegin : nullptr,
+           (char *)y + yAt * bytesOf(shape.result), scratch);
   }
 }
 
-void Contraction::runOne(const Cut &cut, const float *a, const float *b, const float *bias, float *y,
+void Contraction::runOne(const Cut &cut, const void *a, const void *b, const float *bias, void *y,
                          char *scratch) const {
   bool swapped;
   ProductShape product = productOf(shape, cut.mEnd - cut.mBegin, cut.nEnd - cut.nBegin);
@@ -94,7 +96,7 @@ void Contraction::runOne(const Cut &cut, const float *a, const float *b, const f
   if (bias) // the product adds to rows that begin as the bias
     for (int64_t i = 0; i < product.m; ++i)
       for (int64_t j = 0; j < product.n; ++j) {
-        float &out = y[i * product.cM + j * product.cN];
+        float &out = ((float *)y)[i * product.cM + j * product.cN];
         out = accumulate ? out + bias[j] : bias[j];
       }
   multiply(ordered, swapped ? b : a, swapped ? a : b, y, accumulate || bias, scratch);

@@ -27,8 +27,9 @@ public:
   int64_t scratch() const { return scratchBytes; }
   int parts() const { return (int)cuts.size(); }
 
-  /// Does part `part` of y = a b (+ bias) (+ y where it accumulates); `bias` may be null.
-  void run(int part, const float *a, const float *b, const float *bias, float *y, char *scratch) const;
+  /// Does part `part` of y = a b (+ bias) (+ y where it accumulates); `bias` may be null. Operands and y are of the
+  /// shape's types; narrow ones take no bias, and nothing is added to a narrow y.
+  void run(int part, const void *a, const void *b, const float *bias, void *y, char *scratch) const;
 
 private:
   struct Cut {
@@ -36,7 +37,7 @@ private:
     std::unique_ptr<LibraryProduct> library; ///< none: Product.h
   };
   void addCut(Cut cut, int64_t room, bool run);
-  void runOne(const Cut &cut, const float *a, const float *b, const float *bias, float *y, char *scratch) const;
+  void runOne(const Cut &cut, const void *a, const void *b, const float *bias, void *y, char *scratch) const;
 
   ContractShape shape;
   bool accumulate;

@@ -10,8 +10,16 @@ namespace {
 
 constexpr uint64_t smallestCall = 64 << 10; // bytes of operands; less is not worth waking a thread for
 
+/// Others are refused when the plan is read.
+FloatType floatOf(plan::Element element) {
+  return element == plan::Element::BF16  ? FloatType::BF16
+         : element == plan::Element::F16 ? FloatType::F16
+                                         : FloatType::F32;
+}
+
 ContractShape shapeOf(const plan::ContractT &c) {
   ContractShape shape{(int64_t)c.m, (int64_t)c.n, (int64_t)c.k, c.a_m, c.a_k, c.b_k, c.b_n, c.y_m, c.y_n, {}, c.bias};
+  shape.operands = floatOf(c.operands), shape.result = floatOf(c.result);
   for (const plan::BatchDim &dim : c.batch)
     shape.batch.push_back({(int64_t)dim.size(), dim.a(), dim.b(), dim.y()});
   return shape;
@@ -43,7 +51,8 @@ AttentionShape shapeOf(const plan::AttentionT &a) {
           (int64_t)a.window,
           a.uniform,
           (AttentionBias)a.bias_kind,
-          a.bias ? BiasStrides{a.bias->batch(), a.bias->head(), a.bias->query()} : BiasStrides()};
+          a.bias ? BiasStrides{a.bias->batch(), a.bias->head(), a.bias->query()} : BiasStrides(),
+          floatOf(a.element)};
 }
 
 std::vector<WindowDim> dimsOf(const std::vector<plan::WindowDim> &dims) {
@@ -81,7 +90,7 @@ ConvolutionOperands operandsOf(ConvolutionShape::Kind kind, char *const *p) {
 /// q, k, v [, bias], out, lse; in backward q, k, v, out, lse, dout [, bias], dq, dk, dv.
 AttentionOperands operandsOf(const AttentionShape &shape, char *const *p) {
   int bias = shape.biasKind == AttentionBias::None ? 0 : 1, at = shape.backward ? 6 : 3;
-  auto f = [&](int i) { return (float *)p[i < at ? i : i + bias]; };
+  auto f = [&](int i) { return (void *)p[i < at ? i : i + bias]; };
   const void *biasAt = bias ? p[at] : nullptr;
   double *lse = (double *)f(4);
   if (!shape.backward)
@@ -174,8 +183,7 @@ void Kernels::runContraction(const Contraction &contraction, const plan::CallT &
                              char *workspace) {
   bool bias = call.ins.size() == 3;
   pool.run(contraction.parts(), [&](int part) {
-    contraction.run(part, (const float *)operands[0], (const float *)operands[1],
-                    bias ? (const float *)operands[2] : nullptr, (float *)operands[bias ? 3 : 2],
+    contraction.run(part, operands[0], operands[1], bias ? (const float *)operands[2] : nullptr, operands[bias ? 3 : 2],
                     workspace + part * contraction.scratch());
   });
 }

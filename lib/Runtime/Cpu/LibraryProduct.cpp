@@ -58,6 +58,8 @@ bool isDense(int64_t rows, int64_t columns, int64_t row, int64_t column) {
 } // namespace
 
 std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, bool bias, bool add, bool run) {
+  if (s.operands != FloatType::F32)
+    return nullptr;
   if (s.k > (s.bN == 1 ? deepestPlain : deepestPacked) || !isDense(s.m, s.k, s.aM, s.aK) ||
       !isDense(s.k, s.n, s.bK, s.bN) || s.cN != 1 || (s.cM != s.n && s.m != 1))
     return nullptr;
@@ -98,9 +100,9 @@ LibraryProduct::~LibraryProduct() = default;
 
 int64_t LibraryProduct::scratch() const { return (int64_t)state->description.scratchpad_desc().get_size(); }
 
-void LibraryProduct::run(const float *a, const float *b, const float *bias, float *c, char *scratch) const {
-  state->a.set_data_handle(const_cast<float *>(a));
-  state->b.set_data_handle(const_cast<float *>(b));
+void LibraryProduct::run(const void *a, const void *b, const float *bias, void *c, char *scratch) const {
+  state->a.set_data_handle(const_cast<void *>(a));
+  state->b.set_data_handle(const_cast<void *>(b));
   state->bias.set_data_handle(const_cast<float *>(bias));
   state->c.set_data_handle(c);
   state->scratch.set_data_handle(scratch);

@@ -4,25 +4,17 @@
 // that our threads take, and the tiles of attention, are strided: those products are done here. The idea is the usual
 // one (Goto and van de Geijn, 2008): pack B in panels of 32 columns, A in panels of rows, and keep a tile of C in
 // registers. The order of additions of an element of C depends on K only: chunks of terms are summed, then their sums,
-// which rounds half as much as one long sum where chunks are short.
+// which rounds half as much as one long sum where chunks are short. Operands of sixteen bits become floats as they are
+// packed; a result of sixteen bits is summed aside and rounded once.
 #ifndef XLC_LIB_RUNTIME_CPU_PRODUCT_H
 #define XLC_LIB_RUNTIME_CPU_PRODUCT_H
 
-#include <cstdint>
+#include "Packing.h"
+
+#include "xlc/Runtime/LibraryShapes.h"
 
 namespace xlc::runtime {
 
-/// Columns of a packed panel of B.
-constexpr int64_t panelWidth = 32;
-
-/// Floats that `packPanels` writes for b[k, n].
-constexpr int64_t panelFloats(int64_t k, int64_t n) { return k * ((n + panelWidth - 1) / panelWidth) * panelWidth; }
-
-/// Packs b[k, n] (strides in elements) in panels of 32 columns, the last one filled with zeros.
-void packPanels(const float *b, int64_t bK, int64_t bN, int64_t k, int64_t n, float *panels);
-
-/// Terms that go through the cache together: the longest chunk.
-constexpr int64_t depthBlock = 256;
 /// Terms of a chunk where accuracy comes before the last percent of speed.
 constexpr int64_t shortChunk = 16;
 /// In the place of a chunk: all terms are summed in double, at half the speed.
@@ -54,13 +46,19 @@ void multiplyPanels(const float *a, int64_t aM, int64_t aK, Panels panels, int64
 struct ProductShape {
   int64_t m, n, k, aM, aK, bK, bN, cM, cN;
   int64_t chunk = depthBlock; ///< terms summed before they are added to c
+  FloatType operands = FloatType::F32, result = FloatType::F32;
 };
+
+/// The same product as that of the transposes.
+constexpr ProductShape transposed(const ProductShape &s) {
+  return {s.n, s.m, s.k, s.bN, s.bK, s.aK, s.aM, s.cN, s.cM, s.chunk, s.operands, s.result};
+}
 
 /// Bytes of scratch `multiply` needs for this shape.
 int64_t productWorkspace(const ProductShape &shape);
 
-/// c = a b (+ c where `add`), with scratch of `productWorkspace` bytes, 64-byte aligned.
-void multiply(const ProductShape &shape, const float *a, const float *b, float *c, bool add, char *workspace);
+/// c = a b (+ c where `add`, of f32 only), with scratch of `productWorkspace` bytes, 64-byte aligned.
+void multiply(const ProductShape &shape, const void *a, const void *b, void *c, bool add, char *workspace);
 
 } // namespace xlc::runtime
 

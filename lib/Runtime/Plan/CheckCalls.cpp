@@ -39,13 +39,15 @@ void PlanChecker::checkKernels() {
     require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,
             "kernel '{}' has extent {} and grain {}", kernel->name, kernel->extent, kernel->grain);
     if (const plan::ContractT *c = kernel->library.AsContract())
-      require(c->m >= 1 && c->n >= 1 && c->k >= 1, "contraction '{}' is empty", kernel->name);
-    if (const plan::AttentionT *a = kernel->library.AsAttention())
+      checkContract(*c, kernel->name);
+    if (const plan::AttentionT *a = kernel->library.AsAttention()) {
+      require(hasProducts(a->element), "attention '{}' is of elements that have none", kernel->name);
       require(a->groups >= 1 && a->heads >= 1 && a->heads % a->groups == 0 && a->queries >= 1 && a->keys >= 1 &&
                   a->d >= 1 && a->e >= 1 && a->q && a->k && a->v && a->out &&
                   (!a->backward || (a->dout && a->dq && a->dk && a->dv)) &&
                   (a->bias_kind == plan::BiasKind::None || a->bias) && a->window < (uint64_t)1 << 40,
               "attention '{}' is incomplete", kernel->name);
+    }
     if (const plan::ConvolutionT *c = kernel->library.AsConvolution())
       require(c->kind <= plan::ConvolutionKind::WeightBackward && c->batch >= 1 && c->groups >= 1 && c->inputs >= 1 &&
                   c->outputs >= 1 && areLegal(c->dims, false),
@@ -53,6 +55,14 @@ void PlanChecker::checkKernels() {
     if (const plan::MaxPoolT *p = kernel->library.AsMaxPool())
       require(p->planes >= 1 && areLegal(p->dims, true), "pool '{}' is malformed", kernel->name);
   }
+}
+
+void PlanChecker::checkContract(const plan::ContractT &c, const std::string &name) {
+  require(c.m >= 1 && c.n >= 1 && c.k >= 1, "contraction '{}' is empty", name);
+  bool areGood = hasProducts(c.operands) && (c.result == plan::Element::F32 || c.result == c.operands);
+  require(areGood, "contraction '{}' is of elements that have no products", name);
+  require(!c.bias || c.operands == plan::Element::F32, "contraction '{}' adds a bias to products of sixteen bits",
+          name);
 }
 
 void PlanChecker::checkFunctions() {
@@ -126,24 +136,27 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
             call.outs.size(), kernel.name, ins, outs);
     return good;
   };
-  auto covers = [&](uint64_t bytes, Wide elements, plan::Element element = libraryElement) {
+  auto covers = [&](uint64_t bytes, Wide elements, plan::Element element) {
     require((Wide)bytes >= elements * (Wide)bytesOf(element), "call '{}' reaches past an operand", call.name);
   };
   if (const plan::ContractT *c = kernel.library.AsContract()) {
     if (!expect(c->bias ? 3 : 2, 1))
       return;
-    covers(call.in_bytes[0], spanOf({{c->m, c->a_m}, {c->k, c->a_k}}, c->batch, &plan::BatchDim::a));
-    covers(call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b));
-    covers(call.out_bytes[0], spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y));
+    covers(call.in_bytes[0], spanOf({{c->m, c->a_m}, {c->k, c->a_k}}, c->batch, &plan::BatchDim::a), c->operands);
+    covers(call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b), c->operands);
+    covers(call.out_bytes[0], spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y), c->result);
     if (c->bias)
-      covers(call.in_bytes[2], c->n);
+      covers(call.in_bytes[2], c->n, plan::Element::F32);
+    require(c->result == plan::Element::F32 || call.accumulate[0] == plan::Accumulate::Never,
+            "call '{}' adds to sixteen bits, which would be rounded each time", call.name);
   } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
     bool hasBias = a->bias_kind != plan::BiasKind::None;
     if (!expect((a->backward ? 6 : 3) + hasBias, a->backward ? 3 : 2))
       return;
     auto heads = [&](uint64_t bytes, const plan::HeadStrides &s, uint64_t positions, uint64_t count,
                      uint64_t features) {
-      covers(bytes, spanOf({{a->batch, s.batch()}, {positions, s.position()}, {count, s.head()}, {features, 1}}));
+      covers(bytes, spanOf({{a->batch, s.batch()}, {positions, s.position()}, {count, s.head()}, {features, 1}}),
+             a->element);
     };
     heads(call.in_bytes[0], *a->q, a->queries, a->heads, a->d);
     heads(call.in_bytes[1], *a->k, a->keys, a->groups, a->d);
@@ -153,7 +166,7 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     if (hasBias) {
       Wide span = spanOf(
           {{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()}, {a->keys, 1}});
-      covers(call.in_bytes.back(), span, a->bias_kind == plan::BiasKind::Add ? libraryElement : plan::Element::I1);
+      covers(call.in_bytes.back(), span, a->bias_kind == plan::BiasKind::Add ? plan::Element::F32 : plan::Element::I1);
     }
     if (a->backward) {
       heads(call.in_bytes[5], *a->dout, a->queries, a->heads, a->e);
@@ -171,8 +184,8 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
             "call '{}' has indices that are no integers", call.name);
     require(s->distinct > 0, "call '{}' has no indices", call.name);
     covers(call.in_bytes[0], (Wide)s->distinct * s->indices * (s->per_element ? s->width : 1), s->index);
-    covers(call.in_bytes[1], (Wide)s->outer * s->indices * s->width);
-    covers(call.out_bytes[0], (Wide)s->outer * s->rows * s->width);
+    covers(call.in_bytes[1], (Wide)s->outer * s->indices * s->width, plan::Element::F32);
+    covers(call.out_bytes[0], (Wide)s->outer * s->rows * s->width, plan::Element::F32);
   } else {
     checkWindowCall(call, kernel);
   }
@@ -182,7 +195,7 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
 void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
   auto bytes = [](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,
                   uint64_t (plan::WindowDim::*size)() const) {
-    Wide product = bytesOf(libraryElement);
+    Wide product = bytesOf(plan::Element::F32);
     auto grow = [&](uint64_t by) { product = std::min<Wide>(product * by, (Wide)1 << 62); };
     std::for_each(sizes.begin(), sizes.end(), grow);
     for (const plan::WindowDim &dim : dims)

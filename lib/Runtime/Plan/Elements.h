@@ -30,8 +30,10 @@ inline constexpr plan::Element scalarElement = plan::Element::F32;
 /// Of what a Begin has for each optimizer group.
 inline constexpr uint64_t scalarsOfGroup = 4;
 
-/// Of operands of library calls that are neither indices nor masks.
-inline constexpr plan::Element libraryElement = plan::Element::F32;
+/// Whether products and attention are of such elements.
+inline bool hasProducts(plan::Element element) {
+  return element == plan::Element::F32 || element == plan::Element::BF16 || element == plan::Element::F16;
+}
 /// Of the logarithms of sums that attention keeps for backward.
 inline constexpr plan::Element sumElement = plan::Element::F64;
 

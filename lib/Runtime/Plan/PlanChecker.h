@@ -43,6 +43,7 @@ private:
   void checkProgramStorage();
 
   void checkKernels();
+  void checkContract(const plan::ContractT &contract, const std::string &name);
   void checkFunctions();
   void checkCall(const plan::FunctionT &function, const plan::CallT &call);
   void checkExchange(const plan::CallT &call, const std::string &what);

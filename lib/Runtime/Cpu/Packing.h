@@ -1,0 +1,25 @@
+// Blocks of a matrix of any strides and float type, packed as the floats that the tiles of Product.h run down.
+#ifndef XLC_LIB_RUNTIME_CPU_PACKING_H
+#define XLC_LIB_RUNTIME_CPU_PACKING_H
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+/// Columns of a packed panel of B.
+constexpr int64_t panelWidth = 32;
+/// Terms that go through the cache together: the longest chunk.
+constexpr int64_t depthBlock = 256;
+
+/// Floats that `packPanels` writes for b[k, n].
+constexpr int64_t panelFloats(int64_t k, int64_t n) { return k * ((n + panelWidth - 1) / panelWidth) * panelWidth; }
+
+/// Packs b[k, n] (strides in elements) in panels of 32 columns, the last one filled with zeros. T: float, Bf16 or Half.
+template <class T> void packPanels(const T *b, int64_t bK, int64_t bN, int64_t k, int64_t n, float *panels);
+
+/// Packs a[m, k], k <= depthBlock, in panels of `rows` <= 16 rows, each as k groups of `rows` floats.
+template <class T> void packRows(const T *a, int64_t aM, int64_t aK, int64_t m, int64_t k, int64_t rows, float *to);
+
+} // namespace xlc::runtime
+
+#endif
