@@ -14,3 +14,13 @@ func.func @exchange(%x: tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<i64>) {
   %4 = dist.all_to_all %2 from 1 outer 1 to 2 outer 1 over <tp, [2, 1], []> : tensor<2x4x8xf32> -> tensor<2x8x4xf32>
   return %2, %3 : tensor<2x4x8xf32>, tensor<i64>
 }
+
+// Floats of sixteen bits are moved, and summed in f32 and rounded once.
+// CHECK-LABEL: func @narrow
+func.func @narrow(%x: tensor<4x8xbf16>, %h: tensor<4x8xf16>) -> (tensor<2x8xbf16>, tensor<4x8xf16>) {
+  // CHECK: dist.reduce_scatter %{{.*}} dim 0 outer 1 over <tp, [2, 1], []> : tensor<4x8xbf16> -> tensor<2x8xbf16>
+  %0 = dist.reduce_scatter %x dim 0 outer 1 over <tp, [2, 1], []> : tensor<4x8xbf16> -> tensor<2x8xbf16>
+  // CHECK: dist.all_reduce sum %{{.*}} over <tp, [2, 1], []> : tensor<4x8xf16>
+  %1 = dist.all_reduce sum %h over <tp, [2, 1], []> : tensor<4x8xf16>
+  return %0, %1 : tensor<2x8xbf16>, tensor<4x8xf16>
+}

@@ -139,16 +139,6 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
-  // expected-error @+1 {{is of 8 elements of 'f16'}}
-  exec.exchange all_reduce "all_reduce x" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 8 f16
-}
-}
-
-// -----
-
-module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
-exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
   // expected-error @+1 {{adds the result of an all_gather; only a reduce_scatter is added to what is there}}
   exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32 accumulate
 }

@@ -24,6 +24,8 @@ exec.program @train_0 stage 0 micro_batches 1 arena 640 lower_bound 640 {
   exec.exchange reduce_scatter "reduce_scatter b" over <dp, [2, 2], []> <0 + 0 + 0> to <0 + 0 + 256> count 64 f32
   // CHECK: exec.exchange all_reduce "all_reduce b" over <tp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 128 f32
   exec.exchange all_reduce "all_reduce b" over <tp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 128 f32
+  // CHECK: exec.exchange all_reduce "all_reduce h" over <tp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 256 bf16
+  exec.exchange all_reduce "all_reduce h" over <tp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 256 bf16
   // CHECK: exec.release "release b" <0 + 0 + 0> bytes 512
   exec.release "release b" <0 + 0 + 0> bytes 512
 }

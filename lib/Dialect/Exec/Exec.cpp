@@ -139,9 +139,8 @@ Exchange ExchangeOp::getExchange() {
 
 LogicalResult ExchangeOp::verify() {
   Type type = getType();
-  bool isMoved = getKind() == CollectiveKind::all_gather || getKind() == CollectiveKind::all_to_all;
   bool isKnown = type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1) ||
-                 (isMoved && graph::isNarrow(type)); // sums would be rounded at every rank
+                 graph::isNarrow(type);
   if ((int64_t)getCount() < 0 || !isKnown)
     return emitOpError() << "is of " << (int64_t)getCount() << " elements of " << type;
   if (getAccumulate() && getKind() != CollectiveKind::reduce_scatter)

@@ -123,8 +123,10 @@ private:
     std::vector<Datum<E>> results;
     if (failed(collect<E>(&op, operands, ranks, results)))
       return failure();
-    for (auto [given, result] : llvm::zip(produced, results))
+    for (auto [given, result] : llvm::zip(produced, results)) {
+      roundTo(getElementTypeOrSelf(op.getResult(0)), result); // sums of ranks are rounded once
       given.push_back(std::move(result));
+    }
     return success();
   }
 

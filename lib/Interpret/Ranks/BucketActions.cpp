@@ -50,6 +50,11 @@ static LogicalResult sum(World<E> &world, Operation *action, FlatSymbolRefAttr s
   return success();
 }
 
+/// Rounds sums once to what a bucket keeps its gradients in.
+template <class E> static void roundFor(Bucket<E> &bucket, std::vector<E> &sums) {
+  roundTo<E>(bucket.op.getTypeOfGradients(), sums);
+}
+
 template <class E> static LogicalResult scatter(World<E> &world, sched::CollectiveOp scatter) {
   std::vector<std::vector<E>> totals(world.ranks.size());
   for (Rank<E> &rank : world.ranksOf(scatter))
@@ -65,9 +70,13 @@ template <class E> static LogicalResult scatter(World<E> &world, sched::Collecti
     bool adds = scatter.getAccumulate() && Bucket<E>::isSharded(bucket.op.getGrads());
     if (StringRef member = bucket.findUnset(own); adds && !member.empty())
       return missing(scatter, rank, "gradient", member, "is not reduced yet");
+    for (auto [k, element] : llvm::enumerate(totals[rank.index]))
+      if (adds)
+        element = own.cells->elements[own.first + k] + element;
+    roundFor(bucket, totals[rank.index]);
     bucket.grads.clear(0, bucket.elements()); // the other slices are other ranks' now
     for (auto [k, element] : llvm::enumerate(totals[rank.index]))
-      own.cells->set(own.first + k, adds ? own.cells->elements[own.first + k] + element : element);
+      own.cells->set(own.first + k, element);
   }
   return success();
 }
@@ -85,7 +94,9 @@ template <class E> static LogicalResult reduce(World<E> &world, ArrayRef<sched::
         return failure();
   for (sched::CollectiveOp reduce : reduces)
     for (Rank<E> &rank : world.ranksOf(reduce)) {
-      Piece<E> piece = pieceOf(find(rank, reduce.getBucketAttr()));
+      Bucket<E> &bucket = find(rank, reduce.getBucketAttr());
+      Piece<E> piece = pieceOf(bucket);
+      roundFor(bucket, totals[rank.index]);
       for (auto [k, element] : llvm::enumerate(totals[rank.index]))
         piece.cells->set(piece.first + k, element);
     }
@@ -187,7 +198,9 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       states.push_back(state.elements.data());
     E *read = &params.cells->elements[params.first], *moved = bucket.hasMaster() ? bucket.master.elements.data() : read;
     rule(moved, &grads.cells->elements[grads.first], states, params.count, scalars);
-    std::transform(moved, moved + params.count, read, [&](E element) { return bucket.toRead(element); });
+    if (bucket.hasMaster())
+      std::copy_n(moved, params.count, read);
+    roundTo<E>(bucket.op.getTypeOfParameters(), MutableArrayRef(read, params.count));
   }
   return success();
 }

@@ -53,8 +53,6 @@ template <class E> struct Bucket {
   int64_t sliceSize() const { return elements() / shards; }
   int64_t stateSize() const { return isSharded(sched::BucketOp(op).getStates()) ? sliceSize() : elements(); }
   bool hasMaster() const { return sched::BucketOp(op).getMasterType().has_value(); }
-  /// What units read of an element of the master, or of the parameter itself.
-  E toRead(E element) const { return roundTo(sched::BucketOp(op).getTypeOfParameters(), element); }
   int64_t sliceIndex() const { return index; }
 
   Piece<E> whole(Cells<E> &cells) { return {&cells, 0, 0, elements()}; }

@@ -82,8 +82,8 @@ template <class E> LogicalResult StageProgram<E>::initialize() {
       if (!parameter || first >= last)
         continue;
       Tensor<E> own({last - first});
-      std::transform(value.elements.begin() + first, value.elements.begin() + last, own.elements.begin(),
-                     [&](E element) { return roundTo(holding.element, element); });
+      std::copy_n(value.elements.begin() + first, last - first, own.elements.begin());
+      roundTo<E>(holding.element, own.elements);
       Span cells{piece.buffer, piece.address + holding.getBytes(at + first), holding.element, {last - first}, {1}};
       if (failed(memory.write(access, cells, std::move(own), false)))
         return failure();

@@ -1,5 +1,6 @@
 // Reads and writes of spans, with the reasons why one may not be done.
 #include "Memory.h"
+#include "xlc/Interpret/Interpret.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -145,11 +146,15 @@ LogicalResult Memory<E>::write(const Access &access, const Span &span, const Dat
   if (failed(check(access, span)))
     return failure();
   Datum<E> sum;
+  bool isRounded = kRounds<E> && findNarrow(span.element);
+  if (isRounded)
+    sum = value;
   if (accumulate) {
     if (failed(read(access, span, sum)))
       return failure();
     addTo<E>(sum, value);
   }
+  roundTo(span.element, sum);
   std::visit(
       [&](auto &tensor) {
         Arena<E> &arena = arenas[access.rank];
@@ -160,7 +165,7 @@ LogicalResult Memory<E>::write(const Access &access, const Span &span, const Dat
           arena.write(span.address + offsets[0] * bytes, bytes, tensor.elements[next++]);
         });
       },
-      accumulate ? sum : value);
+      accumulate || isRounded ? sum : value);
   return success();
 }
 

@@ -48,7 +48,7 @@ public:
   /// Fails with a message where the span leaves its buffer.
   llvm::LogicalResult check(const Access &access, const Span &span) const;
   llvm::LogicalResult read(const Access &access, const Span &span, Datum<E> &value) const;
-  /// Writes the value, or adds it to what is there.
+  /// Writes the value, or adds it to what is there; of sixteen bits, rounded once.
   llvm::LogicalResult write(const Access &access, const Span &span, const Datum<E> &value, bool accumulate);
   /// The same for collectives, which move elements unseen.
   llvm::LogicalResult load(const Access &access, const Span &span, Cargo<E> &cargo) const;

@@ -46,12 +46,6 @@ struct Model {
 template <class E> using Values = std::map<std::string, Datum<E>>;
 inline constexpr llvm::StringLiteral kLoss = "@loss";
 inline constexpr llvm::StringLiteral kNorm = "@norm";
-/// An element as memory of this type holds it.
-template <class E> E roundTo(mlir::Type type, E element) {
-  return type.isBF16()  ? toNarrow<E>(element, Narrow::BF16)
-         : type.isF16() ? toNarrow<E>(element, Narrow::F16)
-                        : element;
-}
 /// Behind the name of a parameter: its master, which must equal it.
 inline constexpr llvm::StringLiteral kMaster = "/master";
 inline std::string nameOfEqual(llvm::StringRef held) {

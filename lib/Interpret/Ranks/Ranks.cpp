@@ -29,8 +29,7 @@ Rank<E> interpret::makeRank(sched::TimelineOp op, int64_t r, const Model &model,
       for (int64_t k = 0; k < own.count; ++k)
         bucket.master.set(k, whole.elements[own.first + k]);
     }
-    for (E &element : whole.elements)
-      element = bucket.toRead(element);
+    roundTo<E>(bucketOp.getTypeOfParameters(), whole.elements);
     if (Bucket<E>::isSharded(bucketOp.getParams())) {
       Piece<E> slice = bucket.slice(whole, bucket.sliceIndex());
       for (int64_t k = 0; k < slice.count; ++k)

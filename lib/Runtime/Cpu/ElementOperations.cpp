@@ -1,5 +1,6 @@
 // See ElementOperations.h.
 #include "ElementOperations.h"
+#include "xlc/Runtime/Narrow.h"
 
 #include <algorithm>
 #include <cstring>
@@ -38,7 +39,32 @@ void combineRange(std::span<const char *const> sources, uint64_t from, uint64_t 
   }
 }
 
-/// By type, as plan::Element numbers them; truth values and sixteen bits have none.
+/// The same for sixteen bits, which are widened, combined as floats and rounded once: not at every rank.
+template <class How, float widen(uint16_t), uint16_t narrow(float)>
+void combineNarrow(std::span<const char *const> sources, uint64_t from, uint64_t count, char *bytes, bool add) {
+  auto *to = (uint16_t *)bytes;
+  float combined[block], next[block];
+  for (uint64_t i = 0; i < count; i += block) {
+    uint64_t some = std::min(block, count - i);
+    auto widenBlock = [&](const uint16_t *elements, float *wide) {
+      for (uint64_t k = 0; k < some; ++k)
+        wide[k] = widen(elements[k]);
+    };
+    widenBlock((const uint16_t *)sources[0] + from + i, combined);
+    for (size_t s = 1; s < sources.size(); ++s) {
+      widenBlock((const uint16_t *)sources[s] + from + i, next);
+      combineBlock<How>(combined, next, some);
+    }
+    if (add) {
+      widenBlock(to + i, next);
+      combineBlock<Sum>(combined, next, some);
+    }
+    for (uint64_t k = 0; k < some; ++k)
+      to[i + k] = narrow(combined[k]);
+  }
+}
+
+/// By type, as plan::Element numbers them; truth values have none.
 constexpr struct {
   CombineRange sum, largest;
 } operations[] = {{combineRange<Sum, float>, combineRange<Largest, float>},
@@ -46,8 +72,8 @@ constexpr struct {
                   {combineRange<Sum, int64_t>, combineRange<Largest, int64_t>},
                   {combineRange<Sum, int32_t>, combineRange<Largest, int32_t>},
                   {nullptr, nullptr},
-                  {nullptr, nullptr},
-                  {nullptr, nullptr}};
+                  {combineNarrow<Sum, fromBf16, toBf16>, combineNarrow<Largest, fromBf16, toBf16>},
+                  {combineNarrow<Sum, fromHalf, toHalf>, combineNarrow<Largest, fromHalf, toHalf>}};
 static_assert(std::size(operations) == (size_t)plan::Element::MAX + 1);
 
 } // namespace

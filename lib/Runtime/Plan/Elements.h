@@ -11,8 +11,8 @@ namespace xlc::runtime {
 
 uint64_t bytesOf(plan::Element element);
 
-/// Whether ranks may add such elements up. Sixteen bits would be rounded at every rank.
-inline bool hasSum(plan::Element element) { return element <= plan::Element::I32; }
+/// Whether ranks may add such elements up. Those of sixteen bits are summed as floats and rounded once.
+inline bool hasSum(plan::Element element) { return element <= plan::Element::MAX && element != plan::Element::I1; }
 
 /// As safetensors files spell it.
 const char *nameOf(plan::Element element);

@@ -60,7 +60,8 @@ public:
   }
 
   bool hasElementType(Type type) const override {
-    return type.isF32() || type.isF64() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1);
+    return type.isF32() || type.isF64() || graph::isNarrow(type) || type.isInteger(64) || type.isInteger(32) ||
+           type.isInteger(1);
   }
   int64_t arenaAlignment() const override { return kAlignment; }
   int64_t outsideBytes() const override { return kOutsideBytes; }

@@ -17,6 +17,7 @@ class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemo
 
 def Dist_AllReduceOp : Dist_Op<"all_reduce", [SameOperandsAndResultType]> {
   let summary = "y = sum or maximum of the group's x, in the order of their index";
+  let description = "Floats of sixteen bits (bf16, f16) are summed in f32, the sum is rounded once.";
   let arguments = (ins Dist_ReductionAttr:$kind, AnyStaticShapeTensor:$x, Dist_GroupAttr:$group);
   let results = (outs AnyStaticShapeTensor:$y);
   let assemblyFormat = "$kind $x `over` $group attr-dict `:` type($y)";
@@ -34,7 +35,7 @@ def Dist_AllGatherOp : Dist_Regroup<"all_gather"> {
 }
 def Dist_ReduceScatterOp : Dist_Regroup<"reduce_scatter"> {
   let summary = "y = this rank's blocks of the sum of the group's x";
-  let description = "Dimension `dim` of x is [outer, ranks, block], that of y [outer, block].";
+  let description = "Dimension `dim` of x is [outer, ranks, block], that of y [outer, block]. Sums are those of all_reduce.";
 }
 
 def Dist_AllToAllOp : Dist_Op<"all_to_all", [AllElementTypesMatch<["x", "y"]>]> {
