@@ -1,6 +1,7 @@
 // See Judge.h. One rank at a time is judged; the comparison itself uses all cores.
 #include "Judge.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Interpret/Interpret.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 
@@ -136,7 +137,11 @@ void Judge::compare(const Position &at, StringRef what, const Operand &actual, c
     old = isPiece ? before->piece(expected.first, count) : *before;
   auto expectedAt = [&](int64_t i, const char *cell) {
     Bounded wanted = floats->elements[i];
-    return old ? Bounded(readFloat(old->at + (cell - here.at), bytes)) + wanted : wanted;
+    if (old) {
+      wanted = Bounded(readFloat(old->at + (cell - here.at), here.element)) + wanted;
+      interpret::roundTo<Bounded>(here.element, wanted);
+    }
+    return wanted;
   };
   std::string shown;
   int64_t boundless = 0;
@@ -151,7 +156,7 @@ void Judge::compare(const Position &at, StringRef what, const Operand &actual, c
       return;
     }
     Bounded wanted = expectedAt(i, cell);
-    double is = readFloat(cell, bytes);
+    double is = readFloat(cell, here.element);
     if (!std::isfinite(wanted.error()))
       ++boundless;
     if (!isWithin(is, wanted) && off++ == 0)

@@ -1,6 +1,7 @@
 // See Operands.h.
 #include "Operands.h"
 #include "xlc/Interpret/Parallel.h"
+#include "xlc/Runtime/Narrow.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
 
@@ -19,8 +20,12 @@ template <class T> T readAs(const char *at) {
 }
 } // namespace
 
-double verify::readFloat(const char *at, int64_t bytes) {
-  return bytes == 8 ? readAs<double>(at) : double(readAs<float>(at));
+double verify::readFloat(const char *at, Type element) {
+  if (element.isF32())
+    return readAs<float>(at);
+  if (element.isF64())
+    return readAs<double>(at);
+  return element.isBF16() ? runtime::fromBf16(readAs<uint16_t>(at)) : runtime::fromHalf(readAs<uint16_t>(at));
 }
 
 int64_t verify::readInteger(const char *at, int64_t bytes) {
@@ -64,11 +69,11 @@ Datum<Bounded> verify::read(const Operand &operand, const Shape *shape) {
   if (operand.isContiguous()) {
     interpret::forEachPiece(value.elements.size(), [&](int64_t first, int64_t count) {
       for (int64_t i = first; i < first + count; ++i)
-        value.elements[i] = Bounded(readFloat(operand.at + i * bytes, bytes));
+        value.elements[i] = Bounded(readFloat(operand.at + i * bytes, operand.element));
     });
     return value;
   }
-  operand.forEach([&](const char *at) { value.elements[next++] = Bounded(readFloat(at, bytes)); });
+  operand.forEach([&](const char *at) { value.elements[next++] = Bounded(readFloat(at, operand.element)); });
   return value;
 }
 

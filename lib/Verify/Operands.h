@@ -41,8 +41,8 @@ struct Operand {
 /// The elements as they are; their shape is `shape`, or the operand's sizes where that is null.
 Datum<Bounded> read(const Operand &operand, const Shape *shape = nullptr);
 
-/// A float of 4 or 8 bytes.
-double readFloat(const char *at, int64_t bytes);
+/// A float of two, four or eight bytes.
+double readFloat(const char *at, mlir::Type element);
 /// An integer or a boolean.
 int64_t readInteger(const char *at, int64_t bytes);
 

@@ -1,5 +1,6 @@
 // What a collective should leave behind: for each element of a rank's result, whose elements it is made of.
 #include "Judge.h"
+#include "xlc/Interpret/Interpret.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -86,7 +87,7 @@ void Judge::compareRendezvous(const Position &at, const Rendezvous &m, ArrayRef<
   bool isInteger = m.dst.element.isInteger();
   auto read = [&](const Operand &from, int64_t i) {
     const char *cell = from.at + i * bytes;
-    return isInteger ? double(readInteger(cell, bytes)) : readFloat(cell, bytes);
+    return isInteger ? double(readInteger(cell, bytes)) : readFloat(cell, from.element);
   };
   for (int64_t i = 0; i < count; ++i) {
     Bounded wanted;
@@ -98,6 +99,7 @@ void Judge::compareRendezvous(const Position &at, const Rendezvous &m, ArrayRef<
                                                 : wanted + Bounded(read(source, from));
       if (m.accumulate)
         wanted += Bounded(read(before, i));
+      interpret::roundTo<Bounded>(m.dst.element, wanted);
     } else {
       Origin origin = originOf(m, ranks, index, i);
       wanted = Bounded(read(sources[origin.rank], origin.element));

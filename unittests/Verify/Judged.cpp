@@ -25,7 +25,8 @@ Sizes sizesOf(StringRef type) {
   SmallVector<StringRef> parts;
   type.split(parts, 'x');
   sizes.element = parts.pop_back_val().str();
-  sizes.bytes = sizes.element == "f32" || sizes.element == "i32" ? 4 : sizes.element == "i1" ? 1 : 8;
+  bool isNarrow = sizes.element == "bf16" || sizes.element == "f16";
+  sizes.bytes = sizes.element == "f32" || sizes.element == "i32" ? 4 : isNarrow ? 2 : sizes.element == "i1" ? 1 : 8;
   for (StringRef part : parts) {
     uint64_t size = 0;
     (void)part.getAsInteger(10, size);
