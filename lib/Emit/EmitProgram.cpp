@@ -22,9 +22,9 @@ std::string xlc::findRuntime(const Target &target, StringRef driver) {
 
 std::unique_ptr<llvm::MemoryBuffer> xlc::makeObject(ModuleOp module, const Target &target, plan::PlanT &plan) {
   plan.version = XLC_PLAN_VERSION;
-  target.describe(plan);
   if (failed(fillPlan(module, plan)))
     return nullptr;
+  target.describe(plan);
   return target.makeObject(module, serializePlan(plan));
 }
 

@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/CpuLevel.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
@@ -197,6 +198,27 @@ TEST_F(Emit, LibraryCallsTakeTheirOperandsInTheLibrarysOrder) {
   ASSERT_TRUE(shape);
   EXPECT_EQ(shape->y_n, 1);
   EXPECT_EQ(shape->b_n, 4);
+}
+
+/// A level beyond that of the code is for products of bf16 alone.
+TEST_F(Emit, ProductsHaveTheirTypeAndBf16ItsLevel) {
+  target = getTargets().front().make("x86-64-v4-bf16");
+  for (auto [type, element, level] : {std::tuple("f32", plan::Element::F32, runtime::CpuLevel::V4),
+                                      {"f16", plan::Element::F16, runtime::CpuLevel::V4},
+                                      {"bf16", plan::Element::BF16, runtime::CpuLevel::V4Bf16}}) {
+    std::string text = source;
+    for (std::string shape : {"8x4x", "4x8x", "memref<32x"})
+      for (size_t at = 0; (at = text.find(shape + "f32", at)) != std::string::npos; at += shape.size())
+        text.replace(at + shape.size(), 3, type);
+    module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module && succeeded(lower()) && makeObject(*module, *target, plan)) << messages;
+    EXPECT_EQ(plan.cpu, (uint8_t)level) << type;
+    const plan::CallT &call = *plan.functions[1]->calls[0];
+    const plan::ContractT *shape = plan.kernels[call.kernel]->library.AsContract();
+    ASSERT_TRUE(shape);
+    EXPECT_EQ(shape->operands, element);
+    EXPECT_EQ(shape->result, plan::Element::F32);
+  }
 }
 
 TEST_F(Emit, ProgramRuns) {

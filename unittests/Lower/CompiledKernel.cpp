@@ -79,7 +79,7 @@ CompiledKernel::CompiledKernel(const KernelText &text, int64_t vectorBytes) : te
   MLIRContext context(registry);
   auto module = parseSourceString<ModuleOp>(moduleText(text), &context);
   std::string error;
-  runtime::CpuLevel level = runtime::findHostLevel();
+  runtime::CpuLevel level = codeLevelOf(runtime::findHostLevel());
   auto machine = createMachine(nameOf(level), error);
   if (!vectorBytes)
     vectorBytes = vectorBytesOf(level);

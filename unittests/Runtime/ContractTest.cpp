@@ -5,6 +5,7 @@
 #include "Cpu/Product.h"
 #include "Elements.h"
 #include "RandomFloats.h"
+#include "xlc/Runtime/CpuLevel.h"
 
 #include <gtest/gtest.h>
 
@@ -162,6 +163,47 @@ TEST(Contract, NarrowOperandsGiveTheBitsOfFloatsOnAnyNumberOfThreads) {
         EXPECT_EQ(y.floats(), expected) << nameOf(operands) << " " << nameOf(result) << ", " << threads << " threads";
       }
     }
+}
+
+/// The left operand's rows are brought together, 384 at a time: rows or columns of it are apart.
+TEST(Contract, LargeProductsOfBf16TakeALeftOperandWithGaps) {
+  for (bool isTransposed : {false, true})
+    for (FloatType result : {FloatType::F32, FloatType::BF16}) {
+      int64_t m = 900, n = 270, k = 100;
+      ContractShape s{m, n, k, k + 3, 1, n, 1, n, 1, {}};
+      if (isTransposed)
+        s.aM = 1, s.aK = m + 3;
+      s.operands = FloatType::BF16, s.result = result;
+      Elements a(s.operands, randomFloats((m + 3) * (k + 3), 1)), b(s.operands, randomFloats(k * n, 2));
+      std::vector<float> first;
+      for (int threads : {1, 2, 3}) {
+        ASSERT_LT(findError(s, threads, false), 2e-6) << isTransposed << " " << nameOf(result);
+        if (!isNarrow(result))
+          ASSERT_LT(findError(s, threads, true), 2e-6) << isTransposed;
+        Elements y(result, std::vector<float>(m * n));
+        runParts(s, threads, false, a.data(), b.data(), nullptr, y.data());
+        if (threads == 1)
+          first = y.floats();
+        EXPECT_EQ(y.floats(), first) << threads << " threads";
+      }
+    }
+}
+
+/// Of any depth, transposed or not; where the CPU multiplies bf16. Others are done by Product.h, and so is all f16.
+TEST(Contract, ProductsOfBf16AreTheLibrarys) {
+  bool hasBf16 = findHostLevel() >= CpuLevel::V4Bf16;
+  for (int64_t k : {64, 5000})
+    for (bool isTransposed : {false, true})
+      for (FloatType result : {FloatType::F32, FloatType::BF16}) {
+        ProductShape s{300, 200, k, k, 1, 200, 1, 200, 1};
+        if (isTransposed)
+          s.aM = 1, s.aK = 300, s.bK = 1, s.bN = k;
+        s.operands = FloatType::BF16, s.result = result;
+        EXPECT_EQ(LibraryProduct::tryMake(s, false, result == FloatType::F32, false) != nullptr, hasBf16)
+            << k << " " << isTransposed << " " << nameOf(result);
+        s.operands = FloatType::F16, s.result = FloatType::F32;
+        EXPECT_FALSE(LibraryProduct::tryMake(s, false, false, false));
+      }
 }
 
 } // namespace

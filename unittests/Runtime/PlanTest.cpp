@@ -47,7 +47,7 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("0 threads", [](Plan &p) { p.threads = 0; });
   expect("an arena of 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
   expect("an alignment of 3", [](Plan &p) { p.alignment = 3; });
-  expect("processors of an unknown level", [](Plan &p) { p.cpu = 4; });
+  expect("processors of an unknown level", [](Plan &p) { p.cpu = 5; });
   expect("no traffic", [](Plan &p) { p.traffic.clear(); });
   expect("buffer 'w' leaves the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
   expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });

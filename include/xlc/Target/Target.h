@@ -66,7 +66,8 @@ public:
   /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
   /// kernel and memory layout.
   virtual void addLowering(mlir::OpPassManager &passes) const = 0;
-  /// Writes into the plan what its runtime must know of the target: alignment, bytes outside of the arena, the chip.
+  /// Writes into the plan, whose kernels are there, what its runtime must know of the target: alignment, bytes outside
+  /// of the arena, the chip.
   virtual void describe(plan::PlanT &plan) const = 0;
   /// The object file of a lowered module: the code of @kernels and the plan's bytes, as the runtime finds them. Null
   /// after a diagnostic.

@@ -5,9 +5,13 @@
 #include "Product.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace xlc::runtime {
 namespace {
+
+/// Rows of a left operand that are brought together at a time: enough that packing the right one again does not count.
+constexpr int64_t gatheredRows = 384;
 
 int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
@@ -40,9 +44,10 @@ Contraction::Contraction(const ContractShape &shape, int threads, bool accumulat
     batches *= dim.size;
   // Small products are not worth waking anybody.
   int64_t parts = std::min<int64_t>(threads, std::max<int64_t>(1, batches * shape.m * shape.n * shape.k / (1 << 18)));
-  bool cutRows = shape.aK == 1 ? shape.m >= 16 * parts : shape.m >= shape.n;
+  // oneDNN writes whole rows, and of bf16 its products are twice as fast as ours.
+  bool cutRows = shape.aK == 1 || shape.operands == FloatType::BF16 ? shape.m >= 16 * parts : shape.m >= shape.n;
   for (int64_t i = 0; i < parts; ++i) {
-    Cut cut{0, batches, 0, shape.m, 0, shape.n, nullptr};
+    Cut cut{0, batches, 0, shape.m, 0, shape.n};
     if (batches >= parts)
       cut.batchBegin = cutAt(batches, parts, i, 1), cut.batchEnd = cutAt(batches, parts, i + 1, 1);
     else if (cutRows)
@@ -61,12 +66,37 @@ void Contraction::addCut(Cut cut, int64_t room, bool run) {
   bool swapped;
   ProductShape product = rowMajor(productOf(shape, cut.mEnd - cut.mBegin, cut.nEnd - cut.nBegin), swapped);
   if (!isSmall(shape) && !(swapped && shape.bias))
-    cut.library = LibraryProduct::tryMake(product, shape.bias, accumulate, run);
-  if (cut.library && roundUp(cut.library->scratch(), 64) > room)
+    makeLibrary(cut, product, run);
+  int64_t bytes = cut.library ? cut.gathered + cut.library->scratch() : 0;
+  if (cut.rest)
+    bytes = std::max(bytes, cut.gathered + cut.rest->scratch());
+  if (roundUp(bytes, 64) > room)
     cut.library = nullptr;
-  int64_t bytes = cut.library ? cut.library->scratch() : productWorkspace(product);
+  if (!cut.library)
+    bytes = productWorkspace(product);
   scratchBytes = std::max(scratchBytes, roundUp(bytes, 64));
   cuts.push_back(std::move(cut));
+}
+
+void Contraction::makeLibrary(Cut &cut, const ProductShape &product, bool run) const {
+  cut.rows = product.m;
+  cut.library = LibraryProduct::tryMake(product, shape.bias, accumulate, run);
+  if (cut.library || shape.operands != FloatType::BF16 || std::min(product.aM, product.aK) != 1)
+    return;
+  cut.rows = std::min(product.m, gatheredRows);
+  cut.gathered = roundUp(cut.rows * product.k * bytesOf(shape.operands), 64);
+  auto make = [&](int64_t rows) {
+    ProductShape part = product;
+    part.m = rows;
+    part.aM = product.aM == 1 ? 1 : product.k, part.aK = product.aM == 1 ? rows : 1;
+    return LibraryProduct::tryMake(part, shape.bias, accumulate, run);
+  };
+  cut.library = make(cut.rows);
+  if (int64_t rest = product.m % cut.rows; cut.library && rest) {
+    cut.rest = make(rest);
+    if (!cut.rest)
+      cut.library = nullptr;
+  }
 }
 
 void Contraction::run(int part, const void *a, const void *b, const float *bias, void *y, char *scratch) const {
@@ -86,13 +116,32 @@ void Contraction::run(int part, const void *a, const void *b, const float *bias,
   }
 }
 
+void Contraction::runLibrary(const Cut &cut, const ProductShape &product, const void *a, const void *b,
+                             const float *bias, void *y, char *scratch) const {
+  int64_t bytes = bytesOf(shape.operands);
+  for (int64_t i = 0; i < product.m; i += cut.rows) {
+    int64_t rows = std::min(cut.rows, product.m - i);
+    const char *left = (const char *)a + i * product.aM * bytes;
+    if (cut.gathered) {
+      bool isColumnwise = product.aM == 1;
+      int64_t runs = isColumnwise ? product.k : rows, step = isColumnwise ? product.aK : product.aM;
+      int64_t runBytes = (isColumnwise ? rows : product.k) * bytes;
+      for (int64_t r = 0; r < runs; ++r)
+        std::memcpy(scratch + r * runBytes, left + r * step * bytes, runBytes);
+      left = scratch;
+    }
+    const LibraryProduct &library = rows == cut.rows ? *cut.library : *cut.rest;
+    library.run(left, b, bias, (char *)y + i * product.cM * bytesOf(shape.result), scratch + cut.gathered);
+  }
+}
+
 void Contraction::runOne(const Cut &cut, const void *a, const void *b, const float *bias, void *y,
                          char *scratch) const {
   bool swapped;
   ProductShape product = productOf(shape, cut.mEnd - cut.mBegin, cut.nEnd - cut.nBegin);
   ProductShape ordered = rowMajor(product, swapped);
   if (cut.library)
-    return cut.library->run(swapped ? b : a, swapped ? a : b, bias, y, scratch);
+    return runLibrary(cut, ordered, swapped ? b : a, swapped ? a : b, bias, y, scratch);
   if (bias) // the product adds to rows that begin as the bias
     for (int64_t i = 0; i < product.m; ++i)
       for (int64_t j = 0; j < product.n; ++j) {
@@ -105,6 +154,8 @@ void Contraction::runOne(const Cut &cut, const void *a, const void *b, const flo
 int64_t contractWorkspace(const ContractShape &shape, int threads) {
   int64_t bytes = 0;
   for (bool accumulate : {false, true}) {
+    if (accumulate && shape.result != FloatType::F32)
+      break;
     Contraction contraction(shape, threads, accumulate, false);
     bytes = std::max(bytes, contraction.scratch() * contraction.parts());
   }

@@ -1,7 +1,8 @@
 // Contractions: how a call is cut between threads, and which code does each part.
 //
 // The output is cut, never the summed dimension, so no thread waits for another. A part of a large
-// product whose operands are dense goes to oneDNN's blocked kernel (its other kernels allocate, so they are not used);
+// product whose operands are dense goes to oneDNN's blocked kernel (its other kernels allocate, so they are not used),
+// of bf16 also one whose left operand is not, after a copy of some of its rows: ours are half as fast;
 // everything else to Product.h, small products for their accuracy: oneDNN adds all terms one after the other. Who does
 // what is decided here once, for the plan's workspace and for the run alike.
 #ifndef XLC_LIB_RUNTIME_CPU_CONTRACT_H
@@ -14,6 +15,7 @@
 namespace xlc::runtime {
 
 struct LibraryProduct;
+struct ProductShape;
 
 /// A contraction prepared for a number of threads. Not to be run by two calls at once.
 class Contraction {
@@ -34,8 +36,14 @@ public:
 private:
   struct Cut {
     int64_t batchBegin, batchEnd, mBegin, mEnd, nBegin, nEnd;
-    std::unique_ptr<LibraryProduct> library; ///< none: Product.h
+    std::unique_ptr<LibraryProduct> library = {}; ///< of `rows` rows at a time; none: Product.h
+    int64_t rows = 0;
+    std::unique_ptr<LibraryProduct> rest = {}; ///< of the last rows, where they are fewer
+    int64_t gathered = 0; ///< bytes of scratch into which rows of the left operand are copied first; 0: it lies dense
   };
+  void makeLibrary(Cut &cut, const ProductShape &product, bool run) const;
+  void runLibrary(const Cut &cut, const ProductShape &product, const void *a, const void *b, const float *bias, void *y,
+                  char *scratch) const;
   void addCut(Cut cut, int64_t room, bool run);
   void runOne(const Cut &cut, const void *a, const void *b, const float *bias, void *y, char *scratch) const;
 

@@ -16,11 +16,12 @@ struct Level {
   Isa isa;               ///< of our own library calls
   dnnl::cpu_isa library; ///< of oneDNN's
 };
-/// Indexed by CpuLevel.
+/// Indexed by CpuLevel. oneDNN wants VNNI where it uses BF16; it has the same kernels of f32 for both.
 constexpr Level levels[] = {{"x86-64", 16, Isa::Baseline, dnnl::cpu_isa::sse41},
                             {"x86-64-v2", 16, Isa::Baseline, dnnl::cpu_isa::sse41},
                             {"x86-64-v3", 32, Isa::Avx2, dnnl::cpu_isa::avx2},
-                            {"x86-64-v4", 64, Isa::Avx512, dnnl::cpu_isa::avx512_core}};
+                            {"x86-64-v4", 64, Isa::Avx512, dnnl::cpu_isa::avx512_core},
+                            {"x86-64-v4-bf16", 64, Isa::Avx512, dnnl::cpu_isa::avx512_core_bf16}};
 
 struct Feature {
   CpuLevel level; ///< the first that has it
@@ -29,11 +30,26 @@ struct Feature {
 };
 #define XLC_FEATURE(level, name) {CpuLevel::level, name, [] { return __builtin_cpu_supports(name) != 0; }}
 constexpr Feature features[] = {
-    XLC_FEATURE(V2, "popcnt"),   XLC_FEATURE(V2, "sse3"),     XLC_FEATURE(V2, "ssse3"),    XLC_FEATURE(V2, "sse4.1"),
-    XLC_FEATURE(V2, "sse4.2"),   XLC_FEATURE(V3, "avx"),      XLC_FEATURE(V3, "avx2"),     XLC_FEATURE(V3, "bmi"),
-    XLC_FEATURE(V3, "bmi2"),     XLC_FEATURE(V3, "f16c"),     XLC_FEATURE(V3, "fma"),      XLC_FEATURE(V3, "lzcnt"),
-    XLC_FEATURE(V3, "movbe"),    XLC_FEATURE(V4, "avx512f"),  XLC_FEATURE(V4, "avx512bw"), XLC_FEATURE(V4, "avx512cd"),
-    XLC_FEATURE(V4, "avx512dq"), XLC_FEATURE(V4, "avx512vl"),
+    XLC_FEATURE(V2, "popcnt"),
+    XLC_FEATURE(V2, "sse3"),
+    XLC_FEATURE(V2, "ssse3"),
+    XLC_FEATURE(V2, "sse4.1"),
+    XLC_FEATURE(V2, "sse4.2"),
+    XLC_FEATURE(V3, "avx"),
+    XLC_FEATURE(V3, "avx2"),
+    XLC_FEATURE(V3, "bmi"),
+    XLC_FEATURE(V3, "bmi2"),
+    XLC_FEATURE(V3, "f16c"),
+    XLC_FEATURE(V3, "fma"),
+    XLC_FEATURE(V3, "lzcnt"),
+    XLC_FEATURE(V3, "movbe"),
+    XLC_FEATURE(V4, "avx512f"),
+    XLC_FEATURE(V4, "avx512bw"),
+    XLC_FEATURE(V4, "avx512cd"),
+    XLC_FEATURE(V4, "avx512dq"),
+    XLC_FEATURE(V4, "avx512vl"),
+    XLC_FEATURE(V4Bf16, "avx512vnni"),
+    XLC_FEATURE(V4Bf16, "avx512bf16"),
 };
 #undef XLC_FEATURE
 
@@ -48,6 +64,7 @@ Isa mostIsa = Isa::Avx512; // set once, before any rank starts
 Isa findIsa() { return std::min(findHostIsa(), mostIsa); }
 
 const char *nameOf(CpuLevel level) { return levels[(size_t)level].name; }
+CpuLevel codeLevelOf(CpuLevel level) { return std::min(level, CpuLevel::V4); }
 int64_t vectorBytesOf(CpuLevel level) { return levels[(size_t)level].vectorBytes; }
 
 std::optional<CpuLevel> findCpuLevel(std::string_view name) {
@@ -65,7 +82,7 @@ std::vector<std::string> listCpuLevels() {
 }
 
 CpuLevel findHostLevel() {
-  for (CpuLevel level : {CpuLevel::V4, CpuLevel::V3, CpuLevel::V2})
+  for (CpuLevel level : {CpuLevel::V4Bf16, CpuLevel::V4, CpuLevel::V3, CpuLevel::V2})
     if (findMissingFeatures(level).empty())
       return level;
   return CpuLevel::V1;

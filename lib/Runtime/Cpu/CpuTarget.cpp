@@ -10,15 +10,15 @@ namespace {
 
 std::string describeProcessors(const Plan &plan) { return fmt::format("{} processors", nameOf((CpuLevel)plan.cpu)); }
 
-/// The CPU must have what the kernels need; without this check they would end with SIGILL.
+/// The CPU must have what the kernels need; without this check they would end with SIGILL. Libraries are limited in any
+/// case: beyond our levels is AMX, whose kernels want scratch and permissions of their own.
 void prepareProcessor(const Plan &plan, bool nativeLibraries) {
   auto level = (CpuLevel)plan.cpu;
   if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
     throw Rejected(fmt::format("error: this program is made for {} processors, this one lacks {}: compile it with "
                                "--cpu {}, or --cpu native on this machine",
                                nameOf(level), fmt::join(missing, ", "), nameOf(findHostLevel())));
-  if (!nativeLibraries)
-    limitLibraries(level);
+  limitLibraries(nativeLibraries ? findHostLevel() : level);
 }
 
 std::unique_ptr<Device> makeCpuDevice(const DeviceSetup &setup) { return std::make_unique<CpuDevice>(setup); }

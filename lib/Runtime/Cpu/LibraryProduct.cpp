@@ -1,6 +1,8 @@
 // See LibraryProduct.h. Only oneDNN's "brg" kernels are taken: they need dense operands and use the caller's scratch;
 // "gemm" allocates its packing buffers in each call, and "ref" is slow. Deep products run faster in Product.h, which
-// blocks k: from k > 2560 where oneDNN reads B as it stands, from 4096 where it packs it.
+// blocks k: from k > 2560 where oneDNN reads B as it stands, from 4096 where it packs it. Products of bf16 are all
+// oneDNN's where the CPU multiplies such numbers (its kernels have names that begin with "brg" nowhere else): it packs
+// both operands and blocks k. These instructions take subnormal numbers for zero.
 #include "LibraryProduct.h"
 
 #include <dnnl.hpp>
@@ -41,14 +43,15 @@ private:
 };
 
 /// The strides oneDNN sees; a dimension of size 1 gets the dense one.
-dnnl::memory::desc describe(int64_t rows, int64_t columns, int64_t row, int64_t column) {
+dnnl::memory::desc describe(FloatType type, int64_t rows, int64_t columns, int64_t row, int64_t column) {
   if (columns == 1 && row == 1)
     column = rows;
   else if (columns == 1)
     column = 1;
   if (rows == 1)
     row = column == 1 ? columns : 1;
-  return {{rows, columns}, dnnl::memory::data_type::f32, dnnl::memory::dims{row, column}};
+  auto element = type == FloatType::BF16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+  return {{rows, columns}, element, dnnl::memory::dims{row, column}};
 }
 
 bool isDense(int64_t rows, int64_t columns, int64_t row, int64_t column) {
@@ -58,9 +61,8 @@ bool isDense(int64_t rows, int64_t columns, int64_t row, int64_t column) {
 } // namespace
 
 std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, bool bias, bool add, bool run) {
-  if (s.operands != FloatType::F32)
-    return nullptr;
-  if (s.k > (s.bN == 1 ? deepestPlain : deepestPacked) || !isDense(s.m, s.k, s.aM, s.aK) ||
+  int64_t deepest = s.operands != FloatType::F32 ? INT64_MAX : s.bN == 1 ? deepestPlain : deepestPacked;
+  if (s.operands == FloatType::F16 || s.k > deepest || !isDense(s.m, s.k, s.aM, s.aK) ||
       !isDense(s.k, s.n, s.bK, s.bN) || s.cN != 1 || (s.cM != s.n && s.m != 1))
     return nullptr;
   OneThread single;
@@ -72,8 +74,8 @@ std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, b
     sum.append_sum(1);
     attributes.set_post_ops(sum);
   }
-  auto a = describe(s.m, s.k, s.aM, s.aK), b = describe(s.k, s.n, s.bK, s.bN), c = describe(s.m, s.n, s.n, 1);
-  auto row = describe(1, s.n, s.n, 1);
+  auto a = describe(s.operands, s.m, s.k, s.aM, s.aK), b = describe(s.operands, s.k, s.n, s.bK, s.bN);
+  auto c = describe(s.result, s.m, s.n, s.n, 1), row = describe(FloatType::F32, 1, s.n, s.n, 1);
   auto wanted = bias ? dnnl::matmul::desc(a, b, row, c) : dnnl::matmul::desc(a, b, c);
   state->description = dnnl::matmul::primitive_desc(wanted, attributes, state->engine, true);
   if (!state->description || !std::string_view(state->description.impl_info_str()).starts_with("brg"))

@@ -12,7 +12,7 @@ namespace xlc::runtime {
 void useOneLibraryThread();
 
 struct LibraryProduct {
-  /// None where oneDNN has no kernel for the shape that works without allocating, or ours is faster.
+  /// None where oneDNN has no kernel for the shape and types that works without allocating, or ours is faster.
   static std::unique_ptr<LibraryProduct> tryMake(const ProductShape &shape, bool bias, bool add, bool run);
   ~LibraryProduct();
   int64_t scratch() const;

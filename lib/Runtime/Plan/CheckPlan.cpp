@@ -46,7 +46,7 @@ void PlanChecker::checkSizes() {
           "{} ranks (pp {}, dp {}, tp {})", (Wide)pp * dp * tp > mostRanks ? "too many" : "0", pp, dp, tp);
   require(shards >= 1 && dp % std::max<uint64_t>(shards, 1) == 0, "{} shards for {} ranks", shards, dp);
   require(plan.micro >= 1 && plan.micro_batches >= 1, "{} micro-batches of {} samples", plan.micro_batches, plan.micro);
-  require(plan.cpu <= (uint8_t)CpuLevel::V4, "processors of an unknown level");
+  require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "processors of an unknown level");
   require(plan.threads >= 1 && plan.threads <= kMostThreads, "{} threads", plan.threads);
   require(plan.alignment >= 1 && plan.alignment <= 1 << 20 && (plan.alignment & (plan.alignment - 1)) == 0,
           "an alignment of {}", plan.alignment);

@@ -29,6 +29,12 @@ std::optional<LibraryContract> findContract(const LibraryCall &call) {
                            call.hasBias);
 }
 
+/// What a level beyond that of the code is for.
+bool isBf16Product(const std::unique_ptr<plan::KernelT> &kernel) {
+  const plan::ContractT *contract = kernel->library.AsContract();
+  return contract && contract->operands == plan::Element::BF16;
+}
+
 class CpuTarget : public Target {
 public:
   explicit CpuTarget(runtime::CpuLevel level) : level(level) {}
@@ -72,11 +78,11 @@ public:
   void describe(plan::PlanT &plan) const override {
     plan.alignment = kAlignment;
     plan.outside = kOutsideBytes;
-    plan.cpu = (uint8_t)level;
+    plan.cpu = (uint8_t)(llvm::any_of(plan.kernels, isBf16Product) ? level : codeLevelOf(level));
   }
 
   std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
-    return makeCpuObject(module, plan, chip(), vectorBytesOf(level));
+    return makeCpuObject(module, plan, nameOf(codeLevelOf(level)), vectorBytesOf(level));
   }
 
   LinkNeeds linkNeeds() const override {
