@@ -213,6 +213,16 @@ Value KernelEmitter::load(const Memory &memory, ArrayRef<Index> indices, const L
   return arith::CmpIOp::create(nested, location, arith::CmpIPredicate::ne, element, zero);
 }
 
+/// Whether a mask is known to be of one lane. Of such a masked store whose value was truncated LLVM 22 makes, on x86, a
+/// store of the wider type: it would write over the next elements.
+static bool hasFirstLaneOnly(Value mask) {
+  DenseElementsAttr lanes;
+  if (!mask || !matchPattern(mask, m_Constant(&lanes)) || lanes.isSplat())
+    return false;
+  auto values = lanes.getValues<bool>();
+  return values[0] && llvm::none_of(llvm::drop_begin(values), [](bool exists) { return exists; });
+}
+
 void KernelEmitter::store(const Memory &memory, ArrayRef<Index> indices, const Lanes &lanes, Value value) {
   Index at = linearize(indices, memory.strides, lanes.width);
   Type stored = storedType(memory.element);
@@ -226,7 +236,11 @@ void KernelEmitter::store(const Memory &memory, ArrayRef<Index> indices, const L
   if (memory.element.isBF16())
     value = changeType(nested, location, value, stored);
   Value to = address(memory, at, lanes);
-  if (isa<VectorType>(to.getType()))
+  bool isVector = isa<VectorType>(to.getType());
+  if (!isVector && !at.isUniform() && hasFirstLaneOnly(lanes.mask)) {
+    Value first = vector::ExtractOp::create(nested, location, value, int64_t(0));
+    LLVM::StoreOp::create(nested, location, first, to, alignment);
+  } else if (isVector)
     LLVM::masked_scatter::create(nested, location, value, to, fullMask(lanes), nested.getI32IntegerAttr(alignment));
   else if (lanes.mask && !at.isUniform())
     LLVM::MaskedStoreOp::create(nested, location, value, to, lanes.mask, nested.getI32IntegerAttr(alignment));

@@ -22,6 +22,7 @@ import cases
 import compare
 import compositions
 import full_size
+import mixed
 import program
 import promises
 
@@ -83,6 +84,7 @@ def main():
         setting = program.Setting(options.xlc.resolve(), options.models.resolve(), pathlib.Path(scratch))
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
+        matrix += [(name, lambda check=check: check(setting)) for name, check in mixed.list_checks(options.all)]
         if options.all:
             matrix += [(name, lambda check=check: check(setting)) for name, check in compositions.list_proofs() + full_size.CHECKS]
         others = [(name, lambda check=check: check(setting)) for name, check in promises.PROMISES]

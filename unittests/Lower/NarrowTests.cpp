@@ -62,6 +62,41 @@ TEST_P(Narrow, Half) {
   }
 }
 
+/// Rows that are one element longer than whole vectors: the last lane of a row must not reach into the next. What is
+/// added differs along a row, so that the kernel has a loop for rows.
+TEST_P(Narrow, LastLaneOfARow) {
+  constexpr int64_t rows = 3, columns = 65;
+  auto sumAs = [&](const std::string &from, const std::string &to) {
+    std::string x = "tensor<3x65x" + from + ">", row = "tensor<65x" + from + ">", y = "tensor<3x65x" + to + ">";
+    return CompiledKernel({"loop",
+                           {{from, {rows, columns}}, {from, {columns}}},
+                           {{to, {rows, columns}}},
+                           "%b = graph.broadcast %1 : " + row + " -> " + x + " %s = graph.add %0, %b : " + x +
+                               " %y = graph.cast %s : " + x + " -> " + y + " => %y"},
+                          GetParam());
+  };
+  auto callRows = [](const CompiledKernel &kernel, auto &x, auto &row, auto &y) { // from the last to the first
+    for (int64_t end = kernel.extent(); end > 0; --end)
+      kernel.call({(char *)x.data(), (char *)row.data(), (char *)y.data()}, end - 1, end);
+  };
+  std::vector<float> floats(rows * columns), row(columns);
+  std::vector<int64_t> integers(rows * columns), integerRow(columns);
+  for (int64_t i = 0; i < rows * columns; ++i)
+    floats[i] = float(i) + 0.5f, integers[i] = i + 1;
+  for (int64_t i = 0; i < columns; ++i)
+    row[i] = float(i), integerRow[i] = i;
+  std::vector<uint16_t> narrow(rows * columns), half(rows * columns);
+  std::vector<int32_t> shorter(rows * columns);
+  callRows(sumAs("f32", "bf16"), floats, row, narrow);
+  callRows(sumAs("f32", "f16"), floats, row, half);
+  callRows(sumAs("i64", "i32"), integers, integerRow, shorter);
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    EXPECT_EQ(narrow[i], runtime::toBf16(floats[i] + row[i % columns])) << i;
+    EXPECT_EQ(half[i], runtime::toHalf(floats[i] + row[i % columns])) << i;
+    EXPECT_EQ(shorter[i], integers[i] + integerRow[i % columns]) << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Registers, Narrow, testing::Values(0, 16, 32));
 
 } // namespace
