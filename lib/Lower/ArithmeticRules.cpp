@@ -156,24 +156,16 @@ static Type shapedLike(Value like, Type element) {
   return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
 }
 
-/// The bits of a bf16 are chosen as an integer: LLVM knows such numbers on some processors only.
 XLC_RULE(selectElement) {
-  OpBuilder &b = e.builder();
   Elements x = e.evaluateOperands(op, indices, lanes);
-  bool isBf16 = getElementTypeOrSelf(x[1].getType()).isBF16();
-  auto retype = [&](Value value, Type element) -> Value {
-    return isBf16 ? arith::BitcastOp::create(b, e.loc(), shapedLike(value, element), value).getResult() : value;
-  };
-  Value yes = retype(x[1], b.getI16Type()), no = retype(x[2], b.getI16Type());
-  return retype(arith::SelectOp::create(b, e.loc(), x[0], yes, no), b.getBF16Type());
+  return arith::SelectOp::create(e.builder(), e.loc(), x[0], x[1], x[2]);
 }
 #undef XLC_RULE
 
 /// A bf16 is the upper half of a float.
 static Value widenBf16(KernelEmitter &e, Value value) {
   OpBuilder &b = e.builder();
-  Value bits = arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getI16Type()), value);
-  bits = arith::ExtUIOp::create(b, e.loc(), shapedLike(value, b.getI32Type()), bits);
+  Value bits = arith::ExtUIOp::create(b, e.loc(), shapedLike(value, b.getI32Type()), value);
   bits = arith::ShLIOp::create(b, e.loc(), bits, numberLike(e, bits, 16));
   return arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getF32Type()), bits);
 }
@@ -191,15 +183,15 @@ static Value narrowToBf16(KernelEmitter &e, Value value) {
   Value quiet = arith::OrIOp::create(b, e.loc(), upper, number(0x40));
   Value isNan = arith::CmpFOp::create(b, e.loc(), arith::CmpFPredicate::UNO, value, value);
   Value result = arith::SelectOp::create(b, e.loc(), isNan, quiet, rounded);
-  result = arith::TruncIOp::create(b, e.loc(), shapedLike(value, b.getI16Type()), result);
-  return arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getBF16Type()), result);
+  return arith::TruncIOp::create(b, e.loc(), shapedLike(value, b.getI16Type()), result);
 }
 
 Value convertElement(KernelEmitter &e, Value value, Type to) {
   Type from = getElementTypeOrSelf(value.getType());
-  if (from == to)
+  bool isBf16 = from.isInteger(16); // no other element has such bits
+  if (from == to || (isBf16 && to.isBF16()))
     return value;
-  if (from.isBF16())
+  if (isBf16)
     return widenBf16(e, value);
   if (to.isBF16())
     return narrowToBf16(e, value);

@@ -154,18 +154,14 @@ Value KernelEmitter::positionOf(const Index &index, int64_t width) {
   return index.isUniform() ? scalarOf(index) : vectorOf(index, width);
 }
 
-/// The type in memory: an i1 takes a byte; the bits of a bf16, of which LLVM would make calls, stay an integer.
+/// The type in memory: an i1 takes a byte; the bits of a bf16, of which LLVM would make calls, are an integer, in registers
+/// too.
 static Type storedType(Type element) {
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
 }
 
-/// `value` in memory, of another type of the same size.
-static Value changeType(OpBuilder &b, Location loc, Value value, Type element) {
-  auto vector = dyn_cast<VectorType>(value.getType());
-  return arith::BitcastOp::create(b, loc, vector ? Type(VectorType::get(vector.getShape(), element)) : element, value);
-}
 static unsigned alignmentOf(Type stored) { return stored.getIntOrFloatBitWidth() / 8; }
 
 Value KernelEmitter::fullMask(const Lanes &lanes) {
@@ -203,8 +199,6 @@ Value KernelEmitter::load(const Memory &memory, ArrayRef<Index> indices, const L
   } else {
     element = LLVM::LoadOp::create(nested, location, type, from, alignment);
   }
-  if (memory.element.isBF16())
-    return changeType(nested, location, element, memory.element);
   if (!memory.element.isInteger(1))
     return element;
   Value zero = constant(stored, 0);
@@ -233,8 +227,6 @@ void KernelEmitter::store(const Memory &memory, ArrayRef<Index> indices, const L
     Type type = isa<VectorType>(value.getType()) ? Type(VectorType::get({lanes.width}, stored)) : stored;
     value = arith::ExtUIOp::create(nested, location, type, value);
   }
-  if (memory.element.isBF16())
-    value = changeType(nested, location, value, stored);
   Value to = address(memory, at, lanes);
   bool isVector = isa<VectorType>(to.getType());
   if (!isVector && !at.isUniform() && hasFirstLaneOnly(lanes.mask)) {

@@ -148,9 +148,15 @@ Value KernelEmitter::integer(int64_t value) {
   return arith::ConstantIntOp::create(nested, location, nested.getI64Type(), value);
 }
 
+Value KernelEmitter::constant(TypedAttr value) {
+  if (auto number = dyn_cast<FloatAttr>(value); number && number.getType().isBF16())
+    value = nested.getIntegerAttr(nested.getI16Type(), number.getValue().bitcastToAPInt());
+  return arith::ConstantOp::create(nested, location, value);
+}
+
 Value KernelEmitter::constant(Type element, double value) {
   if (isa<FloatType>(element))
-    return arith::ConstantOp::create(nested, location, nested.getFloatAttr(element, value));
+    return constant(nested.getFloatAttr(element, value));
   return arith::ConstantOp::create(nested, location, nested.getIntegerAttr(element, (int64_t)value));
 }
 

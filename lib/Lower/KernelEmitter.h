@@ -91,6 +91,8 @@ public:
   Memory constantMemory(graph::ConstantOp op);
 
   // Values.
+  /// As registers hold it: the bits of a bf16 as an integer.
+  mlir::Value constant(mlir::TypedAttr value);
   mlir::Value constant(mlir::Type element, double value);
   mlir::Value integer(int64_t value);
   mlir::Value splat(mlir::Value value, int64_t width);

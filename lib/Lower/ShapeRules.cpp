@@ -58,7 +58,7 @@ XLC_RULE(constantElement) {
   auto value = cast<DenseElementsAttr>(constant.getValue());
   if (!value.isSplat())
     return e.load(e.constantMemory(constant), indices, lanes);
-  return arith::ConstantOp::create(e.builder(), e.loc(), value.getSplatValue<TypedAttr>());
+  return e.constant(value.getSplatValue<TypedAttr>());
 }
 
 XLC_RULE(iotaElement) {

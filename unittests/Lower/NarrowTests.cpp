@@ -97,6 +97,33 @@ TEST_P(Narrow, LastLaneOfARow) {
   }
 }
 
+/// What moves elements does not compute with them: bits stay as they are, also where one is chosen of two.
+TEST_P(Narrow, MovesBits) {
+  constexpr int64_t count = 70;
+  for (const char *element : {"bf16", "f16"}) {
+    std::string type = "tensor<70x" + std::string(element) + ">", padded = "tensor<73x" + std::string(element) + ">",
+                both = "tensor<143x" + std::string(element) + ">";
+    CompiledKernel kernel(
+        {"loop",
+         {{"i1", {count}}, {element, {count}}, {element, {count}}},
+         {{element, {2 * count + 3}}},
+         "%s = graph.select %0, %1, %2 : tensor<70xi1>, " + type + " %v = graph.constant dense<1.0> : tensor<" +
+             element + "> %y = graph.pad %s, %v low [1] high [2] : (" + type + ", tensor<" + element + ">) -> " +
+             padded + " %z = graph.concat %y, %1 dim 0 : (" + padded + ", " + type + ") -> " + both + " => %z"},
+        GetParam());
+    std::vector<uint8_t> first(count);
+    std::vector<uint16_t> x(count), y(count), z(2 * count + 3);
+    for (int64_t i = 0; i < count; ++i)
+      first[i] = i % 3 == 0, x[i] = uint16_t(i * 931), y[i] = uint16_t(0x7f81 + i); // signalling NaNs among them
+    kernel.call({(char *)first.data(), (char *)x.data(), (char *)y.data(), (char *)z.data()}, 0, kernel.extent());
+    uint16_t one = element[0] == 'b' ? runtime::toBf16(1) : runtime::toHalf(1);
+    for (int64_t i = 0; i < count + 3; ++i)
+      EXPECT_EQ(z[i], i < 1 || i > count ? one : first[i - 1] ? x[i - 1] : y[i - 1]) << element << " " << i;
+    for (int64_t i = 0; i < count; ++i)
+      EXPECT_EQ(z[count + 3 + i], x[i]) << element << " " << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Registers, Narrow, testing::Values(0, 16, 32));
 
 } // namespace
