@@ -1,12 +1,19 @@
 // Kernels and messages of floats of sixteen bits: right ones are accepted, and one that rounds otherwise is found, since
 // what a kernel is sure of before it rounds must have the same bits afterwards.
 #include "Judged.h"
+#include "mlir/Parser/Parser.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Interpret/Bounded.h"
+#include "xlc/Interpret/Interpret.h"
 #include <gtest/gtest.h>
+#include <numeric>
 
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::test;
+using interpret::Bounded;
+using interpret::Datum;
+using interpret::Tensor;
 
 namespace {
 
@@ -122,6 +129,72 @@ TEST(NarrowKernel, IsFoundWhereASumStopsShort) {
   ASSERT_FALSE(report.differences.empty());
   EXPECT_NE(report.differences[0].find("action 'all_reduce y', all_reduce: element 63 is"), std::string::npos)
       << report.differences[0];
+}
+
+/// dq of one query, whose row of scores' gradients is p (dp - mean): with the mean of dout and an output that was rounded.
+std::vector<float> gradientOfQuery(ArrayRef<float> q, ArrayRef<float> k, ArrayRef<float> v, ArrayRef<float> out,
+                                   ArrayRef<float> dout) {
+  size_t d = q.size(), keys = k.size() / d;
+  auto dot = [&](const float *a, const float *b) { return std::inner_product(a, a + d, b, 0.0f); };
+  std::vector<float> p(keys), dq(d);
+  for (size_t j = 0; j < keys; ++j)
+    p[j] = std::exp(dot(q.data(), &k[j * d]));
+  float total = std::accumulate(p.begin(), p.end(), 0.0f), mean = dot(dout.data(), out.data());
+  for (size_t j = 0; j < keys; ++j)
+    for (size_t i = 0; i < d; ++i)
+      dq[i] += p[j] / total * (dot(dout.data(), &v[j * d]) - mean) * k[j * d + i];
+  return dq;
+}
+
+/// Which a kernel may do that has the whole output and a part of the keys at a time.
+TEST(NarrowKernel, AttentionMayReadItsRoundedOutput) {
+  MLIRContext context;
+  context.loadDialect<func::FuncDialect, graph::GraphDialect>();
+  auto module = parseSourceString<ModuleOp>(
+      R"(!q = tensor<1x1x1x4xbf16>
+         !k = tensor<1x6x1x4xbf16>
+         !lse = tensor<1x1x1xf64>
+         func.func @forward(%q: !q, %k: !k, %v: !k) -> (!q, !lse) {
+           %out, %lse = graph.attention none %q, %k, %v scale 1.0 : (!q, !k, !k) -> (!q, !lse)
+           return %out, %lse : !q, !lse
+         }
+         func.func @backward(%q: !q, %k: !k, %v: !k, %out: !q, %lse: !lse, %dout: !q) -> (!q, !k, !k) {
+           %dq, %dk, %dv = graph.attention_backward none %q, %k, %v, %out, %lse, %dout scale 1.0
+               : (!q, !k, !k, !q, !lse, !q) -> (!q, !k, !k)
+           return %dq, %dk, %dv : !q, !k, !k
+         })",
+      &context);
+  auto forward = module->lookupSymbol<func::FuncOp>("forward"),
+       backward = module->lookupSymbol<func::FuncOp>("backward");
+  Type bf16 = BFloat16Type::get(&context);
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    SmallVector<Datum<float>> floats, saved; // q, k, v; out, lse
+    SmallVector<Datum<Bounded>> bounded, expected;
+    auto draw = [&](const char *name, int64_t rows) {
+      floats.push_back(interpret::randomTensor<float>({1, rows, 1, 4}, name, seed));
+      interpret::roundTo(bf16, floats.back());
+    };
+    auto elementsOf = [](const Datum<float> &value) -> const std::vector<float> & {
+      return std::get<Tensor<float>>(value).elements;
+    };
+    draw("q", 1), draw("k", 6), draw("v", 6);
+    ASSERT_TRUE(succeeded(interpret::evaluate<float>(forward, floats, {}, saved)));
+    llvm::append_range(floats, saved);
+    draw("dout", 1);
+    for (const Datum<float> &value : floats) {
+      Tensor<Bounded> exact(std::get<Tensor<float>>(value).shape);
+      llvm::transform(elementsOf(value), exact.elements.begin(), [](float x) { return Bounded(x); });
+      bounded.push_back(std::move(exact));
+    }
+    ASSERT_TRUE(succeeded(interpret::evaluate<Bounded>(backward, bounded, {}, expected)));
+    std::vector<float> dq = gradientOfQuery(elementsOf(floats[0]), elementsOf(floats[1]), elementsOf(floats[2]),
+                                            elementsOf(floats[3]), elementsOf(floats[5]));
+    interpret::roundTo<float>(bf16, dq);
+    for (auto [is, wanted] : llvm::zip(dq, std::get<Tensor<Bounded>>(expected[0]).elements)) {
+      EXPECT_LE(std::abs(is - wanted.get()), wanted.error());
+      EXPECT_LE(wanted.error(), 0.02); // some places of bf16 on numbers below 1
+    }
+  }
 }
 
 } // namespace

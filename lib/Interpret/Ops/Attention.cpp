@@ -15,6 +15,12 @@ namespace {
 template <class E> bool isForbidden(E score) { return score <= E(-1e30); }
 template <> bool isForbidden(Field score) { return score.isAbsent(); }
 
+/// Two ways to one number, of which a kernel may go either.
+template <class E> E eitherOf(E value, E other) { return value; }
+template <> Bounded eitherOf(Bounded value, Bounded other) {
+  return {value.get(), std::max(value.error(), std::abs(value.get() - other.get()) + other.error())};
+}
+
 /// Probabilities of one query and head over the keys from `begin`.
 template <class E> struct Row {
   int64_t begin = 0;
@@ -129,6 +135,7 @@ template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation
   Attention<E> heads(op, e);
   const Tensor<E> &out = e.floats(3), &lse = e.floats(4), &dout = e.floats(5);
   Tensor<E> dq(heads.q.shape), dk(heads.k.shape), dv(heads.v.shape);
+  bool isNarrow = findNarrow(getElementTypeOrSelf(op.getOut())).has_value();
   Row<E> row;
   std::vector<E> dp, again(heads.width);
   auto visit = [&](int64_t b, int64_t i, int64_t h) -> LogicalResult {
@@ -141,7 +148,7 @@ template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation
       if (!isSameSaved(again[x], out.elements[query * heads.width + x]))
         return op.emitOpError("the saved output is not that of q, k and v");
 
-    // dP = dout V^T; dS = P (dP - sum P dP).
+    // dP = dout V^T; dS = P (dP - sum P dP). The sum is that of dout and out too, which may be rounded to sixteen bits.
     const E *cotangent = &dout.elements[query * heads.width];
     ArrayRef<E> p = row.elements;
     dp.assign(p.size(), E());
@@ -151,6 +158,8 @@ template <class E> LogicalResult AttentionRules<E>::attentionBackward(Evaluation
       dp[j] = heads.dot(cotangent, value, heads.width);
       mean += p[j] * dp[j];
     }
+    if (isNarrow)
+      mean = eitherOf(mean, heads.dot(cotangent, &out.elements[query * heads.width], heads.width));
     for (size_t j = 0; j < p.size(); ++j) {
       int64_t key = heads.keyRow(b, row.begin + j, h), d = heads.d;
       heads.addScaled(&dv.elements[key * heads.width], p[j], cotangent, heads.width);

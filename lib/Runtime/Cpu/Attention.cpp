@@ -376,7 +376,7 @@ int64_t attentionScratch(const AttentionShape &shape) {
 
 void runAttention(const AttentionShape &shape, const AttentionOperands &operands, int64_t item, char *scratch) {
   withType(shape.type, [&](auto type) {
-    using T = typename decltype(type)::type;
+    using T = decltype(type)::type;
     if (shape.backward)
       backwardItem<T>(shape, operands, item, scratch);
     else

@@ -47,7 +47,7 @@ Contraction::Contraction(const ContractShape &shape, int threads, bool accumulat
   // oneDNN writes whole rows, and of bf16 its products are twice as fast as ours.
   bool cutRows = shape.aK == 1 || shape.operands == FloatType::BF16 ? shape.m >= 16 * parts : shape.m >= shape.n;
   for (int64_t i = 0; i < parts; ++i) {
-    Cut cut{0, batches, 0, shape.m, 0, shape.n};
+    Cut cut{0, batches, 0, shape.m, 0, shape.n, nullptr, 0, nullptr, 0};
     if (batches >= parts)
       cut.batchBegin = cutAt(batches, parts, i, 1), cut.batchEnd = cutAt(batches, parts, i + 1, 1);
     else if (cutRows)

@@ -36,10 +36,10 @@ public:
 private:
   struct Cut {
     int64_t batchBegin, batchEnd, mBegin, mEnd, nBegin, nEnd;
-    std::unique_ptr<LibraryProduct> library = {}; ///< of `rows` rows at a time; none: Product.h
-    int64_t rows = 0;
-    std::unique_ptr<LibraryProduct> rest = {}; ///< of the last rows, where they are fewer
-    int64_t gathered = 0; ///< bytes of scratch into which rows of the left operand are copied first; 0: it lies dense
+    std::unique_ptr<LibraryProduct> library; ///< of `rows` rows at a time; none: Product.h
+    int64_t rows;
+    std::unique_ptr<LibraryProduct> rest; ///< of the last rows, where they are fewer
+    int64_t gathered; ///< bytes of scratch into which rows of the left operand are copied first; 0: it lies dense
   };
   void makeLibrary(Cut &cut, const ProductShape &product, bool run) const;
   void runLibrary(const Cut &cut, const ProductShape &product, const void *a, const void *b, const float *bias, void *y,

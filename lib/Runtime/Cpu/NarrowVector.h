@@ -29,8 +29,8 @@ template <int N> XLC_INLINE void load(const Bf16 *from, typename Vector<N>::Floa
 }
 /// See fromHalf.
 template <int N> XLC_INLINE void load(const Half *from, typename Vector<N>::Float &to) {
-  using Float = typename Vector<N>::Float;
-  using Bits = typename BitVector<N>::Bits;
+  using Float = Vector<N>::Float;
+  using Bits = BitVector<N>::Bits;
   typename BitVector<N>::Narrow narrow;
   std::memcpy(&narrow, from, sizeof(narrow));
   Bits bits = __builtin_convertvector(narrow, Bits), magnitude = bits & 0x7fff, shifted = magnitude << 13;
@@ -41,7 +41,7 @@ template <int N> XLC_INLINE void load(const Half *from, typename Vector<N>::Floa
 
 /// N floats rounded to elements in memory.
 template <int N> XLC_INLINE void store(const typename Vector<N>::Float &value, Bf16 *to) {
-  using Bits = typename BitVector<N>::Bits;
+  using Bits = BitVector<N>::Bits;
   Bits bits = (Bits)value, rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   Bits result = value != value ? bits >> 16 | 0x40 : rounded;
   auto narrow = __builtin_convertvector(result, typename BitVector<N>::Narrow);
@@ -49,8 +49,8 @@ template <int N> XLC_INLINE void store(const typename Vector<N>::Float &value, B
 }
 /// See toHalf.
 template <int N> XLC_INLINE void store(const typename Vector<N>::Float &value, Half *to) {
-  using Float = typename Vector<N>::Float;
-  using Bits = typename BitVector<N>::Bits;
+  using Float = Vector<N>::Float;
+  using Bits = BitVector<N>::Bits;
   Bits bits = (Bits)value, magnitude = bits & 0x7fffffff, normal = magnitude - (112 << 23);
   normal = (normal + 0xfff + (normal >> 13 & 1)) >> 13;
   Bits tiny = (Bits)((Float)magnitude + 0.5f) - 0x3f000000;

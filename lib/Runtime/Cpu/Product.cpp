@@ -245,7 +245,7 @@ void multiply(const ProductShape &shape, const void *a, const void *b, void *c, 
     std::swap(a, b);
   }
   withType(s.operands, [&](auto type) {
-    using T = typename decltype(type)::type;
+    using T = decltype(type)::type;
     if (s.result == FloatType::F32)
       multiplyAs(s, (const T *)a, (const T *)b, (float *)c, add, workspace);
     else

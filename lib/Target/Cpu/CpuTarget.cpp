@@ -66,7 +66,7 @@ public:
   }
 
   bool hasElementType(Type type) const override {
-    return type.isF32() || type.isF64() || graph::isNarrow(type) || type.isInteger(64) || type.isInteger(32) ||
+    return type.isF32() || type.isBF16() || type.isF16() || type.isF64() || type.isInteger(64) || type.isInteger(32) ||
            type.isInteger(1);
   }
   int64_t arenaAlignment() const override { return kAlignment; }
