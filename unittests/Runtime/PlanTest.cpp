@@ -27,6 +27,15 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("no traffic", [](Plan &p) { p.traffic.clear(); });
   expect("buffer 'w' leaves the arena", [](Plan &p) { p.programs[0]->buffers[0]->offset = ~0ull; });
   expect("bucket 'bucket' is larger than its shards", [](Plan &p) { p.buckets[0]->elements = 1000; });
+  expect("stage 0 holds bucket 'bucket' of BF16 with no master of F32",
+         [](Plan &p) { p.buckets[0]->element = plan::Element::BF16; });
+  expect("stage 0 holds bucket 'bucket' of F32 with a master of F32", [](Plan &p) {
+    p.programs[0]->buckets[0]->master = std::make_unique<plan::Place>(*p.programs[0]->buckets[0]->params);
+  });
+  expect("the master of bucket 'bucket' leaves the arena", [](Plan &p) {
+    p.buckets[0]->element = plan::Element::BF16;
+    p.programs[0]->buckets[0]->master = std::make_unique<plan::Place>(p.programs[0]->arena, 0, 0);
+  });
   expect("a state of bucket 'bucket' leaves the arena",
          [](Plan &p) { p.programs[0]->buckets[0]->states = {plan::Place(2500, 0, 0)}; });
   expect("bucket 'bucket' has no place", [](Plan &p) { p.programs[0]->buckets[0]->params.reset(); });

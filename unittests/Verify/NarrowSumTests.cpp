@@ -64,8 +64,9 @@ std::vector<std::vector<float>> interpretSums(const Type &type, ArrayRef<std::ve
     given.push_back(std::move(x));
   }
   if (!module || failed(evaluateRanks<float>(*module->getOps<func::FuncOp>().begin(), arguments, {}, found)))
-    llvm::report_fatal_error("the sum cannot be evaluated");
+    llvm::report_fatal_error("the ranks have no sum");
   std::vector<std::vector<float>> sums;
+  sums.reserve(found.size());
   for (auto &own : found)
     sums.push_back(std::get<Tensor<float>>(own[0]).elements);
   return sums;
