@@ -95,6 +95,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["tp"] = report.tp;
   json["zero_stage"] = spec.zeroStage;
   json["dp_shard"] = spec.dpShardOrAll();
+  json["precision"] = {{"compute", spec.precision.getName().str()}};
   json["batch"] = {
       {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};
   json["zero"] = zeroToJson(report);

@@ -167,6 +167,8 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
   const Spec &spec = report.spec;
   std::string others = report.pp > 1 ? llvm::formatv(", pp {0}", report.pp).str() : "";
   others += report.tp > 1 ? llvm::formatv(", tp {0}", report.tp).str() : "";
+  if (spec.precision.isMixed())
+    others += ", " + spec.precision.getName().str();
   out << llvm::formatv("{0}: dp {1}{2}, zero_stage {3}{4}, batch {5} = {6} x {7} x {8}\n", model, spec.dp, others,
                        spec.zeroStage, spec.dpShard ? llvm::formatv(", dp_shard {0}", *spec.dpShard).str() : "",
                        spec.globalBatchOrDefault(), spec.microBatch, formatCount(spec.microBatches(), "micro-batch"),

@@ -5,6 +5,7 @@ small buckets, on a few ranks.
 """
 
 import fnmatch
+import itertools
 import json
 import os
 import pathlib
@@ -40,14 +41,14 @@ def make(setting, name, model=GPT, **layout):
 
 def same_bits_in_all_stages(setting):
     """Same dp, one micro-batch, no clipping: sharding changes where things are, not what is computed."""
-    for dp in (2, 4):
+    for dp, precision in itertools.product((2, 4), ("fp32", "bf16")):
         reference = None
         for stage in range(4):
-            trained = make(setting, f"bits-{dp}-{stage}", dp=dp, stage=stage)
+            trained = make(setting, f"bits-{dp}-{stage}-{precision}", dp=dp, stage=stage, precision=precision)
             trained.train(20)
             reference = reference or trained.bits()
             if trained.bits() != reference:
-                yield f"dp {dp}: stage {stage} differs from stage 0"
+                yield f"{precision}, dp {dp}: stage {stage} differs from stage 0"
 
 
 def same_bits_in_two_runs(setting):
@@ -275,13 +276,15 @@ def bad_data_is_refused(setting):
 
 
 def saved_parameters_go_on(setting):
-    """10 steps, then --init and 10 more without momentum are 20 steps; the data wraps around."""
-    trained = make(setting, "init", dp=2, stage=3, optimizer={"type": "sgd", "lr": 0.1})
-    trained.train(40, tag="whole")
-    trained.train(20, tag="half")  # the data has 20 batches
-    trained.train(20, "--init", trained.folder / "half.safetensors", tag="rest")
-    if trained.losses("whole") != trained.losses("half") + trained.losses("rest"):
-        yield "40 steps differ from 20 and 20 more"
+    """20 steps, then --init and 20 more without momentum are 40 steps; the data wraps around. A master in sixteen bits would
+    not be."""
+    for precision in ("fp32", "bf16"):
+        trained = make(setting, f"init-{precision}", dp=2, stage=3, optimizer={"type": "sgd", "lr": 0.1}, precision=precision)
+        trained.train(40, tag="whole")
+        trained.train(20, tag="half")  # the data has 20 batches
+        trained.train(20, "--init", trained.folder / "half.safetensors", tag="rest")
+        if trained.losses("whole") != trained.losses("half") + trained.losses("rest"):
+            yield f"{precision}: 40 steps differ from 20 and 20 more"
 
 
 def random_values_do_not_depend_on_the_layout(setting):

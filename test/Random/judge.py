@@ -164,9 +164,12 @@ def run(case, xlc, folder, verifies=False):
         return Verdict("wrong", f"the program: {said.text}")
     verdict = compare(case, folder, trace)
     if verifies and verdict.kind == "right":
-        said = call([xlc, "verify", model, "--spec", spec], folder)
-        if isinstance(said, Verdict):
-            return Verdict("wrong", f"verify: {said.text}")
+        mixed = folder / "mixed.yaml"  # the same, in sixteen bits
+        mixed.write_text(spec.read_text() + "precision: bf16\n")
+        for text in (spec, mixed):
+            said = call([xlc, "verify", model, "--spec", text], folder)
+            if isinstance(said, Verdict):
+                return Verdict("wrong", f"verify {text.name}: {said.text}")
     return verdict
 
 

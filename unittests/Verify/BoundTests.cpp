@@ -51,6 +51,16 @@ TEST(Bound, ChainsOfProductsQuotientsAndFunctions) {
   }
 }
 
+/// Subnormal numbers have few bits, and some libraries take them for zero.
+TEST(Bound, SumsOfTinyProducts) {
+  float a = 3e-22f, b = 1.7e-21f;
+  Bounded sum = Bounded::sumOfProducts(2 * double(a) * b, 2 * double(a) * b, 0, 2);
+  EXPECT_LE(std::abs(double(a * b) + a * b - sum.get()), sum.error());
+  EXPECT_LE(sum.get(), sum.error()); // zero
+  Bounded product = Bounded(a) * Bounded(b);
+  EXPECT_LE(product.get(), product.error());
+}
+
 TEST(Bound, MovesAndSignsAreExact) {
   Bounded x(0.1f);
   EXPECT_EQ((-x).error(), 0);

@@ -37,12 +37,11 @@ public:
   /// The result of one more operation whose arguments' errors made `error` of it.
   static Bounded rounded(double value, double error, double ulps = 1) {
     double more = std::isfinite(value) ? ulps * kUnit * (std::abs(value) + error) : 0;
-    bool isTiny = value != 0 && std::abs(value) < 1e-30;
-    return Bounded(value, std::isfinite(value) ? error + more + (isTiny ? kTiny : 0) : 0);
+    return Bounded(value, std::isfinite(value) ? error + more + tiny(std::abs(value)) : 0);
   }
   /// A sum of `count` products whose values sum to `value` and whose magnitudes to `magnitude`.
   static Bounded sumOfProducts(double value, double magnitude, double error, double count) {
-    Bounded sum(value, error + kUnit * magnitude);
+    Bounded sum(value, error + kUnit * magnitude + count * tiny(magnitude));
     sum.magnitude = magnitude, sum.terms = count;
     return sum;
   }
@@ -77,6 +76,8 @@ public:
   static int64_t &openDecisions();
 
 private:
+  /// What is lost beside ulps where numbers are so small.
+  static double tiny(double magnitude) { return magnitude != 0 && magnitude < 1e-30 ? kTiny : 0; }
   bool isZero() const { return value == 0 && own == 0 && terms == 1; }
   static void decide(Bounded a, Bounded b) {
     double error = a.error() + b.error();

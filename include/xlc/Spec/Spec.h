@@ -69,6 +69,8 @@ struct PrecisionSpec {
   std::vector<std::string> keep;                           ///< patterns over names of parameters that stay float32
 
   bool isMixed() const { return compute != Compute::F32; }
+  /// As the spec writes it.
+  llvm::StringRef getName() const { return isMixed() ? "bf16" : "fp32"; }
 };
 
 struct ZeroSpec {
