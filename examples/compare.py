@@ -1,16 +1,17 @@
-"""Prints the losses of a training program beside those of PyTorch's float64 run: compare.py log.jsonl expected.json.
+"""Prints the losses of a training program beside those of PyTorch's float64 run: compare.py log.jsonl expected.json [bf16].
 
-Exits with 1 if a loss is further away than float32 arithmetic explains.
+Exits with 1 if a loss is further away than float32 arithmetic explains, or bfloat16.
 """
 
 import json
 import pathlib
 import sys
 
-TOLERANCE = 5e-6  # relative
+TOLERANCES = {"fp32": 5e-6, "bf16": 2e-3}  # relative; PyTorch's own bfloat16 is up to 1e-3 away for a GPT-2 like this
 
 
-def main(log, expected):
+def main(log, expected, precision="fp32"):
+    tolerance = TOLERANCES[precision]
     steps = [json.loads(line) for line in pathlib.Path(log).read_text().splitlines()]
     losses = json.loads(pathlib.Path(expected).read_text())["loss"]
     print(f"{'step':>4}  {'this program':>12}  {'PyTorch':>12}  difference (relative)")
@@ -19,13 +20,13 @@ def main(log, expected):
         difference = abs(step["loss"] - loss) / abs(loss)
         worst = difference if not difference <= worst else worst  # a NaN stays
         print(f"{step['step']:>4}  {step['loss']:>12.7f}  {loss:>12.7f}  {difference:.1e}")
-    good = len(steps) == len(losses) and worst <= TOLERANCE
+    good = len(steps) == len(losses) and worst <= tolerance
     print(f"{len(steps)} of {len(losses)} steps, at most {worst:.1e} apart: {'as' if good else 'MORE THAN'} rounding "
-          f"explains ({TOLERANCE:.0e})")
+          f"explains ({tolerance:.0e})")
     return 0 if good else 1
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["fp32"], ["bf16"]):
         sys.exit(__doc__)
     sys.exit(main(*sys.argv[1:]))

@@ -1,4 +1,4 @@
-// What each op is to mixed precision. Ops whose traits say it have no row.
+// What each op is to mixed precision. Ops whose traits say it have no row, nor has what a formula makes a named op.
 #include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Precision/Precision.h"
 
@@ -22,8 +22,6 @@ static std::vector<Row> makeTable() {
   add<ContractOp, AttentionOp, AttentionBackwardOp>(rows, PrecisionClass::Product);
   add<ConvolutionOp, ConvolutionTransposeOp, ConvolutionWeightBackwardOp>(rows, PrecisionClass::Convolution);
   add<ConcatOp, PadOp, GatherOp, GatherElementsOp>(rows, PrecisionClass::Movement);
-  add<SoftmaxOp, LayerNormOp, LayerNormBackwardOp, RmsNormOp, RmsNormBackwardOp, CrossEntropyBackwardOp>(
-      rows, PrecisionClass::Named);
   // In the library's f32, as element-wise ops are.
   add<MaxPoolOp, MaxPoolBackwardOp, ScatterAddOp, ScatterElementsAddOp>(rows, PrecisionClass::Small);
   add<CrossEntropyOp, ReduceOp, SumSquaresOp, LayerNormWeightBackwardOp, RmsNormWeightBackwardOp, OptimizerStepOp,
@@ -31,10 +29,17 @@ static std::vector<Row> makeTable() {
   return rows;
 }
 
-PrecisionClass xlc::getPrecisionClass(Operation *op) {
+static const Row *findRow(StringRef op) {
   static const std::vector<Row> table = makeTable();
+  auto row = llvm::find_if(table, [&](const Row &each) { return each.op == op; });
+  return row == table.end() ? nullptr : &*row;
+}
+
+bool xlc::hasPrecisionRow(OperationName op) { return findRow(op.getStringRef()) != nullptr; }
+
+PrecisionClass xlc::getPrecisionClass(Operation *op) {
   StringRef name = op->getName().getStringRef();
-  if (auto row = llvm::find_if(table, [&](const Row &each) { return each.op == name; }); row != table.end())
+  if (const Row *row = findRow(name))
     return row->is;
   if (op->hasTrait<Movement>())
     return PrecisionClass::Movement;

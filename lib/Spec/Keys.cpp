@@ -187,7 +187,7 @@ const Key table[] = {
 
   {"precision", Kind::Choice, any, "fp32|bf16", "fp32", "What is computed in sixteen bits; `precision: bf16` is short for `precision: {compute: bf16}`.", setCompute},
   {"precision.compute", Kind::Choice, any, "fp32|bf16", "fp32",
-   "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, gradients of parameters, the optimizer and its states are float32, and so is the master of each parameter that the optimizer updates.", setCompute},
+   "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, gradients of parameters, the optimizer and its states are float32, and so is the master of each parameter that the optimizer updates. A frozen parameter has no master: it is kept, and saved, rounded, unless `keep` names it.", setCompute},
   {"precision.keep", Kind::Patterns, any, "", "none", "Patterns over names of parameters that are read as float32, as for `trainable`.",
    [](Spec &s, const Value &v) { s.precision.keep = v.texts; }},
   {"precision.master", Kind::Unsupported, any, "", "", "Parameters without a master of float32.", nullptr},

@@ -142,7 +142,7 @@ TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True,
 # Every optimizer that has a trace (make_optimizer_traces.py), on one rank, with sharded states, and with sharded parameters.
 MLP = pathlib.Path(__file__).parent.parent / "Inputs" / "models" / "mlp"
 OPTIMIZERS = [Case("mlp", "logits", path.stem.removeprefix("trace-"), dp=dp, stage=stage)
-              for path in sorted(MLP.glob("trace-*.json")) if path.stem != "trace-sgd"
+              for path in sorted(MLP.glob("trace-*.json")) if path.stem != "trace-sgd" and not path.stem.endswith("-bf16")
               for dp, stage in ((1, 0), (2, 1), (4, 3))]
 
 # What a file says about gradients beside ONNX: a padding row of a tied table, and detached values (make_stopped.py).

@@ -175,7 +175,8 @@ def examples_train(setting):
         model = folder / ("logits.onnx" if spec.stem == "logits" else "loss.onnx")
         program.run([setting.xlc, "compile", model, "--spec", spec, "-o", path])
         program.run([path, "--steps", "20", "--log", f"{path}.jsonl"])
-        program.run([sys.executable, folder.parent / "compare.py", f"{path}.jsonl", folder / "expected.json"])
+        program.run([sys.executable, folder.parent / "compare.py", f"{path}.jsonl", folder / "expected.json",
+                     "bf16" if "bf16" in spec.stem else "fp32"])
     return []
 
 

@@ -3,6 +3,7 @@
 #include "Session.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Interpret/Verify.h"
+#include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/FreedMemory.h"
 #include "xlc/Verify/VerifyKernels.h"
 #include "llvm/Support/Format.h"
@@ -96,7 +97,14 @@ int runVerify(VerifyCommandOptions &options) {
   if (int code = session.runPhases())
     return code;
   mlir::ModuleOp module = *session.get().module;
-  int64_t ranks = session.get().spec.ranks();
+  const Spec &spec = session.get().spec;
+  if (spec.precision.isMixed() && options.verify.arithmetic == interpret::Arithmetic::F32) {
+    session.get().diagnostics.error(findPlace(spec, "precision").value_or(spec.path),
+                                    "--arithmetic f32 would round to " + spec.precision.getName() +
+                                        " what the program that it compares with does not; field and f64 do not round");
+    return Rejected;
+  }
+  int64_t ranks = spec.ranks();
   bool hasKernels = options.kernels && !module.getOps<exec::ProgramOp>().empty();
   bool runsKernels = hasKernels && ranks <= kMostRanks;
   interpret::Programs programs{*session.get().unpartitioned, module};

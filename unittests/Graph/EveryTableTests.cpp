@@ -8,6 +8,7 @@
 #include "xlc/Estimate/Cost.h"
 #include "xlc/Factors/FactorRules.h"
 #include "xlc/Interpret/Interpret.h"
+#include "xlc/Precision/Precision.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -37,6 +38,11 @@ const Table tables[] = {
      "an op with a formula, or one that only backward makes"},
     {"lib/Estimate/CostTable.cpp", hasCost, [](OperationName op) { return isElementwise(op) || isGone(op); },
      "elementwise, or gone after Differentiate"},
+    {"lib/Precision/PrecisionTable.cpp", hasPrecisionRow,
+     [](OperationName op) {
+       return isElementwise(op) || op.hasTrait<graph::Movement>() || hasFormula(op) || isGone(op);
+     },
+     "elementwise, a movement or an op with a formula, or gone after Differentiate"},
     {"lib/Lower/ElementTable.cpp",
      [](OperationName op) { return lower::findElementRule(op.getStringRef()) != nullptr; },
      [](OperationName op) { return hasFormula(op) || op.hasTrait<graph::LibraryKernel>() || isGone(op); },

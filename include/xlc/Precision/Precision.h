@@ -19,8 +19,11 @@ enum class PrecisionClass {
   Small,       ///< computes in f32; its result is rounded where it is kept or read more than once
   Wide,        ///< computes in f32; nothing of it is rounded: sums, statistics, losses, updates
 };
-/// By the table of lib/Precision/PrecisionTable.cpp, else by the op's traits.
+/// By the table of lib/Precision/PrecisionTable.cpp; without a row, movements and what has a formula are Movement and Named,
+/// other ops Small.
 PrecisionClass getPrecisionClass(mlir::Operation *op);
+/// Whether the table has a row for the op.
+bool hasPrecisionRow(mlir::OperationName op);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
