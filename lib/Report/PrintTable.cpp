@@ -137,11 +137,13 @@ void printStages(const PlanReport &report, raw_ostream &out) {
   };
   out << "\nstages: memory, read from other ranks per step by each rank, and waiting for other stages\n";
   std::vector<std::string> axes;
+  axes.reserve(std::tuple_size_v<decltype(Traffic::axes)>);
   for (size_t i = 0; i < std::tuple_size_v<decltype(Traffic::axes)>; ++i)
     axes.push_back(dist::stringifyAxis(dist::Axis(i)).str());
   line("", "total", "residual slots", axes, "waits");
   for (const GroupReport &group : report.groups) {
     std::vector<std::string> moved;
+    moved.reserve(group.traffic.axes.size());
     for (const MessageBytes &bytes : group.traffic.axes)
       moved.push_back(formatBytes(bytes.total()));
     line(std::to_string(group.stage), formatBytes(group.memory.total()), std::to_string(group.residualSlots), moved,

@@ -11,6 +11,7 @@ namespace xlc {
 
 inline constexpr char kQuantityMark[] = "\x01quantity:";
 
+// NOLINTNEXTLINE(readability-identifier-naming): the library looks for this name
 inline void to_json(nlohmann::ordered_json &json, const Quantity &quantity) {
   if (quantity.fitsInt64())
     json = quantity.clamp();

@@ -115,7 +115,7 @@ template <class E> LogicalResult StageProgram<E>::collectPiece(const Holding &ho
   return success();
 }
 
-template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, typename Runner<E>::Visit visit) {
+template <class E> LogicalResult StageProgram<E>::collect(int64_t rank, Runner<E>::Visit visit) {
   Type f32 = Float32Type::get(op.getContext());
   dist::MeshAttr mesh = op.getMesh();
   for (auto [attribute, name] : {std::pair{exec::kLoss, kLoss}, std::pair{exec::kNorm, kNorm}})
