@@ -150,17 +150,17 @@ XLC_RULE(compareElement) {
   return arith::CmpIOp::create(e.builder(), e.loc(), (isBool ? booleans : integers)[predicate], x[0], x[1]);
 }
 
-/// A value of `like`'s shape.
-static Type shapedLike(Value like, Type element) {
-  auto vector = dyn_cast<VectorType>(like.getType());
-  return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
-}
-
 XLC_RULE(selectElement) {
   Elements x = e.evaluateOperands(op, indices, lanes);
   return arith::SelectOp::create(e.builder(), e.loc(), x[0], x[1], x[2]);
 }
 #undef XLC_RULE
+
+/// A value of `like`'s shape.
+static Type shapedLike(Value like, Type element) {
+  auto vector = dyn_cast<VectorType>(like.getType());
+  return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
+}
 
 /// A bf16 is the upper half of a float.
 static Value widenBf16(KernelEmitter &e, Value value) {

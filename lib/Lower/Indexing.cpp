@@ -232,7 +232,9 @@ void KernelEmitter::store(const Memory &memory, ArrayRef<Index> indices, const L
   if (!isVector && !at.isUniform() && hasFirstLaneOnly(lanes.mask)) {
     Value first = vector::ExtractOp::create(nested, location, value, int64_t(0));
     LLVM::StoreOp::create(nested, location, first, to, alignment);
-  } else if (isVector)
+    return;
+  }
+  if (isVector)
     LLVM::masked_scatter::create(nested, location, value, to, fullMask(lanes), nested.getI32IntegerAttr(alignment));
   else if (lanes.mask && !at.isUniform())
     LLVM::MaskedStoreOp::create(nested, location, value, to, lanes.mask, nested.getI32IntegerAttr(alignment));

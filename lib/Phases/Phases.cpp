@@ -110,9 +110,10 @@ LogicalResult precision(Compilation &compilation) {
     return success();
   if (failed(keepParameters(*compilation.module, compilation.spec, compilation.diagnostics)))
     return failure();
-  return runPasses(compilation, [](Passes &passes) {
-    passes.addPass(createInsertCastsPass({"bf16"}));
-    passes.addPass(createVerifyPrecisionPass({"bf16"}));
+  std::string compute = precision.getName().str();
+  return runPasses(compilation, [&](Passes &passes) {
+    passes.addPass(createInsertCastsPass({compute}));
+    passes.addPass(createVerifyPrecisionPass({compute}));
   });
 }
 

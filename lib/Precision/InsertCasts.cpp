@@ -150,12 +150,12 @@ struct InsertCastsPass : xlc::impl::InsertCastsPassBase<InsertCastsPass> {
     auto function = findFunction(getOperation(), kMicroBatch);
     if (!function)
       return;
-    Builder builder(&getContext());
-    if (compute != "bf16" && compute != "f16") {
+    Type narrow = findNarrowType(&getContext(), compute);
+    if (!narrow) {
       function.emitError() << "compute is '" << compute << "', must be bf16 or f16";
       return signalPassFailure();
     }
-    Caster(function, compute == "bf16" ? Type(builder.getBF16Type()) : Type(builder.getF16Type())).run();
+    Caster(function, narrow).run();
   }
 };
 

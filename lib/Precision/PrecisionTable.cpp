@@ -29,6 +29,12 @@ static std::vector<Row> makeTable() {
   return rows;
 }
 
+Type xlc::findNarrowType(MLIRContext *context, StringRef name) {
+  if (name == "bf16")
+    return BFloat16Type::get(context);
+  return name == "f16" ? Type(Float16Type::get(context)) : Type();
+}
+
 static const Row *findRow(StringRef op) {
   static const std::vector<Row> table = makeTable();
   auto row = llvm::find_if(table, [&](const Row &each) { return each.op == op; });

@@ -31,8 +31,11 @@ struct VerifyPrecisionPass : xlc::impl::VerifyPrecisionPassBase<VerifyPrecisionP
     auto function = findFunction(getOperation(), kMicroBatch);
     if (!function)
       return;
-    Builder builder(&getContext());
-    narrow = compute == "bf16" ? Type(builder.getBF16Type()) : Type(builder.getF16Type());
+    narrow = findNarrowType(&getContext(), compute);
+    if (!narrow) {
+      function.emitError() << "compute is '" << compute << "', must be bf16 or f16";
+      return signalPassFailure();
+    }
     for (Operation &op : function.front().without_terminator())
       verify(&op);
     verifyGradients(function);
