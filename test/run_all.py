@@ -34,20 +34,37 @@ def run_lit(build, *options, environment=None):
     return (passed, failed) if codes else (0, 1)
 
 
-def run_unit_tests(build):
-    """The build lists its GoogleTest programs in unittests/programs.txt."""
-    passed = failed = 0
-    for line in (build / "unittests" / "programs.txt").read_text().splitlines():
-        with tempfile.TemporaryDirectory() as folder:
-            results = pathlib.Path(folder) / "gtest.json"
-            print(f"unit tests: {pathlib.Path(line).name}", flush=True)
-            code = subprocess.run([line, "--gtest_brief=1", f"--gtest_output=json:{results}"], check=False).returncode
-            report = json.loads(results.read_text()) if results.exists() else {"tests": 0, "failures": 0}
-        if code != 0 and report["failures"] == 0:
-            print(f"{line} ended with {code} before it could report")
-        passed += report["tests"] - report["failures"]
-        failed += report["failures"] + (code != 0 and report["failures"] == 0)
+def run_program(line, *options, environment=None):
+    """A GoogleTest program, in as many shards at a time as there are processors."""
+    shards = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory() as folder:
+        results = [pathlib.Path(folder) / f"{shard}.json" for shard in range(shards)]
+        running = [subprocess.Popen([line, "--gtest_brief=1", f"--gtest_output=json:{path}", *options],
+                                    env=dict(environment or os.environ, GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard)))
+                   for shard, path in enumerate(results)]
+        passed = failed = 0
+        for process, path in zip(running, results):
+            code = process.wait()
+            report = json.loads(path.read_text()) if path.exists() else {"tests": 0, "failures": 0}
+            if code != 0 and report["failures"] == 0:
+                print(f"{line} ended with {code} before it could report")
+            passed += report["tests"] - report["failures"]
+            failed += report["failures"] + (code != 0 and report["failures"] == 0)
     return passed, failed
+
+
+def list_programs(build):
+    """The build lists its GoogleTest programs in unittests/programs.txt."""
+    return (build / "unittests" / "programs.txt").read_text().splitlines()
+
+
+def run_unit_tests(programs, *options, environment=None):
+    passed = failed = 0
+    for line in programs:
+        print(f"unit tests: {pathlib.Path(line).name}", flush=True)
+        more_passed, more_failed = run_program(line, *options, environment=environment)
+        passed, failed = passed + more_passed, failed + more_failed
+    return (passed, failed) if passed + failed else (0, 1)
 
 
 # What reads a stranger's files. Left out: what links a program, takes all memory that it may, or many seconds.
@@ -63,14 +80,10 @@ def run_sanitized(build):
                        ASAN_OPTIONS="detect_leaks=0:allow_user_poisoning=0:detect_container_overflow=0")
     passed, failed = run_lit(build, "--filter", SANITIZED, environment=environment)
     environment.pop("ASAN_OPTIONS")
-    for line in (build / "unittests" / "programs.txt").read_text().splitlines():
-        if not pathlib.Path(line).exists():
-            continue
-        print(f"sanitized: {pathlib.Path(line).name}", flush=True)
-        # What mutates files for a while is the fuzzers' work.
-        code = subprocess.run([line, "--gtest_brief=1", "--gtest_filter=-*NoMutated*"], env=environment, check=False).returncode
-        passed, failed = passed + (code == 0), failed + (code != 0)
-    return passed, failed
+    # Only some are built so. What mutates files for a while is the fuzzers' work.
+    programs = [line for line in list_programs(build) if pathlib.Path(line).exists()]
+    more_passed, more_failed = run_unit_tests(programs, "--gtest_filter=-*NoMutated*", environment=environment)
+    return passed + more_passed, failed + more_failed
 
 
 def run_script(build, script, *options):
@@ -93,7 +106,7 @@ def main():
     build = options.build.resolve()
 
     every = ["--all"] * options.all
-    kinds = [("lit", lambda: run_lit(build, *["--param", "all=1"] * options.all)), ("unit tests", lambda: run_unit_tests(build)),
+    kinds = [("lit", lambda: run_lit(build, *["--param", "all=1"] * options.all)), ("unit tests", lambda: run_unit_tests(list_programs(build))),
              ("sanitizers", lambda: run_sanitized(options.sanitized.resolve())),
              ("end to end", lambda: run_script(build, "EndToEnd/run_matrix.py", *every)),
              ("random models", lambda: run_script(build, "Random/run.py", "--count", "2000" if options.all else "100")),
