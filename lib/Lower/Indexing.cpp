@@ -12,18 +12,17 @@ using namespace xlc::lower;
 
 namespace {
 enum Operation : int64_t { Add = 1, Shift, Multiply, Divide, Remainder };
-}
+} // namespace
 
-/// a (operation) b, where b is a value's address for Add and a number otherwise.
-Value KernelEmitter::combine(int64_t operation, Value a, int64_t b, int at) {
+Value KernelEmitter::combine(int64_t operation, Value a, int64_t b, int at, Value other) {
   Key key{operation, (int64_t)a.getAsOpaquePointer(), b};
   auto &known = scopes[at].known;
   if (auto found = known.find(key); found != known.end())
     return found->second;
   InScope scope(*this, at);
   auto vector = dyn_cast<VectorType>(a.getType());
-  Value other = operation == Add ? Value::getFromOpaquePointer((void *)b)
-                                 : splat(integer(b), vector ? vector.getNumElements() : 1);
+  if (!other)
+    other = splat(integer(b), vector ? vector.getNumElements() : 1);
   Value result;
   if (operation == Add || operation == Shift)
     result = arith::AddIOp::create(nested, location, a, other);
@@ -36,15 +35,15 @@ Value KernelEmitter::combine(int64_t operation, Value a, int64_t b, int at) {
   return known[key] = result;
 }
 
+Value KernelEmitter::sum(Value a, Value b, int at) { return combine(Add, a, (int64_t)b.getAsOpaquePointer(), at, b); }
+
 Index KernelEmitter::add(const Index &a, const Index &b, int64_t width) {
   int at = std::max(a.depth, b.depth);
-  if (a.lanes || b.lanes) {
-    Value sum = combine(Add, vectorOf(a, width), (int64_t)vectorOf(b, width).getAsOpaquePointer(), depth);
-    return {.lanes = sum, .depth = depth};
-  }
+  if (a.lanes || b.lanes)
+    return {.lanes = sum(vectorOf(a, width), vectorOf(b, width), depth), .depth = depth};
   Value base = a.base ? a.base : b.base;
   if (a.base && b.base)
-    base = combine(Add, a.base, (int64_t)b.base.getAsOpaquePointer(), at);
+    base = sum(a.base, b.base, at);
   return {base, a.offset + b.offset, a.stride + b.stride, std::gcd(a.multiple, b.multiple), {}, at};
 }
 

@@ -131,7 +131,10 @@ private:
   };
   Place placeOf(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
   void enter(int depth);
-  mlir::Value combine(int64_t operation, mlir::Value a, int64_t factor, int depth);
+  /// a (operation) `other`, at loop `depth`; `b` stands for it among the values that are known there. Without `other`, `b`
+  /// is the number itself.
+  mlir::Value combine(int64_t operation, mlir::Value a, int64_t b, int depth, mlir::Value other = {});
+  mlir::Value sum(mlir::Value a, mlir::Value b, int depth);
   mlir::Value address(const Memory &memory, const Index &at, const Lanes &lanes);
   mlir::Value fullMask(const Lanes &lanes);
 
