@@ -42,8 +42,7 @@ def run_case(setting, case):
     found += compare.compare_stats(trained.stats() if case.pp * case.tp > 1 else {})
     final = setting.models / case.folder / f"final-{case.trace}.safetensors"
     found += compare.compare_averages(trained.parameters(), case.folder)
-    outliers = cases.ROUNDED_ELEMENTS if case in cases.ROUNDED else 0
-    found += compare.compare_parameters(trained.parameters(), trace, final, outliers)
+    found += compare.compare_parameters(trained.parameters(), trace, final)
     shutil.rmtree(trained.folder)
     return found
 
