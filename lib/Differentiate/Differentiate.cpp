@@ -10,6 +10,7 @@
 //     the rules.
 #include "xlc/Differentiate/Differentiate.h"
 #include "mlir/IR/IRMapping.h"
+#include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
@@ -105,7 +106,9 @@ void Backward::seed(Value loss, int64_t nominalCount) {
   ModelUnitAttr unit = producer ? getUnit(producer) : ModelUnitAttr();
   auto one = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1.0));
   Value constant = create<ConstantOp>(loss.getLoc(), unit, type, one);
-  contribute(loss, {create<ScaleOp>(loss.getLoc(), unit, type, constant, int64_t(1), nominalCount), {}, unit});
+  Value first = create<ScaleOp>(loss.getLoc(), unit, type, constant, int64_t(1), nominalCount);
+  first.getDefiningOp()->setAttr(kSeed, builder.getUnitAttr());
+  contribute(loss, {first, {}, unit});
 }
 
 /// Pieces that lie one after the other along one dimension and fill the whole become a concat; null where they do not.

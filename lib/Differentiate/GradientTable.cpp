@@ -34,6 +34,7 @@ constexpr GradientRow table[] = {
     {"graph.is_nan", nullptr},
     {"graph.layer_norm", gradients::layerNorm},
     {"graph.log", gradients::log},
+    {"graph.loss_scale", nullptr},
     {"graph.max", gradients::max},
     {"graph.max_pool", gradients::maxPool},
     {"graph.min", gradients::min},

@@ -43,6 +43,8 @@ template <class Action> plan::StepT stepOf(StringRef label, Action action) {
 FailureOr<plan::StepT> step(exec::BeginOp op, const Writer &writer) {
   plan::BeginT begin;
   begin.places = places(writer.buffers, op.getPlaces());
+  if (op.getLossScale())
+    begin.loss_scale = place(writer.buffers, *op.getLossScale());
   return stepOf("begin", std::move(begin));
 }
 
@@ -189,6 +191,8 @@ static LogicalResult fillPlaces(exec::ProgramOp program, const Writer &writer, p
     made.loss = place(writer.buffers, loss);
   if (auto norm = program->getAttrOfType<exec::PlaceAttr>(exec::kNorm))
     made.norm = place(writer.buffers, norm);
+  if (auto applied = program->getAttrOfType<exec::PlaceAttr>(exec::kApplied))
+    made.applied = place(writer.buffers, applied);
   return success();
 }
 

@@ -104,6 +104,7 @@ constexpr CostRow rows[] = {
     {"graph.select", nothing},
     {"graph.constant", nothing},
     {"graph.iota", nothing},
+    {"graph.loss_scale", nothing},
     {"graph.broadcast", nothing},
     {"graph.reshape", nothing},
     {"graph.transpose", nothing},

@@ -63,9 +63,6 @@ SmallVector<MemRefType> memoryOf(Operation *op) {
   return memory;
 }
 
-/// An op that ranks do together, or that tells a rank who it is.
-bool isExchange(Operation *op) { return isa<dist::DistDialect>(op->getDialect()); }
-
 /// What a chain of reshapes, each read once, begins with.
 Value skipReshapes(Value value) {
   while (value.getDefiningOp<ReshapeOp>() && value.hasOneUse())
@@ -88,7 +85,7 @@ bool KernelGroups::isInline(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
-  bool isSource = op->getNumOperands() == 0 && !isExchange(op);
+  bool isSource = op->getNumOperands() == 0 && !isOutsideKernels(op);
   return isSource || isa<BroadcastOp>(op) || isWidening(op) || (op->hasTrait<View>() && isInline(op->getOperand(0)));
 }
 
@@ -114,7 +111,7 @@ void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
                                                 cast<RankedTensorType>(returned.get().getType()).getNumElements();
     int64_t store = (int64_t)(returned.getOperandNumber() + accumulates.size()) - terminator->getNumOperands();
     bool adds = store >= 0 && accumulates[store];
-    bool isForeign = root && (isa<dist::AxisIndexOp>(root) || (store >= 0 && isExchange(root)));
+    bool isForeign = root && (isHeld(root) || (store >= 0 && isOutsideKernels(root)));
     bool isTemporary = root && adds && (isAttention(root) || !isReadOnce(returned.get()));
     if (!root || !isWhole || isForeign || isTemporary || !roots.insert(layout.root).second)
       returned.set(copy(returned.get(), terminator));
@@ -187,9 +184,9 @@ void KernelGroups::addLibrary(Operation *op) {
   create({}, op);
 }
 
-/// Ranks exchange memory: operands are contiguous and there.
+/// Ranks exchange memory: operands are contiguous and there. What is held has none.
 bool KernelGroups::addExchange(Operation *op) {
-  if (!isExchange(op))
+  if (!isOutsideKernels(op))
     return false;
   for (OpOperand &operand : op->getOpOperands()) {
     materialize(operand.get());
@@ -235,7 +232,7 @@ bool KernelGroups::canBePieces(ConcatOp concat) {
     Operation *root = operand.getDefiningOp();
     bool isOwn = isReadOnce && root && groupOf.contains(root) && !isa<ConcatOp>(root) && roots.insert(operand).second;
     bool cannotAdd = isOwn && isAttention(root) && sums.contains(concat.getY());
-    if (!isOwn || isa<ContractOp>(root) || isExchange(root) || cannotAdd || !findLayout(operand).isContiguous())
+    if (!isOwn || isa<ContractOp>(root) || isOutsideKernels(root) || cannotAdd || !findLayout(operand).isContiguous())
       return false;
   }
   return true;

@@ -91,3 +91,6 @@ MemoryLayout xlc::findLayout(Value value) {
 }
 
 bool xlc::isView(Value value) { return findLayout(value).root != value; }
+
+bool xlc::isHeld(Operation *op) { return isa<dist::AxisIndexOp, graph::LossScaleOp>(op); }
+bool xlc::isOutsideKernels(Operation *op) { return isHeld(op) || isa<dist::DistDialect>(op->getDialect()); }

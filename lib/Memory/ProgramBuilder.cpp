@@ -1,6 +1,7 @@
 // Buffers and actions. What lives where:
 //
-//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, scale, c1, c2 | ... (64 bytes each)
+//   scalars    loss_sum | count | sum of squares | loss | norm | group 0: lr, factor, c1, c2, applied | ... | loss scale
+//              (64 bytes each)
 //   bucket     parameters (whole or shard), master and states persist; a gathered whole lives from gather to release
 //   indices    this rank's index in a group of the tensor-parallel ranks, for functions that ask for it
 //   gradients  from the first contribution to the update; where only the shard is kept, the whole lives within a
@@ -85,10 +86,14 @@ void ProgramBuilder::addPersistentBuffers() {
     for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
       memberOf[member] = {bucket.getSymNameAttr(), i};
   }
-  scalars = addBuffer("scalars", Cause::workspace, kSlotBytes * (std::size(scalarNames) + groups.size()), true);
+  groupCount = groups.size(), hasLossScale = module->hasAttr(graph::kLossScale);
+  scalars =
+      addBuffer("scalars", Cause::workspace, kSlotBytes * (std::size(scalarNames) + groupCount + hasLossScale), true);
 }
 
 exec::PlaceAttr ProgramBuilder::scalar(StringRef name) {
+  if (name == sched::kLossScale)
+    return place(scalars, kSlotBytes * (std::size(scalarNames) + groupCount));
   return place(scalars, kSlotBytes * (llvm::find(scalarNames, name) - std::begin(scalarNames)));
 }
 
@@ -98,9 +103,9 @@ exec::PlaceAttr ProgramBuilder::groupScalars(int64_t group, int64_t offset) {
 
 void ProgramBuilder::begin() {
   SmallVector<Attribute> places;
-  for (int64_t i = 0; i < (int64_t)graph::OptimizerGroup::of(module).size(); ++i)
+  for (int64_t i = 0; i < groupCount; ++i)
     places.push_back(groupScalars(i));
-  act<exec::BeginOp>(actions.getArrayAttr(places));
+  act<exec::BeginOp>(actions.getArrayAttr(places), hasLossScale ? scalar(sched::kLossScale) : exec::PlaceAttr());
 }
 
 /// Saved for backward, on its way from or to another stage, or only between two runs of one pass.
@@ -174,6 +179,7 @@ const ProgramBuilder::RunForm &ProgramBuilder::formOf(sched::RunOp run, func::Fu
     auto type = cast<MemRefType>(argument.getType());
     form.slots.push_back({label(form.label.getValue() + "/" + (name ? name.getValue() : "")),
                           function.getArgAttrOfType<dist::GroupAttr>(slot, exec::kIndex),
+                          bool(function.getArgAttr(slot, exec::kHoldsLossScale)),
                           type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8)});
   }
   return form;
@@ -199,7 +205,9 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
                      : isBuffer(store)         ? parameter(store)
                                                : gradient(store));
   for (const RunForm::Slot &slot : ArrayRef(form.slots).drop_front(places.size()))
-    places.push_back(slot.index ? index(slot.index) : place(addBuffer(slot.buffer, Cause::workspace, slot.bytes)));
+    places.push_back(slot.index            ? index(slot.index)
+                     : slot.holdsLossScale ? scalar(sched::kLossScale)
+                                           : place(addBuffer(slot.buffer, Cause::workspace, slot.bytes)));
   bool isFirst = true;
   for (auto [accumulates, kind] : llvm::zip(run.getAccumulate(), signature.accumulate))
     if (kind == (int32_t)exec::Accumulate::later)
@@ -296,6 +304,8 @@ void ProgramBuilder::finish() {
   if (hasScalars) {
     program->setAttr(exec::kLoss, scalar("@loss"));
     program->setAttr(exec::kNorm, scalar("@norm"));
+    if (hasLossScale)
+      program->setAttr(exec::kApplied, stepScalar(0, graph::StepScalar::Applied));
   }
   SmallVector<Attribute> known;
   for (auto [group, buffer] : indices)

@@ -4,6 +4,7 @@
 
 #include "SlotFunction.h"
 #include "mlir/IR/SymbolTable.h"
+#include "xlc/Dialect/Graph/Update.h"
 
 namespace xlc {
 
@@ -47,6 +48,7 @@ private:
     struct Slot {
       mlir::StringAttr buffer; ///< the name of a buffer made for it
       dist::GroupAttr index;   ///< it takes the rank's index in this group
+      bool holdsLossScale;
       int64_t bytes;
     };
     mlir::StringAttr label;
@@ -88,7 +90,11 @@ private:
   void createBuffers();
 
   exec::PlaceAttr scalar(llvm::StringRef name);
+  /// The numbers of a step that an optimizer group has, or one of them.
   exec::PlaceAttr groupScalars(int64_t group, int64_t offset = 0);
+  exec::PlaceAttr stepScalar(int64_t group, graph::StepScalar which) {
+    return groupScalars(group, graph::getByteSize(actions.getF32Type(), int64_t(which)));
+  }
   exec::PlaceAttr parameter(mlir::Attribute name);
   exec::PlaceAttr gradient(mlir::Attribute name);
   /// The eight bytes that hold the rank's index in a group.
@@ -122,7 +128,8 @@ private:
   llvm::MapVector<dist::GroupAttr, int64_t> indices; ///< buffers, by group
   SharedByStages &shared;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, RunForm> forms; ///< by unit and function
-  int64_t scalars = -1;
+  int64_t scalars = -1, groupCount = 0;
+  bool hasLossScale = false;
   bool hasScalars = false; ///< whether loss and norm are worked out
 };
 

@@ -94,13 +94,17 @@ void ProgramBuilder::translate(sched::NormOp norm) {
               !norm.getAccumulate());
 }
 
-/// Loss, norm and, once for each optimizer group, the factor on the gradients.
+/// Loss, norm and, once for each optimizer group, the factor on the gradients and whether the step is applied.
 void ProgramBuilder::translate(sched::ScalarsOp op) {
   hasScalars = true;
   auto source = module.lookupSymbol<func::FuncOp>(op.getFunction());
-  size_t groups = OptimizerGroup::of(module).size();
-  SmallVector<Type> results(source.getResultTypes());
-  results.resize(2 + groups, results.back());
+  auto forEachGroup = [&](auto values) {
+    SmallVector<typename decltype(values)::value_type> all(values.take_front(2));
+    for (int64_t i = 0; i < groupCount; ++i)
+      llvm::append_range(all, values.drop_front(2));
+    return all;
+  };
+  SmallVector<Type> results = forEachGroup(source.getResultTypes());
   SmallVector<int32_t> accumulate(results.size(), 0);
   SmallVector<Type> inputs(source.getArgumentTypes());
   auto function =
@@ -112,16 +116,20 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
         SmallVector<Value> returned;
         for (Value value : source.front().getTerminator()->getOperands())
           returned.push_back(mapping.lookup(value));
-        returned.resize(2 + groups, returned.back());
-        func::ReturnOp::create(b, op.getLoc(), returned);
+        func::ReturnOp::create(b, op.getLoc(), forEachGroup(ArrayRef<Value>(returned)));
       });
   SmallVector<Attribute> places;
   for (StringRef name : {sched::kLossSum, sched::kLossCount, sched::kSumSquares})
     places.push_back(scalar(name));
+  if (hasLossScale)
+    places.push_back(scalar(sched::kLossScale));
   for (StringRef name : {"@loss", "@norm"})
     places.push_back(scalar(name));
-  for (size_t i = 0; i < groups; ++i)
-    places.push_back(groupScalars(i, 4));
+  for (int64_t i = 0; i < groupCount; ++i) {
+    places.push_back(stepScalar(i, StepScalar::GradientFactor));
+    if (hasLossScale)
+      places.push_back(stepScalar(i, StepScalar::Applied));
+  }
   runFunction(function, "scalars", places, true);
 }
 
@@ -136,7 +144,7 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
       isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getParameterBytes(bucket.slice) : 0;
   auto type = RankedTensorType::get({grads.count}, bucket.op.getTypeOfGradients());
   SmallVector<Type> states(bucket.states.size(), type),
-      inputs{type, type, RankedTensorType::get({kStepScalars}, actions.getF32Type())}, results{type};
+      inputs{type, type, RankedTensorType::get({countStepScalars(module)}, actions.getF32Type())}, results{type};
   llvm::append_range(inputs, states);
   llvm::append_range(results, states);
   std::string name = llvm::formatv("update_{0}_{1}", group, grads.count);

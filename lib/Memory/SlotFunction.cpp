@@ -3,7 +3,7 @@
 //   - The operands of a concat are written straight into it: dq, dk, dv are columns of one buffer. Where runs add to
 //     the concat, they add to its pieces.
 //   - What ranks exchange is reduced in place where nobody reads a rank's own part afterwards.
-//   - A rank's index in a group is a slot that every run binds to the same eight bytes.
+//   - A rank's index in a group is a slot that every run binds to the same eight bytes; so is the loss scale.
 //   - A loop over one result may overwrite an operand that dies with it, element by element: the gradient of the
 //     logits takes the place of the logits.
 #include "SlotFunction.h"
@@ -18,7 +18,6 @@ using xlc::graph::typeOf;
 
 namespace {
 
-bool isExchange(Operation *op) { return isa<dist::DistDialect>(op->getDialect()); }
 MemRefType memoryOf(RankedTensorType type) { return MemRefType::get(type.getShape(), type.getElementType()); }
 
 /// Memory of a value: a layout relative to the first element of a slot.
@@ -51,7 +50,7 @@ public:
     for (Operation &op : old.front()) {
       if (auto call = dyn_cast<func::CallOp>(op); call && failed(lower(call)))
         return failure();
-      if (isExchange(&op))
+      if (isOutsideKernels(&op))
         lowerExchange(&op);
     }
     func::ReturnOp::create(body, old.getLoc());
@@ -59,8 +58,8 @@ public:
     graph::SignatureAttributes attributes(fresh);
     for (auto [i, name] : llvm::enumerate(names))
       attributes.setArgument(i, exec::kSlotName, builder.getStringAttr(name));
-    for (auto [slot, group] : indices)
-      attributes.setArgument(slot, exec::kIndex, group);
+    for (auto [slot, what] : held)
+      attributes.setArgument(slot, what.first, what.second);
     old.erase();
     return fresh;
   }
@@ -92,7 +91,7 @@ private:
   /// The name of a kernel result, as its call knows it.
   StringRef nameOf(Value value) {
     auto result = dyn_cast<OpResult>(value);
-    if (result && isExchange(result.getOwner()))
+    if (result && isOutsideKernels(result.getOwner()))
       return graph::getSourceName(result.getOwner());
     auto call = result ? dyn_cast<func::CallOp>(result.getOwner()) : func::CallOp();
     auto known = call ? call->getAttrOfType<ArrayAttr>(exec::kSlotName) : ArrayAttr();
@@ -128,7 +127,7 @@ private:
     while (root.getDefiningOp<graph::ReshapeOp>() && root.hasOneUse())
       root = root.getDefiningOp()->getOperand(0);
     Operation *op = root.getDefiningOp();
-    if (!op || !root.hasOneUse() || !(isa<func::CallOp>(op) || isExchange(op)) || isa<dist::AxisIndexOp>(op))
+    if (!op || !root.hasOneUse() || !(isa<func::CallOp>(op) || isOutsideKernels(op)) || isHeld(op))
       return;
     storage[root] = {storageOf(reduce.getY()).slot, MemoryLayout::whole(root)};
   }
@@ -159,7 +158,7 @@ private:
 
   void findLastUses() {
     for (Operation &op : old.front())
-      if (isa<func::CallOp>(op) || isExchange(&op))
+      if (isa<func::CallOp>(op) || isOutsideKernels(&op))
         for (Value operand : op.getOperands())
           lastUse[findLayout(operand).root] = &op;
   }
@@ -206,12 +205,17 @@ private:
     return success();
   }
 
-  /// A collective on runs of the memory, or the slot that holds the index.
+  /// A collective on runs of the memory, or the slot of what is held.
   void lowerExchange(Operation *op) {
     using Kind = dist::CollectiveKind;
     if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
       auto slot = cast<BlockArgument>(storageOf(index.getY()).slot);
-      indices.push_back({slot.getArgNumber(), index.getGroup()});
+      held.push_back({slot.getArgNumber(), {exec::kIndex, index.getGroup()}});
+      return;
+    }
+    if (auto scale = dyn_cast<graph::LossScaleOp>(op)) {
+      auto slot = cast<BlockArgument>(storageOf(scale.getY()).slot);
+      held.push_back({slot.getArgNumber(), {exec::kHoldsLossScale, builder.getUnitAttr()}});
       return;
     }
     if (auto turn = dyn_cast<dist::AllToAllOp>(op))
@@ -279,8 +283,8 @@ private:
       bool isActivation =
           argument && argument.getArgNumber() < signature.dies.size() && signature.dies[argument.getArgNumber()];
       Operation *maker = operand.getDefiningOp();
-      bool isTemporary = maker && (isa<func::CallOp>(maker) || isExchange(maker)) && !isa<dist::AxisIndexOp>(maker) &&
-                         !border.contains(operand);
+      bool isTemporary =
+          maker && (isa<func::CallOp>(maker) || isOutsideKernels(maker)) && !isHeld(maker) && !border.contains(operand);
       bool isViewed =
           1 < llvm::count_if(call.getOperands(), [&](Value other) { return findLayout(other).root == operand; });
       if ((!isActivation && !isTemporary) || !isReadElementWise(inside) || isViewed ||
@@ -318,7 +322,8 @@ private:
   llvm::DenseMap<Value, int32_t> accumulate; ///< exec::Accumulate of stores and of their pieces
   llvm::DenseSet<Value> border;              ///< values whose memory others see: results, pieces of a concat
   llvm::DenseMap<Value, Operation *> lastUse;
-  SmallVector<std::pair<unsigned, dist::GroupAttr>> indices; ///< slots that hold the rank's index in a group
+  /// Slots of what is held, and what they say of it.
+  SmallVector<std::pair<unsigned, std::pair<StringRef, Attribute>>> held;
   SmallVector<std::string> names;
 };
 

@@ -75,6 +75,16 @@ void describeGroups(ModuleOp module, plan::PlanT &plan) {
   }
 }
 
+void describeLossScale(ModuleOp module, plan::PlanT &plan) {
+  std::optional<LossScale> scale = LossScale::of(module);
+  if (!scale)
+    return;
+  plan.loss_scale = std::make_unique<plan::LossScaleT>();
+  plan.loss_scale->initial = scale->initial, plan.loss_scale->min = scale->min;
+  plan.loss_scale->window = scale->window, plan.loss_scale->hysteresis = scale->hysteresis;
+  plan.loss_scale->dynamic = scale->isDynamic;
+}
+
 void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
   func::FuncOp function = graph::findFunction(*compilation.unpartitioned, graph::kMicroBatch);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -148,6 +158,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->seed = compilation.spec.init.seed;
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
+  describeLossScale(module, *plan);
   describeInputs(compilation, *plan);
   describeTraffic(module, *plan);
   return plan;

@@ -1,4 +1,5 @@
 // The gate of Precision. It knows the types of a micro-batch, not how they came about.
+#include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Precision/Precision.h"
 #include "xlc/Support/Diagnostics.h"
@@ -40,6 +41,7 @@ struct VerifyPrecisionPass : xlc::impl::VerifyPrecisionPassBase<VerifyPrecisionP
       verify(&op);
     verifyGradients(function);
     verifyMasters(function);
+    verifyScale(function);
     if (hasFailed)
       signalPassFailure();
   }
@@ -88,6 +90,30 @@ private:
         complain(function) << "parameter '" << what.getParameter().getValue() << "' has "
                            << masters.lookup(what.getParameter()) << " masters of f32, must have 1";
     }
+  }
+
+  /// The seed is read by its product with the scale alone, and the scale by that product alone.
+  void verifyScale(func::FuncOp function) {
+    int64_t wanted = LossScale::of(getOperation()) ? 1 : 0, scaled = 0;
+    function.walk([&](LossScaleOp scale) {
+      for (Operation *user : scale->getUsers()) {
+        bool multiplies =
+            isa<MulOp>(user) && llvm::any_of(user->getOperands(), [](Value operand) {
+              return operand.hasOneUse() && operand.getDefiningOp() && operand.getDefiningOp()->hasAttr(kSeed);
+            });
+        if (!multiplies)
+          complain(user) << "uses the loss scale; what it multiplies is backward's first gradient alone";
+        ++scaled;
+      }
+    });
+    if (scaled != wanted)
+      complain(function) << "backward's first gradient is scaled " << scaled << " times, must be " << wanted;
+    if (auto update = findFunction(getOperation(), kUpdate))
+      update.walk([&](OptimizerStepOp step) {
+        if (step.mayBeSkipped() != (wanted == 1))
+          complain(step) << (wanted ? "updates also where a gradient is not finite"
+                                    : "may be skipped, and there is no loss scale");
+      });
   }
 
   Type narrow;

@@ -40,6 +40,17 @@ Json toJson(const Traffic &traffic) {
   return json;
 }
 
+/// Null where there is none.
+Json toJson(const std::optional<LossScale> &scale) {
+  if (!scale)
+    return nullptr;
+  return {{"initial", scale->initial},
+          {"window", scale->window},
+          {"hysteresis", scale->hysteresis},
+          {"min", scale->min},
+          {"dynamic", scale->isDynamic}};
+}
+
 Json toJson(const StepCost &cost) {
   return {{"forward", cost.forward.flops},
           {"backward", cost.backward.flops},
@@ -95,7 +106,8 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["tp"] = report.tp;
   json["zero_stage"] = spec.zeroStage;
   json["dp_shard"] = spec.dpShardOrAll();
-  json["precision"] = {{"compute", spec.precision.getName().str()}};
+  json["precision"] = {{"compute", spec.precision.getName().str()},
+                       {"loss_scale", toJson(spec.precision.getLossScale())}};
   json["batch"] = {
       {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};
   json["zero"] = zeroToJson(report);

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 
 using namespace llvm;
 
@@ -119,7 +120,29 @@ void checkKeep(Spec &spec, SpecErrors &errors) {
     return;
   errors.error(spec.where("precision.keep"), "precision.keep keeps what is float32 anyway: precision.compute is fp32");
   noteIfGiven(spec, "precision.compute", "precision.compute is given here", errors);
-  errors.note({}, "precision.compute of bf16, or no precision.keep, would do");
+  errors.note({}, "precision.compute of bf16 or fp16, or no precision.keep, would do");
+}
+
+void checkLossScale(Spec &spec, SpecErrors &errors) {
+  using Compute = PrecisionSpec::Compute;
+  if (!isGiven(spec, "precision.loss_scale"))
+    return;
+  SpecLocation location = spec.where("precision.loss_scale");
+  if (spec.precision.compute == Compute::F32) {
+    errors.error(location, "precision.loss_scale keeps gradients of float16 in range, and precision.compute is fp32");
+    noteIfGiven(spec, "precision.compute", "precision.compute is given here", errors);
+    errors.note({}, "precision.compute of fp16, or no precision.loss_scale, would do");
+  } else if (spec.precision.compute == Compute::BF16)
+    errors.warning(location, "precision.loss_scale is of no use to bf16, which has the range of float32");
+  std::optional<LossScale> scale = spec.precision.lossScale;
+  if (scale && scale->initial < scale->min) {
+    StringRef key =
+        isGiven(spec, "precision.loss_scale.initial") ? "precision.loss_scale.initial" : "precision.loss_scale.min";
+    std::string text;
+    raw_string_ostream(text) << format("precision.loss_scale begins with %g, below its min, %g", scale->initial,
+                                       scale->min);
+    errors.error(spec.where(key), text);
+  }
 }
 
 void checkReduce(Spec &spec, SpecErrors &errors) {
@@ -231,6 +254,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"tp", "layout"}, checkPins},
       {{"zero_stage", "zero.reduce"}, checkReduce},
       {{"precision"}, checkKeep},
+      {{"precision"}, checkLossScale},
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},
       {{"optimizer.type"}, checkOptimizerKeys},

@@ -18,6 +18,7 @@ constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
 constexpr Range ranks = {.low = 1, .high = 65536};
 constexpr Range counts = {.low = 1, .high = 2147483647};
 constexpr Range chunks = {.low = 1, .high = 64};
+constexpr Range scales = {.low = 1e-6, .high = 1e30};
 constexpr Range threads = {.low = 1, .high = runtime::kMostThreads};
 constexpr Range memory = {.low = 1};
 
@@ -81,7 +82,21 @@ void setInit(Spec &spec, const Value &value) {
 
 void setCompute(Spec &spec, const Value &value) {
   using Compute = PrecisionSpec::Compute;
-  spec.precision.compute = value.text == "bf16" ? Compute::BF16 : Compute::F32;
+  spec.precision.compute = value.text == "bf16" ? Compute::BF16 : value.text == "fp16" ? Compute::F16 : Compute::F32;
+}
+
+/// A number that stays, or "dynamic".
+void setLossScale(Spec &spec, const Value &value) {
+  LossScale scale;
+  scale.isDynamic = value.text == "dynamic";
+  if (!scale.isDynamic)
+    scale.initial = scale.min = value.number;
+  spec.precision.lossScale = scale;
+}
+
+/// Numbers of one that moves.
+LossScale &dynamicScale(Spec &spec) {
+  return spec.precision.lossScale ? *spec.precision.lossScale : spec.precision.lossScale.emplace();
 }
 
 // clang-format off
@@ -185,8 +200,8 @@ const Key table[] = {
   {"optimizer.groups[].eps", Kind::Number, notNegative, "", "optimizer.eps", ofTakers(Epsilon, "the group's eps."), setNumberOfGroup<Epsilon>},
   {"lr_schedule", Kind::Unsupported, any, "", "", "Learning rate over time.", nullptr},
 
-  {"precision", Kind::Choice, any, "fp32|bf16", "fp32", "What is computed in sixteen bits; `precision: bf16` is short for `precision: {compute: bf16}`.", setCompute},
-  {"precision.compute", Kind::Choice, any, "fp32|bf16", "fp32",
+  {"precision", Kind::Choice, any, "fp32|bf16|fp16", "fp32", "What is computed in sixteen bits; `precision: bf16` is short for `precision: {compute: bf16}`.", setCompute},
+  {"precision.compute", Kind::Choice, any, "fp32|bf16|fp16", "fp32",
    "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, gradients of parameters, the optimizer and its states are float32, and so is the master of each parameter that the optimizer updates. A frozen parameter has no master: it is kept, and saved, rounded, unless `keep` names it.", setCompute},
   {"precision.keep", Kind::Patterns, any, "", "none", "Patterns over names of parameters that are read as float32, as for `trainable`.",
    [](Spec &s, const Value &v) { s.precision.keep = v.texts; }},
@@ -197,7 +212,16 @@ const Key table[] = {
   {"precision.stream", Kind::Unsupported, any, "", "", "A residual stream of float32.", nullptr},
   {"precision.products", Kind::Unsupported, any, "", "", "Products in tf32, on devices that have it.", nullptr},
   {"precision.rounding", Kind::Unsupported, any, "", "", "Stochastic rounding, where there is no master.", nullptr},
-  {"precision.loss_scale", Kind::Unsupported, any, "", "", "A factor on the loss that keeps gradients of float16 in range.", nullptr},
+  {"precision.loss_scale", Kind::NumberOrChoice, scales, "dynamic", "dynamic with fp16, else none",
+   "A factor on the loss that keeps gradients of float16 in range, as a number that stays, `dynamic`, or a mapping of the keys below. A step whose gradients are not all finite is skipped: parameters, states and the count of steps stay. Training ends with exit 7 where a step overflows at the smallest scale, and after 50 skipped steps in a row.", setLossScale},
+  {"precision.loss_scale.initial", Kind::Number, scales, "", "65536", "The scale of the first step.",
+   [](Spec &s, const Value &v) { dynamicScale(s).initial = v.number; }},
+  {"precision.loss_scale.window", Kind::Integer, counts, "", "2000", "Steps in a row that are not skipped, after which the scale doubles.",
+   [](Spec &s, const Value &v) { dynamicScale(s).window = v.integer; }},
+  {"precision.loss_scale.hysteresis", Kind::Integer, counts, "", "1", "Skipped steps after which the scale halves, and again at each that follows; counted anew when the scale grows.",
+   [](Spec &s, const Value &v) { dynamicScale(s).hysteresis = v.integer; }},
+  {"precision.loss_scale.min", Kind::Number, scales, "", "1", "The scale does not fall below it.",
+   [](Spec &s, const Value &v) { dynamicScale(s).min = v.number; }},
 
   {"zero", Kind::Section, any, "", "", "Details of ZeRO; keys that a stage has no use for are accepted, so that `zero_stage` can be changed alone.", nullptr},
   {"zero.reduce", Kind::Choice, any, "auto|micro_batch|step", "auto",
@@ -282,6 +306,8 @@ std::string describe(const Key &key) {
     return "a whole number" + describeRange(key.range);
   case Kind::Number:
     return "a number" + describeRange(key.range);
+  case Kind::NumberOrChoice:
+    return "a number" + describeRange(key.range) + ", or " + describeChoices(key.choices);
   case Kind::Numbers:
     return "a list of two numbers" + describeRange(key.range);
   case Kind::Boolean:

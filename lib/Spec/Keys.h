@@ -19,6 +19,7 @@ enum class Kind {
   Names,            ///< a mapping from names that the user chooses
   Integer,          ///< within Key::range
   Number,           ///< within Key::range, finite
+  NumberOrChoice,   ///< a Number, or one of Key::choices
   Numbers,          ///< a list of two numbers, each within Key::range
   Boolean,          ///< true or false
   BooleanOrAuto,    ///< true, false or auto

@@ -52,6 +52,11 @@ void SpecErrors::error(SpecLocation location, const Twine &message) {
   errors.push_back(std::move(error));
 }
 
+void SpecErrors::warning(SpecLocation location, const Twine &message) {
+  error(location, message);
+  errors.back().severity = Severity::Warning;
+}
+
 void SpecErrors::note(SpecLocation location, const Twine &message) {
   Error &last = errors.back();
   last.notes.push_back({isNowhere(location) ? last.location : location, message.str()});
@@ -69,7 +74,7 @@ void SpecErrors::report(StringRef text, StringRef path, Diagnostics &diagnostics
   sources.getMemoryBuffer(buffer)->getBuffer().split(lines, '\n');
   for (size_t i : order) {
     const Error &error = errors[i];
-    Message message = makeMessage(sources, locate(lines, error.location), Severity::Error, error.text);
+    Message message = makeMessage(sources, locate(lines, error.location), error.severity, error.text);
     for (const Note &note : error.notes)
       message.notes.push_back(makeMessage(sources, locate(lines, note.location), Severity::Note, note.text));
     diagnostics.report(message);

@@ -7,6 +7,7 @@
 
 #include "xlc/Spec/Spec.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
 namespace xlc::spec {
@@ -16,10 +17,16 @@ public:
   /// Adds an error; a location that is nowhere stands for the beginning of the file.
   void error(SpecLocation location, const llvm::Twine &message);
 
+  /// The same for what is odd, but can be done.
+  void warning(SpecLocation location, const llvm::Twine &message);
+
   /// Adds a note to the last error. A location that is nowhere is that of the error.
   void note(SpecLocation location, const llvm::Twine &message);
 
-  bool any() const { return !errors.empty(); }
+  /// Whether there is an error; a warning is none.
+  bool any() const {
+    return llvm::any_of(errors, [](const Error &error) { return error.severity == Severity::Error; });
+  }
 
   /// Each with `path:line:column`, the line of `text` and a caret.
   void report(llvm::StringRef text, llvm::StringRef path, Diagnostics &diagnostics) const;
@@ -30,6 +37,7 @@ private:
     std::string text;
   };
   struct Error : Note {
+    Severity severity = Severity::Error;
     std::vector<Note> notes;
   };
   std::vector<Error> errors;

@@ -186,6 +186,8 @@ bool Reader::read(const YamlNode &node, Value &result) {
     return readInteger(node, result.integer);
   case Kind::Number:
     return readNumber(node, result.number);
+  case Kind::NumberOrChoice:
+    return looksLikeNumber(node.text) ? readNumber(node, result.number) : readChoice(node, result.text);
   case Kind::Numbers:
     return readNumbers(node, result.numbers);
   case Kind::Boolean:

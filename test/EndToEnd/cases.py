@@ -55,6 +55,7 @@ FURTHER = [
     ("blenderbot-tiny", "loss-torchscript", "adamw"),
     ("deberta-v2-tiny", "logits", "adamw"),
     ("deberta-v2-tiny", "loss", "adamw"),
+    ("deberta-v2-tiny", "loss", "sgd"),
     ("deberta-v2-tiny", "loss-torchscript", "adamw"),
 ]
 
@@ -139,7 +140,7 @@ TURNED = [Case("gpt2-tiny", "loss", "adamw", dp=2, tp=4, sequence_parallel=True,
 # Every optimizer that has a trace (make_optimizer_traces.py), on one rank, with sharded states, and with sharded parameters.
 MLP = pathlib.Path(__file__).parent.parent / "Inputs" / "models" / "mlp"
 OPTIMIZERS = [Case("mlp", "logits", path.stem.removeprefix("trace-"), dp=dp, stage=stage)
-              for path in sorted(MLP.glob("trace-*.json")) if path.stem != "trace-sgd" and not path.stem.endswith("-bf16")
+              for path in sorted(MLP.glob("trace-*.json")) if path.stem != "trace-sgd" and not path.stem.endswith(("-bf16", "-fp16"))
               for dp, stage in ((1, 0), (2, 1), (4, 3))]
 
 # What a file says about gradients beside ONNX: a padding row of a tied table, and detached values (make_stopped.py).
@@ -167,19 +168,21 @@ class Shape:
 
 
 # As many boundaries as there are units but one. Those of BERT and Blenderbot lie inside layers, so that these are cut in two.
+LLAMA = ("node_embedding", "node_add_10", "node_add_16", "node_add_22", "node_add_28")
+BLENDERBOT = ("node_add", "node_add_4", "node_add_5", "node_add_12", "node_add_14", "node_add_16", "node_add_18")
 COMPOSED = [
     Shape("gpt2-tiny", "loss", "adamw", 4, ("node_add_1", "node_add_9", "node_add_13", "node_add_17", "node_add_21")),
     Shape("gpt2-tiny", "loss-torchscript", "adamw", 4,
           ("/model/transformer/Add", *(f"/model/transformer/h.{layer}/Add_1" for layer in range(4)))),
     Shape("gpt2-tiny-odd", "loss", "sgd", 4, ("node_add_1", "node_add_9", "node_add_13")),
-    Shape("llama-tiny", "loss", "adamw", 4,
-          ("node_embedding", "node_add_10", "node_add_16", "node_add_22", "node_add_28")),
+    Shape("llama-tiny", "loss", "adamw", 4, LLAMA),
+    Shape("llama-tiny", "loss", "sgd", 4, LLAMA),
     Shape("llama-tiny", "loss-torchscript", "adamw", 4,
           ("/model/model/embed_tokens/Gather", *(f"/model/model/layers.{layer}/Add_1" for layer in range(4)))),
     Shape("bert-tiny", "loss", "sgd", 4,
           ("node_layer_norm", "node_layer_norm_2", "node_layer_norm_4", "node_layer_norm_6")),
-    Shape("blenderbot-tiny", "loss", "adamw", 4,
-          ("node_add", "node_add_4", "node_add_5", "node_add_12", "node_add_14", "node_add_16", "node_add_18")),
+    Shape("blenderbot-tiny", "loss", "adamw", 4, BLENDERBOT),
+    Shape("blenderbot-tiny", "loss", "sgd", 4, BLENDERBOT),
 ]
 
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v")
@@ -204,12 +207,24 @@ def given_cuts(shape, stages):
     return tuple(shape.boundaries[:stages - 1])
 
 
+def compose(shape, mesh, stage, sequence_parallel, schedule, micro_batches, given):
+    dp, pp, tp = mesh
+    return Case(shape.folder, shape.model, shape.trace, dp=dp, stage=stage, micro_batches=micro_batches, pp=pp, tp=tp,
+                sequence_parallel=sequence_parallel, schedule=schedule,
+                cuts=given_cuts(shape, pp * CHUNKS.get(schedule, 1)) if given else ())
+
+
+AXES = [COMPOSED, MESHES, range(4), (False, True), SCHEDULES, (1, 2, 4), (False, True)]
+
+
 def list_composed_cases():
-    runs = covering.cover([COMPOSED, MESHES, range(4), (False, True), SCHEDULES, (1, 2, 4), (False, True)], admits)
-    return [Case(shape.folder, shape.model, shape.trace, dp=dp, stage=stage, micro_batches=micro_batches, pp=pp, tp=tp,
-                 sequence_parallel=sequence_parallel, schedule=schedule,
-                 cuts=given_cuts(shape, pp * CHUNKS.get(schedule, 1)) if given else ())
-            for shape, (dp, pp, tp), stage, sequence_parallel, schedule, micro_batches, given in runs]
+    return [compose(*run) for run in covering.cover(AXES, admits)]
+
+
+def list_precise_cases():
+    """The same with a type to compute in as one more axis: pairs of a case and its type."""
+    runs = covering.cover([*AXES, ("fp32", "bf16", "fp16")], lambda run: admits(run[:-1]))
+    return [(compose(*run[:-1]), run[-1]) for run in runs]
 
 
 def list_layouts():

@@ -55,6 +55,25 @@ def prove(setting, model, mesh):
             yield f"{spec}: {said[-300:]}"
 
 
+def prove_in(setting, case, precision):
+    """Complaints about a case of the covering array, computed in a type: in the field it is the float32 program of one rank."""
+    spec = program.spec_of(setting, case, program.read_trace(setting, case)) | {"precision": precision}
+    path = setting.scratch / f"{precision} {case}.yaml".replace("/", "-")
+    path.write_text("".join(f"{key}: {program.to_yaml(value)}\n" for key, value in spec.items()))
+    model = setting.models / case.folder / f"{case.model}.onnx"
+    said = program.run([setting.xlc, "verify", model, "--spec", path, "--steps", "1", "--no-kernels"])
+    if "all equal" not in said:
+        yield said[-300:]
+
+
+def list_precise_proofs(everything):
+    """Of the covering array with types as an axis all, or ten, evenly spread."""
+    pairs = cases.list_precise_cases()
+    chosen = pairs if everything else [pairs[index * len(pairs) // 10] for index in range(10)]
+    return [(f"proof in {precision}: {case}", lambda setting, case=case, precision=precision: prove_in(setting, case, precision))
+            for case, precision in chosen]
+
+
 def list_proofs():
     """(name, check) for every model and mesh; the name counts the specs."""
     return [(f"{model} dp {mesh[0]} pp {mesh[1]} tp {mesh[2]}, {sum(1 for _ in list_specs(mesh))} compositions",

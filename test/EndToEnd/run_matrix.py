@@ -25,6 +25,7 @@ import full_size
 import mixed
 import program
 import promises
+import scaled
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import tally  # noqa: E402  pylint: disable=wrong-import-position
@@ -83,9 +84,9 @@ def main():
         setting = program.Setting(options.xlc.resolve(), options.models.resolve(), pathlib.Path(scratch))
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
-        matrix += [(name, lambda check=check: check(setting)) for name, check in mixed.list_checks(options.all)]
-        if options.all:
-            matrix += [(name, lambda check=check: check(setting)) for name, check in compositions.list_proofs() + full_size.CHECKS]
+        checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
+        checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
+        matrix += [(name, lambda check=check: check(setting)) for name, check in checks]
         others = [(name, lambda check=check: check(setting)) for name, check in promises.PROMISES]
         chosen = [[entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, others)]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -45,8 +45,11 @@ const Table tables[] = {
      "elementwise, a movement or an op with a formula, or gone after Differentiate"},
     {"lib/Lower/ElementTable.cpp",
      [](OperationName op) { return lower::findElementRule(op.getStringRef()) != nullptr; },
-     [](OperationName op) { return hasFormula(op) || op.hasTrait<graph::LibraryKernel>() || isGone(op); },
-     "an op with a formula or a library's, or gone after Differentiate"},
+     [](OperationName op) {
+       bool isHeld = op.getStringRef() == graph::LossScaleOp::getOperationName();
+       return hasFormula(op) || op.hasTrait<graph::LibraryKernel>() || isGone(op) || isHeld;
+     },
+     "an op with a formula or a library's, a number that the program holds, or gone after Differentiate"},
 };
 
 TEST(EveryTable, HasARowForEachOpThatNeedsOne) {

@@ -16,7 +16,7 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 9, its runtime knows version 5", [](Plan &p) { p.version = 9; });
+  expect("error: the plan in this program has version 9, its runtime knows version 6", [](Plan &p) { p.version = 9; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -47,6 +47,25 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("input 'x' has a type that no file of data has", [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
   expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
+}
+
+TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
+  auto scale = [](double initial, double min) {
+    plan::LossScaleT made;
+    made.initial = initial, made.min = min, made.window = 2000, made.hysteresis = 1, made.dynamic = true;
+    return std::make_unique<plan::LossScaleT>(made);
+  };
+  auto place = [] { return std::make_unique<plan::Place>(0, 0, 0); };
+  expect("a loss scale that begins with 0, not below 1, moves after 2000 good steps or 1 others",
+         [&](Plan &p) { p.loss_scale = scale(0, 1); });
+  expect("a loss scale that begins with 2, not below 4, moves after", [&](Plan &p) { p.loss_scale = scale(2, 4); });
+  expect("stage 0 does not say whether a step is applied", [&](Plan &p) { p.loss_scale = scale(8, 1); });
+  expect("action 'begin' has no place for the loss scale", [&](Plan &p) { p.loss_scale = scale(8, 1); });
+  expect("action 'begin' has a place for a loss scale that there is not",
+         [&](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->loss_scale = place(); });
+  expect("stage 0 skips steps, and there is no loss scale", [&](Plan &p) { p.programs[0]->applied = place(); });
+  expect("whether a step is applied leaves the arena",
+         [&](Plan &p) { p.programs[0]->applied = std::make_unique<plan::Place>(p.programs[0]->arena, 0, 0); });
 }
 
 TEST(Plan, CallsAndActionsMustStayInTheArena) {

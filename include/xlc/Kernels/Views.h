@@ -2,6 +2,7 @@
 #ifndef XLC_KERNELS_VIEWS_H
 #define XLC_KERNELS_VIEWS_H
 
+#include "xlc/Dialect/Dist/Dist.h"
 #include "xlc/Dialect/Graph/Graph.h"
 
 namespace xlc {
@@ -32,6 +33,12 @@ MemoryLayout findLayout(mlir::Value value);
 
 /// Whether `value` is a view of another value.
 bool isView(mlir::Value value);
+
+/// Whether a program holds what the op gives: a rank's index in a group, the loss scale. It is in memory before a function
+/// runs.
+bool isHeld(mlir::Operation *op);
+/// Whether the op is no kernel's: it is held, or ranks do it together.
+bool isOutsideKernels(mlir::Operation *op);
 
 } // namespace xlc
 

@@ -30,12 +30,45 @@ def InsertCastsPass : Pass<"xlc-insert-casts", "::mlir::ModuleOp"> {
   let options = [Option<"compute", "compute", "std::string", "\"bf16\"", "bf16 or f16">];
 }
 
+def ScaleLossPass : Pass<"xlc-scale-loss", "::mlir::ModuleOp"> {
+  let summary = "gradients are scaled, and a step whose gradients are not finite is skipped";
+  let description = [{
+    Where the module has a `graph.loss_scale`. Backward's first gradient, which Differentiate marks as `graph.seed`, is
+    multiplied by the scale; @scalars scales back the norm and the factor on the gradients, and says whether the step is
+    applied: whether the sum of squares of all gradients is finite. Its value is one on all ranks, so all ranks decide
+    alike. @update takes that as a fifth number of the step, and where it is 0 keeps parameters and states.
+
+        func.func @micro_batch(...) {
+          %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
+          %dx = graph.cross_entropy_backward %x, %y, %lse, %seed
+
+    becomes
+
+        func.func @micro_batch(...) {
+          %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
+          %scale = graph.loss_scale : tensor<f32>
+          %scaled = graph.mul %seed, %scale : tensor<f32>
+          %dx = graph.cross_entropy_backward %x, %y, %lse, %scaled
+
+    and @scalars and @update
+
+        func.func @scalars(%sum, %count, %squares) -> (tensor<f32>, tensor<f32>, tensor<f32>)
+        func.func @update(%w, %dw, %numbers: tensor<4xf32> {graph.group = 0})
+
+        func.func @scalars(%sum, %count, %squares, %scale: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+        func.func @update(%w, %dw, %numbers: tensor<5xf32> {graph.group = 0})
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
 def VerifyPrecisionPass : Pass<"xlc-verify-precision", "::mlir::ModuleOp"> {
   let summary = "gate: products take narrow operands, gradients are not rounded, each parameter has one master";
   let description = [{
     Says, of the narrow type `compute`: operands of contractions and attention are narrow, but for biases; no other narrow
     type occurs; what is rounded is no statistic, no loss, no gradient of a parameter; contributions to one gradient have
     the type of the parameter in @update, which is f32; and every parameter that @micro_batch reads narrow is f32 there.
+    With a loss scale: backward's first gradient, and nothing else, is multiplied by it, once; and every update can be
+    skipped. That gradients are scaled back exactly once is what xlc verify proves.
   }];
   let options = [Option<"compute", "compute", "std::string", "\"bf16\"", "bf16 or f16">];
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Optimizers.h"
 #include "xlc/Support/Diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -65,12 +66,19 @@ struct InitSpec {
 
 /// What has sixteen bits.
 struct PrecisionSpec {
-  enum class Compute { F32, BF16 } compute = Compute::F32; ///< of products and what is kept for backward
-  std::vector<std::string> keep;                           ///< patterns over names of parameters that stay float32
+  enum class Compute { F32, BF16, F16 } compute = Compute::F32; ///< of products and what is kept for backward
+  std::vector<std::string> keep;                                ///< patterns over names of parameters that stay float32
+  std::optional<LossScale> lossScale;                           ///< what the spec gives
 
   bool isMixed() const { return compute != Compute::F32; }
   /// As the spec writes it.
-  llvm::StringRef getName() const { return isMixed() ? "bf16" : "fp32"; }
+  llvm::StringRef getName() const {
+    return compute == Compute::F32 ? "fp32" : compute == Compute::BF16 ? "bf16" : "fp16";
+  }
+  /// Where the spec gives none, float16 has one that moves.
+  std::optional<LossScale> getLossScale() const {
+    return lossScale || compute != Compute::F16 ? lossScale : std::optional(LossScale());
+  }
 };
 
 struct ZeroSpec {

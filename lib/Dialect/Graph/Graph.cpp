@@ -1,6 +1,7 @@
 // The `graph` dialect: registration, enums, attributes, and the small questions every phase
 // asks of an op (unit, role, source name, bytes).
 #include "mlir/IR/DialectImplementation.h"
+#include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Dialect/Graph/Update.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -43,6 +44,8 @@ void GraphDialect::initialize() {
 }
 
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kLossScale)
+    return LossScale::verify([&] { return op->emitOpError(); }, attribute.getValue());
   if (attribute.getName() != kGroups)
     return success();
   auto groups = dyn_cast<ArrayAttr>(attribute.getValue());

@@ -1,5 +1,6 @@
 // See Update.h.
 #include "xlc/Dialect/Graph/Update.h"
+#include "xlc/Dialect/Graph/LossScale.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -47,12 +48,20 @@ Term Update::getScalar(StepScalar which) const {
 
 double Update::get(HyperParameter which) const { return OptimizerGroup(op->getAttrDictionary()).get(which); }
 
+int64_t graph::countStepScalars(ModuleOp module) { return kStepScalars + module->hasAttr(kLossScale); }
+
 SmallVector<Value, 3> graph::expandUpdate(Formula formula, OptimizerStepOp op) {
   Update update(formula, op);
   op.getRule().formula(update);
-  SmallVector<Value, 3> results{update.param.value};
+  SmallVector<Value, 3> results{update.param.value}, before{op.getParam()};
   for (Term state : update.states)
     results.push_back(state.value);
+  if (!op.mayBeSkipped())
+    return results;
+  llvm::append_range(before, op.getStates());
+  Value isSkipped = formula.isEqual(update.getScalar(StepScalar::Applied).value, 0);
+  for (auto [result, old] : llvm::zip(results, before))
+    result = formula.select(formula.broadcast(isSkipped, old), old, result);
   return results;
 }
 

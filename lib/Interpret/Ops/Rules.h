@@ -50,7 +50,7 @@ template <class E> struct ElementwiseRules {
 };
 
 template <class E> struct ShapeRules {
-  static llvm::LogicalResult constant(Evaluation<E> &), iota(Evaluation<E> &);
+  static llvm::LogicalResult constant(Evaluation<E> &), lossScale(Evaluation<E> &), iota(Evaluation<E> &);
   static llvm::LogicalResult broadcast(Evaluation<E> &), reshape(Evaluation<E> &), transpose(Evaluation<E> &);
   static llvm::LogicalResult slice(Evaluation<E> &), concat(Evaluation<E> &), pad(Evaluation<E> &);
   static llvm::LogicalResult gather(Evaluation<E> &), scatterAdd(Evaluation<E> &);

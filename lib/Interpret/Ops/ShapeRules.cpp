@@ -1,5 +1,6 @@
 // Rules that move elements without computing: each gives `forEachPosition` its strides.
 #include "Rules.h"
+#include "xlc/Dialect/Graph/LossScale.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -29,6 +30,14 @@ template <class E, class F> static LogicalResult giveFrom(Evaluation<E> &e, F f)
 
 template <class E> LogicalResult ShapeRules<E>::constant(Evaluation<E> &e) {
   return e.give(fromAttribute<E>(cast<graph::ConstantOp>(e.op).getValue()));
+}
+
+/// That of the first step: no step that is interpreted overflows.
+template <class E> LogicalResult ShapeRules<E>::lossScale(Evaluation<E> &e) {
+  std::optional<LossScale> scale = LossScale::of(e.op->template getParentOfType<ModuleOp>());
+  if (!scale)
+    return e.op->emitOpError() << "needs the module attribute " << graph::kLossScale;
+  return e.give(Tensor<E>({}, fromDouble<E>(scale->initial)));
 }
 
 template <class E> LogicalResult ShapeRules<E>::iota(Evaluation<E> &e) {

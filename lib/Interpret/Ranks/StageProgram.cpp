@@ -2,6 +2,7 @@
 // of a buffer) is an error at the action; what is wrong with the values is seen by comparison.
 #include "StageProgram.h"
 #include "Aliasing.h"
+#include "xlc/Dialect/Graph/LossScale.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -36,6 +37,14 @@ template <class E> LogicalResult StageProgram<E>::act(exec::BeginOp begin) {
         if (failed(memory.write({begin, labelOf(begin), rank}, span, Tensor<E>({1}, scalars.elements[i]), false)))
           return failure();
       }
+  }
+  auto scale = LossScale::of(op->getParentOfType<ModuleOp>());
+  if (bool(scale) != begin.getLossScale().has_value())
+    return begin.emitOpError() << (scale ? "has no place for the loss scale" : "has a place for a loss scale of none");
+  for (int64_t rank = 0; scale && rank < stageRanks; ++rank) {
+    Span span = memory.spanAt(*begin.getLossScale(), rank, 1, Float32Type::get(op.getContext()));
+    if (failed(memory.write({begin, labelOf(begin), rank}, span, Tensor<E>({1}, fromDouble<E>(scale->initial)), false)))
+      return failure();
   }
   return success();
 }

@@ -6,6 +6,7 @@
 // too.
 #include "BucketActions.h"
 #include "Partitioned.h"
+#include "xlc/Dialect/Graph/LossScale.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -308,6 +309,8 @@ template <class E> LogicalResult Timeline<E>::computeScalars(sched::ScalarsOp sc
         return missing(scalars, rank, "scalar", name, "is not written yet");
       arguments.push_back(it->second);
     }
+    if (auto scale = LossScale::of(scalars->getParentOfType<ModuleOp>()))
+      arguments.push_back(Tensor<E>({}, fromDouble<E>(scale->initial)));
     if (failed(evaluate<E>(function, arguments, options, results)))
       return failure();
     for (auto [name, result] : llvm::zip(ArrayRef<StringRef>{kLoss, kNorm, "@scale"}, results))

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace xlc::runtime {
@@ -56,6 +57,8 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
     : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
       checker(job.check ? std::make_unique<Checker>(job.plan, rank, given, arena) : nullptr),
       device(checker ? *checker : given), self{rank, device, movedBytes}, slotsTaken(job.plan, program) {
+  if (job.plan.loss_scale)
+    scale.emplace(*job.plan.loss_scale);
   size_t mostSlots = 0, mostOperands = 0;
   for (const auto &function : job.plan.functions) {
     mostSlots = std::max<size_t>(mostSlots, function->slots);
@@ -78,10 +81,13 @@ void Executor::runStep(uint64_t number) {
   for (uint64_t i = 0; i < program.steps.size(); ++i) {
     job.stop.throwIfRaised();
     action = program.steps[i].get(), call = nullptr, places = nullptr, loaded = nullptr;
-    if (job.fault && job.fault->rank == rank && job.fault->step == step && job.fault->action == action->label)
+    const Fault *fault = job.fault && job.fault->rank == rank && job.fault->step == step ? job.fault : nullptr;
+    if (fault && !fault->number && fault->action == action->label)
       throw std::runtime_error("a fault was injected here");
     int64_t begin = trace ? now() : 0;
     runAction(*action, i);
+    if (const auto *run = action->action.AsRun(); run && fault && fault->number)
+      spoilGradient(*run, *fault);
     if (trace)
       trace->add(action->label.c_str(), kindOf(action->action.type), begin, now());
     slotsTaken.endAction(*action, i);
@@ -90,6 +96,8 @@ void Executor::runStep(uint64_t number) {
   }
   if (checker)
     checker->endStep();
+  if (scale)
+    scale->endStep(readScalar(*program.applied) != 0);
 }
 
 void Executor::runAction(const plan::StepT &next, uint64_t index) {
@@ -132,21 +140,25 @@ void Executor::doAction(const plan::StepT &step) {
   }
 }
 
-/// Writes [lr, -, 1 - beta1^t, sqrt(1 - beta2^t)] of each optimizer group; element 1 is the scalars kernel's. A rule
-/// without betas has 0, so its corrections are 1.
+void Executor::writeScalar(const plan::Place &place, uint64_t index, double value) {
+  char element[8];
+  uint64_t bytes = bytesOf(scalarElement);
+  putNumber(scalarElement, value, element);
+  device.write(at(place) + index * bytes, element, bytes);
+}
+
+/// Writes [lr, -, 1 - beta1^t, sqrt(1 - beta2^t)] of each optimizer group, t being the number of the step among those that
+/// are applied; element 1 is the scalars kernel's. A rule without betas has 0, so its corrections are 1.
 void Executor::begin(const plan::BeginT &begin) {
+  auto t = (double)(scale ? scale->applied() + 1 : step);
   for (size_t i = 0; i < begin.places.size(); ++i) {
     const plan::OptimizerGroupT &group = *job.plan.groups[i];
-    auto write = [&](uint64_t index, double value) {
-      char element[8];
-      uint64_t bytes = bytesOf(scalarElement);
-      putNumber(scalarElement, value, element);
-      device.write(at(begin.places[i]) + index * bytes, element, bytes);
-    };
-    write(0, group.lr * job.learningRateFactor);
-    write(2, 1 - std::pow(group.beta1, (double)step));
-    write(3, std::sqrt(1 - std::pow(group.beta2, (double)step)));
+    writeScalar(begin.places[i], 0, group.lr * job.learningRateFactor);
+    writeScalar(begin.places[i], 2, 1 - std::pow(group.beta1, t));
+    writeScalar(begin.places[i], 3, std::sqrt(1 - std::pow(group.beta2, t)));
   }
+  if (scale)
+    writeScalar(*begin.loss_scale, 0, scaleOfStep = scale->value());
 }
 
 void Executor::load(const plan::LoadT &load) {
@@ -211,6 +223,23 @@ void Executor::runCall(const plan::CallT &next, bool first) {
   char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
   auto run = [&] { device.run(next, operands.data(), accumulate.data(), workspace); };
   job.observer ? job.observer->call(position, workspace, run) : run();
+}
+
+void Executor::spoilGradient(const plan::RunT &run, const Fault &fault) {
+  const plan::ParameterT &parameter = **findParameter(job.plan, fault.action);
+  const plan::BucketT &bucket = *job.plan.buckets[parameter.bucket];
+  uint64_t bytes = bytesOf(bucket.updated), first = parameter.offset * bytes, last = first + parameter.elements * bytes;
+  for (const auto &next : job.plan.functions[run.function]->calls)
+    for (size_t i = 0; i < next->outs.size(); ++i) {
+      const plan::Place &place = run.places[next->outs[i].slot()];
+      const plan::BufferT &buffer = *program.buffers[place.buffer()];
+      uint64_t begin = place.offset() - buffer.offset + (uint64_t)next->outs[i].offset();
+      if (buffer.name != bucket.name + "/gradient" || begin >= last || begin + next->out_bytes[i] <= first)
+        continue;
+      char element[8];
+      putNumber(bucket.updated, *fault.number, element);
+      device.write(at(place) + next->outs[i].offset() + (std::max(begin, first) - begin), element, bytes);
+    }
 }
 
 float Executor::readScalar(const plan::Place &place) const {

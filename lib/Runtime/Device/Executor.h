@@ -6,6 +6,7 @@
 #include "DataSource.h"
 #include "Fabric/Fabric.h"
 #include "Failure.h"
+#include "LossScale.h"
 #include "Observer.h"
 #include "Plan/ResidualSlots.h"
 #include "Trace.h"
@@ -17,8 +18,9 @@ namespace xlc::runtime {
 /// Where to fail on purpose: --inject-fault.
 struct Fault {
   int rank;
-  uint64_t step;      ///< from 1
-  std::string action; ///< a label of the timeline
+  uint64_t step;               ///< from 1
+  std::string action;          ///< a label of the timeline, at which the rank fails; with a number: a parameter
+  std::optional<float> number; ///< goes into the parameter's gradient, inf or nan
 };
 
 /// What the ranks of a job share.
@@ -44,6 +46,10 @@ public:
   /// Only where the rank's stage has them.
   float loss() const { return readScalar(*program.loss); }
   float norm() const { return readScalar(*program.norm); }
+  /// After the step; null where the plan has none.
+  const LossScale *lossScale() const { return scale ? &*scale : nullptr; }
+  /// Of the step that was run last, where there is one.
+  float usedScale() const { return scaleOfStep; }
   const MovedByAxis &moved() const { return movedBytes; }
   uint64_t peakSlots() const { return slotsTaken.peak(); }
 
@@ -57,6 +63,8 @@ private:
   void begin(const plan::BeginT &begin);
   void load(const plan::LoadT &load);
   void runFunction(const plan::RunT &run);
+  /// Puts the fault's number into the gradient of its parameter, where the action wrote that.
+  void spoilGradient(const plan::RunT &run, const Fault &fault);
   void runCall(const plan::CallT &call, bool first);
   void runExchange(const plan::CallT &call);
   void run(const plan::SendT &send);
@@ -64,6 +72,7 @@ private:
   void exchange(const plan::ExchangeT &what, const char *src, char *dst);
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
   float readScalar(const plan::Place &place) const;
+  void writeScalar(const plan::Place &place, uint64_t index, double value);
 
   const JobContext &job;
   const plan::ProgramT &program; ///< of the rank's stage
@@ -75,6 +84,8 @@ private:
   MovedByAxis movedBytes;
   const Participant self;
   ResidualSlots slotsTaken;
+  std::optional<LossScale> scale;
+  float scaleOfStep = 1;
 
   // Where we are; tables made once, as large as the largest call needs.
   uint64_t step = 0;

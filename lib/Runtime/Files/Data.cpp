@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace xlc::runtime {
@@ -233,6 +234,33 @@ void Data::load(uint32_t index, uint64_t step, uint32_t microBatch, int rank, co
     some = std::min(rows - done, rowCount - row); // behind the last row comes the first
     loadElements(index, row * width, some * width, rank, take);
   }
+}
+
+/// The first of `count` elements from `from` that is not a number, or `count`. What cannot be read is none: a load says so.
+static uint64_t findNaNIn(const NpyFile &file, uint64_t from, uint64_t count) {
+  if (isInteger(file.type))
+    return count;
+  std::vector<char> block(blockBytes);
+  uint64_t most = blockBytes / file.elementBytes();
+  for (uint64_t done = 0; done < count; done += most) {
+    uint64_t some = std::min(most, count - done);
+    if (!file.tryRead(from + done, some, block.data()).empty())
+      return count;
+    for (uint64_t i = 0; i < some; ++i)
+      if (std::isnan(file.type == NpyType::F32 ? readAt<float>(block.data(), i) : readAt<double>(block.data(), i)))
+        return done + i;
+  }
+  return count;
+}
+
+std::string Data::findNaN(uint64_t step) const {
+  for (size_t input = 0; input < files.size(); ++input)
+    for (uint64_t i = 0; i < globalBatch(plan); ++i) {
+      uint64_t row = (step % rowCount * globalBatch(plan) + i) % rowCount, width = rowElements(*plan.inputs[input]);
+      if (uint64_t column = findNaNIn(*files[input], row * width, width); column < width)
+        return fmt::format("{}: row {}, column {} is not a number", files[input]->path(), row, column);
+    }
+  return "";
 }
 
 } // namespace xlc::runtime

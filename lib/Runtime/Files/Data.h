@@ -28,6 +28,9 @@ public:
   /// that is the whole of another, all rows of the step: row i is (step * G + i) modulo the rows.
   void load(uint32_t input, uint64_t step, uint32_t microBatch, int rank, const Take &take) const override;
 
+  /// What rows of a step have a number that is none: "FILE: row 3, column 0 is not a number"; empty where there is none.
+  std::string findNaN(uint64_t step) const;
+
 private:
   /// What a rank has in hand: elements as they are stored, and in the type of their input.
   struct Blocks {

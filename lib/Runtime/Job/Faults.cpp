@@ -43,6 +43,23 @@ std::string_view findNearest(std::string_view written, const std::vector<std::st
   return nearest;
 }
 
+std::vector<std::string_view> actionsOf(const Plan &plan, int rank) {
+  std::vector<std::string_view> labels;
+  for (const auto &step : programOf(plan, rank).steps)
+    labels.push_back(step->label);
+  return labels;
+}
+
+/// Names of the parameters that the rank's stage has gradients of.
+std::vector<std::string_view> trainedOn(const Plan &plan, int rank) {
+  std::vector<std::string_view> names;
+  for (const auto &parameter : plan.parameters)
+    for (const auto &home : programOf(plan, rank).buckets)
+      if (home->bucket == parameter->bucket && plan.buckets[home->bucket]->group >= 0)
+        names.push_back(parameter->name);
+  return names;
+}
+
 } // namespace
 
 void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
@@ -51,17 +68,15 @@ void checkFault(const Plan &plan, const Fault &fault, uint64_t steps) {
   if ((uint32_t)fault.rank >= rankCount(plan))
     throw Rejected(
         fmt::format("error: --inject-fault: there is no rank {}, ranks are 0 to {}", fault.rank, rankCount(plan) - 1));
-  std::vector<std::string_view> labels;
-  for (const auto &step : programOf(plan, fault.rank).steps)
-    labels.push_back(step->label);
+  std::vector<std::string_view> labels = fault.number ? trainedOn(plan, fault.rank) : actionsOf(plan, fault.rank);
   if (std::find(labels.begin(), labels.end(), fault.action) != labels.end())
     return;
   std::string_view nearest = findNearest(fault.action, labels);
   std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
   labels.resize(std::min(labels.size(), mostLabelsShown));
-  throw Rejected(
-      fmt::format("error: --inject-fault: there is no action '{}'; the first are '{}' (--profile writes all){}",
-                  fault.action, fmt::join(labels, "', '"), hint));
+  throw Rejected(fmt::format("error: --inject-fault: there is no {} '{}'; the first are '{}'{}{}",
+                             fault.number ? "gradient of a parameter" : "action", fault.action,
+                             fmt::join(labels, "', '"), fault.number ? "" : " (--profile writes all)", hint));
 }
 
 } // namespace xlc::runtime

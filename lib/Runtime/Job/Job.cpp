@@ -46,6 +46,8 @@ private:
   void runRank(int rank);
   void runSteps(int rank);
   void endStep(uint64_t step, int64_t begin);
+  /// Ends the job where the step's numbers are of no use.
+  void judge(const StepResult &result, const LossScale *scale);
   void startRanks();
   bool waitForRanks();
   Exit finish();
@@ -144,15 +146,36 @@ void Job::endStep(uint64_t step, int64_t begin) {
   const Executor &executor = *ranks[speaker].executor;
   double seconds = (double)(now() - begin) * 1e-9,
          rate = plan.groups.empty() ? 0 : plan.groups[0]->lr * context.learningRateFactor;
-  StepResult result{step, executor.loss(), executor.norm(), rate, seconds, (double)globalBatch(plan) / seconds};
+  StepResult result{step, executor.loss(), executor.norm(), rate, seconds, (double)globalBatch(plan) / seconds, {}};
+  const LossScale *scale = executor.lossScale();
+  if (scale)
+    result.scale = {executor.usedScale(), scale->skippedInRow() > 0, scale->skipped()};
   progress.show(result);
   used.steps = step;
-  if (!std::isfinite(result.loss) || !std::isfinite(result.norm))
-    stop.raise(Exit::NonFinite, fmt::format("error: step {}: the {} is not finite: {}", step,
-                                            std::isfinite(result.loss) ? "gradient norm" : "loss",
-                                            std::isfinite(result.loss) ? result.norm : result.loss));
+  judge(result, scale);
   if (interrupted.load(std::memory_order_relaxed))
     lastStep.store(step, std::memory_order_release);
+}
+
+void Job::judge(const StepResult &result, const LossScale *scale) {
+  bool isSkipped = scale && scale->skippedInRow() > 0;
+  if (!isSkipped && std::isfinite(result.loss) && std::isfinite(result.norm))
+    return;
+  const char *what = std::isfinite(result.loss) ? "gradient norm" : "loss";
+  std::string why =
+                  fmt::format("the {} is not finite: {}", what, std::isfinite(result.loss) ? result.norm : result.loss),
+              bad = data.findNaN(result.step - 1);
+  if (!bad.empty())
+    why += "; " + bad;
+  else if (isSkipped && scale->isSpent())
+    why += fmt::format(", and the loss scale is at its smallest, {} ({} steps in a row were skipped)",
+                       result.scale->factor, scale->skippedInRow());
+  else if (isSkipped && scale->skippedInRow() >= LossScale::mostInRow)
+    why += fmt::format(", in the {}th step in a row that is skipped, with a loss scale of {}", LossScale::mostInRow,
+                       result.scale->factor);
+  else if (isSkipped)
+    return;
+  stop.raise(Exit::NonFinite, fmt::format("error: step {}: {}", result.step, why));
 }
 
 void Job::runRank(int rank) {

@@ -27,8 +27,8 @@ Examples:
 Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after its step, and --save is done; a second Ctrl-C or SIGTERM ends it
 at once. A line that cannot be written (--log, stdout) does not end it.
 
-Exit codes: 0 done, 1 input rejected or output not written, 2 usage, 5 a rank failed, 7 the loss is not finite,
-70 internal error, 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP)";
+Exit codes: 0 done, 1 input rejected or output not written, 2 usage, 5 a rank failed, 7 the loss or a gradient is not
+finite, 70 internal error, 130, 143, 129 ended by SIGINT, SIGTERM, SIGHUP)";
 
 template <class T> bool parseNumber(std::string_view text, T &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -50,7 +50,7 @@ double parseRate(const std::string &text) {
   return value;
 }
 
-/// "rank:step:action"; the action may contain colons.
+/// "rank:step:action", or "rank:step:parameter=inf"; the action may contain colons.
 Fault parseFault(const std::string &text) {
   size_t first = text.find(':'), second = first == std::string::npos ? first : text.find(':', first + 1);
   Fault fault;
@@ -59,6 +59,12 @@ Fault parseFault(const std::string &text) {
     throw CLI::ValidationError("--inject-fault",
                                fmt::format("'{}' is not rank:step:action, for example 0:3:begin", text));
   fault.action = text.substr(second + 1);
+  for (auto [end, number] : {std::pair<std::string_view, float>{"=inf", INFINITY}, {"=nan", NAN}})
+    if (fault.action.ends_with(end)) {
+      fault.action.resize(fault.action.size() - end.size());
+      fault.number = number;
+      break;
+    }
   return fault;
 }
 
@@ -106,7 +112,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.add_option("--stats", options.stats, "write bytes planned and used to this file");
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
-      "make a rank fail: rank:step:action");
+      "make a rank fail (rank:step:action), or a gradient overflow (rank:step:parameter=inf, or =nan)");
   app.add_option_function<std::string>(
          "--library-isa", [&](const std::string &text) { options.nativeLibraries = text == "native"; },
          "instructions that library calls use: those of the processors that the program is made for, or all that this "

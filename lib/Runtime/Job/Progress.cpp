@@ -58,15 +58,24 @@ void Progress::write(Lines &lines, const std::string &line) {
 
 void Progress::show(const StepResult &r) {
   clear();
-  std::string shown = fmt::format("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s\n",
-                                  r.step, r.loss, r.norm, r.learningRate, r.samplesPerSecond);
-  write(results, shown);
+  float norm = std::isnan(r.norm) ? std::abs(r.norm) : r.norm; // which has no sign
+  std::string shown = fmt::format("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s", r.step,
+                                  r.loss, norm, r.learningRate, r.samplesPerSecond);
+  std::string scaled;
+  if (r.scale) {
+    shown += fmt::format("  scale {:.9g}", r.scale->factor);
+    if (r.scale->isSkipped)
+      shown += fmt::format("  skipped, {} so far", r.scale->skipped);
+    scaled = fmt::format(",\"loss_scale\":{},\"skipped\":{},\"skipped_steps\":{}", number(r.scale->factor),
+                         r.scale->isSkipped, r.scale->skipped);
+  }
+  write(results, shown + "\n");
   if (log)
-    write(
-        logged,
-        fmt::format("{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}}}\n",
-                    r.step, number(r.loss), number(r.norm), number(r.learningRate), number(r.seconds),
-                    number(r.samplesPerSecond)));
+    write(logged,
+          fmt::format(
+              "{{\"step\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{},\"seconds\":{},\"samples_per_second\":{}{}}}\n",
+              r.step, number(r.loss), number(r.norm), number(r.learningRate), number(r.seconds),
+              number(r.samplesPerSecond), scaled));
   if (bar) {
     int filled = (int)(30 * r.step / steps);
     std::fputs(fmt::format("[{:#<{}}{:.<{}}] {}/{}", "", filled, "", 30 - filled, r.step, steps).c_str(), stderr);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace xlc::runtime {
@@ -13,6 +14,13 @@ struct StepResult {
   uint64_t step; ///< from 1
   float loss, norm;
   double learningRate, seconds, samplesPerSecond;
+
+  struct Scale {
+    float factor; ///< on the loss, in this step
+    bool isSkipped;
+    uint64_t skipped; ///< steps until now, this one included
+  };
+  std::optional<Scale> scale;
 };
 
 class Progress {

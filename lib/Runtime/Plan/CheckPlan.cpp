@@ -4,6 +4,7 @@
 #include "xlc/Runtime/Limits.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace xlc::runtime {
 
@@ -93,6 +94,12 @@ void PlanChecker::checkGroup(const plan::RankGroupT &group, size_t number) {
 }
 
 void PlanChecker::checkStorage() {
+  if (const auto &scale = plan.loss_scale)
+    require(scale->initial > 0 && scale->min > 0 && scale->initial >= scale->min &&
+                std::isfinite((float)scale->initial) && (float)scale->min > 0 && scale->window > 0 &&
+                scale->hysteresis > 0,
+            "a loss scale that begins with {}, not below {}, moves after {} good steps or {} others", scale->initial,
+            scale->min, scale->window, scale->hysteresis);
   for (const auto &bucket : plan.buckets)
     require((Wide)bucket->shard_elements * plan.mesh->shards() >= (Wide)bucket->elements,
             "bucket '{}' is larger than its shards", bucket->name);

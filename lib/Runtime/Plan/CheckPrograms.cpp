@@ -13,6 +13,10 @@ void PlanChecker::checkProgram() {
     checkPlace(program->loss.get(), bytesOf(scalarElement), "the loss");
   if (program->norm)
     checkPlace(program->norm.get(), bytesOf(scalarElement), "the gradient norm");
+  require((program->applied != nullptr) == (plan.loss_scale != nullptr), "stage {} {}", stage,
+          plan.loss_scale ? "does not say whether a step is applied" : "skips steps, and there is no loss scale");
+  if (program->applied)
+    checkPlace(program->applied.get(), bytesOf(scalarElement), "whether a step is applied");
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(),
                              [](const auto &each) { return each->loss && each->norm; });
   require(isShown, "no stage has a loss and a gradient norm");
@@ -50,6 +54,10 @@ void PlanChecker::checkStep(const plan::StepT &step) {
             begin->places.size(), plan.groups.size());
     for (const plan::Place &place : begin->places)
       checkPlace(&place, scalarsOfGroup * bytesOf(scalarElement), what);
+    require((begin->loss_scale != nullptr) == (plan.loss_scale != nullptr), "{} {}", what,
+            plan.loss_scale ? "has no place for the loss scale" : "has a place for a loss scale that there is not");
+    if (begin->loss_scale)
+      checkPlace(begin->loss_scale.get(), bytesOf(scalarElement), what);
   } else if (const auto *load = action.AsLoad()) {
     checkLoad(*load, what);
   } else if (const auto *run = action.AsRun()) {

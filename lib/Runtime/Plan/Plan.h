@@ -8,6 +8,7 @@
 
 #include "Plan_generated.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -37,6 +38,13 @@ inline uint64_t rowElements(const plan::InputT &input) {
 /// The name under which the data of an input are given.
 inline const std::string &dataName(const plan::InputT &input) {
   return input.whole_of.empty() ? input.name : input.whole_of;
+}
+
+/// The parameter of a name, or the end of the list.
+inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParameter(const Plan &plan,
+                                                                                    const std::string &name) {
+  return std::find_if(plan.parameters.begin(), plan.parameters.end(),
+                      [&](const auto &parameter) { return parameter->name == name; });
 }
 
 /// Rows of data that a step consumes.

@@ -41,14 +41,17 @@ std::optional<KernelKind> findKernelKind(mlir::Operation *function);
 void setKernelKind(mlir::Operation *function, KernelKind kind);
 
 /// Attributes of an exec.program beside its own: where buckets live ({bucket, params, states}, one dictionary each),
-/// and where loss and norm of a step stand, if the stage has them.
+/// and where loss and norm of a step stand, and whether it was applied (f32: 1 or 0), if the stage has them.
 inline constexpr llvm::StringLiteral kBuckets = "exec.buckets";
 inline constexpr llvm::StringLiteral kLoss = "exec.loss";
 inline constexpr llvm::StringLiteral kNorm = "exec.norm";
+inline constexpr llvm::StringLiteral kApplied = "exec.applied";
 /// Where a rank's index in a group stands, before the first step ({group, place}, one dictionary each); on a slot of a
 /// function, the group whose index a run binds to it.
 inline constexpr llvm::StringLiteral kIndices = "exec.indices";
 inline constexpr llvm::StringLiteral kIndex = "exec.index";
+/// On a slot of a function: a run binds it to the loss scale of the step.
+inline constexpr llvm::StringLiteral kHoldsLossScale = "exec.loss_scale";
 /// Attributes of a function's slots: the name and the cause of the buffer that a run gives it.
 inline constexpr llvm::StringLiteral kSlotName = "exec.name";
 } // namespace xlc::exec

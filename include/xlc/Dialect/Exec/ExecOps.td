@@ -169,11 +169,17 @@ def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"::xlc::exec::ProgramOp">]> {
   let hasVerifier = 1;
 }
 
-def Exec_BeginOp : Exec_ActionOp<"begin"> {
+def Exec_BeginOp : Exec_ActionOp<"begin", [{
+    for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);
+    if (getLossScale()) visit(*getLossScale());}]> {
   let summary = "start of a step: writes [lr, -, correction1, correction2] of optimizer group i at places[i]";
-  let description = "Four f32 each; element 1, the factor on the gradients, is written by the scalars kernel later.";
-  let arguments = (ins Exec_PlaceArrayAttr:$places);
-  let assemblyFormat = "$places attr-dict";
+  let description = [{
+    Four f32 each; element 1, the factor on the gradients, is written by the scalars kernel later. With a loss scale, that
+    is written too, and the corrections are those of the steps that were applied; the scalars kernel writes a fifth
+    element, whether this one is.
+  }];
+  let arguments = (ins Exec_PlaceArrayAttr:$places, OptionalAttr<Exec_PlaceAttr>:$loss_scale);
+  let assemblyFormat = "$places (`loss_scale` $loss_scale^)? attr-dict";
 }
 
 def Exec_LoadOp : Exec_ActionOp<"load"> {

@@ -10,13 +10,30 @@ def Graph_SumSquaresOp : Graph_Op<"sum_squares"> {
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
+def Graph_LossScaleOp : Graph_Op<"loss_scale"> {
+  let summary = "the factor on the loss in this step, a number that the program holds";
+  let description = [{
+    The module attribute `graph.loss_scale` says how it begins and moves. No kernel computes it: a function reads it where
+    the step's scalars are.
+
+    Example:
+
+    ```mlir
+    %scale = graph.loss_scale : tensor<f32>
+    ```
+  }];
+  let results = (outs Graph_Float:$y);
+  let assemblyFormat = "attr-dict `:` type($y)";
+}
+
 def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", "grad", "new_param"]>, Graph_ReadsOwnElement]> {
   let summary = "one update of a parameter and its optimizer state, as PyTorch defines it";
   let description = [{
     Element-wise, so a shard is updated like the whole. `kind` names a row of Optimizers.cpp, which has the formula, the
     states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of four, for all
     parameters of a group: [learning rate, factor on the gradient (count ratio and clipping), 1 - beta1^t,
-    sqrt(1 - beta2^t)], t being the number of the step.
+    sqrt(1 - beta2^t)], t being the number of the step. A fifth is there where the step may be skipped: where it is 0, the
+    parameter and its states stay as they are, whatever the gradient is.
 
     Example:
 
@@ -35,6 +52,8 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
   let extraClassDeclaration = [{
     /// The row of the kind; the verifier knows that there is one.
     const xlc::Optimizer &getRule();
+    /// Whether its scalars say if the step is applied.
+    bool mayBeSkipped();
   }];
   let hasVerifier = 1;
 }

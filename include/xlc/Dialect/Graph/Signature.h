@@ -14,7 +14,8 @@ namespace xlc::graph {
 ///
 ///   @forward      Import: parameters and inputs -> loss, count, next values of buffers
 ///   @micro_batch  Differentiate: the same, and contributions to gradients
-///   @scalars      sums of a step -> loss, norm, factor on the gradients
+///   @scalars      sums of a step -> loss, norm, factor on the gradients; with a loss scale: and this -> whether the step
+///                 is applied
 ///   @update       parameters, gradients, states -> parameters, states
 inline constexpr llvm::StringLiteral kForward = "forward", kMicroBatch = "micro_batch", kScalars = "scalars",
                                      kUpdate = "update";
@@ -24,6 +25,8 @@ inline mlir::func::FuncOp findFunction(mlir::ModuleOp module, llvm::StringRef na
 
 /// The first results of @forward and @micro_batch: the loss's sum, and the number of targets or the sum of their weights.
 inline constexpr unsigned kLossResult = 0, kCountResult = 1;
+/// Of @scalars: the argument that is the sum of squares of all gradients, and the result that is the factor on them.
+inline constexpr unsigned kSumSquaresArgument = 2, kFactorResult = 2;
 
 /// What an argument of one of them is: a parameter, an input, a state.
 class Argument {

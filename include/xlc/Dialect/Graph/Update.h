@@ -10,9 +10,12 @@ namespace xlc::graph {
 /// Module attribute: an array of dictionaries (kind, and each HyperParameter by its name).
 inline constexpr llvm::StringLiteral kGroups = "graph.groups";
 
-/// Elements of `scalars` of graph.optimizer_step: numbers of one step, for all parameters of a group.
-enum class StepScalar { LearningRate, GradientFactor, Correction1, Correction2 };
+/// Elements of `scalars` of graph.optimizer_step: numbers of one step, for all parameters of a group. Where a step may be
+/// skipped there is a fifth: 0 where it is, else 1.
+enum class StepScalar { LearningRate, GradientFactor, Correction1, Correction2, Applied };
 inline constexpr int64_t kStepScalars = 4;
+/// How many a module's steps have: one more where it has a loss scale.
+int64_t countStepScalars(mlir::ModuleOp module);
 
 /// Parameters that are updated alike: a view of one dictionary of `graph.groups`.
 class OptimizerGroup {
@@ -68,9 +71,9 @@ public:
   Term getCorrection1() const { return getScalar(StepScalar::Correction1); }
   Term getCorrection2() const { return getScalar(StepScalar::Correction2); }
   double get(HyperParameter which) const;
+  Term getScalar(StepScalar which) const;
 
 private:
-  Term getScalar(StepScalar which) const;
   mutable OptimizerStepOp op; ///< its accessors are not const
   Formula *formula;
 };

@@ -23,6 +23,8 @@ namespace xlc::sched {
 inline constexpr llvm::StringLiteral kLossSum = "@loss_sum";
 inline constexpr llvm::StringLiteral kLossCount = "@loss_count";
 inline constexpr llvm::StringLiteral kSumSquares = "@sum_squares";
+/// The same, but not summed: known when the step begins.
+inline constexpr llvm::StringLiteral kLossScale = "@loss_scale";
 /// Buckets without an optimizer group: parameters that are not trained, and buffers, which forward writes anew.
 inline constexpr int64_t kFrozenGroup = -1;
 inline constexpr int64_t kBufferGroup = -2;

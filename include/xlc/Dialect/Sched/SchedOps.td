@@ -222,7 +222,7 @@ def Sched_ZeroScalarsOp : Sched_Action<"zero_scalars"> {
   let hasVerifier = 1;
 }
 def Sched_ScalarsOp : Sched_Action<"scalars"> {
-  let summary = "runs @scalars: loss, gradient norm and the factor on the gradients";
+  let summary = "runs @scalars: loss, gradient norm, the factor on the gradients, and whether the step is applied";
   let arguments = (ins FlatSymbolRefAttr:$function);
   let assemblyFormat = "$function attr-dict";
 }

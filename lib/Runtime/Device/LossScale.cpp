@@ -1,0 +1,29 @@
+// See LossScale.h.
+#include "LossScale.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace xlc::runtime {
+
+void LossScale::endStep(bool isApplied) {
+  isApplied ? ++appliedSteps : ++skippedSteps;
+  inRow = isApplied ? 0 : inRow + 1;
+  goodInRow = isApplied ? goodInRow + 1 : 0;
+  spent = false;
+  if (!rule.dynamic)
+    return;
+  if (isApplied && goodInRow == rule.window) {
+    goodInRow = 0;
+    overflowsLeft = rule.hysteresis;
+    if (std::isfinite(2 * factor))
+      factor *= 2;
+  } else if (!isApplied && overflowsLeft > 1) {
+    --overflowsLeft;
+  } else if (!isApplied) {
+    spent = factor <= (float)rule.min;
+    factor = std::max(factor / 2, (float)rule.min);
+  }
+}
+
+} // namespace xlc::runtime
