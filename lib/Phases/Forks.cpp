@@ -35,6 +35,7 @@ constexpr Fact facts[] = {
      [](const Spec &a, const Spec &b) {
        return a.pipeline.cuts.empty() || (a.pp == b.pp && a.chunksPerRank() == b.chunksPerRank());
      }},
+    {"precision", [](const Spec &a, const Spec &b) { return a.precision.compute == b.precision.compute; }},
     {"zero_stage", [](const Spec &a, const Spec &b) { return a.zeroStage == b.zeroStage; }},
     {"dp_shard", [](const Spec &a, const Spec &b) { return a.dpShardOrAll() == b.dpShardOrAll(); }},
     {"zero",
@@ -149,6 +150,8 @@ bool xlc::agreeUpTo(StringRef name, const Spec &a, const Spec &b) {
 }
 
 Forks::Forks(const Compilation &from) : from(from) {
+  if (from.unpartitioned)
+    starts.push_back({&from.spec, "Differentiate", *from.unpartitioned});
   for (const Compilation::Kept &kept : from.kept)
     starts.push_back({&from.spec, kept.phase, kept.module.get()});
   if (from.phase == "DataParallel")

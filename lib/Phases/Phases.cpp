@@ -110,7 +110,7 @@ LogicalResult precision(Compilation &compilation) {
     return success();
   if (failed(keepParameters(*compilation.module, compilation.spec, compilation.diagnostics)))
     return failure();
-  std::string compute = precision.compute == PrecisionSpec::Compute::BF16 ? "bf16" : "f16";
+  std::string compute = precision.getElementName().str();
   if (std::optional<LossScale> scale = precision.getLossScale())
     (*compilation.module)->setAttr(graph::kLossScale, scale->toAttribute(&compilation.context));
   return runPasses(compilation, [&](Passes &passes) {

@@ -65,17 +65,41 @@ void keepLargest(std::vector<PeakBuffer> &largest, PeakBuffer buffer) {
     largest.pop_back();
 }
 
-MemoryReport reportMemory(exec::ProgramOp program) {
+/// The types of the elements in the buffers, by number, as functions see them; null where none does, and of scratch.
+SmallVector<Type> findTypes(exec::ProgramOp program) {
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  SmallVector<Type> types(llvm::range_size(program.getBody().getOps<exec::BufferOp>()));
+  for (auto run : program.getBody().getOps<exec::RunOp>()) {
+    auto function = symbols.lookup<func::FuncOp>(run.getFunction());
+    for (auto [place, slot] : llvm::zip(run.getPlaces().getAsRange<exec::PlaceAttr>(), function.getArgumentTypes())) {
+      Type element = getElementTypeOrSelf(slot);
+      if (Type &type = types[place.getBuffer()]; !type && !element.isInteger(8))
+        type = element;
+    }
+  }
+  return types;
+}
+
+std::string nameOf(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+MemoryReport reportMemory(exec::ProgramOp program, bool isMixed) {
   Lifetimes lifetimes = findLifetimes(program);
   int64_t peak = findPeak(lifetimes);
   MemoryReport memory;
   memory.arena = program.getArena();
   memory.peakAction = describeMoment(program, lifetimes, peak);
+  SmallVector<Type> types = isMixed ? findTypes(program) : SmallVector<Type>();
   for (auto [buffer, interval] : llvm::zip(program.getBody().front().getOps<exec::BufferOp>(), lifetimes.buffers)) {
     if (interval.first > peak || interval.last < peak)
       continue;
     memory.byCause[(size_t)buffer.getCause()] += interval.size;
     memory.lowerBound += interval.size;
+    if (isMixed && types[buffer.getId()])
+      memory.byType[(size_t)buffer.getCause()][nameOf(types[buffer.getId()])] += interval.size;
     keepLargest(memory.largest, {buffer.getName().str(), buffer.getCause(), interval.size});
   }
   BufferNames names(program->getParentOfType<ModuleOp>());
@@ -98,7 +122,7 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &targ
     report.pp = mesh.getPp(), report.tp = mesh.getTp();
     GroupReport &group = report.groups.emplace_back();
     group.stage = program.getStage();
-    group.memory = reportMemory(program);
+    group.memory = reportMemory(program, spec.precision.isMixed());
     group.memory.outside = target.outsideBytes();
     group.residualSlots = countResidualSlots(program);
     group.cost = costOfStep(program);

@@ -9,9 +9,12 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 Json toJson(const MemoryReport &memory) {
-  Json json, causes, buffers = Json::array();
+  Json json, causes, types, buffers = Json::array();
   for (auto [cause, bytes] : llvm::enumerate(memory.byCause))
     causes[exec::stringifyCause((exec::Cause)cause).str()] = bytes;
+  for (auto [cause, ofCause] : llvm::enumerate(memory.byType))
+    for (const auto &[type, bytes] : ofCause)
+      types[exec::stringifyCause((exec::Cause)cause).str()][type] = bytes;
   for (const PeakBuffer &buffer : memory.largest)
     buffers.push_back(
         {{"name", buffer.name}, {"cause", exec::stringifyCause(buffer.cause).str()}, {"bytes", buffer.bytes}});
@@ -19,6 +22,7 @@ Json toJson(const MemoryReport &memory) {
   json["arena"] = memory.arena;
   json["lower_bound"] = memory.lowerBound;
   json["by_cause"] = causes;
+  json["by_type"] = types;
   json["outside"] = memory.outside;
   json["peak"] = {{"action", memory.peakAction}, {"largest_buffers", buffers}};
   return json;
@@ -108,6 +112,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["dp_shard"] = spec.dpShardOrAll();
   json["precision"] = {{"compute", spec.precision.getName().str()},
                        {"loss_scale", toJson(spec.precision.getLossScale())}};
+  json["fp32"] = report.wide ? Json({{"total", report.wide->total}, {"traffic", report.wide->traffic}}) : Json();
   json["batch"] = {
       {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};
   json["zero"] = zeroToJson(report);

@@ -4,7 +4,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
 
 using namespace llvm;
 
@@ -263,14 +265,19 @@ const Key table[] = {
 // clang-format on
 
 /// " from 0 to 3", " above 0", "" without bounds.
+std::string describeBound(double value) {
+  bool isWhole = value == std::trunc(value) && std::abs(value) < 1e15;
+  return isWhole ? std::to_string(int64_t(value)) : formatv("{0:e0}", value).str();
+}
+
 std::string describeRange(const Range &range) {
   std::string result;
   raw_string_ostream out(result);
   bool hasHigh = range.high != any.high;
   if (range.low != any.low)
-    out << (range.excludesLow ? " above " : hasHigh ? " from " : " of at least ") << format("%.0f", range.low);
+    out << (range.excludesLow ? " above " : hasHigh ? " from " : " of at least ") << describeBound(range.low);
   if (hasHigh)
-    out << (range.excludesHigh ? " to below " : " to ") << format("%.0f", range.high);
+    out << (range.excludesHigh ? " to below " : " to ") << describeBound(range.high);
   return result;
 }
 

@@ -164,12 +164,12 @@ def run(case, xlc, folder, verifies=False):
         return Verdict("wrong", f"the program: {said.text}")
     verdict = compare(case, folder, trace)
     if verifies and verdict.kind == "right":
-        mixed = folder / "mixed.yaml"  # the same, in sixteen bits
-        mixed.write_text(spec.read_text() + "precision: bf16\n")
-        for text in (spec, mixed):
-            said = call([xlc, "verify", model, "--spec", text], folder)
+        for precision in ("fp32", "bf16", "fp16"):
+            typed = folder / f"{precision}.yaml"
+            typed.write_text(spec.read_text() + f"precision: {precision}\n")
+            said = call([xlc, "verify", model, "--spec", typed], folder)
             if isinstance(said, Verdict):
-                return Verdict("wrong", f"verify {text.name}: {said.text}")
+                return Verdict("wrong", f"verify {typed.name}: {said.text}")
     return verdict
 
 

@@ -44,8 +44,29 @@ void tryChanges(Session &session, PlanReport &report, std::chrono::duration<doub
   report.changes = findChanges(report.spec, report.largestTotal(), forks.getPlanner(), session.get().importing.notes);
 }
 
+/// The same spec in float32, with the same answers to what it leaves open, where it can be planned.
+std::optional<WideReport> planInFloat32(Session &session) {
+  Spec spec = session.get().spec;
+  const ZeroChoice &zero = session.get().zero;
+  spec.precision = {};
+  if (spec.zero.reduce == ZeroSpec::Reduce::Auto && zero.reduce != ZeroChoice::Origin::Moot)
+    spec.zero.reduce = zero.reducesPerStep ? ZeroSpec::Reduce::Step : ZeroSpec::Reduce::MicroBatch;
+  spec.zero.reshardAfterForward = !zero.keepsGathered;
+  std::string obstacle;
+  Forks forks(session.get());
+  std::unique_ptr<Trial> trial = forks.plan(spec, obstacle);
+  std::optional<Need> need;
+  if (trial && trial->findLeast())
+    need = trial->findNeed(Search::noLimit);
+  return need ? std::optional(WideReport{need->bytes, trial->traffic()}) : std::nullopt;
+}
+
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
   PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
+  if (report.spec.precision.isMixed()) {
+    report.wide = planInFloat32(session);
+    report.products = session.getTarget().describeProducts(report.spec.precision.getElementName());
+  }
   llvm::StringRef model = llvm::sys::path::filename(options.model);
   if (!options.json)
     printTable(report, model, options.verbose, llvm::outs());

@@ -11,6 +11,7 @@
 #include "xlc/Spec/Spec.h"
 #include "xlc/Target/Target.h"
 #include <array>
+#include <map>
 
 namespace xlc {
 
@@ -24,11 +25,13 @@ struct PeakBuffer {
 /// Memory of one rank, in bytes.
 struct MemoryReport {
   std::array<int64_t, 6> byCause = {}; ///< live at the peak; index: exec::Cause
-  int64_t arena = 0;                   ///< what is allocated
-  int64_t lowerBound = 0;              ///< live at the peak, all causes
-  int64_t outside = 0;                 ///< what cannot be planned
-  std::string peakAction;              ///< the action during which the peak is reached
-  std::vector<PeakBuffer> largest;     ///< of those live at the peak, at most ten, by size
+  /// The same by the elements' type ("bf16"), where a function reads or writes them; of mixed precision only.
+  std::array<std::map<std::string, int64_t>, 6> byType;
+  int64_t arena = 0;               ///< what is allocated
+  int64_t lowerBound = 0;          ///< live at the peak, all causes
+  int64_t outside = 0;             ///< what cannot be planned
+  std::string peakAction;          ///< the action during which the peak is reached
+  std::vector<PeakBuffer> largest; ///< of those live at the peak, at most ten, by size
 
   int64_t gaps() const { return arena - lowerBound; }
   int64_t total() const { return arena + outside; }
@@ -47,8 +50,16 @@ struct GroupReport {
   int64_t residualSlots = 0; ///< micro-batches (of a chunk) whose residuals are in memory at once
 };
 
+/// What the same spec takes in float32.
+struct WideReport {
+  int64_t total = 0; ///< bytes of the fullest rank
+  Quantity traffic;  ///< that the rank which reads most reads in a step
+};
+
 struct PlanReport {
   Spec spec;
+  std::optional<WideReport> wide; ///< of mixed precision, where it can be planned
+  std::string products;           ///< of mixed precision: how the target multiplies narrow operands
   ZeroChoice zero;
   int64_t pp = 1, tp = 1;
   std::vector<GroupReport> groups; ///< by stage

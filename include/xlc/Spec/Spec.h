@@ -75,6 +75,10 @@ struct PrecisionSpec {
   llvm::StringRef getName() const {
     return compute == Compute::F32 ? "fp32" : compute == Compute::BF16 ? "bf16" : "fp16";
   }
+  /// As the IR writes it.
+  llvm::StringRef getElementName() const {
+    return compute == Compute::F32 ? "f32" : compute == Compute::BF16 ? "bf16" : "f16";
+  }
   /// Where the spec gives none, float16 has one that moves.
   std::optional<LossScale> getLossScale() const {
     return lossScale || compute != Compute::F16 ? lossScale : std::optional(LossScale());

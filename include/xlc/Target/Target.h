@@ -55,6 +55,8 @@ public:
   virtual int64_t workspace(const LibraryCall &call, int threads) const = 0;
   /// Whether values of this type can lie in its memory.
   virtual bool hasElementType(mlir::Type type) const = 0;
+  /// How products of narrow operands ("bf16", "f16") are done, in words for a user.
+  virtual std::string describeProducts(llvm::StringRef element) const = 0;
   /// Bytes, a power of two: offsets in the arena and its size are multiples of it.
   virtual int64_t arenaAlignment() const = 0;
 

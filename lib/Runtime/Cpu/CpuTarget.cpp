@@ -5,10 +5,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace xlc::runtime {
 namespace {
 
-std::string describeProcessors(const Plan &plan) { return fmt::format("{} processors", nameOf((CpuLevel)plan.cpu)); }
+/// Whether a product's operands are widened, since the processors cannot multiply them.
+bool isWidened(const Plan &plan, const plan::KernelT &kernel) {
+  const plan::ContractT *product = kernel.library.AsContract();
+  return product && (product->operands == plan::Element::F16 ||
+                     (product->operands == plan::Element::BF16 && (CpuLevel)plan.cpu < CpuLevel::V4Bf16));
+}
+
+std::string describeProcessors(const Plan &plan) {
+  bool widens = std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                            [&](const auto &kernel) { return isWidened(plan, *kernel); });
+  return fmt::format("{} processors{}", nameOf((CpuLevel)plan.cpu), widens ? ", products of sixteen bits widened" : "");
+}
 
 /// The CPU must have what the kernels need; without this check they would end with SIGILL. Libraries are limited in any
 /// case: beyond our levels is AMX, whose kernels want scratch and permissions of their own.

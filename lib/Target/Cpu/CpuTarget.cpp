@@ -69,6 +69,11 @@ public:
     return type.isF32() || type.isBF16() || type.isF16() || type.isF64() || type.isInteger(64) || type.isInteger(32) ||
            type.isInteger(1);
   }
+  std::string describeProducts(StringRef element) const override {
+    if (element == "bf16" && level >= runtime::CpuLevel::V4Bf16)
+      return "in bf16, by AVX-512 BF16";
+    return ("operands are widened in blocks: " + chip() + " has no products of " + element).str();
+  }
   int64_t arenaAlignment() const override { return kAlignment; }
   int64_t outsideBytes() const override { return kOutsideBytes; }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
