@@ -13,6 +13,7 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -288,6 +289,27 @@ def saved_parameters_go_on(setting):
             yield f"{precision}: 40 steps differ from 20 and 20 more"
 
 
+def init_takes_floats_of_any_type(setting):
+    """What is rounded already is the same in a narrower file: bfloat16 in float16's range is exact in all four."""
+    trained = make(setting, "init-types", dp=2, stage=3)
+    trained.train(1, "--lr", "0", tag="initial")
+    rounded = {name: (shape, [struct.unpack("<f", b"\0\0" + struct.pack("<f", value)[2:])[0] if abs(value) > 1e-4 else 0.0
+                              for value in values])
+               for name, (shape, values) in trained.parameters("initial").items()}
+    bits = set()
+    for dtype in ("F32", "F64", "BF16", "F16"):
+        path = trained.folder / f"{dtype}.safetensors"
+        program.state_dict.write(path, {name: (dtype, shape, values) for name, (shape, values) in rounded.items()})
+        trained.train(3, "--init", path)
+        bits.add(str(trained.bits()))
+    if len(bits) != 1:
+        yield f"{len(bits)} different runs from the same values in four types"
+    program.state_dict.write(path, {name: ("I32", shape, [0] * len(values)) for name, (shape, values) in rounded.items()})
+    said = program.run([trained.path, "--steps", "1", "--init", path], expect=1)
+    if "has type I32, the program needs F32" not in said:
+        yield f"integers: {said[-300:]}"
+
+
 def random_values_do_not_depend_on_the_layout(setting):
     """init: random is keyed by element: without a step, every layout saves the same parameters."""
     reference = None
@@ -392,6 +414,7 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     steps_allocate_nothing_large,
     bad_data_is_refused,
     saved_parameters_go_on,
+    init_takes_floats_of_any_type,
     random_values_do_not_depend_on_the_layout,
     installed_prefix_works,
     names_do_not_matter,

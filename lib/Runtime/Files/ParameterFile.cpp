@@ -63,7 +63,7 @@ void ParameterFile::checkForms() const {
     else if (stored[i]->shape != parameter.shape)
       complain(fmt::format("'{}' has shape [{}], the program needs [{}]", parameter.name,
                            fmt::join(stored[i]->shape, ", "), fmt::join(parameter.shape, ", ")));
-    else if (stored[i]->dtype != nameOf(elementOf(i)))
+    else if (stored[i]->dtype != nameOf(elementOf(i)) && !canConvert(i))
       complain(fmt::format("'{}' has type {}, the program needs {}", parameter.name, stored[i]->dtype,
                            nameOf(elementOf(i))));
   }
@@ -123,6 +123,12 @@ void ParameterFile::verifyPieces() {
       std::rethrow_exception(failure);
 }
 
+/// A user's file may have any floats for floats.
+bool ParameterFile::canConvert(size_t index) const {
+  std::optional<plan::Element> found = findElement(stored[index]->dtype);
+  return kind == Kind::OfUser && found && isFloat(*found) && isFloat(elementOf(index));
+}
+
 plan::Element ParameterFile::elementOf(size_t index) const {
   return storedElement(*plan.buckets[plan.parameters[index]->bucket]);
 }
@@ -140,11 +146,17 @@ void ParameterFile::readVerified(size_t index, const Take &take) const {
 }
 
 void ParameterFile::read(size_t index, uint64_t begin, uint64_t count, const Take &take) const {
-  uint64_t size = bytesOf(elementOf(index));
+  plan::Element from = *findElement(stored[index]->dtype), to = elementOf(index);
+  uint64_t size = bytesOf(from);
+  auto takeConverted = [&](const void *bytes, uint64_t some) {
+    std::vector<char> converted = convert(from, bytes, some / size, to);
+    take(converted.data(), converted.size());
+  };
+  Take taking = from == to ? take : Take(takeConverted);
   bool isWhole = begin == 0 && count * size == stored[index]->bytes;
   if (isWhole && isUnverified[index].load(std::memory_order_relaxed) && isUnverified[index].exchange(false))
-    return readVerified(index, take);
-  readBlocks(reader, stored[index]->begin + begin * size, count * size, take);
+    return readVerified(index, taking);
+  readBlocks(reader, stored[index]->begin + begin * size, count * size, taking);
 }
 
 } // namespace xlc::runtime

@@ -1,7 +1,7 @@
 // The file that a run begins from, and what makes sure that it is the right one, whole:
 //
 //     beside the program     has the values that the program was compiled with: its digest is in the plan
-//     --init                 has all parameters in their shapes; if it has checksums, these are right
+//     --init                 has all parameters in their shapes, as floats of any type; if it has checksums, these are right
 //
 // Elements are read once where that is possible: who reads a parameter whole checks it on the way, and only what is
 // read in pieces (by ranks that hold shards) is read before for its checksum alone.
@@ -33,6 +33,7 @@ public:
 private:
   void checkForms() const;
   void checkOrigin() const;
+  bool canConvert(size_t index) const;
   plan::Element elementOf(size_t index) const;
   void verifyPieces();
   void readVerified(size_t index, const Take &take) const;

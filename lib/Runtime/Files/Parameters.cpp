@@ -13,14 +13,6 @@ namespace {
 
 constexpr uint64_t blockElements = 1 << 15; // made on the host before they are written
 
-/// `count` elements in another type.
-std::vector<char> convert(plan::Element from, const void *elements, uint64_t count, plan::Element to) {
-  std::vector<char> converted(count * bytesOf(to));
-  for (uint64_t i = 0; i < count; ++i)
-    putNumber(to, getNumber(from, elements, i), converted.data(), i);
-  return converted;
-}
-
 /// Gives elements [begin, begin + count) of parameter `index`, as files hold them.
 void giveRun(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count,
              const Take &take) {

@@ -97,7 +97,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       ->type_name("COUNT");
   app.add_option("--log", options.log, "write one JSON object per step to this file");
   app.add_option("--save", options.save, "write the parameters to this safetensors file at the end");
-  app.add_option("--init", options.init, "begin from the parameters in this safetensors file");
+  app.add_option("--init", options.init, "begin from the parameters in this safetensors file, of any float type");
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData(text, options); }, "a folder of NAME.npy, or name=path,...");
   app.add_option_function<std::string>(

@@ -2,6 +2,7 @@
 #include "Elements.h"
 #include "xlc/Runtime/Narrow.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -28,6 +29,11 @@ static_assert(std::size(types) == (size_t)plan::Element::MAX + 1);
 
 const char *nameOf(plan::Element element) { return types[(size_t)element].name; }
 uint64_t bytesOf(plan::Element element) { return types[(size_t)element].bytes; }
+
+std::optional<plan::Element> findElement(std::string_view name) {
+  const auto *found = std::ranges::find(types, name, [](const auto &type) { return std::string_view(type.name); });
+  return found == std::end(types) ? std::nullopt : std::optional((plan::Element)(found - std::begin(types)));
+}
 
 void putNumber(plan::Element element, double value, void *elements, uint64_t index) {
   switch (element) {
@@ -66,6 +72,13 @@ double getNumber(plan::Element element, const void *elements, uint64_t index) {
     return fromHalf((uint16_t)get<uint16_t>(elements, index));
   }
   return 0;
+}
+
+std::vector<char> convert(plan::Element from, const void *elements, uint64_t count, plan::Element to) {
+  std::vector<char> converted(count * bytesOf(to));
+  for (uint64_t i = 0; i < count; ++i)
+    putNumber(to, getNumber(from, elements, i), converted.data(), i);
+  return converted;
 }
 
 } // namespace xlc::runtime

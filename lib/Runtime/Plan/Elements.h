@@ -6,6 +6,9 @@
 #include "Plan_generated.h"
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 namespace xlc::runtime {
 
@@ -16,6 +19,12 @@ inline bool hasSum(plan::Element element) { return element <= plan::Element::MAX
 
 /// As safetensors files spell it.
 const char *nameOf(plan::Element element);
+/// The element of such a name; none where no plan has it.
+std::optional<plan::Element> findElement(std::string_view name);
+
+inline bool isFloat(plan::Element element) {
+  return element != plan::Element::I1 && element != plan::Element::I32 && element != plan::Element::I64;
+}
 
 inline bool isNarrow(plan::Element element) { return element == plan::Element::BF16 || element == plan::Element::F16; }
 
@@ -42,6 +51,9 @@ void putNumber(plan::Element element, double value, void *elements, uint64_t ind
 
 /// Element `index` of `elements`.
 double getNumber(plan::Element element, const void *elements, uint64_t index = 0);
+
+/// `count` elements in another type.
+std::vector<char> convert(plan::Element from, const void *elements, uint64_t count, plan::Element to);
 
 } // namespace xlc::runtime
 
