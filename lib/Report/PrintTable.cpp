@@ -60,7 +60,7 @@ void printZero(const PlanReport &report, Table &table) {
       llvm::formatv("per step, {0:f2} x the {1} of zero_stage 1", price.factor(), formatBytes(price.stageOne)).str());
 }
 
-/// "bf16 12.4 MB, f32 1.02 MB"; empty where nothing is known.
+/// "bf16 12.25 KiB, f32 384 B"; empty where nothing is known.
 std::string describeTypes(const std::map<std::string, int64_t> &types) {
   std::string text;
   for (const auto &[type, bytes] : types)
