@@ -264,12 +264,13 @@ const Key table[] = {
 };
 // clang-format on
 
-/// " from 0 to 3", " above 0", "" without bounds.
+/// "3", "1e-06".
 std::string describeBound(double value) {
   bool isWhole = value == std::trunc(value) && std::abs(value) < 1e15;
   return isWhole ? std::to_string(int64_t(value)) : formatv("{0:e0}", value).str();
 }
 
+/// " from 0 to 3", " above 0", "" without bounds.
 std::string describeRange(const Range &range) {
   std::string result;
   raw_string_ostream out(result);
