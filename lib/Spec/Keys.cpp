@@ -215,7 +215,7 @@ const Key table[] = {
   {"precision.products", Kind::Unsupported, any, "", "", "Products in tf32, on devices that have it.", nullptr},
   {"precision.rounding", Kind::Unsupported, any, "", "", "Stochastic rounding, where there is no master.", nullptr},
   {"precision.loss_scale", Kind::NumberOrChoice, scales, "dynamic", "dynamic with fp16, else none",
-   "A factor on the loss that keeps gradients of float16 in range, as a number that stays, `dynamic`, or a mapping of the keys below. A step whose gradients are not all finite is skipped: parameters, states and the count of steps stay. Training ends with exit 7 where a step overflows at the smallest scale, and after 50 skipped steps in a row.", setLossScale},
+   "A factor on the loss that keeps gradients of float16 in range, as a number that stays, `dynamic`, or a mapping of the keys below. A step whose gradients are not all finite is skipped: parameters, states and the count of steps stay. Training ends with exit 7 where a step overflows at the smallest scale, and after " + std::to_string(runtime::kMostSkippedInRow) + " skipped steps in a row.", setLossScale},
   {"precision.loss_scale.initial", Kind::Number, scales, "", "65536", "The scale of the first step.",
    [](Spec &s, const Value &v) { dynamicScale(s).initial = v.number; }},
   {"precision.loss_scale.window", Kind::Integer, counts, "", "2000", "Steps in a row that are not skipped, after which the scale doubles.",

@@ -9,6 +9,9 @@ namespace xlc::runtime {
 /// Threads of one rank.
 inline constexpr int64_t kMostThreads = 1024;
 
+/// Steps skipped in a row, since gradients overflow: a run that learns nothing ends.
+inline constexpr uint64_t kMostSkippedInRow = 50;
+
 } // namespace xlc::runtime
 
 #endif

@@ -11,9 +11,6 @@ namespace xlc::runtime {
 /// DynamicLossScaler.
 class LossScale {
 public:
-  /// So many steps skipped in a row are a run that learns nothing.
-  static constexpr uint64_t mostInRow = 50;
-
   explicit LossScale(const plan::LossScaleT &rule)
       : rule(rule), factor((float)rule.initial), overflowsLeft(rule.hysteresis) {}
 

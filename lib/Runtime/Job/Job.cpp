@@ -17,6 +17,7 @@
 #include "Progress.h"
 #include "Stats.h"
 #include "TraceFile.h"
+#include "xlc/Runtime/Limits.h"
 
 #include <fmt/format.h>
 
@@ -170,8 +171,8 @@ void Job::judge(const StepResult &result, const LossScale *scale) {
   else if (isSkipped && scale->isSpent())
     why += fmt::format(", and the loss scale is at its smallest, {} ({} steps in a row were skipped)",
                        result.scale->factor, scale->skippedInRow());
-  else if (isSkipped && scale->skippedInRow() >= LossScale::mostInRow)
-    why += fmt::format(", in the {}th step in a row that is skipped, with a loss scale of {}", LossScale::mostInRow,
+  else if (isSkipped && scale->skippedInRow() >= kMostSkippedInRow)
+    why += fmt::format(", in the {}th step in a row that is skipped, with a loss scale of {}", kMostSkippedInRow,
                        result.scale->factor);
   else if (isSkipped)
     return;
