@@ -264,6 +264,7 @@ Exit Job::finish() {
   }
   if (!options.save.empty()) {
     std::vector<RankMemory> memories;
+    memories.reserve(ranks.size());
     for (const Rank &rank : ranks)
       memories.push_back({rank.device.get(), rank.arena.begin});
     saveParameters(plan, memories, options.save);

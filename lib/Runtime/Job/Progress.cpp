@@ -30,7 +30,7 @@ constexpr char clearLine[] = "\r\x1b[K";
 } // namespace
 
 Progress::Progress(const std::string &logPath, uint64_t steps)
-    : log(openLog(logPath)), logged{logPath, log.get()}, steps(steps), bar(isatty(STDERR_FILENO)) {}
+    : log(openLog(logPath)), logged{logPath, log.get(), {}}, steps(steps), bar(isatty(STDERR_FILENO)) {}
 
 Progress::~Progress() { clear(); }
 

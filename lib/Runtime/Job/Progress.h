@@ -43,7 +43,7 @@ private:
   struct Lines {
     const std::string name;
     FILE *const file;
-    std::string failure = {};
+    std::string failure;
   };
   void write(Lines &lines, const std::string &line);
 
@@ -51,7 +51,7 @@ private:
     void operator()(FILE *file) const { std::fclose(file); }
   };
   std::unique_ptr<FILE, Close> log;
-  Lines results{"standard output", stdout}, logged;
+  Lines results{"standard output", stdout, {}}, logged;
   const uint64_t steps;
   const bool bar;
 };
