@@ -1,4 +1,4 @@
-"""Prints the losses of a training program beside those of PyTorch's float64 run: compare.py log.jsonl expected.json [bf16|fp16].
+"""Prints the losses of a training program beside those of PyTorch's float64 run: compare.py log.jsonl expected.json [bf16|fp16|all-bf16].
 
 Exits with 1 if a loss is further away than float32 arithmetic explains, or that of sixteen bits.
 """
@@ -7,8 +7,9 @@ import json
 import pathlib
 import sys
 
-# Relative. PyTorch's own bfloat16 is up to 1e-3 away for a GPT-2 like this; float16 is half of that.
-TOLERANCES = {"fp32": 5e-6, "bf16": 2e-3, "fp16": 1e-3}
+# Relative. PyTorch's own bfloat16 is up to 1e-3 away for a GPT-2 like this; float16 is half of that. Without masters small updates
+# are lost, and the distance grows with the steps.
+TOLERANCES = {"fp32": 5e-6, "bf16": 2e-3, "fp16": 1e-3, "all-bf16": 5e-3}
 
 
 def main(log, expected, precision="fp32"):

@@ -30,6 +30,15 @@ namespace {
 /// Members and slices begin on boundaries of so many elements.
 constexpr int64_t kAlignment = 64;
 
+/// Of a parameter as units read it, as the optimizer updates it, of its gradient and of its states. What @update does not
+/// know is as units read it, or null.
+struct ElementTypes {
+  Type read, updated, gradient, state;
+
+  bool hasMaster() const { return updated && updated != read; }
+  auto asTuple() const { return std::tuple(read, updated, gradient, state); }
+};
+
 struct Parameter {
   StringAttr name;
   RankedTensorType type;
@@ -37,12 +46,12 @@ struct Parameter {
   dist::LayoutAttr layout;  ///< null: all of it
   dist::GroupAttr partial;  ///< over which its gradient is a partial sum, or null
   DenseI64ArrayAttr chunks; ///< that use it
-  Type master;              ///< its elements as the optimizer updates them, where units read others; else null
+  ElementTypes elements;
 };
 
 /// What the members of a bucket agree in: optimizer group, whether they stay resident, chunks, partial sums, how many
-/// pieces tensor parallelism makes of them, their element type as units read them, and that of their master or null.
-using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t, Type, Type>;
+/// pieces tensor parallelism makes of them, and types.
+using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t, std::tuple<Type, Type, Type, Type>>;
 
 struct Bucket {
   Kind kind;
@@ -75,17 +84,24 @@ Usages findUsages(func::FuncOp function) {
   return usages;
 }
 
-/// Elements of the parameters as @update has them.
-llvm::DenseMap<Attribute, Type> findMasters(ModuleOp module) {
-  llvm::DenseMap<Attribute, Type> masters;
+/// Types of each parameter's elements as @update has them.
+llvm::StringMap<ElementTypes> findUpdated(ModuleOp module) {
+  llvm::StringMap<ElementTypes> updated;
   if (auto update = findFunction(module, kUpdate))
-    for (BlockArgument argument : update.getArguments())
-      if (StringAttr name = Argument(argument).getParameter())
-        masters[name] = typeOf(argument).getElementType();
-  return masters;
+    for (BlockArgument argument : update.getArguments()) {
+      Argument what(argument);
+      Type element = typeOf(argument).getElementType();
+      if (StringAttr name = what.getParameter())
+        updated[name.getValue()].updated = element;
+      else if (StringAttr name = what.getGradient())
+        updated[name.getValue()].gradient = element;
+      else if (StringAttr state = what.getState())
+        updated[state.getValue().rsplit('/').first].state = element;
+    }
+  return updated;
 }
 
-Parameter describe(func::FuncOp function, const Usages &usages, const llvm::DenseMap<Attribute, Type> &masters,
+Parameter describe(func::FuncOp function, const Usages &usages, const llvm::StringMap<ElementTypes> &updated,
                    unsigned index) {
   auto type = cast<RankedTensorType>(function.getArgument(index).getType());
   Argument argument(function, index);
@@ -93,7 +109,8 @@ Parameter describe(func::FuncOp function, const Usages &usages, const llvm::Dens
   auto usage = usages.find(name);
   DenseI64ArrayAttr chunks = DenseI64ArrayAttr::get(
       function.getContext(), usage == usages.end() ? SmallVector<int64_t>{} : llvm::to_vector(usage->second.chunks));
-  Type master = masters.lookup(name);
+  ElementTypes elements = updated.lookup(name.getValue());
+  elements.read = type.getElementType();
   return {name,
           type,
           argument.isBuffer()   ? sched::kBufferGroup
@@ -102,7 +119,7 @@ Parameter describe(func::FuncOp function, const Usages &usages, const llvm::Dens
           function.getArgAttrOfType<dist::LayoutAttr>(index, dist::kLayout),
           usage == usages.end() ? dist::GroupAttr() : usage->second.partial,
           chunks,
-          master == type.getElementType() ? Type() : master};
+          elements};
 }
 
 /// Parameters by owner unit, in the order in which their gradients are complete; frozen ones by their last use.
@@ -119,7 +136,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
       contribution[returned.get()] = name;
 
   Usages usages = findUsages(function);
-  llvm::DenseMap<Attribute, Type> masters = findMasters(function->getParentOfType<ModuleOp>());
+  llvm::StringMap<ElementTypes> updated = findUpdated(function->getParentOfType<ModuleOp>());
   llvm::DenseMap<Attribute, Operation *> last; // parameter -> call that completes it
   for (func::CallOp call : calls)
     for (Value result : call.getResults())
@@ -132,7 +149,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     for (Value result : call.getResults())
       if (StringAttr name = contribution.lookup(result); name && last.lookup(name) == call)
         if (unsigned index = argument.lookup(name.getValue()); placed.insert(index).second)
-          owned.push_back(describe(function, usages, masters, index));
+          owned.push_back(describe(function, usages, updated, index));
     if (!owned.empty())
       owners.push_back(std::move(owned));
   }
@@ -141,7 +158,7 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     for (Value operand : call.getOperands())
       if (auto block = dyn_cast<BlockArgument>(operand))
         if (Argument(block).getParameter() && placed.insert(block.getArgNumber()).second)
-          owned.push_back(describe(function, usages, masters, block.getArgNumber()));
+          owned.push_back(describe(function, usages, updated, block.getArgNumber()));
     if (!owned.empty())
       owners.push_back(std::move(owned));
   }
@@ -159,8 +176,7 @@ public:
     for (const Parameter &parameter : parameters) { // a rank's buffers are its own: there is nothing to gather
       bool isResident = parameter.type.getNumElements() <= residentElements || parameter.group == sched::kBufferGroup;
       int64_t pieces = parameter.layout ? parameter.layout.getGroup().size() : 1;
-      kinds[{parameter.group, isResident, parameter.chunks, parameter.partial, pieces, parameter.type.getElementType(),
-             parameter.master}]
+      kinds[{parameter.group, isResident, parameter.chunks, parameter.partial, pieces, parameter.elements.asTuple()}]
           .push_back(parameter);
     }
     for (auto &[kind, members] : kinds) {
@@ -227,6 +243,15 @@ private:
     }));
   }
 
+  TypeAttr typeOnWire(Type gradient) {
+    bool isWide = gradient && gradient.isF32();
+    if (isWide && wire == "bf16")
+      return TypeAttr::get(BFloat16Type::get(&getContext()));
+    return isWide && wire == "f16" ? TypeAttr::get(Float16Type::get(&getContext())) : TypeAttr();
+  }
+
+  static TypeAttr unlessF32(Type type) { return !type || type.isF32() ? TypeAttr() : TypeAttr::get(type); }
+
   void create(OpBuilder &builder, size_t index, const Bucket &bucket, int64_t level) {
     using sched::Extent;
     SmallVector<Attribute> members;
@@ -238,7 +263,8 @@ private:
       sizes.push_back(parameter.type.getNumElements());
       end = llvm::alignTo(end + parameter.type.getNumElements(), kAlignment);
     }
-    auto [group, isResident, chunks, partial, pieces, type, master] = bucket.kind;
+    auto [group, isResident, chunks, partial, pieces, types] = bucket.kind;
+    const ElementTypes &elements = bucket.members.front().elements;
     ArrayRef<int64_t> users = cast<DenseI64ArrayAttr>(chunks).asArrayRef();
     SmallVector<int64_t> stages =
         llvm::map_to_vector(users, [&](int64_t chunk) { return getStage(getOperation(), chunk); });
@@ -251,7 +277,8 @@ private:
         sizes, llvm::alignTo(end, kAlignment * shards()), group, from(3, !isResident), from(2, canReduceOften), from(1),
         layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
         getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr(),
-        type.isF32() ? TypeAttr() : TypeAttr::get(type), master ? TypeAttr::get(master) : TypeAttr());
+        unlessF32(elements.read), elements.hasMaster() ? TypeAttr::get(elements.updated) : TypeAttr(),
+        unlessF32(elements.gradient), unlessF32(elements.state), typeOnWire(elements.gradient));
   }
 };
 

@@ -118,6 +118,8 @@ plan::ExchangeT xlc::exchangeOf(plan::PlanT &plan, const exec::Exchange &what) {
   made.outer = what.outer, made.chunk = what.chunk, made.rows = what.rows;
   made.ranks_first = what.ranksFirst, made.accumulate = what.accumulate;
   made.element = elementOf(what.element);
+  if (what.wire)
+    made.wire = elementOf(what.wire);
   return made;
 }
 

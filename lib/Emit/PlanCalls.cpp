@@ -184,7 +184,7 @@ private:
         plan::ScatterAddT made;
         made.outer = shape->outer, made.distinct = shape->distinct, made.indices = shape->indices;
         made.rows = shape->rows, made.width = shape->width, made.per_element = shape->perElement;
-        made.index = elementOf(memory[0].getElementType());
+        made.index = elementOf(memory[0].getElementType()), made.result = elementOf(memory.back().getElementType());
         result.library.Set(made);
         return std::move(result);
       }

@@ -40,7 +40,7 @@ Quantity MessageBytes::*countedAs(dist::CollectiveKind kind) {
 }
 
 Message messageOf(const exec::Exchange &what) {
-  return {countedAs(what.kind), what.group, what.outer * what.rows * what.chunk, what.element};
+  return {countedAs(what.kind), what.group, what.outer * what.rows * what.chunk, what.wire ? what.wire : what.element};
 }
 
 /// All messages of a step; those of a function that it runs stand once, with the number of its runs.
@@ -82,7 +82,7 @@ struct BucketMessages {
     return {kind, dist::GroupAttr::shards(mesh), slice(),
             isGather ? sched::BucketOp(bucket).getTypeOfParameters() : gradients()};
   }
-  Type gradients() const { return sched::BucketOp(bucket).getTypeOfGradients(); }
+  Type gradients() const { return sched::BucketOp(bucket).getTypeOnWire(); }
   Message summed(dist::GroupAttr group, bool isSlice) const {
     return {&MessageBytes::allReduce, group, isSlice ? slice() : slice() * mesh.getShards(), gradients()};
   }

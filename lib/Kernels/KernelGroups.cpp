@@ -99,8 +99,8 @@ KernelGroups::KernelGroups(func::FuncOp function, ArrayRef<bool> accumulates, co
 }
 
 /// What is returned must be a kernel's own result: arguments, views of them and second names are copied. A rank's index
-/// has memory of its own; an exchange and attention cannot add to what is there. Where a run adds, the memory holds
-/// the sum over runs: what else needs the value has it from a copy.
+/// has memory of its own; an exchange and attention cannot add to what is there, nor can the library to sixteen bits.
+/// Where a run adds, the memory holds the sum over runs: what else needs the value has it from a copy.
 void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
   DenseSet<Value> roots;
   Operation *terminator = function.front().getTerminator();
@@ -112,7 +112,9 @@ void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
     int64_t store = (int64_t)(returned.getOperandNumber() + accumulates.size()) - terminator->getNumOperands();
     bool adds = store >= 0 && accumulates[store];
     bool isForeign = root && (isHeld(root) || (store >= 0 && isOutsideKernels(root)));
-    bool isTemporary = root && adds && (isAttention(root) || !isReadOnce(returned.get()));
+    bool cannotAdd = root && (isAttention(root) ||
+                              (root->hasTrait<LibraryKernel>() && isNarrow(typeOf(returned.get()).getElementType())));
+    bool isTemporary = root && adds && (cannotAdd || !isReadOnce(returned.get()));
     if (!root || !isWhole || isForeign || isTemporary || !roots.insert(layout.root).second)
       returned.set(copy(returned.get(), terminator));
     if (adds)

@@ -221,10 +221,11 @@ static int64_t countOf(ArrayRef<int64_t> shape) {
 }
 
 std::optional<ScatterShape> xlc::findScatterShape(Operation *op, ArrayRef<MemRefType> memory) {
-  if (!llvm::all_of(memory, isContiguous) || !areFloats(memory.drop_front()))
+  auto whole = dyn_cast<graph::ScatterAddOp>(op);
+  bool isRounded = whole && graph::isNarrow(memory.back().getElementType());
+  if (!llvm::all_of(memory, isContiguous) || !areFloats(memory.drop_front().drop_back(isRounded)))
     return std::nullopt;
   ArrayRef<int64_t> indices = memory[0].getShape(), y = memory.back().getShape();
-  auto whole = dyn_cast<graph::ScatterAddOp>(op);
   int64_t d = whole ? whole.getDimension() : cast<graph::ScatterElementsAddOp>(op).getDimension();
   ScatterShape shape{countOf(y.take_front(d)), 1, countOf(indices), y[d], countOf(y.drop_front(d + 1)), false};
   if (whole)

@@ -8,6 +8,7 @@
 // Within a row results are computed before any is stored, and row results are stored last: an operand that shares
 // memory with a result is read in time.
 #include "EmitKernel.h"
+#include "ElementRules.h"
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -88,6 +89,17 @@ private:
     }
   }
 
+  /// Sixteen bits are added as f32 and rounded once.
+  Value add(Value value, Value old, Type element) {
+    OpBuilder &b = e.builder();
+    if (!isa<FloatType>(element))
+      return arith::AddIOp::create(b, e.loc(), value, old);
+    if (!graph::isNarrow(element))
+      return arith::AddFOp::create(b, e.loc(), value, old);
+    auto widen = [&](Value narrow) { return convertElement(e, narrow, b.getF32Type()); };
+    return convertElement(e, arith::AddFOp::create(b, e.loc(), widen(value), widen(old)), element);
+  }
+
   /// Stores, or adds to what is there; what is there is read only then.
   void store(const Result &result, ArrayRef<Index> indices, const Lanes &lanes, Value value) {
     if (result.adds) {
@@ -99,9 +111,7 @@ private:
         adding.mask = lanes.mask ? arith::AndIOp::create(b, e.loc(), lanes.mask, adds).getResult() : adds;
       Value old = e.load(result.memory, indices, adding);
       value = isVector ? e.splat(value, lanes.width) : value;
-      Value sum = isa<FloatType>(result.memory.element) ? arith::AddFOp::create(b, e.loc(), value, old).getResult()
-                                                        : arith::AddIOp::create(b, e.loc(), value, old).getResult();
-      value = arith::SelectOp::create(b, e.loc(), adds, sum, value);
+      value = arith::SelectOp::create(b, e.loc(), adds, add(value, old, result.memory.element), value);
     }
     e.store(result.memory, indices, lanes, value);
   }

@@ -74,15 +74,15 @@ void ProgramBuilder::addPersistentBuffers() {
     auto count = [&](sched::Extent extent) { return isShard(extent) ? memory.slice : elements; };
     memory.params =
         addBuffer(bucket.getSymName(), Cause::parameters, bucket.getParameterBytes(count(bucket.getParams())), true);
-    auto addState = [&](const Twine &name) {
+    auto addState = [&](StringRef name, Type type) {
       return addBuffer(bucket.getSymName() + "/" + name, Cause::optimizer,
-                       bucket.getGradientBytes(count(bucket.getStates())), true);
+                       graph::getByteSize(type, count(bucket.getStates())), true);
     };
     if (bucket.getMasterType())
-      memory.master = addState("master");
+      memory.master = addState("master", bucket.getTypeOfUpdated());
     if (group >= 0)
       for (StringRef state : groups[group].getStateNames())
-        memory.states.push_back(addState(state));
+        memory.states.push_back(addState(state, bucket.getTypeOfStates()));
     for (auto [i, member] : llvm::enumerate(bucket.getMembers()))
       memberOf[member] = {bucket.getSymNameAttr(), i};
   }
@@ -217,8 +217,9 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
 }
 
 void ProgramBuilder::exchange(Kind kind, StringRef name, dist::GroupAttr group, exec::PlaceAttr src,
-                              exec::PlaceAttr dst, int64_t count, Type type, bool adds) {
-  act<exec::ExchangeOp>(kind, label(stringifyCollectiveKind(kind) + " " + name), group, src, dst, count, type, adds);
+                              exec::PlaceAttr dst, int64_t count, Type type, TypeAttr wire, bool adds) {
+  act<exec::ExchangeOp>(kind, label(stringifyCollectiveKind(kind) + " " + name), group, src, dst, count, type, wire,
+                        adds);
 }
 
 void ProgramBuilder::translate(sched::CollectiveOp collective) {
@@ -229,7 +230,7 @@ void ProgramBuilder::translate(sched::CollectiveOp collective) {
     return reduceScatter(bucket, collective.getAccumulate());
   Piece piece = gradientPiece(bucket, collective.getExtent() == sched::Extent::whole);
   exchange(Kind::all_reduce, bucket.op.getSymName(), collective.getGroupAttr(), piece.place, piece.place, piece.count,
-           bucket.op.getTypeOfGradients());
+           bucket.op.getTypeOfGradients(), bucket.op.getWireTypeAttr());
 }
 
 void ProgramBuilder::gather(BucketMemory &bucket) {
@@ -258,7 +259,7 @@ void ProgramBuilder::reduceScatter(BucketMemory &bucket, bool adds) {
     bucket.gradShard = addBuffer((bucket.op.getSymName() + "/gradient shard").str(), Cause::gradients, bytes);
   exec::PlaceAttr dst = keepsShard ? place(bucket.gradShard) : place(bucket.grads, 0, bytes);
   exchange(Kind::reduce_scatter, bucket.op.getSymName(), dist::GroupAttr::shards(timeline.getMesh()),
-           place(bucket.grads), dst, bucket.slice, bucket.op.getTypeOfGradients(), adds);
+           place(bucket.grads), dst, bucket.slice, bucket.op.getTypeOfGradients(), bucket.op.getWireTypeAttr(), adds);
   if (keepsShard)
     bucket.grads = -1;
 }

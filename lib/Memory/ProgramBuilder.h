@@ -76,7 +76,7 @@ private:
   void translate(sched::ReceiveOp);
   /// A collective on what is named so.
   void exchange(dist::CollectiveKind kind, llvm::StringRef name, dist::GroupAttr group, exec::PlaceAttr src,
-                exec::PlaceAttr dst, int64_t count, mlir::Type type, bool adds = false);
+                exec::PlaceAttr dst, int64_t count, mlir::Type type, mlir::TypeAttr wire = {}, bool adds = false);
   void translate(sched::CollectiveOp);
   void translate(sched::ReleaseOp);
   void gather(BucketMemory &bucket);

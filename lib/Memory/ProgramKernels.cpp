@@ -33,6 +33,14 @@ void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, Array
                    actions.getArrayAttr(places), actions.getBoolAttr(first));
 }
 
+/// "_bf16": what sets the name of a kernel apart from that for f32.
+static std::string suffixOf(Type element) {
+  std::string text;
+  if (!element.isF32())
+    llvm::raw_string_ostream(text) << '_' << element;
+  return text;
+}
+
 func::FuncOp ProgramBuilder::zeros(RankedTensorType type, StringRef name) {
   auto kind = type.getRank() == 0 ? exec::KernelKind::all : exec::KernelKind::loop;
   return cachedKernel(name.str(), kind, {}, {type}, {0}, [&](OpBuilder &b, Block &) {
@@ -53,7 +61,7 @@ void ProgramBuilder::openGradients(BucketMemory &bucket) {
     if (upTo == end)
       return;
     auto type = RankedTensorType::get({upTo - end}, bucket.op.getTypeOfGradients());
-    func::FuncOp zero = zeros(type, "zero_" + std::to_string(upTo - end));
+    func::FuncOp zero = zeros(type, "zero_" + std::to_string(upTo - end) + suffixOf(type.getElementType()));
     runFunction(zero, "clear padding of " + bucket.op.getSymName(),
                 {place(bucket.grads, bucket.op.getGradientBytes(end))}, true);
   };
@@ -80,12 +88,15 @@ void ProgramBuilder::translate(sched::NormOp norm) {
   auto type = RankedTensorType::get({piece.count}, bucket.op.getTypeOfGradients());
   auto f64 = RankedTensorType::get({}, actions.getF64Type());
   int64_t copies = norm.getCopies();
-  std::string name = "norm_" + std::to_string(piece.count);
+  std::string name = "norm_" + std::to_string(piece.count) + suffixOf(type.getElementType());
   if (copies > 1)
     name += "_of_" + std::to_string(copies);
   auto later = (int32_t)exec::Accumulate::later;
   auto function = cachedKernel(name, exec::KernelKind::all, {type}, {f64}, {later}, [&](OpBuilder &b, Block &block) {
-    Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, block.getArgument(0));
+    Value gradients = block.getArgument(0);
+    if (isNarrow(type.getElementType()))
+      gradients = CastOp::create(b, norm.getLoc(), type.clone(b.getF32Type()), gradients);
+    Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, gradients);
     if (copies > 1)
       squares = ScaleOp::create(b, norm.getLoc(), squares, 1, copies);
     func::ReturnOp::create(b, norm.getLoc(), squares);
@@ -142,24 +153,30 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
   Piece grads = gradientPiece(bucket, !isSliced);
   int64_t stride =
       isSliced && bucket.op.getParams() == sched::Extent::whole ? bucket.op.getParameterBytes(bucket.slice) : 0;
-  auto type = RankedTensorType::get({grads.count}, bucket.op.getTypeOfGradients());
-  SmallVector<Type> states(bucket.states.size(), type),
-      inputs{type, type, RankedTensorType::get({countStepScalars(module)}, actions.getF32Type())}, results{type};
+  auto of = [&](Type element) { return RankedTensorType::get({grads.count}, element); };
+  auto updated = of(bucket.op.getTypeOfUpdated()), gradients = of(bucket.op.getTypeOfGradients());
+  SmallVector<Type> states(bucket.states.size(), of(bucket.op.getTypeOfStates())),
+      inputs{updated, gradients, RankedTensorType::get({countStepScalars(module)}, actions.getF32Type())},
+      results{updated};
   llvm::append_range(inputs, states);
   llvm::append_range(results, states);
-  std::string name = llvm::formatv("update_{0}_{1}", group, grads.count);
+  std::string name = llvm::formatv("update_{0}_{1}{2}", group, grads.count, suffixOf(updated.getElementType()));
+  if (isNarrow(gradients.getElementType()))
+    name += "_gradients" + suffixOf(gradients.getElementType());
+  if (isNarrow(bucket.op.getTypeOfStates()))
+    name += "_states" + suffixOf(bucket.op.getTypeOfStates());
   if (hasMaster) {
-    results.push_back(type.clone(bucket.op.getTypeOfParameters()));
+    results.push_back(of(bucket.op.getTypeOfParameters()));
     name += "_with_master";
   }
   SmallVector<int32_t> accumulate(results.size(), 0);
   auto function =
       cachedKernel(name, exec::KernelKind::loop, inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
-        auto step = rule.createStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1),
-                                    block.getArgument(2), block.getArguments().drop_front(3));
-        SmallVector<Value> returned(step->getResults());
+        SmallVector<Value> returned =
+            rule.createRoundedStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1), block.getArgument(2),
+                                   block.getArguments().drop_front(3));
         if (hasMaster)
-          returned.push_back(CastOp::create(b, update.getLoc(), results.back(), step.getNewParam()));
+          returned.push_back(CastOp::create(b, update.getLoc(), results.back(), returned[0]));
         func::ReturnOp::create(b, update.getLoc(), returned);
       });
   exec::PlaceAttr params = place(bucket.params, 0, stride);

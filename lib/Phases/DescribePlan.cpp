@@ -47,7 +47,8 @@ void describeBuckets(const Compilation &compilation, dist::MeshAttr mesh, plan::
     made->name = bucket.getSymName().str(), made->elements = bucket.getElements(), made->group = bucket.getGroup();
     made->shard_elements = bucket.getElements() / mesh.getShards();
     made->params = extentOf(bucket.getParams()), made->states_extent = extentOf(bucket.getStates());
-    made->element = elementOf(bucket.getTypeOfParameters()), made->updated = elementOf(bucket.getTypeOfGradients());
+    made->element = elementOf(bucket.getTypeOfParameters()), made->updated = elementOf(bucket.getTypeOfUpdated());
+    made->gradient = elementOf(bucket.getTypeOfGradients()), made->state = elementOf(bucket.getTypeOfStates());
     plan.buckets.push_back(std::move(made));
   }
   for (const ParameterSource &source : compilation.parameters) {

@@ -110,13 +110,15 @@ LogicalResult precision(Compilation &compilation) {
     return success();
   if (failed(keepParameters(*compilation.module, compilation.spec, compilation.diagnostics)))
     return failure();
-  std::string compute = precision.getElementName().str();
+  std::string compute = PrecisionSpec::getElementName(precision.compute).str();
+  bool masterless = precision.masterless, gradients = precision.narrowGradients, states = precision.narrowStates;
   if (std::optional<LossScale> scale = precision.getLossScale())
     (*compilation.module)->setAttr(graph::kLossScale, scale->toAttribute(&compilation.context));
   return runPasses(compilation, [&](Passes &passes) {
     passes.addPass(createScaleLossPass());
-    passes.addPass(createInsertCastsPass({compute}));
-    passes.addPass(createVerifyPrecisionPass({compute}));
+    passes.addPass(createNarrowUpdatePass({compute, masterless, gradients, states}));
+    passes.addPass(createInsertCastsPass({compute, precision.wideStream}));
+    passes.addPass(createVerifyPrecisionPass({compute, masterless, gradients, states}));
   });
 }
 
@@ -177,6 +179,7 @@ LogicalResult dataParallel(Compilation &compilation) {
   buckets.bucketBytes = spec.zero.bucketBytes;
   buckets.persistenceThreshold = spec.zero.persistenceThreshold;
   buckets.reducePerStep = zero.reducesPerStep;
+  buckets.wire = PrecisionSpec::getElementName(spec.precision.reduce);
   InsertActionsPassOptions actions;
   actions.schedule = getSchedule(spec).name.str();
   actions.microBatches = spec.microBatches();

@@ -17,8 +17,9 @@ namespace {
 
 class Caster {
 public:
-  Caster(func::FuncOp function, Type narrow)
-      : function(function), rounding(function), narrow(narrow), builder(function.getContext()) {}
+  Caster(func::FuncOp function, Type narrow, bool wideStream)
+      : function(function), gradientTypes(findGradientTypes(function)), rounding(function, {gradientTypes, wideStream}),
+        narrow(narrow), builder(function.getContext()) {}
 
   void run() {
     for (BlockArgument argument : function.getArguments())
@@ -28,12 +29,21 @@ public:
       rewrite(&op);
     Operation *terminator = function.front().getTerminator();
     for (OpOperand &returned : terminator->getOpOperands())
-      if (isNarrow(returned.get()))
-        returned.set(widen(returned.get(), returned.get().getDefiningOp(), terminator));
-    function.setType(builder.getFunctionType(function.front().getArgumentTypes(), function.getResultTypes()));
+      give(returned);
+    function.setType(builder.getFunctionType(function.front().getArgumentTypes(), terminator->getOperandTypes()));
   }
 
 private:
+  /// In which type @update reads the gradient of each parameter.
+  static DenseMap<Attribute, Type> findGradientTypes(func::FuncOp function) {
+    DenseMap<Attribute, Type> types;
+    if (auto update = findFunction(function->getParentOfType<ModuleOp>(), kUpdate))
+      for (BlockArgument argument : update.getArguments())
+        if (Attribute name = Argument(argument).getGradient())
+          types[name] = typeOf(argument).getElementType();
+    return types;
+  }
+
   static bool isNarrow(Value value) { return graph::isNarrow(typeOf(value).getElementType()); }
   static bool isWide(Value value) { return typeOf(value).getElementType().isF32(); }
   static bool isFloat(Value value) { return isNarrow(value) || isWide(value); }
@@ -41,6 +51,23 @@ private:
   static bool isReadNarrow(BlockArgument argument) {
     Argument what(argument);
     return what.getParameter() && !what.isBuffer() && !what.isKept() && isWide(argument);
+  }
+
+  /// What @micro_batch returns is f32, but for gradients that @update reads otherwise.
+  void give(OpOperand &returned) {
+    Operation *producer = returned.get().getDefiningOp(), *terminator = returned.getOwner();
+    Attribute gradient = Result(function, returned.getOperandNumber()).getGradient();
+    Type wanted = gradient ? gradientTypes.lookup(gradient) : Type();
+    if (wanted && graph::isNarrow(wanted)) {
+      Value twin = twins.lookup(returned.get());
+      bool roundsItself = isa_and_nonnull<ScatterAddOp>(producer) && returned.get().hasOneUse();
+      if (isWide(returned.get()) && roundsItself)
+        returned.get().setType(typeOf(returned.get()).clone(wanted));
+      else if (isWide(returned.get()))
+        returned.set(twin ? twin : cast(returned.get(), wanted, producer, terminator));
+    } else if (isNarrow(returned.get())) {
+      returned.set(widen(returned.get(), producer, terminator));
+    }
   }
 
   void rewrite(Operation *op) {
@@ -136,6 +163,7 @@ private:
   }
 
   func::FuncOp function;
+  DenseMap<Attribute, Type> gradientTypes; ///< as @update reads them, by parameter
   Rounding rounding;
   Type narrow;
   OpBuilder builder;
@@ -150,12 +178,10 @@ struct InsertCastsPass : xlc::impl::InsertCastsPassBase<InsertCastsPass> {
     auto function = findFunction(getOperation(), kMicroBatch);
     if (!function)
       return;
-    Type narrow = findNarrowType(&getContext(), compute);
-    if (!narrow) {
-      function.emitError() << "compute is '" << compute << "', must be bf16 or f16";
+    Type narrow = findNarrowType(function, compute);
+    if (!narrow)
       return signalPassFailure();
-    }
-    Caster(function, narrow).run();
+    Caster(function, narrow, wideStream).run();
   }
 };
 

@@ -29,10 +29,13 @@ static std::vector<Row> makeTable() {
   return rows;
 }
 
-Type xlc::findNarrowType(MLIRContext *context, StringRef name) {
+Type xlc::findNarrowType(Operation *op, StringRef name) {
   if (name == "bf16")
-    return BFloat16Type::get(context);
-  return name == "f16" ? Type(Float16Type::get(context)) : Type();
+    return BFloat16Type::get(op->getContext());
+  if (name == "f16")
+    return Float16Type::get(op->getContext());
+  op->emitError() << "compute is '" << name << "', must be bf16 or f16";
+  return {};
 }
 
 static const Row *findRow(StringRef op) {

@@ -24,10 +24,12 @@ bool areApart(Operation *a, Operation *b) { return getUnit(a) != getUnit(b) || i
 
 } // namespace
 
-Rounding::Rounding(func::FuncOp function) {
+Rounding::Rounding(func::FuncOp function, const Policy &policy) {
   findActivations(function);
   findLoss(function);
-  findGradients(function);
+  findGradients(function, policy.gradients);
+  if (policy.wideStream)
+    findStream(function);
   for (Operation &op : llvm::reverse(function.front().without_terminator())) {
     Class is = getPrecisionClass(&op);
     for (OpResult result : op.getResults())
@@ -71,11 +73,14 @@ void Rounding::findLoss(func::FuncOp function) {
   }
 }
 
-void Rounding::findGradients(func::FuncOp function) {
+void Rounding::findGradients(func::FuncOp function, const DenseMap<Attribute, Type> &types) {
   SmallVector<Value> work;
   for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-    if (Result(function, returned.getOperandNumber()).getGradient())
-      work.push_back(returned.get());
+    if (Attribute name = Result(function, returned.getOperandNumber()).getGradient()) {
+      auto type = types.find(name);
+      if (type == types.end() || !isNarrow(type->second))
+        work.push_back(returned.get());
+    }
   while (!work.empty()) {
     Value value = work.pop_back_val();
     Operation *op = value.getDefiningOp();
@@ -90,7 +95,23 @@ void Rounding::findGradients(func::FuncOp function) {
   }
 }
 
+/// Sums of two activations of one shape: what is repeated (a bias) is no activation of that shape. A norm behind such a sum is
+/// of the stream where a next sum reads it.
+void Rounding::findStream(func::FuncOp function) {
+  auto isOfStream = [&](Value value) { return activations.contains(value) && !value.getDefiningOp<BroadcastOp>(); };
+  for (auto sum : function.getOps<AddOp>()) {
+    if (!isFloat(sum.getY()) || !llvm::all_of(sum->getOperands(), isOfStream))
+      continue;
+    stream.insert(sum.getY());
+    for (Value operand : sum->getOperands())
+      if (isa_and_nonnull<LayerNormOp, LayerNormBackwardOp, RmsNormOp, RmsNormBackwardOp>(operand.getDefiningOp()))
+        stream.insert(operand);
+  }
+}
+
 bool Rounding::rounds(OpResult result, Class is) const {
+  if (stream.contains(result))
+    return false;
   if (is == Class::Product && isa<ContractOp>(result.getOwner()))
     return rounded.contains(result) || !gradients.contains(result);
   if (is == Class::Product)
@@ -122,6 +143,6 @@ void Rounding::demand(Operation *op) {
   else if (isa<CrossEntropyOp, CrossEntropyBackwardOp>(op))
     wanted = {op->getOperand(0)};
   for (Value value : wanted)
-    if (isFloat(value))
+    if (isFloat(value) && !stream.contains(value))
       rounded.insert(value);
 }

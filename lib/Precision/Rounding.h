@@ -12,25 +12,31 @@ namespace xlc {
 ///                another unit or by backward, of what depends on parameters or data
 ///   not rounded  constants and what follows from them and from integers; sums over elements and what follows from them
 ///                alone (statistics); what lies between the last product and the loss, and on the way back; gradients
-///                of parameters
+///                of parameters, where the optimizer reads f32; the residual stream, where the policy says so
 class Rounding {
 public:
-  explicit Rounding(mlir::func::FuncOp function);
+  struct Policy {
+    const llvm::DenseMap<mlir::Attribute, mlir::Type> &gradients; ///< as @update reads them, by parameter; else f32
+    bool wideStream = false;
+  };
+  Rounding(mlir::func::FuncOp function, const Policy &policy);
 
   bool isRounded(mlir::Value value) const { return rounded.contains(value); }
-  /// Whether the value is a contribution to a parameter's gradient, or on the way to one and nothing else.
+  /// Whether the value is a contribution to a gradient of f32, or on the way to one and nothing else.
   bool isGradient(mlir::Value value) const { return gradients.contains(value); }
 
 private:
   void findActivations(mlir::func::FuncOp function);
   void findLoss(mlir::func::FuncOp function);
-  void findGradients(mlir::func::FuncOp function);
+  void findStream(mlir::func::FuncOp function);
+  void findGradients(mlir::func::FuncOp function, const llvm::DenseMap<mlir::Attribute, mlir::Type> &types);
   bool rounds(mlir::OpResult result, PrecisionClass is) const;
   /// Marks what the op wants to be rounded of its operands.
   void demand(mlir::Operation *op);
 
   llvm::DenseSet<mlir::Value> rounded, gradients;
   llvm::DenseSet<mlir::Value> activations; ///< floats that depend on parameters or data by more than statistics
+  llvm::DenseSet<mlir::Value> stream;      ///< stays f32 whoever reads it; products round it for themselves
   llvm::DenseSet<mlir::Operation *> loss;  ///< behind the last product, and before the first of backward
 };
 

@@ -22,7 +22,7 @@ bool isNarrow(Value value) { return graph::isNarrow(elementOf(value)); }
 bool isStatistic(Value value) {
   auto result = dyn_cast<OpResult>(value);
   return result && (result.getResultNumber() > 0 || isa<CrossEntropyOp, SumSquaresOp>(result.getOwner())) &&
-         !isa<AttentionBackwardOp>(result.getOwner());
+         !isa<AttentionBackwardOp, LayerNormWeightBackwardOp>(result.getOwner()); // whose results are all gradients
 }
 
 struct VerifyPrecisionPass : xlc::impl::VerifyPrecisionPassBase<VerifyPrecisionPass> {
@@ -32,15 +32,13 @@ struct VerifyPrecisionPass : xlc::impl::VerifyPrecisionPassBase<VerifyPrecisionP
     auto function = findFunction(getOperation(), kMicroBatch);
     if (!function)
       return;
-    narrow = findNarrowType(&getContext(), compute);
-    if (!narrow) {
-      function.emitError() << "compute is '" << compute << "', must be bf16 or f16";
+    narrow = findNarrowType(function, compute);
+    if (!narrow)
       return signalPassFailure();
-    }
     for (Operation &op : function.front().without_terminator())
       verify(&op);
     verifyGradients(function);
-    verifyMasters(function);
+    verifyUpdate(function);
     verifyScale(function);
     if (hasFailed)
       signalPassFailure();
@@ -67,7 +65,7 @@ private:
   void verifyGradients(func::FuncOp function) {
     for (OpOperand &returned : function.front().getTerminator()->getOpOperands()) {
       StringAttr name = Result(function, returned.getOperandNumber()).getGradient();
-      if (!name)
+      if (!name || (gradients && isNarrow(returned.get()))) // verifyUpdate knows which
         continue;
       Operation *op = returned.get().getDefiningOp();
       bool isWidened = isa_and_nonnull<CastOp>(op) && isNarrow(op->getOperand(0)) &&
@@ -78,17 +76,46 @@ private:
     }
   }
 
-  void verifyMasters(func::FuncOp function) {
-    DenseMap<Attribute, int> masters;
+  /// What @update has of each parameter that is trained, and that it has it once.
+  void verifyUpdate(func::FuncOp function) {
+    struct Known {
+      SmallVector<Type> updated, gradient, states;
+    };
+    llvm::StringMap<Known> known;
     if (auto update = findFunction(getOperation(), kUpdate))
-      for (BlockArgument argument : update.getArguments())
-        if (StringAttr name = Argument(argument).getParameter(); name && elementOf(argument).isF32())
-          ++masters[name];
+      for (BlockArgument argument : update.getArguments()) {
+        Argument what(argument);
+        if (StringAttr name = what.getParameter())
+          known[name.getValue()].updated.push_back(elementOf(argument));
+        else if (StringAttr name = what.getGradient())
+          known[name.getValue()].gradient.push_back(elementOf(argument));
+        else if (StringAttr state = what.getState())
+          known[state.getValue().rsplit('/').first].states.push_back(elementOf(argument));
+      }
+    Type f32 = Float32Type::get(&getContext());
     for (BlockArgument argument : function.getArguments()) {
       Argument what(argument);
-      if (what.isTrained() && !what.isBuffer() && masters.lookup(what.getParameter()) != 1)
-        complain(function) << "parameter '" << what.getParameter().getValue() << "' has "
-                           << masters.lookup(what.getParameter()) << " masters of f32, must have 1";
+      if (!what.isTrained() || what.isBuffer())
+        continue;
+      StringRef name = what.getParameter().getValue();
+      bool mayNarrow = elementOf(argument) == narrow;
+      const Known &own = known[name];
+      auto expect = [&](ArrayRef<Type> types, bool isNarrow, StringRef words) {
+        Type wanted = isNarrow && mayNarrow ? narrow : f32;
+        for (Type type : types)
+          if (type != wanted)
+            complain(function) << "parameter '" << name << "' is updated with " << words << " of " << type
+                               << ", must be " << wanted;
+      };
+      bool isMaster = mayNarrow && !masterless;
+      if (own.updated.size() != 1)
+        complain(function) << "parameter '" << name << "' is updated " << own.updated.size() << " times, must be 1";
+      expect(own.updated, masterless, isMaster ? "a master" : "values");
+      expect(own.gradient, gradients, "a gradient");
+      expect(own.states, states, "a state");
+      for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
+        if (Result(function, returned.getOperandNumber()).getGradient() == what.getParameter())
+          expect(elementOf(returned.get()), gradients, "contributions");
     }
   }
 

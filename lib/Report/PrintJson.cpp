@@ -99,6 +99,18 @@ Json zeroToJson(const PlanReport &report) {
   return json;
 }
 
+/// What each kind has, in words of the spec.
+Json toJson(const PrecisionSpec &precision) {
+  auto kept = [&](bool isNarrow) { return isNarrow ? precision.getName().str() : "fp32"; };
+  return {{"compute", precision.getName().str()},
+          {"loss_scale", toJson(precision.getLossScale())},
+          {"master", precision.masterless ? "none" : "fp32"},
+          {"states", kept(precision.narrowStates)},
+          {"gradients", kept(precision.narrowGradients)},
+          {"reduce", PrecisionSpec::getName(precision.reduce).str()},
+          {"stream", kept(!precision.wideStream)}};
+}
+
 } // namespace
 
 void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out) {
@@ -110,8 +122,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["tp"] = report.tp;
   json["zero_stage"] = spec.zeroStage;
   json["dp_shard"] = spec.dpShardOrAll();
-  json["precision"] = {{"compute", spec.precision.getName().str()},
-                       {"loss_scale", toJson(spec.precision.getLossScale())}};
+  json["precision"] = toJson(spec.precision);
   json["fp32"] = report.wide ? Json({{"total", report.wide->total}, {"traffic", report.wide->traffic}}) : Json();
   json["batch"] = {
       {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};

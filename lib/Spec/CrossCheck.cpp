@@ -145,6 +145,58 @@ void checkLossScale(Spec &spec, SpecErrors &errors) {
   }
 }
 
+/// The keys of precision that say of something beside what is computed whether it has sixteen bits.
+void checkKeptNarrow(Spec &spec, SpecErrors &errors) {
+  const PrecisionSpec &precision = spec.precision;
+  const std::pair<StringRef, bool> asked[] = {{"precision.master", precision.masterless},
+                                              {"precision.states", precision.narrowStates},
+                                              {"precision.gradients", precision.narrowGradients}};
+  for (auto [key, isAsked] : asked)
+    if (isAsked && !precision.isMixed()) {
+      errors.error(spec.where(key), key + " asks for sixteen bits, and precision.compute is fp32");
+      noteIfGiven(spec, "precision.compute", "precision.compute is given here", errors);
+      errors.note({}, "precision.compute of bf16 or fp16, or no " + key + ", would do");
+    }
+  if (precision.wideStream && !precision.isMixed()) {
+    errors.error(spec.where("precision.stream"), "precision.stream asks for what is so: precision.compute is fp32");
+    noteIfGiven(spec, "precision.compute", "precision.compute is given here", errors);
+    errors.note({}, "precision.compute of bf16 or fp16, or no precision.stream, would do");
+  }
+  if (isGiven(spec, "precision.rounding") && !precision.masterless && !precision.narrowStates)
+    errors.warning(spec.where("precision.rounding"),
+                   "precision.rounding has nothing to round: parameters have a master, and states are float32");
+}
+
+/// How the optimizer rounds what it keeps in sixteen bits.
+void checkRounding(Spec &spec, SpecErrors &errors) {
+  const PrecisionSpec &precision = spec.precision;
+  if (!precision.roundsUpdates())
+    return;
+  StringRef key = precision.masterless ? "precision.master" : "precision.states";
+  if (!precision.roundsToNearest) {
+    errors.error(spec.where(key), key + " rounds stochastically, which is not supported yet");
+    noteIfGiven(spec, "precision.rounding", "precision.rounding is given here", errors);
+    errors.note({}, "precision.rounding of nearest, or no " + key + ", would do");
+    return;
+  }
+  std::string unit = precision.compute == PrecisionSpec::Compute::BF16 ? "2^-9" : "2^-12";
+  if (precision.masterless)
+    errors.warning(spec.where(key),
+                   "parameters have no master and are rounded to nearest: what moves one by less than " + unit +
+                       " of it is lost");
+  else
+    errors.warning(spec.where(key), "states are rounded to nearest: what moves one by less than " + unit +
+                                        " of it is lost, and a moving average may stand still");
+}
+
+/// CPUs have no tf32.
+void checkProducts(Spec &spec, SpecErrors &errors) {
+  if (!spec.precision.wantsTf32)
+    return;
+  errors.error(spec.where("precision.products"), "precision.products: tf32 is for devices that have it, CPUs do not");
+  errors.note({}, "precision.products of ieee would do");
+}
+
 void checkReduce(Spec &spec, SpecErrors &errors) {
   if (spec.zero.reduce != ZeroSpec::Reduce::MicroBatch || spec.zeroStage >= 2)
     return;
@@ -255,6 +307,9 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"zero_stage", "zero.reduce"}, checkReduce},
       {{"precision"}, checkKeep},
       {{"precision"}, checkLossScale},
+      {{"precision"}, checkKeptNarrow},
+      {{"precision"}, checkRounding},
+      {{"precision.products"}, checkProducts},
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},
       {{"optimizer.type"}, checkOptimizerKeys},

@@ -82,9 +82,9 @@ void setInit(Spec &spec, const Value &value) {
     spec.init.stateDict = value.text;
 }
 
-void setCompute(Spec &spec, const Value &value) {
+template <PrecisionSpec::Compute PrecisionSpec::*type> void setType(Spec &spec, const Value &value) {
   using Compute = PrecisionSpec::Compute;
-  spec.precision.compute = value.text == "bf16" ? Compute::BF16 : value.text == "fp16" ? Compute::F16 : Compute::F32;
+  spec.precision.*type = value.text == "bf16" ? Compute::BF16 : value.text == "fp16" ? Compute::F16 : Compute::F32;
 }
 
 /// A number that stays, or "dynamic".
@@ -202,18 +202,24 @@ const Key table[] = {
   {"optimizer.groups[].eps", Kind::Number, notNegative, "", "optimizer.eps", ofTakers(Epsilon, "the group's eps."), setNumberOfGroup<Epsilon>},
   {"lr_schedule", Kind::Unsupported, any, "", "", "Learning rate over time.", nullptr},
 
-  {"precision", Kind::Choice, any, "fp32|bf16|fp16", "fp32", "What is computed in sixteen bits; `precision: bf16` is short for `precision: {compute: bf16}`.", setCompute},
+  {"precision", Kind::Choice, any, "fp32|bf16|fp16", "fp32", "What is computed in sixteen bits; `precision: bf16` is short for `precision: {compute: bf16}`.", setType<&PrecisionSpec::compute>},
   {"precision.compute", Kind::Choice, any, "fp32|bf16|fp16", "fp32",
-   "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, gradients of parameters, the optimizer and its states are float32, and so is the master of each parameter that the optimizer updates. A frozen parameter has no master: it is kept, and saved, rounded, unless `keep` names it.", setCompute},
+   "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, and what the optimizer computes are float32, and unless the keys below say otherwise, so are gradients of parameters, states, and the master of each parameter that the optimizer updates. A frozen parameter has no master: it is kept, and saved, rounded, unless `keep` names it.", setType<&PrecisionSpec::compute>},
   {"precision.keep", Kind::Patterns, any, "", "none", "Patterns over names of parameters that are read as float32, as for `trainable`.",
    [](Spec &s, const Value &v) { s.precision.keep = v.texts; }},
-  {"precision.master", Kind::Unsupported, any, "", "", "Parameters without a master of float32.", nullptr},
-  {"precision.states", Kind::Unsupported, any, "", "", "Optimizer states in the type of compute.", nullptr},
-  {"precision.gradients", Kind::Unsupported, any, "", "", "Gradients in the type of compute.", nullptr},
-  {"precision.reduce", Kind::Unsupported, any, "", "", "The type in which gradients cross ranks.", nullptr},
-  {"precision.stream", Kind::Unsupported, any, "", "", "A residual stream of float32.", nullptr},
-  {"precision.products", Kind::Unsupported, any, "", "", "Products in tf32, on devices that have it.", nullptr},
-  {"precision.rounding", Kind::Unsupported, any, "", "", "Stochastic rounding, where there is no master.", nullptr},
+  {"precision.master", Kind::Choice, any, "fp32|none", "fp32", "`none`: parameters have no master, the optimizer updates what units read, and rounds it.",
+   [](Spec &s, const Value &v) { s.precision.masterless = v.text == "none"; }},
+  {"precision.states", Kind::Choice, any, "fp32|compute", "fp32", "The type of the optimizer's states, the master apart: float32, or that of `compute`.",
+   [](Spec &s, const Value &v) { s.precision.narrowStates = v.text == "compute"; }},
+  {"precision.gradients", Kind::Choice, any, "fp32|compute", "fp32", "The type in which gradients are kept: float32, or that of `compute`; then each contribution of a micro-batch is rounded, and so is each sum. Parameters that `keep` names have all in float32.",
+   [](Spec &s, const Value &v) { s.precision.narrowGradients = v.text == "compute"; }},
+  {"precision.reduce", Kind::Choice, any, "fp32|bf16|fp16", "fp32", "The type in which gradients of float32 cross ranks: each rank's are rounded to it, summed as float32 in the order of the ranks, and the sum is rounded. Gradients of sixteen bits cross as they are, and are summed as float32.", setType<&PrecisionSpec::reduce>},
+  {"precision.stream", Kind::Choice, any, "compute|fp32", "compute", "The type of the residual stream, forward and backward: `fp32` keeps sums of two activations, and norms that such a sum reads, in float32, as `torch.autocast` does; products round what they read of it. Messages of pipeline and tensor parallelism then carry float32.",
+   [](Spec &s, const Value &v) { s.precision.wideStream = v.text == "fp32"; }},
+  {"precision.products", Kind::Choice, any, "ieee|tf32", "ieee", "How products of float32 are done: as float32, or in tf32 on devices that have it, which CPUs do not.",
+   [](Spec &s, const Value &v) { s.precision.wantsTf32 = v.text == "tf32"; }},
+  {"precision.rounding", Kind::Choice, any, "stochastic|nearest", "stochastic", "How the optimizer rounds parameters without a master and narrow states; `nearest` is what PyTorch does, and loses an update that is smaller than half a unit in the last place.",
+   [](Spec &s, const Value &v) { s.precision.roundsToNearest = v.text == "nearest"; }},
   {"precision.loss_scale", Kind::NumberOrChoice, scales, "dynamic", "dynamic with fp16, else none",
    "A factor on the loss that keeps gradients of float16 in range, as a number that stays, `dynamic`, or a mapping of the keys below. A step whose gradients are not all finite is skipped: parameters, states and the count of steps stay. Training ends with exit 7 where a step overflows at the smallest scale, and after " + std::to_string(runtime::kMostSkippedInRow) + " skipped steps in a row.", setLossScale},
   {"precision.loss_scale.initial", Kind::Number, scales, "", "65536", "The scale of the first step.",

@@ -89,14 +89,20 @@ void Judge::compareRendezvous(const Position &at, const Rendezvous &m, ArrayRef<
     const char *cell = from.at + i * bytes;
     return isInteger ? double(readInteger(cell, bytes)) : readFloat(cell, from.element);
   };
+  auto cross = [&](Bounded value) {
+    if (m.wire)
+      interpret::roundTo<Bounded>(m.wire, value);
+    return value;
+  };
   for (int64_t i = 0; i < count; ++i) {
     Bounded wanted;
     if (combines) {
       int64_t from = sourceOf(m, ranks, index, i);
-      wanted = Bounded(read(sources[0], from));
+      wanted = cross(Bounded(read(sources[0], from)));
       for (const Operand &source : sources.drop_front())
         wanted = m.kind == Kind::all_reduce_max ? interpret::larger(wanted, Bounded(read(source, from)))
-                                                : wanted + Bounded(read(source, from));
+                                                : wanted + cross(Bounded(read(source, from)));
+      wanted = cross(wanted);
       if (m.accumulate)
         wanted += Bounded(read(before, i));
       interpret::roundTo<Bounded>(m.dst.element, wanted);

@@ -221,9 +221,16 @@ def list_composed_cases():
     return [compose(*run) for run in covering.cover(AXES, admits)]
 
 
+# What `precision` may be in a spec, by a short name. "narrow" keeps nothing in float32 but sums and statistics; of "crossing"
+# gradients have sixteen bits only on their way between ranks, and the residual stream has float32.
+PRECISIONS = {name: name for name in ("fp32", "bf16", "fp16")} | {
+    "narrow": {"compute": "bf16", "master": "none", "states": "compute", "gradients": "compute", "rounding": "nearest"},
+    "crossing": {"compute": "bf16", "reduce": "bf16", "stream": "fp32"}}
+
+
 def list_precise_cases():
-    """The same with a type to compute in as one more axis: pairs of a case and its type."""
-    runs = covering.cover([*AXES, ("fp32", "bf16", "fp16")], lambda run: admits(run[:-1]))
+    """The same with a precision as one more axis: pairs of a case and the name of its precision."""
+    runs = covering.cover([*AXES, tuple(PRECISIONS)], lambda run: admits(run[:-1]))
     return [(compose(*run[:-1]), run[-1]) for run in runs]
 
 

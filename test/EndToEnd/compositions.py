@@ -57,7 +57,7 @@ def prove(setting, model, mesh):
 
 def prove_in(setting, case, precision):
     """Complaints about a case of the covering array, computed in a type: in the field it is the float32 program of one rank."""
-    spec = program.spec_of(setting, case, program.read_trace(setting, case)) | {"precision": precision}
+    spec = program.spec_of(setting, case, program.read_trace(setting, case)) | {"precision": cases.PRECISIONS[precision]}
     path = setting.scratch / f"{precision} {case}.yaml".replace("/", "-")
     path.write_text("".join(f"{key}: {program.to_yaml(value)}\n" for key, value in spec.items()))
     model = setting.models / case.folder / f"{case.model}.onnx"

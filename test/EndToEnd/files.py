@@ -45,6 +45,12 @@ def read_safetensors(path):
     return tensors
 
 
+def round_to_bf16(value):
+    """A float32 to the nearest bfloat16, ties to even."""
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000))[0]
+
+
 def read_log(path):
     """The steps of a --log file, one JSON object per line."""
     return [json.loads(line) for line in path.read_text().splitlines()]

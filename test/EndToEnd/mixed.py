@@ -9,6 +9,7 @@ farthest of the four, and all together one and a half times for losses, twice fo
 import json
 
 import cases
+import files
 import program
 
 CUTS = ("node_relu",)  # of mlp, which has one unit
@@ -51,6 +52,37 @@ def follow_pytorch(setting, model):
             yield f"{key} is {mean:.2f} times as far from float64 as PyTorch's bfloat16, {allowed} allowed: {ratios[key]}"
 
 
+def without_a_master(setting):
+    """One step from the same parameters and gradients: without a master they are what the master is, rounded; what `keep` names
+    stays float32, to the bit."""
+    model, keep = ("gpt2-tiny", "loss", "adamw"), ['"*.bias"', '"*wpe*"']
+    for number, layout in enumerate(LAYOUTS):
+        runs = []
+        for master in ("fp32", "none"):
+            case = cases.Case(*model, **layout)
+            precision = {"compute": "bf16", "keep": keep, "master": master} | ({"rounding": "nearest"} if master == "none" else {})
+            trained = program.Program.of_case(setting, case, program.read_trace(setting, case), f"master-{master}-{number}",
+                                              precision=precision)
+            initial = trained.folder / "initial.safetensors"
+            trained.train(1, "--lr", "0")
+            program.state_dict.write(initial, {name: ("F32", shape, [files.round_to_bf16(value) for value in values])
+                                               for name, (shape, values) in trained.parameters().items()})
+            trained.train(1, "--init", initial, "--check")
+            runs.append(trained)
+        exact, rounded = (run.parameters() for run in runs)
+        if len({str([(step["loss"], step["grad_norm"]) for step in run.log()]) for run in runs}) > 1:
+            yield f"{layout}: losses or norms differ"
+        moved = 0
+        for name, (_, values) in exact.items():
+            is_kept = name.endswith(".bias") or "wpe" in name
+            wanted = values if is_kept else [files.round_to_bf16(value) for value in values]
+            if list(wanted) != list(rounded[name][1]):
+                yield f"{layout}: {name} is not what its master is, {'kept' if is_kept else 'rounded'}"
+            moved += wanted != values
+        if not moved:
+            yield f"{layout}: nothing was rounded"
+
+
 def list_checks(everything):
-    return [(f"bf16 {folder}/{model} {trace}", lambda setting, entry=(folder, model, trace): follow_pytorch(setting, entry))
+    return [("bf16 without a master", without_a_master)] + [(f"bf16 {folder}/{model} {trace}", lambda setting, entry=(folder, model, trace): follow_pytorch(setting, entry))
             for folder, model, trace in (MODELS if everything else SAMPLE)]

@@ -42,10 +42,10 @@ def make(setting, name, model=GPT, **layout):
 
 def same_bits_in_all_stages(setting):
     """Same dp, one micro-batch, no clipping: sharding changes where things are, not what is computed."""
-    for dp, precision in itertools.product((2, 4), ("fp32", "bf16")):
+    for dp, precision in itertools.product((2, 4), ("fp32", "bf16", "narrow", "crossing")):
         reference = None
         for stage in range(4):
-            trained = make(setting, f"bits-{dp}-{stage}-{precision}", dp=dp, stage=stage, precision=precision)
+            trained = make(setting, f"bits-{dp}-{stage}-{precision}", dp=dp, stage=stage, precision=cases.PRECISIONS[precision])
             trained.train(20)
             reference = reference or trained.bits()
             if trained.bits() != reference:

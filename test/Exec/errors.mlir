@@ -146,6 +146,16 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
 
 // -----
 
+module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0
+  // expected-error @+1 {{is an all_gather of 'f32' as 'bf16'; only sums of f32 cross in sixteen bits}}
+  exec.exchange all_gather "all_gather x" over <dp, [2, 1], []> <0 + 0 + 32> to <0 + 0 + 0> count 8 f32 as bf16
+}
+}
+
+// -----
+
 module attributes {dist.mesh = #dist.mesh<pp = 2, dp = 1, tp = 1, shards = 1>} {
 exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 0

@@ -369,3 +369,11 @@ func.func @narrow_product_to_f64(%a: tensor<2x3xbf16>, %b: tensor<3x4xbf16>) -> 
   %0 = graph.contract "ab,bc->ac" %a, %b : (tensor<2x3xbf16>, tensor<3x4xbf16>) -> tensor<2x4xf64>
   return %0 : tensor<2x4xf64>
 }
+
+// -----
+
+func.func @scatter_add(%ids: tensor<2xi64>, %x: tensor<2x3xf64>) {
+  // expected-error @+1 {{sums 'f64' to 'bf16'}}
+  %y = graph.scatter_add %ids, %x dim 0 : (tensor<2xi64>, tensor<2x3xf64>) -> tensor<4x3xbf16>
+  return
+}

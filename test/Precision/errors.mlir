@@ -40,7 +40,7 @@ func.func @update(%w: tensor<2x2xf32> {graph.param = "w"}) {
 // -----
 // A parameter that the optimizer would update in sixteen bits: a small step would round to nothing.
 module {
-// expected-error @+1 {{gate of Precision: parameter 'w' has 0 masters of f32, must have 1}}
+// expected-error @+1 {{gate of Precision: parameter 'w' is updated with a master of 'bf16', must be 'f32'}}
 func.func @micro_batch(%w: tensor<2xbf16> {graph.param = "w"}) {
   return
 }
@@ -65,6 +65,20 @@ func.func @update(%w: tensor<2xf32>, %g: tensor<2xf32>, %numbers: tensor<4xf32>)
   // expected-error @+1 {{gate of Precision: updates also where a gradient is not finite}}
   %0 = graph.optimizer_step sgd %w, %g, %numbers : (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>) -> tensor<2xf32>
   return
+}
+}
+
+// -----
+// Gradients that are scaled back before ranks add them up: what overflows in their sum would not be found by the scale.
+module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}} {
+// expected-error @+1 {{gate of Precision: backward's first gradient is scaled 2 times, must be 1}}
+func.func @micro_batch(%one: tensor<f32>) -> (tensor<f32> {graph.grad = "w"}) {
+  %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
+  %scale = graph.loss_scale : tensor<f32>
+  %scaled = graph.mul %seed, %scale : tensor<f32>
+  // expected-error @+1 {{gate of Precision: uses the loss scale; what it multiplies is backward's first gradient alone}}
+  %unscaled = graph.div %scaled, %scale : tensor<f32>
+  return %unscaled : tensor<f32>
 }
 }
 

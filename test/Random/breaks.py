@@ -29,7 +29,7 @@ class Break:
 BREAKS = [
     # An accumulating store is read by others: W1 + W2, two branches that end in a bias.
     Break("read-what-accumulates", "lib/Kernels/KernelGroups.cpp",
-          "bool isTemporary = root && adds && (isAttention(root) || !isReadOnce(returned.get()));", "bool isTemporary = false;"),
+          "bool isTemporary = root && adds && (cannotAdd || !isReadOnce(returned.get()));", "bool isTemporary = false;"),
     # A gradient made of pieces is overwritten by each micro-batch.
     Break("overwrite-pieces", "lib/Memory/SlotFunction.cpp", "accumulate[root] = accumulate.lookup(concat.getY());", ""),
     # A value that is passed on and stored is one result of its unit.

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
+import cases
 import files
 import network as networks
 import training
@@ -164,9 +165,9 @@ def run(case, xlc, folder, verifies=False):
         return Verdict("wrong", f"the program: {said.text}")
     verdict = compare(case, folder, trace)
     if verifies and verdict.kind == "right":
-        for precision in ("fp32", "bf16", "fp16"):
-            typed = folder / f"{precision}.yaml"
-            typed.write_text(spec.read_text() + f"precision: {precision}\n")
+        for name, precision in cases.PRECISIONS.items():
+            typed = folder / f"{name}.yaml"
+            typed.write_text(spec.read_text() + f"precision: {to_yaml(precision)}\n")
             said = call([xlc, "verify", model, "--spec", typed], folder)
             if isinstance(said, Verdict):
                 return Verdict("wrong", f"verify {typed.name}: {said.text}")

@@ -65,7 +65,8 @@ int report(Session &session, const PlanOptions &options, std::chrono::duration<d
   PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
   if (report.spec.precision.isMixed()) {
     report.wide = planInFloat32(session);
-    report.products = session.getTarget().describeProducts(report.spec.precision.getElementName());
+    report.products =
+        session.getTarget().describeProducts(PrecisionSpec::getElementName(report.spec.precision.compute));
   }
   llvm::StringRef model = llvm::sys::path::filename(options.model);
   if (!options.json)

@@ -16,7 +16,7 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 9, its runtime knows version 6", [](Plan &p) { p.version = 9; });
+  expect("error: the plan in this program has version 9, its runtime knows version 7", [](Plan &p) { p.version = 9; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -121,6 +121,8 @@ TEST(Plan, GroupsMustCutTheRanks) {
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->group = 9; });
   expect("action 'gather w' is of elements without a sum",
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->element = plan::Element::I1; });
+  expect("action 'gather w' is of elements that cannot cross as others", // only sums are rounded on their way
+         [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->wire = plan::Element::BF16; });
   expect("traffic of an unknown axis", [](Plan &p) { p.traffic[0]->axis = (plan::Axis)9; });
   expect("no stage has a loss and a gradient norm", [](Plan &p) { p.programs[0]->loss.reset(); });
   expect("an index leaves the arena", [](Plan &p) {
@@ -170,6 +172,10 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
   expect("is no collective that ranks can do", [&](Plan &p) {
     make(p, plan::CollectiveKind::all_reduce, 1, 1);
     p.functions[1]->calls[0]->exchange->element = plan::Element::I1;
+  });
+  expect("is no collective that ranks can do", [&](Plan &p) { // between calls, values cross as they are
+    make(p, plan::CollectiveKind::reduce_scatter, 1, 2);
+    p.functions[1]->calls[0]->exchange->wire = plan::Element::BF16;
   });
   expect("is no collective that ranks can do", [&](Plan &p) { // calls do not add to what is there
     make(p, plan::CollectiveKind::reduce_scatter, 1, 2);

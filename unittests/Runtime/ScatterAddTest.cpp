@@ -1,5 +1,6 @@
 // Scatter-add against a plain loop, cut in every way.
 #include "Cpu/ScatterAdd.h"
+#include "xlc/Runtime/Narrow.h"
 
 #include <gtest/gtest.h>
 
@@ -24,6 +25,30 @@ TEST(ScatterAdd, HasTheBitsOfThePlainLoopForEveryCut) {
     scatterAdd(shape, indices.data(), updates.data(), y.data(), true, cut, 7);
     EXPECT_EQ(y, expected);
   }
+}
+
+/// As if the sums were rounded after the loop: once, in whatever order threads cut the rows.
+template <class Narrow> void expectRoundedOnce(FloatType type) {
+  std::vector<int32_t> indices = {2, 0, 2, 2, 4, 0, /**/ 1, 1, 1, 1, 1, 3};
+  constexpr int64_t width = 2100; // more than are summed at once
+  std::vector<float> updates, sums(2 * 5 * width);
+  for (int i = 0; i < 2 * 6 * width; ++i)
+    updates.push_back(1.0f / (float)(3 + i % 1001));
+  ScatterAddShape shape{2, 2, 6, 5, width, false, false};
+  scatterAdd(shape, indices.data(), updates.data(), sums.data(), false, 0, 10);
+  shape.result = type;
+  for (int64_t cut = 0; cut <= 10; ++cut) {
+    std::vector<Narrow> y(2 * 5 * width, Narrow(9));
+    scatterAdd(shape, indices.data(), updates.data(), y.data(), false, 0, cut);
+    scatterAdd(shape, indices.data(), updates.data(), y.data(), false, cut, 10);
+    for (size_t i = 0; i < sums.size(); ++i)
+      ASSERT_EQ(y[i].bits, Narrow(sums[i]).bits) << "element " << i << ", cut at " << cut;
+  }
+}
+
+TEST(ScatterAdd, RoundsOnceWhatHasSixteenBits) {
+  expectRoundedOnce<Bf16>(FloatType::BF16);
+  expectRoundedOnce<Half>(FloatType::F16);
 }
 
 TEST(ScatterAdd, ClearsWhereItDoesNotAddAndRefusesForeignIndices) {

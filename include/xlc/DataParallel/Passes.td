@@ -23,7 +23,8 @@ def AssignBucketsPass : Pass<"xlc-assign-buckets", "::mlir::ModuleOp"> {
     Option<"stage", "stage", "int64_t", "0", "ZeRO stage, 0 to 3">,
     Option<"bucketBytes", "bucket-bytes", "int64_t", "26214400", "largest bucket of several units">,
     Option<"persistenceThreshold", "persistence-threshold", "int64_t", "100000", "elements up to which a parameter stays whole">,
-    Option<"reducePerStep", "reduce-per-step", "bool", "false", "keep whole gradients between micro-batches at stages 2 and 3">
+    Option<"reducePerStep", "reduce-per-step", "bool", "false", "keep whole gradients between micro-batches at stages 2 and 3">,
+    Option<"wire", "wire", "std::string", "\"f32\"", "f32, bf16 or f16: in which gradients of f32 cross ranks">
   ];
   let dependentDialects = ["::xlc::sched::SchedDialect"];
 }

@@ -4,14 +4,43 @@
 
 include "mlir/Pass/PassBase.td"
 
+/// What the spec says of precision.
+defvar policy = [
+  Option<"compute", "compute", "std::string", "\"bf16\"", "bf16 or f16">,
+  Option<"masterless", "masterless", "bool", "false", "parameters have no master: the optimizer updates what is read">,
+  Option<"gradients", "narrow-gradients", "bool", "false", "gradients are kept in the type of compute">,
+  Option<"states", "narrow-states", "bool", "false", "optimizer states are kept in the type of compute">];
+
+def NarrowUpdatePass : Pass<"xlc-narrow-update", "::mlir::ModuleOp"> {
+  let summary = "what the optimizer keeps becomes narrow, where the spec asks for it";
+  let description = [{
+    Parameters, gradients and states of @update get the narrow type, but for parameters that `graph.keep` names. The step
+    itself stays f32: what it reads is widened, what it gives is rounded to nearest, once.
+
+        func.func @update(%w: tensor<8xf32> {graph.param = "w"}, %dw: tensor<8xf32> {graph.grad = "w"}, %numbers: tensor<4xf32>)
+          %w1 = graph.optimizer_step sgd %w, %dw, %numbers : (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+
+    becomes, with `masterless` and `narrow-gradients`,
+
+        func.func @update(%w: tensor<8xbf16> {graph.param = "w"}, %dw: tensor<8xbf16> {graph.grad = "w"}, %numbers: tensor<4xf32>)
+          %p = graph.cast %w : tensor<8xbf16> -> tensor<8xf32>
+          %g = graph.cast %dw : tensor<8xbf16> -> tensor<8xf32>
+          %w1 = graph.optimizer_step sgd %p, %g, %numbers : (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+          %r = graph.cast %w1 : tensor<8xf32> -> tensor<8xbf16>
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+  let options = policy;
+}
+
 def InsertCastsPass : Pass<"xlc-insert-casts", "::mlir::ModuleOp"> {
   let summary = "parameters, operands of products and what is kept become narrow, by casts";
   let description = [{
     Parameters of @micro_batch are read in the narrow type, but for buffers and those that `graph.keep` names; @update keeps
     their master. Products (contractions, attention, convolutions) take narrow operands and sum in f32. Small ops compute
     in f32. A value is rounded once, where it is made: as the result of a product or of a named op, as an operand of a
-    product, or where several ops or another unit read it. Statistics, losses and gradients of parameters stay f32, and so
-    does what depends on constants and integers alone.
+    product, or where several ops or another unit read it. Statistics and losses stay f32, and so does what depends on
+    constants and integers alone. Gradients of parameters have the type that @update reads. With `wide-stream`, sums of two
+    activations stay f32, and so do norms that such a sum reads; products round what they read of them.
 
         func.func @micro_batch(%w: tensor<8x8xf32> {graph.param = "w"}, %x: tensor<2x8xf32>) {
           %h = graph.contract "ab,bc->ac" %x, %w : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
@@ -27,7 +56,8 @@ def InsertCastsPass : Pass<"xlc-insert-casts", "::mlir::ModuleOp"> {
           %y = graph.cast %g : tensor<2x8xf32> -> tensor<2x8xbf16>
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
-  let options = [Option<"compute", "compute", "std::string", "\"bf16\"", "bf16 or f16">];
+  let options = [Option<"compute", "compute", "std::string", "\"bf16\"", "bf16 or f16">,
+                 Option<"wideStream", "wide-stream", "bool", "false", "the residual stream stays f32">];
 }
 
 def ScaleLossPass : Pass<"xlc-scale-loss", "::mlir::ModuleOp"> {
@@ -66,11 +96,12 @@ def VerifyPrecisionPass : Pass<"xlc-verify-precision", "::mlir::ModuleOp"> {
   let description = [{
     Says, of the narrow type `compute`: operands of contractions and attention are narrow, but for biases; no other narrow
     type occurs; what is rounded is no statistic, no loss, no gradient of a parameter; contributions to one gradient have
-    the type of the parameter in @update, which is f32; and every parameter that @micro_batch reads narrow is f32 there.
+    the type of the gradient in @update; and what @update has of each parameter, that parameter, gradient and states, is f32,
+    once, but for what the options say is narrow.
     With a loss scale: backward's first gradient, and nothing else, is multiplied by it, once; and every update can be
     skipped. That gradients are scaled back exactly once is what xlc verify proves.
   }];
-  let options = [Option<"compute", "compute", "std::string", "\"bf16\"", "bf16 or f16">];
+  let options = policy;
 }
 
 #endif // XLC_PRECISION_PASSES_TD

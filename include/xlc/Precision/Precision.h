@@ -25,8 +25,8 @@ PrecisionClass getPrecisionClass(mlir::Operation *op);
 /// Whether the table has a row for the op.
 bool hasPrecisionRow(mlir::OperationName op);
 
-/// The narrow type of a name, "bf16" or "f16"; null for others.
-mlir::Type findNarrowType(mlir::MLIRContext *context, llvm::StringRef name);
+/// The narrow type of a name, "bf16" or "f16"; for others complains of `op`, and gives null.
+mlir::Type findNarrowType(mlir::Operation *op, llvm::StringRef name);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -69,15 +69,24 @@ struct PrecisionSpec {
   enum class Compute { F32, BF16, F16 } compute = Compute::F32; ///< of products and what is kept for backward
   std::vector<std::string> keep;                                ///< patterns over names of parameters that stay float32
   std::optional<LossScale> lossScale;                           ///< what the spec gives
+  bool masterless = false;                                      ///< the optimizer updates what units read
+  bool narrowStates = false, narrowGradients = false;           ///< kept in the type of compute
+  Compute reduce = Compute::F32;                                ///< of gradients of float32 that cross ranks
+  bool wideStream = false;      ///< sums of activations stay float32
+  bool wantsTf32 = false;                                       ///< for products of float32
+  bool roundsToNearest = false; ///< what the optimizer keeps in sixteen bits; else stochastically
 
   bool isMixed() const { return compute != Compute::F32; }
+  /// Whether the optimizer keeps something in sixteen bits from one step to the next.
+  bool roundsUpdates() const { return isMixed() && (masterless || narrowStates); }
   /// As the spec writes it.
-  llvm::StringRef getName() const {
-    return compute == Compute::F32 ? "fp32" : compute == Compute::BF16 ? "bf16" : "fp16";
+  static llvm::StringRef getName(Compute type) {
+    return type == Compute::F32 ? "fp32" : type == Compute::BF16 ? "bf16" : "fp16";
   }
+  llvm::StringRef getName() const { return getName(compute); }
   /// As the IR writes it.
-  llvm::StringRef getElementName() const {
-    return compute == Compute::F32 ? "f32" : compute == Compute::BF16 ? "bf16" : "f16";
+  static llvm::StringRef getElementName(Compute type) {
+    return type == Compute::F32 ? "f32" : type == Compute::BF16 ? "bf16" : "f16";
   }
   /// Where the spec gives none, float16 has one that moves.
   std::optional<LossScale> getLossScale() const {

@@ -134,7 +134,8 @@ Exchange ExchangeOp::getExchange() {
           .element = getType(),
           .outer = 1,
           .chunk = int64_t(getCount()),
-          .accumulate = getAccumulate()};
+          .accumulate = getAccumulate(),
+          .wire = getWire().value_or(Type())};
 }
 
 LogicalResult ExchangeOp::verify() {
@@ -143,6 +144,10 @@ LogicalResult ExchangeOp::verify() {
                  graph::isNarrow(type);
   if ((int64_t)getCount() < 0 || !isKnown)
     return emitOpError() << "is of " << (int64_t)getCount() << " elements of " << type;
+  bool sums = getKind() == CollectiveKind::all_reduce || getKind() == CollectiveKind::reduce_scatter;
+  if (getWire() && !(sums && type.isF32() && graph::isNarrow(*getWire())))
+    return emitOpError() << "is an " << stringifyCollectiveKind(getKind()) << " of " << type << " as " << *getWire()
+                         << "; only sums of f32 cross in sixteen bits";
   if (getAccumulate() && getKind() != CollectiveKind::reduce_scatter)
     return emitOpError() << "adds the result of an " << stringifyCollectiveKind(getKind())
                          << "; only a reduce_scatter is added to what is there";

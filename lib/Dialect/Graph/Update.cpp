@@ -124,3 +124,18 @@ OptimizerStepOp OptimizerGroup::createStep(OpBuilder &builder, Location loc, Val
       state.addAttribute(getName(which), value);
   return cast<OptimizerStepOp>(builder.create(state));
 }
+
+SmallVector<Value> OptimizerGroup::createRoundedStep(OpBuilder &builder, Location loc, Value param, Value grad,
+                                                     Value scalars, ValueRange states) const {
+  auto convert = [&](Value value, Type element) -> Value {
+    RankedTensorType type = typeOf(value).clone(element);
+    return value.getType() == type ? value : CastOp::create(builder, loc, type, value);
+  };
+  auto widen = [&](Value value) { return convert(value, builder.getF32Type()); };
+  OptimizerStepOp step =
+      createStep(builder, loc, widen(param), widen(grad), scalars, llvm::map_to_vector(states, widen));
+  SmallVector<Value> results{convert(step.getNewParam(), typeOf(param).getElementType())};
+  for (auto [before, after] : llvm::zip(states, step.getNewStates()))
+    results.push_back(convert(after, typeOf(before).getElementType()));
+  return results;
+}

@@ -136,6 +136,9 @@ LogicalResult GatherOp::verify() {
 }
 
 LogicalResult ScatterAddOp::verify() {
+  Type given = typeOf(getUpdates()).getElementType(), made = typeOf(getY()).getElementType();
+  if (made != given && !(given.isF32() && isNarrow(made)))
+    return emitOpError() << "sums " << given << " to " << made;
   if (failed(expectDimension(*this, getDimension(), typeOf(getY()).getRank())))
     return failure();
   return expectShape(*this, "updates", getUpdates(),

@@ -26,8 +26,16 @@ void SchedDialect::initialize() {
       >();
 }
 
-Type BucketOp::getTypeOfParameters() { return getElementType().value_or(Float32Type::get(getContext())); }
-Type BucketOp::getTypeOfGradients() { return getMasterType() ? Type(*getMasterType()) : getTypeOfParameters(); }
+/// Where a bucket does not say it: f32.
+static Type orF32(std::optional<Type> type, MLIRContext *context) {
+  return type ? *type : Type(Float32Type::get(context));
+}
+
+Type BucketOp::getTypeOfParameters() { return orF32(getElementType(), getContext()); }
+Type BucketOp::getTypeOfUpdated() { return getMasterType() ? Type(*getMasterType()) : getTypeOfParameters(); }
+Type BucketOp::getTypeOfGradients() { return orF32(getGradientType(), getContext()); }
+Type BucketOp::getTypeOfStates() { return orF32(getStateType(), getContext()); }
+Type BucketOp::getTypeOnWire() { return getWireType() ? Type(*getWireType()) : getTypeOfGradients(); }
 
 int64_t BucketOp::getParameterBytes(int64_t elements) { return graph::getByteSize(getTypeOfParameters(), elements); }
 int64_t BucketOp::getGradientBytes(int64_t elements) { return graph::getByteSize(getTypeOfGradients(), elements); }

@@ -43,9 +43,14 @@ static LogicalResult sum(World<E> &world, Operation *action, FlatSymbolRefAttr s
     Piece<E> piece = pieceOf(bucket);
     if (StringRef member = bucket.findUnset(piece); !member.empty())
       return missing(action, world.ranks[r], "gradient", member, "is not written yet");
+    std::vector<E> given(piece.cells->elements.begin() + piece.first,
+                         piece.cells->elements.begin() + piece.first + piece.count);
+    roundTo<E>(bucket.op.getTypeOnWire(), given);
     total.resize(piece.count);
     for (int64_t k = 0; k < piece.count; ++k)
-      total[k] += piece.cells->elements[piece.first + k];
+      total[k] += given[k];
+    if (bucket.op.getWireType() && r == members.back())
+      roundTo<E>(*bucket.op.getWireType(), total);
   }
   return success();
 }
@@ -198,6 +203,9 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       states.push_back(state.elements.data());
     E *read = &params.cells->elements[params.first], *moved = bucket.hasMaster() ? bucket.master.elements.data() : read;
     rule(moved, &grads.cells->elements[grads.first], states, params.count, scalars);
+    roundTo<E>(bucket.op.getTypeOfUpdated(), MutableArrayRef(moved, params.count));
+    for (E *state : states)
+      roundTo<E>(bucket.op.getTypeOfStates(), MutableArrayRef(state, params.count));
     if (bucket.hasMaster())
       std::copy_n(moved, params.count, read);
     roundTo<E>(bucket.op.getTypeOfParameters(), MutableArrayRef(read, params.count));

@@ -1,5 +1,6 @@
 // See Exchange.h.
 #include "Exchange.h"
+#include "xlc/Interpret/Interpret.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -96,17 +97,25 @@ template <class E> void forgetScattered(const Participant<E> &rank) {
 
 template <class E> LogicalResult interpret::exchange(const Exchange &what, ArrayRef<Participant<E>> group) {
   std::vector<Cargo<E>> sources(group.size());
-  for (auto [rank, source] : llvm::zip(group, sources))
+  auto cross = [&](Cargo<E> &cargo) {
+    if (what.wire)
+      roundTo(what.wire, cargo.elements);
+  };
+  for (auto [rank, source] : llvm::zip(group, sources)) {
     if (failed(rank.memory->load(rank.access, rank.src, source)))
       return failure();
+    cross(source);
+  }
   bool isSameForAll =
       what.kind == dist::CollectiveKind::all_reduce || what.kind == dist::CollectiveKind::all_reduce_max;
   Cargo<E> result;
   for (auto [index, rank] : llvm::enumerate(group)) {
     if (what.kind == dist::CollectiveKind::reduce_scatter)
       forgetScattered(rank);
-    if (index == 0 || !isSameForAll)
+    if (index == 0 || !isSameForAll) {
       result = resultOf<E>(what, sources, index);
+      cross(result);
+    }
     if (failed(rank.memory->store(rank.access, rank.dst, result, what.accumulate)))
       return failure();
   }

@@ -28,14 +28,14 @@ LogicalResult StageProgram<E>::forEachHolding(llvm::function_ref<LogicalResult(c
       const Model::Parameter *parameter = model.findParameter(name.getValue());
       if (!parameter)
         return bucket.emitOpError() << "has member '" << name.getValue() << "', which is not a parameter";
-      Type read = bucket.getTypeOfParameters(), updated = bucket.getTypeOfGradients();
+      Type read = bucket.getTypeOfParameters(), updated = bucket.getTypeOfUpdated(), ofState = bucket.getTypeOfStates();
       if (failed(visit({bucket, parameter->name, int64_t(member), params, bucket.getParams(), read})))
         return failure();
       if (master && failed(visit({bucket, parameter->name + kMaster.str(), int64_t(member), master, bucket.getStates(),
                                   updated})))
         return failure();
       for (auto [state, place] : llvm::zip(parameter->states, states ? states.getValue() : ArrayRef<Attribute>()))
-        if (failed(visit({bucket, state, int64_t(member), cast<exec::PlaceAttr>(place), bucket.getStates(), updated})))
+        if (failed(visit({bucket, state, int64_t(member), cast<exec::PlaceAttr>(place), bucket.getStates(), ofState})))
           return failure();
     }
   }

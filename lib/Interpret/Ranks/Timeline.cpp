@@ -292,8 +292,12 @@ LogicalResult Timeline<E>::storeGradient(sched::RunOp run, Rank<E> &rank, String
   }
   if (accumulate && !bucket->findUnset({&bucket->grads, offset, offset, int64_t(value.elements.size())}).empty())
     return missing(run, rank, "gradient", name, "is not written yet");
-  for (auto [k, element] : llvm::enumerate(value.elements))
-    bucket->grads.set(offset + k, accumulate ? bucket->grads.elements[offset + k] + element : element);
+  std::vector<E> sums(value.elements.begin(), value.elements.end());
+  for (size_t k = 0; accumulate && k < sums.size(); ++k)
+    sums[k] = bucket->grads.elements[offset + k] + sums[k];
+  roundTo<E>(bucket->op.getTypeOfGradients(), sums);
+  for (auto [k, element] : llvm::enumerate(sums))
+    bucket->grads.set(offset + k, element);
   return success();
 }
 

@@ -86,16 +86,19 @@ private:
         buffers[rank][buffer.str()] = std::move(result);
         continue;
       }
-      auto gradient = graph::Result(function, i).getGradient();
-      add(gradient ? gradient.str() : i == 0 ? "@loss_sum" : "@loss_count", std::move(result));
+      StringAttr gradient = graph::Result(function, i).getGradient();
+      StringRef name = gradient ? gradient.getValue() : i == 0 ? "@loss_sum" : "@loss_count";
+      add(name.str(), std::move(result), function.getResultTypes()[i]);
     }
     return success();
   }
 
-  void add(const std::string &name, Datum<E> term) {
+  void add(const std::string &name, Datum<E> term, Type type) {
     auto [it, isFirst] = sums.try_emplace(name, std::move(term));
-    if (!isFirst)
-      addTo<E>(it->second, term);
+    if (isFirst)
+      return;
+    addTo<E>(it->second, term);
+    roundTo(getElementTypeOrSelf(type), it->second);
   }
 
   /// Zero where nothing depends on the parameter.

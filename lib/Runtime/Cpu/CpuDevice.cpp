@@ -60,7 +60,7 @@ void CpuDevice::copy(const Copy &copy) {
 }
 
 void CpuDevice::combine(const Combination &what) {
-  CombineRange combineRange = findCombination(what.how, what.element);
+  CombineRange combineRange = findCombination(what.how, what.element, what.wire);
   uint64_t size = bytesOf(what.element);
   share(pool, what.runs, what.count, size, [&](uint64_t run, uint64_t begin, uint64_t end) {
     combineRange(what.sources, what.first + run * what.step + begin, end - begin,

@@ -64,6 +64,21 @@ void combineNarrow(std::span<const char *const> sources, uint64_t from, uint64_t
   }
 }
 
+/// Sums of floats that cross in sixteen bits.
+template <float widen(uint16_t), uint16_t narrow(float)>
+void sumCrossing(std::span<const char *const> sources, uint64_t from, uint64_t count, char *bytes, bool add) {
+  auto *to = (float *)bytes;
+  for (uint64_t i = 0; i < count; ++i) {
+    float sum = 0;
+    for (size_t s = 0; s < sources.size(); ++s) {
+      float term = widen(narrow(((const float *)sources[s])[from + i]));
+      sum = s ? sum + term : term;
+    }
+    sum = widen(narrow(sum));
+    to[i] = add ? to[i] + sum : sum;
+  }
+}
+
 /// By type, as plan::Element numbers them; truth values have none.
 constexpr struct {
   CombineRange sum, largest;
@@ -78,7 +93,15 @@ static_assert(std::size(operations) == (size_t)plan::Element::MAX + 1);
 
 } // namespace
 
-CombineRange findCombination(Combine how, plan::Element element) {
+CombineRange findCombination(Combine how, plan::Element element, plan::Element wire) {
+  if (wire != element) {
+    bool isFloat = how == Combine::Sum && element == plan::Element::F32;
+    if (isFloat && wire == plan::Element::BF16)
+      return sumCrossing<fromBf16, toBf16>;
+    if (isFloat && wire == plan::Element::F16)
+      return sumCrossing<fromHalf, toHalf>;
+    throw std::invalid_argument("elements of this type cannot cross as others");
+  }
   const auto &row = operations[(size_t)element];
   CombineRange found = how == Combine::Sum ? row.sum : row.largest;
   if (!found)

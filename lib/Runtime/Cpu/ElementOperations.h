@@ -7,11 +7,11 @@
 namespace xlc::runtime {
 
 /// to[i] = sources[0][from + i] combined with sources[1][from + i], ..., in that order; `add` adds that to to[i]. `to`
-/// may be one of the sources.
+/// may be one of the sources. Where elements cross in another type, sources and combination are rounded to it.
 using CombineRange = void (*)(std::span<const char *const> sources, uint64_t from, uint64_t count, char *to, bool add);
 
-/// Throws std::invalid_argument for elements that cannot be combined.
-CombineRange findCombination(Combine how, plan::Element element);
+/// Throws std::invalid_argument for elements that cannot be combined, or cannot cross as `wire`.
+CombineRange findCombination(Combine how, plan::Element element, plan::Element wire);
 
 } // namespace xlc::runtime
 

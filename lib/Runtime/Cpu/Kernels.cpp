@@ -125,7 +125,8 @@ void Kernels::prepare(const plan::CallT &call) {
                      (int64_t)scatter->rows,
                      (int64_t)scatter->width,
                      scatter->per_element,
-                     scatter->index == plan::Element::I64};
+                     scatter->index == plan::Element::I64,
+                     floatOf(scatter->result)};
   } else if (const plan::ConvolutionT *convolution = kernel.library.AsConvolution()) {
     ready.convolution = shapeOf(*convolution);
     workspace = convolutionWorkspace(*ready.convolution, pool.size());
@@ -157,7 +158,7 @@ void Kernels::run(const plan::CallT &call, char *const *operands, const uint8_t 
     return pool.run(pool.size(), [&](int part) {
       int64_t rows = shape->outer * shape->rows;
       int64_t begin = rows * part / pool.size(), end = rows * (part + 1) / pool.size();
-      scatterAdd(*shape, operands[0], (const float *)operands[1], (float *)operands[2], accumulate[0], begin, end);
+      scatterAdd(*shape, operands[0], (const float *)operands[1], operands[2], accumulate[0], begin, end);
     });
   if (kernel.convolution)
     return runConvolutionCall(*kernel.convolution, operands, accumulate[0], workspace);

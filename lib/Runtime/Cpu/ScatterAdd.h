@@ -2,6 +2,8 @@
 #ifndef XLC_LIB_RUNTIME_CPU_SCATTERADD_H
 #define XLC_LIB_RUNTIME_CPU_SCATTERADD_H
 
+#include "xlc/Runtime/LibraryShapes.h"
+
 #include <cstdint>
 
 namespace xlc::runtime {
@@ -11,12 +13,14 @@ namespace xlc::runtime {
 struct ScatterAddShape {
   int64_t outer, distinct, indices, rows, width;
   bool perElement;
-  bool wideIndex; ///< i64, else i32
+  bool wideIndex;                    ///< i64, else i32
+  FloatType result = FloatType::F32; ///< of y; another than F32 only where elements have no index of their own
 };
 
-/// Does rows [begin, end) of the outer * rows of y: clears them unless `add`, then adds the updates that fall there.
+/// Does rows [begin, end) of the outer * rows of y: clears them unless `add`, then adds the updates that fall there. Sixteen
+/// bits are summed as floats and rounded once; nothing can be added to them.
 /// Throws std::out_of_range for an index outside [0, rows).
-void scatterAdd(const ScatterAddShape &shape, const void *indices, const float *updates, float *y, bool add,
+void scatterAdd(const ScatterAddShape &shape, const void *indices, const float *updates, void *y, bool add,
                 int64_t begin, int64_t end);
 
 } // namespace xlc::runtime

@@ -174,7 +174,7 @@ void Executor::load(const plan::LoadT &load) {
 
 void Executor::exchange(const plan::ExchangeT &what, const char *src, char *dst) {
   job.fabric.exchange({what.kind, what.group, what.outer, what.chunk, what.element, src, dst, what.accumulate,
-                       what.rows, what.ranks_first},
+                       what.rows, what.ranks_first, what.wire.value_or(what.element)},
                       self);
 }
 
@@ -228,7 +228,8 @@ void Executor::runCall(const plan::CallT &next, bool first) {
 void Executor::spoilGradient(const plan::RunT &run, const Fault &fault) {
   const plan::ParameterT &parameter = **findParameter(job.plan, fault.action);
   const plan::BucketT &bucket = *job.plan.buckets[parameter.bucket];
-  uint64_t bytes = bytesOf(bucket.updated), first = parameter.offset * bytes, last = first + parameter.elements * bytes;
+  uint64_t bytes = bytesOf(bucket.gradient), first = parameter.offset * bytes,
+           last = first + parameter.elements * bytes;
   for (const auto &next : job.plan.functions[run.function]->calls)
     for (size_t i = 0; i < next->outs.size(); ++i) {
       const plan::Place &place = run.places[next->outs[i].slot()];
@@ -237,7 +238,7 @@ void Executor::spoilGradient(const plan::RunT &run, const Fault &fault) {
       if (buffer.name != bucket.name + "/gradient" || begin >= last || begin + next->out_bytes[i] <= first)
         continue;
       char element[8];
-      putNumber(bucket.updated, *fault.number, element);
+      putNumber(bucket.gradient, *fault.number, element);
       device.write(at(place) + next->outs[i].offset() + (std::max(begin, first) - begin), element, bytes);
     }
 }

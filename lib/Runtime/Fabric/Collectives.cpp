@@ -81,8 +81,8 @@ void Collectives::allToAll(const Exchange &exchange, Membership member, Mover &m
 void Collectives::reduceScatter(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved) {
   uint64_t ranks = member.group->size(), chunk = exchange.chunk;
   mover.combine({Combine::Sum, exchange.element, member.group->src, member.index * chunk, ranks * chunk, chunk,
-                 exchange.outer, exchange.dst, exchange.accumulate});
-  moved.reduceScatter += (ranks - 1) * exchange.outer * chunk * bytesOf(exchange.element);
+                 exchange.outer, exchange.dst, exchange.accumulate, exchange.wire});
+  moved.reduceScatter += (ranks - 1) * exchange.outer * chunk * bytesOf(exchange.wire);
 }
 
 void Collectives::allReduce(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved) {
@@ -92,15 +92,17 @@ void Collectives::allReduce(const Exchange &exchange, Membership member, Mover &
   auto first = [&](uint64_t index) { return std::min(count, index * each); };
   uint64_t own = first(member.index), length = first(member.index + 1) - own;
   Combine how = exchange.kind == plan::CollectiveKind::all_reduce_max ? Combine::Largest : Combine::Sum;
-  mover.combine({how, exchange.element, member.group->src, own, 0, length, 1, exchange.dst + own * size});
-  moved.allReduce += (ranks - 1) * length * size;
+  uint64_t crossing = bytesOf(exchange.wire);
+  mover.combine(
+      {how, exchange.element, member.group->src, own, 0, length, 1, exchange.dst + own * size, false, exchange.wire});
+  moved.allReduce += (ranks - 1) * length * crossing;
   member.group->barrier.wait(stop);
   for (uint64_t peer = 0; peer < ranks; ++peer) {
     if (peer == member.index)
       continue;
     uint64_t begin = first(peer) * size, bytes = first(peer + 1) * size - begin;
     mover.copy({member.group->dst[peer] + begin, exchange.dst + begin, bytes});
-    moved.allReduce += bytes;
+    moved.allReduce += bytes / size * crossing;
   }
 }
 

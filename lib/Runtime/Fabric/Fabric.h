@@ -18,9 +18,10 @@ struct Exchange {
   plan::Element element;
   const char *src;
   char *dst;
-  bool accumulate = false; ///< of a reduce_scatter: adds to dst
-  uint64_t rows = 1;       ///< of an all_to_all
-  bool ranksFirst = false; ///< of an all_to_all: in src, chunks for different ranks lie `rows` chunks apart
+  bool accumulate = false;      ///< of a reduce_scatter: adds to dst
+  uint64_t rows = 1;            ///< of an all_to_all
+  bool ranksFirst = false;      ///< of an all_to_all: in src, chunks for different ranks lie `rows` chunks apart
+  plan::Element wire = element; ///< as which elements cross
 };
 
 /// A value on its way between two ranks of equal dp and tp.

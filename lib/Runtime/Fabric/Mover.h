@@ -25,7 +25,8 @@ struct Copy {
 enum class Combine { Sum, Largest };
 
 /// Of runs of `count` elements: run i of `to`, where they follow each other, gets the combination of all sources' elements
-/// from `first` + i * `step` on, in the order of the sources, or adds it to its own. `to` may be in one of the sources.
+/// from `first` + i * `step` on, in the order of the sources, or adds it to its own. `to` may be in one of the sources. Where
+/// `wire` is another type, what the sources have is rounded to it, and so is their combination.
 struct Combination {
   Combine how;
   plan::Element element;
@@ -33,6 +34,7 @@ struct Combination {
   uint64_t first, step, count, runs;
   char *to;
   bool add = false;
+  plan::Element wire = element;
 };
 
 class Mover {

@@ -21,7 +21,6 @@ template <class T> T readAt(const char *from, uint64_t index) {
 }
 
 bool isInteger(NpyType type) { return type == NpyType::I32 || type == NpyType::I64; }
-bool isInteger(plan::Element element) { return element == plan::Element::I32 || element == plan::Element::I64; }
 
 template <class To, class From> void convert(const char *from, uint64_t count, char *to) {
   for (uint64_t i = 0; i < count; ++i) {
@@ -70,7 +69,7 @@ void checkShape(const plan::InputT &input, const NpyFile &file) {
     throw Rejected(fmt::format("{}: error: the shape is [{}], input '{}' needs [rows{}{}]", file.path(),
                                fmt::join(file.shape, ", "), input.name, input.row_shape.empty() ? "" : ", ",
                                fmt::join(input.row_shape, ", ")));
-  if (isInteger(input.element) && !isInteger(file.type))
+  if (runtime::isInteger(input.element) && !isInteger(file.type))
     throw Rejected(
         fmt::format("{}: error: the elements are floats, input '{}' needs integers", file.path(), input.name));
 }

@@ -130,7 +130,7 @@ void initializeParameters(const Plan &plan, const InitialValues &values, int ran
       memory.device->fill(held.memory, 0, (held.end - held.begin) * bytesOf(held.element));
     uint64_t stateElements = bucket.states_extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
     for (const plan::Place &state : home->states)
-      memory.device->fill(memory.arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * bytesOf(bucket.updated));
+      memory.device->fill(memory.arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * bytesOf(bucket.state));
   }
   for (size_t i = 0; i < plan.parameters.size(); ++i) {
     const auto &parameter = plan.parameters[i];

@@ -91,8 +91,8 @@ void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
 void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what) {
   const plan::ExchangeT &exchange = *call.exchange;
   bool adds = exchange.kind == plan::CollectiveKind::reduce_scatter || isReduction(exchange.kind);
-  bool isMade =
-      exchange.element <= plan::Element::MAX && (!adds || hasSum(exchange.element)); // what has no sum is moved
+  bool isMade = exchange.element <= plan::Element::MAX && !exchange.wire &&
+                (!adds || hasSum(exchange.element)); // what has no sum is moved
   if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX || !isMade ||
       exchange.accumulate || call.ins.size() != 1 || call.outs.size() != 1 || call.in_bytes.size() != 1 ||
       call.out_bytes.size() != 1)
@@ -180,12 +180,13 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
   } else if (const plan::ScatterAddT *s = kernel.library.AsScatterAdd()) {
     if (!expect(2, 1))
       return;
-    require(s->index == plan::Element::I64 || s->index == plan::Element::I32,
-            "call '{}' has indices that are no integers", call.name);
+    require(isInteger(s->index), "call '{}' has indices that are no integers", call.name);
     require(s->distinct > 0, "call '{}' has no indices", call.name);
     covers(call.in_bytes[0], (Wide)s->distinct * s->indices * (s->per_element ? s->width : 1), s->index);
     covers(call.in_bytes[1], (Wide)s->outer * s->indices * s->width, plan::Element::F32);
-    covers(call.out_bytes[0], (Wide)s->outer * s->rows * s->width, plan::Element::F32);
+    bool isRounded = isNarrow(s->result) && !s->per_element && call.accumulate[0] == plan::Accumulate::Never;
+    require(s->result == plan::Element::F32 || isRounded, "call '{}' cannot sum to elements of this type", call.name);
+    covers(call.out_bytes[0], (Wide)s->outer * s->rows * s->width, s->result);
   } else {
     checkWindowCall(call, kernel);
   }

@@ -165,8 +165,7 @@ void PlanChecker::checkProgramStorage() {
     };
     checkPlace(home->params.get(), bytes(bucket.params, bucket.element), fmt::format("bucket '{}'", bucket.name));
     for (const plan::Place &state : home->states)
-      checkPlace(&state, bytes(bucket.states_extent, bucket.updated),
-                 fmt::format("a state of bucket '{}'", bucket.name));
+      checkPlace(&state, bytes(bucket.states_extent, bucket.state), fmt::format("a state of bucket '{}'", bucket.name));
     bool needsMaster = bucket.element != bucket.updated;
     require(needsMaster == (home->master != nullptr), "stage {} holds bucket '{}' of {} with {} master of {}", stage,
             bucket.name, nameOf(bucket.element), home->master ? "a" : "no", nameOf(bucket.updated));

@@ -32,6 +32,10 @@ void PlanChecker::checkCollective(uint32_t group, const std::string &what) {
 void PlanChecker::checkExchange(const plan::ExchangeT &exchange, const std::string &what) {
   checkCollective(exchange.group, what);
   require(hasSum(exchange.element), "{} is of elements without a sum", what);
+  bool sums =
+      exchange.kind == plan::CollectiveKind::all_reduce || exchange.kind == plan::CollectiveKind::reduce_scatter;
+  require(!exchange.wire || (sums && exchange.element == plan::Element::F32 && isNarrow(*exchange.wire)),
+          "{} is of elements that cannot cross as others", what);
   require(exchange.kind <= plan::CollectiveKind::MAX, "{} is no collective that ranks can do", what);
   if (exchange.group >= plan.rank_groups.size() || exchange.kind > plan::CollectiveKind::MAX)
     return;
@@ -130,7 +134,7 @@ struct Rendezvous {
 
 bool isSameReduction(const plan::ExchangeT *a, const plan::ExchangeT *b) {
   return a && b && a->kind == b->kind && a->group == b->group && a->outer == b->outer && a->chunk == b->chunk &&
-         a->element == b->element;
+         a->element == b->element && a->wire == b->wire;
 }
 
 } // namespace

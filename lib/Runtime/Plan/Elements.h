@@ -26,6 +26,8 @@ inline bool isFloat(plan::Element element) {
   return element != plan::Element::I1 && element != plan::Element::I32 && element != plan::Element::I64;
 }
 
+inline bool isInteger(plan::Element element) { return element == plan::Element::I32 || element == plan::Element::I64; }
+
 inline bool isNarrow(plan::Element element) { return element == plan::Element::BF16 || element == plan::Element::F16; }
 
 /// Of the parameters of a bucket in files, whatever units read: that of the master; without one, what is narrow is

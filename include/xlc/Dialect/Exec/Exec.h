@@ -25,6 +25,7 @@ struct Exchange {
   int64_t rows = 1; ///< of an all_to_all, as `ranksFirst`
   bool ranksFirst = false;
   bool accumulate = false; ///< adds to dst instead of writing
+  mlir::Type wire = {}; ///< of a sum: what each rank's elements are rounded to, and what comes of them; null: nothing
 
   /// Elements that a rank gives, and that it gets.
   int64_t sourceElements() const;

@@ -206,14 +206,15 @@ def Exec_ExchangeOp : Exec_ActionOp<"exchange", "visit(getSrc()), visit(getDst()
     As exec.collective with one run of `count` elements: of an all_gather, `src` is where each rank's piece stands (its
     stride applies) and `dst` the begin of the whole; of a reduce_scatter the other way round, and `dst` may be the slice
     itself (in place); of an all_reduce both are one place. `accumulate` adds a reduce_scatter's sum to `dst` instead of
-    writing it. Only an all_reduce is done over several stages.
+    writing it. Only an all_reduce is done over several stages. Of a sum of f32, `as` says that elements cross in sixteen
+    bits: each rank's are rounded, summed as f32 in the order of the ranks, and the sum is rounded.
 
         exec.exchange all_gather "all_gather b" over <dp, [2, 1], []> <0 + 0 + 256> to <1 + 0 + 0> count 64 f32
         exec.exchange all_reduce "all_reduce loss_sum" over <dp, [2, 1], []> <2 + 0 + 0> to <2 + 0 + 0> count 1 f32
   }];
   let arguments = (ins Dist_KindOfCollectiveAttr:$kind, StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src,
-      Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, UnitAttr:$accumulate);
-  let assemblyFormat = "$kind $label `over` $group $src `to` $dst `count` $count $type (`accumulate` $accumulate^)? attr-dict";
+      Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, OptionalAttr<TypeAttr>:$wire, UnitAttr:$accumulate);
+  let assemblyFormat = "$kind $label `over` $group $src `to` $dst `count` $count $type (`as` $wire^)? (`accumulate` $accumulate^)? attr-dict";
   let hasVerifier = 1;
 }
 

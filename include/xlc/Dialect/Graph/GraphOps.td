@@ -122,10 +122,11 @@ def Graph_GatherOp : Graph_Op<"gather", [AllElementTypesMatch<["table", "y"]>]> 
   let hasVerifier = 1;
 }
 
-def Graph_ScatterAddOp : Graph_Op<"scatter_add", [AllElementTypesMatch<["updates", "y"]>, Graph_LibraryKernel]> {
+def Graph_ScatterAddOp : Graph_Op<"scatter_add", [Graph_LibraryKernel]> {
   let summary = "the transpose of gather: y = 0; y[..., indices, ...] += updates along `dimension`";
+  let description = "Of updates of f32 the result may have sixteen bits: each element is summed as f32 and rounded once.";
   let arguments = (ins Graph_Index:$indices, Graph_Float:$updates, I64Attr:$dimension);
-  let results = (outs Graph_Float:$y);
+  let results = (outs Graph_Multiplied:$y);
   let assemblyFormat = "$indices `,` $updates `dim` $dimension attr-dict `:` functional-type(operands, $y)";
   let hasVerifier = 1;
 }

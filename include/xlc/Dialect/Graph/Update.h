@@ -37,6 +37,11 @@ public:
   /// The update of one parameter, or of a piece of it.
   OptimizerStepOp createStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value param, mlir::Value grad,
                              mlir::Value scalars, mlir::ValueRange states) const;
+  /// The same of operands that may have sixteen bits: they are widened, and what replaces the parameter and its states is
+  /// rounded to their type.
+  llvm::SmallVector<mlir::Value> createRoundedStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value param,
+                                                   mlir::Value grad, mlir::Value scalars,
+                                                   mlir::ValueRange states) const;
 
 private:
   mlir::DictionaryAttr attributes;

@@ -73,7 +73,8 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
     gradients are partial sums, to be summed once per step; `stages`, the pp indices that hold it (absent: 0), more than
     one where tied parameters lie on several stages. `element_type` is that of the parameters as units read them (absent: f32).
     With `master_type` the optimizer keeps, beside its states, a master of the parameters of that type, which it updates and
-    rounds to what is read; gradients and states have the type of the master, else that of the parameters.
+    rounds to what is read. `gradient_type` and `state_type` are those of gradients and states (absent: f32); gradients of f32
+    cross ranks as `wire_type` (absent: as they are).
 
         sched.bucket @b ["w"] at [0] sizes [64] elements 64 group 0 params whole grads whole states shard
             {element_type = bf16, master_type = f32}
@@ -82,7 +83,9 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
       DenseI64ArrayAttr:$sizes, I64Attr:$elements, I64Attr:$group,
       Sched_ExtentAttr:$params, Sched_ExtentAttr:$grads, Sched_ExtentAttr:$states,
       OptionalAttr<ArrayAttr>:$layouts, OptionalAttr<Dist_GroupAttr>:$partial, OptionalAttr<DenseI64ArrayAttr>:$stages,
-      OptionalAttr<TypeAttrOf<AnyFloat>>:$element_type, OptionalAttr<TypeAttrOf<AnyFloat>>:$master_type);
+      OptionalAttr<TypeAttrOf<AnyFloat>>:$element_type, OptionalAttr<TypeAttrOf<AnyFloat>>:$master_type,
+      OptionalAttr<TypeAttrOf<AnyFloat>>:$gradient_type, OptionalAttr<TypeAttrOf<AnyFloat>>:$state_type,
+      OptionalAttr<TypeAttrOf<AnyFloat>>:$wire_type);
   let assemblyFormat = [{
     $sym_name $members `at` $offsets `sizes` $sizes `elements` $elements `group` $group
     `params` $params `grads` $grads `states` $states attr-dict
@@ -90,9 +93,13 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
   let extraClassDeclaration = [{
     /// The type of an element of the parameters, as units read them.
     mlir::Type getTypeOfParameters();
-    /// The type of an element of gradients, states and, where there is one, master.
+    /// That of the parameters as the optimizer moves them: of the master, where there is one.
+    mlir::Type getTypeOfUpdated();
     mlir::Type getTypeOfGradients();
-    /// Bytes of so many elements of the parameters, or of gradients, states and master.
+    mlir::Type getTypeOfStates();
+    /// Of gradients as they cross ranks.
+    mlir::Type getTypeOnWire();
+    /// Bytes of so many elements of the parameters, as units read them, or of the gradients.
     int64_t getParameterBytes(int64_t elements);
     int64_t getGradientBytes(int64_t elements);
   }];

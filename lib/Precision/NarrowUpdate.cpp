@@ -1,0 +1,62 @@
+// What the optimizer keeps in sixteen bits. InsertCasts.cpp reads from @update in which type it takes gradients.
+#include "xlc/Dialect/Graph/Signature.h"
+#include "xlc/Dialect/Graph/Update.h"
+#include "xlc/Precision/Precision.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_NARROWUPDATEPASS
+#include "xlc/Precision/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+struct NarrowUpdatePass : xlc::impl::NarrowUpdatePassBase<NarrowUpdatePass> {
+  using NarrowUpdatePassBase::NarrowUpdatePassBase;
+
+  void runOnOperation() override {
+    auto function = findFunction(getOperation(), kMicroBatch), update = findFunction(getOperation(), kUpdate);
+    if (!function || !update || !(masterless || gradients || states))
+      return;
+    Type narrow = findNarrowType(update, compute);
+    if (!narrow)
+      return signalPassFailure();
+    llvm::DenseSet<Attribute> kept;
+    for (BlockArgument argument : function.getArguments())
+      if (Argument what(argument); what.isKept())
+        kept.insert(what.getParameter());
+    for (auto step : llvm::make_early_inc_range(update.getOps<OptimizerStepOp>()))
+      if (!kept.contains(Argument(cast<BlockArgument>(step.getParam())).getParameter()))
+        rewrite(step, narrow);
+    Operation *end = update.front().getTerminator();
+    update.setType(FunctionType::get(&getContext(), update.front().getArgumentTypes(), end->getOperandTypes()));
+  }
+
+private:
+  /// Its operands are arguments of @update.
+  void rewrite(OptimizerStepOp step, Type narrow) {
+    auto change = [&](Value argument) { argument.setType(typeOf(argument).clone(narrow)); };
+    if (masterless)
+      change(step.getParam());
+    if (gradients)
+      change(step.getGrad());
+    if (states)
+      llvm::for_each(step.getStates(), change);
+    Operation *before = step->getPrevNode();
+    OpBuilder builder(step);
+    SmallVector<Value> results = OptimizerGroup(step->getAttrDictionary())
+                                     .createRoundedStep(builder, step.getLoc(), step.getParam(), step.getGrad(),
+                                                        step.getScalars(), step.getStates());
+    Block &block = *step->getBlock();
+    for (Operation &made :
+         llvm::make_range(before ? std::next(before->getIterator()) : block.begin(), step->getIterator()))
+      made.setAttr(kRole, step->getAttr(kRole));
+    step->replaceAllUsesWith(results);
+    step.erase();
+  }
+};
+
+} // namespace
