@@ -110,6 +110,23 @@ func.func @sgd() -> (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>) {
   return %0#0, %0#1, %1 : tensor<1xf64>, tensor<1xf64>, tensor<1xf64>
 }
 
+// The fifth number of a step that is skipped is 0: parameter and state stay, though the gradient is infinite. With 1 they move.
+// CHECK: // skipped.0: tensor<1xf64> [1]
+// CHECK: // skipped.1: tensor<1xf64> [4]
+// CHECK: // skipped.2: tensor<1xf64> [0.7]
+// CHECK: // skipped.3: tensor<1xf64> [3]
+func.func @skipped() -> (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>) {
+  %p = graph.constant dense<1.0> : tensor<1xf64>
+  %infinite = graph.constant dense<0x7FF0000000000000> : tensor<1xf64>
+  %g = graph.constant dense<2.0> : tensor<1xf64>
+  %m = graph.constant dense<4.0> : tensor<1xf64>
+  %s = graph.constant dense<[0.1, 0.5, 0.0, 0.0, 0.0]> : tensor<5xf64>
+  %t = graph.constant dense<[0.1, 0.5, 0.0, 0.0, 1.0]> : tensor<5xf64>
+  %0:2 = graph.optimizer_step sgd %p, %infinite, %s states %m {momentum = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<5xf64>, tensor<1xf64>) -> (tensor<1xf64>, tensor<1xf64>)
+  %1:2 = graph.optimizer_step sgd %p, %g, %t states %m {momentum = 0.5 : f64} : (tensor<1xf64>, tensor<1xf64>, tensor<5xf64>, tensor<1xf64>) -> (tensor<1xf64>, tensor<1xf64>)
+  return %0#0, %0#1, %1#0, %1#1 : tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>
+}
+
 // CHECK: // adam.0: tensor<2xf64> [0.97012, -2.08307]
 // CHECK: // adam.1: tensor<2xf64> [0.15, 1]
 // CHECK: // adam.2: tensor<2xf64> [0.5625, 3.25]
