@@ -104,7 +104,7 @@ void Rounding::findStream(func::FuncOp function) {
       continue;
     stream.insert(sum.getY());
     for (Value operand : sum->getOperands())
-      if (isa_and_nonnull<LayerNormOp, LayerNormBackwardOp, RmsNormOp, RmsNormBackwardOp>(operand.getDefiningOp()))
+      if (Operation *norm = operand.getDefiningOp(); norm && norm->hasTrait<Rowwise>())
         stream.insert(operand);
   }
 }
