@@ -177,7 +177,7 @@ def examples_train(setting):
         program.run([setting.xlc, "compile", model, "--spec", spec, "-o", path])
         program.run([path, "--steps", "20", "--log", f"{path}.jsonl"])
         program.run([sys.executable, folder.parent / "compare.py", f"{path}.jsonl", folder / "expected.json",
-                     next((name for name in ("bf16", "fp16") if name in spec.stem), "fp32")])
+                     next((name for name in ("all-bf16", "bf16", "fp16") if name in spec.stem), "fp32")])
     return []
 
 
