@@ -38,12 +38,13 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
     p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
     p.kernels[3]->library.Set(std::move(s));
   });
-  expect("call 'update' cannot sum to elements of this type", [&](Plan &p) { // of an index per element nothing is rounded
-    plan::ScatterAddT s;
-    s.index = Element::I64, s.result = Element::BF16, s.per_element = true;
-    p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
-    p.kernels[3]->library.Set(std::move(s));
-  });
+  expect("call 'update' cannot sum to elements of this type",
+         [&](Plan &p) { // of an index per element nothing is rounded
+           plan::ScatterAddT s;
+           s.index = Element::I64, s.result = Element::BF16, s.per_element = true;
+           p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
+           p.kernels[3]->library.Set(std::move(s));
+         });
   expect("attention writes its results, it cannot add", [&](Plan &p) {
     plan::AttentionT a;
     plan::HeadStrides strides(1, 1, 1);

@@ -72,7 +72,7 @@ struct PrecisionSpec {
   bool masterless = false;                                      ///< the optimizer updates what units read
   bool narrowStates = false, narrowGradients = false;           ///< kept in the type of compute
   Compute reduce = Compute::F32;                                ///< of gradients of float32 that cross ranks
-  bool wideStream = false;      ///< sums of activations stay float32
+  bool wideStream = false;                                      ///< sums of activations stay float32
   bool wantsTf32 = false;                                       ///< for products of float32
   bool roundsToNearest = false; ///< what the optimizer keeps in sixteen bits; else stochastically
 
