@@ -129,6 +129,10 @@ Wide spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const std:
 
 } // namespace
 
+void PlanChecker::covers(const plan::CallT &call, uint64_t bytes, Wide elements, plan::Element element) {
+  require((Wide)bytes >= elements * (Wide)bytesOf(element), "call '{}' reaches past an operand", call.name);
+}
+
 void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel) {
   auto expect = [&](size_t ins, size_t outs) {
     bool good = call.ins.size() == ins && call.outs.size() == outs;
@@ -136,17 +140,14 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
             call.outs.size(), kernel.name, ins, outs);
     return good;
   };
-  auto covers = [&](uint64_t bytes, Wide elements, plan::Element element) {
-    require((Wide)bytes >= elements * (Wide)bytesOf(element), "call '{}' reaches past an operand", call.name);
-  };
   if (const plan::ContractT *c = kernel.library.AsContract()) {
     if (!expect(c->bias ? 3 : 2, 1))
       return;
-    covers(call.in_bytes[0], spanOf({{c->m, c->a_m}, {c->k, c->a_k}}, c->batch, &plan::BatchDim::a), c->operands);
-    covers(call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b), c->operands);
-    covers(call.out_bytes[0], spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y), c->result);
+    covers(call, call.in_bytes[0], spanOf({{c->m, c->a_m}, {c->k, c->a_k}}, c->batch, &plan::BatchDim::a), c->operands);
+    covers(call, call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b), c->operands);
+    covers(call, call.out_bytes[0], spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y), c->result);
     if (c->bias)
-      covers(call.in_bytes[2], c->n, plan::Element::F32);
+      covers(call, call.in_bytes[2], c->n, plan::Element::F32);
     require(c->result == plan::Element::F32 || call.accumulate[0] == plan::Accumulate::Never,
             "call '{}' adds to sixteen bits, which would be rounded each time", call.name);
   } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
@@ -155,18 +156,20 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
       return;
     auto heads = [&](uint64_t bytes, const plan::HeadStrides &s, uint64_t positions, uint64_t count,
                      uint64_t features) {
-      covers(bytes, spanOf({{a->batch, s.batch()}, {positions, s.position()}, {count, s.head()}, {features, 1}}),
+      covers(call, bytes, spanOf({{a->batch, s.batch()}, {positions, s.position()}, {count, s.head()}, {features, 1}}),
              a->element);
     };
     heads(call.in_bytes[0], *a->q, a->queries, a->heads, a->d);
     heads(call.in_bytes[1], *a->k, a->keys, a->groups, a->d);
     heads(call.in_bytes[2], *a->v, a->keys, a->groups, a->e);
     heads(a->backward ? call.in_bytes[3] : call.out_bytes[0], *a->out, a->queries, a->heads, a->e);
-    covers(a->backward ? call.in_bytes[4] : call.out_bytes[1], (Wide)a->batch * a->heads * a->queries, sumElement);
+    covers(call, a->backward ? call.in_bytes[4] : call.out_bytes[1], (Wide)a->batch * a->heads * a->queries,
+           sumElement);
     if (hasBias) {
       Wide span = spanOf(
           {{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()}, {a->keys, 1}});
-      covers(call.in_bytes.back(), span, a->bias_kind == plan::BiasKind::Add ? plan::Element::F32 : plan::Element::I1);
+      covers(call, call.in_bytes.back(), span,
+             a->bias_kind == plan::BiasKind::Add ? plan::Element::F32 : plan::Element::I1);
     }
     if (a->backward) {
       heads(call.in_bytes[5], *a->dout, a->queries, a->heads, a->e);
@@ -178,21 +181,25 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
       require(accumulate == plan::Accumulate::Never, "call '{}': attention writes its results, it cannot add",
               call.name);
   } else if (const plan::ScatterAddT *s = kernel.library.AsScatterAdd()) {
-    if (!expect(2, 1))
-      return;
-    require(isInteger(s->index), "call '{}' has indices that are no integers", call.name);
-    require(s->distinct > 0, "call '{}' has no indices", call.name);
-    covers(call.in_bytes[0], (Wide)s->distinct * s->indices * (s->per_element ? s->width : 1), s->index);
-    covers(call.in_bytes[1], (Wide)s->outer * s->indices * s->width, plan::Element::F32);
-    bool isRounded = isNarrow(s->result) && !s->per_element && call.accumulate[0] == plan::Accumulate::Never;
-    require(s->result == plan::Element::F32 || isRounded, "call '{}' cannot sum to elements of this type", call.name);
-    covers(call.out_bytes[0], (Wide)s->outer * s->rows * s->width, s->result);
+    if (expect(2, 1))
+      checkScatterCall(call, *s);
   } else {
     checkWindowCall(call, kernel);
   }
 }
 
-/// Convolutions and pools: operands are contiguous, so their sizes say all.
+/// Its operands are contiguous, so their sizes say all.
+void PlanChecker::checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s) {
+  require(isInteger(s.index), "call '{}' has indices that are no integers", call.name);
+  require(s.distinct > 0, "call '{}' has no indices", call.name);
+  covers(call, call.in_bytes[0], (Wide)s.distinct * s.indices * (s.per_element ? s.width : 1), s.index);
+  covers(call, call.in_bytes[1], (Wide)s.outer * s.indices * s.width, plan::Element::F32);
+  bool isRounded = isNarrow(s.result) && !s.per_element && call.accumulate[0] == plan::Accumulate::Never;
+  require(s.result == plan::Element::F32 || isRounded, "call '{}' cannot sum to elements of this type", call.name);
+  covers(call, call.out_bytes[0], (Wide)s.outer * s.rows * s.width, s.result);
+}
+
+/// Convolutions and pools, likewise.
 void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
   auto bytes = [](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,
                   uint64_t (plan::WindowDim::*size)() const) {

@@ -52,7 +52,10 @@ private:
   static bool isReduction(plan::CollectiveKind kind) {
     return kind == plan::CollectiveKind::all_reduce || kind == plan::CollectiveKind::all_reduce_max;
   }
+  /// That an operand of `bytes` bytes has so many elements.
+  void covers(const plan::CallT &call, uint64_t bytes, Wide elements, plan::Element element);
   void checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel);
+  void checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s);
   void checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel);
 
   void checkProgram();
