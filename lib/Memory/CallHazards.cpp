@@ -1,6 +1,7 @@
 // An operand and a result of a call may share bytes only if they are the same elements under the same strides, and the
 // kernel reads of that operand, for each element, the same element alone: then each is read before it is written, in
-// whatever order and by however many threads. This is asked of the ops' traits, and of nothing that Memory decided.
+// whatever order and by however many threads. A kernel over rows may also reduce them, which it does before it writes a
+// row, and no other thread writes that row. This is asked of the ops' traits, and of nothing that Memory decided.
 #include "CallHazards.h"
 #include "xlc/Kernels/LibraryCalls.h"
 
@@ -92,12 +93,15 @@ struct Elements {
 
 /// Whether all that the kernel's results need of `argument` is, for each element, the element with the same indices.
 bool isReadInStep(func::FuncOp kernel, unsigned argument) {
-  if (exec::findKernelKind(kernel) != exec::KernelKind::loop)
+  std::optional<exec::KernelKind> kind = exec::findKernelKind(kernel);
+  if (kind != exec::KernelKind::loop && kind != exec::KernelKind::rows)
     return false;
   DenseSet<Value> needs{kernel.getArgument(argument)};
   for (Operation &op : kernel.front())
     for (OpOperand &operand : op.getOpOperands())
       if (needs.contains(operand.get())) {
+        if (kind == exec::KernelKind::rows && isa<graph::ReduceOp>(op))
+          continue;
         if (!op.hasTrait<OpTrait::IsTerminator>() && !graph::readsOwnElement(operand))
           return false;
         needs.insert_range(op.getResults());

@@ -71,7 +71,7 @@ Problem::Problem(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t
 }
 
 /// Where alignment keeps a few intervals from the bound, each attempt is nearly free, and none would be the last.
-constexpr int maxAttempts = 1000;
+constexpr int maxAttempts = 4000;
 
 using Order = std::vector<size_t>;
 

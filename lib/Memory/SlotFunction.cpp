@@ -4,8 +4,8 @@
 //     the concat, they add to its pieces.
 //   - What ranks exchange is reduced in place where nobody reads a rank's own part afterwards.
 //   - A rank's index in a group is a slot that every run binds to the same eight bytes; so is the loss scale.
-//   - A loop over one result may overwrite an operand that dies with it, element by element: the gradient of the
-//     logits takes the place of the logits.
+//   - A kernel may overwrite an operand that dies with it, element by element: the gradient of the logits takes the place
+//     of the logits. What others see has its place already; then the operand is made there.
 #include "SlotFunction.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Kernels/LibraryCalls.h"
@@ -47,6 +47,9 @@ public:
       if (auto concat = dyn_cast<graph::ConcatOp>(op))
         assignPieces(concat);
     findLastUses();
+    for (Operation &op : llvm::reverse(old.front()))
+      if (auto call = dyn_cast<func::CallOp>(op))
+        assignOverwritten(call);
     for (Operation &op : old.front()) {
       if (auto call = dyn_cast<func::CallOp>(op); call && failed(lower(call)))
         return failure();
@@ -259,36 +262,65 @@ private:
                                /*ranks_first=*/to < from);
   }
 
-  /// Whether a kernel reads, for each element that it writes, only the same element of this argument.
-  static bool isReadElementWise(BlockArgument argument) {
+  /// Whether a kernel reads, for each element that it writes, only the same element of this argument. What it reduces of a
+  /// row it has before it writes the row's first element.
+  static bool isReadElementWise(BlockArgument argument, exec::KernelKind kind) {
     llvm::SetVector<Value> reached;
     reached.insert(argument);
     for (size_t i = 0; i < reached.size(); ++i)
       for (OpOperand &use : reached[i].getUses()) {
-        bool isReturned = isa<func::ReturnOp>(use.getOwner());
+        Operation *user = use.getOwner();
+        if (kind == exec::KernelKind::rows && isa<graph::ReduceOp>(user))
+          continue;
+        bool isReturned = isa<func::ReturnOp>(user);
         if (isReturned ? i == 0 : !graph::readsOwnElement(use))
           return false;
-        reached.insert_range(use.getOwner()->getResults());
+        reached.insert_range(user->getResults());
       }
     return true;
   }
 
-  /// Lets the result of a loop take the place of an operand that nobody reads afterwards.
+  /// Whether nobody needs an operand of the call afterwards, and a result of its type may be written over it.
+  bool isOverwritable(Value operand, func::CallOp call, func::FuncOp kernel) {
+    std::optional<exec::KernelKind> kind = exec::findKernelKind(kernel);
+    if (kind != exec::KernelKind::loop && kind != exec::KernelKind::rows)
+      return false;
+    auto isRoot = [&](Value other) { return findLayout(other).root == operand; };
+    auto place = llvm::find(call.getOperands(), operand);
+    return llvm::count_if(call.getOperands(), isRoot) == 1 && lastUse.lookup(operand) == call &&
+           isReadElementWise(kernel.getArgument(place - call.getOperands().begin()), *kind);
+  }
+
+  /// Made by a call or an exchange of this function, and seen by nobody else.
+  bool isTemporary(Value operand) const {
+    Operation *maker = operand.getDefiningOp();
+    return maker && (isa<func::CallOp>(maker) || isOutsideKernels(maker)) && !isHeld(maker) &&
+           !border.contains(operand);
+  }
+
+  /// A temporary that a result for others is written over is made where they see it.
+  void assignOverwritten(func::CallOp call) {
+    auto kernel = kernels.lookup<func::FuncOp>(call.getCallee());
+    for (Value result : call.getResults())
+      for (Value operand : call.getOperands())
+        if (operand.getType() == result.getType() && storage.contains(result) && !accumulate.contains(result) &&
+            isTemporary(operand) && !storage.contains(operand) && isOverwritable(operand, call, kernel)) {
+          Storage place = storage[result]; // which moves as the map grows
+          storage[operand] = place;
+          break;
+        }
+  }
+
+  /// Lets a result take the place of an operand that nobody reads afterwards.
   void overwriteOperand(func::CallOp call, func::FuncOp kernel) {
-    if (call.getNumResults() != 1 || storage.contains(call.getResult(0)) ||
-        exec::findKernelKind(kernel) != exec::KernelKind::loop)
+    if (call.getNumResults() != 1 || storage.contains(call.getResult(0)))
       return;
-    for (auto [operand, inside] : llvm::zip(call.getOperands(), kernel.getArguments())) {
+    for (Value operand : call.getOperands()) {
       auto argument = dyn_cast<BlockArgument>(operand);
       bool isActivation =
           argument && argument.getArgNumber() < signature.dies.size() && signature.dies[argument.getArgNumber()];
-      Operation *maker = operand.getDefiningOp();
-      bool isTemporary =
-          maker && (isa<func::CallOp>(maker) || isOutsideKernels(maker)) && !isHeld(maker) && !border.contains(operand);
-      bool isViewed =
-          1 < llvm::count_if(call.getOperands(), [&](Value other) { return findLayout(other).root == operand; });
-      if ((!isActivation && !isTemporary) || !isReadElementWise(inside) || isViewed ||
-          operand.getType() != call.getResult(0).getType() || lastUse.lookup(operand) != call)
+      if ((!isActivation && !isTemporary(operand)) || operand.getType() != call.getResult(0).getType() ||
+          !isOverwritable(operand, call, kernel))
         continue;
       storage[call.getResult(0)] = {storageOf(operand).slot, MemoryLayout::whole(call.getResult(0))};
       return;

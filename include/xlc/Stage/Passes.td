@@ -4,6 +4,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def HoistLossGradientPass : Pass<"xlc-hoist-loss-gradient", "::mlir::ModuleOp"> {
+  let summary = "what backward of the loss needs of forward and constants alone runs in forward";
+  let description = [{
+    From the first gradient (`graph.seed`) up to the last product, element by element. One kernel then reads the logits for
+    the loss and writes their gradient over them. All stays where forward would have to keep more for backward than before.
+
+        %sum, %count, %lse = graph.cross_entropy %logits, %labels {role = F}
+        %d = graph.cross_entropy_backward %logits, %labels, %lse, %seed {role = I}
+        %dx = graph.contract "az,zy->ay" %d, %w {role = I}
+
+    becomes
+
+        %sum, %count, %lse = graph.cross_entropy %logits, %labels {role = F}
+        %d = graph.cross_entropy_backward %logits, %labels, %lse, %seed {role = F}
+        %dx = graph.contract "az,zy->ay" %d, %w {role = I}
+  }];
+}
+
 def AssignStagesPass : Pass<"xlc-assign-stages", "::mlir::ModuleOp"> {
   let summary = "which chunk every op belongs to: consecutive units, balanced or cut where the user says";
   let description = [{

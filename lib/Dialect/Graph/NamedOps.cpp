@@ -137,14 +137,16 @@ Value elementAtLabel(Formula &f, Value logits, Value labels, Value counted) {
   return f.reshape(element, typeOf(labels).getShape());
 }
 
+/// The scores of the labels are taken first: what comes last may overwrite the logits.
 Values expandCrossEntropy(Formula f, CrossEntropyOp op) {
-  Value x = op.getLogits(), labels = op.getLabels(), max = f.reduceRows(Reduction::max, x);
+  Value x = op.getLogits(), labels = op.getLabels();
+  Value counted = isCounted(f, labels, op.getIgnoreIndex());
+  Value scored = elementAtLabel(f, x, labels, counted), max = f.reduceRows(Reduction::max, x);
   Value sum = f.reduceRows(Reduction::sum, f.exp(f.sub(x, f.alongRows(max, x))));
   Type wide = typeOf(op.getLse()).getElementType();
   Value total = f.convert(sum, wide);
   Value lse = f.add(f.convert(max, wide), f.log(total));
-  Value counted = isCounted(f, labels, op.getIgnoreIndex());
-  Value loss = f.sub(lse, f.convert(elementAtLabel(f, x, labels, counted), wide));
+  Value loss = f.sub(lse, f.convert(scored, wide));
   Value counts = f.convert(counted, f.b.getI64Type());
   Value lossSum = f.reduceAll(Reduction::sum, f.select(counted, loss, f.number(0, loss)));
   return {f.convert(lossSum, typeOf(op.getSum()).getElementType()), f.reduceAll(Reduction::sum, counts), lse};

@@ -1,7 +1,8 @@
 // A call is evaluated whole, which is as if no result were written before all operands are read. A machine goes element
 // by element. So where they share bytes, half of the results are written first and the call is evaluated again: the
 // other half must be what it was. Halves by each bit of the element's number, both ways, tell any two elements apart;
-// beyond a few elements one half by a hash does, since a kernel that reads elsewhere does so for many elements.
+// beyond a few elements one half by a hash does, since a kernel that reads elsewhere does so for many elements. A kernel over
+// rows has what it needs of a row before it writes the row: there the halves are of rows.
 #include "Aliasing.h"
 #include "llvm/Support/MathExtras.h"
 #include <array>
@@ -49,9 +50,11 @@ template <class E> bool isInPlaceOrApart(const PendingCall<E> &call, const Span 
 struct Half {
   unsigned bit;
   bool isSecond, byHash;
+  int64_t rows; ///< 0: any elements are written first; else whole rows, so many
 
-  bool contains(uint64_t element) const {
-    uint64_t number = byHash ? hashOf("half", 0, element) : element;
+  bool contains(uint64_t element, uint64_t elements) const {
+    uint64_t number = rows && elements % rows == 0 ? element / (elements / rows) : element;
+    number = byHash ? hashOf("half", 0, number) : number;
     return bool(number >> bit & 1) != isSecond;
   }
 };
@@ -62,7 +65,7 @@ template <class E> void mix(Cargo<E> &before, const Datum<E> &after, Half half) 
       [&](auto &tensor) {
         const auto &fresh = std::get<std::decay_t<decltype(tensor)>>(after);
         for (size_t i = 0; i < tensor.elements.size(); ++i)
-          if (half.contains(i))
+          if (half.contains(i, tensor.elements.size()))
             tensor.elements[i] = fresh.elements[i], before.isSet[i] = true;
       },
       before.elements);
@@ -80,7 +83,7 @@ template <class E> int64_t findChange(const Datum<E> &a, const Datum<E> &b, Half
       [&](auto &tensor) -> int64_t {
         const auto &other = std::get<std::decay_t<decltype(tensor)>>(b);
         for (size_t i = 0; i < tensor.elements.size(); ++i)
-          if (!half.contains(i) && !isSame(tensor.elements[i], other.elements[i]))
+          if (!half.contains(i, tensor.elements.size()) && !isSame(tensor.elements[i], other.elements[i]))
             return i;
         return -1;
       },
@@ -122,6 +125,14 @@ LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall
 
 namespace xlc::interpret {
 
+/// Of a kernel that reduces rows, as lower::emitKernel loops over them; else 0.
+static int64_t countRows(func::FuncOp kernel) {
+  if (exec::findKernelKind(kernel) == exec::KernelKind::rows)
+    for (graph::ReduceOp reduce : kernel.getOps<graph::ReduceOp>())
+      return graph::typeOf(reduce.getY()).getNumElements();
+  return 0;
+}
+
 template <class E>
 LogicalResult verifyInPlace(Memory<E> &memory, const Access &access, const PendingCall<E> &call,
                             const Options &options) {
@@ -138,10 +149,11 @@ LogicalResult verifyInPlace(Memory<E> &memory, const Access &access, const Pendi
   if (elements > kMany && llvm::all_of(func::FuncOp(call.kernel).front().without_terminator(), isPointwise) &&
       llvm::all_of(call.outs, [&](const Span &out) { return isInPlaceOrApart<E>(call, out); }))
     return success();
+  int64_t rows = countRows(call.kernel);
   bool byHash = elements > kFew;
   unsigned halves = byHash ? 1 : 2 * llvm::Log2_64_Ceil(elements);
   for (unsigned half = 0; half < halves; ++half)
-    if (failed(tryHalf<E>(memory, access, call, options, {half / 2, half % 2 == 1, byHash})))
+    if (failed(tryHalf<E>(memory, access, call, options, {half / 2, half % 2 == 1, byHash, rows})))
       return failure();
   return success();
 }
