@@ -36,6 +36,7 @@ constexpr Fact facts[] = {
        return a.pipeline.cuts.empty() || (a.pp == b.pp && a.chunksPerRank() == b.chunksPerRank());
      }},
     {"precision", [](const Spec &a, const Spec &b) { return a.precision.compute == b.precision.compute; }},
+    {"loss.chunk", [](const Spec &a, const Spec &b) { return a.loss.chunk == b.loss.chunk; }},
     {"zero_stage", [](const Spec &a, const Spec &b) { return a.zeroStage == b.zeroStage; }},
     {"dp_shard", [](const Spec &a, const Spec &b) { return a.dpShardOrAll() == b.dpShardOrAll(); }},
     {"zero",

@@ -130,7 +130,32 @@ LogicalResult checkStages(ModuleOp module, const Spec &spec, Diagnostics &diagno
   return placeCuts(module, spec, diagnostics);
 }
 
+/// By rows, where the spec says so or memory asks for it.
+LogicalResult chunkLoss(Compilation &compilation) {
+  const Spec &spec = compilation.spec;
+  bool isAsked = spec.loss.chunk.value_or(0) > 0;
+  if (!isAsked && (spec.loss.chunk || !spec.deviceMemory || compilation.isTrial))
+    return success();
+  shard::LossRows found = shard::findLossRows(*compilation.module);
+  if (isAsked && found.rows == 0) {
+    std::string place = findPlace(spec, "loss.chunk").value_or(compilation.specPath);
+    compilation.diagnostics.error(place, "the loss cannot be computed by rows: " + found.obstacle);
+    return failure();
+  }
+  Forks forks(compilation);
+  compilation.chunk = chooseChunk(spec, found.rows, forks.getPlanner());
+  compilation.spec.loss.chunk = compilation.chunk.rows; // for what plans this spec again
+  if (compilation.chunk.rows == 0)
+    return success();
+  return runPasses(compilation, [&](Passes &passes) {
+    passes.addPass(createChunkLossPass({compilation.chunk.rows}));
+    passes.addPass(createCSEPass());
+  });
+}
+
 LogicalResult shard(Compilation &compilation) {
+  if (failed(chunkLoss(compilation)))
+    return failure();
   if (compilation.spec.tp == 1)
     return success();
   if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createGroupSumsPass()); })) ||
@@ -152,6 +177,7 @@ LogicalResult stage(Compilation &compilation) {
   return runPasses(
       compilation,
       [&](Passes &passes) {
+        passes.addPass(createHoistLossGradientPass());
         passes.addPass(createAssignStagesPass(stages));
         passes.addPass(createRematerializeCheapOpsPass());
         passes.addPass(createCSEPass());
@@ -268,9 +294,10 @@ constexpr Phase phases[] = {
      "has "
      "one master",
      Fault::Compiler, precision},
-    {"Shard", "graph", "graph + dist", "tp, sequence_parallel, layout, pipeline.cuts",
+    {"Shard", "graph", "graph + dist", "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk",
 
-     "which dimension of each parameter tp splits, and from it the layout of every value and the collectives between",
+     "whether the loss is computed by rows; which dimension of each parameter tp splits, and from it the layout of "
+     "every value and the collectives between",
      "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do",
      Fault::Compiler, shard},
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",

@@ -126,6 +126,7 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["fp32"] = report.wide ? Json({{"total", report.wide->total}, {"traffic", report.wide->traffic}}) : Json();
   json["batch"] = {
       {"global", spec.globalBatchOrDefault()}, {"micro", spec.microBatch}, {"micro_batches", spec.microBatches()}};
+  json["loss_chunk"] = report.chunk.rows ? Json({{"rows", report.chunk.rows}, {"of", report.chunk.all}}) : Json();
   json["zero"] = zeroToJson(report);
   json["groups"] = Json::array();
   for (const GroupReport &group : report.groups)

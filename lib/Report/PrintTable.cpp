@@ -60,6 +60,23 @@ void printZero(const PlanReport &report, Table &table) {
       llvm::formatv("per step, {0:f2} x the {1} of zero_stage 1", price.factor(), formatBytes(price.stageOne)).str());
 }
 
+/// What a loss by rows costs, and why it is one.
+void printChunk(const PlanReport &report, Table &table) {
+  const ChunkChoice &chunk = report.chunk;
+  if (chunk.rows == 0)
+    return;
+  int64_t chunks = (chunk.all + chunk.rows - 1) / chunk.rows;
+  table.title("loss by rows (spec: loss.chunk)");
+  table.row("rows", llvm::formatv("{0} of {1}", chunk.rows, chunk.all).str(),
+            "logits of a chunk exist, computed in backward");
+  table.row("", "",
+            !chunk.whole ? "given"
+                         : "auto: all at once need " + formatBytes(*chunk.whole) + " of " +
+                               formatBytes(*report.spec.deviceMemory));
+  table.row("price", llvm::formatv("{0} x", chunks - 1).str(),
+            "more additions to gradients of the head, per micro-batch");
+}
+
 /// "bf16 12.25 KiB, f32 384 B"; empty where nothing is known.
 std::string describeTypes(const std::map<std::string, int64_t> &types) {
   std::string text;
@@ -198,6 +215,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
                        spec.globalBatchOrDefault(), spec.microBatch, formatCount(spec.microBatches(), "micro-batch"),
                        formatCount(spec.dp, "rank"));
   Table table(out);
+  printChunk(report, table);
   printZero(report, table);
   printPrecision(report, table);
   std::vector<const GroupReport *> shown = listShown(report, isVerbose);

@@ -39,6 +39,11 @@ void setReduce(Spec &spec, const Value &value) {
   spec.zero.reduce = value.text == "auto" ? Reduce::Auto : value.text == "step" ? Reduce::Step : Reduce::MicroBatch;
 }
 
+void setChunk(Spec &spec, const Value &value) {
+  if (value.text != "auto")
+    spec.loss.chunk = value.text == "all" ? 0 : value.integer;
+}
+
 void setOptimizerType(Spec &spec, const Value &value) { spec.optimizer.rule = findOptimizer(value.text); }
 
 /// Numbers of the optimizer, or of its last group.
@@ -159,6 +164,8 @@ const Key table[] = {
   {"loss.scope", Kind::Choice, any, "global|micro_batch", "global",
    "Of what the loss is one: `global` trains on the loss of the global batch, however it is cut into ranks and micro-batches, and refuses one that has none once it is cut (rows meet, as in a contrastive loss); `micro_batch` trains on the mean of the losses of all micro-batches, as PyTorch does when it is run with the same cut.",
    [](Spec &s, const Value &v) { s.loss.scope = v.text == "global" ? LossSpec::Scope::Global : LossSpec::Scope::MicroBatch; }},
+  {"loss.chunk", Kind::IntegerOrChoice, counts, "auto|all", "auto",
+   "Rows of the logits that exist at once: the head's product, its loss and their gradients are computed by so many rows, in backward, so the logits of a whole micro-batch never exist. In return the gradients of the head's parameters are added once per chunk. `auto`: all rows where that fits `cluster.device_memory`; where it does not, as many as fit.", setChunk},
 
   {"init", Kind::Section, any, "", "", "Initial values of the parameters.", nullptr},
   {"init.from", Kind::ChoiceOrTensors, any, "model|random", "model",
@@ -318,6 +325,8 @@ std::string describe(const Key &key) {
     return "a list of mappings";
   case Kind::Integer:
     return "a whole number" + describeRange(key.range);
+  case Kind::IntegerOrChoice:
+    return "a whole number" + describeRange(key.range) + ", or " + describeChoices(key.choices);
   case Kind::Number:
     return "a number" + describeRange(key.range);
   case Kind::NumberOrChoice:

@@ -18,6 +18,7 @@ enum class Kind {
   Sections,         ///< a list of such mappings
   Names,            ///< a mapping from names that the user chooses
   Integer,          ///< within Key::range
+  IntegerOrChoice,  ///< an Integer, or one of Key::choices
   Number,           ///< within Key::range, finite
   NumberOrChoice,   ///< a Number, or one of Key::choices
   Numbers,          ///< a list of two numbers, each within Key::range

@@ -184,6 +184,8 @@ bool Reader::read(const YamlNode &node, Value &result) {
   switch (key.kind) {
   case Kind::Integer:
     return readInteger(node, result.integer);
+  case Kind::IntegerOrChoice:
+    return looksLikeNumber(node.text) ? readInteger(node, result.integer) : readChoice(node, result.text);
   case Kind::Number:
     return readNumber(node, result.number);
   case Kind::NumberOrChoice:

@@ -228,10 +228,14 @@ PRECISIONS = {name: name for name in ("fp32", "bf16", "fp16")} | {
     "crossing": {"compute": "bf16", "reduce": "bf16", "stream": "fp32"}}
 
 
+# Rows of the logits that exist at once: all, or a number that divides no model's.
+LOSS_CHUNKS = ("all", 11)
+
+
 def list_precise_cases():
-    """The same with a precision as one more axis: pairs of a case and the name of its precision."""
-    runs = covering.cover([*AXES, tuple(PRECISIONS)], lambda run: admits(run[:-1]))
-    return [(compose(*run[:-1]), run[-1]) for run in runs]
+    """The same with two more axes: a case, the name of its precision, and how the loss is computed."""
+    runs = covering.cover([*AXES, tuple(PRECISIONS), LOSS_CHUNKS], lambda run: admits(run[:-2]))
+    return [(compose(*run[:-2]), *run[-2:]) for run in runs]
 
 
 def list_layouts():

@@ -55,10 +55,12 @@ def prove(setting, model, mesh):
             yield f"{spec}: {said[-300:]}"
 
 
-def prove_in(setting, case, precision):
-    """Complaints about a case of the covering array, computed in a type: in the field it is the float32 program of one rank."""
+def prove_in(setting, case, precision, chunk):
+    """Complaints about a case of the covering array, computed in a type, the loss by rows: in the field it is the float32
+    program of one rank."""
     spec = program.spec_of(setting, case, program.read_trace(setting, case)) | {"precision": cases.PRECISIONS[precision]}
-    path = setting.scratch / f"{precision} {case}.yaml".replace("/", "-")
+    spec["loss"] = spec.get("loss", {}) | {"chunk": chunk}
+    path = setting.scratch / f"{precision} {chunk} {case}.yaml".replace("/", "-")
     path.write_text("".join(f"{key}: {program.to_yaml(value)}\n" for key, value in spec.items()))
     model = setting.models / case.folder / f"{case.model}.onnx"
     said = program.run([setting.xlc, "verify", model, "--spec", path, "--steps", "1", "--no-kernels"])
@@ -68,10 +70,10 @@ def prove_in(setting, case, precision):
 
 def list_precise_proofs(everything):
     """Of the covering array with types as an axis all, or ten, evenly spread."""
-    pairs = cases.list_precise_cases()
-    chosen = pairs if everything else [pairs[index * len(pairs) // 10] for index in range(10)]
-    return [(f"proof in {precision}: {case}", lambda setting, case=case, precision=precision: prove_in(setting, case, precision))
-            for case, precision in chosen]
+    proofs = cases.list_precise_cases()
+    chosen = proofs if everything else [proofs[index * len(proofs) // 10] for index in range(10)]
+    return [(f"proof in {proof[1]}, logits by {proof[2]}: {proof[0]}", lambda setting, proof=proof: prove_in(setting, *proof))
+            for proof in chosen]
 
 
 def list_proofs():

@@ -40,6 +40,9 @@ BREAKS = [
     Break("broadcast-is-whole", "lib/Shard/LocalOps.cpp", "broadcast && !layouts.operands[0].isSplit())", "broadcast && false)"),
     # Kernels that read other elements than their own become loops over one dimension.
     Break("flatten-all", "lib/Lower/FlattenKernel.cpp", "!op->hasTrait<graph::ReadsOwnElement>() &&", "false &&"),
+    # Each chunk of the loss takes the first rows.
+    Break("chunks-of-the-first-rows", "lib/Shard/ChunkLoss.cpp", "shape.front() = rows, offsets.front() = from;",
+          "shape.front() = rows;"),
     # Gradient rules.
     Break("gradient-of-tanh", "lib/Differentiate/ElementwiseGradients.cpp",
           "b.sub(b.number(1, y), b.mul(y, y))));\n  return success();\n}\n\nLogicalResult gradients::sigmoid",

@@ -63,6 +63,7 @@ std::optional<WideReport> planInFloat32(Session &session) {
 
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
   PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
+  report.chunk = session.get().chunk;
   if (report.spec.precision.isMixed()) {
     report.wide = planInFloat32(session);
     report.products =

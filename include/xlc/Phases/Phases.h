@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "xlc/Import/Import.h"
+#include "xlc/Search/ChunkChoice.h"
 #include "xlc/Search/ZeroChoice.h"
 #include "xlc/Spec/Spec.h"
 #include "xlc/Support/Diagnostics.h"
@@ -38,7 +39,8 @@ struct Compilation {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
-  ZeroChoice zero; ///< since DataParallel
+  ChunkChoice chunk; ///< since Shard
+  ZeroChoice zero;   ///< since DataParallel
   Request request;
   std::string fingerprint;                    ///< of the plan, since Lower, which changes its module
   std::unique_ptr<llvm::MemoryBuffer> object; ///< of the program, since Emit

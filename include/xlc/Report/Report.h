@@ -8,6 +8,7 @@
 #include "xlc/Estimate/StageTimes.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Search/Changes.h"
+#include "xlc/Search/ChunkChoice.h"
 #include "xlc/Spec/Spec.h"
 #include "xlc/Target/Target.h"
 #include <array>
@@ -61,6 +62,7 @@ struct PlanReport {
   std::optional<WideReport> wide; ///< of mixed precision, where it can be planned
   std::string products;           ///< of mixed precision: how the target multiplies narrow operands
   ZeroChoice zero;
+  ChunkChoice chunk;
   int64_t pp = 1, tp = 1;
   std::vector<GroupReport> groups; ///< by stage
   Traffic allRanks;

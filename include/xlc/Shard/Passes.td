@@ -4,6 +4,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ChunkLossPass : Pass<"xlc-chunk-loss", "::mlir::ModuleOp"> {
+  let summary = "the head's product, its loss and their gradients by rows: the logits of all rows never exist";
+  let description = [{
+    All of it runs in backward, so forward keeps the rows that enter the product, and no logits. A gradient of a parameter is
+    returned in as many contributions as there are chunks. With `rows = 2`,
+
+        %y = graph.contract "ab,cb->ac" %x, %w {role = F} : ... -> tensor<4x9xf32>
+        %sum, %count, %lse = graph.cross_entropy %y, %labels {role = F}
+        %dy = graph.cross_entropy_backward %y, %labels, %lse, %seed {role = I}
+        %dx = graph.contract "ac,cb->ab" %dy, %w {role = I}
+        %dw = graph.contract "ab,ac->cb" %x, %dy {role = W}
+
+    becomes, twice and in backward,
+
+        %x0 = graph.slice %x from [0, 0] by [1, 1] : tensor<4x8xf32> -> tensor<2x8xf32>
+        %y0 = graph.contract "ab,cb->ac" %x0, %w : ... -> tensor<2x9xf32>
+        ...
+        %dx = graph.concat %dx0, %dx1 dim 0
+        %sum = graph.add %sum0, %sum1
+
+    A remark says why a loss stays whole: an op between the product and the loss that mixes rows, or another reader of the
+    logits. A loss that has no more rows stays whole too.
+  }];
+  let options = [Option<"rows", "rows", "int64_t", "128", "rows of a chunk, at most">];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
 def GroupSumsPass : Pass<"xlc-group-sums", "::mlir::ModuleOp"> {
   let summary = "in sums of three and more, adds products first";
   let description = [{

@@ -26,6 +26,13 @@ struct ShardOptions {
 /// Partitions @micro_batch in place. False where it is impossible: the module is then as it was.
 bool partition(mlir::ModuleOp module, const ShardOptions &options, Diagnostics &diagnostics);
 
+/// The rows of the losses of @micro_batch, which chunkLoss can cut.
+struct LossRows {
+  int64_t rows = 0;     ///< of the largest that can be cut; 0: of none
+  std::string obstacle; ///< why a loss cannot be cut; empty where all can
+};
+LossRows findLossRows(mlir::ModuleOp module);
+
 } // namespace shard
 
 /// Partitions the module as the spec says; `model` names the model's file.

@@ -48,6 +48,7 @@ struct LossSpec {
   int64_t ignoreIndex = -100;
   /// Of what the loss is one: of the global batch, or of each micro-batch of a rank, and then averaged.
   enum class Scope { Global, MicroBatch } scope = Scope::Global;
+  std::optional<int64_t> chunk; ///< rows of the logits that exist at once; 0: all; none: all where that fits
   SpecLocation location;
 };
 

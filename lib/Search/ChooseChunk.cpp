@@ -1,0 +1,27 @@
+// Smaller chunks cost more additions to the gradients of the head's parameters, so the largest that fit are taken. Nothing is
+// estimated: each is planned, with the answers to what else the spec leaves open.
+#include "xlc/Search/ChunkChoice.h"
+
+using namespace xlc;
+
+ChunkChoice xlc::chooseChunk(const Spec &spec, int64_t rows, const Planner &planner) {
+  ChunkChoice choice{.rows = 0, .all = rows, .whole = {}};
+  if (spec.loss.chunk || !spec.deviceMemory || rows == 0) {
+    choice.rows = spec.loss.chunk.value_or(0) < rows ? spec.loss.chunk.value_or(0) : 0;
+    return choice;
+  }
+  Search search(planner, *spec.deviceMemory, /*isAllExact=*/false, [](size_t, const std::string &) {});
+  for (int64_t parts : {1, 4, 16, 64}) {
+    Spec cut = spec;
+    cut.loss.chunk = parts == 1 ? 0 : (rows + parts - 1) / parts;
+    search.add(cut);
+    for (const Candidate &candidate : search.getCandidates())
+      if (search.fits(candidate)) {
+        choice.rows = *cut.loss.chunk;
+        return choice;
+      } else if (parts == 1 && candidate.need) {
+        choice.whole = std::min(choice.whole.value_or(candidate.need->bytes), candidate.need->bytes);
+      }
+  }
+  return choice;
+}
