@@ -108,7 +108,9 @@ template <typename Key> Order sortedBy(const Problem &problem, Key key) {
 /// With so many intervals (a pipeline stage with its micro-batches in flight) an attempt takes a good part of the
 /// budget: the order that needs fewest steps goes first, and ends the search where it is nearly as good as can be.
 constexpr size_t kMany = 10000;
-constexpr size_t kFew = 1000; ///< the search goes on for longer: a gap is a larger part of such an arena
+/// With so few the search has more of them: a gap is a larger part of such an arena.
+constexpr size_t kFew = 1000;
+constexpr int64_t kPatience = 4;
 constexpr double kNearlyAsGood = 1.02;
 
 constexpr size_t kOrders = 5;
@@ -183,7 +185,7 @@ static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, 
     return problem.fixed;
   Placement best;
   Order bestOrder;
-  int64_t steps = problem.movable.size() <= kFew ? 4 * options.budget : options.budget;
+  int64_t steps = problem.movable.size() <= kFew ? kPatience * options.budget : options.budget;
   bool isSpent = false;
   for (size_t attempt = 0; attempt < kOrders; ++attempt) {
     Order order = startingOrder(problem, attempt);

@@ -294,7 +294,8 @@ constexpr Phase phases[] = {
      "has "
      "one master",
      Fault::Compiler, precision},
-    {"Shard", "graph", "graph + dist", "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk",
+    {"Shard", "graph", "graph + dist",
+     "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk, cluster.device_memory",
 
      "whether the loss is computed by rows; which dimension of each parameter tp splits, and from it the layout of "
      "every value and the collectives between",

@@ -65,7 +65,8 @@ private:
     return op;
   }
   void adopt(Operation *op) const {
-    op->setAttr(kUnit, loss->getAttr(kUnit));
+    if (ModelUnitAttr unit = getUnit(loss))
+      op->setAttr(kUnit, unit);
     op->setAttr(kRole, RoleAttr::get(op->getContext(), Role::I));
   }
 

@@ -113,7 +113,7 @@ struct HoistLossGradientPass : xlc::impl::HoistLossGradientPassBase<HoistLossGra
       return;
     llvm::SetVector<Attribute> units;
     for (Operation &op : function.front())
-      if (op.hasAttr(kSeed))
+      if (op.hasAttr(kSeed) && getUnit(&op))
         units.insert(getUnit(&op));
     for (Attribute unit : units)
       if (LossGradient gradient(function, cast<ModelUnitAttr>(unit)); !gradient.isEmpty() && gradient.pays())
