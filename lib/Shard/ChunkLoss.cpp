@@ -120,7 +120,10 @@ LogicalResult Head::collectBack(Value value) {
     if (!constant.getValue().isSplat())
       return refuse(op, "differs from row to row");
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    if (typeOf(broadcast.getX()).getRank() + (int64_t)rowShape.size() > typeOf(value).getRank())
+    // Of the dimensions before those of the row one may be there: a number that is the same for all rows.
+    RankedTensorType x = typeOf(broadcast.getX());
+    int64_t before = x.getRank() + (int64_t)rowShape.size() - typeOf(value).getRank();
+    if (before > 1 || (before == 1 && x.getDimSize(0) != 1))
       return refuse(op, "repeats rows");
   } else if (op->hasTrait<Elementwise>()) {
     for (Value operand : op->getOperands())
