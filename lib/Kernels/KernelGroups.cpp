@@ -23,7 +23,10 @@ namespace {
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 /// Exact, and half of the bytes of its result.
-bool isWidening(Operation *op) { return isa<CastOp>(op) && isNarrow(typeOf(op->getOperand(0)).getElementType()); }
+bool isWidening(Operation *op) {
+  return isa<CastOp>(op) && isNarrow(typeOf(op->getOperand(0)).getElementType()) &&
+         !isNarrow(typeOf(op->getResult(0)).getElementType());
+}
 
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
@@ -100,7 +103,8 @@ KernelGroups::KernelGroups(func::FuncOp function, ArrayRef<bool> accumulates, co
 
 /// What is returned must be a kernel's own result: arguments, views of them and second names are copied. A rank's index
 /// has memory of its own; an exchange and attention cannot add to what is there, nor can the library to sixteen bits.
-/// Where a run adds, the memory holds the sum over runs: what else needs the value has it from a copy.
+/// Where a run adds, the memory holds the sum over runs: what else needs the value has it from a copy, which is made at
+/// once, so that one temporary is gone when the next one comes.
 void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
   DenseSet<Value> roots;
   Operation *terminator = function.front().getTerminator();
@@ -116,7 +120,8 @@ void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
                               (root->hasTrait<LibraryKernel>() && isNarrow(typeOf(returned.get()).getElementType())));
     bool isTemporary = root && adds && (cannotAdd || !isReadOnce(returned.get()));
     if (!root || !isWhole || isForeign || isTemporary || !roots.insert(layout.root).second)
-      returned.set(copy(returned.get(), terminator));
+      returned.set(
+          copy(returned.get(), isTemporary && cannotAdd ? returned.get().getDefiningOp()->getNextNode() : terminator));
     if (adds)
       sums.insert(findLayout(returned.get()).root);
   }
