@@ -34,9 +34,10 @@ constexpr int64_t kAlignment = 64;
 /// know is as units read it, or null.
 struct ElementTypes {
   Type read, updated, gradient, state;
+  bool isStochastic = false; ///< it, or its states, are rounded so
 
   bool hasMaster() const { return updated && updated != read; }
-  auto asTuple() const { return std::tuple(read, updated, gradient, state); }
+  auto asTuple() const { return std::tuple(read, updated, gradient, state, int(isStochastic)); }
 };
 
 struct Parameter {
@@ -51,7 +52,7 @@ struct Parameter {
 
 /// What the members of a bucket agree in: optimizer group, whether they stay resident, chunks, partial sums, how many
 /// pieces tensor parallelism makes of them, and types.
-using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t, std::tuple<Type, Type, Type, Type>>;
+using Kind = std::tuple<int64_t, int, Attribute, Attribute, int64_t, std::tuple<Type, Type, Type, Type, int>>;
 
 struct Bucket {
   Kind kind;
@@ -87,7 +88,10 @@ Usages findUsages(func::FuncOp function) {
 /// Types of each parameter's elements as @update has them.
 llvm::StringMap<ElementTypes> findUpdated(ModuleOp module) {
   llvm::StringMap<ElementTypes> updated;
-  if (auto update = findFunction(module, kUpdate))
+  if (auto update = findFunction(module, kUpdate)) {
+    for (auto bits : update.getOps<RandomBitsOp>())
+      if (bits.getParameter())
+        updated[*bits.getParameter()].isStochastic = true;
     for (BlockArgument argument : update.getArguments()) {
       Argument what(argument);
       Type element = typeOf(argument).getElementType();
@@ -98,6 +102,7 @@ llvm::StringMap<ElementTypes> findUpdated(ModuleOp module) {
       else if (StringAttr state = what.getState())
         updated[state.getValue().rsplit('/').first].state = element;
     }
+  }
   return updated;
 }
 
@@ -278,7 +283,7 @@ private:
         layoutsOf(builder, bucket), cast_or_null<dist::GroupAttr>(partial),
         getOperation()->hasAttr(kStages) ? builder.getDenseI64ArrayAttr(stages) : DenseI64ArrayAttr(),
         unlessF32(elements.read), elements.hasMaster() ? TypeAttr::get(elements.updated) : TypeAttr(),
-        unlessF32(elements.gradient), unlessF32(elements.state), typeOnWire(elements.gradient));
+        unlessF32(elements.gradient), unlessF32(elements.state), typeOnWire(elements.gradient), elements.isStochastic);
   }
 };
 

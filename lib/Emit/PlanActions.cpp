@@ -40,6 +40,14 @@ template <class Action> plan::StepT stepOf(StringRef label, Action action) {
   return made;
 }
 
+/// The plan knows a bucket by its name.
+FailureOr<unsigned> numberOf(FlatSymbolRefAttr name, Operation *user, const plan::PlanT &plan) {
+  auto bucket = llvm::find_if(plan.buckets, [&](auto &each) { return name.getValue() == each->name; });
+  if (bucket == plan.buckets.end())
+    return user->emitError() << "names " << name << ", which is not a bucket of the plan";
+  return bucket - plan.buckets.begin();
+}
+
 FailureOr<plan::StepT> step(exec::BeginOp op, const Writer &writer) {
   plan::BeginT begin;
   begin.places = places(writer.buffers, op.getPlaces());
@@ -57,6 +65,12 @@ FailureOr<plan::StepT> step(exec::RunOp op, const Writer &writer) {
   run.micro_batch = op.getMicroBatch();
   run.first = op.getFirst();
   run.places = places(writer.buffers, op.getPlaces());
+  if (auto name = op.getDrawsForAttr()) {
+    FailureOr<unsigned> bucket = numberOf(name, op, writer.plan);
+    if (failed(bucket))
+      return failure();
+    run.draws_for = *bucket;
+  }
   return stepOf(op.getLabel(), std::move(run));
 }
 
@@ -161,15 +175,14 @@ static std::unique_ptr<plan::IndexPlaceT> indexPlace(DictionaryAttr entry, const
   return made;
 }
 
-/// Where the stage keeps a bucket; the plan knows its number by its name.
+/// Where the stage keeps a bucket.
 static FailureOr<std::unique_ptr<plan::BucketPlaceT>> bucketPlace(exec::ProgramOp program, DictionaryAttr entry,
                                                                   const Writer &writer) {
-  auto name = entry.getAs<FlatSymbolRefAttr>("bucket");
-  auto bucket = llvm::find_if(writer.plan.buckets, [&](auto &each) { return name.getValue() == each->name; });
-  if (bucket == writer.plan.buckets.end())
-    return program.emitError() << "holds " << name << ", which is not a bucket of the plan";
+  FailureOr<unsigned> bucket = numberOf(entry.getAs<FlatSymbolRefAttr>("bucket"), program, writer.plan);
+  if (failed(bucket))
+    return failure();
   auto made = std::make_unique<plan::BucketPlaceT>();
-  made->bucket = bucket - writer.plan.buckets.begin();
+  made->bucket = *bucket;
   made->params = place(writer.buffers, entry.getAs<exec::PlaceAttr>("params"));
   made->states = places(writer.buffers, entry.getAs<ArrayAttr>("states"));
   if (auto master = entry.getAs<exec::PlaceAttr>("master"))

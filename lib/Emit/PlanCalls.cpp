@@ -156,6 +156,7 @@ private:
       made->code = index;
       made->extent = function->getAttrOfType<IntegerAttr>(kKernelExtent).getInt();
       made->grain = function->getAttrOfType<IntegerAttr>(kKernelGrain).getInt();
+      made->random = !kernel.getOps<graph::RandomBitsOp>().empty();
     } else {
       FailureOr<LibraryKernel> library = libraryOf(call, kernel);
       if (failed(library))

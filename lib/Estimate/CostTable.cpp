@@ -105,6 +105,8 @@ constexpr CostRow rows[] = {
     {"graph.constant", nothing},
     {"graph.iota", nothing},
     {"graph.loss_scale", nothing},
+    {"graph.random_bits", nothing},
+    {"graph.stochastic_cast", nothing},
     {"graph.broadcast", nothing},
     {"graph.reshape", nothing},
     {"graph.transpose", nothing},

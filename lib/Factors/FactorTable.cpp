@@ -254,6 +254,7 @@ constexpr FactorRow table[] = {
     {"graph.select", by<elementwise>, ofSelect},
     {"graph.constant", by<constant>, nonlinear},
     {"graph.loss_scale", by<whole>, nonlinear},
+    {"graph.random_bits", by<whole>, nonlinear},
     {"graph.iota", spreadIota, nonlinear},
     {"graph.broadcast", by<broadcast>, in<1>},
     {"graph.reshape", spreadReshape, in<1>},

@@ -162,6 +162,49 @@ static Type shapedLike(Value like, Type element) {
   return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
 }
 
+static Value bitsOf(KernelEmitter &e, Value x) {
+  return arith::BitcastOp::create(e.builder(), e.loc(), shapedLike(x, e.builder().getI32Type()), x);
+}
+
+static Value isNan(KernelEmitter &e, Value x) {
+  return arith::CmpFOp::create(e.builder(), e.loc(), arith::CmpFPredicate::UNO, x, x);
+}
+
+/// Sixteen of 32 random bits, as Narrow.h has them.
+static Value drawOf(KernelEmitter &e, Value bits, int64_t draw) {
+  OpBuilder &b = e.builder();
+  auto number = [&](double x) { return numberLike(e, bits, x); };
+  auto low = [&](Value x) -> Value { return arith::AndIOp::create(b, e.loc(), x, number(0xffff)); };
+  Value high = arith::ShRUIOp::create(b, e.loc(), bits, number(16));
+  if (draw < 2)
+    return draw == 0 ? low(bits) : high;
+  Value both = low(arith::XOrIOp::create(b, e.loc(), bits, high));
+  return arith::XOrIOp::create(b, e.loc(), both, number(0x8000));
+}
+
+/// As Narrow.h does it: a half is cut off in a float that is subnormal where the half is.
+Value stochasticCastElement(KernelEmitter &e, Operation *op, ArrayRef<Index> indices, const Lanes &lanes) {
+  auto cast = mlir::cast<graph::StochasticCastOp>(op);
+  Elements operands = e.evaluateOperands(op, indices, lanes);
+  OpBuilder &b = e.builder();
+  Value x = operands[0], draw = drawOf(e, operands[1], cast.getDraw());
+  auto number = [&](double x) { return numberLike(e, draw, x); };
+  if (cast.getY().getType().getElementType().isBF16()) {
+    Value sum = arith::AddIOp::create(b, e.loc(), bitsOf(e, x), draw);
+    Value quiet = arith::OrIOp::create(b, e.loc(), bitsOf(e, x), number(0x400000));
+    Value chosen = arith::SelectOp::create(b, e.loc(), isNan(e, x), quiet, sum);
+    Value upper = arith::ShRUIOp::create(b, e.loc(), chosen, number(16));
+    return arith::TruncIOp::create(b, e.loc(), shapedLike(x, b.getI16Type()), upper);
+  }
+  Value small = arith::MulFOp::create(b, e.loc(), x, numberLike(e, x, 0x1p-112));
+  Value added = arith::ShRUIOp::create(b, e.loc(), draw, number(3));
+  Value sum = arith::AddIOp::create(b, e.loc(), bitsOf(e, small), added);
+  Value cut = arith::AndIOp::create(b, e.loc(), sum, number(-0x2000));
+  Value large = arith::MulFOp::create(b, e.loc(), arith::BitcastOp::create(b, e.loc(), x.getType(), cut),
+                                      numberLike(e, x, 0x1p112));
+  return convertElement(e, arith::SelectOp::create(b, e.loc(), isNan(e, x), x, large), b.getF16Type());
+}
+
 /// A bf16 is the upper half of a float.
 static Value widenBf16(KernelEmitter &e, Value value) {
   OpBuilder &b = e.builder();
@@ -174,15 +217,14 @@ static Value widenBf16(KernelEmitter &e, Value value) {
 /// processor's instruction, which takes subnormal numbers for zero.
 static Value narrowToBf16(KernelEmitter &e, Value value) {
   OpBuilder &b = e.builder();
-  Value bits = arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getI32Type()), value);
+  Value bits = bitsOf(e, value);
   auto number = [&](double x) { return numberLike(e, bits, x); };
   Value upper = arith::ShRUIOp::create(b, e.loc(), bits, number(16));
   Value parity = arith::AndIOp::create(b, e.loc(), upper, number(1));
   Value carried = arith::AddIOp::create(b, e.loc(), arith::AddIOp::create(b, e.loc(), bits, number(0x7fff)), parity);
   Value rounded = arith::ShRUIOp::create(b, e.loc(), carried, number(16));
   Value quiet = arith::OrIOp::create(b, e.loc(), upper, number(0x40));
-  Value isNan = arith::CmpFOp::create(b, e.loc(), arith::CmpFPredicate::UNO, value, value);
-  Value result = arith::SelectOp::create(b, e.loc(), isNan, quiet, rounded);
+  Value result = arith::SelectOp::create(b, e.loc(), isNan(e, value), quiet, rounded);
   return arith::TruncIOp::create(b, e.loc(), shapedLike(value, b.getI16Type()), result);
 }
 

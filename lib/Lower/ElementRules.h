@@ -23,6 +23,7 @@ XLC_RULE(floorElement);
 XLC_RULE(notElement);
 XLC_RULE(isNanElement);
 XLC_RULE(castElement);
+XLC_RULE(stochasticCastElement);
 XLC_RULE(addElement);
 XLC_RULE(subElement);
 XLC_RULE(mulElement);
@@ -37,6 +38,7 @@ XLC_RULE(selectElement);
 // ShapeRules.cpp
 XLC_RULE(constantElement);
 XLC_RULE(iotaElement);
+XLC_RULE(randomBitsElement);
 XLC_RULE(broadcastElement);
 XLC_RULE(reshapeElement);
 XLC_RULE(transposeElement);

@@ -66,10 +66,15 @@ private:
     auto at = [&](Value base, Type type, size_t i) -> Value {
       return LLVM::GEPOp::create(b, e.loc(), pointer, type, base, ArrayRef<LLVM::GEPArg>{(int32_t)i});
     };
+    auto operand = [&](size_t i) -> Value {
+      return LLVM::LoadOp::create(b, e.loc(), pointer, at(code.getArgument(0), pointer, i), 8);
+    };
+    for (auto bits : kernel.getOps<graph::RandomBitsOp>())
+      e.bind(bits, {operand(request.memory.size()), b.getI32Type(), {1}});
     SmallVector<Memory> memories;
     for (auto [i, type] : llvm::enumerate(request.memory)) {
       Memory memory;
-      memory.pointer = LLVM::LoadOp::create(b, e.loc(), pointer, at(code.getArgument(0), pointer, i), 8);
+      memory.pointer = operand(i);
       memory.element = type.getElementType();
       int64_t offset;
       (void)type.getStridesAndOffset(memory.strides, offset);

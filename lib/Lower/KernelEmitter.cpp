@@ -59,7 +59,7 @@ Value KernelEmitter::evaluate(Value value, ArrayRef<Index> indices, const Lanes 
   InScope scope(*this, place.depth);
   Operation *op = value.getDefiningOp();
   Value element = op ? findElementRule(op->getName().getStringRef())(*this, op, indices, place.lanes)
-                     : load(memories.find(value)->second, indices, place.lanes);
+                     : load(memoryOf(value), indices, place.lanes);
   return scopes[place.depth].known[place.key] = element;
 }
 

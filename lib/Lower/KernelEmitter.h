@@ -56,8 +56,9 @@ public:
   /// The elements of all operands of an element-wise op, all scalars or all vectors.
   llvm::SmallVector<mlir::Value, 3> evaluateOperands(mlir::Operation *op, mlir::ArrayRef<Index> indices,
                                                      const Lanes &lanes);
-  /// Says where a function argument stands in memory.
-  void bind(mlir::Value argument, Memory memory) { memories[argument] = std::move(memory); }
+  /// Says where a function argument, or what the runtime gives, stands in memory.
+  void bind(mlir::Value given, Memory memory) { memories[given] = std::move(memory); }
+  const Memory &memoryOf(mlir::Value given) const { return memories.find(given)->second; }
 
   // Loops. A body gets its position and the carried values, and returns the new ones.
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Index &, mlir::ValueRange)>;

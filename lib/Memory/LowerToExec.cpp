@@ -100,7 +100,7 @@ struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
       if (failed(lowerToSlots(onValues.lookup<func::FuncOp>(name), onValues, signatures[name], target, threads)))
         return signalPassFailure();
     SymbolTable onSlots(module);
-    SharedByStages shared;
+    SharedByStages shared{target, threads, {}, {}};
     for (sched::TimelineOp timeline : timelines)
       ProgramBuilder(module, onSlots, timeline, shared).build(signatures);
     dropTranslated(module, timelines);

@@ -213,7 +213,7 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
     if (kind == (int32_t)exec::Accumulate::later)
       isFirst = !accumulates;
   act<exec::RunOp>(run.getFunctionAttr(), form.label, run.getMicroBatchAttr(), actions.getArrayAttr(places),
-                   actions.getBoolAttr(isFirst), run.getRoleAttr());
+                   actions.getBoolAttr(isFirst), run.getRoleAttr(), FlatSymbolRefAttr());
 }
 
 void ProgramBuilder::exchange(Kind kind, StringRef name, dist::GroupAttr group, exec::PlaceAttr src,

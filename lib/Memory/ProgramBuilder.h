@@ -10,6 +10,8 @@ namespace xlc {
 
 /// What all stages share: they have the same units, and their buffers the same numbers.
 struct SharedByStages {
+  const Target &target;
+  int64_t threads;                               ///< of a rank
   llvm::StringMap<mlir::func::FuncOp> functions; ///< that are no unit's, by name
   std::vector<exec::PlaceAttr> begins;           ///< of the buffers, by number, as far as they were asked for
 };
@@ -107,10 +109,11 @@ private:
   /// The element type of a scalar.
   mlir::Type scalarType(llvm::StringRef name);
   void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places,
-                   bool first);
+                   bool first, mlir::FlatSymbolRefAttr drawsFor = {});
   mlir::func::FuncOp cachedKernel(const std::string &name, exec::KernelKind kind, llvm::ArrayRef<mlir::Type> inputs,
                                   llvm::ArrayRef<mlir::Type> results, llvm::ArrayRef<int32_t> accumulate,
-                                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write);
+                                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write,
+                                  int64_t workspace = 0);
   BucketMemory &memoryOf(mlir::FlatSymbolRefAttr bucket) { return buckets.find(bucket.getAttr())->second; }
   exec::Cause causeOf(mlir::Value activation);
 

@@ -12,7 +12,7 @@ using namespace xlc::graph;
 
 func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, exec::KernelKind kind, ArrayRef<Type> inputs,
                                           ArrayRef<Type> results, ArrayRef<int32_t> accumulate,
-                                          llvm::function_ref<void(OpBuilder &, Block &)> write) {
+                                          llvm::function_ref<void(OpBuilder &, Block &)> write, int64_t workspace) {
   func::FuncOp &function = shared.functions[name];
   if (function)
     return function;
@@ -24,13 +24,15 @@ func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, exec::KernelK
   Block *block = kernel.addEntryBlock();
   OpBuilder body = OpBuilder::atBlockEnd(block);
   write(body, *block);
-  return function = wrapKernel(kernel, name, accumulate);
+  return function = wrapKernel(kernel, name, accumulate, workspace);
 }
 
-void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, ArrayRef<Attribute> places, bool first) {
+void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, ArrayRef<Attribute> places, bool first,
+                                 FlatSymbolRefAttr drawsFor) {
   int64_t last = (int64_t)timeline.getMicroBatches() - 1;
   act<exec::RunOp>(FlatSymbolRefAttr::get(function.getSymNameAttr()), label(text), actions.getI64IntegerAttr(last),
-                   actions.getArrayAttr(places), actions.getBoolAttr(first));
+                   actions.getArrayAttr(places), actions.getBoolAttr(first),
+                   RoleAttr::get(module.getContext(), Role::U), drawsFor);
 }
 
 /// "_bf16": what sets the name of a kernel apart from that for f32.
@@ -169,16 +171,23 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
     results.push_back(of(bucket.op.getTypeOfParameters()));
     name += "_with_master";
   }
+  bool isStochastic = bucket.op.getStochastic();
+  int64_t workspace = isStochastic ? shared.target.workspaceOfRandomBits(grads.count, (int)shared.threads) : 0;
+  if (isStochastic)
+    name += "_stochastic";
   SmallVector<int32_t> accumulate(results.size(), 0);
-  auto function =
-      cachedKernel(name, exec::KernelKind::loop, inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
-        SmallVector<Value> returned =
-            rule.createRoundedStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1), block.getArgument(2),
-                                   block.getArguments().drop_front(3));
-        if (hasMaster)
-          returned.push_back(CastOp::create(b, update.getLoc(), results.back(), returned[0]));
-        func::ReturnOp::create(b, update.getLoc(), returned);
-      });
+  auto write = [&](OpBuilder &b, Block &block) {
+    Value bits;
+    if (isStochastic)
+      bits = RandomBitsOp::create(b, update.getLoc(), of(b.getI32Type()), StringAttr());
+    SmallVector<Value> returned =
+        rule.createRoundedStep(b, update.getLoc(), block.getArgument(0), block.getArgument(1), block.getArgument(2),
+                               block.getArguments().drop_front(3), bits);
+    if (hasMaster)
+      returned.push_back(CastOp::create(b, update.getLoc(), results.back(), returned[0]));
+    func::ReturnOp::create(b, update.getLoc(), returned);
+  };
+  auto function = cachedKernel(name, exec::KernelKind::loop, inputs, results, accumulate, write, workspace);
   exec::PlaceAttr params = place(bucket.params, 0, stride);
   SmallVector<Attribute> moved{hasMaster ? place(bucket.master) : params}, places;
   for (int64_t state : bucket.states)
@@ -188,5 +197,8 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
   llvm::append_range(places, moved);
   if (hasMaster)
     places.push_back(params);
-  runFunction(function, "update " + bucket.op.getSymName(), places, true);
+  if (workspace)
+    places.push_back(place(addBuffer(bucket.op.getSymName() + "/random bits", exec::Cause::workspace, workspace)));
+  runFunction(function, "update " + bucket.op.getSymName(), places, true,
+              isStochastic ? update.getBucketAttr() : FlatSymbolRefAttr());
 }

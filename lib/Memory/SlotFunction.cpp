@@ -366,18 +366,21 @@ FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const SymbolTab
   return SlotFunction(function, kernels, signature, target, threads).run();
 }
 
-func::FuncOp xlc::wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate) {
+func::FuncOp xlc::wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate, int64_t workspace) {
   OpBuilder builder(kernel->getContext());
   builder.setInsertionPointAfter(kernel);
   SmallVector<Type> types;
   for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(), kernel.getResultTypes()))
     types.push_back(memoryOf(cast<RankedTensorType>(type)));
+  if (workspace)
+    types.push_back(MemRefType::get({workspace}, builder.getI8Type()));
   auto function = func::FuncOp::create(builder, kernel.getLoc(), name, builder.getFunctionType(types, {}));
   function.setPrivate();
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   ValueRange slots = function.getArguments();
-  exec::CallOp::create(body, kernel.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
-                       slots.take_front(kernel.getNumArguments()), slots.drop_front(kernel.getNumArguments()), Value(),
+  unsigned ins = kernel.getNumArguments();
+  exec::CallOp::create(body, kernel.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), slots.take_front(ins),
+                       slots.slice(ins, kernel.getNumResults()), workspace ? slots.back() : Value(),
                        body.getDenseI32ArrayAttr(accumulate));
   func::ReturnOp::create(body, kernel.getLoc());
   return function;

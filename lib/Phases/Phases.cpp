@@ -112,13 +112,14 @@ LogicalResult precision(Compilation &compilation) {
     return failure();
   std::string compute = PrecisionSpec::getElementName(precision.compute).str();
   bool masterless = precision.masterless, gradients = precision.narrowGradients, states = precision.narrowStates;
+  bool stochastic = !precision.roundsToNearest;
   if (std::optional<LossScale> scale = precision.getLossScale())
     (*compilation.module)->setAttr(graph::kLossScale, scale->toAttribute(&compilation.context));
   return runPasses(compilation, [&](Passes &passes) {
     passes.addPass(createScaleLossPass());
-    passes.addPass(createNarrowUpdatePass({compute, masterless, gradients, states}));
+    passes.addPass(createNarrowUpdatePass({compute, masterless, gradients, states, stochastic}));
     passes.addPass(createInsertCastsPass({compute, precision.wideStream}));
-    passes.addPass(createVerifyPrecisionPass({compute, masterless, gradients, states}));
+    passes.addPass(createVerifyPrecisionPass({compute, masterless, gradients, states, stochastic}));
   });
 }
 

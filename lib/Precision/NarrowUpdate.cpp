@@ -47,9 +47,13 @@ private:
       llvm::for_each(step.getStates(), change);
     Operation *before = step->getPrevNode();
     OpBuilder builder(step);
+    Value bits;
+    if (stochastic && (masterless || (states && !step.getStates().empty())))
+      bits = RandomBitsOp::create(builder, step.getLoc(), typeOf(step.getParam()).clone(builder.getI32Type()),
+                                  Argument(cast<BlockArgument>(step.getParam())).getParameter());
     SmallVector<Value> results = OptimizerGroup(step->getAttrDictionary())
                                      .createRoundedStep(builder, step.getLoc(), step.getParam(), step.getGrad(),
-                                                        step.getScalars(), step.getStates());
+                                                        step.getScalars(), step.getStates(), bits);
     Block &block = *step->getBlock();
     for (Operation &made :
          llvm::make_range(before ? std::next(before->getIterator()) : block.begin(), step->getIterator()))

@@ -119,6 +119,28 @@ private:
     }
   }
 
+  /// What @update keeps in sixteen bits it rounds once, all alike.
+  void verifyRounding(func::FuncOp update) {
+    for (OpOperand &returned : update.front().getTerminator()->getOpOperands()) {
+      if (!isNarrow(returned.get()))
+        continue;
+      Operation *op = returned.get().getDefiningOp();
+      Result what(update, returned.getOperandNumber());
+      StringAttr name = what.getParameter() ? what.getParameter() : what.getState();
+      bool isRounded = isa_and_nonnull<CastOp, StochasticCastOp>(op);
+      if (!isRounded || isa<StochasticCastOp>(op) != stochastic)
+        complain(op ? op : update) << "'" << (name ? name.getValue() : "a result") << "' is not rounded "
+                                   << (stochastic ? "stochastically" : "to nearest") << ", as the spec asks";
+    }
+    llvm::DenseMap<std::pair<Value, int64_t>, Operation *> drawn;
+    update.walk([&](StochasticCastOp cast) {
+      if (Operation *&other = drawn[{cast.getBits(), int64_t(cast.getDraw())}])
+        complain(cast) << "rounds by a draw that another value was rounded by";
+      else
+        other = cast;
+    });
+  }
+
   /// The seed is read by its product with the scale alone, and the scale by that product alone.
   void verifyScale(func::FuncOp function) {
     int64_t wanted = LossScale::of(getOperation()) ? 1 : 0, scaled = 0;
@@ -135,12 +157,14 @@ private:
     });
     if (scaled != wanted)
       complain(function) << "backward's first gradient is scaled " << scaled << " times, must be " << wanted;
-    if (auto update = findFunction(getOperation(), kUpdate))
+    if (auto update = findFunction(getOperation(), kUpdate)) {
+      verifyRounding(update);
       update.walk([&](OptimizerStepOp step) {
         if (step.mayBeSkipped() != (wanted == 1))
           complain(step) << (wanted ? "updates also where a gradient is not finite"
                                     : "may be skipped, and there is no loss scale");
       });
+    }
   }
 
   Type narrow;

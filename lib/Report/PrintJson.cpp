@@ -102,13 +102,15 @@ Json zeroToJson(const PlanReport &report) {
 /// What each kind has, in words of the spec.
 Json toJson(const PrecisionSpec &precision) {
   auto kept = [&](bool isNarrow) { return isNarrow ? precision.getName().str() : "fp32"; };
-  return {{"compute", precision.getName().str()},
-          {"loss_scale", toJson(precision.getLossScale())},
-          {"master", precision.masterless ? "none" : "fp32"},
-          {"states", kept(precision.narrowStates)},
-          {"gradients", kept(precision.narrowGradients)},
-          {"reduce", PrecisionSpec::getName(precision.reduce).str()},
-          {"stream", kept(!precision.wideStream)}};
+  return {
+      {"compute", precision.getName().str()},
+      {"loss_scale", toJson(precision.getLossScale())},
+      {"master", precision.masterless ? "none" : "fp32"},
+      {"states", kept(precision.narrowStates)},
+      {"gradients", kept(precision.narrowGradients)},
+      {"reduce", PrecisionSpec::getName(precision.reduce).str()},
+      {"stream", kept(!precision.wideStream)},
+      {"rounding", precision.roundsUpdates() ? Json(precision.roundsToNearest ? "nearest" : "stochastic") : Json()}};
 }
 
 } // namespace

@@ -167,26 +167,19 @@ void checkKeptNarrow(Spec &spec, SpecErrors &errors) {
                    "precision.rounding has nothing to round: parameters have a master, and states are float32");
 }
 
-/// How the optimizer rounds what it keeps in sixteen bits.
+/// Rounding to nearest loses what is small beside what it is added to.
 void checkRounding(Spec &spec, SpecErrors &errors) {
   const PrecisionSpec &precision = spec.precision;
-  if (!precision.roundsUpdates())
+  if (!precision.roundsUpdates() || !precision.roundsToNearest)
     return;
-  StringRef key = precision.masterless ? "precision.master" : "precision.states";
-  if (!precision.roundsToNearest) {
-    errors.error(spec.where(key), key + " rounds stochastically, which is not supported yet");
-    noteIfGiven(spec, "precision.rounding", "precision.rounding is given here", errors);
-    errors.note({}, "precision.rounding of nearest, or no " + key + ", would do");
-    return;
-  }
   std::string unit = precision.compute == PrecisionSpec::Compute::BF16 ? "2^-9" : "2^-12";
   if (precision.masterless)
-    errors.warning(spec.where(key),
+    errors.warning(spec.where("precision.master"),
                    "parameters have no master and are rounded to nearest: what moves one by less than " + unit +
                        " of it is lost");
-  else
-    errors.warning(spec.where(key), "states are rounded to nearest: what moves one by less than " + unit +
-                                        " of it is lost, and a moving average may stand still");
+  if (precision.narrowStates)
+    errors.warning(spec.where("precision.states"), "states are rounded to nearest: what moves one by less than " +
+                                                       unit + " of it is lost, and a moving average may stand still");
 }
 
 /// CPUs have no tf32.

@@ -225,7 +225,7 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.precision.wideStream = v.text == "fp32"; }},
   {"precision.products", Kind::Choice, any, "ieee|tf32", "ieee", "How products of float32 are done: as float32, or in tf32 on devices that have it, which CPUs do not.",
    [](Spec &s, const Value &v) { s.precision.wantsTf32 = v.text == "tf32"; }},
-  {"precision.rounding", Kind::Choice, any, "stochastic|nearest", "stochastic", "How the optimizer rounds parameters without a master and narrow states; `nearest` is what PyTorch does, and loses an update that is smaller than half a unit in the last place.",
+  {"precision.rounding", Kind::Choice, any, "stochastic|nearest", "stochastic", "How the optimizer rounds parameters without a master and narrow states. `stochastic`: up or down by random bits, which depend on `init.seed` (`--seed`), the step and the element, and not on the layout of ranks; on average nothing is lost. `nearest` is what PyTorch does, and loses an update that is smaller than half a unit in the last place.",
    [](Spec &s, const Value &v) { s.precision.roundsToNearest = v.text == "nearest"; }},
   {"precision.loss_scale", Kind::NumberOrChoice, scales, "dynamic", "dynamic with fp16, else none",
    "A factor on the loss that keeps gradients of float16 in range, as a number that stays, `dynamic`, or a mapping of the keys below. A step whose gradients are not all finite is skipped: parameters, states and the count of steps stay. Training ends with exit 7 where a step overflows at the smallest scale, and after " + std::to_string(runtime::kMostSkippedInRow) + " skipped steps in a row.", setLossScale},

@@ -105,7 +105,7 @@ public:
       : plan(plan), setup{plan, loaded.codes, /*spins=*/0}, options(options), rows(plan, options.seed),
         fabric(target.makeFabric(plan, setup.spins, stop)), arenas(rt::rankCount(plan)),
         judge(program, arenas, options, report),
-        context{plan, rows, *fabric, stop, 1, nullptr, /*check=*/false, &judge} {
+        context{plan, rows, *fabric, stop, 1, nullptr, /*check=*/false, &judge, options.seed} {
     values.seed = options.seed;
   }
 

@@ -222,9 +222,11 @@ def list_composed_cases():
 
 
 # What `precision` may be in a spec, by a short name. "narrow" keeps nothing in float32 but sums and statistics; of "crossing"
-# gradients have sixteen bits only on their way between ranks, and the residual stream has float32.
+# gradients have sixteen bits only on their way between ranks, and the residual stream has float32. What "stochastic" keeps
+# moves by random bits.
 PRECISIONS = {name: name for name in ("fp32", "bf16", "fp16")} | {
     "narrow": {"compute": "bf16", "master": "none", "states": "compute", "gradients": "compute", "rounding": "nearest"},
+    "stochastic": {"compute": "bf16", "master": "none", "states": "compute"},
     "crossing": {"compute": "bf16", "reduce": "bf16", "stream": "fp32"}}
 
 

@@ -42,7 +42,7 @@ def make(setting, name, model=GPT, **layout):
 
 def same_bits_in_all_stages(setting):
     """Same dp, one micro-batch, no clipping: sharding changes where things are, not what is computed."""
-    for dp, precision in itertools.product((2, 4), ("fp32", "bf16", "narrow", "crossing")):
+    for dp, precision in itertools.product((2, 4), ("fp32", "bf16", "narrow", "stochastic", "crossing")):
         reference = None
         for stage in range(4):
             trained = make(setting, f"bits-{dp}-{stage}-{precision}", dp=dp, stage=stage, precision=cases.PRECISIONS[precision])
@@ -50,6 +50,24 @@ def same_bits_in_all_stages(setting):
             reference = reference or trained.bits()
             if trained.bits() != reference:
                 yield f"{precision}, dp {dp}: stage {stage} differs from stage 0"
+
+
+def small_updates_are_kept(setting):
+    """Without a master, updates far below half a unit in the last place are lost by rounding to nearest; by random bits
+    parameters move as far as their master would, on average."""
+    moved = {}
+    for name, precision in (("master", {"compute": "bf16"}),
+                            ("nearest", {"compute": "bf16", "master": "none", "rounding": "nearest"}),
+                            ("stochastic", {"compute": "bf16", "master": "none"})):
+        trained = make(setting, f"small-{name}", MLP, dp=2, precision=precision, optimizer={"type": "sgd", "lr": 3e-4})
+        trained.train(1, "--lr", "0", tag="before")
+        trained.train(40)
+        before, after = trained.parameters("before"), trained.parameters()
+        moved[name] = [now - then for key in sorted(before) for now, then in zip(after[key][1], before[key][1])]
+    length = sum(step * step for step in moved["master"])
+    along = {name: sum(a * b for a, b in zip(steps, moved["master"])) / length for name, steps in moved.items()}
+    if not (along["nearest"] < 0.5 and abs(along["stochastic"] - 1) < 0.15):
+        yield f"of the way that masters move, parameters go {along['nearest']:.3f} to nearest and {along['stochastic']:.3f} by random bits"
 
 
 def same_bits_in_two_runs(setting):
@@ -398,6 +416,7 @@ def names_do_not_matter(setting):
 
 PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     same_bits_in_all_stages,
+    small_updates_are_kept,
     same_bits_in_two_runs,
     check_changes_nothing,
     bytes_are_as_planned,

@@ -377,3 +377,10 @@ func.func @scatter_add(%ids: tensor<2xi64>, %x: tensor<2x3xf64>) {
   %y = graph.scatter_add %ids, %x dim 0 : (tensor<2xi64>, tensor<2x3xf64>) -> tensor<4x3xbf16>
   return
 }
+
+// -----
+func.func @draw(%x: tensor<2xf32>, %bits: tensor<2xi32>) -> tensor<2xbf16> {
+  // expected-error @+1 {{takes draw 3; a number has draws 0 to 2}}
+  %y = graph.stochastic_cast %x, %bits draw 3 : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xbf16>
+  return %y : tensor<2xbf16>
+}

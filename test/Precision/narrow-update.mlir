@@ -4,6 +4,15 @@
 // RUN: not xlc-opt %s --split-input-file --xlc-narrow-update=masterless --xlc-insert-casts --xlc-verify-precision 2>&1 | FileCheck %s --check-prefix=PARAMETER
 // RUN: not xlc-opt %s --split-input-file --xlc-narrow-update=narrow-gradients --xlc-insert-casts --xlc-verify-precision 2>&1 | FileCheck %s --check-prefix=GRADIENT
 // RUN: not xlc-opt %s --split-input-file --xlc-narrow-update=narrow-states --xlc-insert-casts --xlc-verify-precision 2>&1 | FileCheck %s --check-prefix=STATE
+// RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts --xlc-verify-precision="masterless narrow-states stochastic" | FileCheck %s --check-prefix=RANDOM
+// RUN: xlc-opt %s --split-input-file --xlc-narrow-update="narrow-states stochastic" --xlc-insert-casts --xlc-verify-precision="narrow-states stochastic" | FileCheck %s --check-prefix=MOVING
+// RUN: not xlc-opt %s --split-input-file --xlc-narrow-update="masterless" --xlc-insert-casts --xlc-verify-precision="masterless stochastic" 2>&1 | FileCheck %s --check-prefix=NEAREST
+// RUN: not xlc-opt %s --split-input-file --xlc-narrow-update="masterless stochastic" --xlc-insert-casts --xlc-verify-precision="masterless" 2>&1 | FileCheck %s --check-prefix=DRAWN
+// NEAREST: error: gate of Precision: 'w' is not rounded stochastically, as the spec asks
+// DRAWN: error: gate of Precision: 'w' is not rounded to nearest, as the spec asks
+// Each value has a draw of its own.
+// RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/draw 1/draw 0/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: gate of Precision: rounds by a draw that another value was rounded by
 // The gate knows what was asked for, and refuses what was not.
 // PARAMETER: error: gate of Precision: parameter 'w' is updated with a master of 'bf16', must be 'f32'
 // GRADIENT: error: gate of Precision: a contribution to the gradient of 'w' is rounded before all contributions are added up
@@ -46,6 +55,22 @@ func.func @micro_batch(%w: tensor<4x4xf32> {graph.param = "w"}, %b: tensor<4xf32
 // CHECK: %[[W1:.*]] = graph.cast %[[P1]] {{.*}} -> tensor<4x4xbf16>
 // CHECK: %[[M1:.*]] = graph.cast %[[S1]] {{.*}} -> tensor<4x4xbf16>
 // CHECK: return %[[W1]], %{{.*}}, %{{.*}}, %[[M1]]
+// With `stochastic` the parameter takes draw 0 of its bits and the state draw 1; what is f32 takes none.
+// RANDOM-LABEL: func.func @update
+// RANDOM: %[[BITS:.*]] = graph.random_bits "w" {{.*}} : tensor<4x4xi32>
+// RANDOM: %[[P1:.*]], %[[S1:.*]] = graph.optimizer_step sgd
+// RANDOM: %[[W1:.*]] = graph.stochastic_cast %[[P1]], %[[BITS]] draw 0 {{.*}} : (tensor<4x4xf32>, tensor<4x4xi32>) -> tensor<4x4xbf16>
+// RANDOM: %[[M1:.*]] = graph.stochastic_cast %[[S1]], %[[BITS]] draw 1
+// RANDOM: graph.random_bits "b"
+// RANDOM-NOT: graph.random_bits "k"
+// RANDOM: return %[[W1]], %{{.*}}, %{{.*}}, %[[M1]]
+// A master moves, so its parameter takes no draw; "b" has no state.
+// MOVING-LABEL: func.func @update
+// MOVING: %[[BITS:.*]] = graph.random_bits "w"
+// MOVING: %[[P1:.*]], %[[S1:.*]] = graph.optimizer_step sgd
+// MOVING: %[[M1:.*]] = graph.stochastic_cast %[[S1]], %[[BITS]] draw 1
+// MOVING-NOT: graph.random_bits
+// MOVING: return %[[P1]], %{{.*}}, %{{.*}}, %[[M1]]
 // MASTER-LABEL: func.func @update
 // MASTER-NOT: bf16
 // MASTER: return

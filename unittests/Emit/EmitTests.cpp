@@ -288,7 +288,7 @@ TEST_F(BadProgram, UnknownPlace) {
             std::string::npos);
 }
 TEST_F(BadProgram, UnknownBucket) {
-  EXPECT_NE(complaint("bucket = @w", "bucket = @other").find("holds @other, which is not a bucket of the plan"),
+  EXPECT_NE(complaint("bucket = @w", "bucket = @other").find("names @other, which is not a bucket of the plan"),
             std::string::npos)
       << messages;
 }

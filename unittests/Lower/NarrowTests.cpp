@@ -62,6 +62,44 @@ TEST_P(Narrow, Half) {
   }
 }
 
+/// Bit by bit as Narrow.h, for random bits that differ from element to element, and call by call where only those of some
+/// elements are there.
+TEST_P(Narrow, RoundsStochastically) {
+  std::vector<float> x = makeFloats();
+  std::vector<uint32_t> bits(kCount);
+  for (int64_t i = 0; i < kCount; ++i)
+    bits[i] = (uint32_t)i * 2654435761u;
+  std::string shape = "tensor<" + std::to_string(kCount) + "x";
+  for (const char *element : {"bf16", "f16"})
+    for (unsigned draw = 0; draw < runtime::kDraws; ++draw) {
+      std::string types = ": (" + shape + "f32>, " + shape + "i32>) -> " + shape + element + ">";
+      CompiledKernel kernel({"loop",
+                             {{"f32", {kCount}}},
+                             {{element, {kCount}}},
+                             "%b = graph.random_bits : " + shape + "i32> %y = graph.stochastic_cast %0, %b draw " +
+                                 std::to_string(draw) + " " + types + " => %y"},
+                            GetParam());
+      std::vector<uint16_t> y(kCount);
+      constexpr int64_t block = 4096;
+      for (int64_t begin = 0; begin < kCount; begin += block) {
+        int64_t end = std::min(begin + block, kCount);
+        std::vector<uint32_t> some(bits.begin() + begin, bits.begin() + end);
+        char *first = (char *)((uintptr_t)some.data() - begin * sizeof(uint32_t));
+        kernel.call({(char *)x.data(), (char *)y.data(), first}, begin, end);
+      }
+      bool isBf16 = element[0] == 'b';
+      for (int64_t i = 0; i < kCount; ++i) {
+        uint32_t drawn = runtime::drawOf(bits[i], draw);
+        if (std::isnan(x[i]))
+          ASSERT_TRUE(std::isnan(isBf16 ? runtime::fromBf16(y[i]) : runtime::fromHalf(y[i])));
+        else
+          ASSERT_EQ(y[i], isBf16 ? runtime::toBf16(runtime::toBf16Neighbour(x[i], drawn))
+                                 : runtime::toHalf(runtime::toHalfNeighbour(x[i], drawn)))
+              << element << " " << x[i] << " draw " << drawn;
+      }
+    }
+}
+
 /// Rows that are one element longer than whole vectors: the last lane of a row must not reach into the next. What is
 /// added differs along a row, so that the kernel has a loop for rows.
 TEST_P(Narrow, LastLaneOfARow) {

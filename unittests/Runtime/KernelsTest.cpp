@@ -51,7 +51,7 @@ struct OneCall {
     ThreadPool pool(threads, 50, useOne);
     Kernels kernels(plan, codes, pool);
     kernels.prepare(call());
-    kernels.run(call(), operands.data(), accumulate.data(), workspace);
+    kernels.run(call(), {operands.data(), accumulate.data(), workspace, nullptr});
     return results;
   }
   static void useOne() {}

@@ -1,5 +1,5 @@
 // Philox against the authors' known answers, and normal numbers that do not depend on how they are asked for.
-#include "Files/Philox.h"
+#include "Plan/Philox.h"
 
 #include <gtest/gtest.h>
 
@@ -23,6 +23,11 @@ TEST(Philox, AnElementHasOneValueHoweverTheTensorIsCut) {
   for (uint64_t at = 0, some = 1; at < 1000; at += some, some = some % 7 + 1)
     fillNormal(3, "h.0.attn.weight", 0.02, at, std::min<uint64_t>(some, 1000 - at), Element::F32, pieces.data() + at);
   EXPECT_EQ(whole, pieces);
+}
+
+TEST(Philox, AStepHasAKeyOfItsOwn) {
+  EXPECT_NE(keyOfStep(3, 2), keyOfStep(3, 1));
+  EXPECT_NE(keyOfStep(4, 1), keyOfStep(3, 1));
 }
 
 TEST(Philox, NumbersAreNormal) {

@@ -16,7 +16,7 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 9, its runtime knows version 7", [](Plan &p) { p.version = 9; });
+  expect("error: the plan in this program has version 9, its runtime knows version 8", [](Plan &p) { p.version = 9; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -66,6 +66,27 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
   expect("stage 0 skips steps, and there is no loss scale", [&](Plan &p) { p.programs[0]->applied = place(); });
   expect("whether a step is applied leaves the arena",
          [&](Plan &p) { p.programs[0]->applied = std::make_unique<plan::Place>(p.programs[0]->arena, 0, 0); });
+}
+
+TEST(Plan, RandomBitsAreThoseOfABucket) {
+  expect("action 'gradient 0' draws for bucket 3 of 1",
+         [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->draws_for = 3; });
+  expect("action 'gradient 0', call 'gradient' takes random bits, and its action draws for no bucket",
+         [](Plan &p) { p.kernels[0]->random = true; });
+  expect("action 'gradient 0', call 'gradient' takes 1 random numbers, bucket 'bucket' has 128 elements", [](Plan &p) {
+    p.kernels[0]->random = true;
+    p.programs[0]->steps[3]->action.AsRun()->draws_for = 0;
+  });
+  expect("kernel 'gradient' takes random bits, and is not made for them", [](Plan &p) {
+    p.kernels[0]->random = true;
+    p.kernels[0]->grain = 3;
+  });
+  expect("call 'gradient' of 'gradient' has too many operands for random bits", [](Plan &p) {
+    plan::CallT &call = *p.functions[0]->calls[0];
+    p.kernels[0]->random = true;
+    call.ins.resize(17, call.ins[0]);
+    call.in_bytes.resize(17, call.in_bytes[0]);
+  });
 }
 
 TEST(Plan, CallsAndActionsMustStayInTheArena) {

@@ -15,12 +15,13 @@ using namespace xlc::shard;
 
 namespace {
 
-/// Not split: windows, the optimizer, a number that the program holds, and what needs the forward op beside it (verified
-/// with whole models).
+/// Not split: windows, the optimizer and how it rounds, a number that the program holds, and what needs the forward op
+/// beside it (verified with whole models).
 const std::set<std::string> notSampled = {
     "graph.convolution",    "graph.convolution_transpose",  "graph.convolution_weight_backward",
     "graph.max_pool",       "graph.max_pool_backward",      "graph.sum_squares",
-    "graph.optimizer_step", "graph.cross_entropy_backward", "graph.loss_scale"};
+    "graph.optimizer_step", "graph.cross_entropy_backward", "graph.loss_scale",
+    "graph.random_bits",    "graph.stochastic_cast"};
 
 using Values = SmallVector<Datum<Field>>;
 

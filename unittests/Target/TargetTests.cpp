@@ -30,6 +30,7 @@ public:
     return hasLibrary && cpu->fits(call) && llvm::all_of(call.memory, isContiguous);
   }
   int64_t workspace(const LibraryCall &, int) const override { return kWorkspace; }
+  int64_t workspaceOfRandomBits(int64_t, int) const override { return kWorkspace; }
   bool hasElementType(Type type) const override { return hasDoubles || !type.isF64(); }
   int64_t arenaAlignment() const override { return kAlignment; }
   int64_t outsideBytes() const override { return kOutside; }

@@ -30,12 +30,12 @@ public:
     ++counts.prepare;
     cpu->prepare(call);
   }
-  void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) override {
+  void run(const plan::CallT &call, const CallOperands &operands) override {
     ++counts.run;
     std::vector<char *> here;
     for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i)
-      here.push_back(toHost(operands[i]));
-    cpu->run(call, here.data(), accumulate, toHost(workspace));
+      here.push_back(toHost(operands.addresses[i]));
+    cpu->run(call, {here.data(), operands.accumulate, toHost(operands.workspace), operands.randomBits});
   }
   void write(char *to, const void *from, uint64_t bytes) override {
     ++counts.write;

@@ -136,6 +136,8 @@ template <> inline Bounded toSingle<Bounded>(Bounded x) {
 
 /// The middle of what a float within the bounds may become, and how far it is from there.
 template <> Bounded toNarrow<Bounded>(Bounded x, Narrow to);
+/// Any draw: who looks at memory does not know which the runtime drew.
+template <> Bounded toNeighbour<Bounded>(Bounded x, Narrow to, uint32_t draw);
 
 /// Squares are summed in double precision: only the result is rounded.
 template <> class SquareSum<Bounded> {

@@ -118,6 +118,9 @@ template <class E> E toSingle(E value) { return value; }
 enum class Narrow { BF16, F16 };
 template <class E> E toNarrow(E value, Narrow) { return value; }
 template <> float toNarrow<float>(float value, Narrow to);
+/// One of the two neighbours that sixteen bits hold, by sixteen random bits.
+template <class E> E toNeighbour(E value, Narrow, uint32_t) { return value; }
+template <> float toNeighbour<float>(float value, Narrow to, uint32_t draw);
 class Bounded;
 /// Whether an arithmetic is that of floats, or bounds it; the others tell what a program means, not what it loses.
 template <class E> constexpr bool kRounds = std::is_same_v<E, float> || std::is_same_v<E, Bounded>;

@@ -9,13 +9,15 @@ defvar policy = [
   Option<"compute", "compute", "std::string", "\"bf16\"", "bf16 or f16">,
   Option<"masterless", "masterless", "bool", "false", "parameters have no master: the optimizer updates what is read">,
   Option<"gradients", "narrow-gradients", "bool", "false", "gradients are kept in the type of compute">,
-  Option<"states", "narrow-states", "bool", "false", "optimizer states are kept in the type of compute">];
+  Option<"states", "narrow-states", "bool", "false", "optimizer states are kept in the type of compute">,
+  Option<"stochastic", "stochastic", "bool", "false", "narrow parameters and states are rounded stochastically">];
 
 def NarrowUpdatePass : Pass<"xlc-narrow-update", "::mlir::ModuleOp"> {
   let summary = "what the optimizer keeps becomes narrow, where the spec asks for it";
   let description = [{
     Parameters, gradients and states of @update get the narrow type, but for parameters that `graph.keep` names. The step
-    itself stays f32: what it reads is widened, what it gives is rounded to nearest, once.
+    itself stays f32: what it reads is widened, what it gives is rounded once: to nearest, or, with `stochastic`, by random
+    bits of each element and step.
 
         func.func @update(%w: tensor<8xf32> {graph.param = "w"}, %dw: tensor<8xf32> {graph.grad = "w"}, %numbers: tensor<4xf32>)
           %w1 = graph.optimizer_step sgd %w, %dw, %numbers : (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
@@ -27,6 +29,11 @@ def NarrowUpdatePass : Pass<"xlc-narrow-update", "::mlir::ModuleOp"> {
           %g = graph.cast %dw : tensor<8xbf16> -> tensor<8xf32>
           %w1 = graph.optimizer_step sgd %p, %g, %numbers : (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
           %r = graph.cast %w1 : tensor<8xf32> -> tensor<8xbf16>
+
+    and with `stochastic` the last line
+
+          %bits = graph.random_bits "w" : tensor<8xi32>
+          %r = graph.stochastic_cast %w1, %bits draw 0 : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xbf16>
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
   let options = policy;
@@ -97,7 +104,7 @@ def VerifyPrecisionPass : Pass<"xlc-verify-precision", "::mlir::ModuleOp"> {
     Says, of the narrow type `compute`: operands of contractions and attention are narrow, but for biases; no other narrow
     type occurs; what is rounded is no statistic, no loss, no gradient of a parameter; contributions to one gradient have
     the type of the gradient in @update; and what @update has of each parameter, that parameter, gradient and states, is f32,
-    once, but for what the options say is narrow.
+    once, but for what the options say is narrow; and that what is narrow there is rounded as the options say.
     With a loss scale: backward's first gradient, and nothing else, is multiplied by it, once; and every update can be
     skipped. That gradients are scaled back exactly once is what xlc verify proves.
   }];

@@ -6,11 +6,12 @@
 #include <cstdint>
 
 /// `version` of the plans that this runtime knows.
-enum { XLC_PLAN_VERSION = 7 };
+enum { XLC_PLAN_VERSION = 8 };
 
 extern "C" {
 
-/// A generated kernel: works on rows [begin, end) of its extent. `operands` are the addresses of ins, then of outs;
+/// A generated kernel: works on rows [begin, end) of its extent. `operands` are the addresses of ins, then of outs,
+/// and then, where it takes random bits, of those of row 0 (of which only [begin, end) are there);
 /// `accumulate[i]` is 1 where out i is added to, 0 where it is written. Results do not depend on how rows are split.
 typedef void (*XlcKernel)(char *const *operands, int64_t begin, int64_t end, const uint8_t *accumulate);
 

@@ -37,6 +37,27 @@ inline uint16_t toHalf(float value) {
   return sign | (magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13;
 }
 
+/// How many draws of sixteen bits an element has of its random number: that of the parameter, then those of its states.
+inline constexpr unsigned kDraws = 3;
+/// Rounds every draw to nearest, halves away from zero.
+inline constexpr uint32_t kNearestBits = 0x80008000;
+
+/// Draw `which` of a random number; any two are independent.
+inline uint32_t drawOf(uint32_t bits, unsigned which) {
+  uint32_t low = bits & 0xffff, high = bits >> 16;
+  return which == 0 ? low : which == 1 ? high : low ^ high ^ 0x8000;
+}
+
+/// One of the two neighbours of `value` that sixteen bits hold, so that its mean over all draws is `value`.
+inline float toBf16Neighbour(float value, uint32_t draw) {
+  return value != value ? value : std::bit_cast<float>((std::bit_cast<uint32_t>(value) + draw) & 0xffff0000);
+}
+inline float toHalfNeighbour(float value, uint32_t draw) { // where a float is subnormal, so is then the half
+  float small = value * 0x1p-112F;
+  uint32_t bits = (std::bit_cast<uint32_t>(small) + (draw >> 3)) & 0xffffe000;
+  return value != value ? value : std::bit_cast<float>(bits) * 0x1p112F;
+}
+
 /// Such floats in memory, as types: they read as floats and are written by rounding one.
 struct Bf16 {
   uint16_t bits;

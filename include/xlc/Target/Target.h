@@ -53,6 +53,8 @@ public:
   virtual bool fits(const LibraryCall &call) const = 0;
   /// Bytes of scratch of a call that fits, with so many threads of a rank; 0: it needs none.
   virtual int64_t workspace(const LibraryCall &call, int threads) const = 0;
+  /// Bytes of scratch of a generated kernel that takes random bits for so many elements.
+  virtual int64_t workspaceOfRandomBits(int64_t elements, int threads) const = 0;
   /// Whether values of this type can lie in its memory.
   virtual bool hasElementType(mlir::Type type) const = 0;
   /// How products of narrow operands ("bf16", "f16") are done, in words for a user.

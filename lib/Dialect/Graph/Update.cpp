@@ -126,7 +126,7 @@ OptimizerStepOp OptimizerGroup::createStep(OpBuilder &builder, Location loc, Val
 }
 
 SmallVector<Value> OptimizerGroup::createRoundedStep(OpBuilder &builder, Location loc, Value param, Value grad,
-                                                     Value scalars, ValueRange states) const {
+                                                     Value scalars, ValueRange states, Value bits) const {
   auto convert = [&](Value value, Type element) -> Value {
     RankedTensorType type = typeOf(value).clone(element);
     return value.getType() == type ? value : CastOp::create(builder, loc, type, value);
@@ -134,8 +134,13 @@ SmallVector<Value> OptimizerGroup::createRoundedStep(OpBuilder &builder, Locatio
   auto widen = [&](Value value) { return convert(value, builder.getF32Type()); };
   OptimizerStepOp step =
       createStep(builder, loc, widen(param), widen(grad), scalars, llvm::map_to_vector(states, widen));
-  SmallVector<Value> results{convert(step.getNewParam(), typeOf(param).getElementType())};
-  for (auto [before, after] : llvm::zip(states, step.getNewStates()))
-    results.push_back(convert(after, typeOf(before).getElementType()));
+  SmallVector<Value> results, before{param};
+  llvm::append_range(before, states);
+  for (auto [draw, old, made] : llvm::enumerate(before, step.getResults())) {
+    Type element = typeOf(old).getElementType();
+    results.push_back(bits && isNarrow(element)
+                          ? StochasticCastOp::create(builder, loc, old.getType(), made, bits, draw).getResult()
+                          : convert(made, element));
+  }
   return results;
 }

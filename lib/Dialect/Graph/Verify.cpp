@@ -1,6 +1,7 @@
 // Verifiers of the `graph` dialect: the rule, then both values.
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "xlc/Dialect/Graph/Update.h"
+#include "xlc/Runtime/Narrow.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -126,6 +127,12 @@ LogicalResult CastOp::verify() {
   if (from != to && ((isNarrow(from) && !to.isF32()) || (isNarrow(to) && !from.isF32())))
     return emitOpError() << "converts " << from << " to " << to
                          << "; what has sixteen bits is made of f32, and becomes f32";
+  return success();
+}
+
+LogicalResult StochasticCastOp::verify() {
+  if (getDraw() >= runtime::kDraws)
+    return emitOpError() << "takes draw " << getDraw() << "; a number has draws 0 to " << runtime::kDraws - 1;
   return success();
 }
 

@@ -1,5 +1,6 @@
 // Element-wise rules: every position on its own.
 #include "Rules.h"
+#include "xlc/Runtime/Narrow.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -168,6 +169,15 @@ template <class E> LogicalResult ElementwiseRules<E>::cast(Evaluation<E> &e) {
         return e.give(std::move(y));
       },
       *e.operands[0]);
+}
+
+template <class E> LogicalResult ElementwiseRules<E>::stochasticCast(Evaluation<E> &e) {
+  auto op = mlir::cast<graph::StochasticCastOp>(e.op);
+  Tensor<E> y = e.floats(0);
+  Narrow to = *findNarrow(getElementTypeOrSelf(op.getY()));
+  for (auto [element, bits] : llvm::zip(y.elements, e.integers(1).elements))
+    element = toNeighbour<E>(element, to, runtime::drawOf(uint32_t(bits), op.getDraw()));
+  return e.give(std::move(y));
 }
 
 template <class E> LogicalResult ElementwiseRules<E>::scale(Evaluation<E> &e) {

@@ -1,5 +1,6 @@
 // Floats that the program keeps in sixteen bits. Rules compute as precisely as their arithmetic can; what they give is
 // rounded here, so that an op whose result is narrow needs no rule of its own.
+#include "xlc/Runtime/Narrow.h"
 #include "Rules.h"
 #include "xlc/Interpret/Parallel.h"
 #include "llvm/ADT/APFloat.h"
@@ -16,19 +17,36 @@ template <> float interpret::toNarrow<float>(float value, Narrow to) {
   return number.convertToFloat();
 }
 
+template <> float interpret::toNeighbour<float>(float value, Narrow to, uint32_t draw) {
+  return to == Narrow::BF16 ? runtime::toBf16Neighbour(value, draw) : runtime::toHalfNeighbour(value, draw);
+}
+
+/// Anything from `low` to `high`, which are rounded.
+static Bounded between(double low, double high, double value) {
+  if (low == high)
+    return Bounded(low);
+  if (!std::isfinite(low) || !std::isfinite(high))
+    return Bounded(value, std::numeric_limits<double>::infinity());
+  double middle = (low + high) / 2, error = std::max(high - middle, middle - low);
+  bool isExact = middle - error == low && middle + error == high;
+  return Bounded(middle, isExact ? error : std::nextafter(error, high - low));
+}
+
 /// Rounding keeps the order of numbers: the ends of what a kernel may have tell what it may round to, which mostly is one
 /// number. So a number that is rounded already stays as it is, and its bound too.
 template <> Bounded interpret::toNarrow<Bounded>(Bounded x, Narrow to) {
   if (!std::isfinite(x.get()))
     return Bounded(x.get());
-  double low = toNarrow(float(x.get() - x.error()), to), high = toNarrow(float(x.get() + x.error()), to);
-  if (low == high)
-    return Bounded(low);
-  if (!std::isfinite(low) || !std::isfinite(high))
-    return Bounded(x.get(), std::numeric_limits<double>::infinity());
-  double middle = (low + high) / 2, error = std::max(high - middle, middle - low);
-  bool isExact = middle - error == low && middle + error == high;
-  return Bounded(middle, isExact ? error : std::nextafter(error, high - low));
+  return between(toNarrow(float(x.get() - x.error()), to), toNarrow(float(x.get() + x.error()), to), x.get());
+}
+
+template <> Bounded interpret::toNeighbour<Bounded>(Bounded x, Narrow to, uint32_t) {
+  if (!std::isfinite(x.get()))
+    return Bounded(x.get());
+  auto neighbour = [&](double end, uint32_t draw) { return toNeighbour(float(end), to, draw); };
+  double first = x.get() - x.error(), last = x.get() + x.error();
+  return between(std::min(neighbour(first, 0), neighbour(first, 0xffff)),
+                 std::max(neighbour(last, 0), neighbour(last, 0xffff)), x.get());
 }
 
 std::optional<Narrow> interpret::findNarrow(Type element) {

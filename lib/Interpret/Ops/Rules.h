@@ -46,11 +46,13 @@ template <class E> struct ElementwiseRules {
   static llvm::LogicalResult add(Evaluation<E> &), sub(Evaluation<E> &), mul(Evaluation<E> &), div(Evaluation<E> &);
   static llvm::LogicalResult max(Evaluation<E> &), min(Evaluation<E> &), pow(Evaluation<E> &);
   static llvm::LogicalResult isNan(Evaluation<E> &), cast(Evaluation<E> &), scale(Evaluation<E> &);
+  static llvm::LogicalResult stochasticCast(Evaluation<E> &);
   static llvm::LogicalResult compare(Evaluation<E> &), select(Evaluation<E> &);
 };
 
 template <class E> struct ShapeRules {
   static llvm::LogicalResult constant(Evaluation<E> &), lossScale(Evaluation<E> &), iota(Evaluation<E> &);
+  static llvm::LogicalResult randomBits(Evaluation<E> &);
   static llvm::LogicalResult broadcast(Evaluation<E> &), reshape(Evaluation<E> &), transpose(Evaluation<E> &);
   static llvm::LogicalResult slice(Evaluation<E> &), concat(Evaluation<E> &), pad(Evaluation<E> &);
   static llvm::LogicalResult gather(Evaluation<E> &), scatterAdd(Evaluation<E> &);

@@ -1,6 +1,7 @@
 // Rules that move elements without computing: each gives `forEachPosition` its strides.
 #include "Rules.h"
 #include "xlc/Dialect/Graph/LossScale.h"
+#include "xlc/Runtime/Narrow.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -38,6 +39,11 @@ template <class E> LogicalResult ShapeRules<E>::lossScale(Evaluation<E> &e) {
   if (!scale)
     return e.op->emitOpError() << "needs the module attribute " << graph::kLossScale;
   return e.give(Tensor<E>({}, fromDouble<E>(scale->initial)));
+}
+
+/// Those that round to nearest: which are drawn is the runtime's, and no arithmetic but floats' sees them.
+template <class E> LogicalResult ShapeRules<E>::randomBits(Evaluation<E> &e) {
+  return e.give(Integers(Shape(e.resultShape()), (int32_t)runtime::kNearestBits));
 }
 
 template <class E> LogicalResult ShapeRules<E>::iota(Evaluation<E> &e) {

@@ -14,9 +14,7 @@ public:
 
   DeviceMemory allocate(uint64_t bytes) override;
   void prepare(const plan::CallT &call) override { kernels.prepare(call); }
-  void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) override {
-    kernels.run(call, operands, accumulate, workspace);
-  }
+  void run(const plan::CallT &call, const CallOperands &operands) override { kernels.run(call, operands); }
   void write(char *to, const void *from, uint64_t bytes) override;
   void read(void *to, const char *from, uint64_t bytes) override;
   void fill(char *to, unsigned char value, uint64_t bytes) override;

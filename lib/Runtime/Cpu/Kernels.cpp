@@ -1,9 +1,13 @@
 // See Kernels.h.
 #include "Kernels.h"
 
+#include "DrawBits.h"
+#include "xlc/Runtime/Workspace.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace xlc::runtime {
 namespace {
@@ -134,6 +138,8 @@ void Kernels::prepare(const plan::CallT &call) {
     ready.pool = {pool->backward, (int64_t)pool->planes, dimsOf(pool->dims)};
   } else {
     ready.code = codes[kernel.code], ready.extent = kernel.extent, ready.grain = kernel.grain;
+    if (ready.random = kernel.random; ready.random)
+      workspace = randomBitsWorkspace((int64_t)ready.extent, this->pool.size());
   }
   if (workspace > (int64_t)call.workspace_bytes || (workspace > 0 && call.workspace.empty()))
     throw Rejected(fmt::format(
@@ -142,16 +148,13 @@ void Kernels::prepare(const plan::CallT &call) {
         call.name, workspace, call.workspace_bytes));
 }
 
-void Kernels::run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) {
+void Kernels::run(const plan::CallT &call, const CallOperands &given) {
   const Prepared &kernel = prepared[call.kernel];
-  if (kernel.code) {
-    uint64_t bytes = 0;
-    for (uint64_t some : call.in_bytes)
-      bytes += some;
-    for (uint64_t some : call.out_bytes)
-      bytes += some;
-    return runCode(kernel, bytes, operands, accumulate);
-  }
+  if (kernel.code)
+    return runCode(kernel, call, given);
+  char *const *operands = given.addresses;
+  const uint8_t *accumulate = given.accumulate;
+  char *workspace = given.workspace;
   if (kernel.attention)
     return runAttentionCall(*kernel.attention, operands, workspace);
   if (const auto &shape = kernel.scatter)
@@ -167,17 +170,43 @@ void Kernels::run(const plan::CallT &call, char *const *operands, const uint8_t 
   runContraction(accumulate[0] ? *kernel.add : *kernel.write, call, operands, workspace);
 }
 
-void Kernels::runCode(const Prepared &kernel, uint64_t bytes, char *const *operands, const uint8_t *accumulate) {
+void Kernels::runCode(const Prepared &kernel, const plan::CallT &call, const CallOperands &operands) {
+  uint64_t bytes = 0;
+  for (uint64_t some : call.in_bytes)
+    bytes += some;
+  for (uint64_t some : call.out_bytes)
+    bytes += some;
   uint64_t grains = (kernel.extent + kernel.grain - 1) / kernel.grain;
   uint64_t parts = bytes < smallestCall ? 1 : std::min<uint64_t>(grains, pool.size());
+  auto runRows = [&](int part, uint64_t begin, uint64_t end) {
+    if (kernel.random)
+      runByBlocks(kernel, call, operands, part, begin, end);
+    else
+      kernel.code(operands.addresses, (int64_t)begin, (int64_t)end, operands.accumulate);
+  };
   if (parts <= 1)
-    return kernel.code(operands, 0, (int64_t)kernel.extent, accumulate);
+    return runRows(0, 0, kernel.extent);
   pool.run((int)parts, [&](int part) {
     uint64_t begin = grains * part / parts * kernel.grain,
              end = std::min(kernel.extent, grains * (part + 1) / parts * kernel.grain);
     if (begin < end)
-      kernel.code(operands, (int64_t)begin, (int64_t)end, accumulate);
+      runRows(part, begin, end);
   });
+}
+
+/// Random bits are drawn for a block of rows, which the kernel then reads from the cache.
+void Kernels::runByBlocks(const Prepared &kernel, const plan::CallT &call, const CallOperands &operands, int part,
+                          uint64_t begin, uint64_t end) {
+  uint64_t block = randomBlock((int64_t)kernel.extent), count = call.ins.size() + call.outs.size();
+  auto *bits = (uint32_t *)operands.workspace + part * block;
+  std::array<char *, kMostRandomOperands + 1> addresses;
+  std::copy_n(operands.addresses, count, addresses.begin());
+  for (; begin < end; begin += block) {
+    uint64_t some = std::min(block, end - begin);
+    drawBits(*operands.randomBits, begin, some, bits);
+    addresses[count] = (char *)((uintptr_t)bits - begin * sizeof *bits);
+    kernel.code(addresses.data(), (int64_t)begin, (int64_t)(begin + some), operands.accumulate);
+  }
 }
 
 void Kernels::runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands,

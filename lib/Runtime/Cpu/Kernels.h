@@ -5,6 +5,7 @@
 #include "Attention.h"
 #include "Contract.h"
 #include "Convolution.h"
+#include "Device/Device.h"
 #include "MaxPool.h"
 #include "Plan/Plan.h"
 #include "ScatterAdd.h"
@@ -25,20 +26,22 @@ public:
   /// Throws Rejected where the plan holds less workspace than a library call needs on this machine.
   void prepare(const plan::CallT &call);
 
-  /// `operands` are the addresses of the call's ins, then its outs; `accumulate` has a flag per out.
-  void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace);
+  void run(const plan::CallT &call, const CallOperands &operands);
 
 private:
   struct Prepared {
     XlcKernel code = nullptr;
     uint64_t extent = 0, grain = 1;
+    bool random = false;
     std::optional<Contraction> write, add;
     std::optional<AttentionShape> attention;
     std::optional<ScatterAddShape> scatter;
     std::optional<ConvolutionShape> convolution;
     std::optional<MaxPoolShape> pool;
   };
-  void runCode(const Prepared &kernel, uint64_t bytes, char *const *operands, const uint8_t *accumulate);
+  void runCode(const Prepared &kernel, const plan::CallT &call, const CallOperands &operands);
+  void runByBlocks(const Prepared &kernel, const plan::CallT &call, const CallOperands &operands, int part,
+                   uint64_t begin, uint64_t end);
   void runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands, char *workspace);
   void runConvolutionCall(const ConvolutionShape &shape, char *const *operands, bool add, char *workspace);
   void runPool(const MaxPoolShape &shape, char *const *operands, bool add);

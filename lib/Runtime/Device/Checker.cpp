@@ -42,7 +42,8 @@ void Checker::addDying(const plan::BufferT &buffer) {
   }
 }
 
-void Checker::run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) {
+void Checker::run(const plan::CallT &call, const CallOperands &operands) {
+  char *const *given = operands.addresses;
   std::vector<Range> touched;
   std::vector<char *> inImage;
   auto add = [&](char *at, uint64_t bytes) {
@@ -52,15 +53,18 @@ void Checker::run(const plan::CallT &call, char *const *operands, const uint8_t 
   };
   for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i) {
     uint64_t bytes = i < call.ins.size() ? call.in_bytes[i] : call.out_bytes[i - call.ins.size()];
-    inImage.push_back(add(operands[i], bytes));
-    device.copy({operands[i], inImage.back(), bytes});
+    inImage.push_back(add(given[i], bytes));
+    device.copy({given[i], inImage.back(), bytes});
   }
-  char *scratch = workspace ? add(workspace, call.workspace_bytes) : nullptr;
-  device.run(call, inImage.data(), accumulate, scratch);
+  CallOperands elsewhere = operands;
+  elsewhere.addresses = inImage.data();
+  if (operands.workspace)
+    elsewhere.workspace = add(operands.workspace, call.workspace_bytes);
+  device.run(call, elsewhere);
   for (size_t i = 0; i < call.outs.size(); ++i)
-    device.copy({inImage[call.ins.size() + i], operands[call.ins.size() + i], call.out_bytes[i]});
+    device.copy({inImage[call.ins.size() + i], given[call.ins.size() + i], call.out_bytes[i]});
   for (size_t i = 0; i < call.ins.size(); ++i)
-    if (!areEqual(operands[i], inImage[i], call.in_bytes[i]))
+    if (!areEqual(given[i], inImage[i], call.in_bytes[i]))
       throw std::runtime_error(fmt::format("call '{}' changed its operand {}, which it may only read", call.name, i));
   checkAround(touched, call);
   for (const Range &range : touched)

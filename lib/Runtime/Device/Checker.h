@@ -22,7 +22,7 @@ public:
   Checker(const Plan &plan, int rank, Device &device, char *arena);
 
   /// Runs the call on the image. Operands and workspace are addresses in the arena.
-  void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) override;
+  void run(const plan::CallT &call, const CallOperands &operands) override;
 
   DeviceMemory allocate(uint64_t bytes) override { return device.allocate(bytes); }
   void prepare(const plan::CallT &call) override { device.prepare(call); }

@@ -4,6 +4,7 @@
 #define XLC_LIB_RUNTIME_DEVICE_DEVICE_H
 
 #include "Fabric/Mover.h"
+#include "RandomBits.h"
 
 namespace xlc::runtime {
 
@@ -11,6 +12,14 @@ namespace xlc::runtime {
 struct DeviceMemory {
   char *begin = nullptr;
   uint64_t bytes = 0; ///< that were taken for it
+};
+
+/// What a call works on.
+struct CallOperands {
+  char *const *addresses;       ///< of its ins, then its outs
+  const uint8_t *accumulate;    ///< per out: 1 where it is added to
+  char *workspace;              ///< null: it has none
+  const RandomBits *randomBits; ///< of the elements that it updates; null: its kernel takes none
 };
 
 /// Used by the rank's own thread, which makes it; `read` also by others, between steps. Each function returns when what it
@@ -24,9 +33,8 @@ public:
   /// fit this machine.
   virtual void prepare(const plan::CallT &call) = 0;
 
-  /// Runs a call that was prepared: `operands` are the addresses of its ins, then its outs; `accumulate` has a flag per
-  /// out, 1 where it is added to; `workspace` may be null.
-  virtual void run(const plan::CallT &call, char *const *operands, const uint8_t *accumulate, char *workspace) = 0;
+  /// Runs a call that was prepared.
+  virtual void run(const plan::CallT &call, const CallOperands &operands) = 0;
 
   /// From and to the memory of the host.
   virtual void write(char *to, const void *from, uint64_t bytes) = 0;

@@ -69,6 +69,9 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
     }
   }
   slots.resize(mostSlots), operands.resize(mostOperands), accumulate.resize(mostOperands);
+  for (const auto &next : program.steps)
+    if (const auto *run = next->action.AsRun(); run && run->draws_for)
+      randomBits.try_emplace(*run->draws_for, job.plan, *run->draws_for, rank);
   for (const auto &index : program.indices) {
     auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
     device.write(at(*index->place), &value, sizeof value);
@@ -78,6 +81,8 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
 void Executor::runStep(uint64_t number) {
   step = number;
   slotsTaken.clear();
+  for (auto &[bucket, bits] : randomBits)
+    bits.beginStep(job.seed, step);
   for (uint64_t i = 0; i < program.steps.size(); ++i) {
     job.stop.throwIfRaised();
     action = program.steps[i].get(), call = nullptr, places = nullptr, loaded = nullptr;
@@ -189,6 +194,7 @@ void Executor::run(const plan::ReceiveT &receive) {
 void Executor::runFunction(const plan::RunT &run) {
   const plan::FunctionT &function = *job.plan.functions[run.function];
   places = &run.places;
+  drawn = run.draws_for ? &randomBits.at(*run.draws_for) : nullptr;
   for (size_t i = 0; i < run.places.size(); ++i)
     slots[i] = at(run.places[i]);
   position.call = -1;
@@ -221,7 +227,7 @@ void Executor::runCall(const plan::CallT &next, bool first) {
     accumulate[i] =
         next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
   char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
-  auto run = [&] { device.run(next, operands.data(), accumulate.data(), workspace); };
+  auto run = [&] { device.run(next, {operands.data(), accumulate.data(), workspace, drawn}); };
   job.observer ? job.observer->call(position, workspace, run) : run();
 }
 

@@ -33,6 +33,7 @@ struct JobContext {
   const Fault *fault = nullptr;
   bool check = false;
   Observer *observer = nullptr;
+  uint64_t seed = 0; ///< of what is drawn in a step
 };
 
 class Executor {
@@ -86,6 +87,7 @@ private:
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;
   float scaleOfStep = 1;
+  std::map<uint32_t, RandomBits> randomBits; ///< by bucket
 
   // Where we are; tables made once, as large as the largest call needs.
   uint64_t step = 0;
@@ -93,6 +95,7 @@ private:
   const plan::StepT *action = nullptr;
   const plan::CallT *call = nullptr;
   const std::vector<plan::Place> *places = nullptr;
+  const RandomBits *drawn = nullptr;   ///< by the action
   const plan::Place *loaded = nullptr; ///< of the input that is being loaded, or was last
   std::vector<char *> slots, operands;
   std::vector<uint8_t> accumulate;

@@ -1,7 +1,7 @@
 // See Parameters.h. What pads a bucket, and the tail of a piece that is short, is zero.
 #include "Parameters.h"
 
-#include "Philox.h"
+#include "Plan/Philox.h"
 #include "Plan/Pieces.h"
 
 #include <fmt/format.h>

@@ -104,8 +104,15 @@ Job::Job(const Plan &plan, const Embedded &embedded, const Target &target, const
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
       progress(options.log, steps), fabric(target.makeFabric(plan, setup.spins, stop)),
-      context{plan,         data, *fabric, stop, rateFactor(plan, options), options.fault ? &*options.fault : nullptr,
-              options.check},
+      context{plan,
+              data,
+              *fabric,
+              stop,
+              rateFactor(plan, options),
+              options.fault ? &*options.fault : nullptr,
+              options.check,
+              nullptr,
+              values.seed},
       traces(options.profile.empty() ? 0 : rankCount(plan)), ranks(rankCount(plan)), speaker(findSpeaker(plan)),
       lastStep(steps) {
   if (options.fault)

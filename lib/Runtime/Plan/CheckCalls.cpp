@@ -1,6 +1,8 @@
 // Kernels, functions and the calls in them: operands within their slots' sizes, shapes that a library can take.
 #include "PlanChecker.h"
 
+#include "xlc/Runtime/Workspace.h"
+
 #include <algorithm>
 
 namespace xlc::runtime {
@@ -38,6 +40,8 @@ void PlanChecker::checkKernels() {
             kernel->name, kernel->code, kernelCount);
     require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,
             "kernel '{}' has extent {} and grain {}", kernel->name, kernel->extent, kernel->grain);
+    require(!kernel->random || (!isLibrary && kRandomBlock % kernel->grain == 0),
+            "kernel '{}' takes random bits, and is not made for them", kernel->name);
     if (const plan::ContractT *c = kernel->library.AsContract())
       checkContract(*c, kernel->name);
     if (const plan::AttentionT *a = kernel->library.AsAttention()) {
@@ -85,6 +89,9 @@ void PlanChecker::checkCall(const plan::FunctionT &function, const plan::CallT &
     return require(false, "{} runs kernel {} of {}", what, call.kernel, plan.kernels.size());
   if (problems.empty())
     checkLibraryCall(call, *plan.kernels[call.kernel]);
+  if (const plan::KernelT &kernel = *plan.kernels[call.kernel]; kernel.random)
+    require(call.ins.size() + call.outs.size() <= kMostRandomOperands, "{} has too many operands for random bits",
+            what);
 }
 
 /// A collective of the ranks of a stage, from one operand to another.

@@ -93,16 +93,31 @@ void PlanChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
   }
 }
 
+/// One random number for each element that a rank updates.
+void PlanChecker::checkDraws(const plan::RunT &run, const plan::KernelT &kernel, const std::string &what) {
+  if (!run.draws_for)
+    return require(false, "{} takes random bits, and its action draws for no bucket", what);
+  const plan::BucketT &bucket = *plan.buckets[*run.draws_for];
+  uint64_t updated = bucket.states_extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
+  require(kernel.extent == updated, "{} takes {} random numbers, bucket '{}' has {} elements", what, kernel.extent,
+          bucket.name, updated);
+}
+
 void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
   if (run.function >= plan.functions.size())
     return require(false, "{} runs function {} of {}", label, run.function, plan.functions.size());
   const plan::FunctionT &function = *plan.functions[run.function];
   if (run.places.size() != function.slots)
     return require(false, "{} has {} places for {} slots", label, run.places.size(), function.slots);
+  if (run.draws_for && *run.draws_for >= plan.buckets.size())
+    return require(false, "{} draws for bucket {} of {}", label, *run.draws_for, plan.buckets.size());
   for (const auto &call : function.calls) {
     if (!problems.empty())
       return;
     std::string what = fmt::format("{}, call '{}'", label, call->name);
+    if (const plan::KernelT *kernel = call->exchange ? nullptr : plan.kernels[call->kernel].get();
+        kernel && kernel->random)
+      checkDraws(run, *kernel, what);
     auto check = [&](const std::vector<plan::Operand> &operands, const uint64_t *bytes) {
       for (size_t i = 0; i < operands.size() && operands[i].slot() < function.slots; ++i)
         checkPlace(&run.places[operands[i].slot()], (Wide)bytes[i], what, operands[i].offset());

@@ -65,6 +65,10 @@ public:
     return 0;
   }
 
+  int64_t workspaceOfRandomBits(int64_t elements, int threads) const override {
+    return runtime::randomBitsWorkspace(elements, threads);
+  }
+
   bool hasElementType(Type type) const override {
     return type.isF32() || type.isBF16() || type.isF16() || type.isF64() || type.isInteger(64) || type.isInteger(32) ||
            type.isInteger(1);

@@ -102,7 +102,8 @@ def Exec_CallOp : Exec_Op<"call", [AttrSizedOperandSegments]> {
   let description = [{
     `kernel` is a private function of `graph` ops from the tensors read at `ins` to the tensors written at `outs`;
     it defines the meaning, Lower chooses the code. An out may be the same memory as an in. `accumulate[i]` is
-    the Accumulate of out i. `workspace` is scratch of the library, where it needs some.
+    the Accumulate of out i. `workspace` is scratch of the library, where it needs some, or room for the random bits of a
+    generated kernel.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$ins, Variadic<AnyMemRef>:$outs,
       Optional<AnyMemRef>:$workspace, DenseI32ArrayAttr:$accumulate);
@@ -193,11 +194,16 @@ def Exec_RunOp : Exec_ActionOp<"run"> {
   let summary = "runs a function: place i is the memory of its argument i";
   let description = [{
     `label` names the action in traces and faults ("layer[3] B"), for people only. `first` decides results that
-    accumulate `later`. `role` is that of the unit's run; U where it belongs to no unit.
+    accumulate `later`. `role` is that of the unit's run; U where it belongs to no unit. An update that rounds stochastically
+    draws for the elements of a bucket: graph.random_bits in its kernel is theirs, of what this rank updates.
+
+        exec.run @update_0_64_bf16_stochastic "update b" micro 1 first true [<0 + 0 + 0>, ...] draws_for @b
   }];
   let arguments = (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places, BoolAttr:$first,
-      DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::U">:$role);
-  let assemblyFormat = "$function $label `micro` $micro_batch `first` $first $places (`role` $role^)? attr-dict";
+      DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::U">:$role, OptionalAttr<FlatSymbolRefAttr>:$draws_for);
+  let assemblyFormat = [{
+    $function $label `micro` $micro_batch `first` $first $places (`role` $role^)? (`draws_for` $draws_for^)? attr-dict
+  }];
 }
 
 def Exec_ExchangeOp : Exec_ActionOp<"exchange", "visit(getSrc()), visit(getDst());", "Exchange getExchange();"> {

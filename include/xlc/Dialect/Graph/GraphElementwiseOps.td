@@ -48,6 +48,26 @@ def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Elementwi
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
+def Graph_StochasticCastOp : Graph_Op<"stochastic_cast", [SameOperandsAndResultShape, Graph_Elementwise]> {
+  let summary = "y = x rounded to one of its two neighbours, the nearer one more often";
+  let description = [{
+    The mean of y over all `bits` is x: what is added up in sixteen bits keeps additions that are smaller than half a unit
+    in the last place. Sixteen random bits are added below the last place of y, and what lies below it is cut off. Of an
+    element of `bits`, draw 0 takes the lower half, draw 1 the upper one, and draw 2 the two by exclusive or with each
+    other and 0x8000: any two are independent, and 0x80008000 rounds all three to nearest. What y can hold stays as it
+    is, infinities and NaN included.
+
+    ```mlir
+    %bits = graph.random_bits : tensor<8xi32>
+    %narrow = graph.stochastic_cast %x, %bits draw 0 : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xbf16>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = (ins StaticShapeTensorOf<[F32]>:$x, StaticShapeTensorOf<[I32]>:$bits, I64Attr:$draw);
+  let results = (outs StaticShapeTensorOf<[BF16, F16]>:$y);
+  let assemblyFormat = "$x `,` $bits `draw` $draw attr-dict `:` functional-type(operands, results)";
+}
+
 class Graph_Binary<string mnemonic, Type type, string formula, list<Trait> traits = []>
     : Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, Graph_Elementwise], traits)> {
   let summary = formula;

@@ -26,6 +26,22 @@ def Graph_LossScaleOp : Graph_Op<"loss_scale"> {
   let assemblyFormat = "attr-dict `:` type($y)";
 }
 
+def Graph_RandomBitsOp : Graph_Op<"random_bits", [Graph_ReadsOwnElement]> {
+  let summary = "32 random bits for each element of what is updated, in this step";
+  let description = [{
+    A function of the seed, of the step, and of which element of which parameter it is, so that any layout of ranks draws
+    the same. No op computes them: the runtime gives a kernel those of the elements that it works on. In @update
+    `parameter` says whose elements they are; a kernel runs on a bucket, whose members say so.
+
+    ```mlir
+    %bits = graph.random_bits "w" : tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$parameter);
+  let results = (outs StaticShapeTensorOf<[I32]>:$y);
+  let assemblyFormat = "($parameter^)? attr-dict `:` type($y)";
+}
+
 def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", "grad", "new_param"]>, Graph_ReadsOwnElement]> {
   let summary = "one update of a parameter and its optimizer state, as PyTorch defines it";
   let description = [{

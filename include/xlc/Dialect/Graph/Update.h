@@ -38,10 +38,10 @@ public:
   OptimizerStepOp createStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value param, mlir::Value grad,
                              mlir::Value scalars, mlir::ValueRange states) const;
   /// The same of operands that may have sixteen bits: they are widened, and what replaces the parameter and its states is
-  /// rounded to their type.
+  /// rounded to their type, by random `bits` of each element, or to nearest where these are null.
   llvm::SmallVector<mlir::Value> createRoundedStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value param,
-                                                   mlir::Value grad, mlir::Value scalars,
-                                                   mlir::ValueRange states) const;
+                                                   mlir::Value grad, mlir::Value scalars, mlir::ValueRange states,
+                                                   mlir::Value bits) const;
 
 private:
   mlir::DictionaryAttr attributes;

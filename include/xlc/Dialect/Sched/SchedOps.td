@@ -74,7 +74,8 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
     one where tied parameters lie on several stages. `element_type` is that of the parameters as units read them (absent: f32).
     With `master_type` the optimizer keeps, beside its states, a master of the parameters of that type, which it updates and
     rounds to what is read. `gradient_type` and `state_type` are those of gradients and states (absent: f32); gradients of f32
-    cross ranks as `wire_type` (absent: as they are).
+    cross ranks as `wire_type` (absent: as they are). What it keeps in sixteen bits an update rounds to nearest, or, where it
+    is `stochastic`, by random bits of each element.
 
         sched.bucket @b ["w"] at [0] sizes [64] elements 64 group 0 params whole grads whole states shard
             {element_type = bf16, master_type = f32}
@@ -85,7 +86,7 @@ def Sched_BucketOp : Sched_Op<"bucket", [Symbol]> {
       OptionalAttr<ArrayAttr>:$layouts, OptionalAttr<Dist_GroupAttr>:$partial, OptionalAttr<DenseI64ArrayAttr>:$stages,
       OptionalAttr<TypeAttrOf<AnyFloat>>:$element_type, OptionalAttr<TypeAttrOf<AnyFloat>>:$master_type,
       OptionalAttr<TypeAttrOf<AnyFloat>>:$gradient_type, OptionalAttr<TypeAttrOf<AnyFloat>>:$state_type,
-      OptionalAttr<TypeAttrOf<AnyFloat>>:$wire_type);
+      OptionalAttr<TypeAttrOf<AnyFloat>>:$wire_type, UnitAttr:$stochastic);
   let assemblyFormat = [{
     $sym_name $members `at` $offsets `sizes` $sizes `elements` $elements `group` $group
     `params` $params `grads` $grads `states` $states attr-dict

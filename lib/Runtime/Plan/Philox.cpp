@@ -17,6 +17,11 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, std::array<uint32_t, 2
   return c;
 }
 
+std::array<uint32_t, 2> keyOfStep(uint64_t seed, uint64_t step) {
+  auto bits = philox({(uint32_t)step, (uint32_t)(step >> 32), 0, 0}, {(uint32_t)seed, (uint32_t)(seed >> 32)});
+  return {bits[0], bits[1]};
+}
+
 uint64_t hashName(std::string_view name) {
   uint64_t hash = 0xcbf29ce484222325;
   for (unsigned char c : name)
