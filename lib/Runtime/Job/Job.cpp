@@ -12,6 +12,7 @@
 #include "Files/Data.h"
 #include "Files/Parameters.h"
 #include "Files/StandardStreams.h"
+#include "Launch.h"
 #include "Options.h"
 #include "Outputs.h"
 #include "Progress.h"
@@ -23,6 +24,7 @@
 
 #include <cmath>
 #include <condition_variable>
+#include <cstdlib>
 #include <thread>
 #include <unistd.h>
 
@@ -312,6 +314,7 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     std::optional<Options> options = parseOptions(argc, argv, describe(*plan, target), exit);
     if (!options)
       return exit;
+    checkLaunch(std::getenv, rankCount(*plan));
     target.prepareMachine(*plan, options->nativeLibraries);
     checkOutputs(*plan, *options);
     return Job(*plan, embedded, target, *options, interrupted).run();
