@@ -318,11 +318,9 @@ void Head::chunk(func::FuncOp function, int64_t rowsPerChunk) {
   SmallVector<Names> chunks;
   for (int64_t from = 0, rows; from < countRows(); from += rows) {
     rows = std::min(rowsPerChunk, countRows() - from);
-    for (Operation *op : ops) {
-      if (op == ops.front())
-        chunks.emplace_back();
-      repeat(op, chunks.back(), from, rows);
-    }
+    Names &names = chunks.emplace_back();
+    for (Operation *op : ops)
+      repeat(op, names, from, rows);
   }
   for (Value piece : pieces)
     piece.replaceAllUsesWith(join(piece, chunks));

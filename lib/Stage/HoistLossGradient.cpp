@@ -67,7 +67,7 @@ public:
 
 private:
   static bool isElementwise(Operation *op) {
-    return computesNothing(op) || op->hasTrait<Elementwise>() || op->hasTrait<ReadsOwnElement>();
+    return computesNothing(op) || op->hasTrait<ReadsOwnElement>();
   }
 
   bool dependsOnForwardOnly(Operation *op) const {
