@@ -182,6 +182,19 @@ void checkRounding(Spec &spec, SpecErrors &errors) {
                                                        unit + " of it is lost, and a moving average may stand still");
 }
 
+/// Rules that take an eps divide by the root of a state that holds squares.
+void checkSquares(Spec &spec, SpecErrors &errors) {
+  const PrecisionSpec &precision = spec.precision;
+  const Optimizer &rule = *spec.optimizer.rule;
+  if (precision.compute != PrecisionSpec::Compute::F16 || !precision.narrowStates ||
+      !rule.find(HyperParameter::Epsilon))
+    return;
+  errors.warning(spec.where("precision.states"),
+                 Twine(rule.name) + " divides by the root of squares of gradients, and float16 holds nothing between 0 "
+                                    "and 6e-08: where gradients are below 2.4e-04, steps have no bound");
+  errors.note({}, "precision.compute of bf16, or no precision.states, would do");
+}
+
 /// CPUs have no tf32.
 void checkProducts(Spec &spec, SpecErrors &errors) {
   if (!spec.precision.wantsTf32)
@@ -302,6 +315,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"precision"}, checkLossScale},
       {{"precision"}, checkKeptNarrow},
       {{"precision"}, checkRounding},
+      {{"precision", "optimizer.type"}, checkSquares},
       {{"precision.products"}, checkProducts},
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},
