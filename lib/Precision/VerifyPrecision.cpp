@@ -119,26 +119,29 @@ private:
     }
   }
 
-  /// What @update keeps in sixteen bits it rounds once, all alike.
+  /// What @update keeps in sixteen bits it rounds once, all alike: by random bits of its own parameter, each draw once.
   void verifyRounding(func::FuncOp update) {
+    llvm::DenseSet<std::pair<StringRef, int64_t>> drawn;
     for (OpOperand &returned : update.front().getTerminator()->getOpOperands()) {
       if (!isNarrow(returned.get()))
         continue;
       Operation *op = returned.get().getDefiningOp();
       Result what(update, returned.getOperandNumber());
-      StringAttr name = what.getParameter() ? what.getParameter() : what.getState();
-      bool isRounded = isa_and_nonnull<CastOp, StochasticCastOp>(op);
-      if (!isRounded || isa<StochasticCastOp>(op) != stochastic)
-        complain(op ? op : update) << "'" << (name ? name.getValue() : "a result") << "' is not rounded "
+      StringAttr state = what.getState(), parameter = what.getParameter();
+      StringRef name = parameter ? parameter.getValue() : state ? state.getValue() : "";
+      auto cast = dyn_cast_or_null<StochasticCastOp>(op);
+      if (bool(cast) != stochastic || !isa_and_nonnull<CastOp, StochasticCastOp>(op))
+        complain(op ? op : update) << "'" << name << "' is not rounded "
                                    << (stochastic ? "stochastically" : "to nearest") << ", as the spec asks";
+      if (!cast)
+        continue;
+      StringRef owner = parameter ? name : name.rsplit('/').first;
+      auto bits = cast.getBits().getDefiningOp<RandomBitsOp>();
+      if (!bits || bits.getParameter() != owner)
+        complain(cast) << "'" << name << "' is rounded by random bits that are not those of '" << owner << "'";
+      else if (!drawn.insert({owner, int64_t(cast.getDraw())}).second)
+        complain(cast) << "'" << name << "' is rounded by a draw that another value was rounded by";
     }
-    llvm::DenseMap<std::pair<Value, int64_t>, Operation *> drawn;
-    update.walk([&](StochasticCastOp cast) {
-      if (Operation *&other = drawn[{cast.getBits(), int64_t(cast.getDraw())}])
-        complain(cast) << "rounds by a draw that another value was rounded by";
-      else
-        other = cast;
-    });
   }
 
   /// The seed is read by its product with the scale alone, and the scale by that product alone.

@@ -12,7 +12,9 @@
 // DRAWN: error: gate of Precision: 'w' is not rounded to nearest, as the spec asks
 // Each value has a draw of its own.
 // RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/draw 1/draw 0/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: error: gate of Precision: rounds by a draw that another value was rounded by
+// TWICE: error: gate of Precision: 'w/momentum' is rounded by a draw that another value was rounded by
+// RUN: xlc-opt %s --split-input-file --xlc-narrow-update="masterless narrow-states stochastic" --xlc-insert-casts | sed 's/random_bits "b"/random_bits "w"/' | not xlc-opt --split-input-file --xlc-verify-precision="masterless narrow-states stochastic" 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: error: gate of Precision: 'b' is rounded by random bits that are not those of 'b'
 // The gate knows what was asked for, and refuses what was not.
 // PARAMETER: error: gate of Precision: parameter 'w' is updated with a master of 'bf16', must be 'f32'
 // GRADIENT: error: gate of Precision: a contribution to the gradient of 'w' is rounded before all contributions are added up

@@ -69,23 +69,39 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
 }
 
 TEST(Plan, RandomBitsAreThoseOfABucket) {
-  expect("action 'gradient 0' draws for bucket 3 of 1",
-         [](Plan &p) { p.programs[0]->steps[3]->action.AsRun()->draws_for = 3; });
-  expect("action 'gradient 0', call 'gradient' takes random bits, and its action draws for no bucket",
-         [](Plan &p) { p.kernels[0]->random = true; });
-  expect("action 'gradient 0', call 'gradient' takes 1 random numbers, bucket 'bucket' has 128 elements", [](Plan &p) {
-    p.kernels[0]->random = true;
-    p.programs[0]->steps[3]->action.AsRun()->draws_for = 0;
-  });
-  expect("kernel 'gradient' takes random bits, and is not made for them", [](Plan &p) {
-    p.kernels[0]->random = true;
-    p.kernels[0]->grain = 3;
-  });
-  expect("call 'gradient' of 'gradient' has too many operands for random bits", [](Plan &p) {
+  auto giveBits = [](Plan &p) {
     plan::CallT &call = *p.functions[0]->calls[0];
     p.kernels[0]->random = true;
+    call.workspace.emplace_back(0, 0), call.workspace_bytes = 64 * p.threads;
+  };
+  auto runOf = [](Plan &p) { return p.programs[0]->steps[3]->action.AsRun(); };
+  expect("action 'gradient 0' draws for bucket 3 of 1", [&](Plan &p) { runOf(p)->draws_for = 3; });
+  expect("action 'gradient 0', call 'gradient' takes random bits, and its action draws for no bucket", giveBits);
+  expect("action 'gradient 0', call 'gradient' takes 1 random numbers, bucket 'bucket' has 128 elements", [&](Plan &p) {
+    giveBits(p);
+    runOf(p)->draws_for = 0;
+  });
+  for (uint64_t grain : {0, 3})
+    expect("kernel 'gradient' takes random bits, and is not made for them", [&](Plan &p) {
+      giveBits(p);
+      p.kernels[0]->grain = grain;
+    });
+  expect("call 'gradient' of 'gradient' has too many operands for random bits", [&](Plan &p) {
+    giveBits(p);
+    plan::CallT &call = *p.functions[0]->calls[0];
     call.ins.resize(17, call.ins[0]);
     call.in_bytes.resize(17, call.in_bytes[0]);
+  });
+  expect("call 'gradient' of 'gradient' has 0 bytes for random bits, needs 64", [](Plan &p) {
+    p.kernels[0]->random = true;
+    p.threads = 1;
+  });
+}
+
+TEST(Plan, AnElementOfABucketBelongsToOneParameter) {
+  expect("parameters 'w' and 'other' overlap in their bucket", [](Plan &p) {
+    p.parameters.push_back(std::make_unique<plan::ParameterT>(*p.parameters[0]));
+    p.parameters[1]->name = "other", p.parameters[1]->offset = 58;
   });
 }
 

@@ -48,7 +48,8 @@ inline uint32_t drawOf(uint32_t bits, unsigned which) {
   return which == 0 ? low : which == 1 ? high : low ^ high ^ 0x8000;
 }
 
-/// One of the two neighbours of `value` that sixteen bits hold, so that its mean over all draws is `value`.
+/// One of the two neighbours of `value` that sixteen bits hold, so that its mean over all draws is `value`; of a half, which
+/// takes thirteen bits of the draw, to 2^-13 of its last place. The neighbour above the largest number is infinite.
 inline float toBf16Neighbour(float value, uint32_t draw) {
   return value != value ? value : std::bit_cast<float>((std::bit_cast<uint32_t>(value) + draw) & 0xffff0000);
 }

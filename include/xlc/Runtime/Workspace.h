@@ -1,4 +1,5 @@
-// Scratch bytes that the library calls of the CPU need, asked by the compiler's target so that the plan holds them.
+// Scratch bytes that the library calls of the CPU need, and kernels that take random bits, asked by the compiler's target so
+// that the plan holds them.
 #ifndef XLC_RUNTIME_WORKSPACE_H
 #define XLC_RUNTIME_WORKSPACE_H
 

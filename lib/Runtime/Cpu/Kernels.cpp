@@ -138,8 +138,7 @@ void Kernels::prepare(const plan::CallT &call) {
     ready.pool = {pool->backward, (int64_t)pool->planes, dimsOf(pool->dims)};
   } else {
     ready.code = codes[kernel.code], ready.extent = kernel.extent, ready.grain = kernel.grain;
-    if (ready.random = kernel.random; ready.random)
-      workspace = randomBitsWorkspace((int64_t)ready.extent, this->pool.size());
+    ready.random = kernel.random;
   }
   if (workspace > (int64_t)call.workspace_bytes || (workspace > 0 && call.workspace.empty()))
     throw Rejected(fmt::format(

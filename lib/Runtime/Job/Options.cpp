@@ -106,7 +106,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       ->type_name("RATE");
   app.add_option_function<std::string>(
          "--seed", [&](const std::string &text) { options.seed = parseWhole("--seed", text, 0, UINT64_MAX); },
-         "seed of random initial values; default: the spec's")
+         "seed of random initial values and of stochastic rounding; default: the spec's")
       ->type_name("NUMBER");
   app.add_option("--profile", options.profile, "write a trace of every rank to this file");
   app.add_option("--stats", options.stats, "write bytes planned and used to this file");

@@ -105,6 +105,7 @@ void PlanChecker::checkStorage() {
             "bucket '{}' is larger than its shards", bucket->name);
   for (const auto &parameter : plan.parameters)
     checkParameter(*parameter);
+  checkOverlaps();
   for (const auto &input : plan.inputs) {
     Wide elements = 1, limit = (Wide)1 << 46;
     for (uint64_t dim : input->row_shape)
@@ -149,6 +150,20 @@ void PlanChecker::checkParameter(const plan::ParameterT &parameter) {
   };
   require(std::any_of(plan.programs.begin(), plan.programs.end(), isStored), "no stage holds parameter '{}'",
           parameter.name);
+}
+
+/// Each element of a bucket belongs to one parameter at most.
+void PlanChecker::checkOverlaps() {
+  std::vector<const plan::ParameterT *> sorted;
+  sorted.reserve(plan.parameters.size());
+  for (const auto &parameter : plan.parameters)
+    sorted.push_back(parameter.get());
+  std::ranges::sort(sorted, {}, [](const plan::ParameterT *each) { return std::pair(each->bucket, each->offset); });
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    const plan::ParameterT &before = *sorted[i - 1], &after = *sorted[i];
+    require(before.bucket != after.bucket || (Wide)before.offset + before.elements <= (Wide)after.offset,
+            "parameters '{}' and '{}' overlap in their bucket", before.name, after.name);
+  }
 }
 
 void PlanChecker::checkProgramStorage() {

@@ -63,6 +63,8 @@ private:
   void checkCollective(uint32_t group, const std::string &what);
   void checkExchange(const plan::ExchangeT &exchange, const std::string &what);
   void checkTransfer(const plan::Place *place, Wide bytes, uint32_t peer, const std::string &what);
+  void checkOverlaps();
+  void checkRandomBits(const plan::CallT &call, const plan::KernelT &kernel, const std::string &what);
   void checkDraws(const plan::RunT &run, const plan::KernelT &kernel, const std::string &what);
   void checkRun(const plan::RunT &run, const std::string &label);
   void checkLoad(const plan::LoadT &load, const std::string &label);
