@@ -69,7 +69,7 @@ FailureOr<plan::StepT> step(exec::RunOp op, const Writer &writer) {
     FailureOr<unsigned> bucket = numberOf(name, op, writer.plan);
     if (failed(bucket))
       return failure();
-    run.draws_for = *bucket;
+    run.draws_for = bucket;
   }
   return stepOf(op.getLabel(), std::move(run));
 }

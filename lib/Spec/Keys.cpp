@@ -268,7 +268,7 @@ const Key table[] = {
   {"data.seed", Kind::Unsupported, any, "", "", "Seed of that order.", nullptr},
 
   {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
-  {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since the workspaces of libraries depend on it.",
+  {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since workspaces depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},
 
   {"recompute", Kind::Unsupported, any, "", "", "Which residuals are computed again rather than kept; all are kept.", nullptr},

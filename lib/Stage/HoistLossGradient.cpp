@@ -66,9 +66,7 @@ public:
   }
 
 private:
-  static bool isElementwise(Operation *op) {
-    return computesNothing(op) || op->hasTrait<ReadsOwnElement>();
-  }
+  static bool isElementwise(Operation *op) { return computesNothing(op) || op->hasTrait<ReadsOwnElement>(); }
 
   bool dependsOnForwardOnly(Operation *op) const {
     return llvm::all_of(op->getOperands(), [&](Value operand) {

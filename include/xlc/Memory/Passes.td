@@ -9,7 +9,7 @@ def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
   let description = [{
     A unit function's slots are its arguments, its results, its temporaries and workspace. Every activation, every
     temporary of a run, every bucket's parameters, gradients and states become a buffer; offsets are still 0. The target
-    says how much workspace a library call has, and which types there are.
+    says how much workspace a call has, for a library or for random bits, and which types there are.
 
         func.func private @layer_F(%0: memref<8x64xf32>, ...) {
           exec.call @kernel_0 ins(%0, %1, %2 : ...) outs(%3 : ...) accumulate [0]
@@ -19,7 +19,7 @@ def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
           exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, ...]
         }
   }];
-  let options = [Option<"threads", "threads", "int64_t", "1", "threads of a rank: library calls need workspace for each">];
+  let options = [Option<"threads", "threads", "int64_t", "1", "threads of a rank: each needs its own workspace">];
   let constructor = "::xlc::createLowerToExecPass(target)";
   let dependentDialects = ["::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }

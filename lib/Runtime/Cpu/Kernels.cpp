@@ -203,7 +203,7 @@ void Kernels::runByBlocks(const Prepared &kernel, const plan::CallT &call, const
   for (; begin < end; begin += block) {
     uint64_t some = std::min(block, end - begin);
     drawBits(*operands.randomBits, begin, some, bits);
-    addresses[count] = (char *)((uintptr_t)bits - begin * sizeof *bits);
+    addresses[count] = (char *)bits - (ptrdiff_t)(begin * sizeof *bits); // element `begin` of the operand is bits[0]
     kernel.code(addresses.data(), (int64_t)begin, (int64_t)(begin + some), operands.accumulate);
   }
 }

@@ -23,7 +23,7 @@ public:
   Kernels(const Plan &plan, const XlcKernel *codes, ThreadPool &pool)
       : plan(plan), codes(codes), pool(pool), prepared(plan.kernels.size()) {}
 
-  /// Throws Rejected where the plan holds less workspace than a library call needs on this machine.
+  /// Throws Rejected where the plan holds less workspace than a call needs on this machine.
   void prepare(const plan::CallT &call);
 
   void run(const plan::CallT &call, const CallOperands &operands);

@@ -52,10 +52,11 @@ def Graph_StochasticCastOp : Graph_Op<"stochastic_cast", [SameOperandsAndResultS
   let summary = "y = x rounded to one of its two neighbours, the nearer one more often";
   let description = [{
     The mean of y over all `bits` is x: what is added up in sixteen bits keeps additions that are smaller than half a unit
-    in the last place. Sixteen random bits are added below the last place of y, and what lies below it is cut off. Of an
-    element of `bits`, draw 0 takes the lower half, draw 1 the upper one, and draw 2 the two by exclusive or with each
-    other and 0x8000: any two are independent, and 0x80008000 rounds all three to nearest. What y can hold stays as it
-    is, infinities and NaN included.
+    in the last place. Random bits, sixteen for bf16 and thirteen for f16, are added below the last place of y, and what
+    lies below it is cut off: of an f16 the mean is right to 2^-13 of its last place. What lies above the largest number
+    becomes that or infinite. Of an element of `bits`, draw 0 takes the lower half, draw 1 the upper one, and draw 2 the
+    two by exclusive or with each other and 0x8000: any two are independent, and 0x80008000 rounds all three to nearest.
+    What y can hold stays as it is, infinities and NaN included.
 
     ```mlir
     %bits = graph.random_bits : tensor<8xi32>
