@@ -132,4 +132,7 @@ void xlc::registerMemoryPasses(const Target &target) {
   registerPass([&target] { return createLowerToExecPass(target); });
   registerPass([] { return createAssignOffsetsPass(); });
   registerPass([] { return createVerifyPlacementPass(); });
+  registerPass([] { return createAssignStreamsPass(); });
+  registerPass([] { return createAssignDependenciesPass(); });
+  registerPass([] { return createVerifyStreamsPass(); });
 }

@@ -260,10 +260,13 @@ LogicalResult memory(Compilation &compilation) {
   for (auto program : compilation.module->getOps<exec::ProgramOp>())
     if ((int64_t)program.getArena() > kLargestArena)
       return refuseArena(compilation, program);
-  PassManager gate(&compilation.context);
-  gate.enableVerifier(false); // it changes nothing
-  gate.addPass(createVerifyPlacementPass());
-  return gate.run(*compilation.module);
+  PassManager streams(&compilation.context);
+  streams.enableVerifier(false); // the gates look closer
+  streams.addPass(createAssignStreamsPass());
+  streams.addPass(createAssignDependenciesPass());
+  streams.addPass(createVerifyPlacementPass());
+  streams.addPass(createVerifyStreamsPass());
+  return streams.run(*compilation.module);
 }
 
 /// What cannot be a program is refused before there is code.
@@ -316,8 +319,10 @@ constexpr Phase phases[] = {
     {"Schedule", "sched", "sched", "tp, zero", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
     {"Memory", "sched", "exec", "dp, pp, tp, runtime.threads_per_rank",
-     "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank",
-     "no two live buffers overlap; nothing is read before it is written", Fault::Compiler, memory},
+     "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank; what may run beside what",
+     "no two live buffers overlap; nothing is read before it is written; of two actions that touch one byte, one comes "
+     "after the other",
+     Fault::Compiler, memory},
     {"Lower", "exec", "exec + @kernels", "init", "the target's code for each kernel that no library does",
      "each call of a generated kernel has its code, which is of its memory layout", Fault::Compiler, lower},
     {"Emit", "exec + @kernels", "program", "batch.micro, runtime.threads_per_rank, data, init",

@@ -1,4 +1,5 @@
 // xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests; and test/lib's passes.
+#include "DropDependencies/DropDependencies.h"
 #include "PlantFault/PlantFault.h"
 #include "SetMesh/SetMesh.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -39,6 +40,7 @@ int main(int argc, char **argv) {
   xlc::registerMemoryPasses(*target);
   xlc::interpret::registerInterpretPasses();
   xlc::registerLowerPasses();
+  xlc::test::registerDropDependenciesPass();
   xlc::test::registerPlantFaultPass();
   xlc::test::registerSetMeshPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xlc optimizer driver\n", registry));

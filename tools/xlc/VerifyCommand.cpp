@@ -5,6 +5,7 @@
 #include "xlc/Interpret/Verify.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/FreedMemory.h"
+#include "xlc/Support/Numbers.h"
 #include "xlc/Verify/VerifyKernels.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,6 +19,7 @@ constexpr const char *examples = R"(Examples:
   xlc verify mlp.onnx --spec zero3.yaml --no-kernels        the program above the kernels alone
   xlc verify mlp.onnx --spec zero3.yaml --arithmetic f64    in double precision, up to rounding
   xlc verify mlp.onnx --spec zero3.yaml --steps 3 --seed 7
+  xlc verify mlp.onnx --spec zero3.yaml --orders 20         in 20 other orders of the ranks' streams too
 
 The interpreter is slow; try small models or short sequences (dims). It says what it will cost before it starts.
 Exit code 4 when the two programs differ.)";
@@ -32,6 +34,7 @@ constexpr ArithmeticName arithmetics[] = {
 struct VerifyCommandOptions : CommonOptions {
   std::string arithmetic = "field";
   interpret::VerifyOptions verify;
+  int64_t orders = 0;
   bool kernels = true;
 };
 
@@ -85,6 +88,18 @@ int verifyTwoMicroBatches(Session &session, const VerifyCommandOptions &options)
   return report->isEqual() ? Done : VerificationFailed;
 }
 
+/// The streams of each rank by themselves, as a program may run them.
+int verifyInOrders(Session &session, const VerifyCommandOptions &options) {
+  llvm::FailureOr<interpret::VerifyReport> report =
+      interpret::verifyOrders({*session.get().unpartitioned, *session.get().module}, options.verify, options.orders);
+  if (failed(report))
+    return VerificationFailed;
+  llvm::outs() << "in " << formatCount(options.orders, "random order") << " of streams, the last of which:\n"
+               << report->summary(options.verify);
+  llvm::outs().flush();
+  return report->isEqual() ? Done : VerificationFailed;
+}
+
 int runVerify(VerifyCommandOptions &options) {
   for (const ArithmeticName &row : arithmetics)
     if (options.arithmetic == row.name)
@@ -104,6 +119,11 @@ int runVerify(VerifyCommandOptions &options) {
                                         " what the program that it compares with does not; field and f64 do not round");
     return Rejected;
   }
+  if (options.orders > 0 && module.getOps<exec::ProgramOp>().empty()) {
+    messages() << "xlc: error: --orders " << options.orders << " runs a program in other orders, which the phase "
+               << kPlanPhase << " makes; --stop-after " << options.run.stopAfter << " leaves none\n";
+    return Rejected;
+  }
   int64_t ranks = spec.ranks();
   bool hasKernels = options.kernels && !module.getOps<exec::ProgramOp>().empty();
   bool runsKernels = hasKernels && ranks <= kMostRanks;
@@ -111,6 +131,7 @@ int runVerify(VerifyCommandOptions &options) {
   interpret::VerifyCost cost = estimateCost(programs, options.verify);
   if (provesTwoMicroBatches(session, options)) // twice as much in one step
     cost.multiplyAdds *= 1 + 2.0 / options.verify.steps, cost.seconds *= 1 + 2.0 / options.verify.steps;
+  cost.multiplyAdds *= 1 + double(options.orders), cost.seconds *= 1 + double(options.orders);
   messages() << "verification takes " << cost.toString();
   if (runsKernels)
     messages() << llvm::format(", and %.1f s for compiled kernels",
@@ -124,6 +145,9 @@ int runVerify(VerifyCommandOptions &options) {
   giveBackFreedMemory();
   if (report->isEqual() && provesTwoMicroBatches(session, options))
     if (int code = verifyTwoMicroBatches(session, options))
+      return code;
+  if (report->isEqual() && options.orders > 0)
+    if (int code = verifyInOrders(session, options))
       return code;
   if (hasKernels && ranks > kMostRanks)
     llvm::outs() << "kernels are not run: " << ranks << " ranks, a program can run at most " << kMostRanks << "\n";
@@ -158,6 +182,9 @@ Command xlc::addVerifyCommand(CLI::App &app) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--seed", options->verify.seed, "of the random parameters and rows")->capture_default_str();
+  command->add_option("--orders", options->orders, "random orders of the ranks' streams to run too")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
   command->add_flag("--kernels,!--no-kernels", options->kernels, "run the compiled kernels too")->capture_default_str();
   command->footer(examples);
   return {command, [options] { return runVerify(*options); }};

@@ -38,7 +38,7 @@ def VerifyAgainstPass : Pass<"xlc-verify-against", "::mlir::ModuleOp"> {
     Differentiate (without: this module has @micro_batch, @scalars and @update itself). Both run `steps` steps from
     the same random parameters on the same random rows. Loss, norm, parameters and optimizer states of every
     rank are compared after every step; a difference is an error. What was compared is printed as a
-    comment on the standard output.
+    comment on the standard output. `orders` runs an `exec.program` again in as many random orders of its streams.
   }];
   let options = [
     Option<"arithmetic", "arithmetic", "std::string", "\"field\"", "f64, f32 or field">,
@@ -46,6 +46,7 @@ def VerifyAgainstPass : Pass<"xlc-verify-against", "::mlir::ModuleOp"> {
     Option<"steps", "steps", "int64_t", "2", "optimizer steps to run">,
     Option<"heldParameters", "held-parameters", "int64_t", "1 << 25", "a program with more is compared by digests">,
     Option<"reference", "reference", "std::string", "\"\"", "file with the unpartitioned program">,
+    Option<"orders", "orders", "int64_t", "0", "random orders to run beside that of the program">,
   ];
 }
 

@@ -8,12 +8,21 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace xlc::interpret {
 
 enum class Arithmetic { F64, F32, Field };
+
+/// An order of an exec program's actions other than that of the program: each stream goes on by itself, an action begins
+/// once all that it comes `after` have ended, and which of those that can begin does so is drawn.
+struct Order {
+  uint64_t seed = 0;
+  /// The action (stage, number in its program) that begins only when no other can.
+  std::optional<std::pair<int64_t, int64_t>> delayed;
+};
 
 struct VerifyOptions {
   Arithmetic arithmetic = Arithmetic::Field;
@@ -24,6 +33,8 @@ struct VerifyOptions {
   /// In the field, of a program with more parameters than these only digests are kept for the other to be compared
   /// with.
   int64_t heldParameters = 1 << 25;
+  /// None: that of the program.
+  std::optional<Order> order;
 };
 
 /// What is compared.
@@ -65,6 +76,10 @@ struct VerifyReport {
   /// What was compared, with what arithmetic.
   std::string summary(const VerifyOptions &options) const;
 };
+
+/// Runs both programs and compares. Of `orders` seeds, a random order of streams each: the first report that is not equal,
+/// or the last.
+llvm::FailureOr<VerifyReport> verifyOrders(const Programs &programs, const VerifyOptions &options, int64_t orders);
 
 /// Runs both programs and compares. A program that cannot be run (it reads what is not there, an op
 /// has no rule) is an error at the place in its IR; a difference is not an error but in the report.

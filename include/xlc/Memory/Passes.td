@@ -43,4 +43,36 @@ def VerifyPlacementPass : Pass<"xlc-verify-placement", "::mlir::ModuleOp"> {
   }];
 }
 
+def AssignStreamsPass : Pass<"xlc-assign-streams", "::mlir::ModuleOp"> {
+  let summary = "puts what ranks exchange, and the rows that they read, on streams beside the computations";
+  let description = [{
+    The stream follows from what an action does: an all_gather is on `gather`, sums over ranks on `reduce`, transfers on
+    `send` and `receive`, loads on `copy`, everything else on `compute`. Without this pass all actions are on `compute`,
+    and run in the order of the program.
+
+        exec.exchange all_gather "all_gather b" ...       =>      exec.exchange all_gather "all_gather b" ... on gather
+  }];
+}
+
+def AssignDependenciesPass : Pass<"xlc-assign-dependencies", "::mlir::ModuleOp"> {
+  let summary = "says after which actions of other streams each action comes";
+  let description = [{
+    By the bytes that actions touch, in the order of the program and at their offsets: who reads comes after the last that
+    wrote, who writes after the last that wrote and all that have read since. So memory that is used again costs a wait,
+    and never a race. What follows from a stream's own order, or from another `after`, is left out.
+
+        exec.exchange all_gather "all_gather b" ... <1 + 0 + 0> ... on gather                  // action 4
+        exec.run @layer_F ... [<1 + 0 + 0>, ...]          =>      exec.run @layer_F ... after [4]
+  }];
+}
+
+def VerifyStreamsPass : Pass<"xlc-verify-streams", "::mlir::ModuleOp"> {
+  let summary = "gate: of two actions that touch one byte, and do not both read it, one comes after the other";
+  let description = [{
+    Replays each program with a vector clock for each stream, and keeps for every byte who wrote it last and who has read
+    it since. An action comes after what its stream ran before, what `after` names, and what these came after. An error
+    names both actions, their streams, the bytes and the buffers.
+  }];
+}
+
 #endif // XLC_MEMORY_PASSES_TD

@@ -34,26 +34,44 @@ Memory<E>::Memory(exec::ProgramOp program)
   for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank) // a copy of one would be large
     arenas.emplace_back(program.getArena(), grain);
 
-  constexpr int64_t forever = std::numeric_limits<int64_t>::max();
-  lives.assign(buffers.size(), {forever, -1});
-  auto name = [&](Operation *op, int64_t first, int64_t last) {
+  lives.resize(buffers.size());
+  auto buffersOf = [&](Operation *op) {
+    llvm::SmallSetVector<size_t, 8> found;
     op->getAttrDictionary().walk([&](exec::PlaceAttr place) {
-      if (place.getBuffer() >= 0 && place.getBuffer() < int64_t(lives.size())) {
-        auto &life = lives[place.getBuffer()];
-        life = {std::min(life.first, first), std::max(life.second, last)};
-      }
+      if (place.getBuffer() >= 0 && place.getBuffer() < int64_t(buffers.size()))
+        found.insert(place.getBuffer());
     });
+    return found.takeVector();
   };
-  int64_t time = 0;
   for (Operation &action : program.getBody().front())
-    if (!isa<exec::BufferOp>(action)) {
-      name(&action, time, time);
-      ++time;
-    }
-  name(program, 0, forever);
+    if (!isa<exec::BufferOp>(action))
+      named.emplace_back(buffersOf(&action));
+  for (ArrayRef<size_t> ofAction : named)
+    for (size_t buffer : ofAction)
+      ++lives[buffer].uses;
+  for (size_t buffer : buffersOf(program))
+    lives[buffer].isForever = true;
   for (auto [buffer, life] : llvm::zip(buffers, lives))
-    if (buffer.getPersistent())
-      life = {0, forever};
+    life.isForever |= buffer.getPersistent();
+  beginStep();
+}
+
+template <class E> void Memory<E>::beginStep() {
+  for (Life &life : lives)
+    life.hasBegun = false, life.left = life.uses;
+}
+
+template <class E> void Memory<E>::begin(int64_t action) {
+  for (size_t buffer : named[action])
+    lives[buffer].hasBegun = true;
+}
+
+template <class E> void Memory<E>::end(int64_t action) {
+  for (size_t buffer : named[action])
+    --lives[buffer].left;
+  for (size_t buffer : named[action])
+    if (!isLive(buffer))
+      forgetAllOf(buffer);
 }
 
 template <class E> Span Memory<E>::spanAt(exec::PlaceAttr place, int64_t rank, int64_t count, Type element) const {
@@ -184,23 +202,20 @@ LogicalResult Memory<E>::copyFrom(const Access &to, exec::PlaceAttr place, const
   return success();
 }
 
-template <class E> void Memory<E>::expire(int64_t time) {
-  for (auto [index, dying] : llvm::enumerate(buffers)) {
-    if (lives[index].second != time)
-      continue;
-    // What stays of its bytes: those of buffers that live on.
-    SmallVector<std::pair<int64_t, int64_t>> kept;
-    int64_t begin = dying.getOffset(), end = begin + dying.getSize();
-    for (auto [other, buffer] : llvm::enumerate(buffers))
-      if (isLive(other, time + 1) && buffer.getOffset() < end && begin < buffer.getOffset() + buffer.getSize())
-        kept.push_back({buffer.getOffset(), buffer.getOffset() + buffer.getSize()});
-    llvm::sort(kept);
-    kept.push_back({end, end});
-    for (auto [from, to] : kept) {
-      for (int64_t rank = 0; rank < int64_t(arenas.size()) && begin < from; ++rank)
-        forget(rank, begin, std::min(from, end) - begin);
-      begin = std::max(begin, to);
-    }
+/// But bytes of buffers that live on.
+template <class E> void Memory<E>::forgetAllOf(size_t dead) {
+  exec::BufferOp dying = buffers[dead];
+  int64_t begin = dying.getOffset(), end = begin + dying.getSize();
+  SmallVector<std::pair<int64_t, int64_t>> kept;
+  for (auto [other, buffer] : llvm::enumerate(buffers))
+    if (isLive(other) && buffer.getOffset() < end && begin < buffer.getOffset() + buffer.getSize())
+      kept.push_back({buffer.getOffset(), buffer.getOffset() + buffer.getSize()});
+  llvm::sort(kept);
+  kept.push_back({end, end});
+  for (auto [from, to] : kept) {
+    for (int64_t rank = 0; rank < int64_t(arenas.size()) && begin < from; ++rank)
+      forget(rank, begin, std::min(from, end) - begin);
+    begin = std::max(begin, to);
   }
 }
 

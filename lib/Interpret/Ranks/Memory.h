@@ -57,17 +57,27 @@ public:
   llvm::LogicalResult copyFrom(const Access &to, exec::PlaceAttr place, const Memory &other, const Access &from,
                                exec::PlaceAttr source, int64_t bytes);
   void forget(int64_t rank, int64_t address, int64_t bytes) { arenas[rank].forget(address, bytes); }
-  /// Forgets the buffers that no action after `time` names.
-  void expire(int64_t time);
+  /// Nothing of a step has been done.
+  void beginStep();
+  /// An action, by its number in the program. Once all that name a buffer have ended, its bytes are forgotten.
+  void begin(int64_t action);
+  void end(int64_t action);
 
 private:
   llvm::LogicalResult missing(const Access &access, const Span &span, int64_t index) const;
-  bool isLive(size_t buffer, int64_t time) const { return lives[buffer].first <= time && time <= lives[buffer].second; }
+  bool isLive(size_t buffer) const { return lives[buffer].isForever || (lives[buffer].hasBegun && lives[buffer].left); }
+  void forgetAllOf(size_t buffer);
 
   std::vector<exec::BufferOp> buffers;
-  /// The first and last action that names each buffer; unlimited where its content outlives the step.
-  std::vector<std::pair<int64_t, int64_t>> lives;
-  std::vector<Arena<E>> arenas; ///< by rank of the stage
+  struct Life {
+    bool isForever = false; ///< its content outlives the step
+    bool hasBegun = false;  ///< an action of this step has named it
+    int64_t uses = 0;       ///< actions that name it
+    int64_t left = 0;       ///< those of them that have not ended
+  };
+  std::vector<Life> lives;                      ///< of each buffer
+  std::vector<llvm::SmallVector<size_t>> named; ///< the buffers that each action names
+  std::vector<Arena<E>> arenas;                 ///< by rank of the stage
   dist::MeshAttr mesh;
   int64_t firstRank; ///< of the stage, among all
 };

@@ -5,6 +5,7 @@
 #include "Model.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Interpret/Verify.h"
 
 namespace xlc::interpret {
 
@@ -13,10 +14,11 @@ template <class E>
 std::unique_ptr<Runner<E>> makeTimeline(llvm::ArrayRef<sched::TimelineOp> ops, const Model &model,
                                         const Source<E> &source, const Options &options);
 
-/// All ranks of exec programs, one program per pipeline stage in their order, each rank with an arena of its own.
+/// All ranks of exec programs, one program per pipeline stage in their order, each rank with an arena of its own. The
+/// ranks of a stage run its actions in one order.
 template <class E>
 std::unique_ptr<Runner<E>> makeProgram(llvm::ArrayRef<exec::ProgramOp> ops, const Model &model, const Source<E> &source,
-                                       const Options &options);
+                                       const Options &options, const std::optional<Order> &order);
 
 } // namespace xlc::interpret
 

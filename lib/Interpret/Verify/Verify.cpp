@@ -63,9 +63,9 @@ FailureOr<Parallel> findParallel(const Programs &programs) {
 
 template <class E>
 std::unique_ptr<Runner<E>> makeParallel(const Model &model, Parallel &parallel, const Source<E> &source,
-                                        const Options &options) {
+                                        const Options &options, const std::optional<Order> &order) {
   if (!parallel.programs.empty())
-    return makeProgram<E>(parallel.programs, model, source, options);
+    return makeProgram<E>(parallel.programs, model, source, options, order);
   if (!parallel.timelines.empty())
     return makeTimeline<E>(parallel.timelines, model, source, options);
   return makeUnpartitioned<E>(*parallel.staged, source, {parallel.ranks, parallel.microBatches}, options);
@@ -86,7 +86,7 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const
   Options evaluation{seed};
   Cut cut{parallel.ranks, parallel.microBatches};
   auto whole = makeUnpartitioned<E>(model, source, cut, evaluation);
-  auto parts = makeParallel<E>(model, parallel, source, evaluation);
+  auto parts = makeParallel<E>(model, parallel, source, evaluation, options.order);
   VerifyReport report = reportOn(parallel);
   Comparison<E> comparison(options, report);
   for (int64_t t = 1; t <= options.steps && report.isEqual(); ++t) {
@@ -139,7 +139,7 @@ FailureOr<VerifyReport> verifyByDigest(const Model &model, Parallel &parallel, c
     }
   }
   giveBackFreedMemory();
-  auto parts = makeParallel<E>(model, parallel, source, evaluation);
+  auto parts = makeParallel<E>(model, parallel, source, evaluation, options.order);
   VerifyReport report = reportOn(parallel);
   report.byDigest = true;
   Comparison<E> comparison(options, report);
@@ -198,6 +198,17 @@ FailureOr<VerifyReport> interpret::verify(const Programs &programs, const Verify
     return verifyIn<Field>(*model, *parallel, options);
   }
   llvm_unreachable("all arithmetics are named");
+}
+
+FailureOr<VerifyReport> interpret::verifyOrders(const Programs &programs, const VerifyOptions &options,
+                                                int64_t orders) {
+  FailureOr<VerifyReport> report = VerifyReport();
+  VerifyOptions ordered = options;
+  for (int64_t i = 0; i < orders && succeeded(report) && report->isEqual(); ++i) {
+    ordered.order = Order{options.seed + uint64_t(i), std::nullopt};
+    report = verify(programs, ordered);
+  }
+  return report;
 }
 
 Work interpret::countWork(func::FuncOp function) {

@@ -2,6 +2,7 @@
 #include "mlir/Parser/Parser.h"
 #include "xlc/Interpret/Passes.h"
 #include "xlc/Interpret/Verify.h"
+#include "xlc/Support/Numbers.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -39,12 +40,18 @@ struct VerifyAgainstPass : xlc::interpret::impl::VerifyAgainstPassBase<VerifyAga
     if (!reference.empty() && !(parsed = parseSourceFile<ModuleOp>(reference, module.getContext())))
       return signalPassFailure();
     Programs programs{parsed ? *parsed : module, module};
-    VerifyOptions options{*known, seed, steps, 10, heldParameters};
+    VerifyOptions options{*known, seed, steps, 10, heldParameters, std::nullopt};
     printAsComment(estimateCost(programs, options).toString());
     llvm::FailureOr<VerifyReport> report = verify(programs, options);
     if (failed(report))
       return signalPassFailure();
     printAsComment(report->summary(options));
+    if (orders > 0 && report->isEqual()) {
+      if (failed(report = verifyOrders(programs, options, orders)))
+        return signalPassFailure();
+      printAsComment("in " + xlc::formatCount(orders, "random order") + " of streams, the last of which:\n" +
+                     report->summary(options));
+    }
     if (!report->isEqual()) {
       module.emitError() << "the partitioned program differs from the unpartitioned one: "
                          << report->differences.front();

@@ -49,6 +49,18 @@ def Exec_KernelKindAttr : EnumAttr<Exec_Dialect, Exec_KernelKind, "kernel"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+/// A queue of actions, by its role: a rank works on several at a time, each in its order. A target may have one thread or
+/// device queue for each, or run all actions in the order of the program.
+def Exec_Stream : I32Enum<"Stream", "on which of a rank's queues an action is", [
+    I32EnumCase<"compute", 0>,  // runs of functions, and what concerns this rank alone
+    I32EnumCase<"gather", 1>,   // all_gathers of parameters
+    I32EnumCase<"reduce", 2>,   // sums over ranks
+    I32EnumCase<"send", 3>,
+    I32EnumCase<"receive", 4>,
+    I32EnumCase<"copy", 5>]> {  // rows of a micro-batch, from files
+  let cppNamespace = "::xlc::exec";
+}
+
 def Exec_PlaceAttr : AttrDef<Exec_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "an address in the arena: buffer, byte offset in it, bytes per shard index";
@@ -69,18 +81,28 @@ def Exec_Action : OpInterface<"Action"> {
     InterfaceMethod<"Its name for people, in traces and faults.", "::llvm::StringRef", "getLabel", (ins), "",
                     "return $_op->getName().stripDialect();">,
     InterfaceMethod<"All memory that it names.", "void", "forEachPlace",
-                    (ins "::llvm::function_ref<void(::xlc::exec::PlaceAttr)>":$visit)>];
+                    (ins "::llvm::function_ref<void(::xlc::exec::PlaceAttr)>":$visit)>,
+    InterfaceMethod<"The queue that it is on.", "::xlc::exec::Stream", "getStream">,
+    InterfaceMethod<"", "void", "setStream", (ins "::xlc::exec::Stream":$stream)>,
+    InterfaceMethod<"Actions of other streams that end before it begins, by their numbers in the program, ascending.",
+                    "::llvm::ArrayRef<int64_t>", "getAfter">,
+    InterfaceMethod<"", "void", "setAfter", (ins "::llvm::ArrayRef<int64_t>":$actions)>];
 }
 
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
 
-/// An action that names the places of a list, in its order, or `visits` some.
-class Exec_ActionOp<string mnemonic, string visits = "for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);",
+/// An action with arguments and a format of its `own`, that names the places of a list, in its order, or `visits` some.
+class Exec_ActionOp<string mnemonic, dag own, string ownFormat,
+                    string visits = "for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);",
                     string declared = "">
     : Exec_Op<mnemonic, [Exec_Action, HasParent<"::xlc::exec::ProgramOp">]> {
+  let arguments = !con(own, (ins DefaultValuedProp<EnumProp<Exec_Stream>, "::xlc::exec::Stream::compute">:$stream,
+      DefaultValuedProp<IntArrayProp<I64Prop>, "::llvm::ArrayRef<int64_t>{}", "{}">:$after));
+  let assemblyFormat = ownFormat # " (`on` $stream^)? (`after` $after^)? attr-dict";
   let extraClassDeclaration = "void forEachPlace(::llvm::function_ref<void(PlaceAttr)> visit) { " # visits # " } " # declared;
 }
-class Exec_OnePlaceOp<string mnemonic> : Exec_ActionOp<mnemonic, "visit(getPlace());">;
+class Exec_OnePlaceOp<string mnemonic, dag own, string ownFormat>
+    : Exec_ActionOp<mnemonic, own, ownFormat, "visit(getPlace());">;
 
 //===----------------------------------------------------------------------===//
 // Inside a function: slots, views, calls
@@ -139,7 +161,9 @@ def Exec_CollectiveOp : Exec_Op<"collective"> {
 def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, IsolatedFromAbove]> {
   let summary = "buffers and timeline of the ranks of one pipeline stage";
   let description = [{
-    Buffers come first, numbered from 0 in order; then the actions, whose times are 0, 1, ... in order.
+    Buffers come first, numbered from 0 in order; then the actions, whose times are 0, 1, ... in order. Run in this order
+    they are a program. Where an action names a stream and the earlier ones that it comes `after`, a rank may also run each
+    stream by itself, in its order: an action begins when those have ended. A step ends when all streams have.
     `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches,
@@ -170,7 +194,9 @@ def Exec_BufferOp : Exec_Op<"buffer", [HasParent<"::xlc::exec::ProgramOp">]> {
   let hasVerifier = 1;
 }
 
-def Exec_BeginOp : Exec_ActionOp<"begin", [{
+def Exec_BeginOp : Exec_ActionOp<"begin",
+    (ins Exec_PlaceArrayAttr:$places, OptionalAttr<Exec_PlaceAttr>:$loss_scale),
+    "$places (`loss_scale` $loss_scale^)?", [{
     for (auto place : getPlaces().getAsRange<PlaceAttr>()) visit(place);
     if (getLossScale()) visit(*getLossScale());}]> {
   let summary = "start of a step: writes [lr, -, correction1, correction2] of optimizer group i at places[i]";
@@ -179,18 +205,19 @@ def Exec_BeginOp : Exec_ActionOp<"begin", [{
     is written too, and the corrections are those of the steps that were applied; the scalars kernel writes a fifth
     element, whether this one is.
   }];
-  let arguments = (ins Exec_PlaceArrayAttr:$places, OptionalAttr<Exec_PlaceAttr>:$loss_scale);
-  let assemblyFormat = "$places (`loss_scale` $loss_scale^)? attr-dict";
 }
 
-def Exec_LoadOp : Exec_ActionOp<"load"> {
+def Exec_LoadOp : Exec_ActionOp<"load",
+    (ins I64Attr:$micro_batch, StrArrayAttr:$inputs, Exec_PlaceArrayAttr:$places),
+    "`micro` $micro_batch $inputs `to` $places"> {
   let summary = "copies the rows of one micro-batch into buffers";
-  let arguments = (ins I64Attr:$micro_batch, StrArrayAttr:$inputs, Exec_PlaceArrayAttr:$places);
-  let assemblyFormat = "`micro` $micro_batch $inputs `to` $places attr-dict";
   let hasVerifier = 1;
 }
 
-def Exec_RunOp : Exec_ActionOp<"run"> {
+def Exec_RunOp : Exec_ActionOp<"run",
+    (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places, BoolAttr:$first,
+         DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::U">:$role, OptionalAttr<FlatSymbolRefAttr>:$draws_for),
+    "$function $label `micro` $micro_batch `first` $first $places (`role` $role^)? (`draws_for` $draws_for^)?"> {
   let summary = "runs a function: place i is the memory of its argument i";
   let description = [{
     `label` names the action in traces and faults ("layer[3] B"), for people only. `first` decides results that
@@ -199,14 +226,13 @@ def Exec_RunOp : Exec_ActionOp<"run"> {
 
         exec.run @update_0_64_bf16_stochastic "update b" micro 1 first true [<0 + 0 + 0>, ...] draws_for @b
   }];
-  let arguments = (ins FlatSymbolRefAttr:$function, StrAttr:$label, I64Attr:$micro_batch, Exec_PlaceArrayAttr:$places, BoolAttr:$first,
-      DefaultValuedAttr<Graph_RoleOfRunAttr, "::xlc::graph::Role::U">:$role, OptionalAttr<FlatSymbolRefAttr>:$draws_for);
-  let assemblyFormat = [{
-    $function $label `micro` $micro_batch `first` $first $places (`role` $role^)? (`draws_for` $draws_for^)? attr-dict
-  }];
 }
 
-def Exec_ExchangeOp : Exec_ActionOp<"exchange", "visit(getSrc()), visit(getDst());", "Exchange getExchange();"> {
+def Exec_ExchangeOp : Exec_ActionOp<"exchange",
+    (ins Dist_KindOfCollectiveAttr:$kind, StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src,
+         Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, OptionalAttr<TypeAttr>:$wire, UnitAttr:$accumulate),
+    "$kind $label `over` $group $src `to` $dst `count` $count $type (`as` $wire^)? (`accumulate` $accumulate^)?",
+    "visit(getSrc()), visit(getDst());", "Exchange getExchange();"> {
   let summary = "what the ranks of a group exchange between functions: `count` elements at places";
   let description = [{
     As exec.collective with one run of `count` elements: of an all_gather, `src` is where each rank's piece stands (its
@@ -218,29 +244,26 @@ def Exec_ExchangeOp : Exec_ActionOp<"exchange", "visit(getSrc()), visit(getDst()
         exec.exchange all_gather "all_gather b" over <dp, [2, 1], []> <0 + 0 + 256> to <1 + 0 + 0> count 64 f32
         exec.exchange all_reduce "all_reduce loss_sum" over <dp, [2, 1], []> <2 + 0 + 0> to <2 + 0 + 0> count 1 f32
   }];
-  let arguments = (ins Dist_KindOfCollectiveAttr:$kind, StrAttr:$label, Dist_GroupAttr:$group, Exec_PlaceAttr:$src,
-      Exec_PlaceAttr:$dst, I64Attr:$count, TypeAttr:$type, OptionalAttr<TypeAttr>:$wire, UnitAttr:$accumulate);
-  let assemblyFormat = "$kind $label `over` $group $src `to` $dst `count` $count $type (`as` $wire^)? (`accumulate` $accumulate^)? attr-dict";
   let hasVerifier = 1;
 }
 
-def Exec_SendOp : Exec_OnePlaceOp<"send"> {
+def Exec_SendOp : Exec_OnePlaceOp<"send",
+    (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes),
+    "$label `message` $message `to` $peer $place `bytes` $bytes"> {
   let summary = "meets the rank of equal dp and tp on stage `peer`, which copies `bytes` from a place here";
-  let arguments = (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes);
-  let assemblyFormat = "$label `message` $message `to` $peer $place `bytes` $bytes attr-dict";
   let hasVerifier = 1;
 }
-def Exec_ReceiveOp : Exec_OnePlaceOp<"receive"> {
+def Exec_ReceiveOp : Exec_OnePlaceOp<"receive",
+    (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes),
+    "$label `message` $message `from` $peer $place `bytes` $bytes"> {
   let summary = "meets the rank of equal dp and tp on stage `peer` and copies `bytes` from there to a place here";
-  let arguments = (ins StrAttr:$label, I64Attr:$message, I64Attr:$peer, Exec_PlaceAttr:$place, I64Attr:$bytes);
-  let assemblyFormat = "$label `message` $message `from` $peer $place `bytes` $bytes attr-dict";
   let hasVerifier = 1;
 }
 
-def Exec_ReleaseOp : Exec_OnePlaceOp<"release"> {
+def Exec_ReleaseOp : Exec_OnePlaceOp<"release",
+    (ins StrAttr:$label, Exec_PlaceAttr:$place, I64Attr:$bytes),
+    "$label $place `bytes` $bytes"> {
   let summary = "the content of a place is given up until it is written again";
-  let arguments = (ins StrAttr:$label, Exec_PlaceAttr:$place, I64Attr:$bytes);
-  let assemblyFormat = "$label $place `bytes` $bytes attr-dict";
   let hasVerifier = 1;
 }
 
