@@ -240,6 +240,9 @@ LogicalResult xlc::fillProgram(exec::ProgramOp program, const std::map<StringRef
                     });
     if (failed(step))
       return failure();
+    auto action = cast<exec::Action>(op);
+    step->stream = static_cast<plan::Stream>(action.getStream());
+    step->after.assign(action.getAfter().begin(), action.getAfter().end());
     made.steps.push_back(std::make_unique<plan::StepT>(std::move(*step)));
   }
   return success();

@@ -169,6 +169,42 @@ def faults_in_compositions_end_the_job(setting):
             yield f"not one message with rank {rank}, step 3 and '{label}': {said[-300:]}"
 
 
+STREAMED = ([dict(dp=1, stage=0, micro_batches=3)] + [dict(dp=4, stage=stage, micro_batches=2) for stage in range(4)] +
+            [dict(dp=4, stage=3, shard=2), dict(dp=1, stage=0, pp=4, micro_batches=6), dict(dp=1, stage=0, tp=4),
+             dict(dp=2, pp=2, stage=2, micro_batches=4, schedule="zb-h1"), COMPOSED, dict(COMPOSED, schedule="zb-v")])
+
+
+def streams_give_the_same_bits(setting):
+    """Streams on threads of their own change when things happen, not what is computed, held or moved."""
+    for number, layout in enumerate(STREAMED):
+        trained = make(setting, f"streams-{number}", **layout)
+        trained.train(10, tag="inline")
+        for again in range(2):
+            trained.train(10, "--overlap", "threads", "--stats", trained.folder / "run.stats", tag="threads")
+            if trained.bits("inline") != trained.bits("threads"):
+                yield f"{layout}: on threads other bits than inline"
+            yield from (f"{layout}, on threads: {complaint}" for complaint in compare.compare_stats(trained.stats()))
+
+
+def faults_on_streams_end_the_job(setting):
+    """The same where the thread of a stream fails while the computations of its rank go on."""
+    trained = make(setting, "streams-fault", **COMPOSED)
+    trained.train(2, "--overlap", "threads", "--profile", trained.folder / "trace.json")
+    events = json.loads((trained.folder / "trace.json").read_text())["traceEvents"]
+    rows = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    draw = random.Random(7)
+    for rank in range(8):
+        on = {event["name"]: rows[event["tid"]] for event in events if event.get("ph") == "X" and event["pid"] == rank
+              and rows[event["tid"]] != "compute"}
+        action = draw.choice(sorted(on))
+        begin = time.monotonic()
+        said = trained.train(1000, "--overlap", "threads", "--inject-fault", f"{rank}:2:{action}", expect=5)
+        if time.monotonic() - begin > 2:
+            yield f"rank {rank}, '{action}' on {on[action]}: took {time.monotonic() - begin:.1f} s to end"
+        if said.count("error:") != 1 or f"rank {rank}, step 2, action '{action}'" not in said:
+            yield f"rank {rank}, '{action}' on {on[action]}: {said[-300:]}"
+
+
 def roomy_zero_moves_no_more_than_stage_1(setting):
     """Where memory is plenty, `auto` keeps gathered parameters and whole gradients: PyTorch's losses, stage 1's bytes."""
     case = cases.Case(*GPT, dp=2, stage=3, micro_batches=2)
@@ -424,6 +460,8 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     composed_runs_give_the_same_bits,
     composed_faults_end_the_job,
     faults_in_compositions_end_the_job,
+    streams_give_the_same_bits,
+    faults_on_streams_end_the_job,
     roomy_zero_moves_no_more_than_stage_1,
     examples_train,
     non_finite_loss_ends_with_7,

@@ -158,6 +158,9 @@ TEST(PlanEnums, NumberAndSpellAsTheDialectDoes) {
   ASSERT_EQ((unsigned)plan::CollectiveKind::MAX, dist::getMaxEnumValForCollectiveKind());
   for (plan::CollectiveKind kind : plan::EnumValuesCollectiveKind())
     EXPECT_EQ(plan::EnumNameCollectiveKind(kind), stringifyCollectiveKind(dist::CollectiveKind(kind)));
+  ASSERT_EQ((unsigned)plan::Stream::MAX, exec::getMaxEnumValForStream());
+  for (plan::Stream stream : plan::EnumValuesStream())
+    EXPECT_EQ(plan::EnumNameStream(stream), exec::stringifyStream(exec::Stream(stream)));
 }
 
 // What ranks exchange inside a function is a call without a kernel; a group has one number wherever it is named.

@@ -16,7 +16,8 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 9, its runtime knows version 8", [](Plan &p) { p.version = 9; });
+  expect("error: the plan in this program has version 10, its runtime knows version 9",
+         [](Plan &p) { p.version = 10; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -285,6 +286,15 @@ TEST(Plan, StagesMustMeet) {
                [](Plan &, StepT &, StepT &reduce) { reduce.action.AsExchange()->chunk = 4000; });
   expectStages("stage 0 waits forever at action 'reduce'", [](Plan &, StepT &, StepT &reduce) {
     reduce.action.AsExchange()->kind = plan::CollectiveKind::all_reduce_max;
+  });
+  expectStages("stage 0 waits forever at action 'reduce'",
+               [](Plan &, StepT &, StepT &reduce) { reduce.stream = plan::Stream::reduce; });
+  expectStages("action 'reduce' is on stream 6 of 6",
+               [](Plan &, StepT &, StepT &reduce) { reduce.stream = (plan::Stream)6; });
+  expectStages("and comes after number 1000", [](Plan &, StepT &, StepT &reduce) { reduce.after = {1000}; });
+  expectStages("runs a function beside the computations", [](Plan &p, StepT &, StepT &) {
+    for (auto &step : p.programs[0]->steps)
+      step->stream = plan::Stream::gather;
   });
   expectStages("action 'receive' is between stage 1 and stage 1 of 2",
                [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });

@@ -312,7 +312,7 @@ TEST_F(Program, TracesSayHowManyEventsDidNotFit) {
   std::vector<RankTrace> traces(2);
   traces[0].reserve(1);
   for (int i = 0; i < 3; ++i)
-    traces[0].add("update", "run", i, i + 1);
+    traces[0].add({"update", "run", plan::Stream::compute, i, i + 1});
   writeTrace(folder.file("trace"), traces);
   EXPECT_NE(folder.read("trace").find("\"otherData\":{\"dropped_events\":2}"), std::string::npos);
 }

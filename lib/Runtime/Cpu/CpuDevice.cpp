@@ -28,6 +28,31 @@ template <class Work> void share(ThreadPool &pool, uint64_t runs, uint64_t lengt
   });
 }
 
+/// Bytes [begin, end) of a run of a copy.
+void copyRange(const Copy &copy, uint64_t run, uint64_t begin, uint64_t end) {
+  uint64_t outer = run / copy.rows, row = run % copy.rows;
+  auto first = [&](Copy::Steps steps) { return outer * steps.outer + row * steps.row + begin; };
+  const char *from = copy.from + first(copy.fromSteps);
+  char *to = copy.to + first(copy.toSteps);
+  if (from != to)
+    std::memcpy(to, from, end - begin);
+}
+
+/// Combines elements [begin, end) of a run.
+struct RangeCombiner {
+  explicit RangeCombiner(const Combination &what)
+      : what(what), size(bytesOf(what.element)), combine(findCombination(what.how, what.element, what.wire)) {}
+
+  void operator()(uint64_t run, uint64_t begin, uint64_t end) const {
+    combine(what.sources, what.first + run * what.step + begin, end - begin,
+            what.to + (run * what.count + begin) * size, what.add);
+  }
+
+  const Combination &what;
+  uint64_t size;
+  CombineRange combine;
+};
+
 ThreadPool makeThreadPool(const DeviceSetup &setup) {
   useOneLibraryThread();
   return {(int)setup.plan.threads, setup.spins, useOneLibraryThread};
@@ -49,23 +74,24 @@ void CpuDevice::read(void *to, const char *from, uint64_t bytes) { std::memcpy(t
 void CpuDevice::fill(char *to, unsigned char value, uint64_t bytes) { std::memset(to, value, bytes); }
 
 void CpuDevice::copy(const Copy &copy) {
-  share(pool, copy.outer * copy.rows, copy.bytes, 1, [&](uint64_t run, uint64_t begin, uint64_t end) {
-    uint64_t outer = run / copy.rows, row = run % copy.rows;
-    auto first = [&](Copy::Steps steps) { return outer * steps.outer + row * steps.row + begin; };
-    const char *from = copy.from + first(copy.fromSteps);
-    char *to = copy.to + first(copy.toSteps);
-    if (from != to)
-      std::memcpy(to, from, end - begin);
-  });
+  share(pool, copy.outer * copy.rows, copy.bytes, 1,
+        [&](uint64_t run, uint64_t begin, uint64_t end) { copyRange(copy, run, begin, end); });
 }
 
 void CpuDevice::combine(const Combination &what) {
-  CombineRange combineRange = findCombination(what.how, what.element, what.wire);
-  uint64_t size = bytesOf(what.element);
-  share(pool, what.runs, what.count, size, [&](uint64_t run, uint64_t begin, uint64_t end) {
-    combineRange(what.sources, what.first + run * what.step + begin, end - begin,
-                 what.to + (run * what.count + begin) * size, what.add);
-  });
+  RangeCombiner combine(what);
+  share(pool, what.runs, what.count, combine.size, combine);
+}
+
+void SerialMover::copy(const Copy &copy) {
+  for (uint64_t run = 0; run < copy.outer * copy.rows; ++run)
+    copyRange(copy, run, 0, copy.bytes);
+}
+
+void SerialMover::combine(const Combination &what) {
+  RangeCombiner combine(what);
+  for (uint64_t run = 0; run < what.runs; ++run)
+    combine(run, 0, what.count);
 }
 
 } // namespace xlc::runtime

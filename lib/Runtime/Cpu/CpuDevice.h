@@ -8,6 +8,13 @@
 
 namespace xlc::runtime {
 
+/// Moves bytes on the thread that asks.
+class SerialMover final : public Mover {
+public:
+  void copy(const Copy &copy) override;
+  void combine(const Combination &combination) override;
+};
+
 class CpuDevice final : public Device {
 public:
   explicit CpuDevice(const DeviceSetup &setup);
@@ -18,12 +25,14 @@ public:
   void write(char *to, const void *from, uint64_t bytes) override;
   void read(void *to, const char *from, uint64_t bytes) override;
   void fill(char *to, unsigned char value, uint64_t bytes) override;
+  Mover &besideCalls() override { return serial; }
   void copy(const Copy &copy) override;
   void combine(const Combination &combination) override;
 
 private:
   const uint64_t alignment;
   ThreadPool pool;
+  SerialMover serial;
   Kernels kernels;
   std::vector<std::unique_ptr<Arena>> arenas;
 };

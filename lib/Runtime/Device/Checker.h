@@ -29,6 +29,7 @@ public:
   void write(char *to, const void *from, uint64_t bytes) override { device.write(to, from, bytes); }
   void read(void *to, const char *from, uint64_t bytes) override { device.read(to, from, bytes); }
   void fill(char *to, unsigned char value, uint64_t bytes) override { device.fill(to, value, bytes); }
+  Mover &besideCalls() override { return device.besideCalls(); }
   void copy(const Copy &copy) override { device.copy(copy); }
   void combine(const Combination &combination) override { device.combine(combination); }
 

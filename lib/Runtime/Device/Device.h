@@ -22,8 +22,8 @@ struct CallOperands {
   const RandomBits *randomBits; ///< of the elements that it updates; null: its kernel takes none
 };
 
-/// Used by the rank's own thread, which makes it; `read` also by others, between steps. Each function returns when what it
-/// says is done.
+/// Used by the rank's own thread, which makes it; `read` also by others, between steps, and `write` by those that run
+/// streams. Each function returns when what it says is done.
 class Device : public Mover {
 public:
   /// Room for `bytes` bytes at the plan's alignment, for the life of the device. Throws std::bad_alloc.
@@ -35,6 +35,9 @@ public:
 
   /// Runs a call that was prepared.
   virtual void run(const plan::CallT &call, const CallOperands &operands) = 0;
+
+  /// Moves bytes on the thread that asks, beside the calls that run meanwhile.
+  virtual Mover &besideCalls() = 0;
 
   /// From and to the memory of the host.
   virtual void write(char *to, const void *from, uint64_t bytes) = 0;

@@ -2,6 +2,8 @@
 // start: nothing is allocated in a step.
 #include "Executor.h"
 
+#include "Fabric/Barrier.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +58,7 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
 Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, RankTrace *trace)
     : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
       checker(job.check ? std::make_unique<Checker>(job.plan, rank, given, arena) : nullptr),
-      device(checker ? *checker : given), self{rank, device, movedBytes}, slotsTaken(job.plan, program) {
+      device(checker ? *checker : given), slotsTaken(job.plan, program), main(rank, device) {
   if (job.plan.loss_scale)
     scale.emplace(*job.plan.loss_scale);
   size_t mostSlots = 0, mostOperands = 0;
@@ -76,6 +78,58 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
     auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
     device.write(at(*index->place), &value, sizeof value);
   }
+  if (job.overlap == Overlap::Threads)
+    startStreams();
+  else
+    for (uint64_t i = 0; i < program.steps.size(); ++i)
+      main.steps.push_back(i);
+}
+
+Executor::~Executor() { endStreams(); }
+
+void Executor::startStreams() {
+  std::array<Lane *, (size_t)plan::Stream::MAX + 1> lanes{&main};
+  isAwaited.resize(program.steps.size());
+  lastEnded = std::make_unique<std::atomic<uint32_t>[]>(program.steps.size());
+  for (uint64_t i = 0; i < program.steps.size(); ++i) {
+    Lane *&lane = lanes[(size_t)program.steps[i]->stream];
+    if (!lane)
+      lane = beside.emplace_back(std::make_unique<Lane>(rank, device.besideCalls())).get();
+    lane->steps.push_back(i);
+    for (uint32_t other : program.steps[i]->after)
+      isAwaited[other] = true;
+  }
+  threads.reserve(beside.size());
+  try {
+    for (auto &lane : beside)
+      threads.emplace_back([this, lane = lane.get()] { serve(*lane); });
+  } catch (...) {
+    endStreams();
+    throw;
+  }
+}
+
+void Executor::endStreams() {
+  isEnding = true;
+  begun.fetch_add(1, std::memory_order_release);
+  wakeAll(begun);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void Executor::serve(Lane &lane) {
+  try {
+    for (uint32_t seen = 0;; ++seen) {
+      waitWhile(begun, seen, job.spins, job.stop);
+      if (isEnding)
+        return;
+      runLane(lane);
+      lane.ended.store(seen + 1, std::memory_order_release);
+      wakeAll(lane.ended);
+    }
+  } catch (...) {
+    job.fail(rank);
+  }
 }
 
 void Executor::runStep(uint64_t number) {
@@ -83,45 +137,75 @@ void Executor::runStep(uint64_t number) {
   slotsTaken.clear();
   for (auto &[bucket, bits] : randomBits)
     bits.beginStep(job.seed, step);
-  for (uint64_t i = 0; i < program.steps.size(); ++i) {
-    job.stop.throwIfRaised();
-    action = program.steps[i].get(), call = nullptr, places = nullptr, loaded = nullptr;
-    const Fault *fault = job.fault && job.fault->rank == rank && job.fault->step == step ? job.fault : nullptr;
-    if (fault && !fault->number && fault->action == action->label)
-      throw std::runtime_error("a fault was injected here");
-    int64_t begin = trace ? now() : 0;
-    runAction(*action, i);
-    if (const auto *run = action->action.AsRun(); run && fault && fault->number)
-      spoilGradient(*run, *fault);
-    if (trace)
-      trace->add(action->label.c_str(), kindOf(action->action.type), begin, now());
-    slotsTaken.endAction(*action, i);
-    if (checker)
-      checker->endAction(i);
+  if (!beside.empty()) {
+    begun.store((uint32_t)step, std::memory_order_release);
+    wakeAll(begun);
   }
+  runLane(main);
+  for (auto &lane : beside)
+    waitWhile(lane->ended, (uint32_t)(step - 1), job.spins, job.stop);
+  for (uint64_t i = 0; i < program.steps.size(); ++i)
+    slotsTaken.endAction(*program.steps[i], i);
   if (checker)
     checker->endStep();
   if (scale)
     scale->endStep(readScalar(*program.applied) != 0);
 }
 
-void Executor::runAction(const plan::StepT &next, uint64_t index) {
-  position = {rank, step, index};
-  if (!job.observer || next.action.type == plan::Action::Run) // a function is seen call by call
-    return doAction(next);
-  auto run = [&] { doAction(next); };
-  switch (next.action.type) {
-  case plan::Action::Send:
-  case plan::Action::Receive:
-    return job.observer->transfer(position, run);
-  case plan::Action::Exchange:
-    return job.observer->exchange(position, run);
-  default:
-    return job.observer->act(position, run);
+void Executor::runLane(Lane &lane) {
+  for (uint64_t index : lane.steps) {
+    job.stop.throwIfRaised();
+    const plan::StepT &next = *program.steps[index];
+    lane.action = &next, lane.call = nullptr, lane.places = nullptr, lane.loaded = nullptr;
+    for (uint32_t other : next.after)
+      waitFor(other);
+    const Fault *fault = job.fault && job.fault->rank == rank && job.fault->step == step ? job.fault : nullptr;
+    if (fault && !fault->number && fault->action == next.label)
+      throw std::runtime_error("a fault was injected here");
+    int64_t begin = trace ? now() : 0;
+    runAction(lane, next, index);
+    if (const auto *run = next.action.AsRun(); run && fault && fault->number)
+      spoilGradient(*run, *fault);
+    if (trace)
+      trace->add({next.label.c_str(), kindOf(next.action.type), next.stream, begin, now()});
+    if (checker)
+      checker->endAction(index);
+    if (!isAwaited.empty() && isAwaited[index]) {
+      lastEnded[index].store((uint32_t)step, std::memory_order_release);
+      wakeAll(lastEnded[index]);
+    }
   }
 }
 
-void Executor::doAction(const plan::StepT &step) {
+void Executor::waitFor(uint64_t index) {
+  if (lastEnded)
+    waitWhile(lastEnded[index], (uint32_t)(step - 1), job.spins, job.stop);
+}
+
+MovedByAxis Executor::moved() const {
+  MovedByAxis all = main.moved;
+  for (const auto &lane : beside)
+    all += lane->moved;
+  return all;
+}
+
+void Executor::runAction(Lane &lane, const plan::StepT &next, uint64_t index) {
+  lane.position = {rank, step, index};
+  if (!job.observer || next.action.type == plan::Action::Run) // a function is seen call by call
+    return doAction(lane, next);
+  auto run = [&] { doAction(lane, next); };
+  switch (next.action.type) {
+  case plan::Action::Send:
+  case plan::Action::Receive:
+    return job.observer->transfer(lane.position, run);
+  case plan::Action::Exchange:
+    return job.observer->exchange(lane.position, run);
+  default:
+    return job.observer->act(lane.position, run);
+  }
+}
+
+void Executor::doAction(Lane &lane, const plan::StepT &step) {
   const plan::ActionUnion &what = step.action;
   switch (what.type) {
   case plan::Action::NONE:
@@ -129,19 +213,23 @@ void Executor::doAction(const plan::StepT &step) {
   case plan::Action::Begin:
     return begin(*what.AsBegin());
   case plan::Action::Load:
-    return load(*what.AsLoad());
+    return load(lane, *what.AsLoad());
   case plan::Action::Run:
-    return runFunction(*what.AsRun());
+    return runFunction(lane, *what.AsRun());
   case plan::Action::Exchange:
-    return exchange(*what.AsExchange(), at(*what.AsExchange()->src), at(*what.AsExchange()->dst));
+    return exchange(lane, *what.AsExchange(), step.stream, at(*what.AsExchange()->src), at(*what.AsExchange()->dst));
   case plan::Action::Release:
     if (checker)
       checker->release(*what.AsRelease()->place, what.AsRelease()->bytes);
     return;
-  case plan::Action::Send:
-    return run(*what.AsSend());
-  case plan::Action::Receive:
-    return run(*what.AsReceive());
+  case plan::Action::Send: {
+    const plan::SendT &send = *what.AsSend();
+    return job.fabric.send({send.message, send.peer, send.bytes}, at(*send.place), lane.self);
+  }
+  case plan::Action::Receive: {
+    const plan::ReceiveT &receive = *what.AsReceive();
+    return job.fabric.receive({receive.message, receive.peer, receive.bytes}, at(*receive.place), lane.self);
+  }
   }
 }
 
@@ -166,9 +254,9 @@ void Executor::begin(const plan::BeginT &begin) {
     writeScalar(*begin.loss_scale, 0, scaleOfStep = scale->value());
 }
 
-void Executor::load(const plan::LoadT &load) {
+void Executor::load(Lane &lane, const plan::LoadT &load) {
   for (size_t i = 0; i < load.inputs.size(); ++i) {
-    loaded = &load.places[i];
+    lane.loaded = &load.places[i];
     char *to = at(load.places[i]);
     job.data.load(load.inputs[i], step - 1, load.micro_batch, rank, [&](const void *bytes, uint64_t count) {
       device.write(to, bytes, count);
@@ -177,48 +265,40 @@ void Executor::load(const plan::LoadT &load) {
   }
 }
 
-void Executor::exchange(const plan::ExchangeT &what, const char *src, char *dst) {
+void Executor::exchange(Lane &lane, const plan::ExchangeT &what, plan::Stream stream, const char *src, char *dst) {
   job.fabric.exchange({what.kind, what.group, what.outer, what.chunk, what.element, src, dst, what.accumulate,
-                       what.rows, what.ranks_first, what.wire.value_or(what.element)},
-                      self);
+                       what.rows, what.ranks_first, what.wire.value_or(what.element), stream},
+                      lane.self);
 }
 
-void Executor::run(const plan::SendT &send) {
-  job.fabric.send({send.message, send.peer, send.bytes}, at(*send.place), self);
-}
-
-void Executor::run(const plan::ReceiveT &receive) {
-  job.fabric.receive({receive.message, receive.peer, receive.bytes}, at(*receive.place), self);
-}
-
-void Executor::runFunction(const plan::RunT &run) {
+void Executor::runFunction(Lane &lane, const plan::RunT &run) {
   const plan::FunctionT &function = *job.plan.functions[run.function];
-  places = &run.places;
+  lane.places = &run.places;
   drawn = run.draws_for ? &randomBits.at(*run.draws_for) : nullptr;
   for (size_t i = 0; i < run.places.size(); ++i)
     slots[i] = at(run.places[i]);
-  position.call = -1;
+  lane.position.call = -1;
   for (const auto &next : function.calls) {
-    ++position.call;
+    ++lane.position.call;
     int64_t begin = trace ? now() : 0;
-    next->exchange ? runExchange(*next) : runCall(*next, run.first);
+    next->exchange ? runExchange(lane, *next) : runCall(lane, *next, run.first);
     if (trace)
-      trace->add(next->name.c_str(), next->exchange ? "collective" : "call", begin, now());
+      trace->add({next->name.c_str(), next->exchange ? "collective" : "call", plan::Stream::compute, begin, now()});
   }
 }
 
-void Executor::runExchange(const plan::CallT &next) {
+void Executor::runExchange(Lane &lane, const plan::CallT &next) {
   job.stop.throwIfRaised();
-  call = &next;
+  lane.call = &next;
   char *src = slots[next.ins[0].slot()] + next.ins[0].offset();
   char *dst = slots[next.outs[0].slot()] + next.outs[0].offset();
-  auto run = [&] { exchange(*next.exchange, src, dst); };
-  job.observer ? job.observer->exchange(position, run) : run();
+  auto run = [&] { exchange(lane, *next.exchange, plan::Stream::compute, src, dst); };
+  job.observer ? job.observer->exchange(lane.position, run) : run();
 }
 
-void Executor::runCall(const plan::CallT &next, bool first) {
+void Executor::runCall(Lane &lane, const plan::CallT &next, bool first) {
   job.stop.throwIfRaised();
-  call = &next;
+  lane.call = &next;
   size_t count = 0;
   for (const auto *side : {&next.ins, &next.outs})
     for (const plan::Operand &operand : *side)
@@ -228,7 +308,7 @@ void Executor::runCall(const plan::CallT &next, bool first) {
         next.accumulate[i] == plan::Accumulate::Always || (next.accumulate[i] == plan::Accumulate::Later && !first);
   char *workspace = next.workspace.empty() ? nullptr : slots[next.workspace[0].slot()] + next.workspace[0].offset();
   auto run = [&] { device.run(next, {operands.data(), accumulate.data(), workspace, drawn}); };
-  job.observer ? job.observer->call(position, workspace, run) : run();
+  job.observer ? job.observer->call(lane.position, workspace, run) : run();
 }
 
 void Executor::spoilGradient(const plan::RunT &run, const Fault &fault) {
@@ -256,15 +336,19 @@ float Executor::readScalar(const plan::Place &place) const {
 }
 
 std::string Executor::describePosition() const {
+  auto isThis = [](const std::thread &thread) { return thread.get_id() == std::this_thread::get_id(); };
+  auto own = std::find_if(threads.begin(), threads.end(), isThis);
+  const Lane &lane = own == threads.end() ? main : *beside[own - threads.begin()];
   std::string text = fmt::format("rank {}, step {}", rank, step);
-  if (action)
-    text += fmt::format(", action '{}'", action->label);
+  if (lane.action)
+    text += fmt::format(", action '{}'", lane.action->label);
+  const plan::CallT *call = lane.call;
   if (call)
     text += fmt::format(", call '{}'", call->name);
-  const plan::Place *written = call && places && !call->outs.empty() ? &(*places)[call->outs[0].slot()]
-                               : loaded                              ? loaded
-                               : action                              ? findWritten(job.plan, action->action)
-                                                                     : nullptr;
+  const plan::Place *written = call && lane.places && !call->outs.empty() ? &(*lane.places)[call->outs[0].slot()]
+                               : lane.loaded                              ? lane.loaded
+                               : lane.action                              ? findWritten(job.plan, lane.action->action)
+                                                                          : nullptr;
   if (written)
     text += fmt::format(", tensor '{}'", program.buffers[written->buffer()]->name);
   return text;

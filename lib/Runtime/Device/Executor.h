@@ -1,4 +1,11 @@
-// The program of one rank: a small loop over the plan's timeline.
+// The program of one rank: a small loop over the plan's timeline, or one for each of its streams.
+//
+//   inline     one thread runs the list from first to last
+//   threads    the rank's own thread runs what is on `compute`, one thread each of the other streams; an action begins when
+//              those that it comes `after` have ended in this step, and a step ends when all streams have
+//
+// Both give the same bits: who touches the same bytes comes one after the other (VerifyStreams), and sums over ranks run in
+// the order of the ranks.
 #ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 #define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 
@@ -11,9 +18,14 @@
 #include "Plan/ResidualSlots.h"
 #include "Trace.h"
 
+#include <functional>
 #include <memory>
+#include <thread>
 
 namespace xlc::runtime {
+
+/// How a rank runs its streams.
+enum class Overlap { Inline, Threads };
 
 /// Where to fail on purpose: --inject-fault.
 struct Fault {
@@ -34,12 +46,17 @@ struct JobContext {
   bool check = false;
   Observer *observer = nullptr;
   uint64_t seed = 0; ///< of what is drawn in a step
+  Overlap overlap = Overlap::Inline;
+  int spins = 50; ///< of a stream that waits for another, as for a Barrier
+  /// Takes the exception of a stream's thread, on it; raises the signal.
+  std::function<void(int rank)> fail = {};
 };
 
 class Executor {
 public:
   /// `arena` is memory of `device`; `trace` may be null. Throws Rejected where the plan does not fit this machine.
   Executor(const JobContext &job, int rank, Device &device, char *arena, RankTrace *trace);
+  ~Executor();
 
   /// Runs the timeline once; `step` counts from 1.
   void runStep(uint64_t step);
@@ -51,26 +68,47 @@ public:
   const LossScale *lossScale() const { return scale ? &*scale : nullptr; }
   /// Of the step that was run last, where there is one.
   float usedScale() const { return scaleOfStep; }
-  const MovedByAxis &moved() const { return movedBytes; }
+  MovedByAxis moved() const;
   uint64_t peakSlots() const { return slotsTaken.peak(); }
 
-  /// Where this rank is or was, for messages: "rank 1, step 3, action 'layer[3] B', call 'attention', tensor '...'".
+  /// Where the stream of this thread is or was, for messages: "rank 1, step 3, action 'layer[3] B', call 'attention', tensor '...'".
   std::string describePosition() const;
 
 private:
-  void runAction(const plan::StepT &step, uint64_t index);
+  /// What one thread runs, and where it is.
+  struct Lane {
+    Lane(int rank, Mover &mover) : self{rank, mover, moved} {}
+    Lane(const Lane &) = delete;
+
+    MovedByAxis moved;
+    const Participant self;
+    std::vector<uint64_t> steps; ///< of the program, ascending
+    Position position{};
+    const plan::StepT *action = nullptr;
+    const plan::CallT *call = nullptr;
+    const std::vector<plan::Place> *places = nullptr;
+    const plan::Place *loaded = nullptr;        ///< of the input that is being loaded, or was last
+    alignas(64) std::atomic<uint32_t> ended{0}; ///< the step that it has come to the end of
+  };
+  /// All of a lane's actions of a step.
+  void runLane(Lane &lane);
+  void runStep(Lane &lane, uint64_t index);
+  void serve(Lane &lane);
+  void startStreams();
+  void endStreams();
+  /// Until an action has ended in this step.
+  void waitFor(uint64_t index);
+  void runAction(Lane &lane, const plan::StepT &step, uint64_t index);
   /// The same without the observer, but for the calls of a function.
-  void doAction(const plan::StepT &step);
+  void doAction(Lane &lane, const plan::StepT &step);
   void begin(const plan::BeginT &begin);
-  void load(const plan::LoadT &load);
-  void runFunction(const plan::RunT &run);
+  void load(Lane &lane, const plan::LoadT &load);
+  void runFunction(Lane &lane, const plan::RunT &run);
   /// Puts the fault's number into the gradient of its parameter, where the action wrote that.
   void spoilGradient(const plan::RunT &run, const Fault &fault);
-  void runCall(const plan::CallT &call, bool first);
-  void runExchange(const plan::CallT &call);
-  void run(const plan::SendT &send);
-  void run(const plan::ReceiveT &receive);
-  void exchange(const plan::ExchangeT &what, const char *src, char *dst);
+  void runCall(Lane &lane, const plan::CallT &call, bool first);
+  void runExchange(Lane &lane, const plan::CallT &call);
+  void exchange(Lane &lane, const plan::ExchangeT &what, plan::Stream stream, const char *src, char *dst);
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
   float readScalar(const plan::Place &place) const;
   void writeScalar(const plan::Place &place, uint64_t index, double value);
@@ -82,8 +120,6 @@ private:
   RankTrace *const trace;
   const std::unique_ptr<Checker> checker; ///< stands before the device; none without --check
   Device &device;
-  MovedByAxis movedBytes;
-  const Participant self;
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;
   float scaleOfStep = 1;
@@ -91,14 +127,18 @@ private:
 
   // Where we are; tables made once, as large as the largest call needs.
   uint64_t step = 0;
-  Position position{};
-  const plan::StepT *action = nullptr;
-  const plan::CallT *call = nullptr;
-  const std::vector<plan::Place> *places = nullptr;
-  const RandomBits *drawn = nullptr;   ///< by the action
-  const plan::Place *loaded = nullptr; ///< of the input that is being loaded, or was last
+  const RandomBits *drawn = nullptr; ///< by the action
   std::vector<char *> slots, operands;
   std::vector<uint8_t> accumulate;
+
+  Lane main;                                 ///< of the rank's own thread
+  std::vector<std::unique_ptr<Lane>> beside; ///< of other streams; none where all is run inline
+  std::vector<std::thread> threads;          ///< theirs
+  std::unique_ptr<std::atomic<uint32_t>[]>
+      lastEnded;               ///< by action that others wait for: the step in which it last ended
+  std::vector<bool> isAwaited; ///< by action
+  bool isEnding = false;
+  alignas(64) std::atomic<uint32_t> begun{0}; ///< the step that streams have been told to begin
 };
 
 } // namespace xlc::runtime

@@ -2,8 +2,11 @@
 #ifndef XLC_LIB_RUNTIME_DEVICE_TRACE_H
 #define XLC_LIB_RUNTIME_DEVICE_TRACE_H
 
+#include "Plan_generated.h"
+
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace xlc::runtime {
@@ -17,21 +20,26 @@ inline int64_t now() {
 /// One thing that a rank did. `name` outlives the trace: it is the plan's.
 struct TraceEvent {
   const char *name, *kind;
+  plan::Stream stream;
   int64_t begin, end;
 };
 
-/// The events of one rank; room for all of them is made at once, later ones are dropped and counted.
+/// The events of one rank, of all its streams; room for all of them is made at once, later ones are dropped and counted.
 class RankTrace {
 public:
   void reserve(uint64_t events) { all.reserve(events); }
-  void add(const char *name, const char *kind, int64_t begin, int64_t end) {
+  void add(const TraceEvent &event) {
+    std::lock_guard lock(mutex);
     if (all.size() < all.capacity())
-      all.push_back({name, kind, begin, end});
+      all.push_back(event);
     else
       ++dropped;
   }
   std::vector<TraceEvent> all;
   uint64_t dropped = 0;
+
+private:
+  std::mutex mutex; ///< streams may be threads
 };
 
 } // namespace xlc::runtime

@@ -14,20 +14,23 @@ constexpr uint64_t sliceGrain = 16; // elements; slices begin on cache lines
 Collectives::Collectives(const Plan &plan, int spins, const StopSignal &stop) : stop(stop) {
   for (const auto &group : plan.rank_groups) {
     axes.push_back(group->axis);
-    std::vector<Membership> &members = memberships.emplace_back(rankCount(plan));
+    for (auto &ofStream : memberships)
+      ofStream.emplace_back(rankCount(plan));
     for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
-      if (members[rank].group || !takesPart(*group, (uint32_t)rank / stageRanks(plan)))
+      if (memberships[0].back()[rank].group || !takesPart(*group, (uint32_t)rank / stageRanks(plan)))
         continue;
       std::vector<int> all = membersOf(*group, plan, rank);
-      Group *made = groups.emplace_back(std::make_unique<Group>(all.size(), spins)).get();
-      for (size_t index = 0; index < all.size(); ++index)
-        members[all[index]] = {made, index};
+      for (auto &ofStream : memberships) {
+        Group *made = groups.emplace_back(std::make_unique<Group>(all.size(), spins)).get();
+        for (size_t index = 0; index < all.size(); ++index)
+          ofStream.back()[all[index]] = {made, index};
+      }
     }
   }
 }
 
 void Collectives::run(const Exchange &exchange, const Participant &self) {
-  Membership member = memberships[exchange.group][self.rank];
+  Membership member = memberships[(size_t)exchange.stream][exchange.group][self.rank];
   MovedBytes &counter = self.moved[axes[exchange.group]];
   member.group->src[member.index] = exchange.src, member.group->dst[member.index] = exchange.dst;
   member.group->barrier.wait(stop);

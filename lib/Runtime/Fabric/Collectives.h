@@ -42,8 +42,9 @@ private:
 
   const StopSignal &stop;
   std::vector<std::unique_ptr<Group>> groups;
-  std::vector<plan::Axis> axes;                     ///< by group of the plan
-  std::vector<std::vector<Membership>> memberships; ///< by group of the plan, then by rank
+  std::vector<plan::Axis> axes; ///< by group of the plan
+  /// By group of the plan, then by rank. Streams do not wait for each other, so each has groups of its own.
+  std::array<std::vector<std::vector<Membership>>, (size_t)plan::Stream::MAX + 1> memberships;
 };
 
 } // namespace xlc::runtime

@@ -1,7 +1,7 @@
 // How the ranks of a job meet: collectives within their groups, messages between stages, and all of them after a step.
 //
 // With NCCL's contract: in place where the pieces are, done for a rank when what it reads and writes is its own again.
-// Between two ranks messages have one order, and collectives have one within a group.
+// Between two ranks messages have one order, and collectives have one within a group and on one stream.
 #ifndef XLC_LIB_RUNTIME_FABRIC_FABRIC_H
 #define XLC_LIB_RUNTIME_FABRIC_FABRIC_H
 
@@ -22,6 +22,7 @@ struct Exchange {
   uint64_t rows = 1;            ///< of an all_to_all
   bool ranksFirst = false;      ///< of an all_to_all: in src, chunks for different ranks lie `rows` chunks apart
   plan::Element wire = element; ///< as which elements cross
+  plan::Stream stream = plan::Stream::compute;
 };
 
 /// A value on its way between two ranks of equal dp and tp.

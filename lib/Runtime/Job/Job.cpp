@@ -47,6 +47,8 @@ private:
     std::thread thread;
   };
   void runRank(int rank);
+  /// Ends the job for the exception that is being handled, on the thread that threw it.
+  void fail(int rank);
   void runSteps(int rank);
   void endStep(uint64_t step, int64_t begin);
   /// Ends the job where the step's numbers are of no use.
@@ -114,7 +116,10 @@ Job::Job(const Plan &plan, const Embedded &embedded, const Target &target, const
               options.fault ? &*options.fault : nullptr,
               options.check,
               nullptr,
-              values.seed},
+              values.seed,
+              options.overlap,
+              setup.spins,
+              [this](int rank) { fail(rank); }},
       traces(options.profile.empty() ? 0 : rankCount(plan)), ranks(rankCount(plan)), speaker(findSpeaker(plan)),
       lastStep(steps) {
   if (options.fault)
@@ -188,21 +193,29 @@ void Job::judge(const StepResult &result, const LossScale *scale) {
   stop.raise(Exit::NonFinite, fmt::format("error: step {}: {}", result.step, why));
 }
 
-void Job::runRank(int rank) {
-  auto fail = [&](const std::string &why) {
+void Job::fail(int rank) {
+  auto end = [&](const std::string &why) {
     const auto &executor = ranks[rank].executor;
     std::string where = executor ? executor->describePosition() : fmt::format("rank {}, before the first step", rank);
     stop.raise(Exit::RankFailed, fmt::format("error: {}: {}", where, why));
   };
   try {
-    runSteps(rank);
+    throw;
   } catch (const Stopped &) {
   } catch (const Rejected &problem) {
     stop.raise(Exit::Rejected, problem.what());
   } catch (const std::bad_alloc &) {
-    fail(fmt::format("no memory for an arena of {} bytes", programOf(plan, rank).arena));
+    end(fmt::format("no memory for an arena of {} bytes", programOf(plan, rank).arena));
   } catch (const std::exception &problem) {
-    fail(problem.what());
+    end(problem.what());
+  }
+}
+
+void Job::runRank(int rank) {
+  try {
+    runSteps(rank);
+  } catch (...) {
+    fail(rank);
   }
   std::lock_guard lock(mutex);
   ++finishedRanks;

@@ -119,7 +119,15 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "machine has, where the planned workspace is enough (other bits)")
       ->type_name("plan|native")
       ->check(CLI::IsMember({"plan", "native"}));
-  app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow");
+  app.add_option_function<std::string>(
+         "--overlap",
+         [&](const std::string &text) { options.overlap = text == "threads" ? Overlap::Threads : Overlap::Inline; },
+         "how a rank runs what it exchanges and loads: inline, one action after the other, or on threads beside its "
+         "computations (the same bits)")
+      ->type_name("inline|threads")
+      ->check(CLI::IsMember({"inline", "threads"}));
+  app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow")
+      ->excludes("--overlap");
   try {
     app.parse(argc, const_cast<char **>(argv));
   } catch (const CLI::ParseError &result) {

@@ -20,6 +20,7 @@ struct Options {
   std::optional<Fault> fault;
   bool nativeLibraries = false; ///< library calls use all that this machine has
   bool check = false;
+  Overlap overlap = Overlap::Inline;
 };
 
 /// Parses the arguments. Where the program is to end at once (--help, --version, a usage error) it prints what is to

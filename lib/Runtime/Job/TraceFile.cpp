@@ -21,10 +21,14 @@ void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     write(fmt::format("{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
                       rank ? ",\n" : "", rank, rank));
+    for (plan::Stream stream : plan::EnumValuesStream()) // a row for each, in this order
+      write(
+          fmt::format(",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}}",
+                      rank, (int)stream, plan::EnumNameStream(stream)));
     for (const TraceEvent &event : ranks[rank].all)
       write(fmt::format(
-          ",\n{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":0,\"ts\":{:.3f},\"dur\":{:.3f}}}",
-          nlohmann::json(event.name).dump(), event.kind, rank, (event.begin - origin) / 1e3,
+          ",\n{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f}}}",
+          nlohmann::json(event.name).dump(), event.kind, rank, (int)event.stream, (event.begin - origin) / 1e3,
           (event.end - event.begin) / 1e3));
   }
   uint64_t dropped = 0;

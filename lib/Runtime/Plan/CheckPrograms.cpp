@@ -7,8 +7,10 @@
 namespace xlc::runtime {
 
 void PlanChecker::checkProgram() {
-  for (const auto &step : program->steps)
-    checkStep(*step);
+  for (size_t i = 0; i < program->steps.size(); ++i) {
+    checkStep(*program->steps[i]);
+    checkStream(*program->steps[i], i);
+  }
   if (program->loss)
     checkPlace(program->loss.get(), bytesOf(scalarElement), "the loss");
   if (program->norm)
@@ -79,6 +81,16 @@ void PlanChecker::checkStep(const plan::StepT &step) {
   }
 }
 
+/// A step waits for earlier ones alone. What runs functions is on one stream, and what ranks exchange beside it on others.
+void PlanChecker::checkStream(const plan::StepT &step, size_t index) {
+  require(step.stream <= plan::Stream::MAX, "action '{}' is on stream {} of {}", step.label, (int)step.stream,
+          (int)plan::Stream::MAX + 1);
+  require(!step.action.AsRun() || step.stream == plan::Stream::compute,
+          "action '{}' runs a function beside the computations", step.label);
+  for (uint32_t other : step.after)
+    require(other < index, "action '{}' is number {}, and comes after number {}", step.label, index, other);
+}
+
 void PlanChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
   require(load.inputs.size() == load.places.size(), "{} has inputs without places", label);
   require(load.micro_batch < plan.micro_batches, "{} loads micro-batch {} of {}", label, load.micro_batch,
@@ -147,9 +159,10 @@ struct Rendezvous {
   }
 };
 
-bool isSameReduction(const plan::ExchangeT *a, const plan::ExchangeT *b) {
-  return a && b && a->kind == b->kind && a->group == b->group && a->outer == b->outer && a->chunk == b->chunk &&
-         a->element == b->element && a->wire == b->wire;
+bool isSameReduction(const Rendezvous &one, const Rendezvous &other) {
+  const plan::ExchangeT *a = one.reduce, *b = other.reduce;
+  return a && b && one.step->stream == other.step->stream && a->kind == b->kind && a->group == b->group &&
+         a->outer == b->outer && a->chunk == b->chunk && a->element == b->element && a->wire == b->wire;
 }
 
 } // namespace
@@ -180,9 +193,8 @@ void PlanChecker::checkMeetings() {
       return fits;
     }
     const std::vector<uint32_t> &stages = plan.rank_groups[mine.reduce->group]->stages;
-    bool fits = std::all_of(stages.begin(), stages.end(), [&](uint32_t other) {
-      return next(other) && isSameReduction(next(other)->reduce, mine.reduce);
-    });
+    bool fits = std::all_of(stages.begin(), stages.end(),
+                            [&](uint32_t other) { return next(other) && isSameReduction(*next(other), mine); });
     for (size_t k = 0; fits && k < stages.size(); ++k)
       ++at[stages[k]];
     return fits;

@@ -60,6 +60,7 @@ private:
 
   void checkProgram();
   void checkStep(const plan::StepT &step);
+  void checkStream(const plan::StepT &step, size_t index);
   void checkCollective(uint32_t group, const std::string &what);
   void checkExchange(const plan::ExchangeT &exchange, const std::string &what);
   void checkTransfer(const plan::Place *place, Wide bytes, uint32_t peer, const std::string &what);
