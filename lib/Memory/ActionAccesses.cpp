@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace xlc;
 
 ActionAccesses::ActionAccesses(exec::ProgramOp program)
-    : symbols(program->getParentOfType<ModuleOp>()), lastShard(int64_t(program.getMesh().getShards()) - 1) {
+    : symbols(program->getParentOfType<ModuleOp>()), lastShard(program.getMesh().getShards() - 1) {
   for (auto buffer : program.getBody().front().getOps<exec::BufferOp>())
     buffers.push_back({buffer.getOffset(), buffer.getOffset() + buffer.getSize()});
 }

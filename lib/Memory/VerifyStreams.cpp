@@ -165,7 +165,7 @@ private:
   /// From the lowest to behind the highest byte that any shard touches.
   void visitAt(exec::PlaceAttr place, int64_t bytes, bool writes, Visit visit) {
     int64_t begin = buffers[place.getBuffer()].getOffset() + place.getOffset();
-    int64_t far = begin + (int64_t(program.getMesh().getShards()) - 1) * place.getStride();
+    int64_t far = begin + (program.getMesh().getShards() - 1) * place.getStride();
     visit(place.getBuffer(), {std::min(begin, far), std::max(begin, far) + bytes}, writes);
   }
 
@@ -205,9 +205,9 @@ private:
     };
     SmallVector<SlotAccess> accesses;
     for (unsigned slot : reads)
-      accesses.push_back({slot, int64_t(bytesOf(slot)), false});
+      accesses.push_back({slot, bytesOf(slot), false});
     for (unsigned slot : writes)
-      accesses.push_back({slot, int64_t(bytesOf(slot)), true});
+      accesses.push_back({slot, bytesOf(slot), true});
     return accesses;
   }
 

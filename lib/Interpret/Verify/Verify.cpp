@@ -58,7 +58,7 @@ FailureOr<Parallel> findParallel(const Programs &programs) {
   if (failed(staged) || failed(whole))
     return failure();
   staged->parameters = whole->parameters; // after Shard the micro-batch takes pieces
-  return Parallel{{}, {}, *staged, {}, 1, 2};
+  return Parallel{{}, {}, staged, {}, 1, 2};
 }
 
 template <class E>

@@ -37,8 +37,11 @@ struct VerifyAgainstPass : xlc::interpret::impl::VerifyAgainstPassBase<VerifyAga
       return signalPassFailure();
     }
     OwningOpRef<ModuleOp> parsed;
-    if (!reference.empty() && !(parsed = parseSourceFile<ModuleOp>(reference, module.getContext())))
-      return signalPassFailure();
+    if (!reference.empty()) {
+      parsed = parseSourceFile<ModuleOp>(reference, module.getContext());
+      if (!parsed)
+        return signalPassFailure();
+    }
     Programs programs{parsed ? *parsed : module, module};
     VerifyOptions options{*known, seed, steps, 10, heldParameters, std::nullopt};
     printAsComment(estimateCost(programs, options).toString());
@@ -47,7 +50,8 @@ struct VerifyAgainstPass : xlc::interpret::impl::VerifyAgainstPassBase<VerifyAga
       return signalPassFailure();
     printAsComment(report->summary(options));
     if (orders > 0 && report->isEqual()) {
-      if (failed(report = verifyOrders(programs, options, orders)))
+      report = verifyOrders(programs, options, orders);
+      if (failed(report))
         return signalPassFailure();
       printAsComment("in " + xlc::formatCount(orders, "random order") + " of streams, the last of which:\n" +
                      report->summary(options));
