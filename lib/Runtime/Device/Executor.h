@@ -49,7 +49,7 @@ struct JobContext {
   Overlap overlap = Overlap::Inline;
   int spins = 50; ///< of a stream that waits for another, as for a Barrier
   /// Takes the exception of a stream's thread, on it; raises the signal.
-  std::function<void(int rank)> fail = {};
+  std::function<void(int rank)> fail = nullptr;
 };
 
 class Executor {

@@ -59,7 +59,7 @@ void PlanChecker::checkStep(const plan::StepT &step) {
     require(begin->places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
             begin->places.size(), plan.groups.size());
     for (const plan::Place &place : begin->places)
-      checkPlace(&place, scalarsOfGroup * bytesOf(scalarElement), what);
+      checkPlace(&place, (Wide)scalarsOfGroup * bytesOf(scalarElement), what);
     require((begin->loss_scale != nullptr) == (plan.loss_scale != nullptr), "{} {}", what,
             plan.loss_scale ? "has no place for the loss scale" : "has a place for a loss scale that there is not");
     if (begin->loss_scale)
@@ -130,13 +130,13 @@ void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
     if (const plan::KernelT *kernel = call->exchange ? nullptr : plan.kernels[call->kernel].get();
         kernel && kernel->random)
       checkDraws(run, *kernel, what);
-    auto check = [&](const std::vector<plan::Operand> &operands, const uint64_t *bytes) {
+    auto check = [&](const std::vector<plan::Operand> &operands, const std::vector<uint64_t> &bytes) {
       for (size_t i = 0; i < operands.size() && operands[i].slot() < function.slots; ++i)
         checkPlace(&run.places[operands[i].slot()], (Wide)bytes[i], what, operands[i].offset());
     };
-    check(call->ins, call->in_bytes.data());
-    check(call->outs, call->out_bytes.data());
-    check(call->workspace, &call->workspace_bytes);
+    check(call->ins, call->in_bytes);
+    check(call->outs, call->out_bytes);
+    check(call->workspace, {call->workspace_bytes});
   }
 }
 
