@@ -2,7 +2,7 @@
 //
 // Each check names the keys that it reads. It is skipped when one of them was refused, so that one mistake
 // gives one error, and not a second one about the default that stands in.
-#include "Validate.h"
+#include "DeviceFile.h"
 
 #include <cmath>
 
@@ -294,6 +294,36 @@ void checkData(Spec &spec, SpecErrors &errors) {
     errors.error(spec.where("data.train"), "data.train names no file");
 }
 
+/// Completes the device, of which the spec may say its place.
+void checkDevice(Spec &spec, SpecErrors &errors) {
+  if (spec.deviceFile.empty()) // the file was checked when it was read
+    completeDevice(spec, spec.where("cluster.device"), errors);
+  if (!spec.device)
+    return;
+  spec.device->devicesPerNode = spec.devicesPerNode.value_or(spec.device->devicesPerNode);
+  if (!spec.deviceMemory && spec.device->memory > 0)
+    spec.deviceMemory = spec.device->memory;
+}
+
+void checkNodes(Spec &spec, SpecErrors &errors) {
+  if (!spec.nodes)
+    return;
+  int64_t perNode = spec.devicesPerNode.value_or(spec.device ? spec.device->devicesPerNode : 0);
+  if (perNode == 0) {
+    errors.error(spec.where("cluster.nodes"),
+                 "cluster.nodes = " + Twine(*spec.nodes) + " says nothing without the devices of one");
+    errors.note({}, "cluster.devices_per_node, or a cluster.device that is known by name, would do");
+    return;
+  }
+  int64_t needed = (spec.ranks() + perNode - 1) / perNode;
+  if (needed <= *spec.nodes)
+    return;
+  errors.error(spec.where("cluster.nodes"), "cluster.nodes = " + Twine(*spec.nodes) + " with " + Twine(perNode) +
+                                                " devices each are fewer than dp * pp * tp = " + Twine(spec.ranks()) +
+                                                " ranks");
+  errors.note({}, Twine(needed) + " nodes would do");
+}
+
 struct CrossCheck {
   std::vector<StringRef> reads;
   void (*run)(Spec &spec, SpecErrors &errors);
@@ -323,6 +353,8 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"optimizer.groups"}, checkGroups},
       {{"tie"}, checkTies},
       {{"data"}, checkData},
+      {{"cluster"}, checkDevice},
+      {{"cluster", "dp", "pp", "tp"}, checkNodes},
   };
   auto isRefused = [&](StringRef key) {
     return any_of(checked.refused, [&](StringRef refused) {

@@ -39,6 +39,8 @@ void printRow(const spec::Key &key, raw_ostream &out) {
     takes = "`" + join(split(StringRef(key.choices), '|'), "`, `") + "`";
   if (key.kind == spec::Kind::ChoiceOrTensors)
     takes = "`" + join(split(StringRef(key.choices), '|'), "`, `") + "`, a .safetensors file";
+  if (key.kind == spec::Kind::ChoiceOrDevice)
+    takes = "`" + join(split(StringRef(key.choices), '|'), "`, `") + "`, a .yaml file, a mapping";
   out << "| `" << key.path << "` | " << takes << " | " << key.defaultText << " | " << key.doc << " |\n";
 }
 

@@ -44,6 +44,27 @@ void setChunk(Spec &spec, const Value &value) {
     spec.loss.chunk = value.text == "all" ? 0 : value.integer;
 }
 
+/// The device that the keys below `cluster.device` describe.
+Device &device(Spec &spec) { return spec.device ? *spec.device : spec.device.emplace(); }
+
+void setDevice(Spec &spec, const Value &value) {
+  if (value.form == Value::Form::File)
+    spec.deviceFile = value.text;
+  else
+    spec.device = *findDevice(value.text);
+}
+
+template <ProductType type> void setProducts(Spec &spec, const Value &value) {
+  device(spec).products[size_t(type)] = value.number;
+}
+
+template <Link Device::*link> void setBandwidth(Spec &spec, const Value &value) {
+  (device(spec).*link).bandwidth = double(value.integer);
+}
+template <Link Device::*link> void setLatency(Spec &spec, const Value &value) {
+  (device(spec).*link).latency = value.number;
+}
+
 void setOptimizerType(Spec &spec, const Value &value) { spec.optimizer.rule = findOptimizer(value.text); }
 
 /// Numbers of the optimizer, or of its last group.
@@ -253,9 +274,36 @@ const Key table[] = {
   {"cluster", Kind::Section, any, "", "", "What the plan must fit.", nullptr},
   {"cluster.device_memory", Kind::Bytes, memory, "", "no limit", "Memory of one device; `xlc plan` says whether the plan fits, and decides `auto` of `zero.reduce` and `zero.reshard_after_forward`.",
    [](Spec &s, const Value &v) { s.deviceMemory = v.integer; }},
-  {"cluster.device", Kind::Unsupported, any, "", "", "A device known by name.", nullptr},
-  {"cluster.devices_per_node", Kind::Unsupported, any, "", "", "Devices in one machine.", nullptr},
-  {"cluster.nodes", Kind::Unsupported, any, "", "", "Machines.", nullptr},
+  {"cluster.device", Kind::ChoiceOrDevice, any, listDeviceNames(), "none",
+   "What the plan is timed for: a device that is known by name, a file with the user's own figures (`xlc calibrate` writes one for this machine), or the keys below, which are those of such a file. It gives `device_memory` where that is not given, the lines of memory outside of the arena, and the predicted times of a plan.", setDevice},
+  {"cluster.device.name", Kind::Text, any, "", "device", "How plans call it.",
+   [](Spec &s, const Value &v) { device(s).name = v.text; }},
+  {"cluster.device.like", Kind::Choice, any, listDeviceNames(), "none", "The device whose figures hold where the keys below give none.",
+   [](Spec &s, const Value &v) { s.deviceLike = v.text; }},
+  {"cluster.device.memory", Kind::Bytes, memory, "", "no limit", "Its memory.",
+   [](Spec &s, const Value &v) { device(s).memory = v.integer; }},
+  {"cluster.device.flops", Kind::Section, any, "", "", "Floating-point operations per second that large products reach, by the type of their operands.", nullptr},
+  {"cluster.device.flops.fp32", Kind::Number, positive, "", "required", "", setProducts<ProductType::F32>},
+  {"cluster.device.flops.bf16", Kind::Number, positive, "", "as fp32", "", setProducts<ProductType::BF16>},
+  {"cluster.device.flops.fp16", Kind::Number, positive, "", "as fp32", "", setProducts<ProductType::F16>},
+  {"cluster.device.bandwidth", Kind::Bytes, memory, "", "required", "Bytes that it reads and writes per second in its memory, 3.0TB.",
+   [](Spec &s, const Value &v) { device(s).bandwidth = double(v.integer); }},
+  {"cluster.device.call", Kind::Number, notNegative, "", "0", "Seconds that a call takes at least.",
+   [](Spec &s, const Value &v) { device(s).call = v.number; }},
+  {"cluster.device.cores", Kind::Integer, counts, "", "none", "cpu: cores of one machine. Then `flops` and `bandwidth` are those of one core, and ranks share them.",
+   [](Spec &s, const Value &v) { device(s).cores = v.integer; }},
+  {"cluster.device.node", Kind::Section, any, "", "", "What joins devices of one machine.", nullptr},
+  {"cluster.device.node.bandwidth", Kind::Bytes, memory, "", "messages take no time", "Bytes per second that one device reads from others.", setBandwidth<&Device::node>},
+  {"cluster.device.node.latency", Kind::Number, notNegative, "", "0", "Seconds that a message takes at least.", setLatency<&Device::node>},
+  {"cluster.device.network", Kind::Section, any, "", "", "What joins machines.", nullptr},
+  {"cluster.device.network.bandwidth", Kind::Bytes, memory, "", "as within a machine", "Bytes per second, for each device.", setBandwidth<&Device::network>},
+  {"cluster.device.network.latency", Kind::Number, notNegative, "", "as within a machine", "Seconds that a message takes at least.", setLatency<&Device::network>},
+  {"cluster.device.outside", Kind::Bytes, memory, "", "the target's", "Memory of a rank that is none of the arena's.",
+   [](Spec &s, const Value &v) { device(s).outside = {{"outside", v.integer}}; }},
+  {"cluster.devices_per_node", Kind::Integer, ranks, "", "the device's, 8 for most", "Devices in one machine; ranks are numbered over them, tp fastest, then dp, then pp.",
+   [](Spec &s, const Value &v) { s.devicesPerNode = v.integer; }},
+  {"cluster.nodes", Kind::Integer, ranks, "", "as many as ranks need", "Machines; a spec that needs more is refused.",
+   [](Spec &s, const Value &v) { s.nodes = v.integer; }},
 
   {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},
   {"data.train", Kind::Folder, any, "", "none",
@@ -268,6 +316,9 @@ const Key table[] = {
   {"data.seed", Kind::Unsupported, any, "", "", "Seed of that order.", nullptr},
 
   {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
+  {"runtime.overlap", Kind::Choice, any, "inline|threads", "threads with a `cluster.device` that is no CPU, else inline",
+   "`inline`: a rank does one thing after the other. `threads`: what ranks exchange and load runs beside their computations, on streams of its own (on a CPU: threads), and the plan keeps the bytes of a message long enough for it to be hidden, as `cluster.device` predicts. The bits are the same.",
+   [](Spec &s, const Value &v) { s.overlap = v.text == "threads"; }},
   {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since workspaces depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},
 
@@ -276,32 +327,6 @@ const Key table[] = {
   {"checkpoint", Kind::Unsupported, any, "", "", "Where, how often and how many checkpoints are kept.", nullptr},
 };
 // clang-format on
-
-/// "3", "1e-06".
-std::string describeBound(double value) {
-  bool isWhole = value == std::trunc(value) && std::abs(value) < 1e15;
-  return isWhole ? std::to_string(int64_t(value)) : formatv("{0:e0}", value).str();
-}
-
-/// " from 0 to 3", " above 0", "" without bounds.
-std::string describeRange(const Range &range) {
-  std::string result;
-  raw_string_ostream out(result);
-  bool hasHigh = range.high != any.high;
-  if (range.low != any.low)
-    out << (range.excludesLow ? " above " : hasHigh ? " from " : " of at least ") << describeBound(range.low);
-  if (hasHigh)
-    out << (range.excludesHigh ? " to below " : " to ") << describeBound(range.high);
-  return result;
-}
-
-std::string describeChoices(StringRef choices) {
-  SmallVector<StringRef> words;
-  choices.split(words, '|');
-  if (words.size() == 1)
-    return words.front().str();
-  return join(ArrayRef(words).drop_back(), ", ") + " or " + words.back().str();
-}
 
 } // namespace
 
@@ -314,53 +339,6 @@ const Key *findKey(StringRef path) {
 
 bool hasKeys(const Key &key) {
   return any_of(keyTable(), [&](const Key &other) { return other.path.starts_with((key.path + ".").str()); });
-}
-
-std::string describe(const Key &key) {
-  switch (key.kind) {
-  case Kind::Section:
-  case Kind::Names:
-    return "a mapping";
-  case Kind::Sections:
-    return "a list of mappings";
-  case Kind::Integer:
-    return "a whole number" + describeRange(key.range);
-  case Kind::IntegerOrChoice:
-    return "a whole number" + describeRange(key.range) + ", or " + describeChoices(key.choices);
-  case Kind::Number:
-    return "a number" + describeRange(key.range);
-  case Kind::NumberOrChoice:
-    return "a number" + describeRange(key.range) + ", or " + describeChoices(key.choices);
-  case Kind::Numbers:
-    return "a list of two numbers" + describeRange(key.range);
-  case Kind::Boolean:
-    return "true or false";
-  case Kind::BooleanOrAuto:
-    return "true, false or auto";
-  case Kind::Choice:
-    return describeChoices(key.choices);
-  case Kind::ChoiceOrTensors:
-    return describeChoices(key.choices + "|a .safetensors file");
-  case Kind::Text:
-    return "a name";
-  case Kind::Patterns:
-    return "a list of patterns";
-  case Kind::NameList:
-    return "a list of names";
-  case Kind::NameLists:
-    return "a list of lists of names";
-  case Kind::Bytes:
-    return "a size above 0 with a unit";
-  case Kind::BytesUnitsOrAuto:
-    return "auto, a number of units or a size with a unit";
-  case Kind::Folder:
-    return "a folder or a mapping";
-  case Kind::NpyFile:
-    return "a .npy file";
-  case Kind::Unsupported:
-    return "";
-  }
-  llvm_unreachable("unknown kind");
 }
 
 } // namespace xlc::spec

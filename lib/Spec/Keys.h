@@ -26,6 +26,7 @@ enum class Kind {
   BooleanOrAuto,    ///< true, false or auto
   Choice,           ///< one of Key::choices
   ChoiceOrTensors,  ///< one of Key::choices, or a path that ends in .safetensors, relative to the spec file
+  ChoiceOrDevice,   ///< one of Key::choices, a path that ends in .yaml, relative to the spec file, or a mapping
   Text,             ///< not empty
   Patterns,         ///< a list of patterns over parameter names
   NameList,         ///< a list of names

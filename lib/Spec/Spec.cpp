@@ -2,7 +2,8 @@
 #include "xlc/Spec/Spec.h"
 #include "xlc/Runtime/Limits.h"
 
-#include "Validate.h"
+#include "DeviceFile.h"
+#include "SpecText.h"
 #include "xlc/Support/InputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include <algorithm>
@@ -11,17 +12,12 @@
 using namespace llvm;
 
 namespace xlc {
-namespace {
 
-/// A megabyte of spec is a mistake (a data file, a device), and reading on would not make it one.
-constexpr size_t maxFileSize = 1 << 20;
-
-/// Reads at most one byte more than is allowed, so that an endless file ends too.
-Expected<std::string> readFile(StringRef path) {
+Expected<std::string> spec::readSpecText(StringRef path) {
   Expected<sys::fs::file_t> file = openStream(path);
   if (!file)
     return file.takeError();
-  std::string text(maxFileSize + 1, '\0');
+  std::string text(kMaxFileSize + 1, '\0');
   size_t size = 0;
   Error failure = Error::success();
   while (size < text.size()) {
@@ -41,8 +37,6 @@ Expected<std::string> readFile(StringRef path) {
   return text;
 }
 
-} // namespace
-
 int Spec::threadsPerRankOrDefault() const {
   int64_t cores = std::max(1u, std::thread::hardware_concurrency());
   return threadsPerRank.value_or(std::clamp<int64_t>(cores / ranks(), 1, runtime::kMostThreads));
@@ -51,22 +45,23 @@ int Spec::threadsPerRankOrDefault() const {
 std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagnostics) {
   spec::SpecErrors errors;
   text.consume_front("\xef\xbb\xbf"); // a byte-order mark
-  if (text.size() > maxFileSize) {
-    diagnostics.error(path + ":1:1", "a spec has at most " + Twine(maxFileSize) + " bytes");
+  if (text.size() > spec::kMaxFileSize) {
+    diagnostics.error(path + ":1:1", "a spec has at most " + Twine(spec::kMaxFileSize) + " bytes");
     return std::nullopt;
   }
   spec::YamlFile file = spec::readYaml(text, errors);
   spec::Checked checked = spec::validate(file.root, path, errors);
-  if (file.isWhole)
+  bool hasDevice = checked.spec.deviceFile.empty() || spec::readDeviceFile(checked.spec, diagnostics);
+  if (file.isWhole && hasDevice)
     spec::crossCheck(checked, errors);
   errors.report(text, path, diagnostics);
-  if (errors.any())
+  if (errors.any() || !hasDevice)
     return std::nullopt;
   return std::move(checked.spec);
 }
 
 std::optional<Spec> readSpec(StringRef path, Diagnostics &diagnostics) {
-  Expected<std::string> text = readFile(path);
+  Expected<std::string> text = spec::readSpecText(path);
   if (text)
     return parseSpec(*text, path, diagnostics);
   diagnostics.error(path + ":1:1", "cannot read the spec: " + toString(text.takeError()));

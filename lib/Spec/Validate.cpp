@@ -134,14 +134,24 @@ private:
 
 } // namespace
 
-Checked validate(const YamlNode &root, StringRef path, SpecErrors &errors) {
+/// `rowPrefix`: where the keys of the file stand in the table; `what` it is, for a message.
+static Checked validateAll(const YamlNode &root, StringRef path, StringRef rowPrefix, StringRef what,
+                           SpecErrors &errors) {
   Checked checked;
   checked.spec.path = path.str();
   if (root.kind == YamlNode::Kind::Mapping)
-    Validator(checked, errors).checkMapping(root, "", "");
+    Validator(checked, errors).checkMapping(root, rowPrefix, "");
   else if (root.kind != YamlNode::Kind::Empty)
-    errors.error(root.location, "a spec is a mapping from keys to values, got " + describe(root));
+    errors.error(root.location, what + " is a mapping from keys to values, got " + describe(root));
   return checked;
+}
+
+Checked validate(const YamlNode &root, StringRef path, SpecErrors &errors) {
+  return validateAll(root, path, "", "a spec", errors);
+}
+
+Checked validateDevice(const YamlNode &root, StringRef path, SpecErrors &errors) {
+  return validateAll(root, path, "cluster.device.", "a device", errors);
 }
 
 } // namespace xlc::spec

@@ -18,6 +18,9 @@ struct Checked {
 /// Walks the tree along the key table: unknown and unsupported keys, types, ranges.
 Checked validate(const YamlNode &root, llvm::StringRef path, SpecErrors &errors);
 
+/// The same along the keys below `cluster.device`, of a file that describes a device.
+Checked validateDevice(const YamlNode &root, llvm::StringRef path, SpecErrors &errors);
+
 /// Checks that involve several keys, and fills the defaults that depend on another key.
 void crossCheck(Checked &checked, SpecErrors &errors);
 

@@ -24,7 +24,7 @@ struct Reader {
   bool readBytes(const YamlNode &node, int64_t &result);
   bool readBoolean(const YamlNode &node, bool &result);
   bool readChoice(const YamlNode &node, std::string &result);
-  bool readChoiceOrTensors(const YamlNode &node, Value &result);
+  bool readChoiceOrFile(const YamlNode &node, StringRef ending, Value &result);
   bool readText(const YamlNode &node, std::string &result);
   bool readNumbers(const YamlNode &node, std::vector<double> &result);
   bool readPatterns(const YamlNode &node, std::vector<std::string> &result);
@@ -119,8 +119,8 @@ bool Reader::readChoice(const YamlNode &node, std::string &result) {
   return false;
 }
 
-bool Reader::readChoiceOrTensors(const YamlNode &node, Value &result) {
-  if (node.kind != YamlNode::Kind::Scalar || !StringRef(node.text).ends_with(".safetensors"))
+bool Reader::readChoiceOrFile(const YamlNode &node, StringRef ending, Value &result) {
+  if (node.kind != YamlNode::Kind::Scalar || !StringRef(node.text).ends_with(ending))
     return readChoice(node, result.text);
   result.form = Value::Form::File;
   return readText(node, result.text);
@@ -200,7 +200,9 @@ bool Reader::read(const YamlNode &node, Value &result) {
   case Kind::Choice:
     return readChoice(node, result.text);
   case Kind::ChoiceOrTensors:
-    return readChoiceOrTensors(node, result);
+    return readChoiceOrFile(node, ".safetensors", result);
+  case Kind::ChoiceOrDevice:
+    return readChoiceOrFile(node, ".yaml", result);
   case Kind::Text:
   case Kind::Folder:
   case Kind::NpyFile:

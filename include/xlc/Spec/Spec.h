@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "xlc/Cluster/Device.h"
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Optimizers.h"
 #include "xlc/Support/Diagnostics.h"
@@ -145,7 +146,11 @@ struct Spec {
   ZeroSpec zero;
   DataSpec data;
   std::optional<int> threadsPerRank;
-  std::optional<int64_t> deviceMemory; ///< bytes
+  std::optional<int64_t> deviceMemory; ///< bytes; where the spec gives none, the device's
+  std::optional<Device> device;        ///< complete
+  std::string deviceFile, deviceLike;  ///< where its figures are from; empty: the spec or the table
+  std::optional<int64_t> devicesPerNode, nodes;
+  std::optional<bool> overlap; ///< messages beside computations; none: where the device is no CPU
 
   /// Where a key stands, by its dotted path ("optimizer.lr"); nowhere when it is a default.
   std::map<std::string, SpecLocation> locations;
@@ -165,6 +170,13 @@ struct Spec {
   }
   /// Cores shared evenly among the ranks, at least one each.
   int threadsPerRankOrDefault() const;
+  /// What messages are timed on where the spec names no device.
+  const Device &deviceOrCpu() const { return device ? *device : *findDevice("cpu"); }
+  bool overlaps() const { return overlap.value_or(device && !device->isCpu()); }
+  /// Bytes of a rank beside its arena: the device's, or those of the target.
+  int64_t outsideBytesOr(int64_t ofTarget) const {
+    return device && !device->outside.empty() ? device->outsideBytes() : ofTarget;
+  }
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
 };
 

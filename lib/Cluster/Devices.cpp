@@ -1,0 +1,106 @@
+// The table of devices. Data sheets give peaks; programs reach a part of them, and rates here are that part.
+//
+//   products    0.81 of the dense peak, 0.75 of that of float32: large cuBLAS products on H100 reach 798 of 989 TFLOP/s
+//   bandwidth   0.90 of the peak: copies on H100 and H200 reach 3.0 and 4.3 TB/s of 3.35 and 4.8
+//   node        0.82 of NVLink's rate in one direction, which is half of what data sheets add up: NCCL reaches 370 of 450 GB/s
+//               on H100 (github.com/NVIDIA/nccl-tests, issue 212)
+//   network     0.90 of one adapter for each device, as in NVIDIA's DGX systems of that generation; Titans: 10 Gbit/s
+//   memory      what nvidia-smi reports, so without what the driver keeps
+//   context     what an empty process holds with its kernels loaded lazily (since CUDA 11.7; pytorch issue 107667)
+//
+// Peaks are those of the data sheets "NVIDIA H100/H200 Tensor Core GPU" (SXM), "NVIDIA A100" (SXM4), "NVIDIA V100" (SXM2,
+// 32 GB) and "NVIDIA Titan RTX". Chips before Ampere have no bfloat16: its rate is that of float32. The latency of a
+// message is that of a small collective of NCCL within and across machines.
+#include "xlc/Cluster/Device.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace xlc;
+
+namespace {
+
+constexpr int64_t kMiB = int64_t(1) << 20;
+constexpr double kTera = 1e12, kGiga = 1e9, kMicrosecond = 1e-6;
+
+/// In units of data sheets: MiB, TFLOP/s, GB/s.
+struct Peak {
+  const char *name;
+  int64_t memory;
+  double f32, bf16, f16, bandwidth, nvlink, network;
+  int64_t devicesPerNode, context;
+};
+
+Device reach(const Peak &peak) {
+  constexpr double ofProducts = 0.81, ofF32 = 0.75, ofCopies = 0.9, ofNode = 0.82, ofNetwork = 0.9;
+  Device device;
+  device.name = peak.name;
+  device.memory = peak.memory * kMiB;
+  double bf16 = peak.bf16 > 0 ? ofProducts * peak.bf16 : ofF32 * peak.f32;
+  device.products = {ofF32 * peak.f32 * kTera, bf16 * kTera, ofProducts * peak.f16 * kTera};
+  device.bandwidth = ofCopies * peak.bandwidth * kGiga;
+  device.call = 3 * kMicrosecond;
+  device.node = {ofNode * peak.nvlink * kGiga, 12 * kMicrosecond};
+  device.network = {ofNetwork * peak.network * kGiga, 30 * kMicrosecond};
+  device.devicesPerNode = peak.devicesPerNode;
+  device.outside = {{"context", peak.context * kMiB}, {"libraries", 160 * kMiB}};
+  return device;
+}
+
+/// A server of 32 cores with AVX2 or AVX-512; `xlc calibrate` writes the figures of the machine at hand.
+Device cpu() {
+  Device device;
+  device.name = "cpu";
+  device.cores = 32;
+  device.products = {100e9, 100e9, 60e9};
+  device.bandwidth = 8e9;
+  device.call = 1 * kMicrosecond;
+  device.node = {4e9, 2 * kMicrosecond};
+  device.network = {1.1e9, 50 * kMicrosecond};
+  return device;
+}
+
+// clang-format off
+constexpr Peak peaks[] = {
+    //            MiB    f32   bf16   f16   memory  NVLink network
+    {"h100",     81559,  67,   989,   989,   3350,  450,   50,    8, 520},
+    {"h200",    143771,  67,   989,   989,   4800,  450,   50,    8, 520},
+    {"a100-80",  81251,  19.5, 312,   312,   2039,  300,   25,    8, 440},
+    {"a100-40",  40536,  19.5, 312,   312,   1555,  300,   25,    8, 440},
+    {"v100-32",  32510,  15.7, 0,     125,    900,  150,   12.5,  8, 320},
+    {"rtx-titan",24190,  16.3, 0,     130,    672,   50,   1.25,  2, 280},
+};
+// clang-format on
+
+std::vector<Device> makeTable() {
+  std::vector<Device> table = {cpu()};
+  for (const Peak &peak : peaks)
+    table.push_back(reach(peak));
+  return table;
+}
+
+} // namespace
+
+int64_t Device::outsideBytes() const {
+  Quantity sum;
+  for (const OutsideLine &line : outside)
+    sum += line.bytes;
+  return sum.clamp();
+}
+
+ArrayRef<Device> xlc::getDevices() {
+  static const std::vector<Device> table = makeTable();
+  return table;
+}
+
+const Device *xlc::findDevice(StringRef name) {
+  const Device *found = find_if(getDevices(), [&](const Device &device) { return device.name == name; });
+  return found == getDevices().end() ? nullptr : found;
+}
+
+std::string xlc::listDeviceNames() {
+  std::string names;
+  for (const Device &device : getDevices())
+    names += (names.empty() ? "" : "|") + device.name;
+  return names;
+}

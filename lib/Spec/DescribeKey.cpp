@@ -1,0 +1,93 @@
+// What a key takes, in words: for messages, and for docs/Spec.md.
+#include "Keys.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+/// "3", "1e-06".
+std::string describeBound(double value) {
+  bool isWhole = value == std::trunc(value) && std::abs(value) < 1e15;
+  return isWhole ? std::to_string(int64_t(value)) : formatv("{0:e0}", value).str();
+}
+
+/// " from 0 to 3", " above 0", "" without bounds.
+std::string describeRange(const Range &range) {
+  std::string result;
+  raw_string_ostream out(result);
+  constexpr Range any = {};
+  bool hasHigh = range.high != any.high;
+  if (range.low != any.low)
+    out << (range.excludesLow ? " above " : hasHigh ? " from " : " of at least ") << describeBound(range.low);
+  if (hasHigh)
+    out << (range.excludesHigh ? " to below " : " to ") << describeBound(range.high);
+  return result;
+}
+
+std::string describeChoices(StringRef choices) {
+  SmallVector<StringRef> words;
+  choices.split(words, '|');
+  if (words.size() == 1)
+    return words.front().str();
+  return join(ArrayRef(words).drop_back(), ", ") + " or " + words.back().str();
+}
+
+} // namespace
+
+std::string describe(const Key &key) {
+  switch (key.kind) {
+  case Kind::Section:
+  case Kind::Names:
+    return "a mapping";
+  case Kind::Sections:
+    return "a list of mappings";
+  case Kind::Integer:
+    return "a whole number" + describeRange(key.range);
+  case Kind::IntegerOrChoice:
+    return "a whole number" + describeRange(key.range) + ", or " + describeChoices(key.choices);
+  case Kind::Number:
+    return "a number" + describeRange(key.range);
+  case Kind::NumberOrChoice:
+    return "a number" + describeRange(key.range) + ", or " + describeChoices(key.choices);
+  case Kind::Numbers:
+    return "a list of two numbers" + describeRange(key.range);
+  case Kind::Boolean:
+    return "true or false";
+  case Kind::BooleanOrAuto:
+    return "true, false or auto";
+  case Kind::Choice:
+    return describeChoices(key.choices);
+  case Kind::ChoiceOrTensors:
+    return describeChoices(key.choices + "|a .safetensors file");
+  case Kind::ChoiceOrDevice:
+    return describeChoices(key.choices + "|a .yaml file|a mapping");
+  case Kind::Text:
+    return "a name";
+  case Kind::Patterns:
+    return "a list of patterns";
+  case Kind::NameList:
+    return "a list of names";
+  case Kind::NameLists:
+    return "a list of lists of names";
+  case Kind::Bytes:
+    return "a size above 0 with a unit";
+  case Kind::BytesUnitsOrAuto:
+    return "auto, a number of units or a size with a unit";
+  case Kind::Folder:
+    return "a folder or a mapping";
+  case Kind::NpyFile:
+    return "a .npy file";
+  case Kind::Unsupported:
+    return "";
+  }
+  llvm_unreachable("unknown kind");
+}
+
+} // namespace xlc::spec

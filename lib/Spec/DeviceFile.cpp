@@ -1,0 +1,72 @@
+// The file is a mapping with the keys that stand below `cluster.device` in the table, so that it is checked and documented by
+// the same rows.
+#include "DeviceFile.h"
+#include "SpecText.h"
+
+using namespace llvm;
+
+namespace xlc::spec {
+namespace {
+
+/// `given`, or where it is none, `other`.
+template <typename Number> Number orElse(Number given, Number other) { return given > 0 ? given : other; }
+
+Link orElse(const Link &given, const Link &other) {
+  return {orElse(given.bandwidth, other.bandwidth), orElse(given.latency, other.latency)};
+}
+
+void fillFrom(const Device &other, Device &device) {
+  for (auto [mine, its] : zip_equal(device.products, other.products))
+    mine = orElse(mine, its);
+  device.memory = orElse(device.memory, other.memory);
+  device.bandwidth = orElse(device.bandwidth, other.bandwidth);
+  device.call = orElse(device.call, other.call);
+  device.cores = orElse(device.cores, other.cores);
+  device.node = orElse(device.node, other.node);
+  device.network = orElse(device.network, other.network);
+  device.devicesPerNode = orElse(device.devicesPerNode, other.devicesPerNode);
+  if (device.outside.empty())
+    device.outside = other.outside;
+}
+
+} // namespace
+
+void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors) {
+  if (!spec.deviceLike.empty()) {
+    Device like = *findDevice(spec.deviceLike);
+    spec.device ? fillFrom(like, *spec.device) : void(spec.device = like);
+  }
+  if (!spec.device)
+    return;
+  Device &device = *spec.device;
+  double &f32 = device.products[size_t(ProductType::F32)];
+  if (f32 <= 0 || device.bandwidth <= 0)
+    errors.error(at, Twine("a device needs '") + (f32 <= 0 ? "flops.fp32" : "bandwidth") +
+                         "', or 'like' with the name of one that has it");
+  for (double &rate : device.products)
+    rate = orElse(rate, f32);
+  device.network = orElse(device.network, device.node);
+  if (device.name.empty())
+    device.name = "device";
+}
+
+bool readDeviceFile(Spec &spec, Diagnostics &diagnostics) {
+  Expected<std::string> text = readSpecText(spec.deviceFile);
+  if (!text) {
+    diagnostics.error(spec.deviceFile + ":1:1", "cannot read the device: " + toString(text.takeError()));
+    return false;
+  }
+  SpecErrors errors;
+  YamlFile file = readYaml(*text, errors);
+  Checked checked = validateDevice(file.root, spec.deviceFile, errors);
+  if (file.isWhole && !errors.any()) {
+    if (!checked.spec.device)
+      checked.spec.device.emplace();
+    completeDevice(checked.spec, {1, 1}, errors);
+  }
+  errors.report(*text, spec.deviceFile, diagnostics);
+  spec.device = checked.spec.device;
+  return !errors.any();
+}
+
+} // namespace xlc::spec
