@@ -13,13 +13,20 @@ Quantity xlc::countFlops(Operation *op) {
   return row ? row->flops(op) : 0;
 }
 
+/// By the elements of its first operand.
+static ProductType productTypeOf(Operation *op) {
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  return element.isBF16() ? ProductType::BF16 : element.isF16() ? ProductType::F16 : ProductType::F32;
+}
+
 Cost xlc::costOfKernel(func::FuncOp kernel) {
   Cost cost;
   for (Operation &op : kernel.getOps())
     if (const CostRow *row = findCostRow(op.getName())) {
       Quantity flops = row->flops(&op);
       cost.flops += flops;
-      cost.matrixFlops += row->isMatrix ? flops : Quantity();
+      if (row->isMatrix)
+        cost.products[size_t(productTypeOf(&op))] += flops;
     }
   for (ArrayRef<Type> types : {kernel.getArgumentTypes(), kernel.getResultTypes()})
     for (Type type : types)

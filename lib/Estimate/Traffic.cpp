@@ -153,16 +153,19 @@ Traffic trafficOfStage(exec::ProgramOp program) {
   });
 }
 
+/// Elements that a rank of a mesh reads of one message.
+Quantity elementsRead(const Message &message, dist::MeshAttr mesh, int64_t rank) {
+  if (!message.group)
+    return message.count;
+  int64_t size = message.group.size();
+  if (message.kind != &MessageBytes::allReduce)
+    return Quantity(size - 1) * message.count;
+  return elementsOfAllReduce(message.count, message.group.indexOf(mesh, rank), size);
+}
+
 /// What one rank of a mesh reads.
 Traffic addUpOfRank(ArrayRef<Message> messages, dist::MeshAttr mesh, int64_t rank) {
-  return addUp(messages, [&](const Message &message) -> Quantity {
-    if (!message.group)
-      return message.count;
-    int64_t size = message.group.size();
-    if (message.kind != &MessageBytes::allReduce)
-      return Quantity(size - 1) * message.count;
-    return elementsOfAllReduce(message.count, message.group.indexOf(mesh, rank), size);
-  });
+  return addUp(messages, [&](const Message &message) { return elementsRead(message, mesh, rank); });
 }
 
 /// Along dp, what the first rank of a stage reads: it has the longest slices.
@@ -184,6 +187,11 @@ Traffic &Traffic::operator+=(const Traffic &other) {
     mine += theirs;
   smallMessages += other.smallMessages;
   return *this;
+}
+
+Quantity xlc::bytesRead(const exec::Exchange &exchange, dist::MeshAttr mesh, int64_t rank) {
+  Message message = messageOf(exchange);
+  return message.bytes(elementsRead(message, mesh, rank));
 }
 
 Traffic xlc::trafficOfRank(exec::ProgramOp program, int64_t rank) {

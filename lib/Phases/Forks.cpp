@@ -125,7 +125,9 @@ private:
     int64_t largest = 0;
     for (const StagePlan &stage : stages)
       largest = std::max(largest, stage.bytes);
-    return largest > kLargestArena ? std::nullopt : std::optional(largest + compilation.target.outsideBytes());
+    return largest > kLargestArena
+               ? std::nullopt
+               : std::optional(largest + compilation.spec.outsideBytesOr(compilation.target.outsideBytes()));
   }
 
   void listen(Diagnostic &diagnostic) { diagnostics.report(toMessage(diagnostic, compilation.modelPath)); }

@@ -108,6 +108,21 @@ MemoryReport reportMemory(exec::ProgramOp program, bool isMixed) {
   return memory;
 }
 
+/// What follows from computed work alone, and, where the spec names a device, what it takes there.
+void reportTimes(ModuleOp module, const Spec &spec, const Target &target, PlanReport &report) {
+  SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
+  Clock work(module, workAlone(target.flopsPerByte()), /*threads=*/1);
+  for (auto [group, time] : llvm::zip_equal(report.groups, timeStages(programs, work, RunOrder::List)))
+    group.work = time;
+  if (!spec.device)
+    return;
+  Clock clock(module, *spec.device, spec.threadsPerRankOrDefault());
+  report.blockingStep = timeStages(programs, clock, RunOrder::List).front().step;
+  RunOrder order = spec.overlaps() ? RunOrder::Streams : RunOrder::List;
+  for (auto [group, time] : llvm::zip_equal(report.groups, timeStages(programs, clock, order)))
+    group.time = time;
+}
+
 } // namespace
 
 PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &target, const ZeroChoice &zero) {
@@ -116,22 +131,21 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &targ
   report.zero = zero;
   report.allRanks = trafficOfAllRanks(module);
   SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
-  std::vector<StageTime> times = timeStages(programs, target.flopsPerByte());
   for (exec::ProgramOp program : programs) { // ranks that differ only in dp and tp share one plan
     dist::MeshAttr mesh = program.getMesh();
     report.pp = mesh.getPp(), report.tp = mesh.getTp();
     GroupReport &group = report.groups.emplace_back();
     group.stage = program.getStage();
     group.memory = reportMemory(program, spec.precision.isMixed());
-    group.memory.outside = target.outsideBytes();
+    group.memory.outside = spec.outsideBytesOr(target.outsideBytes());
     group.residualSlots = countResidualSlots(program);
     group.cost = costOfStep(program);
-    group.time = times[report.groups.size() - 1];
     group.traffic = trafficOfLargest(program);
     group.price = priceOfZero(program);
     for (int64_t rank = 0; rank < mesh.getStageRanks(); ++rank)
       group.ranks.push_back(group.stage * mesh.getStageRanks() + rank);
   }
+  reportTimes(module, spec, target, report);
   return report;
 }
 
@@ -143,12 +157,12 @@ int64_t PlanReport::largestTotal() const {
 }
 
 double PlanReport::imbalance() const {
-  Quantity largest, sum;
+  double largest = 0, sum = 0;
   for (const GroupReport &group : groups) {
-    largest = std::max(largest, group.time.busy);
-    sum += group.time.busy;
+    largest = std::max(largest, group.work.busy);
+    sum += group.work.busy;
   }
-  return sum ? double(largest) * double(groups.size()) / double(sum) : 1;
+  return sum > 0 ? largest * double(groups.size()) / sum : 1;
 }
 
 Quantity PlanReport::largestTraffic() const {

@@ -60,10 +60,22 @@ Json toJson(const StepCost &cost) {
           {"backward", cost.backward.flops},
           {"update", cost.update.flops},
           {"total", cost.total().flops},
-          {"products", cost.total().matrixFlops}};
+          {"products", cost.total().matrixFlops()}};
 }
 
-Json toJson(const GroupReport &group) {
+Json toJson(const MessageTime &messages) { return {{"predicted", messages.predicted}, {"exposed", messages.exposed}}; }
+
+/// In seconds.
+Json toJson(const StageTime &time) {
+  Json messages;
+  for (size_t stream = 0; stream < time.messages.size(); ++stream)
+    if (exec::Stream(stream) != exec::Stream::compute && exec::Stream(stream) != exec::Stream::copy)
+      messages[exec::stringifyStream(exec::Stream(stream)).str()] = toJson(time.messages[stream]);
+  messages["tensor"] = toJson(time.tensor);
+  return {{"compute", time.compute}, {"messages", messages}, {"waiting", time.waiting}, {"step", time.step}};
+}
+
+Json toJson(const GroupReport &group, const Spec &spec) {
   Json json;
   json["stage"] = group.stage;
   json["ranks"] = group.ranks;
@@ -73,7 +85,8 @@ Json toJson(const GroupReport &group) {
   json["traffic"] = toJson(group.traffic);
   json["small_messages"] = group.traffic.smallMessages;
   json["flops"] = toJson(group.cost);
-  json["bubble"] = {{"span", group.time.spanBubble()}, {"step", group.time.stepBubble()}};
+  json["bubble"] = {{"span", group.work.spanBubble()}, {"step", group.work.stepBubble()}};
+  json["time"] = spec.device ? toJson(group.time) : Json();
   return json;
 }
 
@@ -132,9 +145,11 @@ void xlc::printJson(const PlanReport &report, StringRef model, raw_ostream &out)
   json["zero"] = zeroToJson(report);
   json["groups"] = Json::array();
   for (const GroupReport &group : report.groups)
-    json["groups"].push_back(toJson(group));
+    json["groups"].push_back(toJson(group, spec));
   json["imbalance"] = report.imbalance();
   json["traffic_of_all_ranks"] = toJson(report.allRanks);
+  json["device"] = spec.device ? Json(spec.device->name) : Json();
+  json["blocking_step"] = spec.device ? Json(report.blockingStep) : Json();
   json["device_memory"] = spec.deviceMemory ? Json(*spec.deviceMemory) : Json();
   json["fits"] = report.fits();
   json["changes"] = Json::array();

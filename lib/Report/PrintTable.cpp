@@ -148,7 +148,7 @@ void printTraffic(const GroupReport &group, Table &table) {
 void printCost(const GroupReport &group, Table &table) {
   table.title("computed per step by " + nameRanks(group.ranks));
   auto row = [&](StringRef name, const Cost &cost) {
-    table.row(name, formatFlops(cost.flops), formatFlops(cost.matrixFlops) + " in products and attention");
+    table.row(name, formatFlops(cost.flops), formatFlops(cost.matrixFlops()) + " in products and attention");
   };
   row("forward", group.cost.forward);
   row("backward", group.cost.backward);
@@ -156,13 +156,36 @@ void printCost(const GroupReport &group, Table &table) {
   row("total", group.cost.total());
 }
 
+/// What of the messages is hidden behind computations, on the spec's device.
+void printTime(const GroupReport &group, const PlanReport &report, Table &table) {
+  if (!report.spec.device)
+    return;
+  const StageTime &time = group.time;
+  table.title("time per step on " + report.spec.device->name + ", predicted, of " + nameRanks(group.ranks));
+  table.row("compute", formatSeconds(time.compute));
+  auto row = [&](StringRef name, const MessageTime &messages) {
+    if (messages.predicted > 0)
+      table.row(name, formatSeconds(messages.predicted),
+                formatSeconds(messages.hidden()) + " hidden, " + formatSeconds(messages.exposed) + " exposed");
+  };
+  for (size_t stream = 0; stream < time.messages.size(); ++stream)
+    row(exec::stringifyStream(exec::Stream(stream)), time.messages[stream]);
+  row("tensor", time.tensor);
+  if (report.pp > 1)
+    table.row("waiting", formatSeconds(time.waiting), "for other stages");
+  table.row("step", formatSeconds(time.step),
+            llvm::formatv("{0} ({1:f2} x) where every message is waited for", formatSeconds(report.blockingStep),
+                          time.step > 0 ? report.blockingStep / time.step : 1)
+                .str());
+}
+
 /// How much of the time a stage waits, as computed work alone predicts it.
 void printBubbles(const PlanReport &report, Table &table) {
   table.title("waiting for other stages, predicted from computed work");
   auto percent = [](double part) { return llvm::formatv("{0:f1} %", 100 * part).str(); };
   for (const GroupReport &group : report.groups)
-    table.row("stage " + std::to_string(group.stage), percent(group.time.stepBubble()),
-              "of the step; " + percent(group.time.spanBubble()) + " between its first forward and last backward");
+    table.row("stage " + std::to_string(group.stage), percent(group.work.stepBubble()),
+              "of the step; " + percent(group.work.spanBubble()) + " between its first forward and last backward");
   table.row("imbalance", llvm::formatv("{0:f3}", report.imbalance()).str(), "work of the slowest stage / of the mean");
 }
 
@@ -186,7 +209,7 @@ void printStages(const PlanReport &report, raw_ostream &out) {
     for (const MessageBytes &bytes : group.traffic.axes)
       moved.push_back(formatBytes(bytes.total()));
     line(std::to_string(group.stage), formatBytes(group.memory.total()), std::to_string(group.residualSlots), moved,
-         llvm::formatv("{0:f1} %", 100 * group.time.stepBubble()).str());
+         llvm::formatv("{0:f1} %", 100 * group.work.stepBubble()).str());
   }
 }
 
@@ -226,6 +249,7 @@ void xlc::printTable(const PlanReport &report, StringRef model, bool isVerbose, 
     printLargest(group->memory, table);
     printTraffic(*group, table);
     printCost(*group, table);
+    printTime(*group, report, table);
   }
   if (shown.size() < report.groups.size())
     out << "\nin full are the first, the fullest and the last stage; all of them with --verbose\n";

@@ -26,3 +26,12 @@ std::string xlc::formatFlops(Quantity flops) {
     amount /= 1000;
   return llvm::formatv("{0:f2} {1}FLOP", amount, prefixes[prefix]);
 }
+
+std::string xlc::formatSeconds(double seconds) {
+  static constexpr std::pair<double, llvm::StringLiteral> units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+  for (auto [unit, name] : units)
+    if (seconds >= unit)
+      return llvm::formatv("{0:f2} {1}", seconds / unit, name);
+  bool isSeen = seconds >= 0.005e-6;
+  return isSeen ? llvm::formatv("{0:f2} us", seconds / 1e-6).str() : "0 s";
+}

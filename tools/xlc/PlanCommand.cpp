@@ -99,7 +99,7 @@ int writeTrace(Session &session, const std::string &path) {
     return Rejected;
   std::string text;
   llvm::raw_string_ostream out(text);
-  printTrace(*session.get().module, session.getTarget(), out);
+  printTrace(*session.get().module, session.get().spec, session.getTarget(), out);
   runtime::OutputFile file(path, runtime::Devices::WrittenTo);
   file.write(text);
   file.publish();

@@ -26,7 +26,7 @@ TEST_F(CostTest, ContractionIsTwoPerMultiplyAdd) {
     return %y : tensor<3x5x11xf32>
   })");
   EXPECT_EQ(cost.flops, 2 * 3 * 5 * 7 * 11);
-  EXPECT_EQ(cost.matrixFlops, cost.flops);
+  EXPECT_EQ(cost.matrixFlops(), cost.flops);
   EXPECT_EQ(cost.bytes, 4 * (3 * 5 * 7 + 7 * 11 + 3 * 5 * 11));
 }
 

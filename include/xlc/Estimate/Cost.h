@@ -6,6 +6,7 @@
 #define XLC_ESTIMATE_COST_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Cluster/Device.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Support/Quantity.h"
 
@@ -13,11 +14,14 @@ namespace xlc {
 
 struct Cost {
   Quantity flops;
-  Quantity matrixFlops; ///< of `flops`, those of contractions and attention
-  Quantity bytes;       ///< read and written, each tensor once
+  std::array<Quantity, 3> products; ///< of `flops`, those of contractions and attention, by ProductType
+  Quantity bytes;                   ///< read and written, each tensor once
 
+  Quantity matrixFlops() const { return products[0] + products[1] + products[2]; }
   Cost &operator+=(const Cost &other) {
-    flops += other.flops, matrixFlops += other.matrixFlops, bytes += other.bytes;
+    flops += other.flops, bytes += other.bytes;
+    for (size_t type = 0; type < products.size(); ++type)
+      products[type] += other.products[type];
     return *this;
   }
 };

@@ -41,6 +41,9 @@ struct Traffic {
   Traffic &operator+=(const Traffic &other);
 };
 
+/// What a rank reads of others in one exchange.
+Quantity bytesRead(const exec::Exchange &exchange, dist::MeshAttr mesh, int64_t rank);
+
 /// What a rank of a program's stage reads in a step; ranks are numbered among all.
 Traffic trafficOfRank(exec::ProgramOp program, int64_t rank);
 

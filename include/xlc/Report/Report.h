@@ -5,7 +5,7 @@
 
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Estimate/Cost.h"
-#include "xlc/Estimate/StageTimes.h"
+#include "xlc/Estimate/StepTimes.h"
 #include "xlc/Estimate/Traffic.h"
 #include "xlc/Search/Changes.h"
 #include "xlc/Search/ChunkChoice.h"
@@ -47,7 +47,8 @@ struct GroupReport {
   Traffic traffic; ///< of the rank that reads most; they differ by the short slice of an all_reduce
   ZeroPrice price;
   StepCost cost;
-  StageTime time;
+  StageTime work;            ///< as computed work alone predicts it, a floating-point operation a second
+  StageTime time;            ///< on the spec's device, where it has one: as the plan runs it
   int64_t residualSlots = 0; ///< micro-batches (of a chunk) whose residuals are in memory at once
 };
 
@@ -63,6 +64,7 @@ struct PlanReport {
   std::string products;           ///< of mixed precision: how the target multiplies narrow operands
   ZeroChoice zero;
   ChunkChoice chunk;
+  double blockingStep = 0; ///< seconds on the spec's device where every message were waited for
   int64_t pp = 1, tp = 1;
   std::vector<GroupReport> groups; ///< by stage
   Traffic allRanks;
@@ -92,9 +94,9 @@ void printChanges(const PlanReport &report, llvm::raw_ostream &out);
 /// For programs. The keys are stable and described in docs/PlanJson.md.
 void printJson(const PlanReport &report, llvm::StringRef model, llvm::raw_ostream &out);
 
-/// The predicted timeline of a step, a row per pipeline stage, in the Trace Event Format of https://ui.perfetto.dev.
-/// `module` is as Memory leaves it.
-void printTrace(mlir::ModuleOp module, const Target &target, llvm::raw_ostream &out);
+/// The predicted timeline of a step, a process per pipeline stage with a row per stream, in the Trace Event Format of
+/// https://ui.perfetto.dev. `module` is as Memory leaves it.
+void printTrace(mlir::ModuleOp module, const Spec &spec, const Target &target, llvm::raw_ostream &out);
 
 } // namespace xlc
 

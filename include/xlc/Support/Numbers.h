@@ -22,6 +22,9 @@ std::string formatCount(int64_t count, llvm::StringRef noun);
 /// "1.24 PFLOP".
 std::string formatFlops(Quantity flops);
 
+/// "82.9 ms", "1.20 s"; not negative.
+std::string formatSeconds(double seconds);
+
 } // namespace xlc
 
 #endif

@@ -1,14 +1,16 @@
-"""Counts the runs of each stage in a predicted timeline; fails where two of one stage overlap."""
+"""Counts the runs of each stage in a predicted timeline; fails where two actions of one row overlap."""
 
 import json
 import sys
 
 with open(sys.argv[1], encoding="utf-8") as file:
     events = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+for row in {(event["pid"], event["tid"]) for event in events}:
+    times = sorted((event["ts"], event["ts"] + event["dur"]) for event in events if (event["pid"], event["tid"]) == row)
+    assert all(before[1] <= after[0] + 1e-9 for before, after in zip(times, times[1:])), "two actions overlap"
 for stage in sorted({event["pid"] for event in events}):
-    runs = sorted((event["ts"], event["ts"] + event["dur"]) for event in events if event["pid"] == stage)
-    assert all(before[1] <= after[0] + 1e-9 for before, after in zip(runs, runs[1:])), "two runs overlap"
-    print(f"stage {stage}: {len(runs)} runs")
+    of_stage = [event for event in events if event["pid"] == stage]
+    print(f"stage {stage}: {sum(event['cat'] == 'run' for event in of_stage)} runs, {len({e['tid'] for e in of_stage})} rows")
 begins = {event["name"]: event["ts"] for event in events}
 backward, forward = "layer[2] B, micro-batch 0", "layer[2] F, micro-batch 0"
 if begins[backward] > begins[forward]:
