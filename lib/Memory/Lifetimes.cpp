@@ -43,6 +43,8 @@ public:
     for (Operation &op : program.getBody().front())
       if (!isa<exec::BufferOp>(op))
         visit(op);
+    for (auto [number, action] : llvm::enumerate(program.getBody().front().getOps<exec::Action>()))
+      widen(action, int64_t(number));
     for (auto [interval, buffer] : llvm::zip(lifetimes.buffers, program.getBody().front().getOps<exec::BufferOp>()))
       if (buffer.getPersistent() || interval.first < 0) {
         interval.first = 0;
@@ -77,6 +79,17 @@ private:
       touch(place.getBuffer(), moment + (isUsed ? use.first[slot] : 0), moment + (isUsed ? use.last[slot] : 0));
     }
     moment += std::max<int64_t>(use.calls, 1);
+  }
+
+  /// The window of an action: from the begin of one earlier action to the end of a later one.
+  void widen(exec::Action action, int64_t number) {
+    if (action.getEarly() == 0 && action.getLate() == 0)
+      return;
+    auto actions = int64_t(lifetimes.starts.size());
+    int64_t first = lifetimes.starts[std::max<int64_t>(0, number - action.getEarly())],
+            next = number + action.getLate() + 1;
+    int64_t last = (next < actions ? lifetimes.starts[next] : lifetimes.moments) - 1;
+    action.forEachPlace([&](exec::PlaceAttr place) { touch(place.getBuffer(), first, last); });
   }
 
   SymbolTable symbols;

@@ -130,9 +130,10 @@ std::unique_ptr<Pass> xlc::createLowerToExecPass(const Target &target, int64_t t
 
 void xlc::registerMemoryPasses(const Target &target) {
   registerPass([&target] { return createLowerToExecPass(target); });
+  registerPass([] { return createAssignStreamsPass(); });
+  registerPass([] { return createAssignWindowsPass(); });
   registerPass([] { return createAssignOffsetsPass(); });
   registerPass([] { return createVerifyPlacementPass(); });
-  registerPass([] { return createAssignStreamsPass(); });
   registerPass([] { return createAssignDependenciesPass(); });
   registerPass([] { return createVerifyStreamsPass(); });
 }

@@ -224,7 +224,11 @@ LogicalResult dataParallel(Compilation &compilation) {
 LogicalResult schedule(Compilation &compilation) {
   const ZeroSpec &zero = compilation.spec.zero;
   PrefetchGathersPassOptions prefetch;
-  prefetch.units = zero.prefetch == ZeroSpec::Prefetch::Units ? zero.prefetchAmount : 1;
+  // Where messages run beside computations, windows say how early gathers may begin.
+  int64_t ahead = compilation.spec.overlaps() ? 0 : 1;
+  prefetch.units = zero.prefetch == ZeroSpec::Prefetch::Auto ? ahead : 1;
+  if (zero.prefetch == ZeroSpec::Prefetch::Units)
+    prefetch.units = zero.prefetchAmount;
   prefetch.bytes = zero.prefetch == ZeroSpec::Prefetch::Bytes ? zero.prefetchAmount : 0;
   return runPassesInTime(
       compilation,
@@ -248,7 +252,12 @@ LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
 void addProgram(Passes &passes, const Compilation &compilation) {
   passes.addPass(createNormalizeReductionsPass(compilation.target));
   passes.addPass(createFormKernelsPass(compilation.target));
-  passes.addPass(createLowerToExecPass(compilation.target, compilation.spec.threadsPerRankOrDefault()));
+  const Spec &spec = compilation.spec;
+  passes.addPass(createLowerToExecPass(compilation.target, spec.threadsPerRankOrDefault()));
+  passes.addPass(createAssignStreamsPass());
+  bool isAuto = spec.zero.prefetch == ZeroSpec::Prefetch::Auto;
+  if (spec.overlaps())
+    passes.addPass(createAssignWindowsPass(spec.deviceOrCpu(), spec.threadsPerRankOrDefault(), /*gathers=*/isAuto));
 }
 
 LogicalResult memory(Compilation &compilation) {
@@ -262,7 +271,6 @@ LogicalResult memory(Compilation &compilation) {
       return refuseArena(compilation, program);
   PassManager streams(&compilation.context);
   streams.enableVerifier(false); // the gates look closer
-  streams.addPass(createAssignStreamsPass());
   streams.addPass(createAssignDependenciesPass());
   streams.addPass(createVerifyPlacementPass());
   streams.addPass(createVerifyStreamsPass());
@@ -316,10 +324,12 @@ constexpr Phase phases[] = {
      "pipeline's slots and messages",
      "parameters are read while whole; each micro-batch's contribution to each gradient is summed exactly once over dp",
      Fault::Compiler, dataParallel},
-    {"Schedule", "sched", "sched", "tp, zero", "how far ahead of their use gathers start",
+    {"Schedule", "sched", "sched", "tp, zero, runtime.overlap", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
-    {"Memory", "sched", "exec", "dp, pp, tp, runtime.threads_per_rank",
-     "which ops make a kernel; lifetimes, shared memory and offsets in one arena per rank; what may run beside what",
+    {"Memory", "sched", "exec", "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.threads_per_rank",
+     "which ops make a kernel; how long messages have their bytes to themselves; lifetimes, shared memory and offsets "
+     "in "
+     "one arena per rank; what may run beside what",
      "no two live buffers overlap; nothing is read before it is written; of two actions that touch one byte, one comes "
      "after the other",
      Fault::Compiler, memory},

@@ -6,6 +6,7 @@
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
+#include "xlc/Estimate/Clock.h"
 #include "xlc/Target/Target.h"
 
 namespace xlc {
@@ -19,6 +20,8 @@ void assignOffsets(exec::ProgramOp program, int64_t alignment, int64_t enough = 
 
 /// The pass that asks the target, which must outlive it; `threads` are those of a rank.
 std::unique_ptr<mlir::Pass> createLowerToExecPass(const Target &target, int64_t threads = 1);
+/// The pass with a device that need not be known by name.
+std::unique_ptr<mlir::Pass> createAssignWindowsPass(const Device &device, int64_t threads, bool gathers);
 /// All passes of this room, for xlc-opt.
 void registerMemoryPasses(const Target &target);
 

@@ -24,11 +24,39 @@ def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
   let dependentDialects = ["::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }
 
+def AssignStreamsPass : Pass<"xlc-assign-streams", "::mlir::ModuleOp"> {
+  let summary = "puts what ranks exchange, and the rows that they read, on streams beside the computations";
+  let description = [{
+    The stream follows from what an action does: an all_gather is on `gather`, sums over ranks on `reduce`, transfers on
+    `send` and `receive`, loads on `copy`, everything else on `compute`. Without this pass all actions are on `compute`,
+    and run in the order of the program.
+
+        exec.exchange all_gather "all_gather b" ...       =>      exec.exchange all_gather "all_gather b" ... on gather
+  }];
+}
+
+def AssignWindowsPass : Pass<"xlc-assign-windows", "::mlir::ModuleOp"> {
+  let summary = "keeps the bytes of messages so long that computations hide them";
+  let description = [{
+    A gather or a receive has its bytes to itself from an earlier action on, a reduction or a send until a later one: the
+    fewest actions whose computations take 1.5 times as long as the message on the device, with what other streams move
+    meanwhile. Messages between persistent buffers need none. Without this pass messages run beside computations only
+    as far as bytes happen to be free.
+
+        exec.exchange all_gather "all_gather b" ... on gather      =>      exec.exchange all_gather "all_gather b" ... on gather early 3
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"h100\"", "name of the device that it is timed for">,
+    Option<"threads", "threads", "int64_t", "1", "threads of a rank, on a CPU">,
+    Option<"gathers", "gathers", "bool", "true", "gathers too; false where the spec says how far ahead they start">
+  ];
+}
+
 def AssignOffsetsPass : Pass<"xlc-assign-offsets", "::mlir::ModuleOp"> {
   let summary = "places every buffer in the arena";
   let description = [{
     Lifetimes are counted in calls: a buffer is live from the call that defines it to the one that reads it last.
-    Persistent buffers lie at the bottom. Writes offsets, the arena's size and the lower bound.
+    An action that has a window keeps its buffers live through it. Persistent buffers lie at the bottom. Writes offsets, the arena's size and the lower bound.
   }];
   let options = [Option<"alignment", "alignment", "int64_t", "64", "bytes: the target's; offsets are multiples of it">];
 }
@@ -40,17 +68,6 @@ def VerifyPlacementPass : Pass<"xlc-verify-placement", "::mlir::ModuleOp"> {
     which buffer wrote it last. A call may only read bytes that still belong to the buffer it names. It may read no sum that
     its own function adds to, overwrite no contribution to a gradient that nothing has read, and write over its operands
     only element by element. Places lie in their buffers, views in their slots.
-  }];
-}
-
-def AssignStreamsPass : Pass<"xlc-assign-streams", "::mlir::ModuleOp"> {
-  let summary = "puts what ranks exchange, and the rows that they read, on streams beside the computations";
-  let description = [{
-    The stream follows from what an action does: an all_gather is on `gather`, sums over ranks on `reduce`, transfers on
-    `send` and `receive`, loads on `copy`, everything else on `compute`. Without this pass all actions are on `compute`,
-    and run in the order of the program.
-
-        exec.exchange all_gather "all_gather b" ...       =>      exec.exchange all_gather "all_gather b" ... on gather
   }];
 }
 

@@ -86,7 +86,12 @@ def Exec_Action : OpInterface<"Action"> {
     InterfaceMethod<"", "void", "setStream", (ins "::xlc::exec::Stream":$stream)>,
     InterfaceMethod<"Actions of other streams that end before it begins, by their numbers in the program, ascending.",
                     "::llvm::ArrayRef<int64_t>", "getAfter">,
-    InterfaceMethod<"", "void", "setAfter", (ins "::llvm::ArrayRef<int64_t>":$actions)>];
+    InterfaceMethod<"", "void", "setAfter", (ins "::llvm::ArrayRef<int64_t>":$actions)>,
+    InterfaceMethod<"Its bytes are its own so many actions before it stands in the list, and after.", "int64_t",
+                    "getEarly">,
+    InterfaceMethod<"", "void", "setEarly", (ins "int64_t":$actions)>,
+    InterfaceMethod<"", "int64_t", "getLate">,
+    InterfaceMethod<"", "void", "setLate", (ins "int64_t":$actions)>];
 }
 
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
@@ -97,8 +102,9 @@ class Exec_ActionOp<string mnemonic, dag own, string ownFormat,
                     string declared = "">
     : Exec_Op<mnemonic, [Exec_Action, HasParent<"::xlc::exec::ProgramOp">]> {
   let arguments = !con(own, (ins DefaultValuedProp<EnumProp<Exec_Stream>, "::xlc::exec::Stream::compute">:$stream,
-      DefaultValuedProp<IntArrayProp<I64Prop>, "::llvm::ArrayRef<int64_t>{}", "{}">:$after));
-  let assemblyFormat = ownFormat # " (`on` $stream^)? (`after` $after^)? attr-dict";
+      DefaultValuedProp<IntArrayProp<I64Prop>, "::llvm::ArrayRef<int64_t>{}", "{}">:$after,
+      DefaultValuedProp<I64Prop, "0">:$early, DefaultValuedProp<I64Prop, "0">:$late));
+  let assemblyFormat = ownFormat # " (`on` $stream^)? (`early` $early^)? (`late` $late^)? (`after` $after^)? attr-dict";
   let extraClassDeclaration = "void forEachPlace(::llvm::function_ref<void(PlaceAttr)> visit) { " # visits # " } " # declared;
 }
 class Exec_OnePlaceOp<string mnemonic, dag own, string ownFormat>
@@ -163,7 +169,9 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, NoTerminator, SingleBlock, Isol
   let description = [{
     Buffers come first, numbered from 0 in order; then the actions, whose times are 0, 1, ... in order. Run in this order
     they are a program. Where an action names a stream and the earlier ones that it comes `after`, a rank may also run each
-    stream by itself, in its order: an action begins when those have ended. A step ends when all streams have.
+    stream by itself, in its order: an action begins when those have ended. A step ends when all streams have. The buffers
+    of an action that has a window (`early`, `late`) are live so many actions longer, so that it can begin earlier, or end later,
+    than the list says, and nobody waits for its bytes.
     `arena` is the arena's size, `lower_bound` the largest sum of live buffers, both in bytes.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, I64Attr:$micro_batches,

@@ -1,0 +1,136 @@
+// How long a message has its bytes to itself, so that computations hide it.
+//
+//   compute   | F0     | F1     | F2     | ...            gather of F2's parameters, as long as F1:
+//   gather             |====g2====|                       early 2, so that its buffer is its own from F0's end on
+//                ^ fork            ^ place in the list
+//
+// What is read later (a gather, a receive) gets its bytes earlier; what was written before (a reduction, a send) keeps them
+// later: so long that the computations in between take half as long again as the message, with what other streams move
+// meanwhile on the same link. The window is memory, and memory is all that it is: should the network be slower, computations
+// wait where bytes are used again (AssignDependencies), and nothing else changes.
+#include "xlc/Memory/Memory.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace xlc {
+#define GEN_PASS_DEF_ASSIGNWINDOWSPASS
+#include "xlc/Memory/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+using exec::Stream;
+
+namespace {
+
+constexpr double kMargin = 1.5;
+constexpr size_t kStreams = exec::getMaxEnumValForStream() + 1;
+
+/// An action, and for how long it computes or moves bytes.
+struct Timed {
+  exec::Action action;
+  double seconds = 0;
+  bool isMessage() const { return exec::Action(action).getStream() != Stream::compute; }
+};
+
+class Windows {
+public:
+  Windows(exec::ProgramOp program, Clock &clock) {
+    for (auto buffer : program.getBody().front().getOps<exec::BufferOp>())
+      isPersistent.push_back(buffer.getPersistent());
+    for (auto action : program.getBody().front().getOps<exec::Action>()) {
+      double seconds = secondsOf(action, clock, program.getStage());
+      actions.push_back({action, seconds});
+      total[size_t(action.getStream())] += seconds;
+    }
+  }
+
+  void assign(bool gathersToo) {
+    for (size_t number = 0; number < actions.size(); ++number) {
+      Timed &timed = actions[number];
+      if (!timed.isMessage() || timed.seconds <= 0 || !hasBytesToKeep(timed.action))
+        continue;
+      double needed = timed.seconds * kMargin * (1 + loadBeside(timed.action.getStream()));
+      Stream stream = timed.action.getStream();
+      if (stream == Stream::receive || (stream == Stream::gather && gathersToo))
+        timed.action.setEarly(countBefore(number, needed));
+      if (stream == Stream::reduce || stream == Stream::send)
+        timed.action.setLate(countAfter(number, needed));
+    }
+  }
+
+private:
+  static double secondsOf(exec::Action action, Clock &clock, int64_t stage) {
+    return llvm::TypeSwitch<Operation *, double>(action)
+        .Case([&](exec::RunOp run) { return clock.ofRun(run).total(); })
+        .Case([&](exec::ExchangeOp exchange) { return clock.ofExchange(exchange); })
+        .Case<exec::SendOp, exec::ReceiveOp>([&](auto transfer) {
+          return clock.ofTransfer(stage, int64_t(transfer.getPeer()), int64_t(transfer.getBytes()));
+        })
+        .Default(0.0);
+  }
+
+  /// Persistent buffers are live throughout.
+  bool hasBytesToKeep(exec::Action action) const {
+    bool has = false;
+    action.forEachPlace([&](exec::PlaceAttr place) { has |= !isPersistent[place.getBuffer()]; });
+    return has;
+  }
+
+  /// What other streams move while the ranks compute, as a part of that time, at most 1.
+  double loadBeside(Stream stream) const {
+    double others = 0;
+    for (size_t other = 0; other < kStreams; ++other)
+      if (other != size_t(Stream::compute) && other != size_t(stream))
+        others += total[other];
+    double compute = total[size_t(Stream::compute)];
+    return compute > 0 ? std::min(1.0, others / compute) : 0;
+  }
+
+  /// Actions before one, back to where computations begin that take so many seconds.
+  int64_t countBefore(size_t number, double seconds) const {
+    size_t first = number;
+    for (double computed = 0; first > 0 && computed < seconds;)
+      if (const Timed &timed = actions[--first]; !timed.isMessage())
+        computed += timed.seconds;
+    return int64_t(number - first);
+  }
+
+  int64_t countAfter(size_t number, double seconds) const {
+    size_t last = number;
+    for (double computed = 0; last + 1 < actions.size() && computed < seconds;)
+      if (const Timed &timed = actions[++last]; !timed.isMessage())
+        computed += timed.seconds;
+    return int64_t(last - number);
+  }
+
+  std::vector<Timed> actions;
+  std::vector<bool> isPersistent; ///< by buffer
+  std::array<double, kStreams> total{};
+};
+
+struct AssignWindowsPass : xlc::impl::AssignWindowsPassBase<AssignWindowsPass> {
+  using AssignWindowsPassBase::AssignWindowsPassBase;
+  AssignWindowsPass(const Device &device, int64_t threads, bool gathers) : given(device) {
+    this->threads = threads, this->gathers = gathers;
+  }
+
+  void runOnOperation() override {
+    const Device *named = findDevice(device);
+    if (!given && !named) {
+      getOperation().emitError() << "no device is called '" << device << "'";
+      return signalPassFailure();
+    }
+    Clock clock(getOperation(), given ? *given : *named, threads);
+    for (auto program : getOperation().getOps<exec::ProgramOp>())
+      Windows(program, clock).assign(gathers);
+  }
+
+  std::optional<Device> given;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> xlc::createAssignWindowsPass(const Device &device, int64_t threads, bool gathers) {
+  return std::make_unique<AssignWindowsPass>(device, threads, gathers);
+}
