@@ -25,6 +25,11 @@ int64_t AddressRanges::skip(int64_t begin, int64_t end) const {
   return it != ranges.end() && it->begin < end ? it->end : begin;
 }
 
+void FreeSpace::clear() {
+  for (Node &node : nodes)
+    node.covering.clear(), node.touching.clear();
+}
+
 void FreeSpace::collect(size_t node, int low, int high, int first, int last) {
   if (last < low || high < first)
     return;
@@ -53,11 +58,15 @@ int64_t FreeSpace::findLowest(llvm::ArrayRef<Moments> spans, int64_t size, int64
     collect(0, 0, moments - 1, span.first, span.last);
   int64_t offset = llvm::alignTo(from, alignment);
   // Round and round until every set in turn has let the same offset pass.
-  for (size_t i = 0, passed = 0; passed < inTheWay.size(); i = (i + 1) % inTheWay.size()) {
+  for (size_t i = 0, passed = 0; passed < inTheWay.size(); i = i + 1 == inTheWay.size() ? 0 : i + 1) {
     if (--steps < 0)
       return alignTop(offset, alignment);
     int64_t next = inTheWay[i]->skip(offset, offset + size);
-    passed = next == offset ? passed + 1 : 0;
+    if (next == offset) {
+      ++passed;
+      continue;
+    }
+    passed = 0;
     offset = llvm::alignTo(next, alignment);
   }
   return offset;

@@ -25,6 +25,7 @@ public:
 
   int64_t top() const { return ranges.empty() ? 0 : ranges.back().end; }
   bool empty() const { return ranges.empty(); }
+  void clear() { ranges.clear(); }
 
 private:
   struct Range {
@@ -42,6 +43,9 @@ public:
 
   /// Moments are numbered 0 to moments - 1. `steps` is counted down, by one for each query and each range looked at.
   FreeSpace(int moments, int64_t &steps) : moments(moments), steps(steps), nodes(kNodes * std::size_t(moments)) {}
+
+  /// All is free again. Memory is kept: thousands of attempts fill the same space.
+  void clear();
 
   /// The lowest multiple of `alignment` from `from` on at which `size` bytes are free during all spans.
   /// With no steps left: the lowest above everything that is there.

@@ -75,9 +75,9 @@ constexpr int maxAttempts = 4000;
 
 using Order = std::vector<size_t>;
 
-Placement placeInOrder(const Problem &problem, const Order &order, int64_t &steps) {
+Placement placeInOrder(const Problem &problem, const Order &order, FreeSpace &space) {
   Placement placement = problem.fixed;
-  FreeSpace space(problem.moments, steps);
+  space.clear();
   for (size_t i : order) {
     const Interval &interval = problem.intervals[i];
     size_t partner = problem.partner[i];
@@ -187,9 +187,10 @@ static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, 
   Order bestOrder;
   int64_t steps = problem.movable.size() <= kFew ? kPatience * options.budget : options.budget;
   bool isSpent = false;
+  FreeSpace space(problem.moments, steps);
   for (size_t attempt = 0; attempt < kOrders; ++attempt) {
     Order order = startingOrder(problem, attempt);
-    Placement placement = placeInOrder(problem, order, steps);
+    Placement placement = placeInOrder(problem, order, space);
     bool ranOut = steps < 0; // most of it was stacked unseen: the next order gets a budget of its own
     if (bestOrder.empty() || placement.height < best.height)
       std::tie(best, bestOrder) = std::pair(std::move(placement), std::move(order));
@@ -207,7 +208,7 @@ static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, 
     Order order = bestOrder;
     for (size_t moves = 1 + random() % 3; moves > 0; --moves)
       raiseOne(problem, best, order, random);
-    Placement placement = placeInOrder(problem, order, steps);
+    Placement placement = placeInOrder(problem, order, space);
     if (placement.height <= best.height)
       std::tie(best, bestOrder) = std::pair(std::move(placement), std::move(order));
   }
