@@ -103,8 +103,9 @@ std::optional<float> xlc::onnx::findOneValue(const FileTensor &tensor) {
     return std::nullopt;
   Bytes bytes(tensor);
   float first = bytes.element(0);
-  std::vector<float> buffer(chunk);
-  for (int64_t at = 0, size = std::min(tensor.numElements(), compared); at < size; at += chunk) {
+  int64_t size = std::min(tensor.numElements(), compared);
+  std::vector<float> buffer(std::min<size_t>(chunk, size)); // most tensors of a file are far smaller than a chunk
+  for (int64_t at = 0; at < size; at += chunk) {
     size_t count = (size_t)std::min<int64_t>(chunk, size - at);
     if (!bytes.read(at, count, buffer.data()) || std::memcmp(buffer.data(), &first, sizeof(float)) != 0 ||
         std::memcmp(buffer.data(), buffer.data() + 1, (count - 1) * sizeof(float)) != 0)
