@@ -1,10 +1,14 @@
-// The loss scale, step for step, beside the two that it follows: written here as their authors wrote them.
+// The loss scale, step for step, beside the two that it follows: runs of PyTorch's GradScaler itself, which
+// test/EndToEnd/make_scale_traces.py has written down, and DeepSpeed's rule as its authors wrote it.
 #include "Device/LossScale.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <random>
+#include <string>
+#include <vector>
 
 using namespace xlc::runtime;
 namespace plan = xlc::plan;
@@ -16,29 +20,6 @@ plan::LossScaleT rule(double initial, uint64_t window, uint64_t hysteresis, doub
   made.initial = initial, made.window = window, made.hysteresis = hysteresis, made.min = min, made.dynamic = true;
   return made;
 }
-
-/// torch.amp.GradScaler: aten/src/ATen/native/cuda/AmpKernels.cu, amp_update_scale, with its default factors 2 and 0.5.
-struct GradScaler {
-  float scale;
-  int tracker, interval;
-
-  void update(bool foundInf) {
-    if (foundInf) {
-      scale = scale * 0.5F;
-      tracker = 0;
-      return;
-    }
-    int successful = tracker + 1;
-    if (successful == interval) {
-      float grown = scale * 2.0F;
-      if (std::isfinite(grown))
-        scale = grown;
-      tracker = 0;
-    } else {
-      tracker = successful;
-    }
-  }
-};
 
 /// deepspeed.runtime.fp16.loss_scaler.DynamicLossScaler, consecutive_hysteresis=False.
 struct DynamicLossScaler {
@@ -61,23 +42,40 @@ struct DynamicLossScaler {
   }
 };
 
+/// A run of PyTorch's: the power of two that its scale begins with, and what each step did.
+struct GradScalerRun {
+  int power = 0;
+  uint64_t interval = 0;
+  std::string steps; ///< '.' applied; '+' applied, and the scale is doubled; '-' skipped, and the scale is halved
+};
+
+std::vector<GradScalerRun> readGradScalerRuns() {
+  std::ifstream file(XLC_RUNTIME_INPUTS "/grad_scaler.txt");
+  std::string comment;
+  std::getline(file, comment);
+  std::vector<GradScalerRun> runs;
+  for (GradScalerRun run; file >> run.power >> run.interval >> run.steps;)
+    runs.push_back(run);
+  return runs;
+}
+
 TEST(LossScale, MovesAsGradScaler) {
-  std::mt19937 random(1);
-  for (int pattern = 0; pattern < 1000; ++pattern) {
-    int interval = 1 + (int)(random() % 6);
-    plan::LossScaleT numbers = rule(std::ldexp(1, (int)(random() % 120) - 20), interval, 1, 0x1p-126);
+  std::vector<GradScalerRun> runs = readGradScalerRuns();
+  ASSERT_EQ(runs.size(), 1000U);
+  for (const GradScalerRun &run : runs) {
+    ASSERT_EQ(run.steps.size(), 60U);
+    plan::LossScaleT numbers = rule(std::ldexp(1, run.power), run.interval, 1, 0x1p-126);
     LossScale scale(numbers);
-    GradScaler reference{(float)numbers.initial, 0, interval};
-    uint32_t odds = random() % 8;
+    float expected = std::ldexp(1.0F, run.power);
     uint64_t applied = 0;
-    for (int step = 0; step < 60; ++step) {
-      bool overflows = random() % 8 < odds;
+    for (size_t step = 0; step < run.steps.size(); ++step) {
+      bool overflows = run.steps[step] == '-';
+      expected *= overflows ? 0.5F : run.steps[step] == '+' ? 2 : 1;
       applied += !overflows;
       scale.endStep(!overflows);
-      reference.update(overflows);
-      ASSERT_EQ(scale.value(), reference.scale) << "pattern " << pattern << ", step " << step;
+      ASSERT_EQ(scale.value(), expected) << run.power << " " << run.interval << " " << run.steps << ", step " << step;
       ASSERT_EQ(scale.applied(), applied);
-      ASSERT_EQ(scale.skipped(), (uint64_t)step + 1 - applied);
+      ASSERT_EQ(scale.skipped(), step + 1 - applied);
     }
   }
 }
