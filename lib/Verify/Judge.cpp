@@ -1,5 +1,6 @@
 // See Judge.h. One rank at a time is judged; the comparison itself uses all cores.
 #include "Judge.h"
+#include "Lockstep.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Interpret/Interpret.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -121,7 +122,8 @@ void Judge::call(const Position &at, const char *bound, const std::function<void
     for (size_t i = 0; i < outs.size(); ++i)
       compare(at, what, outs[i], expected, i, olds[i] ? &*olds[i] : nullptr);
   });
-  hasFailed |= failed(outcome);
+  auto isAddedTo = llvm::map_to_vector(olds, [](const std::optional<Operand> &old) { return old.has_value(); });
+  hasFailed |= failed(outcome) || failed(countNarrow(kernel, ins, outs, isAddedTo, report.narrow));
 }
 
 void Judge::compare(const Position &at, StringRef what, const Operand &actual, const Expected &expected, size_t result,

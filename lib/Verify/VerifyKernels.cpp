@@ -206,6 +206,18 @@ double verify::estimateSeconds(ModuleOp program, int64_t steps) {
   return total * steps;
 }
 
+std::string NarrowCount::describe(StringRef whose) const {
+  if (elements == 0)
+    return "";
+  std::string text = formatCount(elements, "element") + " of sixteen bits of " + whose.str() + ": ";
+  if (differing == 0)
+    return text + "all as the interpreter rounds them\n";
+  text += llvm::formatv("{0} rounded otherwise by the interpreter, {1:f4} %", differing, 100.0 * differing / elements);
+  if (apart)
+    text += llvm::formatv(", {0} of them by more than one ulp, at most {1}", apart, farthest);
+  return text + "\n";
+}
+
 std::string KernelReport::summary() const {
   std::string text = "ran " + formatCount(run, "kernel") + " and library calls of " + std::to_string(kernels) + ": " +
                      formatCount(calls, "call") + " and " + formatCount(messages, "message") + " in " +
@@ -213,6 +225,8 @@ std::string KernelReport::summary() const {
                      formatCount(elements, "element") + " with double precision on the same bytes, call by call\n";
   if (turned)
     text += formatCount(turned, "element") + " differ by a comparison that rounding can turn\n";
+  text += narrow.products.describe("products") + narrow.attentionGradients.describe("attention's gradients") +
+          narrow.generated.describe("generated kernels");
   if (boundless)
     text += formatCount(boundless, "element") + " have no bound, the first in " + boundlessCall + "\n";
   text += isEqual() ? std::string("all within the bounds of rounding\n")

@@ -7,6 +7,7 @@ farthest of the four, and all together one and a half times for losses, twice fo
 """
 
 import json
+import re
 
 import cases
 import files
@@ -23,6 +24,10 @@ SAMPLE = [MODELS[0], MODELS[3], MODELS[7], MODELS[12]]
 
 MEAN = {"loss": 1.5, "grad_norm": 2}
 ONE = 3
+
+# Of the elements that calls round to sixteen bits, so many per cent may have other bits than the interpreter's, and so many be further
+# off than a neighbour, which only sums do that cancel (docs/rationale/Verify.md).
+OTHER_BITS = {"products": (0.1, 0.01), "generated kernels": (0.02, 0.005)}
 
 
 def distance(found, expected):
@@ -50,6 +55,26 @@ def follow_pytorch(setting, model):
         mean = sum(ratios[key]) / len(ratios[key])
         if not mean <= allowed:
             yield f"{key} is {mean:.2f} times as far from float64 as PyTorch's bfloat16, {allowed} allowed: {ratios[key]}"
+
+
+def round_as_the_interpreter(setting, model, compute):
+    """Complaints about one model in lockstep with the interpreter: call by call, on the same bytes."""
+    case = cases.Case(*model)
+    spec = program.spec_of(setting, case, program.read_trace(setting, case)) | {"precision": compute}
+    spec["batch"] = {"global": 2, "micro": 2}
+    path = setting.scratch / f"lockstep-{case.folder}-{case.trace}-{compute}.yaml"
+    path.write_text("".join(f"{key}: {program.to_yaml(value)}\n" for key, value in spec.items()))
+    said = program.run([setting.xlc, "verify", setting.models / case.folder / f"{case.model}.onnx", "--spec", path, "--steps", "1"])
+    for whose, allowed in OTHER_BITS.items():
+        found = re.search(rf"([0-9 ]+) elements of sixteen bits of {whose}: "
+                          r"(?:all as|([0-9]+) rounded otherwise [^,]*, [0-9.]+ %(?:, ([0-9]+) of them)?)", said)
+        if not found:
+            yield f"nothing is said of {whose}: {said[-800:]}"
+            continue
+        elements = int(found[1].replace(" ", ""))
+        for count, limit, what in zip(found.groups()[1:], allowed, ("differ", "differ by more than one ulp")):
+            if not int(count or 0) <= limit / 100 * elements + 1:
+                yield f"{whose}: {count} of {elements} elements {what}, {limit} % allowed"
 
 
 def without_a_master(setting):
@@ -84,5 +109,10 @@ def without_a_master(setting):
 
 
 def list_checks(everything):
-    return [("bf16 without a master", without_a_master)] + [(f"bf16 {folder}/{model} {trace}", lambda setting, entry=(folder, model, trace): follow_pytorch(setting, entry))
-            for folder, model, trace in (MODELS if everything else SAMPLE)]
+    models = MODELS if everything else SAMPLE
+    checks = [("bf16 without a master", without_a_master)]
+    checks += [(f"bf16 {folder}/{model} {trace}", lambda setting, entry=(folder, model, trace): follow_pytorch(setting, entry))
+               for folder, model, trace in models]
+    return checks + [(f"{compute} in lockstep {folder}/{model} {trace}",
+                      lambda setting, entry=(folder, model, trace), compute=compute: round_as_the_interpreter(setting, entry, compute))
+                     for folder, model, trace in models for compute in ("bf16", "fp16")]

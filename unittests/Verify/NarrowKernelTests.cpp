@@ -1,6 +1,7 @@
 // Kernels and messages of floats of sixteen bits: right ones are accepted, and one that rounds otherwise is found, since
 // what a kernel is sure of before it rounds must have the same bits afterwards.
 #include "Judged.h"
+#include "Verify/Lockstep.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Interpret/Bounded.h"
@@ -80,6 +81,89 @@ TEST(NarrowKernel, IsFoundWhereItRoundsFromAnotherNumber) {
     ASSERT_FALSE(report.differences.empty());
     EXPECT_NE(report.differences[0].find("call 'store': result 0 element"), std::string::npos) << report.differences[0];
   }
+}
+
+TEST(NarrowKernel, IsRoundedAsTheInterpreterRoundsIt) {
+  for (const char *type : {"bf16", "f16"}) {
+    verify::NarrowCounts counts = storeAndLoad(type).run().narrow;
+    EXPECT_EQ(counts.generated.elements, 2 * 8 * 40); // what "load" makes is a float
+    EXPECT_EQ(counts.generated.differing, 0);
+    EXPECT_EQ(counts.products.elements, 0);
+  }
+}
+
+/// y = a b, in sixteen bits.
+Judged product(const char *type) {
+  return {{{in(type, "32x256xf32")},
+           {in(type, "256x64xf32")},
+           {in(type, "32x256xhalf"), Slot::Scratch},
+           {in(type, "256x64xhalf"), Slot::Scratch},
+           {in(type, "32x64xhalf"), Slot::Scratch},
+           {"1048576xi1", Slot::Scratch}},
+          in(type, R"(func.func private @a(%x: tensor<32x256xf32>) -> tensor<32x256xhalf>
+                            attributes {exec.kind = #exec.kernel<loop>} {
+                            %y = graph.cast %x : tensor<32x256xf32> -> tensor<32x256xhalf>
+                            return %y : tensor<32x256xhalf>
+                          }
+                          func.func private @b(%x: tensor<256x64xf32>) -> tensor<256x64xhalf>
+                            attributes {exec.kind = #exec.kernel<loop>} {
+                            %y = graph.cast %x : tensor<256x64xf32> -> tensor<256x64xhalf>
+                            return %y : tensor<256x64xhalf>
+                          }
+                          func.func private @k(%a: tensor<32x256xhalf>, %b: tensor<256x64xhalf>) -> tensor<32x64xhalf>
+                            attributes {exec.kind = #exec.kernel<library>} {
+                            %y = graph.contract "ik,kj->ij" %a, %b
+                                : (tensor<32x256xhalf>, tensor<256x64xhalf>) -> tensor<32x64xhalf>
+                            return %y : tensor<32x64xhalf>
+                          })"),
+          in(type, R"(exec.call @a ins(%0 : memref<32x256xf32>) outs(%2 : memref<32x256xhalf>) accumulate [0]
+                      exec.call @b ins(%1 : memref<256x64xf32>) outs(%3 : memref<256x64xhalf>) accumulate [0]
+                      exec.call @k ins(%2, %3 : memref<32x256xhalf>, memref<256x64xhalf>) outs(%4 : memref<32x64xhalf>)
+                        workspace(%5 : memref<1048576xi1>) accumulate [0])")};
+}
+
+/// Its sums have another order, so some of them, but few, fall to the other side of what they are rounded between.
+TEST(NarrowKernel, ProductsAreCounted) {
+  for (const char *type : {"bf16", "f16"}) {
+    verify::KernelReport report = product(type).run();
+    EXPECT_TRUE(report.isEqual()) << report.summary();
+    EXPECT_EQ(report.narrow.products.elements, 32 * 64);
+    EXPECT_LE(report.narrow.products.differing, 32 * 64 / 100) << report.summary();
+  }
+}
+
+/// A kernel that rounds to bf16 on the way to f16.
+TEST(NarrowKernel, WhatIsRoundedTwiceIsCounted) {
+  verify::NarrowCounts counts =
+      product("f16")
+          .run([](ModuleOp module) {
+            module.walk([](graph::CastOp cast) {
+              OpBuilder builder(cast);
+              Value x = cast.getX();
+              for (Type type : {Type(builder.getBF16Type()), Type(builder.getF32Type())})
+                x = graph::CastOp::create(builder, cast.getLoc(), graph::typeOf(x).clone(type), x);
+              cast.setOperand(x);
+            });
+          })
+          .narrow;
+  EXPECT_GT(counts.generated.differing, counts.generated.elements / 2);
+  EXPECT_GT(counts.generated.apart, counts.generated.elements / 4);
+  EXPECT_LE(counts.generated.farthest, 4); // bf16 has three bits less
+}
+
+TEST(NarrowKernel, UlpsAreThoseOfTheType) {
+  using verify::countUlps;
+  constexpr auto bf16 = interpret::Narrow::BF16, f16 = interpret::Narrow::F16;
+  EXPECT_EQ(countUlps(0x3f80, 0x3f81, bf16), 1); // 1 and what comes next
+  EXPECT_EQ(countUlps(0x3f80, 0x3f7f, bf16), 1);
+  EXPECT_EQ(countUlps(0xbf80, 0xbf82, bf16), 2);
+  EXPECT_EQ(countUlps(0x0000, 0x8000, bf16), 0); // zeros of both signs
+  EXPECT_EQ(countUlps(0x0001, 0x8001, f16), 2);  // across zero
+  EXPECT_EQ(countUlps(0x0001, 0x0000, bf16), 0); // what a product may take for zero
+  EXPECT_EQ(countUlps(0x0090, 0x0000, bf16), 0x90);
+  EXPECT_EQ(countUlps(0x7bff, 0x7c00, f16), 1); // the largest and infinity
+  EXPECT_EQ(countUlps(0x7fc0, 0xffc1, bf16), 0);
+  EXPECT_GT(countUlps(0x7fc0, 0x7f80, bf16), 0x7f80);
 }
 
 /// Two ranks draw rows of their own, keep their squares in sixteen bits and sum them over dp.

@@ -18,6 +18,21 @@ struct KernelOptions {
   size_t maximalDifferences = 10;
 };
 
+/// Elements of sixteen bits, beside what the interpreter makes of the same bytes in floats, rounding at the same places.
+struct NarrowCount {
+  int64_t elements = 0;
+  int64_t differing = 0; ///< have other bits
+  int64_t apart = 0;     ///< of these, those that are not neighbours
+  int64_t farthest = 0;  ///< in ulps
+
+  std::string describe(llvm::StringRef whose) const;
+};
+struct NarrowCounts {
+  NarrowCount products;           ///< what a library makes: products of matrices, attention
+  NarrowCount attentionGradients; ///< of which each is a product of differences
+  NarrowCount generated;          ///< kernels
+};
+
 struct KernelReport {
   int64_t steps = 0, ranks = 0;
   int64_t kernels = 0;       ///< of the program: generated ones and library calls
@@ -29,6 +44,7 @@ struct KernelReport {
   int64_t turned = 0;        ///< of elements further off, those that an open comparison explains, and not too many
   int64_t boundless = 0;     ///< elements for which rounding could make anything
   std::string boundlessCall; ///< the first that has such
+  NarrowCounts narrow;       ///< not a judgement: what bounds allow
   std::vector<std::string> differences;
 
   bool isEqual() const { return differing == 0; }
