@@ -232,7 +232,7 @@ const Key table[] = {
 
   {"precision", Kind::Choice, any, "fp32|bf16|fp16", "fp32", "What is computed in sixteen bits; `precision: bf16` is short for `precision: {compute: bf16}`.", setType<&PrecisionSpec::compute>},
   {"precision.compute", Kind::Choice, any, "fp32|bf16|fp16", "fp32",
-   "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, and what the optimizer computes are float32, and unless the keys below say otherwise, so are gradients of parameters, states, and the master of each parameter that the optimizer updates. A frozen parameter has no master: it is kept, and saved, rounded, unless `keep` names it.", setType<&PrecisionSpec::compute>},
+   "The type of parameters as they are read, of the operands of products, and of what forward keeps for backward. Products sum in float32, small operations compute in it; losses, statistics of norms, and what the optimizer computes are float32, and unless the keys below say otherwise, so are gradients of parameters, states, and the master of each parameter that the optimizer updates. A frozen parameter has no master: it is kept rounded, unless `keep` names it, and saved as it was read.", setType<&PrecisionSpec::compute>},
   {"precision.keep", Kind::Patterns, any, "", "none", "Patterns over names of parameters that are read as float32, as for `trainable`.",
    [](Spec &s, const Value &v) { s.precision.keep = v.texts; }},
   {"precision.master", Kind::Choice, any, "fp32|none", "fp32", "`none`: parameters have no master, the optimizer updates what units read, and rounds it.",

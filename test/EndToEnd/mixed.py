@@ -108,9 +108,30 @@ def without_a_master(setting):
             yield f"{layout}: nothing was rounded"
 
 
+def save_what_is_frozen(setting):
+    """A frozen parameter is saved as it was read, though ranks hold nothing but a rounded copy: from a file, and from a seed."""
+    frozen = ["model.transformer.wpe.weight", "model.transformer.h.0.mlp.c_fc.weight", "model.transformer.h.1.ln_1.weight"]
+    for number, layout in enumerate(LAYOUTS[1::3]):
+        case = cases.Case("gpt2-tiny", "loss", "adamw", **layout)
+        for source in ("model", "random"):
+            trained = program.Program.of_case(setting, case, program.read_trace(setting, case), f"frozen-{source}-{number}",
+                                              precision="bf16", init={"from": source},
+                                              trainable=['"*"'] + [f'"!{name}"' for name in frozen])
+            exact = program.Program.of_case(setting, case, program.read_trace(setting, case), f"frozen-{source}-{number}-exact",
+                                            precision="fp32", init={"from": source})
+            exact.train(1, "--lr", "0")
+            trained.train(2, "--check", tag="first")
+            trained.train(2, "--init", trained.folder / "first.safetensors", "--check")
+            began, saved = exact.parameters(), trained.parameters()
+            yield from (f"{layout}, from {source}: {name} is saved rounded" for name in frozen if saved[name] != began[name])
+            same = sorted(name for name in began if saved[name] == began[name])
+            if same != sorted(frozen):
+                yield f"{layout}, from {source}: unchanged are {same}"
+
+
 def list_checks(everything):
     models = MODELS if everything else SAMPLE
-    checks = [("bf16 without a master", without_a_master)]
+    checks = [("bf16 without a master", without_a_master), ("bf16 saves what is frozen", save_what_is_frozen)]
     checks += [(f"bf16 {folder}/{model} {trace}", lambda setting, entry=(folder, model, trace): follow_pytorch(setting, entry))
                for folder, model, trace in models]
     return checks + [(f"{compute} in lockstep {folder}/{model} {trace}",

@@ -142,14 +142,34 @@ void initializeParameters(const Plan &plan, const InitialValues &values, int ran
   }
 }
 
-void saveParameters(const Plan &plan, const std::vector<RankMemory> &ranks, const std::string &path) {
+/// Whether ranks hold nothing but a rounded copy, which no step has moved.
+static bool isHeldRounded(const Plan &plan, const plan::ParameterT &parameter) {
+  return parameter.frozen && isNarrow(plan.buckets[parameter.bucket]->element);
+}
+
+/// Puts elements that a parameter begins with.
+static void putInitial(const Plan &plan, size_t index, const InitialValues &values, uint64_t begin, uint64_t count,
+                       char *to) {
+  std::fill_n(to, count * bytesOf(storedElement(*plan.buckets[plan.parameters[index]->bucket])), 0);
+  giveRun(plan, index, values, begin, count, [&](const void *bytes, uint64_t some) {
+    std::copy_n((const char *)bytes, some, to);
+    to += some;
+  });
+}
+
+void saveParameters(const Plan &plan, const InitialValues &values, const std::vector<RankMemory> &ranks,
+                    const std::string &path) {
   std::vector<TensorToStore> tensors;
   tensors.reserve(plan.parameters.size());
-  for (const auto &parameter : plan.parameters)
-    tensors.push_back({formOf(plan, *parameter),
-                       [&plan, &ranks, parameter = parameter.get()](uint64_t begin, uint64_t count, void *to) {
-                         gatherElements(plan, *parameter, ranks, begin, count, (char *)to);
-                       }});
+  for (size_t i = 0; i < plan.parameters.size(); ++i)
+    tensors.push_back(
+        {formOf(plan, *plan.parameters[i]), [&plan, &values, &ranks, i](uint64_t begin, uint64_t count, void *to) {
+           const plan::ParameterT &parameter = *plan.parameters[i];
+           if (isHeldRounded(plan, parameter))
+             putInitial(plan, i, values, begin, count, (char *)to);
+           else
+             gatherElements(plan, parameter, ranks, begin, count, (char *)to);
+         }});
   writeSafetensors(path, tensors);
 }
 

@@ -28,8 +28,10 @@ struct RankMemory {
 /// Fills what `rank` holds of every bucket and clears its optimizer states.
 void initializeParameters(const Plan &plan, const InitialValues &values, int rank, RankMemory memory);
 
-/// Writes all parameters in the plan's order; `ranks` by number.
-void saveParameters(const Plan &plan, const std::vector<RankMemory> &ranks, const std::string &path);
+/// Writes all parameters in the plan's order; `ranks` by number. Of what is frozen and held in sixteen bits, which is no more
+/// than a rounded copy, the values that it began with are written.
+void saveParameters(const Plan &plan, const InitialValues &values, const std::vector<RankMemory> &ranks,
+                    const std::string &path);
 
 } // namespace xlc::runtime
 

@@ -289,7 +289,7 @@ Exit Job::finish() {
     memories.reserve(ranks.size());
     for (const Rank &rank : ranks)
       memories.push_back({rank.device.get(), rank.arena.begin});
-    saveParameters(plan, memories, options.save);
+    saveParameters(plan, values, memories, options.save);
   }
   if (!options.profile.empty())
     writeTrace(options.profile, traces);
