@@ -50,4 +50,20 @@ def VerifyAgainstPass : Pass<"xlc-verify-against", "::mlir::ModuleOp"> {
   ];
 }
 
+def ReplayPass : Pass<"xlc-replay", "::mlir::ModuleOp"> {
+  let summary = "runs the unpartitioned program in float64 on given numbers";
+  let description = [{
+    The module is one after Differentiate, of float32. `data` is a folder with a file for each parameter and each input,
+    under its name: elements as float64 or int64, one after the other, of inputs the rows of all steps. Loss and
+    gradient norm of each step are printed as comments on the standard output:
+
+        // step 1 loss 2.3025850929940455e+00 norm 1.0e+00
+  }];
+  let options = [
+    Option<"data", "data", "std::string", "\"\"", "folder of parameters and rows">,
+    Option<"steps", "steps", "int64_t", "1", "optimizer steps to run">,
+    Option<"batch", "batch", "int64_t", "1", "rows of a step">,
+  ];
+}
+
 #endif // XLC_INTERPRET_PASSES_TD

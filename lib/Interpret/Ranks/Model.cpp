@@ -57,8 +57,24 @@ const Model::Input *Model::findInput(StringRef name) const {
 
 namespace xlc::interpret {
 
+/// The elements of `shape` from row `first` on.
+static Datum<double> takeRows(const Datum<double> &all, ArrayRef<int64_t> shape, int64_t first) {
+  return std::visit(
+      [&](const auto &tensor) -> Datum<double> {
+        auto taken = std::decay_t<decltype(tensor)>(shape);
+        std::copy_n(tensor.elements.begin() + first * countOf(shape.drop_front()), countOf(shape),
+                    taken.elements.begin());
+        return taken;
+      },
+      all);
+}
+
 template <class E> Datum<E> Source<E>::rows(const Model::Input &input, int64_t step, int64_t firstRow) const {
   ArrayRef<int64_t> shape = input.type.getShape();
+  if constexpr (std::is_same_v<E, double>)
+    if (given)
+      return takeRows(given->rows.at(input.wholeOf.empty() ? input.name : input.wholeOf), shape,
+                      (step - 1) * given->globalBatch + firstRow);
   std::string key = (input.wholeOf.empty() ? input.name : input.wholeOf) + "/" + std::to_string(step);
   int64_t first = firstRow * countOf(shape.drop_front());
   if (!input.type.getElementType().isInteger())

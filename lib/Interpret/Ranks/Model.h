@@ -53,12 +53,22 @@ inline std::string nameOfEqual(llvm::StringRef held) {
   return held.str();
 }
 
+/// Numbers of a real run, in the place of drawn ones: what parameters begin with, and of each input the rows of its steps.
+struct GivenData {
+  std::map<std::string, Datum<double>> parameters, rows; ///< by name
+  int64_t globalBatch;                                   ///< rows of a step
+};
+
 /// The data of a run.
 template <class E> struct Source {
   uint64_t seed;
+  const GivenData *given = nullptr; ///< null: drawn
 
   /// A buffer may be a variance, so among the reals it is not negative.
   Tensor<E> parameter(const Model::Parameter &parameter) const {
+    if constexpr (std::is_same_v<E, double>)
+      if (given)
+        return std::get<Tensor<double>>(given->parameters.at(parameter.name));
     Tensor<E> value = randomTensor<E>(parameter.shape, parameter.name, seed);
     if (parameter.isBuffer && !std::is_same_v<E, Field>)
       for (E &element : value.elements)
