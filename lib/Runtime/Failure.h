@@ -1,14 +1,16 @@
 // How a job ends early: one failure, one message, and every rank gets to know.
 //
 // The first rank that fails raises the signal; the others notice at their next barrier or call and unwind with
-// `Stopped`, which says nothing of its own.
+// `Stopped`, which says nothing of its own. The signal may lie in memory that several processes see: it holds no pointer,
+// and all zero it is not raised.
 #ifndef XLC_LIB_RUNTIME_FAILURE_H
 #define XLC_LIB_RUNTIME_FAILURE_H
 
 #include <atomic>
-#include <mutex>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace xlc::runtime {
 
@@ -26,29 +28,33 @@ struct Stopped {};
 /// Raised at most once, by whoever fails first.
 class StopSignal {
 public:
-  /// Whether this call was the first.
-  bool raise(Exit code, std::string text) {
-    std::lock_guard lock(mutex);
-    if (raised.load(std::memory_order_relaxed))
+  /// Whether this call was the first. Of a long text the end is left out.
+  bool raise(Exit code, std::string_view text) {
+    uint32_t quiet = Quiet;
+    if (!phase.compare_exchange_strong(quiet, Claimed, std::memory_order_relaxed))
       return false;
     exitCode = code;
-    message = std::move(text);
-    raised.store(true, std::memory_order_release);
+    message[text.copy(message, sizeof message - 1)] = 0;
+    phase.store(Raised, std::memory_order_release);
     return true;
   }
-  bool isRaised() const { return raised.load(std::memory_order_acquire); }
+  bool isRaised() const { return phase.load(std::memory_order_acquire) == Raised; }
   void throwIfRaised() const {
     if (isRaised())
       throw Stopped();
   }
+  /// Once it is raised.
   Exit code() const { return exitCode; }
-  const std::string &text() const { return message; }
+  std::string text() const { return message; }
+  /// Whether it falls to the caller to say the text: to the first who asks.
+  bool claimText() { return !isSaid.exchange(true); }
 
 private:
-  std::atomic<bool> raised{false};
-  std::mutex mutex;
+  enum Phase : uint32_t { Quiet, Claimed, Raised };
+  std::atomic<uint32_t> phase{Quiet};
+  std::atomic<bool> isSaid{false};
   Exit exitCode = Exit::Done;
-  std::string message;
+  char message[8192] = {};
 };
 
 } // namespace xlc::runtime

@@ -103,9 +103,8 @@ class Simulation {
 public:
   Simulation(const Loaded &loaded, rt::Plan &plan, ModuleOp program, const KernelOptions &options, KernelReport &report)
       : plan(plan), setup{plan, loaded.codes, /*spins=*/0}, options(options), rows(plan, options.seed),
-        fabric(target.makeFabric(plan, setup.spins, stop)), arenas(rt::rankCount(plan)),
-        judge(program, arenas, options, report),
-        context{plan, rows, *fabric, stop, 1, nullptr, /*check=*/false, &judge, options.seed} {
+        fabric(joinRanks()), arenas(rt::rankCount(plan)), judge(program, arenas, options, report),
+        context{plan, rows, *fabric, commons.stop(), 1, nullptr, /*check=*/false, &judge, options.seed} {
     values.seed = options.seed;
   }
 
@@ -116,11 +115,17 @@ public:
       threads.emplace_back([this, rank] { runRank((int)rank); });
     for (std::thread &thread : threads)
       thread.join();
-    return stop.isRaised() ? stop.text() : "";
+    return commons.stop().isRaised() ? commons.stop().text() : "";
   }
   bool isFailed() const { return judge.isFailed(); }
 
 private:
+  std::unique_ptr<rt::Fabric> joinRanks() {
+    std::unique_ptr<rt::Fabric> made = target.makeFabric(plan, setup.spins, commons);
+    commons.provide();
+    return made;
+  }
+
   void runRank(int rank) {
     std::unique_ptr<rt::Device> device;
     std::unique_ptr<rt::Executor> executor;
@@ -131,15 +136,15 @@ private:
       device->fill(arenas[rank], 0, bytes);
       rt::initializeParameters(plan, values, rank, {device.get(), arenas[rank]});
       executor = std::make_unique<rt::Executor>(context, rank, *device, arenas[rank], nullptr);
-      fabric->meet();
+      fabric->meet(nullptr);
       for (int64_t step = 1; step <= options.steps && !judge.isFailed(); ++step) {
         executor->runStep(step);
-        fabric->meet();
+        fabric->meet(nullptr);
       }
     } catch (const rt::Stopped &) {
     } catch (const std::exception &problem) {
-      stop.raise(rt::Exit::RankFailed,
-                 executor ? executor->describePosition() + ": " + problem.what() : problem.what());
+      commons.stop().raise(rt::Exit::RankFailed,
+                           executor ? executor->describePosition() + ": " + problem.what() : problem.what());
     }
   }
 
@@ -147,7 +152,7 @@ private:
   const rt::Target &target = rt::linkedTarget(); // its memory is the host's: the judge looks into it
   const rt::DeviceSetup setup;
   const KernelOptions &options;
-  rt::StopSignal stop;
+  rt::Commons commons;
   DrawnRows rows;
   const std::unique_ptr<rt::Fabric> fabric;
   std::vector<char *> arenas; // by rank

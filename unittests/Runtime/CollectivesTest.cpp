@@ -1,6 +1,6 @@
 // Collectives on every group of 1 to 8 ranks, for all small counts: results, order of summation, bytes counted.
 #include "Cpu/CpuDevice.h"
-#include "Fabric/ThreadFabric.h"
+#include "Fabric/SharedFabric.h"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,8 @@ class Job {
 public:
   Job(uint32_t ranks, uint32_t shards, uint32_t threads = 1) : Job(makeRanks(ranks, shards), threads) {}
   explicit Job(Plan made, uint32_t threads = 1)
-      : plan(std::move(made)), ranks(rankCount(plan)), collectives(plan, 50, stop), memory(ranks), moved(ranks) {
+      : plan(std::move(made)), ranks(rankCount(plan)), collectives(plan, 50, commons), memory(ranks), moved(ranks) {
+    commons.provide();
     plan.threads = threads;
     for (uint32_t r = 0; r < ranks; ++r)
       for (int i = 0; i < size; ++i)
@@ -77,7 +78,7 @@ public:
   bool ranksFirst = false;
   Plan plan;
   uint32_t ranks;
-  StopSignal stop;
+  Commons commons;
   Collectives collectives;
   std::vector<std::vector<float>> memory;
   std::vector<MovedByAxis> moved;
@@ -253,18 +254,19 @@ TEST(Collectives, RanksOfSeveralStagesAreOneGroup) {
 }
 
 TEST(Collectives, ARankThatStopsFreesTheOthers) {
-  StopSignal stop;
+  Commons commons;
   Plan plan = makeRanks(2, 2);
-  ThreadFabric fabric(plan, 50, stop);
+  SharedFabric fabric(plan, 50, commons);
+  commons.provide();
   bool stopped = false;
   std::thread waiting([&] {
     try {
-      fabric.meet();
+      fabric.meet(nullptr);
     } catch (const Stopped &) {
       stopped = true;
     }
   });
-  stop.raise(Exit::RankFailed, "gone");
+  commons.stop().raise(Exit::RankFailed, "gone");
   waiting.join();
   EXPECT_TRUE(stopped);
 }

@@ -289,8 +289,8 @@ void writeData(const Folder &folder) {
 
 namespace {
 
-Exit runUntil(const std::atomic<bool> &interrupted, const Plan &plan, const Folder &folder,
-              std::vector<std::string> arguments, const Target &target) {
+Exit runUntil(int received, const Plan &plan, const Folder &folder, std::vector<std::string> arguments,
+              const Target &target) {
   flatbuffers::FlatBufferBuilder builder;
   FinishPlanBuffer(builder, CreatePlan(builder, &plan));
   arguments.insert(arguments.begin(), "train");
@@ -300,17 +300,18 @@ Exit runUntil(const std::atomic<bool> &interrupted, const Plan &plan, const Fold
   for (const std::string &argument : arguments)
     argv.push_back(argument.c_str());
   Embedded embedded{builder.GetBufferPointer(), builder.GetSize(), codes, std::size(codes)};
-  return runProgram((int)argv.size(), argv.data(), embedded, target, interrupted);
+  std::atomic<int> signal = received;
+  return runProgram((int)argv.size(), argv.data(), embedded, target, signal);
 }
 
 } // namespace
 
 Exit run(const Plan &plan, const Folder &folder, std::vector<std::string> arguments, const Target &target) {
-  return runUntil(false, plan, folder, std::move(arguments), target);
+  return runUntil(0, plan, folder, std::move(arguments), target);
 }
 
 Exit runInterrupted(const Plan &plan, const Folder &folder, std::vector<std::string> arguments) {
-  return runUntil(true, plan, folder, std::move(arguments), linkedTarget());
+  return runUntil(SIGINT, plan, folder, std::move(arguments), linkedTarget());
 }
 
 } // namespace xlc::runtime::tiny

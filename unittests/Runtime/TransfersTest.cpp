@@ -25,16 +25,19 @@ Plan makePlan() {
 
 TEST(Transfers, ARankSendsToTheRankLikeItAndMayThenChangeTheValue) {
   Plan plan = makePlan();
-  StopSignal stop;
-  Transfers transfers(plan, 50, stop);
+  Commons commons;
+  Transfers transfers(plan, 50, commons);
+  commons.provide();
   constexpr int count = 100000;
   constexpr uint64_t messages = 20;
   std::vector<std::thread> ranks;
   for (int r = 0; r < 2; ++r) {
     ranks.emplace_back([&, r] {
+      CpuDevice device({plan, nullptr, 50});
+      MovedByAxis moved;
       for (uint64_t k = 0; k < messages; ++k) {
         std::vector<int> value(count, 100 * (int)k + r);
-        transfers.send({k, 1, count * 4}, (const char *)value.data(), r);
+        transfers.send({k, 1, count * 4}, (const char *)value.data(), {r, device, moved});
         value.assign(count, -1);
       }
     });
@@ -55,23 +58,25 @@ TEST(Transfers, ARankSendsToTheRankLikeItAndMayThenChangeTheValue) {
 
 TEST(Transfers, AnotherMessageThanTheOneThatIsDueIsAnError) {
   Plan plan = makePlan();
-  StopSignal stop;
-  Transfers transfers(plan, 50, stop);
+  Commons commons;
+  Transfers transfers(plan, 50, commons);
+  commons.provide();
+  CpuDevice device({plan, nullptr, 50});
+  MovedByAxis moved;
   std::thread sender([&] {
+    MovedByAxis none;
     try {
-      transfers.send({7, 1, 0}, "", 0);
+      transfers.send({7, 1, 0}, "", {0, device, none});
     } catch (const Stopped &) {
     }
   });
-  CpuDevice device({plan, nullptr, 50});
-  MovedByAxis moved;
   try {
     transfers.receive({8, 0, 0}, nullptr, {2, device, moved});
     ADD_FAILURE();
   } catch (const std::runtime_error &problem) {
     EXPECT_STREQ(problem.what(), "message 7 came where message 8 was due");
   }
-  stop.raise(Exit::RankFailed, "");
+  commons.stop().raise(Exit::RankFailed, "");
   sender.join();
 }
 

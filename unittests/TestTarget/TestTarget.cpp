@@ -26,6 +26,11 @@ public:
     DeviceMemory memory = cpu->allocate(bytes);
     return {toDevice(memory.begin), memory.bytes};
   }
+  DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) override {
+    ++counts.allocate;
+    DeviceMemory memory = cpu->allocateAt(place, bytes);
+    return {toDevice(memory.begin), memory.bytes};
+  }
   void prepare(const plan::CallT &call) override {
     ++counts.prepare;
     cpu->prepare(call);

@@ -23,12 +23,27 @@ Arena::Arena(uint64_t bytes, uint64_t alignment, uint64_t &counted) : bytes(byte
     throw std::bad_alloc();
   }
   counted += bytes;
-  // Huge pages only for whole ones: a rounded-up tail would be memory that the plan does not know.
-  if (bytes >= step)
+  useHugePages(step);
+}
+
+Arena::Arena(const SharedPlace &place, uint64_t bytes, uint64_t &counted) : begin(place.address), bytes(bytes) {
+  if (bytes &&
+      mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, place.file, (off_t)place.offset) == MAP_FAILED)
+    throw std::bad_alloc();
+  counted += bytes;
+  useHugePages(2 << 20);
+}
+
+/// Only whole ones: a rounded-up tail would be memory that the plan does not know.
+void Arena::useHugePages(uint64_t least) {
+  if (bytes >= least)
     madvise(begin, bytes / (2 << 20) * (2 << 20), MADV_HUGEPAGE);
 }
 
-Arena::~Arena() { munmap(reserved, reservedBytes); }
+Arena::~Arena() {
+  if (reserved)
+    munmap(reserved, reservedBytes);
+}
 
 void Arena::fill(unsigned char value) { std::memset(begin, value, bytes); }
 

@@ -69,6 +69,12 @@ DeviceMemory CpuDevice::allocate(uint64_t bytes) {
   return {arenas.back()->data(), mapped};
 }
 
+DeviceMemory CpuDevice::allocateAt(const SharedPlace &place, uint64_t bytes) {
+  uint64_t mapped = 0;
+  arenas.push_back(std::make_unique<Arena>(place, bytes, mapped));
+  return {arenas.back()->data(), mapped};
+}
+
 void CpuDevice::write(char *to, const void *from, uint64_t bytes) { std::memcpy(to, from, bytes); }
 void CpuDevice::read(void *to, const char *from, uint64_t bytes) { std::memcpy(to, from, bytes); }
 void CpuDevice::fill(char *to, unsigned char value, uint64_t bytes) { std::memset(to, value, bytes); }

@@ -20,6 +20,7 @@ public:
   explicit CpuDevice(const DeviceSetup &setup);
 
   DeviceMemory allocate(uint64_t bytes) override;
+  DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) override;
   void prepare(const plan::CallT &call) override { kernels.prepare(call); }
   void run(const plan::CallT &call, const CallOperands &operands) override { kernels.run(call, operands); }
   void write(char *to, const void *from, uint64_t bytes) override;

@@ -1,6 +1,7 @@
-// Programs for CPUs: their level must be that of the machine or below, and their ranks are threads of one process.
+// Programs for CPUs: their level must be that of the machine or below, and their ranks reach each other's memory: threads, or
+// processes of one host.
 #include "CpuDevice.h"
-#include "Fabric/ThreadFabric.h"
+#include "Fabric/SharedFabric.h"
 #include "xlc/Runtime/CpuLevel.h"
 
 #include <fmt/format.h>
@@ -36,14 +37,14 @@ void prepareProcessor(const Plan &plan, bool nativeLibraries) {
 
 std::unique_ptr<Device> makeCpuDevice(const DeviceSetup &setup) { return std::make_unique<CpuDevice>(setup); }
 
-std::unique_ptr<Fabric> makeThreadFabric(const Plan &plan, int spins, const StopSignal &stop) {
-  return std::make_unique<ThreadFabric>(plan, spins, stop);
+std::unique_ptr<Fabric> makeSharedFabric(const Plan &plan, int spins, Commons &commons) {
+  return std::make_unique<SharedFabric>(plan, spins, commons);
 }
 
 } // namespace
 
 const Target &linkedTarget() {
-  static constexpr Target cpu{describeProcessors, prepareProcessor, makeCpuDevice, makeThreadFabric};
+  static constexpr Target cpu{describeProcessors, prepareProcessor, makeCpuDevice, makeSharedFabric};
   return cpu;
 }
 

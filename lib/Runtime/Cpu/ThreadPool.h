@@ -2,7 +2,7 @@
 #ifndef XLC_LIB_RUNTIME_CPU_THREADPOOL_H
 #define XLC_LIB_RUNTIME_CPU_THREADPOOL_H
 
-#include "Fabric/Barrier.h"
+#include "Fabric/Waiting.h"
 
 #include <exception>
 #include <memory>

@@ -25,6 +25,7 @@ public:
   void run(const plan::CallT &call, const CallOperands &operands) override;
 
   DeviceMemory allocate(uint64_t bytes) override { return device.allocate(bytes); }
+  DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) override { return device.allocateAt(place, bytes); }
   void prepare(const plan::CallT &call) override { device.prepare(call); }
   void write(char *to, const void *from, uint64_t bytes) override { device.write(to, from, bytes); }
   void read(void *to, const char *from, uint64_t bytes) override { device.read(to, from, bytes); }

@@ -14,6 +14,13 @@ struct DeviceMemory {
   uint64_t bytes = 0; ///< that were taken for it
 };
 
+/// Where memory is to lie so that other processes of this host reach it: part of a file that they map too.
+struct SharedPlace {
+  int file;
+  uint64_t offset;
+  char *address; ///< here; whole pages, which are mapped already
+};
+
 /// What a call works on.
 struct CallOperands {
   char *const *addresses;       ///< of its ins, then its outs
@@ -28,6 +35,8 @@ class Device : public Mover {
 public:
   /// Room for `bytes` bytes at the plan's alignment, for the life of the device. Throws std::bad_alloc.
   virtual DeviceMemory allocate(uint64_t bytes) = 0;
+  /// The same where processes share it. Throws Rejected where a device's memory cannot be shared so.
+  virtual DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) = 0;
 
   /// Makes a call ready, before the first step: nothing is allocated in a step. Throws Rejected where the plan does not
   /// fit this machine.

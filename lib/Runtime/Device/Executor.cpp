@@ -2,7 +2,7 @@
 // start: nothing is allocated in a step.
 #include "Executor.h"
 
-#include "Fabric/Barrier.h"
+#include "Fabric/Waiting.h"
 
 #include <fmt/format.h>
 
@@ -10,55 +10,11 @@
 #include <cmath>
 
 namespace xlc::runtime {
-namespace {
-
-/// The word under which a trace files an action.
-const char *kindOf(plan::Action action) {
-  switch (action) {
-  case plan::Action::Run:
-    return "run";
-  case plan::Action::Exchange:
-    return "collective";
-  case plan::Action::Send:
-  case plan::Action::Receive:
-    return "transfer";
-  default:
-    return "other";
-  }
-}
-
-/// Where an action writes first: its tensor, in messages. None for actions that name no memory.
-const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action) {
-  switch (action.type) {
-  case plan::Action::NONE:
-    return nullptr;
-  case plan::Action::Begin:
-    return action.AsBegin()->places.empty() ? nullptr : &action.AsBegin()->places[0];
-  case plan::Action::Load:
-    return action.AsLoad()->places.empty() ? nullptr : &action.AsLoad()->places[0];
-  case plan::Action::Run:
-    for (const auto &call : plan.functions[action.AsRun()->function]->calls)
-      if (!call->outs.empty())
-        return &action.AsRun()->places[call->outs[0].slot()];
-    return nullptr;
-  case plan::Action::Exchange:
-    return action.AsExchange()->dst.get();
-  case plan::Action::Release:
-    return action.AsRelease()->place.get();
-  case plan::Action::Send:
-    return action.AsSend()->place.get();
-  case plan::Action::Receive:
-    return action.AsReceive()->place.get();
-  }
-  return nullptr;
-}
-
-} // namespace
-
 Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, RankTrace *trace)
     : job(job), program(programOf(job.plan, rank)), rank(rank), arena(arena), trace(trace),
       checker(job.check ? std::make_unique<Checker>(job.plan, rank, given, arena) : nullptr),
-      device(checker ? *checker : given), slotsTaken(job.plan, program), main(rank, device) {
+      device(checker ? *checker : given), slotsTaken(job.plan, program),
+      main(rank, device, pulseOf(plan::Stream::compute)) {
   if (job.plan.loss_scale)
     scale.emplace(*job.plan.loss_scale);
   size_t mostSlots = 0, mostOperands = 0;
@@ -94,7 +50,8 @@ void Executor::startStreams() {
   for (uint64_t i = 0; i < program.steps.size(); ++i) {
     Lane *&lane = lanes[(size_t)program.steps[i]->stream];
     if (!lane)
-      lane = beside.emplace_back(std::make_unique<Lane>(rank, device.besideCalls())).get();
+      lane = beside.emplace_back(std::make_unique<Lane>(rank, device.besideCalls(), pulseOf(program.steps[i]->stream)))
+                 .get();
     lane->steps.push_back(i);
     for (uint32_t other : program.steps[i]->after)
       isAwaited[other] = true;
@@ -120,6 +77,7 @@ void Executor::endStreams() {
 void Executor::serve(Lane &lane) {
   try {
     for (uint32_t seen = 0;; ++seen) {
+      lane.pulse.set(Pulse::Idle);
       waitWhile(begun, seen, job.spins, job.stop);
       if (isEnding)
         return;
@@ -142,6 +100,7 @@ void Executor::runStep(uint64_t number) {
     wakeAll(begun);
   }
   runLane(main);
+  main.pulse.set(Pulse::WaitsWithin);
   for (auto &lane : beside)
     waitWhile(lane->ended, (uint32_t)(step - 1), job.spins, job.stop);
   for (uint64_t i = 0; i < program.steps.size(); ++i)
@@ -156,18 +115,19 @@ void Executor::runLane(Lane &lane) {
   for (uint64_t index : lane.steps) {
     job.stop.throwIfRaised();
     const plan::StepT &next = *program.steps[index];
-    lane.action = &next, lane.call = nullptr, lane.places = nullptr, lane.loaded = nullptr;
+    lane.position = {rank, step, index}, lane.loaded = nullptr;
+    lane.pulse.beginAction(step, index);
     for (uint32_t other : next.after)
-      waitFor(other);
+      waitFor(lane, other);
     const Fault *fault = job.fault && job.fault->rank == rank && job.fault->step == step ? job.fault : nullptr;
     if (fault && !fault->number && fault->action == next.label)
       throw std::runtime_error("a fault was injected here");
     int64_t begin = trace ? now() : 0;
-    runAction(lane, next, index);
+    runAction(lane, next);
     if (const auto *run = next.action.AsRun(); run && fault && fault->number)
       spoilGradient(*run, *fault);
     if (trace)
-      trace->add({next.label.c_str(), kindOf(next.action.type), next.stream, begin, now()});
+      trace->add({(uint32_t)index, -1, next.stream, begin, now()});
     if (checker)
       checker->endAction(index);
     if (!isAwaited.empty() && isAwaited[index]) {
@@ -177,9 +137,12 @@ void Executor::runLane(Lane &lane) {
   }
 }
 
-void Executor::waitFor(uint64_t index) {
-  if (lastEnded)
-    waitWhile(lastEnded[index], (uint32_t)(step - 1), job.spins, job.stop);
+void Executor::waitFor(Lane &lane, uint64_t index) {
+  if (!lastEnded)
+    return;
+  lane.pulse.set(Pulse::WaitsWithin);
+  waitWhile(lastEnded[index], (uint32_t)(step - 1), job.spins, job.stop);
+  lane.pulse.set(Pulse::Works);
 }
 
 MovedByAxis Executor::moved() const {
@@ -189,8 +152,7 @@ MovedByAxis Executor::moved() const {
   return all;
 }
 
-void Executor::runAction(Lane &lane, const plan::StepT &next, uint64_t index) {
-  lane.position = {rank, step, index};
+void Executor::runAction(Lane &lane, const plan::StepT &next) {
   if (!job.observer || next.action.type == plan::Action::Run) // a function is seen call by call
     return doAction(lane, next);
   auto run = [&] { doAction(lane, next); };
@@ -273,23 +235,20 @@ void Executor::exchange(Lane &lane, const plan::ExchangeT &what, plan::Stream st
 
 void Executor::runFunction(Lane &lane, const plan::RunT &run) {
   const plan::FunctionT &function = *job.plan.functions[run.function];
-  lane.places = &run.places;
   drawn = run.draws_for ? &randomBits.at(*run.draws_for) : nullptr;
   for (size_t i = 0; i < run.places.size(); ++i)
     slots[i] = at(run.places[i]);
-  lane.position.call = -1;
   for (const auto &next : function.calls) {
-    ++lane.position.call;
+    lane.pulse.beginCall(++lane.position.call);
     int64_t begin = trace ? now() : 0;
     next->exchange ? runExchange(lane, *next) : runCall(lane, *next, run.first);
     if (trace)
-      trace->add({next->name.c_str(), next->exchange ? "collective" : "call", plan::Stream::compute, begin, now()});
+      trace->add({(uint32_t)lane.position.action, (int32_t)lane.position.call, plan::Stream::compute, begin, now()});
   }
 }
 
 void Executor::runExchange(Lane &lane, const plan::CallT &next) {
   job.stop.throwIfRaised();
-  lane.call = &next;
   char *src = slots[next.ins[0].slot()] + next.ins[0].offset();
   char *dst = slots[next.outs[0].slot()] + next.outs[0].offset();
   auto run = [&] { exchange(lane, *next.exchange, plan::Stream::compute, src, dst); };
@@ -298,7 +257,6 @@ void Executor::runExchange(Lane &lane, const plan::CallT &next) {
 
 void Executor::runCall(Lane &lane, const plan::CallT &next, bool first) {
   job.stop.throwIfRaised();
-  lane.call = &next;
   size_t count = 0;
   for (const auto *side : {&next.ins, &next.outs})
     for (const plan::Operand &operand : *side)
@@ -339,19 +297,7 @@ std::string Executor::describePosition() const {
   auto isThis = [](const std::thread &thread) { return thread.get_id() == std::this_thread::get_id(); };
   auto own = std::find_if(threads.begin(), threads.end(), isThis);
   const Lane &lane = own == threads.end() ? main : *beside[own - threads.begin()];
-  std::string text = fmt::format("rank {}, step {}", rank, step);
-  if (lane.action)
-    text += fmt::format(", action '{}'", lane.action->label);
-  const plan::CallT *call = lane.call;
-  if (call)
-    text += fmt::format(", call '{}'", call->name);
-  const plan::Place *written = call && lane.places && !call->outs.empty() ? &(*lane.places)[call->outs[0].slot()]
-                               : lane.loaded                              ? lane.loaded
-                               : lane.action                              ? findWritten(job.plan, lane.action->action)
-                                                                          : nullptr;
-  if (written)
-    text += fmt::format(", tensor '{}'", program.buffers[written->buffer()]->name);
-  return text;
+  return describe(job.plan, lane.position, lane.loaded);
 }
 
 } // namespace xlc::runtime

@@ -27,6 +27,9 @@ namespace xlc::runtime {
 /// How a rank runs its streams.
 enum class Overlap { Inline, Threads };
 
+/// One for each stream.
+constexpr uint64_t pulsesPerRank = (uint64_t)plan::Stream::MAX + 1;
+
 /// Where to fail on purpose: --inject-fault.
 struct Fault {
   int rank;
@@ -47,9 +50,10 @@ struct JobContext {
   Observer *observer = nullptr;
   uint64_t seed = 0; ///< of what is drawn in a step
   Overlap overlap = Overlap::Inline;
-  int spins = 50; ///< of a stream that waits for another, as for a Barrier
+  int spins = 50; ///< of a stream that waits for another
   /// Takes the exception of a stream's thread, on it; raises the signal.
   std::function<void(int rank)> fail = nullptr;
+  Pulse *pulses = nullptr; ///< by rank, then stream; null: nobody watches
 };
 
 class Executor {
@@ -71,23 +75,22 @@ public:
   MovedByAxis moved() const;
   uint64_t peakSlots() const { return slotsTaken.peak(); }
 
-  /// Where the stream of this thread is or was, for messages: "rank 1, step 3, action 'layer[3] B', call 'attention', tensor '...'".
+  /// Where the stream of this thread is or was, for messages.
   std::string describePosition() const;
 
 private:
   /// What one thread runs, and where it is.
   struct Lane {
-    Lane(int rank, Mover &mover) : self{rank, mover, moved} {}
+    Lane(int rank, Mover &mover, Pulse *shown)
+        : pulse(shown ? *shown : unseen), self{rank, mover, moved, &pulse}, position{rank} {}
     Lane(const Lane &) = delete;
 
+    Pulse unseen{}, &pulse;
     MovedByAxis moved;
     const Participant self;
     std::vector<uint64_t> steps; ///< of the program, ascending
-    Position position{};
-    const plan::StepT *action = nullptr;
-    const plan::CallT *call = nullptr;
-    const std::vector<plan::Place> *places = nullptr;
-    const plan::Place *loaded = nullptr;        ///< of the input that is being loaded, or was last
+    Position position;
+    const plan::Place *loaded = nullptr;        ///< of the input that the action loads, or has loaded last
     alignas(64) std::atomic<uint32_t> ended{0}; ///< the step that it has come to the end of
   };
   /// All of a lane's actions of a step.
@@ -97,8 +100,8 @@ private:
   void startStreams();
   void endStreams();
   /// Until an action has ended in this step.
-  void waitFor(uint64_t index);
-  void runAction(Lane &lane, const plan::StepT &step, uint64_t index);
+  void waitFor(Lane &lane, uint64_t index);
+  void runAction(Lane &lane, const plan::StepT &step);
   /// The same without the observer, but for the calls of a function.
   void doAction(Lane &lane, const plan::StepT &step);
   void begin(const plan::BeginT &begin);
@@ -109,6 +112,9 @@ private:
   void runCall(Lane &lane, const plan::CallT &call, bool first);
   void runExchange(Lane &lane, const plan::CallT &call);
   void exchange(Lane &lane, const plan::ExchangeT &what, plan::Stream stream, const char *src, char *dst);
+  Pulse *pulseOf(plan::Stream stream) const {
+    return job.pulses ? job.pulses + (uint64_t)rank * pulsesPerRank + (uint64_t)stream : nullptr;
+  }
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
   float readScalar(const plan::Place &place) const;
   void writeScalar(const plan::Place &place, uint64_t index, double value);

@@ -3,18 +3,11 @@
 #ifndef XLC_LIB_RUNTIME_DEVICE_OBSERVER_H
 #define XLC_LIB_RUNTIME_DEVICE_OBSERVER_H
 
-#include <cstdint>
+#include "Position.h"
+
 #include <functional>
 
 namespace xlc::runtime {
-
-/// Where a rank is: places in the lists of the plan.
-struct Position {
-  int rank;
-  uint64_t step;    ///< from 1
-  uint64_t action;  ///< of the program's steps
-  int64_t call = 0; ///< of the function that the action runs
-};
 
 /// Ranks are threads, so all of this is called by several at once. Each does its work by calling `run` once.
 class Observer {

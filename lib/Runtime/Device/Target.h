@@ -4,6 +4,7 @@
 #define XLC_LIB_RUNTIME_DEVICE_TARGET_H
 
 #include "Device.h"
+#include "Fabric/Commons.h"
 #include "Fabric/Fabric.h"
 #include "Plan/Plan.h"
 #include "xlc/Runtime/Kernel.h"
@@ -27,8 +28,9 @@ struct Target {
   /// The device of one rank; called on the rank's thread.
   std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup);
 
-  /// What all ranks of the job share.
-  std::unique_ptr<Fabric> (*makeFabric)(const Plan &plan, int spins, const StopSignal &stop);
+  /// What the ranks of this process meet those of the job with. It reserves what it needs of `commons`, whose memory is
+  /// provided afterwards.
+  std::unique_ptr<Fabric> (*makeFabric)(const Plan &plan, int spins, Commons &commons);
 };
 
 /// The target that this program is linked with: defined in the folder of that target, and nowhere else.

@@ -1,13 +1,14 @@
-// What ran when, in the plan's names: kept while ranks run, written by Job/TraceFile.h.
+// What ran when, in the plan's numbers: kept while ranks run, written with its names by Job/TraceFile.h.
 #ifndef XLC_LIB_RUNTIME_DEVICE_TRACE_H
 #define XLC_LIB_RUNTIME_DEVICE_TRACE_H
 
 #include "Plan_generated.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
-#include <vector>
+#include <span>
 
 namespace xlc::runtime {
 
@@ -17,29 +18,32 @@ inline int64_t now() {
       .count();
 }
 
-/// One thing that a rank did. `name` outlives the trace: it is the plan's.
+/// One thing that a rank did: an action of its program, or a call of the function that the action runs.
 struct TraceEvent {
-  const char *name, *kind;
+  uint32_t action;
+  int32_t call; ///< none: -1
   plan::Stream stream;
   int64_t begin, end;
 };
 
-/// The events of one rank, of all its streams; room for all of them is made at once, later ones are dropped and counted.
+/// The events of one rank, of all its streams, in memory that all ranks see: later ones than it has room for are dropped and
+/// counted.
 class RankTrace {
 public:
-  void reserve(uint64_t events) { all.reserve(events); }
+  RankTrace(TraceEvent *room, uint64_t capacity, std::atomic<uint64_t> &added)
+      : room(room), capacity(capacity), added(added) {}
+
   void add(const TraceEvent &event) {
-    std::lock_guard lock(mutex);
-    if (all.size() < all.capacity())
-      all.push_back(event);
-    else
-      ++dropped;
+    if (uint64_t index = added.fetch_add(1, std::memory_order_relaxed); index < capacity)
+      room[index] = event;
   }
-  std::vector<TraceEvent> all;
-  uint64_t dropped = 0;
+  std::span<const TraceEvent> events() const { return {room, std::min(added.load(), capacity)}; }
+  uint64_t dropped() const { return added - events().size(); }
 
 private:
-  std::mutex mutex; ///< streams may be threads
+  TraceEvent *const room;
+  const uint64_t capacity;
+  std::atomic<uint64_t> &added;
 };
 
 } // namespace xlc::runtime

@@ -11,7 +11,7 @@ namespace xlc::runtime {
 
 constexpr uint64_t sliceGrain = 16; // elements; slices begin on cache lines
 
-Collectives::Collectives(const Plan &plan, int spins, const StopSignal &stop) : stop(stop) {
+Collectives::Collectives(const Plan &plan, int spins, Commons &commons) : commons(commons), waiter(commons, spins) {
   for (const auto &group : plan.rank_groups) {
     axes.push_back(group->axis);
     for (auto &ofStream : memberships)
@@ -21,91 +21,103 @@ Collectives::Collectives(const Plan &plan, int spins, const StopSignal &stop) : 
         continue;
       std::vector<int> all = membersOf(*group, plan, rank);
       for (auto &ofStream : memberships) {
-        Group *made = groups.emplace_back(std::make_unique<Group>(all.size(), spins)).get();
+        Group made{all.size(), commons.reserve<Seat>(all.size()), commons.reserve<Barrier>()};
+        groups.push_back(std::make_unique<Group>(made));
         for (size_t index = 0; index < all.size(); ++index)
-          ofStream.back()[all[index]] = {made, index};
+          ofStream.back()[all[index]] = {groups.back().get(), index};
       }
     }
   }
 }
 
+void Collectives::meet(const Group &group, const Participant &self) const {
+  waiter.wait(commons.at(group.barrier), group.size, self.pulse);
+}
+
 void Collectives::run(const Exchange &exchange, const Participant &self) {
-  Membership member = memberships[(size_t)exchange.stream][exchange.group][self.rank];
-  MovedBytes &counter = self.moved[axes[exchange.group]];
-  member.group->src[member.index] = exchange.src, member.group->dst[member.index] = exchange.dst;
-  member.group->barrier.wait(stop);
+  Membership &member = memberships[(size_t)exchange.stream][exchange.group][self.rank];
+  commons.at(member.group->seats, member.index) = {commons.numberOf(exchange.src), commons.numberOf(exchange.dst)};
+  meet(*member.group, self);
   switch (exchange.kind) {
   case plan::CollectiveKind::all_reduce:
   case plan::CollectiveKind::all_reduce_max:
-    allReduce(exchange, member, self.mover, counter);
+    allReduce(exchange, member, self);
     break;
   case plan::CollectiveKind::all_gather:
-    allGather(exchange, member, self.mover, counter);
+    allGather(exchange, member, self);
     break;
   case plan::CollectiveKind::reduce_scatter:
-    reduceScatter(exchange, member, self.mover, counter);
+    reduceScatter(exchange, member, self);
     break;
   case plan::CollectiveKind::all_to_all:
-    allToAll(exchange, member, self.mover, counter);
+    allToAll(exchange, member, self);
     break;
   }
-  member.group->barrier.wait(stop);
+  meet(*member.group, self);
 }
 
-void Collectives::allGather(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved) {
-  uint64_t ranks = member.group->size(), bytes = exchange.chunk * bytesOf(exchange.element);
+void Collectives::allGather(const Exchange &exchange, const Membership &member, const Participant &self) {
+  uint64_t ranks = member.group->size, bytes = exchange.chunk * bytesOf(exchange.element);
   for (uint64_t peer = 0; peer < ranks; ++peer) {
-    mover.copy({member.group->src[peer],
-                exchange.dst + peer * bytes,
-                bytes,
-                exchange.outer,
-                1,
-                {.outer = bytes},
-                {.outer = ranks * bytes}});
+    self.mover.copy({sourceOf(*member.group, peer),
+                     exchange.dst + peer * bytes,
+                     bytes,
+                     exchange.outer,
+                     1,
+                     {.outer = bytes},
+                     {.outer = ranks * bytes}});
     if (peer != member.index)
-      moved.allGather += exchange.outer * bytes;
+      counterOf(exchange, self).allGather += exchange.outer * bytes;
   }
 }
 
 /// Of every peer, the chunks for this rank: they lie among the peer's others as this rank's own lie among what it gets.
-void Collectives::allToAll(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved) {
-  uint64_t ranks = member.group->size(), rows = exchange.rows, bytes = exchange.chunk * bytesOf(exchange.element);
+void Collectives::allToAll(const Exchange &exchange, const Membership &member, const Participant &self) {
+  uint64_t ranks = member.group->size, rows = exchange.rows, bytes = exchange.chunk * bytesOf(exchange.element);
   auto begin = [&](bool ranksFirst, uint64_t rank) { return rank * (ranksFirst ? rows : 1) * bytes; };
   auto steps = [&](bool ranksFirst) { return Copy::Steps{ranks * rows * bytes, (ranksFirst ? 1 : ranks) * bytes}; };
   for (uint64_t peer = 0; peer < ranks; ++peer) {
-    mover.copy({member.group->src[peer] + begin(exchange.ranksFirst, member.index),
-                exchange.dst + begin(!exchange.ranksFirst, peer), bytes, exchange.outer, rows,
-                steps(exchange.ranksFirst), steps(!exchange.ranksFirst)});
+    self.mover.copy({sourceOf(*member.group, peer) + begin(exchange.ranksFirst, member.index),
+                     exchange.dst + begin(!exchange.ranksFirst, peer), bytes, exchange.outer, rows,
+                     steps(exchange.ranksFirst), steps(!exchange.ranksFirst)});
     if (peer != member.index)
-      moved.allToAll += exchange.outer * rows * bytes;
+      counterOf(exchange, self).allToAll += exchange.outer * rows * bytes;
   }
 }
 
-void Collectives::reduceScatter(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved) {
-  uint64_t ranks = member.group->size(), chunk = exchange.chunk;
-  mover.combine({Combine::Sum, exchange.element, member.group->src, member.index * chunk, ranks * chunk, chunk,
-                 exchange.outer, exchange.dst, exchange.accumulate, exchange.wire});
-  moved.reduceScatter += (ranks - 1) * exchange.outer * chunk * bytesOf(exchange.wire);
+std::span<const char *const> Collectives::findSources(Membership &member) const {
+  member.sources.resize(member.group->size);
+  for (uint64_t peer = 0; peer < member.group->size; ++peer)
+    member.sources[peer] = sourceOf(*member.group, peer);
+  return member.sources;
 }
 
-void Collectives::allReduce(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved) {
-  uint64_t ranks = member.group->size(), count = exchange.outer * exchange.chunk, size = bytesOf(exchange.element);
+void Collectives::reduceScatter(const Exchange &exchange, Membership &member, const Participant &self) {
+  uint64_t ranks = member.group->size, chunk = exchange.chunk;
+  self.mover.combine({Combine::Sum, exchange.element, findSources(member), member.index * chunk, ranks * chunk, chunk,
+                      exchange.outer, exchange.dst, exchange.accumulate, exchange.wire});
+  counterOf(exchange, self).reduceScatter += (ranks - 1) * exchange.outer * chunk * bytesOf(exchange.wire);
+}
+
+void Collectives::allReduce(const Exchange &exchange, Membership &member, const Participant &self) {
+  uint64_t ranks = member.group->size, count = exchange.outer * exchange.chunk, size = bytesOf(exchange.element);
   uint64_t each = (count + ranks - 1) / ranks;
   each = (each + sliceGrain - 1) / sliceGrain * sliceGrain;
   auto first = [&](uint64_t index) { return std::min(count, index * each); };
   uint64_t own = first(member.index), length = first(member.index + 1) - own;
   Combine how = exchange.kind == plan::CollectiveKind::all_reduce_max ? Combine::Largest : Combine::Sum;
   uint64_t crossing = bytesOf(exchange.wire);
-  mover.combine(
-      {how, exchange.element, member.group->src, own, 0, length, 1, exchange.dst + own * size, false, exchange.wire});
-  moved.allReduce += (ranks - 1) * length * crossing;
-  member.group->barrier.wait(stop);
+  self.mover.combine(
+      {how, exchange.element, findSources(member), own, 0, length, 1, exchange.dst + own * size, false, exchange.wire});
+  counterOf(exchange, self).allReduce += (ranks - 1) * length * crossing;
+  meet(*member.group, self);
   for (uint64_t peer = 0; peer < ranks; ++peer) {
     if (peer == member.index)
       continue;
     uint64_t begin = first(peer) * size, bytes = first(peer + 1) * size - begin;
-    mover.copy({member.group->dst[peer] + begin, exchange.dst + begin, bytes});
-    moved.allReduce += bytes / size * crossing;
+    self.mover.copy(
+        {commons.addressOf(commons.at(member.group->seats, peer).dst) + begin, exchange.dst + begin, bytes});
+    counterOf(exchange, self).allReduce += bytes / size * crossing;
   }
 }
 

@@ -1,4 +1,4 @@
-// Collectives between the threads of one process.
+// Collectives between ranks whose memory is in reach of each other: threads of one process, or processes of one host.
 //
 //   enter: say where my memory is | read the others' memory, write mine | leave
 //
@@ -8,39 +8,52 @@
 #ifndef XLC_LIB_RUNTIME_FABRIC_COLLECTIVES_H
 #define XLC_LIB_RUNTIME_FABRIC_COLLECTIVES_H
 
-#include "Barrier.h"
 #include "Fabric.h"
 #include "Plan/Ranks.h"
+#include "Waiter.h"
 
 namespace xlc::runtime {
 
-/// Shared by all ranks of a job.
+/// Of all ranks of a process.
 class Collectives {
 public:
-  Collectives(const Plan &plan, int spins, const StopSignal &stop);
+  Collectives(const Plan &plan, int spins, Commons &commons);
 
   /// Called by every rank of the group.
   void run(const Exchange &exchange, const Participant &self);
 
 private:
-  /// What ranks show to the others of their group, by index.
+  /// What a rank shows to the others of its group: where its memory is, as all number it.
+  struct Seat {
+    uint64_t src, dst;
+  };
+  /// In memory that all see. Seats are by index.
   struct Group {
-    std::vector<const char *> src, dst;
-    Barrier barrier;
-    Group(size_t ranks, int spins) : src(ranks), dst(ranks), barrier((int)ranks, spins) {}
-    uint64_t size() const { return src.size(); }
+    uint64_t size;
+    Piece<Seat> seats;
+    Piece<Barrier> barrier;
   };
   /// A rank's group, and its index there; none where it takes no part.
   struct Membership {
-    Group *group = nullptr;
+    const Group *group = nullptr;
     uint64_t index = 0;
+    std::vector<const char *> sources = {}; ///< what is summed, by index; made at the first sum
   };
-  void allReduce(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved);
-  void allGather(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved);
-  void allToAll(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved);
-  void reduceScatter(const Exchange &exchange, Membership member, Mover &mover, MovedBytes &moved);
+  void allReduce(const Exchange &exchange, Membership &member, const Participant &self);
+  void allGather(const Exchange &exchange, const Membership &member, const Participant &self);
+  void allToAll(const Exchange &exchange, const Membership &member, const Participant &self);
+  void reduceScatter(const Exchange &exchange, Membership &member, const Participant &self);
+  void meet(const Group &group, const Participant &self) const;
+  MovedBytes &counterOf(const Exchange &exchange, const Participant &self) const {
+    return self.moved[axes[exchange.group]];
+  }
+  const char *sourceOf(const Group &group, uint64_t index) const {
+    return commons.addressOf(commons.at(group.seats, index).src);
+  }
+  std::span<const char *const> findSources(Membership &member) const;
 
-  const StopSignal &stop;
+  const Commons &commons;
+  const Waiter waiter;
   std::vector<std::unique_ptr<Group>> groups;
   std::vector<plan::Axis> axes; ///< by group of the plan
   /// By group of the plan, then by rank. Streams do not wait for each other, so each has groups of its own.

@@ -7,6 +7,7 @@
 
 #include "MovedBytes.h"
 #include "Mover.h"
+#include "Pulse.h"
 
 namespace xlc::runtime {
 
@@ -36,10 +37,11 @@ struct Message {
 struct Participant {
   int rank;
   Mover &mover;
-  MovedByAxis &moved; ///< bytes that it read from others
+  MovedByAxis &moved;     ///< bytes that it read from others
+  Pulse *pulse = nullptr; ///< where it shows that it waits
 };
 
-/// Shared by all ranks of a job. Everything returns when its part is done, and throws Stopped where the job ends instead.
+/// Shared by all ranks of a process. Everything returns when its part is done, and throws Stopped where the job ends instead.
 class Fabric {
 public:
   virtual ~Fabric() = default;
@@ -49,7 +51,7 @@ public:
   /// Throws std::runtime_error where another message comes.
   virtual void receive(const Message &message, char *to, const Participant &self) = 0;
   /// All ranks of the job meet, outside of a step.
-  virtual void meet() = 0;
+  virtual void meet(Pulse *pulse) = 0;
 };
 
 } // namespace xlc::runtime

@@ -1,4 +1,4 @@
-// Messages between the threads of one process: a rendezvous, as between two ranks of NCCL without a buffer.
+// Messages between ranks whose memory is in reach of each other: a rendezvous, as between two ranks of NCCL without a buffer.
 //
 //   sender    show where the value is | ........................ | go on
 //   receiver  ....................... | copy it | say it is taken | go on
@@ -8,29 +8,28 @@
 #ifndef XLC_LIB_RUNTIME_FABRIC_TRANSFERS_H
 #define XLC_LIB_RUNTIME_FABRIC_TRANSFERS_H
 
-#include "Barrier.h"
 #include "Fabric.h"
 #include "Plan/Ranks.h"
+#include "Waiter.h"
 
 #include <map>
 
 namespace xlc::runtime {
 
-/// Shared by all ranks of a job.
+/// Of all ranks of a process.
 class Transfers {
 public:
-  Transfers(const Plan &plan, int spins, const StopSignal &stop);
+  Transfers(const Plan &plan, int spins, Commons &commons);
 
   /// Returns when the rank of equal dp and tp on the peer stage has copied from `from`.
-  void send(const Message &message, const char *from, int rank);
+  void send(const Message &message, const char *from, const Participant &self);
   /// Copies to `to` what the peer sends.
   void receive(const Message &message, char *to, const Participant &self);
 
 private:
-  /// From one rank to another.
+  /// From one rank to another, in memory that all see; `from` as all number it.
   struct Rendezvous {
-    const char *from = nullptr;
-    uint64_t message = 0;
+    uint64_t from = 0, message = 0;
     alignas(64) std::atomic<uint32_t> shown{0};
     alignas(64) std::atomic<uint32_t> taken{0};
   };
@@ -38,9 +37,9 @@ private:
   int peerOf(int rank, uint32_t stage) const { return (int)(stage * perStage + (uint32_t)rank % perStage); }
 
   const uint32_t perStage;
-  const int spins;
-  const StopSignal &stop;
-  std::map<std::pair<int, int>, Rendezvous> pairs; ///< by sender and receiver; made at start
+  const Commons &commons;
+  const Waiter waiter;
+  std::map<std::pair<int, int>, Piece<Rendezvous>> pairs; ///< by sender and receiver; made at start
 };
 
 } // namespace xlc::runtime

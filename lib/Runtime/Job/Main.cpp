@@ -15,7 +15,6 @@
 
 namespace {
 
-std::atomic<bool> interrupted{false};
 std::atomic<int> received{0}; ///< the first signal
 
 void endNow(int signal) {
@@ -26,9 +25,7 @@ void endNow(int signal) {
 
 void stopAfterStep(int signal) {
   int none = 0;
-  if (received.compare_exchange_strong(none, signal))
-    interrupted.store(true, std::memory_order_relaxed);
-  else if (signal != SIGHUP)
+  if (!received.compare_exchange_strong(none, signal) && signal != SIGHUP)
     endNow(signal);
 }
 
@@ -48,7 +45,7 @@ int main(int argc, char **argv) {
   xlc::runtime::openStandardStreams();
   handleSignals();
   xlc::runtime::Embedded embedded{xlc_plan, xlc_plan_size, xlc_kernels, xlc_kernel_count};
-  xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(), interrupted);
+  xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(), received);
   if (int signal = received; signal != 0 && exit == xlc::runtime::Exit::Done) {
     std::fflush(nullptr);
     std::signal(signal, SIG_DFL);

@@ -32,7 +32,7 @@ constexpr char clearLine[] = "\r\x1b[K";
 Progress::Progress(const std::string &logPath, uint64_t steps)
     : log(openLog(logPath)), logged{logPath, log.get(), {}}, steps(steps), bar(isatty(STDERR_FILENO)) {}
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() { clearBar(); }
 
 void Progress::checkWritten() const {
   for (const Lines *lines : {&results, &logged})
@@ -40,8 +40,8 @@ void Progress::checkWritten() const {
       throw Rejected(fmt::format("{}: error: cannot be written: {}", lines->name, lines->failure));
 }
 
-void Progress::clear() const {
-  if (bar)
+void clearBar() {
+  if (isatty(STDERR_FILENO))
     std::fputs(clearLine, stderr);
 }
 
@@ -57,7 +57,8 @@ void Progress::write(Lines &lines, const std::string &line) {
 }
 
 void Progress::show(const StepResult &r) {
-  clear();
+  if (bar)
+    clearBar();
   float norm = std::isnan(r.norm) ? std::abs(r.norm) : r.norm; // which has no sign
   std::string shown = fmt::format("step {:>4}  loss {:<11.8g} grad norm {:<11.6g} lr {:<9.4g} {:.4g} samples/s", r.step,
                                   r.loss, norm, r.learningRate, r.samplesPerSecond);

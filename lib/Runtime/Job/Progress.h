@@ -19,9 +19,14 @@ struct StepResult {
     float factor; ///< on the loss, in this step
     bool isSkipped;
     uint64_t skipped; ///< steps until now, this one included
+    uint64_t skippedInRow;
+    bool isSpent; ///< cannot become smaller
   };
   std::optional<Scale> scale;
 };
+
+/// Takes the bar away, so that a message can stand on a line of its own.
+void clearBar();
 
 class Progress {
 public:
@@ -34,9 +39,6 @@ public:
   /// Throws Rejected where a line, or one of the log, could not be written. That was said when it happened; training
   /// went on.
   void checkWritten() const;
-
-  /// Takes the bar away, so that a message can stand on a line of its own.
-  void clear() const;
 
 private:
   /// Lines that go to a file, and why one could not, if so.

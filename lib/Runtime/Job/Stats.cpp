@@ -55,7 +55,8 @@ std::vector<Figure> compare(const Plan &plan, const UsedResources &used) {
   return figures;
 }
 
-/// Peak resident bytes of the process, from the kernel.
+} // namespace
+
 uint64_t readPeakResident() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -64,7 +65,11 @@ uint64_t readPeakResident() {
   return 0;
 }
 
-} // namespace
+void UsedResources::add(const RankReport &rank) {
+  allocatedBytes += rank.allocatedBytes, peakResidentBytes += rank.peakResidentBytes;
+  residualSlots.push_back(rank.peakSlots);
+  moved += rank.moved;
+}
 
 std::string findDisagreement(const Plan &plan, const UsedResources &used) {
   for (const Figure &figure : compare(plan, used))
@@ -81,7 +86,7 @@ void writeStats(const std::string &path, const Plan &plan, const UsedResources &
   for (const Figure &figure : compare(plan, used))
     json[figure.name] = {{"planned", figure.planned}, {"used", figure.used}};
   json["outside"] = {{"planned", plan.outside}};
-  json["vm_hwm"] = readPeakResident();
+  json["vm_hwm"] = used.peakResidentBytes;
   OutputFile file(path, Devices::WrittenTo);
   file.write(json.dump(1) + "\n");
   file.publish();

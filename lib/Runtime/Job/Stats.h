@@ -2,8 +2,7 @@
 #ifndef XLC_LIB_RUNTIME_JOB_STATS_H
 #define XLC_LIB_RUNTIME_JOB_STATS_H
 
-#include "Fabric/MovedBytes.h"
-#include "Plan/Ranks.h"
+#include "World.h"
 
 namespace xlc::runtime {
 
@@ -12,7 +11,14 @@ struct UsedResources {
   uint64_t allocatedBytes = 0;         ///< arenas of all ranks, counted where they were mapped
   std::vector<uint64_t> residualSlots; ///< most at once, by rank
   MovedByAxis moved;                   ///< by all ranks, counted where they read
+  uint64_t peakResidentBytes = 0;      ///< of all processes; what several see counts for each
+
+  /// Of the next rank.
+  void add(const RankReport &rank);
 };
+
+/// Peak resident bytes of this process, from the kernel.
+uint64_t readPeakResident();
 
 /// Says in one line what differs from the plan, or nothing.
 std::string findDisagreement(const Plan &plan, const UsedResources &used);

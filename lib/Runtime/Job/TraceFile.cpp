@@ -9,12 +9,39 @@
 #include <algorithm>
 
 namespace xlc::runtime {
+namespace {
 
-void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
+/// The word under which a trace files an action.
+const char *kindOf(plan::Action action) {
+  switch (action) {
+  case plan::Action::Run:
+    return "run";
+  case plan::Action::Exchange:
+    return "collective";
+  case plan::Action::Send:
+  case plan::Action::Receive:
+    return "transfer";
+  default:
+    return "other";
+  }
+}
+
+/// Name and kind of an event, from the plan.
+std::pair<const std::string &, const char *> describe(const Plan &plan, int rank, const TraceEvent &event) {
+  const plan::StepT &action = *programOf(plan, rank).steps[event.action];
+  if (event.call < 0)
+    return {action.label, kindOf(action.action.type)};
+  const plan::CallT &call = *plan.functions[action.action.AsRun()->function]->calls[event.call];
+  return {call.name, call.exchange ? "collective" : "call"};
+}
+
+} // namespace
+
+void writeTrace(const std::string &path, const Plan &plan, const std::vector<RankTrace> &ranks) {
   OutputFile file(path, Devices::WrittenTo);
   int64_t origin = INT64_MAX;
   for (const RankTrace &rank : ranks)
-    for (const TraceEvent &event : rank.all)
+    for (const TraceEvent &event : rank.events())
       origin = std::min(origin, event.begin);
   auto write = [&](const std::string &text) { file.write(text); };
   write("{\"traceEvents\":[\n");
@@ -25,15 +52,17 @@ void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks) {
       write(
           fmt::format(",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}}",
                       rank, (int)stream, plan::EnumNameStream(stream)));
-    for (const TraceEvent &event : ranks[rank].all)
+    for (const TraceEvent &event : ranks[rank].events()) {
+      auto [name, kind] = describe(plan, (int)rank, event);
       write(fmt::format(
           ",\n{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f}}}",
-          nlohmann::json(event.name).dump(), event.kind, rank, (int)event.stream, (event.begin - origin) / 1e3,
+          nlohmann::json(name).dump(), kind, rank, (int)event.stream, (event.begin - origin) / 1e3,
           (event.end - event.begin) / 1e3));
+    }
   }
   uint64_t dropped = 0;
   for (const RankTrace &rank : ranks)
-    dropped += rank.dropped;
+    dropped += rank.dropped();
   write(fmt::format("\n],\"otherData\":{{\"dropped_events\":{}}}}}\n", dropped));
   file.publish();
 }

@@ -3,11 +3,12 @@
 #define XLC_LIB_RUNTIME_JOB_TRACEFILE_H
 
 #include "Device/Trace.h"
+#include "Plan/Ranks.h"
 
 namespace xlc::runtime {
 
-/// Writes the traces of all ranks; throws Rejected where `path` cannot be written.
-void writeTrace(const std::string &path, const std::vector<RankTrace> &ranks);
+/// Writes the traces of all ranks, by number; throws Rejected where `path` cannot be written.
+void writeTrace(const std::string &path, const Plan &plan, const std::vector<RankTrace> &ranks);
 
 } // namespace xlc::runtime
 

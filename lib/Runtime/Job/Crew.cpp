@@ -1,0 +1,233 @@
+// See Crew.h.
+#include "Crew.h"
+
+#include "Faults.h"
+#include "Files/StandardStreams.h"
+#include "Outputs.h"
+#include "Speaker.h"
+#include "Stats.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <sched.h>
+#include <unistd.h>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr auto tick = std::chrono::milliseconds(50);
+
+double rateFactor(const Plan &plan, const Options &options) {
+  if (!options.learningRate || plan.groups.empty())
+    return 1;
+  if (plan.groups[0]->lr == 0)
+    throw Rejected("error: --lr scales the learning rates of the plan, and its first is 0");
+  return *options.learningRate / plan.groups[0]->lr;
+}
+
+/// On which this process may run.
+uint32_t countCores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (uint32_t)CPU_COUNT(&cores) : UINT32_MAX;
+}
+
+/// Keeps signals from the threads that are started meanwhile: where one waits to write a line of the log, it is not
+/// interrupted.
+class SignalsBlocked {
+public:
+  SignalsBlocked() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int signal : stoppingSignals)
+      sigaddset(&set, signal);
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  SignalsBlocked(const SignalsBlocked &) = delete;
+
+private:
+  sigset_t before;
+};
+
+} // namespace
+
+Exit guard(const std::function<Exit()> &work) {
+  try {
+    return work();
+  } catch (const Rejected &problem) {
+    clearBar();
+    say(problem.what());
+    return Exit::Rejected;
+  } catch (const std::exception &problem) {
+    clearBar();
+    say(fmt::format("error: {}", problem.what()));
+    return Exit::Internal;
+  }
+}
+
+Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
+           const std::atomic<int> &signal, bool speaks)
+    : world(world), plan(world.plan), target(target), setup{plan, embedded.codes, world.spins}, options(options),
+      signal(signal), data(plan, options.dataFiles, options.dataFolder),
+      values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
+      steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
+      speaker(speaks ? std::make_unique<Speaker>(world, options, data, steps) : nullptr),
+      context{plan,
+              data,
+              world.ranksMeet(),
+              world.stop(),
+              rateFactor(plan, options),
+              options.fault ? &*options.fault : nullptr,
+              options.check,
+              nullptr,
+              values.seed,
+              options.overlap,
+              setup.spins,
+              [this](int rank) { fail(rank); },
+              world.pulses()} {
+  if (options.fault)
+    checkFault(plan, *options.fault, steps);
+}
+
+Crew::~Crew() = default;
+
+void Crew::runSteps(int rank) {
+  Rank &self = own(rank);
+  uint64_t bytes = programOf(plan, rank).arena;
+  self.device = target.makeDevice(setup);
+  self.arena = world.allocateArena(rank, *self.device);
+  self.device->fill(self.arena.begin, options.check ? poison : 0, bytes);
+  initializeParameters(plan, values, rank, {self.device.get(), self.arena.begin});
+  if (world.isTraced())
+    self.trace.emplace(world.traceOf(rank));
+  self.executor =
+      std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, self.trace ? &*self.trace : nullptr);
+  Fabric &fabric = world.ranksMeet();
+  Board &board = world.board();
+  Pulse *pulse = world.pulses() + (uint64_t)rank * pulsesPerRank;
+  fabric.meet(pulse);
+  auto isLast = [&](uint64_t step) {
+    uint64_t last = board.lastStep.load(std::memory_order_acquire);
+    return step == steps || (last && step >= last);
+  };
+  for (uint64_t step = 1;; ++step) {
+    int64_t begin = now();
+    self.executor->runStep(step);
+    if (int received = signal.load(std::memory_order_relaxed), none = 0; received != 0)
+      board.signal.compare_exchange_strong(none, received);
+    if (rank == findPublisher(plan))
+      publishResult(world, step, *self.executor);
+    if (rank == 0)
+      speaker->endStep(step, begin, context.learningRateFactor);
+    fabric.meet(pulse);
+    if (isLast(step))
+      break;
+  }
+  reportEnd(rank);
+  fabric.meet(pulse);
+}
+
+void Crew::reportEnd(int rank) {
+  RankReport &report = world.reportOf(rank);
+  report.allocatedBytes = own(rank).arena.bytes;
+  report.peakSlots = own(rank).executor->peakSlots(), report.moved = own(rank).executor->moved();
+  report.cores = countCores();
+  if (rank == share.first) // of all ranks of the process
+    report.peakResidentBytes = readPeakResident();
+}
+
+void Crew::fail(int rank) {
+  auto end = [&](const std::string &why) {
+    const auto &executor = own(rank).executor;
+    std::string where = executor ? executor->describePosition() : fmt::format("rank {}, before the first step", rank);
+    world.stop().raise(Exit::RankFailed, fmt::format("error: {}: {}", where, why));
+  };
+  try {
+    throw;
+  } catch (const Stopped &) {
+  } catch (const Rejected &problem) {
+    world.stop().raise(Exit::Rejected, problem.what());
+  } catch (const std::bad_alloc &) {
+    end(fmt::format("no memory for an arena of {} bytes", programOf(plan, rank).arena));
+  } catch (const std::exception &problem) {
+    end(problem.what());
+  }
+}
+
+void Crew::runRank(int rank) {
+  try {
+    runSteps(rank);
+  } catch (...) {
+    fail(rank);
+  }
+  std::lock_guard lock(mutex);
+  ++finishedRanks;
+  finished.notify_all();
+}
+
+void Crew::startRanks() {
+  SignalsBlocked blocked;
+  ranks = std::vector<Rank>(share.count);
+  for (int rank = share.first; rank < share.first + share.count; ++rank)
+    try {
+      own(rank).thread = std::thread([this, rank] { runRank(rank); });
+    } catch (const std::system_error &problem) {
+      world.stop().raise(Exit::RankFailed, fmt::format("error: no thread for rank {}: {}", rank, problem.what()));
+      std::lock_guard lock(mutex);
+      finishedRanks += share.first + share.count - rank;
+      return;
+    }
+}
+
+/// Whether all ranks ended; after a failure they have 0.8 s.
+bool Crew::waitForRanks() {
+  std::unique_lock lock(mutex);
+  auto all = [&] { return finishedRanks == ranks.size(); };
+  while (!all() && !world.stop().isRaised())
+    finished.wait_for(lock, tick);
+  return finished.wait_for(lock, std::chrono::milliseconds(800), all);
+}
+
+std::vector<RankMemory> Crew::listMemories() {
+  std::vector<RankMemory> memories;
+  for (int rank = 0; rank < (int)rankCount(plan); ++rank)
+    if (rank < share.count)
+      memories.push_back({ranks[rank].device.get(), ranks[rank].arena.begin});
+    else
+      memories.push_back({ranks[0].device.get(), world.arenaOf(rank)});
+  return memories;
+}
+
+Exit Crew::finish() {
+  Board &board = world.board();
+  if (share.hasFirst()) {
+    Exit exit = guard([&] { return speaker->finish(values, listMemories()); });
+    board.exit.store(1 + (uint32_t)exit, std::memory_order_release);
+    return exit;
+  }
+  while (board.exit.load(std::memory_order_acquire) == 0)
+    std::this_thread::sleep_for(tick);
+  return (Exit)(board.exit.load(std::memory_order_acquire) - 1);
+}
+
+Exit Crew::run(Share given) {
+  share = given;
+  StopSignal &stop = world.stop();
+  startRanks();
+  bool ended = waitForRanks();
+  if (stop.isRaised() && stop.claimText()) {
+    clearBar();
+    say(stop.text());
+  }
+  if (!ended) { // a rank is deep in a call, perhaps for long
+    std::fflush(nullptr);
+    _exit((int)stop.code());
+  }
+  for (Rank &rank : ranks)
+    if (rank.thread.joinable())
+      rank.thread.join();
+  return stop.isRaised() ? stop.code() : finish();
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,84 @@
+// The ranks that this process runs, as threads: all of a job's, or one. Its main thread starts them, watches, and ends the
+// process with the job:
+//
+//   per rank: arena, initial values, steps      all ranks meet after each step, before which rank 0 has decided whether to
+//                                               go on
+//   on failure: the first message, exit 5 or 7  ranks that do not notice within a second are left behind
+//   rank 0 saves, compares with the plan        the others wait for its exit code
+#ifndef XLC_LIB_RUNTIME_JOB_CREW_H
+#define XLC_LIB_RUNTIME_JOB_CREW_H
+
+#include "Embedded.h"
+#include "Files/Data.h"
+#include "Files/Parameters.h"
+#include "Options.h"
+#include "World.h"
+
+#include <condition_variable>
+#include <thread>
+
+namespace xlc::runtime {
+
+class Speaker;
+
+/// Which ranks of a job a process runs.
+struct Share {
+  int first, count;
+  bool hasFirst() const { return first == 0; }
+};
+
+class Crew {
+public:
+  /// Reads what ranks begin from; where `speaks`, opens what is written from the start on. Throws Rejected.
+  Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
+       const std::atomic<int> &signal, bool speaks);
+  ~Crew();
+
+  /// Runs these ranks; all processes of a job get the same exit code.
+  Exit run(Share ranks);
+
+private:
+  struct Rank {
+    std::unique_ptr<Device> device;
+    DeviceMemory arena;
+    std::optional<RankTrace> trace;
+    std::unique_ptr<Executor> executor;
+    std::thread thread;
+  };
+  Rank &own(int rank) { return ranks[rank - share.first]; }
+  void runRank(int rank);
+  /// Ends the job for the exception that is being handled, on the thread that threw it.
+  void fail(int rank);
+  void runSteps(int rank);
+  void reportEnd(int rank);
+  void startRanks();
+  bool waitForRanks();
+  /// Of all ranks, as rank 0 reaches them.
+  std::vector<RankMemory> listMemories();
+  Exit finish();
+
+  const World &world;
+  const Plan &plan;
+  const Target &target;
+  const DeviceSetup setup;
+  const Options &options;
+  const std::atomic<int> &signal;
+  Data data;
+  InitialValues values;
+  const uint64_t steps;
+  const std::unique_ptr<Speaker> speaker;
+  JobContext context;
+  Share share{};
+  std::vector<Rank> ranks;
+
+  std::mutex mutex;
+  std::condition_variable finished;
+  size_t finishedRanks = 0;
+};
+
+/// What `work` returns, or the exit code for what it throws, which is said.
+Exit guard(const std::function<Exit()> &work);
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,47 @@
+// What falls to rank 0 alone: it shows each step, decides whether it was the last, and writes the files at the end. The
+// numbers come from the first rank that has them, which with pipeline stages is another.
+#ifndef XLC_LIB_RUNTIME_JOB_SPEAKER_H
+#define XLC_LIB_RUNTIME_JOB_SPEAKER_H
+
+#include "Files/Data.h"
+#include "Files/Parameters.h"
+#include "Options.h"
+#include "World.h"
+
+namespace xlc::runtime {
+
+class Speaker {
+public:
+  /// Throws Rejected where the log cannot be written.
+  Speaker(const World &world, const Options &options, const Data &data, uint64_t steps)
+      : world(world), plan(world.plan), options(options), data(data), steps(steps), progress(options.log, steps) {}
+
+  /// Of a step that rank 0 began at `begin`: waits for its numbers, shows them, ends the job where they are of no use or it
+  /// was asked to stop.
+  void endStep(uint64_t step, int64_t begin, double rateFactor);
+
+  /// When all ranks have ended: saves, writes reports, compares with the plan. `memories` by rank. Throws Rejected where
+  /// something could not be written. `values`: what parameters began with.
+  Exit finish(const InitialValues &values, const std::vector<RankMemory> &memories);
+
+private:
+  void judge(const StepResult &result);
+
+  const World &world;
+  const Plan &plan;
+  const Options &options;
+  const Data &data;
+  const uint64_t steps;
+  Progress progress;
+  uint64_t shown = 0; ///< steps
+};
+
+/// Of the rank that has loss and norm, at the end of a step: what rank 0 is to show.
+void publishResult(const World &world, uint64_t step, const Executor &executor);
+
+/// The first rank that has loss and norm.
+int findPublisher(const Plan &plan);
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,77 @@
+// See World.h. In a file that processes share arenas lie behind the commons, each on huge pages of its own: who touches a
+// page first decides on which memory of the host it lies.
+//
+//     | commons | arena of rank 0 | arena of rank 1 | ...
+#include "World.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr uint64_t mostTraceEvents = 4'000'000; // per rank
+constexpr uint64_t hugePage = 2 << 20;
+
+/// Events of a step of the rank that has the most of them.
+uint64_t countEvents(const Plan &plan) {
+  uint64_t most = 0;
+  for (const auto &program : plan.programs) {
+    uint64_t events = 0;
+    for (const auto &step : program->steps) {
+      const plan::RunT *run = step->action.AsRun();
+      events += 1 + (run ? plan.functions[run->function]->calls.size() : 0);
+    }
+    most = std::max(most, events);
+  }
+  return most;
+}
+
+std::vector<uint64_t> placeArenas(const Plan &plan, uint64_t begin) {
+  std::vector<uint64_t> offsets;
+  auto place = [&](uint64_t bytes) {
+    begin = (begin + hugePage - 1) / hugePage * hugePage;
+    offsets.push_back(begin);
+    begin += bytes;
+  };
+  for (uint32_t rank = 0; rank < rankCount(plan); ++rank)
+    place(programOf(plan, (int)rank).arena);
+  place(0);
+  return offsets;
+}
+
+} // namespace
+
+World::World(const Plan &plan, const Target &target, uint64_t traceSteps)
+    : plan(plan), spins(spinsFor((int)(rankCount(plan) * plan.threads))), waiter(commons, spins),
+      fabric(target.makeFabric(plan, spins, commons)),
+      eventsPerRank(std::min(countEvents(plan) * std::min(traceSteps, mostTraceEvents), mostTraceEvents)),
+      boardPlace(commons.reserve<Board>()), reports(commons.reserve<RankReport>(rankCount(plan))),
+      pulsePlace(commons.reserve<Pulse>(rankCount(plan) * pulsesPerRank)),
+      eventCounts(commons.reserve<std::atomic<uint64_t>>(rankCount(plan))),
+      events(commons.reserve<TraceEvent>(rankCount(plan) * eventsPerRank)),
+      arenaOffsets(placeArenas(plan, commons.size())) {}
+
+RankTrace World::traceOf(int rank) const {
+  return {&commons.at(events, rank * eventsPerRank), eventsPerRank, commons.at(eventCounts, rank)};
+}
+
+DeviceMemory World::allocateArena(int rank, Device &device) const {
+  uint64_t bytes = programOf(plan, rank).arena;
+  return isShared() ? device.allocateAt({file, arenaOffsets[rank], arenaOf(rank)}, bytes) : device.allocate(bytes);
+}
+
+bool World::isWaiting(const Pulse &pulse) const {
+  const auto &word = *(const std::atomic<uint32_t> *)commons.addressOf(pulse.word.load(std::memory_order_relaxed));
+  return word.load(std::memory_order_acquire) == pulse.value.load(std::memory_order_relaxed);
+}
+
+std::string World::describeRank(int rank) const {
+  const Pulse &pulse = pulses()[(uint64_t)rank * pulsesPerRank];
+  if (pulse.step == 0)
+    return fmt::format("rank {}, before the first step", rank);
+  return describe(plan, {rank, pulse.step, pulse.action, pulse.call});
+}
+
+} // namespace xlc::runtime
