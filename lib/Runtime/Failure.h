@@ -22,6 +22,11 @@ struct Rejected : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The system gives no memory or no process for the ranks: exit 5.
+struct NotStarted : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Unwinds a rank that was told to stop.
 struct Stopped {};
 

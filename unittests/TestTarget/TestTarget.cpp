@@ -26,10 +26,8 @@ public:
     DeviceMemory memory = cpu->allocate(bytes);
     return {toDevice(memory.begin), memory.bytes};
   }
-  DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) override {
-    ++counts.allocate;
-    DeviceMemory memory = cpu->allocateAt(place, bytes);
-    return {toDevice(memory.begin), memory.bytes};
+  DeviceMemory allocateAt(const SharedPlace &, uint64_t) override {
+    throw Rejected("error: the memory of this device cannot be shared");
   }
   void prepare(const plan::CallT &call) override {
     ++counts.prepare;

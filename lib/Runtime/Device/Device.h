@@ -35,7 +35,7 @@ class Device : public Mover {
 public:
   /// Room for `bytes` bytes at the plan's alignment, for the life of the device. Throws std::bad_alloc.
   virtual DeviceMemory allocate(uint64_t bytes) = 0;
-  /// The same where processes share it. Throws Rejected where a device's memory cannot be shared so.
+  /// The same at the given address, where processes share it. Throws Rejected where a device's memory cannot be shared so.
   virtual DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) = 0;
 
   /// Makes a call ready, before the first step: nothing is allocated in a step. Throws Rejected where the plan does not

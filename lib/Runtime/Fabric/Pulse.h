@@ -10,7 +10,7 @@ namespace xlc::runtime {
 
 /// Of what one thread of a rank runs. In memory that all ranks see; all zero: it has not begun.
 struct alignas(64) Pulse {
-  enum State : uint32_t { Idle, Works, WaitsWithin, WaitsForRanks };
+  enum State : uint32_t { Idle, Works, WaitsWithin, WaitsForRanks, Speaks };
 
   void beginAction(uint64_t ofStep, uint64_t index) {
     step.store(ofStep, std::memory_order_relaxed), action.store(index, std::memory_order_relaxed);

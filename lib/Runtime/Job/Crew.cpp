@@ -52,6 +52,18 @@ private:
 
 } // namespace
 
+void sayFailure(StopSignal &stop) {
+  if (!stop.isRaised() || !stop.claimText())
+    return;
+  clearBar();
+  say(stop.text());
+}
+
+void adoptSignal(const World &world, std::atomic<int> &signal) {
+  int none = 0;
+  signal.compare_exchange_strong(none, world.board().signal);
+}
+
 Exit guard(const std::function<Exit()> &work) {
   try {
     return work();
@@ -59,6 +71,9 @@ Exit guard(const std::function<Exit()> &work) {
     clearBar();
     say(problem.what());
     return Exit::Rejected;
+  } catch (const NotStarted &problem) {
+    say(problem.what());
+    return Exit::RankFailed;
   } catch (const std::exception &problem) {
     clearBar();
     say(fmt::format("error: {}", problem.what()));
@@ -85,7 +100,8 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
               options.overlap,
               setup.spins,
               [this](int rank) { fail(rank); },
-              world.pulses()} {
+              world.pulses()},
+      watchdog(world, options.timeout) {
   if (options.fault)
     checkFault(plan, *options.fault, steps);
 }
@@ -126,6 +142,7 @@ void Crew::runSteps(int rank) {
   }
   reportEnd(rank);
   fabric.meet(pulse);
+  pulse->set(Pulse::Idle);
 }
 
 void Crew::reportEnd(int rank) {
@@ -181,11 +198,13 @@ void Crew::startRanks() {
 }
 
 /// Whether all ranks ended; after a failure they have 0.8 s.
-bool Crew::waitForRanks() {
+bool Crew::waitForRanks(const Peers &lines) {
   std::unique_lock lock(mutex);
   auto all = [&] { return finishedRanks == ranks.size(); };
-  while (!all() && !world.stop().isRaised())
+  while (!all() && !world.stop().isRaised()) {
     finished.wait_for(lock, tick);
+    lookAfter(lines);
+  }
   return finished.wait_for(lock, std::chrono::milliseconds(800), all);
 }
 
@@ -199,27 +218,40 @@ std::vector<RankMemory> Crew::listMemories() {
   return memories;
 }
 
-Exit Crew::finish() {
+Exit Crew::finish(const Peers &lines) {
   Board &board = world.board();
   if (share.hasFirst()) {
     Exit exit = guard([&] { return speaker->finish(values, listMemories()); });
     board.exit.store(1 + (uint32_t)exit, std::memory_order_release);
     return exit;
   }
-  while (board.exit.load(std::memory_order_acquire) == 0)
-    std::this_thread::sleep_for(tick);
-  return (Exit)(board.exit.load(std::memory_order_acquire) - 1);
+  while (board.exit.load(std::memory_order_acquire) == 0 && !world.stop().isRaised()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    lookAfter(lines);
+  }
+  uint32_t exit = board.exit.load(std::memory_order_acquire);
+  return exit ? (Exit)(exit - 1) : world.stop().code();
 }
 
-Exit Crew::run(Share given) {
+void Crew::lookAfter(const Peers &lines) {
+  if (std::string hangs = watchdog.look(now()); !hangs.empty())
+    world.stop().raise(Exit::RankFailed, hangs);
+  auto isMissed = [&](int rank) {
+    return rank == Peers::starter ? world.board().exit == 0 : world.reportOf(rank).hasEnded == 0;
+  };
+  std::optional<int> gone = lines.findGone(isMissed);
+  if (gone == Peers::starter)
+    world.stop().raise(Exit::RankFailed, "error: the process that started the ranks has gone");
+  else if (gone)
+    world.stop().raise(Exit::RankFailed, fmt::format("error: {}: its process has gone", world.describeRank(*gone)));
+}
+
+Exit Crew::run(Share given, const Peers &lines) {
   share = given;
   StopSignal &stop = world.stop();
   startRanks();
-  bool ended = waitForRanks();
-  if (stop.isRaised() && stop.claimText()) {
-    clearBar();
-    say(stop.text());
-  }
+  bool ended = waitForRanks(lines);
+  sayFailure(stop);
   if (!ended) { // a rank is deep in a call, perhaps for long
     std::fflush(nullptr);
     _exit((int)stop.code());
@@ -227,7 +259,11 @@ Exit Crew::run(Share given) {
   for (Rank &rank : ranks)
     if (rank.thread.joinable())
       rank.thread.join();
-  return stop.isRaised() ? stop.code() : finish();
+  Exit exit = stop.isRaised() ? stop.code() : finish(lines);
+  sayFailure(stop);
+  for (int rank = share.first; rank < share.first + share.count; ++rank)
+    world.reportOf(rank).hasEnded = 1;
+  return exit;
 }
 
 } // namespace xlc::runtime

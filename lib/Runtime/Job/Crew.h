@@ -11,8 +11,9 @@
 #include "Embedded.h"
 #include "Files/Data.h"
 #include "Files/Parameters.h"
+#include "Launch/Peers.h"
 #include "Options.h"
-#include "World.h"
+#include "Watchdog.h"
 
 #include <condition_variable>
 #include <thread>
@@ -34,8 +35,9 @@ public:
        const std::atomic<int> &signal, bool speaks);
   ~Crew();
 
-  /// Runs these ranks; all processes of a job get the same exit code.
-  Exit run(Share ranks);
+  /// Runs these ranks, beside those of the processes at the other ends of `lines`; all processes of a job get the same exit
+  /// code.
+  Exit run(Share ranks, const Peers &lines = {});
 
 private:
   struct Rank {
@@ -52,10 +54,12 @@ private:
   void runSteps(int rank);
   void reportEnd(int rank);
   void startRanks();
-  bool waitForRanks();
+  bool waitForRanks(const Peers &lines);
+  /// Ends the job where a process has gone that is needed.
+  void lookAfter(const Peers &lines);
   /// Of all ranks, as rank 0 reaches them.
   std::vector<RankMemory> listMemories();
-  Exit finish();
+  Exit finish(const Peers &lines);
 
   const World &world;
   const Plan &plan;
@@ -68,6 +72,7 @@ private:
   const uint64_t steps;
   const std::unique_ptr<Speaker> speaker;
   JobContext context;
+  Watchdog watchdog;
   Share share{};
   std::vector<Rank> ranks;
 
@@ -75,6 +80,12 @@ private:
   std::condition_variable finished;
   size_t finishedRanks = 0;
 };
+
+/// Says why the job failed, if it did and nobody has.
+void sayFailure(StopSignal &stop);
+
+/// A signal that another process of the job got first is this one's too.
+void adoptSignal(const World &world, std::atomic<int> &signal);
 
 /// What `work` returns, or the exit code for what it throws, which is said.
 Exit guard(const std::function<Exit()> &work);

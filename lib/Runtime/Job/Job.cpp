@@ -2,8 +2,10 @@
 #include "Job.h"
 
 #include "Crew.h"
-#include "Launch.h"
+#include "Launch/Segment.h"
+#include "Launched.h"
 #include "Outputs.h"
+#include "Processes.h"
 
 #include <fmt/format.h>
 
@@ -24,6 +26,53 @@ uint64_t tracedSteps(const Options &options) {
   return options.profile.empty() ? 0 : options.steps.value_or(UINT64_MAX);
 }
 
+/// Where all that a program is made of comes together: who started this process decides how its ranks run.
+class Program {
+public:
+  Program(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
+          std::atomic<int> &signal)
+      : embedded(embedded), target(target), options(options), signal(signal),
+        world(plan, target, tracedSteps(options)) {}
+
+  Exit runAsThreads() {
+    checkMachine(/*speaks=*/true);
+    world.provide();
+    return makeCrew(true)->run({0, (int)rankCount(world.plan)});
+  }
+  Exit runAsProcesses() {
+    checkMachine(/*speaks=*/true);
+    Segment segment = Segment::make(world.sharedBytes());
+    world.provide(segment.file(), segment.begin());
+    std::unique_ptr<Crew> crew = makeCrew(true);
+    Exit exit = runtime::runAsProcesses(world, *crew, signal);
+    adoptSignal(world, signal);
+    return exit;
+  }
+  Exit runAsRank(const Launch &launch, const Arguments &arguments) {
+    return runLaunched(launch, world, arguments, options, signal, [&] {
+      checkMachine(launch.rank == 0);
+      return makeCrew(launch.rank == 0);
+    });
+  }
+
+private:
+  /// Of what is written only rank 0's process knows.
+  void checkMachine(bool speaks) const {
+    target.prepareMachine(world.plan, options.nativeLibraries);
+    if (speaks)
+      checkOutputs(world.plan, options);
+  }
+  std::unique_ptr<Crew> makeCrew(bool speaks) {
+    return std::make_unique<Crew>(world, embedded, target, options, signal, speaks);
+  }
+
+  const Embedded &embedded;
+  const Target &target;
+  const Options &options;
+  std::atomic<int> &signal;
+  World world;
+};
+
 } // namespace
 
 Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const Target &target,
@@ -31,16 +80,31 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
   return guard([&] {
     std::unique_ptr<Plan> plan = readPlan(embedded.plan, embedded.planBytes);
     checkPlan(*plan, embedded.codeCount);
+    std::optional<Launch> launch;
+    std::string wrong; // with the launch
+    try {
+      launch = findLaunch(std::getenv);
+    } catch (const Rejected &problem) {
+      wrong = problem.what();
+    }
     Exit exit = Exit::Done;
-    std::optional<Options> options = parseOptions(argc, argv, describe(*plan, target), exit);
+    std::optional<Options> options =
+        parseOptions(argc, argv, describe(*plan, target), /*speaks=*/!launch || launch->rank == 0, exit);
     if (!options)
       return exit;
-    checkLaunch(std::getenv, rankCount(*plan));
-    target.prepareMachine(*plan, options->nativeLibraries);
-    checkOutputs(*plan, *options);
-    World world(*plan, target, tracedSteps(*options));
-    world.provide();
-    return Crew(world, embedded, target, *options, signal, /*speaks=*/true).run({0, (int)rankCount(*plan)});
+    try {
+      if (!wrong.empty())
+        throw Rejected(wrong);
+      if (launch)
+        checkLaunch(*launch, *plan, *options);
+    } catch (const Rejected &problem) {
+      sayOnce(launch ? launch->job : "", problem.what());
+      return Exit::Rejected;
+    }
+    Program program(*plan, embedded, target, *options, signal);
+    if (launch)
+      return program.runAsRank(*launch, {argc, argv});
+    return options->processes ? program.runAsProcesses() : program.runAsThreads();
   });
 }
 

@@ -43,10 +43,10 @@ uint64_t parseWhole(const char *option, const std::string &text, uint64_t least,
   return value;
 }
 
-double parseRate(const std::string &text) {
+double parseAmount(const char *option, const std::string &text) {
   double value = 0;
   if (!parseNumber(text, value) || !std::isfinite(value) || value < 0)
-    throw CLI::ValidationError("--lr", fmt::format("'{}' is no finite number of at least 0", text));
+    throw CLI::ValidationError(option, fmt::format("'{}' is no finite number of at least 0", text));
   return value;
 }
 
@@ -86,7 +86,8 @@ void parseData(const std::string &text, Options &options) {
 
 } // namespace
 
-std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, Exit &exit) {
+std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, bool speaks,
+                                    Exit &exit) {
   Options options;
   CLI::App app(about);
   app.footer(examples);
@@ -101,7 +102,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.add_option_function<std::string>(
       "--data", [&](const std::string &text) { parseData(text, options); }, "a folder of NAME.npy, or name=path,...");
   app.add_option_function<std::string>(
-         "--lr", [&](const std::string &text) { options.learningRate = parseRate(text); },
+         "--lr", [&](const std::string &text) { options.learningRate = parseAmount("--lr", text); },
          "learning rate; groups with their own keep their ratio to the first")
       ->type_name("RATE");
   app.add_option_function<std::string>(
@@ -126,13 +127,20 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "computations (the same bits)")
       ->type_name("inline|threads")
       ->check(CLI::IsMember({"inline", "threads"}));
+  app.add_option_function<std::string>(
+         "--timeout", [&](const std::string &text) { options.timeout = parseAmount("--timeout", text); },
+         "how long to wait for ranks that do not come, or do nothing; 0: as long as it takes; default: 60")
+      ->type_name("SECONDS");
+  app.add_flag("--processes", options.processes,
+               "run each rank as a process of its own, not as a thread (the same bits)");
   app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow")
       ->excludes("--overlap");
   try {
     app.parse(argc, const_cast<char **>(argv));
   } catch (const CLI::ParseError &result) {
     exit = result.get_exit_code() == 0 ? Exit::Done : Exit::Usage;
-    app.exit(result);
+    if (speaks)
+      app.exit(result);
     return std::nullopt;
   }
   return options;

@@ -20,12 +20,15 @@ struct Options {
   std::optional<Fault> fault;
   bool nativeLibraries = false; ///< library calls use all that this machine has
   bool check = false;
+  bool processes = false; ///< each rank is one
+  double timeout = 60;    ///< seconds; 0: none
   Overlap overlap = Overlap::Inline;
 };
 
 /// Parses the arguments. Where the program is to end at once (--help, --version, a usage error) it prints what is to
-/// be said and returns nothing, with the exit code in `exit`. `about` describes the plan in one line.
-std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, Exit &exit);
+/// be said, if it `speaks`, and returns nothing, with the exit code in `exit`. `about` describes the plan in one line.
+std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, bool speaks,
+                                    Exit &exit);
 
 } // namespace xlc::runtime
 

@@ -36,7 +36,9 @@ void Speaker::endStep(uint64_t step, int64_t begin, double rateFactor) {
   result.seconds = (double)(now() - begin) * 1e-9;
   result.learningRate = plan.groups.empty() ? 0 : plan.groups[0]->lr * rateFactor;
   result.samplesPerSecond = (double)globalBatch(plan) / result.seconds;
+  world.pulses()->set(Pulse::Speaks);
   progress.show(result);
+  world.pulses()->set(Pulse::Works);
   shown = step;
   judge(result);
   if (board.signal.load(std::memory_order_relaxed) != 0)

@@ -67,8 +67,7 @@ bool World::isWaiting(const Pulse &pulse) const {
   return word.load(std::memory_order_acquire) == pulse.value.load(std::memory_order_relaxed);
 }
 
-std::string World::describeRank(int rank) const {
-  const Pulse &pulse = pulses()[(uint64_t)rank * pulsesPerRank];
+std::string World::describePulse(int rank, const Pulse &pulse) const {
   if (pulse.step == 0)
     return fmt::format("rank {}, before the first step", rank);
   return describe(plan, {rank, pulse.step, pulse.action, pulse.call});

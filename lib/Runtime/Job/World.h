@@ -55,8 +55,9 @@ public:
 
   /// Whether what a rank waits for has not come yet.
   bool isWaiting(const Pulse &pulse) const;
-  /// Where a rank was seen last: "rank 1, step 3, action '...'".
-  std::string describeRank(int rank) const;
+  /// Where a rank, or one of its streams, was seen last: "rank 1, step 3, action '...'".
+  std::string describeRank(int rank) const { return describePulse(rank, pulses()[(uint64_t)rank * pulsesPerRank]); }
+  std::string describePulse(int rank, const Pulse &pulse) const;
 
   const Plan &plan;
   const int spins;

@@ -1,0 +1,117 @@
+// See Launched.h. Once the processes share memory, the stop signal there tells all of them what went wrong in one; before
+// that, rank 0 tells those that have come.
+#include "Launched.h"
+
+#include "Files/Checksum.h"
+#include "Files/StandardStreams.h"
+#include "Launch/Gather.h"
+#include "Launch/Segment.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr auto untilOthersFindOut = std::chrono::milliseconds(300);
+
+/// Of the program's file; where there is no /proc, of nothing.
+std::string digestProgram() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  Checksum digest;
+  std::vector<char> block(1 << 20);
+  while (file.read(block.data(), (std::streamsize)block.size()), file.gcount() > 0)
+    digest.add(block.data(), (uint64_t)file.gcount());
+  return digest.digits();
+}
+
+std::string digestOptions(const Arguments &arguments) {
+  Checksum digest;
+  for (int i = 1; i < arguments.count; ++i)
+    digest.addText(arguments.values[i]);
+  return digest.digits();
+}
+
+/// What this process has found: memory that all share, and lines to others. None: it is off, and that was said.
+struct Meeting {
+  std::unique_ptr<Segment> memory;
+  Peers lines;
+};
+
+std::optional<Meeting> meetOthers(const Launch &launch, const Introduction &self, const Patience &patience,
+                                  uint64_t bytes) {
+  if (self.rank == 0) {
+    std::unique_ptr<Segment> memory(new Segment(Segment::make(bytes)));
+    std::optional<Peers> lines = gatherRanks(launch, self, patience, memory->file());
+    return lines ? std::optional(Meeting{std::move(memory), std::move(*lines)}) : std::nullopt;
+  }
+  std::optional<Joined> joined = joinRankZero(launch, self, patience);
+  if (!joined)
+    return std::nullopt;
+  return Meeting{std::make_unique<Segment>(std::move(joined->memory), bytes), std::move(joined->line)};
+}
+
+/// Tells all processes what was thrown here.
+void raise(StopSignal &stop, const std::function<void()> &work) {
+  try {
+    work();
+  } catch (const Rejected &problem) {
+    stop.raise(Exit::Rejected, problem.what());
+  } catch (const NotStarted &problem) {
+    stop.raise(Exit::RankFailed, problem.what());
+  } catch (const std::exception &problem) {
+    stop.raise(Exit::Internal, fmt::format("error: {}", problem.what()));
+  }
+}
+
+} // namespace
+
+void sayOnce(const std::string &job, const std::string &message) {
+  std::optional<OwnedFile> voice = claimVoice(job);
+  if (!voice)
+    return;
+  say(message);
+  std::this_thread::sleep_for(untilOthersFindOut);
+}
+
+void checkLaunch(const Launch &launch, const Plan &plan, const Options &options) {
+  if (options.processes)
+    throw Rejected(fmt::format("error: {} has started {} processes ({}), and --processes would start {} in each: leave "
+                               "one of the two out",
+                               launch.launcher, launch.world, launch.found, rankCount(plan)));
+  if (launch.world != rankCount(plan))
+    throw Rejected(
+        fmt::format("error: {} has started {} processes ({}), and the plan has {} rank{}: start {}, or compile "
+                    "for {}",
+                    launch.launcher, launch.world, launch.found, rankCount(plan), rankCount(plan) == 1 ? "" : "s",
+                    rankCount(plan), launch.world));
+  if (!launch.hosts.empty())
+    throw Rejected(
+        fmt::format("error: {} has started processes on several hosts ({}), and ranks meet in the memory of one: "
+                    "start all {} on one host",
+                    launch.launcher, launch.hosts, launch.world));
+}
+
+Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments, const Options &options,
+                 std::atomic<int> &signal, const std::function<std::unique_ptr<Crew>()> &prepare) {
+  std::optional<Meeting> met;
+  try {
+    met = meetOthers(launch,
+                     {launch.rank, launch.world, world.plan.fingerprint, digestProgram(), digestOptions(arguments)},
+                     {options.timeout, signal}, world.sharedBytes());
+  } catch (const Rejected &problem) {
+    sayOnce(launch.job, problem.what());
+  }
+  if (!met)
+    return Exit::Rejected;
+  world.provide(met->memory->file(), met->memory->begin());
+  Exit exit = Exit::Internal;
+  StopSignal &stop = world.stop();
+  raise(stop, [&] { exit = prepare()->run({(int)launch.rank, 1}, met->lines); });
+  sayFailure(stop);
+  adoptSignal(world, signal);
+  return stop.isRaised() ? stop.code() : exit;
+}
+
+} // namespace xlc::runtime

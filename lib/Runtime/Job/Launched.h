@@ -1,0 +1,29 @@
+// A job whose ranks are processes that a launcher started on one host.
+#ifndef XLC_LIB_RUNTIME_JOB_LAUNCHED_H
+#define XLC_LIB_RUNTIME_JOB_LAUNCHED_H
+
+#include "Crew.h"
+#include "Launch/Environment.h"
+
+namespace xlc::runtime {
+
+/// The arguments of a program, which all its processes must have alike.
+struct Arguments {
+  int count;
+  const char *const *values;
+};
+
+/// Throws Rejected where what a launcher has started does not fit the plan or the options, or cannot be run here.
+void checkLaunch(const Launch &launch, const Plan &plan, const Options &options);
+
+/// Runs the rank that this process is. `prepare` is called once it has found the others. All processes get the same exit
+/// code, and what goes wrong is said once.
+Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments, const Options &options,
+                 std::atomic<int> &signal, const std::function<std::unique_ptr<Crew>()> &prepare);
+
+/// Says what every process of a job finds out by itself, in one of them.
+void sayOnce(const std::string &job, const std::string &message);
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,36 @@
+// See Processes.h. Ranks that have not ended two seconds after a failure are killed: one that was stopped notices nothing.
+#include "Processes.h"
+
+#include "Files/StandardStreams.h"
+#include "Launch/Children.h"
+
+#include <fmt/format.h>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr auto tick = std::chrono::milliseconds(50);
+constexpr int64_t mostNanosecondsToEnd = 2'000'000'000;
+
+} // namespace
+
+Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &signal) {
+  StopSignal &stop = world.stop();
+  Board &board = world.board();
+  Children children((int)rankCount(world.plan),
+                    [&](int rank, const Peers &line) { return (int)crew.run({rank, 1}, line); });
+  std::optional<int64_t> failed; // when
+  while (children.isAnyLeft()) {
+    if (int received = signal.load(std::memory_order_relaxed), none = 0; received != 0)
+      board.signal.compare_exchange_strong(none, received);
+    std::optional<Children::Ended> ended = children.wait(tick);
+    if (ended && board.exit == 0)
+      stop.raise(Exit::RankFailed, fmt::format("error: {}: {}", world.describeRank(ended->rank), ended->how));
+    if (stop.isRaised() && now() - *(failed = failed.value_or(now())) > mostNanosecondsToEnd)
+      children.killAll();
+  }
+  sayFailure(stop);
+  return stop.isRaised() ? stop.code() : (Exit)(board.exit - 1);
+}
+
+} // namespace xlc::runtime

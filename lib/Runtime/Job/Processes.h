@@ -1,0 +1,15 @@
+// A job whose ranks are processes of their own, started and watched by this one (--processes).
+#ifndef XLC_LIB_RUNTIME_JOB_PROCESSES_H
+#define XLC_LIB_RUNTIME_JOB_PROCESSES_H
+
+#include "Crew.h"
+
+namespace xlc::runtime {
+
+/// Runs each rank of `crew` in a process; their memory was provided as a file. Whatever happens to them, none is left, and
+/// one message says what. Throws NotStarted.
+Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &signal);
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,119 @@
+// See Environment.h. The variables are those that each launcher documents for the processes that it starts, or was seen to
+// set where it documents none.
+#include "Environment.h"
+
+#include "Failure.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+
+namespace xlc::runtime {
+namespace {
+
+struct Launcher {
+  const char *name, *rank, *world;
+  bool mayLackWorld;                 ///< other processes have the rank's variable too
+  const char *localWorld, *nodes;    ///< how many are on this host, or on how many hosts they are
+  std::array<const char *, 4> inJob; ///< equal within a job
+  const char *unbind;
+};
+
+/// The inner launcher comes first: torchrun and mpirun are started by srun too, and then it set its variables before.
+/// SLURM_NTASKS is none of these: a batch script has it, and SLURM_PROCID, and is one process. Hydra gives its processes
+/// nothing in common.
+constexpr Launcher launchers[] = {
+    {"torchrun",
+     "RANK",
+     "WORLD_SIZE",
+     false,
+     "LOCAL_WORLD_SIZE",
+     nullptr,
+     {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"},
+     nullptr},
+    {"mpirun", // Open MPI
+     "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE",
+     true,
+     "OMPI_COMM_WORLD_LOCAL_SIZE",
+     nullptr,
+     {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"},
+     "--bind-to none"},
+    {"srun", // sets PMI_RANK as well, with some plugins
+     "SLURM_PROCID",
+     "SLURM_STEP_NUM_TASKS",
+     true,
+     nullptr,
+     "SLURM_STEP_NUM_NODES",
+     {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+     "--cpu-bind=none"},
+    {"mpiexec", // MPICH's Hydra, Intel MPI
+     "PMI_RANK",
+     "PMI_SIZE",
+     true,
+     "MPI_LOCALNRANKS",
+     nullptr,
+     {},
+     "-bind-to none"},
+};
+
+std::optional<uint64_t> parseWhole(const char *text) {
+  if (!text)
+    return std::nullopt;
+  std::string_view digits = text;
+  uint64_t number = 0;
+  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  bool isWhole = problem == std::errc() && end == digits.data() + digits.size();
+  return isWhole ? std::optional(number) : std::nullopt;
+}
+
+uint64_t readWhole(const Environment &environment, const Launcher &row, const char *variable) {
+  const char *text = environment(variable);
+  if (!text)
+    throw Rejected(fmt::format("error: {} is set and {} is not: {} sets both, and neither stands for one process alone",
+                               variable == row.rank ? row.world : row.rank, variable, row.name));
+  std::optional<uint64_t> number = parseWhole(text);
+  if (!number)
+    throw Rejected(fmt::format("error: {} is '{}', which is no whole number", variable, text));
+  return *number;
+}
+
+std::string findHosts(const Environment &environment, const Launcher &row, uint64_t world) {
+  if (std::optional<uint64_t> local = parseWhole(row.localWorld ? environment(row.localWorld) : nullptr);
+      local && *local != world)
+    return fmt::format("{}={} of {}={}", row.localWorld, *local, row.world, world);
+  if (std::optional<uint64_t> nodes = parseWhole(row.nodes ? environment(row.nodes) : nullptr); nodes && *nodes > 1)
+    return fmt::format("{}={}", row.nodes, *nodes);
+  return "";
+}
+
+std::string findJob(const Environment &environment, const Launcher &row) {
+  std::string job;
+  for (const char *variable : row.inJob)
+    if (const char *value = variable ? environment(variable) : nullptr)
+      job += fmt::format("{}={}\n", variable, value);
+  return job;
+}
+
+} // namespace
+
+std::optional<Launch> findLaunch(const Environment &environment) {
+  for (const Launcher &row : launchers) {
+    if (!environment(row.world) && (row.mayLackWorld || !environment(row.rank)))
+      continue;
+    uint64_t world = readWhole(environment, row, row.world);
+    if (world == 1)
+      continue;
+    uint64_t rank = readWhole(environment, row, row.rank);
+    if (rank >= world)
+      throw Rejected(
+          fmt::format("error: {} is {} and {} is {}: ranks are 0 to {}", row.rank, rank, row.world, world, world - 1));
+    return Launch{row.name,  fmt::format("{}={}", row.world, world), rank,
+                  world,     findHosts(environment, row, world),     findJob(environment, row),
+                  row.unbind};
+  }
+  return std::nullopt;
+}
+
+} // namespace xlc::runtime

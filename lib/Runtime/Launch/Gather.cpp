@@ -1,0 +1,279 @@
+// See Gather.h.
+#include "Gather.h"
+
+#include "Failure.h"
+#include "Files/Checksum.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <thread>
+#include <unistd.h>
+
+namespace xlc::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr char magic[8] = "xlc 1";
+constexpr auto pause = std::chrono::milliseconds(20);
+constexpr auto graceForOthers = std::chrono::seconds(1); // to hear that it is off
+
+/// An Introduction as it crosses.
+struct Hello {
+  char begin[8];
+  uint64_t rank, world;
+  char plan[64], program[64], options[64];
+};
+struct Answer {
+  char begin[8];
+  uint32_t isOn;
+};
+
+/// "\0xlc-1000-0123456789abcdef-gather".
+struct Name {
+  Name(const std::string &job, const char *purpose) {
+    Checksum digest;
+    digest.addText(job.empty() ? fmt::format("started by {}", getppid()) : job);
+    std::string text = fmt::format("xlc-{}-{}-{}", getuid(), digest.digits(), purpose);
+    address.sun_family = AF_UNIX;
+    length =
+        (socklen_t)(offsetof(sockaddr_un, sun_path) + 1 + text.copy(address.sun_path + 1, sizeof address.sun_path - 1));
+  }
+  sockaddr_un address = {};
+  socklen_t length;
+};
+
+OwnedFile makeSocket() { return OwnedFile(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+
+bool bindTo(const OwnedFile &socket, const Name &name) {
+  return bind(socket.get(), (const sockaddr *)&name.address, name.length) == 0;
+}
+
+class Deadline {
+public:
+  explicit Deadline(const Patience &patience) : patience(patience) {}
+  /// Throws Rejected where a signal came.
+  bool isOver() const {
+    if (patience.signal != 0)
+      throw Rejected(fmt::format("error: stopped by signal {} before all ranks had come", patience.signal.load()));
+    return patience.seconds > 0 && Clock::now() - begin > std::chrono::duration<double>(patience.seconds);
+  }
+
+private:
+  const Patience &patience;
+  const Clock::time_point begin = Clock::now();
+};
+
+Hello makeHello(const Introduction &self) {
+  Hello hello{{}, self.rank, self.world, {}, {}, {}};
+  std::memcpy(hello.begin, magic, sizeof magic);
+  self.plan.copy(hello.plan, sizeof hello.plan - 1);
+  self.program.copy(hello.program, sizeof hello.program - 1);
+  self.options.copy(hello.options, sizeof hello.options - 1);
+  return hello;
+}
+
+bool isOfThisUser(const OwnedFile &line) {
+  ucred peer = {};
+  socklen_t size = sizeof peer;
+  return getsockopt(line.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == getuid();
+}
+
+bool isReadable(const OwnedFile &line, std::chrono::milliseconds most) {
+  pollfd asked{line.get(), POLLIN, 0};
+  return poll(&asked, 1, (int)most.count()) == 1;
+}
+
+/// Sends the answer, with a file where it is on.
+void sendAnswer(const OwnedFile &line, bool isOn, int file) {
+  Answer answer{{}, isOn};
+  std::memcpy(answer.begin, magic, sizeof magic);
+  iovec part{&answer, sizeof answer};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &part, message.msg_iovlen = 1;
+  if (isOn) {
+    message.msg_control = control, message.msg_controllen = sizeof control;
+    cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &file, sizeof file);
+  }
+  sendmsg(line.get(), &message, MSG_NOSIGNAL); // who has gone is noticed otherwise
+}
+
+/// The file, or none where it is off. Throws Rejected where there is no answer.
+OwnedFile receiveAnswer(const OwnedFile &line) {
+  Answer answer = {};
+  iovec part{&answer, sizeof answer};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &part, message.msg_iovlen = 1;
+  message.msg_control = control, message.msg_controllen = sizeof control;
+  ssize_t size = recvmsg(line.get(), &message, MSG_CMSG_CLOEXEC);
+  if (size != sizeof answer || std::memcmp(answer.begin, magic, sizeof magic) != 0)
+    throw Rejected("error: rank 0 has gone before all ranks had come");
+  int file = -1;
+  cmsghdr *header = CMSG_FIRSTHDR(&message);
+  if (answer.isOn && header && header->cmsg_type == SCM_RIGHTS)
+    std::memcpy(&file, CMSG_DATA(header), sizeof file);
+  return OwnedFile(file);
+}
+
+/// Rank 0 while the others come.
+class Reception {
+public:
+  Reception(const Introduction &self, OwnedFile listener)
+      : self(self), listener(std::move(listener)), seats(self.world) {}
+
+  /// Hears who comes within a moment.
+  void hear() {
+    if (isReadable(listener, pause))
+      if (OwnedFile line(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+          line && isOfThisUser(line))
+        unheard.push_back(std::move(line));
+    for (OwnedFile &line : unheard) {
+      Hello hello = {};
+      ssize_t size = recv(line.get(), &hello, sizeof hello, 0);
+      if (size < 0 && (errno == EAGAIN || errno == EINTR))
+        continue;
+      if (size == sizeof hello && std::memcmp(hello.begin, magic, sizeof magic) == 0)
+        take(hello, std::move(line));
+      line.reset();
+    }
+    std::erase_if(unheard, [](const OwnedFile &line) { return !line; });
+    for (uint64_t rank = 1; rank < seats.size() && problem.empty(); ++rank)
+      if (pollfd asked{seats[rank].get(), POLLRDHUP, 0}; seats[rank] && poll(&asked, 1, 0) == 1)
+        problem = fmt::format("error: rank {} has gone before all ranks had come", rank);
+  }
+  bool isFull() const { return came + 1 == seats.size(); }
+  std::string listMissing() const {
+    std::vector<uint64_t> missing;
+    for (uint64_t rank = 1; rank < seats.size(); ++rank)
+      if (!seats[rank])
+        missing.push_back(rank);
+    return fmt::format("rank{} {}", missing.size() == 1 ? "" : "s", fmt::join(missing, ", "));
+  }
+  void giveMemory(int file) const {
+    for (const OwnedFile &line : seats)
+      if (line)
+        sendAnswer(line, true, file);
+  }
+  void sendAway() const {
+    for (const auto *lines : {&seats, &refused, &unheard})
+      for (const OwnedFile &line : *lines)
+        if (line)
+          sendAnswer(line, false, -1);
+  }
+  Peers takeLines() {
+    Peers lines;
+    for (uint64_t rank = 1; rank < seats.size(); ++rank)
+      lines.add((int)rank, std::move(seats[rank]));
+    return lines;
+  }
+  std::string problem; ///< the first
+
+private:
+  void take(const Hello &hello, OwnedFile line) {
+    std::string found = compare(hello);
+    if (found.empty()) {
+      seats[hello.rank] = std::move(line), ++came;
+      return;
+    }
+    refused.push_back(std::move(line));
+    if (problem.empty())
+      problem = found;
+  }
+  std::string compare(const Hello &hello) const {
+    auto differ = [&](const char *what) {
+      return fmt::format("error: rank {} was started with {} than rank 0", hello.rank, what);
+    };
+    Hello own = makeHello(self);
+    if (hello.world != self.world || hello.rank >= self.world)
+      return differ("a world of another size");
+    if (std::memcmp(hello.plan, own.plan, sizeof own.plan) != 0)
+      return differ("a program of another plan");
+    if (std::memcmp(hello.program, own.program, sizeof own.program) != 0)
+      return differ("another program of the same plan");
+    if (std::memcmp(hello.options, own.options, sizeof own.options) != 0)
+      return differ("other options");
+    if (hello.rank == 0 || seats[hello.rank])
+      return fmt::format("error: there are two processes of rank {}", hello.rank);
+    return "";
+  }
+
+  const Introduction &self;
+  const OwnedFile listener;
+  std::vector<OwnedFile> seats; ///< by rank; none of rank 0
+  std::vector<OwnedFile> unheard, refused;
+  uint64_t came = 0;
+};
+
+} // namespace
+
+std::optional<Peers> gatherRanks(const Launch &launch, const Introduction &self, const Patience &patience, int memory) {
+  OwnedFile listener = makeSocket();
+  if (!bindTo(listener, {launch.job, "gather"})) { // the other one says it
+    if (!joinRankZero(launch, self, patience))
+      return std::nullopt;
+    throw Rejected("error: there are two processes of rank 0");
+  }
+  if (listen(listener.get(), SOMAXCONN) != 0)
+    throw Rejected(fmt::format("error: rank 0 cannot listen: {}", std::strerror(errno)));
+  Reception reception(self, std::move(listener));
+  Deadline deadline(patience);
+  while (!reception.isFull() && reception.problem.empty()) {
+    reception.hear();
+    if (deadline.isOver() && reception.problem.empty())
+      reception.problem =
+          fmt::format("error: {} did not come within {:.3g} s (--timeout)", reception.listMissing(), patience.seconds);
+  }
+  if (reception.problem.empty()) {
+    reception.giveMemory(memory);
+    return reception.takeLines();
+  }
+  for (auto end = Clock::now() + graceForOthers; Clock::now() < end && !reception.isFull();)
+    reception.hear();
+  reception.sendAway();
+  throw Rejected(reception.problem);
+}
+
+std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &self, const Patience &patience) {
+  Name name(launch.job, "gather");
+  Deadline deadline(patience);
+  OwnedFile line = makeSocket();
+  while (connect(line.get(), (const sockaddr *)&name.address, name.length) != 0) {
+    if (deadline.isOver())
+      throw Rejected(
+          fmt::format("error: rank 0 did not come within {:.3g} s (--timeout): do all run on one host, started "
+                      "by {} itself?",
+                      patience.seconds, launch.launcher));
+    std::this_thread::sleep_for(pause);
+    line = makeSocket();
+  }
+  Hello hello = makeHello(self);
+  if (!isOfThisUser(line) || send(line.get(), &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
+    throw Rejected("error: rank 0 has gone before all ranks had come");
+  for (Deadline answer(patience); !isReadable(line, pause);)
+    if (answer.isOver())
+      throw Rejected("error: rank 0 does not answer");
+  OwnedFile memory = receiveAnswer(line);
+  if (!memory)
+    return std::nullopt;
+  Joined joined{std::move(memory), {}};
+  joined.line.add(0, std::move(line));
+  return joined;
+}
+
+std::optional<OwnedFile> claimVoice(const std::string &job) {
+  OwnedFile made = makeSocket();
+  return bindTo(made, {job, "voice"}) ? std::optional(std::move(made)) : std::nullopt;
+}
+
+} // namespace xlc::runtime

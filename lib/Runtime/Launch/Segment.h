@@ -1,0 +1,52 @@
+// Memory that processes of one host share: a file without a name, which goes with the last of them. Nothing is left of it in
+// /dev/shm, whose size containers limit, or anywhere else.
+#ifndef XLC_LIB_RUNTIME_LAUNCH_SEGMENT_H
+#define XLC_LIB_RUNTIME_LAUNCH_SEGMENT_H
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+/// A file descriptor that is closed.
+class OwnedFile {
+public:
+  OwnedFile() = default;
+  explicit OwnedFile(int file) : file(file) {}
+  OwnedFile(OwnedFile &&other) noexcept : file(other.file) { other.file = -1; }
+  OwnedFile &operator=(OwnedFile &&other) noexcept {
+    reset(other.file);
+    other.file = -1;
+    return *this;
+  }
+  ~OwnedFile() { reset(); }
+  void reset(int other = -1);
+  int get() const { return file; }
+  explicit operator bool() const { return file >= 0; }
+
+private:
+  int file = -1;
+};
+
+class Segment {
+public:
+  /// Makes a file of that size, all zero; it takes memory page by page, where it is touched first. Throws
+  /// NotStarted.
+  static Segment make(uint64_t bytes);
+
+  /// Maps all of a file, at a multiple of the size of huge pages. Throws NotStarted, also where it has not this size.
+  Segment(OwnedFile file, uint64_t bytes);
+  ~Segment();
+  Segment(const Segment &) = delete;
+
+  int file() const { return owned.get(); }
+  char *begin() const { return first; }
+
+private:
+  OwnedFile owned;
+  char *reserved = nullptr, *first = nullptr;
+  uint64_t reservedBytes;
+};
+
+} // namespace xlc::runtime
+
+#endif
