@@ -23,6 +23,7 @@ import compare
 import compositions
 import full_size
 import mixed
+import processes
 import program
 import promises
 import scaled
@@ -87,7 +88,7 @@ def main():
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix += [(name, lambda check=check: check(setting)) for name, check in checks]
-        others = [(name, lambda check=check: check(setting)) for name, check in promises.PROMISES]
+        others = [(name, lambda check=check: check(setting)) for name, check in promises.PROMISES + processes.list_checks(options.all)]
         chosen = [[entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, others)]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             outcomes += pool.map(lambda entry: attempt(*entry), chosen[0])

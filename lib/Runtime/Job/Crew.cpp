@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <sched.h>
 #include <unistd.h>
 
 namespace xlc::runtime {
@@ -24,12 +23,6 @@ double rateFactor(const Plan &plan, const Options &options) {
   if (plan.groups[0]->lr == 0)
     throw Rejected("error: --lr scales the learning rates of the plan, and its first is 0");
   return *options.learningRate / plan.groups[0]->lr;
-}
-
-/// On which this process may run.
-uint32_t countCores() {
-  cpu_set_t cores;
-  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (uint32_t)CPU_COUNT(&cores) : UINT32_MAX;
 }
 
 /// Keeps signals from the threads that are started meanwhile: where one waits to write a line of the log, it is not
@@ -149,7 +142,6 @@ void Crew::reportEnd(int rank) {
   RankReport &report = world.reportOf(rank);
   report.allocatedBytes = own(rank).arena.bytes;
   report.peakSlots = own(rank).executor->peakSlots(), report.moved = own(rank).executor->moved();
-  report.cores = countCores();
   if (rank == share.first) // of all ranks of the process
     report.peakResidentBytes = readPeakResident();
 }

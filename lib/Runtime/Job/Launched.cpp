@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <sched.h>
+#include <unistd.h>
 
 namespace xlc::runtime {
 namespace {
@@ -50,6 +52,20 @@ std::optional<Meeting> meetOthers(const Launch &launch, const Introduction &self
   if (!joined)
     return std::nullopt;
   return Meeting{std::make_unique<Segment>(std::move(joined->memory), bytes), std::move(joined->line)};
+}
+
+/// mpirun binds each process to one core where nobody says otherwise: the threads of a rank would take turns on it.
+void warnOfBinding(const Launch &launch, const World &world) {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0)
+    return;
+  auto mine = (uint32_t)CPU_COUNT(&cores), threads = (uint32_t)world.plan.threads;
+  if (mine >= threads || mine >= sysconf(_SC_NPROCESSORS_ONLN) || world.board().isBindingSaid.exchange(true))
+    return;
+  std::string help =
+      launch.unbind ? fmt::format(": {} {} leaves all cores to each process", launch.launcher, launch.unbind) : "";
+  say(fmt::format("warning: rank {} has {} threads and may run on {} core{}{}", launch.rank, threads, mine,
+                  mine == 1 ? "" : "s", help));
 }
 
 /// Tells all processes what was thrown here.
@@ -108,6 +124,7 @@ Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments,
   world.provide(met->memory->file(), met->memory->begin());
   Exit exit = Exit::Internal;
   StopSignal &stop = world.stop();
+  warnOfBinding(launch, world);
   raise(stop, [&] { exit = prepare()->run({(int)launch.rank, 1}, met->lines); });
   sayFailure(stop);
   adoptSignal(world, signal);

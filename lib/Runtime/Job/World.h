@@ -16,7 +16,8 @@ struct Board {
   std::atomic<uint64_t> lastStep; ///< after which the job ends; 0: after all
   std::atomic<uint32_t> shown;    ///< the step of `result`
   StepResult result;
-  std::atomic<uint32_t> exit; ///< 1 + the exit code, once everything is written
+  std::atomic<bool> isBindingSaid; ///< that ranks have fewer cores than threads
+  std::atomic<uint32_t> exit;      ///< 1 + the exit code, once everything is written
 };
 
 /// What a rank has used, complete when all have met after the last step.
@@ -24,7 +25,6 @@ struct RankReport {
   uint64_t allocatedBytes; ///< counted where they were mapped
   uint64_t peakSlots, peakResidentBytes;
   MovedByAxis moved;
-  uint32_t cores;                 ///< on which its process may run
   std::atomic<uint32_t> hasEnded; ///< its process needs nobody any more
 };
 

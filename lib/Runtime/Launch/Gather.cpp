@@ -23,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char magic[8] = "xlc 1";
 constexpr auto pause = std::chrono::milliseconds(20);
+constexpr double secondsForAnswer = 2;                   // of rank 0, once it has waited long enough
 constexpr auto graceForOthers = std::chrono::seconds(1); // to hear that it is off
 
 /// An Introduction as it crosses.
@@ -238,7 +239,7 @@ std::optional<Peers> gatherRanks(const Launch &launch, const Introduction &self,
     reception.giveMemory(memory);
     return reception.takeLines();
   }
-  for (auto end = Clock::now() + graceForOthers; Clock::now() < end && !reception.isFull();)
+  for (auto end = Clock::now() + graceForOthers; Clock::now() < end && !deadline.isOver() && !reception.isFull();)
     reception.hear();
   reception.sendAway();
   throw Rejected(reception.problem);
@@ -260,7 +261,8 @@ std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &sel
   Hello hello = makeHello(self);
   if (!isOfThisUser(line) || send(line.get(), &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
     throw Rejected("error: rank 0 has gone before all ranks had come");
-  for (Deadline answer(patience); !isReadable(line, pause);)
+  Patience longer{patience.seconds > 0 ? patience.seconds + secondsForAnswer : 0, patience.signal};
+  for (Deadline answer(longer); !isReadable(line, pause);)
     if (answer.isOver())
       throw Rejected("error: rank 0 does not answer");
   OwnedFile memory = receiveAnswer(line);

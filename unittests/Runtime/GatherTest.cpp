@@ -1,0 +1,116 @@
+// How processes of a launcher find each other: each rank is a thread here, with a socket of its own.
+#include "Launch/Gather.h"
+#include "Failure.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+using namespace xlc::runtime;
+
+namespace {
+
+/// The job of one test.
+Launch makeLaunch() {
+  static int number = 0;
+  return {"torchrun", "WORLD_SIZE=3", 0, 3, "", "test " + std::to_string(getpid()) + " " + std::to_string(++number),
+          nullptr};
+}
+
+/// What becomes of processes that introduce themselves so, by number: "on", "off", or the message.
+std::vector<std::string> meet(const std::vector<Introduction> &all, double seconds = 20) {
+  Launch launch = makeLaunch();
+  std::atomic<int> signal = 0;
+  std::vector<std::string> outcomes(all.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < all.size(); ++i)
+    threads.emplace_back([&, i] {
+      usleep(20000 * (unsigned)i); // the order of the list
+      try {
+        Patience patience{seconds, signal};
+        if (all[i].rank == 0) {
+          Segment segment = Segment::make(4096);
+          segment.begin()[5] = 'x';
+          std::optional<Peers> lines = gatherRanks(launch, all[i], patience, segment.file());
+          outcomes[i] = lines ? "on" : "off";
+          while (lines && !lines->findGone([](int) { return true; }))
+            usleep(1000);
+        } else if (std::optional<Joined> joined = joinRankZero(launch, all[i], patience)) {
+          Segment segment(std::move(joined->memory), 4096);
+          outcomes[i] = segment.begin()[5] == 'x' ? "on" : "on, with other memory";
+        } else {
+          outcomes[i] = "off";
+        }
+      } catch (const Rejected &problem) {
+        outcomes[i] = problem.what();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  return outcomes;
+}
+
+Introduction rank(uint64_t number, const char *plan = "p", const char *program = "q", const char *options = "o") {
+  return {number, 3, plan, program, options};
+}
+
+using Outcomes = std::vector<std::string>;
+
+TEST(Gather, AllGetTheMemoryInWhateverOrderTheyCome) {
+  EXPECT_EQ(meet({rank(0), rank(1), rank(2)}), Outcomes(3, "on"));
+  EXPECT_EQ(meet({rank(2), rank(1), rank(0)}), Outcomes(3, "on"));
+}
+
+TEST(Gather, WhoDoesNotFitIsNamedByRankZeroAndAllEnd) {
+  EXPECT_EQ(meet({rank(0), rank(1), rank(2, "other")}),
+            (Outcomes{"error: rank 2 was started with a program of another plan than rank 0", "off", "off"}));
+  EXPECT_EQ(meet({rank(0), rank(1, "p", "other"), rank(2)}),
+            (Outcomes{"error: rank 1 was started with another program of the same plan than rank 0", "off", "off"}));
+  EXPECT_EQ(meet({rank(0), rank(1, "p", "q", "other"), rank(2)}),
+            (Outcomes{"error: rank 1 was started with other options than rank 0", "off", "off"}));
+  EXPECT_EQ(meet({rank(0), rank(1), rank(1)}), (Outcomes{"error: there are two processes of rank 1", "off", "off"}));
+  EXPECT_EQ(meet({rank(0), rank(0), rank(1)}), (Outcomes{"error: there are two processes of rank 0", "off", "off"}));
+  EXPECT_EQ(meet({rank(0), {1, 4, "p", "q", "o"}}),
+            (Outcomes{"error: rank 1 was started with a world of another size than rank 0", "off"}));
+}
+
+TEST(Gather, NobodyWaitsLongerThanTold) {
+  auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(meet({rank(0), rank(2)}, 0.3), (Outcomes{"error: rank 1 did not come within 0.3 s (--timeout)", "off"}));
+  EXPECT_EQ(meet({rank(0)}, 0.3), (Outcomes{"error: ranks 1, 2 did not come within 0.3 s (--timeout)"}));
+  EXPECT_EQ(meet({rank(1)}, 0.3),
+            (Outcomes{"error: rank 0 did not come within 0.3 s (--timeout): do all run on one host, "
+                      "started by torchrun itself?"}));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
+}
+
+TEST(Gather, ASignalEndsTheWaiting) {
+  Launch launch = makeLaunch();
+  std::atomic<int> signal = 0;
+  std::thread interrupts([&] {
+    usleep(100000);
+    signal = 15;
+  });
+  Introduction self = rank(1);
+  try {
+    joinRankZero(launch, self, {0, signal});
+    ADD_FAILURE();
+  } catch (const Rejected &problem) {
+    EXPECT_STREQ(problem.what(), "error: stopped by signal 15 before all ranks had come");
+  }
+  interrupts.join();
+}
+
+TEST(Gather, OneProcessSpeaksForAll) {
+  std::optional<OwnedFile> first = claimVoice("a job");
+  EXPECT_TRUE(first);
+  EXPECT_FALSE(claimVoice("a job"));
+  EXPECT_TRUE(claimVoice("another"));
+  first.reset();
+  EXPECT_TRUE(claimVoice("a job"));
+}
+
+} // namespace

@@ -1,0 +1,80 @@
+// When a job hangs, and when it only takes long.
+#include "Job/Watchdog.h"
+#include "TinyProgram.h"
+
+#include <gtest/gtest.h>
+
+using namespace xlc::runtime;
+using namespace xlc::runtime::tiny;
+
+namespace {
+
+constexpr int64_t second = 1'000'000'000;
+
+/// Two ranks, of which nothing runs: their pulses are set by hand.
+class WatchdogTest : public testing::Test {
+protected:
+  void SetUp() override { world.provide(); }
+  Pulse &pulse(int rank) { return world.pulses()[(uint64_t)rank * pulsesPerRank]; }
+  /// Looks every tenth of a second, with `gap` nanoseconds between; what it says first.
+  std::string watch(double seconds, int64_t gap = second / 10) {
+    for (double passed = 0; passed < seconds; passed += 0.1)
+      if (std::string said = watchdog.look(time += gap); !said.empty())
+        return said;
+    return "";
+  }
+  void beginStep(uint64_t step) {
+    for (int rank : {0, 1})
+      pulse(rank).beginAction(step, 3);
+    world.board().shown = (uint32_t)step - 1;
+  }
+
+  Plan plan = makePlan(3);
+  World world{plan, linkedTarget(), 0};
+  Watchdog watchdog{world, 5};
+  int64_t time = 0;
+};
+
+TEST_F(WatchdogTest, NamesTheRankThatDoesNotGoOnAndWhoWaits) {
+  beginStep(2);
+  std::atomic<uint32_t> word = 7;
+  pulse(0).waitFor((uint64_t)&word, 7); // numbers of threads' memory are addresses
+  EXPECT_EQ(watch(4.9), "");
+  EXPECT_EQ(watch(0.5), "error: rank 1, step 2, action 'gradient 0', tensor 'g': nothing has happened for 5.1 s; who "
+                        "waits: rank 0, step 2, action 'gradient 0', tensor 'g'");
+}
+
+TEST_F(WatchdogTest, WhoWaitsForWhatHasComeIsTheOneThatDoesNotGoOn) {
+  beginStep(2);
+  std::atomic<uint32_t> came = 8, awaited = 7;
+  pulse(0).waitFor((uint64_t)&awaited, 7);
+  pulse(1).waitFor((uint64_t)&came, 7);
+  EXPECT_TRUE(watch(6).starts_with("error: rank 1, step 2"));
+  pulse(1).waitFor((uint64_t)&awaited, 7);
+  EXPECT_NE(watch(110).find("and all wait for each other: rank 0, step 2"), std::string::npos);
+}
+
+TEST_F(WatchdogTest, WhatTakesLongIsNoHang) {
+  EXPECT_EQ(watch(100), ""); // files are read
+  beginStep(1);
+  EXPECT_EQ(watch(49), ""); // the first step
+  beginStep(2);
+  EXPECT_EQ(watch(100), ""); // something took 49 s before
+  pulse(1).beat();
+  world.pulses()->set(Pulse::Speaks);
+  EXPECT_EQ(watch(10000), ""); // stdout is a pipe that is not read
+}
+
+TEST_F(WatchdogTest, TimeInWhichNobodyRanDoesNotCount) {
+  beginStep(2);
+  EXPECT_EQ(watch(2, 3600 * second), ""); // 20 looks in 20 hours
+}
+
+TEST_F(WatchdogTest, ZeroSwitchesItOff) {
+  Watchdog off(world, 0);
+  beginStep(2);
+  for (int i = 0; i < 10000; ++i)
+    EXPECT_EQ(off.look(time += second), "");
+}
+
+} // namespace
