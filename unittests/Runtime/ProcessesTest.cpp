@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -108,6 +109,19 @@ TEST_F(Processes, ASignalEndsThemAfterTheStep) {
   GetCapturedStdout();
   EXPECT_EQ(exit, Exit::Done);
   EXPECT_EQ(folder.read("w"), train(makePlan(0), all("1")).parameters);
+}
+
+TEST_F(Processes, WakeEachOther) {
+  auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(train(makePlan(3), all("200", {"--processes"})).exit, Exit::Done);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)); // each wait would take up to 50 ms
+}
+
+TEST_F(Processes, AreHeardWhereTheirSignalIsIgnored) {
+  auto before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(train(makePlan(3), all("2", {"--processes"})).exit, Exit::Done);
+  EXPECT_EQ(train(makePlan(3), {"--steps", "9", "--processes", "--inject-fault", "1:2:begin"}).exit, Exit::RankFailed);
+  std::signal(SIGCHLD, before);
 }
 
 TEST_F(Processes, NoneIsLeftAndNoFile) {

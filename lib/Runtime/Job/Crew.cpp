@@ -251,10 +251,15 @@ Exit Crew::run(Share given, const Peers &lines) {
   for (Rank &rank : ranks)
     if (rank.thread.joinable())
       rank.thread.join();
+  auto leave = [&] {
+    for (int rank = share.first; rank < share.first + share.count; ++rank)
+      world.reportOf(rank).hasEnded = 1;
+  };
+  if (!share.hasFirst())
+    leave(); // its memory stays
   Exit exit = stop.isRaised() ? stop.code() : finish(lines);
   sayFailure(stop);
-  for (int rank = share.first; rank < share.first + share.count; ++rank)
-    world.reportOf(rank).hasEnded = 1;
+  leave();
   return exit;
 }
 

@@ -24,7 +24,7 @@ Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &sign
     if (int received = signal.load(std::memory_order_relaxed), none = 0; received != 0)
       board.signal.compare_exchange_strong(none, received);
     std::optional<Children::Ended> ended = children.wait(tick);
-    if (ended && board.exit == 0)
+    if (ended && board.exit == 0 && world.reportOf(ended->rank).hasEnded == 0)
       stop.raise(Exit::RankFailed, fmt::format("error: {}: {}", world.describeRank(ended->rank), ended->how));
     if (stop.isRaised() && now() - *(failed = failed.value_or(now())) > mostNanosecondsToEnd)
       children.killAll();

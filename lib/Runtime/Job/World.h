@@ -25,7 +25,7 @@ struct RankReport {
   uint64_t allocatedBytes; ///< counted where they were mapped
   uint64_t peakSlots, peakResidentBytes;
   MovedByAxis moved;
-  std::atomic<uint32_t> hasEnded; ///< its process needs nobody any more
+  std::atomic<uint32_t> hasEnded; ///< nobody needs its process any more
 };
 
 class World {

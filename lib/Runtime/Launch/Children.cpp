@@ -18,7 +18,8 @@
 namespace xlc::runtime {
 
 Children::Children(int count, const std::function<int(int rank, Peers line)> &work) {
-  std::fflush(nullptr); // what is buffered is written once
+  std::signal(SIGCHLD, SIG_DFL); // where it is ignored, nobody hears how a child ended
+  std::fflush(nullptr);          // what is buffered is written once
   for (int rank = 0; rank < count; ++rank) {
     int ends[2];
     bool isJoined = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
@@ -62,9 +63,12 @@ bool Children::isAnyLeft() const {
 std::optional<Children::Ended> Children::reap() {
   for (Child &child : all) {
     int status = 0;
-    if (!child.process || waitpid(child.process, &status, WNOHANG) != child.process)
+    pid_t found = child.process ? waitpid(child.process, &status, WNOHANG) : 0;
+    if (found == 0 || (found < 0 && errno != ECHILD))
       continue;
     child.process = 0, child.line.reset();
+    if (found < 0)
+      return Ended{child.rank, std::nullopt, "its process has gone"};
     if (WIFEXITED(status))
       return Ended{child.rank, WEXITSTATUS(status), fmt::format("its process ended with {}", WEXITSTATUS(status))};
     int signal = WTERMSIG(status);
