@@ -1,5 +1,6 @@
 // Ranks as processes: the same bits and files as with threads, and an end for whatever becomes of one of them.
 #include "Launch/Children.h"
+#include "Launch/Segment.h"
 #include "TinyProgram.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +11,8 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +138,40 @@ TEST_F(Processes, NoneIsLeftAndNoFile) {
   EXPECT_EQ(errno, ECHILD);
 }
 
+TEST(Segment, IsSharedAndHasTheSizeThatAllExpect) {
+  Segment first = Segment::make(3 << 20), second(OwnedFile(dup(first.file())), 3 << 20);
+  EXPECT_NE(first.begin(), second.begin());
+  EXPECT_EQ((uintptr_t)second.begin() % (2 << 20), 0u);
+  first.begin()[(3 << 20) - 1] = 'x';
+  EXPECT_EQ(second.begin()[(3 << 20) - 1], 'x');
+  EXPECT_NE(ftruncate(second.file(), 1 << 20), 0);
+  try {
+    Segment(OwnedFile(dup(first.file())), 1 << 20);
+    ADD_FAILURE();
+  } catch (const NotStarted &problem) {
+    EXPECT_STREQ(problem.what(),
+                 "error: no memory for the 1048576 bytes that processes share: another process made it of "
+                 "another size");
+  }
+}
+
+TEST_F(Processes, WithoutMemoryOrProcessesNoneIsStarted) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit little{1 << 20, before.rlim_max};
+  auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &little);
+  CaptureStdout(), CaptureStderr();
+  Exit exit = run(makePlan(0), folder, {"--processes", "--steps", "1"});
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  std::string said = GetCapturedStderr();
+  GetCapturedStdout();
+  EXPECT_EQ(exit, Exit::RankFailed);
+  EXPECT_TRUE(said.starts_with("error: no memory for the ")) << said;
+  EXPECT_TRUE(said.ends_with(" bytes that processes share: File too large\n")) << said;
+}
+
 TEST(Children, TellHowTheyEnded) {
   Children children(3, [](int rank, const Peers &) {
     if (rank == 1)
@@ -150,28 +187,34 @@ TEST(Children, TellHowTheyEnded) {
                                              {2, "its process ended with 6"}}));
 }
 
-TEST(Children, NoticeThatTheirStarterHasGone) {
-  int report[2];
+TEST(Children, NoticeThatTheirStarterHasGoneAlsoWhileOthersAreThere) {
+  int report[2], release[2]; // nobody writes to the second: it is closed
   ASSERT_EQ(pipe(report), 0);
+  ASSERT_EQ(pipe(release), 0);
   pid_t starter = fork();
   if (starter == 0) {
-    Children children(2, [&](int rank, const Peers &line) {
-      EXPECT_FALSE(line.findGone([](int) { return true; }));
+    close(release[1]);
+    Children children(3, [&](int rank, const Peers &line) {
       while (!line.findGone([](int) { return true; }))
         usleep(1000);
       char gone = (char)('0' + rank);
-      return write(report[1], &gone, 1) == 1 ? 0 : 1;
+      bool isTold = write(report[1], &gone, 1) == 1;
+      return isTold && read(release[0], &gone, 1) == 0 ? 0 : 1;
     });
     usleep(50000);
     _exit(0); // without an end for the children
   }
   close(report[1]);
   std::string gone;
-  for (char next; read(report[0], &next, 1) == 1;)
+  for (pollfd asked{report[0], POLLIN, 0}; gone.size() < 3 && poll(&asked, 1, 5000) == 1;) {
+    char next;
+    ASSERT_EQ(read(report[0], &next, 1), 1);
     gone += next;
+  }
   std::ranges::sort(gone);
-  EXPECT_EQ(gone, "01");
-  close(report[0]);
+  EXPECT_EQ(gone, "012");
+  for (int end : {report[0], release[0], release[1]})
+    close(end);
   waitpid(starter, nullptr, 0);
 }
 

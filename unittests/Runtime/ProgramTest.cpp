@@ -309,11 +309,10 @@ TEST_F(Program, TracesNameTheActionsAndCallsOfEveryRank) {
 }
 
 TEST_F(Program, TracesSayHowManyEventsDidNotFit) {
-  TraceEvent room[1];
-  std::atomic<uint64_t> added[2] = {0, 0};
-  std::vector<RankTrace> traces{{room, 1, added[0]}, {nullptr, 0, added[1]}};
-  for (int i = 0; i < 3; ++i)
-    traces[0].add({0, -1, plan::Stream::compute, i, i + 1});
+  TraceEvent room[1], event{0, -1, plan::Stream::compute, 0, 1};
+  std::atomic<uint64_t> added = 0;
+  std::vector<RankTrace> traces{{room, 1, added}};
+  traces[0].add(event), traces[0].add(event), traces[0].add(event);
   writeTrace(folder.file("trace"), makePlan(0), traces);
   EXPECT_NE(folder.read("trace").find("\"otherData\":{\"dropped_events\":2}"), std::string::npos);
 }

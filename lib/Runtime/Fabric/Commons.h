@@ -45,8 +45,8 @@ public:
   Reach reach() const { return where; }
 
   /// An address of an arena, or of these pieces, as all processes number it.
-  uint64_t numberOf(const void *address) const { return (uint64_t)((const char *)address - origin); }
-  char *addressOf(uint64_t number) const { return origin + number; }
+  uint64_t numberOf(const void *address) const { return (uint64_t)address - (uint64_t)origin; }
+  char *addressOf(uint64_t number) const { return (char *)((uint64_t)origin + number); }
 
 private:
   static constexpr uint64_t line = 64; // bytes of the cache

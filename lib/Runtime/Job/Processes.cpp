@@ -1,4 +1,5 @@
-// See Processes.h. Ranks that have not ended two seconds after a failure are killed: one that was stopped notices nothing.
+// See Processes.h. Ranks that have not ended two seconds after a failure are killed with `children`: one that was stopped
+// notices nothing.
 #include "Processes.h"
 
 #include "Files/StandardStreams.h"
@@ -27,7 +28,7 @@ Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &sign
     if (ended && board.exit == 0 && world.reportOf(ended->rank).hasEnded == 0)
       stop.raise(Exit::RankFailed, fmt::format("error: {}: {}", world.describeRank(ended->rank), ended->how));
     if (stop.isRaised() && now() - *(failed = failed.value_or(now())) > mostNanosecondsToEnd)
-      children.killAll();
+      break;
   }
   sayFailure(stop);
   return stop.isRaised() ? stop.code() : (Exit)(board.exit - 1);

@@ -63,12 +63,9 @@ bool Children::isAnyLeft() const {
 std::optional<Children::Ended> Children::reap() {
   for (Child &child : all) {
     int status = 0;
-    pid_t found = child.process ? waitpid(child.process, &status, WNOHANG) : 0;
-    if (found == 0 || (found < 0 && errno != ECHILD))
+    if (!child.process || waitpid(child.process, &status, WNOHANG) != child.process)
       continue;
     child.process = 0, child.line.reset();
-    if (found < 0)
-      return Ended{child.rank, std::nullopt, "its process has gone"};
     if (WIFEXITED(status))
       return Ended{child.rank, WEXITSTATUS(status), fmt::format("its process ended with {}", WEXITSTATUS(status))};
     int signal = WTERMSIG(status);

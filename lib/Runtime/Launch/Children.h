@@ -29,7 +29,6 @@ public:
   /// The next that has ended, if one does within this time or a signal comes.
   std::optional<Ended> wait(std::chrono::milliseconds most);
   bool isAnyLeft() const;
-  void killAll();
 
 private:
   struct Child {
@@ -38,6 +37,7 @@ private:
     OwnedFile line;
   };
   std::optional<Ended> reap();
+  void killAll();
 
   std::vector<Child> all;
 };
