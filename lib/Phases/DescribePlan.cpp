@@ -156,6 +156,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->model = llvm::sys::path::filename(compilation.modelPath).str();
   plan->micro = compilation.spec.microBatch;
   plan->threads = compilation.spec.threadsPerRankOrDefault();
+  plan->overlap = compilation.spec.overlaps();
   plan->seed = compilation.spec.init.seed;
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);

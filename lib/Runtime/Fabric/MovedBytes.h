@@ -12,6 +12,7 @@ namespace xlc::runtime {
 struct MovedBytes {
   uint64_t allGather = 0, reduceScatter = 0, allReduce = 0, transfer = 0, allToAll = 0;
 
+  uint64_t total() const { return allGather + reduceScatter + allReduce + transfer + allToAll; }
   void operator+=(const MovedBytes &other) {
     allGather += other.allGather, reduceScatter += other.reduceScatter, allReduce += other.allReduce;
     transfer += other.transfer, allToAll += other.allToAll;
@@ -23,6 +24,12 @@ class MovedByAxis {
 public:
   MovedBytes &operator[](plan::Axis axis) { return all[(size_t)axis]; }
   const MovedBytes &operator[](plan::Axis axis) const { return all[(size_t)axis]; }
+  uint64_t total() const {
+    uint64_t sum = 0;
+    for (const MovedBytes &axis : all)
+      sum += axis.total();
+    return sum;
+  }
   void operator+=(const MovedByAxis &other) {
     for (size_t i = 0; i < all.size(); ++i)
       all[i] += other.all[i];

@@ -74,23 +74,31 @@ Exit guard(const std::function<Exit()> &work) {
   }
 }
 
+/// --check looks at each action by itself.
+static Overlap overlapOf(const Plan &plan, const Options &options) {
+  Overlap planned = plan.overlap && !options.check ? Overlap::Threads : Overlap::Inline;
+  return options.overlap.value_or(planned);
+}
+
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
            const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target), setup{plan, embedded.codes, world.spins}, options(options),
       signal(signal), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
+      slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
+                                : nullptr),
       speaker(speaks ? std::make_unique<Speaker>(world, options, data, steps) : nullptr),
       context{plan,
               data,
-              world.ranksMeet(),
+              slowLink ? *slowLink : world.ranksMeet(),
               world.stop(),
               rateFactor(plan, options),
               options.fault ? &*options.fault : nullptr,
               options.check,
               nullptr,
               values.seed,
-              options.overlap,
+              overlapOf(plan, options),
               setup.spins,
               [this](int rank) { fail(rank); },
               world.pulses()},
@@ -112,7 +120,7 @@ void Crew::runSteps(int rank) {
     self.trace.emplace(world.traceOf(rank));
   self.executor =
       std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, self.trace ? &*self.trace : nullptr);
-  Fabric &fabric = world.ranksMeet();
+  Fabric &fabric = context.fabric;
   Board &board = world.board();
   Pulse *pulse = world.pulses() + (uint64_t)rank * pulsesPerRank;
   fabric.meet(pulse);

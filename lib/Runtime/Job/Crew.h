@@ -9,6 +9,7 @@
 #define XLC_LIB_RUNTIME_JOB_CREW_H
 
 #include "Embedded.h"
+#include "Fabric/SlowFabric.h"
 #include "Files/Data.h"
 #include "Files/Parameters.h"
 #include "Launch/Peers.h"
@@ -70,6 +71,7 @@ private:
   Data data;
   InitialValues values;
   const uint64_t steps;
+  const std::unique_ptr<SlowFabric> slowLink; ///< none without --link-rate
   const std::unique_ptr<Speaker> speaker;
   JobContext context;
   Watchdog watchdog;

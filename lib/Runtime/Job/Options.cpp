@@ -127,9 +127,18 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "--overlap",
          [&](const std::string &text) { options.overlap = text == "threads" ? Overlap::Threads : Overlap::Inline; },
          "how a rank runs what it exchanges and loads: inline, one action after the other, or on threads beside its "
-         "computations (the same bits)")
+         "computations (the same bits); default: the spec's runtime.overlap")
       ->type_name("inline|threads")
       ->check(CLI::IsMember({"inline", "threads"}));
+  app.add_option_function<std::string>(
+         "--link-rate",
+         [&](const std::string &text) {
+           options.linkRate = parseAmount("--link-rate", text);
+           if (*options.linkRate <= 0)
+             throw CLI::ValidationError("--link-rate", "a link of 0 bytes per second moves nothing");
+         },
+         "let messages take as long as on a link of so many bytes per second, 1e9, to try a slower network")
+      ->type_name("RATE");
   app.add_option_function<std::string>(
          "--timeout", [&](const std::string &text) { options.timeout = parseAmount("--timeout", text); },
          "how long to wait for ranks that do not come, or do nothing; 0: as long as it takes; default: 60")

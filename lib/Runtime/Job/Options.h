@@ -20,9 +20,10 @@ struct Options {
   std::optional<Fault> fault;
   bool nativeLibraries = false; ///< library calls use all that this machine has
   bool check = false;
-  bool processes = false; ///< each rank is one
-  double timeout = 60;    ///< seconds; 0: none
-  Overlap overlap = Overlap::Inline;
+  bool processes = false;         ///< each rank is one
+  double timeout = 60;            ///< seconds; 0: none
+  std::optional<Overlap> overlap; ///< none: the plan's
+  std::optional<double> linkRate; ///< bytes per second that a rank reads from others at most
 };
 
 /// Parses the arguments. Where the program is to end at once (--help, --version, a usage error) it prints what is to
