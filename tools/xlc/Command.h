@@ -32,6 +32,7 @@ Command addPlanCommand(CLI::App &app);
 Command addCompileCommand(CLI::App &app, const char *driver);
 Command addVerifyCommand(CLI::App &app);
 Command addInspectCommand(CLI::App &app);
+Command addCalibrateCommand(CLI::App &app);
 Command addDocsCommand(CLI::App &app);
 
 } // namespace xlc

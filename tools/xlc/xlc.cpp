@@ -16,6 +16,7 @@ constexpr const char *footer = R"(Examples:
   xlc plan gpt2.onnx --spec zero3.yaml
   xlc compile gpt2.onnx --spec zero3.yaml -o train && ./train --steps 20
   xlc verify mlp.onnx --spec zero3.yaml
+  xlc calibrate -o machine.yaml
 
 Exit codes: 0 done, 1 input rejected, 2 usage, 3 plan does not fit, 4 verification failed, 70 internal error.
 Results go to stdout, everything else to stderr.)";
@@ -52,8 +53,8 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", "xlc " XLC_VERSION);
   app.footer(footer);
   llvm::install_fatal_error_handler(endOnFatalError);
-  const Command commands[] = {addInspectCommand(app), addPlanCommand(app), addCompileCommand(app, argv[0]),
-                              addVerifyCommand(app), addDocsCommand(app)};
+  const Command commands[] = {addInspectCommand(app), addPlanCommand(app),      addCompileCommand(app, argv[0]),
+                              addVerifyCommand(app),  addCalibrateCommand(app), addDocsCommand(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -1,0 +1,140 @@
+// Each figure is a round that all cores begin together; a round's time is that of the slowest, and the best round counts.
+#include "xlc/Calibrate/Calibrate.h"
+
+#include "Cpu/Contract.h"
+#include "Cpu/LibraryProduct.h"
+#include "Cpu/ThreadPool.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <barrier>
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+using namespace xlc;
+using namespace xlc::runtime;
+
+namespace {
+
+constexpr int kRounds = 5;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// Seconds of the best of some rounds in which every core does the work that `make` makes for it.
+template <class Make> double timeOnAllCores(int cores, Make make) {
+  std::barrier<> together(cores + 1);
+  std::vector<std::thread> threads;
+  for (int core = 0; core < cores; ++core)
+    threads.emplace_back([&] {
+      useOneLibraryThread();
+      auto work = make();
+      for (int round = 0; round <= kRounds; ++round) {
+        together.arrive_and_wait();
+        work();
+        together.arrive_and_wait();
+      }
+    });
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round <= kRounds; ++round) { // the first one touches memory for the first time
+    together.arrive_and_wait();
+    double begin = now();
+    together.arrive_and_wait();
+    if (round > 0)
+      best = std::min(best, now() - begin);
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  return best;
+}
+
+/// FLOP/s of one core on a product of a transformer's size.
+double measureProducts(int cores, FloatType type) {
+  constexpr int64_t rows = 256, in = 768, out = 3072;
+  constexpr int times = 4;
+  double seconds = timeOnAllCores(cores, [&] {
+    ContractShape shape{rows, out, in, in, 1, out, 1, out, 1, {}};
+    shape.operands = shape.result = type;
+    auto contraction = std::make_shared<Contraction>(shape, 1, false);
+    size_t width = size_t(bytesOf(type));
+    auto a = std::make_shared<std::vector<char>>(rows * in * width),
+         b = std::make_shared<std::vector<char>>(in * out * width),
+         y = std::make_shared<std::vector<char>>(rows * out * width);
+    auto scratch = std::make_shared<std::vector<char>>(size_t(contraction->scratch()) + 64);
+    return [=] {
+      auto *begin = (char *)(((uintptr_t)scratch->data() + 63) / 64 * 64);
+      for (int i = 0; i < times; ++i)
+        contraction->run(0, a->data(), b->data(), nullptr, y->data(), begin);
+    };
+  });
+  return times * 2.0 * double(rows * in * out) / seconds;
+}
+
+constexpr size_t kSweep = size_t(1) << 24; // elements, far beyond caches
+
+/// Bytes per second of one core that reads two arrays and writes one of them.
+double measureBandwidth(int cores) {
+  double seconds = timeOnAllCores(cores, [] {
+    auto x = std::make_shared<std::vector<float>>(kSweep, 1.0f), y = std::make_shared<std::vector<float>>(kSweep, 1.0f);
+    return [=] {
+      float *to = y->data();
+      const float *from = x->data();
+      for (size_t i = 0; i < kSweep; ++i)
+        to[i] = 0.5f * to[i] + from[i];
+      asm volatile("" : : "r"(to) : "memory"); // or the sums, which nobody reads, are left out
+    };
+  });
+  return 3.0 * sizeof(float) * kSweep / seconds;
+}
+
+/// Bytes per second that one core copies from memory that is not its own.
+double measureCopies(int cores) {
+  auto source = std::make_shared<std::vector<char>>(kSweep * sizeof(float), 1);
+  double seconds = timeOnAllCores(cores, [&] {
+    auto to = std::make_shared<std::vector<char>>(source->size());
+    return [=] {
+      std::memcpy(to->data(), source->data(), source->size());
+      asm volatile("" : : "r"(to->data()) : "memory"); // likewise
+    };
+  });
+  return double(source->size()) / seconds;
+}
+
+/// Seconds that threads of a rank take for a task that does nothing.
+double measureCall(int cores) {
+  constexpr int times = 2000;
+  ThreadPool pool(cores, 50, useOneLibraryThread);
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    double begin = now();
+    for (int i = 0; i < times; ++i)
+      pool.run(cores, [](int) {});
+    best = std::min(best, (now() - begin) / times);
+  }
+  return best;
+}
+
+} // namespace
+
+Device xlc::measureCpu(int cores) {
+  Device device;
+  device.name = "this machine";
+  device.cores = cores;
+  device.products = {measureProducts(cores, FloatType::F32), measureProducts(cores, FloatType::BF16),
+                     measureProducts(cores, FloatType::F16)};
+  device.bandwidth = measureBandwidth(cores);
+  device.call = measureCall(cores);
+  device.node = {measureCopies(cores), 2 * device.call}; // all meet before a message, and after it
+  return device;
+}
+
+void xlc::printDevice(const Device &device, llvm::raw_ostream &out) {
+  auto rate = [](double bytes) { return llvm::formatv("{0:f2}GB", bytes / 1e9).str(); };
+  out << "# For cluster.device, measured by xlc calibrate. Rates are those of one core while all are at work.\n"
+      << "name: " << device.name << "\n"
+      << "cores: " << device.cores << "\n"
+      << llvm::formatv("flops: {{fp32: {0:e3}, bf16: {1:e3}, fp16: {2:e3}} # per second\n", device.products[0],
+                       device.products[1], device.products[2])
+      << "bandwidth: " << rate(device.bandwidth) << " # per second\n"
+      << llvm::formatv("call: {0:e2} # seconds\n", device.call)
+      << llvm::formatv("node: {{bandwidth: {0}, latency: {1:e2}}\n", rate(device.node.bandwidth), device.node.latency);
+}
