@@ -53,6 +53,11 @@ def to_yaml(value):
     return str(value)
 
 
+def to_text(spec):
+    """A spec file, a line per key."""
+    return "".join(f"{key}: {to_yaml(value)}\n" for key, value in spec.items())
+
+
 def spec_of(setting, case, trace):
     """The spec of a case as a dict; `trace` has the optimizer and the global batch."""
     folder = setting.models / case.folder
@@ -119,7 +124,7 @@ class Program:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / "train"
         spec_path = self.folder / "spec.yaml"
-        spec_path.write_text("".join(f"{key}: {to_yaml(value)}\n" for key, value in spec.items()))
+        spec_path.write_text(to_text(spec))
         self.said = run([setting.xlc, "compile", model, "--spec", spec_path, "-o", self.path, *flags])
 
     @classmethod

@@ -174,16 +174,54 @@ STREAMED = ([dict(dp=1, stage=0, micro_batches=3)] + [dict(dp=4, stage=stage, mi
              dict(dp=2, pp=2, stage=2, micro_batches=4, schedule="zb-h1"), COMPOSED, dict(COMPOSED, schedule="zb-v")])
 
 
+# Messages have windows: their bytes to themselves for longer.
+WINDOWS = {"threads_per_rank": 1, "overlap": "threads"}
+
+
 def streams_give_the_same_bits(setting):
-    """Streams on threads of their own change when things happen, not what is computed, held or moved."""
+    """Streams on threads of their own, and windows, change when things happen and where they lie, not what is computed or
+    moved; and what is held is what was planned."""
     for number, layout in enumerate(STREAMED):
-        trained = make(setting, f"streams-{number}", **layout)
-        trained.train(10, tag="inline")
-        for again in range(2):
-            trained.train(10, "--overlap", "threads", "--stats", trained.folder / "run.stats", tag="threads")
-            if trained.bits("inline") != trained.bits("threads"):
-                yield f"{layout}: on threads other bits than inline"
-            yield from (f"{layout}, on threads: {complaint}" for complaint in compare.compare_stats(trained.stats()))
+        plain, windowed = make(setting, f"streams-{number}", **layout), make(setting, f"windows-{number}", **layout, runtime=WINDOWS)
+        plain.train(10, tag="inline")
+        for trained, orders in ((plain, ("threads",)), (windowed, ("threads", "inline"))):
+            for order in orders:
+                trained.train(10, "--overlap", order, "--stats", trained.folder / "run.stats", tag=order)
+                if plain.bits("inline") != trained.bits(order):
+                    yield f"{layout}, {trained.folder.name}, {order}: other bits than inline"
+                yield from (f"{layout}, {order}: {complaint}" for complaint in compare.compare_stats(trained.stats()))
+
+
+# Small, so that a program is interpreted in milliseconds; together they have more than a thousand dependencies.
+DEPENDENT = [dict(dp=2, stage=stage, micro_batches=count) for stage in (2, 3) for count in range(4, 14)]
+
+
+def each_dependency_is_needed(setting):
+    """Every number behind `after` is left out once: VerifyStreams must reject the program, and one that is interpreted in
+    an order that it then allows computes something else, reads what is not there, or stands still."""
+    dropped = seen = 0
+    for number, layout in enumerate(DEPENDENT):
+        case = cases.Case(*MLP, **layout)
+        folder = setting.scratch / f"dependencies-{number}"
+        folder.mkdir()
+        batch = {"global": case.dp * case.micro_batches, "micro": 1}
+        spec = program.spec_of(setting, case, program.read_trace(setting, case)) | {"batch": batch}
+        if number % 2:
+            spec["runtime"] = WINDOWS
+        (folder / "spec.yaml").write_text(program.to_text(spec))
+        program.run([setting.xlc, "plan", setting.models / case.folder / f"{case.model}.onnx", "--spec",
+                     folder / "spec.yaml", "--dump-phases", folder])
+        whole, partitioned = next(folder.glob("*Differentiate.mlir")), next(folder.glob("*Memory.mlir"))
+        counted = program.run([pathlib.Path(setting.xlc).parent / "xlc-opt", partitioned, "-o", os.devnull,
+                               f"--xlc-test-drop-dependencies=reference={whole}"])
+        counts = [int(digits) for digits in re.findall(r"\d+", counted)]
+        dropped, seen = dropped + counts[0], seen + counts[2]
+        if counts[1] < counts[0]:
+            yield f"{layout}: VerifyStreams takes {counts[0] - counts[1]} programs that lack one of {counts[0]} dependencies"
+    if dropped < 1000:
+        yield f"only {dropped} dependencies in {len(DEPENDENT)} programs"
+    if seen < 0.95 * dropped:
+        yield f"{dropped} dependencies were left out, random orders saw {seen} of them"
 
 
 def faults_on_streams_end_the_job(setting):
@@ -461,6 +499,7 @@ PROMISES = [(check.__name__.replace("_", " "), check) for check in (
     composed_faults_end_the_job,
     faults_in_compositions_end_the_job,
     streams_give_the_same_bits,
+    each_dependency_is_needed,
     faults_on_streams_end_the_job,
     roomy_zero_moves_no_more_than_stage_1,
     examples_train,
