@@ -91,14 +91,12 @@ LAYOUTS = [(dict(dp=4, stage=3, micro_batches=2), "fp32"), (dict(dp=4, stage=2, 
 
 def same_bits_as_threads(setting, everything):
     """All ways on a few layouts, or on the covering array."""
-    layouts = [(f"{layout} {precision}", promises.make(setting, f"ways-{number}", precision=cases.PRECISIONS[precision], **layout),
-                layout.get("dp", 1) * layout.get("pp", 1) * layout.get("tp", 1)) for number, (layout, precision) in enumerate(LAYOUTS)]
-    if everything:
-        layouts += [(f"{case} {precision}",
-                     program.Program.of_case(setting, case, program.read_trace(setting, case), f"ways-all-{number}",
-                                             precision=cases.PRECISIONS[precision]), case.dp * case.pp * case.tp)
-                    for number, (case, precision, _) in enumerate(cases.list_precise_cases())]
-    for name, trained, world in layouts:
+    chosen = [(cases.Case(*promises.GPT, **layout), precision) for layout, precision in LAYOUTS]
+    chosen += [(case, precision) for case, precision, _ in cases.list_precise_cases() * everything]
+    for case, precision in chosen:
+        name, world = f"{case} in {precision}", case.dp * case.pp * case.tp
+        trained = program.Program.of_case(setting, case, program.read_trace(setting, case), f"ways-{len(name)}",
+                                          precision=cases.PRECISIONS[precision])
         list(train_in("threads", trained, world, 5))
         for way in ("processes", "launched", "mpirun")[:3 if MPIRUN else 2]:
             yield from (f"{name}, {way}: {complaint}" for complaint in train_in(way, trained, world, 5))

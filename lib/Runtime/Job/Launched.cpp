@@ -118,6 +118,9 @@ Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments,
                      {options.timeout, signal}, world.sharedBytes());
   } catch (const Rejected &problem) {
     sayOnce(launch.job, problem.what());
+  } catch (const NotStarted &problem) {
+    sayOnce(launch.job, problem.what());
+    return Exit::RankFailed;
   }
   if (!met)
     return Exit::Rejected;

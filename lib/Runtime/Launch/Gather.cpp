@@ -144,9 +144,9 @@ public:
       ssize_t size = recv(line.get(), &hello, sizeof hello, 0);
       if (size < 0 && (errno == EAGAIN || errno == EINTR))
         continue;
+      OwnedFile heard = std::move(line); // which is closed then, and leaves the list
       if (size == sizeof hello && std::memcmp(hello.begin, magic, sizeof magic) == 0)
-        take(hello, std::move(line));
-      line.reset();
+        take(hello, std::move(heard));
     }
     std::erase_if(unheard, [](const OwnedFile &line) { return !line; });
     for (uint64_t rank = 1; rank < seats.size() && problem.empty(); ++rank)
