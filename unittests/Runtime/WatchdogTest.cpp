@@ -23,6 +23,10 @@ protected:
         return said;
     return "";
   }
+  /// As all ranks number it: from the first thing that all see.
+  uint64_t numberOf(const std::atomic<uint32_t> &word) const {
+    return (uint64_t)((const char *)&word - (const char *)&world.stop());
+  }
   void beginStep(uint64_t step) {
     for (int rank : {0, 1})
       pulse(rank).beginAction(step, 3);
@@ -38,7 +42,7 @@ protected:
 TEST_F(WatchdogTest, NamesTheRankThatDoesNotGoOnAndWhoWaits) {
   beginStep(2);
   std::atomic<uint32_t> word = 7;
-  pulse(0).waitFor((uint64_t)&word, 7); // numbers of threads' memory are addresses
+  pulse(0).waitFor(numberOf(word), 7);
   EXPECT_EQ(watch(4.9), "");
   EXPECT_EQ(watch(0.5), "error: rank 1, step 2, action 'gradient 0', tensor 'g': nothing has happened for 5.1 s; who "
                         "waits: rank 0, step 2, action 'gradient 0', tensor 'g'");
@@ -47,10 +51,10 @@ TEST_F(WatchdogTest, NamesTheRankThatDoesNotGoOnAndWhoWaits) {
 TEST_F(WatchdogTest, WhoWaitsForWhatHasComeIsTheOneThatDoesNotGoOn) {
   beginStep(2);
   std::atomic<uint32_t> came = 8, awaited = 7;
-  pulse(0).waitFor((uint64_t)&awaited, 7);
-  pulse(1).waitFor((uint64_t)&came, 7);
+  pulse(0).waitFor(numberOf(awaited), 7);
+  pulse(1).waitFor(numberOf(came), 7);
   EXPECT_TRUE(watch(6).starts_with("error: rank 1, step 2"));
-  pulse(1).waitFor((uint64_t)&awaited, 7);
+  pulse(1).waitFor(numberOf(awaited), 7);
   EXPECT_NE(watch(110).find("and all wait for each other: rank 0, step 2"), std::string::npos);
 }
 

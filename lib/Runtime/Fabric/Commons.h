@@ -38,21 +38,21 @@ public:
   /// Memory of this process. Throws std::bad_alloc.
   void provide();
   /// Memory that other processes map too, zeroed, with the arenas of all ranks behind it.
-  void provide(char *shared) { memory = origin = shared, where = Reach::Host; }
+  void provide(char *shared) { memory = shared, where = Reach::Host; }
 
   template <class T> T &at(Piece<T> piece, uint64_t index = 0) const { return ((T *)(memory + piece.offset))[index]; }
   StopSignal &stop() const { return at(stopPlace); }
   Reach reach() const { return where; }
 
   /// An address of an arena, or of these pieces, as all processes number it.
-  uint64_t numberOf(const void *address) const { return (uint64_t)address - (uint64_t)origin; }
-  char *addressOf(uint64_t number) const { return (char *)((uint64_t)origin + number); }
+  uint64_t numberOf(const void *address) const { return (uint64_t)((const char *)address - memory); }
+  char *addressOf(uint64_t number) const { return memory + (int64_t)number; }
 
 private:
   static constexpr uint64_t line = 64; // bytes of the cache
 
   uint64_t bytes = 0;
-  char *memory = nullptr, *origin = nullptr; ///< no origin: numbers are addresses
+  char *memory = nullptr; ///< from which addresses are numbered
   bool isOwn = false;
   Reach where = Reach::Process;
   const Piece<StopSignal> stopPlace;
