@@ -4,6 +4,7 @@ and an end for whatever becomes of one of them; nothing is left.
 A launcher is played by starting each rank with the variables that torchrun sets; mpirun is run where it is installed.
 """
 
+import itertools
 import os
 import pathlib
 import random
@@ -18,18 +19,12 @@ import program
 import promises
 
 MPIRUN = shutil.which("mpirun")
-STARTED = 0  # jobs that were started as torchrun would; each has a port of its own
+PORTS = itertools.count(1)  # one for each job that is started as torchrun would
 
 
 def torchrun_variables(rank, world, port, local=None):
     return {"RANK": rank, "WORLD_SIZE": world, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": local or world,
             "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_RUN_ID": f"xlc-{os.getpid()}"}
-
-
-def new_port():
-    global STARTED  # pylint: disable=global-statement
-    STARTED += 1
-    return STARTED
 
 
 class Ranks:
@@ -57,7 +52,7 @@ class Ranks:
 
 def launch(command, world):
     """Starts `world` processes of a command as torchrun would."""
-    port = new_port()
+    port = next(PORTS)
     return Ranks([command] * world, [torchrun_variables(rank, world, port) for rank in range(world)])
 
 
@@ -372,7 +367,7 @@ def wrong_launches_are_refused(setting, _):
             ("no/such: error: cannot be read", lambda: [([*plain, "--init", "no/such"], variables(rank)) for rank in range(2)]),
             ("no/such: error: cannot be written", lambda: [([*plain, "--save", "no/such"], variables(rank)) for rank in range(2)]),
     ]:
-        port = new_port()
+        port = next(PORTS)
         ranks = Ranks(*zip(*jobs()))
         codes, shown, said, seconds = ranks.end(20)
         if set(codes) != {1} or any(shown) or said.count("error: ") != 1 or words not in said or seconds > 6:
