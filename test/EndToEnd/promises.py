@@ -193,7 +193,7 @@ def streams_give_the_same_bits(setting):
 
 
 # Small, so that a program is interpreted in milliseconds; together they have more than a thousand dependencies.
-DEPENDENT = [dict(dp=2, stage=stage, micro_batches=count) for stage in (2, 3) for count in range(4, 14)]
+DEPENDENT = [dict(dp=2, stage=stage, micro_batches=count) for stage in (2, 3) for count in range(4, 17)]
 
 
 def each_dependency_is_needed(setting):
