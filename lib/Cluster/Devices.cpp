@@ -14,6 +14,7 @@
 #include "xlc/Cluster/Device.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using namespace xlc;
@@ -103,4 +104,16 @@ std::string xlc::listDeviceNames() {
   for (const Device &device : getDevices())
     names += (names.empty() ? "" : "|") + device.name;
   return names;
+}
+
+void xlc::printDevice(const Device &device, llvm::raw_ostream &out) {
+  auto rate = [](double bytes) { return llvm::formatv("{0:f2}GB", bytes / 1e9).str(); };
+  out << "# For cluster.device, measured by xlc calibrate. Rates are those of one core while all are at work.\n"
+      << "name: " << device.name << "\n"
+      << "cores: " << device.cores << "\n"
+      << llvm::formatv("flops: {{fp32: {0:e3}, bf16: {1:e3}, fp16: {2:e3}} # per second\n", device.products[0],
+                       device.products[1], device.products[2])
+      << "bandwidth: " << rate(device.bandwidth) << " # per second\n"
+      << llvm::formatv("call: {0:e2} # seconds\n", device.call)
+      << llvm::formatv("node: {{bandwidth: {0}, latency: {1:e2}}\n", rate(device.node.bandwidth), device.node.latency);
 }

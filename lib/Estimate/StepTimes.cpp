@@ -298,7 +298,7 @@ std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs, Clock
   return simulation.addUp();
 }
 
-Device xlc::workAlone(int64_t flopsPerByte) {
+Device xlc::workAlone(Quantity flopsPerByte) {
   Device device;
   device.products = {1, 1, 1};
   device.bandwidth = 1 / double(flopsPerByte);

@@ -35,7 +35,8 @@ SlotUse findSlotUse(func::FuncOp function) {
 
 class Finder {
 public:
-  explicit Finder(exec::ProgramOp program) : symbols(program->getParentOfType<ModuleOp>()) {}
+  Finder(exec::ProgramOp program, std::optional<exec::Stream> ignored)
+      : symbols(program->getParentOfType<ModuleOp>()), ignored(ignored) {}
 
   Lifetimes find(exec::ProgramOp program, int64_t alignment) {
     for (auto buffer : program.getBody().front().getOps<exec::BufferOp>())
@@ -83,7 +84,7 @@ private:
 
   /// The window of an action: from the begin of one earlier action to the end of a later one.
   void widen(exec::Action action, int64_t number) {
-    if (action.getEarly() == 0 && action.getLate() == 0)
+    if ((action.getEarly() == 0 && action.getLate() == 0) || action.getStream() == ignored)
       return;
     auto actions = int64_t(lifetimes.starts.size());
     int64_t first = lifetimes.starts[std::max<int64_t>(0, number - action.getEarly())],
@@ -93,12 +94,13 @@ private:
   }
 
   SymbolTable symbols;
+  const std::optional<exec::Stream> ignored;
   Lifetimes lifetimes;
   llvm::StringMap<SlotUse> uses;
 };
 
 } // namespace
 
-Lifetimes xlc::findLifetimes(exec::ProgramOp program, int64_t alignment) {
-  return Finder(program).find(program, alignment);
+Lifetimes xlc::findLifetimes(exec::ProgramOp program, int64_t alignment, std::optional<exec::Stream> ignored) {
+  return Finder(program, ignored).find(program, alignment);
 }

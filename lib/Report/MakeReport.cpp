@@ -108,6 +108,18 @@ MemoryReport reportMemory(exec::ProgramOp program, bool isMixed) {
   return memory;
 }
 
+/// What the windows of each stream cost: the fullest moment with them and without.
+void reportWindows(exec::ProgramOp program, GroupReport &group) {
+  std::array<bool, exec::getMaxEnumValForStream() + 1> has{};
+  for (auto action : program.getBody().front().getOps<exec::Action>())
+    has[size_t(action.getStream())] |= action.getEarly() > 0 || action.getLate() > 0;
+  for (size_t stream = 0; stream < has.size(); ++stream)
+    if (has[stream]) {
+      Quantity without = lowerBound(findLifetimes(program, /*alignment=*/1, exec::Stream(stream)).buffers);
+      group.windowBytes[stream] = (Quantity(group.memory.lowerBound) - without).clamp();
+    }
+}
+
 /// What follows from computed work alone, and, where the spec names a device, what it takes there.
 void reportTimes(ModuleOp module, const Spec &spec, const Target &target, PlanReport &report) {
   SmallVector<exec::ProgramOp> programs(module.getOps<exec::ProgramOp>());
@@ -139,6 +151,7 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &targ
     group.memory = reportMemory(program, spec.precision.isMixed());
     group.memory.outside = spec.outsideBytesOr(target.outsideBytes());
     group.residualSlots = countResidualSlots(program);
+    reportWindows(program, group);
     group.cost = costOfStep(program);
     group.traffic = trafficOfLargest(program);
     group.price = priceOfZero(program);

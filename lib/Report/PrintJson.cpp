@@ -66,11 +66,14 @@ Json toJson(const StepCost &cost) {
 Json toJson(const MessageTime &messages) { return {{"predicted", messages.predicted}, {"exposed", messages.exposed}}; }
 
 /// In seconds.
-Json toJson(const StageTime &time) {
+Json timeToJson(const GroupReport &group) {
+  const StageTime &time = group.time;
   Json messages;
   for (size_t stream = 0; stream < time.messages.size(); ++stream)
-    if (exec::Stream(stream) != exec::Stream::compute && exec::Stream(stream) != exec::Stream::copy)
-      messages[exec::stringifyStream(exec::Stream(stream)).str()] = toJson(time.messages[stream]);
+    if (exec::Stream(stream) != exec::Stream::compute && exec::Stream(stream) != exec::Stream::copy) {
+      Json &kind = messages[exec::stringifyStream(exec::Stream(stream)).str()] = toJson(time.messages[stream]);
+      kind["memory"] = group.windowBytes[stream];
+    }
   messages["tensor"] = toJson(time.tensor);
   return {{"compute", time.compute}, {"messages", messages}, {"waiting", time.waiting}, {"step", time.step}};
 }
@@ -86,7 +89,7 @@ Json toJson(const GroupReport &group, const Spec &spec) {
   json["small_messages"] = group.traffic.smallMessages;
   json["flops"] = toJson(group.cost);
   json["bubble"] = {{"span", group.work.spanBubble()}, {"step", group.work.stepBubble()}};
-  json["time"] = spec.device ? toJson(group.time) : Json();
+  json["time"] = spec.device ? timeToJson(group) : Json();
   return json;
 }
 

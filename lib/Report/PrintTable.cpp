@@ -163,14 +163,15 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
   const StageTime &time = group.time;
   table.title("time per step on " + report.spec.device->name + ", predicted, of " + nameRanks(group.ranks));
   table.row("compute", formatSeconds(time.compute));
-  auto row = [&](StringRef name, const MessageTime &messages) {
+  auto row = [&](StringRef name, const MessageTime &messages, int64_t windowBytes) {
+    std::string held = windowBytes ? ", for " + formatBytes(windowBytes) + " at the peak" : "";
     if (messages.predicted > 0)
       table.row(name, formatSeconds(messages.predicted),
-                formatSeconds(messages.hidden()) + " hidden, " + formatSeconds(messages.exposed) + " exposed");
+                formatSeconds(messages.hidden()) + " hidden, " + formatSeconds(messages.exposed) + " exposed" + held);
   };
   for (size_t stream = 0; stream < time.messages.size(); ++stream)
-    row(exec::stringifyStream(exec::Stream(stream)), time.messages[stream]);
-  row("tensor", time.tensor);
+    row(exec::stringifyStream(exec::Stream(stream)), time.messages[stream], group.windowBytes[stream]);
+  row("tensor", time.tensor, 0);
   if (report.pp > 1)
     table.row("waiting", formatSeconds(time.waiting), "for other stages");
   table.row("step", formatSeconds(time.step),

@@ -31,9 +31,10 @@ std::string describeRange(const Range &range) {
   return result;
 }
 
-std::string describeChoices(StringRef choices) {
+std::string describeChoices(StringRef choices, ArrayRef<StringRef> others = {}) {
   SmallVector<StringRef> words;
   choices.split(words, '|');
+  words.append(others.begin(), others.end());
   if (words.size() == 1)
     return words.front().str();
   return join(ArrayRef(words).drop_back(), ", ") + " or " + words.back().str();
@@ -65,9 +66,9 @@ std::string describe(const Key &key) {
   case Kind::Choice:
     return describeChoices(key.choices);
   case Kind::ChoiceOrTensors:
-    return describeChoices(key.choices + "|a .safetensors file");
+    return describeChoices(key.choices, {"a .safetensors file"});
   case Kind::ChoiceOrDevice:
-    return describeChoices(key.choices + "|a .yaml file|a mapping");
+    return describeChoices(key.choices, {"a .yaml file", "a mapping"});
   case Kind::Text:
     return "a name";
   case Kind::Patterns:

@@ -23,6 +23,8 @@ constexpr Range chunks = {.low = 1, .high = 64};
 constexpr Range scales = {.low = 1e-6, .high = 1e30};
 constexpr Range threads = {.low = 1, .high = runtime::kMostThreads};
 constexpr Range memory = {.low = 1};
+constexpr Range rates = {.low = 1, .high = 1e30};
+constexpr Range seconds = {.low = 0, .high = 1e6};
 
 OptimizerGroupSpec &group(Spec &spec) { return spec.optimizer.groups.back(); }
 
@@ -283,21 +285,21 @@ const Key table[] = {
   {"cluster.device.memory", Kind::Bytes, memory, "", "no limit", "Its memory.",
    [](Spec &s, const Value &v) { device(s).memory = v.integer; }},
   {"cluster.device.flops", Kind::Section, any, "", "", "Floating-point operations per second that large products reach, by the type of their operands.", nullptr},
-  {"cluster.device.flops.fp32", Kind::Number, positive, "", "required", "", setProducts<ProductType::F32>},
-  {"cluster.device.flops.bf16", Kind::Number, positive, "", "as fp32", "", setProducts<ProductType::BF16>},
-  {"cluster.device.flops.fp16", Kind::Number, positive, "", "as fp32", "", setProducts<ProductType::F16>},
+  {"cluster.device.flops.fp32", Kind::Number, rates, "", "required", "", setProducts<ProductType::F32>},
+  {"cluster.device.flops.bf16", Kind::Number, rates, "", "as fp32", "", setProducts<ProductType::BF16>},
+  {"cluster.device.flops.fp16", Kind::Number, rates, "", "as fp32", "", setProducts<ProductType::F16>},
   {"cluster.device.bandwidth", Kind::Bytes, memory, "", "required", "Bytes that it reads and writes per second in its memory, 3.0TB.",
    [](Spec &s, const Value &v) { device(s).bandwidth = double(v.integer); }},
-  {"cluster.device.call", Kind::Number, notNegative, "", "0", "Seconds that a call takes at least.",
+  {"cluster.device.call", Kind::Number, seconds, "", "0", "Seconds that a call takes at least.",
    [](Spec &s, const Value &v) { device(s).call = v.number; }},
   {"cluster.device.cores", Kind::Integer, counts, "", "none", "cpu: cores of one machine. Then `flops` and `bandwidth` are those of one core, and ranks share them.",
    [](Spec &s, const Value &v) { device(s).cores = v.integer; }},
   {"cluster.device.node", Kind::Section, any, "", "", "What joins devices of one machine.", nullptr},
   {"cluster.device.node.bandwidth", Kind::Bytes, memory, "", "messages take no time", "Bytes per second that one device reads from others.", setBandwidth<&Device::node>},
-  {"cluster.device.node.latency", Kind::Number, notNegative, "", "0", "Seconds that a message takes at least.", setLatency<&Device::node>},
+  {"cluster.device.node.latency", Kind::Number, seconds, "", "0", "Seconds that a message takes at least.", setLatency<&Device::node>},
   {"cluster.device.network", Kind::Section, any, "", "", "What joins machines.", nullptr},
   {"cluster.device.network.bandwidth", Kind::Bytes, memory, "", "as within a machine", "Bytes per second, for each device.", setBandwidth<&Device::network>},
-  {"cluster.device.network.latency", Kind::Number, notNegative, "", "as within a machine", "Seconds that a message takes at least.", setLatency<&Device::network>},
+  {"cluster.device.network.latency", Kind::Number, seconds, "", "as within a machine", "Seconds that a message takes at least.", setLatency<&Device::network>},
   {"cluster.device.outside", Kind::Bytes, memory, "", "the target's", "Memory of a rank that is none of the arena's.",
    [](Spec &s, const Value &v) { device(s).outside = {{"outside", v.integer}}; }},
   {"cluster.devices_per_node", Kind::Integer, ranks, "", "the device's, 8 for most", "Devices in one machine; ranks are numbered over them, tp fastest, then dp, then pp.",

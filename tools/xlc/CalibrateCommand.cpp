@@ -3,7 +3,7 @@
 #include "MessageStream.h"
 
 #include "Files/OutputFile.h"
-#include "xlc/Calibrate/Calibrate.h"
+#include "xlc/Target/Targets.h"
 #include "llvm/Support/Threading.h"
 
 using namespace xlc;
@@ -19,7 +19,8 @@ int calibrate(const CalibrateOptions &options) {
   messages() << "measures products, memory and copies on " << options.cores << " cores: some seconds\n";
   std::string text;
   llvm::raw_string_ostream stream(text);
-  printDevice(measureCpu(options.cores), stream);
+  const TargetRow &row = getTargets().front();
+  printDevice(row.make(row.listChips().front())->measure(options.cores), stream);
   if (options.output.empty()) {
     llvm::outs() << text;
     return Done;

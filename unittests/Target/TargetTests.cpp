@@ -35,6 +35,7 @@ public:
   int64_t arenaAlignment() const override { return kAlignment; }
   int64_t outsideBytes() const override { return kOutside; }
   int64_t flopsPerByte() const override { return 300; }
+  Device measure(int) const override { return workAlone(300); }
   std::string describeProducts(StringRef element) const override { return ("none of " + element).str(); }
 
   void addLowering(OpPassManager &passes) const override { cpu->addLowering(passes); }

@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <array>
 #include <string>
@@ -55,6 +56,9 @@ llvm::ArrayRef<Device> getDevices();
 
 /// Null: there is none of that name.
 const Device *findDevice(llvm::StringRef name);
+
+/// As a file that `cluster.device` takes.
+void printDevice(const Device &device, llvm::raw_ostream &out);
 
 /// "cpu|h100|...": their names, as a key of the spec takes them.
 std::string listDeviceNames();

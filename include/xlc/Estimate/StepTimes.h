@@ -57,7 +57,7 @@ std::vector<StageTime> timeStages(llvm::ArrayRef<exec::ProgramOp> programs, Cloc
 
 /// A device of which one floating-point operation is a second, and a message takes no time: for what follows from computed
 /// work alone.
-Device workAlone(int64_t flopsPerByte);
+Device workAlone(Quantity flopsPerByte);
 
 } // namespace xlc
 

@@ -21,8 +21,9 @@ struct Lifetimes {
 };
 
 /// Every function that the program runs must be in its module. Persistent buffers are live throughout; buffers that
-/// nothing touches, at moment 0.
-Lifetimes findLifetimes(exec::ProgramOp program, int64_t alignment = 1);
+/// nothing touches, at moment 0. `ignored`: as if actions on this stream had no windows.
+Lifetimes findLifetimes(exec::ProgramOp program, int64_t alignment = 1,
+                        std::optional<exec::Stream> ignored = std::nullopt);
 
 } // namespace xlc
 

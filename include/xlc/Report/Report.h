@@ -47,8 +47,10 @@ struct GroupReport {
   Traffic traffic; ///< of the rank that reads most; they differ by the short slice of an all_reduce
   ZeroPrice price;
   StepCost cost;
-  StageTime work;            ///< as computed work alone predicts it, a floating-point operation a second
-  StageTime time;            ///< on the spec's device, where it has one: as the plan runs it
+  StageTime work; ///< as computed work alone predicts it, a floating-point operation a second
+  StageTime time; ///< on the spec's device, where it has one: as the plan runs it
+  /// Bytes by which windows of messages on a stream raise the fullest moment.
+  std::array<int64_t, exec::getMaxEnumValForStream() + 1> windowBytes = {};
   int64_t residualSlots = 0; ///< micro-batches (of a chunk) whose residuals are in memory at once
 };
 

@@ -5,7 +5,7 @@
 //   Stage       flopsPerByte               Lower   addLowering
 //   Kernels     fits                       Emit    describe, makeObject, linkNeeds
 //   Memory      fits, workspace,           plan    outsideBytes, flopsPerByte
-//               hasElementType, arenaAlignment
+//               hasElementType, arenaAlignment   calibrate  measure
 //
 // Answers follow from the target and its chip alone and are the same whenever they are asked: the plan is made of them.
 #ifndef XLC_TARGET_TARGET_H
@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Pass/PassManager.h"
+#include "xlc/Cluster/Device.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 #include <string>
@@ -66,6 +67,9 @@ public:
   virtual int64_t outsideBytes() const = 0;
   /// Floating-point operations in the time that moves one byte. Stages are weighed with it.
   virtual int64_t flopsPerByte() const = 0;
+
+  /// What this machine reaches, measured with all `cores` at work: `xlc calibrate`.
+  virtual Device measure(int cores) const = 0;
 
   /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
   /// kernel and memory layout.

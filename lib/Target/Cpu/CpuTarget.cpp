@@ -2,6 +2,7 @@
 // own code, which is linked here and nowhere else in the compiler.
 #include "CpuTarget.h"
 #include "CpuObject.h"
+#include "MeasureCpu.h"
 #include "Plan_generated.h"
 #include "xlc/Kernels/LibraryCalls.h"
 #include "xlc/Lower/Lower.h"
@@ -81,6 +82,7 @@ public:
   int64_t arenaAlignment() const override { return kAlignment; }
   int64_t outsideBytes() const override { return kOutsideBytes; }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
+  Device measure(int cores) const override { return measureCpu(cores); }
 
   void addLowering(OpPassManager &passes) const override { addLoweringPasses(passes, vectorBytesOf(level)); }
 

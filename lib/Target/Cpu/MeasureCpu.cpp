@@ -1,10 +1,9 @@
 // Each figure is a round that all cores begin together; a round's time is that of the slowest, and the best round counts.
-#include "xlc/Calibrate/Calibrate.h"
+#include "MeasureCpu.h"
 
 #include "Cpu/Contract.h"
 #include "Cpu/LibraryProduct.h"
 #include "Cpu/ThreadPool.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <barrier>
 #include <chrono>
@@ -125,16 +124,4 @@ Device xlc::measureCpu(int cores) {
   device.call = measureCall(cores);
   device.node = {measureCopies(cores), 2 * device.call}; // all meet before a message, and after it
   return device;
-}
-
-void xlc::printDevice(const Device &device, llvm::raw_ostream &out) {
-  auto rate = [](double bytes) { return llvm::formatv("{0:f2}GB", bytes / 1e9).str(); };
-  out << "# For cluster.device, measured by xlc calibrate. Rates are those of one core while all are at work.\n"
-      << "name: " << device.name << "\n"
-      << "cores: " << device.cores << "\n"
-      << llvm::formatv("flops: {{fp32: {0:e3}, bf16: {1:e3}, fp16: {2:e3}} # per second\n", device.products[0],
-                       device.products[1], device.products[2])
-      << "bandwidth: " << rate(device.bandwidth) << " # per second\n"
-      << llvm::formatv("call: {0:e2} # seconds\n", device.call)
-      << llvm::formatv("node: {{bandwidth: {0}, latency: {1:e2}}\n", rate(device.node.bandwidth), device.node.latency);
 }

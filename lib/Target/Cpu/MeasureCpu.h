@@ -1,0 +1,15 @@
+// What the machine at hand reaches, as the figures of a device: for `cluster.device` of specs that are trained on it.
+#ifndef XLC_LIB_TARGET_CPU_MEASURECPU_H
+#define XLC_LIB_TARGET_CPU_MEASURECPU_H
+
+#include "xlc/Cluster/Device.h"
+
+namespace xlc {
+
+/// Measures with all `cores` at work, as in training: products as programs do them, a sweep over memory, a task for all
+/// threads of a rank, a copy from another rank. Takes some seconds; the best of several rounds counts.
+Device measureCpu(int cores);
+
+} // namespace xlc
+
+#endif
