@@ -15,6 +15,7 @@ constexpr PipelineSchedule schedules[] = {
     // name, placement, chunks at least, at most, multiple, splits
     {"gpipe", ChunkPlacement::Loop, 1, 1, false, false, orderGpipe},
     {"1f1b", ChunkPlacement::Loop, 1, 1, false, false, order1f1b},
+    {"eager-1f1b", ChunkPlacement::Loop, 1, 1, false, false, orderEager1f1b},
     {"interleaved", ChunkPlacement::Loop, 2, any, true, false, orderInterleaved},
     {"zb-h1", ChunkPlacement::Loop, 1, 1, false, true, orderZeroBubbleH1},
     {"zb-h2", ChunkPlacement::Loop, 1, 1, false, true, orderZeroBubbleH2},

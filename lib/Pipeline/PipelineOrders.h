@@ -13,6 +13,7 @@ std::vector<Slot> orderZeroBubbleV(const PipelineShape &shape, int64_t rank);
 
 // By relations (PipelineRelations.cpp).
 std::vector<Slot> order1f1b(const PipelineShape &shape, int64_t rank);
+std::vector<Slot> orderEager1f1b(const PipelineShape &shape, int64_t rank);
 std::vector<Slot> orderZeroBubbleH1(const PipelineShape &shape, int64_t rank);
 std::vector<Slot> orderZeroBubbleH2(const PipelineShape &shape, int64_t rank);
 

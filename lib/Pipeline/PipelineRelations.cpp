@@ -3,6 +3,7 @@
 //
 //   1f1b     B(i) before F(i + p - r)           at most p - r forwards are ahead
 //            F(i + p - r - 1) before B(i)       and no fewer, while there are any
+//   eager    the same with 2 (p - r) - 1: a message between two ranks has the time of a slot (Zhuang et al., 2023)
 //   zb       the same with I for B, and W put off until I has room for it (Qi et al., 2023)
 #include "PipelineOrders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -89,6 +90,12 @@ std::vector<Slot> orderZeroBubble(const PipelineShape &shape, int64_t r, int64_t
 std::vector<Slot> xlc::order1f1b(const PipelineShape &shape, int64_t r) {
   Relations relations(shape, r, whole);
   relations.keepAhead(F, B, shape.ranks - r);
+  return relations.sort();
+}
+
+std::vector<Slot> xlc::orderEager1f1b(const PipelineShape &shape, int64_t r) {
+  Relations relations(shape, r, whole);
+  relations.keepAhead(F, B, 2 * (shape.ranks - r) - 1);
   return relations.sort();
 }
 

@@ -148,7 +148,7 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.sequenceParallel = v.boolean; }},
 
   {"pipeline", Kind::Section, any, "", "", "How the layers are cut into stages, and in which order stages see micro-batches.", nullptr},
-  {"pipeline.schedule", Kind::Choice, any, "gpipe|1f1b|interleaved|zb-h1|zb-h2|zb-v", "1f1b",
+  {"pipeline.schedule", Kind::Choice, any, "gpipe|1f1b|eager-1f1b|interleaved|zb-h1|zb-h2|zb-v", "1f1b",
    "The order of forwards and backwards on each stage.",
    [](Spec &s, const Value &v) { s.pipeline.schedule = v.text; }},
   {"pipeline.chunks", Kind::Integer, chunks, "", "1, or 2 with interleaved and zb-v", "Stages per pp rank.",

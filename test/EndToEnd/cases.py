@@ -185,7 +185,7 @@ COMPOSED = [
     Shape("blenderbot-tiny", "loss", "sgd", 4, BLENDERBOT),
 ]
 
-SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v")
+SCHEDULES = ("gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v")
 CHUNKS = {"interleaved": 2, "zb-v": 2}
 MESHES = [(dp, pp, tp) for dp, pp, tp in itertools.product((1, 2, 4, 8), range(1, 9), (1, 2, 4, 8))
           if dp * pp * tp <= 8 and pp * tp > 1]

@@ -24,6 +24,7 @@ for layout in "$@"; do
     for pp in 2 3 4; do
       prove gpipe $pp 1 $micro false "$layout"
       prove 1f1b $pp 1 $micro false "$layout"
+      prove eager-1f1b $pp 1 $micro false "$layout"
       prove zb-h1 $pp 1 $micro true "$layout"
       prove zb-h2 $pp 1 $micro true "$layout"
     done
