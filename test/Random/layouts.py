@@ -76,7 +76,7 @@ def draw_zero(random, dp):
 
 
 def draw_pipeline(random, layout):
-    schedule = random.choice(["gpipe", "1f1b", "1f1b", "eager-1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v"])
+    schedule = random.choice(["gpipe", "1f1b", "eager-1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v"])
     if schedule == "interleaved":
         layout.micro_batches = layout.pp * random.choice([1, 2])
     elif random.random() < 0.8:
