@@ -8,11 +8,12 @@ using namespace llvm;
 namespace xlc::spec {
 namespace {
 
-/// `given`, or where it is none, `other`.
+/// `given`, or where it is none, `other`. Of what may be 0, less is none (kNotGiven).
 template <typename Number> Number orElse(Number given, Number other) { return given > 0 ? given : other; }
+double orElseTime(double given, double other) { return given >= 0 ? given : other; }
 
 Link orElse(const Link &given, const Link &other) {
-  return {orElse(given.bandwidth, other.bandwidth), orElse(given.latency, other.latency)};
+  return {orElse(given.bandwidth, other.bandwidth), orElseTime(given.latency, other.latency)};
 }
 
 void fillFrom(const Device &other, Device &device) {
@@ -20,7 +21,7 @@ void fillFrom(const Device &other, Device &device) {
     mine = orElse(mine, its);
   device.memory = orElse(device.memory, other.memory);
   device.bandwidth = orElse(device.bandwidth, other.bandwidth);
-  device.call = orElse(device.call, other.call);
+  device.call = orElseTime(device.call, other.call);
   device.cores = orElse(device.cores, other.cores);
   device.node = orElse(device.node, other.node);
   device.network = orElse(device.network, other.network);
@@ -30,6 +31,12 @@ void fillFrom(const Device &other, Device &device) {
 }
 
 } // namespace
+
+Device describedDevice() {
+  Device device;
+  device.call = device.node.latency = device.network.latency = kNotGiven;
+  return device;
+}
 
 void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors) {
   if (!spec.deviceLike.empty()) {
@@ -45,6 +52,8 @@ void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors) {
                          "', or 'like' with the name of one that has it");
   for (double &rate : device.products)
     rate = orElse(rate, f32);
+  device.call = orElseTime(device.call, 0);
+  device.node.latency = orElseTime(device.node.latency, 0);
   device.network = orElse(device.network, device.node);
   if (device.name.empty())
     device.name = "device";
@@ -56,15 +65,21 @@ bool readDeviceFile(Spec &spec, Diagnostics &diagnostics) {
     diagnostics.error(spec.deviceFile + ":1:1", "cannot read the device: " + toString(text.takeError()));
     return false;
   }
+  if (text->size() > kMaxFileSize) {
+    diagnostics.error(spec.deviceFile + ":1:1", "a device has at most " + Twine(kMaxFileSize) + " bytes");
+    return false;
+  }
+  StringRef yaml = *text;
+  yaml.consume_front(kByteOrderMark);
   SpecErrors errors;
-  YamlFile file = readYaml(*text, errors);
+  YamlFile file = readYaml(yaml, errors);
   Checked checked = validateDevice(file.root, spec.deviceFile, errors);
   if (file.isWhole && !errors.any()) {
     if (!checked.spec.device)
-      checked.spec.device.emplace();
+      checked.spec.device = describedDevice();
     completeDevice(checked.spec, {1, 1}, errors);
   }
-  errors.report(*text, spec.deviceFile, diagnostics);
+  errors.report(yaml, spec.deviceFile, diagnostics);
   spec.device = checked.spec.device;
   return !errors.any();
 }

@@ -1,5 +1,6 @@
 // The table. Rows whose setter is null are sections, or keys that a later version will take.
 #include "Keys.h"
+#include "DeviceFile.h"
 #include "xlc/Runtime/Limits.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -47,7 +48,7 @@ void setChunk(Spec &spec, const Value &value) {
 }
 
 /// The device that the keys below `cluster.device` describe.
-Device &device(Spec &spec) { return spec.device ? *spec.device : spec.device.emplace(); }
+Device &device(Spec &spec) { return spec.device ? *spec.device : spec.device.emplace(describedDevice()); }
 
 void setDevice(Spec &spec, const Value &value) {
   if (value.form == Value::Form::File)

@@ -44,7 +44,7 @@ int Spec::threadsPerRankOrDefault() const {
 
 std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagnostics) {
   spec::SpecErrors errors;
-  text.consume_front("\xef\xbb\xbf"); // a byte-order mark
+  text.consume_front(spec::kByteOrderMark);
   if (text.size() > spec::kMaxFileSize) {
     diagnostics.error(path + ":1:1", "a spec has at most " + Twine(spec::kMaxFileSize) + " bytes");
     return std::nullopt;
