@@ -191,3 +191,12 @@ exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
   // expected-error @+1 {{is of -1 bytes}}
   exec.release "release" <0 + 0 + 0> bytes -1
 }
+
+// -----
+
+exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+  exec.buffer 0 workspace "x" size 64 offset 0 live 0 to 1
+  // expected-error @+1 {{is action 0 of 2, and cannot have its bytes 1 earlier and 0 later}}
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>] on copy early 1
+  exec.release "release" <0 + 0 + 0> bytes 64
+}

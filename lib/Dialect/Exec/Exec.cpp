@@ -112,6 +112,14 @@ LogicalResult ProgramOp::verify() {
     isAmongBuffers = buffer != nullptr;
     buffers += isAmongBuffers;
   }
+  SmallVector<Action> actions(getBody().front().getOps<Action>());
+  auto count = int64_t(actions.size());
+  for (auto [number, action] : llvm::enumerate(actions)) {
+    int64_t early = action.getEarly(), late = action.getLate();
+    if (early < 0 || early > int64_t(number) || late < 0 || late >= count - int64_t(number))
+      return action.emitOpError() << "is action " << number << " of " << count << ", and cannot have its bytes "
+                                  << early << " earlier and " << late << " later";
+  }
   return success();
 }
 
