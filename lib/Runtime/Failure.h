@@ -7,10 +7,12 @@
 #define XLC_LIB_RUNTIME_FAILURE_H
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace xlc::runtime {
 
@@ -35,8 +37,8 @@ class StopSignal {
 public:
   /// Whether this call was the first. Of a long text the end is left out.
   bool raise(Exit code, std::string_view text) {
-    uint32_t quiet = Quiet;
-    if (!phase.compare_exchange_strong(quiet, Claimed, std::memory_order_relaxed))
+    uint32_t was = Quiet;
+    if (!phase.compare_exchange_strong(was, Claimed, std::memory_order_relaxed) && !takeOver())
       return false;
     exitCode = code;
     message[text.copy(message, sizeof message - 1)] = 0;
@@ -55,7 +57,14 @@ public:
   bool claimText() { return !isSaid.exchange(true); }
 
 private:
-  enum Phase : uint32_t { Quiet, Claimed, Raised };
+  enum Phase : uint32_t { Quiet, Claimed, TakenOver, Raised };
+  /// Who claimed the signal may have been killed before it was raised. Whether it falls to this caller now.
+  bool takeOver() {
+    for (int i = 0; i < 100 && phase.load(std::memory_order_acquire) == Claimed; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    uint32_t claimed = Claimed;
+    return phase.compare_exchange_strong(claimed, TakenOver, std::memory_order_relaxed);
+  }
   std::atomic<uint32_t> phase{Quiet};
   std::atomic<bool> isSaid{false};
   Exit exitCode = Exit::Done;

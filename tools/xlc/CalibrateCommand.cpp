@@ -43,7 +43,7 @@ Command xlc::addCalibrateCommand(CLI::App &app) {
   command->add_option("-o,--output", options->output, "write to this file; default: standard output")
       ->type_name("FILE");
   command->add_option("--cores", options->cores, "cores that training may use")
-      ->check(CLI::Range(1, 1024))
+      ->check(CLI::Range(1, options->cores))
       ->capture_default_str();
   return {command, [options] { return calibrate(*options); }};
 }

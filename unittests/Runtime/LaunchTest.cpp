@@ -168,6 +168,7 @@ TEST(Launch, RankAndWorldAreWholeNumbersThatFit) {
            {{{"RANK", "-1"}, {"WORLD_SIZE", "4"}}, "error: RANK is '-1', which is no whole number"},
            {{{"RANK", "1"}, {"WORLD_SIZE", "4 "}}, "error: WORLD_SIZE is '4 ', which is no whole number"},
            {{{"RANK", "4"}, {"WORLD_SIZE", "4"}}, "error: RANK is 4 and WORLD_SIZE is 4: ranks are 0 to 3"},
+           {{{"RANK", "0"}, {"WORLD_SIZE", "0"}}, "error: WORLD_SIZE is 0: there is no rank then"},
            {{{"OMPI_COMM_WORLD_SIZE", "2"}},
             "error: OMPI_COMM_WORLD_SIZE is set and OMPI_COMM_WORLD_RANK is not: mpirun sets both, and neither stands "
             "for "

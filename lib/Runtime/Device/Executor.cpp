@@ -72,6 +72,7 @@ void Executor::endStreams() {
   wakeAll(begun);
   for (std::thread &thread : threads)
     thread.join();
+  threads.clear();
 }
 
 void Executor::serve(Lane &lane) {

@@ -64,6 +64,8 @@ public:
 
   /// Runs the timeline once; `step` counts from 1.
   void runStep(uint64_t step);
+  /// After the last step: waits for the threads of its streams to end.
+  void endStreams();
 
   /// Only where the rank's stage has them.
   float loss() const { return readScalar(*program.loss); }
@@ -95,10 +97,8 @@ private:
   };
   /// All of a lane's actions of a step.
   void runLane(Lane &lane);
-  void runStep(Lane &lane, uint64_t index);
   void serve(Lane &lane);
   void startStreams();
-  void endStreams();
   /// Until an action has ended in this step.
   void waitFor(Lane &lane, uint64_t index);
   void runAction(Lane &lane, const plan::StepT &step);

@@ -9,7 +9,7 @@
 
 namespace xlc::runtime {
 
-/// Ranks are threads, so all of this is called by several at once. Each does its work by calling `run` once.
+/// Called by several threads at once: ranks, and streams of a rank. Each does its work by calling `run` once.
 class Observer {
 public:
   virtual ~Observer() = default;

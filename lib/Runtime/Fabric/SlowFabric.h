@@ -13,7 +13,7 @@ namespace xlc::runtime {
 
 class SlowFabric final : public Fabric {
 public:
-  /// `bytesPerSecond`: above 0.
+  /// `bytesPerSecond`: at least 1000.
   SlowFabric(Fabric &inner, double bytesPerSecond, size_t ranks)
       : inner(inner), bytesPerSecond(bytesPerSecond), links(ranks) {}
 
@@ -28,7 +28,7 @@ private:
     int64_t free = 0; ///< when the last message is over, in nanoseconds
   };
   /// Waits until `bytes` bytes have passed the rank's link, which they came to at `begin`.
-  void pass(int rank, int64_t begin, uint64_t bytes);
+  void pass(const Participant &self, int64_t begin, uint64_t bytes);
 
   Fabric &inner;
   const double bytesPerSecond;

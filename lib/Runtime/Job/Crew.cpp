@@ -178,6 +178,8 @@ void Crew::runRank(int rank) {
   } catch (...) {
     fail(rank);
   }
+  if (auto &executor = own(rank).executor)
+    executor->endStreams(); // one that hangs keeps its rank from ending, and so is left behind with it
   std::lock_guard lock(mutex);
   ++finishedRanks;
   finished.notify_all();

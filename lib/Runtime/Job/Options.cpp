@@ -134,8 +134,8 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
          "--link-rate",
          [&](const std::string &text) {
            options.linkRate = parseAmount("--link-rate", text);
-           if (*options.linkRate <= 0)
-             throw CLI::ValidationError("--link-rate", "a link of 0 bytes per second moves nothing");
+           if (*options.linkRate < 1000)
+             throw CLI::ValidationError("--link-rate", "'" + text + "' is less than 1000 bytes per second");
          },
          "let messages take as long as on a link of so many bytes per second, 1e9, to try a slower network")
       ->type_name("RATE");

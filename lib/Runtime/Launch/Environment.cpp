@@ -103,6 +103,8 @@ std::optional<Launch> findLaunch(const Environment &environment) {
     if (!environment(row.world) && (row.mayLackWorld || !environment(row.rank)))
       continue;
     uint64_t world = readWhole(environment, row, row.world);
+    if (world == 0)
+      throw Rejected(fmt::format("error: {} is 0: there is no rank then", row.world));
     if (world == 1)
       continue;
     uint64_t rank = readWhole(environment, row, row.rank);

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -53,8 +52,13 @@ struct Name {
 
 OwnedFile makeSocket() { return OwnedFile(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
+/// False where another process has the name.
 bool bindTo(const OwnedFile &socket, const Name &name) {
-  return bind(socket.get(), (const sockaddr *)&name.address, name.length) == 0;
+  if (bind(socket.get(), (const sockaddr *)&name.address, name.length) == 0)
+    return true;
+  if (errno != EADDRINUSE)
+    throw Rejected(fmt::format("error: processes cannot find each other: {}", std::strerror(errno)));
+  return false;
 }
 
 class Deadline {

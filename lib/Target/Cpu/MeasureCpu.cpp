@@ -35,8 +35,8 @@ template <class Make> double timeOnAllCores(int cores, Make make) {
     });
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round <= kRounds; ++round) { // the first one touches memory for the first time
+    double begin = now();                          // the others have been here since the round before
     together.arrive_and_wait();
-    double begin = now();
     together.arrive_and_wait();
     if (round > 0)
       best = std::min(best, now() - begin);
