@@ -40,7 +40,7 @@ public:
 
   Lifetimes find(exec::ProgramOp program, int64_t alignment) {
     for (auto buffer : program.getBody().front().getOps<exec::BufferOp>())
-      lifetimes.buffers.push_back({(int64_t)buffer.getSize(), -1, -1, alignment});
+      lifetimes.buffers.push_back({buffer.getSize(), -1, -1, alignment});
     for (Operation &op : program.getBody().front())
       if (!isa<exec::BufferOp>(op))
         visit(op);

@@ -58,7 +58,7 @@ private:
 };
 
 /// Keeps the ten largest, the largest first, equal ones in order of the program.
-void keepLargest(std::vector<PeakBuffer> &largest, PeakBuffer buffer) {
+void keepLargest(std::vector<PeakBuffer> &largest, const PeakBuffer &buffer) {
   auto isLarger = [](const PeakBuffer &a, const PeakBuffer &b) { return a.bytes > b.bytes; };
   largest.insert(llvm::upper_bound(largest, buffer, isLarger), buffer);
   if (largest.size() > kLargest)

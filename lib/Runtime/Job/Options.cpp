@@ -87,6 +87,42 @@ void parseData(const std::string &text, Options &options) {
   }
 }
 
+/// How ranks run, wait and meet.
+void addOptionsOfRunning(CLI::App &app, Options &options) {
+  app.add_option_function<std::string>(
+         "--library-isa", [&options](const std::string &text) { options.nativeLibraries = text == "native"; },
+         "instructions that library calls use: those of the processors that the program is made for, or all that this "
+         "machine has, where the planned workspace is enough (other bits)")
+      ->type_name("plan|native")
+      ->check(CLI::IsMember({"plan", "native"}));
+  app.add_option_function<std::string>(
+         "--overlap",
+         [&options](const std::string &text) {
+           options.overlap = text == "threads" ? Overlap::Threads : Overlap::Inline;
+         },
+         "how a rank runs what it exchanges and loads: inline, one action after the other, or on threads beside its "
+         "computations (the same bits); default: the spec's runtime.overlap")
+      ->type_name("inline|threads")
+      ->check(CLI::IsMember({"inline", "threads"}));
+  app.add_option_function<std::string>(
+         "--link-rate",
+         [&options](const std::string &text) {
+           options.linkRate = parseAmount("--link-rate", text);
+           if (*options.linkRate < 1000)
+             throw CLI::ValidationError("--link-rate", "'" + text + "' is less than 1000 bytes per second");
+         },
+         "let messages take as long as on a link of so many bytes per second, 1e9, to try a slower network")
+      ->type_name("RATE");
+  app.add_option_function<std::string>(
+         "--timeout", [&options](const std::string &text) { options.timeout = parseAmount("--timeout", text); },
+         "how long to wait for ranks that do not come, or do nothing; 0: as long as it takes; default: 60")
+      ->type_name("SECONDS");
+  app.add_flag("--processes", options.processes,
+               "run each rank as a process of its own, not as a thread (the same bits)");
+  app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow")
+      ->excludes("--overlap");
+}
+
 } // namespace
 
 std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, bool speaks,
@@ -117,36 +153,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
       "make a rank fail (rank:step:action), or a gradient overflow (rank:step:parameter=inf, or =nan)");
-  app.add_option_function<std::string>(
-         "--library-isa", [&](const std::string &text) { options.nativeLibraries = text == "native"; },
-         "instructions that library calls use: those of the processors that the program is made for, or all that this "
-         "machine has, where the planned workspace is enough (other bits)")
-      ->type_name("plan|native")
-      ->check(CLI::IsMember({"plan", "native"}));
-  app.add_option_function<std::string>(
-         "--overlap",
-         [&](const std::string &text) { options.overlap = text == "threads" ? Overlap::Threads : Overlap::Inline; },
-         "how a rank runs what it exchanges and loads: inline, one action after the other, or on threads beside its "
-         "computations (the same bits); default: the spec's runtime.overlap")
-      ->type_name("inline|threads")
-      ->check(CLI::IsMember({"inline", "threads"}));
-  app.add_option_function<std::string>(
-         "--link-rate",
-         [&](const std::string &text) {
-           options.linkRate = parseAmount("--link-rate", text);
-           if (*options.linkRate < 1000)
-             throw CLI::ValidationError("--link-rate", "'" + text + "' is less than 1000 bytes per second");
-         },
-         "let messages take as long as on a link of so many bytes per second, 1e9, to try a slower network")
-      ->type_name("RATE");
-  app.add_option_function<std::string>(
-         "--timeout", [&](const std::string &text) { options.timeout = parseAmount("--timeout", text); },
-         "how long to wait for ranks that do not come, or do nothing; 0: as long as it takes; default: 60")
-      ->type_name("SECONDS");
-  app.add_flag("--processes", options.processes,
-               "run each rank as a process of its own, not as a thread (the same bits)");
-  app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow")
-      ->excludes("--overlap");
+  addOptionsOfRunning(app, options);
   try {
     app.parse(argc, const_cast<char **>(argv));
   } catch (const CLI::ParseError &result) {

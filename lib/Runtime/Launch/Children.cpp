@@ -35,10 +35,11 @@ Children::Children(int count, const std::function<int(int rank, Peers line)> &wo
       all.clear(); // its own lines to them: only one end of each may be left
       Peers line;
       line.add(Peers::starter, std::move(theirs));
-      int exit = (int)Exit::Internal;
+      int exit = 0;
       try {
         exit = work(rank, std::move(line));
-      } catch (...) { // its starter says how it ended
+      } catch (...) {
+        exit = (int)Exit::Internal; // which its starter says
       }
       std::fflush(nullptr);
       _exit(exit);

@@ -7,6 +7,7 @@
 
 #include <barrier>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -23,6 +24,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 template <class Make> double timeOnAllCores(int cores, Make make) {
   std::barrier<> together(cores + 1);
   std::vector<std::thread> threads;
+  threads.reserve(size_t(cores));
   for (int core = 0; core < cores; ++core)
     threads.emplace_back([&] {
       useOneLibraryThread();
@@ -58,11 +60,12 @@ double measureProducts(int cores, FloatType type) {
     auto a = std::make_shared<std::vector<char>>(rows * in * width),
          b = std::make_shared<std::vector<char>>(in * out * width),
          y = std::make_shared<std::vector<char>>(rows * out * width);
-    auto scratch = std::make_shared<std::vector<char>>(size_t(contraction->scratch()) + 64);
+    constexpr size_t line = 64; // bytes: scratch is a multiple of it
+    std::shared_ptr<void> scratch(std::aligned_alloc(line, std::max<size_t>(line, size_t(contraction->scratch()))),
+                                  std::free);
     return [=] {
-      auto *begin = (char *)(((uintptr_t)scratch->data() + 63) / 64 * 64);
       for (int i = 0; i < times; ++i)
-        contraction->run(0, a->data(), b->data(), nullptr, y->data(), begin);
+        contraction->run(0, a->data(), b->data(), nullptr, y->data(), (char *)scratch.get());
     };
   });
   return times * 2.0 * double(rows * in * out) / seconds;
