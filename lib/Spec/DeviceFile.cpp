@@ -1,6 +1,7 @@
 // The file is a mapping with the keys that stand below `cluster.device` in the table, so that it is checked and documented by
 // the same rows.
 #include "DeviceFile.h"
+#include "Keys.h"
 #include "SpecText.h"
 
 using namespace llvm;
@@ -31,12 +32,6 @@ void fillFrom(const Device &other, Device &device) {
 }
 
 } // namespace
-
-Device describedDevice() {
-  Device device;
-  device.call = device.node.latency = device.network.latency = kNotGiven;
-  return device;
-}
 
 void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors) {
   if (!spec.deviceLike.empty()) {

@@ -6,12 +6,6 @@
 
 namespace xlc::spec {
 
-/// A time that a description of a device does not say.
-inline constexpr double kNotGiven = -1;
-
-/// Of which nothing is said yet.
-Device describedDevice();
-
 /// Fills what the description of spec.device leaves open: from the device that it is like, else with what docs/Spec.md says.
 /// Complains at `at` about what it must say.
 void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors);

@@ -1,6 +1,5 @@
 // The table. Rows whose setter is null are sections, or keys that a later version will take.
 #include "Keys.h"
-#include "DeviceFile.h"
 #include "xlc/Runtime/Limits.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -332,6 +331,12 @@ const Key table[] = {
 // clang-format on
 
 } // namespace
+
+Device describedDevice() {
+  Device device;
+  device.call = device.node.latency = device.network.latency = kNotGiven;
+  return device;
+}
 
 ArrayRef<Key> keyTable() { return table; }
 

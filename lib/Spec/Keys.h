@@ -72,6 +72,12 @@ struct Key {
   void (*set)(Spec &spec, const Value &value);
 };
 
+/// A time that a description of a device does not say.
+inline constexpr double kNotGiven = -1;
+
+/// A device of which nothing is said yet.
+Device describedDevice();
+
 /// All rows, in the order of the documentation.
 llvm::ArrayRef<Key> keyTable();
 
