@@ -277,17 +277,14 @@ private:
   std::vector<StageRun> stages;
 };
 
-double sum(const StageTime &time, double MessageTime::*which) {
-  double all = time.tensor.*which;
-  for (const MessageTime &messages : time.messages)
-    all += messages.*which;
-  return all;
-}
-
 } // namespace
 
-double StageTime::exposed() const { return sum(*this, &MessageTime::exposed); }
-double StageTime::predicted() const { return sum(*this, &MessageTime::predicted); }
+double StageTime::exposed() const {
+  double sum = tensor.exposed;
+  for (const MessageTime &kind : messages)
+    sum += kind.exposed;
+  return sum;
+}
 
 std::vector<StageTime> xlc::timeStages(ArrayRef<exec::ProgramOp> programs, Clock &clock, RunOrder order,
                                        std::vector<std::vector<TimedAction>> *actions) {

@@ -43,7 +43,7 @@ struct Device {
   double call = 0;                     ///< seconds that a call takes at least
   Link node, network;                  ///< to a device of the same machine, and of another one
   int64_t devicesPerNode = 0;          ///< 0: all stand in one machine
-  int64_t cores = 0;                   ///< of a CPU's machine: rates are those of one core; 0: it is no CPU
+  int64_t cores = 0;                   ///< of a CPU's machine: rates and links are those of one core; 0: no CPU
   std::vector<OutsideLine> outside;
 
   double productsOf(ProductType type) const { return products[size_t(type)]; }

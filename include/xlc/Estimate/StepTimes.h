@@ -34,7 +34,6 @@ struct StageTime {
 
   MessageTime &of(exec::Stream stream) { return messages[size_t(stream)]; }
   double exposed() const;
-  double predicted() const;
   /// The idle part between the first forward and the last backward, and of all stages' forwards and backwards: 0 to 1.
   double spanBubble() const { return end > begin ? 1 - busy / (end - std::max(begin, 0.0)) : 0; }
   double stepBubble() const { return lastEnd > 0 ? 1 - busy / lastEnd : 0; }

@@ -56,7 +56,8 @@ def AssignOffsetsPass : Pass<"xlc-assign-offsets", "::mlir::ModuleOp"> {
   let summary = "places every buffer in the arena";
   let description = [{
     Lifetimes are counted in calls: a buffer is live from the call that defines it to the one that reads it last.
-    An action that has a window keeps its buffers live through it. Persistent buffers lie at the bottom. Writes offsets, the arena's size and the lower bound.
+    An action that has a window keeps its buffers live through it. Persistent buffers lie at the bottom. Writes offsets, the
+    arena's size and the lower bound.
   }];
   let options = [Option<"alignment", "alignment", "int64_t", "64", "bytes: the target's; offsets are multiples of it">];
 }

@@ -1,5 +1,5 @@
 // What a plan means for the person who pays for the memory: one plain struct, made from the `exec` program, shown as a
-// table or as JSON. Nothing is estimated here: bytes are those that the program allocates and moves.
+// table or as JSON. Bytes are those that the program allocates and moves, nothing of them is estimated; seconds are predictions.
 #ifndef XLC_REPORT_REPORT_H
 #define XLC_REPORT_REPORT_H
 
