@@ -31,6 +31,7 @@ void FreeSpace::clear() {
 }
 
 void FreeSpace::collect(size_t node, int low, int high, int first, int last) {
+  --steps;
   if (last < low || high < first)
     return;
   if (!nodes[node].covering.empty())
@@ -52,7 +53,6 @@ int64_t FreeSpace::alignTop(int64_t from, int64_t alignment) const {
 }
 
 int64_t FreeSpace::findLowest(llvm::ArrayRef<Moments> spans, int64_t size, int64_t alignment, int64_t from) {
-  --steps;
   inTheWay.clear();
   for (Moments span : spans)
     collect(0, 0, moments - 1, span.first, span.last);
@@ -77,6 +77,7 @@ void FreeSpace::take(int first, int last, int64_t begin, int64_t end) {
 }
 
 void FreeSpace::take(size_t node, int low, int high, int first, int last, int64_t begin, int64_t end) {
+  --steps;
   if (last < low || high < first)
     return;
   if (first <= low && high <= last) {

@@ -41,7 +41,8 @@ public:
     int first, last;
   };
 
-  /// Moments are numbered 0 to moments - 1. `steps` is counted down, by one for each query and each range looked at.
+  /// Moments are numbered 0 to moments - 1. `steps` is counted down, by one for each node and each range that is
+  /// looked at: what an attempt costs.
   FreeSpace(int moments, int64_t &steps) : moments(moments), steps(steps), nodes(kNodes * std::size_t(moments)) {}
 
   /// All is free again. Memory is kept: thousands of attempts fill the same space.

@@ -106,11 +106,12 @@ template <typename Key> Order sortedBy(const Problem &problem, Key key) {
 }
 
 /// With so many intervals (a pipeline stage with its micro-batches in flight) an attempt takes a good part of the
-/// budget: the order that needs fewest steps goes first, and ends the search where it is nearly as good as can be.
+/// budget: the order that needs fewest steps goes first, it ends the search where it is nearly as good as can be, and
+/// nothing is climbed, since a few attempts find nothing.
 constexpr size_t kMany = 10000;
 /// With so few the search has more of them: a gap is a larger part of such an arena.
 constexpr size_t kFew = 1000;
-constexpr int64_t kPatience = 4;
+constexpr int64_t kPatience = 3;
 constexpr double kNearlyAsGood = 1.02;
 
 constexpr size_t kOrders = 5;
@@ -173,19 +174,19 @@ void raiseOne(const Problem &problem, const Placement &placement, Order &order, 
 
 } // namespace
 
-/// Places intervals of which some are tied in pairs.
-static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t>> tied,
-                       const PlacementOptions &options) {
+/// Places intervals of which some are tied in pairs, within `budget` steps.
+static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t>> tied, int64_t enough,
+                       int64_t budget) {
   Quantity least = lowerBound(intervals);
   if (least > kLargestArena)
     return {std::vector<int64_t>(intervals.size(), 0), Placement::none};
-  int64_t bound = std::max(least.clamp(), options.enough);
+  int64_t bound = std::max(least.clamp(), enough);
   Problem problem(intervals, tied);
   if (problem.movable.empty())
     return problem.fixed;
   Placement best;
   Order bestOrder;
-  int64_t steps = problem.movable.size() <= kFew ? kPatience * options.budget : options.budget;
+  int64_t steps = budget;
   bool isSpent = false;
   FreeSpace space(problem.moments, steps);
   for (size_t attempt = 0; attempt < kOrders; ++attempt) {
@@ -199,9 +200,9 @@ static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, 
     if (best.height <= bound || isGood || (isSpent && !ranOut))
       return best;
     if (ranOut)
-      steps = options.budget;
+      steps = budget;
   }
-  if (isSpent || best.height == Placement::none)
+  if (isSpent || best.height == Placement::none || problem.movable.size() > kMany)
     return best;
   std::minstd_rand random(1);
   for (int attempt = 0; attempt < maxAttempts && steps > 0 && best.height > bound; ++attempt) {
@@ -219,12 +220,13 @@ Placement placeIntervals(ArrayRef<Interval> intervals, const PlacementOptions &o
   std::optional<SteadyState> steady =
       intervals.size() > kMany ? findSteadyState(intervals) : std::optional<SteadyState>();
   if (!steady)
-    return place(intervals, {}, options);
-  Placement placement = place(steady->shorter, steady->tied, options);
+    return place(intervals, {}, options.enough, intervals.size() <= kFew ? kPatience * options.budget : options.budget);
+  Placement placement = place(steady->shorter, steady->tied, options.enough, options.budget);
   placement.offsets = steady->extend(placement.offsets);
   if (placement.height <= options.enough || double(placement.height) <= kNearlyAsGood * double(lowerBound(intervals)))
     return placement;
-  Placement whole = place(intervals, {}, options); // what must stand where its predecessor stood may leave gaps
+  // What must stand where its predecessor stood may leave gaps.
+  Placement whole = place(intervals, {}, options.enough, options.budget);
   return whole.height < placement.height ? whole : placement;
 }
 

@@ -221,7 +221,7 @@ TEST(Placement, SteadyStateIsPlacedOnce) {
   for (int inFlight : {1, 2, 3, 5, 16}) {
     const int layers = 6, period = 8 * layers, cycle = period * (inFlight + 2);
     std::vector<Interval> intervals = makeSteadyStage(512, inFlight, layers, inFlight);
-    EXPECT_LE(placeAndCheck(intervals), 1.10) << inFlight;
+    EXPECT_LE(placeAndCheck(intervals), 1.09) << inFlight;
     std::vector<int64_t> offsets = placeIntervals(intervals).offsets;
     size_t middle = intervals.size() / 2, alike = 0;
     for (int i = 0; i < 4 * cycle; ++i)
@@ -229,7 +229,7 @@ TEST(Placement, SteadyStateIsPlacedOnce) {
           llvm::is_contained({offsets[middle + i + cycle], offsets[middle + i + cycle - period]}, offsets[middle + i]);
     numSteady += alike == size_t(4 * cycle);
   }
-  EXPECT_GE(numSteady, 3);
+  EXPECT_GE(numSteady, 2);
 }
 
 TEST(Placement, SameInputGivesSameOffsets) {

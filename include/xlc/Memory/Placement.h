@@ -39,10 +39,11 @@ struct Placement {
 };
 
 struct PlacementOptions {
-  /// How many steps (a look at an address range) may be made, over all attempts; the search ends early at the lower
-  /// bound. Where one attempt alone takes more, the next one has as many again, until one comes to its end. The default
-  /// takes 0.1 s and less, 0.4 s for a small plan, whose search has four times as many.
-  int64_t budget = 4000000;
+  /// How many steps (a look at an address range or at a node of the tree of moments) may be made, over all attempts;
+  /// the search ends early at the lower bound. Where one attempt alone takes more, the next one has as many again, until
+  /// one comes to its end. The default takes 0.1 s and less, 0.3 s for a small plan, whose search has three times as
+  /// many.
+  int64_t budget = 10000000;
   /// A height that is as good as any lower one: the search ends where it is reached.
   int64_t enough = 0;
 };
