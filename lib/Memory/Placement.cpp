@@ -70,8 +70,9 @@ Problem::Problem(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t
   fixed.height = bottom;
 }
 
-/// Where alignment keeps a few intervals from the bound, each attempt is nearly free, and none would be the last.
-constexpr int maxAttempts = 4000;
+/// The climb ends where so many attempts, and as many again as it had when it last came lower, find nothing: alignment
+/// often keeps intervals from the bound for good.
+constexpr int kVainAttempts = 1000;
 
 using Order = std::vector<size_t>;
 
@@ -205,11 +206,13 @@ static Placement place(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, 
   if (isSpent || best.height == Placement::none || problem.movable.size() > kMany)
     return best;
   std::minstd_rand random(1);
-  for (int attempt = 0; attempt < maxAttempts && steps > 0 && best.height > bound; ++attempt) {
+  for (int attempt = 0, found = 0; attempt - 2 * found < kVainAttempts && steps > 0 && best.height > bound; ++attempt) {
     Order order = bestOrder;
     for (size_t moves = 1 + random() % 3; moves > 0; --moves)
       raiseOne(problem, best, order, random);
     Placement placement = placeInOrder(problem, order, space);
+    if (placement.height < best.height)
+      found = attempt;
     if (placement.height <= best.height)
       std::tie(best, bestOrder) = std::pair(std::move(placement), std::move(order));
   }
