@@ -82,8 +82,22 @@ def run_sanitized(build):
     environment.pop("ASAN_OPTIONS")
     # Only some are built so. What mutates files for a while is the fuzzers' work.
     programs = [line for line in list_programs(build) if pathlib.Path(line).exists()]
-    more_passed, more_failed = run_unit_tests(programs, "--gtest_filter=-*NoMutated*", environment=environment)
-    return passed + more_passed, failed + more_failed
+    for more in (run_unit_tests(programs, "--gtest_filter=-*NoMutated*", environment=environment), replay_found(build)):
+        passed, failed = passed + more[0], failed + more[1]
+    return passed, failed
+
+
+def replay_found(build):
+    """Each fuzzer reads what it found in earlier runs, as far as it was kept."""
+    passed = failed = 0
+    environment = dict(os.environ, UBSAN_OPTIONS="print_stacktrace=1", ASAN_OPTIONS="allow_user_poisoning=0:detect_container_overflow=0")
+    for folder in sorted((pathlib.Path(__file__).parent / "Fuzz" / "regressions").iterdir()):
+        fuzzer = build / "bin" / f"fuzz-{folder.name}"
+        code = subprocess.run([fuzzer, *sorted(folder.iterdir())], env=environment, stderr=subprocess.PIPE, text=True, check=False)
+        if code.returncode:
+            print(f"{fuzzer.name}: exit code {code.returncode}\n{code.stderr[-2000:]}")
+        passed, failed = passed + (code.returncode == 0), failed + (code.returncode != 0)
+    return passed, failed
 
 
 def run_script(build, script, *options):

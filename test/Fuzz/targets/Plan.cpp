@@ -2,6 +2,7 @@
 // and a refusal is Rejected. In what is accepted every buffer and every shard of every bucket is in the arena.
 #include "Require.h"
 
+#include "Plan/Elements.h"
 #include "Plan/Plan.h"
 
 using namespace xlc::runtime;
@@ -33,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       for (const auto &home : program->buckets) {
         const plan::BucketT &bucket = *plan->buckets.at(home->bucket);
         __int128 elements = bucket.params == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
-        xlc::fuzz::require(isInArena(*program, *plan->mesh, *home->params, 4 * elements), "a bucket is in the arena");
+        xlc::fuzz::require(isInArena(*program, *plan->mesh, *home->params, elements * bytesOf(bucket.element)), "a bucket is in the arena");
       }
     }
   } catch (const Rejected &) {
