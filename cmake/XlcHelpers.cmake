@@ -33,7 +33,7 @@ function(xlc_compiler_options target)
 endfunction()
 xlc_compiler_options(xlc-pch)
 xlc_compiler_options(xlc-pch-rtti)
-set(XLC_RTTI -frtti -O1 -DGTEST_HAS_PTHREAD=1) # the last as GTest::gtest has it
+set(XLC_RTTI -frtti -O0 -DGTEST_HAS_PTHREAD=1) # the last as GTest::gtest has it
 target_compile_options(xlc-pch-rtti PRIVATE ${XLC_RTTI})
 
 # What reads a stranger's files, and the placement of buffers: compiled anew where XLC_REST_FROM is given.
