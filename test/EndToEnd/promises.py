@@ -488,30 +488,37 @@ def names_do_not_matter(setting):
             yield f"{folder}/{model}: losses differ: {found[0][1]} and {found[1][1]}"
 
 
-PROMISES = [(check.__name__.replace("_", " "), check) for check in (
+def named(*checks):
+    return [(check.__name__.replace("_", " "), check) for check in checks]
+
+
+PROMISES = named(
     same_bits_in_all_stages,
     small_updates_are_kept,
     same_bits_in_two_runs,
     check_changes_nothing,
     bytes_are_as_planned,
-    faults_end_the_job,
     composed_runs_give_the_same_bits,
-    composed_faults_end_the_job,
-    faults_in_compositions_end_the_job,
     streams_give_the_same_bits,
     each_dependency_is_needed,
-    faults_on_streams_end_the_job,
     roomy_zero_moves_no_more_than_stage_1,
     examples_train,
     non_finite_loss_ends_with_7,
-    interrupt_saves,
-    runs_with_only_its_libraries,
-    memory_is_constant,
-    steps_allocate_nothing_large,
     bad_data_is_refused,
     saved_parameters_go_on,
     init_takes_floats_of_any_type,
     random_values_do_not_depend_on_the_layout,
-    installed_prefix_works,
     names_do_not_matter,
-)]
+)
+# Some measure time or memory.
+ONE_AT_A_TIME = named(
+    faults_end_the_job,
+    composed_faults_end_the_job,
+    faults_in_compositions_end_the_job,
+    faults_on_streams_end_the_job,
+    interrupt_saves,
+    runs_with_only_its_libraries,
+    memory_is_constant,
+    steps_allocate_nothing_large,
+    installed_prefix_works,
+)

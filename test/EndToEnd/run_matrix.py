@@ -9,6 +9,7 @@ One line per case; the last line is `N passed, N failed`. `--results FILE` write
 
 import argparse
 import concurrent.futures
+import dataclasses
 import os
 import pathlib
 import re
@@ -66,6 +67,15 @@ def attempt(name, check):
     return not complaints
 
 
+def entry_of(setting, name, check):
+    """A check that has a folder of its own."""
+    def call():
+        own = setting.scratch / re.sub("[^a-z0-9]+", "-", name.lower())
+        own.mkdir()
+        yield from check(dataclasses.replace(setting, scratch=own)) or ()
+    return name, call
+
+
 def parse_arguments():
     root = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -87,12 +97,12 @@ def main():
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
-        matrix += [(name, lambda check=check: check(setting)) for name, check in checks]
-        others = [(name, lambda check=check: check(setting)) for name, check in promises.PROMISES + processes.list_checks(options.all)]
+        matrix = [entry_of(setting, *check) for check in promises.PROMISES + checks] + matrix  # those that take longest first
+        others = [entry_of(setting, *check) for check in promises.ONE_AT_A_TIME + processes.list_checks(options.all)]
         chosen = [[entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, others)]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             outcomes += pool.map(lambda entry: attempt(*entry), chosen[0])
-        outcomes += [attempt(*entry) for entry in chosen[1]]  # one at a time: some measure time or memory
+        outcomes += [attempt(*entry) for entry in chosen[1]]
     passed, failed = outcomes.count(True), outcomes.count(False)
     return tally.end(options.results, passed, failed)
 
