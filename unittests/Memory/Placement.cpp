@@ -1,7 +1,6 @@
 // The placer is judged by findOverlap, and findOverlap by brute force on every small case.
 #include "xlc/Memory/Placement.h"
 
-#include <chrono>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -237,15 +236,11 @@ TEST(Placement, SameInputGivesSameOffsets) {
   EXPECT_EQ(placeIntervals(intervals).offsets, placeIntervals(intervals).offsets);
 }
 
-TEST(Placement, TwentyThousandBuffersTakeAFractionOfASecond) {
+/// In how little time: bench/growth.
+TEST(Placement, TwentyThousandBuffersAreNearTheLowerBound) {
   std::vector<Interval> intervals = makeTraining(5000, 1);
   ASSERT_GT(intervals.size(), 20000u);
-  auto begin = std::chrono::steady_clock::now();
-  Placement placement = placeIntervals(intervals);
-  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  EXPECT_FALSE(findOverlap(intervals, placement.offsets));
-  EXPECT_LE(double(placement.height), 1.02 * double(lowerBound(intervals)));
-  EXPECT_LT(seconds.count(), 2) << "0.2 on an idle machine";
+  EXPECT_LE(placeAndCheck(intervals), 1.02);
 }
 
 } // namespace
