@@ -1,4 +1,5 @@
-// How a job ends early: one failure, one message, and every rank gets to know.
+// How a job ends early. It is asked to, by a signal, and ends after a step; or there is one failure, one message, and every
+// rank gets to know.
 //
 // The first rank that fails raises the signal; the others notice at their next barrier or call and unwind with
 // `Stopped`, which says nothing of its own. The signal may lie in memory that several processes see: it holds no pointer,
@@ -69,6 +70,18 @@ private:
   std::atomic<bool> isSaid{false};
   Exit exitCode = Exit::Done;
   char message[8192] = {};
+};
+
+/// That the job was asked to end. Words only grow, and whenever all ranks meet, all see the largest that one of them had. All
+/// zero at first.
+struct Request {
+  std::atomic<uint64_t> signal;   ///< of those that asked
+  std::atomic<uint64_t> lastStep; ///< after which the job ends; 0: after all
+
+  static void raise(std::atomic<uint64_t> &word, uint64_t value) {
+    for (uint64_t was = word.load(); was < value && !word.compare_exchange_weak(was, value);)
+      ;
+  }
 };
 
 } // namespace xlc::runtime

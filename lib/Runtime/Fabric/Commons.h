@@ -22,7 +22,7 @@ template <class T> struct Piece {
 
 class Commons {
 public:
-  Commons() : stopPlace(reserve<StopSignal>()) {}
+  Commons() : stopPlace(reserve<StopSignal>()), requestPlace(reserve<Request>()) {}
   ~Commons();
   Commons(const Commons &) = delete;
 
@@ -42,6 +42,7 @@ public:
 
   template <class T> T &at(Piece<T> piece, uint64_t index = 0) const { return ((T *)(memory + piece.offset))[index]; }
   StopSignal &stop() const { return at(stopPlace); }
+  Request &request() const { return at(requestPlace); }
   Reach reach() const { return where; }
 
   /// An address of an arena, or of these pieces, as all processes number it.
@@ -56,6 +57,7 @@ private:
   bool isOwn = false;
   Reach where = Reach::Process;
   const Piece<StopSignal> stopPlace;
+  const Piece<Request> requestPlace;
 };
 
 } // namespace xlc::runtime

@@ -50,7 +50,7 @@ public:
   virtual void send(const Message &message, const char *from, const Participant &self) = 0;
   /// Throws std::runtime_error where another message comes.
   virtual void receive(const Message &message, char *to, const Participant &self) = 0;
-  /// All ranks of the job meet, outside of a step.
+  /// All ranks of the job meet, outside of a step, and agree on whether it was asked to end.
   virtual void meet(Pulse *pulse) = 0;
 };
 

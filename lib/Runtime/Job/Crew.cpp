@@ -54,7 +54,7 @@ void sayFailure(StopSignal &stop) {
 
 void adoptSignal(const World &world, std::atomic<int> &signal) {
   int none = 0;
-  signal.compare_exchange_strong(none, world.board().signal);
+  signal.compare_exchange_strong(none, (int)world.request().signal);
 }
 
 Exit guard(const std::function<Exit()> &work) {
@@ -121,18 +121,19 @@ void Crew::runSteps(int rank) {
   self.executor =
       std::make_unique<Executor>(context, rank, *self.device, self.arena.begin, self.trace ? &*self.trace : nullptr);
   Fabric &fabric = context.fabric;
-  Board &board = world.board();
+  Request &request = world.request();
   Pulse *pulse = world.pulses() + (uint64_t)rank * pulsesPerRank;
   fabric.meet(pulse);
   auto isLast = [&](uint64_t step) {
-    uint64_t last = board.lastStep.load(std::memory_order_acquire);
+    uint64_t last = request.lastStep.load(std::memory_order_acquire);
     return step == steps || (last && step >= last);
   };
   for (uint64_t step = 1;; ++step) {
     int64_t begin = now();
     self.executor->runStep(step);
-    if (int received = signal.load(std::memory_order_relaxed), none = 0; received != 0)
-      board.signal.compare_exchange_strong(none, received);
+    Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
+    if (request.signal != 0)
+      Request::raise(request.lastStep, step);
     if (rank == findPublisher(plan))
       publishResult(world, step, *self.executor);
     if (rank == 0)

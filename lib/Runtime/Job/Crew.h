@@ -1,8 +1,7 @@
 // The ranks that this process runs, as threads: all of a job's, or one. Its main thread starts them, watches, and ends the
 // process with the job:
 //
-//   per rank: arena, initial values, steps      all ranks meet after each step, before which rank 0 has decided whether to
-//                                               go on
+//   per rank: arena, initial values, steps      all ranks meet after each step, and know then whether it was the last
 //   on failure: the first message, exit 5 or 7  ranks that do not notice within a second are left behind
 //   rank 0 saves, compares with the plan        the others wait for its exit code
 #ifndef XLC_LIB_RUNTIME_JOB_CREW_H

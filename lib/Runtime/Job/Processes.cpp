@@ -22,8 +22,7 @@ Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &sign
                     [&](int rank, const Peers &line) { return (int)crew.run({rank, 1}, line); });
   std::optional<int64_t> failed; // when
   while (children.isAnyLeft()) {
-    if (int received = signal.load(std::memory_order_relaxed), none = 0; received != 0)
-      board.signal.compare_exchange_strong(none, received);
+    Request::raise(world.request().signal, (uint64_t)signal.load(std::memory_order_relaxed));
     std::optional<Children::Ended> ended = children.wait(tick);
     if (ended && board.exit == 0 && world.reportOf(ended->rank).hasEnded == 0)
       stop.raise(Exit::RankFailed, fmt::format("error: {}: {}", world.describeRank(ended->rank), ended->how));

@@ -41,8 +41,6 @@ void Speaker::endStep(uint64_t step, int64_t begin, double rateFactor) {
   world.pulses()->set(Pulse::Works);
   shown = step;
   judge(result);
-  if (board.signal.load(std::memory_order_relaxed) != 0)
-    board.lastStep.store(step, std::memory_order_release);
 }
 
 void Speaker::judge(const StepResult &result) {

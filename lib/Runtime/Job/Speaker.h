@@ -1,4 +1,4 @@
-// What falls to rank 0 alone: it shows each step, decides whether it was the last, and writes the files at the end. The
+// What falls to rank 0 alone: it shows each step, judges its numbers, and writes the files at the end. The
 // numbers come from the first rank that has them, which with pipeline stages is another.
 #ifndef XLC_LIB_RUNTIME_JOB_SPEAKER_H
 #define XLC_LIB_RUNTIME_JOB_SPEAKER_H
@@ -16,8 +16,7 @@ public:
   Speaker(const World &world, const Options &options, const Data &data, uint64_t steps)
       : world(world), plan(world.plan), options(options), data(data), steps(steps), progress(options.log, steps) {}
 
-  /// Of a step that rank 0 began at `begin`: waits for its numbers, shows them, ends the job where they are of no use or it
-  /// was asked to stop.
+  /// Of a step that rank 0 began at `begin`: waits for its numbers, shows them, ends the job where they are of no use.
   void endStep(uint64_t step, int64_t begin, double rateFactor);
 
   /// When all ranks have ended: saves, writes reports, compares with the plan. `memories` by rank. Throws Rejected where

@@ -12,9 +12,7 @@ namespace xlc::runtime {
 
 /// How the job goes on. All zero at first.
 struct Board {
-  std::atomic<int> signal;        ///< the first that asked one of its processes to stop
-  std::atomic<uint64_t> lastStep; ///< after which the job ends; 0: after all
-  std::atomic<uint32_t> shown;    ///< the step of `result`
+  std::atomic<uint32_t> shown; ///< the step of `result`
   StepResult result;
   std::atomic<bool> isBindingSaid; ///< that ranks have fewer cores than threads
   std::atomic<uint32_t> exit;      ///< 1 + the exit code, once everything is written
@@ -41,6 +39,7 @@ public:
 
   Fabric &ranksMeet() const { return *fabric; }
   StopSignal &stop() const { return commons.stop(); }
+  Request &request() const { return commons.request(); }
   Board &board() const { return commons.at(boardPlace); }
   RankReport &reportOf(int rank) const { return commons.at(reports, rank); }
   Pulse *pulses() const { return &commons.at(pulsePlace); }
