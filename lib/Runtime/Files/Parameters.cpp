@@ -37,8 +37,8 @@ void giveRun(const Plan &plan, size_t index, const InitialValues &values, uint64
 
 /// Copies elements [begin, begin + count) of a parameter from the ranks that hold them: of the first stage that does,
 /// the first rank with each piece and each shard.
-void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const std::vector<RankMemory> &ranks,
-                    uint64_t begin, uint64_t count, char *to) {
+void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const ReadArena &read, uint64_t begin,
+                    uint64_t count, char *to) {
   const plan::BucketT &bucket = *plan.buckets[parameter.bucket];
   uint32_t first = 0;
   while (!findBucket(plan, parameter.bucket, (int)first))
@@ -56,16 +56,15 @@ void gatherElements(const Plan &plan, const plan::ParameterT &parameter, const s
     if ((hasMaster ? bucket.states_extent : bucket.params) == plan::Extent::Shard)
       rank += (int)(inBucket / bucket.shard_elements * plan.mesh->tp());
     const plan::BucketPlaceT &home = *findBucket(plan, parameter.bucket, rank);
-    HeldPiece held = (hasMaster ? findMaster : findHeld)(plan, home, rank, ranks[rank].arena);
+    HeldPiece held = (hasMaster ? findMaster : findHeld)(plan, home, rank);
     uint64_t some = std::min({end - at, found.count, held.end - inBucket});
-    const char *from = held.addressOf(inBucket);
-    uint64_t bytes = some * bytesOf(held.element);
+    uint64_t from = held.offsetOf(inBucket), bytes = some * bytesOf(held.element);
     if (held.element == stored) {
-      ranks[rank].device->read(to, from, bytes);
+      read(rank, from, bytes, to);
     } else {
-      std::vector<char> read(bytes);
-      ranks[rank].device->read(read.data(), from, bytes);
-      std::ranges::copy(convert(held.element, read.data(), some, stored), to);
+      std::vector<char> narrow(bytes);
+      read(rank, from, bytes, narrow.data());
+      std::ranges::copy(convert(held.element, narrow.data(), some, stored), to);
     }
     to += some * bytesOf(stored), at += some;
   }
@@ -89,16 +88,16 @@ InitialValues openInitialValues(const Plan &plan, const std::string &initPath, c
 }
 
 /// The parameters of a bucket that a rank has, and their master where there is one.
-static std::vector<HeldPiece> findAllHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena) {
-  std::vector<HeldPiece> all{findHeld(plan, home, rank, arena)};
+static std::vector<HeldPiece> findAllHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank) {
+  std::vector<HeldPiece> all{findHeld(plan, home, rank)};
   if (home.master)
-    all.push_back(findMaster(plan, home, rank, arena));
+    all.push_back(findMaster(plan, home, rank));
   return all;
 }
 
 /// Writes a parameter's initial values to what a rank holds of its bucket.
 static void initializeParameter(const Plan &plan, size_t index, const InitialValues &values, int rank,
-                                const HeldPiece &held, Device &device) {
+                                const HeldPiece &held, RankMemory memory) {
   const plan::ParameterT &parameter = *plan.parameters[index];
   plan::Element stored = storedElement(*plan.buckets[parameter.bucket]);
   uint64_t begin = std::max(parameter.offset, held.begin),
@@ -109,15 +108,15 @@ static void initializeParameter(const Plan &plan, size_t index, const InitialVal
   PieceShape(plan, parameter)
       .forEachRun(piece, begin - parameter.offset, end - parameter.offset,
                   [&](uint64_t inPiece, uint64_t inWhole, uint64_t count) {
-                    char *to = held.addressOf(parameter.offset + inPiece);
+                    char *to = memory.arena + held.offsetOf(parameter.offset + inPiece);
                     giveRun(plan, index, values, inWhole, count, [&](const void *bytes, uint64_t some) {
                       if (held.element == stored) {
-                        device.write(to, bytes, some);
+                        memory.device->write(to, bytes, some);
                         to += some;
                         return;
                       }
                       std::vector<char> converted = convert(stored, bytes, some / bytesOf(stored), held.element);
-                      device.write(to, converted.data(), converted.size());
+                      memory.device->write(to, converted.data(), converted.size());
                       to += converted.size();
                     });
                   });
@@ -126,8 +125,8 @@ static void initializeParameter(const Plan &plan, size_t index, const InitialVal
 void initializeParameters(const Plan &plan, const InitialValues &values, int rank, RankMemory memory) {
   for (const auto &home : programOf(plan, rank).buckets) {
     const plan::BucketT &bucket = *plan.buckets[home->bucket];
-    for (const HeldPiece &held : findAllHeld(plan, *home, rank, memory.arena))
-      memory.device->fill(held.memory, 0, (held.end - held.begin) * bytesOf(held.element));
+    for (const HeldPiece &held : findAllHeld(plan, *home, rank))
+      memory.device->fill(memory.arena + held.offset, 0, (held.end - held.begin) * bytesOf(held.element));
     uint64_t stateElements = bucket.states_extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
     for (const plan::Place &state : home->states)
       memory.device->fill(memory.arena + offsetOf(state, rank, *plan.mesh), 0, stateElements * bytesOf(bucket.state));
@@ -137,8 +136,8 @@ void initializeParameters(const Plan &plan, const InitialValues &values, int ran
     const plan::BucketPlaceT *home = findBucket(plan, parameter->bucket, rank);
     if (!home)
       continue;
-    for (const HeldPiece &held : findAllHeld(plan, *home, rank, memory.arena))
-      initializeParameter(plan, i, values, rank, held, *memory.device);
+    for (const HeldPiece &held : findAllHeld(plan, *home, rank))
+      initializeParameter(plan, i, values, rank, held, memory);
   }
 }
 
@@ -157,18 +156,17 @@ static void putInitial(const Plan &plan, size_t index, const InitialValues &valu
   });
 }
 
-void saveParameters(const Plan &plan, const InitialValues &values, const std::vector<RankMemory> &ranks,
-                    const std::string &path) {
+void saveParameters(const Plan &plan, const InitialValues &values, const ReadArena &read, const std::string &path) {
   std::vector<TensorToStore> tensors;
   tensors.reserve(plan.parameters.size());
   for (size_t i = 0; i < plan.parameters.size(); ++i)
     tensors.push_back(
-        {formOf(plan, *plan.parameters[i]), [&plan, &values, &ranks, i](uint64_t begin, uint64_t count, void *to) {
+        {formOf(plan, *plan.parameters[i]), [&plan, &values, &read, i](uint64_t begin, uint64_t count, void *to) {
            const plan::ParameterT &parameter = *plan.parameters[i];
            if (isHeldRounded(plan, parameter))
              putInitial(plan, i, values, begin, count, (char *)to);
            else
-             gatherElements(plan, parameter, ranks, begin, count, (char *)to);
+             gatherElements(plan, parameter, read, begin, count, (char *)to);
          }});
   writeSafetensors(path, tensors);
 }

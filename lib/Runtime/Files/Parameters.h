@@ -28,10 +28,12 @@ struct RankMemory {
 /// Fills what `rank` holds of every bucket and clears its optimizer states.
 void initializeParameters(const Plan &plan, const InitialValues &values, int rank, RankMemory memory);
 
-/// Writes all parameters in the plan's order; `ranks` by number. Of what is frozen and held in sixteen bits, which is no more
+/// Reads bytes of a rank's arena from an offset on.
+using ReadArena = std::function<void(int rank, uint64_t offset, uint64_t bytes, void *to)>;
+
+/// Writes all parameters in the plan's order. Of what is frozen and held in sixteen bits, which is no more
 /// than a rounded copy, the values that it began with are written.
-void saveParameters(const Plan &plan, const InitialValues &values, const std::vector<RankMemory> &ranks,
-                    const std::string &path);
+void saveParameters(const Plan &plan, const InitialValues &values, const ReadArena &read, const std::string &path);
 
 } // namespace xlc::runtime
 

@@ -45,13 +45,6 @@ private:
 
 } // namespace
 
-void sayFailure(StopSignal &stop) {
-  if (!stop.isRaised() || !stop.claimText())
-    return;
-  clearBar();
-  say(stop.text());
-}
-
 void adoptSignal(const World &world, std::atomic<int> &signal) {
   int none = 0;
   signal.compare_exchange_strong(none, (int)world.request().signal);
@@ -201,60 +194,40 @@ void Crew::startRanks() {
 }
 
 /// Whether all ranks ended; after a failure they have 0.8 s.
-bool Crew::waitForRanks(const Peers &lines) {
+bool Crew::waitForRanks(Company &others) {
   std::unique_lock lock(mutex);
   auto all = [&] { return finishedRanks == ranks.size(); };
   while (!all() && !world.stop().isRaised()) {
     finished.wait_for(lock, tick);
-    lookAfter(lines);
+    if (std::string hangs = watchdog.look(now()); !hangs.empty())
+      world.stop().raise(Exit::RankFailed, hangs);
+    others.lookAfter();
   }
   return finished.wait_for(lock, std::chrono::milliseconds(800), all);
 }
 
-std::vector<RankMemory> Crew::listMemories() {
-  std::vector<RankMemory> memories;
-  for (int rank = 0; rank < (int)rankCount(plan); ++rank)
-    if (rank < share.count)
-      memories.push_back({ranks[rank].device.get(), ranks[rank].arena.begin});
-    else
-      memories.push_back({ranks[0].device.get(), world.arenaOf(rank)});
-  return memories;
+Exit Crew::finish(Company &others) {
+  if (!share.hasFirst())
+    return others.awaitEnd(ranks[0].arena.begin);
+  Exit exit = guard([&] {
+    others.collect();
+    return speaker->finish(values, [&](int rank, uint64_t offset, uint64_t bytes, void *to) {
+      if (rank < share.count)
+        ranks[rank].device->read(to, ranks[rank].arena.begin + offset, bytes);
+      else
+        others.readArena(rank, offset, bytes, to);
+    });
+  });
+  others.end(exit);
+  return exit;
 }
 
-Exit Crew::finish(const Peers &lines) {
-  Board &board = world.board();
-  if (share.hasFirst()) {
-    Exit exit = guard([&] { return speaker->finish(values, listMemories()); });
-    board.exit.store(1 + (uint32_t)exit, std::memory_order_release);
-    return exit;
-  }
-  while (board.exit.load(std::memory_order_acquire) == 0 && !world.stop().isRaised()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    lookAfter(lines);
-  }
-  uint32_t exit = board.exit.load(std::memory_order_acquire);
-  return exit ? (Exit)(exit - 1) : world.stop().code();
-}
-
-void Crew::lookAfter(const Peers &lines) {
-  if (std::string hangs = watchdog.look(now()); !hangs.empty())
-    world.stop().raise(Exit::RankFailed, hangs);
-  auto isMissed = [&](int rank) {
-    return rank == Peers::starter ? world.board().exit == 0 : world.reportOf(rank).hasEnded == 0;
-  };
-  std::optional<int> gone = lines.findGone(isMissed);
-  if (gone == Peers::starter)
-    world.stop().raise(Exit::RankFailed, "error: the process that started the ranks has gone");
-  else if (gone)
-    world.stop().raise(Exit::RankFailed, fmt::format("error: {}: its process has gone", world.describeRank(*gone)));
-}
-
-Exit Crew::run(Share given, const Peers &lines) {
+Exit Crew::run(Share given, Company &others) {
   share = given;
   StopSignal &stop = world.stop();
   startRanks();
-  bool ended = waitForRanks(lines);
-  sayFailure(stop);
+  bool ended = waitForRanks(others);
+  others.sayFailure();
   if (!ended) { // a rank is deep in a call, perhaps for long
     std::fflush(nullptr);
     _exit((int)stop.code());
@@ -268,8 +241,14 @@ Exit Crew::run(Share given, const Peers &lines) {
   };
   if (!share.hasFirst())
     leave(); // its memory stays
-  Exit exit = stop.isRaised() ? stop.code() : finish(lines);
-  sayFailure(stop);
+  Exit exit = stop.code();
+  try {
+    if (!stop.isRaised())
+      exit = finish(others);
+  } catch (const Stopped &) {
+    exit = stop.code();
+  }
+  others.sayFailure();
   leave();
   return exit;
 }

@@ -7,11 +7,11 @@
 #ifndef XLC_LIB_RUNTIME_JOB_CREW_H
 #define XLC_LIB_RUNTIME_JOB_CREW_H
 
+#include "Company.h"
 #include "Embedded.h"
 #include "Fabric/SlowFabric.h"
 #include "Files/Data.h"
 #include "Files/Parameters.h"
-#include "Launch/Peers.h"
 #include "Options.h"
 #include "Watchdog.h"
 
@@ -35,9 +35,8 @@ public:
        const std::atomic<int> &signal, bool speaks);
   ~Crew();
 
-  /// Runs these ranks, beside those of the processes at the other ends of `lines`; all processes of a job get the same exit
-  /// code.
-  Exit run(Share ranks, const Peers &lines = {});
+  /// Runs these ranks, beside those of the other processes; all of a job get the same exit code.
+  Exit run(Share ranks, Company &others);
 
 private:
   struct Rank {
@@ -54,12 +53,8 @@ private:
   void runSteps(int rank);
   void reportEnd(int rank);
   void startRanks();
-  bool waitForRanks(const Peers &lines);
-  /// Ends the job where a process has gone that is needed.
-  void lookAfter(const Peers &lines);
-  /// Of all ranks, as rank 0 reaches them.
-  std::vector<RankMemory> listMemories();
-  Exit finish(const Peers &lines);
+  bool waitForRanks(Company &others);
+  Exit finish(Company &others);
 
   const World &world;
   const Plan &plan;
@@ -81,9 +76,6 @@ private:
   std::condition_variable finished;
   size_t finishedRanks = 0;
 };
-
-/// Says why the job failed, if it did and nobody has.
-void sayFailure(StopSignal &stop);
 
 /// A signal that another process of the job got first is this one's too.
 void adoptSignal(const World &world, std::atomic<int> &signal);

@@ -37,7 +37,8 @@ public:
   Exit runAsThreads() {
     checkMachine(/*speaks=*/true);
     world.provide();
-    return makeCrew(true)->run({0, (int)rankCount(world.plan)});
+    HostCompany none(world);
+    return makeCrew(true)->run({0, (int)rankCount(world.plan)}, none);
   }
   Exit runAsProcesses() {
     checkMachine(/*speaks=*/true);

@@ -128,7 +128,10 @@ Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments,
   Exit exit = Exit::Internal;
   StopSignal &stop = world.stop();
   warnOfBinding(launch, world);
-  raise(stop, [&] { exit = prepare()->run({(int)launch.rank, 1}, met->lines); });
+  raise(stop, [&] {
+    HostCompany others(world, std::move(met->lines));
+    exit = prepare()->run({(int)launch.rank, 1}, others);
+  });
   sayFailure(stop);
   adoptSignal(world, signal);
   return stop.isRaised() ? stop.code() : exit;

@@ -18,8 +18,10 @@ constexpr int64_t mostNanosecondsToEnd = 2'000'000'000;
 Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &signal) {
   StopSignal &stop = world.stop();
   Board &board = world.board();
-  Children children((int)rankCount(world.plan),
-                    [&](int rank, const Peers &line) { return (int)crew.run({rank, 1}, line); });
+  Children children((int)rankCount(world.plan), [&](int rank, Peers line) {
+    HostCompany others(world, std::move(line));
+    return (int)crew.run({rank, 1}, others);
+  });
   std::optional<int64_t> failed; // when
   while (children.isAnyLeft()) {
     Request::raise(world.request().signal, (uint64_t)signal.load(std::memory_order_relaxed));

@@ -65,16 +65,16 @@ void Speaker::judge(const StepResult &result) {
   world.stop().raise(Exit::NonFinite, fmt::format("error: step {}: {}", result.step, why));
 }
 
-Exit Speaker::finish(const InitialValues &values, const std::vector<RankMemory> &memories) {
+Exit Speaker::finish(const InitialValues &values, const ReadArena &read) {
   if (shown < steps) {
     clearBar();
     say(fmt::format("stopped after step {}{}", shown, options.save.empty() ? "" : ", saves " + options.save));
   }
   if (!options.save.empty())
-    saveParameters(plan, values, memories, options.save);
+    saveParameters(plan, values, read, options.save);
   UsedResources used{.steps = shown};
   std::vector<RankTrace> traces;
-  for (int rank = 0; rank < (int)memories.size(); ++rank) {
+  for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
     used.add(world.reportOf(rank));
     if (world.isTraced())
       traces.push_back(world.traceOf(rank));

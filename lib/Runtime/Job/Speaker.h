@@ -19,9 +19,9 @@ public:
   /// Of a step that rank 0 began at `begin`: waits for its numbers, shows them, ends the job where they are of no use.
   void endStep(uint64_t step, int64_t begin, double rateFactor);
 
-  /// When all ranks have ended: saves, writes reports, compares with the plan. `memories` by rank. Throws Rejected where
-  /// something could not be written. `values`: what parameters began with.
-  Exit finish(const InitialValues &values, const std::vector<RankMemory> &memories);
+  /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could not be
+  /// written. `values`: what parameters began with.
+  Exit finish(const InitialValues &values, const ReadArena &read);
 
 private:
   void judge(const StepResult &result);

@@ -24,22 +24,21 @@ const plan::BucketPlaceT *findBucket(const Plan &plan, uint32_t bucket, int rank
 }
 
 static HeldPiece hold(const Plan &plan, const plan::BucketT &bucket, int rank, plan::Extent extent,
-                      plan::Element element, char *memory) {
+                      plan::Element element, uint64_t offset) {
   if (extent == plan::Extent::Whole)
-    return {0, bucket.elements, element, memory};
+    return {0, bucket.elements, element, offset};
   uint64_t begin = bucket.shard_elements * shardOf(plan, rank);
-  return {begin, begin + bucket.shard_elements, element, memory};
+  return {begin, begin + bucket.shard_elements, element, offset};
 }
 
-HeldPiece findHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena) {
+HeldPiece findHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank) {
   const plan::BucketT &bucket = *plan.buckets[home.bucket];
-  return hold(plan, bucket, rank, bucket.params, bucket.element, arena + offsetOf(*home.params, rank, *plan.mesh));
+  return hold(plan, bucket, rank, bucket.params, bucket.element, offsetOf(*home.params, rank, *plan.mesh));
 }
 
-HeldPiece findMaster(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena) {
+HeldPiece findMaster(const Plan &plan, const plan::BucketPlaceT &home, int rank) {
   const plan::BucketT &bucket = *plan.buckets[home.bucket];
-  return hold(plan, bucket, rank, bucket.states_extent, bucket.updated,
-              arena + offsetOf(*home.master, rank, *plan.mesh));
+  return hold(plan, bucket, rank, bucket.states_extent, bucket.updated, offsetOf(*home.master, rank, *plan.mesh));
 }
 
 } // namespace xlc::runtime

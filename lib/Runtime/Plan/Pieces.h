@@ -40,21 +40,21 @@ struct PieceShape {
   }
 };
 
-/// What a rank holds of a bucket: elements [begin, end), the first at `memory`, which is the device's.
+/// What a rank holds of a bucket: elements [begin, end), the first at `offset` in its arena.
 struct HeldPiece {
   uint64_t begin, end;
   plan::Element element;
-  char *memory;
+  uint64_t offset;
 
-  char *addressOf(uint64_t at) const { return memory + (at - begin) * bytesOf(element); }
+  uint64_t offsetOf(uint64_t at) const { return offset + (at - begin) * bytesOf(element); }
 };
 
 /// Where a rank keeps a bucket; null where its stage does not hold it.
 const plan::BucketPlaceT *findBucket(const Plan &plan, uint32_t bucket, int rank);
 
 /// The parameters of a bucket as units read them, and their master, which it has.
-HeldPiece findHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena);
-HeldPiece findMaster(const Plan &plan, const plan::BucketPlaceT &home, int rank, char *arena);
+HeldPiece findHeld(const Plan &plan, const plan::BucketPlaceT &home, int rank);
+HeldPiece findMaster(const Plan &plan, const plan::BucketPlaceT &home, int rank);
 
 } // namespace xlc::runtime
 
