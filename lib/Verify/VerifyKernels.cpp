@@ -121,7 +121,7 @@ public:
 
 private:
   std::unique_ptr<rt::Fabric> joinRanks() {
-    std::unique_ptr<rt::Fabric> made = target.makeFabric(plan, setup.spins, commons);
+    std::unique_ptr<rt::Fabric> made = target.makeFabric({plan, setup.spins, commons});
     commons.provide();
     return made;
   }

@@ -1,6 +1,9 @@
-// Collectives on every group of 1 to 8 ranks, for all small counts: results, order of summation, bytes counted.
+// Collectives on every group of 1 to 8 ranks, for all small counts: results, order of summation, bytes counted; between ranks
+// that share memory, and between ranks that send messages, whose bounce block is so small that sums come in pieces.
 #include "Cpu/CpuDevice.h"
+#include "Fabric/MessageFabric.h"
 #include "Fabric/SharedFabric.h"
+#include "LoopWire.h"
 
 #include <gtest/gtest.h>
 
@@ -33,13 +36,49 @@ Plan makeRanks(uint32_t ranks, uint32_t shards, uint32_t stages = 1) {
   return plan;
 }
 
+/// Each stage sums something, for which memory is provided before.
+Plan addSums(Plan plan) {
+  for (uint32_t stage = 0; stage < plan.mesh->pp(); ++stage) {
+    auto step = std::make_unique<plan::StepT>();
+    plan::ExchangeT sum;
+    step->action.Set(std::move(sum));
+    plan.programs.push_back(std::make_unique<plan::ProgramT>());
+    plan.programs.back()->steps.push_back(std::move(step));
+  }
+  return plan;
+}
+
+/// How ranks reach each other.
+enum class Way { Memory, Messages };
+
+/// The fabrics of all ranks; each process has one, and commons. Where memory is shared all are in one process.
+struct Fabrics {
+  Fabrics(const Plan &plan, Way way, uint64_t bounce) : office(rankCount(plan)) {
+    for (int rank = 0; rank < (int)(way == Way::Memory ? 1 : rankCount(plan)); ++rank) {
+      commons.push_back(std::make_unique<Commons>());
+      wires.push_back(std::make_unique<LoopWire>(office, rank));
+      if (way == Way::Memory)
+        all.push_back(std::make_unique<SharedFabric>(plan, 50, *commons.back()));
+      else
+        all.push_back(std::make_unique<MessageFabric>(plan, *wires.back(), 50, *commons.back(), bounce));
+      commons.back()->provide();
+    }
+  }
+  Fabric &of(int rank) { return *all[all.size() == 1 ? 0 : (size_t)rank]; }
+
+  PostOffice office;
+  std::vector<std::unique_ptr<Commons>> commons;
+  std::vector<std::unique_ptr<LoopWire>> wires;
+  std::vector<std::unique_ptr<Fabric>> all;
+};
+
 /// A job of `ranks` arenas of floats, each element of rank r at first r + 1 + 100 * index.
 class Job {
 public:
-  Job(uint32_t ranks, uint32_t shards, uint32_t threads = 1) : Job(makeRanks(ranks, shards), threads) {}
-  explicit Job(Plan made, uint32_t threads = 1)
-      : plan(std::move(made)), ranks(rankCount(plan)), collectives(plan, 50, commons), memory(ranks), moved(ranks) {
-    commons.provide();
+  Job(Way way, uint32_t ranks, uint32_t shards, uint32_t threads = 1) : Job(way, makeRanks(ranks, shards), threads) {}
+  Job(Way way, Plan made, uint32_t threads = 1)
+      : plan(addSums(std::move(made))), ranks(rankCount(plan)), fabrics(plan, way, smallBounce), memory(ranks),
+        moved(ranks) {
     plan.threads = threads;
     for (uint32_t r = 0; r < ranks; ++r)
       for (int i = 0; i < size; ++i)
@@ -66,23 +105,32 @@ public:
                             accumulate,
                             rows,
                             ranksFirst};
-          collectives.run(exchange, {(int)r, device, moved[r]});
+          exchange.wire = wire.value_or(Element::F32);
+          fabrics.of((int)r).exchange(exchange, {(int)r, device, moved[r]});
         });
     for (std::thread &thread : all)
       thread.join();
+    EXPECT_TRUE(fabrics.office.isEmpty());
+    EXPECT_LE(fabrics.office.mostWaiting, 2u); // whatever the bytes
   }
   MovedBytes movedBy(uint32_t rank) const { return moved[rank][plan::Axis::dp]; }
 
   static constexpr int size = 1200;
-  uint64_t rows = 1; ///< of an all_to_all, as `ranksFirst`
+  static constexpr uint64_t smallBounce = 3 << 10;
+  std::optional<Element> wire; ///< none: as they are
+  uint64_t rows = 1;           ///< of an all_to_all, as `ranksFirst`
   bool ranksFirst = false;
   Plan plan;
   uint32_t ranks;
-  Commons commons;
-  Collectives collectives;
+  Fabrics fabrics;
   std::vector<std::vector<float>> memory;
   std::vector<MovedByAxis> moved;
 };
+
+class Collectives : public testing::TestWithParam<Way> {};
+
+INSTANTIATE_TEST_SUITE_P(Ways, Collectives, testing::Values(Way::Memory, Way::Messages),
+                         [](const auto &info) { return info.param == Way::Memory ? "Memory" : "Messages"; });
 
 /// Ranks of the group of `rank`.
 std::vector<uint32_t> membersOf(Group group, uint32_t rank, uint32_t ranks, uint32_t shards) {
@@ -101,10 +149,10 @@ template <class Body> void forEachGroup(Body body) {
           body(ranks, shards, group);
 }
 
-TEST(Collectives, AllReduceLeavesTheSumInRankOrderOnEveryRank) {
+TEST_P(Collectives, AllReduceLeavesTheSumInRankOrderOnEveryRank) {
   forEachGroup([](uint32_t ranks, uint32_t shards, Group group) {
     for (int count : {1, 2, 15, 16, 17, 100, 1000}) {
-      Job job(ranks, shards);
+      Job job(GetParam(), ranks, shards);
       job.run(CollectiveKind::all_reduce, group, 1, count, 2, 2);
       uint64_t read = 0;
       for (uint32_t r = 0; r < ranks; ++r) {
@@ -127,11 +175,11 @@ TEST(Collectives, AllReduceLeavesTheSumInRankOrderOnEveryRank) {
   });
 }
 
-TEST(Collectives, ReduceScatterAndAllGatherAreInPlaceAndCountWhatTheyRead) {
+TEST_P(Collectives, ReduceScatterAndAllGatherAreInPlaceAndCountWhatTheyRead) {
   forEachGroup([](uint32_t ranks, uint32_t shards, Group group) {
     bool isInPlace = group != Replicas;
     for (int count : {1, 3, 16, 120}) {
-      Job job(ranks, shards);
+      Job job(GetParam(), ranks, shards);
       auto n = membersOf(group, 0, ranks, shards).size();
       job.run(CollectiveKind::reduce_scatter, group, 1, count, 0, isInPlace ? 0 : 1000, 0, isInPlace ? count : 0,
               !isInPlace);
@@ -163,9 +211,9 @@ TEST(Collectives, ReduceScatterAndAllGatherAreInPlaceAndCountWhatTheyRead) {
   });
 }
 
-TEST(Collectives, ReduceScatterAndAllReduceGiveTheSameBits) {
+TEST_P(Collectives, ReduceScatterAndAllReduceGiveTheSameBits) {
   constexpr int count = 250, ranks = 4;
-  Job reduced(ranks, ranks, 3), scattered(ranks, ranks, 2);
+  Job reduced(GetParam(), ranks, ranks, 3), scattered(GetParam(), ranks, ranks, 2);
   for (int r = 0; r < ranks; ++r)
     for (int i = 0; i < Job::size; ++i)
       reduced.memory[r][i] = scattered.memory[r][i] = 1.0f / (float)(3 + r * 7 + i);
@@ -176,11 +224,11 @@ TEST(Collectives, ReduceScatterAndAllReduceGiveTheSameBits) {
 }
 
 // src [outer, chunk] of rank i is run i of [outer, ranks, chunk], and back.
-TEST(Collectives, RunsAreGatheredAndScatteredWithinEachOuterIndex) {
+TEST_P(Collectives, RunsAreGatheredAndScatteredWithinEachOuterIndex) {
   for (uint32_t ranks : {1u, 2u, 3u, 4u})
     for (int outer : {1, 2, 5})
       for (int chunk : {1, 3, 16}) {
-        Job job(ranks, ranks, 2);
+        Job job(GetParam(), ranks, ranks, 2);
         auto n = (int)ranks;
         job.run(CollectiveKind::all_gather, All, outer, chunk, 0, 400);
         for (uint32_t r = 0; r < ranks; ++r)
@@ -199,12 +247,12 @@ TEST(Collectives, RunsAreGatheredAndScatteredWithinEachOuterIndex) {
 
 // src [outer, rows, ranks, chunk] becomes [outer, ranks, rows, chunk], the ranks being first those who get a chunk,
 // then those who sent it; and back.
-TEST(Collectives, AllToAllTurnsOneSplitIntoAnotherAndBack) {
+TEST_P(Collectives, AllToAllTurnsOneSplitIntoAnotherAndBack) {
   for (int n : {1, 2, 3, 4})
     for (int outer : {1, 2, 3})
       for (int rows : {1, 2, 5})
         for (int chunk : {1, 4}) {
-          Job job(n, n, 2);
+          Job job(GetParam(), n, n, 2);
           job.rows = rows;
           job.run(CollectiveKind::all_to_all, All, outer, chunk, 0, 400);
           for (int r = 0; r < n; ++r)
@@ -223,8 +271,8 @@ TEST(Collectives, AllToAllTurnsOneSplitIntoAnotherAndBack) {
         }
 }
 
-TEST(Collectives, TheLargestIsThatOfAllRanksAndNotANumberStays) {
-  Job job(3, 3);
+TEST_P(Collectives, TheLargestIsThatOfAllRanksAndNotANumberStays) {
+  Job job(GetParam(), 3, 3);
   job.memory[1][4] = 1e6f, job.memory[2][5] = NAN, job.memory[0][6] = NAN;
   job.run(CollectiveKind::all_reduce_max, All, 2, 5, 0, 100);
   for (int r = 0; r < 3; ++r) {
@@ -237,12 +285,12 @@ TEST(Collectives, TheLargestIsThatOfAllRanksAndNotANumberStays) {
 }
 
 // Two stages of 2 x 2 ranks: the first dp rank of stages 0 and 2 is one group, whatever each calls its memory.
-TEST(Collectives, RanksOfSeveralStagesAreOneGroup) {
+TEST_P(Collectives, RanksOfSeveralStagesAreOneGroup) {
   Plan plan;
   plan.mesh = std::make_unique<plan::Mesh>(3, 2, 2, 2);
   plan.rank_groups.push_back(makeGroup({2, 2}, {0, 2}));
   plan.rank_groups[0]->axis = plan::Axis::world;
-  Job job(std::move(plan));
+  Job job(GetParam(), std::move(plan));
   job.run(CollectiveKind::all_reduce, 0, 1, 20, 0, 0);
   for (uint32_t r = 0; r < 12; ++r) {
     bool takesPart = r < 4 || r >= 8;
@@ -253,20 +301,60 @@ TEST(Collectives, RanksOfSeveralStagesAreOneGroup) {
   }
 }
 
-TEST(Collectives, ARankThatStopsFreesTheOthers) {
-  Commons commons;
-  Plan plan = makeRanks(2, 2);
-  SharedFabric fabric(plan, 50, commons);
-  commons.provide();
+// Sums of floats that cross in sixteen bits: rounded before, and after.
+TEST_P(Collectives, WhatCrossesRoundedHasTheSameBitsInBothWays) {
+  for (Element wire : {Element::BF16, Element::F16})
+    for (auto kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter})
+      for (uint64_t outer : {1, 3})
+        for (uint32_t ranks : {1u, 2u, 3u, 4u}) {
+          Job here(GetParam(), ranks, ranks, 2), reference(Way::Memory, ranks, ranks);
+          for (Job *job : {&here, &reference}) {
+            for (uint32_t r = 0; r < ranks; ++r)
+              for (int i = 0; i < Job::size; ++i)
+                job->memory[r][i] = std::sin((float)(1 + i + 7 * r)) / (float)(1 + i % 13);
+            job->wire = wire;
+            job->run(kind, All, outer, 75, 0, 950, 0, 0, kind == CollectiveKind::reduce_scatter);
+            if (kind == CollectiveKind::all_reduce)
+              job->run(kind, All, outer, 75, 0, 0); // in place
+          }
+          for (uint32_t r = 0; r < ranks; ++r) {
+            EXPECT_EQ(0, std::memcmp(here.memory[r].data(), reference.memory[r].data(), Job::size * sizeof(float)));
+            EXPECT_EQ(here.moved[r].total(), reference.moved[r].total());
+          }
+        }
+}
+
+TEST_P(Collectives, RanksThatMeetKnowTheLargestStepAndSignal) {
+  Plan plan = addSums(makeRanks(3, 3));
+  Fabrics fabrics(plan, GetParam(), Job::smallBounce);
+  auto requestOf = [&](int rank) -> Request & {
+    return fabrics.commons[fabrics.commons.size() == 1 ? 0 : rank]->request();
+  };
+  std::vector<std::thread> all;
+  for (int rank = 0; rank < 3; ++rank)
+    all.emplace_back([&, rank] {
+      if (rank == 1)
+        Request::raise(requestOf(rank).signal, 15), Request::raise(requestOf(rank).lastStep, 7);
+      fabrics.of(rank).meet(nullptr);
+      EXPECT_EQ(requestOf(rank).lastStep, 7u);
+      EXPECT_EQ(requestOf(rank).signal, 15u);
+    });
+  for (std::thread &thread : all)
+    thread.join();
+}
+
+TEST_P(Collectives, ARankThatStopsFreesTheOthers) {
+  Plan plan = addSums(makeRanks(2, 2));
+  Fabrics fabrics(plan, GetParam(), Job::smallBounce);
   bool stopped = false;
   std::thread waiting([&] {
     try {
-      fabric.meet(nullptr);
+      fabrics.of(0).meet(nullptr);
     } catch (const Stopped &) {
       stopped = true;
     }
   });
-  commons.stop().raise(Exit::RankFailed, "gone");
+  fabrics.commons[0]->stop().raise(Exit::RankFailed, "gone");
   waiting.join();
   EXPECT_TRUE(stopped);
 }

@@ -27,6 +27,7 @@ class NoMover final : public Mover {
 public:
   void copy(const Copy &) override {}
   void combine(const Combination &) override {}
+  void convert(const Conversion &) override {}
 };
 
 double secondsOf(const std::function<void()> &work) {

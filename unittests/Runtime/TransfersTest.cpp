@@ -1,6 +1,9 @@
-// Transfers: bytes arrive in order, a wrong message is noticed, nobody waits for a rank that has gone.
+// Transfers: bytes arrive in order, a wrong message is noticed, nobody waits for a rank that has gone. The same where ranks
+// send each other messages.
 #include "Fabric/Transfers.h"
 #include "Cpu/CpuDevice.h"
+#include "Fabric/MessageFabric.h"
+#include "LoopWire.h"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +23,9 @@ Plan makePlan() {
   send.peer = 1;
   step->action.Set(std::move(send));
   plan.programs[0]->steps.push_back(std::move(step));
+  step = std::make_unique<plan::StepT>();
+  step->action.Set(plan::ReceiveT());
+  plan.programs[1]->steps.push_back(std::move(step));
   return plan;
 }
 
@@ -77,6 +83,37 @@ TEST(Transfers, AnotherMessageThanTheOneThatIsDueIsAnError) {
     EXPECT_STREQ(problem.what(), "message 7 came where message 8 was due");
   }
   commons.stop().raise(Exit::RankFailed, "");
+  sender.join();
+}
+
+TEST(Transfers, OfMessagesArriveInOrderAndAreComparedByTheirNumber) {
+  Plan plan = makePlan();
+  PostOffice office(4);
+  LoopWire wires[2] = {{office, 1}, {office, 3}};
+  Commons commons[2];
+  MessageFabric from(plan, wires[0], 50, commons[0]), to(plan, wires[1], 50, commons[1]);
+  commons[0].provide(), commons[1].provide();
+  MovedByAxis none, moved;
+  CpuDevice device({plan, nullptr, 50});
+  std::thread sender([&] {
+    for (uint64_t k : {4, 5, 7}) {
+      std::vector<uint64_t> value(1000, k);
+      from.send({k, 1, 8000}, (const char *)value.data(), {1, device, none});
+    }
+  });
+  std::vector<uint64_t> value(1000);
+  for (uint64_t k : {4, 5}) {
+    to.receive({k, 0, 8000}, (char *)value.data(), {3, device, moved});
+    EXPECT_EQ(value, std::vector<uint64_t>(1000, k));
+  }
+  EXPECT_EQ(moved[plan::Axis::pp].transfer, 16000u);
+  EXPECT_EQ(none.total(), 0u);
+  try {
+    to.receive({6, 0, 8000}, (char *)value.data(), {3, device, moved});
+    ADD_FAILURE();
+  } catch (const std::runtime_error &problem) {
+    EXPECT_STREQ(problem.what(), "message 7 came where message 6 was due");
+  }
   sender.join();
 }
 

@@ -68,6 +68,11 @@ public:
     here.sources = sources, here.to = toHost(combination.to);
     cpu->combine(here);
   }
+  void convert(const Conversion &conversion) override {
+    Conversion here = conversion;
+    here.from = toHost(conversion.from), here.to = toHost(conversion.to);
+    cpu->convert(here);
+  }
 
 private:
   const std::unique_ptr<Device> cpu;

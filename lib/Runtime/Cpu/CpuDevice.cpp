@@ -89,6 +89,14 @@ void CpuDevice::combine(const Combination &what) {
   share(pool, what.runs, what.count, combine.size, combine);
 }
 
+void CpuDevice::convert(const Conversion &what) {
+  ConvertRange convert = findConversion(what.element, what.other);
+  uint64_t from = bytesOf(what.element), to = bytesOf(what.other);
+  share(pool, 1, what.count, from, [&](uint64_t, uint64_t begin, uint64_t end) {
+    convert(what.from + begin * from, end - begin, what.to + begin * to);
+  });
+}
+
 void SerialMover::copy(const Copy &copy) {
   for (uint64_t run = 0; run < copy.outer * copy.rows; ++run)
     copyRange(copy, run, 0, copy.bytes);
@@ -98,6 +106,10 @@ void SerialMover::combine(const Combination &what) {
   RangeCombiner combine(what);
   for (uint64_t run = 0; run < what.runs; ++run)
     combine(run, 0, what.count);
+}
+
+void SerialMover::convert(const Conversion &what) {
+  findConversion(what.element, what.other)(what.from, what.count, what.to);
 }
 
 } // namespace xlc::runtime

@@ -13,6 +13,7 @@ class SerialMover final : public Mover {
 public:
   void copy(const Copy &copy) override;
   void combine(const Combination &combination) override;
+  void convert(const Conversion &conversion) override;
 };
 
 class CpuDevice final : public Device {
@@ -29,6 +30,7 @@ public:
   Mover &besideCalls() override { return serial; }
   void copy(const Copy &copy) override;
   void combine(const Combination &combination) override;
+  void convert(const Conversion &conversion) override;
 
 private:
   const uint64_t alignment;

@@ -1,6 +1,7 @@
-// Programs for CPUs: their level must be that of the machine or below, and their ranks reach each other's memory: threads, or
-// processes of one host.
+// Programs for CPUs: their level must be that of the machine or below, and their ranks reach each other's memory (threads, or
+// processes of one host) or send each other messages.
 #include "CpuDevice.h"
+#include "Fabric/MessageFabric.h"
 #include "Fabric/SharedFabric.h"
 #include "xlc/Runtime/CpuLevel.h"
 
@@ -37,14 +38,16 @@ void prepareProcessor(const Plan &plan, bool nativeLibraries) {
 
 std::unique_ptr<Device> makeCpuDevice(const DeviceSetup &setup) { return std::make_unique<CpuDevice>(setup); }
 
-std::unique_ptr<Fabric> makeSharedFabric(const Plan &plan, int spins, Commons &commons) {
-  return std::make_unique<SharedFabric>(plan, spins, commons);
+std::unique_ptr<Fabric> joinCpus(const FabricSetup &setup) {
+  if (setup.wire)
+    return std::make_unique<MessageFabric>(setup.plan, *setup.wire, setup.spins, setup.commons);
+  return std::make_unique<SharedFabric>(setup.plan, setup.spins, setup.commons);
 }
 
 } // namespace
 
 const Target &linkedTarget() {
-  static constexpr Target cpu{describeProcessors, prepareProcessor, makeCpuDevice, makeSharedFabric};
+  static constexpr Target cpu{describeProcessors, prepareProcessor, makeCpuDevice, joinCpus};
   return cpu;
 }
 

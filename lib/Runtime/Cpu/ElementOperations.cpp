@@ -79,6 +79,11 @@ void sumCrossing(std::span<const char *const> sources, uint64_t from, uint64_t c
   }
 }
 
+template <class From, class To, To convert(From)> void convertRange(const char *from, uint64_t count, char *to) {
+  for (uint64_t i = 0; i < count; ++i)
+    ((To *)to)[i] = convert(((const From *)from)[i]);
+}
+
 /// By type, as plan::Element numbers them; truth values have none.
 constexpr struct {
   CombineRange sum, largest;
@@ -107,6 +112,21 @@ CombineRange findCombination(Combine how, plan::Element element, plan::Element w
   if (!found)
     throw std::invalid_argument("elements of this type have no sum");
   return found;
+}
+
+ConvertRange findConversion(plan::Element element, plan::Element other) {
+  using plan::Element;
+  constexpr struct {
+    Element element, other;
+    ConvertRange convert;
+  } rows[] = {{Element::F32, Element::BF16, convertRange<float, uint16_t, toBf16>},
+              {Element::F32, Element::F16, convertRange<float, uint16_t, toHalf>},
+              {Element::BF16, Element::F32, convertRange<uint16_t, float, fromBf16>},
+              {Element::F16, Element::F32, convertRange<uint16_t, float, fromHalf>}};
+  for (const auto &row : rows)
+    if (row.element == element && row.other == other)
+      return row.convert;
+  throw std::invalid_argument("elements of this type cannot cross as others");
 }
 
 } // namespace xlc::runtime

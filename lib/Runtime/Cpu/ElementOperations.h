@@ -13,6 +13,12 @@ using CombineRange = void (*)(std::span<const char *const> sources, uint64_t fro
 /// Throws std::invalid_argument for elements that cannot be combined, or cannot cross as `wire`.
 CombineRange findCombination(Combine how, plan::Element element, plan::Element wire);
 
+/// Writes `count` elements to `to` in another type.
+using ConvertRange = void (*)(const char *from, uint64_t count, char *to);
+
+/// Between F32 and sixteen bits. Throws std::invalid_argument for others.
+ConvertRange findConversion(plan::Element element, plan::Element other);
+
 } // namespace xlc::runtime
 
 #endif

@@ -33,6 +33,7 @@ public:
   Mover &besideCalls() override { return device.besideCalls(); }
   void copy(const Copy &copy) override { device.copy(copy); }
   void combine(const Combination &combination) override { device.combine(combination); }
+  void convert(const Conversion &conversion) override { device.convert(conversion); }
 
   /// Poisons what dies with action `index`.
   void endAction(uint64_t index);

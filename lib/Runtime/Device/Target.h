@@ -6,6 +6,7 @@
 #include "Device.h"
 #include "Fabric/Commons.h"
 #include "Fabric/Fabric.h"
+#include "Fabric/Wire.h"
 #include "Plan/Plan.h"
 #include "xlc/Runtime/Kernel.h"
 
@@ -15,6 +16,14 @@ struct DeviceSetup {
   const Plan &plan;
   const XlcKernel *codes; ///< of the plan's kernels
   int spins;              ///< how often threads that wait look before they sleep
+};
+
+/// What the ranks of this process meet the others through.
+struct FabricSetup {
+  const Plan &plan;
+  int spins;            ///< as above
+  Commons &commons;     ///< of which the fabric reserves what it needs, and whose memory is provided afterwards
+  Wire *wire = nullptr; ///< to ranks on other hosts; null: the commons' memory, and that of arenas, is everybody's
 };
 
 struct Target {
@@ -28,9 +37,8 @@ struct Target {
   /// The device of one rank; called on the rank's thread.
   std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup);
 
-  /// What the ranks of this process meet those of the job with. It reserves what it needs of `commons`, whose memory is
-  /// provided afterwards.
-  std::unique_ptr<Fabric> (*makeFabric)(const Plan &plan, int spins, Commons &commons);
+  /// What the ranks of this process meet those of the job with.
+  std::unique_ptr<Fabric> (*makeFabric)(const FabricSetup &setup);
 };
 
 /// The target that this program is linked with: defined in the folder of that target, and nowhere else.

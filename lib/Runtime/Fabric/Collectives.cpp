@@ -5,11 +5,9 @@
 // Rank i is the only one that reads slice i before the middle rendezvous, so it may write it in place.
 #include "Collectives.h"
 
-#include <algorithm>
+#include "Slicing.h"
 
 namespace xlc::runtime {
-
-constexpr uint64_t sliceGrain = 16; // elements; slices begin on cache lines
 
 Collectives::Collectives(const Plan &plan, int spins, Commons &commons) : commons(commons), waiter(commons, spins) {
   for (const auto &group : plan.rank_groups) {
@@ -100,21 +98,17 @@ void Collectives::reduceScatter(const Exchange &exchange, Membership &member, co
 }
 
 void Collectives::allReduce(const Exchange &exchange, Membership &member, const Participant &self) {
-  uint64_t ranks = member.group->size, count = exchange.outer * exchange.chunk, size = bytesOf(exchange.element);
-  uint64_t each = (count + ranks - 1) / ranks;
-  each = (each + sliceGrain - 1) / sliceGrain * sliceGrain;
-  auto first = [&](uint64_t index) { return std::min(count, index * each); };
-  uint64_t own = first(member.index), length = first(member.index + 1) - own;
-  Combine how = exchange.kind == plan::CollectiveKind::all_reduce_max ? Combine::Largest : Combine::Sum;
-  uint64_t crossing = bytesOf(exchange.wire);
-  self.mover.combine(
-      {how, exchange.element, findSources(member), own, 0, length, 1, exchange.dst + own * size, false, exchange.wire});
+  uint64_t ranks = member.group->size, size = bytesOf(exchange.element), crossing = bytesOf(exchange.wire);
+  Slicing slicing = sliceOf(exchange, ranks);
+  uint64_t own = slicing.begin(member.index), length = slicing.length(member.index);
+  self.mover.combine({combinationOf(exchange), exchange.element, findSources(member), own, 0, length, 1,
+                      exchange.dst + own * size, false, exchange.wire});
   counterOf(exchange, self).allReduce += (ranks - 1) * length * crossing;
   meet(*member.group, self);
   for (uint64_t peer = 0; peer < ranks; ++peer) {
     if (peer == member.index)
       continue;
-    uint64_t begin = first(peer) * size, bytes = first(peer + 1) * size - begin;
+    uint64_t begin = slicing.begin(peer) * size, bytes = slicing.length(peer) * size;
     self.mover.copy(
         {commons.addressOf(commons.at(member.group->seats, peer).dst) + begin, exchange.dst + begin, bytes});
     counterOf(exchange, self).allReduce += bytes / size * crossing;

@@ -9,6 +9,8 @@
 #include "Mover.h"
 #include "Pulse.h"
 
+#include <string>
+
 namespace xlc::runtime {
 
 /// One rank's part in a collective, with geometry as in Plan.fbs' Exchange.
@@ -32,6 +34,11 @@ struct Message {
   uint32_t peer;   ///< the other's stage
   uint64_t bytes;
 };
+
+/// What is said where the lists of two ranks have come out of step.
+inline std::string wrongMessage(uint64_t came, uint64_t due) {
+  return "message " + std::to_string(came) + " came where message " + std::to_string(due) + " was due";
+}
 
 /// A rank as the others meet it.
 struct Participant {

@@ -37,11 +37,20 @@ struct Combination {
   plan::Element wire = element;
 };
 
+/// `count` elements one behind the other, in another type.
+struct Conversion {
+  plan::Element element, other;
+  const char *from;
+  char *to;
+  uint64_t count;
+};
+
 class Mover {
 public:
   virtual ~Mover() = default;
   virtual void copy(const Copy &copy) = 0;
   virtual void combine(const Combination &combination) = 0;
+  virtual void convert(const Conversion &conversion) = 0;
 };
 
 } // namespace xlc::runtime

@@ -1,8 +1,6 @@
 // See Transfers.h. `shown` counts the sender's messages, `taken` the receiver's: equal means nothing is under way.
 #include "Transfers.h"
 
-#include <fmt/format.h>
-
 namespace xlc::runtime {
 
 Transfers::Transfers(const Plan &plan, int spins, Commons &commons)
@@ -30,8 +28,7 @@ void Transfers::receive(const Message &message, char *to, const Participant &sel
   uint32_t before = rendezvous.taken.load(std::memory_order_relaxed);
   waiter.waitWhile(rendezvous.shown, before, self.pulse);
   if (rendezvous.message != message.number)
-    throw std::runtime_error(
-        fmt::format("message {} came where message {} was due", rendezvous.message, message.number));
+    throw std::runtime_error(wrongMessage(rendezvous.message, message.number));
   self.mover.copy({commons.addressOf(rendezvous.from), to, message.bytes});
   self.moved[plan::Axis::pp].transfer += message.bytes;
   rendezvous.taken.store(before + 1, std::memory_order_release);

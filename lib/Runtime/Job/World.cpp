@@ -43,9 +43,9 @@ std::vector<uint64_t> placeArenas(const Plan &plan, uint64_t begin) {
 
 } // namespace
 
-World::World(const Plan &plan, const Target &target, uint64_t traceSteps)
+World::World(const Plan &plan, const Target &target, uint64_t traceSteps, Wire *wire)
     : plan(plan), spins(spinsFor((int)(rankCount(plan) * plan.threads))), waiter(commons, spins),
-      fabric(target.makeFabric(plan, spins, commons)),
+      fabric(target.makeFabric({plan, spins, commons, wire})),
       eventsPerRank(std::min(countEvents(plan) * std::min(traceSteps, mostTraceEvents), mostTraceEvents)),
       boardPlace(commons.reserve<Board>()), reports(commons.reserve<RankReport>(rankCount(plan))),
       pulsePlace(commons.reserve<Pulse>(rankCount(plan) * pulsesPerRank)),

@@ -28,8 +28,8 @@ struct RankReport {
 
 class World {
 public:
-  /// Reserves for traces of `traceSteps` steps.
-  World(const Plan &plan, const Target &target, uint64_t traceSteps);
+  /// Reserves for traces of `traceSteps` steps. `wire` leads to ranks on other hosts, if there are any.
+  World(const Plan &plan, const Target &target, uint64_t traceSteps, Wire *wire = nullptr);
 
   /// Memory of this process alone, in which ranks are threads.
   void provide() { commons.provide(); }

@@ -1,0 +1,56 @@
+// Sums over ranks that send each other messages, through a bounce block of a size that the plan does not change.
+#ifndef XLC_LIB_RUNTIME_FABRIC_SLICESUMS_H
+#define XLC_LIB_RUNTIME_FABRIC_SLICESUMS_H
+
+#include "Batches.h"
+#include "Slicing.h"
+
+#include <memory>
+
+namespace xlc::runtime {
+
+/// The ranks that exchange, as one of them sees them on one stream.
+struct Circle {
+  const std::vector<int> &ranks; ///< by index
+  uint64_t index;                ///< its own
+  uint32_t tag;
+  uint64_t &counter; ///< of the bytes that it receives
+
+  uint64_t size() const { return ranks.size(); }
+  template <class Visit> void forEachOther(Visit visit) const {
+    for (uint64_t peer = 0; peer < size(); ++peer)
+      if (peer != index)
+        visit(peer);
+  }
+  void send(Batches &batches, uint64_t peer, const Runs &memory) const { batches.send(ranks[peer], tag, memory); }
+  void receive(Batches &batches, uint64_t peer, const Runs &memory) const {
+    counter += memory.bytes * memory.outer * memory.rows;
+    batches.receive(ranks[peer], tag, memory);
+  }
+};
+
+/// Of one stream.
+class SliceSums {
+public:
+  explicit SliceSums(uint64_t bytes) : bytes(bytes), bounce(new char[bytes]) {}
+
+  /// A reduce_scatter.
+  void scatter(const Exchange &exchange, const Circle &circle, Batches &batches, const Participant &self);
+  /// An all_reduce: then each slice goes to all.
+  void share(const Exchange &exchange, const Circle &circle, Batches &batches, const Participant &self);
+
+private:
+  struct Pieces;
+  void sum(const Pieces &pieces, char *to, Batches &batches, const Participant &self);
+  void postSlices(const Pieces &pieces, uint64_t piece, Batches &batches, const Participant &self);
+  void combine(const Pieces &pieces, uint64_t piece, char *to, const Participant &self);
+  void gatherRounded(const Pieces &pieces, Batches &batches, const Participant &self);
+
+  const uint64_t bytes;
+  const std::unique_ptr<char[]> bounce;
+  std::vector<const char *> sources; ///< of a sum, by index
+};
+
+} // namespace xlc::runtime
+
+#endif
