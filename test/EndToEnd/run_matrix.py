@@ -23,6 +23,7 @@ import cases
 import compare
 import compositions
 import full_size
+import hosts
 import mixed
 import processes
 import program
@@ -98,7 +99,8 @@ def main():
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + checks] + matrix  # those that take longest first
-        others = [entry_of(setting, *check) for check in promises.ONE_AT_A_TIME + processes.list_checks(options.all)]
+        others = [*promises.ONE_AT_A_TIME, *processes.list_checks(options.all), *hosts.list_checks(options.all)]
+        others = [entry_of(setting, *check) for check in others]
         chosen = [[entry for entry in entries if re.search(options.only, entry[0])] for entries in (matrix, others)]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             outcomes += pool.map(lambda entry: attempt(*entry), chosen[0])

@@ -17,7 +17,7 @@ namespace {
 Launch makeLaunch() {
   static int number = 0;
   return {"torchrun", "WORLD_SIZE=3", 0, 3, "", "test " + std::to_string(getpid()) + " " + std::to_string(++number),
-          nullptr};
+          nullptr,    nullptr};
 }
 
 /// What becomes of processes that introduce themselves so, by number: "on", "off", or the message.

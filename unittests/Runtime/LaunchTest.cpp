@@ -151,6 +151,8 @@ TEST(Launch, IsReadFromWhatEachLauncherSets) {
     EXPECT_EQ(launch->world, row.world) << row.what;
     EXPECT_EQ(launch->hosts, row.hosts) << row.what;
     EXPECT_EQ(launch->job, row.job) << row.what;
+    bool isJoined = launch->launcher == std::string_view("mpirun") || launch->launcher == std::string_view("srun");
+    EXPECT_EQ(launch->joins != nullptr, isJoined) << row.what;
   }
 }
 

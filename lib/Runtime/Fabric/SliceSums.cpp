@@ -16,7 +16,7 @@ struct SliceSums::Pieces {
   Pieces(const Exchange &exchange, const Circle &circle, char *bounce, uint64_t bytes)
       : exchange(exchange), circle(circle), slicing(sliceOf(exchange, circle.size())), bounce(bounce),
         size(bytesOf(exchange.element)), crossing(bytesOf(exchange.wire)), isRounded(exchange.wire != exchange.element),
-        most(bytes / (circle.size() * (isRounded ? 4 * crossing + size : 2 * size)) / grain * grain),
+        most(bytes / (circle.size() * (isRounded ? slots * crossing + size : halves * size)) / grain * grain),
         partsOfRun(std::max<uint64_t>(1, (slicing.each + most - 1) / most)),
         runsOfPiece(partsOfRun > 1 ? 1 : std::min(slicing.outer, most / std::max<uint64_t>(1, slicing.each))) {}
 
@@ -33,12 +33,17 @@ struct SliceSums::Pieces {
   uint64_t offset(uint64_t piece, uint64_t index) const {
     return (firstRun(piece) * slicing.run + slicing.begin(index) + begin(piece)) * size;
   }
-  char *received(uint64_t piece, uint64_t index) const { return slot(piece % 2 * circle.size() + index, crossing); }
-  char *sent(uint64_t piece, uint64_t index) const { return slot((2 + piece % 2) * circle.size() + index, crossing); }
-  char *widened(uint64_t index) const { return bounce + (4 * crossing * circle.size() + index * size) * most; }
+  char *received(uint64_t piece, uint64_t index) const {
+    return slot(piece % halves * circle.size() + index, crossing);
+  }
+  char *sent(uint64_t piece, uint64_t index) const {
+    return slot((halves + piece % halves) * circle.size() + index, crossing);
+  }
+  char *widened(uint64_t index) const { return bounce + (slots * crossing * circle.size() + index * size) * most; }
   char *slot(uint64_t number, uint64_t elementBytes) const { return bounce + number * most * elementBytes; }
 
-  static constexpr uint64_t grain = 16; // elements
+  static constexpr uint64_t grain = 16;                          // elements
+  static constexpr uint64_t halves = 2, slots = halves + halves; // received, and sent
 
   const Exchange &exchange;
   const Circle &circle;

@@ -17,6 +17,8 @@ public:
   /// Where the job has failed, returns when one process has said why.
   virtual void sayFailure() = 0;
 
+  /// Of the rank that has a step's numbers, at its end: brings them before rank 0.
+  virtual void publish(const StepResult &result) = 0;
   /// Of rank 0, when all ranks have met after the last step: brings what others have left in their commons.
   virtual void collect() = 0;
   /// Of rank 0: reads what lies in the arena of a rank of another process.
@@ -38,6 +40,7 @@ public:
 
   void lookAfter() override;
   void sayFailure() override { runtime::sayFailure(world.stop()); }
+  void publish(const StepResult &result) override { world.publish(result); }
   void collect() override {}
   void readArena(int rank, uint64_t offset, uint64_t bytes, void *to) override;
   void end(Exit exit) override;

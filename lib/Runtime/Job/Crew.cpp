@@ -95,7 +95,7 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
               setup.spins,
               [this](int rank) { fail(rank); },
               world.pulses()},
-      watchdog(world, options.timeout) {
+      watchdog(world, world.watches() ? options.timeout : 0) {
   if (options.fault)
     checkFault(plan, *options.fault, steps);
 }
@@ -128,7 +128,7 @@ void Crew::runSteps(int rank) {
     if (request.signal != 0)
       Request::raise(request.lastStep, step);
     if (rank == findPublisher(plan))
-      publishResult(world, step, *self.executor);
+      company->publish(resultOf(step, *self.executor));
     if (rank == 0)
       speaker->endStep(step, begin, context.learningRateFactor);
     fabric.meet(pulse);
@@ -223,7 +223,7 @@ Exit Crew::finish(Company &others) {
 }
 
 Exit Crew::run(Share given, Company &others) {
-  share = given;
+  share = given, company = &others;
   StopSignal &stop = world.stop();
   startRanks();
   bool ended = waitForRanks(others);

@@ -70,6 +70,7 @@ private:
   JobContext context;
   Watchdog watchdog;
   Share share{};
+  Company *company = nullptr; ///< while it runs
   std::vector<Rank> ranks;
 
   std::mutex mutex;

@@ -1,6 +1,7 @@
 // See Job.h.
 #include "Job.h"
 
+#include "AcrossHosts.h"
 #include "Crew.h"
 #include "Launch/Segment.h"
 #include "Launched.h"
@@ -30,9 +31,9 @@ uint64_t tracedSteps(const Options &options) {
 class Program {
 public:
   Program(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
-          std::atomic<int> &signal)
+          std::atomic<int> &signal, Wire *wire = nullptr)
       : embedded(embedded), target(target), options(options), signal(signal),
-        world(plan, target, tracedSteps(options)) {}
+        world(plan, target, tracedSteps(options), wire) {}
 
   Exit runAsThreads() {
     checkMachine(/*speaks=*/true);
@@ -53,6 +54,12 @@ public:
     return runLaunched(launch, world, arguments, options, signal, [&] {
       checkMachine(launch.rank == 0);
       return makeCrew(launch.rank == 0);
+    });
+  }
+  Exit runAsRemoteRank(mpi::Engine &engine) {
+    return runRemoteRank(world, engine, signal, [&] {
+      checkMachine(engine.rank() == 0);
+      return makeCrew(engine.rank() == 0);
     });
   }
 
@@ -94,12 +101,17 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     if (!options)
       return exit;
     try {
-      if (!wrong.empty())
-        throw Rejected(wrong);
       if (launch)
         checkLaunch(*launch, *plan, *options);
     } catch (const Rejected &problem) {
-      sayOnce(launch ? launch->job : "", problem.what());
+      wrong = problem.what();
+    }
+    if (launch && !launch->hosts.empty() && launch->joins)
+      return runAcrossHosts(*launch, *plan, {argc, argv}, *options, wrong, signal, [&](mpi::Engine &engine) {
+        return Program(*plan, embedded, target, *options, signal, &engine).runAsRemoteRank(engine);
+      });
+    if (!wrong.empty()) {
+      sayOnce(launch ? launch->job : "", wrong);
       return Exit::Rejected;
     }
     Program program(*plan, embedded, target, *options, signal);

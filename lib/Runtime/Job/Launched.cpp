@@ -54,21 +54,25 @@ std::optional<Meeting> meetOthers(const Launch &launch, const Introduction &self
   return Meeting{std::make_unique<Segment>(std::move(joined->memory), bytes), std::move(joined->line)};
 }
 
-/// mpirun binds each process to one core where nobody says otherwise: the threads of a rank would take turns on it.
-void warnOfBinding(const Launch &launch, const World &world) {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0)
-    return;
-  auto mine = (uint32_t)CPU_COUNT(&cores), threads = (uint32_t)world.plan.threads;
-  if (mine >= threads || mine >= sysconf(_SC_NPROCESSORS_ONLN) || world.board().isBindingSaid.exchange(true))
-    return;
-  std::string help =
-      launch.unbind ? fmt::format(": {} {} leaves all cores to each process", launch.launcher, launch.unbind) : "";
-  say(fmt::format("warning: rank {} has {} threads and may run on {} core{}{}", launch.rank, threads, mine,
-                  mine == 1 ? "" : "s", help));
+} // namespace
+
+Introduction introduce(const Launch &launch, const Plan &plan, const Arguments &arguments) {
+  return {launch.rank, launch.world, plan.fingerprint, digestProgram(), digestOptions(arguments)};
 }
 
-/// Tells all processes what was thrown here.
+std::string describeBinding(const Launch &launch, const Plan &plan) {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0)
+    return "";
+  auto mine = (uint32_t)CPU_COUNT(&cores), threads = (uint32_t)plan.threads;
+  if (mine >= threads || mine >= sysconf(_SC_NPROCESSORS_ONLN))
+    return "";
+  std::string help =
+      launch.unbind ? fmt::format(": {} {} leaves all cores to each process", launch.launcher, launch.unbind) : "";
+  return fmt::format("warning: rank {} has {} threads and may run on {} core{}{}", launch.rank, threads, mine,
+                     mine == 1 ? "" : "s", help);
+}
+
 void raise(StopSignal &stop, const std::function<void()> &work) {
   try {
     work();
@@ -80,8 +84,6 @@ void raise(StopSignal &stop, const std::function<void()> &work) {
     stop.raise(Exit::Internal, fmt::format("error: {}", problem.what()));
   }
 }
-
-} // namespace
 
 void sayOnce(const std::string &job, const std::string &message) {
   std::optional<OwnedFile> voice = claimVoice(job);
@@ -102,20 +104,18 @@ void checkLaunch(const Launch &launch, const Plan &plan, const Options &options)
                     "for {}",
                     launch.launcher, launch.world, launch.found, rankCount(plan), rankCount(plan) == 1 ? "" : "s",
                     rankCount(plan), launch.world));
-  if (!launch.hosts.empty())
+  if (!launch.hosts.empty() && !launch.joins)
     throw Rejected(
-        fmt::format("error: {} has started processes on several hosts ({}), and ranks meet in the memory of one: "
-                    "start all {} on one host",
-                    launch.launcher, launch.hosts, launch.world));
+        fmt::format("error: {} has started processes on several hosts ({}), and joins none on CPUs: start with "
+                    "mpirun or srun",
+                    launch.launcher, launch.hosts));
 }
 
 Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments, const Options &options,
                  std::atomic<int> &signal, const std::function<std::unique_ptr<Crew>()> &prepare) {
   std::optional<Meeting> met;
   try {
-    met = meetOthers(launch,
-                     {launch.rank, launch.world, world.plan.fingerprint, digestProgram(), digestOptions(arguments)},
-                     {options.timeout, signal}, world.sharedBytes());
+    met = meetOthers(launch, introduce(launch, world.plan, arguments), {options.timeout, signal}, world.sharedBytes());
   } catch (const Rejected &problem) {
     sayOnce(launch.job, problem.what());
   } catch (const NotStarted &problem) {
@@ -127,7 +127,9 @@ Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments,
   world.provide(met->memory->file(), met->memory->begin());
   Exit exit = Exit::Internal;
   StopSignal &stop = world.stop();
-  warnOfBinding(launch, world);
+  if (std::string warning = describeBinding(launch, world.plan);
+      !warning.empty() && !world.board().isBindingSaid.exchange(true))
+    say(warning);
   raise(stop, [&] {
     HostCompany others(world, std::move(met->lines));
     exit = prepare()->run({(int)launch.rank, 1}, others);

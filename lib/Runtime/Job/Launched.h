@@ -1,9 +1,10 @@
-// A job whose ranks are processes that a launcher started on one host.
+// A job whose ranks are processes that a launcher started: what is common to one host and several, and how it runs on one.
 #ifndef XLC_LIB_RUNTIME_JOB_LAUNCHED_H
 #define XLC_LIB_RUNTIME_JOB_LAUNCHED_H
 
 #include "Crew.h"
 #include "Launch/Environment.h"
+#include "Launch/Introduction.h"
 
 namespace xlc::runtime {
 
@@ -20,6 +21,16 @@ void checkLaunch(const Launch &launch, const Plan &plan, const Options &options)
 /// code, and what goes wrong is said once.
 Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments, const Options &options,
                  std::atomic<int> &signal, const std::function<std::unique_ptr<Crew>()> &prepare);
+
+/// What the process says of itself to the others.
+Introduction introduce(const Launch &launch, const Plan &plan, const Arguments &arguments);
+
+/// A warning, where the process may run on fewer cores than its rank has threads; or nothing. mpirun binds each process to one
+/// core where nobody says otherwise: the threads of a rank would take turns on it.
+std::string describeBinding(const Launch &launch, const Plan &plan);
+
+/// Tells all processes what `work` throws here.
+void raise(StopSignal &stop, const std::function<void()> &work);
 
 /// Says what every process of a job finds out by itself, in one of them.
 void sayOnce(const std::string &job, const std::string &message);

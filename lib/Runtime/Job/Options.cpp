@@ -24,8 +24,8 @@ Examples:
   ./train --steps 3 --inject-fault 0:3:begin          rank 0 fails in step 3 at the action 'begin', which every
                                                       program has; a --profile trace names all the others
   ./train --processes                                 each rank is a process; this one starts and watches them
-  mpirun --bind-to none -np 4 ./train                 the same, started by others: so many as the plan has ranks, all on
-                                                      one host; also torchrun --no-python, srun, mpiexec
+  mpirun --bind-to none -np 4 ./train                 the same, started by others: so many as the plan has ranks; also
+                                                      srun, and on one host torchrun --no-python, mpiexec
 
 Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after its step, and --save is done; a second Ctrl-C or SIGTERM ends it
 at once. A line that cannot be written (--log, stdout) does not end it.

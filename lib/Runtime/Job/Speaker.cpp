@@ -18,15 +18,12 @@ int findPublisher(const Plan &plan) {
   return (int)((first - plan.programs.begin()) * stageRanks(plan));
 }
 
-void publishResult(const World &world, uint64_t step, const Executor &executor) {
+StepResult resultOf(uint64_t step, const Executor &executor) {
   StepResult result{step, executor.loss(), executor.norm(), 0, 0, 0, {}};
   if (const LossScale *scale = executor.lossScale())
     result.scale = {executor.usedScale(), scale->skippedInRow() > 0, scale->skipped(), scale->skippedInRow(),
                     scale->isSpent()};
-  Board &board = world.board();
-  board.result = result;
-  board.shown.store((uint32_t)step, std::memory_order_release);
-  world.waiter.wake(board.shown);
+  return result;
 }
 
 void Speaker::endStep(uint64_t step, int64_t begin, double rateFactor) {

@@ -36,7 +36,7 @@ private:
 };
 
 /// Of the rank that has loss and norm, at the end of a step: what rank 0 is to show.
-void publishResult(const World &world, uint64_t step, const Executor &executor);
+StepResult resultOf(uint64_t step, const Executor &executor);
 
 /// The first rank that has loss and norm.
 int findPublisher(const Plan &plan);

@@ -24,6 +24,13 @@ uint64_t Watchdog::countBeats() const {
   return sum;
 }
 
+bool Watchdog::isFirstStep() const {
+  uint64_t last = 0;
+  for (uint64_t i = 0; i < rankCount(world.plan) * pulsesPerRank; ++i)
+    last = std::max<uint64_t>(last, world.pulses()[i].step);
+  return last <= 1;
+}
+
 /// Before the first step ranks read files, after the last one they are written; who shows results may wait for a reader.
 bool Watchdog::isExcused() const {
   bool hasBegun = false, isActive = false;
@@ -50,7 +57,7 @@ std::string Watchdog::look(int64_t time) {
     return "";
   }
   quiet += passed;
-  double limit = seconds * (world.board().shown == 0 ? 10 : 1);
+  double limit = seconds * (isFirstStep() ? 10 : 1);
   if (seconds > 0 && quiet > std::max(limit, 20 * longest))
     return describe();
   return "";
@@ -58,14 +65,19 @@ std::string Watchdog::look(int64_t time) {
 
 std::string Watchdog::describe() const {
   std::vector<std::string> hanging, waiting;
-  for (int rank = 0; rank < (int)rankCount(world.plan); ++rank)
+  for (int rank = 0; rank < (int)rankCount(world.plan); ++rank) {
+    if (world.isSilent(rank)) {
+      hanging.push_back(world.describeRank(rank));
+      continue;
+    }
     for (uint64_t stream = 0; stream < pulsesPerRank; ++stream) {
       const Pulse &pulse = world.pulses()[(uint64_t)rank * pulsesPerRank + stream];
-      if (pulse.state == Pulse::Works || (pulse.state == Pulse::WaitsForRanks && !world.isWaiting(pulse)))
+      if (pulse.state == Pulse::Works || (pulse.state == Pulse::WaitsForRanks && !world.isWaiting(rank, pulse)))
         hanging.push_back(world.describePulse(rank, pulse));
       else if (pulse.state == Pulse::WaitsForRanks)
         waiting.push_back(world.describePulse(rank, pulse));
     }
+  }
   std::string since = fmt::format("nothing has happened for {:.3g} s", quiet);
   if (hanging.empty())
     return fmt::format("error: {}, and all wait for each other: {}", since, list(waiting));

@@ -21,6 +21,7 @@ public:
 
 private:
   uint64_t countBeats() const;
+  bool isFirstStep() const;
   bool isExcused() const;
   std::string describe() const;
 

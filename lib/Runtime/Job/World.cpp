@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t mostTraceEvents = 4'000'000; // per rank
 constexpr uint64_t hugePage = 2 << 20;
+constexpr int64_t mostSilence = 1'000'000'000; // nanoseconds, of a process that tells where it is
 
 /// Events of a step of the rank that has the most of them.
 uint64_t countEvents(const Plan &plan) {
@@ -44,11 +45,12 @@ std::vector<uint64_t> placeArenas(const Plan &plan, uint64_t begin) {
 } // namespace
 
 World::World(const Plan &plan, const Target &target, uint64_t traceSteps, Wire *wire)
-    : plan(plan), spins(spinsFor((int)(rankCount(plan) * plan.threads))), waiter(commons, spins),
+    : plan(plan), spins(spinsFor((int)(rankCount(plan) * plan.threads))), waiter(commons, spins), wire(wire),
       fabric(target.makeFabric({plan, spins, commons, wire})),
       eventsPerRank(std::min(countEvents(plan) * std::min(traceSteps, mostTraceEvents), mostTraceEvents)),
       boardPlace(commons.reserve<Board>()), reports(commons.reserve<RankReport>(rankCount(plan))),
       pulsePlace(commons.reserve<Pulse>(rankCount(plan) * pulsesPerRank)),
+      heard(commons.reserve<std::atomic<int64_t>>(wire ? rankCount(plan) : 0)),
       eventCounts(commons.reserve<std::atomic<uint64_t>>(rankCount(plan))),
       events(commons.reserve<TraceEvent>(rankCount(plan) * eventsPerRank)),
       arenaOffsets(placeArenas(plan, commons.size())) {}
@@ -62,7 +64,29 @@ DeviceMemory World::allocateArena(int rank, Device &device) const {
   return isShared() ? device.allocateAt({file, arenaOffsets[rank], arenaOf(rank)}, bytes) : device.allocate(bytes);
 }
 
-bool World::isWaiting(const Pulse &pulse) const {
+void World::publish(const StepResult &result) const {
+  board().result = result;
+  board().shown.store((uint32_t)result.step, std::memory_order_release);
+  waiter.wake(board().shown);
+}
+
+void World::collect(int rank, const std::function<void(void *place, uint64_t bytes)> &read) const {
+  read(&reportOf(rank), sizeof(RankReport));
+  if (!isTraced())
+    return;
+  std::atomic<uint64_t> &count = commons.at(eventCounts, (uint64_t)rank);
+  read(&count, sizeof count);
+  if (uint64_t kept = std::min<uint64_t>(count, eventsPerRank))
+    read(&commons.at(events, (uint64_t)rank * eventsPerRank), kept * sizeof(TraceEvent));
+}
+
+bool World::isSilent(int rank) const {
+  return wire && rank != wire->rank() && now() - lastHeard(rank) > mostSilence;
+}
+
+bool World::isWaiting(int rank, const Pulse &pulse) const {
+  if (wire && rank != wire->rank())
+    return true;
   const auto &word = *(const std::atomic<uint32_t> *)commons.addressOf(pulse.word.load(std::memory_order_relaxed));
   return word.load(std::memory_order_acquire) == pulse.value.load(std::memory_order_relaxed);
 }

@@ -8,6 +8,8 @@
 #include "Fabric/Waiter.h"
 #include "Progress.h"
 
+#include <functional>
+
 namespace xlc::runtime {
 
 /// How the job goes on. All zero at first.
@@ -46,14 +48,32 @@ public:
   bool isTraced() const { return eventsPerRank > 0; }
   RankTrace traceOf(int rank) const;
 
+  /// Puts the numbers of a step where rank 0 waits for them.
+  void publish(const StepResult &result) const;
+  /// Of what a rank of another host has left in its commons: calls read(place, bytes) for all that rank 0 needs, which puts
+  /// it here.
+  void collect(int rank, const std::function<void(void *place, uint64_t bytes)> &read) const;
+  /// Places in the commons, which are alike in all processes.
+  uint64_t numberOf(const void *place) const { return commons.numberOf(place); }
+  const char *addressOf(uint64_t number) const { return commons.addressOf(number); }
+  /// The wire to ranks on other hosts, which have commons of their own; null: there are none.
+  bool isWired() const { return wire != nullptr; }
+  /// Whether this process is told of all ranks where they are: rank 0 is, and the last one, if rank 0 hangs.
+  bool watches() const { return !wire || isWatcher(wire->rank()); }
+  bool isWatcher(int rank) const { return rank == 0 || rank + 1 == (int)rankCount(plan); }
+  /// When another host's process has last told where its rank is, in nanoseconds; 0: never.
+  std::atomic<int64_t> &lastHeard(int rank) const { return commons.at(heard, (uint64_t)rank); }
+
   /// Memory for the arena of a rank.
   DeviceMemory allocateArena(int rank, Device &device) const;
   /// Of any rank, where processes share them.
   char *arenaOf(int rank) const { return commons.addressOf(arenaOffsets[rank]); }
   bool isShared() const { return file >= 0; }
 
-  /// Whether what a rank waits for has not come yet.
-  bool isWaiting(const Pulse &pulse) const;
+  /// Whether a process on another host has not told for a while where its rank is: it was stopped, or cannot be reached.
+  bool isSilent(int rank) const;
+  /// Whether what a rank waits for has not come yet. Of another host's, its process has told so.
+  bool isWaiting(int rank, const Pulse &pulse) const;
   /// Where a rank, or one of its streams, was seen last: "rank 1, step 3, action '...'".
   std::string describeRank(int rank) const { return describePulse(rank, pulses()[(uint64_t)rank * pulsesPerRank]); }
   std::string describePulse(int rank, const Pulse &pulse) const;
@@ -68,11 +88,13 @@ public:
   const Waiter waiter; ///< for words of the board
 
 private:
+  const Wire *const wire;
   const std::unique_ptr<Fabric> fabric;
   const uint64_t eventsPerRank;
   const Piece<Board> boardPlace;
   const Piece<RankReport> reports;
   const Piece<Pulse> pulsePlace;
+  const Piece<std::atomic<int64_t>> heard; ///< where there is a wire
   const Piece<std::atomic<uint64_t>> eventCounts;
   const Piece<TraceEvent> events;
   std::vector<uint64_t> arenaOffsets; ///< by rank, in the file; and its end

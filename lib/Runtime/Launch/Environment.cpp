@@ -17,7 +17,7 @@ struct Launcher {
   bool mayLackWorld;                 ///< other processes have the rank's variable too
   const char *localWorld, *nodes;    ///< how many are on this host, or on how many hosts they are
   std::array<const char *, 4> inJob; ///< equal within a job
-  const char *unbind;
+  const char *joins, *unbind;
 };
 
 /// The inner launcher comes first: torchrun and mpirun are started by srun too, and then it set its variables before.
@@ -31,6 +31,7 @@ constexpr Launcher launchers[] = {
      "LOCAL_WORLD_SIZE",
      nullptr,
      {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"},
+     nullptr,
      nullptr},
     {"mpirun", // Open MPI
      "OMPI_COMM_WORLD_RANK",
@@ -39,6 +40,7 @@ constexpr Launcher launchers[] = {
      "OMPI_COMM_WORLD_LOCAL_SIZE",
      nullptr,
      {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"},
+     "the mpirun that belongs to libmpi.so.40",
      "--bind-to none"},
     {"srun", // sets PMI_RANK as well, with some plugins
      "SLURM_PROCID",
@@ -47,6 +49,7 @@ constexpr Launcher launchers[] = {
      nullptr,
      "SLURM_STEP_NUM_NODES",
      {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+     "srun --mpi=pmix",
      "--cpu-bind=none"},
     {"mpiexec", // MPICH's Hydra, Intel MPI
      "PMI_RANK",
@@ -55,6 +58,7 @@ constexpr Launcher launchers[] = {
      "MPI_LOCALNRANKS",
      nullptr,
      {},
+     nullptr,
      "-bind-to none"},
 };
 
@@ -111,8 +115,13 @@ std::optional<Launch> findLaunch(const Environment &environment) {
     if (rank >= world)
       throw Rejected(
           fmt::format("error: {} is {} and {} is {}: ranks are 0 to {}", row.rank, rank, row.world, world, world - 1));
-    return Launch{row.name,  fmt::format("{}={}", row.world, world), rank,
-                  world,     findHosts(environment, row, world),     findJob(environment, row),
+    return Launch{row.name,
+                  fmt::format("{}={}", row.world, world),
+                  rank,
+                  world,
+                  findHosts(environment, row, world),
+                  findJob(environment, row),
+                  row.joins,
                   row.unbind};
   }
   return std::nullopt;

@@ -21,6 +21,8 @@ struct Launch {
   std::string hosts;
   /// What the processes of this job have in common and those of other jobs have not. Empty: nothing, but who started them.
   std::string job;
+  /// What MPI can join the processes of several hosts by, in words: "srun --mpi=pmix"; null: it cannot.
+  const char *joins;
   const char *unbind; ///< the option with which all cores are left to a process; null: it always does
 };
 

@@ -25,12 +25,6 @@ constexpr auto pause = std::chrono::milliseconds(20);
 constexpr double secondsForAnswer = 2;                   // of rank 0, once it has waited long enough
 constexpr auto graceForOthers = std::chrono::seconds(1); // to hear that it is off
 
-/// An Introduction as it crosses.
-struct Hello {
-  char begin[8];
-  uint64_t rank, world;
-  char plan[64], program[64], options[64];
-};
 struct Answer {
   char begin[8];
   uint32_t isOn;
@@ -75,15 +69,6 @@ private:
   const Patience &patience;
   const Clock::time_point begin = Clock::now();
 };
-
-Hello makeHello(const Introduction &self) {
-  Hello hello{{}, self.rank, self.world, {}, {}, {}};
-  std::memcpy(hello.begin, magic, sizeof magic);
-  self.plan.copy(hello.plan, sizeof hello.plan - 1);
-  self.program.copy(hello.program, sizeof hello.program - 1);
-  self.options.copy(hello.options, sizeof hello.options - 1);
-  return hello;
-}
 
 bool isOfThisUser(const OwnedFile &line) {
   ucred peer = {};
@@ -144,12 +129,12 @@ public:
           line && isOfThisUser(line))
         unheard.push_back(std::move(line));
     for (OwnedFile &line : unheard) {
-      Hello hello = {};
+      Hello hello;
       ssize_t size = recv(line.get(), &hello, sizeof hello, 0);
       if (size < 0 && (errno == EAGAIN || errno == EINTR))
         continue;
       OwnedFile heard = std::move(line); // which is closed then, and leaves the list
-      if (size == sizeof hello && std::memcmp(hello.begin, magic, sizeof magic) == 0)
+      if (size == sizeof hello && hello.isWhole())
         take(hello, std::move(heard));
     }
     std::erase_if(unheard, [](const OwnedFile &line) { return !line; });
@@ -196,20 +181,10 @@ private:
       problem = found;
   }
   std::string compare(const Hello &hello) const {
-    auto differ = [&](const char *what) {
-      return fmt::format("error: rank {} was started with {} than rank 0", hello.rank, what);
-    };
-    Hello own = makeHello(self);
-    if (hello.world != self.world || hello.rank >= self.world)
-      return differ("a world of another size");
-    if (std::memcmp(hello.plan, own.plan, sizeof own.plan) != 0)
-      return differ("a program of another plan");
-    if (std::memcmp(hello.program, own.program, sizeof own.program) != 0)
-      return differ("another program of the same plan");
-    if (std::memcmp(hello.options, own.options, sizeof own.options) != 0)
-      return differ("other options");
+    if (std::string different = findDifference(hello, Hello(self)); !different.empty())
+      return different;
     if (hello.rank == 0 || seats[hello.rank])
-      return fmt::format("error: there are two processes of rank {}", hello.rank);
+      return describeTwins(hello.rank);
     return "";
   }
 
@@ -227,7 +202,7 @@ std::optional<Peers> gatherRanks(const Launch &launch, const Introduction &self,
   if (!bindTo(listener, {launch.job, "gather"})) { // the other one says it
     if (!joinRankZero(launch, self, patience))
       return std::nullopt;
-    throw Rejected("error: there are two processes of rank 0");
+    throw Rejected(describeTwins(0));
   }
   if (listen(listener.get(), SOMAXCONN) != 0)
     throw Rejected(fmt::format("error: rank 0 cannot listen: {}", std::strerror(errno)));
@@ -262,7 +237,7 @@ std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &sel
     std::this_thread::sleep_for(pause);
     line = makeSocket();
   }
-  Hello hello = makeHello(self);
+  Hello hello(self);
   if (!isOfThisUser(line) || send(line.get(), &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
     throw Rejected("error: rank 0 has gone before all ranks had come");
   Patience longer{patience.seconds > 0 ? patience.seconds + secondsForAnswer : 0, patience.signal};

@@ -9,17 +9,12 @@
 #define XLC_LIB_RUNTIME_LAUNCH_GATHER_H
 
 #include "Environment.h"
+#include "Introduction.h"
 #include "Peers.h"
 
 #include <atomic>
 
 namespace xlc::runtime {
-
-/// What a process says of itself: all but the rank must be equal. Digests are of at most 63 bytes.
-struct Introduction {
-  uint64_t rank, world;
-  std::string plan, program, options;
-};
 
 /// How long to wait for others.
 struct Patience {

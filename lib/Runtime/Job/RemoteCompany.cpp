@@ -1,0 +1,187 @@
+// See RemoteCompany.h.
+#include "RemoteCompany.h"
+
+#include "Files/StandardStreams.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr std::chrono::milliseconds mostUntilSaid(2000), mostUntilNotesLeave(500);
+constexpr int64_t nanosecondsBetweenSights = 100'000'000;
+constexpr uint64_t mostBytesOfAnswer = 64 << 20;
+
+struct Failure {
+  uint32_t exit;
+  char text[8192];
+};
+
+template <class T> std::span<const char> bytesOfValue(const T &value) { return {(const char *)&value, sizeof value}; }
+
+} // namespace
+
+/// Of the streams of a rank.
+struct RemoteCompany::Sight {
+  struct Stream {
+    uint64_t beats, step, action;
+    int64_t call;
+    uint32_t state;
+  };
+  std::array<Stream, pulsesPerRank> streams;
+};
+
+RemoteCompany::RemoteCompany(const World &world, mpi::Engine &engine) : world(world), engine(engine) {
+  engine.listen(
+      {[this](int from, uint32_t kind, std::span<const char> bytes) { hear(from, kind, bytes); }, [this] { tick(); },
+       [this](const std::string &why) {
+         this->world.stop().raise(Exit::RankFailed,
+                                  fmt::format("error: {}: {}", this->world.describeRank(this->engine.rank()), why));
+       }});
+}
+
+void RemoteCompany::hear(int from, uint32_t kind, std::span<const char> bytes) {
+  switch ((Kind)kind) {
+  case Failed:
+  case Said: {
+    Failure failure;
+    std::memcpy(&failure, bytes.data(), std::min(bytes.size(), sizeof failure));
+    world.stop().raise((Exit)failure.exit, failure.text);
+    isTold |= !isFirst();
+    if (kind == Said) {
+      isSaid = true;
+      engine.abandon();
+    }
+    break;
+  }
+  case Numbers: {
+    StepResult result;
+    std::memcpy((void *)&result, bytes.data(), std::min(bytes.size(), sizeof result));
+    world.publish(result);
+    break;
+  }
+  case Whereabouts:
+    takeWhereabouts(from, bytes);
+    break;
+  }
+}
+
+void RemoteCompany::tick() {
+  if (world.stop().isRaised() && !isTold) {
+    isTold = true;
+    tellFailure(Failed);
+  }
+  if (!isTold && now() - toldOfRank > nanosecondsBetweenSights)
+    tellWhereabouts();
+}
+
+/// Rank 0, which tells all; that it was said, everybody.
+void RemoteCompany::tellFailure(Kind kind) {
+  Failure failure{(uint32_t)world.stop().code(), {}};
+  world.stop().text().copy(failure.text, sizeof failure.text - 1);
+  for (int rank = 0; rank < (isFirst() || kind == Said ? engine.size() : 1); ++rank)
+    if (rank != engine.rank())
+      engine.note(rank, kind, bytesOfValue(failure));
+}
+
+/// One that waits for what has come is not shown as waiting.
+void RemoteCompany::tellWhereabouts() {
+  toldOfRank = now();
+  Sight sight;
+  for (uint64_t i = 0; i < pulsesPerRank; ++i) {
+    const Pulse &pulse = world.pulses()[(uint64_t)engine.rank() * pulsesPerRank + i];
+    uint32_t state = pulse.state;
+    if (state == Pulse::WaitsForRanks && !world.isWaiting(engine.rank(), pulse))
+      state = Pulse::Works;
+    sight.streams[i] = {pulse.beats, pulse.step, pulse.action, pulse.call, state};
+  }
+  for (int rank = 0; rank < engine.size(); ++rank)
+    if (world.isWatcher(rank) && rank != engine.rank())
+      engine.note(rank, Whereabouts, bytesOfValue(sight), mpi::Engine::Behind::IsLeftOut);
+}
+
+void RemoteCompany::takeWhereabouts(int from, std::span<const char> bytes) {
+  Sight sight;
+  std::memcpy(&sight, bytes.data(), std::min(bytes.size(), sizeof sight));
+  for (uint64_t i = 0; i < pulsesPerRank; ++i) {
+    Pulse &pulse = world.pulses()[(uint64_t)from * pulsesPerRank + i];
+    const Sight::Stream &seen = sight.streams[i];
+    pulse.step = seen.step, pulse.action = seen.action, pulse.call = seen.call, pulse.state = seen.state;
+    pulse.beats = seen.beats;
+  }
+  world.lastHeard(from) = now();
+}
+
+/// Rank 0 says it. Others wait for that, since launchers end all processes as soon as one has ended with an error; where
+/// rank 0 does not answer, the one that noticed says it.
+void RemoteCompany::sayFailure() {
+  StopSignal &stop = world.stop();
+  if (!stop.isRaised())
+    return;
+  auto begin = std::chrono::steady_clock::now();
+  while (!isFirst() && !isSaid && std::chrono::steady_clock::now() - begin < mostUntilSaid)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  if (isSaid.exchange(true))
+    return;
+  runtime::sayFailure(stop);
+  tellFailure(Said);
+  engine.waitForNotes(mostUntilNotesLeave);
+  engine.abandon();
+}
+
+void RemoteCompany::publish(const StepResult &result) {
+  if (isFirst())
+    world.publish(result);
+  else
+    engine.note(0, Numbers, bytesOfValue(result));
+}
+
+void RemoteCompany::exchange(std::span<const Posting> messages) {
+  uint32_t before = exchanged;
+  engine.post(messages, exchanged);
+  waitWhile(exchanged, before, world.spins, world.stop());
+}
+
+void RemoteCompany::ask(int rank, const Question &question, void *to) {
+  Question asked = question;
+  const Posting messages[] = {message(Posting::Way::Send, rank, &asked, sizeof asked),
+                              message(Posting::Way::Receive, rank, (char *)to, question.bytes)};
+  exchange(messages);
+}
+
+void RemoteCompany::collect() {
+  for (int rank = 1; rank < engine.size(); ++rank)
+    world.collect(rank, [&](void *place, uint64_t bytes) {
+      for (uint64_t at = 0; at < bytes; at += mostBytesOfAnswer)
+        ask(rank, {Question::Commons, world.numberOf(place) + at, std::min(mostBytesOfAnswer, bytes - at)},
+            (char *)place + at);
+    });
+}
+
+void RemoteCompany::readArena(int rank, uint64_t offset, uint64_t bytes, void *to) {
+  ask(rank, {Question::Arena, offset, bytes}, to);
+}
+
+void RemoteCompany::end(Exit exit) {
+  Question told{Question::End, (uint64_t)exit, 0};
+  std::vector<Posting> messages;
+  for (int rank = 1; rank < engine.size(); ++rank)
+    messages.push_back(message(Posting::Way::Send, rank, &told, sizeof told));
+  exchange(messages);
+}
+
+Exit RemoteCompany::awaitEnd(const char *arena) {
+  for (;;) {
+    Question question{};
+    exchange(std::array{message(Posting::Way::Receive, 0, &question, sizeof question)});
+    if (question.what == Question::End)
+      return (Exit)question.from;
+    const char *from = question.what == Question::Arena ? arena + question.from : world.addressOf(question.from);
+    exchange(std::array{message(Posting::Way::Send, 0, from, question.bytes)});
+  }
+}
+
+} // namespace xlc::runtime

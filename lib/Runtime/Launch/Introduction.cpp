@@ -1,0 +1,41 @@
+// See Introduction.h.
+#include "Introduction.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace xlc::runtime {
+namespace {
+
+constexpr char magic[8] = "xlc 1";
+
+} // namespace
+
+Hello::Hello(const Introduction &self) : rank(self.rank), world(self.world) {
+  std::memcpy(begin, magic, sizeof magic);
+  self.plan.copy(plan, sizeof plan - 1);
+  self.program.copy(program, sizeof program - 1);
+  self.options.copy(options, sizeof options - 1);
+}
+
+bool Hello::isWhole() const { return std::memcmp(begin, magic, sizeof magic) == 0; }
+
+std::string findDifference(const Hello &hello, const Hello &ofRankZero) {
+  auto differ = [&](const char *what) {
+    return fmt::format("error: rank {} was started with {} than rank 0", hello.rank, what);
+  };
+  if (hello.world != ofRankZero.world || hello.rank >= ofRankZero.world)
+    return differ("a world of another size");
+  if (std::memcmp(hello.plan, ofRankZero.plan, sizeof hello.plan) != 0)
+    return differ("a program of another plan");
+  if (std::memcmp(hello.program, ofRankZero.program, sizeof hello.program) != 0)
+    return differ("another program of the same plan");
+  if (std::memcmp(hello.options, ofRankZero.options, sizeof hello.options) != 0)
+    return differ("other options");
+  return "";
+}
+
+std::string describeTwins(uint64_t rank) { return fmt::format("error: there are two processes of rank {}", rank); }
+
+} // namespace xlc::runtime

@@ -1,0 +1,245 @@
+"""Ranks on several hosts, which meet through Open MPI: the same bits as threads, the planned bytes, and an end for whatever
+becomes of one of them.
+
+Hosts are played in two ways: on one host, whose processes are told that others are elsewhere, as any user can; and in network
+namespaces with a host name each, into which mpirun starts its daemon, which needs root.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import cases
+import compare
+import processes
+import program
+import promises
+
+ONE_HOST = ["--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"]  # no shared memory between ranks
+
+
+def need_mpirun():
+    if not processes.MPIRUN:
+        raise promises.Skipped("there is no mpirun")
+
+
+def claim(count, command, *others, local=1, **variables):
+    """The command on so many ranks, each of which believes that `local` of them are on its host; and each of `others` on one."""
+    told = ["env", f"OMPI_COMM_WORLD_LOCAL_SIZE={local}", *(f"{name}={value}" for name, value in variables.items())]
+    words = processes.mpirun(count, "--bind-to", "none", *ONE_HOST) + told + command
+    for other in others:
+        words += [":", "-np", 1, *told, *other]
+    return [str(word) for word in words]
+
+
+class Namespaces(contextlib.AbstractContextManager):
+    """Hosts on this machine: network namespaces on one bridge, a host name each."""
+
+    AGENT = '#!/bin/sh\nhost=$1; shift\nexec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"\n'
+
+    def __init__(self, folder, count):
+        need_mpirun()
+        if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("unshare"):
+            raise promises.Skipped("network namespaces need root, ip and unshare")
+        self.names = [f"xlc{os.getpid() % 10000}{letter}" for letter in "abcd"[:count]]
+        self.agent = folder / "agent"
+        self.agent.write_text(self.AGENT)
+        self.agent.chmod(0o755)
+
+    def __enter__(self):
+        try:
+            for name in self.names:
+                self.ip("netns", "add", name)
+                self.ip("-n", name, "link", "set", "lo", "up")
+            first = self.names[0]
+            self.ip("-n", first, "link", "add", "bridge", "type", "bridge")
+            self.ip("-n", first, "addr", "add", "10.87.0.1/24", "dev", "bridge")
+            self.ip("-n", first, "link", "set", "bridge", "up")
+            for number, name in enumerate(self.names[1:], 2):
+                self.ip("link", "add", f"to{number}", "netns", first, "type", "veth", "peer", "name", "eth", "netns", name)
+                self.ip("-n", first, "link", "set", f"to{number}", "master", "bridge", "up")
+                self.ip("-n", name, "addr", "add", f"10.87.0.{number}/24", "dev", "eth")
+                self.ip("-n", name, "link", "set", "eth", "up")
+        except subprocess.CalledProcessError as problem:
+            self.__exit__()
+            raise promises.Skipped(f"no network namespaces here: {problem.stderr.strip()}") from problem
+        return self
+
+    def __exit__(self, *_):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+    @staticmethod
+    def ip(*words):
+        subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+
+    def launch(self, count, command):
+        """The command on so many ranks, spread evenly; mpirun itself is on the first host."""
+        each = count // len(self.names)
+        hosts = ",".join(f"{name}:{each}" for name in self.names)
+        started = processes.mpirun(count, "--bind-to", "none", "--mca", "plm_rsh_agent", self.agent, "--host", hosts) + command
+        return [str(self.agent), self.names[0], *map(str, started)]
+
+
+def run(command, timeout=120):
+    """(exit code, what it showed, what it said, seconds)"""
+    begin = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
+
+
+def compare_with_threads(trained, name, tag, command):
+    """Complaints about a run that should give what threads have given."""
+    code, shown, said, _ = run(command)
+    if code or "rror" in said:
+        yield f"{name}, {tag}: {code}: {said[-600:]}"
+        return
+    if shown.count("\n") != len(trained.log("threads")):
+        yield f"{name}, {tag}: {shown.count(chr(10))} lines were shown"
+    if trained.bits(tag) != trained.bits("threads"):
+        yield f"{name}, {tag}: other bits than in threads"
+    yield from (f"{name}, {tag}: {complaint}" for complaint in compare.compare_stats(trained.stats(tag)))
+
+
+LAYOUTS = [(dict(dp=4, stage=0, micro_batches=2), "fp32"), (dict(dp=4, stage=1), "crossing"), (dict(dp=4, stage=2, shard=2), "bf16"),
+           (dict(dp=4, stage=3, micro_batches=2), "fp32"), (dict(dp=1, stage=0, pp=2, tp=2, micro_batches=4, schedule="zb-v"), "fp32"),
+           (promises.COMPOSED, "fp16")]
+
+
+def same_bits_as_threads(setting, everything):
+    """A few layouts, or the covering array."""
+    need_mpirun()
+    chosen = [(cases.Case(*promises.GPT, **layout), precision) for layout, precision in LAYOUTS]
+    chosen += [(case, precision) for case, precision, _ in cases.list_precise_cases() * everything]
+    for case, precision in chosen:
+        name, world = f"{case} in {precision}", case.dp * case.pp * case.tp
+        trained = program.Program.of_case(setting, case, program.read_trace(setting, case), f"hosts-{len(name)}",
+                                          precision=cases.PRECISIONS[precision])
+        program.run([trained.path, *processes.arguments(trained, "threads", 5)])
+        for tag, more in {"hosts": [], "overlapped": ["--overlap", "threads"]}.items():
+            command = claim(world, [trained.path, *processes.arguments(trained, tag, 5), *more], local=max(1, world // 2))
+            yield from compare_with_threads(trained, name, tag, command)
+        shutil.rmtree(trained.folder)
+
+
+def namespaces_are_hosts(setting, everything):
+    """mpirun into two namespaces, or into four as well; and then a rank there is killed."""
+    trained = promises.make(setting, "namespaces", **promises.COMPOSED)
+    world = 8
+    program.run([trained.path, *processes.arguments(trained, "threads", 5)])
+    for count in (2, 4) if everything else (2,):
+        with Namespaces(trained.folder, count) as hosts:
+            command = [trained.path, *processes.arguments(trained, "hosts", 5)]
+            yield from compare_with_threads(trained, f"{count} namespaces", "hosts", hosts.launch(world, command))
+            yield from kill_one(trained, hosts.launch(world, [trained.path, *processes.arguments(trained, "run", 10 ** 8)]), -1)
+
+
+def start(trained, command, lines=2):
+    """A run without end, once it has shown two steps."""
+    (trained.folder / "run.jsonl").unlink(missing_ok=True)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    processes.wait_until(lambda: processes.is_running(trained, "run", lines))
+    return process
+
+
+def kill_one(trained, command, which):
+    process = start(trained, command)
+    os.kill(sorted(processes.find_left(trained))[which], signal.SIGKILL)
+    code, said, seconds = processes.end(process)
+    left = processes.find_left(trained)
+    if code == 0 or seconds > 10 or left:
+        yield f"a rank was killed: {code} after {seconds:.1f} s, {left} are left: {said[-300:]}"
+
+
+def killed_ranks_end_the_job(setting, everything):
+    need_mpirun()
+    trained = promises.make(setting, "hosts-killed", dp=2, stage=3)
+    for which in (0, 1) * (10 if everything else 1):
+        yield from kill_one(trained, claim(2, [trained.path, *processes.arguments(trained, "run", 10 ** 8)]), which)
+
+
+def a_fault_is_said_once(setting, everything):
+    """By rank 0, whichever fails, within three seconds from the start."""
+    need_mpirun()
+    trained = promises.make(setting, "hosts-fault", dp=2, stage=0, pp=2, micro_batches=2)
+    for rank in range(4) if everything else (0, 3):
+        code, _, said, seconds = run(claim(4, [trained.path, "--steps", "1000", "--inject-fault", f"{rank}:3:begin"]))
+        if code != 5 or said.count("error: ") != 1 or f"error: rank {rank}, step 3, action 'begin'" not in said or seconds > 5:
+            yield f"rank {rank}: {code} after {seconds:.1f} s: {said}"
+
+
+def a_rank_that_hangs_is_named(setting, everything):
+    """Also rank 0, which then cannot say it."""
+    need_mpirun()
+    trained = promises.make(setting, "hosts-hang", dp=4, stage=3)
+    for rank in range(4) if everything else (0, 2):
+        process = start(trained, claim(4, [trained.path, *processes.arguments(trained, "run", 10 ** 8), "--timeout", "2"]), lines=20)
+        stopped = next(pid for pid in processes.find_left(trained) if rank_of(pid) == rank)
+        os.kill(stopped, signal.SIGSTOP)
+        code, said, seconds = processes.end(process)
+        if code != 5 or said.count("error: ") != 1 or f"error: rank {rank}, step " not in said or "; who waits: rank " not in said:
+            yield f"rank {rank} was stopped: {code} after {seconds:.1f} s: {said}"
+        if not processes.wait_until(lambda pid=stopped: not processes.state_of(pid), 5):
+            yield f"rank {rank}, which was stopped, is left"
+
+
+def rank_of(pid):
+    variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return next(int(text.split(b"=")[1]) for text in variables if text.startswith(b"OMPI_COMM_WORLD_RANK="))
+
+
+def signals_end_all_after_the_step(setting, _):
+    """Whichever rank gets it: what was learned is saved."""
+    need_mpirun()
+    trained = promises.make(setting, "hosts-signalled", dp=2, stage=2)
+    for rank in (0, 1):
+        process = start(trained, claim(2, [trained.path, *processes.arguments(trained, "run", 10 ** 8)]))
+        os.kill(next(pid for pid in processes.find_left(trained) if rank_of(pid) == rank), signal.SIGINT)
+        code, said, seconds = processes.end(process)
+        steps, saved = len(trained.log()), trained.bits()[1]
+        if code != 128 + signal.SIGINT or seconds > 5 or said.count(f"stopped after step {steps}, saves ") != 1:
+            yield f"rank {rank}: {code} after {seconds:.1f} s: {said}"
+        trained.train(steps)
+        if trained.bits()[1] != saved:
+            yield f"rank {rank}: what was saved after {steps} steps is not what {steps} steps give"
+
+
+def wrong_launches_are_refused(setting, _):
+    """Each with one message and exit 1."""
+    need_mpirun()
+    path = promises.make(setting, "hosts-wrong", dp=2, stage=3).path
+    other = promises.make(setting, "hosts-wrong-other", dp=2, stage=2).path
+    few = ["--steps", "2", "--timeout", "3"]
+    plain = [path, *few]
+    no_library = setting.scratch / "no-library"
+    no_library.mkdir(exist_ok=True)
+    (no_library / "libmpi.so.40").write_text("no library")
+    for words, command in [
+            ("error: mpirun has started 3 processes (OMPI_COMM_WORLD_SIZE=3), and the plan has 2 ranks: start 2, or compile for 3", claim(3, plain)),
+            ("and --processes would start 2 in each", claim(2, [*plain, "--processes"])),
+            ("error: rank 1 was started with a program of another plan than rank 0", claim(1, plain, [other, *few])),
+            ("error: rank 1 was started with other options than rank 0", claim(1, plain, [*plain, "--lr", "1"])),
+            ("error: mpirun says rank 1 of 2, and MPI rank 0 of 2: start processes on several hosts with the mpirun that belongs to libmpi.so.40",
+             claim(2, plain, OMPI_COMM_WORLD_RANK=1)),
+            ("error: not all 2 ranks came within 3 s (--timeout)", claim(1, plain, ["sleep", "20"])),
+            ("error: ranks on several hosts meet through Open MPI, and its library cannot be used: ",
+             claim(2, plain, LD_LIBRARY_PATH=no_library)),
+            ("no/such: error: cannot be read", claim(2, [*plain, "--init", "no/such"])),
+            ("no/such: error: cannot be written", claim(2, [*plain, "--save", "no/such"])),
+    ]:
+        code, shown, said, seconds = run(command)
+        if code != 1 or shown or said.count("error: ") != 1 or words not in said or seconds > 8:
+            yield f"'{words}' was expected, within 8 s: {code} after {seconds:.1f} s: {shown}{said}"
+
+
+CHECKS = (same_bits_as_threads, namespaces_are_hosts, killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named,
+          signals_end_all_after_the_step, wrong_launches_are_refused)
+
+
+def list_checks(everything):
+    """(name, check): few layouts and ranks, or all of them."""
+    return [(f"hosts: {check.__name__.replace('_', ' ')}", lambda setting, check=check: check(setting, everything)) for check in CHECKS]
