@@ -96,8 +96,17 @@ void Engine::listen(Listener given) {
   });
 }
 
+/// All notes are heard before anyone ceases to listen: who has none left goes on hearing until all have met.
 void Engine::finish() {
+  {
+    std::lock_guard lock(mutex);
+    isQuiet = true;
+  }
   waitForNotes(1s);
+  std::atomic<uint32_t> met{0};
+  uint64_t word = 0;
+  for (meet({&word, 1}, met); met == 0 && !isBroken;)
+    std::this_thread::sleep_for(shortestRest);
   call([&] {
     isEnding = true;
     if (hearing) {
@@ -135,6 +144,8 @@ void Engine::meet(std::span<uint64_t> words, std::atomic<uint32_t> &ended) {
 
 void Engine::note(int to, uint32_t kind, std::span<const char> bytes, Behind behind) {
   std::lock_guard lock(mutex);
+  if (isQuiet)
+    return;
   said.push_back({to, kind, {bytes.begin(), bytes.end()}, behind, nullptr});
   ++notesLeft;
   wakes.notify_one();
@@ -190,6 +201,8 @@ bool Engine::takeNew() {
     asked(); // who asks waits, and holds nothing
     asked = nullptr;
     answers.notify_all();
+    if (isEnding)
+      return true;
   }
   takeNotes();
   taken.clear();

@@ -110,8 +110,7 @@ private:
   std::deque<Note> leaving;
   std::vector<char> heard;
   std::optional<Request> hearing;
-  bool isBroken = false;
-  std::atomic<bool> isAbandoned{false};
+  std::atomic<bool> isBroken{false}, isAbandoned{false};
 
   std::mutex mutex; ///< of what follows
   std::condition_variable wakes, answers;
@@ -121,7 +120,8 @@ private:
   size_t notesLeft = 0;
   std::function<void()> asked;
   bool isStarted = false, isEnding = false;
-  std::string problem; ///< of the start
+  bool isQuiet = false; ///< says no more
+  std::string problem;  ///< of the start
   std::thread thread;
 };
 
