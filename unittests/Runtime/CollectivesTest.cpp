@@ -116,7 +116,7 @@ public:
   MovedBytes movedBy(uint32_t rank) const { return moved[rank][plan::Axis::dp]; }
 
   static constexpr int size = 1200;
-  static constexpr uint64_t smallBounce = 3 << 10;
+  static constexpr uint64_t smallBounce = 1 << 10;
   std::optional<Element> wire; ///< none: as they are
   uint64_t rows = 1;           ///< of an all_to_all, as `ranksFirst`
   bool ranksFirst = false;
@@ -322,6 +322,36 @@ TEST_P(Collectives, WhatCrossesRoundedHasTheSameBitsInBothWays) {
             EXPECT_EQ(here.moved[r].total(), reference.moved[r].total());
           }
         }
+}
+
+// Two streams of a group gather, and each rank comes to them in another order.
+TEST_P(Collectives, StreamsOfAGroupAreToldApart) {
+  constexpr uint64_t count[] = {10, 20};
+  constexpr plan::Stream streams[] = {plan::Stream::gather, plan::Stream::reduce};
+  Plan plan = addSums(makeRanks(2, 2));
+  Fabrics fabrics(plan, GetParam(), Job::smallBounce);
+  std::vector<float> gathered[2][2];
+  std::vector<std::thread> all;
+  for (int rank : {0, 1})
+    for (int stream : {0, 1})
+      all.emplace_back([&, rank, stream] {
+        if (rank == stream)
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        SerialMover mover;
+        MovedByAxis moved;
+        std::vector<float> own(count[stream], (float)(10 * rank + stream)), &to = gathered[rank][stream];
+        to.resize(2 * own.size());
+        Exchange exchange{CollectiveKind::all_gather, All, 1, own.size(), Element::F32, (const char *)own.data(),
+                          (char *)to.data()};
+        exchange.stream = streams[stream];
+        fabrics.of(rank).exchange(exchange, {rank, mover, moved});
+      });
+  for (std::thread &thread : all)
+    thread.join();
+  for (int rank : {0, 1})
+    for (int stream : {0, 1})
+      for (uint64_t i = 0; i < 2 * count[stream]; ++i)
+        EXPECT_EQ(gathered[rank][stream][i], (float)(10 * (i / count[stream]) + (uint64_t)stream));
 }
 
 TEST_P(Collectives, RanksThatMeetKnowTheLargestStepAndSignal) {
