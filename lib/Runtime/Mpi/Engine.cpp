@@ -2,6 +2,7 @@
 #include "Engine.h"
 
 #include "Fabric/Waiting.h"
+#include "Parts.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t mostBytesOfPart = 1 << 30; // MPI counts in ints
 constexpr auto tickTime = 20ms, restWithoutWork = 5ms;
 constexpr auto shortestRest = 20us, longestRest = 200us;
 
@@ -239,22 +239,8 @@ void Engine::begin(Batch &batch) {
                                   library->largest, messages, &request));
   }
   for (const Posting &message : batch.messages)
-    begin(batch, message, message.memory);
+    forEachPart(message.memory, mostBytesOfPart, [&](const Runs &part) { beginPart(batch, message, part); });
   endOne(batch);
-}
-
-/// Both sides have the same runs, and so the same parts.
-void Engine::begin(Batch &batch, const Posting &message, const Runs &memory) {
-  if (memory.bytes * memory.outer * memory.rows <= mostBytesOfPart)
-    return beginPart(batch, message, memory);
-  if (memory.outer * memory.rows > 1) {
-    for (uint64_t outer = 0; outer < memory.outer; ++outer)
-      for (uint64_t row = 0; row < memory.rows; ++row)
-        begin(batch, message, {memory.begin + outer * memory.steps.outer + row * memory.steps.row, memory.bytes});
-    return;
-  }
-  for (uint64_t at = 0; at < memory.bytes; at += mostBytesOfPart)
-    beginPart(batch, message, {memory.begin + at, std::min(mostBytesOfPart, memory.bytes - at)});
 }
 
 void Engine::beginPart(Batch &batch, const Posting &message, const Runs &memory) {

@@ -83,7 +83,6 @@ private:
   void serve();
   bool takeNew();
   void begin(Batch &batch);
-  void begin(Batch &batch, const Posting &message, const Runs &memory);
   void beginPart(Batch &batch, const Posting &message, const Runs &memory);
   void endOne(Batch &batch);
   bool testMessages();
