@@ -1,17 +1,16 @@
-// The loops around a kernel's elements, by kind:
+// The loops around a kernel's elements, by kind; how they run is the mapping's (Mapping.h).
 //
 //     all          one element of each result
-//     1-d domains  positions [begin, end), a vector at a time; columns several vectors at a time, so that each row
-//                  read is whole cache lines
-//     rows, loop   for each row in [begin, end): row values once, then elements along the last dimension
+//     1-d domains  positions, each by itself; of columns each reads all rows
+//     loop         elements, each by itself
+//     rows         for each row: row values once, then elements along the last dimension
 //
 // Within a row results are computed before any is stored, and row results are stored last: an operand that shares
 // memory with a result is read in time.
 #include "EmitKernel.h"
 #include "ElementRules.h"
-#include "KernelEmitter.h"
+#include "Mapping.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xlc/Lower/Lower.h"
 #include <numeric>
@@ -21,9 +20,6 @@ using namespace xlc;
 using namespace xlc::lower;
 
 namespace {
-
-/// Rows a caller may cut a flat loop or a set of columns in; multiples of every vector width in use.
-constexpr int64_t flatGrain = 1024, columnGrain = 64;
 
 struct Result {
   Value value;
@@ -38,8 +34,9 @@ int64_t product(ArrayRef<int64_t> sizes) {
 
 class KernelLoops {
 public:
-  KernelLoops(const KernelRequest &request, func::FuncOp code, int64_t vectorBytes)
-      : request(request), kernel(request.kernel), code(code), e(&code.front(), code.getLoc(), vectorBytes) {}
+  KernelLoops(const KernelRequest &request, func::FuncOp code, Mapping &mapping)
+      : request(request), kernel(request.kernel), mapping(mapping),
+        e(&code.front(), code.getLoc(), mapping, mapping.constantSpace()) {}
 
   LogicalResult emit() {
     bindOperands();
@@ -55,41 +52,24 @@ public:
         return emitRows(product(reduced.drop_back()), reduced.back());
       }
     if (domain.size() > 1)
-      return emitRows(product(domain.drop_back()), domain.back());
-    return emitRange(domain.front(), kind == exec::KernelKind::columns);
+      return emitElements(product(domain.drop_back()), domain.back());
+    return emitPositions(domain.front(), kind == exec::KernelKind::columns);
   }
 
 private:
   void bindOperands() {
-    OpBuilder &b = e.builder();
-    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-    auto at = [&](Value base, Type type, size_t i) -> Value {
-      return LLVM::GEPOp::create(b, e.loc(), pointer, type, base, ArrayRef<LLVM::GEPArg>{(int32_t)i});
-    };
-    auto operand = [&](size_t i) -> Value {
-      return LLVM::LoadOp::create(b, e.loc(), pointer, at(code.getArgument(0), pointer, i), 8);
-    };
     for (auto bits : kernel.getOps<graph::RandomBitsOp>())
-      e.bind(bits, {operand(request.memory.size()), b.getI32Type(), {1}});
+      e.bind(bits, mapping.bindOperand(e, request.memory.size()));
     SmallVector<Memory> memories;
-    for (auto [i, type] : llvm::enumerate(request.memory)) {
-      Memory memory;
-      memory.pointer = operand(i);
-      memory.element = type.getElementType();
-      int64_t offset;
-      (void)type.getStridesAndOffset(memory.strides, offset);
-      memories.push_back(memory);
-    }
+    for (size_t i = 0; i < request.memory.size(); ++i)
+      memories.push_back(mapping.bindOperand(e, i));
     auto arguments = kernel.getArguments();
     for (auto [argument, memory] : llvm::zip(arguments, memories))
       e.bind(argument, memory);
     for (auto [i, value] : llvm::enumerate(kernel.front().getTerminator()->getOperands())) {
       Result result{value, memories[arguments.size() + i], {}, cast<ShapedType>(value.getType()).getShape()};
-      if (request.accumulates[i]) {
-        Type byte = b.getI8Type();
-        Value flag = LLVM::LoadOp::create(b, e.loc(), byte, at(code.getArgument(3), byte, i), 1);
-        result.adds = arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::ne, flag, e.constant(byte, 0));
-      }
+      if (request.accumulates[i])
+        result.adds = mapping.bindAdds(e, i);
       results.push_back(result);
     }
   }
@@ -135,31 +115,25 @@ private:
   }
 
   LogicalResult emitAll() {
-    setExtent(1, 1);
     SmallVector<Indices> indices;
     for (const Result &result : results)
       indices.push_back(Indices(result.shape.size()));
-    evaluateAndStore(pointers(), indices, {});
+    mapping.once(e, [&] { evaluateAndStore(pointers(), indices, {}); });
     return success();
   }
 
-  Index argument(unsigned i, int64_t multiple) { return {.base = code.getArgument(i), .multiple = multiple}; }
-
-  LogicalResult emitRange(int64_t size, bool columns) {
-    int64_t grain = columns ? columnGrain : flatGrain;
-    setExtent(size, grain);
-    int64_t width = chooseWidth(e, size, columns ? 4 : 1);
-    e.loopOverLanes(argument(1, grain), argument(2, 1), width,
-                    [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
-                      evaluateAndStore(pointers(), SmallVector<Indices>(results.size(), Indices{position}), lanes);
-                      return {};
-                    });
+  LogicalResult emitPositions(int64_t size, bool columns) {
+    mapping.forPositions(e, size, columns,
+                         [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
+                           evaluateAndStore(pointers(), SmallVector<Indices>(results.size(), Indices{position}), lanes);
+                           return {};
+                         });
     return success();
   }
 
-  LogicalResult emitRows(int64_t rows, int64_t size) {
-    setExtent(rows, 1);
-    SmallVector<const Result *> perElement, perRow;
+  /// Results by whether they have an element for each of a row, or for a row.
+  LogicalResult sortResults(int64_t rows, int64_t size, SmallVector<const Result *> &perElement,
+                            SmallVector<const Result *> &perRow) {
     for (const Result &result : results)
       if (product(result.shape) == rows * size && result.shape.back() == size)
         perElement.push_back(&result);
@@ -168,7 +142,26 @@ private:
       else
         return kernel.emitError() << "result of shape [" << result.shape << "] fits neither the " << rows
                                   << " rows of the kernel nor their " << size << " elements";
-    e.loop(argument(1, 1), argument(2, 1), 1, {}, [&](const Index &row, ValueRange) -> SmallVector<Value> {
+    return success();
+  }
+
+  LogicalResult emitElements(int64_t rows, int64_t size) {
+    SmallVector<const Result *> perElement, perRow;
+    if (failed(sortResults(rows, size, perElement, perRow)))
+      return failure();
+    if (!perRow.empty())
+      return emitRows(rows, size);
+    mapping.forElements(e, rows, size, [&](const Index &row, const Index &position, const Lanes &lanes) {
+      storeElements(row, position, lanes, perElement);
+    });
+    return success();
+  }
+
+  LogicalResult emitRows(int64_t rows, int64_t size) {
+    SmallVector<const Result *> perElement, perRow;
+    if (failed(sortResults(rows, size, perElement, perRow)))
+      return failure();
+    mapping.forRows(e, rows, size, [&](const Index &row) {
       SmallVector<Indices> atRow;
       SmallVector<Value> rowValues;
       for (const Result *result : perRow) {
@@ -176,41 +169,46 @@ private:
         rowValues.push_back(e.evaluate(result->value, atRow.back(), {}));
       }
       if (!perElement.empty())
-        emitElements(row, size, perElement);
-      for (auto [result, at, value] : llvm::zip_equal(perRow, atRow, rowValues))
-        store(*result, at, {}, value);
-      return {};
+        emitElementsOf(row, size, perElement);
+      if (perRow.empty())
+        return;
+      mapping.separate(e);
+      mapping.storeRow(e, [&] {
+        for (auto [result, at, value] : llvm::zip_equal(perRow, atRow, rowValues))
+          store(*result, at, {}, value);
+      });
     });
     return success();
   }
 
-  void emitElements(const Index &row, int64_t size, ArrayRef<const Result *> which) {
-    e.loopOverLanes(size, chooseWidth(e, size, 1), {},
-                    [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
-                      SmallVector<Indices> indices;
-                      for (const Result *result : which) {
-                        indices.push_back(e.delinearize(row, result->shape.drop_back(), 1));
-                        indices.back().push_back(position);
-                      }
-                      evaluateAndStore(which, indices, lanes);
-                      return {};
-                    });
+  void emitElementsOf(const Index &row, int64_t size, ArrayRef<const Result *> which) {
+    mapping.separate(e);
+    mapping.forLanes(e, size, mapping.chooseWidth(size, 1), {},
+                     [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
+                       storeElements(row, position, lanes, which);
+                       return {};
+                     });
   }
 
-  void setExtent(int64_t extent, int64_t grain) {
-    code->setAttr(kKernelExtent, e.builder().getI64IntegerAttr(extent));
-    code->setAttr(kKernelGrain, e.builder().getI64IntegerAttr(grain));
+  void storeElements(const Index &row, const Index &position, const Lanes &lanes, ArrayRef<const Result *> which) {
+    SmallVector<Indices> indices;
+    for (const Result *result : which) {
+      indices.push_back(e.delinearize(row, result->shape.drop_back(), 1));
+      indices.back().push_back(position);
+    }
+    evaluateAndStore(which, indices, lanes);
   }
 
   const KernelRequest &request;
-  func::FuncOp kernel, code;
+  func::FuncOp kernel;
+  Mapping &mapping;
   KernelEmitter e;
   SmallVector<Result> results;
 };
 
 } // namespace
 
-LogicalResult lower::emitKernel(ModuleOp target, StringRef name, const KernelRequest &request, int64_t vectorBytes) {
+LogicalResult lower::emitKernel(ModuleOp target, StringRef name, const KernelRequest &request, Mapping &mapping) {
   func::FuncOp kernel = request.kernel;
   for (Operation &op : kernel.front().without_terminator())
     if (!findElementRule(op.getName().getStringRef()))
@@ -220,11 +218,6 @@ LogicalResult lower::emitKernel(ModuleOp target, StringRef name, const KernelReq
     if (!isa<DenseElementsAttr>(constant.getValue()))
       return constant.emitError("the constant's elements are not in the module");
   OpBuilder builder = OpBuilder::atBlockEnd(target.getBody());
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Type i64 = builder.getI64Type();
-  auto code =
-      func::FuncOp::create(builder, kernel.getLoc(), name, builder.getFunctionType({pointer, i64, i64, pointer}, {}));
-  builder.setInsertionPointToStart(code.addEntryBlock());
-  func::ReturnOp::create(builder, code.getLoc());
-  return KernelLoops(request, code, vectorBytes).emit();
+  FailureOr<func::FuncOp> code = mapping.createFunction(builder, name, request);
+  return failed(code) ? failure() : KernelLoops(request, *code, mapping).emit();
 }

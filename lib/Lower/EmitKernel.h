@@ -17,10 +17,12 @@ struct KernelRequest {
 /// cares; the kernel and the memory types change together.
 void flattenKernel(KernelRequest &request);
 
-/// Appends the function `name` to `target`. Fails with a diagnostic at an op without a lowering row, or where shapes
-/// do not fit the kernel's kind.
+class Mapping;
+
+/// Appends the function `name` to `target`. Fails with a diagnostic at an op without a lowering row, where shapes
+/// do not fit the kernel's kind, and where the mapping has no code for it.
 mlir::LogicalResult emitKernel(mlir::ModuleOp target, llvm::StringRef name, const KernelRequest &request,
-                               int64_t vectorBytes);
+                               Mapping &mapping);
 
 } // namespace xlc::lower
 

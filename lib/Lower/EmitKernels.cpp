@@ -1,5 +1,6 @@
 // Which kernels there are: one function per kernel, memory layout of its operands and set of results that are added to.
 // Calls with equal layouts share one.
+#include "CpuMapping.h"
 #include "EmitKernel.h"
 #include "xlc/Lower/Lower.h"
 #include <map>
@@ -56,7 +57,8 @@ struct EmitKernelsPass : xlc::impl::EmitKernelsPassBase<EmitKernelsPass> {
     for (int32_t accumulate : call.getAccumulate())
       request.accumulates.push_back(accumulate != 0);
     flattenKernel(request);
-    return emitKernel(code, name, request, vectorBytes);
+    CpuMapping mapping(vectorBytes);
+    return emitKernel(code, name, request, mapping);
   }
 };
 

@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::lower;
 
-KernelEmitter::KernelEmitter(Block *body, Location loc, int64_t vectorBytes)
-    : nested(OpBuilder::atBlockEnd(body)), location(loc), registerBytes(vectorBytes) {
+KernelEmitter::KernelEmitter(Block *body, Location loc, Mapping &mapping, unsigned constantSpace)
+    : nested(OpBuilder::atBlockEnd(body)), location(loc), target(mapping), constantSpace(constantSpace) {
   scopes.push_back({body, {}, {}});
   enter(0);
 }
@@ -97,53 +97,6 @@ SmallVector<Value> KernelEmitter::loop(const Index &from, const Index &to, int64
   return llvm::to_vector_of<Value>(op.getResults());
 }
 
-SmallVector<Value> KernelEmitter::loopOverLanes(int64_t size, int64_t width, ValueRange carried, LaneBody body) {
-  int64_t full = size / width * width;
-  SmallVector<Value> values = llvm::to_vector_of<Value>(carried);
-  auto lanesAt = [&](Index position) {
-    position.stride = width == 1 ? 0 : 1;
-    return position;
-  };
-  if (full > 0)
-    values = loop(constantIndex(0), constantIndex(full), width, values, [&](const Index &position, ValueRange inner) {
-      return body(lanesAt(position), {.width = width}, inner);
-    });
-  if (full == size)
-    return values;
-  SmallVector<bool> exists(width);
-  std::fill_n(exists.begin(), size - full, true);
-  Lanes lanes{.width = width};
-  {
-    InScope kernel(*this, 0);
-    auto type = VectorType::get({width}, nested.getI1Type());
-    lanes.mask = arith::ConstantOp::create(nested, location, DenseElementsAttr::get(type, ArrayRef<bool>(exists)));
-  }
-  return body(lanesAt(constantIndex(full)), lanes, values);
-}
-
-void KernelEmitter::loopOverLanes(const Index &from, const Index &to, int64_t width, LaneBody body) {
-  Index length = add(to, multiply(from, -1, 1), 1);
-  Index full = add(from, multiply(divide(length, width, 1), width, 1), 1);
-  full.multiple = width;
-  Index begin = from;
-  begin.multiple = width;
-  loop(begin, full, width, {}, [&](Index position, ValueRange) {
-    position.stride = width == 1 ? 0 : 1;
-    return body(position, {.width = width}, {});
-  });
-  if (width == 1)
-    return;
-  // At most one turn: the elements that do not fill a vector.
-  loop(full, to, width, {}, [&](Index position, ValueRange) {
-    Index rest = add(to, multiply(position, -1, 1), 1);
-    Value iota = vectorOf(Index{.stride = 1}, width);
-    Lanes lanes{.width = width, .depth = depth};
-    lanes.mask = arith::CmpIOp::create(nested, location, arith::CmpIPredicate::slt, iota, splat(scalarOf(rest), width));
-    position.stride = 1;
-    return body(position, lanes, {});
-  });
-}
-
 Value KernelEmitter::integer(int64_t value) {
   return arith::ConstantIntOp::create(nested, location, nested.getI64Type(), value);
 }
@@ -166,6 +119,14 @@ Value KernelEmitter::splat(Value value, int64_t width) {
   return vector::BroadcastOp::create(nested, location, VectorType::get({width}, value.getType()), value);
 }
 
+Value KernelEmitter::constantMask(int64_t width, int64_t count) {
+  SmallVector<bool> exists(width);
+  std::fill_n(exists.begin(), count, true);
+  InScope kernel(*this, 0);
+  auto type = VectorType::get({width}, nested.getI1Type());
+  return arith::ConstantOp::create(nested, location, DenseElementsAttr::get(type, ArrayRef<bool>(exists)));
+}
+
 Memory KernelEmitter::constantMemory(graph::ConstantOp op) {
   auto value = cast<DenseElementsAttr>(op.getValue());
   auto type = cast<RankedTensorType>(value.getType());
@@ -181,18 +142,12 @@ Memory KernelEmitter::constantMemory(graph::ConstantOp op) {
   nested.setInsertionPoint(function);
   LLVM::GlobalOp::create(nested, location, array, /*isConstant=*/true, LLVM::Linkage::Internal, name,
                          value.reshape(RankedTensorType::get({value.getNumElements()}, value.getElementType())),
-                         /*alignment=*/64);
+                         /*alignment=*/64, constantSpace);
   enter(depth);
-  Memory memory{LLVM::AddressOfOp::create(nested, location, LLVM::LLVMPointerType::get(nested.getContext()), name),
-                element, SmallVector<int64_t, 4>(type.getRank(), 1)};
+  auto pointer = LLVM::LLVMPointerType::get(nested.getContext(), constantSpace);
+  Memory memory{LLVM::AddressOfOp::create(nested, location, pointer, name), element,
+                SmallVector<int64_t, 4>(type.getRank(), 1)};
   for (int64_t i = type.getRank() - 2; i >= 0; --i)
     memory.strides[i] = memory.strides[i + 1] * type.getDimSize(i + 1);
   return memory;
-}
-
-int64_t lower::chooseWidth(KernelEmitter &emitter, int64_t size, int64_t registers) {
-  int64_t width = emitter.nativeWidth() * registers;
-  while (width > 1 && width / 2 >= size)
-    width /= 2;
-  return width;
 }

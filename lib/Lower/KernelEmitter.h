@@ -46,10 +46,12 @@ struct Memory {
   llvm::SmallVector<int64_t, 4> strides;
 };
 
+class Mapping; // how loops run on a target
+
 class KernelEmitter {
 public:
-  /// Emits at the end of `body`; `vectorBytes` is the width of the target's registers.
-  KernelEmitter(mlir::Block *body, mlir::Location loc, int64_t vectorBytes);
+  /// Emits at the end of `body`, for a target that `mapping` knows and that has constants in this address space.
+  KernelEmitter(mlir::Block *body, mlir::Location loc, Mapping &mapping, unsigned constantSpace);
 
   /// The element of `value` at `indices`: a scalar, or a vector of lanes.width.
   mlir::Value evaluate(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
@@ -65,10 +67,6 @@ public:
   using LaneBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Index &, const Lanes &, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value> loop(const Index &from, const Index &to, int64_t step, mlir::ValueRange carried,
                                       Body body);
-  /// Positions 0 ... size - 1, `width` at a time; the rest under a mask.
-  llvm::SmallVector<mlir::Value> loopOverLanes(int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body);
-  /// The same from `from` (a multiple of `width`) to `to`, both known at run time only.
-  void loopOverLanes(const Index &from, const Index &to, int64_t width, LaneBody body);
 
   // Indices.
   Index constantIndex(int64_t value) { return {.offset = value}; }
@@ -97,10 +95,12 @@ public:
   mlir::Value constant(mlir::Type element, double value);
   mlir::Value integer(int64_t value);
   mlir::Value splat(mlir::Value value, int64_t width);
+  /// The mask of the first `count` lanes.
+  mlir::Value constantMask(int64_t width, int64_t count);
 
   mlir::OpBuilder &builder() { return nested; }
   mlir::Location loc() const { return location; }
-  int64_t nativeWidth() const { return registerBytes / 4; }
+  Mapping &mapping() { return target; }
   int currentDepth() const { return depth; }
   /// Remembers `element` as the element of `value`, as if it had been evaluated.
   void remember(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes, mlir::Value element);
@@ -141,7 +141,8 @@ private:
 
   mlir::OpBuilder nested;
   mlir::Location location;
-  int64_t registerBytes;
+  Mapping &target;
+  unsigned constantSpace;
   llvm::SmallVector<Scope, 8> scopes;
   int depth = 0;
   int constants = 0; ///< globals made so far
@@ -157,9 +158,6 @@ ElementRule findElementRule(llvm::StringRef opName);
 bool isRoutine(llvm::StringRef opName);
 /// Ops with a rule, in the order of the table.
 llvm::SmallVector<llvm::StringRef> getEmittableOps();
-
-/// Elements computed at once along `size` neighbours, with so many registers; no wider than needed.
-int64_t chooseWidth(KernelEmitter &emitter, int64_t size, int64_t registers);
 
 } // namespace xlc::lower
 

@@ -6,6 +6,7 @@
 //
 // Reductions of the same shape that do not depend on each other share one loop.
 #include "ElementRules.h"
+#include "Mapping.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -124,11 +125,13 @@ struct Reduction {
   SmallVector<Value> nest(size_t k, Indices at, ValueRange sums);
   SmallVector<Value> accumulate(const Indices &at, const Lanes &by, ValueRange sums);
   Value fold(ReduceOp op, Value vector);
+  SmallVector<Value> foldAll(ValueRange sums);
 };
 
 void Reduction::chooseStrategy() {
   width = lanes.width;
-  if (!llvm::all_of(indices, [](const Index &index) { return index.isUniform(); }))
+  bool isOne = llvm::all_of(indices, [](const Index &index) { return index.isUniform(); });
+  if (!isOne || !e.mapping().areShared(indices))
     return;
   width = 1, lanes = {};
   for (int64_t dimension : llvm::reverse(dimensions)) {
@@ -139,7 +142,7 @@ void Reduction::chooseStrategy() {
     if (llvm::any_of(ops, [&](ReduceOp op) { return LaneReductions().reaches(op.getX(), varying); }))
       return;
     laneDimension = dimension;
-    width = chooseWidth(e, shape[dimension], chooseRegisters(*ops.front()->getBlock()));
+    width = e.mapping().chooseWidth(shape[dimension], chooseRegisters(*ops.front()->getBlock()));
     return;
   }
 }
@@ -162,11 +165,11 @@ SmallVector<Value> Reduction::nest(size_t k, Indices at, ValueRange sums) {
   if (k == dimensions.size()) {
     if (!laneDimension)
       return accumulate(at, lanes, sums);
-    return e.loopOverLanes(shape[*laneDimension], width, sums,
-                           [&](const Index &position, const Lanes &by, ValueRange carried) {
-                             at[*laneDimension] = position;
-                             return accumulate(at, by, carried);
-                           });
+    return e.mapping().forLanes(e, shape[*laneDimension], width, sums,
+                                [&](const Index &position, const Lanes &by, ValueRange carried) {
+                                  at[*laneDimension] = position;
+                                  return accumulate(at, by, carried);
+                                });
   }
   if (dimensions[k] == laneDimension)
     return nest(k + 1, at, sums);
@@ -186,6 +189,17 @@ Value Reduction::fold(ReduceOp op, Value vector) {
     vector = combineElements(e, op.getKind(), low, high);
   }
   return vector::ExtractOp::create(b, e.loc(), vector, ArrayRef<int64_t>{0});
+}
+
+/// One value of each, over lanes and over all who share the row.
+SmallVector<Value> Reduction::foldAll(ValueRange sums) {
+  SmallVector<Value> folded;
+  SmallVector<graph::Reduction> kinds;
+  for (auto [op, sum] : llvm::zip_equal(ops, sums)) {
+    folded.push_back(isa<VectorType>(sum.getType()) ? fold(op, sum) : sum);
+    kinds.push_back(op.getKind());
+  }
+  return e.mapping().combine(e, kinds, std::move(folded));
 }
 
 } // namespace
@@ -208,13 +222,10 @@ Value lower::reduceElement(KernelEmitter &e, Operation *op, ArrayRef<Index> indi
         e.splat(neutralElement(e, other.getKind(), cast<ShapedType>(other.getY().getType()).getElementType()),
                 reduction.width));
   sums = reduction.nest(0, at, sums);
+  if (reduction.laneDimension)
+    sums = reduction.foldAll(sums);
 
-  Value result;
-  for (auto [other, sum] : llvm::zip_equal(ops, sums)) {
-    Value element = reduction.laneDimension && isa<VectorType>(sum.getType()) ? reduction.fold(other, sum) : sum;
-    e.remember(other.getY(), indices, lanes, element);
-    if (other == reduce)
-      result = element;
-  }
-  return result;
+  for (auto [other, sum] : llvm::zip_equal(ops, sums))
+    e.remember(other.getY(), indices, lanes, sum);
+  return sums[llvm::find(ops, reduce) - ops.begin()];
 }

@@ -1,0 +1,47 @@
+// Kernels for a thread of a CPU: rows [begin, end) that the caller names, one after the other, in vectors of the registers'
+// width; what fills no vector is done by the same operations under a mask.
+#ifndef XLC_LIB_LOWER_CPUMAPPING_H
+#define XLC_LIB_LOWER_CPUMAPPING_H
+
+#include "Mapping.h"
+
+namespace xlc::lower {
+
+class CpuMapping : public Mapping {
+public:
+  /// `vectorBytes` is the width of the target's registers.
+  explicit CpuMapping(int64_t vectorBytes) : registerBytes(vectorBytes) {}
+
+  /// With the signature of XlcKernel.
+  mlir::FailureOr<mlir::func::FuncOp> createFunction(mlir::OpBuilder &builder, llvm::StringRef name,
+                                                     const KernelRequest &request) override;
+  Memory bindOperand(KernelEmitter &e, size_t i) override;
+  mlir::Value bindAdds(KernelEmitter &e, size_t i) override;
+  unsigned constantSpace() const override { return 0; }
+
+  void once(KernelEmitter &e, llvm::function_ref<void()> body) override;
+  void forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) override;
+  void forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) override;
+  void forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) override;
+  Values forLanes(KernelEmitter &e, int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body) override;
+  int64_t chooseWidth(int64_t size, int64_t registers) const override;
+
+  bool areShared(llvm::ArrayRef<Index> indices) const override { return true; }
+  Values combine(KernelEmitter &e, Kinds kinds, Values values) override { return values; }
+  void separate(KernelEmitter &e) override {}
+  void storeRow(KernelEmitter &e, llvm::function_ref<void()> store) override { store(); }
+
+private:
+  void setExtent(int64_t extent, int64_t grain);
+  Index argument(unsigned i, int64_t multiple);
+  /// Positions from `from` (a multiple of `width`) to `to`, both known at run time only.
+  void forRange(KernelEmitter &e, const Index &from, const Index &to, int64_t width, LaneBody body);
+
+  int64_t registerBytes;
+  const KernelRequest *request = nullptr;
+  mlir::func::FuncOp code;
+};
+
+} // namespace xlc::lower
+
+#endif

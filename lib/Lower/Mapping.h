@@ -1,0 +1,65 @@
+// Where a kernel's loops run: in vectors of one thread (CpuMapping.h), or on the threads of a GPU. What an element is, that
+// a row's values come before its elements, and in which order results are stored is the same for both (EmitKernel.cpp,
+// the rules); what differs between targets is this interface.
+//
+//     rows     independent of each other, each done by one worker: a thread of a CPU, a group of threads of a GPU
+//     lanes    elements that a worker does at once
+#ifndef XLC_LIB_LOWER_MAPPING_H
+#define XLC_LIB_LOWER_MAPPING_H
+
+#include "KernelEmitter.h"
+
+namespace xlc::lower {
+
+struct KernelRequest;
+
+/// How one kernel is spread over a target. An object serves one kernel.
+class Mapping {
+public:
+  using Kinds = llvm::ArrayRef<graph::Reduction>;
+  using Values = llvm::SmallVector<mlir::Value>;
+  using RowBody = llvm::function_ref<void(const Index &row)>;
+  using LaneBody = KernelEmitter::LaneBody;
+  using ElementBody = llvm::function_ref<void(const Index &row, const Index &position, const Lanes &)>;
+
+  virtual ~Mapping() = default;
+
+  /// The kernel's function, empty but for its terminator, at the builder's insertion point. Fails with a diagnostic where
+  /// the target has no code for what is asked.
+  virtual mlir::FailureOr<mlir::func::FuncOp> createFunction(mlir::OpBuilder &builder, llvm::StringRef name,
+                                                             const KernelRequest &request) = 0;
+
+  /// Where operand `i` of the request is; the random bits, where it takes some, come after the last.
+  virtual Memory bindOperand(KernelEmitter &e, size_t i) = 0;
+  /// Whether the call adds to result `i`: an i1.
+  virtual mlir::Value bindAdds(KernelEmitter &e, size_t i) = 0;
+  /// The address space of constants.
+  virtual unsigned constantSpace() const = 0;
+
+  /// The kernel's work is done once.
+  virtual void once(KernelEmitter &e, llvm::function_ref<void()> body) = 0;
+  /// Positions of one dimension, each by itself. `columns`: each reads whole rows of an operand.
+  virtual void forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) = 0;
+  /// Elements of `rows` rows of `size`, each by itself.
+  virtual void forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) = 0;
+  /// Rows of `size` elements, which have values that their elements share.
+  virtual void forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) = 0;
+  /// Positions 0 ... size - 1 by those who share a row, `width` at a time; what exists in no full vector is said by
+  /// the lanes. The carried values are each worker's own.
+  virtual Values forLanes(KernelEmitter &e, int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body) = 0;
+  /// Elements computed at once along `size` neighbours, with so many registers; no wider than needed.
+  virtual int64_t chooseWidth(int64_t size, int64_t registers) const = 0;
+
+  /// Whether all who share a row stand at `indices` together, and can spread a loop there.
+  virtual bool areShared(llvm::ArrayRef<Index> indices) const = 0;
+  /// Combines values over those who share a row, each with its kind: afterwards all have the result.
+  virtual Values combine(KernelEmitter &e, Kinds kinds, Values values) = 0;
+  /// What follows may overwrite what was read before by those who share a row.
+  virtual void separate(KernelEmitter &e) = 0;
+  /// Stores a row's own values, once.
+  virtual void storeRow(KernelEmitter &e, llvm::function_ref<void()> store) = 0;
+};
+
+} // namespace xlc::lower
+
+#endif
