@@ -119,13 +119,22 @@ static std::optional<double> findExponent(Value value) {
   return attribute.getSplatValue<APFloat>().convertToDouble();
 }
 
+static bool isByProducts(std::optional<double> exponent) {
+  return exponent && *exponent == std::trunc(*exponent) && std::abs(*exponent) <= 8 && *exponent != 0;
+}
+
+bool needsLibraryPower(graph::PowOp op) {
+  std::optional<double> exponent = findExponent(op->getOperand(1));
+  return exponent != 0.5 && !isByProducts(exponent);
+}
+
 /// x^3 and the like by products (bases may be negative), roots by sqrt, everything else by the C library.
 XLC_RULE(powElement) {
   OpBuilder &b = e.builder();
   std::optional<double> exponent = findExponent(op->getOperand(1));
   if (exponent == 0.5)
     return math::SqrtOp::create(b, e.loc(), e.evaluate(op->getOperand(0), indices, lanes));
-  if (exponent && *exponent == std::trunc(*exponent) && std::abs(*exponent) <= 8 && *exponent != 0) {
+  if (isByProducts(exponent)) {
     Value x = e.evaluate(op->getOperand(0), indices, lanes), power = x;
     for (int i = 1; i < std::abs(*exponent); ++i)
       power = arith::MulFOp::create(b, e.loc(), power, x);

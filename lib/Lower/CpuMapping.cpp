@@ -58,6 +58,17 @@ Value CpuMapping::bindAdds(KernelEmitter &e, size_t i) {
   return arith::CmpIOp::create(e.builder(), e.loc(), arith::CmpIPredicate::ne, flag, e.constant(byte, 0));
 }
 
+Value CpuMapping::loadWhere(KernelEmitter &e, Value condition, const Memory &memory, ArrayRef<Index> indices,
+                            const Lanes &lanes) {
+  Lanes existing = lanes;
+  if (!llvm::all_of(indices, [](const Index &index) { return index.isUniform(); })) {
+    existing.mask = e.splat(condition, lanes.width);
+    if (lanes.mask)
+      existing.mask = arith::AndIOp::create(e.builder(), e.loc(), lanes.mask, existing.mask);
+  }
+  return e.load(memory, indices, existing);
+}
+
 void CpuMapping::setExtent(int64_t extent, int64_t grain) {
   OpBuilder builder(code.getContext());
   code->setAttr(kKernelExtent, builder.getI64IntegerAttr(extent));

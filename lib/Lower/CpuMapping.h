@@ -17,6 +17,8 @@ public:
                                                      const KernelRequest &request) override;
   Memory bindOperand(KernelEmitter &e, size_t i) override;
   mlir::Value bindAdds(KernelEmitter &e, size_t i) override;
+  mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory, llvm::ArrayRef<Index> indices,
+                        const Lanes &lanes) override;
   unsigned constantSpace() const override { return 0; }
 
   void once(KernelEmitter &e, llvm::function_ref<void()> body) override;

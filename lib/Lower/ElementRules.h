@@ -55,6 +55,9 @@ XLC_RULE(reduceElement);
 mlir::Value combineElements(KernelEmitter &emitter, graph::Reduction kind, mlir::Value a, mlir::Value b);
 mlir::Value neutralElement(KernelEmitter &emitter, graph::Reduction kind, mlir::Type element);
 
+/// Whether a power is neither a root nor a product of a few.
+bool needsLibraryPower(graph::PowOp op);
+
 /// A number of type `element` from an i64 (vectors element by element).
 mlir::Value convertElement(KernelEmitter &emitter, mlir::Value value, mlir::Type element);
 

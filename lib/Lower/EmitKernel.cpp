@@ -89,12 +89,9 @@ private:
   void store(const Result &result, ArrayRef<Index> indices, const Lanes &lanes, Value value) {
     if (result.adds) {
       OpBuilder &b = e.builder();
-      Lanes adding = lanes;
       bool isVector = llvm::any_of(indices, [](const Index &index) { return !index.isUniform(); });
       Value adds = isVector ? e.splat(result.adds, lanes.width) : result.adds;
-      if (isVector)
-        adding.mask = lanes.mask ? arith::AndIOp::create(b, e.loc(), lanes.mask, adds).getResult() : adds;
-      Value old = e.load(result.memory, indices, adding);
+      Value old = mapping.loadWhere(e, result.adds, result.memory, indices, lanes);
       value = isVector ? e.splat(value, lanes.width) : value;
       value = arith::SelectOp::create(b, e.loc(), adds, add(value, old, result.memory.element), value);
     }
@@ -106,8 +103,11 @@ private:
     SmallVector<Value> values;
     for (auto [result, at] : llvm::zip_equal(which, indices))
       values.push_back(e.evaluate(result->value, at, lanes));
-    for (auto [result, at, value] : llvm::zip_equal(which, indices, values))
-      store(*result, at, lanes, value);
+    auto storeAll = [&] {
+      for (auto [result, at, value] : llvm::zip_equal(which, indices, values))
+        store(*result, at, lanes, value);
+    };
+    lanes.exists ? e.guarded(lanes.exists, storeAll) : storeAll();
   }
 
   SmallVector<const Result *> pointers() {

@@ -11,6 +11,7 @@ struct KernelRequest {
   mlir::func::FuncOp kernel;                  ///< small ops only
   llvm::SmallVector<mlir::MemRefType> memory; ///< of the arguments, then of the results
   llvm::SmallVector<bool> accumulates;        ///< per result: whether a call may add to it
+  llvm::SmallVector<int64_t> alignments;      ///< of each memory's first element, in bytes, as far as known
 };
 
 /// Makes a loop kernel over several dimensions one over one dimension where all of its memory is contiguous and no op

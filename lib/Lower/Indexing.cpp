@@ -161,7 +161,14 @@ static Type storedType(Type element) {
   return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
 }
 
-static unsigned alignmentOf(Type stored) { return stored.getIntOrFloatBitWidth() / 8; }
+/// What is known of an access at `at`, up to what it takes.
+static unsigned alignmentOf(const Memory &memory, Type stored, const Index &at, int64_t width) {
+  int64_t bytes = stored.getIntOrFloatBitWidth() / 8;
+  if (memory.alignment == 0 || at.stride != 1)
+    return bytes;
+  int64_t known = std::gcd(memory.alignment, bytes * std::gcd(at.multiple, at.offset));
+  return std::max(bytes, std::min<int64_t>(known, llvm::PowerOf2Ceil(bytes * width)));
+}
 
 Value KernelEmitter::fullMask(const Lanes &lanes) {
   if (lanes.mask)
@@ -185,7 +192,7 @@ Value KernelEmitter::address(const Memory &memory, const Index &at, const Lanes 
 Value KernelEmitter::load(const Memory &memory, ArrayRef<Index> indices, const Lanes &lanes) {
   Index at = linearize(indices, memory.strides, lanes.width);
   Type stored = storedType(memory.element);
-  unsigned alignment = alignmentOf(stored);
+  unsigned alignment = alignmentOf(memory, stored, at, lanes.width);
   Value from = address(memory, at, lanes), element;
   Type type = at.isUniform() ? stored : Type(VectorType::get({lanes.width}, stored));
   if (isa<VectorType>(from.getType())) {
@@ -219,7 +226,7 @@ static bool hasFirstLaneOnly(Value mask) {
 void KernelEmitter::store(const Memory &memory, ArrayRef<Index> indices, const Lanes &lanes, Value value) {
   Index at = linearize(indices, memory.strides, lanes.width);
   Type stored = storedType(memory.element);
-  unsigned alignment = alignmentOf(stored);
+  unsigned alignment = alignmentOf(memory, stored, at, lanes.width);
   if (!at.isUniform())
     value = splat(value, lanes.width);
   if (memory.element.isInteger(1)) {

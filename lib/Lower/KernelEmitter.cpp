@@ -73,6 +73,66 @@ SmallVector<Value, 3> KernelEmitter::evaluateOperands(Operation *op, ArrayRef<In
   return elements;
 }
 
+void KernelEmitter::open(Operation *op, Block *body) {
+  for (Scope &scope : scopes)
+    if (scope.block == op->getBlock())
+      scope.openLoops.push_back(op);
+  scopes.push_back({body, {}, {}});
+  enter(scopes.size() - 1);
+}
+
+void KernelEmitter::close(Operation *op) {
+  scopes.pop_back();
+  for (Scope &scope : scopes)
+    if (scope.block == op->getBlock())
+      scope.openLoops.pop_back();
+}
+
+void KernelEmitter::guarded(Value condition, llvm::function_ref<void()> body) {
+  int parent = depth;
+  auto op = scf::IfOp::create(nested, location, condition, /*withElseRegion=*/false);
+  open(op, op.thenBlock());
+  body();
+  close(op);
+  enter(parent);
+}
+
+Value KernelEmitter::chosen(Value condition, llvm::function_ref<Value()> body) {
+  int parent = depth;
+  // What the branch gives, and so the op's type, is known when it has been emitted.
+  auto draft = scf::IfOp::create(nested, location, condition, /*withElseRegion=*/true);
+  open(draft, draft.thenBlock());
+  Value value = body();
+  close(draft);
+  enter(parent);
+  auto op = scf::IfOp::create(nested, location, value.getType(), condition, /*withElseRegion=*/true);
+  op.getThenRegion().takeBody(draft.getThenRegion());
+  draft.erase();
+  OpBuilder::InsertionGuard guard(nested);
+  op.thenBlock()->getTerminator()->erase();
+  nested.setInsertionPointToEnd(op.thenBlock());
+  scf::YieldOp::create(nested, location, value);
+  nested.setInsertionPointToEnd(op.elseBlock());
+  auto vector = dyn_cast<VectorType>(value.getType());
+  Value zero = constant(getElementTypeOrSelf(value.getType()), 0);
+  scf::YieldOp::create(nested, location, splat(zero, vector ? vector.getNumElements() : 1));
+  return op.getResult(0);
+}
+
+void KernelEmitter::within(llvm::function_ref<void()> body) {
+  int parent = depth;
+  scopes.push_back(Scope{scopes[parent].block, scopes[parent].openLoops, {}});
+  enter(scopes.size() - 1);
+  body();
+  scopes.pop_back();
+  enter(parent);
+}
+
+void KernelEmitter::atDepth(int at, llvm::function_ref<void()> body) {
+  InScope scope(*this, at);
+  body();
+}
+
 SmallVector<Value> KernelEmitter::loop(const Index &from, const Index &to, int64_t step, ValueRange carried,
                                        Body body) {
   bool once = !from.base && !to.base && to.offset - from.offset <= step;
@@ -80,10 +140,8 @@ SmallVector<Value> KernelEmitter::loop(const Index &from, const Index &to, int64
     return body(from, carried);
   int parent = depth;
   auto op = scf::ForOp::create(nested, location, scalarOf(from), scalarOf(to), integer(step), carried);
-  scopes[parent].openLoops.push_back(op);
-  scopes.push_back({op.getBody(), {}, {}});
-  int inner = scopes.size() - 1;
-  enter(inner);
+  open(op, op.getBody());
+  int inner = depth;
   Index position{.base = op.getInductionVar(), .multiple = step, .depth = inner};
   if (from.base || from.offset % step != 0)
     position.multiple = from.base && from.offset == 0 && from.multiple % step == 0 ? step : 1;
@@ -91,8 +149,7 @@ SmallVector<Value> KernelEmitter::loop(const Index &from, const Index &to, int64
   enter(inner);
   if (!carried.empty())
     scf::YieldOp::create(nested, location, results);
-  scopes.pop_back();
-  scopes[parent].openLoops.pop_back();
+  close(op);
   enter(parent);
   return llvm::to_vector_of<Value>(op.getResults());
 }

@@ -36,7 +36,8 @@ using Indices = llvm::SmallVector<Index, 4>;
 struct Lanes {
   int64_t width = 1;
   mlir::Value mask = {};
-  int depth = 0; ///< scope that defines the mask
+  int depth = 0;           ///< scope that defines the mask
+  mlir::Value exists = {}; ///< an i1: false where they repeat elements of another thread (null: true)
 };
 
 /// An operand in memory; strides in elements.
@@ -44,6 +45,7 @@ struct Memory {
   mlir::Value pointer;
   mlir::Type element;
   llvm::SmallVector<int64_t, 4> strides;
+  int64_t alignment = 0; ///< of `pointer` in bytes, which accesses make use of; 0: they are aligned as an element is
 };
 
 class Mapping; // how loops run on a target
@@ -67,6 +69,16 @@ public:
   using LaneBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const Index &, const Lanes &, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value> loop(const Index &from, const Index &to, int64_t step, mlir::ValueRange carried,
                                       Body body);
+
+  // Scopes.
+  /// Ops of `body` run where `condition` holds.
+  void guarded(mlir::Value condition, llvm::function_ref<void()> body);
+  /// The value that `body` gives where `condition` holds; zero, or its bits, elsewhere.
+  mlir::Value chosen(mlir::Value condition, llvm::function_ref<mlir::Value()> body);
+  /// `body` has a scope of its own, in the block of the current one.
+  void within(llvm::function_ref<void()> body);
+  /// `body` emits into the scope at `depth`.
+  void atDepth(int depth, llvm::function_ref<void()> body);
 
   // Indices.
   Index constantIndex(int64_t value) { return {.offset = value}; }
@@ -130,6 +142,9 @@ private:
     int depth;
     Lanes lanes;
   };
+  /// Opens an op with a block in the current scope, and the scope of that block.
+  void open(mlir::Operation *op, mlir::Block *body);
+  void close(mlir::Operation *op);
   Place placeOf(mlir::Value value, mlir::ArrayRef<Index> indices, const Lanes &lanes);
   void enter(int depth);
   /// a (operation) `other`, at loop `depth`; `b` stands for it among the values that are known there. Without `other`, `b`

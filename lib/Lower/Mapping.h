@@ -33,6 +33,9 @@ public:
   virtual Memory bindOperand(KernelEmitter &e, size_t i) = 0;
   /// Whether the call adds to result `i`: an i1.
   virtual mlir::Value bindAdds(KernelEmitter &e, size_t i) = 0;
+  /// An element or a vector of them where `condition` holds, anything elsewhere.
+  virtual mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory,
+                                llvm::ArrayRef<Index> indices, const Lanes &lanes) = 0;
   /// The address space of constants.
   virtual unsigned constantSpace() const = 0;
 

@@ -151,9 +151,9 @@ SmallVector<Value> Reduction::accumulate(const Indices &at, const Lanes &by, Val
   SmallVector<Value> results;
   for (auto [op, sum] : llvm::zip_equal(ops, sums)) {
     Value element = e.splat(e.evaluate(op.getX(), at, by), width);
-    if (laneDimension && by.mask) {
+    if (Value exists = by.mask ? by.mask : by.exists; laneDimension && exists) {
       Value neutral = e.splat(neutralElement(e, op.getKind(), getElementTypeOrSelf(element.getType())), width);
-      element = arith::SelectOp::create(e.builder(), e.loc(), by.mask, element, neutral);
+      element = arith::SelectOp::create(e.builder(), e.loc(), exists, element, neutral);
     }
     results.push_back(combineElements(e, op.getKind(), sum, element));
   }

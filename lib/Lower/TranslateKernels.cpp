@@ -3,6 +3,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Lower/Lower.h"
@@ -32,8 +33,9 @@ void xlc::addLoweringPasses(OpPassManager &passes, int64_t vectorBytes) {
   passes.addPass(createEmitKernelsPass({vectorBytes}));
 }
 
-/// Vectors, loops and arithmetic down to the LLVM dialect.
-static LogicalResult convertToLLVM(ModuleOp kernels) {
+/// Vectors, loops and arithmetic down to the LLVM dialect; what LLVM has no code for becomes calls of the C library where
+/// there is one.
+static LogicalResult convertToLLVM(ModuleOp kernels, bool hasLibrary) {
   PassManager manager(kernels.getContext());
   manager.addPass(createCSEPass());
   manager.addPass(createApproximateMathPass());
@@ -41,7 +43,8 @@ static LogicalResult convertToLLVM(ModuleOp kernels) {
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createConvertMathToLibmPass());
+  if (hasLibrary)
+    manager.addPass(createConvertMathToLibmPass());
   manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createConvertControlFlowToLLVMPass());
@@ -50,13 +53,7 @@ static LogicalResult convertToLLVM(ModuleOp kernels) {
   return manager.run(kernels);
 }
 
-static void optimize(llvm::Module &code, llvm::TargetMachine &machine, int64_t vectorBytes) {
-  code.setTargetTriple(machine.getTargetTriple());
-  code.setDataLayout(machine.createDataLayout());
-  for (llvm::Function &function : code) {
-    function.addFnAttr("target-cpu", machine.getTargetCPU());
-    function.addFnAttr("prefer-vector-width", std::to_string(vectorBytes * 8));
-  }
+static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
   llvm::LoopAnalysisManager loops;
@@ -72,20 +69,52 @@ static void optimize(llvm::Module &code, llvm::TargetMachine &machine, int64_t v
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(code, modules);
 }
 
-std::unique_ptr<llvm::Module> xlc::translateKernels(ModuleOp module, llvm::LLVMContext &context,
-                                                    llvm::TargetMachine &machine, int64_t vectorBytes) {
+/// As the machine wants it, not yet optimised.
+static std::unique_ptr<llvm::Module> translate(ModuleOp module, llvm::LLVMContext &context,
+                                               llvm::TargetMachine &machine, bool hasLibrary) {
   OwningOpRef<ModuleOp> kernels = module.lookupSymbol<ModuleOp>(kKernelModule).clone();
-  if (failed(convertToLLVM(*kernels)))
+  if (failed(convertToLLVM(*kernels, hasLibrary)))
     return nullptr;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(*kernels, context, "kernels");
-  if (code)
-    optimize(*code, machine, vectorBytes);
+  if (!code)
+    return nullptr;
+  code->setTargetTriple(machine.getTargetTriple());
+  code->setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : *code)
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+  return code;
+}
+
+std::unique_ptr<llvm::Module> xlc::translateKernels(ModuleOp module, llvm::LLVMContext &context,
+                                                    llvm::TargetMachine &machine, int64_t vectorBytes) {
+  std::unique_ptr<llvm::Module> code = translate(module, context, machine, /*hasLibrary=*/true);
+  if (!code)
+    return nullptr;
+  for (llvm::Function &function : *code)
+    function.addFnAttr("prefer-vector-width", std::to_string(vectorBytes * 8));
+  optimize(*code, machine);
+  return code;
+}
+
+std::unique_ptr<llvm::Module> xlc::translateGpuKernels(ModuleOp module, llvm::LLVMContext &context,
+                                                       llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> code = translate(module, context, machine, /*hasLibrary=*/false);
+  if (!code)
+    return nullptr;
+  for (auto kernel : module.lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>()) {
+    llvm::Function *function = code->getFunction(kernel.getName());
+    function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    auto threads = kernel->getAttrOfType<IntegerAttr>(kKernelBlock);
+    function->addFnAttr("nvvm.reqntid", std::to_string(threads.getInt()) + ",1,1");
+  }
+  optimize(*code, machine);
   return code;
 }
 
 void xlc::registerLowerDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect,
-                  func::FuncDialect>();
+                  func::FuncDialect, NVVM::NVVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }

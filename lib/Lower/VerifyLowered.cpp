@@ -40,9 +40,11 @@ private:
     auto code = name ? codes.lookup<func::FuncOp>(name.getValue()) : func::FuncOp();
     if (!code)
       return call.emitError() << "gate of Lower: '" << call.getKernel() << "' has no code";
-    if (!isPositive(code, kKernelExtent) || !isPositive(code, kKernelGrain))
+    bool hasRows = isPositive(code, kKernelExtent) && isPositive(code, kKernelGrain);
+    bool hasThreads = isPositive(code, kKernelGrid) && isPositive(code, kKernelBlock);
+    if (!hasRows && !hasThreads)
       return call.emitError() << "gate of Lower: the code of '" << call.getKernel()
-                              << "' does not say what rows it has";
+                              << "' says neither what rows it has nor what threads it wants";
     std::string here = getSpecialisation(call);
     if (users.try_emplace(code.getName(), here).first->second != here)
       return call.emitError() << "gate of Lower: the code of '" << call.getKernel() << "' is that of another call";

@@ -40,7 +40,7 @@ func.func private @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {exec.kind =
   return %x : tensor<4xf32>
 }
 func.func @calls(%x: memref<4xf32>) {
-  // expected-error @below {{gate of Lower: the code of 'k' does not say what rows it has}}
+  // expected-error @below {{gate of Lower: the code of 'k' says neither what rows it has nor what threads it wants}}
   exec.call @k ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) accumulate [0] {exec.code = @k}
   return
 }

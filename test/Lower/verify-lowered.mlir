@@ -1,5 +1,6 @@
 // What Lower leaves passes its gate: generated kernels have code, a library's has none.
 // RUN: xlc-opt %s --xlc-emit-kernels --xlc-verify-lowered | FileCheck %s
+// RUN: xlc-opt %s --xlc-emit-gpu-kernels --xlc-verify-lowered | FileCheck %s
 // CHECK: exec.call @double {{.*}} {exec.code = @double}
 // CHECK: exec.call @product
 // CHECK-NOT: exec.code

@@ -1,10 +1,11 @@
-// The phase Lower: from kernel functions of `graph` ops to machine code for CPUs.
+// The phase Lower: from kernel functions of `graph` ops to machine code for CPUs, and to PTX for NVIDIA GPUs.
 #ifndef XLC_LOWER_LOWER_H
 #define XLC_LOWER_LOWER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -25,6 +26,9 @@ inline constexpr llvm::StringLiteral kKernelCode = "exec.code";
 /// On a function in @kernels: independent rows, and the multiple in which callers may cut them.
 inline constexpr llvm::StringLiteral kKernelExtent = "exec.extent";
 inline constexpr llvm::StringLiteral kKernelGrain = "exec.grain";
+/// On one that is for GPUs: how many blocks of how many threads do its work.
+inline constexpr llvm::StringLiteral kKernelGrid = "exec.grid";
+inline constexpr llvm::StringLiteral kKernelBlock = "exec.block";
 /// Name of the nested module that holds the code.
 inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 
@@ -41,6 +45,16 @@ void addLoweringPasses(mlir::OpPassManager &passes, int64_t vectorBytes);
 /// The functions of @kernels (a copy) as optimised LLVM IR, in their order. Null after a diagnostic.
 std::unique_ptr<llvm::Module> translateKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                llvm::TargetMachine &machine, int64_t vectorBytes);
+
+/// A machine for NVIDIA GPUs from compute capability 8.0 on. Null with `error` set where LLVM has none.
+std::unique_ptr<llvm::TargetMachine> createGpuMachine(std::string &error);
+
+/// The same of functions for GPUs, for LLVM's NVPTX.
+std::unique_ptr<llvm::Module> translateGpuKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                  llvm::TargetMachine &machine);
+
+/// Their PTX; empty after a diagnostic.
+std::string makePtx(mlir::ModuleOp module);
 
 /// Registers what translateKernels needs in the context's registry.
 void registerLowerDialects(mlir::DialectRegistry &registry);

@@ -16,6 +16,26 @@ def EmitKernelsPass : Pass<"xlc-emit-kernels", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
 }
 
+def EmitGpuKernelsPass : Pass<"xlc-emit-gpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "the same for the threads of an NVIDIA GPU: elements and rows";
+  let description = [{
+    One function per kernel, memory layout and alignment of its operands: their addresses are its parameters, and an i32 with
+    a bit per result that is added to, where there are such. `exec.grid` blocks of `exec.block` threads do its work; see
+    lib/Lower/Gpu/GpuMapping.h. Kernels over columns and over all elements have no code yet, nor has what a C library does for CPUs
+    (sin, cos, atan, most powers, exp and log of f64): they are errors.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def PrintPtxPass : Pass<"xlc-print-ptx", "::mlir::ModuleOp"> {
+  let summary = "prints @kernels, emitted for GPUs, as PTX of ISA 7.0 for compute_80";
+  let description = [{
+        xlc-opt kernels.mlir --xlc-emit-gpu-kernels --xlc-print-ptx -o /dev/null
+  }];
+}
+
 def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
   let summary = "exp, log, tanh, erf of f32 as polynomials; exp and tanh at most 2 units in the last place off, log and erf 4";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
@@ -25,7 +45,7 @@ def VerifyLoweredPass : Pass<"xlc-verify-lowered", "::mlir::ModuleOp"> {
   let summary = "gate: each call of a generated kernel has its code, no library's has one";
   let description = [{
     The code of a call is a function of @kernels that says how many rows it has (`exec.extent`) and in what multiples they
-    may be cut (`exec.grain`). Calls that share code are of one kernel on one memory layout.
+    may be cut (`exec.grain`), or, for GPUs, how many blocks (`exec.grid`) of how many threads (`exec.block`) it wants. Calls that share code are of one kernel on one memory layout.
   }];
 }
 

@@ -1,0 +1,119 @@
+// See Intrinsics.h.
+#include "Intrinsics.h"
+#include "../ElementRules.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "xlc/Dialect/Exec/Exec.h"
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::lower;
+
+namespace {
+
+Value toI64(KernelEmitter &e, Value value) {
+  return arith::ExtUIOp::create(e.builder(), e.loc(), e.builder().getI64Type(), value);
+}
+
+/// One word of 32 bits from another thread of the warp.
+Value exchangeWord(KernelEmitter &e, Value word, int64_t distance) {
+  auto number = [&](int64_t value) { return e.constant(e.builder().getI32Type(), double(value)); };
+  return NVVM::ShflOp::create(e.builder(), e.loc(), word.getType(), number(-1), word, number(distance), number(31),
+                              NVVM::ShflKind::bfly, UnitAttr());
+}
+
+/// Whether LLVM has the op on a GPU, or ApproximateMath writes it out.
+bool hasCode(Operation &op) {
+  if (isa<graph::SinOp, graph::CosOp>(op) || isa<graph::AtanOp>(op))
+    return false;
+  if (!isRoutine(op.getName().getStringRef()) || isa<graph::SqrtOp>(op))
+    return true;
+  if (auto pow = dyn_cast<graph::PowOp>(op))
+    return !needsLibraryPower(pow);
+  return getElementTypeOrSelf(op.getResult(0).getType()).isF32();
+}
+
+} // namespace
+
+LogicalResult lower::verifyGpuKernel(func::FuncOp kernel) {
+  exec::KernelKind kind = *exec::findKernelKind(kernel);
+  bool reduces = !kernel.getOps<graph::ReduceOp>().empty();
+  if (kind == exec::KernelKind::columns || (kind == exec::KernelKind::all && reduces))
+    return kernel.emitError() << "a GPU has no code for kernels over "
+                              << (kind == exec::KernelKind::all ? "all elements" : "columns") << " yet";
+  for (Operation &op : kernel.front().without_terminator())
+    if (!hasCode(op))
+      return op.emitError() << "a GPU has no code for '" << op.getName().getStringRef() << "' of "
+                            << getElementTypeOrSelf(op.getResult(0).getType()) << " yet";
+  return success();
+}
+
+bool lower::keepsNeighbours(Operation &op) {
+  if (auto slice = dyn_cast<graph::SliceOp>(op))
+    return slice.getStrides().empty() || slice.getStrides().back() == 1;
+  if (auto transpose = dyn_cast<graph::TransposeOp>(op))
+    return transpose.getPermutation().empty() ||
+           transpose.getPermutation().back() == (int64_t)transpose.getPermutation().size() - 1;
+  return !isa<graph::ConcatOp, graph::PadOp>(op) && !isa<graph::GatherElementsOp>(op);
+}
+
+Value grid::block(KernelEmitter &e) {
+  return toI64(e, NVVM::BlockIdXOp::create(e.builder(), e.loc(), e.builder().getI32Type()));
+}
+
+Value grid::threadOfBlock(KernelEmitter &e) {
+  return toI64(e, NVVM::ThreadIdXOp::create(e.builder(), e.loc(), e.builder().getI32Type()));
+}
+
+Value grid::globalThread(KernelEmitter &e, int64_t threads) {
+  Value first = arith::MulIOp::create(e.builder(), e.loc(), block(e), e.integer(threads));
+  return arith::AddIOp::create(e.builder(), e.loc(), first, threadOfBlock(e));
+}
+
+Value grid::quotient(KernelEmitter &e, Value value, int64_t divisor) {
+  return arith::DivUIOp::create(e.builder(), e.loc(), value, e.integer(divisor));
+}
+
+Value grid::remainder(KernelEmitter &e, Value value, int64_t divisor) {
+  return arith::RemUIOp::create(e.builder(), e.loc(), value, e.integer(divisor));
+}
+
+Value grid::isBelow(KernelEmitter &e, Value value, int64_t bound) {
+  return arith::CmpIOp::create(e.builder(), e.loc(), arith::CmpIPredicate::ult, value, e.integer(bound));
+}
+
+Value grid::exchange(KernelEmitter &e, Value value, int64_t distance) {
+  OpBuilder &b = e.builder();
+  Type type = value.getType(), word = b.getI32Type();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (bits == 32)
+    return exchangeWord(e, value, distance);
+  Type integer = b.getIntegerType(bits);
+  Value raw = type == integer ? value : arith::BitcastOp::create(b, e.loc(), integer, value).getResult();
+  if (bits < 32) {
+    raw = exchangeWord(e, arith::ExtUIOp::create(b, e.loc(), word, raw), distance);
+    raw = arith::TruncIOp::create(b, e.loc(), integer, raw);
+  } else {
+    auto shifted = [&](Value high) { return arith::ShLIOp::create(b, e.loc(), high, e.integer(32)); };
+    Value low = arith::TruncIOp::create(b, e.loc(), word, raw);
+    Value high = arith::TruncIOp::create(b, e.loc(), word, arith::ShRUIOp::create(b, e.loc(), raw, e.integer(32)));
+    low = toI64(e, exchangeWord(e, low, distance)), high = toI64(e, exchangeWord(e, high, distance));
+    raw = arith::OrIOp::create(b, e.loc(), shifted(high), low);
+  }
+  return type == integer ? raw : arith::BitcastOp::create(b, e.loc(), type, raw).getResult();
+}
+
+Value grid::sharedArray(KernelEmitter &e, func::FuncOp code, StringRef name, Type type, int64_t count) {
+  OpBuilder &b = e.builder();
+  auto array = LLVM::LLVMArrayType::get(type, count);
+  unsigned space = (unsigned)NVVM::NVVMMemorySpace::Shared;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(code);
+    auto global = LLVM::GlobalOp::create(b, e.loc(), array, /*isConstant=*/false, LLVM::Linkage::Internal, name,
+                                         /*value=*/Attribute(), /*alignment=*/16, space);
+    b.createBlock(&global.getInitializerRegion());
+    LLVM::ReturnOp::create(b, e.loc(), LLVM::UndefOp::create(b, e.loc(), array).getResult());
+  }
+  return LLVM::AddressOfOp::create(b, e.loc(), LLVM::LLVMPointerType::get(b.getContext(), space), name);
+}

@@ -1,0 +1,72 @@
+// LLVM's NVPTX, without anything of NVIDIA's: PTX for compute_80, which drivers from CUDA 11 on take, and translate for the
+// device at hand. No fast arithmetic: products and sums are rounded each (no fma but those that are written), division
+// and roots correctly, and no subnormal number is taken for zero, as on CPUs.
+#include "xlc/Lower/Lower.h"
+#include "xlc/Support/Diagnostics.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace xlc {
+#define GEN_PASS_DEF_PRINTPTXPASS
+#include "xlc/Lower/Passes.h.inc"
+} // namespace xlc
+
+using namespace mlir;
+using namespace xlc;
+
+std::unique_ptr<llvm::TargetMachine> xlc::createGpuMachine(std::string &error) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, "sm_80", "+ptx70", options, llvm::Reloc::Static));
+}
+
+std::string xlc::makePtx(ModuleOp module) {
+  std::string problem;
+  std::unique_ptr<llvm::TargetMachine> machine = createGpuMachine(problem);
+  if (!machine) {
+    blame(Fault::User, module.emitError()) << "LLVM has no target for NVIDIA's GPUs: " << problem;
+    return "";
+  }
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateGpuKernels(module, context, *machine);
+  if (!code)
+    return "";
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream os(text);
+  llvm::legacy::PassManager passes;
+  [[maybe_unused]] bool writesNone =
+      machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  assert(!writesNone && "PTX is what NVPTX writes");
+  passes.run(*code);
+  return text.str().str();
+}
+
+namespace {
+
+struct PrintPtxPass : xlc::impl::PrintPtxPassBase<PrintPtxPass> {
+  void runOnOperation() override {
+    std::string ptx = makePtx(getOperation());
+    if (ptx.empty())
+      return signalPassFailure();
+    llvm::outs() << ptx;
+  }
+};
+
+} // namespace
