@@ -1,47 +1,13 @@
-// A kernel written as graph ops, compiled by the phase Lower and loaded into the test: what goes in and comes out are
-// tensors of double, whatever the element types and strides in memory.
+// A kernel compiled by the phase Lower for this machine, and loaded into the test.
 #ifndef XLC_UNITTESTS_LOWER_COMPILEDKERNEL_H
 #define XLC_UNITTESTS_LOWER_COMPILEDKERNEL_H
 
+#include "KernelText.h"
 #include "xlc/Runtime/Kernel.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace xlc::test {
-
-struct Tensor {
-  std::vector<int64_t> shape;
-  std::vector<double> values; ///< row-major
-
-  int64_t size() const;
-};
-using Tensors = std::vector<Tensor>;
-
-/// An operand: element type, shape, and strides in memory (empty: contiguous).
-struct Operand {
-  std::string element;
-  std::vector<int64_t> shape;
-  std::vector<int64_t> strides = {};
-
-  std::string tensorType() const;
-  std::string memoryType() const;
-};
-
-/// Floats between -scale and scale, which the seed decides.
-Tensor randomTensor(std::vector<int64_t> shape, unsigned seed, double scale = 2);
-
-struct KernelText {
-  std::string kind;
-  std::vector<Operand> ins, outs;
-  std::string body; ///< on %0, %1, ...; ends with "=> " and the returned values
-  int accumulate = 0;
-};
-
-/// Numbers of both signs for the ins; of integers small ones, of booleans 0 and 1.
-Tensors makeInputs(const KernelText &text);
 
 class CompiledKernel {
 public:
@@ -61,12 +27,6 @@ private:
   std::unique_ptr<llvm::orc::LLJIT> jit;
   XlcKernel code = nullptr;
 };
-
-/// What the interpreter makes of the kernel, in double.
-Tensors evaluate(const KernelText &text, const Tensors &ins);
-
-/// Whether all that the kernel's ops read of an in, for an element of their results, is the same element.
-bool readsOwnElements(const KernelText &text, size_t in);
 
 } // namespace xlc::test
 

@@ -1,9 +1,11 @@
 // Every op that can stand in a generated kernel, in every kind of kernel, compiled and compared with the interpreter:
 // alone in a loop, flattened where it may be and on strided memory where it may not, over its own operand where its
-// trait says that it reads its own element, and below a reduction to rows, to columns and to a scalar. The list of ops
+// trait says that it reads its own element, and below a reduction to rows, to columns and to a scalar; on the threads of
+// a simulated GPU too. The list of ops
 // is the dialect's: an op without a sample fails.
 #include "../Graph/PlainOps.h"
 #include "CompiledKernel.h"
+#include "SimulatedKernel.h"
 #include "mlir/IR/MLIRContext.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Kernels/LibraryCalls.h"
@@ -285,8 +287,9 @@ protected:
     if (sample.op == "graph.cross_entropy_backward")
       saveLogSumExp(inputs);
     CompiledKernel kernel(text);
-    Tensor expected = evaluate(text, inputs).front();
-    expectNear(kernel.run(inputs).front(), expected);
+    Tensor expected = evaluate(text, inputs).front(), found = kernel.run(inputs).front();
+    expectNear(found, expected);
+    expectSameOnGpu(text, inputs, found);
     if (text.kind != "loop" || !text.outs[0].strides.empty())
       return;
     EXPECT_EQ(kernel.extent() == expected.size(), sample.flattens) << "whether it is one flat loop";

@@ -123,11 +123,13 @@ void GpuMapping::forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody b
   int64_t groups = llvm::divideCeil(size, kWarp * kKept);
   threads = std::min<int64_t>(kWarp * llvm::PowerOf2Ceil(groups), kMostThreads);
   bool isBlock = threads > kWarp;
-  int64_t perBlock = isBlock ? 1 : kRowBlock / kWarp;
-  setLaunch(llvm::divideCeil(rows, perBlock), isBlock ? threads : kRowBlock);
+  // What an only row has of values stands before the rows, where every warp of a block would come to it.
+  bool isAlone = isBlock || rows == 1;
+  int64_t perBlock = isAlone ? 1 : kRowBlock / kWarp;
+  setLaunch(llvm::divideCeil(rows, perBlock), isAlone ? threads : kRowBlock);
   Value row = grid::block(e), inBlock = grid::threadOfBlock(e);
-  thread = isBlock ? inBlock : grid::remainder(e, inBlock, kWarp);
-  if (!isBlock)
+  thread = isAlone ? inBlock : grid::remainder(e, inBlock, kWarp);
+  if (!isAlone)
     row = grid::quotient(e, grid::globalThread(e, kRowBlock), kWarp);
   auto inRow = [&] {
     rowDepth = e.currentDepth();

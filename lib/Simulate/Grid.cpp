@@ -1,0 +1,249 @@
+// See Grid.h. Blocks run one after the other, in a drawn order. A thread of a block runs until it meets others or ends; then
+// one of those that can go on is drawn. All wait and none can go on: some wait for what will not come.
+#include "xlc/Simulate/Grid.h"
+#include "Shadow.h"
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unordered_map>
+
+using namespace xlc::simulate;
+
+namespace {
+
+constexpr int64_t kWarp = 32;
+constexpr size_t kStackBytes = 64 << 10;
+
+enum class State { Ready, Exchanges, SyncsWarp, AtBarrier, Done };
+
+const char *describe(State state) {
+  switch (state) {
+  case State::Exchanges:
+    return "at an exchange";
+  case State::SyncsWarp:
+    return "at a synchronisation of the warp";
+  case State::AtBarrier:
+    return "at a barrier";
+  case State::Ready:
+  case State::Done:
+    break;
+  }
+  return "at its end";
+}
+
+struct Fiber {
+  ucontext_t context;
+  State state = State::Ready;
+  uint32_t word = 0, distance = 0; ///< of an exchange
+};
+
+class Grid {
+public:
+  explicit Grid(const Launch &launch) : launch(launch), random(launch.seed), fibers(launch.threads) {
+    stackBytes = launch.threads * kStackBytes;
+    stacks =
+        (char *)mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks == MAP_FAILED)
+      problem = "no memory for the threads' stacks";
+    for (const Operand &operand : launch.memory)
+      global.emplace_back(operand.bytes);
+  }
+  ~Grid() {
+    if (stacks != MAP_FAILED)
+      munmap(stacks, stackBytes);
+  }
+  Grid(const Grid &) = delete;
+  Grid &operator=(const Grid &) = delete;
+
+  std::string run();
+
+  // What threads call.
+  int64_t thread() const { return running; }
+  int64_t block() const { return blockNumber; }
+  void wait(State state) {
+    fibers[running].state = state;
+    swapcontext(&fibers[running].context, &scheduler);
+  }
+  uint32_t exchange(uint32_t word, uint32_t distance) {
+    Fiber &mine = fibers[running];
+    mine.word = word, mine.distance = distance;
+    wait(State::Exchanges);
+    return mine.word;
+  }
+  void access(const char *at, uint64_t bytes, uint64_t alignment, bool writes, bool isShared);
+  void runThread() {
+    launch.kernel(launch.parameters.data());
+    wait(State::Done);
+  }
+
+private:
+  void runBlock();
+  void start(int64_t thread);
+  void meet(int64_t warp);
+  bool isAll(State state, int64_t first, int64_t count) const {
+    return std::all_of(fibers.begin() + first, fibers.begin() + first + count,
+                       [&](const Fiber &fiber) { return fiber.state == state; });
+  }
+  void release(int64_t first, int64_t count) {
+    for (int64_t i = first; i < first + count; ++i) {
+      fibers[i].state = State::Ready;
+      ready.push_back(i);
+    }
+  }
+  int64_t draw(size_t count) { return int64_t(random() % count); }
+  std::string name(int64_t threadNumber) const {
+    return "thread " + std::to_string(threadNumber) + " of block " + std::to_string(blockNumber);
+  }
+  /// Ends the simulation: the thread does not go on.
+  void fail(std::string what) {
+    problem = std::move(what);
+    wait(State::Done);
+  }
+  Shadow *findShadow(const char *at, uint64_t bytes, bool isShared, uint64_t i);
+  void describeStall();
+
+  const Launch &launch;
+  std::mt19937_64 random;
+  std::vector<Fiber> fibers;
+  char *stacks;
+  size_t stackBytes;
+  ucontext_t scheduler;
+  int64_t running = 0, blockNumber = 0;
+  std::vector<int64_t> ready;
+  std::vector<Moment> warps;                       ///< how far each warp is; block and thread do not count here
+  std::vector<std::vector<Shadow>> global;         ///< by operand
+  std::unordered_map<const char *, Shadow> shared; ///< looked up only
+  std::string problem;
+};
+
+Grid *current = nullptr;
+
+void enterThread() { current->runThread(); }
+
+void Grid::start(int64_t threadNumber) {
+  Fiber &fiber = fibers[threadNumber];
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = stacks + threadNumber * kStackBytes;
+  fiber.context.uc_stack.ss_size = kStackBytes;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, enterThread, 0);
+}
+
+std::string Grid::run() {
+  std::vector<int64_t> order(launch.blocks);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  Grid *before = current;
+  current = this;
+  for (int64_t next : order) {
+    if (!problem.empty())
+      break;
+    blockNumber = next;
+    runBlock();
+  }
+  current = before;
+  return problem;
+}
+
+void Grid::runBlock() {
+  shared.clear();
+  ready.clear();
+  warps.assign((launch.threads + kWarp - 1) / kWarp, {});
+  for (int64_t i = 0; i < launch.threads; ++i)
+    start(i);
+  release(0, launch.threads);
+  while (!ready.empty() && problem.empty()) {
+    std::swap(ready[draw(ready.size())], ready.back());
+    running = ready.back();
+    ready.pop_back();
+    swapcontext(&scheduler, &fibers[running].context);
+    meet(running / kWarp);
+  }
+  if (problem.empty() && !isAll(State::Done, 0, launch.threads))
+    describeStall();
+}
+
+/// Lets those go on who have all come.
+void Grid::meet(int64_t warp) {
+  int64_t first = warp * kWarp, lanes = std::min(kWarp, launch.threads - first);
+  if (isAll(State::Exchanges, first, lanes)) {
+    std::vector<uint32_t> words(kWarp);
+    for (int64_t i = 0; i < lanes; ++i)
+      words[i] = fibers[first + (i ^ fibers[first + i].distance)].word;
+    for (int64_t i = 0; i < lanes; ++i)
+      fibers[first + i].word = words[i];
+    ++warps[warp].meetings;
+    release(first, lanes);
+  } else if (isAll(State::SyncsWarp, first, lanes)) {
+    ++warps[warp].meetings, ++warps[warp].syncs;
+    release(first, lanes);
+  } else if (fibers[running].state == State::AtBarrier && isAll(State::AtBarrier, 0, launch.threads)) {
+    for (Moment &moment : warps)
+      ++moment.barriers;
+    release(0, launch.threads);
+  }
+}
+
+void Grid::describeStall() {
+  auto waits = std::find_if(fibers.begin(), fibers.end(), [](const Fiber &f) { return f.state != State::Done; });
+  auto other = std::find_if(fibers.begin(), fibers.end(), [&](const Fiber &f) { return f.state != waits->state; });
+  problem = name(waits - fibers.begin()) + " waits " + describe(waits->state);
+  if (other != fibers.end())
+    problem += ", thread " + std::to_string(other - fibers.begin()) + " is " + describe(other->state);
+}
+
+Shadow *Grid::findShadow(const char *at, uint64_t bytes, bool isShared, uint64_t i) {
+  if (isShared)
+    return &shared[at + i];
+  for (size_t k = 0; k < global.size(); ++k)
+    if (at >= launch.memory[k].begin && at + bytes <= launch.memory[k].begin + launch.memory[k].bytes)
+      return &global[k][at - launch.memory[k].begin + i];
+  return nullptr;
+}
+
+void Grid::access(const char *at, uint64_t bytes, uint64_t alignment, bool writes, bool isShared) {
+  std::string what = name(running) + (writes ? " writes " : " reads ") + std::to_string(bytes) + " bytes";
+  if ((uintptr_t)at % alignment != 0)
+    return fail(what + " as if they were aligned to " + std::to_string(alignment));
+  Moment now = warps[running / kWarp];
+  now.block = blockNumber, now.warp = running / kWarp, now.thread = running;
+  for (uint64_t i = 0; i < bytes; ++i) {
+    Shadow *shadow = findShadow(at, bytes, isShared, i);
+    if (!shadow)
+      return fail(what + " outside of all operands");
+    if (isShared && !writes && shadow->write.block == Moment::kNever)
+      return fail(what + " of shared memory that nobody wrote");
+    if (!shadow->write.isBefore(now, false))
+      return fail(what + " that thread " + std::to_string(shadow->write.thread) + " of block " +
+                  std::to_string(shadow->write.block) + " writes; nothing orders them");
+    if (writes && !shadow->read.isBefore(now, true))
+      return fail(what + " that another thread reads; nothing orders them");
+    writes ? void(shadow->write = now) : shadow->noteRead(now);
+  }
+}
+
+} // namespace
+
+extern "C" {
+static uint32_t xlc_simulated_thread() { return uint32_t(current->thread()); }
+static uint32_t xlc_simulated_block() { return uint32_t(current->block()); }
+static uint32_t xlc_simulated_exchange(uint32_t word, uint32_t distance) { return current->exchange(word, distance); }
+static void xlc_simulated_warp_sync() { current->wait(State::SyncsWarp); }
+static void xlc_simulated_barrier() { current->wait(State::AtBarrier); }
+static void xlc_simulated_access(const char *at, uint32_t bytes, uint32_t alignment, uint32_t writes, uint32_t shared) {
+  current->access(at, bytes, alignment, writes != 0, shared != 0);
+}
+}
+
+std::string xlc::simulate::run(const Launch &launch) { return Grid(launch).run(); }
+
+std::vector<Symbol> xlc::simulate::getSymbols() {
+  return {{"xlc_simulated_thread", (void *)xlc_simulated_thread},
+          {"xlc_simulated_block", (void *)xlc_simulated_block},
+          {"xlc_simulated_exchange", (void *)xlc_simulated_exchange},
+          {"xlc_simulated_warp_sync", (void *)xlc_simulated_warp_sync},
+          {"xlc_simulated_barrier", (void *)xlc_simulated_barrier},
+          {"xlc_simulated_access", (void *)xlc_simulated_access}};
+}

@@ -1,0 +1,149 @@
+// See HostImage.h. A kernel becomes two functions: one thread's work, and what unpacks its parameters.
+#include "xlc/Simulate/HostImage.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Scalar/ScalarizeMaskedMemIntrin.h"
+
+using namespace llvm;
+
+namespace {
+
+constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+
+/// Masked accesses as branches, as NVPTX has them.
+void scalarizeMasked(Module &code) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  FunctionPassManager passes;
+  passes.addPass(ScalarizeMaskedMemIntrinPass());
+  for (Function &function : code)
+    if (!function.isDeclaration())
+      passes.run(function, functions);
+}
+
+class Rewriter {
+public:
+  explicit Rewriter(Module &code) : code(code), b(code.getContext()) {}
+
+  std::string rewrite(Function &function) {
+    SmallVector<Instruction *> all;
+    for (Instruction &instruction : instructions(function))
+      all.push_back(&instruction);
+    for (Instruction *instruction : all) {
+      b.SetInsertPoint(instruction);
+      if (auto *load = dyn_cast<LoadInst>(instruction))
+        check(load->getPointerOperand(), load->getType(), load->getAlign(), /*writes=*/false);
+      else if (auto *store = dyn_cast<StoreInst>(instruction))
+        check(store->getPointerOperand(), store->getValueOperand()->getType(), store->getAlign(), /*writes=*/true);
+      else if (auto *call = dyn_cast<IntrinsicInst>(instruction); call && !replace(call))
+        return ("'" + call->getCalledFunction()->getName() + "' cannot be simulated").str();
+    }
+    return "";
+  }
+
+private:
+  Value *callGrid(StringRef name, Type *result, ArrayRef<Value *> arguments) {
+    SmallVector<Type *> types;
+    for (Value *argument : arguments)
+      types.push_back(argument->getType());
+    return b.CreateCall(code.getOrInsertFunction(name, FunctionType::get(result, types, false)), arguments);
+  }
+
+  void check(Value *address, Type *type, Align alignment, bool writes) {
+    unsigned space = address->getType()->getPointerAddressSpace();
+    bool isShared = space == kSharedSpace;
+    if ((space != kGlobalSpace && !isShared) || (!isShared && isa<GlobalVariable>(getUnderlyingObject(address))))
+      return; // a constant of the module
+    uint64_t bytes = code.getDataLayout().getTypeStoreSize(type);
+    Value *flat = b.CreateAddrSpaceCast(address, b.getPtrTy());
+    callGrid("xlc_simulated_access", b.getVoidTy(),
+             {flat, b.getInt32(bytes), b.getInt32(alignment.value()), b.getInt32(writes), b.getInt32(isShared)});
+  }
+
+  /// False where an intrinsic of a GPU has no counterpart.
+  bool replace(IntrinsicInst *call) {
+    Value *value = nullptr;
+    switch (call->getIntrinsicID()) {
+    case Intrinsic::nvvm_read_ptx_sreg_tid_x:
+      value = callGrid("xlc_simulated_thread", b.getInt32Ty(), {});
+      break;
+    case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
+      value = callGrid("xlc_simulated_block", b.getInt32Ty(), {});
+      break;
+    case Intrinsic::nvvm_shfl_sync_bfly_i32:
+    case Intrinsic::nvvm_shfl_sync_bfly_f32: {
+      Value *word = b.CreateBitCast(call->getArgOperand(1), b.getInt32Ty());
+      word = callGrid("xlc_simulated_exchange", b.getInt32Ty(), {word, call->getArgOperand(2)});
+      value = b.CreateBitCast(word, call->getType());
+      break;
+    }
+    case Intrinsic::nvvm_bar_warp_sync:
+      value = callGrid("xlc_simulated_warp_sync", b.getVoidTy(), {});
+      break;
+    case Intrinsic::nvvm_barrier_cta_sync_aligned_all:
+      value = callGrid("xlc_simulated_barrier", b.getVoidTy(), {});
+      break;
+    default:
+      return !call->getCalledFunction()->getName().starts_with("llvm.nvvm.");
+    }
+    call->replaceAllUsesWith(value);
+    call->eraseFromParent();
+    return true;
+  }
+
+  Module &code;
+  IRBuilder<> b;
+};
+
+/// The function `kernel` was called, of simulate::Kernel's type.
+void addEntry(Function &kernel) {
+  Module &code = *kernel.getParent();
+  std::string name = kernel.getName().str();
+  kernel.setName(name + "_thread");
+  kernel.setCallingConv(CallingConv::C);
+  kernel.setLinkage(GlobalValue::InternalLinkage);
+  kernel.setAttributes({});
+  IRBuilder<> b(code.getContext());
+  auto *type = FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
+  auto *entry = Function::Create(type, GlobalValue::ExternalLinkage, name, code);
+  b.SetInsertPoint(BasicBlock::Create(code.getContext(), "", entry));
+  SmallVector<Value *> arguments;
+  for (Argument &argument : kernel.args()) {
+    Value *slot = b.CreateConstInBoundsGEP1_32(b.getPtrTy(), entry->getArg(0), argument.getArgNo());
+    Type *inMemory = argument.getType()->isPointerTy() ? b.getPtrTy() : argument.getType();
+    Value *value = b.CreateLoad(inMemory, b.CreateLoad(b.getPtrTy(), slot));
+    arguments.push_back(argument.getType()->isPointerTy() ? b.CreateAddrSpaceCast(value, argument.getType()) : value);
+  }
+  b.CreateCall(&kernel, arguments);
+  b.CreateRetVoid();
+}
+
+} // namespace
+
+std::string xlc::simulate::makeHostImage(Module &code, const TargetMachine &machine) {
+  scalarizeMasked(code);
+  SmallVector<Function *> kernels;
+  for (Function &function : code)
+    if (!function.isDeclaration())
+      kernels.push_back(&function);
+  Rewriter rewriter(code);
+  for (Function *kernel : kernels)
+    if (std::string problem = rewriter.rewrite(*kernel); !problem.empty())
+      return problem;
+  for (Function *kernel : kernels)
+    addEntry(*kernel);
+  code.setTargetTriple(machine.getTargetTriple());
+  code.setDataLayout(machine.createDataLayout());
+  return "";
+}

@@ -1,0 +1,99 @@
+// See SimulatedKernel.h.
+#include "SimulatedKernel.h"
+#include "mlir/Parser/Parser.h"
+#include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/CpuLevel.h"
+#include "xlc/Simulate/HostImage.h"
+#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::test;
+
+SimulatedKernel::SimulatedKernel(const KernelText &text, std::function<void(llvm::Module &)> damage) : text(text) {
+  DialectRegistry registry;
+  registry.insert<graph::GraphDialect, exec::ExecDialect>();
+  registerLowerDialects(registry);
+  MLIRContext context(registry);
+  ScopedDiagnosticHandler diagnostics(&context, [&](Diagnostic &what) {
+    problem += what.str();
+    return success();
+  });
+  auto module = parseSourceString<ModuleOp>(moduleText(text), &context);
+  PassManager lowering(&context);
+  lowering.addPass(createExpandNamedOpsPass());
+  lowering.addPass(createEmitGpuKernelsPass());
+  if (!module || failed(lowering.run(*module)))
+    return;
+  auto kernel = *module->lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>().begin();
+  blocks = kernel->getAttrOfType<IntegerAttr>(kKernelGrid).getInt();
+  threads = kernel->getAttrOfType<IntegerAttr>(kKernelBlock).getInt();
+  auto machine = createGpuMachine(problem);
+  auto llvmContext = std::make_unique<llvm::LLVMContext>();
+  auto image = translateGpuKernels(*module, *llvmContext, *machine);
+  if (!image)
+    return;
+  if (damage)
+    damage(*image);
+  load(std::move(image), std::move(llvmContext));
+}
+
+void SimulatedKernel::load(std::unique_ptr<llvm::Module> image, std::unique_ptr<llvm::LLVMContext> context) {
+  auto host = createMachine(nameOf(codeLevelOf(runtime::findHostLevel())), problem);
+  problem = simulate::makeHostImage(*image, *host);
+  if (!problem.empty())
+    return image.reset(); // before its context
+  auto builder = llvm::orc::JITTargetMachineBuilder(host->getTargetTriple());
+  builder.setCPU(host->getTargetCPU().str());
+  jit = llvm::cantFail(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create());
+  llvm::orc::SymbolMap symbols;
+  for (const simulate::Symbol &symbol : simulate::getSymbols())
+    symbols[jit->mangleAndIntern(symbol.name)] = {llvm::orc::ExecutorAddr::fromPtr(symbol.address),
+                                                  llvm::JITSymbolFlags::Exported};
+  llvm::cantFail(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
+  llvm::cantFail(jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(image), std::move(context))));
+  code = llvm::cantFail(jit->lookup("k")).toPtr<simulate::Kernel>();
+}
+
+Tensors SimulatedKernel::launch(KernelMemory &memory, uint64_t seed, bool add, uint64_t lacking) {
+  std::vector<char *> addresses = memory.addresses();
+  uint32_t adds = add ? ~0u : 0;
+  simulate::Launch launch{code, blocks, threads, {}, {}, seed};
+  for (char *&address : addresses)
+    launch.parameters.push_back(&address);
+  if (text.accumulate)
+    launch.parameters.push_back(&adds);
+  for (const std::vector<char> &bytes : memory.memory)
+    launch.memory.push_back({bytes.data(), bytes.size() - lacking});
+  problem = simulate::run(launch);
+  return memory.results();
+}
+
+Tensors SimulatedKernel::run(const Tensors &ins, uint64_t seed, const Tensors &before, bool add,
+                             std::optional<size_t> over) {
+  KernelMemory memory(text, ins, before, over);
+  return launch(memory, seed, add, 0);
+}
+
+Tensors SimulatedKernel::runWithin(const Tensors &ins, uint64_t lacking) {
+  KernelMemory memory(text, ins, {}, std::nullopt);
+  return launch(memory, 0, false, lacking);
+}
+
+void xlc::test::expectSameOnGpu(const KernelText &text, const Tensors &inputs, const Tensor &cpu) {
+  SimulatedKernel kernel(text);
+  if (!kernel.hasCode()) {
+    EXPECT_NE(kernel.problem.find("a GPU has no code for"), std::string::npos) << kernel.problem;
+    return;
+  }
+  Tensor gpu = kernel.run(inputs).front();
+  EXPECT_EQ(kernel.problem, "");
+  for (size_t i = 0; i < cpu.values.size(); ++i) {
+    double expected = cpu.values[i], tolerance = text.kind == "rows" ? 1e-5 * std::max(1.0, std::fabs(expected)) : 0;
+    bool isSame = gpu.values[i] == expected || std::fabs(gpu.values[i] - expected) <= tolerance ||
+                  (std::isnan(gpu.values[i]) && std::isnan(expected));
+    ASSERT_TRUE(isSame) << "element " << i << ": " << gpu.values[i] << " on a GPU, " << expected << " here";
+  }
+}
