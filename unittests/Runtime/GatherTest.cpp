@@ -16,7 +16,7 @@ namespace {
 /// The job of one test.
 Launch makeLaunch() {
   static int number = 0;
-  return {"torchrun", "WORLD_SIZE=3", 0, 3, "", "test " + std::to_string(getpid()) + " " + std::to_string(++number),
+  return {"torchrun", "WORLD_SIZE=3", 0, 3, "", 3, "test " + std::to_string(getpid()) + " " + std::to_string(++number),
           nullptr,    nullptr};
 }
 

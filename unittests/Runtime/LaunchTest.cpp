@@ -156,6 +156,16 @@ TEST(Launch, IsReadFromWhatEachLauncherSets) {
   }
 }
 
+TEST(Launch, KnowsHowManyShareTheCoresOfAHost) {
+  auto countOf = [](const Variables &variables) { return findLaunch(of(variables))->onHost; };
+  Variables mpirun{{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "6"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
+  EXPECT_EQ(countOf(mpirun), 2u);
+  mpirun["OMPI_COMM_WORLD_LOCAL_SIZE"] = "6";
+  EXPECT_EQ(countOf(mpirun), 6u);
+  EXPECT_EQ(countOf({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "7"}, {"SLURM_STEP_NUM_NODES", "2"}}), 4u);
+  EXPECT_EQ(countOf({{"PMI_RANK", "0"}, {"PMI_SIZE", "3"}}), 3u);
+}
+
 TEST(Launch, RankAndWorldAreWholeNumbersThatFit) {
   struct Wrong {
     Variables variables;

@@ -33,6 +33,8 @@ public:
 
   /// Of this process.
   virtual int rank() const = 0;
+  /// How many ranks share the cores of this host, this one included.
+  virtual uint64_t ranksOfHost() const = 0;
   /// Begins all of these; when all have ended, `ended` grows by one, and who waits for it is woken.
   virtual void post(std::span<const Posting> messages, std::atomic<uint32_t> &ended) = 0;
   /// When all ranks have called it, each word is the largest that one of them had. `ended` as above.

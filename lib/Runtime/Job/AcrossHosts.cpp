@@ -62,7 +62,7 @@ Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arg
                     const std::string &wrong, std::atomic<int> &signal,
                     const std::function<Exit(mpi::Engine &engine)> &run) {
   // For as long as there is a process.
-  auto *engine = new mpi::Engine(spinsFor((int)(rankCount(plan) * plan.threads)));
+  auto *engine = new mpi::Engine(launch.onHost, spinsFor((int)(launch.onHost * plan.threads)));
   try {
     waitForStart(*engine, launch, options, signal);
   } catch (const Rejected &problem) {

@@ -45,8 +45,8 @@ std::vector<uint64_t> placeArenas(const Plan &plan, uint64_t begin) {
 } // namespace
 
 World::World(const Plan &plan, const Target &target, uint64_t traceSteps, Wire *wire)
-    : plan(plan), spins(spinsFor((int)(rankCount(plan) * plan.threads))), waiter(commons, spins), wire(wire),
-      fabric(target.makeFabric({plan, spins, commons, wire})),
+    : plan(plan), spins(spinsFor((int)((wire ? wire->ranksOfHost() : rankCount(plan)) * plan.threads))),
+      waiter(commons, spins), wire(wire), fabric(target.makeFabric({plan, spins, commons, wire})),
       eventsPerRank(std::min(countEvents(plan) * std::min(traceSteps, mostTraceEvents), mostTraceEvents)),
       boardPlace(commons.reserve<Board>()), reports(commons.reserve<RankReport>(rankCount(plan))),
       pulsePlace(commons.reserve<Pulse>(rankCount(plan) * pulsesPerRank)),
@@ -80,9 +80,7 @@ void World::collect(int rank, const std::function<void(void *place, uint64_t byt
     read(&commons.at(events, (uint64_t)rank * eventsPerRank), kept * sizeof(TraceEvent));
 }
 
-bool World::isSilent(int rank) const {
-  return wire && rank != wire->rank() && now() - lastHeard(rank) > mostSilence;
-}
+bool World::isSilent(int rank) const { return wire && rank != wire->rank() && now() - lastHeard(rank) > mostSilence; }
 
 bool World::isWaiting(int rank, const Pulse &pulse) const {
   if (wire && rank != wire->rank())

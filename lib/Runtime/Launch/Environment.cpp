@@ -83,13 +83,18 @@ uint64_t readWhole(const Environment &environment, const Launcher &row, const ch
   return *number;
 }
 
-std::string findHosts(const Environment &environment, const Launcher &row, uint64_t world) {
+struct Hosts {
+  std::string several; ///< what says so
+  uint64_t onHost;
+};
+
+Hosts findHosts(const Environment &environment, const Launcher &row, uint64_t world) {
   if (std::optional<uint64_t> local = parseWhole(row.localWorld ? environment(row.localWorld) : nullptr);
       local && *local != world)
-    return fmt::format("{}={} of {}={}", row.localWorld, *local, row.world, world);
+    return {fmt::format("{}={} of {}={}", row.localWorld, *local, row.world, world), *local};
   if (std::optional<uint64_t> nodes = parseWhole(row.nodes ? environment(row.nodes) : nullptr); nodes && *nodes > 1)
-    return fmt::format("{}={}", row.nodes, *nodes);
-  return "";
+    return {fmt::format("{}={}", row.nodes, *nodes), (world + *nodes - 1) / *nodes};
+  return {"", world};
 }
 
 std::string findJob(const Environment &environment, const Launcher &row) {
@@ -115,11 +120,13 @@ std::optional<Launch> findLaunch(const Environment &environment) {
     if (rank >= world)
       throw Rejected(
           fmt::format("error: {} is {} and {} is {}: ranks are 0 to {}", row.rank, rank, row.world, world, world - 1));
+    Hosts hosts = findHosts(environment, row, world);
     return Launch{row.name,
                   fmt::format("{}={}", row.world, world),
                   rank,
                   world,
-                  findHosts(environment, row, world),
+                  hosts.several,
+                  hosts.onHost,
                   findJob(environment, row),
                   row.joins,
                   row.unbind};

@@ -20,7 +20,8 @@ constexpr auto shortestRest = 20us, longestRest = 200us;
 
 } // namespace
 
-Engine::Engine(int spins) : spins(spins), heard(mostNoteBytes), thread([this] { run(); }) {}
+Engine::Engine(uint64_t ranksOfHost, int spins)
+    : onHost(ranksOfHost), spins(spins), heard(mostNoteBytes), thread([this] { run(); }) {}
 
 void Engine::check(int result) const {
   if (result != success)

@@ -36,7 +36,7 @@ struct Listener {
 class Engine final : public Wire {
 public:
   /// Starts MPI. `spins`: how often to look for what is under way before each rest.
-  explicit Engine(int spins);
+  Engine(uint64_t ranksOfHost, int spins);
   /// Only after `finish`: a thread that is within MPI cannot be ended.
   ~Engine() override = default;
   Engine(const Engine &) = delete;
@@ -44,6 +44,7 @@ public:
   /// Whether all processes of the job have started MPI, within this time. Throws Rejected where that has failed.
   bool waitForStart(std::chrono::milliseconds most);
   int rank() const override { return ownRank; }
+  uint64_t ranksOfHost() const override { return onHost; }
   int size() const { return ranks; }
 
   /// What all ranks give, by rank; of each as many bytes. Before `listen`.
@@ -95,6 +96,7 @@ private:
   void check(int result) const;
   Batch &takeBatch();
 
+  const uint64_t onHost;
   const int spins;
   int ownRank = 0, ranks = 0;
   Listener listener;
