@@ -61,8 +61,7 @@ std::string findWrong(std::span<const Opening> all) {
 Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arguments, const Options &options,
                     const std::string &wrong, std::atomic<int> &signal,
                     const std::function<Exit(mpi::Engine &engine)> &run) {
-  // For as long as there is a process.
-  auto *engine = new mpi::Engine(launch.onHost, spinsFor((int)(launch.onHost * plan.threads)));
+  auto *engine = new mpi::Engine(launch.onHost); // for as long as there is a process
   try {
     waitForStart(*engine, launch, options, signal);
   } catch (const Rejected &problem) {

@@ -16,12 +16,12 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto tickTime = 20ms, restWithoutWork = 5ms;
+constexpr int mostLooks = 50; // before a rest; each asks the kernel
 constexpr auto shortestRest = 20us, longestRest = 200us;
 
 } // namespace
 
-Engine::Engine(uint64_t ranksOfHost, int spins)
-    : onHost(ranksOfHost), spins(spins), heard(mostNoteBytes), thread([this] { run(); }) {}
+Engine::Engine(uint64_t ranksOfHost) : onHost(ranksOfHost), heard(mostNoteBytes), thread([this] { run(); }) {}
 
 void Engine::check(int result) const {
   if (result != success)
@@ -189,8 +189,8 @@ void Engine::rest(int looks) {
   auto isAsked = [&] { return !posted.empty() || !said.empty() || asked; };
   if (requests.empty() && leaving.empty())
     wakes.wait_for(lock, restWithoutWork, isAsked);
-  else if (looks > spins)
-    wakes.wait_for(lock, std::min<std::chrono::microseconds>(longestRest, shortestRest * (1 + (looks - spins) / 4)),
+  else if (looks > mostLooks)
+    wakes.wait_for(lock, std::min<std::chrono::microseconds>(longestRest, shortestRest * (1 + (looks - mostLooks) / 4)),
                    isAsked);
 }
 

@@ -35,8 +35,8 @@ struct Listener {
 
 class Engine final : public Wire {
 public:
-  /// Starts MPI. `spins`: how often to look for what is under way before each rest.
-  Engine(uint64_t ranksOfHost, int spins);
+  /// Starts MPI.
+  explicit Engine(uint64_t ranksOfHost);
   /// Only after `finish`: a thread that is within MPI cannot be ended.
   ~Engine() override = default;
   Engine(const Engine &) = delete;
@@ -97,7 +97,6 @@ private:
   Batch &takeBatch();
 
   const uint64_t onHost;
-  const int spins;
   int ownRank = 0, ranks = 0;
   Listener listener;
 
