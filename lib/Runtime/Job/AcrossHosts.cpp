@@ -3,6 +3,7 @@
 
 #include "Files/StandardStreams.h"
 #include "RemoteCompany.h"
+#include "SignalsBlocked.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,11 @@ struct Opening {
 [[noreturn]] void leave(Exit exit) {
   std::fflush(nullptr);
   _exit((int)exit); // the engine's thread may be deep in MPI
+}
+
+mpi::Engine *startEngine(const Launch &launch) {
+  SignalsBlocked blocked; // also from the threads of Open MPI
+  return new mpi::Engine(launch.onHost);
 }
 
 /// Throws Rejected where MPI does not start, or not in time.
@@ -61,7 +67,7 @@ std::string findWrong(std::span<const Opening> all) {
 Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arguments, const Options &options,
                     const std::string &wrong, std::atomic<int> &signal,
                     const std::function<Exit(mpi::Engine &engine)> &run) {
-  auto *engine = new mpi::Engine(launch.onHost); // for as long as there is a process
+  mpi::Engine *engine = startEngine(launch); // for as long as there is a process
   try {
     waitForStart(*engine, launch, options, signal);
   } catch (const Rejected &problem) {

@@ -4,12 +4,12 @@
 #include "Faults.h"
 #include "Files/StandardStreams.h"
 #include "Outputs.h"
+#include "SignalsBlocked.h"
 #include "Speaker.h"
 #include "Stats.h"
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <unistd.h>
 
 namespace xlc::runtime {
@@ -24,24 +24,6 @@ double rateFactor(const Plan &plan, const Options &options) {
     throw Rejected("error: --lr scales the learning rates of the plan, and its first is 0");
   return *options.learningRate / plan.groups[0]->lr;
 }
-
-/// Keeps signals from the threads that are started meanwhile: where one waits to write a line of the log, it is not
-/// interrupted.
-class SignalsBlocked {
-public:
-  SignalsBlocked() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (int signal : stoppingSignals)
-      sigaddset(&set, signal);
-    pthread_sigmask(SIG_BLOCK, &set, &before);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-  SignalsBlocked(const SignalsBlocked &) = delete;
-
-private:
-  sigset_t before;
-};
 
 } // namespace
 

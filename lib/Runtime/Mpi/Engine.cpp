@@ -34,9 +34,12 @@ void Engine::run() {
     start();
     std::lock_guard lock(mutex);
     isStarted = true;
-  } catch (const std::exception &failed) {
+  } catch (const Rejected &failed) {
     std::lock_guard lock(mutex);
     problem = failed.what();
+  } catch (const std::exception &failed) {
+    std::lock_guard lock(mutex);
+    problem = fmt::format("error: {}", failed.what());
   }
   answers.notify_all();
   if (isStarted)
