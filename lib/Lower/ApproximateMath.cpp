@@ -1,6 +1,7 @@
 // Functions of f32 as polynomials that vectors can evaluate. exp and tanh are ours, after Cephes (expf, tanhf) with
 // fused multiply-adds: at most 2 units in the last place off, since training amplifies what they lose; log and erf
-// are MLIR's. Where neither exists (f64, sin, cos, pow) an element is a call of the C library.
+// are MLIR's. Where neither exists (f64, sin, cos, pow) an element is a call of the C library; for targets without one
+// the logarithm of f64 is ours as well.
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xlc/Lower/Lower.h"
@@ -37,23 +38,27 @@ struct Formula {
       sum = fma(sum, x, constant(coefficient));
     return sum;
   }
-  Value isAbove(Value x, double bound) const {
-    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, constant(bound));
+  Value compare(arith::CmpFPredicate how, Value x, double bound) const {
+    return arith::CmpFOp::create(b, loc, how, x, constant(bound));
+  }
+  Value isAbove(Value x, double bound) const { return compare(arith::CmpFPredicate::OGT, x, bound); }
+  /// Integers as wide as the floats.
+  Type integers() const {
+    Type integer = b.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? vector.clone(integer) : integer;
+  }
+  Value bits(int64_t value) const {
+    TypedAttr element = b.getIntegerAttr(getElementTypeOrSelf(integers()), value);
+    if (auto vector = dyn_cast<VectorType>(integers()))
+      element = DenseElementsAttr::get(vector, (Attribute)element);
+    return arith::ConstantOp::create(b, loc, element);
   }
   Value select(Value condition, Value x, Value y) const { return arith::SelectOp::create(b, loc, condition, x, y); }
 
   /// 2^n for an integral n in [-126, 127], by its exponent bits.
   Value powerOfTwo(Value n) const {
-    Type integer = b.getI32Type();
-    if (auto vector = dyn_cast<VectorType>(type))
-      integer = vector.clone(integer);
-    auto bits = [&](int32_t value) -> Value {
-      TypedAttr element = b.getI32IntegerAttr(value);
-      if (auto vector = dyn_cast<VectorType>(integer))
-        element = DenseElementsAttr::get(vector, (Attribute)element);
-      return arith::ConstantOp::create(b, loc, element);
-    };
-    Value biased = arith::AddIOp::create(b, loc, arith::FPToSIOp::create(b, loc, integer, n), bits(127));
+    Value biased = arith::AddIOp::create(b, loc, arith::FPToSIOp::create(b, loc, integers(), n), bits(127));
     return arith::BitcastOp::create(b, loc, type, arith::ShLIOp::create(b, loc, biased, bits(23)));
   }
 
@@ -82,12 +87,41 @@ struct Formula {
     Value large = sub(constant(1), arith::DivFOp::create(b, loc, constant(2), add(power, constant(1))));
     return select(isAbove(size, 0.625), math::CopySignOp::create(b, loc, large, x), small);
   }
+
+  /// Of doubles: x = 2^n m with m in [sqrt(1/2), sqrt(2)); ln m = f - (f^2 / 2 - s (f^2 / 2 + R(s^2))) with f = m - 1, s = f / (2 + f)
+  /// and the coefficients of fdlibm. A subnormal x is scaled first.
+  Value logOfDouble(Value x) const {
+    constexpr int64_t mantissa = (int64_t(1) << 52) - 1, one = 0x3ff0000000000000, rootOfHalf = 0x3fe6a09e667f3bcd;
+    using Test = arith::CmpFPredicate;
+    Value isSmall = compare(Test::OLT, x, 0x1p-1022);
+    Value scaled = select(isSmall, mul(x, constant(0x1p54)), x);
+    Value raw = arith::BitcastOp::create(b, loc, integers(), scaled);
+    Value moved = arith::AddIOp::create(b, loc, raw, bits(one - rootOfHalf));
+    Value exponent = arith::SubIOp::create(b, loc, arith::ShRSIOp::create(b, loc, moved, bits(52)), bits(1023));
+    Value n = sub(arith::SIToFPOp::create(b, loc, type, exponent), select(isSmall, constant(54), constant(0)));
+    Value m = arith::AddIOp::create(b, loc, arith::AndIOp::create(b, loc, moved, bits(mantissa)), bits(rootOfHalf));
+    Value f = sub(arith::BitcastOp::create(b, loc, type, m), constant(1));
+    Value s = arith::DivFOp::create(b, loc, f, add(f, constant(2))), z = mul(s, s);
+    Value rest = polynomial(z, {1.479819860511658591e-1, 1.531383769920937332e-1, 1.818357216161805012e-1,
+                                2.222219843214978396e-1, 2.857142874366239149e-1, 3.999999999940941908e-1,
+                                6.666666666666735130e-1});
+    Value half = mul(mul(f, f), constant(0.5)), sum = mul(s, fma(z, rest, half));
+    sum = fma(n, constant(1.90821492927058770002e-10), sum); // the low bits of ln 2
+    Value result = sub(mul(n, constant(6.93147180369123816490e-1)), sub(sub(half, sum), f));
+    Value outside = select(compare(Test::OEQ, x, 0), constant(-INFINITY),
+                           select(compare(Test::OEQ, x, INFINITY), constant(INFINITY), constant(NAN)));
+    Value isInside = arith::AndIOp::create(b, loc, isAbove(x, 0), compare(Test::OLT, x, INFINITY));
+    return select(isInside, result, outside);
+  }
 };
 
-template <typename OpT, Value (Formula::*compute)(Value) const> struct Approximate : OpRewritePattern<OpT> {
+template <typename OpT, Value (Formula::*compute)(Value) const, unsigned bits = 32>
+struct Approximate : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF32())
+    if (!getElementTypeOrSelf(op.getType()).isF32() && bits == 32)
+      return failure();
+    if (!getElementTypeOrSelf(op.getType()).isF64() && bits == 64)
       return failure();
     Formula formula{rewriter, op.getLoc(), op.getType()};
     rewriter.replaceOp(op, (formula.*compute)(op.getOperand()));
@@ -96,9 +130,13 @@ template <typename OpT, Value (Formula::*compute)(Value) const> struct Approxima
 };
 
 struct ApproximateMathPass : xlc::impl::ApproximateMathPassBase<ApproximateMathPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<Approximate<math::ExpOp, &Formula::exp>, Approximate<math::TanhOp, &Formula::tanh>>(&getContext());
+    if (!hasLibrary)
+      patterns.add<Approximate<math::LogOp, &Formula::logOfDouble, 64>>(&getContext());
     populateMathPolynomialApproximationPatterns(patterns,
                                                 [](StringRef op) { return op == "math.log" || op == "math.erf"; });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -38,7 +38,7 @@ void xlc::addLoweringPasses(OpPassManager &passes, int64_t vectorBytes) {
 static LogicalResult convertToLLVM(ModuleOp kernels, bool hasLibrary) {
   PassManager manager(kernels.getContext());
   manager.addPass(createCSEPass());
-  manager.addPass(createApproximateMathPass());
+  manager.addPass(createApproximateMathPass({hasLibrary}));
   manager.addPass(createCSEPass());
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertVectorToLLVMPass());

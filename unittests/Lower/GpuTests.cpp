@@ -91,6 +91,27 @@ TEST(Gpu, SharedOperandsAreReadByRowAndColumn) {
   }
 }
 
+/// For which CPUs call the C library.
+TEST(Gpu, LogarithmOfDoubles) {
+  constexpr int64_t size = 4099;
+  Operand f64{"f64", {size}};
+  KernelText text{"loop", {f64}, {f64}, "%y = graph.log %0 : tensor<4099xf64> => %y"};
+  Tensor x{{size}, {0, -0.0, -1, INFINITY, NAN, 5e-324, 1e-310, 0x1p-1022, 1, 1.7976931348623157e308}};
+  for (double near = 1 - 0.5; (int64_t)x.values.size() < size / 2; near += 1.0 / 2048)
+    x.values.push_back(near);
+  for (double magnitude = 1e-300; (int64_t)x.values.size() < size; magnitude *= 1.9)
+    x.values.push_back(magnitude < 1e300 ? magnitude : magnitude = 1e-290);
+  SimulatedKernel gpu(text);
+  Tensor y = gpu.run({x}).front();
+  ASSERT_EQ(gpu.problem, "");
+  for (int64_t i = 0; i < size; ++i) {
+    double expected = std::log(x.values[i]), ulp = std::nextafter(std::fabs(expected), INFINITY) - std::fabs(expected);
+    bool isSame = y.values[i] == expected || (std::isnan(expected) && std::isnan(y.values[i]));
+    EXPECT_TRUE(isSame || std::fabs(y.values[i] - expected) <= 2 * ulp)
+        << x.values[i] << ": " << y.values[i] << ", " << expected;
+  }
+}
+
 /// Eight lanes, rounded as on CPUs; a remainder has fewer.
 TEST(Gpu, SixteenBitsAreRoundedAsOnTheCpu) {
   for (const std::string &type : {"bf16", "f16"})

@@ -21,6 +21,8 @@ constexpr int64_t kBlock = 256, kRowBlock = 128;
 constexpr int64_t kKept = 32;
 /// Above so many threads of a block a thread has too few registers to keep elements.
 constexpr int64_t kMostKeepers = 512, kMostThreads = 1024;
+/// Bits of the parameter that says which results are added to.
+constexpr size_t kMostAdded = 32;
 /// Of one access.
 constexpr int64_t kAccessBytes = 16;
 /// Each lane of erf, a choice of polynomials, takes more registers than eight of them leave.
@@ -37,6 +39,9 @@ FailureOr<func::FuncOp> GpuMapping::createFunction(OpBuilder &builder, StringRef
   func::FuncOp kernel = asked.kernel;
   if (failed(verifyGpuKernel(kernel)))
     return failure();
+  if (asked.accumulates.size() > kMostAdded && llvm::is_contained(asked.accumulates, true))
+    return kernel.emitError() << "a GPU has no code for kernels of more than " << kMostAdded
+                              << " results that are added to";
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), constantSpace());
   SmallVector<Type> parameters(asked.memory.size(), pointer);
   if (!kernel.getOps<graph::RandomBitsOp>().empty())

@@ -26,7 +26,7 @@ Value exchangeWord(KernelEmitter &e, Value word, int64_t distance) {
 bool hasCode(Operation &op) {
   if (isa<graph::SinOp, graph::CosOp>(op) || isa<graph::AtanOp>(op))
     return false;
-  if (!isRoutine(op.getName().getStringRef()) || isa<graph::SqrtOp>(op))
+  if (!isRoutine(op.getName().getStringRef()) || isa<graph::SqrtOp, graph::LogOp>(op))
     return true;
   if (auto pow = dyn_cast<graph::PowOp>(op))
     return !needsLibraryPower(pow);
