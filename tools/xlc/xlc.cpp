@@ -17,6 +17,7 @@ constexpr const char *footer = R"(Examples:
   xlc compile gpt2.onnx --spec zero3.yaml -o train && ./train --steps 20
   xlc verify mlp.onnx --spec zero3.yaml
   xlc calibrate -o machine.yaml
+  xlc doctor
 
 Exit codes: 0 done, 1 input rejected, 2 usage, 3 plan does not fit, 4 verification failed, 70 internal error.
 Results go to stdout, everything else to stderr.)";
@@ -54,7 +55,8 @@ int main(int argc, char **argv) {
   app.footer(footer);
   llvm::install_fatal_error_handler(endOnFatalError);
   const Command commands[] = {addInspectCommand(app), addPlanCommand(app),      addCompileCommand(app, argv[0]),
-                              addVerifyCommand(app),  addCalibrateCommand(app), addDocsCommand(app)};
+                              addVerifyCommand(app),  addCalibrateCommand(app), addDoctorCommand(app),
+                              addDocsCommand(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
