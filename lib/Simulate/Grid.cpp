@@ -226,24 +226,19 @@ void Grid::access(const char *at, uint64_t bytes, uint64_t alignment, bool write
 
 } // namespace
 
-extern "C" {
-static uint32_t xlc_simulated_thread() { return uint32_t(current->thread()); }
-static uint32_t xlc_simulated_block() { return uint32_t(current->block()); }
-static uint32_t xlc_simulated_exchange(uint32_t word, uint32_t distance) { return current->exchange(word, distance); }
-static void xlc_simulated_warp_sync() { current->wait(State::SyncsWarp); }
-static void xlc_simulated_barrier() { current->wait(State::AtBarrier); }
-static void xlc_simulated_access(const char *at, uint32_t bytes, uint32_t alignment, uint32_t writes, uint32_t shared) {
+static uint32_t threadOfBlock() { return uint32_t(current->thread()); }
+static uint32_t blockOfGrid() { return uint32_t(current->block()); }
+static uint32_t exchange(uint32_t word, uint32_t distance) { return current->exchange(word, distance); }
+static void syncWarp() { current->wait(State::SyncsWarp); }
+static void meetBlock() { current->wait(State::AtBarrier); }
+static void checkAccess(const char *at, uint32_t bytes, uint32_t alignment, uint32_t writes, uint32_t shared) {
   current->access(at, bytes, alignment, writes != 0, shared != 0);
-}
 }
 
 std::string xlc::simulate::run(const Launch &launch) { return Grid(launch).run(); }
 
 std::vector<Symbol> xlc::simulate::getSymbols() {
-  return {{"xlc_simulated_thread", (void *)xlc_simulated_thread},
-          {"xlc_simulated_block", (void *)xlc_simulated_block},
-          {"xlc_simulated_exchange", (void *)xlc_simulated_exchange},
-          {"xlc_simulated_warp_sync", (void *)xlc_simulated_warp_sync},
-          {"xlc_simulated_barrier", (void *)xlc_simulated_barrier},
-          {"xlc_simulated_access", (void *)xlc_simulated_access}};
+  return {{"xlc_simulated_thread", (void *)threadOfBlock}, {"xlc_simulated_block", (void *)blockOfGrid},
+          {"xlc_simulated_exchange", (void *)exchange},    {"xlc_simulated_warp_sync", (void *)syncWarp},
+          {"xlc_simulated_barrier", (void *)meetBlock},    {"xlc_simulated_access", (void *)checkAccess}};
 }

@@ -27,7 +27,7 @@ std::string versionOfMpi(void *library) {
   auto *ask = find<int(char *, int *)>(library, "MPI_Get_library_version");
   if (!ask || ask(text.data(), &length) != 0)
     return "";
-  return llvm::StringRef(text.c_str()).take_until([](char c) { return c == ',' || (unsigned char)c < ' '; }).str();
+  return llvm::StringRef(text).take_until([](char c) { return c == ',' || (unsigned char)c < ' '; }).str();
 }
 
 std::string versionOfDriver(void *library) {
@@ -56,16 +56,16 @@ std::string versionOfNccl(void *library) {
 
 struct Library {
   const char *name;
-  std::vector<const char *> files;         ///< the newest first
+  llvm::StringLiteral files;               ///< the newest first, with spaces between them
   std::string (*versionOf)(void *library); ///< empty: it does not say
   const char *howToGet;
 };
-const Library libraries[] = {
-    {"MPI", {"libmpi.so.40"}, versionOfMpi, "apt-get install openmpi-bin"},
-    {"NVIDIA driver", {"libcuda.so.1"}, versionOfDriver, "part of a GPU's driver"},
-    {"cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, versionOfCublasLt, "part of the CUDA toolkit"},
-    {"cuDNN", {"libcudnn.so.9"}, versionOfCudnn, "a package of NVIDIA's beside the CUDA toolkit"},
-    {"NCCL", {"libnccl.so.2"}, versionOfNccl, "a package of NVIDIA's beside the CUDA toolkit"},
+constexpr Library libraries[] = {
+    {"MPI", "libmpi.so.40", versionOfMpi, "apt-get install openmpi-bin"},
+    {"NVIDIA driver", "libcuda.so.1", versionOfDriver, "part of a GPU's driver"},
+    {"cuBLASLt", "libcublasLt.so.13 libcublasLt.so.12", versionOfCublasLt, "part of the CUDA toolkit"},
+    {"cuDNN", "libcudnn.so.9", versionOfCudnn, "a package of NVIDIA's beside the CUDA toolkit"},
+    {"NCCL", "libnccl.so.2", versionOfNccl, "a package of NVIDIA's beside the CUDA toolkit"},
 };
 
 void printRow(llvm::StringRef name, const llvm::Twine &what) {
@@ -74,8 +74,8 @@ void printRow(llvm::StringRef name, const llvm::Twine &what) {
 
 /// Stays open: what a library has begun in this process ends with it.
 void *open(const Library &library) {
-  for (const char *file : library.files)
-    if (void *found = dlopen(file, RTLD_LAZY | RTLD_LOCAL))
+  for (llvm::StringRef file : llvm::split(library.files, ' '))
+    if (void *found = dlopen(file.str().c_str(), RTLD_LAZY | RTLD_LOCAL))
       return found;
   return nullptr;
 }
@@ -85,7 +85,7 @@ void printLibrary(const Library &library) {
     std::string version = library.versionOf(found);
     return printRow(library.name, version.empty() ? "found, but it does not say its version" : version);
   }
-  std::string files = llvm::join(library.files, " or ");
+  std::string files = llvm::join(llvm::split(library.files, ' '), " or ");
   printRow(library.name, "not found (" + files + "): " + library.howToGet);
 }
 
