@@ -37,19 +37,18 @@ uint64_t &counterOf(plan::CollectiveKind kind, MovedBytes &moved) {
 } // namespace
 
 MessageFabric::MessageFabric(const Plan &plan, Wire &wire, int spins, Commons &commons, uint64_t bounce)
-    : plan(plan), wire(wire), commons(commons), perStage(stageRanks(plan)), waiter(commons, spins),
-      meetings(commons.reserve<std::atomic<uint32_t>>()) {
+    : plan(plan), wire(wire), commons(commons), perStage(stageRanks(plan)), waiter(commons, spins) {
   uint32_t stage = (uint32_t)wire.rank() / perStage;
   for (const auto &group : plan.rank_groups)
     members.push_back(takesPart(*group, stage) ? membersOf(*group, plan, wire.rank()) : std::vector<int>());
   for (uint32_t stream = 0; stream < streams; ++stream)
-    lanes.emplace_back(new Lane{{wire, waiter, commons}, nullptr});
+    lanes.emplace_back(new Lane{{wire, waiter}, nullptr});
   const plan::ProgramT &program = *plan.programs[stage];
   for (const auto &step : program.steps) {
     if (const plan::SendT *send = step->action.AsSend())
-      sent.try_emplace(peerOf(send->peer), Batches{wire, waiter, commons});
+      sent.try_emplace(peerOf(send->peer), Batches{wire, waiter});
     if (const plan::ReceiveT *receive = step->action.AsReceive())
-      received.try_emplace(peerOf(receive->peer), Batches{wire, waiter, commons});
+      received.try_emplace(peerOf(receive->peer), Batches{wire, waiter});
   }
   findSums(program, bounce);
 }
@@ -146,11 +145,10 @@ void MessageFabric::receive(const Message &message, char *to, const Participant 
 void MessageFabric::meet(Pulse *pulse) {
   commons.stop().throwIfRaised();
   Request &request = commons.request();
-  std::atomic<uint32_t> &ended = commons.at(meetings);
-  uint32_t before = ended.load(std::memory_order_acquire);
+  uint32_t before = meetings.load(std::memory_order_acquire);
   words[0] = request.signal, words[1] = request.lastStep;
-  wire.meet(words, ended);
-  waiter.waitWhile(ended, before, pulse);
+  wire.meet(words, meetings);
+  waiter.waitWhile(meetings, before, pulse);
   Request::raise(request.signal, words[0]);
   Request::raise(request.lastStep, words[1]);
 }

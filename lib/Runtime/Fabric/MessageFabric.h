@@ -27,7 +27,8 @@ inline constexpr uint64_t bounceBytes = 8 << 20;
 
 class MessageFabric final : public Fabric {
 public:
-  /// Of the rank at this end of `wire`. `spins`: as for waitWhile. Memory is to be provided before it begins.
+  /// Of the rank at this end of `wire`. `spins`: as for waitWhile. It reserves nothing of the commons: ranks differ in
+  /// what they wait for, and places there are alike in all processes.
   MessageFabric(const Plan &plan, Wire &wire, int spins, Commons &commons, uint64_t bounce = bounceBytes);
 
   void exchange(const Exchange &exchange, const Participant &self) override;
@@ -60,7 +61,7 @@ private:
       members; ///< by group of the plan: its ranks, by index; empty where this one takes no part
   std::vector<std::unique_ptr<Lane>> lanes; ///< by stream
   std::map<int, Letters> sent, received;    ///< by the other's rank
-  const Piece<std::atomic<uint32_t>> meetings;
+  std::atomic<uint32_t> meetings{0};
   uint64_t words[2] = {}; ///< of the Request
 };
 
