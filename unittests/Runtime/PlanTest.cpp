@@ -161,7 +161,10 @@ TEST(Plan, GroupsMustCutTheRanks) {
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->element = plan::Element::I1; });
   expect("action 'gather w' is of elements that cannot cross as others", // only sums are rounded on their way
          [](Plan &p) { p.programs[0]->steps[1]->action.AsExchange()->wire = plan::Element::BF16; });
-  expect("traffic of an unknown axis", [](Plan &p) { p.traffic[0]->axis = (plan::Axis)9; });
+  for (int type : {-1, 9}) // an enum of signed bytes would let the first one pass
+    expect("the plan has elements of type", [&](Plan &p) { p.buckets[0]->element = (plan::Element)type; });
+  for (int axis : {-1, 9})
+    expect("traffic of an unknown axis", [&](Plan &p) { p.traffic[0]->axis = (plan::Axis)axis; });
   expect("no stage has a loss and a gradient norm", [](Plan &p) { p.programs[0]->loss.reset(); });
   expect("an index leaves the arena", [](Plan &p) {
     p.programs[0]->indices.push_back(std::make_unique<plan::IndexPlaceT>());

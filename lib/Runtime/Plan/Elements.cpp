@@ -1,6 +1,9 @@
 // See Elements.h. Elements are copied to and fro, since memory of a plan need not be aligned for its type.
 #include "Elements.h"
+#include "Failure.h"
 #include "xlc/Runtime/Narrow.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -27,8 +30,16 @@ constexpr struct {
 } types[] = {{"F32", 4}, {"F64", 8}, {"I64", 8}, {"I32", 4}, {"BOOL", 1}, {"BF16", 2}, {"F16", 2}};
 static_assert(std::size(types) == (size_t)plan::Element::MAX + 1);
 
-const char *nameOf(plan::Element element) { return types[(size_t)element].name; }
-uint64_t bytesOf(plan::Element element) { return types[(size_t)element].bytes; }
+/// A file may say what no type is: its reader asks for types before it has checked them all.
+static const auto &typeOf(plan::Element element) {
+  if (element > plan::Element::MAX)
+    throw Rejected(fmt::format("error: the plan has elements of type {}, and types are 0 to {}", (int)element,
+                               (int)plan::Element::MAX));
+  return types[(size_t)element];
+}
+
+const char *nameOf(plan::Element element) { return typeOf(element).name; }
+uint64_t bytesOf(plan::Element element) { return typeOf(element).bytes; }
 
 std::optional<plan::Element> findElement(std::string_view name) {
   const auto *found = std::ranges::find(types, name, [](const auto &type) { return std::string_view(type.name); });
