@@ -34,7 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       for (const auto &home : program->buckets) {
         const plan::BucketT &bucket = *plan->buckets.at(home->bucket);
         __int128 elements = bucket.params == plan::Extent::Whole ? bucket.elements : bucket.shard_elements;
-        xlc::fuzz::require(isInArena(*program, *plan->mesh, *home->params, elements * bytesOf(bucket.element)), "a bucket is in the arena");
+        xlc::fuzz::require(isInArena(*program, *plan->mesh, *home->params, elements * bytesOf(bucket.element)),
+                           "a bucket is in the arena");
       }
     }
   } catch (const Rejected &) {
