@@ -8,8 +8,6 @@
 namespace xlc::runtime {
 namespace {
 
-using Wide = __int128;
-
 /// One to three dimensions, bounded so that nothing overflows; with `isFull`, every window meets an element.
 bool areLegal(const std::vector<plan::WindowDim> &dims, bool isFull) {
   constexpr uint64_t limit = (uint64_t)1 << 31;
@@ -113,37 +111,39 @@ void PlanChecker::checkExchange(const plan::CallT &call, const std::string &what
   require(plan.rank_groups[exchange.group]->stages.empty(), "{} is a collective of several stages inside a function",
           what);
   auto [src, dst] = bytesOfExchange(exchange);
-  require((Wide)call.in_bytes[0] >= src && (Wide)call.out_bytes[0] >= dst, "{} reaches past an operand", what);
+  require((Quantity)call.in_bytes[0] >= src && (Quantity)call.out_bytes[0] >= dst, "{} reaches past an operand", what);
 }
 
-std::pair<PlanChecker::Wide, PlanChecker::Wide> PlanChecker::bytesOfExchange(const plan::ExchangeT &exchange) {
+std::pair<Quantity, Quantity> PlanChecker::bytesOfExchange(const plan::ExchangeT &exchange) {
   bool isTurned = exchange.kind == plan::CollectiveKind::all_to_all;
   bool gathers = isTurned || exchange.kind == plan::CollectiveKind::all_gather;
   bool scatters = isTurned || exchange.kind == plan::CollectiveKind::reduce_scatter;
-  Wide limit = (Wide)1 << 62, ranks = (Wide)groupSize(*plan.rank_groups[exchange.group]);
-  Wide runs = std::min(limit, std::min(limit, (Wide)exchange.outer) * std::min(limit, (Wide)exchange.chunk));
-  Wide rows = isTurned ? exchange.rows : 1;
-  Wide piece = std::min(limit, runs * rows) * bytesOf(exchange.element), whole = piece * ranks;
+  Quantity limit = kLargestArena, ranks = (Quantity)groupSize(*plan.rank_groups[exchange.group]);
+  Quantity runs =
+      std::min(limit, std::min(limit, (Quantity)exchange.outer) * std::min(limit, (Quantity)exchange.chunk));
+  Quantity rows = isTurned ? exchange.rows : 1;
+  Quantity piece = std::min(limit, runs * rows) * bytesOf(exchange.element), whole = piece * ranks;
   return {scatters ? whole : piece, gathers ? whole : piece};
 }
 
 namespace {
 
 /// Elements from the first to behind the last of a strided operand; none where a stride is negative.
-Wide spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const std::vector<plan::BatchDim> &batch = {},
-            int64_t (plan::BatchDim::*stride)() const = nullptr) {
-  Wide last = 0;
+Quantity spanOf(std::initializer_list<std::pair<uint64_t, int64_t>> dims, const std::vector<plan::BatchDim> &batch = {},
+                int64_t (plan::BatchDim::*stride)() const = nullptr) {
+  const Quantity beyondAll = Quantity(kLargestArena) * kLargestArena;
+  Quantity last = 0;
   for (auto [size, step] : dims)
-    last = step < 0 ? (Wide)1 << 100 : last + ((Wide)size - 1) * step;
+    last = step < 0 ? beyondAll : last + ((Quantity)size - 1) * step;
   for (const plan::BatchDim &dim : batch)
-    last = (dim.*stride)() < 0 ? (Wide)1 << 100 : last + ((Wide)dim.size() - 1) * (dim.*stride)();
+    last = (dim.*stride)() < 0 ? beyondAll : last + ((Quantity)dim.size() - 1) * (dim.*stride)();
   return last + 1;
 }
 
 } // namespace
 
-void PlanChecker::covers(const plan::CallT &call, uint64_t bytes, Wide elements, plan::Element element) {
-  require((Wide)bytes >= elements * (Wide)bytesOf(element), "call '{}' reaches past an operand", call.name);
+void PlanChecker::covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element) {
+  require((Quantity)bytes >= elements * (Quantity)bytesOf(element), "call '{}' reaches past an operand", call.name);
 }
 
 void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel) {
@@ -176,10 +176,10 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     heads(call.in_bytes[1], *a->k, a->keys, a->groups, a->d);
     heads(call.in_bytes[2], *a->v, a->keys, a->groups, a->e);
     heads(a->backward ? call.in_bytes[3] : call.out_bytes[0], *a->out, a->queries, a->heads, a->e);
-    covers(call, a->backward ? call.in_bytes[4] : call.out_bytes[1], (Wide)a->batch * a->heads * a->queries,
+    covers(call, a->backward ? call.in_bytes[4] : call.out_bytes[1], (Quantity)a->batch * a->heads * a->queries,
            sumElement);
     if (hasBias) {
-      Wide span = spanOf(
+      Quantity span = spanOf(
           {{a->batch, a->bias->batch()}, {a->heads, a->bias->head()}, {a->queries, a->bias->query()}, {a->keys, 1}});
       covers(call, call.in_bytes.back(), span,
              a->bias_kind == plan::BiasKind::Add ? plan::Element::F32 : plan::Element::I1);
@@ -205,42 +205,43 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
 void PlanChecker::checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s) {
   require(isInteger(s.index), "call '{}' has indices that are no integers", call.name);
   require(s.distinct > 0, "call '{}' has no indices", call.name);
-  covers(call, call.in_bytes[0], (Wide)s.distinct * s.indices * (s.per_element ? s.width : 1), s.index);
-  covers(call, call.in_bytes[1], (Wide)s.outer * s.indices * s.width, plan::Element::F32);
+  covers(call, call.in_bytes[0], (Quantity)s.distinct * s.indices * (s.per_element ? s.width : 1), s.index);
+  covers(call, call.in_bytes[1], (Quantity)s.outer * s.indices * s.width, plan::Element::F32);
   bool isRounded = isNarrow(s.result) && !s.per_element && call.accumulate[0] == plan::Accumulate::Never;
   require(s.result == plan::Element::F32 || isRounded, "call '{}' cannot sum to elements of this type", call.name);
-  covers(call, call.out_bytes[0], (Wide)s.outer * s.rows * s.width, s.result);
+  covers(call, call.out_bytes[0], (Quantity)s.outer * s.rows * s.width, s.result);
 }
 
 /// Convolutions and pools, likewise.
 void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
   auto bytes = [](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,
                   uint64_t (plan::WindowDim::*size)() const) {
-    Wide product = bytesOf(plan::Element::F32);
-    auto grow = [&](uint64_t by) { product = std::min<Wide>(product * by, (Wide)1 << 62); };
+    Quantity product = bytesOf(plan::Element::F32);
+    auto grow = [&](uint64_t by) { product = std::min<Quantity>(product * by, kLargestArena); };
     std::for_each(sizes.begin(), sizes.end(), grow);
     for (const plan::WindowDim &dim : dims)
       grow((dim.*size)());
     return product;
   };
-  std::vector<Wide> needed; // ins, then the result
+  std::vector<Quantity> needed; // ins, then the result
   if (const plan::ConvolutionT *c = kernel.library.AsConvolution()) {
-    Wide x = bytes({c->batch, c->groups, c->inputs}, c->dims, &plan::WindowDim::in);
-    Wide w = bytes({c->groups, c->inputs, c->outputs}, c->dims, &plan::WindowDim::size);
-    Wide y = bytes({c->batch, c->groups, c->outputs}, c->dims, &plan::WindowDim::out);
-    needed = c->kind == plan::ConvolutionKind::Forward     ? std::vector<Wide>{x, w, y}
-             : c->kind == plan::ConvolutionKind::Transpose ? std::vector<Wide>{y, w, x}
-                                                           : std::vector<Wide>{x, y, w};
+    Quantity x = bytes({c->batch, c->groups, c->inputs}, c->dims, &plan::WindowDim::in);
+    Quantity w = bytes({c->groups, c->inputs, c->outputs}, c->dims, &plan::WindowDim::size);
+    Quantity y = bytes({c->batch, c->groups, c->outputs}, c->dims, &plan::WindowDim::out);
+    needed = c->kind == plan::ConvolutionKind::Forward     ? std::vector<Quantity>{x, w, y}
+             : c->kind == plan::ConvolutionKind::Transpose ? std::vector<Quantity>{y, w, x}
+                                                           : std::vector<Quantity>{x, y, w};
   } else if (const plan::MaxPoolT *p = kernel.library.AsMaxPool()) {
-    Wide x = bytes({p->planes}, p->dims, &plan::WindowDim::in), y = bytes({p->planes}, p->dims, &plan::WindowDim::out);
-    needed = p->backward ? std::vector<Wide>{x, y, x} : std::vector<Wide>{x, y};
+    Quantity x = bytes({p->planes}, p->dims, &plan::WindowDim::in),
+             y = bytes({p->planes}, p->dims, &plan::WindowDim::out);
+    needed = p->backward ? std::vector<Quantity>{x, y, x} : std::vector<Quantity>{x, y};
   } else {
     return;
   }
   bool fits = call.ins.size() + 1 == needed.size() && call.outs.size() == 1;
   for (size_t i = 0; fits && i < call.ins.size(); ++i)
-    fits = (Wide)call.in_bytes[i] >= needed[i];
-  require(fits && (Wide)call.out_bytes[0] >= needed.back(), "call '{}' does not fit '{}'", call.name, kernel.name);
+    fits = (Quantity)call.in_bytes[i] >= needed[i];
+  require(fits && (Quantity)call.out_bytes[0] >= needed.back(), "call '{}' does not fit '{}'", call.name, kernel.name);
 }
 
 } // namespace xlc::runtime

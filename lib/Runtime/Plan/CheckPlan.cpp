@@ -28,12 +28,12 @@ void PlanChecker::checkAll() {
     throw Rejected(fmt::format("error: the plan in this program is damaged:\n  {}", fmt::join(problems, "\n  ")));
 }
 
-void PlanChecker::checkPlace(const plan::Place *place, Wide bytes, const std::string &what, Wide from) {
+void PlanChecker::checkPlace(const plan::Place *place, Quantity bytes, const std::string &what, Quantity from) {
   if (!place)
     return require(false, "{} has no place", what);
-  for (Wide shard : {(Wide)0, (Wide)plan.mesh->shards() - 1})
-    require(isInArena((Wide)place->offset() + shard * place->stride() + from, bytes), "{} leaves the arena of {} bytes",
-            what, program->arena);
+  for (Quantity shard : {(Quantity)0, (Quantity)plan.mesh->shards() - 1})
+    require(isInArena((Quantity)place->offset() + shard * place->stride() + from, bytes),
+            "{} leaves the arena of {} bytes", what, program->arena);
   require(place->buffer() < program->buffers.size(), "{} names buffer {} of {}", what, place->buffer(),
           program->buffers.size());
 }
@@ -44,7 +44,7 @@ void PlanChecker::checkSizes() {
     return require(false, "no mesh");
   uint64_t pp = plan.mesh->pp(), dp = plan.mesh->dp(), tp = plan.mesh->tp(), shards = plan.mesh->shards();
   require(std::min({pp, dp, tp}) >= 1 && std::max({pp, dp, tp}) <= mostRanks && pp * dp * tp <= mostRanks,
-          "{} ranks (pp {}, dp {}, tp {})", (Wide)pp * dp * tp > mostRanks ? "too many" : "0", pp, dp, tp);
+          "{} ranks (pp {}, dp {}, tp {})", (Quantity)pp * dp * tp > mostRanks ? "too many" : "0", pp, dp, tp);
   require(shards >= 1 && dp % std::max<uint64_t>(shards, 1) == 0, "{} shards for {} ranks", shards, dp);
   require(plan.micro >= 1 && plan.micro_batches >= 1, "{} micro-batches of {} samples", plan.micro_batches, plan.micro);
   require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "processors of an unknown level");
@@ -68,7 +68,7 @@ void PlanChecker::checkMesh() {
 /// The groups of all ranks that take part must cut these into sets, in which each rank has its own index.
 void PlanChecker::checkGroup(const plan::RankGroupT &group, size_t number) {
   bool isOrdered = std::is_sorted(group.stages.begin(), group.stages.end(), std::less_equal<>());
-  Wide size = std::max<Wide>(1, group.stages.size());
+  Quantity size = std::max<Quantity>(1, group.stages.size());
   bool isSmall = group.digits.size() % 2 == 0 && group.digits.size() <= 8 && group.axis <= plan::Axis::MAX;
   for (size_t i = 0; isSmall && i < group.digits.size(); i += 2) {
     size *= group.digits[i];
@@ -101,32 +101,32 @@ void PlanChecker::checkStorage() {
             "a loss scale that begins with {}, not below {}, moves after {} good steps or {} others", scale->initial,
             scale->min, scale->window, scale->hysteresis);
   for (const auto &bucket : plan.buckets)
-    require((Wide)bucket->shard_elements * plan.mesh->shards() >= (Wide)bucket->elements,
+    require((Quantity)bucket->shard_elements * plan.mesh->shards() >= (Quantity)bucket->elements,
             "bucket '{}' is larger than its shards", bucket->name);
   for (const auto &parameter : plan.parameters)
     checkParameter(*parameter);
   checkOverlaps();
   for (const auto &input : plan.inputs) {
-    Wide elements = 1, limit = (Wide)1 << 46;
+    Quantity elements = 1, limit = (int64_t)1 << 46;
     for (uint64_t dim : input->row_shape)
-      elements = std::min<Wide>(elements * dim, limit);
+      elements = std::min<Quantity>(elements * dim, limit);
     require(elements < limit, "a row of input '{}' is larger than any arena", input->name);
     require(input->element <= plan::Element::I1, "input '{}' has a type that no file of data has", input->name);
   }
 }
 
-std::optional<PlanChecker::Wide> PlanChecker::pieceElements(const plan::ParameterT &parameter) {
-  constexpr Wide limit = (Wide)1 << 62;
-  Wide elements = 1;
+std::optional<Quantity> PlanChecker::pieceElements(const plan::ParameterT &parameter) {
+  constexpr Quantity limit = kLargestArena;
+  Quantity elements = 1;
   const plan::LayoutT *layout = parameter.layout.get();
   if (layout && (layout->dim >= parameter.shape.size() || layout->group >= plan.rank_groups.size() ||
                  !plan.rank_groups[layout->group]->stages.empty() || layout->outer < 1 ||
                  parameter.shape[layout->dim] % layout->outer != 0))
     return std::nullopt;
   for (size_t i = 0; i < parameter.shape.size(); ++i) {
-    Wide size = parameter.shape[i];
+    Quantity size = parameter.shape[i];
     if (layout && i == layout->dim) {
-      Wide parts = groupSize(*plan.rank_groups[layout->group]), run = size / layout->outer;
+      Quantity parts = groupSize(*plan.rank_groups[layout->group]), run = size / layout->outer;
       size = (run + parts - 1) / parts * layout->outer;
     }
     elements = std::min(elements * size, limit);
@@ -138,11 +138,11 @@ void PlanChecker::checkParameter(const plan::ParameterT &parameter) {
   if (parameter.bucket >= plan.buckets.size())
     return require(false, "parameter '{}' is in bucket {} of {}", parameter.name, parameter.bucket,
                    plan.buckets.size());
-  require((Wide)parameter.offset + parameter.elements <= (Wide)plan.buckets[parameter.bucket]->elements,
+  require((Quantity)parameter.offset + parameter.elements <= (Quantity)plan.buckets[parameter.bucket]->elements,
           "parameter '{}' leaves its bucket", parameter.name);
-  std::optional<Wide> elements = pieceElements(parameter);
+  std::optional<Quantity> elements = pieceElements(parameter);
   require(elements.has_value(), "parameter '{}' cannot be cut as its layout says", parameter.name);
-  require(!elements || *elements == (Wide)parameter.elements, "parameter '{}' has {} elements and another shape",
+  require(!elements || *elements == (Quantity)parameter.elements, "parameter '{}' has {} elements and another shape",
           parameter.name, parameter.elements);
   auto isStored = [&](const auto &each) {
     return std::any_of(each->buckets.begin(), each->buckets.end(),
@@ -161,14 +161,14 @@ void PlanChecker::checkOverlaps() {
   std::ranges::sort(sorted, {}, [](const plan::ParameterT *each) { return std::pair(each->bucket, each->offset); });
   for (size_t i = 1; i < sorted.size(); ++i) {
     const plan::ParameterT &before = *sorted[i - 1], &after = *sorted[i];
-    require(before.bucket != after.bucket || (Wide)before.offset + before.elements <= (Wide)after.offset,
+    require(before.bucket != after.bucket || (Quantity)before.offset + before.elements <= (Quantity)after.offset,
             "parameters '{}' and '{}' overlap in their bucket", before.name, after.name);
   }
 }
 
 void PlanChecker::checkProgramStorage() {
   for (const auto &buffer : program->buffers)
-    require(isInArena((Wide)buffer->offset, (Wide)buffer->size), "buffer '{}' leaves the arena", buffer->name);
+    require(isInArena((Quantity)buffer->offset, (Quantity)buffer->size), "buffer '{}' leaves the arena", buffer->name);
   for (const auto &home : program->buckets) {
     if (home->bucket >= plan.buckets.size()) {
       require(false, "stage {} holds bucket {} of {}", stage, home->bucket, plan.buckets.size());
@@ -176,7 +176,7 @@ void PlanChecker::checkProgramStorage() {
     }
     const plan::BucketT &bucket = *plan.buckets[home->bucket];
     auto bytes = [&](plan::Extent extent, plan::Element element) {
-      return (Wide)bytesOf(element) * (extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements);
+      return (Quantity)bytesOf(element) * (extent == plan::Extent::Whole ? bucket.elements : bucket.shard_elements);
     };
     checkPlace(home->params.get(), bytes(bucket.params, bucket.element), fmt::format("bucket '{}'", bucket.name));
     for (const plan::Place &state : home->states)

@@ -46,7 +46,7 @@ void PlanChecker::checkExchange(const plan::ExchangeT &exchange, const std::stri
   checkPlace(exchange.dst.get(), dst, what);
 }
 
-void PlanChecker::checkTransfer(const plan::Place *place, Wide bytes, uint32_t peer, const std::string &what) {
+void PlanChecker::checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what) {
   checkPlace(place, bytes, what);
   require(peer < plan.programs.size() && peer != stage, "{} is between stage {} and stage {} of {}", what, stage, peer,
           plan.programs.size());
@@ -59,7 +59,7 @@ void PlanChecker::checkStep(const plan::StepT &step) {
     require(begin->places.size() == plan.groups.size(), "{} has {} places for {} optimizer groups", what,
             begin->places.size(), plan.groups.size());
     for (const plan::Place &place : begin->places)
-      checkPlace(&place, (Wide)scalarsOfGroup * bytesOf(scalarElement), what);
+      checkPlace(&place, (Quantity)scalarsOfGroup * bytesOf(scalarElement), what);
     require((begin->loss_scale != nullptr) == (plan.loss_scale != nullptr), "{} {}", what,
             plan.loss_scale ? "has no place for the loss scale" : "has a place for a loss scale that there is not");
     if (begin->loss_scale)
@@ -71,11 +71,11 @@ void PlanChecker::checkStep(const plan::StepT &step) {
   } else if (const auto *exchange = action.AsExchange()) {
     checkExchange(*exchange, what);
   } else if (const auto *release = action.AsRelease()) {
-    checkPlace(release->place.get(), (Wide)release->bytes, what);
+    checkPlace(release->place.get(), (Quantity)release->bytes, what);
   } else if (const auto *send = action.AsSend()) {
-    checkTransfer(send->place.get(), (Wide)send->bytes, send->peer, what);
+    checkTransfer(send->place.get(), (Quantity)send->bytes, send->peer, what);
   } else if (const auto *receive = action.AsReceive()) {
-    checkTransfer(receive->place.get(), (Wide)receive->bytes, receive->peer, what);
+    checkTransfer(receive->place.get(), (Quantity)receive->bytes, receive->peer, what);
   } else {
     require(false, "{} is of an unknown kind", what);
   }
@@ -101,7 +101,7 @@ void PlanChecker::checkLoad(const plan::LoadT &load, const std::string &label) {
       continue;
     }
     const plan::InputT &input = *plan.inputs[load.inputs[i]];
-    checkPlace(&load.places[i], (Wide)rowsOf(plan, input) * rowElements(input) * bytesOf(input.element), label);
+    checkPlace(&load.places[i], (Quantity)rowsOf(plan, input) * rowElements(input) * bytesOf(input.element), label);
   }
 }
 
@@ -132,7 +132,7 @@ void PlanChecker::checkRun(const plan::RunT &run, const std::string &label) {
       checkDraws(run, *kernel, what);
     auto check = [&](const std::vector<plan::Operand> &operands, const std::vector<uint64_t> &bytes) {
       for (size_t i = 0; i < operands.size() && operands[i].slot() < function.slots; ++i)
-        checkPlace(&run.places[operands[i].slot()], (Wide)bytes[i], what, operands[i].offset());
+        checkPlace(&run.places[operands[i].slot()], (Quantity)bytes[i], what, operands[i].offset());
     };
     check(call->ins, call->in_bytes);
     check(call->outs, call->out_bytes);

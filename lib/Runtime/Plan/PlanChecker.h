@@ -1,5 +1,6 @@
 // Whether a plan makes sense: every index in its table, every byte that an action may touch inside the arena, on
-// every rank. A place is linear in the shard, so its first and last shard stand for all.
+// every rank. A place is linear in the shard, so its first and last shard stand for all. What a file says has no bound: sizes
+// are quantities, whose products cannot wrap.
 //
 //   CheckPlan.cpp       mesh, groups, what is stored where
 //   CheckCalls.cpp      kernels, functions, library calls
@@ -8,6 +9,7 @@
 #define XLC_LIB_RUNTIME_PLAN_PLANCHECKER_H
 
 #include "Ranks.h"
+#include "xlc/Support/Quantity.h"
 
 #include <fmt/format.h>
 
@@ -21,17 +23,15 @@ public:
   void checkAll();
 
 private:
-  using Wide = __int128;
-
   template <class... Values> void require(bool condition, fmt::format_string<Values...> text, Values &&...values) {
     if (!condition && problems.size() < 20)
       problems.push_back(fmt::format(text, std::forward<Values>(values)...));
   }
-  bool isInArena(Wide begin, Wide bytes) const {
-    return begin >= 0 && bytes >= 0 && begin + bytes <= (Wide)program->arena;
+  bool isInArena(Quantity begin, Quantity bytes) const {
+    return begin >= 0 && bytes >= 0 && begin + bytes <= (Quantity)program->arena;
   }
   /// In the arena of `program`; `from` and `bytes` are relative to the place.
-  void checkPlace(const plan::Place *place, Wide bytes, const std::string &what, Wide from = 0);
+  void checkPlace(const plan::Place *place, Quantity bytes, const std::string &what, Quantity from = 0);
 
   void checkSizes();
   void checkMesh();
@@ -39,7 +39,7 @@ private:
   void checkStorage();
   void checkParameter(const plan::ParameterT &parameter);
   /// Elements of a rank's piece; none where the layout is impossible.
-  std::optional<Wide> pieceElements(const plan::ParameterT &parameter);
+  std::optional<Quantity> pieceElements(const plan::ParameterT &parameter);
   void checkProgramStorage();
 
   void checkKernels();
@@ -48,12 +48,12 @@ private:
   void checkCall(const plan::FunctionT &function, const plan::CallT &call);
   void checkExchange(const plan::CallT &call, const std::string &what);
   /// What a rank gives to a collective of a known kind and group, and what it gets.
-  std::pair<Wide, Wide> bytesOfExchange(const plan::ExchangeT &exchange);
+  std::pair<Quantity, Quantity> bytesOfExchange(const plan::ExchangeT &exchange);
   static bool isReduction(plan::CollectiveKind kind) {
     return kind == plan::CollectiveKind::all_reduce || kind == plan::CollectiveKind::all_reduce_max;
   }
   /// That an operand of `bytes` bytes has so many elements.
-  void covers(const plan::CallT &call, uint64_t bytes, Wide elements, plan::Element element);
+  void covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element);
   void checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel);
   void checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s);
   void checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel);
@@ -63,7 +63,7 @@ private:
   void checkStream(const plan::StepT &step, size_t index);
   void checkCollective(uint32_t group, const std::string &what);
   void checkExchange(const plan::ExchangeT &exchange, const std::string &what);
-  void checkTransfer(const plan::Place *place, Wide bytes, uint32_t peer, const std::string &what);
+  void checkTransfer(const plan::Place *place, Quantity bytes, uint32_t peer, const std::string &what);
   void checkOverlaps();
   void checkRandomBits(const plan::CallT &call, const plan::KernelT &kernel, const std::string &what);
   void checkDraws(const plan::RunT &run, const plan::KernelT &kernel, const std::string &what);
