@@ -8,6 +8,7 @@
 #include "xlc/Memory/Placement.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <tuple>
 
@@ -30,12 +31,15 @@ struct Problem {
   std::vector<size_t> movable;  ///< indices into `intervals`
   int moments = 0;
   int64_t bottom = 0; ///< where the movable ones begin
+  int64_t grain = 0;  ///< bytes; all offsets are multiples of it
   Placement fixed;    ///< the others are placed
 
   std::vector<size_t> partner; ///< the other interval that stands at the same offset; the interval itself: none
 
   Problem(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t>> tied);
   int64_t duration(size_t i) const { return int64_t(last[i]) - first[i] + 1; }
+  /// Nothing can lie between the end of an interval at `offset` and this: without such gaps neighbours are one range.
+  int64_t endOf(size_t i, int64_t offset) const { return alignTo(offset + intervals[i].size, grain); }
   bool meet(size_t a, size_t b) const {
     auto overlap = [&](size_t a, size_t b) { return first[a] <= last[b] && first[b] <= last[a]; };
     return overlap(a, b) || overlap(partner[a], b) || overlap(a, partner[b]) || overlap(partner[a], partner[b]);
@@ -48,8 +52,10 @@ Problem::Problem(ArrayRef<Interval> intervals, ArrayRef<std::pair<size_t, size_t
   for (auto [one, other] : tied)
     partner[one] = other, partner[other] = one;
   std::vector<int> beginnings;
-  for (const Interval &interval : intervals)
+  for (const Interval &interval : intervals) {
     beginnings.push_back(interval.first);
+    grain = std::gcd(grain, interval.alignment);
+  }
   llvm::sort(beginnings);
   beginnings.erase(std::unique(beginnings.begin(), beginnings.end()), beginnings.end());
   moments = int(beginnings.size());
@@ -82,16 +88,15 @@ Placement placeInOrder(const Problem &problem, const Order &order, FreeSpace &sp
   for (size_t i : order) {
     const Interval &interval = problem.intervals[i];
     size_t partner = problem.partner[i];
-    FreeSpace::Moments spans[] = {{problem.first[i], problem.last[i]}, {problem.first[partner], problem.last[partner]}};
-    int64_t offset = space.findLowest(ArrayRef(spans).take_front(partner == i ? 1 : 2), interval.size,
-                                      interval.alignment, problem.bottom);
+    FreeSpace::Moments both[] = {{problem.first[i], problem.last[i]}, {problem.first[partner], problem.last[partner]}};
+    auto spans = ArrayRef(both).take_front(partner == i ? 1 : 2);
+    int64_t offset = space.findLowest(spans, interval.size, interval.alignment, problem.bottom);
     if (offset > kLargestArena - interval.size) {
       placement.height = Placement::none;
       return placement;
     }
-    space.take(problem.first[i], problem.last[i], offset, offset + interval.size);
-    if (partner != i)
-      space.take(spans[1].first, spans[1].last, offset, offset + interval.size);
+    for (FreeSpace::Moments span : spans)
+      space.take(span.first, span.last, offset, problem.endOf(i, offset));
     placement.offsets[i] = placement.offsets[partner] = offset;
     placement.height = std::max(placement.height, offset + interval.size);
   }
