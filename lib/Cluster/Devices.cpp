@@ -114,6 +114,8 @@ void xlc::printDevice(const Device &device, llvm::raw_ostream &out) {
       << llvm::formatv("flops: {{fp32: {0:e3}, bf16: {1:e3}, fp16: {2:e3}} # per second\n", device.products[0],
                        device.products[1], device.products[2])
       << "bandwidth: " << rate(device.bandwidth) << " # per second\n"
+      << llvm::formatv("packing: {{fp32: {0}, bf16: {1}, fp16: {2}} # per second\n", rate(device.packing[0]),
+                       rate(device.packing[1]), rate(device.packing[2]))
       << llvm::formatv("call: {0:e2} # seconds\n", device.call)
       << llvm::formatv("node: {{bandwidth: {0}, latency: {1:e2}}\n", rate(device.node.bandwidth), device.node.latency);
 }

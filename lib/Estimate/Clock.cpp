@@ -19,6 +19,8 @@ Device shareOf(const Device &device, int64_t threads, int64_t ranks) {
   for (double &rate : share.products)
     rate *= cores;
   share.bandwidth *= cores;
+  for (double &rate : share.packing)
+    rate *= cores;
   share.call /= std::min(1.0, cores);
   return share;
 }
@@ -31,8 +33,9 @@ Clock::Clock(ModuleOp module, const Device &device, int64_t threads)
 
 double Clock::ofKernel(const Cost &cost) const {
   double arithmetic = double(cost.flops - cost.matrixFlops()) / device.productsOf(ProductType::F32);
-  for (auto [flops, rate] : llvm::zip_equal(cost.products, device.products))
-    arithmetic += double(flops) / rate;
+  for (auto [flops, rate, packing] : llvm::zip_equal(cost.products, device.products, device.packing))
+    if (flops)
+      arithmetic += double(flops) / rate + secondsOf(double(cost.bytes), packing);
   return std::max({arithmetic, double(cost.bytes) / device.bandwidth, device.call});
 }
 

@@ -20,6 +20,8 @@ Link orElse(const Link &given, const Link &other) {
 void fillFrom(const Device &other, Device &device) {
   for (auto [mine, its] : zip_equal(device.products, other.products))
     mine = orElse(mine, its);
+  for (auto [mine, its] : zip_equal(device.packing, other.packing))
+    mine = orElse(mine, its);
   device.memory = orElse(device.memory, other.memory);
   device.bandwidth = orElse(device.bandwidth, other.bandwidth);
   device.call = orElseTime(device.call, other.call);

@@ -60,6 +60,10 @@ template <ProductType type> void setProducts(Spec &spec, const Value &value) {
   device(spec).products[size_t(type)] = value.number;
 }
 
+template <ProductType type> void setPacking(Spec &spec, const Value &value) {
+  device(spec).packing[size_t(type)] = double(value.integer);
+}
+
 template <Link Device::*link> void setBandwidth(Spec &spec, const Value &value) {
   (device(spec).*link).bandwidth = double(value.integer);
 }
@@ -290,6 +294,10 @@ const Key table[] = {
   {"cluster.device.flops.fp16", Kind::Number, rates, "", "as fp32", "", setProducts<ProductType::F16>},
   {"cluster.device.bandwidth", Kind::Bytes, memory, "", "required", "Bytes that it reads and writes per second in its memory, 3.0TB.",
    [](Spec &s, const Value &v) { device(s).bandwidth = double(v.integer); }},
+  {"cluster.device.packing", Kind::Section, any, "", "", "Bytes of its operands and its result that a product moves per second beside its arithmetic: small products have more of them. A CPU's.", nullptr},
+  {"cluster.device.packing.fp32", Kind::Bytes, memory, "", "they move while it computes", "", setPacking<ProductType::F32>},
+  {"cluster.device.packing.bf16", Kind::Bytes, memory, "", "they move while it computes", "", setPacking<ProductType::BF16>},
+  {"cluster.device.packing.fp16", Kind::Bytes, memory, "", "they move while it computes", "", setPacking<ProductType::F16>},
   {"cluster.device.call", Kind::Number, seconds, "", "0", "Seconds that a call takes at least.",
    [](Spec &s, const Value &v) { device(s).call = v.number; }},
   {"cluster.device.cores", Kind::Integer, counts, "", "none", "cpu: cores of one machine. Then `flops` and `bandwidth` are those of one core, and ranks share them.",

@@ -34,6 +34,14 @@ struct StepTimesTest : testing::Test {
         exec.call @kernel ins(%x : memref<8xf32>) outs(%x : memref<8xf32>) accumulate [0]
         return
       }
+      func.func private @product(%a: tensor<4x2xf32>, %b: tensor<2x4xf32>) -> tensor<4x4xf32> {
+        %y = graph.contract "ab,bc->ac" %a, %b : (tensor<4x2xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
+        return %y : tensor<4x4xf32>
+      }
+      func.func private @multiplied(%a: memref<4x2xf32>, %b: memref<2x4xf32>, %y: memref<4x4xf32>) {
+        exec.call @product ins(%a, %b : memref<4x2xf32>, memref<2x4xf32>) outs(%y : memref<4x4xf32>) accumulate [0]
+        return
+      }
       func.func private @tied(%x: memref<8xf32>) {
         exec.call @kernel ins(%x : memref<8xf32>) outs(%x : memref<8xf32>) accumulate [0]
         exec.collective all_gather %x to %x over <tp, [2, 1], []> outer 1 chunk 2 : memref<8xf32>, memref<8xf32>
@@ -129,6 +137,18 @@ TEST_F(StepTimesTest, WaitingForAStageIsNoMessage) {
     EXPECT_EQ(stages[1].waiting, 8);
     EXPECT_EQ(stages[0].step, 20);
   }
+}
+
+// A product of 64 operations: the 128 bytes that a CPU packs come beside them.
+TEST_F(StepTimesTest, PackingComesBesideArithmetic) {
+  constexpr const char *program = R"(
+    exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+      exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 4 persistent
+      exec.run @multiplied "a F" micro 0 first true [#exec.place<0 + 0 + 0>] role <F>
+    })";
+  EXPECT_EQ(time("pp = 1, dp = 1, tp = 1, shards = 1", program, RunOrder::List)[0].compute, 64);
+  device.packing = {2, 1000, 1000};
+  EXPECT_EQ(time("pp = 1, dp = 1, tp = 1, shards = 1", program, RunOrder::List)[0].compute, 64 + 64);
 }
 
 // A CPU's cores are shared: two ranks of two threads on two cores have one each.

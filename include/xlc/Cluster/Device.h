@@ -40,10 +40,13 @@ struct Device {
   int64_t memory = 0;                  ///< bytes; 0: not known
   std::array<double, 3> products = {}; ///< floating-point operations per second of large ones, by ProductType
   double bandwidth = 0;                ///< bytes per second of its memory
-  double call = 0;                     ///< seconds that a call takes at least
-  Link node, network;                  ///< to a device of the same machine, and of another one
-  int64_t devicesPerNode = 0;          ///< 0: all stand in one machine
-  int64_t cores = 0;                   ///< of a CPU's machine: rates and links are those of one core; 0: no CPU
+  /// Bytes per second of its operands and its result that a product moves beside its arithmetic, by ProductType; 0: they
+  /// move while it computes.
+  std::array<double, 3> packing = {};
+  double call = 0;            ///< seconds that a call takes at least
+  Link node, network;         ///< to a device of the same machine, and of another one
+  int64_t devicesPerNode = 0; ///< 0: all stand in one machine
+  int64_t cores = 0;          ///< of a CPU's machine: rates and links are those of one core; 0: no CPU
   std::vector<OutsideLine> outside;
 
   double productsOf(ProductType type) const { return products[size_t(type)]; }

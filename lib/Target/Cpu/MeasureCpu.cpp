@@ -48,10 +48,22 @@ template <class Make> double timeOnAllCores(int cores, Make make) {
   return best;
 }
 
-/// FLOP/s of one core on a product of a transformer's size.
-double measureProducts(int cores, FloatType type) {
-  constexpr int64_t rows = 256, in = 768, out = 3072;
-  constexpr int times = 4;
+/// A product y[rows, out] of a[rows, in] and b[in, out].
+struct Product {
+  int64_t rows, in, out;
+  int times; ///< how often a round has it
+
+  double flops() const { return 2.0 * double(rows) * double(in) * double(out); }
+  double bytes(FloatType type) const { return double(bytesOf(type)) * double(rows * in + in * out + rows * out); }
+};
+/// Of a transformer's size, and of a small one's.
+constexpr Product kLarge = {256, 768, 3072, 4}, kSmall = {128, 64, 192, 400};
+constexpr double kFastestPacking = 1e12; ///< bytes per second: no time that counts
+constexpr double kMostPacking = 0.5;     ///< of the large product's time: a small one may run in other code
+
+/// Seconds that a core takes for a product.
+double measureProduct(int cores, const Product &product, FloatType type) {
+  auto [rows, in, out, times] = product;
   double seconds = timeOnAllCores(cores, [&] {
     ContractShape shape{rows, out, in, in, 1, out, 1, out, 1, {}};
     shape.operands = shape.result = type;
@@ -63,12 +75,24 @@ double measureProducts(int cores, FloatType type) {
     constexpr size_t line = 64; // bytes: scratch is a multiple of it
     std::shared_ptr<void> scratch(std::aligned_alloc(line, std::max<size_t>(line, size_t(contraction->scratch()))),
                                   std::free);
-    return [=] {
+    return [=, times = times] {
       for (int i = 0; i < times; ++i)
         contraction->run(0, a->data(), b->data(), nullptr, y->data(), (char *)scratch.get());
     };
   });
-  return times * 2.0 * double(rows * in * out) / seconds;
+  return seconds / times;
+}
+
+/// The two rates of which the times of both products are made: of their arithmetic and of their bytes.
+void measureProducts(Device &device, ProductType productType, FloatType type) {
+  double large = measureProduct(int(device.cores), kLarge, type),
+         small = measureProduct(int(device.cores), kSmall, type);
+  double manyBytes = kLarge.bytes(type), fewBytes = kSmall.bytes(type);
+  double perByte =
+      (small * kLarge.flops() - large * kSmall.flops()) / (fewBytes * kLarge.flops() - manyBytes * kSmall.flops());
+  perByte = std::clamp(perByte, 1 / kFastestPacking, kMostPacking * large / manyBytes);
+  device.packing[size_t(productType)] = 1 / perByte;
+  device.products[size_t(productType)] = kLarge.flops() / (large - manyBytes * perByte);
 }
 
 constexpr size_t kSweep = size_t(1) << 24; // elements, far beyond caches
@@ -121,8 +145,9 @@ Device xlc::measureCpu(int cores) {
   Device device;
   device.name = "this machine";
   device.cores = cores;
-  device.products = {measureProducts(cores, FloatType::F32), measureProducts(cores, FloatType::BF16),
-                     measureProducts(cores, FloatType::F16)};
+  measureProducts(device, ProductType::F32, FloatType::F32);
+  measureProducts(device, ProductType::BF16, FloatType::BF16);
+  measureProducts(device, ProductType::F16, FloatType::F16);
   device.bandwidth = measureBandwidth(cores);
   device.call = measureCall(cores);
   device.node = {measureCopies(cores), 2 * device.call}; // all meet before a message, and after it
