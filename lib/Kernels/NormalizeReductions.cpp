@@ -1,6 +1,7 @@
 // Three kinds of reduction are enough: to rows, to columns, to a scalar. The others become one of them by
 // a reshape or, where the reduced dimensions lie amid others, a transpose. Scatters go along dimension 0; letters that
-// a contraction sums lie together.
+// a contraction sums lie together. Attention that is no library's becomes products and rows.
+#include "WriteAttention.h"
 #include "xlc/Dialect/Graph/NamedOps.h"
 #include "xlc/Kernels/Kernels.h"
 
@@ -115,11 +116,17 @@ Value moveToEnd(OpBuilder &b, Location loc, Value operand, std::string &letters,
   return transpose(b, loc, operand, permutation);
 }
 
+/// Whether the target's library does the op where all its values are contiguous.
+bool isLibrarys(Operation *op, const Target &target) {
+  SmallVector<MemRefType> memory;
+  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+    memory.push_back(MemRefType::get(typeOf(value).getShape(), typeOf(value).getElementType()));
+  return target.fits({op, memory});
+}
+
 /// A library sums along one dimension: letters that are summed and apart go to the end of both operands, in one order.
 void normalizeContract(ContractOp op, const Target &target) {
-  auto memoryOf = [](Value value) { return MemRefType::get(typeOf(value).getShape(), typeOf(value).getElementType()); };
-  MemRefType memory[] = {memoryOf(op.getA()), memoryOf(op.getB()), memoryOf(op.getY())};
-  if (target.fits({op, memory}))
+  if (isLibrarys(op, target))
     return;
   std::string lettersA = op.getLettersA().str(), lettersB = op.getLettersB().str(), summed;
   for (char c : lettersA)
@@ -141,6 +148,8 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (isa<CrossEntropyOp>(op))
           expandNamedOp(&op);
+        else if (isa<AttentionOp, AttentionBackwardOp>(op) && !isLibrarys(&op, target))
+          writeAttention(&op);
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (auto reduce = dyn_cast<ReduceOp>(op))
           normalizeReduce(reduce);

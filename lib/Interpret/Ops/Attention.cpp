@@ -11,10 +11,6 @@ using namespace xlc::interpret;
 using llvm::LogicalResult;
 
 namespace {
-/// Whether a key of this score is not seen; in the field only minus infinity says so.
-template <class E> bool isForbidden(E score) { return score <= E(-1e30); }
-template <> bool isForbidden(Field score) { return score.isAbsent(); }
-
 /// Two ways to one number, of which a kernel may go either.
 template <class E> E eitherOf(E value, E other) { return value; }
 template <> Bounded eitherOf(Bounded value, Bounded other) {

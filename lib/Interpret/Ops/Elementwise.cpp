@@ -192,6 +192,12 @@ template <class E> LogicalResult ElementwiseRules<E>::scale(Evaluation<E> &e) {
 }
 
 template <class E> LogicalResult ElementwiseRules<E>::compare(Evaluation<E> &e) {
+  if (e.op->hasAttr(graph::kForbids)) {
+    Integers answers(e.resultShape(0));
+    for (auto [answer, score] : llvm::zip_equal(answers.elements, e.floats(0).elements))
+      answer = isForbidden(score);
+    return e.give(std::move(answers));
+  }
   graph::Predicate predicate = llvm::cast<graph::CompareOp>(e.op).getPredicate();
   return binary<bool>(e, [&](auto a, auto b) {
     bool answers[] = {a == b, a != b, a<b, a <= b, a> b, a >= b}; // in the order of Predicate

@@ -8,6 +8,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "xlc/Dialect/Graph/Graph.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Interpret/Bounded.h"
 #include "xlc/Interpret/Interpret.h"
 
@@ -90,6 +91,10 @@ template <class E> struct TrainingRules {
 
 /// exp(x - max) of one row, their sum, and max + log(sum); the row is turned into its softmax.
 template <class E> E softmaxRow(llvm::MutableArrayRef<E> row, const Functions<E> &functions);
+
+/// Whether a key of this score is not seen (graph::kForbids).
+template <class E> bool isForbidden(E score) { return score <= E(graph::kForbidden); }
+template <> inline bool isForbidden(Field score) { return score.isAbsent(); }
 
 /// A saved log-sum-exp must be the one that the other operands give. In floating point they
 /// differ by rounding and are not compared; in the field a stale one is an error.

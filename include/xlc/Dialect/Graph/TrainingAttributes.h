@@ -19,6 +19,10 @@ inline constexpr llvm::StringLiteral kNominalCount = "graph.nominal_count";
 /// Attribute of a reduction whose value cancels out of all that is made of it, such as the maximum that a softmax
 /// subtracts: its gradient is zero, and would be rounding noise if it were computed.
 inline constexpr llvm::StringLiteral kCancels = "graph.cancels";
+/// Attribute of a comparison that asks whether a score is of a key that is not seen (at most kForbidden). In the field, where
+/// numbers have no order, minus infinity alone says so.
+inline constexpr llvm::StringLiteral kForbids = "graph.forbids";
+inline constexpr double kForbidden = -1e30;
 /// Attribute of a larger or smaller of two whose equal operands get half of the gradient each, whoever asks for it.
 inline constexpr llvm::StringLiteral kSharesTies = "graph.shares_ties";
 

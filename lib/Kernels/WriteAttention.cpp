@@ -1,0 +1,154 @@
+// See WriteAttention.h. Letters of a product: b batch, g group of heads that share keys and values, m head of the group,
+// q query, k key, d and e features.
+#include "WriteAttention.h"
+#include "xlc/Dialect/Graph/Formula.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace xlc;
+using namespace xlc::graph;
+
+namespace {
+
+template <class OpT> class AttentionWriter {
+public:
+  explicit AttentionWriter(OpT op) : op(op), f(op) {
+    ArrayRef<int64_t> ofQuery = typeOf(op.getQ()).getShape(), ofKey = typeOf(op.getK()).getShape();
+    batch = ofQuery[0], queries = ofQuery[1], heads = ofQuery[2];
+    keys = ofKey[1], groups = ofKey[2], members = heads / groups;
+  }
+
+  void writeForward() {
+    Rows rows = writeRows();
+    Value out = product("bgmqk,bkge->bqgme", multiplied(rows.p), op.getV(), elementType());
+    Type wide = typeOf(op.getLse()).getElementType();
+    Value lse = f.add(f.convert(rows.largest, wide), f.log(f.convert(rows.sum, wide)));
+    if (rows.hasNone) {
+      Value infinite = f.number(-std::numeric_limits<double>::infinity(), lse);
+      Value finite = f.number(std::numeric_limits<float>::lowest(), lse);
+      lse = f.select(rows.hasNone, f.select(rows.attends, finite, infinite), lse);
+    }
+    replaceBy({f.reshape(out, typeOf(op.getOut()).getShape()), lse});
+  }
+
+  /// The rows are in registers, so their sums are made again rather than read: an exponential of a difference from lse
+  /// would be other bits than forward's.
+  void writeBackward() {
+    Rows rows = writeRows();
+    Value p = rows.p, dout = headsByGroup(op.getDout()), q = headsByGroup(op.getQ());
+    Value dp = f.reshape(product("bgmqe,bkge->bgmqk", dout, op.getV(), f.b.getF32Type()), typeOf(p).getShape());
+    Value mean = f.reduceRows(Reduction::sum, f.mul(p, dp));
+    Value ds = f.mul(f.mul(p, f.sub(dp, f.alongRows(mean, dp))), op.getScale().convertToDouble());
+    if (rows.hasNone) // nothing there depends on the scores
+      ds = f.select(f.alongRows(rows.hasNone, ds), f.number(0, ds), ds);
+    Value dv = product("bgmqk,bgmqe->bkge", multiplied(p), dout, elementType());
+    Value dq = product("bgmqk,bkgd->bqgmd", multiplied(ds), op.getK(), elementType());
+    Value dk = product("bgmqk,bgmqd->bkgd", multiplied(ds), q, elementType());
+    replaceBy({f.reshape(dq, typeOf(op.getDq()).getShape()), dk, dv});
+  }
+
+private:
+  Type elementType() { return typeOf(op.getQ()).getElementType(); }
+
+  /// As it is multiplied: in the type of q, k and v, heads by their groups.
+  Value multiplied(Value ofScores) {
+    return f.reshape(f.convert(ofScores, elementType()), {batch, groups, members, queries, keys});
+  }
+
+  /// [batch, queries, heads, features] as [batch, groups, members, queries, features]: what members and queries are summed
+  /// over lies together then. A copy where a group has several heads; else strides.
+  Value headsByGroup(Value x) {
+    return f.transpose(f.reshape(x, {batch, queries, groups, members, typeOf(x).getShape().back()}), {0, 2, 3, 1, 4});
+  }
+
+  Value product(StringRef letters, Value x, Value y, Type element) {
+    Value made = f.contract(letters, x, y);
+    made.setType(typeOf(made).clone(element));
+    return made;
+  }
+
+  /// Whether a query may see no key at all. Causality alone leaves the first, and windows the query's own where there
+  /// is one.
+  bool hasConstantRows() { return op.getBias() || (op.getWindow() && queries > keys); }
+
+  /// Scaled, with -inf where the mask, the window or a condition forbids.
+  Value maskedScores() {
+    Value q = headsByGroup(op.getQ());
+    Value scores =
+        f.reshape(product("bgmqd,bkgd->bgmqk", q, op.getK(), f.b.getF32Type()), {batch, heads, queries, keys});
+    scores = f.mul(scores, op.getScale().convertToDouble());
+    Value never = f.number(-std::numeric_limits<double>::infinity(), scores);
+    if (Value bias = op.getBias()) {
+      Value whole = f.broadcast(bias, scores);
+      scores = f.isFloat(bias) ? f.add(scores, f.convert(whole, f.b.getF32Type())) : f.select(whole, scores, never);
+    }
+    Value visible = visibleKeys();
+    return visible ? f.select(visible, scores, never) : scores;
+  }
+
+  /// Null: all are. Of the whole shape, so that no kernel writes a mask.
+  Value visibleKeys() {
+    int64_t shape[] = {batch, heads, queries, keys};
+    Value query = f.iota(shape, 2, f.b.getI32Type()), key = f.iota(shape, 3, f.b.getI32Type()), visible;
+    auto require = [&](Value condition) { visible = visible ? f.both(visible, condition) : condition; };
+    if (op.getMask() == Mask::causal)
+      require(f.compare(Predicate::le, key, query));
+    if (std::optional<int64_t> window = op.getWindow()) {
+      Value distance = f.sub(query, key);
+      require(f.isLess(distance, double(*window)));
+      if (op.getMask() != Mask::causal)
+        require(f.isAbove(distance, -double(*window)));
+    }
+    return visible;
+  }
+
+  /// Probabilities of the keys, and of each row the largest score, the sum of exponentials of the differences from it, and
+  /// where rows may see no key, whether this one does, and whether it attends to all keys alike then.
+  struct Rows {
+    Value p, largest, sum, hasNone, attends;
+  };
+
+  Rows writeRows() {
+    Value scores = maskedScores(), largest = f.reduceRows(Reduction::max, scores), hasNone, attends;
+    if (hasConstantRows()) {
+      hasNone = f.compare(Predicate::le, largest, f.number(kForbidden, largest));
+      hasNone.getDefiningOp()->setAttr(kForbids, f.b.getUnitAttr());
+      attends = op.getUniform() ? hasNone : f.both(hasNone, isFinite(largest));
+      largest = f.select(hasNone, f.number(0, largest), largest);
+    }
+    Value power = f.exp(f.sub(scores, f.alongRows(largest, scores))), sum = f.reduceRows(Reduction::sum, power);
+    if (hasNone)
+      sum = f.select(hasNone, f.number(1, sum), sum);
+    Value p = f.mul(power, f.alongRows(f.div(f.number(1, sum), sum), power));
+    if (hasNone) {
+      Value alike = f.div(f.number(1, sum), f.number(double(keys), sum));
+      Value fill = f.select(attends, alike, f.number(0, sum));
+      p = f.select(f.alongRows(hasNone, p), f.alongRows(fill, p), p);
+    }
+    return {p, largest, sum, hasNone, attends};
+  }
+
+  Value isFinite(Value largest) {
+    return f.compare(Predicate::gt, largest, f.number(-std::numeric_limits<double>::infinity(), largest));
+  }
+
+  void replaceBy(ArrayRef<Value> values) {
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
+      result.replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  OpT op;
+  Formula f;
+  int64_t batch, queries, heads, keys, groups, members;
+};
+
+} // namespace
+
+void xlc::writeAttention(Operation *op) {
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    return AttentionWriter(forward).writeForward();
+  AttentionWriter(cast<AttentionBackwardOp>(op)).writeBackward();
+}

@@ -1,0 +1,20 @@
+// Attention for targets whose library has none: products, and kernels over the rows of the scores, which then lie in memory.
+//
+//   forward    scores = q k^T      p = softmax(scale scores), lse      out = p v
+//   backward   scores = q k^T      p = softmax(scale scores)           dv = p^T dout
+//              dp = dout v^T       ds = scale p (dp - sum(p dp))       dq = ds k     dk = ds^T q
+//
+// Scores are f32 whatever q, k and v are; p and ds, which are multiplied, have their type.
+#ifndef XLC_LIB_KERNELS_WRITEATTENTION_H
+#define XLC_LIB_KERNELS_WRITEATTENTION_H
+
+#include "xlc/Dialect/Graph/Graph.h"
+
+namespace xlc {
+
+/// Writes the ops that an attention or attention_backward stands for in its place.
+void writeAttention(mlir::Operation *op);
+
+} // namespace xlc
+
+#endif
