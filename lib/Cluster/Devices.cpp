@@ -29,7 +29,7 @@ struct Peak {
   const char *name;
   int64_t memory;
   double f32, bf16, f16, bandwidth, nvlink, network;
-  int64_t devicesPerNode, context;
+  int64_t devicesPerNode, context, capability;
 };
 
 Device reach(const Peak &peak) {
@@ -44,6 +44,7 @@ Device reach(const Peak &peak) {
   device.node = {ofNode * peak.nvlink * kGiga, 12 * kMicrosecond};
   device.network = {ofNetwork * peak.network * kGiga, 30 * kMicrosecond};
   device.devicesPerNode = peak.devicesPerNode;
+  device.capability = peak.capability;
   device.outside = {{"context", peak.context * kMiB}, {"libraries", 160 * kMiB}};
   return device;
 }
@@ -64,12 +65,12 @@ Device cpu() {
 // clang-format off
 constexpr Peak peaks[] = {
     //            MiB    f32   bf16   f16   memory  NVLink network
-    {"h100",     81559,  67,   989,   989,   3350,  450,   50,    8, 520},
-    {"h200",    143771,  67,   989,   989,   4800,  450,   50,    8, 520},
-    {"a100-80",  81251,  19.5, 312,   312,   2039,  300,   25,    8, 440},
-    {"a100-40",  40536,  19.5, 312,   312,   1555,  300,   25,    8, 440},
-    {"v100-32",  32510,  15.7, 0,     125,    900,  150,   12.5,  8, 320},
-    {"rtx-titan",24190,  16.3, 0,     130,    672,   50,   1.25,  2, 280},
+    {"h100",     81559,  67,   989,   989,   3350,  450,   50,    8, 520, 90},
+    {"h200",    143771,  67,   989,   989,   4800,  450,   50,    8, 520, 90},
+    {"a100-80",  81251,  19.5, 312,   312,   2039,  300,   25,    8, 440, 80},
+    {"a100-40",  40536,  19.5, 312,   312,   1555,  300,   25,    8, 440, 80},
+    {"v100-32",  32510,  15.7, 0,     125,    900,  150,   12.5,  8, 320, 70},
+    {"rtx-titan",24190,  16.3, 0,     130,    672,   50,   1.25,  2, 280, 75},
 };
 // clang-format on
 
@@ -82,9 +83,9 @@ std::vector<Device> makeTable() {
 
 } // namespace
 
-int64_t Device::outsideBytes() const {
+int64_t xlc::sumOf(ArrayRef<OutsideLine> lines) {
   Quantity sum;
-  for (const OutsideLine &line : outside)
+  for (const OutsideLine &line : lines)
     sum += line.bytes;
   return sum.clamp();
 }

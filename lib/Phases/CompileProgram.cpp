@@ -117,7 +117,7 @@ LogicalResult verifyEmitted(Compilation &compilation, const plan::PlanT &plan) {
 }
 
 LogicalResult makeProgramObject(Compilation &compilation, plan::PlanT &plan) {
-  compilation.object = makeObject(*compilation.module, compilation.target, plan);
+  compilation.object = makeObject(*compilation.module, compilation.getTarget(), plan);
   return success(compilation.object && succeeded(verifyEmitted(compilation, plan)));
 }
 
@@ -134,9 +134,9 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
     plan.parameters_digest = *digest;
   }
   EmitOptions options;
-  options.runtime = findRuntime(compilation.target, compilation.request.driver);
+  options.runtime = findRuntime(compilation.getTarget(), compilation.request.driver);
   if (failed(makeProgramObject(compilation, plan)) ||
-      failed(linkProgram(compilation.module->getLoc(), compilation.target, *compilation.object, options, program)))
+      failed(linkProgram(compilation.module->getLoc(), compilation.getTarget(), *compilation.object, options, program)))
     return failure();
   runtime::OutputFile::publishTogether(files);
   return success();
@@ -145,6 +145,10 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
 } // namespace
 
 LogicalResult xlc::checkProgram(const Compilation &compilation) {
+  if (std::string reason = compilation.getTarget().whyNoProgram(); !reason.empty()) {
+    compilation.diagnostics.error(findPlace(compilation.spec, "target").value_or(compilation.specPath), reason);
+    return failure();
+  }
   SmallVector<std::string> outputs = listOutputs(compilation);
   bool needsValues = outputs.size() > 1;
   return success((!needsValues || succeeded(checkInitialValues(compilation))) &&

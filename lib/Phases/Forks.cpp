@@ -60,7 +60,7 @@ struct StagePlan {
 
 class PlanTrial : public Trial {
 public:
-  PlanTrial(const Compilation &from, const Spec &spec) : compilation(from.context, from.target, diagnostics) {
+  PlanTrial(const Compilation &from, const Spec &spec) : compilation(from.context, from.getTarget(), diagnostics) {
     compilation.modelPath = from.modelPath;
     compilation.specPath = from.specPath;
     compilation.importing = from.importing;
@@ -103,7 +103,7 @@ public:
   std::optional<Need> findNeed(int64_t limit) override {
     for (; placed < stages.size() && total().value_or(0) <= limit; ++placed) {
       StagePlan &stage = stages[placed];
-      assignOffsets(stage.program, compilation.target.arenaAlignment(), /*enough=*/largestPlaced);
+      assignOffsets(stage.program, compilation.getTarget().arenaAlignment(), /*enough=*/largestPlaced);
       stage.bytes = (int64_t)stage.program.getArena();
       largestPlaced = std::max(largestPlaced, stage.bytes);
     }
@@ -125,9 +125,9 @@ private:
     int64_t largest = 0;
     for (const StagePlan &stage : stages)
       largest = std::max(largest, stage.bytes);
-    return largest > kLargestArena
-               ? std::nullopt
-               : std::optional(largest + compilation.spec.outsideBytesOr(compilation.target.outsideBytes()));
+    if (largest > kLargestArena)
+      return std::nullopt;
+    return largest + sumOf(compilation.getTarget().outsideOf(compilation.spec.device, largest));
   }
 
   void listen(Diagnostic &diagnostic) { diagnostics.report(toMessage(diagnostic, compilation.modelPath)); }

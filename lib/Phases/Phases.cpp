@@ -69,11 +69,13 @@ LogicalResult runPassesInTime(Compilation &compilation, llvm::function_ref<void(
 }
 
 LogicalResult spec(Compilation &compilation) {
-  std::optional<Spec> spec = readSpec(compilation.specPath, compilation.diagnostics);
+  std::optional<Spec> spec = readSpec(compilation.specPath, compilation.diagnostics, compilation.targetName);
   if (!spec)
     return failure();
   compilation.spec = std::move(*spec);
-  return success();
+  if (!compilation.target)
+    compilation.target = compilation.chooseTarget(compilation.spec);
+  return success(compilation.target != nullptr);
 }
 
 LogicalResult import(Compilation &compilation) {
@@ -174,7 +176,7 @@ LogicalResult stage(Compilation &compilation) {
   stages.chunks = spec.chunksPerRank();
   stages.schedule = schedule.name.str();
   stages.microBatches = spec.microBatches();
-  stages.flopsPerByte = compilation.target.flopsPerByte();
+  stages.flopsPerByte = compilation.getTarget().flopsPerByte();
   return runPasses(
       compilation,
       [&](Passes &passes) {
@@ -250,10 +252,10 @@ LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
 }
 
 void addProgram(Passes &passes, const Compilation &compilation) {
-  passes.addPass(createNormalizeReductionsPass(compilation.target));
-  passes.addPass(createFormKernelsPass(compilation.target));
+  passes.addPass(createNormalizeReductionsPass(compilation.getTarget()));
+  passes.addPass(createFormKernelsPass(compilation.getTarget()));
   const Spec &spec = compilation.spec;
-  passes.addPass(createLowerToExecPass(compilation.target, spec.threadsPerRankOrDefault()));
+  passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault()));
   passes.addPass(createAssignStreamsPass());
   bool isAuto = spec.zero.prefetch == ZeroSpec::Prefetch::Auto;
   if (spec.overlaps())
@@ -263,7 +265,7 @@ void addProgram(Passes &passes, const Compilation &compilation) {
 LogicalResult memory(Compilation &compilation) {
   if (failed(runPasses(compilation, [&](Passes &passes) {
         addProgram(passes, compilation);
-        passes.addPass(createAssignOffsetsPass({compilation.target.arenaAlignment()}));
+        passes.addPass(createAssignOffsetsPass({compilation.getTarget().arenaAlignment()}));
       })))
     return failure();
   for (auto program : compilation.module->getOps<exec::ProgramOp>())
@@ -283,7 +285,7 @@ LogicalResult lower(Compilation &compilation) {
     return failure();
   compilation.fingerprint = makeFingerprint(compilation);
   return runPasses(compilation, [&](Passes &passes) {
-    compilation.target.addLowering(passes.manager);
+    compilation.getTarget().addLowering(passes.manager);
     passes.addPass(createVerifyLoweredPass());
   });
 }

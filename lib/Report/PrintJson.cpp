@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 Json toJson(const MemoryReport &memory) {
-  Json json, causes, types, buffers = Json::array();
+  Json json, causes, types, lines = Json::array(), buffers = Json::array();
   for (auto [cause, bytes] : llvm::enumerate(memory.byCause))
     causes[exec::stringifyCause((exec::Cause)cause).str()] = bytes;
   for (auto [cause, ofCause] : llvm::enumerate(memory.byType))
@@ -18,12 +18,15 @@ Json toJson(const MemoryReport &memory) {
   for (const PeakBuffer &buffer : memory.largest)
     buffers.push_back(
         {{"name", buffer.name}, {"cause", exec::stringifyCause(buffer.cause).str()}, {"bytes", buffer.bytes}});
+  for (const OutsideLine &line : memory.outside)
+    lines.push_back({{"name", line.name}, {"bytes", line.bytes}});
   json["total"] = memory.total();
   json["arena"] = memory.arena;
   json["lower_bound"] = memory.lowerBound;
   json["by_cause"] = causes;
   json["by_type"] = types;
-  json["outside"] = memory.outside;
+  json["outside"] = sumOf(memory.outside);
+  json["outside_lines"] = lines;
   json["peak"] = {{"action", memory.peakAction}, {"largest_buffers", buffers}};
   return json;
 }

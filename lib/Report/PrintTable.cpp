@@ -107,7 +107,11 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
     table.bytes(exec::stringifyCause((exec::Cause)cause), bytes, describeTypes(memory.byType[cause]));
   table.bytes("gaps", memory.gaps(), llvm::formatv("height / lower bound {0:f4}", memory.heightOverLowerBound()).str());
   table.bytes("arena", memory.arena, "one allocation");
-  table.bytes("outside", memory.outside, "code, libraries, stacks; not planned");
+  bool isOne = memory.outside.size() == 1;
+  table.bytes("outside", sumOf(memory.outside), (isOne ? memory.outside.front().name + "; " : "") + "not planned");
+  if (!isOne)
+    for (const OutsideLine &line : memory.outside)
+      table.bytes(("  " + line.name).c_str(), line.bytes);
   table.bytes("total", memory.total());
   if (hasStages)
     table.row("residual slots", std::to_string(group.residualSlots),

@@ -197,10 +197,10 @@ void checkSquares(Spec &spec, SpecErrors &errors) {
 
 /// CPUs have no tf32.
 void checkProducts(Spec &spec, SpecErrors &errors) {
-  if (!spec.precision.wantsTf32)
+  if (!spec.precision.wantsTf32 || spec.target != "cpu")
     return;
   errors.error(spec.where("precision.products"), "precision.products: tf32 is for devices that have it, CPUs do not");
-  errors.note({}, "precision.products of ieee would do");
+  errors.note({}, "precision.products of ieee would do, or target: cuda");
 }
 
 void checkReduce(Spec &spec, SpecErrors &errors) {

@@ -26,6 +26,7 @@ void fillFrom(const Device &other, Device &device) {
   device.bandwidth = orElse(device.bandwidth, other.bandwidth);
   device.call = orElseTime(device.call, other.call);
   device.cores = orElse(device.cores, other.cores);
+  device.capability = orElse(device.capability, other.capability);
   device.node = orElse(device.node, other.node);
   device.network = orElse(device.network, other.network);
   device.devicesPerNode = orElse(device.devicesPerNode, other.devicesPerNode);

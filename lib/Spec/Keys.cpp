@@ -24,6 +24,7 @@ constexpr Range scales = {.low = 1e-6, .high = 1e30};
 constexpr Range threads = {.low = 1, .high = runtime::kMostThreads};
 constexpr Range memory = {.low = 1};
 constexpr Range rates = {.low = 1, .high = 1e30};
+constexpr Range capabilities = {.low = 1, .high = 99};
 constexpr Range seconds = {.low = 0, .high = 1e6};
 
 OptimizerGroupSpec &group(Spec &spec) { return spec.optimizer.groups.back(); }
@@ -302,6 +303,8 @@ const Key table[] = {
    [](Spec &s, const Value &v) { device(s).call = v.number; }},
   {"cluster.device.cores", Kind::Integer, counts, "", "none", "cpu: cores of one machine. Then `flops` and `bandwidth` are those of one core, and ranks share them.",
    [](Spec &s, const Value &v) { device(s).cores = v.integer; }},
+  {"cluster.device.compute_capability", Kind::Number, capabilities, "", "8.0", "target cuda: NVIDIA's number of what its instructions can do.",
+   [](Spec &s, const Value &v) { device(s).capability = std::llround(10 * v.number); }},
   {"cluster.device.node", Kind::Section, any, "", "", "What joins devices of one machine.", nullptr},
   {"cluster.device.node.bandwidth", Kind::Bytes, memory, "", "messages take no time", "Bytes per second that one device reads from others.", setBandwidth<&Device::node>},
   {"cluster.device.node.latency", Kind::Number, seconds, "", "0", "Seconds that a message takes at least.", setLatency<&Device::node>},
@@ -314,6 +317,10 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.devicesPerNode = v.integer; }},
   {"cluster.nodes", Kind::Integer, ranks, "", "as many as ranks need", "Machines; a spec that needs more is refused.",
    [](Spec &s, const Value &v) { s.nodes = v.integer; }},
+
+  {"target", Kind::Choice, any, "cpu|cuda", "cpu",
+   "What the program is made for: processors (`--cpu` says which), or NVIDIA's GPUs from compute capability 8.0 on, for which there are plans but no programs yet. `--target` of the commands stands in its place.",
+   [](Spec &s, const Value &v) { s.target = v.text; }},
 
   {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},
   {"data.train", Kind::Folder, any, "", "none",

@@ -42,7 +42,7 @@ int Spec::threadsPerRankOrDefault() const {
   return threadsPerRank.value_or(std::clamp<int64_t>(cores / ranks(), 1, runtime::kMostThreads));
 }
 
-std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagnostics) {
+std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagnostics, StringRef target) {
   spec::SpecErrors errors;
   text.consume_front(spec::kByteOrderMark);
   if (text.size() > spec::kMaxFileSize) {
@@ -51,6 +51,8 @@ std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagn
   }
   spec::YamlFile file = spec::readYaml(text, errors);
   spec::Checked checked = spec::validate(file.root, path, errors);
+  if (!target.empty())
+    checked.spec.target = target;
   bool hasDevice = checked.spec.deviceFile.empty() || spec::readDeviceFile(checked.spec, diagnostics);
   if (file.isWhole && hasDevice)
     spec::crossCheck(checked, errors);
@@ -60,10 +62,10 @@ std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagn
   return std::move(checked.spec);
 }
 
-std::optional<Spec> readSpec(StringRef path, Diagnostics &diagnostics) {
+std::optional<Spec> readSpec(StringRef path, Diagnostics &diagnostics, StringRef target) {
   Expected<std::string> text = spec::readSpecText(path);
   if (text)
-    return parseSpec(*text, path, diagnostics);
+    return parseSpec(*text, path, diagnostics, target);
   diagnostics.error(path + ":1:1", "cannot read the spec: " + toString(text.takeError()));
   return std::nullopt;
 }

@@ -1,4 +1,5 @@
-// xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests; and test/lib's passes.
+// xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests; and test/lib's passes. Passes ask the
+// target that --xlc-target=NAME gives as the first option, else the CPU at hand.
 #include "DropDependencies/DropDependencies.h"
 #include "PlantFault/PlantFault.h"
 #include "SetMesh/SetMesh.h"
@@ -20,9 +21,26 @@
 #include "xlc/Stage/Stage.h"
 #include "xlc/Target/Targets.h"
 #include "xlc/Units/Units.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+/// Of the first option, which is taken out where it names one; null where there is no target of that name.
+static const xlc::TargetRow *takeTarget(int &argc, char **&argv) {
+  llvm::StringRef first = argc > 1 ? argv[1] : "";
+  if (!first.consume_front("--xlc-target="))
+    return &xlc::getTargets().front();
+  argv[1] = argv[0];
+  --argc, ++argv;
+  return xlc::findTarget(first);
+}
 
 int main(int argc, char **argv) {
-  std::unique_ptr<xlc::Target> target = xlc::getTargets().front().make("native"); // passes ask it
+  const xlc::TargetRow *row = takeTarget(argc, argv);
+  if (!row) {
+    llvm::errs() << "xlc-opt: error: --xlc-target takes " << llvm::join(xlc::listTargets(), ", ") << "\n";
+    return 2;
+  }
+  std::unique_ptr<xlc::Target> target = row->make(row->listChips().front());
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::dist::DistDialect, xlc::sched::SchedDialect,
                   xlc::exec::ExecDialect>();

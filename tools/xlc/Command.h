@@ -16,6 +16,7 @@ enum Exit { Done = 0, Rejected = 1, Usage = 2, DoesNotFit = 3, VerificationFaile
 /// What `plan`, `compile` and `verify` have in common.
 struct CommonOptions {
   std::string model, spec, cpu = "native";
+  std::string target; ///< empty: the spec's
   bool noRaise = false, verbose = false;
   RunOptions run;
 

@@ -4,6 +4,7 @@
 #include "Failure.h"
 #include "Files/OutputFile.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/Diagnostics.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/raw_ostream.h"
@@ -37,23 +38,44 @@ void CommonOptions::addTo(CLI::App &command) {
       .add_option("--cpu", cpu, "processors that the program is made for (x86-64 levels; native: that of this machine)")
       ->check(CLI::IsMember(getTargets().front().listChips()))
       ->capture_default_str();
+  command.add_option("--target", target, "what the program is made for, in place of the spec's `target`")
+      ->check(CLI::IsMember(listTargets()));
   command.add_flag("--no-raise", noRaise, "keep the model's small ops; recognise nothing");
   command.add_flag("-v,--verbose", verbose, "say what Import undid and recognised; plan: every pipeline stage in full");
   command.add_option("--dump-phases", run.dumpDirectory, "write the IR after each phase into this folder");
 }
 
 Session::Session(const CommonOptions &options)
-    : options(options), context(makeRegistry()), target(getTargets().front().make(options.cpu)),
-      diagnostics(messages()), compilation(context, *target, diagnostics),
+    : options(options), context(makeRegistry()), diagnostics(messages()),
+      compilation(
+          context, [this](const Spec &spec) { return chooseTarget(spec); }, diagnostics),
       handler(&context, [this](Diagnostic &diagnostic) { show(diagnostic); }) {
   context.loadAllAvailableDialects();
   context.disableMultithreading();
   context.printOpOnDiagnostic(false);
+  compilation.targetName = options.target;
   compilation.modelPath = options.model;
   compilation.specPath = options.spec;
   compilation.request.compiler = XLC_VERSION;
   compilation.importing.raise = !options.noRaise;
   compilation.importing.notes = options.verbose ? &messages() : nullptr;
+}
+
+const Target *Session::chooseTarget(const Spec &spec) {
+  const TargetRow &row = *findTarget(spec.target);
+  std::string chip = row.listChips().front();
+  if (!row.chipOf) {
+    chip = options.cpu;
+  } else if (spec.device) {
+    ChipOfDevice found = row.chipOf(*spec.device);
+    if (found.chip.empty()) {
+      diagnostics.error(findPlace(spec, "cluster.device").value_or(options.spec), found.obstacle);
+      return nullptr;
+    }
+    chip = found.chip;
+  }
+  target = row.make(chip);
+  return target.get();
 }
 
 void Session::show(Diagnostic &diagnostic) {
@@ -107,7 +129,10 @@ int Session::writeReproducer() {
       break;
     before = phase.name;
   }
+  if (!target)
+    return Internal;
   Compilation again(context, *target, silent);
+  again.targetName = options.target;
   again.modelPath = options.model;
   again.specPath = options.spec;
   again.importing.raise = !options.noRaise;

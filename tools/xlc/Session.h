@@ -32,6 +32,7 @@ public:
 
 private:
   int run(const RunOptions &run);
+  const Target *chooseTarget(const Spec &spec);
   /// Shows an error of a pass as one of the model's file, naming the node.
   void show(mlir::Diagnostic &diagnostic);
   /// Writes what went into the phase that failed. Returns Internal.

@@ -107,10 +107,12 @@ int runVerify(VerifyCommandOptions &options) {
   keepFreedMemory();
   LastSession last(new Session(options));
   Session &session = *last;
-  if (options.kernels && !canRunKernels(session.getTarget()))
-    return Rejected;
   if (int code = session.runPhases())
     return code;
+  const Target &target = session.getTarget();
+  bool hasProgram = target.whyNoProgram().empty();
+  if (options.kernels && hasProgram && !canRunKernels(target))
+    return Rejected;
   mlir::ModuleOp module = *session.get().module;
   const Spec &spec = session.get().spec;
   if (spec.precision.isMixed() && options.verify.arithmetic == interpret::Arithmetic::F32) {
@@ -125,7 +127,7 @@ int runVerify(VerifyCommandOptions &options) {
     return Rejected;
   }
   int64_t ranks = spec.ranks();
-  bool hasKernels = options.kernels && !module.getOps<exec::ProgramOp>().empty();
+  bool hasKernels = options.kernels && hasProgram && !module.getOps<exec::ProgramOp>().empty();
   bool runsKernels = hasKernels && ranks <= kMostRanks;
   interpret::Programs programs{*session.get().unpartitioned, module};
   interpret::VerifyCost cost = estimateCost(programs, options.verify);

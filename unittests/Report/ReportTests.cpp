@@ -63,7 +63,7 @@ TEST_F(ReportTest, MemoryIsThatOfTheFullestMoment) {
   EXPECT_EQ(memory.byCause, (std::array<int64_t, 6>{256, 0, 0, 512, 1024, 0}));
   EXPECT_EQ(memory.lowerBound, 1792);
   EXPECT_EQ(memory.gaps(), 64);
-  EXPECT_EQ(memory.total(), 1856 + target->outsideBytes());
+  EXPECT_EQ(memory.total(), 1856 + sumOf(target->outsideLines()));
   EXPECT_EQ(memory.peakAction, "layer[0] F");
 }
 
@@ -75,7 +75,7 @@ TEST_F(ReportTest, LargestBuffersNameTheirTensors) {
 }
 
 TEST_F(ReportTest, FitsIsAboutTheTotal) {
-  spec.deviceMemory = 1856 + target->outsideBytes();
+  spec.deviceMemory = 1856 + sumOf(target->outsideLines());
   EXPECT_TRUE(report().fits());
   *spec.deviceMemory -= 1;
   EXPECT_FALSE(report().fits());

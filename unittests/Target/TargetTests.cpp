@@ -33,7 +33,7 @@ public:
   int64_t workspaceOfRandomBits(int64_t, int) const override { return kWorkspace; }
   bool hasElementType(Type type) const override { return hasDoubles || !type.isF64(); }
   int64_t arenaAlignment() const override { return kAlignment; }
-  int64_t outsideBytes() const override { return kOutside; }
+  std::vector<OutsideLine> outsideLines() const override { return {{"strict", kOutside}}; }
   int64_t flopsPerByte() const override { return 300; }
   Device measure(int) const override { return workAlone(300); }
   std::string describeProducts(StringRef element) const override { return ("none of " + element).str(); }
@@ -116,6 +116,41 @@ TEST_F(TargetTest, TheTableHasTheCpuFirst) {
   EXPECT_FALSE(getTargets().front().make("z80"));
 }
 
+/// A spec names them in a table of its own.
+TEST_F(TargetTest, ASpecCanAskForEach) {
+  for (const std::string &name : listTargets()) {
+    std::optional<Spec> spec = parseSpec("target: " + name, "spec.yaml", silent);
+    ASSERT_TRUE(spec) << name;
+    EXPECT_TRUE(findTarget(spec->target));
+  }
+  EXPECT_FALSE(findTarget("tpu"));
+}
+
+TEST_F(TargetTest, DevicesSayWhichChipOfCuda) {
+  const TargetRow &cuda = *findTarget("cuda");
+  auto chipOf = [&](StringRef name) { return cuda.chipOf(*findDevice(name)).chip; };
+  EXPECT_EQ(chipOf("h100"), "sm_90");
+  EXPECT_EQ(chipOf("a100-40"), "sm_80");
+  EXPECT_EQ(chipOf("rtx-titan"), ""); // 7.5
+  EXPECT_EQ(chipOf("cpu"), "");
+  Device ada = *findDevice("a100-40");
+  ada.capability = 89; // has no code of its own
+  EXPECT_EQ(cuda.chipOf(ada).chip, "sm_80");
+  ada.capability = 0; // nobody said
+  EXPECT_EQ(cuda.chipOf(ada).chip, "sm_80");
+  for (const std::string &chip : cuda.listChips())
+    EXPECT_EQ(cuda.make(chip)->chip(), chip);
+  EXPECT_FALSE(cuda.make("sm_75"));
+}
+
+TEST_F(TargetTest, RoundingIsALineBesideTheArena) {
+  std::unique_ptr<Target> cuda = findTarget("cuda")->make("sm_80");
+  std::vector<OutsideLine> lines = cuda->outsideOf(std::nullopt, (int64_t(2) << 20) + 256);
+  EXPECT_EQ(lines.back().name, "rounding");
+  EXPECT_EQ(lines.back().bytes, (2 << 20) - 256);
+  EXPECT_EQ(cuda->outsideOf(*findDevice("h200"), 2 << 20).size(), findDevice("h200")->outside.size());
+}
+
 TEST_F(TargetTest, ThePlanFollowsTheTarget) {
   Compilation onCpu = plan(*strict.cpu), onStrict = plan(strict);
   ASSERT_TRUE(onCpu.module && onStrict.module) << messages;
@@ -130,7 +165,7 @@ TEST_F(TargetTest, ThePlanFollowsTheTarget) {
       EXPECT_EQ(buffer.getOffset() % kAlignment, 0u);
   }
   PlanReport report = makeReport(*onStrict.module, onStrict.spec, strict);
-  EXPECT_EQ(report.groups[0].memory.outside, kOutside);
+  EXPECT_EQ(sumOf(report.groups[0].memory.outside), kOutside);
   EXPECT_EQ(report.largestTotal(), report.groups[0].memory.arena + kOutside);
 }
 

@@ -47,12 +47,15 @@ struct Device {
   Link node, network;         ///< to a device of the same machine, and of another one
   int64_t devicesPerNode = 0; ///< 0: all stand in one machine
   int64_t cores = 0;          ///< of a CPU's machine: rates and links are those of one core; 0: no CPU
+  int64_t capability = 0;     ///< NVIDIA's compute capability times ten, 90; 0: not known
   std::vector<OutsideLine> outside;
 
   double productsOf(ProductType type) const { return products[size_t(type)]; }
   bool isCpu() const { return cores > 0; }
-  int64_t outsideBytes() const;
 };
+
+/// What several lines take together.
+int64_t sumOf(llvm::ArrayRef<OutsideLine> lines);
 
 /// The devices that are known by name.
 llvm::ArrayRef<Device> getDevices();

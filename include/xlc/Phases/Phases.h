@@ -23,12 +23,22 @@ struct Compilation {
     std::string driver;   ///< this program's path, beside which the runtime lies
   };
 
+  /// Finds what a spec asks for; null after a diagnostic.
+  using ChooseTarget = std::function<const Target *(const Spec &)>;
+
   Compilation(mlir::MLIRContext &context, const Target &target, Diagnostics &diagnostics)
-      : context(context), target(target), diagnostics(diagnostics) {}
+      : context(context), diagnostics(diagnostics), target(&target) {}
+  Compilation(mlir::MLIRContext &context, ChooseTarget chooseTarget, Diagnostics &diagnostics)
+      : context(context), diagnostics(diagnostics), chooseTarget(std::move(chooseTarget)) {}
+
+  /// What the program is made for. Since Spec.
+  const Target &getTarget() const { return *target; }
 
   mlir::MLIRContext &context;
-  const Target &target; ///< what the program is made for
   Diagnostics &diagnostics;
+  const Target *target = nullptr;
+  ChooseTarget chooseTarget; ///< asked by Spec where there is no target yet
+  std::string targetName;    ///< in place of the spec's; empty: that
   std::string modelPath, specPath;
   ImportOptions importing;
 

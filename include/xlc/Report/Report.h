@@ -28,14 +28,14 @@ struct MemoryReport {
   std::array<int64_t, 6> byCause = {}; ///< live at the peak; index: exec::Cause
   /// The same by the elements' type ("bf16"), where a function reads or writes them; of mixed precision only.
   std::array<std::map<std::string, int64_t>, 6> byType;
-  int64_t arena = 0;               ///< what is allocated
-  int64_t lowerBound = 0;          ///< live at the peak, all causes
-  int64_t outside = 0;             ///< what cannot be planned
-  std::string peakAction;          ///< the action during which the peak is reached
-  std::vector<PeakBuffer> largest; ///< of those live at the peak, at most ten, by size
+  int64_t arena = 0;                ///< what is allocated
+  int64_t lowerBound = 0;           ///< live at the peak, all causes
+  std::vector<OutsideLine> outside; ///< what is allocated beside it
+  std::string peakAction;           ///< the action during which the peak is reached
+  std::vector<PeakBuffer> largest;  ///< of those live at the peak, at most ten, by size
 
   int64_t gaps() const { return arena - lowerBound; }
-  int64_t total() const { return arena + outside; }
+  int64_t total() const { return arena + sumOf(outside); }
   double heightOverLowerBound() const { return lowerBound ? double(arena) / double(lowerBound) : 1; }
 };
 

@@ -125,7 +125,8 @@ struct DataSpec {
 };
 
 struct Spec {
-  std::string path; ///< of the YAML, for diagnostics
+  std::string path;           ///< of the YAML, for diagnostics
+  std::string target = "cpu"; ///< a row of the table of targets
   int64_t dp = 1, pp = 1, tp = 1;
   std::optional<bool> sequenceParallel; ///< none: where tp > 1 and the model allows it
   PipelineSpec pipeline;
@@ -173,19 +174,16 @@ struct Spec {
   /// What messages are timed on where the spec names no device.
   const Device &deviceOrCpu() const { return device ? *device : *findDevice("cpu"); }
   bool overlaps() const { return overlap.value_or(device && !device->isCpu()); }
-  /// Bytes of a rank beside its arena: the device's, or those of the target.
-  int64_t outsideBytesOr(int64_t ofTarget) const {
-    return device && !device->outside.empty() ? device->outsideBytes() : ofTarget;
-  }
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
 };
 
 /// Reads and checks a spec file. All errors of the file are reported in one run, each with the line and a caret;
-/// returns none if there was any.
-std::optional<Spec> readSpec(llvm::StringRef path, Diagnostics &diagnostics);
+/// returns none if there was any. `target`, unless it is empty, stands in place of the file's.
+std::optional<Spec> readSpec(llvm::StringRef path, Diagnostics &diagnostics, llvm::StringRef target = "");
 
 /// The same on text that is already in memory; `path` is used for messages and relative files.
-std::optional<Spec> parseSpec(llvm::StringRef text, llvm::StringRef path, Diagnostics &diagnostics);
+std::optional<Spec> parseSpec(llvm::StringRef text, llvm::StringRef path, Diagnostics &diagnostics,
+                              llvm::StringRef target = "");
 
 /// Of `candidates`, the one that is spelled nearly as `written`; none when they are all too far.
 std::optional<llvm::StringRef> findNearest(llvm::StringRef written, llvm::ArrayRef<llvm::StringRef> candidates);

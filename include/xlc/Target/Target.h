@@ -4,7 +4,7 @@
 //
 //   Stage       flopsPerByte               Lower   addLowering
 //   Kernels     fits                       Emit    describe, makeObject, linkNeeds
-//   Memory      fits, workspace,           plan    outsideBytes, flopsPerByte
+//   Memory      fits, workspace,           plan    outsideOf, flopsPerByte
 //               hasElementType, arenaAlignment   calibrate  measure
 //
 // Answers follow from the target and its chip alone and are the same whenever they are asked: the plan is made of them.
@@ -15,8 +15,10 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Pass/PassManager.h"
 #include "xlc/Cluster/Device.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,13 +65,25 @@ public:
   /// Bytes, a power of two: offsets in the arena and its size are multiples of it.
   virtual int64_t arenaAlignment() const = 0;
 
-  /// Bytes that a program has beside its arenas: code, libraries, stacks. Measured.
-  virtual int64_t outsideBytes() const = 0;
+  /// Bytes: what an arena is allocated in multiples of.
+  virtual int64_t arenaGranularity() const { return arenaAlignment(); }
+  /// What a program has beside its arenas, where its device does not say. Measured.
+  virtual std::vector<OutsideLine> outsideLines() const = 0;
+  /// What a rank with an arena of so many bytes has beside it.
+  std::vector<OutsideLine> outsideOf(const std::optional<Device> &device, int64_t arena) const {
+    std::vector<OutsideLine> lines = device && !device->outside.empty() ? device->outside : outsideLines();
+    if (int64_t rounding = int64_t(llvm::alignTo(arena, arenaGranularity())) - arena)
+      lines.push_back({"rounding", rounding});
+    return lines;
+  }
   /// Floating-point operations in the time that moves one byte. Stages are weighed with it.
   virtual int64_t flopsPerByte() const = 0;
 
   /// What this machine reaches, measured with all `cores` at work: `xlc calibrate`.
   virtual Device measure(int cores) const = 0;
+
+  /// Why it has plans but no programs yet, for a user; empty: it has them. What is below is asked of a target with programs.
+  virtual std::string whyNoProgram() const { return ""; }
 
   /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
   /// kernel and memory layout.

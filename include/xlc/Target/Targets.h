@@ -6,16 +6,27 @@
 
 namespace xlc {
 
+struct ChipOfDevice {
+  std::string chip;     ///< "sm_90"; empty: none
+  std::string obstacle; ///< then: why
+};
+
 struct TargetRow {
   llvm::StringRef name;
   /// Names that `make` takes; the first is the default.
   std::vector<std::string> (*listChips)();
   /// Null for another name. One target per process: what its library is asked may depend on the chip.
   std::unique_ptr<Target> (*make)(llvm::StringRef chip);
+  /// The chip of a device, or why it is none of this target's. Null: devices say nothing of the chip.
+  ChipOfDevice (*chipOf)(const Device &device);
 };
 
 /// The first is the default.
 llvm::ArrayRef<TargetRow> getTargets();
+
+std::vector<std::string> listTargets();
+/// Null: there is none of that name.
+const TargetRow *findTarget(llvm::StringRef name);
 
 } // namespace xlc
 

@@ -80,7 +80,7 @@ public:
     return ("operands are widened in blocks: " + chip() + " has no products of " + element).str();
   }
   int64_t arenaAlignment() const override { return kAlignment; }
-  int64_t outsideBytes() const override { return kOutsideBytes; }
+  std::vector<OutsideLine> outsideLines() const override { return {{"code, libraries, stacks", kOutsideBytes}}; }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
   Device measure(int cores) const override { return measureCpu(cores); }
 

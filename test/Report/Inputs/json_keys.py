@@ -5,8 +5,8 @@ import sys
 
 
 def keys(value, path=""):
-    """Paths of all leaves; lists are a[]; rows of largest_buffers are described in words."""
-    if path.endswith((".largest_buffers", ".ranks")) or not isinstance(value, (dict, list)):
+    """Paths of all leaves; lists are a[]; rows of largest_buffers and outside_lines are described in words."""
+    if path.endswith((".largest_buffers", ".outside_lines", ".ranks")) or not isinstance(value, (dict, list)):
         return {path}
     if isinstance(value, list):
         return {path}.union(*(keys(item, path + "[]") for item in value)) if value else {path}

@@ -1,0 +1,140 @@
+// Facts about cuBLASLt are those of its documentation (docs.nvidia.com/cuda/cublas): a matrix has one stride of 1, a batch one
+// stride per matrix; what remains of a batch is a loop of calls. What it does not do are kernels of the runtime.
+#include "CudaTarget.h"
+#include "xlc/Kernels/LibraryCalls.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+/// What programs have code of their own for; newer devices run that of the newest before them.
+constexpr int64_t capabilities[] = {80, 90, 100, 120};
+constexpr int64_t kHopper = 90;
+
+/// What cuBLASLt may use for one product. NVIDIA recommends 32 MiB from Hopper on and 4 MiB before.
+constexpr int64_t kWorkspace = 4 << 20, kWorkspaceFromHopper = 32 << 20;
+
+/// A sector of memory is 32 bytes, an access of a warp up to 512; cudaMalloc gives multiples of 256.
+constexpr int64_t kAlignment = 256;
+/// Physical memory comes in pieces of this (cuMemGetAllocationGranularity).
+constexpr int64_t kGranularity = 2 << 20;
+
+/// An empty process of a current driver, and libraries, as of lib/Cluster/Devices.cpp: for where no device is named.
+constexpr int64_t kContextBytes = 520 << 20, kLibraryBytes = 160 << 20;
+
+/// Between A100 (312 TFLOP/s, 2 TB/s) and H100 (989, 3.35), of which stages are weighed alike.
+constexpr int64_t kFlopsPerByte = 200;
+
+std::string nameOf(int64_t capability) { return "sm_" + std::to_string(capability); }
+
+/// Whether one of both strides is 1, and the other no shorter than the rows that it separates.
+bool isMatrix(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride) {
+  auto isRowMajor = [](int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride) {
+    return (columns == 1 || columnStride == 1) && (rows == 1 || rowStride >= columns);
+  };
+  return isRowMajor(rows, columns, rowStride, columnStride) || isRowMajor(columns, rows, columnStride, rowStride);
+}
+
+/// A convolution is a product per sample and group, of the weights and a matrix with a column for each element of the result:
+/// what its window shows. The matrix of one is there at a time.
+Quantity columnBytes(const runtime::ConvolutionShape &shape) {
+  Quantity bytes = Quantity(runtime::bytesOf(runtime::FloatType::F32)) * shape.inputs;
+  for (const runtime::WindowDim &dim : shape.dims)
+    bytes = bytes * dim.size * dim.out;
+  return bytes;
+}
+
+class CudaTarget : public Target {
+public:
+  explicit CudaTarget(int64_t capability) : capability(capability), chipName(nameOf(capability)) {}
+
+  StringRef name() const override { return "cuda"; }
+  StringRef chip() const override { return chipName; }
+  std::vector<std::string> findMissingFeatures() const override { return {"GPUs"}; }
+
+  bool fits(const LibraryCall &call) const override {
+    if (auto contract = dyn_cast<graph::ContractOp>(call.op)) {
+      std::optional<LibraryContract> found =
+          findContractShape(contract, call.memory[0], call.memory[1], call.memory[2], call.hasBias);
+      if (!found)
+        return false;
+      const runtime::ContractShape &shape = found->shape;
+      return isMatrix(shape.m, shape.k, shape.aM, shape.aK) && isMatrix(shape.k, shape.n, shape.bK, shape.bN) &&
+             isMatrix(shape.m, shape.n, shape.yM, shape.yN);
+    }
+    if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
+      return findScatterShape(call.op, call.memory).has_value();
+    if (call.op->hasTrait<graph::Convolution>())
+      return findConvolutionShape(call.op, call.memory).has_value();
+    return isa<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(call.op) && findPoolShape(call.op, call.memory).has_value();
+  }
+
+  /// Scatters and pools have none: a row of the result has a warp of its own, which reads all indices, and so needs no
+  /// atomics.
+  int64_t workspace(const LibraryCall &call, int) const override {
+    int64_t ofProduct = capability >= kHopper ? kWorkspaceFromHopper : kWorkspace;
+    if (isa<graph::ContractOp>(call.op))
+      return ofProduct;
+    if (call.op->hasTrait<graph::Convolution>())
+      return (columnBytes(*findConvolutionShape(call.op, call.memory)) + ofProduct).clamp();
+    return 0;
+  }
+
+  /// Threads compute their own.
+  int64_t workspaceOfRandomBits(int64_t, int) const override { return 0; }
+
+  bool hasElementType(Type type) const override {
+    return type.isF32() || type.isBF16() || type.isF16() || type.isF64() || type.isInteger(64) || type.isInteger(32) ||
+           type.isInteger(1);
+  }
+  std::string describeProducts(StringRef element) const override {
+    return ("in " + element + ", by tensor cores, summed in f32").str();
+  }
+  int64_t arenaAlignment() const override { return kAlignment; }
+  int64_t arenaGranularity() const override { return kGranularity; }
+  std::vector<OutsideLine> outsideLines() const override {
+    return {{"context", kContextBytes}, {"libraries", kLibraryBytes}};
+  }
+  int64_t flopsPerByte() const override { return kFlopsPerByte; }
+
+  std::string whyNoProgram() const override {
+    return "target cuda has plans, which `xlc plan` prints and `xlc verify` proves, and no programs yet";
+  }
+  Device measure(int) const override { llvm_unreachable("whyNoProgram"); }
+  void addLowering(OpPassManager &) const override { llvm_unreachable("whyNoProgram"); }
+  void describe(plan::PlanT &) const override { llvm_unreachable("whyNoProgram"); }
+  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp, ArrayRef<uint8_t>) const override {
+    llvm_unreachable("whyNoProgram");
+  }
+  LinkNeeds linkNeeds() const override { llvm_unreachable("whyNoProgram"); }
+
+private:
+  const int64_t capability;
+  const std::string chipName;
+};
+
+} // namespace
+
+std::vector<std::string> xlc::listCudaChips() {
+  std::vector<std::string> names;
+  for (int64_t capability : capabilities)
+    names.push_back(nameOf(capability));
+  return names;
+}
+
+std::unique_ptr<Target> xlc::makeCudaTarget(StringRef chip) {
+  const int64_t *found = llvm::find_if(capabilities, [&](int64_t each) { return nameOf(each) == chip; });
+  return found == std::end(capabilities) ? nullptr : std::make_unique<CudaTarget>(*found);
+}
+
+ChipOfDevice xlc::chipOfCudaDevice(const Device &device) {
+  if (device.isCpu())
+    return {"", "target cuda is for GPUs, and '" + device.name + "' is a CPU"};
+  int64_t capability = device.capability ? device.capability : capabilities[0];
+  if (capability < capabilities[0])
+    return {"", llvm::formatv("target cuda needs compute capability {0:f1}, and '{1}' has {2:f1}",
+                              double(capabilities[0]) / 10, device.name, double(capability) / 10)};
+  return {nameOf(*std::prev(llvm::upper_bound(capabilities, capability))), ""};
+}

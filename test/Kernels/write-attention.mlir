@@ -1,0 +1,51 @@
+// Where a library has no attention it is products, and kernels over rows of the scores.
+// RUN: xlc-opt --xlc-target=cuda %s --xlc-normalize-reductions | FileCheck %s
+// RUN: xlc-opt %s --xlc-normalize-reductions | FileCheck %s --check-prefix=CPU
+// CPU-COUNT-8: graph.attention
+// RUN: not xlc-opt --xlc-target=tpu %s 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: xlc-opt: error: --xlc-target takes cpu, cuda
+
+// Scores are f32, and what is multiplied is bf16. Backward computes the probabilities again.
+// CHECK-LABEL: @causal
+// CHECK: %[[S:.*]] = graph.contract "bgmqd,bkgd->bgmqk" {{.*}} -> tensor<2x2x1x3x3xf32>
+// CHECK: graph.compare le
+// CHECK: graph.reduce max
+// CHECK: graph.reduce sum
+// CHECK-NOT: graph.isnan
+// CHECK: %[[P:.*]] = graph.cast {{.*}} -> tensor<2x2x3x3xbf16>
+// CHECK: graph.contract "bgmqk,bkge->bqgme" {{.*}} -> tensor<2x3x2x1x4xbf16>
+// CHECK: graph.contract "bgmqd,bkgd->bgmqk"
+// CHECK: graph.contract "bgmqe,bkge->bgmqk"
+// CHECK: graph.contract "bgmqk,bgmqe->bkge" {{.*}} -> tensor<2x3x2x4xbf16>
+// CHECK: graph.contract "bgmqk,bkgd->bqgmd"
+// CHECK: graph.contract "bgmqk,bgmqd->bkgd"
+func.func @causal(%q: tensor<2x3x2x4xbf16>, %k: tensor<2x3x2x4xbf16>, %v: tensor<2x3x2x4xbf16>, %d: tensor<2x3x2x4xbf16>) -> (tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>) {
+  %out, %lse = graph.attention causal %q, %k, %v scale 0.5 : (tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>) -> (tensor<2x3x2x4xbf16>, tensor<2x2x3xf64>)
+  %dq, %dk, %dv = graph.attention_backward causal %q, %k, %v, %out, %lse, %d scale 0.5 : (tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>, tensor<2x2x3xf64>, tensor<2x3x2x4xbf16>) -> (tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>)
+  return %dq, %dk, %dv : tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>, tensor<2x3x2x4xbf16>
+}
+
+// Two heads share keys and values; a condition leaves some queries no key.
+// CHECK-LABEL: @grouped
+// CHECK: graph.forbids
+func.func @grouped(%q: tensor<1x3x2x4xf32>, %k: tensor<1x5x1x4xf32>, %v: tensor<1x5x1x6xf32>, %d: tensor<1x3x2x6xf32>, %score: tensor<1x1x3x5xf32>) -> (tensor<1x3x2x6xf32>, tensor<1x2x3xf64>, tensor<1x3x2x4xf32>, tensor<1x5x1x4xf32>, tensor<1x5x1x6xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<1x1x3x5xf32>
+  %seen = graph.compare eq %score, %zero : tensor<1x1x3x5xf32> -> tensor<1x1x3x5xi1>
+  %out, %lse = graph.attention none %q, %k, %v bias %seen scale 0.5 : (tensor<1x3x2x4xf32>, tensor<1x5x1x4xf32>, tensor<1x5x1x6xf32>, tensor<1x1x3x5xi1>) -> (tensor<1x3x2x6xf32>, tensor<1x2x3xf64>)
+  %dq, %dk, %dv = graph.attention_backward none %q, %k, %v, %out, %lse, %d bias %seen scale 0.5 : (tensor<1x3x2x4xf32>, tensor<1x5x1x4xf32>, tensor<1x5x1x6xf32>, tensor<1x3x2x6xf32>, tensor<1x2x3xf64>, tensor<1x3x2x6xf32>, tensor<1x1x3x5xi1>) -> (tensor<1x3x2x4xf32>, tensor<1x5x1x4xf32>, tensor<1x5x1x6xf32>)
+  return %out, %lse, %dq, %dk, %dv : tensor<1x3x2x6xf32>, tensor<1x2x3xf64>, tensor<1x3x2x4xf32>, tensor<1x5x1x4xf32>, tensor<1x5x1x6xf32>
+}
+
+// Of queries beyond the keys' window some see none, and attend to all alike.
+func.func @window(%q: tensor<1x6x1x4xf32>, %k: tensor<1x3x1x4xf32>, %v: tensor<1x3x1x4xf32>, %d: tensor<1x6x1x4xf32>) -> (tensor<1x6x1x4xf32>, tensor<1x1x6xf64>, tensor<1x6x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>) {
+  %out, %lse = graph.attention none %q, %k, %v scale 0.5 {uniform, window = 2 : i64} : (tensor<1x6x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>) -> (tensor<1x6x1x4xf32>, tensor<1x1x6xf64>)
+  %dq, %dk, %dv = graph.attention_backward none %q, %k, %v, %out, %lse, %d scale 0.5 {uniform, window = 2 : i64} : (tensor<1x6x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x6x1x4xf32>, tensor<1x1x6xf64>, tensor<1x6x1x4xf32>) -> (tensor<1x6x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>)
+  return %out, %lse, %dq, %dk, %dv : tensor<1x6x1x4xf32>, tensor<1x1x6xf64>, tensor<1x6x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>
+}
+
+// A causal window, and floats that are added.
+func.func @added(%q: tensor<2x4x1x4xf32>, %k: tensor<2x4x1x4xf32>, %v: tensor<2x4x1x4xf32>, %d: tensor<2x4x1x4xf32>, %b: tensor<1x1x1x4xf32>) -> (tensor<2x4x1x4xf32>, tensor<2x1x4xf64>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>) {
+  %out, %lse = graph.attention causal %q, %k, %v bias %b scale 0.5 {window = 2 : i64} : (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<1x1x1x4xf32>) -> (tensor<2x4x1x4xf32>, tensor<2x1x4xf64>)
+  %dq, %dk, %dv = graph.attention_backward causal %q, %k, %v, %out, %lse, %d bias %b scale 0.5 {window = 2 : i64} : (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x1x4xf64>, tensor<2x4x1x4xf32>, tensor<1x1x1x4xf32>) -> (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>)
+  return %out, %lse, %dq, %dk, %dv : tensor<2x4x1x4xf32>, tensor<2x1x4xf64>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>
+}
