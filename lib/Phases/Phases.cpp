@@ -40,32 +40,25 @@ struct Passes {
       manager.addPass(createVerifyShardedPass());
   }
 
-  /// Timelines of a trial are not verified: see Forks.h.
-  void addGate(std::unique_ptr<Pass> pass, const Compilation &compilation) {
-    if (!compilation.isTrial)
+  /// Nothing is verified in a trial: see Forks.h.
+  void addGate(std::unique_ptr<Pass> pass) {
+    if (!isTrial)
       addPass(std::move(pass));
   }
 
   PassManager manager;
   bool isSharded; ///< the program is that of one tensor-parallel rank, and looked at
+  bool isTrial;
 };
 
 LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, bool isSharded = false) {
-  Passes passes{PassManager(&compilation.context), isSharded};
+  bool isTrial = compilation.isTrial;
+  Passes passes{PassManager(&compilation.context), isSharded && !isTrial, isTrial};
   build(passes);
   passes.manager.enableVerifier(
       false); // once a phase, and not after every pass: of a long plan that is a fifth of the time
-  return success(succeeded(passes.manager.run(*compilation.module)) && succeeded(verify(*compilation.module)));
-}
-
-/// The same for what comes after Stage, of which nothing is verified in a trial.
-LogicalResult runPassesInTime(Compilation &compilation, llvm::function_ref<void(Passes &)> build, bool isSharded) {
-  if (!compilation.isTrial)
-    return runPasses(compilation, build, isSharded);
-  Passes passes{PassManager(&compilation.context), /*isSharded=*/false};
-  build(passes);
-  passes.manager.enableVerifier(false);
-  return passes.manager.run(*compilation.module);
+  return success(succeeded(passes.manager.run(*compilation.module)) &&
+                 (isTrial || succeeded(verify(*compilation.module))));
 }
 
 LogicalResult spec(Compilation &compilation) {
@@ -99,7 +92,7 @@ LogicalResult differentiate(Compilation &compilation) {
     passes.addPass(createDifferentiatePass());
     passes.addPass(createCSEPass());
     passes.addPass(createAppendUpdatePass());
-    passes.addPass(createVerifyDifferentiatedPass());
+    passes.addGate(createVerifyDifferentiatedPass());
   });
   if (succeeded(result))
     compilation.unpartitioned = compilation.module->clone();
@@ -121,7 +114,7 @@ LogicalResult precision(Compilation &compilation) {
     passes.addPass(createScaleLossPass());
     passes.addPass(createNarrowUpdatePass({compute, masterless, gradients, states, stochastic}));
     passes.addPass(createInsertCastsPass({compute, precision.wideStream}));
-    passes.addPass(createVerifyPrecisionPass({compute, masterless, gradients, states, stochastic}));
+    passes.addGate(createVerifyPrecisionPass({compute, masterless, gradients, states, stochastic}));
   });
 }
 
@@ -186,7 +179,7 @@ LogicalResult stage(Compilation &compilation) {
         passes.addPass(createCSEPass());
         passes.addPass(createInsertZeroGradientsPass());
         passes.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
-        passes.addPass(createVerifyStagedPass());
+        passes.addGate(createVerifyStagedPass());
       },
       spec.tp > 1);
 }
@@ -213,12 +206,12 @@ LogicalResult dataParallel(Compilation &compilation) {
   actions.schedule = getSchedule(spec).name.str();
   actions.microBatches = spec.microBatches();
   actions.keepGathered = zero.keepsGathered;
-  return runPassesInTime(
+  return runPasses(
       compilation,
       [&](Passes &passes) {
         passes.addPass(createAssignBucketsPass(buckets));
         passes.addPass(createInsertActionsPass(actions));
-        passes.addGate(createVerifyTimelinePass(), compilation);
+        passes.addGate(createVerifyTimelinePass());
       },
       spec.tp > 1);
 }
@@ -232,11 +225,11 @@ LogicalResult schedule(Compilation &compilation) {
   if (zero.prefetch == ZeroSpec::Prefetch::Units)
     prefetch.units = zero.prefetchAmount;
   prefetch.bytes = zero.prefetch == ZeroSpec::Prefetch::Bytes ? zero.prefetchAmount : 0;
-  return runPassesInTime(
+  return runPasses(
       compilation,
       [&](Passes &passes) {
         passes.addPass(createPrefetchGathersPass(prefetch));
-        passes.addGate(createVerifyTimelinePass(), compilation);
+        passes.addGate(createVerifyTimelinePass());
       },
       compilation.spec.tp > 1);
 }
@@ -350,7 +343,7 @@ void xlc::setMesh(ModuleOp module, const Spec &spec) {
 }
 
 LogicalResult xlc::lowerToPrograms(Compilation &compilation) {
-  return runPassesInTime(compilation, [&](Passes &passes) { addProgram(passes, compilation); }, /*isSharded=*/false);
+  return runPasses(compilation, [&](Passes &passes) { addProgram(passes, compilation); }, /*isSharded=*/false);
 }
 
 ArrayRef<Phase> xlc::getPhases() { return phases; }

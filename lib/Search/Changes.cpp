@@ -119,9 +119,19 @@ std::vector<Change> xlc::findChanges(const Spec &spec, int64_t total, const Plan
     names.push_back(std::move(what));
     search.add(changed);
   };
+  auto hasFailed = [&](size_t number) {
+    auto isOfIt = [&](const Candidate &candidate) { return candidate.group == number; };
+    auto doesFit = [&](const Candidate &candidate) { return isOfIt(candidate) && search.fits(candidate); };
+    return llvm::any_of(search.getCandidates(), isOfIt) && llvm::none_of(search.getCandidates(), doesFit);
+  };
+  std::optional<size_t> doubled; // the number of twice the ranks
   for (Edit edit : edits) {
+    if (edit == doubleRanksAndBatch && doubled && hasFailed(*doubled)) // with as much to do as before they take no less
+      continue;
     Spec changed = spec;
     std::string what = edit(changed);
+    if (edit == doubleRanks && !what.empty())
+      doubled = names.size();
     tryChange(std::move(what), changed);
   }
   for (auto &[what, changed] : halveDimensions(spec))

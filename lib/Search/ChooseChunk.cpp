@@ -1,8 +1,17 @@
 // Smaller chunks cost more additions to the gradients of the head's parameters, so the largest that fit are taken. Nothing is
 // estimated: each is planned, with the answers to what else the spec leaves open.
+#include "xlc/Search/ChooseZero.h"
 #include "xlc/Search/ChunkChoice.h"
 
 using namespace xlc;
+
+/// Whether even this, the least of all, takes more than there is.
+static bool isHopeless(const Spec &spec, const Planner &planner) {
+  std::string obstacle;
+  std::unique_ptr<Trial> trial = planner(listAnswers(spec).front().first, obstacle);
+  std::optional<int64_t> least = trial ? trial->findLeast() : std::nullopt;
+  return least && double(*least) > Search::kHopeless * double(*spec.deviceMemory);
+}
 
 ChunkChoice xlc::chooseChunk(const Spec &spec, int64_t rows, const Planner &planner) {
   ChunkChoice choice{.rows = 0, .all = rows, .whole = {}};
@@ -11,9 +20,16 @@ ChunkChoice xlc::chooseChunk(const Spec &spec, int64_t rows, const Planner &plan
     return choice;
   }
   Search search(planner, *spec.deviceMemory, /*isAllExact=*/false, [](size_t, const std::string &) {});
-  for (int64_t parts : {1, 4, 16, 64}) {
+  constexpr int64_t mostParts = 64;
+  auto cutInto = [&](int64_t parts) {
     Spec cut = spec;
     cut.loss.chunk = parts == 1 ? 0 : (rows + parts - 1) / parts;
+    return cut;
+  };
+  for (int64_t parts : {int64_t(1), int64_t(4), int64_t(16), mostParts}) {
+    if (parts == 4 && isHopeless(cutInto(mostParts), planner))
+      break;
+    Spec cut = cutInto(parts);
     search.add(cut);
     for (const Candidate &candidate : search.getCandidates())
       if (search.fits(candidate)) {

@@ -37,10 +37,10 @@ void Search::hold(size_t number, std::unique_ptr<Trial> trial) {
   heldNumber = number;
 }
 
-void Search::add(const Spec &spec) {
-  llvm::SmallVector<std::pair<Candidate, std::unique_ptr<Trial>>, 4> begun; // by traffic
+Search::Begun Search::beginAnswers(const Spec &spec, size_t group) {
+  Begun begun;
   for (auto &[answered, zero] : listAnswers(spec)) {
-    Candidate candidate{answered, zero, groups, {}, {}};
+    Candidate candidate{answered, zero, group, {}, {}, {}};
     if (std::unique_ptr<Trial> trial = begin(candidate)) {
       candidate.zero.traffic = trial->zeroTraffic();
       auto *it = llvm::upper_bound(begun, candidate.zero.traffic, [](Quantity traffic, const auto &other) {
@@ -49,7 +49,31 @@ void Search::add(const Spec &spec) {
       begun.insert(it, {std::move(candidate), std::move(trial)});
     }
   }
-  bool isFound = false;
+  return begun;
+}
+
+bool Search::dropHopeless(const Spec &spec, Begun &begun) {
+  auto savesMost = [](const auto &each) { return !each.first.zero.reducesPerStep && !each.first.zero.keepsGathered; };
+  auto *saving = llvm::find_if(begun, savesMost);
+  if (saving == begun.end())
+    return false;
+  std::optional<int64_t> least = saving->second->findLeast();
+  if (!least || double(*least) <= kHopeless * double(memory) || !ask(saving->first, *saving->second, memory))
+    return false;
+  std::swap(begun.front(), *saving);
+  begun.truncate(1);
+  begun.front().first.standsFor = spec;
+  return true;
+}
+
+void Search::add(const Spec &spec) {
+  Begun begun = beginAnswers(spec, groups);
+  bool isFound = begun.size() > 1 && !isAllExact && dropHopeless(spec, begun);
+  addBegun(begun, isFound);
+  ++groups;
+}
+
+void Search::addBegun(Begun &begun, bool isFound) {
   for (auto &[candidate, trial] : begun) {
     if (!isFound && !ask(candidate, *trial, isAllExact ? noLimit : memory))
       continue;
@@ -59,13 +83,19 @@ void Search::add(const Spec &spec) {
       hold(candidates.size() - 1, std::move(trial));
     trial.reset();
   }
-  ++groups;
 }
 
 const Candidate *Search::findNearest() {
   while (!candidates.empty()) {
     auto takes = [](const Candidate &candidate) { return candidate.need ? candidate.need->bytes : noLimit; };
     auto least = llvm::min_element(candidates, [&](auto &a, auto &b) { return takes(a) < takes(b); });
+    if (least->standsFor) { // one of the others may take a little less
+      Begun begun = beginAnswers(*least->standsFor, least->group);
+      candidates.erase(least);
+      held.reset();
+      addBegun(begun, /*isFound=*/false);
+      continue;
+    }
     if (!least->need || least->need->isExact)
       return &*least;
     size_t number = least - candidates.begin();

@@ -104,6 +104,32 @@ TEST_F(SearchTest, OnlyTheNearestIsPlaced) {
   EXPECT_EQ(asked.begun, 6); // three stages, twice the batch, tp and pp
 }
 
+// Where the answer that saves most takes far too much, the others are not asked, unless it comes nearest.
+TEST_F(SearchTest, OtherAnswersAreNotAskedWhereTheSmallestIsHopeless) {
+  spec.dp = 2, spec.zeroStage = 3, spec.globalBatch = 8;
+  auto bytesOf = [](const Spec &other) { return other.zero.reduce == ZeroSpec::Reduce::Step ? 790 : 800; };
+  for (int64_t memory : {100, 700}) { // bounds are 720 and more: of 700 it is not more than 5 %
+    asked = {};
+    Search search(plannerOf(bytesOf), memory, /*isAllExact=*/false, [](size_t, const std::string &) {});
+    spec.deviceMemory = memory;
+    search.add(spec);
+    EXPECT_EQ(search.getCandidates().size(), memory == 100 ? 1u : 4u);
+    EXPECT_EQ(search.getCandidates().front().need->bytes, 720);
+    EXPECT_EQ(search.findNearest()->need->bytes, 790);
+  }
+}
+
+// As many samples as before for each of twice as many ranks: no less than with half of them.
+TEST_F(SearchTest, ALargerBatchIsNotTriedWhereTheSameDoesNotFit) {
+  spec.deviceMemory = 100, spec.microBatch = 4;
+  auto begun = [&](int64_t ofDoubled) {
+    asked = {};
+    find([&](const Spec &other) { return other.dp > 1 ? ofDoubled : 1000; });
+    return asked.begun;
+  };
+  EXPECT_EQ(begun(100), begun(800) + 1);
+}
+
 // Two bounds below the plan of each other: both are placed, and the smaller one wins.
 TEST_F(SearchTest, ABoundIsNoPlan) {
   spec.deviceMemory = 100, spec.microBatch = 3;

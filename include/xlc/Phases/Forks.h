@@ -5,8 +5,7 @@
 //                              └── tp: 16 ──> Shard ─> Stage ─> DataParallel ─> ...
 //
 // The column `reads` of the phase table says where: a phase that reads nothing of what differs did the same already.
-// What was verified on the way there is not verified again, nor are the timelines and programs of a trial: they are
-// asked for their bytes and never run.
+// Nothing is verified in a trial: it is asked for its bytes and never run.
 #ifndef XLC_PHASES_FORKS_H
 #define XLC_PHASES_FORKS_H
 

@@ -12,6 +12,7 @@
 
 #include "xlc/Search/ZeroChoice.h"
 #include "xlc/Spec/Spec.h"
+#include "llvm/ADT/SmallVector.h"
 #include <functional>
 #include <limits>
 #include <memory>
@@ -46,13 +47,17 @@ using Planner = std::function<std::unique_ptr<Trial>(const Spec &, std::string &
 struct Candidate {
   Spec spec;
   ZeroTrial zero;
-  size_t group = 0;         ///< the number of the spec that it answers
-  std::optional<Need> need; ///< none: not asked, since one of its group that moves no more fits
-  Quantity traffic;         ///< known together with the need
+  size_t group = 0;              ///< the number of the spec that it answers
+  std::optional<Need> need;      ///< none: not asked, since one of its group that moves no more fits
+  Quantity traffic;              ///< known together with the need
+  std::optional<Spec> standsFor; ///< where only this answer was asked: what it answers
 };
 
 class Search {
 public:
+  /// What saves memory may take a little more for a buffer of its own. Where the least that it takes is more than this of
+  /// the memory, what saves less does not fit either.
+  static constexpr double kHopeless = 1.05;
   static constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
 
   /// `memory`: bytes of a rank. What does not fit is placed only where `isAllExact`, or by findNearest. What cannot be
@@ -72,6 +77,14 @@ public:
   const Candidate *findNearest();
 
 private:
+  using Begun = llvm::SmallVector<std::pair<Candidate, std::unique_ptr<Trial>>, 4>;
+
+  /// The answers to what `spec` leaves open that can be planned, by traffic.
+  Begun beginAnswers(const Spec &spec, size_t group);
+  /// Leaves only the answer that saves most memory where that is hopeless, and asks it; else does nothing.
+  bool dropHopeless(const Spec &spec, Begun &begun);
+  /// Asks them, up to the first that fits; with `isFound` none.
+  void addBegun(Begun &begun, bool isFound);
   /// Asks a trial; false where it turns out to be impossible.
   bool ask(Candidate &candidate, Trial &trial, int64_t limit);
   std::unique_ptr<Trial> begin(Candidate &candidate);
