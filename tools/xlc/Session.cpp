@@ -6,7 +6,6 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/Diagnostics.h"
-#include "xlc/Target/Targets.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -61,20 +60,27 @@ Session::Session(const CommonOptions &options)
   compilation.importing.notes = options.verbose ? &messages() : nullptr;
 }
 
+std::optional<std::string> Session::chooseChip(const Spec &spec, const TargetRow &row) {
+  auto refuse = [&](StringRef key, const Twine &reason) {
+    diagnostics.error(findPlace(spec, key).value_or(options.spec), reason);
+    return std::nullopt;
+  };
+  if (!row.chipOf)
+    return options.cpu;
+  if (options.cpu != CommonOptions().cpu)
+    return refuse("target", "--cpu " + options.cpu + " is for target cpu, and this is for " + spec.target);
+  if (!spec.device)
+    return row.listChips().front();
+  ChipOfDevice found = row.chipOf(*spec.device);
+  if (found.chip.empty())
+    return refuse("cluster.device", found.obstacle);
+  return found.chip;
+}
+
 const Target *Session::chooseTarget(const Spec &spec) {
   const TargetRow &row = *findTarget(spec.target);
-  std::string chip = row.listChips().front();
-  if (!row.chipOf) {
-    chip = options.cpu;
-  } else if (spec.device) {
-    ChipOfDevice found = row.chipOf(*spec.device);
-    if (found.chip.empty()) {
-      diagnostics.error(findPlace(spec, "cluster.device").value_or(options.spec), found.obstacle);
-      return nullptr;
-    }
-    chip = found.chip;
-  }
-  target = row.make(chip);
+  if (std::optional<std::string> chip = chooseChip(spec, row))
+    target = row.make(*chip);
   return target.get();
 }
 

@@ -9,6 +9,7 @@
 #include "MessageStream.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "xlc/Target/Targets.h"
 #include "llvm/Support/Compiler.h"
 #include <memory>
 
@@ -32,7 +33,10 @@ public:
 
 private:
   int run(const RunOptions &run);
+  /// Null after a diagnostic.
   const Target *chooseTarget(const Spec &spec);
+  /// Of the device, or of --cpu; none after a diagnostic.
+  std::optional<std::string> chooseChip(const Spec &spec, const TargetRow &row);
   /// Shows an error of a pass as one of the model's file, naming the node.
   void show(mlir::Diagnostic &diagnostic);
   /// Writes what went into the phase that failed. Returns Internal.
