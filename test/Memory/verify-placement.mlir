@@ -56,3 +56,18 @@ func.func private @minus(%x: tensor<16xf32>) -> tensor<16xf32> attributes {exec.
   %0 = graph.neg %x : tensor<16xf32>
   return %0 : tensor<16xf32>
 }
+
+// As many rows as a step may have: two halves of each are apart, and are not looked at row by row.
+// CHECK: exec.program @many
+exec.program @many stage 0 micro_batches 1 arena 70368744177664 lower_bound 70368744177664 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 residuals "halves" size 70368744177600 offset 64 live 1 to 1
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  exec.run @split "split" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @split(%x: memref<16xf32>, %y: memref<4398046511100x4xf32>) {
+  %left = exec.view %y from 0 : memref<4398046511100x4xf32> -> memref<4398046511100x2xf32, strided<[4, 1]>>
+  %right = exec.view %y from 2 : memref<4398046511100x4xf32> -> memref<4398046511100x2xf32, strided<[4, 1]>>
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%left, %right : memref<4398046511100x2xf32, strided<[4, 1]>>, memref<4398046511100x2xf32, strided<[4, 1]>>) accumulate [0, 0]
+  return
+}
