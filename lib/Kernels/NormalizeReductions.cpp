@@ -117,7 +117,7 @@ Value moveToEnd(OpBuilder &b, Location loc, Value operand, std::string &letters,
 }
 
 /// Whether the target's library does the op where all its values are contiguous.
-bool isLibrarys(Operation *op, const Target &target) {
+bool libraryDoes(Operation *op, const Target &target) {
   SmallVector<MemRefType> memory;
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     memory.push_back(MemRefType::get(typeOf(value).getShape(), typeOf(value).getElementType()));
@@ -126,7 +126,7 @@ bool isLibrarys(Operation *op, const Target &target) {
 
 /// A library sums along one dimension: letters that are summed and apart go to the end of both operands, in one order.
 void normalizeContract(ContractOp op, const Target &target) {
-  if (isLibrarys(op, target))
+  if (libraryDoes(op, target))
     return;
   std::string lettersA = op.getLettersA().str(), lettersB = op.getLettersB().str(), summed;
   for (char c : lettersA)
@@ -148,7 +148,7 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (isa<CrossEntropyOp>(op))
           expandNamedOp(&op);
-        else if (isa<AttentionOp, AttentionBackwardOp>(op) && !isLibrarys(&op, target))
+        else if (isa<AttentionOp, AttentionBackwardOp>(op) && !libraryDoes(&op, target))
           writeAttention(&op);
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (auto reduce = dyn_cast<ReduceOp>(op))

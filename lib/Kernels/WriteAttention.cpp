@@ -12,6 +12,9 @@ using namespace xlc::graph;
 
 namespace {
 
+/// The score of a key that is not seen.
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
 template <class OpT> class AttentionWriter {
 public:
   explicit AttentionWriter(OpT op) : op(op), f(op) {
@@ -25,10 +28,10 @@ public:
     Value out = product("bgmqk,bkge->bqgme", multiplied(rows.p), op.getV(), elementType());
     Type wide = typeOf(op.getLse()).getElementType();
     Value lse = f.add(f.convert(rows.largest, wide), f.log(f.convert(rows.sum, wide)));
-    if (rows.hasNone) {
-      Value infinite = f.number(-std::numeric_limits<double>::infinity(), lse);
+    if (rows.seesNone) {
+      Value infinite = f.number(kNever, lse);
       Value finite = f.number(std::numeric_limits<float>::lowest(), lse);
-      lse = f.select(rows.hasNone, f.select(rows.attends, finite, infinite), lse);
+      lse = f.select(rows.seesNone, f.select(rows.attends, finite, infinite), lse);
     }
     replaceBy({f.reshape(out, typeOf(op.getOut()).getShape()), lse});
   }
@@ -41,8 +44,8 @@ public:
     Value dp = f.reshape(product("bgmqe,bkge->bgmqk", dout, op.getV(), f.b.getF32Type()), typeOf(p).getShape());
     Value mean = f.reduceRows(Reduction::sum, f.mul(p, dp));
     Value ds = f.mul(f.mul(p, f.sub(dp, f.alongRows(mean, dp))), op.getScale().convertToDouble());
-    if (rows.hasNone) // nothing there depends on the scores
-      ds = f.select(f.alongRows(rows.hasNone, ds), f.number(0, ds), ds);
+    if (rows.seesNone) // nothing there depends on the scores
+      ds = f.select(f.alongRows(rows.seesNone, ds), f.number(0, ds), ds);
     Value dv = product("bgmqk,bgmqe->bkge", multiplied(p), dout, elementType());
     Value dq = product("bgmqk,bkgd->bqgmd", multiplied(ds), op.getK(), elementType());
     Value dk = product("bgmqk,bgmqd->bkgd", multiplied(ds), q, elementType());
@@ -71,7 +74,7 @@ private:
 
   /// Whether a query may see no key at all. Causality alone leaves the first, and windows the query's own where there
   /// is one.
-  bool hasConstantRows() { return op.getBias() || (op.getWindow() && queries > keys); }
+  bool maySeeNone() { return op.getBias() || (op.getWindow() && queries > keys); }
 
   /// Scaled, with -inf where the mask, the window or a condition forbids.
   Value maskedScores() {
@@ -79,7 +82,7 @@ private:
     Value scores =
         f.reshape(product("bgmqd,bkgd->bgmqk", q, op.getK(), f.b.getF32Type()), {batch, heads, queries, keys});
     scores = f.mul(scores, op.getScale().convertToDouble());
-    Value never = f.number(-std::numeric_limits<double>::infinity(), scores);
+    Value never = f.number(kNever, scores);
     if (Value bias = op.getBias()) {
       Value whole = f.broadcast(bias, scores);
       scores = f.isFloat(bias) ? f.add(scores, f.convert(whole, f.b.getF32Type())) : f.select(whole, scores, never);
@@ -107,31 +110,27 @@ private:
   /// Probabilities of the keys, and of each row the largest score, the sum of exponentials of the differences from it, and
   /// where rows may see no key, whether this one does, and whether it attends to all keys alike then.
   struct Rows {
-    Value p, largest, sum, hasNone, attends;
+    Value p, largest, sum, seesNone, attends;
   };
 
   Rows writeRows() {
-    Value scores = maskedScores(), largest = f.reduceRows(Reduction::max, scores), hasNone, attends;
-    if (hasConstantRows()) {
-      hasNone = f.compare(Predicate::le, largest, f.number(kForbidden, largest));
-      hasNone.getDefiningOp()->setAttr(kForbids, f.b.getUnitAttr());
-      attends = op.getUniform() ? hasNone : f.both(hasNone, isFinite(largest));
-      largest = f.select(hasNone, f.number(0, largest), largest);
+    Value scores = maskedScores(), largest = f.reduceRows(Reduction::max, scores), seesNone, attends;
+    if (maySeeNone()) {
+      seesNone = f.compare(Predicate::le, largest, f.number(kForbidden, largest));
+      seesNone.getDefiningOp()->setAttr(kForbids, f.b.getUnitAttr());
+      attends = op.getUniform() ? seesNone : f.both(seesNone, f.isAbove(largest, kNever));
+      largest = f.select(seesNone, f.number(0, largest), largest);
     }
     Value power = f.exp(f.sub(scores, f.alongRows(largest, scores))), sum = f.reduceRows(Reduction::sum, power);
-    if (hasNone)
-      sum = f.select(hasNone, f.number(1, sum), sum);
+    if (seesNone)
+      sum = f.select(seesNone, f.number(1, sum), sum);
     Value p = f.mul(power, f.alongRows(f.div(f.number(1, sum), sum), power));
-    if (hasNone) {
+    if (seesNone) {
       Value alike = f.div(f.number(1, sum), f.number(double(keys), sum));
       Value fill = f.select(attends, alike, f.number(0, sum));
-      p = f.select(f.alongRows(hasNone, p), f.alongRows(fill, p), p);
+      p = f.select(f.alongRows(seesNone, p), f.alongRows(fill, p), p);
     }
-    return {p, largest, sum, hasNone, attends};
-  }
-
-  Value isFinite(Value largest) {
-    return f.compare(Predicate::gt, largest, f.number(-std::numeric_limits<double>::infinity(), largest));
+    return {p, largest, sum, seesNone, attends};
   }
 
   void replaceBy(ArrayRef<Value> values) {

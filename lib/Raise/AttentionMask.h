@@ -8,6 +8,7 @@
 #define XLC_LIB_RAISE_ATTENTIONMASK_H
 
 #include "Factors.h"
+#include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include <map>
 
 namespace xlc {
@@ -54,7 +55,7 @@ private:
     bool keeps;
     double fill;
     bool replaces; ///< the score; otherwise `fill` is added to it
-    bool isAdded() const { return !replaces && fill > -1e30; }
+    bool isAdded() const { return !replaces && fill > graph::kForbidden; }
   };
   struct Term {
     FactoredValue value;

@@ -165,7 +165,7 @@ private:
     }
     if (auto max = dyn_cast_or_null<graph::MaxOp>(op)) {
       for (unsigned i : {0u, 1u})
-        if (findSplat(op->getOperand(i)).value_or(0) <= -1e30)
+        if (findSplat(op->getOperand(i)).value_or(0) <= graph::kForbidden)
           return value.value = op->getOperand(1 - i), true;
       return false;
     }

@@ -126,7 +126,7 @@ std::vector<Change> xlc::findChanges(const Spec &spec, int64_t total, const Plan
   };
   std::optional<size_t> doubled; // the number of twice the ranks
   for (Edit edit : edits) {
-    if (edit == doubleRanksAndBatch && doubled && hasFailed(*doubled)) // with as much to do as before they take no less
+    if (edit == doubleRanksAndBatch && doubled && hasFailed(*doubled)) // which has half the samples for each rank
       continue;
     Spec changed = spec;
     std::string what = edit(changed);

@@ -27,7 +27,7 @@ ChunkChoice xlc::chooseChunk(const Spec &spec, int64_t rows, const Planner &plan
     return cut;
   };
   for (int64_t parts : {int64_t(1), int64_t(4), int64_t(16), mostParts}) {
-    if (parts == 4 && isHopeless(cutInto(mostParts), planner))
+    if (choice.whole && parts == 4 && isHopeless(cutInto(mostParts), planner))
       break;
     Spec cut = cutInto(parts);
     search.add(cut);

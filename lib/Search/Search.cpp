@@ -52,14 +52,15 @@ Search::Begun Search::beginAnswers(const Spec &spec, size_t group) {
   return begun;
 }
 
-bool Search::dropHopeless(const Spec &spec, Begun &begun) {
+bool Search::keepOnlyHopeless(const Spec &spec, Begun &begun) {
   auto savesMost = [](const auto &each) { return !each.first.zero.reducesPerStep && !each.first.zero.keepsGathered; };
   auto *saving = llvm::find_if(begun, savesMost);
   if (saving == begun.end())
     return false;
   std::optional<int64_t> least = saving->second->findLeast();
-  if (!least || double(*least) <= kHopeless * double(memory) || !ask(saving->first, *saving->second, memory))
+  if (!least || double(*least) <= kHopeless * double(memory))
     return false;
+  (void)ask(saving->first, *saving->second, memory); // its bound is above the memory
   std::swap(begun.front(), *saving);
   begun.truncate(1);
   begun.front().first.standsFor = spec;
@@ -68,7 +69,7 @@ bool Search::dropHopeless(const Spec &spec, Begun &begun) {
 
 void Search::add(const Spec &spec) {
   Begun begun = beginAnswers(spec, groups);
-  bool isFound = begun.size() > 1 && !isAllExact && dropHopeless(spec, begun);
+  bool isFound = begun.size() > 1 && !isAllExact && keepOnlyHopeless(spec, begun);
   addBegun(begun, isFound);
   ++groups;
 }

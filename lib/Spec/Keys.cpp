@@ -24,7 +24,7 @@ constexpr Range scales = {.low = 1e-6, .high = 1e30};
 constexpr Range threads = {.low = 1, .high = runtime::kMostThreads};
 constexpr Range memory = {.low = 1};
 constexpr Range rates = {.low = 1, .high = 1e30};
-constexpr Range capabilities = {.low = 1, .high = 99};
+constexpr Range capabilities = {.low = 1, .high = 20};
 constexpr Range seconds = {.low = 0, .high = 1e6};
 
 OptimizerGroupSpec &group(Spec &spec) { return spec.optimizer.groups.back(); }
@@ -303,7 +303,7 @@ const Key table[] = {
    [](Spec &s, const Value &v) { device(s).call = v.number; }},
   {"cluster.device.cores", Kind::Integer, counts, "", "none", "cpu: cores of one machine. Then `flops` and `bandwidth` are those of one core, and ranks share them.",
    [](Spec &s, const Value &v) { device(s).cores = v.integer; }},
-  {"cluster.device.compute_capability", Kind::Number, capabilities, "", "8.0", "target cuda: NVIDIA's number of what its instructions can do.",
+  {"cluster.device.compute_capability", Kind::Number, capabilities, "", "8.0", "target cuda: NVIDIA's compute capability, from which the chip follows.",
    [](Spec &s, const Value &v) { device(s).capability = std::llround(10 * v.number); }},
   {"cluster.device.node", Kind::Section, any, "", "", "What joins devices of one machine.", nullptr},
   {"cluster.device.node.bandwidth", Kind::Bytes, memory, "", "messages take no time", "Bytes per second that one device reads from others.", setBandwidth<&Device::node>},
@@ -312,7 +312,7 @@ const Key table[] = {
   {"cluster.device.network.bandwidth", Kind::Bytes, memory, "", "as within a machine", "Bytes per second, for each device.", setBandwidth<&Device::network>},
   {"cluster.device.network.latency", Kind::Number, seconds, "", "as within a machine", "Seconds that a message takes at least.", setLatency<&Device::network>},
   {"cluster.device.outside", Kind::Bytes, memory, "", "the target's", "Memory of a rank that is none of the arena's.",
-   [](Spec &s, const Value &v) { device(s).outside = {{"outside", v.integer}}; }},
+   [](Spec &s, const Value &v) { device(s).outside = {{"as given", v.integer}}; }},
   {"cluster.devices_per_node", Kind::Integer, ranks, "", "the device's, 8 for most", "Devices in one machine; ranks are numbered over them, tp fastest, then dp, then pp.",
    [](Spec &s, const Value &v) { s.devicesPerNode = v.integer; }},
   {"cluster.nodes", Kind::Integer, ranks, "", "as many as ranks need", "Machines; a spec that needs more is refused.",

@@ -3,7 +3,9 @@
 // RUN: xlc-opt %s --xlc-normalize-reductions | FileCheck %s --check-prefix=CPU
 // CPU-COUNT-8: graph.attention
 // RUN: not xlc-opt --xlc-target=tpu %s 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: xlc-opt: error: --xlc-target takes cpu, cuda
+// RUN: not xlc-opt --xlc-target=cuda:sm_75 %s 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: xlc-opt --xlc-target=cuda:sm_90 %s --xlc-normalize-reductions | FileCheck %s
+// TARGET: xlc-opt: error: --xlc-target takes cpu, cuda, each with :CHIP or without
 
 // Scores are f32, and what is multiplied is bf16. Backward computes the probabilities again.
 // CHECK-LABEL: @causal

@@ -36,7 +36,7 @@ def check_functions(path, lines):
     start = None
     for number, line in enumerate(lines, 1):
         if start is None and re.match(r"\w.*\{$", line) and "(" in "".join(lines[max(0, number - 4):number]) \
-                and not re.match(r"(namespace|extern|class|struct|enum|union|constexpr|const|static const)\b", line):
+                and not re.match(r"(template <.*> )?(namespace|extern|class|struct|enum|union|constexpr|const|static const)\b", line):
             start = number
         elif start is not None and line.startswith("}"):
             if number - start - 1 > 60:

@@ -1,5 +1,5 @@
 // xlc-opt: every pass and every dialect of xlc behind mlir-opt's command line, for tests; and test/lib's passes. Passes ask the
-// target that --xlc-target=NAME gives as the first option, else the CPU at hand.
+// target that --xlc-target=NAME[:CHIP] gives as the first option, else the CPU at hand.
 #include "DropDependencies/DropDependencies.h"
 #include "PlantFault/PlantFault.h"
 #include "SetMesh/SetMesh.h"
@@ -24,23 +24,25 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
-/// Of the first option, which is taken out where it names one; null where there is no target of that name.
-static const xlc::TargetRow *takeTarget(int &argc, char **&argv) {
-  llvm::StringRef first = argc > 1 ? argv[1] : "";
-  if (!first.consume_front("--xlc-target="))
-    return &xlc::getTargets().front();
-  argv[1] = argv[0];
-  --argc, ++argv;
-  return xlc::findTarget(first);
+/// Of the first option, which is taken out where it names one; null where there is no such target.
+static std::unique_ptr<xlc::Target> takeTarget(int &argc, char **&argv) {
+  llvm::StringRef name = xlc::getTargets().front().name, chip, first = argc > 1 ? argv[1] : "";
+  if (first.consume_front("--xlc-target=")) {
+    argv[1] = argv[0];
+    --argc, ++argv;
+    std::tie(name, chip) = first.split(':');
+  }
+  const xlc::TargetRow *row = xlc::findTarget(name);
+  return row ? row->make(chip.empty() ? row->listChips().front() : chip.str()) : nullptr;
 }
 
 int main(int argc, char **argv) {
-  const xlc::TargetRow *row = takeTarget(argc, argv);
-  if (!row) {
-    llvm::errs() << "xlc-opt: error: --xlc-target takes " << llvm::join(xlc::listTargets(), ", ") << "\n";
+  std::unique_ptr<xlc::Target> target = takeTarget(argc, argv);
+  if (!target) {
+    llvm::errs() << "xlc-opt: error: --xlc-target takes " << llvm::join(xlc::listTargets(), ", ")
+                 << ", each with :CHIP or without\n";
     return 2;
   }
-  std::unique_ptr<xlc::Target> target = row->make(row->listChips().front());
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, xlc::graph::GraphDialect, xlc::dist::DistDialect, xlc::sched::SchedDialect,
                   xlc::exec::ExecDialect>();

@@ -149,7 +149,8 @@ int Session::writeReproducer() {
     return Internal;
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << "// xlc " XLC_VERSION ": the module before phase " << compilation.phase << ", which failed\n";
+  out << "// xlc " XLC_VERSION " for " << target->name() << " " << target->chip() << ": the module before phase "
+      << compilation.phase << ", which failed\n";
   again.module->print(out, OpPrintingFlags().enableDebugInfo());
   try {
     runtime::OutputFile file(reproducerPath.str());

@@ -55,8 +55,7 @@ struct Candidate {
 
 class Search {
 public:
-  /// What saves memory may take a little more for a buffer of its own. Where the least that it takes is more than this of
-  /// the memory, what saves less does not fit either.
+  /// A plan whose lower bound is more than this times the memory is hopeless: another answer may take a little less.
   static constexpr double kHopeless = 1.05;
   static constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
 
@@ -81,9 +80,9 @@ private:
 
   /// The answers to what `spec` leaves open that can be planned, by traffic.
   Begun beginAnswers(const Spec &spec, size_t group);
-  /// Leaves only the answer that saves most memory where that is hopeless, and asks it; else does nothing.
-  bool dropHopeless(const Spec &spec, Begun &begun);
-  /// Asks them, up to the first that fits; with `isFound` none.
+  /// True where even the answer that saves most memory is hopeless: then it is asked, and the others are dropped.
+  bool keepOnlyHopeless(const Spec &spec, Begun &begun);
+  /// Makes them candidates. Each is asked until one fits; none where `isFound` says that all is known.
   void addBegun(Begun &begun, bool isFound);
   /// Asks a trial; false where it turns out to be impossible.
   bool ask(Candidate &candidate, Trial &trial, int64_t limit);

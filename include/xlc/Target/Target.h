@@ -2,7 +2,7 @@
 // target by name; each target is a folder beside lib/Target/Cpu and a row of lib/Target/Targets.cpp. What a program does
 // on its machine is the runtime's side of the same target (lib/Runtime/Device/Target.h).
 //
-//   Stage       flopsPerByte               Lower   addLowering
+//   Stage       flopsPerByte               Lower   whyNoProgram, addLowering
 //   Kernels     fits                       Emit    describe, makeObject, linkNeeds
 //   Memory      fits, workspace,           plan    outsideOf, flopsPerByte
 //               hasElementType, arenaAlignment   calibrate  measure
@@ -65,7 +65,7 @@ public:
   /// Bytes, a power of two: offsets in the arena and its size are multiples of it.
   virtual int64_t arenaAlignment() const = 0;
 
-  /// Bytes: what an arena is allocated in multiples of.
+  /// Bytes, a multiple of arenaAlignment: what the device allocates in. The arena of a plan is not rounded to it.
   virtual int64_t arenaGranularity() const { return arenaAlignment(); }
   /// What a program has beside its arenas, where its device does not say. Measured.
   virtual std::vector<OutsideLine> outsideLines() const = 0;
@@ -79,11 +79,11 @@ public:
   /// Floating-point operations in the time that moves one byte. Stages are weighed with it.
   virtual int64_t flopsPerByte() const = 0;
 
-  /// What this machine reaches, measured with all `cores` at work: `xlc calibrate`.
-  virtual Device measure(int cores) const = 0;
-
   /// Why it has plans but no programs yet, for a user; empty: it has them. What is below is asked of a target with programs.
   virtual std::string whyNoProgram() const { return ""; }
+
+  /// What this machine reaches, measured with all `cores` at work: `xlc calibrate`.
+  virtual Device measure(int cores) const = 0;
 
   /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
   /// kernel and memory layout.

@@ -9,7 +9,7 @@ using namespace xlc;
 
 namespace {
 
-/// What programs have code of their own for; newer devices run that of the newest before them.
+/// What programs have code of their own for; other devices compile the PTX of the newest before them.
 constexpr int64_t capabilities[] = {80, 90, 100, 120};
 constexpr int64_t kHopper = 90;
 
@@ -20,9 +20,6 @@ constexpr int64_t kWorkspace = 4 << 20, kWorkspaceFromHopper = 32 << 20;
 constexpr int64_t kAlignment = 256;
 /// Physical memory comes in pieces of this (cuMemGetAllocationGranularity).
 constexpr int64_t kGranularity = 2 << 20;
-
-/// An empty process of a current driver, and libraries, as of lib/Cluster/Devices.cpp: for where no device is named.
-constexpr int64_t kContextBytes = 520 << 20, kLibraryBytes = 160 << 20;
 
 /// Between A100 (312 TFLOP/s, 2 TB/s) and H100 (989, 3.35), of which stages are weighed alike.
 constexpr int64_t kFlopsPerByte = 200;
@@ -95,7 +92,7 @@ public:
   int64_t arenaAlignment() const override { return kAlignment; }
   int64_t arenaGranularity() const override { return kGranularity; }
   std::vector<OutsideLine> outsideLines() const override {
-    return {{"context", kContextBytes}, {"libraries", kLibraryBytes}};
+    return findDevice("h100")->outside; // where no device is named
   }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 

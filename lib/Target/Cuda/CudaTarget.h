@@ -13,7 +13,7 @@ std::vector<std::string> listCudaChips();
 /// Null for another name.
 std::unique_ptr<Target> makeCudaTarget(llvm::StringRef chip);
 
-/// The newest chip whose code the device runs.
+/// The newest chip whose PTX the device compiles.
 ChipOfDevice chipOfCudaDevice(const Device &device);
 
 } // namespace xlc

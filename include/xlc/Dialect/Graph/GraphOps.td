@@ -271,7 +271,7 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
     heads is a multiple of groups (grouped-query attention). out: [batch, queries, heads, e].
     lse: [batch, heads, queries], f64 where a program is to run: its rounding would be an error common to a
     whole row of probabilities. It is the log of the sum of exponentials of the scaled, masked
-    scores, which backward needs to compute the probabilities again (Dao, FlashAttention-2, 2023).
+    scores, from which backward can compute the probabilities again (Dao, FlashAttention-2, 2023).
 
     Query i sees key j unless something forbids it: a causal mask where j > i; `window` where |i - j| >= window;
     `bias`, [1|batch, 1|heads, 1|queries, keys], where it is false (i1) or -1e30 and less (floats; what is greater is
@@ -280,6 +280,8 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
     gradient reaches q and k from there, and none ever reaches the bias: where that is learned, small ops serve.
 
     Of narrow q, k and v (bf16, f16) scores and probabilities are f32; out, and in backward dq, dk and dv, are rounded once.
+    Where a target has products for it (lib/Kernels/WriteAttention.h), what is multiplied is rounded too: probabilities and
+    the gradients of scores.
 
         %out, %lse = graph.attention causal %q, %k, %v bias %padding scale 0.25 {uniform} : ...
   }];

@@ -1,4 +1,4 @@
-// What Import says of training, as attributes that later phases read.
+// What one phase says of training to later ones, as attributes.
 #ifndef XLC_DIALECT_GRAPH_TRAININGATTRIBUTES_H
 #define XLC_DIALECT_GRAPH_TRAININGATTRIBUTES_H
 
@@ -22,6 +22,7 @@ inline constexpr llvm::StringLiteral kCancels = "graph.cancels";
 /// Attribute of a comparison that asks whether a score is of a key that is not seen (at most kForbidden). In the field, where
 /// numbers have no order, minus infinity alone says so.
 inline constexpr llvm::StringLiteral kForbids = "graph.forbids";
+/// Scores up to this are of keys that are not seen.
 inline constexpr double kForbidden = -1e30;
 /// Attribute of a larger or smaller of two whose equal operands get half of the gradient each, whoever asks for it.
 inline constexpr llvm::StringLiteral kSharesTies = "graph.shares_ties";
