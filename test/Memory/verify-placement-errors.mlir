@@ -230,6 +230,23 @@ func.func private @parts(%x: memref<16xf32>, %y: memref<4x4xf32>) {
 
 // -----
 
+// The same, asked the other way round.
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 residuals "parts" size 64 offset 64 live 1 to 1
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  // expected-error @+1 {{'parts' calls 'kernel', which writes two results to the same bytes}}
+  exec.run @parts "parts" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @parts(%x: memref<16xf32>, %y: memref<4x4xf32>) {
+  %left = exec.view %y from 0 : memref<4x4xf32> -> memref<3x3xf32, strided<[4, 1]>>
+  %right = exec.view %y from 10 : memref<4x4xf32> -> memref<2x2xf32, strided<[4, 1]>>
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%right, %left : memref<2x2xf32, strided<[4, 1]>>, memref<3x3xf32, strided<[4, 1]>>) accumulate [0, 0]
+  return
+}
+
+// -----
+
 // In place, though the kernel takes elements from elsewhere.
 exec.program @train stage 0 micro_batches 1 arena 192 lower_bound 192 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
