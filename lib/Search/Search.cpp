@@ -7,11 +7,16 @@
 
 using namespace xlc;
 
+void Search::tellOnce(size_t group, const std::string &obstacle) {
+  if (told.emplace(group, obstacle).second)
+    tell(group, obstacle);
+}
+
 std::unique_ptr<Trial> Search::begin(Candidate &candidate) {
   std::string obstacle;
   std::unique_ptr<Trial> trial = planner(candidate.spec, obstacle);
   if (!trial)
-    tell(candidate.group, obstacle);
+    tellOnce(candidate.group, obstacle);
   return trial;
 }
 
@@ -21,7 +26,7 @@ bool Search::ask(Candidate &candidate, Trial &trial, int64_t limit) {
   if (least)
     need = *least > limit ? Need{*least, false} : trial.findNeed(limit);
   if (!need) {
-    tell(candidate.group, "its memory has no plan");
+    tellOnce(candidate.group, "its memory has no plan");
     return false;
   }
   candidate.need = need;

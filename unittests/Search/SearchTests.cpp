@@ -119,6 +119,19 @@ TEST_F(SearchTest, OtherAnswersAreNotAskedWhereTheSmallestIsHopeless) {
   }
 }
 
+// An answer that cannot be planned is told of once, though answers of the nearest change are begun again.
+TEST_F(SearchTest, AnObstacleIsToldOnce) {
+  spec.dp = 2, spec.zeroStage = 3, spec.globalBatch = 8, spec.deviceMemory = 100;
+  int told = 0;
+  auto bytesOf = [](const Spec &other) {
+    return *other.zero.reshardAfterForward ? std::optional<int64_t>(800) : std::nullopt;
+  };
+  Search search(plannerOf(bytesOf), 100, /*isAllExact=*/false, [&](size_t, const std::string &) { ++told; });
+  search.add(spec);
+  EXPECT_TRUE(search.findNearest());
+  EXPECT_EQ(told, 1);
+}
+
 // As many samples as before for each of twice as many ranks: no less than with half of them.
 TEST_F(SearchTest, ALargerBatchIsNotTriedWhereTheSameDoesNotFit) {
   spec.deviceMemory = 100, spec.microBatch = 4;

@@ -16,6 +16,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <set>
 
 namespace xlc {
 
@@ -84,6 +85,8 @@ private:
   bool keepOnlyHopeless(const Spec &spec, Begun &begun);
   /// Makes them candidates. Each is asked until one fits; none where `isFound` says that all is known.
   void addBegun(Begun &begun, bool isFound);
+  /// Tells it, once: findNearest begins some answers again.
+  void tellOnce(size_t group, const std::string &obstacle);
   /// Asks a trial; false where it turns out to be impossible.
   bool ask(Candidate &candidate, Trial &trial, int64_t limit);
   std::unique_ptr<Trial> begin(Candidate &candidate);
@@ -93,6 +96,7 @@ private:
   int64_t memory;
   bool isAllExact;
   std::function<void(size_t, const std::string &)> tell;
+  std::set<std::pair<size_t, std::string>> told;
   std::vector<Candidate> candidates;
   size_t groups = 0;
   std::unique_ptr<Trial> held; ///< that of the candidate which takes least so far: one plan is kept, not all

@@ -64,9 +64,9 @@ public:
   virtual std::string describeProducts(llvm::StringRef element) const = 0;
   /// Bytes, a power of two: offsets in the arena and its size are multiples of it.
   virtual int64_t arenaAlignment() const = 0;
-
   /// Bytes, a multiple of arenaAlignment: what the device allocates in. The arena of a plan is not rounded to it.
   virtual int64_t arenaGranularity() const { return arenaAlignment(); }
+
   /// What a program has beside its arenas, where its device does not say. Measured.
   virtual std::vector<OutsideLine> outsideLines() const = 0;
   /// What a rank with an arena of so many bytes has beside it.
