@@ -1,0 +1,43 @@
+// The simulated device behind the simulated libraries. It is part of libcuda.so.1; the others (libcublasLt) are linked with
+// that and put their work into its queues. An address of the device is an address of this process.
+//
+// What goes wrong in the use of the device (a race, bytes that nobody wrote, a call that the real library refuses to define)
+// ends the process with exit 70 and one line that begins with "simulated device: ".
+#ifndef XLC_LIB_SIMULATE_LIBRARIES_DEVICE_H
+#define XLC_LIB_SIMULATE_LIBRARIES_DEVICE_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#define XLC_SIMULATED __attribute__((visibility("default")))
+
+namespace xlc::simulate {
+
+/// Bytes that a piece of work reads or writes. Gaps between the rows of a matrix are not touched: one span for each row.
+struct Span {
+  const void *begin;
+  uint64_t bytes;
+};
+
+/// What a queue runs some time after the call that asked for it. Once it has run, bytes that it wrote count as written.
+struct Work {
+  std::string name; ///< for messages: "cublasLtMatmul 128 x 64 x 32"
+  std::vector<Span> reads, writes;
+  std::function<void()> run;
+};
+
+/// Appends to the queue of `stream`, a CUstream; null is the default stream.
+XLC_SIMULATED void enqueue(void *stream, Work work);
+
+/// Whether this call of a library is the one that is to fail (XLC_SIMULATE_FAIL=K: the K-th of all). Every function asks at
+/// its begin, and then returns an error.
+XLC_SIMULATED bool isToFail(const char *function);
+
+/// Ends the process: the program used the device wrongly.
+[[noreturn]] XLC_SIMULATED void endWith(const std::string &what);
+
+} // namespace xlc::simulate
+
+#endif
