@@ -1,0 +1,90 @@
+// See OpenLibrary.h.
+#include "OpenLibrary.h"
+
+#include "Failure.h"
+
+#include <fmt/format.h>
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <link.h>
+
+#include <cstdlib>
+
+namespace xlc::runtime {
+namespace {
+
+struct Place {
+  const char *variable; ///< of the environment: a folder, before the pattern; null: none
+  const char *pattern;  ///< of folders
+};
+/// A row per place, in the order in which they are looked at.
+constexpr Place places[] = {
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/"},
+    {nullptr, "/usr/local/cuda*/lib64/"},
+    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib/"},
+    {nullptr, "/usr/local/lib/python3*/dist-packages/nvidia/*/lib/"},
+    {nullptr, "/usr/local/lib/python3*/site-packages/nvidia/*/lib/"},
+    {nullptr, "/usr/lib/python3*/dist-packages/nvidia/*/lib/"},
+    {nullptr, "/usr/lib/python3*/site-packages/nvidia/*/lib/"},
+    {nullptr, "/usr/lib/wsl/lib/"}, // the driver, in Linux on Windows
+};
+
+/// Whether the linker says of `file` itself, and not of a library that it needs, that there is none.
+bool isMissing(const std::string &file, const std::string &said) {
+  return file.find('/') == std::string::npos && said.rfind(file + ": cannot open shared object file", 0) == 0;
+}
+
+} // namespace
+
+std::vector<std::string> listBesideLinker(const std::string &file) {
+  std::vector<std::string> found;
+  for (const Place &place : places) {
+    const char *folder = place.variable ? std::getenv(place.variable) : "";
+    if (!folder || (place.variable && !*folder))
+      continue;
+    glob_t paths = {};
+    if (glob((folder + std::string(place.pattern) + file).c_str(), 0, nullptr, &paths) == 0)
+      found.insert(found.end(), std::make_reverse_iterator(paths.gl_pathv + paths.gl_pathc), // the newest of a name's
+                   std::make_reverse_iterator(paths.gl_pathv));
+    globfree(&paths);
+  }
+  return found;
+}
+
+OpenedLibrary::OpenedLibrary(const LibraryFiles &files, const std::string &folder) : files(files) {
+  std::string names;
+  for (const char *name : files.files)
+    if (name) {
+      tryOpen(folder.empty() ? name : folder + "/" + name);
+      names += (names.empty() ? "" : " and no ") + std::string(name);
+    }
+  if (folder.empty())
+    for (const char *name : files.files)
+      for (const std::string &path : name ? listBesideLinker(name) : std::vector<std::string>())
+        tryOpen(path);
+  if (!handle)
+    throw Rejected(fmt::format("error: {} cannot be opened: {}: {}", files.name,
+                               problem.empty() ? "no " + names + " was found" : problem, files.howToGet));
+  link_map *opened = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, (void *)&opened) == 0 && opened)
+    file = opened->l_name;
+}
+
+void OpenedLibrary::tryOpen(const std::string &path) {
+  if (handle)
+    return;
+  handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char *said = handle ? nullptr : dlerror();
+  if (said && problem.empty() && !isMissing(path, said))
+    problem = said;
+}
+
+void *OpenedLibrary::findSymbol(const char *symbol) const {
+  void *found = dlsym(handle, symbol);
+  if (!found)
+    throw Rejected(fmt::format("error: {} has no function '{}' in {}: {}", files.name, symbol, file, files.howToGet));
+  return found;
+}
+
+} // namespace xlc::runtime
