@@ -1,0 +1,104 @@
+// cuBLASLt, as far as it is used: its functions, and the numbers that they take, which versions 12 and 13 agree on. All
+// matrices are column-major: `rows` elements beside each other, columns `leading` elements apart.
+#ifndef XLC_LIB_RUNTIME_CUDA_CUBLASLT_H
+#define XLC_LIB_RUNTIME_CUDA_CUBLASLT_H
+
+#include "OpenLibrary.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace xlc::runtime::cublaslt {
+
+using Handle = struct Context *;
+using MatmulDesc = struct MatmulDescData *;
+using MatrixLayout = struct MatrixLayoutData *;
+using Preference = struct PreferenceData *;
+
+enum class Status : int {
+  Success = 0,
+  NotInitialized = 1,
+  AllocationFailed = 3,
+  InvalidValue = 7,
+  ArchitectureMismatch = 8,
+  MappingError = 11,
+  ExecutionFailed = 13,
+  InternalError = 14,
+  NotSupported = 15,
+  LicenseError = 16
+};
+
+enum class DataType : int { F32 = 0, F16 = 2, BF16 = 14 };
+/// The type of sums; FastTf32 rounds operands of f32 to 10 bits of mantissa first.
+enum class ComputeType : int { F32 = 68, F32FastTf32 = 77 };
+enum class Operation : int { None = 0, Transpose = 1 };
+/// Bias: a vector along the rows of the result, the same for each column.
+enum class Epilogue : uint32_t { Default = 1, Bias = 4 };
+/// Where a deep sum is cut, how its parts are added: flags. InPlace and OutputType round each part to the result's type.
+enum class Reductions : uint32_t { None = 0, InPlace = 1, ComputeType = 2, OutputType = 4, All = 7 };
+
+enum class MatmulAttribute : int { TransposeA = 3, TransposeB = 4, Epilogue = 7, BiasPointer = 8 };
+enum class LayoutAttribute : int { BatchCount = 5, BatchOffset = 6 }; ///< int32_t; int64_t elements
+enum class PreferenceAttribute : int {
+  MostWorkspace = 1, ///< uint64_t bytes
+  Reductions = 3,
+  AlignmentA = 5, ///< these: uint32_t bytes
+  AlignmentB = 6,
+  AlignmentC = 7,
+  AlignmentD = 8
+};
+
+struct Algorithm {
+  uint64_t data[8];
+};
+struct Choice {
+  Algorithm algorithm;
+  size_t workspace; ///< bytes
+  Status status;    ///< the others are valid where it is Success
+  float waves;
+  int reserved[4];
+};
+static_assert(sizeof(Choice) == 96);
+
+/// Addresses of a workspace are multiples of this.
+constexpr uint64_t workspaceAlignment = 256;
+/// What an address is assumed to be a multiple of where nothing else is said.
+constexpr uint32_t mostAlignment = 256;
+constexpr size_t oldestVersion = 120000; ///< 12.0.0
+
+struct Library {
+  /// Throws Rejected where a function is missing, or it is older than oldestVersion.
+  explicit Library(const OpenedLibrary &library);
+
+  /// "12.9.1"
+  std::string version() const;
+  /// Throws std::runtime_error for all but Success: `function`, for what it was called, and the status in words.
+  void require(Status status, const char *function, const std::string &what) const;
+
+  Status (*create)(Handle *);
+  Status (*destroy)(Handle);
+  size_t (*getVersion)();
+  const char *(*describe)(Status);
+  Status (*createMatmul)(MatmulDesc *, ComputeType, DataType ofScale);
+  Status (*destroyMatmul)(MatmulDesc);
+  Status (*setMatmul)(MatmulDesc, MatmulAttribute, const void *, size_t);
+  Status (*createLayout)(MatrixLayout *, DataType, uint64_t rows, uint64_t columns, int64_t leading);
+  Status (*destroyLayout)(MatrixLayout);
+  Status (*setLayout)(MatrixLayout, LayoutAttribute, const void *, size_t);
+  Status (*createPreference)(Preference *);
+  Status (*destroyPreference)(Preference);
+  Status (*setPreference)(Preference, PreferenceAttribute, const void *, size_t);
+  Status (*choose)(Handle, MatmulDesc, MatrixLayout a, MatrixLayout b, MatrixLayout c, MatrixLayout d, Preference,
+                   int most, Choice *, int *found);
+  /// d = alpha op(a) op(b) + beta c (+ bias); c and d may be one.
+  Status (*multiply)(Handle, MatmulDesc, const void *alpha, const void *a, MatrixLayout ofA, const void *b,
+                     MatrixLayout ofB, const void *beta, const void *c, MatrixLayout ofC, void *d, MatrixLayout ofD,
+                     const Algorithm *, void *workspace, size_t workspaceBytes, void *stream);
+
+private:
+  size_t number; ///< of the version
+};
+
+} // namespace xlc::runtime::cublaslt
+
+#endif

@@ -1,0 +1,92 @@
+// Products of matrices by cuBLASLt. What a call of the plan says in strides is said once, before the first step, in
+// cuBLASLt's words: column-major matrices, transposed or not, one dimension of a batch as a strided batch and the others as
+// a loop of calls, and an algorithm that works within the plan's workspace.
+//
+//   y[m, n], row-major          yᵀ = bᵀ aᵀ: as cuBLASLt reads it, y is [n, m], and a bias along n lies along its rows
+//   y[m, n], column-major       y = a b: no bias, for which cuBLASLt has no epilogue along columns
+//
+// An operand is transposed where its own rows lie beside each other in the other direction.
+#ifndef XLC_LIB_RUNTIME_CUDA_PRODUCTS_H
+#define XLC_LIB_RUNTIME_CUDA_PRODUCTS_H
+
+#include "CublasLt.h"
+#include "xlc/Runtime/LibraryShapes.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace xlc::runtime {
+
+/// Addresses of a call; `bias` is null where it has none.
+struct ProductOperands {
+  const void *a, *b, *bias;
+  void *y;
+};
+
+/// Powers of two up to 256 that divide every address at which a call's operands ever are.
+struct ProductAlignment {
+  uint32_t a, b, bias, y;
+};
+/// The largest such number; of several addresses, of all bits that one of them has.
+uint32_t alignmentOf(uint64_t address);
+
+/// What f32 operands are multiplied as.
+enum class F32Products : uint8_t { Ieee, Tf32 };
+
+/// One call of the plan, ready to run. Runs of calls with a bias set its address in the descriptor: one thread at a time.
+class Product {
+public:
+  /// Puts the product into the queue of `stream`: y = a b (+ bias) (+ y, where it adds; a narrow y is not added to).
+  /// Allocates nothing. `workspace`, a multiple of 256, has workspace() bytes. Throws std::runtime_error where cuBLASLt fails.
+  void run(const ProductOperands &operands, bool adds, void *workspace, void *stream) const;
+
+  /// Bytes of the chosen algorithm, within those that were allowed.
+  uint64_t workspace() const { return workspaceBytes; }
+
+private:
+  friend class Products;
+  friend class ProductBuilder;
+  template <class Descriptor> using Owned = std::unique_ptr<Descriptor, cublaslt::Status (*)(Descriptor *)>;
+  /// What a batch adds to addresses, in bytes.
+  struct Loop {
+    int64_t size, a, b, y;
+  };
+
+  explicit Product(const cublaslt::Library &library);
+
+  const cublaslt::Library *library;
+  cublaslt::Handle handle = nullptr;
+  std::string what; ///< for messages
+  bool isSwapped = false, hasBias = false;
+  Owned<cublaslt::MatmulDescData> matmul;
+  Owned<cublaslt::MatrixLayoutData> first, second, result; ///< in cuBLASLt's order
+  std::vector<Loop> loops;
+  cublaslt::Algorithm algorithm = {};
+  uint64_t workspaceBytes = 0;
+};
+
+/// cuBLASLt on one device: that whose context is current when it is made. Products must not outlive it.
+class Products {
+public:
+  /// Throws Rejected where the library is not what programs need, std::runtime_error where it fails.
+  explicit Products(const OpenedLibrary &library, F32Products precision = F32Products::Ieee);
+  ~Products();
+  Products(const Products &) = delete;
+
+  /// Makes a call ready. Throws Rejected, which names the call, where cuBLASLt cannot do it: a matrix without a stride of 1,
+  /// a bias along a column-major result, no algorithm within `workspaceBytes`.
+  Product prepare(const std::string &call, const ContractShape &shape, uint64_t workspaceBytes,
+                  const ProductAlignment &alignment) const;
+
+  std::string version() const { return library.version(); }
+
+private:
+  const cublaslt::Library library;
+  const F32Products precision;
+  cublaslt::Handle handle = nullptr;
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,304 @@
+// cuBLASLt without a GPU: the functions that programs use, under their names and with their numbers. Descriptors check as
+// little as the real library's; a product is refused where its documentation says that it is not done. Products run in the queues of the simulated device.
+//
+// Three algorithms stand for the real library's: the quickest wants scratch and addresses of multiples of 16 bytes, the next
+// these addresses, the last nothing. What a program may not do, and the real library need not notice (a descriptor that was
+// destroyed, an algorithm of another product) ends the process.
+#include "Descriptors.h"
+#include "Product.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+using namespace xlc::runtime::cublaslt;
+using namespace xlc::simulate;
+
+namespace {
+
+constexpr size_t version = 120901; // 12.9.1, as in CUDA 12.9 Update 1
+
+/// Attributes of layouts that LayoutAttribute does not name, and those of descriptors that products look at.
+constexpr int computeType = 0, scaleType = 1;
+constexpr int typeOf = 0, orderOf = 1, rowsOf = 2, columnsOf = 3, leadingOf = 4, planeOf = 7, batchMode = 8;
+
+/// A product as the descriptors say it, without addresses.
+struct Described {
+  Product product;
+  bool hasBias;
+  const char *biasAt;
+};
+
+bool isPlain(const Attributes &matmul) {
+  constexpr int looked[] = {computeType,
+                            scaleType,
+                            (int)MatmulAttribute::TransposeA,
+                            (int)MatmulAttribute::TransposeB,
+                            (int)MatmulAttribute::Epilogue,
+                            (int)MatmulAttribute::BiasPointer};
+  return std::ranges::all_of(attributesOf(Kind::Matmul), [&](const Attribute &each) {
+    return std::find(std::begin(looked), std::end(looked), each.number) != std::end(looked) ||
+           matmul.at(each.number) == each.initial;
+  });
+}
+
+Matrix matrixOf(const Attributes &layout) {
+  return {(DataType)layout.at(typeOf), (int64_t)layout.at(rowsOf), (int64_t)layout.at(columnsOf),
+          (int64_t)layout.at(leadingOf), (int64_t)layout.at((int)LayoutAttribute::BatchOffset)};
+}
+
+/// Whether op(a) op(b) is d, and each matrix lies in memory without elements over each other.
+bool fits(const Described &described) {
+  const Product &p = described.product;
+  const Matrix &a = p.a, &b = p.b, &d = p.d;
+  for (const Matrix *matrix : {&a, &b, &d})
+    if (matrix->rows < 1 || matrix->columns < 1 || matrix->leading < matrix->rows)
+      return false;
+  int64_t depth = p.isATransposed ? a.rows : a.columns;
+  return p.batch >= 1 && (p.batch == 1 || d.batchOffset != 0) && depth == (p.isBTransposed ? b.columns : b.rows) &&
+         d.rows == (p.isATransposed ? a.columns : a.rows) && d.columns == (p.isBTransposed ? b.rows : b.columns);
+}
+
+bool isSupported(const Attributes &matmul, const Product &p, const Attributes *const (&layouts)[4]) {
+  auto compute = (ComputeType)matmul.at(computeType);
+  bool isTf32 = compute == ComputeType::F32FastTf32;
+  auto epilogue = (Epilogue)matmul.at((int)MatmulAttribute::Epilogue);
+  DataType a = p.a.type, d = p.d.type;
+  bool hasType = a == DataType::F32 || a == DataType::BF16 || a == DataType::F16;
+  for (const Attributes *layout : layouts)
+    if (layout->at(orderOf) != 0 || layout->at(planeOf) != 0 || layout->at(batchMode) != 0 ||
+        layout->at(rowsOf) > INT_MAX || layout->at(columnsOf) > INT_MAX)
+      return false;
+  return isPlain(matmul) && (compute == ComputeType::F32 || (isTf32 && a == DataType::F32)) &&
+         (DataType)matmul.at(scaleType) == DataType::F32 && hasType && p.b.type == a &&
+         (d == a || d == DataType::F32) && (epilogue == Epilogue::Default || epilogue == Epilogue::Bias);
+}
+
+/// Of the four layouts a, b, c and d; c must be as d.
+Status describe(void *descriptor, void *const (&given)[4], const char *function, Described &to) {
+  if (!descriptor || std::count(std::begin(given), std::end(given), nullptr))
+    return Status::InvalidValue;
+  const Attributes &matmul = get(Kind::Matmul, descriptor, function);
+  const Attributes *layouts[4];
+  for (int i = 0; i < 4; ++i)
+    layouts[i] = &get(Kind::Layout, given[i], function);
+  auto isTransposed = [&](MatmulAttribute which) { return (Operation)matmul.at((int)which) == Operation::Transpose; };
+  Product &p = to.product;
+  p = {};
+  p.a = matrixOf(*layouts[0]), p.b = matrixOf(*layouts[1]), p.d = matrixOf(*layouts[3]);
+  p.isATransposed = isTransposed(MatmulAttribute::TransposeA),
+  p.isBTransposed = isTransposed(MatmulAttribute::TransposeB);
+  constexpr int count = (int)LayoutAttribute::BatchCount;
+  p.batch = (int32_t)layouts[3]->at(count);
+  to.hasBias = (Epilogue)matmul.at((int)MatmulAttribute::Epilogue) == Epilogue::Bias;
+  std::memcpy(&to.biasAt, &matmul.at((int)MatmulAttribute::BiasPointer), sizeof to.biasAt);
+  if (!isSupported(matmul, p, layouts))
+    return Status::NotSupported;
+  bool isOneBatch = layouts[0]->at(count) == layouts[3]->at(count) && layouts[1]->at(count) == layouts[3]->at(count);
+  return isOneBatch && *layouts[2] == *layouts[3] && fits(to) ? Status::Success : Status::InvalidValue;
+}
+
+/// What an Algorithm holds: what it is for, and what it wants of addresses and workspace.
+struct Recipe {
+  uint32_t magic, alignment;
+  uint64_t workspace;
+  int32_t m, n, k, batch, types;
+  bool operator==(const Recipe &) const = default;
+};
+constexpr uint32_t magic = 0x786c63;
+static_assert(sizeof(Recipe) <= sizeof(Algorithm));
+
+Recipe recipeOf(const Product &p) {
+  int types = ((int)p.a.type << 4 | (int)p.d.type) << 2 | (int)p.isATransposed << 1 | (int)p.isBTransposed;
+  return {magic,
+          0,
+          0,
+          (int32_t)p.d.rows,
+          (int32_t)p.d.columns,
+          (int32_t)(p.isATransposed ? p.a.rows : p.a.columns),
+          (int32_t)p.batch,
+          types};
+}
+
+/// What divides all addresses of columns of a matrix whose first is a multiple of `alignment`.
+uint64_t alignmentOf(const Matrix &matrix, uint64_t alignment) {
+  int64_t bytes = bytesOf(matrix.type), offset = matrix.batchOffset * bytes;
+  uint64_t leading = matrix.columns == 1 ? 0 : matrix.leading * bytes, bits = alignment | leading | (uint64_t)offset;
+  return bits & -bits;
+}
+
+/// The addresses that the preference promises, and with them those of columns.
+uint64_t alignmentOf(const Described &described, const Attributes &preference) {
+  auto promised = [&](PreferenceAttribute which) { return preference.at((int)which); };
+  const Product &p = described.product;
+  uint64_t bias = described.hasBias && described.biasAt ? (uint64_t)described.biasAt : 256;
+  return std::min({alignmentOf(p.a, promised(PreferenceAttribute::AlignmentA)),
+                   alignmentOf(p.b, promised(PreferenceAttribute::AlignmentB)),
+                   alignmentOf(p.d, promised(PreferenceAttribute::AlignmentC)),
+                   alignmentOf(p.d, promised(PreferenceAttribute::AlignmentD)), bias & -bias});
+}
+
+void choose(const Described &described, const Attributes &preference, int most, Choice *choices, int *found) {
+  const Product &p = described.product;
+  uint64_t scratch = (p.d.rows * p.d.columns * p.batch * 4 + 255) / 256 * 256;
+  constexpr uint64_t vector = 16;
+  uint64_t reductions = preference.at((int)PreferenceAttribute::Reductions);
+  auto element = (uint64_t)std::min(bytesOf(p.a.type), bytesOf(p.d.type));
+  const std::pair<uint64_t, uint64_t> kinds[] = {{vector, scratch}, {vector, 0}, {element, 0}};
+  for (auto [alignment, workspace] : kinds) {
+    bool isAllowed = workspace <= preference.at((int)PreferenceAttribute::MostWorkspace) &&
+                     (workspace == 0 || (reductions & (uint64_t)Reductions::ComputeType));
+    if (*found == most || !isAllowed || alignmentOf(described, preference) < alignment)
+      continue;
+    Recipe recipe = recipeOf(p);
+    recipe.alignment = alignment, recipe.workspace = workspace;
+    Choice &choice = choices[(*found)++];
+    choice = {{}, workspace, Status::Success, 1, {}};
+    std::memcpy(&choice.algorithm, &recipe, sizeof recipe);
+  }
+}
+
+/// Whether the algorithm was chosen for this product, and addresses and workspace are what it was told.
+Status check(const Product &p, const Algorithm &algorithm, void *workspace, size_t bytes, Recipe &recipe) {
+  std::memcpy(&recipe, &algorithm, sizeof recipe);
+  Recipe plain = recipe;
+  plain.alignment = 0, plain.workspace = 0;
+  if (plain != recipeOf(p))
+    endWith("cublasLtMatmul was given an algorithm that was chosen for another product");
+  uint64_t bits = (uint64_t)p.aAt | (uint64_t)p.bAt | (uint64_t)p.cAt | (uint64_t)p.dAt | (uint64_t)p.biasAt;
+  bool isAligned = bits % recipe.alignment == 0;
+  bool hasWorkspace = recipe.workspace == 0 ||
+                      (workspace && bytes >= recipe.workspace && (uint64_t)workspace % workspaceAlignment == 0);
+  return isAligned && hasWorkspace ? Status::Success : Status::InvalidValue;
+}
+
+} // namespace
+
+/// It is destroyed even where the call is to fail.
+static Status destroyOrFail(Kind kind, void *address, const char *function) {
+  bool fails = isToFail(function);
+  Status status = destroy(kind, address, function);
+  return fails ? Status::InternalError : status;
+}
+
+static Status setOrFail(Kind kind, void *address, int number, const void *value, size_t bytes, const char *function) {
+  return isToFail(function) ? Status::InternalError : set(kind, address, number, value, bytes, function);
+}
+
+extern "C" {
+
+/// Handles and descriptors that are not destroyed, for tests.
+XLC_SIMULATED size_t xlcCountCublasLtObjects() { return countObjects(); }
+
+XLC_SIMULATED Status cublasLtCreate(void **handle) {
+  return isToFail("cublasLtCreate") ? Status::NotInitialized : make(Kind::Handle, handle);
+}
+XLC_SIMULATED Status cublasLtDestroy(void *handle) {
+  Status status = destroyOrFail(Kind::Handle, handle, "cublasLtDestroy");
+  return handle ? status : Status::InvalidValue;
+}
+XLC_SIMULATED size_t cublasLtGetVersion() { return isToFail("cublasLtGetVersion") ? 0 : version; }
+XLC_SIMULATED const char *cublasLtGetStatusString(Status status) {
+  if (isToFail("cublasLtGetStatusString"))
+    return nullptr;
+  return status == Status::Success ? "success" : "simulated failure";
+}
+
+XLC_SIMULATED Status cublasLtMatmulDescCreate(void **to, ComputeType compute, DataType ofScale) {
+  constexpr char function[] = "cublasLtMatmulDescCreate";
+  if (isToFail(function))
+    return Status::AllocationFailed;
+  Status status = make(Kind::Matmul, to);
+  if (status == Status::Success) {
+    Attributes &values = get(Kind::Matmul, *to, function);
+    values[computeType] = (uint64_t)compute, values[scaleType] = (uint64_t)ofScale;
+  }
+  return status;
+}
+XLC_SIMULATED Status cublasLtMatmulDescDestroy(void *desc) {
+  return destroyOrFail(Kind::Matmul, desc, "cublasLtMatmulDescDestroy");
+}
+XLC_SIMULATED Status cublasLtMatmulDescSetAttribute(void *desc, int number, const void *value, size_t bytes) {
+  return setOrFail(Kind::Matmul, desc, number, value, bytes, "cublasLtMatmulDescSetAttribute");
+}
+
+XLC_SIMULATED Status cublasLtMatrixLayoutCreate(void **to, DataType type, uint64_t rows, uint64_t columns,
+                                                int64_t leading) {
+  constexpr char function[] = "cublasLtMatrixLayoutCreate";
+  if (isToFail(function))
+    return Status::AllocationFailed;
+  Status status = make(Kind::Layout, to);
+  if (status == Status::Success) {
+    Attributes &values = get(Kind::Layout, *to, function);
+    values[typeOf] = (uint64_t)type, values[rowsOf] = rows, values[columnsOf] = columns;
+    values[leadingOf] = (uint64_t)leading;
+  }
+  return status;
+}
+XLC_SIMULATED Status cublasLtMatrixLayoutDestroy(void *layout) {
+  return destroyOrFail(Kind::Layout, layout, "cublasLtMatrixLayoutDestroy");
+}
+XLC_SIMULATED Status cublasLtMatrixLayoutSetAttribute(void *layout, int number, const void *value, size_t bytes) {
+  return setOrFail(Kind::Layout, layout, number, value, bytes, "cublasLtMatrixLayoutSetAttribute");
+}
+
+XLC_SIMULATED Status cublasLtMatmulPreferenceCreate(void **to) {
+  return isToFail("cublasLtMatmulPreferenceCreate") ? Status::AllocationFailed : make(Kind::Preference, to);
+}
+XLC_SIMULATED Status cublasLtMatmulPreferenceDestroy(void *preference) {
+  return destroyOrFail(Kind::Preference, preference, "cublasLtMatmulPreferenceDestroy");
+}
+XLC_SIMULATED Status cublasLtMatmulPreferenceSetAttribute(void *preference, int number, const void *value,
+                                                          size_t bytes) {
+  return setOrFail(Kind::Preference, preference, number, value, bytes, "cublasLtMatmulPreferenceSetAttribute");
+}
+
+XLC_SIMULATED Status cublasLtMatmulAlgoGetHeuristic(void *handle, void *desc, void *a, void *b, void *c, void *d,
+                                                    void *preference, int most, Choice *choices, int *found) {
+  constexpr char function[] = "cublasLtMatmulAlgoGetHeuristic";
+  if (isToFail(function))
+    return Status::InternalError;
+  if (!handle)
+    return Status::NotInitialized;
+  get(Kind::Handle, handle, function);
+  if (!preference || !choices || !found || most < 1)
+    return Status::InvalidValue;
+  *found = 0;
+  Described described;
+  Status status = describe(desc, {a, b, c, d}, function, described);
+  if (status == Status::Success)
+    choose(described, get(Kind::Preference, preference, function), most, choices, found);
+  return status == Status::Success && *found == 0 ? Status::NotSupported : status;
+}
+
+XLC_SIMULATED Status cublasLtMatmul(void *handle, void *desc, const void *alpha, const void *a, void *ofA,
+                                    const void *b, void *ofB, const void *beta, const void *c, void *ofC, void *d,
+                                    void *ofD, const Algorithm *algorithm, void *workspace, size_t workspaceBytes,
+                                    void *stream) {
+  if (isToFail("cublasLtMatmul"))
+    return Status::ExecutionFailed;
+  if (!handle)
+    return Status::NotInitialized;
+  get(Kind::Handle, handle, "cublasLtMatmul");
+  if (!alpha || !beta || !a || !b || !c || !d || !algorithm)
+    return Status::InvalidValue;
+  Described described;
+  Status status = describe(desc, {ofA, ofB, ofC, ofD}, "cublasLtMatmul", described);
+  if (status == Status::Success && described.hasBias && !described.biasAt)
+    status = Status::InvalidValue;
+  if (status != Status::Success)
+    return status;
+  Product &p = described.product;
+  std::memcpy(&p.alpha, alpha, sizeof p.alpha);
+  std::memcpy(&p.beta, beta, sizeof p.beta);
+  p.aAt = (const char *)a, p.bAt = (const char *)b, p.cAt = (const char *)c, p.dAt = (char *)d;
+  p.biasAt = described.hasBias ? described.biasAt : nullptr;
+  Recipe recipe;
+  status = check(p, *algorithm, workspace, workspaceBytes, recipe);
+  if (status != Status::Success)
+    return status;
+  p.workspace = (char *)workspace, p.workspaceBytes = recipe.workspace;
+  enqueue(stream, workOf(p));
+  return Status::Success;
+}
+}
