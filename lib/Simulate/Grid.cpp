@@ -7,7 +7,6 @@
 #include <random>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <unordered_map>
 
 using namespace xlc::simulate;
 
@@ -47,8 +46,6 @@ public:
         (char *)mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stacks == MAP_FAILED)
       problem = "no memory for the threads' stacks";
-    for (const Operand &operand : launch.memory)
-      global.emplace_back(operand.bytes);
   }
   ~Grid() {
     if (stacks != MAP_FAILED)
@@ -101,7 +98,11 @@ private:
     problem = std::move(what);
     wait(State::Done);
   }
-  Shadow *findShadow(const char *at, uint64_t bytes, bool isShared, uint64_t i);
+  bool isInMemory(const char *at, uint64_t bytes) const {
+    return std::any_of(launch.memory.begin(), launch.memory.end(), [&](const Operand &operand) {
+      return at >= operand.begin && at + bytes <= operand.begin + operand.bytes;
+    });
+  }
   void describeStall();
 
   const Launch &launch;
@@ -112,9 +113,8 @@ private:
   ucontext_t scheduler;
   int64_t running = 0, blockNumber = 0;
   std::vector<int64_t> ready;
-  std::vector<Moment> warps;                       ///< how far each warp is; block and thread do not count here
-  std::vector<std::vector<Shadow>> global;         ///< by operand
-  std::unordered_map<const char *, Shadow> shared; ///< looked up only
+  std::vector<Moment> warps; ///< how far each warp is; block and thread do not count here
+  ShadowMemory global, shared;
   std::string problem;
 };
 
@@ -194,51 +194,54 @@ void Grid::describeStall() {
     problem += ", thread " + std::to_string(other - fibers.begin()) + " is " + describe(other->state);
 }
 
-Shadow *Grid::findShadow(const char *at, uint64_t bytes, bool isShared, uint64_t i) {
-  if (isShared)
-    return &shared[at + i];
-  for (size_t k = 0; k < global.size(); ++k)
-    if (at >= launch.memory[k].begin && at + bytes <= launch.memory[k].begin + launch.memory[k].bytes)
-      return &global[k][at - launch.memory[k].begin + i];
-  return nullptr;
-}
-
 void Grid::access(const char *at, uint64_t bytes, uint64_t alignment, bool writes, bool isShared) {
-  std::string what = name(running) + (writes ? " writes " : " reads ") + std::to_string(bytes) + " bytes";
+  auto what = [&] { return name(running) + (writes ? " writes " : " reads ") + std::to_string(bytes) + " bytes"; };
   if ((uintptr_t)at % alignment != 0)
-    return fail(what + " as if they were aligned to " + std::to_string(alignment));
+    return fail(what() + " as if they were aligned to " + std::to_string(alignment));
+  if (!isShared && !isInMemory(at, bytes))
+    return fail(what() + " outside of all operands");
+  if (!isShared && launch.observe)
+    if (std::string problem = launch.observe(at, bytes, writes); !problem.empty())
+      return fail(what() + problem);
   Moment now = warps[running / kWarp];
-  now.block = blockNumber, now.warp = running / kWarp, now.thread = running;
+  now.block = int32_t(blockNumber), now.warp = int32_t(running / kWarp), now.thread = int32_t(running);
   for (uint64_t i = 0; i < bytes; ++i) {
-    Shadow *shadow = findShadow(at, bytes, isShared, i);
-    if (!shadow)
-      return fail(what + " outside of all operands");
-    if (isShared && !writes && shadow->write.block == Moment::kNever)
-      return fail(what + " of shared memory that nobody wrote");
-    if (!shadow->write.isBefore(now, false))
-      return fail(what + " that thread " + std::to_string(shadow->write.thread) + " of block " +
-                  std::to_string(shadow->write.block) + " writes; nothing orders them");
-    if (writes && !shadow->read.isBefore(now, true))
-      return fail(what + " that another thread reads; nothing orders them");
-    writes ? void(shadow->write = now) : shadow->noteRead(now);
+    Shadow &shadow = (isShared ? shared : global).at(at + i);
+    if (isShared && !writes && shadow.write.block == Moment::kNever)
+      return fail(what() + " of shared memory that nobody wrote");
+    if (!shadow.write.isBefore(now, false))
+      return fail(what() + " that thread " + std::to_string(shadow.write.thread) + " of block " +
+                  std::to_string(shadow.write.block) + " writes; nothing orders them");
+    if (writes && !shadow.read.isBefore(now, true))
+      return fail(what() + " that another thread reads; nothing orders them");
+    writes ? void(shadow.write = now) : shadow.noteRead(now);
   }
 }
 
 } // namespace
 
-static uint32_t threadOfBlock() { return uint32_t(current->thread()); }
-static uint32_t blockOfGrid() { return uint32_t(current->block()); }
-static uint32_t exchange(uint32_t word, uint32_t distance) { return current->exchange(word, distance); }
-static void syncWarp() { current->wait(State::SyncsWarp); }
-static void meetBlock() { current->wait(State::AtBarrier); }
-static void checkAccess(const char *at, uint32_t bytes, uint32_t alignment, uint32_t writes, uint32_t shared) {
+// Images that are shared libraries find these by their names.
+#define XLC_FOR_KERNELS extern "C" __attribute__((visibility("default")))
+
+XLC_FOR_KERNELS uint32_t xlc_simulated_thread() { return uint32_t(current->thread()); }
+XLC_FOR_KERNELS uint32_t xlc_simulated_block() { return uint32_t(current->block()); }
+XLC_FOR_KERNELS uint32_t xlc_simulated_exchange(uint32_t word, uint32_t distance) {
+  return current->exchange(word, distance);
+}
+XLC_FOR_KERNELS void xlc_simulated_warp_sync() { current->wait(State::SyncsWarp); }
+XLC_FOR_KERNELS void xlc_simulated_barrier() { current->wait(State::AtBarrier); }
+XLC_FOR_KERNELS void xlc_simulated_access(const char *at, uint32_t bytes, uint32_t alignment, uint32_t writes,
+                                          uint32_t shared) {
   current->access(at, bytes, alignment, writes != 0, shared != 0);
 }
 
 std::string xlc::simulate::run(const Launch &launch) { return Grid(launch).run(); }
 
 std::vector<Symbol> xlc::simulate::getSymbols() {
-  return {{"xlc_simulated_thread", (void *)threadOfBlock}, {"xlc_simulated_block", (void *)blockOfGrid},
-          {"xlc_simulated_exchange", (void *)exchange},    {"xlc_simulated_warp_sync", (void *)syncWarp},
-          {"xlc_simulated_barrier", (void *)meetBlock},    {"xlc_simulated_access", (void *)checkAccess}};
+  return {{"xlc_simulated_thread", (void *)xlc_simulated_thread},
+          {"xlc_simulated_block", (void *)xlc_simulated_block},
+          {"xlc_simulated_exchange", (void *)xlc_simulated_exchange},
+          {"xlc_simulated_warp_sync", (void *)xlc_simulated_warp_sync},
+          {"xlc_simulated_barrier", (void *)xlc_simulated_barrier},
+          {"xlc_simulated_access", (void *)xlc_simulated_access}};
 }

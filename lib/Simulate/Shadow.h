@@ -2,16 +2,19 @@
 #ifndef XLC_LIB_SIMULATE_SHADOW_H
 #define XLC_LIB_SIMULATE_SHADOW_H
 
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 
 namespace xlc::simulate {
 
 /// A thread at some moment: what its block and its warp have come through together.
 struct Moment {
-  static constexpr int64_t kNever = -1, kSeveral = -2;
+  static constexpr int32_t kNever = -1, kSeveral = -2;
 
-  int64_t block = kNever;
-  int64_t warp = kSeveral, thread = kSeveral;
+  int32_t block = kNever;
+  int32_t warp = kSeveral, thread = kSeveral;
   uint32_t barriers = 0; ///< of the block
   uint32_t meetings = 0; ///< of the warp: synchronisations and exchanges
   uint32_t syncs = 0;    ///< of these, synchronisations, which order memory
@@ -42,6 +45,30 @@ struct Shadow {
     }
     read = merged;
   }
+};
+
+/// Of the bytes that were touched, a page at a time.
+class ShadowMemory {
+public:
+  Shadow &at(const char *byte) {
+    auto number = (uintptr_t)byte / kPage;
+    if (!page || number != pageNumber) {
+      std::unique_ptr<Page> &found = pages[number];
+      if (!found)
+        found = std::make_unique<Page>();
+      page = found.get(), pageNumber = number;
+    }
+    return (*page)[(uintptr_t)byte % kPage];
+  }
+  void clear() { pages.clear(), page = nullptr; }
+
+private:
+  static constexpr uintptr_t kPage = 1024;
+  using Page = std::array<Shadow, kPage>;
+
+  std::unordered_map<uintptr_t, std::unique_ptr<Page>> pages; ///< looked up only
+  Page *page = nullptr;                                       ///< the last one
+  uintptr_t pageNumber = 0;
 };
 
 } // namespace xlc::simulate

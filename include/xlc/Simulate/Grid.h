@@ -5,6 +5,7 @@
 #define XLC_SIMULATE_GRID_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,15 @@ struct Launch {
   std::vector<void *> parameters;
   std::vector<Operand> memory;
   uint64_t seed = 0; ///< of the orders in which blocks and threads run
+  /// Sees every access to that memory; what is wrong with it ends the run. May be empty.
+  std::function<std::string(const char *at, uint64_t bytes, bool writes)> observe = nullptr;
 };
 
 /// Runs all threads, or up to the first that does something wrong: what that is, or nothing.
 std::string run(const Launch &launch);
+
+/// In an image that is a shared library: a uint64_t, the hash of the PTX that it stands for (XXH3_64bits).
+inline constexpr const char *kDigestName = "xlc_simulated_digest";
 
 /// What the code of kernels calls, by name.
 struct Symbol {
