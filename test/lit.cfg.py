@@ -1,5 +1,6 @@
 # How the lit tests of xlc run: the tools of the build tree and LLVM's are on the PATH,
 # %S is the test's folder, %t a temporary name, %models the models in the project, %examples its examples.
+import glob
 import os
 import shutil
 import lit.formats
@@ -21,7 +22,9 @@ models = os.environ.get("XLC_MODELS", os.path.join(config.xlc_source_dir, "..", 
 if os.path.isdir(os.path.join(models, "gpt2")):
     config.available_features.add("full-size-models")
     config.substitutions.append(("%full-size-models", models))
-# NVIDIA's assembler is optional: it says what registers the PTX of a kernel takes.
+# NVIDIA's assembler is optional: it says what registers the PTX of a kernel takes. scripts/setup --cuda brings it.
+config.environment["PATH"] = os.pathsep.join([config.environment["PATH"], *glob.glob(
+    os.path.join(config.xlc_source_dir, "build-cuda", "lib", "python3*", "site-packages", "nvidia", "cuda_nvcc", "bin"))])
 if shutil.which("ptxas", path=config.environment["PATH"]):
     config.available_features.add("ptxas")
 if lit_config.params.get("all"):

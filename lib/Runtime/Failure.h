@@ -30,6 +30,11 @@ struct NotStarted : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A device, or a library that works on it, failed: exit 5.
+struct DeviceFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Unwinds a rank that was told to stop.
 struct Stopped {};
 

@@ -131,7 +131,7 @@ private:
     std::unique_ptr<rt::Executor> executor;
     try {
       uint64_t bytes = rt::programOf(plan, rank).arena;
-      device = target.makeDevice(setup);
+      device = target.makeDevice(setup, rank);
       arenas[rank] = device->allocate(bytes).begin;
       device->fill(arenas[rank], 0, bytes);
       rt::initializeParameters(plan, values, rank, {device.get(), arenas[rank]});

@@ -84,8 +84,8 @@ private:
 const Target &countingTarget(DeviceCounts &counts) {
   static const Target target = [] {
     Target made = linkedTarget();
-    made.makeDevice = [](const DeviceSetup &setup) -> std::unique_ptr<Device> {
-      return std::make_unique<CountingDevice>(linkedTarget().makeDevice(setup), *counted);
+    made.makeDevice = [](const DeviceSetup &setup, int rank) -> std::unique_ptr<Device> {
+      return std::make_unique<CountingDevice>(linkedTarget().makeDevice(setup, rank), *counted);
     };
     return made;
   }();

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 /// `version` of the plans that this runtime knows.
-enum { XLC_PLAN_VERSION = 10 };
+enum { XLC_PLAN_VERSION = 11 };
 
 extern "C" {
 
@@ -15,9 +15,19 @@ extern "C" {
 /// `accumulate[i]` is 1 where out i is added to, 0 where it is written. Results do not depend on how rows are split.
 typedef void (*XlcKernel)(char *const *operands, int64_t begin, int64_t end, const uint8_t *accumulate);
 
-/// Defined by the generated object: code i of the plan's kernels, and the plan itself.
+/// Defined by the generated object: code i of the plan's kernels, images, and the plan itself.
 extern const XlcKernel xlc_kernels[];
 extern const uint64_t xlc_kernel_count;
+/// Code for GPUs. `chip`: "compute_80" for PTX, whose bytes are text and a zero at its end; "sm_90" for a cubin.
+struct XlcImage {
+  const char *chip;
+  const char *bytes;
+  uint64_t size; ///< without that zero
+};
+/// A program has kernels or images.
+extern const XlcImage xlc_images[];
+extern const uint64_t xlc_image_count;
+
 extern const uint8_t xlc_plan[];
 extern const uint64_t xlc_plan_size;
 }

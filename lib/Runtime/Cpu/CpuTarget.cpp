@@ -36,7 +36,7 @@ void prepareProcessor(const Plan &plan, bool nativeLibraries) {
   limitLibraries(nativeLibraries ? findHostLevel() : level);
 }
 
-std::unique_ptr<Device> makeCpuDevice(const DeviceSetup &setup) { return std::make_unique<CpuDevice>(setup); }
+std::unique_ptr<Device> makeCpuDevice(const DeviceSetup &setup, int) { return std::make_unique<CpuDevice>(setup); }
 
 std::unique_ptr<Fabric> joinCpus(const FabricSetup &setup) {
   if (setup.wire)

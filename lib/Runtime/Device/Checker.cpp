@@ -119,7 +119,7 @@ void Checker::checkAround(const std::vector<Range> &touched, const plan::CallT &
   }
 }
 
-void Checker::endAction(uint64_t index) {
+void Checker::poisonAfter(uint64_t index) {
   for (const Range &range : dying[index])
     device.fill(arena + range.begin, poison, range.end - range.begin);
 }
@@ -128,7 +128,7 @@ void Checker::release(const plan::Place &place, uint64_t bytes) {
   device.fill(arena + offsetOf(place, rank, *plan.mesh), poison, bytes);
 }
 
-void Checker::endStep() {
+void Checker::checkStep() {
   uint64_t at = findTouched(0, program.arena);
   if (at < program.arena)
     throw std::runtime_error(

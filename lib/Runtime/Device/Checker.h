@@ -30,17 +30,23 @@ public:
   void write(char *to, const void *from, uint64_t bytes) override { device.write(to, from, bytes); }
   void read(void *to, const char *from, uint64_t bytes) override { device.read(to, from, bytes); }
   void fill(char *to, unsigned char value, uint64_t bytes) override { device.fill(to, value, bytes); }
+  void beginAction(uint64_t index) override { device.beginAction(index); }
+  void endAction(uint64_t index) override { device.endAction(index); }
+  void endStep() override { device.endStep(); }
+  bool runsAhead() const override { return device.runsAhead(); }
+  void beginRead(unsigned slot, const char *from) override { device.beginRead(slot, from); }
+  float finishRead(unsigned slot) override { return device.finishRead(slot); }
   Mover &besideCalls() override { return device.besideCalls(); }
   void copy(const Copy &copy) override { device.copy(copy); }
   void combine(const Combination &combination) override { device.combine(combination); }
   void convert(const Conversion &conversion) override { device.convert(conversion); }
 
   /// Poisons what dies with action `index`.
-  void endAction(uint64_t index);
+  void poisonAfter(uint64_t index);
   void release(const plan::Place &place, uint64_t bytes);
 
   /// Throws where a call of this step wrote somewhere unnoticed.
-  void endStep();
+  void checkStep();
 
 private:
   /// Bytes [begin, end) of the arena.

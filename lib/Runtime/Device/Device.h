@@ -6,6 +6,8 @@
 #include "Fabric/Mover.h"
 #include "RandomBits.h"
 
+#include <array>
+
 namespace xlc::runtime {
 
 /// Memory of a device. Its addresses are for the device: others read and write there through it.
@@ -45,6 +47,13 @@ public:
   /// Runs a call that was prepared.
   virtual void run(const plan::CallT &call, const CallOperands &operands) = 0;
 
+  /// What is asked for until endAction belongs to this action of the rank's program: a device with streams of its own puts it
+  /// on the action's, after what the action comes after.
+  virtual void beginAction(uint64_t /*index*/) {}
+  virtual void endAction(uint64_t /*index*/) {}
+  /// What is asked for next comes after all of this step.
+  virtual void endStep() {}
+
   /// Moves bytes on the thread that asks, beside the calls that run meanwhile.
   virtual Mover &besideCalls() = 0;
 
@@ -54,6 +63,16 @@ public:
 
   /// Writes `value` to every byte.
   virtual void fill(char *to, unsigned char value, uint64_t bytes) = 0;
+
+  /// Whether calls may be under way when they have returned: what a step leaves is then best read a step later.
+  virtual bool runsAhead() const { return false; }
+  /// Reads an f32, as the calls so far leave it, into one of a few slots; finishRead waits for it, and gives it.
+  virtual void beginRead(unsigned slot, const char *from) { read(&readings[slot], from, sizeof(float)); }
+  virtual float finishRead(unsigned slot) { return readings[slot]; }
+  static constexpr unsigned readingSlots = 4;
+
+private:
+  std::array<float, readingSlots> readings{};
 };
 
 } // namespace xlc::runtime

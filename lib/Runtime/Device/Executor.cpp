@@ -34,6 +34,7 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
     auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
     device.write(at(*index->place), &value, sizeof value);
   }
+  device.endStep(); // what was written comes before the first action
   if (job.overlap == Overlap::Threads)
     startStreams();
   else
@@ -106,8 +107,13 @@ void Executor::runStep(uint64_t number) {
     waitWhile(lane->ended, (uint32_t)(step - 1), job.spins, job.stop);
   for (uint64_t i = 0; i < program.steps.size(); ++i)
     slotsTaken.endAction(*program.steps[i], i);
+  device.endStep();
+  if (program.loss)
+    device.beginRead(slotOf(step), at(*program.loss));
+  if (program.norm)
+    device.beginRead(slotOf(step) + 1, at(*program.norm));
   if (checker)
-    checker->endStep();
+    checker->checkStep();
   if (scale)
     scale->endStep(readScalar(*program.applied) != 0);
 }
@@ -124,13 +130,15 @@ void Executor::runLane(Lane &lane) {
     if (fault && !fault->number && fault->action == next.label)
       throw std::runtime_error("a fault was injected here");
     int64_t begin = trace ? now() : 0;
+    device.beginAction(index);
     runAction(lane, next);
     if (const auto *run = next.action.AsRun(); run && fault && fault->number)
       spoilGradient(*run, *fault);
     if (trace)
       trace->add({(uint32_t)index, -1, next.stream, begin, now()});
     if (checker)
-      checker->endAction(index);
+      checker->poisonAfter(index);
+    device.endAction(index);
     if (!isAwaited.empty() && isAwaited[index]) {
       lastEnded[index].store((uint32_t)step, std::memory_order_release);
       wakeAll(lastEnded[index]);

@@ -67,9 +67,11 @@ public:
   /// After the last step: waits for the threads of its streams to end.
   void endStreams();
 
-  /// Only where the rank's stage has them.
-  float loss() const { return readScalar(*program.loss); }
-  float norm() const { return readScalar(*program.norm); }
+  /// Of this step or the one before. Only where the rank's stage has them.
+  float lossOf(uint64_t step) const { return device.finishRead(slotOf(step)); }
+  float normOf(uint64_t step) const { return device.finishRead(slotOf(step) + 1); }
+  /// How many steps later the numbers of a step are best asked for.
+  uint64_t lag() const { return device.runsAhead() && !scale ? 1 : 0; }
   /// After the step; null where the plan has none.
   const LossScale *lossScale() const { return scale ? &*scale : nullptr; }
   /// Of the step that was run last, where there is one.
@@ -116,6 +118,8 @@ private:
     return job.pulses ? job.pulses + (uint64_t)rank * pulsesPerRank + (uint64_t)stream : nullptr;
   }
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
+  /// Of the device, for loss and norm of a step.
+  static unsigned slotOf(uint64_t step) { return unsigned(step % 2) * 2; }
   float readScalar(const plan::Place &place) const;
   void writeScalar(const plan::Place &place, uint64_t index, double value);
 

@@ -16,6 +16,8 @@ struct DeviceSetup {
   const Plan &plan;
   const XlcKernel *codes; ///< of the plan's kernels
   int spins;              ///< how often threads that wait look before they sleep
+  const XlcImage *images = nullptr;
+  uint64_t imageCount = 0;
 };
 
 /// What the ranks of this process meet the others through.
@@ -35,7 +37,7 @@ struct Target {
   void (*prepareMachine)(const Plan &plan, bool nativeLibraries);
 
   /// The device of one rank; called on the rank's thread.
-  std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup);
+  std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup, int rank);
 
   /// What the ranks of this process meet those of the job with.
   std::unique_ptr<Fabric> (*makeFabric)(const FabricSetup &setup);

@@ -42,6 +42,10 @@ Exit guard(const std::function<Exit()> &work) {
   } catch (const NotStarted &problem) {
     say(problem.what());
     return Exit::RankFailed;
+  } catch (const DeviceFailure &problem) {
+    clearBar();
+    say(fmt::format("error: after the last step: {}", problem.what()));
+    return Exit::RankFailed;
   } catch (const std::exception &problem) {
     clearBar();
     say(fmt::format("error: {}", problem.what()));
@@ -57,8 +61,9 @@ static Overlap overlapOf(const Plan &plan, const Options &options) {
 
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
            const std::atomic<int> &signal, bool speaks)
-    : world(world), plan(world.plan), target(target), setup{plan, embedded.codes, world.spins}, options(options),
-      signal(signal), data(plan, options.dataFiles, options.dataFolder),
+    : world(world), plan(world.plan), target(target),
+      setup{plan, embedded.codes, world.spins, embedded.images, embedded.imageCount}, options(options), signal(signal),
+      data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
@@ -87,7 +92,7 @@ Crew::~Crew() = default;
 void Crew::runSteps(int rank) {
   Rank &self = own(rank);
   uint64_t bytes = programOf(plan, rank).arena;
-  self.device = target.makeDevice(setup);
+  self.device = target.makeDevice(setup, rank);
   self.arena = world.allocateArena(rank, *self.device);
   self.device->fill(self.arena.begin, options.check ? poison : 0, bytes);
   initializeParameters(plan, values, rank, {self.device.get(), self.arena.begin});
@@ -103,23 +108,33 @@ void Crew::runSteps(int rank) {
     uint64_t last = request.lastStep.load(std::memory_order_acquire);
     return step == steps || (last && step >= last);
   };
-  for (uint64_t step = 1;; ++step) {
-    int64_t begin = now();
+  uint64_t lag = self.executor->lag(), step = 1;
+  for (int64_t begin = now();; ++step) {
+    begin = lag ? begin : now();
     self.executor->runStep(step);
     Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
     if (request.signal != 0)
       Request::raise(request.lastStep, step);
-    if (rank == findPublisher(plan))
-      company->publish(resultOf(step, *self.executor));
-    if (rank == 0)
-      speaker->endStep(step, begin, context.learningRateFactor);
+    if (step > lag)
+      begin = endStep(rank, step - lag, begin);
     fabric.meet(pulse);
     if (isLast(step))
       break;
   }
+  if (lag)
+    endStep(rank, step, now());
   reportEnd(rank);
   fabric.meet(pulse);
   pulse->set(Pulse::Idle);
+}
+
+/// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins where steps overlap.
+int64_t Crew::endStep(int rank, uint64_t step, int64_t begin) {
+  if (rank == findPublisher(plan))
+    company->publish(resultOf(step, *own(rank).executor));
+  if (rank == 0)
+    speaker->endStep(step, begin, context.learningRateFactor);
+  return now();
 }
 
 void Crew::reportEnd(int rank) {

@@ -51,6 +51,7 @@ private:
   /// Ends the job for the exception that is being handled, on the thread that threw it.
   void fail(int rank);
   void runSteps(int rank);
+  int64_t endStep(int rank, uint64_t step, int64_t begin);
   void reportEnd(int rank);
   void startRanks();
   bool waitForRanks(Company &others);

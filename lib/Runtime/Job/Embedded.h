@@ -17,6 +17,8 @@ struct Embedded {
   uint64_t planBytes;
   const XlcKernel *codes;
   uint64_t codeCount;
+  const XlcImage *images;
+  uint64_t imageCount;
 };
 
 } // namespace xlc::runtime

@@ -44,7 +44,7 @@ void handleSignals() {
 int main(int argc, char **argv) {
   xlc::runtime::openStandardStreams();
   handleSignals();
-  xlc::runtime::Embedded embedded{xlc_plan, xlc_plan_size, xlc_kernels, xlc_kernel_count};
+  xlc::runtime::Embedded embedded{xlc_plan, xlc_plan_size, xlc_kernels, xlc_kernel_count, xlc_images, xlc_image_count};
   xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(), received);
   if (int signal = received; signal != 0 && exit == xlc::runtime::Exit::Done) {
     std::fflush(nullptr);

@@ -19,7 +19,7 @@ int findPublisher(const Plan &plan) {
 }
 
 StepResult resultOf(uint64_t step, const Executor &executor) {
-  StepResult result{step, executor.loss(), executor.norm(), 0, 0, 0, {}};
+  StepResult result{step, executor.lossOf(step), executor.normOf(step), 0, 0, 0, {}};
   if (const LossScale *scale = executor.lossScale())
     result.scale = {executor.usedScale(), scale->skippedInRow() > 0, scale->skipped(), scale->skippedInRow(),
                     scale->isSpent()};

@@ -16,7 +16,7 @@ public:
   Speaker(const World &world, const Options &options, const Data &data, uint64_t steps)
       : world(world), plan(world.plan), options(options), data(data), steps(steps), progress(options.log, steps) {}
 
-  /// Of a step that rank 0 began at `begin`: waits for its numbers, shows them, ends the job where they are of no use.
+  /// Of a step that took from `begin` on: waits for its numbers, shows them, ends the job where they are of no use.
   void endStep(uint64_t step, int64_t begin, double rateFactor);
 
   /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could not be
@@ -35,7 +35,7 @@ private:
   uint64_t shown = 0; ///< steps
 };
 
-/// Of the rank that has loss and norm, at the end of a step: what rank 0 is to show.
+/// Of the rank that has loss and norm, at the end of this step or the next: what rank 0 is to show.
 StepResult resultOf(uint64_t step, const Executor &executor);
 
 /// The first rank that has loss and norm.

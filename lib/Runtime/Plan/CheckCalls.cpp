@@ -8,6 +8,8 @@
 namespace xlc::runtime {
 namespace {
 
+constexpr uint32_t kMostThreads = 1024; ///< of a block of any GPU
+
 /// One to three dimensions, bounded so that nothing overflows; with `isFull`, every window meets an element.
 bool areLegal(const std::vector<plan::WindowDim> &dims, bool isFull) {
   constexpr uint64_t limit = (uint64_t)1 << 31;
@@ -34,8 +36,13 @@ bool areLegal(const std::vector<plan::WindowDim> &dims, bool isFull) {
 void PlanChecker::checkKernels() {
   for (const auto &kernel : plan.kernels) {
     bool isLibrary = kernel->library.type != plan::Library::NONE;
-    require(isLibrary || (kernel->code >= 0 && (uint64_t)kernel->code < kernelCount), "kernel '{}' is code {} of {}",
-            kernel->name, kernel->code, kernelCount);
+    bool isLaunched = !kernel->launches.empty();
+    require(isLibrary || isLaunched || (kernel->code >= 0 && (uint64_t)kernel->code < kernelCount),
+            "kernel '{}' is code {} of {}", kernel->name, kernel->code, kernelCount);
+    for (const auto &launch : kernel->launches)
+      require(!launch->function.empty() && launch->grid >= 1 && launch->block >= 1 && launch->block <= kMostThreads,
+              "kernel '{}' is launched as {} blocks of {} threads", kernel->name, launch->grid, launch->block);
+    require(!isLaunched || !plan.gpu.empty(), "kernel '{}' is for GPUs, in a plan for CPUs", kernel->name);
     require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,
             "kernel '{}' has extent {} and grain {}", kernel->name, kernel->extent, kernel->grain);
     require(!kernel->random || (!isLibrary && kernel->grain >= 1 && kRandomBlock % kernel->grain == 0),

@@ -1,0 +1,149 @@
+// See CudaDevice.h.
+#include "CudaDevice.h"
+
+#include "Failure.h"
+#include "Plan/Shapes.h"
+
+#include <fmt/format.h>
+
+namespace xlc::runtime::cuda {
+namespace {
+
+Address addressOf(const char *place) { return (Address)(uintptr_t)place; }
+
+/// Bit i: out i is added to.
+uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
+  uint32_t bits = 0;
+  for (size_t i = 0; i < call.outs.size(); ++i)
+    bits |= uint32_t(operands.accumulate[i] != 0) << i;
+  return bits;
+}
+
+} // namespace
+
+CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank)
+    : driver(libraries.driver), setup(setup), ordinal(ordinal), places(setup.plan), context(driver, ordinal),
+      streams(driver, programOf(setup.plan, rank)), readings(driver, streams.current()), products(libraries.products),
+      launches(setup.plan.kernels.size()) {
+  load();
+}
+
+CudaDevice::~CudaDevice() {
+  driver.setContext(context.get());
+  streams.drain();
+}
+
+/// Cubins are for their chip alone, and come before PTX, which the driver translates.
+void CudaDevice::load() {
+  Status status = success;
+  for (uint64_t i = 0; i < setup.imageCount; ++i) {
+    Library library;
+    status = driver.load(&library, setup.images[i].bytes, nullptr, nullptr, 0, nullptr, nullptr, 0);
+    if (status == success)
+      return code = OwnedLibrary(library, {&driver}), void();
+  }
+  driver.check(status, "cuLibraryLoadData");
+}
+
+DeviceMemory CudaDevice::allocate(uint64_t bytes) {
+  context.enter();
+  arenas.push_back(std::make_unique<Arena>(driver, ordinal, bytes));
+  return {(char *)(uintptr_t)arenas.back()->begin(), bytes}; // the rest is the line `rounding`
+}
+
+DeviceMemory CudaDevice::allocateAt(const SharedPlace &, uint64_t) {
+  throw Rejected("error: processes cannot share a GPU's memory: start the program without --processes");
+}
+
+void CudaDevice::prepare(const plan::CallT &call) {
+  const plan::KernelT &kernel = *setup.plan.kernels[call.kernel];
+  parameters.reserve(call.ins.size() + call.outs.size() + 2);
+  if (const plan::ContractT *contract = kernel.library.AsContract())
+    return prepareProduct(call, *contract);
+  if (kernel.launches.empty())
+    throw Rejected(fmt::format("error: call '{}': programs for GPUs have no {} yet", call.name,
+                               plan::EnumNameLibrary(kernel.library.type)));
+  std::vector<Launch> &ready = launches[call.kernel];
+  if (!ready.empty())
+    return;
+  for (const auto &launch : kernel.launches) {
+    Launch made{nullptr, launch->grid, launch->block};
+    driver.check(driver.getKernel(&made.function, code.get(), launch->function.c_str()), "cuLibraryGetKernel");
+    ready.push_back(made);
+  }
+}
+
+void CudaDevice::run(const plan::CallT &call, const CallOperands &operands) {
+  const plan::KernelT &kernel = *setup.plan.kernels[call.kernel];
+  if (!launches[call.kernel].empty())
+    return launch(kernel, launches[call.kernel], call, operands);
+  char *const *at = operands.addresses;
+  bool hasBias = call.ins.size() == 3;
+  productOf.at(&call)->run({at[0], at[1], hasBias ? at[2] : nullptr, at[hasBias ? 3 : 2]}, operands.accumulate[0],
+                           operands.workspace, streams.current());
+}
+
+/// Calls of one kernel whose operands are aligned alike share a product.
+void CudaDevice::prepareProduct(const plan::CallT &call, const plan::ContractT &contract) {
+  std::vector<uint32_t> found = places.alignmentsOf(call);
+  bool hasBias = call.ins.size() == 3;
+  ProductAlignment alignment{found[0], found[1], hasBias ? found[2] : 1, found.back()};
+  std::string key = fmt::format("{} {} {}", call.kernel, call.workspace_bytes, fmt::join(found, " "));
+  auto ready = prepared.find(key);
+  if (ready == prepared.end())
+    ready =
+        prepared.emplace(key, products.prepare(call.name, shapeOf(contract), call.workspace_bytes, alignment)).first;
+  productOf[&call] = &ready->second;
+}
+
+void CudaDevice::launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,
+                        const CallOperands &operands) {
+  CallOperands given = operands;
+  uint32_t adds = addsOf(call, operands);
+  parameters.clear();
+  for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i)
+    parameters.push_back((void *)&operands.addresses[i]);
+  if (given.workspace)
+    parameters.push_back(&given.workspace);
+  if (kernel.adds)
+    parameters.push_back(&adds);
+  for (const Launch &each : launches)
+    driver.check(driver.launch(each.function, each.grid, 1, 1, each.block, 1, 1, 0, streams.current(),
+                               parameters.data(), nullptr),
+                 "cuLaunchKernel");
+}
+
+void CudaDevice::write(char *to, const void *from, uint64_t bytes) {
+  context.enter();
+  streams.staging().write(addressOf(to), from, bytes);
+}
+
+void CudaDevice::read(void *to, const char *from, uint64_t bytes) {
+  context.enter();
+  driver.check(driver.copyToHost(to, addressOf(from), bytes, streams.current()), "cuMemcpyDtoHAsync");
+  driver.check(driver.waitForStream(streams.current()), "cuStreamSynchronize");
+}
+
+void CudaDevice::beginRead(unsigned slot, const char *from) { readings.begin(slot, addressOf(from)); }
+float CudaDevice::finishRead(unsigned slot) { return readings.finish(slot); }
+
+void CudaDevice::fill(char *to, unsigned char value, uint64_t bytes) {
+  context.enter();
+  driver.check(driver.fill(addressOf(to), value, bytes, streams.current()), "cuMemsetD8Async");
+}
+
+void CudaDevice::copy(const Copy &copy) {
+  for (uint64_t outer = 0; outer < copy.outer; ++outer)
+    for (uint64_t row = 0; row < copy.rows; ++row) {
+      Address from = addressOf(copy.from) + outer * copy.fromSteps.outer + row * copy.fromSteps.row;
+      Address to = addressOf(copy.to) + outer * copy.toSteps.outer + row * copy.toSteps.row;
+      if (from != to)
+        driver.check(driver.copyOnDevice(to, from, copy.bytes, streams.current()), "cuMemcpyDtoDAsync");
+    }
+}
+
+/// Only ranks combine what several have.
+void CudaDevice::combine(const Combination &) { throw DeviceFailure("a program of one GPU combines nothing"); }
+void CudaDevice::convert(const Conversion &) { throw DeviceFailure("a program of one GPU converts nothing"); }
+
+} // namespace xlc::runtime::cuda

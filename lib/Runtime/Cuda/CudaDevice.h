@@ -1,0 +1,79 @@
+// A rank's GPU: its arena is one allocation, its calls are launches on the streams of their actions. The host runs ahead of the
+// device and waits for it only where it reads.
+#ifndef XLC_LIB_RUNTIME_CUDA_CUDADEVICE_H
+#define XLC_LIB_RUNTIME_CUDA_CUDADEVICE_H
+
+#include "Arena.h"
+#include "CallPlaces.h"
+#include "Device/Target.h"
+#include "Products.h"
+#include "Readings.h"
+#include "Streams.h"
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace xlc::runtime::cuda {
+
+/// The libraries of this process.
+struct Libraries {
+  explicit Libraries(const std::string &folder) : driver(folder), products(cublasLtLibrary, folder) {}
+  Driver driver;
+  OpenedLibrary products;
+};
+
+class CudaDevice : public Device {
+public:
+  CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank);
+  ~CudaDevice() override;
+
+  DeviceMemory allocate(uint64_t bytes) override;
+  DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) override;
+  void prepare(const plan::CallT &call) override;
+  void run(const plan::CallT &call, const CallOperands &operands) override;
+  Mover &besideCalls() override { return *this; }
+  void write(char *to, const void *from, uint64_t bytes) override;
+  void read(void *to, const char *from, uint64_t bytes) override;
+  void fill(char *to, unsigned char value, uint64_t bytes) override;
+  void beginAction(uint64_t index) override { streams.beginAction(index); }
+  void endAction(uint64_t index) override { streams.endAction(index); }
+  void endStep() override { streams.endStep(); }
+  bool runsAhead() const override { return true; }
+  void beginRead(unsigned slot, const char *from) override;
+  float finishRead(unsigned slot) override;
+
+  void copy(const Copy &copy) override;
+  void combine(const Combination &combination) override;
+  void convert(const Conversion &conversion) override;
+
+private:
+  struct Launch {
+    Function function;
+    unsigned grid, block;
+  };
+  void load();
+  void prepareProduct(const plan::CallT &call, const plan::ContractT &contract);
+  void launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,
+              const CallOperands &operands);
+
+  const Driver &driver;
+  const DeviceSetup setup;
+  const Ordinal ordinal;
+  const CallPlaces places;
+  const OwnedContext context;
+  Streams streams;
+  OwnedLibrary code;
+  std::vector<std::unique_ptr<Arena>> arenas;
+  Readings readings;
+  Products products;
+  std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
+  std::vector<void *> parameters;            ///< of a launch
+  std::map<std::string, Product> prepared;   ///< by what they depend on
+  std::unordered_map<const plan::CallT *, const Product *> productOf; ///< looked up only
+};
+
+} // namespace xlc::runtime::cuda
+
+#endif

@@ -1,0 +1,107 @@
+// NVIDIA's GPUs as a target: what this machine must have, and how a rank gets its device.
+#include "CudaDevice.h"
+#include "Fabric/SharedFabric.h"
+#include "Failure.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+
+namespace xlc::runtime {
+namespace {
+
+using namespace cuda;
+
+/// CUDA 12.0: the first with libraries of kernels.
+constexpr int oldestDriver = 12000;
+
+/// By prepareGpus, for the life of the process. XLC_CUDA_LIBRARIES names the only folder in which they are looked for.
+std::optional<Libraries> opened;
+
+std::string describeGpus(const Plan &plan) { return plan.gpu + " GPUs"; }
+
+Ordinal deviceOf(const Driver &driver, int number) {
+  Ordinal device;
+  driver.check(driver.getDevice(&device, number), "cuDeviceGet");
+  return device;
+}
+
+int capabilityOf(const Driver &driver, Ordinal device) {
+  int major, minor;
+  driver.check(driver.getAttribute(&major, capabilityMajor, device), "cuDeviceGetAttribute");
+  driver.check(driver.getAttribute(&minor, capabilityMinor, device), "cuDeviceGetAttribute");
+  return major * 10 + minor;
+}
+
+void checkDriver(const Driver &driver) {
+  int version;
+  driver.check(driver.getVersion(&version), "cuDriverGetVersion");
+  if (version < oldestDriver)
+    throw Rejected(fmt::format("error: the driver of this machine is of CUDA {}.{}, the program needs one of CUDA 12.0 "
+                               "or later",
+                               version / 1000, version % 1000 / 10));
+}
+
+/// PTX is for all chips from 8.0 on.
+void checkDevice(const Driver &driver, Ordinal device) {
+  constexpr int oldestChip = 80;
+  char name[256] = {};
+  driver.check(driver.getName(name, sizeof name, device), "cuDeviceGetName");
+  if (int capability = capabilityOf(driver, device); capability < oldestChip)
+    throw Rejected(fmt::format("error: {} has compute capability {}.{}, the program needs 8.0 or later", name,
+                               capability / 10, capability % 10));
+}
+
+void checkCount(const Driver &driver, uint64_t ranks) {
+  int count;
+  driver.check(driver.getCount(&count), "cuDeviceGetCount");
+  if ((uint64_t)count < ranks)
+    throw Rejected(fmt::format("error: the program has {} rank{}, and {} GPU{} visible (CUDA_VISIBLE_DEVICES)", ranks,
+                               ranks == 1 ? "" : "s", count, count == 1 ? " is" : "s are"));
+}
+
+/// Before anything is loaded.
+void checkMemory(const Driver &driver, Ordinal device, const Plan &plan) {
+  OwnedContext context(driver, device);
+  size_t free, total;
+  driver.check(driver.getMemory(&free, &total), "cuMemGetInfo");
+  if (uint64_t needed = plan.programs[0]->arena; free < needed)
+    throw Rejected(
+        fmt::format("error: the plan needs {} bytes of the GPU's memory for its arena, {} of {} bytes are free", needed,
+                    free, total));
+}
+
+void prepareGpus(const Plan &plan, bool) {
+  const char *folder = std::getenv("XLC_CUDA_LIBRARIES");
+  const Driver &driver = opened.emplace(folder ? folder : "").driver;
+  try {
+    driver.check(driver.initialize(0), "cuInit");
+    checkDriver(driver);
+    checkCount(driver, rankCount(plan));
+    Ordinal device = deviceOf(driver, 0);
+    checkDevice(driver, device);
+    checkMemory(driver, device, plan);
+  } catch (const DeviceFailure &failure) {
+    throw Rejected(fmt::format("error: this machine's GPU cannot be used: {}", failure.what()));
+  }
+}
+
+std::unique_ptr<Device> makeCudaDevice(const DeviceSetup &setup, int rank) {
+  return std::make_unique<CudaDevice>(*opened, deviceOf(opened->driver, 0), setup, rank);
+}
+
+std::unique_ptr<Fabric> joinGpus(const FabricSetup &setup) {
+  if (setup.wire)
+    throw Rejected("error: programs for GPUs run on one host");
+  return std::make_unique<SharedFabric>(setup.plan, setup.spins, setup.commons);
+}
+
+} // namespace
+
+const Target &linkedTarget() {
+  static constexpr Target gpus{describeGpus, prepareGpus, makeCudaDevice, joinGpus};
+  return gpus;
+}
+
+} // namespace xlc::runtime

@@ -1,0 +1,109 @@
+// NVIDIA's driver, opened when the program starts: nothing of NVIDIA's is needed to build or to link it. What is declared
+// here is the driver's C interface as of CUDA 12.0, by the names that its library exports.
+#ifndef XLC_LIB_RUNTIME_CUDA_DRIVER_H
+#define XLC_LIB_RUNTIME_CUDA_DRIVER_H
+
+#include "Failure.h"
+#include "OpenLibrary.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace xlc::runtime::cuda {
+
+using Status = int;
+using Ordinal = int;
+using Address = unsigned long long;
+using Context = struct CUctx_st *;
+using Stream = struct CUstream_st *;
+using Event = struct CUevent_st *;
+using Library = struct CUlib_st *;
+using Function = struct CUkern_st *; ///< cuLaunchKernel takes a CUkernel where it says CUfunction
+using Allocation = unsigned long long;
+
+constexpr Status success = 0, outOfMemory = 2, notReady = 600;
+
+/// Of cuDeviceGetAttribute.
+constexpr int capabilityMajor = 75, capabilityMinor = 76;
+
+struct Location {
+  int type = 1; ///< CU_MEM_LOCATION_TYPE_DEVICE
+  Ordinal device = 0;
+};
+struct AllocationProperties {
+  int type = 1; ///< CU_MEM_ALLOCATION_TYPE_PINNED
+  int handleTypes = 0;
+  Location location;
+  void *metaData = nullptr;
+  unsigned char flags[8] = {};
+};
+struct AccessDescription {
+  Location location;
+  int access = 3; ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+};
+
+constexpr unsigned nonBlocking = 1;       ///< of streams
+constexpr unsigned withoutTiming = 2;     ///< of events
+constexpr int recommendedGranularity = 1; ///< of allocations
+
+struct Driver {
+  /// Opens it; with `folder` from there alone. Throws Rejected where that fails or it is too old, with how to get it.
+  explicit Driver(const std::string &folder);
+
+  /// What a call returned, in words: "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
+  std::string describe(Status status) const;
+  /// Throws DeviceFailure, or std::bad_alloc where memory is missing.
+  void check(Status status, const char *function) const;
+
+  Status (*initialize)(unsigned flags);
+  Status (*getVersion)(int *);
+  Status (*getCount)(int *);
+  Status (*getDevice)(Ordinal *, int number);
+  Status (*getName)(char *, int, Ordinal);
+  Status (*getAttribute)(int *, int attribute, Ordinal);
+  Status (*retainContext)(Context *, Ordinal);
+  Status (*releaseContext)(Ordinal);
+  Status (*setContext)(Context);
+  Status (*getMemory)(size_t *free, size_t *total);
+
+  Status (*getGranularity)(size_t *, const AllocationProperties *, int kind);
+  Status (*reserve)(Address *, size_t bytes, size_t alignment, Address wish, unsigned long long flags);
+  Status (*unreserve)(Address, size_t);
+  Status (*create)(Allocation *, size_t, const AllocationProperties *, unsigned long long flags);
+  Status (*release)(Allocation);
+  Status (*map)(Address, size_t bytes, size_t offset, Allocation, unsigned long long flags);
+  Status (*unmap)(Address, size_t);
+  Status (*setAccess)(Address, size_t, const AccessDescription *, size_t count);
+  Status (*allocateHost)(void **, size_t, unsigned flags);
+  Status (*freeHost)(void *);
+
+  Status (*copyToDevice)(Address, const void *, size_t, Stream);
+  Status (*copyToHost)(void *, Address, size_t, Stream);
+  Status (*copyOnDevice)(Address, Address, size_t, Stream);
+  Status (*fill)(Address, unsigned char, size_t, Stream);
+
+  Status (*createStream)(Stream *, unsigned flags, int priority);
+  Status (*destroyStream)(Stream);
+  Status (*waitForStream)(Stream);
+  Status (*letStreamWait)(Stream, Event, unsigned flags);
+  Status (*createEvent)(Event *, unsigned flags);
+  Status (*destroyEvent)(Event);
+  Status (*record)(Event, Stream);
+  Status (*queryEvent)(Event);
+  Status (*waitForEvent)(Event);
+
+  Status (*load)(Library *, const void *code, void *, void **, unsigned, void *, void **, unsigned);
+  Status (*unload)(Library);
+  Status (*getKernel)(Function *, Library, const char *name);
+  Status (*launch)(Function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
+                   unsigned blockZ, unsigned sharedBytes, Stream, void **parameters, void **extra);
+
+private:
+  Status (*nameError)(Status, const char **);
+  Status (*explainError)(Status, const char **);
+  OpenedLibrary library;
+};
+
+} // namespace xlc::runtime::cuda
+
+#endif

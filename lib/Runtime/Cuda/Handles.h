@@ -1,0 +1,71 @@
+// What the driver makes, given back with its owner.
+#ifndef XLC_LIB_RUNTIME_CUDA_HANDLES_H
+#define XLC_LIB_RUNTIME_CUDA_HANDLES_H
+
+#include "Driver.h"
+
+#include <memory>
+
+namespace xlc::runtime::cuda {
+
+/// Gives a handle back by a function of the driver, whose status nobody can do anything about.
+template <auto Function> struct GiveBack {
+  const Driver *driver = nullptr;
+  template <class Handle> void operator()(Handle handle) const { (driver->*Function)(handle); }
+};
+
+using OwnedStream = std::unique_ptr<CUstream_st, GiveBack<&Driver::destroyStream>>;
+using OwnedEvent = std::unique_ptr<CUevent_st, GiveBack<&Driver::destroyEvent>>;
+using OwnedLibrary = std::unique_ptr<CUlib_st, GiveBack<&Driver::unload>>;
+/// Memory of the host that does not move.
+using Pinned = std::unique_ptr<void, GiveBack<&Driver::freeHost>>;
+
+inline OwnedStream makeStream(const Driver &driver) {
+  Stream made;
+  driver.check(driver.createStream(&made, nonBlocking, 0), "cuStreamCreateWithPriority");
+  return OwnedStream(made, {&driver});
+}
+
+inline OwnedEvent makeEvent(const Driver &driver) {
+  Event made;
+  driver.check(driver.createEvent(&made, withoutTiming), "cuEventCreate");
+  return OwnedEvent(made, {&driver});
+}
+
+inline Pinned allocatePinned(const Driver &driver, uint64_t bytes) {
+  void *made;
+  driver.check(driver.allocateHost(&made, bytes, 0), "cuMemHostAlloc");
+  return Pinned(made, {&driver});
+}
+
+/// The context of a device, current on the thread that makes this.
+class OwnedContext {
+public:
+  OwnedContext(const Driver &driver, Ordinal device) : driver(driver), device(device) {
+    driver.check(driver.retainContext(&context, device), "cuDevicePrimaryCtxRetain");
+    if (Status status = driver.setContext(context); status != success) {
+      driver.releaseContext(device);
+      driver.check(status, "cuCtxSetCurrent");
+    }
+  }
+  ~OwnedContext() { driver.releaseContext(device); }
+  OwnedContext(const OwnedContext &) = delete;
+
+  Context get() const { return context; }
+  /// On a thread that has not used it yet.
+  void enter() const {
+    thread_local Context current = nullptr;
+    if (current != context)
+      driver.check(driver.setContext(context), "cuCtxSetCurrent");
+    current = context;
+  }
+
+private:
+  const Driver &driver;
+  const Ordinal device;
+  Context context = nullptr;
+};
+
+} // namespace xlc::runtime::cuda
+
+#endif

@@ -1,0 +1,31 @@
+// Numbers on their way from the device, in pinned memory: the host asks for them and goes on.
+#ifndef XLC_LIB_RUNTIME_CUDA_READINGS_H
+#define XLC_LIB_RUNTIME_CUDA_READINGS_H
+
+#include "Device/Device.h"
+#include "Handles.h"
+
+#include <array>
+
+namespace xlc::runtime::cuda {
+
+class Readings {
+public:
+  Readings(const Driver &driver, Stream stream);
+  Readings(const Readings &) = delete;
+
+  void begin(unsigned slot, Address from);
+  /// Waits only where the device has not come to it.
+  float finish(unsigned slot);
+
+private:
+  const Driver &driver;
+  const Stream stream;
+  const Pinned memory;
+  float *const numbers;
+  std::array<OwnedEvent, Device::readingSlots> events;
+};
+
+} // namespace xlc::runtime::cuda
+
+#endif

@@ -1,0 +1,51 @@
+// See Streams.h.
+#include "Streams.h"
+
+namespace xlc::runtime::cuda {
+
+Streams::Streams(const Driver &driver, const plan::ProgramT &program)
+    : driver(driver), program(program), events(program.steps.size()) {
+  lanes[(size_t)plan::Stream::compute] = std::make_unique<Lane>(driver);
+  for (const auto &step : program.steps) {
+    if (auto &lane = lanes[(size_t)step->stream]; !lane)
+      lane = std::make_unique<Lane>(driver);
+    for (uint32_t other : step->after)
+      if (program.steps[other]->stream != step->stream && !events[other])
+        events[other] = makeEvent(driver);
+  }
+}
+
+void Streams::beginAction(uint64_t index) {
+  const plan::StepT &step = *program.steps[index];
+  now = step.stream;
+  for (uint32_t other : step.after)
+    if (program.steps[other]->stream != now)
+      wait(current(), events[other]);
+}
+
+void Streams::endAction(uint64_t index) {
+  if (events[index])
+    record(events[index], current());
+  now = plan::Stream::compute;
+}
+
+void Streams::endStep() {
+  for (const auto &lane : lanes)
+    if (lane && lane->stream.get() != current()) {
+      record(lane->end, lane->stream.get());
+      wait(current(), lane->end);
+    }
+  const OwnedEvent &end = lanes[(size_t)now]->end;
+  record(end, current());
+  for (const auto &lane : lanes)
+    if (lane && lane->stream.get() != current())
+      wait(lane->stream.get(), end);
+}
+
+void Streams::drain() const {
+  for (const auto &lane : lanes)
+    if (lane)
+      driver.waitForStream(lane->stream.get());
+}
+
+} // namespace xlc::runtime::cuda

@@ -1,0 +1,53 @@
+// The streams of a rank's program as streams of the device. An action waits for events of those that it comes after on other
+// streams; at the end of a step all wait for all, since the plan orders the actions of one step.
+#ifndef XLC_LIB_RUNTIME_CUDA_STREAMS_H
+#define XLC_LIB_RUNTIME_CUDA_STREAMS_H
+
+#include "Handles.h"
+#include "Plan/Plan.h"
+#include "Staging.h"
+
+#include <array>
+#include <vector>
+
+namespace xlc::runtime::cuda {
+
+class Streams {
+public:
+  Streams(const Driver &driver, const plan::ProgramT &program);
+
+  /// That of the action that is under way; between steps that of computations.
+  Stream current() const { return lanes[(size_t)now]->stream.get(); }
+  Staging &staging() { return lanes[(size_t)now]->staging; }
+
+  void beginAction(uint64_t index);
+  void endAction(uint64_t index);
+  void endStep();
+  /// Until all is done; whatever its status.
+  void drain() const;
+
+private:
+  struct Lane {
+    explicit Lane(const Driver &driver)
+        : stream(makeStream(driver)), staging(driver, stream.get()), end(makeEvent(driver)) {}
+    OwnedStream stream;
+    Staging staging;
+    OwnedEvent end; ///< of its part of a step
+  };
+  void wait(Stream stream, const OwnedEvent &event) const {
+    driver.check(driver.letStreamWait(stream, event.get(), 0), "cuStreamWaitEvent");
+  }
+  void record(const OwnedEvent &event, Stream stream) const {
+    driver.check(driver.record(event.get(), stream), "cuEventRecord");
+  }
+
+  const Driver &driver;
+  const plan::ProgramT &program;
+  std::array<std::unique_ptr<Lane>, (size_t)plan::Stream::MAX + 1> lanes; ///< of the streams that the program has
+  std::vector<OwnedEvent> events;                                         ///< by action that another stream waits for
+  plan::Stream now = plan::Stream::compute;
+};
+
+} // namespace xlc::runtime::cuda
+
+#endif

@@ -1,0 +1,42 @@
+// The kernels of a program as they run here: a shared library made beside it, which belongs to one PTX text. What the PTX
+// says of each kernel (parameters, threads) is checked against its launches.
+#ifndef XLC_LIB_SIMULATE_LIBRARIES_IMAGE_H
+#define XLC_LIB_SIMULATE_LIBRARIES_IMAGE_H
+
+#include "xlc/Simulate/Grid.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xlc::simulate {
+
+struct SimulatedKernel {
+  std::string name;
+  Kernel code;
+  std::vector<uint64_t> parameters; ///< bytes of each
+  uint64_t threads = 0;             ///< of a block, where the PTX demands it
+};
+
+/// The entries of a PTX text, without code.
+std::map<std::string, SimulatedKernel> readEntries(std::string_view ptx);
+
+class Image {
+public:
+  /// Opens what XLC_SIMULATE_IMAGE names; ends the process where that is not the image of this text.
+  explicit Image(const char *ptx);
+  ~Image();
+  Image(const Image &) = delete;
+
+  /// Null: it has none of that name.
+  SimulatedKernel *find(const std::string &name);
+
+private:
+  void *library;
+  std::map<std::string, SimulatedKernel> kernels;
+};
+
+} // namespace xlc::simulate
+
+#endif

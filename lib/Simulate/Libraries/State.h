@@ -1,0 +1,114 @@
+// What the simulated driver keeps: streams as queues, memory, and when queues run.
+//
+//     XLC_SIMULATE_ORDER   early: as soon as it can; late: when the host waits for it; random[:SEED] (the default, seed 0)
+//     XLC_SIMULATE_FAIL    K: the K-th call of all libraries fails
+//     XLC_SIMULATE_COUNT   set: how many calls there were is said at the end
+//     XLC_SIMULATE_IMAGE   the kernels as a shared library (`xlc compile --simulator-image`)
+#ifndef XLC_LIB_SIMULATE_LIBRARIES_STATE_H
+#define XLC_LIB_SIMULATE_LIBRARIES_STATE_H
+
+#include "Device.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <random>
+
+namespace xlc::simulate {
+
+/// Of each queue, how many of its items are over for certain. What is done on a queue is after all that its clock has.
+constexpr size_t kMostQueues = 4;
+struct Clock : std::array<uint32_t, kMostQueues> {
+  Clock() : array{} {}
+  void join(const Clock &other) {
+    for (size_t i = 0; i < size(); ++i)
+      (*this)[i] = std::max((*this)[i], other[i]);
+  }
+};
+
+struct Event {
+  uint64_t asked = 0;    ///< how often it was put into a queue
+  uint64_t recorded = 0; ///< the last of these that its queue came to
+  Clock clock;           ///< of that moment
+};
+
+struct Item {
+  enum Kind { Runs, Records, Waits } kind;
+  Work work;
+  std::shared_ptr<Event> event;
+  uint64_t number; ///< of the event's records
+  Clock known;     ///< what the host had waited for when it asked for this
+};
+
+struct Queue {
+  size_t number; ///< among the clocks
+  std::deque<Item> items;
+  Clock clock;
+};
+
+/// Who touched a byte last on each queue, by that queue's clock.
+struct Touches {
+  std::array<uint32_t, kMostQueues> written{}, read{};
+};
+
+struct Region {
+  char *begin;
+  uint64_t bytes;
+  bool isMapped = false;
+  std::vector<Touches> touches; ///< by byte; none was written: nobody wrote it
+};
+
+struct Order {
+  enum { Early, Late, Random } when = Random;
+  uint64_t seed = 0;
+};
+
+struct State {
+  State();
+  ~State();
+  static State &get();
+
+  /// Null: the default stream.
+  Queue &findQueue(Queue *queue);
+  void append(Queue &queue, Item item);
+  /// Runs the first `count` items of a queue, and what they wait for.
+  void runUpTo(Queue &queue, size_t count);
+  void runUntil(Event &event, uint64_t number);
+  /// The host waits for all that is in a queue.
+  void waitFor(Queue &queue);
+  /// Of all queues, one that can go on; false: none can.
+  bool runAny();
+
+  /// Where the bytes lie in mapped memory; null: not all do.
+  Region *findRegion(const char *at, uint64_t bytes);
+  /// What is wrong with an access by the item that runs now, or nothing. Notes it.
+  std::string access(const char *at, uint64_t bytes, bool writes);
+  static void map(Region &region);
+
+  std::mutex mutex; ///< of all that follows
+  const Order order;
+  std::mt19937_64 random;
+  std::vector<std::unique_ptr<Queue>> queues;
+  Queue &addQueue();
+  Queue *const defaultQueue = &addQueue();
+  std::list<Region> regions;
+  Clock host; ///< what it has waited for
+  std::atomic<uint64_t> calls{0};
+  uint64_t failing = 0;
+
+private:
+  void touch(const Work &work, const std::vector<Span> &spans, bool writes);
+  std::string describeRace(size_t queue, uint32_t tick, const char *did) const;
+  Queue *running = nullptr;
+  std::vector<std::string> names[kMostQueues]; ///< of items, by queue and tick: for messages
+  bool canRun(const Queue &queue) const;
+  void runHead(Queue &queue);
+};
+
+} // namespace xlc::simulate
+
+#endif

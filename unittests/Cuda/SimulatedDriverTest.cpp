@@ -1,0 +1,180 @@
+// The simulated driver by itself: streams run in the order that is asked for, and what is wrong in their use ends the process.
+#include "Cuda/Arena.h"
+#include "Cuda/Readings.h"
+#include "Cuda/Staging.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+using namespace xlc::runtime;
+using namespace xlc::runtime::cuda;
+
+namespace {
+
+/// Each test has a process of its own for what it does to the device, since the order is read once.
+class SimulatedDriver : public testing::TestWithParam<const char *> {};
+
+/// A device with an arena and two streams.
+struct Machine {
+  Machine() : driver(XLC_SIMULATED_LIBRARIES) { driver.check(driver.initialize(0), "cuInit"); }
+  Driver driver;
+};
+struct Bench : Machine {
+  OwnedContext context{driver, 0};
+  Arena arena{driver, 0, 1 << 16};
+  OwnedStream first = makeStream(driver), second = makeStream(driver);
+  OwnedEvent event = makeEvent(driver);
+
+  void write(OwnedStream &stream, const std::vector<char> &bytes, uint64_t at = 0) {
+    driver.check(driver.copyToDevice(arena.begin() + at, bytes.data(), bytes.size(), stream.get()), "copyToDevice");
+  }
+  std::vector<char> read(OwnedStream &stream, uint64_t count, uint64_t at = 0) {
+    std::vector<char> bytes(count);
+    driver.check(driver.copyToHost(bytes.data(), arena.begin() + at, count, stream.get()), "copyToHost");
+    driver.check(driver.waitForStream(stream.get()), "waitForStream");
+    return bytes;
+  }
+  void letSecondWait() {
+    driver.check(driver.record(event.get(), first.get()), "record");
+    driver.check(driver.letStreamWait(second.get(), event.get(), 0), "letStreamWait");
+  }
+};
+
+/// The order of streams is read when a process begins.
+template <class Body> [[noreturn]] void runIn(const char *order, Body body) {
+  setenv("XLC_SIMULATE_ORDER", order, 1);
+  {
+    Bench bench;
+    body(bench);
+  }
+  std::exit(0);
+}
+
+template <class Body> void expectGood(const char *order, Body body) {
+  EXPECT_EXIT(runIn(order, body), testing::ExitedWithCode(0), "");
+}
+
+template <class Body> void expectComplaint(const char *order, const char *words, Body body) {
+  EXPECT_EXIT(runIn(order, body), testing::ExitedWithCode(70), words);
+}
+
+void expect(bool isTrue) {
+  if (!isTrue)
+    std::exit(1);
+}
+
+TEST_P(SimulatedDriver, AWaitOrdersTwoStreams) {
+  expectGood(GetParam(), [](Bench &b) {
+    b.write(b.first, {1, 2, 3, 4});
+    b.letSecondWait();
+    expect(b.read(b.second, 4) == std::vector<char>({1, 2, 3, 4}));
+  });
+}
+
+TEST_P(SimulatedDriver, TheHostOrdersTwoStreams) {
+  expectGood(GetParam(), [](Bench &b) {
+    b.write(b.first, {1, 2, 3, 4});
+    b.driver.waitForStream(b.first.get());
+    expect(b.read(b.second, 4) == std::vector<char>({1, 2, 3, 4}));
+  });
+}
+
+TEST_P(SimulatedDriver, NothingOrdersTwoStreams) {
+  expectComplaint(
+      GetParam(),
+      "reads 4 bytes that ('cuMemcpyHtoDAsync of 4 bytes' on another stream writes; nothing orders them|nobody "
+      "wrote)",
+      [](Bench &b) {
+        b.write(b.first, {1, 2, 3, 4});
+        b.read(b.second, 4);
+      });
+}
+
+/// Whichever comes first.
+TEST_P(SimulatedDriver, NothingOrdersAWriteAfterARead) {
+  expectComplaint(GetParam(),
+                  "4 bytes that 'cuMemcpy...DAsync of 4 bytes' on another stream (reads|writes); nothing orders them",
+                  [](Bench &b) {
+                    b.write(b.first, std::vector<char>(8));
+                    b.letSecondWait();
+                    b.driver.copyOnDevice(b.arena.begin() + 16, b.arena.begin(), 4, b.second.get());
+                    b.write(b.first, {1, 2, 3, 4});
+                    b.driver.waitForStream(b.second.get());
+                    b.driver.waitForStream(b.first.get());
+                  });
+}
+
+TEST_P(SimulatedDriver, AnEventOrdersWhatCameBeforeItAlone) {
+  expectComplaint(GetParam(), "nothing orders them|nobody wrote", [](Bench &b) {
+    b.driver.record(b.event.get(), b.first.get());
+    b.write(b.first, {1, 2, 3, 4});
+    b.driver.letStreamWait(b.second.get(), b.event.get(), 0);
+    b.read(b.second, 4);
+  });
+}
+
+TEST_P(SimulatedDriver, BytesThatNobodyWrote) {
+  expectComplaint(GetParam(), "'cuMemcpyDtoHAsync of 4 bytes' reads 4 bytes that nobody wrote", [](Bench &b) {
+    b.write(b.first, {1, 2, 3});
+    b.read(b.first, 4);
+  });
+}
+
+TEST_P(SimulatedDriver, BytesOutsideOfItsMemory) {
+  expectComplaint(GetParam(), "'cuMemcpyHtoDAsync of 2 bytes' writes 2 bytes outside of the device's memory",
+                  [](Bench &b) {
+                    b.write(b.first, {1, 2}, b.arena.size() - 1);
+                    b.driver.waitForStream(b.first.get());
+                  });
+}
+
+TEST_P(SimulatedDriver, WhatIsLeft) {
+  expectComplaint(GetParam(), "the context is given up with 1 events", [](Bench &b) { b.event.release(); });
+}
+
+TEST_P(SimulatedDriver, WhatTheRealOneRefuses) {
+  expectGood(GetParam(), [](Bench &b) {
+    const Driver &driver = b.driver;
+    AllocationProperties properties;
+    Allocation made;
+    expect(driver.create(&made, 1, &properties, 0) == 1); // not of whole granules
+    expect(driver.create(&made, uint64_t(1) << 50, &properties, 0) == outOfMemory);
+    expect(driver.map(b.arena.begin(), b.arena.size(), 0, 77, 0) == 1);
+    expect(driver.record(nullptr, b.first.get()) == 1);
+    Library library;
+    expect(driver.load(&library, "no PTX", nullptr, nullptr, 0, nullptr, nullptr, 0) == 200);
+    expect(driver.describe(200) == "device kernel image is invalid (CUDA_ERROR_INVALID_IMAGE)");
+  });
+}
+
+/// A piece of the ring is written again only when the copies out of it are over.
+TEST_P(SimulatedDriver, StagingKeepsWhatIsNotCopiedYet) {
+  expectGood(GetParam(), [](Bench &b) {
+    Arena large(b.driver, 0, 3 * Staging::pieces * Staging::pieceBytes);
+    Staging staging(b.driver, b.first.get());
+    uint64_t block = Staging::pieceBytes / 2 + 8, count = large.size() / block;
+    for (uint64_t i = 0; i < count; ++i)
+      staging.write(large.begin() + i * block, std::vector<char>(block, char(i)).data(), block);
+    for (uint64_t i = 0; i < count; ++i)
+      expect(b.read(b.first, block, large.begin() + i * block - b.arena.begin()) == std::vector<char>(block, char(i)));
+  });
+}
+
+TEST_P(SimulatedDriver, ReadingsAreOfTheirMoment) {
+  expectGood(GetParam(), [](Bench &b) {
+    Readings readings(b.driver, b.first.get());
+    Staging staging(b.driver, b.first.get());
+    for (float number : {1.0f, 2.0f, 3.0f, 4.0f}) {
+      staging.write(b.arena.begin(), &number, sizeof number);
+      readings.begin(unsigned(number) - 1, b.arena.begin());
+    }
+    for (unsigned slot = 0; slot < 4; ++slot)
+      expect(readings.finish(slot) == float(slot + 1));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, SimulatedDriver, testing::Values("early", "late", "random:1", "random:2"));
+
+} // namespace
