@@ -28,13 +28,27 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeObject(ModuleOp module, const Targe
   return target.makeObject(module, serializePlan(plan));
 }
 
-LogicalResult xlc::linkProgram(Location loc, const Target &target, const llvm::MemoryBuffer &code,
-                               const EmitOptions &options, runtime::OutputFile &program) {
-  runtime::OutputFile object(program.path); // another temporary file; it is never published
+/// Writes an object into a temporary file, links it by `link`, and makes the result the content of `made`.
+static LogicalResult linkObject(const llvm::MemoryBuffer &code, runtime::OutputFile &made,
+                                llvm::function_ref<LogicalResult(StringRef object, StringRef output)> link) {
+  runtime::OutputFile object(made.path); // it is never published
   object.write(code.getBuffer());
   object.flush();
-  if (failed(link(target.linkNeeds(), options, object.temporaryPath(), program.temporaryPath(), loc)))
+  if (failed(link(object.temporaryPath(), made.temporaryPath())))
     return failure();
-  program.reopen();
+  made.reopen();
   return success();
+}
+
+LogicalResult xlc::linkProgram(Location loc, const Target &target, const llvm::MemoryBuffer &code,
+                               const EmitOptions &options, runtime::OutputFile &program) {
+  return linkObject(code, program, [&](StringRef object, StringRef output) {
+    return linkProgram(target.linkNeeds(), options, object, output, loc);
+  });
+}
+
+LogicalResult xlc::linkImage(Location loc, const llvm::MemoryBuffer &code, const EmitOptions &options,
+                             runtime::OutputFile &image) {
+  return linkObject(code, image,
+                    [&](StringRef object, StringRef output) { return linkShared(options, object, output, loc); });
 }

@@ -56,16 +56,13 @@ SmallVector<StringRef> findEnvironment(SmallString<64> &path) {
 
 } // namespace
 
-LogicalResult xlc::link(const LinkNeeds &needs, const EmitOptions &options, StringRef object, StringRef output,
-                        Location loc) {
-  if (options.runtime.empty())
-    return blame(Fault::User, emitError(loc))
-           << "cannot find " << needs.runtime << " beside the compiler, in ../lib or ../lib/xlc";
+/// Runs the first compiler that there is.
+static LogicalResult runLinker(const EmitOptions &options, ArrayRef<StringRef> words, Location loc) {
   std::string compiler = findCompiler(options);
   if (compiler.empty())
     return blame(Fault::User, emitError(loc)) << "cannot find a C++ compiler to link with: install clang-22 or g++";
-  SmallVector<StringRef> arguments{compiler, "-o", output, object, options.runtime};
-  llvm::append_range(arguments, needs.flags);
+  SmallVector<StringRef> arguments{compiler};
+  llvm::append_range(arguments, words);
   SmallString<64> path;
   SmallVector<StringRef> environment = findEnvironment(path);
   MemoryFile log;
@@ -80,4 +77,18 @@ LogicalResult xlc::link(const LinkNeeds &needs, const EmitOptions &options, Stri
   if (!llvm::sys::findProgramByName("ld"))
     diagnostic << "; there is no linker 'ld' on the PATH: install binutils";
   return diagnostic;
+}
+
+LogicalResult xlc::linkProgram(const LinkNeeds &needs, const EmitOptions &options, StringRef object, StringRef output,
+                               Location loc) {
+  if (options.runtime.empty())
+    return blame(Fault::User, emitError(loc))
+           << "cannot find " << needs.runtime << " beside the compiler, in ../lib or ../lib/xlc";
+  SmallVector<StringRef> words{"-o", output, object, options.runtime};
+  llvm::append_range(words, needs.flags);
+  return runLinker(options, words, loc);
+}
+
+LogicalResult xlc::linkShared(const EmitOptions &options, StringRef object, StringRef output, Location loc) {
+  return runLinker(options, {"-shared", "-o", output, object}, loc);
 }

@@ -8,8 +8,12 @@ namespace xlc {
 
 /// Links the object file `object` with the runtime and what else its target needs to the program `output`. Neither path
 /// may begin with a dash.
-mlir::LogicalResult link(const LinkNeeds &needs, const EmitOptions &options, llvm::StringRef object,
-                         llvm::StringRef output, mlir::Location loc);
+mlir::LogicalResult linkProgram(const LinkNeeds &needs, const EmitOptions &options, llvm::StringRef object,
+                                llvm::StringRef output, mlir::Location loc);
+
+/// The same to a shared library, of the object alone.
+mlir::LogicalResult linkShared(const EmitOptions &options, llvm::StringRef object, llvm::StringRef output,
+                               mlir::Location loc);
 
 } // namespace xlc
 

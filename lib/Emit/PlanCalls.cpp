@@ -101,6 +101,23 @@ std::unique_ptr<plan::CallT> callOf(exec::CollectiveOp op, plan::PlanT &plan) {
   return result;
 }
 
+int64_t numberOf(func::FuncOp function, StringRef attribute) {
+  return function->getAttrOfType<IntegerAttr>(attribute).getInt();
+}
+
+void describeCode(unsigned index, func::FuncOp function, plan::KernelT &kernel) {
+  kernel.code = (int32_t)index;
+  kernel.extent = numberOf(function, kKernelExtent), kernel.grain = numberOf(function, kKernelGrain);
+}
+
+void describeLaunches(func::FuncOp function, plan::KernelT &kernel) {
+  kernel.adds = function.getNumArguments() > 0 && function.getArgumentTypes().back().isInteger(32);
+  auto made = std::make_unique<plan::LaunchT>();
+  made->function = function.getName().str();
+  made->grid = numberOf(function, kKernelGrid), made->block = numberOf(function, kKernelBlock);
+  kernel.launches.push_back(std::move(made));
+}
+
 struct LibraryKernel {
   plan::LibraryUnion library;
   bool swapped = false;
@@ -153,9 +170,10 @@ private:
     swapped.push_back(false);
     if (auto code = call->getAttrOfType<FlatSymbolRefAttr>(kKernelCode)) {
       auto [index, function] = codes.find(code.getValue())->second;
-      made->code = index;
-      made->extent = function->getAttrOfType<IntegerAttr>(kKernelExtent).getInt();
-      made->grain = function->getAttrOfType<IntegerAttr>(kKernelGrain).getInt();
+      if (function->hasAttr(kKernelGrid))
+        describeLaunches(function, *made);
+      else
+        describeCode(index, function, *made);
       made->random = !kernel.getOps<graph::RandomBitsOp>().empty();
     } else {
       FailureOr<LibraryKernel> library = libraryOf(call, kernel);

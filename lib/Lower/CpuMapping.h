@@ -21,6 +21,7 @@ public:
                         const Lanes &lanes) override;
   unsigned constantSpace() const override { return 0; }
 
+  bool sharesTotals() const override { return false; }
   void once(KernelEmitter &e, llvm::function_ref<void()> body) override;
   void forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) override;
   void forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) override;

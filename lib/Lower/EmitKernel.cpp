@@ -1,6 +1,6 @@
 // The loops around a kernel's elements, by kind; how they run is the mapping's (Mapping.h).
 //
-//     all          one element of each result
+//     all          one element of each result, of which a GPU makes a row
 //     1-d domains  positions, each by itself; of columns each reads all rows
 //     loop         elements, each by itself
 //     rows         for each row: row values once, then elements along the last dimension
@@ -41,8 +41,10 @@ public:
   LogicalResult emit() {
     bindOperands();
     exec::KernelKind kind = *exec::findKernelKind(kernel);
-    if (llvm::all_of(results, [](const Result &result) { return product(result.shape) == 1; }))
-      return emitAll();
+    if (llvm::all_of(results, [](const Result &result) { return product(result.shape) == 1; })) {
+      int64_t longest = longestReduction();
+      return mapping.sharesTotals() && longest > 1 ? emitRows(1, longest) : emitAll();
+    }
     ArrayRef<int64_t> domain = results.front().shape;
     if (kind == exec::KernelKind::rows)
       for (graph::ReduceOp reduce : kernel.getOps<graph::ReduceOp>()) {
@@ -57,6 +59,14 @@ public:
   }
 
 private:
+  /// Elements along the last dimension that one reduces.
+  int64_t longestReduction() {
+    int64_t longest = 0;
+    for (graph::ReduceOp reduce : kernel.getOps<graph::ReduceOp>())
+      longest = std::max(longest, cast<ShapedType>(reduce.getX().getType()).getShape().back());
+    return longest;
+  }
+
   void bindOperands() {
     for (auto bits : kernel.getOps<graph::RandomBitsOp>())
       e.bind(bits, mapping.bindOperand(e, request.memory.size()));

@@ -39,6 +39,8 @@ public:
   /// The address space of constants.
   virtual unsigned constantSpace() const = 0;
 
+  /// Whether several share what is reduced to one element, as they share a row.
+  virtual bool sharesTotals() const = 0;
   /// The kernel's work is done once.
   virtual void once(KernelEmitter &e, llvm::function_ref<void()> body) = 0;
   /// Positions of one dimension, each by itself. `columns`: each reads whole rows of an operand.

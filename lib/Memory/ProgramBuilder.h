@@ -110,6 +110,10 @@ private:
   mlir::Type scalarType(llvm::StringRef name);
   void runFunction(mlir::func::FuncOp function, const llvm::Twine &text, llvm::ArrayRef<mlir::Attribute> places,
                    bool first, mlir::FlatSymbolRefAttr drawsFor = {});
+  mlir::func::FuncOp makeKernel(const std::string &name, exec::KernelKind kind, llvm::ArrayRef<mlir::Type> inputs,
+                                llvm::ArrayRef<mlir::Type> results,
+                                llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write);
+  /// A function of one kernel, made once.
   mlir::func::FuncOp cachedKernel(const std::string &name, exec::KernelKind kind, llvm::ArrayRef<mlir::Type> inputs,
                                   llvm::ArrayRef<mlir::Type> results, llvm::ArrayRef<int32_t> accumulate,
                                   llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> write,

@@ -4,18 +4,15 @@
 #include "mlir/IR/IRMapping.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Kernels/LibraryCalls.h"
+#include "xlc/Kernels/SplitReductions.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace xlc;
 using namespace xlc::graph;
 
-func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, exec::KernelKind kind, ArrayRef<Type> inputs,
-                                          ArrayRef<Type> results, ArrayRef<int32_t> accumulate,
-                                          llvm::function_ref<void(OpBuilder &, Block &)> write, int64_t workspace) {
-  func::FuncOp &function = shared.functions[name];
-  if (function)
-    return function;
+func::FuncOp ProgramBuilder::makeKernel(const std::string &name, exec::KernelKind kind, ArrayRef<Type> inputs,
+                                        ArrayRef<Type> results, llvm::function_ref<void(OpBuilder &, Block &)> write) {
   OpBuilder builder(program);
   Location loc = NameLoc::get(builder.getStringAttr(name));
   auto kernel = func::FuncOp::create(builder, loc, "kernel_" + name, builder.getFunctionType(inputs, results));
@@ -24,7 +21,16 @@ func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, exec::KernelK
   Block *block = kernel.addEntryBlock();
   OpBuilder body = OpBuilder::atBlockEnd(block);
   write(body, *block);
-  return function = wrapKernel(kernel, name, accumulate, workspace);
+  return kernel;
+}
+
+func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, exec::KernelKind kind, ArrayRef<Type> inputs,
+                                          ArrayRef<Type> results, ArrayRef<int32_t> accumulate,
+                                          llvm::function_ref<void(OpBuilder &, Block &)> write, int64_t workspace) {
+  func::FuncOp &function = shared.functions[name];
+  if (!function)
+    function = wrapKernel(makeKernel(name, kind, inputs, results, write), name, accumulate, workspace);
+  return function;
 }
 
 void ProgramBuilder::runFunction(func::FuncOp function, const Twine &text, ArrayRef<Attribute> places, bool first,
@@ -94,17 +100,28 @@ void ProgramBuilder::translate(sched::NormOp norm) {
   if (copies > 1)
     name += "_of_" + std::to_string(copies);
   auto later = (int32_t)exec::Accumulate::later;
-  auto function = cachedKernel(name, exec::KernelKind::all, {type}, {f64}, {later}, [&](OpBuilder &b, Block &block) {
-    Value gradients = block.getArgument(0);
-    if (isNarrow(type.getElementType()))
-      gradients = CastOp::create(b, norm.getLoc(), type.clone(b.getF32Type()), gradients);
-    Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, gradients);
-    if (copies > 1)
-      squares = ScaleOp::create(b, norm.getLoc(), squares, 1, copies);
-    func::ReturnOp::create(b, norm.getLoc(), squares);
-  });
-  runFunction(function, "norm " + bucket.op.getSymName(), {piece.place, scalar(sched::kSumSquares)},
-              !norm.getAccumulate());
+  func::FuncOp &function = shared.functions[name], &partial = shared.functions[name + "_partial"];
+  if (!function) {
+    auto kernel = makeKernel(name, exec::KernelKind::all, {type}, {f64}, [&](OpBuilder &b, Block &block) {
+      Value gradients = block.getArgument(0);
+      if (isNarrow(type.getElementType()))
+        gradients = CastOp::create(b, norm.getLoc(), type.clone(b.getF32Type()), gradients);
+      Value squares = SumSquaresOp::create(b, norm.getLoc(), f64, gradients);
+      if (copies > 1)
+        squares = ScaleOp::create(b, norm.getLoc(), squares, 1, copies);
+      func::ReturnOp::create(b, norm.getLoc(), squares);
+    });
+    if (auto split = shared.target.splitsReductions() ? splitReductions(kernel) : std::nullopt)
+      partial = wrapKernel(split->partial, name + "_partial", {0}, 0);
+    function = wrapKernel(kernel, name, {later}, 0);
+  }
+  Attribute squared = piece.place;
+  if (partial) {
+    auto sums = cast<MemRefType>(partial.getArgumentTypes().back());
+    squared = place(addBuffer(bucket.op.getSymName() + "/partial sums", exec::Cause::workspace, getByteSize(sums.getElementType(), sums.getNumElements())));
+    runFunction(partial, "norm " + bucket.op.getSymName() + " in parts", {piece.place, squared}, true);
+  }
+  runFunction(function, "norm " + bucket.op.getSymName(), {squared, scalar(sched::kSumSquares)}, !norm.getAccumulate());
 }
 
 /// Loss, norm and, once for each optimizer group, the factor on the gradients and whether the step is applied.

@@ -121,6 +121,18 @@ LogicalResult makeProgramObject(Compilation &compilation, plan::PlanT &plan) {
   return success(compilation.object && succeeded(verifyEmitted(compilation, plan)));
 }
 
+LogicalResult writeSimulatorImage(const Compilation &compilation, const EmitOptions &options) {
+  const std::string &path = compilation.request.simulatorImage;
+  if (path.empty())
+    return success();
+  std::unique_ptr<llvm::MemoryBuffer> object = compilation.getTarget().makeSimulatorObject(*compilation.module);
+  runtime::OutputFile image(path);
+  if (!object || failed(linkImage(ModuleOp(*compilation.module).getLoc(), *object, options, image)))
+    return failure();
+  image.publish();
+  return success();
+}
+
 /// Writes the program and, where they are not random, the parameters that belong to it. Throws runtime::Rejected.
 LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outputs, plan::PlanT &plan) {
   runtime::OutputFile program(outputs[0]);
@@ -138,6 +150,8 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
   if (failed(makeProgramObject(compilation, plan)) ||
       failed(linkProgram(compilation.module->getLoc(), compilation.getTarget(), *compilation.object, options, program)))
     return failure();
+  if (failed(writeSimulatorImage(compilation, options)))
+    return failure();
   runtime::OutputFile::publishTogether(files);
   return success();
 }
@@ -145,12 +159,19 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
 } // namespace
 
 LogicalResult xlc::checkProgram(const Compilation &compilation) {
-  if (std::string reason = compilation.getTarget().whyNoProgram(); !reason.empty()) {
+  if (std::string reason = compilation.getTarget().whyNoProgram(compilation.spec.ranks()); !reason.empty()) {
     compilation.diagnostics.error(findPlace(compilation.spec, "target").value_or(compilation.specPath), reason);
+    return failure();
+  }
+  if (!compilation.request.simulatorImage.empty() && !compilation.getTarget().hasSimulator()) {
+    compilation.diagnostics.error("--simulator-image", "target " + compilation.getTarget().name() +
+                                                           " runs on this machine; only cuda has a simulator");
     return failure();
   }
   SmallVector<std::string> outputs = listOutputs(compilation);
   bool needsValues = outputs.size() > 1;
+  if (!compilation.request.simulatorImage.empty())
+    outputs.push_back(compilation.request.simulatorImage);
   return success((!needsValues || succeeded(checkInitialValues(compilation))) &&
                  succeeded(checkConstants(compilation)) && succeeded(checkRanks(compilation)) &&
                  succeeded(checkOutputs(compilation, outputs)));

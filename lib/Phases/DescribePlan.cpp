@@ -146,6 +146,13 @@ std::string xlc::makeFingerprint(const Compilation &compilation) {
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
+static int64_t largestArena(ModuleOp module) {
+  int64_t largest = 0;
+  for (auto program : module.getOps<exec::ProgramOp>())
+    largest = std::max(largest, (int64_t)program.getArena());
+  return largest;
+}
+
 std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   auto plan = std::make_unique<plan::PlanT>();
   ModuleOp module = *compilation.module;
@@ -158,6 +165,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->threads = compilation.spec.threadsPerRankOrDefault();
   plan->overlap = compilation.spec.overlaps();
   plan->seed = compilation.spec.init.seed;
+  plan->outside = sumOf(compilation.getTarget().outsideOf(compilation.spec.device, largestArena(module)));
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
   describeLossScale(module, *plan);

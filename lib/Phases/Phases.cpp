@@ -247,6 +247,8 @@ LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
 void addProgram(Passes &passes, const Compilation &compilation) {
   passes.addPass(createNormalizeReductionsPass(compilation.getTarget()));
   passes.addPass(createFormKernelsPass(compilation.getTarget()));
+  if (compilation.getTarget().splitsReductions())
+    passes.addPass(createSplitReductionsPass());
   const Spec &spec = compilation.spec;
   passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault()));
   passes.addPass(createAssignStreamsPass());

@@ -10,12 +10,13 @@ constexpr const char *examples = R"(Examples:
   xlc compile gpt2.onnx --spec zero3.yaml -o train     ./train, and train.safetensors beside it
   ./train --steps 100 --log log.jsonl --save final.safetensors
   xlc compile gpt2.onnx --spec zero3.yaml -o train --cpu x86-64-v3     for any processor with AVX2
+  xlc compile gpt2.onnx --spec one.yaml -o train --target cuda         for an NVIDIA GPU; no GPU is needed to compile
 
-The program needs oneDNN (libdnnl) where it runs, OUTPUT.safetensors beside it, and its data: the spec's paths are kept
+The program needs oneDNN (libdnnl) where it runs, for GPUs NVIDIA's driver and cuBLAS, OUTPUT.safetensors beside it, and its data: the spec's paths are kept
 as absolute ones, --data gives others.)";
 
 struct CompileOptions : CommonOptions {
-  std::string output;
+  std::string output, simulatorImage;
 };
 
 int compile(const CompileOptions &options, const char *driver) {
@@ -24,17 +25,19 @@ int compile(const CompileOptions &options, const char *driver) {
   if (int code = session.runPhases())
     return code;
   std::string path = llvm::sys::fs::getMainExecutable(driver, (void *)&addCompileCommand);
-  return session.compile(options.output, path);
+  return session.compile(options.output, path, options.simulatorImage);
 }
 
 } // namespace
 
 Command xlc::addCompileCommand(CLI::App &app, const char *driver) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App *command = app.add_subcommand("compile", "makes a training program (which needs oneDNN, and no Python)");
+  CLI::App *command = app.add_subcommand("compile", "makes a training program, which needs no Python");
   options->addTo(*command);
   command->add_option("-o,--output", options->output, "the program; initial parameters go to OUTPUT.safetensors")
       ->required();
+  command->add_option("--simulator-image", options->simulatorImage,
+                      "also the kernels as code of this machine, for the simulated GPU (docs/rationale/Gpu.md)");
   command->footer(examples);
   return {command, [options, driver] { return compile(*options, driver); }};
 }

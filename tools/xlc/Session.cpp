@@ -101,9 +101,10 @@ int Session::runPhases() {
   return run(upTo);
 }
 
-int Session::compile(const std::string &output, const std::string &driver) {
+int Session::compile(const std::string &output, const std::string &driver, const std::string &simulatorImage) {
   compilation.request.output = output;
   compilation.request.driver = driver;
+  compilation.request.simulatorImage = simulatorImage;
   RunOptions rest = options.run;
   rest.startAfter = kPlanPhase;
   rest.stopAfter.clear();

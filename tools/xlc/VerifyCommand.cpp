@@ -110,8 +110,8 @@ int runVerify(VerifyCommandOptions &options) {
   if (int code = session.runPhases())
     return code;
   const Target &target = session.getTarget();
-  bool hasProgram = target.whyNoProgram().empty();
-  if (options.kernels && hasProgram && !canRunKernels(target))
+  bool canBeRun = target.runsInCompiler();
+  if (options.kernels && canBeRun && !canRunKernels(target))
     return Rejected;
   mlir::ModuleOp module = *session.get().module;
   const Spec &spec = session.get().spec;
@@ -127,7 +127,7 @@ int runVerify(VerifyCommandOptions &options) {
     return Rejected;
   }
   int64_t ranks = spec.ranks();
-  bool hasKernels = options.kernels && hasProgram && !module.getOps<exec::ProgramOp>().empty();
+  bool hasKernels = options.kernels && canBeRun && !module.getOps<exec::ProgramOp>().empty();
   bool runsKernels = hasKernels && ranks <= kMostRanks;
   interpret::Programs programs{*session.get().unpartitioned, module};
   interpret::VerifyCost cost = estimateCost(programs, options.verify);

@@ -42,7 +42,6 @@ public:
   void describe(plan::PlanT &plan) const override {
     cpu->describe(plan);
     plan.alignment = kAlignment;
-    plan.outside = kOutside;
     plan.cpu = isRight ? plan.cpu : 99;
   }
   std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {

@@ -51,6 +51,10 @@ std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, const Targ
 mlir::LogicalResult linkProgram(mlir::Location loc, const Target &target, const llvm::MemoryBuffer &object,
                                 const EmitOptions &options, runtime::OutputFile &program);
 
+/// The same of a target's code for its simulator, to a shared library.
+mlir::LogicalResult linkImage(mlir::Location loc, const llvm::MemoryBuffer &object, const EmitOptions &options,
+                              runtime::OutputFile &image);
+
 /// A parameter's initial value for train.safetensors. `write` writes all f32 of it, and may fail after a diagnostic.
 struct InitialTensor {
   std::string name;

@@ -1,4 +1,4 @@
-// Passes that make kernels, in the order in which they run: the first two in Memory, the last in Lower.
+// Passes that make kernels, in the order in which they run: the last in Lower, the others in Memory.
 #ifndef XLC_KERNELS_PASSES_TD
 #define XLC_KERNELS_PASSES_TD
 
@@ -47,6 +47,25 @@ def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
     Equal kernels are one function.
   }];
   let constructor = "::xlc::createFormKernelsPass(target)";
+  let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
+}
+
+def SplitReductionsPass : Pass<"xlc-split-reductions", "::mlir::ModuleOp"> {
+  let summary = "sums over columns and over all elements become sums of sums, for targets with many threads";
+  let description = [{
+    Where a kernel of the kind columns or all has enough to sum. How many chunks there are follows from the shape.
+
+        func.func private @kernel_0(%x) attributes {exec.kind = #exec.kernel<columns>} {
+          %y = graph.reduce sum %x dims [0] : tensor<4096x64xf32> -> tensor<64xf32>
+
+    becomes
+
+        func.func private @kernel_0_partial(%x) attributes {exec.kind = #exec.kernel<columns>} {
+          %0 = graph.reshape %x : tensor<4096x64xf32> -> tensor<256x16x64xf32>
+          %y = graph.reduce sum %0 dims [1] : tensor<256x16x64xf32> -> tensor<256x64xf32>
+        func.func private @kernel_0(%partial) attributes {exec.kind = #exec.kernel<columns>} {
+          %y = graph.reduce sum %partial dims [0] : tensor<256x64xf32> -> tensor<64xf32>
+  }];
   let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -17,12 +17,12 @@ def EmitKernelsPass : Pass<"xlc-emit-kernels", "::mlir::ModuleOp"> {
 }
 
 def EmitGpuKernelsPass : Pass<"xlc-emit-gpu-kernels", "::mlir::ModuleOp"> {
-  let summary = "the same for the threads of an NVIDIA GPU: elements and rows";
+  let summary = "the same for the threads of an NVIDIA GPU";
   let description = [{
     One function per kernel, memory layout and alignment of its operands: their addresses are its parameters, and an i32 with
     a bit per result that is added to, where there are such. `exec.grid` blocks of `exec.block` threads do its work; see
-    lib/Lower/Gpu/GpuMapping.h. Kernels over columns and over all elements have no code yet, nor has what a C library does for CPUs
-    (sin, cos, atan, most powers; exp, tanh and erf of f64): they are errors.
+    lib/Lower/Gpu/GpuMapping.h. What a C library does for CPUs (sin, cos, atan, most powers; exp, tanh and erf of f64) has no code
+    yet, and is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect",

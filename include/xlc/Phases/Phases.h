@@ -18,9 +18,10 @@ namespace xlc {
 struct Compilation {
   /// What Lower and Emit are asked for beside the plan.
   struct Request {
-    std::string compiler; ///< names this xlc, in the program
-    std::string output;   ///< the program's file, and its parameters' beside it; empty: only the object is wanted
-    std::string driver;   ///< this program's path, beside which the runtime lies
+    std::string compiler;       ///< names this xlc, in the program
+    std::string output;         ///< the program's file, and its parameters' beside it; empty: only the object is wanted
+    std::string driver;         ///< this program's path, beside which the runtime lies
+    std::string simulatorImage; ///< the file of the kernels for the target's simulator; empty: none is wanted
   };
 
   /// Finds what a spec asks for; null after a diagnostic.

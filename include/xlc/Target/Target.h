@@ -58,6 +58,8 @@ public:
   virtual int64_t workspace(const LibraryCall &call, int threads) const = 0;
   /// Bytes of scratch of a generated kernel that takes random bits for so many elements.
   virtual int64_t workspaceOfRandomBits(int64_t elements, int threads) const = 0;
+  /// Whether a sum over columns or all elements is to be one of partial sums, which many threads make.
+  virtual bool splitsReductions() const { return false; }
   /// Whether values of this type can lie in its memory.
   virtual bool hasElementType(mlir::Type type) const = 0;
   /// How products of narrow operands ("bf16", "f16") are done, in words for a user.
@@ -79,8 +81,10 @@ public:
   /// Floating-point operations in the time that moves one byte. Stages are weighed with it.
   virtual int64_t flopsPerByte() const = 0;
 
-  /// Why it has plans but no programs yet, for a user; empty: it has them. What is below is asked of a target with programs.
-  virtual std::string whyNoProgram() const { return ""; }
+  /// Why it has plans but no programs yet of so many ranks, for a user; empty: it has them.
+  virtual std::string whyNoProgram(int64_t /*ranks*/) const { return ""; }
+  /// Whether a program's kernels can be run by the compiler: `xlc verify --kernels`.
+  virtual bool runsInCompiler() const { return true; }
 
   /// What this machine reaches, measured with all `cores` at work: `xlc calibrate`.
   virtual Device measure(int cores) const = 0;
@@ -88,13 +92,16 @@ public:
   /// Adds the passes of Lower: afterwards the module has @kernels (xlc/Lower/Lower.h), a function for each generated
   /// kernel and memory layout.
   virtual void addLowering(mlir::OpPassManager &passes) const = 0;
-  /// Writes into the plan, whose kernels are there, what its runtime must know of the target: alignment, bytes outside
-  /// of the arena, the chip.
+  /// Writes into the plan, whose kernels are there, what its runtime must know of the target: alignment, the chip.
   virtual void describe(plan::PlanT &plan) const = 0;
   /// The object file of a lowered module: the code of @kernels and the plan's bytes, as the runtime finds them. Null
   /// after a diagnostic.
   virtual std::unique_ptr<llvm::MemoryBuffer> makeObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan) const = 0;
   virtual LinkNeeds linkNeeds() const = 0;
+  /// The code of @kernels for a device that is simulated on this machine, as an object file. Null: no device of this
+  /// target is, or after a diagnostic.
+  virtual std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(mlir::ModuleOp /*module*/) const { return nullptr; }
+  virtual bool hasSimulator() const { return false; }
 };
 
 } // namespace xlc

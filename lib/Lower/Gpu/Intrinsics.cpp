@@ -36,11 +36,6 @@ bool hasCode(Operation &op) {
 } // namespace
 
 LogicalResult lower::verifyGpuKernel(func::FuncOp kernel) {
-  exec::KernelKind kind = *exec::findKernelKind(kernel);
-  bool reduces = !kernel.getOps<graph::ReduceOp>().empty();
-  if (kind == exec::KernelKind::columns || (kind == exec::KernelKind::all && reduces))
-    return kernel.emitError() << "a GPU has no code for kernels over "
-                              << (kind == exec::KernelKind::all ? "all elements" : "columns") << " yet";
   for (Operation &op : kernel.front().without_terminator())
     if (!hasCode(op))
       return op.emitError() << "a GPU has no code for '" << op.getName().getStringRef() << "' of "

@@ -88,7 +88,6 @@ public:
 
   void describe(plan::PlanT &plan) const override {
     plan.alignment = kAlignment;
-    plan.outside = kOutsideBytes;
     plan.cpu = (uint8_t)(llvm::any_of(plan.kernels, isBf16Product) ? level : codeLevelOf(level));
   }
 

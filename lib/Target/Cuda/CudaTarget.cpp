@@ -1,7 +1,10 @@
 // Facts about cuBLASLt are those of its documentation (docs.nvidia.com/cuda/cublas): a matrix has one stride of 1, a batch one
 // stride per matrix; what remains of a batch is a loop of calls. What it does not do are kernels of the runtime.
 #include "CudaTarget.h"
+#include "CudaObject.h"
+#include "Plan_generated.h"
 #include "xlc/Kernels/LibraryCalls.h"
+#include "xlc/Lower/Lower.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -82,6 +85,8 @@ public:
   /// Threads compute their own.
   int64_t workspaceOfRandomBits(int64_t, int) const override { return 0; }
 
+  bool splitsReductions() const override { return true; }
+
   bool hasElementType(Type type) const override {
     return type.isF32() || type.isBF16() || type.isF16() || type.isF64() || type.isInteger(64) || type.isInteger(32) ||
            type.isInteger(1);
@@ -96,16 +101,32 @@ public:
   }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 
-  std::string whyNoProgram() const override {
-    return "target cuda has plans, which `xlc plan` prints and `xlc verify` proves, and no programs yet";
+  std::string whyNoProgram(int64_t ranks) const override {
+    return ranks == 1
+               ? ""
+               : "target cuda has programs of one rank; those of several have plans, which `xlc plan` prints and "
+                 "`xlc verify` proves, and no programs yet";
   }
-  Device measure(int) const override { llvm_unreachable("whyNoProgram"); }
-  void addLowering(OpPassManager &) const override { llvm_unreachable("whyNoProgram"); }
-  void describe(plan::PlanT &) const override { llvm_unreachable("whyNoProgram"); }
-  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp, ArrayRef<uint8_t>) const override {
-    llvm_unreachable("whyNoProgram");
+  bool runsInCompiler() const override { return false; }
+  Device measure(int) const override { llvm_unreachable("calibrate is for CPUs"); }
+
+  void addLowering(OpPassManager &passes) const override {
+    passes.addPass(createExpandNamedOpsPass());
+    passes.addPass(createEmitGpuKernelsPass());
   }
-  LinkNeeds linkNeeds() const override { llvm_unreachable("whyNoProgram"); }
+  void describe(plan::PlanT &plan) const override {
+    plan.alignment = kAlignment;
+    plan.gpu = chipName;
+    plan.overlap = false; // a thread of the host gives the device all that it does
+  }
+  std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
+    return makeCudaObject(module, plan);
+  }
+  bool hasSimulator() const override { return true; }
+  std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(ModuleOp module) const override {
+    return makeCudaSimulatorObject(module);
+  }
+  LinkNeeds linkNeeds() const override { return {"libXLCRuntimeCuda.a", {"-lpthread", "-ldl"}}; }
 
 private:
   const int64_t capability;

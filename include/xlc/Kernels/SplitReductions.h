@@ -1,0 +1,30 @@
+// Sums over columns and over all elements as sums of sums. A GPU has many threads for them only where chunks of rows, or of
+// elements, have one each; so on a target that wants it a kernel that reduces becomes two:
+//
+//     columns   x [R, C]  ->  partial [K, C], a chunk of R / K rows each  ->  y [C]
+//     all       x [N]     ->  partial [K], a row of N / K elements each   ->  y []
+//
+// The partial sums are values of the unit like any other: planned, proved, and there from one kernel to the next. How many chunks
+// there are follows from the shape alone, so bits do not depend on the device.
+#ifndef XLC_KERNELS_SPLITREDUCTIONS_H
+#define XLC_KERNELS_SPLITREDUCTIONS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <optional>
+
+namespace xlc {
+
+struct SplitKernel {
+  mlir::func::FuncOp partial; ///< gives the partial sums
+  /// Which arguments of the kernel as it was both read: of the partial one, and of the rest, before the partial sums.
+  llvm::SmallVector<unsigned> ofPartial, ofRest;
+};
+
+/// Makes of a kernel that reduces over columns or all elements what remains to be done with partial sums, and a kernel before it
+/// that makes those. None, and nothing is changed, where the kernel has too few elements for that, or a size that has no
+/// divisor to cut it by.
+std::optional<SplitKernel> splitReductions(mlir::func::FuncOp kernel);
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,55 @@
+// See CudaObject.h.
+#include "CudaObject.h"
+#include "../ProgramObject.h"
+#include "xlc/Lower/Lower.h"
+#include "xlc/Simulate/Grid.h"
+#include "xlc/Simulate/HostImage.h"
+#include "xlc/Support/Diagnostics.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace xlc;
+
+/// Of the host's side: tables, and what runs on a simulated device.
+static std::unique_ptr<llvm::TargetMachine> makeHost(ModuleOp module) {
+  std::string reason;
+  std::unique_ptr<llvm::TargetMachine> host = createMachine("x86-64", reason);
+  if (!host)
+    blame(Fault::User, module.emitError()) << "LLVM has no target for this machine: " << reason;
+  return host;
+}
+
+std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRef<uint8_t> plan) {
+  std::unique_ptr<llvm::TargetMachine> host = makeHost(module);
+  if (!host)
+    return nullptr;
+  GpuImage ptx{"compute_80", makePtx(module)};
+  if (ptx.bytes.empty())
+    return nullptr;
+  llvm::LLVMContext context;
+  llvm::Module tables("tables", context);
+  tables.setTargetTriple(host->getTargetTriple());
+  tables.setDataLayout(host->createDataLayout());
+  return makeProgramObject(tables, {{}, ptx, plan}, *host, module.getLoc());
+}
+
+std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaSimulatorObject(ModuleOp module) {
+  std::unique_ptr<llvm::TargetMachine> host = makeHost(module);
+  std::string ptx = makePtx(module), problem;
+  std::unique_ptr<llvm::TargetMachine> gpu = createGpuMachine(problem);
+  if (!host || ptx.empty() || !gpu)
+    return nullptr;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateGpuKernels(module, context, *gpu);
+  if (!code)
+    return nullptr;
+  if (std::string unknown = simulate::makeHostImage(*code, *host); !unknown.empty()) {
+    module.emitError() << unknown;
+    return nullptr;
+  }
+  llvm::Constant *digest = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), llvm::xxh3_64bits(ptx));
+  new llvm::GlobalVariable(*code, digest->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, digest,
+                           simulate::kDigestName);
+  return assemble(*code, *host, module.getLoc());
+}

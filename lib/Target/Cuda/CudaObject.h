@@ -1,0 +1,18 @@
+// The object file of a program for NVIDIA's GPUs: images and the plan. No code of it runs on the host.
+#ifndef XLC_LIB_TARGET_CUDA_CUDAOBJECT_H
+#define XLC_LIB_TARGET_CUDA_CUDAOBJECT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace xlc {
+
+/// @kernels as PTX, and the plan. Null after a diagnostic.
+std::unique_ptr<llvm::MemoryBuffer> makeCudaObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan);
+
+/// @kernels for the simulated device (lib/Simulate/Libraries). Null after a diagnostic.
+std::unique_ptr<llvm::MemoryBuffer> makeCudaSimulatorObject(mlir::ModuleOp module);
+
+} // namespace xlc
+
+#endif
