@@ -5,6 +5,7 @@ A workshop is a folder for one test: spec, program, log and saved parameters lie
 
 import dataclasses
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -102,9 +103,10 @@ def spec_of(setting, case, trace):
     return spec
 
 
-def run(command, expect=0, timeout=600):
-    """Runs a command to its end; returns its outputs as one text."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, check=False)
+def run(command, expect=0, timeout=600, variables=None):
+    """Runs a command to its end, with these variables beside those of the environment; returns its outputs as one text."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, check=False,
+                          env={**os.environ, **{name: str(value) for name, value in (variables or {}).items()}})
     if done.returncode != expect:
         raise CommandFailed(f"{pathlib.Path(command[0]).name} ended with {done.returncode}, not {expect}:\n"
                             f"{done.stdout[-800:]}{done.stderr[-1600:]}")
@@ -128,17 +130,17 @@ class Program:
         self.said = run([setting.xlc, "compile", model, "--spec", spec_path, "-o", self.path, *flags])
 
     @classmethod
-    def of_case(cls, setting, case, trace, name=None, **changes):
+    def of_case(cls, setting, case, trace, name=None, flags=(), **changes):
         """`changes` replace keys of the case's spec."""
         spec = spec_of(setting, case, trace) | changes
         model = setting.models / case.folder / f"{case.model}.onnx"
         return cls(setting, name or str(case).replace("/", "-").replace(" ", "-"), model, spec,
-                   [] if case.raising else ["--no-raise"])
+                   [*flags, *([] if case.raising else ["--no-raise"])])
 
-    def train(self, steps, *options, expect=0, tag="run", timeout=600):
+    def train(self, steps, *options, expect=0, tag="run", timeout=600, variables=None):
         """Returns what the program said; log and parameters are then read with `log` and `parameters`."""
         return run([self.path, "--steps", steps, "--log", self.folder / f"{tag}.jsonl",
-                    "--save", self.folder / f"{tag}.safetensors", *options], expect, timeout)
+                    "--save", self.folder / f"{tag}.safetensors", *options], expect, timeout, variables)
 
     def log(self, tag="run"):
         return files.read_log(self.folder / f"{tag}.jsonl")

@@ -23,6 +23,7 @@ import cases
 import compare
 import compositions
 import full_size
+import gpus
 import hosts
 import mixed
 import processes
@@ -97,6 +98,7 @@ def main():
         matrix = [(str(case), lambda case=case: run_case(setting, case))
                   for case in (cases.list_cases() if options.all else cases.sample_cases())]
         checks = mixed.list_checks(options.all) + scaled.list_checks(options.all) + compositions.list_precise_proofs(options.all)
+        checks += gpus.list_checks(options.all)
         checks += (compositions.list_proofs() + full_size.CHECKS) * options.all
         matrix = [entry_of(setting, *check) for check in promises.PROMISES + checks] + matrix  # those that take longest first
         others = [*promises.ONE_AT_A_TIME, *processes.list_checks(options.all), *hosts.list_checks(options.all)]

@@ -1,0 +1,102 @@
+"""Programs for NVIDIA's GPUs, run on the simulated one (lib/Simulate/Libraries): the program that a user has, with other
+libraries behind the names that it opens.
+
+Streams run early, late and in random orders, threads in random orders; the bits are the same in all of them. Losses are those of
+PyTorch as far as those of CPUs are: in float32 to the tolerance of the matrix, in sixteen bits as `mixed` says.
+"""
+
+import itertools
+import json
+import re
+
+import cases
+import compare
+import mixed
+import program
+
+PRECISIONS = ("fp32", "bf16", "fp16")
+ORDERS = ("early", "late", "random:1", "random:2", "random:3")
+STEPS = 3  # of a model whose threads are simulated
+
+
+class Simulated:
+    """A program and the kernels of its image."""
+
+    def __init__(self, setting, name, model, **changes):
+        self.setting = setting
+        case = cases.Case(*model)
+        self.image = setting.scratch / f"{name}.so"
+        self.trace = program.read_trace(setting, case)
+        self.program = program.Program.of_case(setting, case, self.trace, name,
+                                               ["--target", "cuda", "--simulator-image", self.image], **changes)
+
+    def variables(self, order="random", **others):
+        return {"XLC_CUDA_LIBRARIES": self.setting.xlc.parents[1] / "lib" / "simulated", "XLC_SIMULATE_IMAGE": self.image,
+                "XLC_SIMULATE_ORDER": order, **others}
+
+    def train(self, order, *options, steps=STEPS, expect=0, **others):
+        return self.program.train(steps, *options, expect=expect, tag=order.replace(":", "-"),
+                                  variables=self.variables(order, **others))
+
+    def bits(self, order):
+        return self.program.bits(order.replace(":", "-"))
+
+    def log(self, order):
+        return self.program.log(order.replace(":", "-"))
+
+
+def far_from_pytorch(setting, model, precision, log, trace):
+    """Complaints about losses and gradient norms."""
+    first = {key: trace[key][:STEPS] for key in ("loss", "grad_norm")}
+    if precision == "fp32":
+        yield from compare.compare_steps(log, {**trace, **first, "steps": STEPS})
+        return
+    path = setting.models / model[0] / f"trace-{model[2]}-{precision}.json"
+    runs = json.loads(path.read_text())["runs_by_micro_batch"].values()
+    for key in first:
+        farthest = max(distance(run[key], trace[key]) for run in runs)
+        ratio = distance([step[key] for step in log], first[key]) / farthest
+        if not ratio <= mixed.ONE:
+            yield f"{key} is {ratio:.2f} times as far from float64 as PyTorch's {precision}, {mixed.ONE} allowed"
+
+
+def distance(found, expected):
+    """As mixed.distance, of the steps that have a number: none is the norm of a step that is skipped."""
+    pairs = [pair for pair in zip(found, expected) if None not in pair]
+    return mixed.distance(*zip(*pairs)) if pairs else 0
+
+
+def trains(setting, model, precision, orders):
+    """The same bits in all orders of streams and threads, and PyTorch's losses."""
+    simulated = Simulated(setting, f"gpu-{'-'.join(model)}-{precision}", model, precision=precision)
+    for order in orders:
+        simulated.train(order)
+        if simulated.bits(order) != simulated.bits(orders[0]):
+            yield f"{order}: other bits than {orders[0]}"
+    yield from far_from_pytorch(setting, model, precision, simulated.log(orders[0]), simulated.trace)
+
+
+def a_failing_call_ends_the_job(setting, everything):
+    """Whichever call of a library fails: one message and exit 1 or 5, nothing hangs."""
+    simulated = Simulated(setting, "gpu-failing", ("mlp", "logits", "sgd"))
+    said = simulated.train("early", steps=2, XLC_SIMULATE_COUNT=1)
+    calls = int(re.search(r"simulated device: (\d+) calls", said)[1])
+    for number in range(1, calls + 1, 1 if everything else max(1, calls // 40)):
+        try:
+            said = simulated.train("early", steps=2, XLC_SIMULATE_FAIL=number, expect=5)
+        except program.CommandFailed as problem:
+            said = str(problem)
+            if "ended with 1," not in said and "ended with 0," not in said:
+                yield f"call {number}: {said}"
+                continue
+        if said.count("error: ") > 1 or "simulated device: " in said:
+            yield f"call {number}: {said}"
+
+
+def list_checks(everything):
+    models = mixed.MODELS if everything else [mixed.MODELS[0], mixed.MODELS[12]]
+    orders = ORDERS if everything else ORDERS[1:3]
+    checks = [(f"gpu {'/'.join(model)} in {precision}",
+               lambda setting, model=model, precision=precision: trains(setting, model, precision, orders))
+              for model, precision in itertools.product(models, PRECISIONS)]
+    return checks + [("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything))]
