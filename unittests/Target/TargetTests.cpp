@@ -1,6 +1,8 @@
 // A second target on the compiler's side, in this folder alone: its library takes no views and has another workspace,
 // its arena another alignment, its devices other rates. Plans follow it; no phase was told of it.
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Kernels/LibraryCalls.h"
@@ -140,6 +142,29 @@ TEST_F(TargetTest, DevicesSayWhichChipOfCuda) {
   for (const std::string &chip : cuda.listChips())
     EXPECT_EQ(cuda.make(chip)->chip(), chip);
   EXPECT_FALSE(cuda.make("sm_75"));
+}
+
+/// cuBLASLt adds one along the rows of a column-major result, and so not along the columns of one.
+TEST_F(TargetTest, ABiasOnGpusWantsARowMajorResult) {
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+    func.func @f(%a: tensor<4x6xf32>, %b: tensor<6x5xf32>) -> tensor<4x5xf32> {
+      %y = graph.contract "ab,bc->ac" %a, %b : (tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>
+      return %y : tensor<4x5xf32>
+    })",
+                                                             context.get());
+  ASSERT_TRUE(module);
+  Operation *product = nullptr;
+  module->walk([&](graph::ContractOp op) { product = op; });
+  auto memoryOf = [&](StringRef type) { return cast<MemRefType>(parseType(type, context.get())); };
+  std::unique_ptr<Target> cuda = findTarget("cuda")->make("sm_90");
+  auto fits = [&](StringRef result, bool hasBias) {
+    SmallVector<MemRefType> memory = {memoryOf("memref<4x6xf32>"), memoryOf("memref<6x5xf32>"), memoryOf(result)};
+    return cuda->fits({product, memory, hasBias});
+  };
+  EXPECT_TRUE(fits("memref<4x5xf32>", true));
+  EXPECT_TRUE(fits("memref<4x5xf32, strided<[8, 1]>>", true));
+  EXPECT_TRUE(fits("memref<4x5xf32, strided<[1, 4]>>", false));
+  EXPECT_FALSE(fits("memref<4x5xf32, strided<[1, 4]>>", true));
 }
 
 TEST_F(TargetTest, RoundingIsALineBesideTheArena) {

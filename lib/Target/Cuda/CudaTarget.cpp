@@ -1,5 +1,6 @@
 // Facts about cuBLASLt are those of its documentation (docs.nvidia.com/cuda/cublas): a matrix has one stride of 1, a batch one
-// stride per matrix; what remains of a batch is a loop of calls. What it does not do are kernels of the runtime.
+// stride per matrix; what remains of a batch is a loop of calls. A bias lies along the rows of a result that is column-major
+// there, which are those of ours that is row-major. What it does not do are kernels of the runtime.
 #include "CudaTarget.h"
 #include "CudaObject.h"
 #include "Plan_generated.h"
@@ -29,11 +30,13 @@ constexpr int64_t kFlopsPerByte = 200;
 
 std::string nameOf(int64_t capability) { return "sm_" + std::to_string(capability); }
 
-/// Whether one of both strides is 1, and the other no shorter than the rows that it separates.
+/// Whether columns have a stride of 1, and rows one no shorter than a row.
+bool isRowMajor(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride) {
+  return (columns == 1 || columnStride == 1) && (rows == 1 || rowStride >= columns);
+}
+
+/// Whether it or its transposition is row-major.
 bool isMatrix(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride) {
-  auto isRowMajor = [](int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride) {
-    return (columns == 1 || columnStride == 1) && (rows == 1 || rowStride >= columns);
-  };
   return isRowMajor(rows, columns, rowStride, columnStride) || isRowMajor(columns, rows, columnStride, rowStride);
 }
 
@@ -62,7 +65,8 @@ public:
         return false;
       const runtime::ContractShape &shape = found->shape;
       return isMatrix(shape.m, shape.k, shape.aM, shape.aK) && isMatrix(shape.k, shape.n, shape.bK, shape.bN) &&
-             isMatrix(shape.m, shape.n, shape.yM, shape.yN);
+             isMatrix(shape.m, shape.n, shape.yM, shape.yN) &&
+             (!shape.bias || isRowMajor(shape.m, shape.n, shape.yM, shape.yN));
     }
     if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
       return findScatterShape(call.op, call.memory).has_value();
