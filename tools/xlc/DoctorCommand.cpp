@@ -2,16 +2,20 @@
 // them, by the names of the versions that they know, and asked for their version; nothing is started on a device.
 #include "Command.h"
 
+#include "Cuda/OpenLibrary.h"
+#include "Failure.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Threading.h"
-#include <dlfcn.h>
 
 using namespace xlc;
+using runtime::OpenedLibrary;
 
 namespace {
 
-template <class Function> Function *find(void *library, const char *name) { return (Function *)dlsym(library, name); }
+template <class Function> Function *find(const OpenedLibrary &library, const char *name) {
+  return (Function *)library.findSymbol(name);
+}
 
 std::string dotted(int major, int minor, int patch) { return llvm::formatv("{0}.{1}.{2}", major, minor, patch); }
 
@@ -20,7 +24,7 @@ std::string ofFiveDigits(uint64_t version) {
   return dotted(int(version / 10000), int(version / 100 % 100), int(version % 100));
 }
 
-std::string versionOfMpi(void *library) {
+std::string versionOfMpi(const OpenedLibrary &library) {
   constexpr int longest = 8192; // MPI_MAX_LIBRARY_VERSION_STRING is at most that
   std::string text(longest, '\0');
   int length = 0;
@@ -30,7 +34,7 @@ std::string versionOfMpi(void *library) {
   return llvm::StringRef(text).take_until([](char c) { return c == ',' || (unsigned char)c < ' '; }).str();
 }
 
-std::string versionOfDriver(void *library) {
+std::string versionOfDriver(const OpenedLibrary &library) {
   auto *ask = find<int(int *)>(library, "cuDriverGetVersion");
   int version = 0;
   if (!ask || ask(&version) != 0)
@@ -38,59 +42,59 @@ std::string versionOfDriver(void *library) {
   return llvm::formatv("for CUDA {0}.{1}", version / 1000, version / 10 % 100);
 }
 
-std::string versionOfCublasLt(void *library) {
+std::string versionOfCublasLt(const OpenedLibrary &library) {
   auto *ask = find<size_t()>(library, "cublasLtGetVersion");
   return ask ? ofFiveDigits(ask()) : "";
 }
 
-std::string versionOfCudnn(void *library) {
+std::string versionOfCudnn(const OpenedLibrary &library) {
   auto *ask = find<size_t()>(library, "cudnnGetVersion");
   return ask ? ofFiveDigits(ask()) : "";
 }
 
-std::string versionOfNccl(void *library) {
+std::string versionOfNccl(const OpenedLibrary &library) {
   auto *ask = find<int(int *)>(library, "ncclGetVersion");
   int version = 0;
   return ask && ask(&version) == 0 ? ofFiveDigits(uint64_t(version)) : "";
 }
 
 struct Library {
-  const char *name;
-  llvm::StringLiteral files;               ///< the newest first, with spaces between them
-  std::string (*versionOf)(void *library); ///< empty: it does not say
-  const char *howToGet;
+  runtime::LibraryFiles files;
+  std::string (*versionOf)(const OpenedLibrary &library); ///< empty: it does not say
 };
+constexpr runtime::LibraryFiles driver = {"NVIDIA driver", runtime::cudaDriver.files, runtime::cudaDriver.howToGet};
 constexpr Library libraries[] = {
-    {"MPI", "libmpi.so.40", versionOfMpi, "apt-get install openmpi-bin"},
-    {"NVIDIA driver", "libcuda.so.1", versionOfDriver, "part of a GPU's driver"},
-    {"cuBLASLt", "libcublasLt.so.13 libcublasLt.so.12", versionOfCublasLt, "part of the CUDA toolkit"},
-    {"cuDNN", "libcudnn.so.9", versionOfCudnn, "a package of NVIDIA's beside the CUDA toolkit"},
-    {"NCCL", "libnccl.so.2", versionOfNccl, "a package of NVIDIA's beside the CUDA toolkit"},
+    {{"MPI", {"libmpi.so.40", nullptr}, "apt-get install openmpi-bin"}, versionOfMpi},
+    {driver, versionOfDriver},
+    {runtime::cublasLtLibrary, versionOfCublasLt},
+    {{"cuDNN", {"libcudnn.so.9", nullptr}, "a package of NVIDIA's beside the CUDA toolkit"}, versionOfCudnn},
+    {{"NCCL", {"libnccl.so.2", nullptr}, "a package of NVIDIA's beside the CUDA toolkit"}, versionOfNccl},
 };
 
 void printRow(llvm::StringRef name, const llvm::Twine &what) {
   llvm::outs() << llvm::formatv("  {0,-15}  ", name) << what << "\n";
 }
 
-/// Stays open: what a library has begun in this process ends with it.
-void *open(const Library &library) {
-  for (llvm::StringRef file : llvm::split(library.files, ' '))
-    if (void *found = dlopen(file.str().c_str(), RTLD_LAZY | RTLD_LOCAL))
-      return found;
-  return nullptr;
+std::optional<OpenedLibrary> tryOpen(const runtime::LibraryFiles &files) {
+  try {
+    return OpenedLibrary(files);
+  } catch (const runtime::Rejected &) {
+    return std::nullopt;
+  }
 }
 
 void printLibrary(const Library &library) {
-  if (void *found = open(library)) {
-    std::string version = library.versionOf(found);
-    return printRow(library.name, version.empty() ? "found, but it does not say its version" : version);
+  if (std::optional<OpenedLibrary> found = tryOpen(library.files)) {
+    std::string version = library.versionOf(*found);
+    return printRow(library.files.name, version.empty() ? "found, but it does not say its version" : version);
   }
-  std::string files = llvm::join(llvm::split(library.files, ' '), " or ");
-  printRow(library.name, "not found (" + files + "): " + library.howToGet);
+  auto [newest, older] = library.files.files;
+  std::string files = newest + (older ? std::string(" or ") + older : "");
+  printRow(library.files.name, "not found (" + files + "): " + library.files.howToGet);
 }
 
 /// One GPU as the driver sees it.
-void printDevice(void *driver, int index) {
+void printDevice(const OpenedLibrary &driver, int index) {
   constexpr int majorOfCapability = 75, minorOfCapability = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_*
   auto *nameOf = find<int(char *, int, int)>(driver, "cuDeviceGetName");
   auto *memoryOf = find<int(size_t *, int)>(driver, "cuDeviceTotalMem_v2");
@@ -112,15 +116,15 @@ void printDevice(void *driver, int index) {
 }
 
 void printDevices() {
-  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  auto *begin = driver ? find<int(unsigned)>(driver, "cuInit") : nullptr;
-  auto *count = driver ? find<int(int *)>(driver, "cuDeviceGetCount") : nullptr;
+  std::optional<OpenedLibrary> opened = tryOpen(driver);
+  auto *begin = opened ? find<int(unsigned)>(*opened, "cuInit") : nullptr;
+  auto *count = opened ? find<int(int *)>(*opened, "cuDeviceGetCount") : nullptr;
   int devices = 0;
   if (!begin || !count || begin(0) != 0 || count(&devices) != 0 || devices == 0)
     return printRow("GPUs", "none");
   printRow("GPUs", llvm::Twine(devices));
   for (int i = 0; i < devices; ++i)
-    printDevice(driver, i);
+    printDevice(*opened, i);
 }
 
 int examine() {
@@ -140,6 +144,7 @@ int examine() {
 Command xlc::addDoctorCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("doctor", "what this machine can do, and how to get what it lacks");
   command->footer("\nExamples:\n"
-                  "  xlc doctor      libraries are looked for as programs look for them: LD_LIBRARY_PATH, ldconfig");
+                  "  xlc doctor      libraries are looked for as programs look for them: LD_LIBRARY_PATH, ldconfig,\n"
+                  "                  the CUDA toolkit, packages of Python");
   return {command, examine};
 }

@@ -80,11 +80,10 @@ void OpenedLibrary::tryOpen(const std::string &path) {
     problem = said;
 }
 
-void *OpenedLibrary::findSymbol(const char *symbol) const {
-  void *found = dlsym(handle, symbol);
-  if (!found)
-    throw Rejected(fmt::format("error: {} has no function '{}' in {}: {}", files.name, symbol, file, files.howToGet));
-  return found;
+void *OpenedLibrary::findSymbol(const char *symbol) const { return dlsym(handle, symbol); }
+
+void OpenedLibrary::refuse(const char *symbol) const {
+  throw Rejected(fmt::format("error: {} has no function '{}' in {}: {}", files.name, symbol, file, files.howToGet));
 }
 
 } // namespace xlc::runtime

@@ -1,5 +1,5 @@
 // Libraries of a GPU's vendor, opened when a program starts: programs are linked with none of them, so that they start, and
-// say what is missing, where there are none. Links libc alone; the compiler looks for libraries in the same way.
+// say what is missing, where there are none. The compiler looks for libraries in the same way (`xlc doctor`).
 #ifndef XLC_LIB_RUNTIME_CUDA_OPENLIBRARY_H
 #define XLC_LIB_RUNTIME_CUDA_OPENLIBRARY_H
 
@@ -36,16 +36,20 @@ public:
   /// A function of the library. Throws Rejected where it has none of this name.
   template <class Function> void find(Function *&function, const char *symbol) const {
     function = (Function *)findSymbol(symbol);
+    if (!function)
+      refuse(symbol);
   }
+  /// Null where it has none of this name.
+  void *findSymbol(const char *symbol) const;
 
   /// The file that was opened.
   const std::string &path() const { return file; }
 
 private:
-  void *findSymbol(const char *symbol) const;
+  [[noreturn]] void refuse(const char *symbol) const;
   void tryOpen(const std::string &path);
 
-  const LibraryFiles &files;
+  const LibraryFiles files;
   void *handle = nullptr;
   std::string file, problem; ///< `problem`: of a file that is there, and cannot be opened
 };
