@@ -121,11 +121,11 @@ LogicalResult makeProgramObject(Compilation &compilation, plan::PlanT &plan) {
   return success(compilation.object && succeeded(verifyEmitted(compilation, plan)));
 }
 
-LogicalResult writeSimulatorImage(const Compilation &compilation, const EmitOptions &options) {
+LogicalResult writeSimulatorImage(const Compilation &compilation, const plan::PlanT &plan, const EmitOptions &options) {
   const std::string &path = compilation.request.simulatorImage;
   if (path.empty())
     return success();
-  std::unique_ptr<llvm::MemoryBuffer> object = compilation.getTarget().makeSimulatorObject(*compilation.module);
+  std::unique_ptr<llvm::MemoryBuffer> object = compilation.getTarget().makeSimulatorObject(*compilation.module, plan);
   runtime::OutputFile image(path);
   if (!object || failed(linkImage(ModuleOp(*compilation.module).getLoc(), *object, options, image)))
     return failure();
@@ -150,7 +150,7 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
   if (failed(makeProgramObject(compilation, plan)) ||
       failed(linkProgram(compilation.module->getLoc(), compilation.getTarget(), *compilation.object, options, program)))
     return failure();
-  if (failed(writeSimulatorImage(compilation, options)))
+  if (failed(writeSimulatorImage(compilation, plan, options)))
     return failure();
   runtime::OutputFile::publishTogether(files);
   return success();

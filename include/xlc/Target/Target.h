@@ -100,7 +100,9 @@ public:
   virtual LinkNeeds linkNeeds() const = 0;
   /// The code of @kernels for a device that is simulated on this machine, as an object file. Null: no device of this
   /// target is, or after a diagnostic.
-  virtual std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(mlir::ModuleOp /*module*/) const { return nullptr; }
+  virtual std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(mlir::ModuleOp, const plan::PlanT &) const {
+    return nullptr;
+  }
   virtual bool hasSimulator() const { return false; }
 };
 

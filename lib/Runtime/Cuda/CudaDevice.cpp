@@ -55,11 +55,40 @@ DeviceMemory CudaDevice::allocateAt(const SharedPlace &, uint64_t) {
   throw Rejected("error: processes cannot share a GPU's memory: start the program without --processes");
 }
 
+Function CudaDevice::find(const std::string &name) const {
+  Function function;
+  driver.check(driver.getKernel(&function, code.get(), name.c_str()), "cuLibraryGetKernel");
+  return function;
+}
+
+/// Whether it is one.
+bool CudaDevice::prepareScatter(const plan::KernelT &kernel) {
+  const plan::ScatterAddT *shape = kernel.library.AsScatterAdd();
+  if (shape && !scatters.count(&kernel)) {
+    DeviceScatter made = deviceCallOf(*shape);
+    scatters[&kernel] = {find(made.kernel), made};
+  }
+  return shape;
+}
+
+void CudaDevice::scatter(const plan::KernelT &kernel, const CallOperands &operands) {
+  const auto &[function, made] = scatters.at(&kernel);
+  ScatterParameters given = made.parameters;
+  given.adds = operands.accumulate[0];
+  void *addresses[] = {(void *)&operands.addresses[0], (void *)&operands.addresses[1], (void *)&operands.addresses[2],
+                       &given};
+  driver.check(driver.launch(function, (unsigned)made.blocks, 1, 1, kDeviceThreads, 1, 1, 0, streams.current(),
+                             addresses, nullptr),
+               "cuLaunchKernel");
+}
+
 void CudaDevice::prepare(const plan::CallT &call) {
   const plan::KernelT &kernel = *setup.plan.kernels[call.kernel];
   parameters.reserve(call.ins.size() + call.outs.size() + 2);
   if (const plan::ContractT *contract = kernel.library.AsContract())
     return prepareProduct(call, *contract);
+  if (prepareScatter(kernel))
+    return;
   if (kernel.launches.empty())
     throw Rejected(fmt::format("error: call '{}': programs for GPUs have no {} yet", call.name,
                                plan::EnumNameLibrary(kernel.library.type)));
@@ -67,9 +96,7 @@ void CudaDevice::prepare(const plan::CallT &call) {
   if (!ready.empty())
     return;
   for (const auto &launch : kernel.launches) {
-    Launch made{nullptr, launch->grid, launch->block};
-    driver.check(driver.getKernel(&made.function, code.get(), launch->function.c_str()), "cuLibraryGetKernel");
-    ready.push_back(made);
+    ready.push_back({find(launch->function), launch->grid, launch->block});
   }
 }
 
@@ -77,6 +104,8 @@ void CudaDevice::run(const plan::CallT &call, const CallOperands &operands) {
   const plan::KernelT &kernel = *setup.plan.kernels[call.kernel];
   if (!launches[call.kernel].empty())
     return launch(kernel, launches[call.kernel], call, operands);
+  if (kernel.library.type == plan::Library::ScatterAdd)
+    return scatter(kernel, operands);
   char *const *at = operands.addresses;
   bool hasBias = call.ins.size() == 3;
   productOf.at(&call)->run({at[0], at[1], hasBias ? at[2] : nullptr, at[hasBias ? 3 : 2]}, operands.accumulate[0],

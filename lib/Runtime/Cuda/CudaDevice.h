@@ -6,6 +6,7 @@
 #include "Arena.h"
 #include "CallPlaces.h"
 #include "Device/Target.h"
+#include "Plan/DeviceCalls.h"
 #include "Products.h"
 #include "Readings.h"
 #include "Streams.h"
@@ -54,7 +55,10 @@ private:
     unsigned grid, block;
   };
   void load();
+  Function find(const std::string &name) const;
+  bool prepareScatter(const plan::KernelT &kernel);
   void prepareProduct(const plan::CallT &call, const plan::ContractT &contract);
+  void scatter(const plan::KernelT &kernel, const CallOperands &operands);
   void launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,
               const CallOperands &operands);
 
@@ -70,6 +74,7 @@ private:
   Products products;
   std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
   std::vector<void *> parameters;            ///< of a launch
+  std::unordered_map<const plan::KernelT *, std::pair<Function, DeviceScatter>> scatters; ///< looked up only
   std::map<std::string, Product> prepared;   ///< by what they depend on
   std::unordered_map<const plan::CallT *, const Product *> productOf; ///< looked up only
 };

@@ -1,12 +1,14 @@
 // See CudaObject.h.
 #include "CudaObject.h"
 #include "../ProgramObject.h"
+#include "Plan/DeviceCalls.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Simulate/Grid.h"
 #include "xlc/Simulate/HostImage.h"
 #include "xlc/Support/Diagnostics.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Support/xxhash.h"
+#include <set>
 
 using namespace mlir;
 using namespace xlc;
@@ -20,11 +22,21 @@ static std::unique_ptr<llvm::TargetMachine> makeHost(ModuleOp module) {
   return host;
 }
 
+/// Beside @kernels, each once.
+static std::vector<std::string> listDeviceKernels(const plan::PlanT &plan) {
+  std::set<std::string> names;
+  for (const auto &kernel : plan.kernels)
+    for (const std::string &name : runtime::deviceKernelsOf(*kernel))
+      names.insert(name);
+  return {names.begin(), names.end()};
+}
+
 std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRef<uint8_t> plan) {
   std::unique_ptr<llvm::TargetMachine> host = makeHost(module);
   if (!host)
     return nullptr;
-  GpuImage ptx{"compute_80", makePtx(module)};
+  std::unique_ptr<plan::PlanT> unpacked(plan::GetPlan(plan.data())->UnPack());
+  GpuImage ptx{"compute_80", makePtx(module, listDeviceKernels(*unpacked))};
   if (ptx.bytes.empty())
     return nullptr;
   llvm::LLVMContext context;
@@ -34,15 +46,16 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRe
   return makeProgramObject(tables, {{}, ptx, plan}, *host, module.getLoc());
 }
 
-std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaSimulatorObject(ModuleOp module) {
+std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaSimulatorObject(ModuleOp module, const plan::PlanT &plan) {
   std::unique_ptr<llvm::TargetMachine> host = makeHost(module);
-  std::string ptx = makePtx(module), problem;
+  std::vector<std::string> deviceKernels = listDeviceKernels(plan);
+  std::string ptx = makePtx(module, deviceKernels), problem;
   std::unique_ptr<llvm::TargetMachine> gpu = createGpuMachine(problem);
   if (!host || ptx.empty() || !gpu)
     return nullptr;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateGpuKernels(module, context, *gpu);
-  if (!code)
+  if (!code || failed(linkDeviceKernels(*code, deviceKernels)))
     return nullptr;
   if (std::string unknown = simulate::makeHostImage(*code, *host); !unknown.empty()) {
     module.emitError() << unknown;

@@ -5,13 +5,17 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+namespace xlc::plan {
+struct PlanT; // Plan_generated.h
+} // namespace xlc::plan
+
 namespace xlc {
 
-/// @kernels as PTX, and the plan. Null after a diagnostic.
+/// @kernels and what else the plan launches as PTX, and the plan. Null after a diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeCudaObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan);
 
-/// @kernels for the simulated device (lib/Simulate/Libraries). Null after a diagnostic.
-std::unique_ptr<llvm::MemoryBuffer> makeCudaSimulatorObject(mlir::ModuleOp module);
+/// The same code for the simulated device (lib/Simulate/Libraries). Null after a diagnostic.
+std::unique_ptr<llvm::MemoryBuffer> makeCudaSimulatorObject(mlir::ModuleOp module, const plan::PlanT &plan);
 
 } // namespace xlc
 

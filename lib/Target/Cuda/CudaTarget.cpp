@@ -127,8 +127,8 @@ public:
     return makeCudaObject(module, plan);
   }
   bool hasSimulator() const override { return true; }
-  std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(ModuleOp module) const override {
-    return makeCudaSimulatorObject(module);
+  std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(ModuleOp module, const plan::PlanT &plan) const override {
+    return makeCudaSimulatorObject(module, plan);
   }
   LinkNeeds linkNeeds() const override { return {"libXLCRuntimeCuda.a", {"-lpthread", "-ldl"}}; }
 

@@ -1,0 +1,43 @@
+// See DeviceCalls.h.
+#include "DeviceCalls.h"
+
+#include <fmt/format.h>
+
+namespace xlc::runtime {
+namespace {
+
+const char *nameOf(plan::Element element) {
+  switch (element) {
+  case plan::Element::I32:
+    return "i32";
+  case plan::Element::I64:
+    return "i64";
+  case plan::Element::BF16:
+    return "bf16";
+  case plan::Element::F16:
+    return "f16";
+  default:
+    return "f32";
+  }
+}
+
+} // namespace
+
+DeviceScatter deviceCallOf(const plan::ScatterAddT &s) {
+  DeviceScatter made{"",
+                     {(int64_t)s.outer, (int64_t)s.distinct, (int64_t)s.indices, (int64_t)s.rows, (int64_t)s.width,
+                      /*adds=*/0},
+                     0};
+  made.kernel = s.per_element ? fmt::format("xlc_scatter_elements_{}", nameOf(s.index))
+                              : fmt::format("xlc_scatter_rows_{}_{}", nameOf(s.index), nameOf(s.result));
+  made.blocks = s.per_element ? blocksForElements(made.parameters) : blocksForRows(made.parameters);
+  return made;
+}
+
+std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel) {
+  if (const plan::ScatterAddT *scatter = kernel.library.AsScatterAdd())
+    return {deviceCallOf(*scatter).kernel};
+  return {};
+}
+
+} // namespace xlc::runtime
