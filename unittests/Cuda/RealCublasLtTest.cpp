@@ -1,5 +1,5 @@
 // Our declarations, and the simulated library, against the real one where it is installed. Descriptors need no GPU.
-#include "Cuda/Products.h"
+#include "Cuda/CublasLt.h"
 #include "Failure.h"
 #include "SimulatedCublasLt.h"
 #include "StandInDevice.h"
@@ -29,24 +29,20 @@ protected:
 };
 
 /// Sizes of an attribute that are taken, of all up to 16.
-template <class Set, class Object> std::set<size_t> sizesOf(Set set, Object *object, int attribute) {
+template <class Object, class Attribute>
+std::set<size_t> sizesOf(Status (*set)(Object, Attribute, const void *, size_t), Object object, int attribute) {
   char value[16] = {};
   std::set<size_t> taken;
   for (size_t size = 0; size <= sizeof value; ++size)
-    if (set(object, attribute, value, size) == Status::Success)
+    if (set(object, (Attribute)attribute, value, size) == Status::Success)
       taken.insert(size);
   return taken;
 }
 
-TEST_F(RealLibrary, HasTheFunctionsAndSaysWhatFails) {
+TEST_F(RealLibrary, HasTheFunctionsAndSaysItsVersion) {
   Library real(*opened);
   EXPECT_GE(std::stoi(real.version()), 12);
-  try {
-    Products products(*opened); // where there is a GPU
-  } catch (const std::runtime_error &problem) {
-    EXPECT_EQ(problem.what(),
-              "cublasLtCreate failed for this device: status 1, " + std::string(real.describe(Status::NotInitialized)));
-  }
+  EXPECT_NE(std::string(real.describe(Status::NotInitialized)), "");
 }
 
 /// Numbers that came or went between versions 12 and 13 aside.
@@ -70,7 +66,7 @@ TEST_F(RealLibrary, TakesTheAttributesThatTheSimulatedOneTakes) {
         library.createMatmul(&made, ComputeType::F32, DataType::F32);
         return made;
       },
-      [](const Library &library) { return (Status (*)(MatmulDesc, int, const void *, size_t))library.setMatmul; },
+      [](const Library &library) { return library.setMatmul; },
       [](const Library &library) { return library.destroyMatmul; });
   compare(
       "layout",
@@ -79,7 +75,7 @@ TEST_F(RealLibrary, TakesTheAttributesThatTheSimulatedOneTakes) {
         library.createLayout(&made, DataType::F32, 8, 8, 8);
         return made;
       },
-      [](const Library &library) { return (Status (*)(MatrixLayout, int, const void *, size_t))library.setLayout; },
+      [](const Library &library) { return library.setLayout; },
       [](const Library &library) { return library.destroyLayout; });
   compare(
       "preference",
@@ -88,7 +84,7 @@ TEST_F(RealLibrary, TakesTheAttributesThatTheSimulatedOneTakes) {
         library.createPreference(&made);
         return made;
       },
-      [](const Library &library) { return (Status (*)(Preference, int, const void *, size_t))library.setPreference; },
+      [](const Library &library) { return library.setPreference; },
       [](const Library &library) { return library.destroyPreference; });
 }
 

@@ -75,7 +75,7 @@ bool isSupported(const Attributes &matmul, const Product &p, const Attributes *c
 }
 
 /// Of the four layouts a, b, c and d; c must be as d.
-Status describe(void *descriptor, void *const (&given)[4], const char *function, Described &to) {
+Status describe(MatmulDesc descriptor, const MatrixLayout (&given)[4], const char *function, Described &to) {
   if (!descriptor || std::count(std::begin(given), std::end(given), nullptr))
     return Status::InvalidValue;
   const Attributes &matmul = get(Kind::Matmul, descriptor, function);
@@ -91,7 +91,7 @@ Status describe(void *descriptor, void *const (&given)[4], const char *function,
   constexpr int count = (int)LayoutAttribute::BatchCount;
   p.batch = (int32_t)layouts[3]->at(count);
   to.hasBias = (Epilogue)matmul.at((int)MatmulAttribute::Epilogue) == Epilogue::Bias;
-  std::memcpy(&to.biasAt, &matmul.at((int)MatmulAttribute::BiasPointer), sizeof to.biasAt);
+  std::memcpy((void *)&to.biasAt, &matmul.at((int)MatmulAttribute::BiasPointer), sizeof to.biasAt);
   if (!isSupported(matmul, p, layouts))
     return Status::NotSupported;
   bool isOneBatch = layouts[0]->at(count) == layouts[3]->at(count) && layouts[1]->at(count) == layouts[3]->at(count);
@@ -190,10 +190,10 @@ extern "C" {
 /// Handles and descriptors that are not destroyed, for tests.
 XLC_SIMULATED size_t xlcCountCublasLtObjects() { return countObjects(); }
 
-XLC_SIMULATED Status cublasLtCreate(void **handle) {
-  return isToFail("cublasLtCreate") ? Status::NotInitialized : make(Kind::Handle, handle);
+XLC_SIMULATED Status cublasLtCreate(Handle *handle) {
+  return isToFail("cublasLtCreate") ? Status::NotInitialized : make(Kind::Handle, (void **)handle);
 }
-XLC_SIMULATED Status cublasLtDestroy(void *handle) {
+XLC_SIMULATED Status cublasLtDestroy(Handle handle) {
   Status status = destroyOrFail(Kind::Handle, handle, "cublasLtDestroy");
   return handle ? status : Status::InvalidValue;
 }
@@ -204,30 +204,31 @@ XLC_SIMULATED const char *cublasLtGetStatusString(Status status) {
   return status == Status::Success ? "success" : "simulated failure";
 }
 
-XLC_SIMULATED Status cublasLtMatmulDescCreate(void **to, ComputeType compute, DataType ofScale) {
+XLC_SIMULATED Status cublasLtMatmulDescCreate(MatmulDesc *to, ComputeType compute, DataType ofScale) {
   constexpr char function[] = "cublasLtMatmulDescCreate";
   if (isToFail(function))
     return Status::AllocationFailed;
-  Status status = make(Kind::Matmul, to);
+  Status status = make(Kind::Matmul, (void **)to);
   if (status == Status::Success) {
     Attributes &values = get(Kind::Matmul, *to, function);
     values[computeType] = (uint64_t)compute, values[scaleType] = (uint64_t)ofScale;
   }
   return status;
 }
-XLC_SIMULATED Status cublasLtMatmulDescDestroy(void *desc) {
+XLC_SIMULATED Status cublasLtMatmulDescDestroy(MatmulDesc desc) {
   return destroyOrFail(Kind::Matmul, desc, "cublasLtMatmulDescDestroy");
 }
-XLC_SIMULATED Status cublasLtMatmulDescSetAttribute(void *desc, int number, const void *value, size_t bytes) {
-  return setOrFail(Kind::Matmul, desc, number, value, bytes, "cublasLtMatmulDescSetAttribute");
+XLC_SIMULATED Status cublasLtMatmulDescSetAttribute(MatmulDesc desc, MatmulAttribute number, const void *value,
+                                                    size_t bytes) {
+  return setOrFail(Kind::Matmul, desc, (int)number, value, bytes, "cublasLtMatmulDescSetAttribute");
 }
 
-XLC_SIMULATED Status cublasLtMatrixLayoutCreate(void **to, DataType type, uint64_t rows, uint64_t columns,
+XLC_SIMULATED Status cublasLtMatrixLayoutCreate(MatrixLayout *to, DataType type, uint64_t rows, uint64_t columns,
                                                 int64_t leading) {
   constexpr char function[] = "cublasLtMatrixLayoutCreate";
   if (isToFail(function))
     return Status::AllocationFailed;
-  Status status = make(Kind::Layout, to);
+  Status status = make(Kind::Layout, (void **)to);
   if (status == Status::Success) {
     Attributes &values = get(Kind::Layout, *to, function);
     values[typeOf] = (uint64_t)type, values[rowsOf] = rows, values[columnsOf] = columns;
@@ -235,26 +236,28 @@ XLC_SIMULATED Status cublasLtMatrixLayoutCreate(void **to, DataType type, uint64
   }
   return status;
 }
-XLC_SIMULATED Status cublasLtMatrixLayoutDestroy(void *layout) {
+XLC_SIMULATED Status cublasLtMatrixLayoutDestroy(MatrixLayout layout) {
   return destroyOrFail(Kind::Layout, layout, "cublasLtMatrixLayoutDestroy");
 }
-XLC_SIMULATED Status cublasLtMatrixLayoutSetAttribute(void *layout, int number, const void *value, size_t bytes) {
-  return setOrFail(Kind::Layout, layout, number, value, bytes, "cublasLtMatrixLayoutSetAttribute");
+XLC_SIMULATED Status cublasLtMatrixLayoutSetAttribute(MatrixLayout layout, LayoutAttribute number, const void *value,
+                                                      size_t bytes) {
+  return setOrFail(Kind::Layout, layout, (int)number, value, bytes, "cublasLtMatrixLayoutSetAttribute");
 }
 
-XLC_SIMULATED Status cublasLtMatmulPreferenceCreate(void **to) {
-  return isToFail("cublasLtMatmulPreferenceCreate") ? Status::AllocationFailed : make(Kind::Preference, to);
+XLC_SIMULATED Status cublasLtMatmulPreferenceCreate(Preference *to) {
+  return isToFail("cublasLtMatmulPreferenceCreate") ? Status::AllocationFailed : make(Kind::Preference, (void **)to);
 }
-XLC_SIMULATED Status cublasLtMatmulPreferenceDestroy(void *preference) {
+XLC_SIMULATED Status cublasLtMatmulPreferenceDestroy(Preference preference) {
   return destroyOrFail(Kind::Preference, preference, "cublasLtMatmulPreferenceDestroy");
 }
-XLC_SIMULATED Status cublasLtMatmulPreferenceSetAttribute(void *preference, int number, const void *value,
-                                                          size_t bytes) {
-  return setOrFail(Kind::Preference, preference, number, value, bytes, "cublasLtMatmulPreferenceSetAttribute");
+XLC_SIMULATED Status cublasLtMatmulPreferenceSetAttribute(Preference preference, PreferenceAttribute number,
+                                                          const void *value, size_t bytes) {
+  return setOrFail(Kind::Preference, preference, (int)number, value, bytes, "cublasLtMatmulPreferenceSetAttribute");
 }
 
-XLC_SIMULATED Status cublasLtMatmulAlgoGetHeuristic(void *handle, void *desc, void *a, void *b, void *c, void *d,
-                                                    void *preference, int most, Choice *choices, int *found) {
+XLC_SIMULATED Status cublasLtMatmulAlgoGetHeuristic(Handle handle, MatmulDesc desc, MatrixLayout a, MatrixLayout b,
+                                                    MatrixLayout c, MatrixLayout d, Preference preference, int most,
+                                                    Choice *choices, int *found) {
   constexpr char function[] = "cublasLtMatmulAlgoGetHeuristic";
   if (isToFail(function))
     return Status::InternalError;
@@ -271,10 +274,10 @@ XLC_SIMULATED Status cublasLtMatmulAlgoGetHeuristic(void *handle, void *desc, vo
   return status == Status::Success && *found == 0 ? Status::NotSupported : status;
 }
 
-XLC_SIMULATED Status cublasLtMatmul(void *handle, void *desc, const void *alpha, const void *a, void *ofA,
-                                    const void *b, void *ofB, const void *beta, const void *c, void *ofC, void *d,
-                                    void *ofD, const Algorithm *algorithm, void *workspace, size_t workspaceBytes,
-                                    void *stream) {
+XLC_SIMULATED Status cublasLtMatmul(Handle handle, MatmulDesc desc, const void *alpha, const void *a, MatrixLayout ofA,
+                                    const void *b, MatrixLayout ofB, const void *beta, const void *c, MatrixLayout ofC,
+                                    void *d, MatrixLayout ofD, const Algorithm *algorithm, void *workspace,
+                                    size_t workspaceBytes, void *stream) {
   if (isToFail("cublasLtMatmul"))
     return Status::ExecutionFailed;
   if (!handle)
