@@ -15,12 +15,14 @@ namespace {
 constexpr int64_t kWarp = 32;
 constexpr size_t kStackBytes = 64 << 10;
 
-enum class State { Ready, Exchanges, SyncsWarp, AtBarrier, Done };
+enum class State { Ready, Exchanges, Votes, SyncsWarp, AtBarrier, Done };
 
 const char *describe(State state) {
   switch (state) {
   case State::Exchanges:
     return "at an exchange";
+  case State::Votes:
+    return "at a vote";
   case State::SyncsWarp:
     return "at a synchronisation of the warp";
   case State::AtBarrier:
@@ -35,7 +37,7 @@ const char *describe(State state) {
 struct Fiber {
   ucontext_t context;
   State state = State::Ready;
-  uint32_t word = 0, distance = 0; ///< of an exchange
+  uint32_t word = 0, distance = 0; ///< of an exchange; a vote has a word
 };
 
 class Grid {
@@ -69,6 +71,13 @@ public:
     wait(State::Exchanges);
     return mine.word;
   }
+  uint32_t vote(uint32_t word) {
+    Fiber &mine = fibers[running];
+    mine.word = word;
+    wait(State::Votes);
+    return mine.word;
+  }
+  void trap() { fail(name(running) + " is trapped"); }
   void access(const char *at, uint64_t bytes, uint64_t alignment, bool writes, bool isShared);
   void runThread() {
     launch.kernel(launch.parameters.data());
@@ -79,6 +88,8 @@ private:
   void runBlock();
   void start(int64_t thread);
   void meet(int64_t warp);
+  void exchangeWords(int64_t first, int64_t lanes);
+  void countVotes(int64_t first, int64_t lanes);
   bool isAll(State state, int64_t first, int64_t count) const {
     return std::all_of(fibers.begin() + first, fibers.begin() + first + count,
                        [&](const Fiber &fiber) { return fiber.state == state; });
@@ -165,15 +176,29 @@ void Grid::runBlock() {
     describeStall();
 }
 
+void Grid::exchangeWords(int64_t first, int64_t lanes) {
+  std::vector<uint32_t> words(kWarp);
+  for (int64_t i = 0; i < lanes; ++i)
+    words[i] = fibers[first + (i ^ fibers[first + i].distance)].word;
+  for (int64_t i = 0; i < lanes; ++i)
+    fibers[first + i].word = words[i];
+}
+
+/// A bit for each lane whose word is not 0.
+void Grid::countVotes(int64_t first, int64_t lanes) {
+  uint32_t votes = 0;
+  for (int64_t i = 0; i < lanes; ++i)
+    votes |= uint32_t(fibers[first + i].word != 0) << i;
+  for (int64_t i = 0; i < lanes; ++i)
+    fibers[first + i].word = votes;
+}
+
 /// Lets those go on who have all come.
 void Grid::meet(int64_t warp) {
   int64_t first = warp * kWarp, lanes = std::min(kWarp, launch.threads - first);
-  if (isAll(State::Exchanges, first, lanes)) {
-    std::vector<uint32_t> words(kWarp);
-    for (int64_t i = 0; i < lanes; ++i)
-      words[i] = fibers[first + (i ^ fibers[first + i].distance)].word;
-    for (int64_t i = 0; i < lanes; ++i)
-      fibers[first + i].word = words[i];
+  bool exchanges = isAll(State::Exchanges, first, lanes);
+  if (exchanges || isAll(State::Votes, first, lanes)) {
+    exchanges ? exchangeWords(first, lanes) : countVotes(first, lanes);
     ++warps[warp].meetings;
     release(first, lanes);
   } else if (isAll(State::SyncsWarp, first, lanes)) {
@@ -228,6 +253,8 @@ XLC_FOR_KERNELS uint32_t xlc_simulated_block() { return uint32_t(current->block(
 XLC_FOR_KERNELS uint32_t xlc_simulated_exchange(uint32_t word, uint32_t distance) {
   return current->exchange(word, distance);
 }
+XLC_FOR_KERNELS uint32_t xlc_simulated_vote(uint32_t word) { return current->vote(word); }
+XLC_FOR_KERNELS void xlc_simulated_trap() { current->trap(); }
 XLC_FOR_KERNELS void xlc_simulated_warp_sync() { current->wait(State::SyncsWarp); }
 XLC_FOR_KERNELS void xlc_simulated_barrier() { current->wait(State::AtBarrier); }
 XLC_FOR_KERNELS void xlc_simulated_access(const char *at, uint32_t bytes, uint32_t alignment, uint32_t writes,
@@ -241,6 +268,8 @@ std::vector<Symbol> xlc::simulate::getSymbols() {
   return {{"xlc_simulated_thread", (void *)xlc_simulated_thread},
           {"xlc_simulated_block", (void *)xlc_simulated_block},
           {"xlc_simulated_exchange", (void *)xlc_simulated_exchange},
+          {"xlc_simulated_vote", (void *)xlc_simulated_vote},
+          {"xlc_simulated_trap", (void *)xlc_simulated_trap},
           {"xlc_simulated_warp_sync", (void *)xlc_simulated_warp_sync},
           {"xlc_simulated_barrier", (void *)xlc_simulated_barrier},
           {"xlc_simulated_access", (void *)xlc_simulated_access}};

@@ -46,7 +46,7 @@ public:
         check(load->getPointerOperand(), load->getType(), load->getAlign(), /*writes=*/false);
       else if (auto *store = dyn_cast<StoreInst>(instruction))
         check(store->getPointerOperand(), store->getValueOperand()->getType(), store->getAlign(), /*writes=*/true);
-      else if (auto *call = dyn_cast<IntrinsicInst>(instruction); call && !replace(call))
+      else if (auto *call = dyn_cast<IntrinsicInst>(instruction); call && (isUnseen(*call) || !replace(call)))
         return ("'" + call->getCalledFunction()->getName() + "' cannot be simulated").str();
     }
     return "";
@@ -71,6 +71,15 @@ private:
              {flat, b.getInt32(bytes), b.getInt32(alignment.value()), b.getInt32(writes), b.getInt32(isShared)});
   }
 
+  /// Whether an intrinsic touches what loads and stores of are checked.
+  static bool isUnseen(const IntrinsicInst &call) {
+    return isa<AnyMemIntrinsic>(call) && any_of(call.args(), [](const Use &argument) {
+             auto *pointer = dyn_cast<PointerType>(argument->getType());
+             return pointer &&
+                    (pointer->getAddressSpace() == kGlobalSpace || pointer->getAddressSpace() == kSharedSpace);
+           });
+  }
+
   /// False where an intrinsic of a GPU has no counterpart.
   bool replace(IntrinsicInst *call) {
     Value *value = nullptr;
@@ -88,6 +97,14 @@ private:
       value = b.CreateBitCast(word, call->getType());
       break;
     }
+    case Intrinsic::nvvm_vote_ballot_sync:
+      if (!isAllOnes(call->getArgOperand(0)))
+        return false; // a vote of some lanes
+      value = callGrid("xlc_simulated_vote", b.getInt32Ty(), {b.CreateZExt(call->getArgOperand(1), b.getInt32Ty())});
+      break;
+    case Intrinsic::trap:
+      value = callGrid("xlc_simulated_trap", b.getVoidTy(), {});
+      break;
     case Intrinsic::nvvm_bar_warp_sync:
       value = callGrid("xlc_simulated_warp_sync", b.getVoidTy(), {});
       break;
@@ -102,6 +119,11 @@ private:
     return true;
   }
 
+  static bool isAllOnes(Value *value) {
+    auto *constant = dyn_cast<ConstantInt>(value);
+    return constant && constant->isMinusOne();
+  }
+
   Module &code;
   IRBuilder<> b;
 };
@@ -113,6 +135,9 @@ void addEntry(Function &kernel) {
   kernel.setName(name + "_thread");
   kernel.setCallingConv(CallingConv::C);
   kernel.setLinkage(GlobalValue::InternalLinkage);
+  SmallVector<bool> isStruct; // passed by value: what the code reads is its address
+  for (Argument &argument : kernel.args())
+    isStruct.push_back(argument.hasByValAttr());
   kernel.setAttributes({});
   IRBuilder<> b(code.getContext());
   auto *type = FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
@@ -121,6 +146,10 @@ void addEntry(Function &kernel) {
   SmallVector<Value *> arguments;
   for (Argument &argument : kernel.args()) {
     Value *slot = b.CreateConstInBoundsGEP1_32(b.getPtrTy(), entry->getArg(0), argument.getArgNo());
+    if (isStruct[argument.getArgNo()]) {
+      arguments.push_back(b.CreateLoad(b.getPtrTy(), slot));
+      continue;
+    }
     Type *inMemory = argument.getType()->isPointerTy() ? b.getPtrTy() : argument.getType();
     Value *value = b.CreateLoad(inMemory, b.CreateLoad(b.getPtrTy(), slot));
     arguments.push_back(argument.getType()->isPointerTy() ? b.CreateAddrSpaceCast(value, argument.getType()) : value);
@@ -133,16 +162,17 @@ void addEntry(Function &kernel) {
 
 std::string xlc::simulate::makeHostImage(Module &code, const TargetMachine &machine) {
   scalarizeMasked(code);
-  SmallVector<Function *> kernels;
+  SmallVector<Function *> functions;
   for (Function &function : code)
     if (!function.isDeclaration())
-      kernels.push_back(&function);
+      functions.push_back(&function);
   Rewriter rewriter(code);
-  for (Function *kernel : kernels)
-    if (std::string problem = rewriter.rewrite(*kernel); !problem.empty())
+  for (Function *function : functions)
+    if (std::string problem = rewriter.rewrite(*function); !problem.empty())
       return problem;
-  for (Function *kernel : kernels)
-    addEntry(*kernel);
+  for (Function *function : functions)
+    if (function->getCallingConv() == CallingConv::PTX_Kernel)
+      addEntry(*function);
   code.setTargetTriple(machine.getTargetTriple());
   code.setDataLayout(machine.createDataLayout());
   return "";

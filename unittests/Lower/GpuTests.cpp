@@ -3,6 +3,7 @@
 #include "CompiledKernel.h"
 #include "SimulatedKernel.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -305,6 +306,21 @@ TEST(SimulatedGrid, KnowsWhatItCannotDo) {
   });
   EXPECT_FALSE(gpu.hasCode());
   EXPECT_EQ(gpu.problem, "'llvm.nvvm.read.ptx.sreg.laneid' cannot be simulated");
+}
+
+/// What it would not see: bytes set otherwise than by stores, and a vote that not all lanes have.
+TEST(SimulatedGrid, RefusesWhatItDoesNotSee) {
+  SimulatedKernel sets(loopOf("neg", 1, {64}), [](llvm::Module &code) {
+    llvm::IRBuilder<> b(&*code.getFunction("k")->getEntryBlock().begin());
+    auto *global = llvm::PointerType::get(code.getContext(), 1);
+    b.CreateMemSet(llvm::ConstantPointerNull::get(global), b.getInt8(0), 4, llvm::MaybeAlign());
+  });
+  EXPECT_EQ(sets.problem, "'llvm.memset.p1.i64' cannot be simulated");
+  SimulatedKernel votes(loopOf("neg", 1, {64}), [](llvm::Module &code) {
+    llvm::IRBuilder<> b(&*code.getFunction("k")->getEntryBlock().begin());
+    b.CreateIntrinsic(llvm::Intrinsic::nvvm_vote_ballot_sync, {b.getInt32(3), b.getTrue()});
+  });
+  EXPECT_EQ(votes.problem, "'llvm.nvvm.vote.ballot.sync' cannot be simulated");
 }
 
 TEST(SimulatedGrid, FindsAccessesOutsideOfOperands) {

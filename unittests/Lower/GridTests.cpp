@@ -19,6 +19,7 @@ int block() { return (int)find<uint32_t()>("xlc_simulated_block")(); }
 int exchange(int word, int distance) {
   return (int)find<uint32_t(uint32_t, uint32_t)>("xlc_simulated_exchange")(word, distance);
 }
+int vote(bool holds) { return (int)find<uint32_t(uint32_t)>("xlc_simulated_vote")(holds); }
 void barrier() { find<void()>("xlc_simulated_barrier")(); }
 void syncWarp() { find<void()>("xlc_simulated_warp_sync")(); }
 void touch(int *at, bool writes) {
@@ -48,6 +49,28 @@ TEST(Grid, Exchanges) {
     for (int i = 0; i < 128; ++i)
       ASSERT_EQ(memory[i], 100 + (i % 64 ^ 4));
   }
+}
+
+/// A bit for each lane; those of the block's last warp may be few.
+TEST(Grid, Votes) {
+  Kernel kernel = [](void *const *) { write(&memory[thread()], vote(thread() % 3 == 0)); };
+  ASSERT_EQ(runGrid(kernel, 1, 40), "");
+  for (int i = 0; i < 40; ++i) {
+    int expected = 0;
+    for (int lane = i / 32 * 32; lane < 40 && lane < i / 32 * 32 + 32; ++lane)
+      expected |= int(unsigned(lane % 3 == 0) << lane % 32);
+    ASSERT_EQ(memory[i], expected) << i;
+  }
+  Kernel mixed = [](void *const *) { thread() < 16 ? vote(true) : exchange(0, 1); };
+  EXPECT_EQ(runGrid(mixed, 1, 32), "thread 0 of block 0 waits at a vote, thread 16 is at an exchange");
+}
+
+TEST(Grid, ATrapEndsIt) {
+  Kernel kernel = [](void *const *) {
+    if (thread() == 5)
+      find<void()>("xlc_simulated_trap")();
+  };
+  EXPECT_EQ(runGrid(kernel, 1, 32), "thread 5 of block 0 is trapped");
 }
 
 TEST(Grid, ABarrierOrdersABlock) {

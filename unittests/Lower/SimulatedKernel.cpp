@@ -2,9 +2,6 @@
 #include "SimulatedKernel.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Lower/Lower.h"
-#include "xlc/Runtime/CpuLevel.h"
-#include "xlc/Simulate/HostImage.h"
-#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -37,24 +34,8 @@ SimulatedKernel::SimulatedKernel(const KernelText &text, std::function<void(llvm
     return;
   if (damage)
     damage(*image);
-  load(std::move(image), std::move(llvmContext));
-}
-
-void SimulatedKernel::load(std::unique_ptr<llvm::Module> image, std::unique_ptr<llvm::LLVMContext> context) {
-  auto host = createMachine(nameOf(codeLevelOf(runtime::findHostLevel())), problem);
-  problem = simulate::makeHostImage(*image, *host);
-  if (!problem.empty())
-    return image.reset(); // before its context
-  auto builder = llvm::orc::JITTargetMachineBuilder(host->getTargetTriple());
-  builder.setCPU(host->getTargetCPU().str());
-  jit = llvm::cantFail(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create());
-  llvm::orc::SymbolMap symbols;
-  for (const simulate::Symbol &symbol : simulate::getSymbols())
-    symbols[jit->mangleAndIntern(symbol.name)] = {llvm::orc::ExecutorAddr::fromPtr(symbol.address),
-                                                  llvm::JITSymbolFlags::Exported};
-  llvm::cantFail(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
-  llvm::cantFail(jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(image), std::move(context))));
-  code = llvm::cantFail(jit->lookup("k")).toPtr<simulate::Kernel>();
+  loaded = std::make_unique<SimulatedImage>(std::move(image), std::move(llvmContext), problem);
+  code = loaded->find("k");
 }
 
 Tensors SimulatedKernel::launch(KernelMemory &memory, uint64_t seed, bool add, uint64_t lacking) {

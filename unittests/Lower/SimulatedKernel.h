@@ -3,9 +3,7 @@
 #define XLC_UNITTESTS_LOWER_SIMULATEDKERNEL_H
 
 #include "KernelText.h"
-#include "xlc/Simulate/Grid.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/Module.h"
+#include "SimulatedImage.h"
 #include <functional>
 #include <memory>
 
@@ -28,11 +26,10 @@ public:
   int64_t blocks = 0, threads = 0;
 
 private:
-  void load(std::unique_ptr<llvm::Module> image, std::unique_ptr<llvm::LLVMContext> context);
   Tensors launch(KernelMemory &memory, uint64_t seed, bool add, uint64_t lacking);
 
   KernelText text;
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::unique_ptr<SimulatedImage> loaded;
   simulate::Kernel code = nullptr;
 };
 

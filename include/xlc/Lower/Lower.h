@@ -53,8 +53,14 @@ std::unique_ptr<llvm::TargetMachine> createGpuMachine(std::string &error);
 std::unique_ptr<llvm::Module> translateGpuKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                   llvm::TargetMachine &machine);
 
-/// Their PTX; empty after a diagnostic.
-std::string makePtx(mlir::ModuleOp module);
+/// Puts kernels of xlc/Runtime/DeviceKernels.h into code for GPUs, with what they call and nothing else. Fails where there is
+/// none of a name.
+llvm::LogicalResult linkDeviceKernels(llvm::Module &code, llvm::ArrayRef<llvm::StringRef> names);
+
+/// PTX of code for GPUs.
+std::string makePtx(llvm::Module &code, llvm::TargetMachine &machine);
+/// PTX of the functions of @kernels and of such kernels; empty after a diagnostic.
+std::string makePtx(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> deviceKernels = {});
 
 /// Registers what translateKernels needs in the context's registry.
 void registerLowerDialects(mlir::DialectRegistry &registry);

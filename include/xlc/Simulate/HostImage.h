@@ -10,7 +10,7 @@
 
 namespace xlc::simulate {
 
-/// Makes of every kernel of `code` (of translateGpuKernels) a function of simulate::Kernel's type, for `machine`. Returns what
+/// Makes of every kernel of `code` (of translateGpuKernels or linkDeviceKernels) a function of simulate::Kernel's type, for `machine`. Returns what
 /// cannot be simulated, or nothing.
 std::string makeHostImage(llvm::Module &code, const llvm::TargetMachine &machine);
 

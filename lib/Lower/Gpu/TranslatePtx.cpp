@@ -3,6 +3,7 @@
 // and roots correctly, and no subnormal number is taken for zero, as on CPUs.
 #include "xlc/Lower/Lower.h"
 #include "xlc/Support/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -37,7 +38,18 @@ std::unique_ptr<llvm::TargetMachine> xlc::createGpuMachine(std::string &error) {
       target->createTargetMachine(triple, "sm_80", "+ptx70", options, llvm::Reloc::Static));
 }
 
-std::string xlc::makePtx(ModuleOp module) {
+std::string xlc::makePtx(llvm::Module &code, llvm::TargetMachine &machine) {
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream os(text);
+  llvm::legacy::PassManager passes;
+  [[maybe_unused]] bool writesNone =
+      machine.addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  assert(!writesNone && "PTX is what NVPTX writes");
+  passes.run(code);
+  return text.str().str();
+}
+
+std::string xlc::makePtx(ModuleOp module, ArrayRef<StringRef> deviceKernels) {
   std::string problem;
   std::unique_ptr<llvm::TargetMachine> machine = createGpuMachine(problem);
   if (!machine) {
@@ -48,14 +60,11 @@ std::string xlc::makePtx(ModuleOp module) {
   std::unique_ptr<llvm::Module> code = translateGpuKernels(module, context, *machine);
   if (!code)
     return "";
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream os(text);
-  llvm::legacy::PassManager passes;
-  [[maybe_unused]] bool writesNone =
-      machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile);
-  assert(!writesNone && "PTX is what NVPTX writes");
-  passes.run(*code);
-  return text.str().str();
+  if (failed(linkDeviceKernels(*code, deviceKernels))) {
+    blame(Fault::Compiler, module.emitError()) << "no device code has all of " << llvm::join(deviceKernels, ", ");
+    return "";
+  }
+  return makePtx(*code, *machine);
 }
 
 namespace {

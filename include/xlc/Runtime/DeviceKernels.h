@@ -1,0 +1,41 @@
+// What a program for GPUs runs beside products and generated kernels, for those who launch it and for lib/Lower/Device, which
+// is compiled without a standard library: each kernel's name, its parameters and its grid. A kernel takes the addresses of
+// its operands, in the order that is said here, and then its parameters, as one struct by value. Operands are contiguous.
+#ifndef XLC_RUNTIME_DEVICEKERNELS_H
+#define XLC_RUNTIME_DEVICEKERNELS_H
+
+#include "xlc/Runtime/Narrow.h"
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+inline constexpr int64_t kDeviceThreads = 256; ///< of a block
+inline constexpr int64_t kDeviceWarp = 32;
+
+/// Blocks of kDeviceThreads that have so many threads. None where there is nothing to do: then nothing is launched.
+inline int64_t blocksFor(int64_t threads) { return (threads + kDeviceThreads - 1) / kDeviceThreads; }
+
+/// Scatter: indices, updates (f32), y. Shapes as in Cpu/ScatterAdd.h. An index outside [0, rows) is a trap.
+struct ScatterParameters {
+  int64_t outer, distinct, indices, rows, width;
+  int64_t adds; ///< whether y is added to, else it is cleared first; a y of sixteen bits is not added to
+};
+/// A row of y has one index: name, index, element of y. A warp for each row.
+#define XLC_SCATTER_ROWS(KERNEL)                                                                                       \
+  KERNEL(xlc_scatter_rows_i32_f32, int32_t, float)                                                                     \
+  KERNEL(xlc_scatter_rows_i32_bf16, int32_t, Bf16)                                                                     \
+  KERNEL(xlc_scatter_rows_i32_f16, int32_t, Half)                                                                      \
+  KERNEL(xlc_scatter_rows_i64_f32, int64_t, float)                                                                     \
+  KERNEL(xlc_scatter_rows_i64_bf16, int64_t, Bf16)                                                                     \
+  KERNEL(xlc_scatter_rows_i64_f16, int64_t, Half)
+inline int64_t blocksForRows(const ScatterParameters &p) { return blocksFor(p.outer * p.rows * kDeviceWarp); }
+/// Every element has its own: name, index. A thread for each element.
+#define XLC_SCATTER_ELEMENTS(KERNEL)                                                                                   \
+  KERNEL(xlc_scatter_elements_i32, int32_t)                                                                            \
+  KERNEL(xlc_scatter_elements_i64, int64_t)
+inline int64_t blocksForElements(const ScatterParameters &p) { return blocksFor(p.outer * p.rows * p.width); }
+
+} // namespace xlc::runtime
+
+#endif

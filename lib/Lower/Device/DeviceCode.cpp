@@ -1,0 +1,54 @@
+// The bitcode of the files beside this one, and how it gets into a program's code. Device code is optimised when the compiler
+// is built, and is linked after the program's kernels are.
+#include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/DeviceKernels.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace mlir;
+using namespace xlc;
+
+namespace {
+
+constexpr unsigned char scatter[] = {
+#include "Scatter.inc"
+};
+
+constexpr ArrayRef<unsigned char> files[] = {scatter};
+
+/// A file's code; its functions are for the machine that the others are for.
+std::unique_ptr<llvm::Module> read(ArrayRef<unsigned char> bytes, llvm::LLVMContext &context) {
+  llvm::MemoryBufferRef buffer(toStringRef(bytes), "device code");
+  std::unique_ptr<llvm::Module> code = llvm::cantFail(llvm::parseBitcodeFile(buffer, context));
+  for (llvm::Function &function : *code) {
+    function.removeFnAttr("target-cpu");
+    function.removeFnAttr("target-features");
+    if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel)
+      function.addFnAttr("nvvm.reqntid", std::to_string(runtime::kDeviceThreads) + ",1,1");
+  }
+  return code;
+}
+
+} // namespace
+
+LogicalResult xlc::linkDeviceKernels(llvm::Module &code, ArrayRef<StringRef> names) {
+  size_t found = 0;
+  for (ArrayRef<unsigned char> bytes : files) {
+    std::unique_ptr<llvm::Module> file = read(bytes, code.getContext());
+    for (StringRef name : names)
+      if (llvm::Function *kernel = file->getFunction(name); kernel && !kernel->isDeclaration()) {
+        code.getOrInsertFunction(name, kernel->getFunctionType()); // what is declared is needed
+        ++found;
+      }
+    [[maybe_unused]] bool failed = llvm::Linker::linkModules(
+        code, std::move(file), llvm::Linker::LinkOnlyNeeded, [&](llvm::Module &linked, const llvm::StringSet<> &added) {
+          llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+            return !added.contains(value.getName()) || is_contained(names, value.getName());
+          });
+        });
+    assert(!failed && "a name is defined twice");
+  }
+  return success(found == names.size());
+}
