@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <utility>
 
 using namespace xlc::simulate;
 
@@ -34,8 +36,37 @@ const char *describe(State state) {
   return "at its end";
 }
 
+/// A place to go on from. swapcontext would ask the kernel for a signal mask each time; jumps need a context only to begin.
+class Context {
+public:
+  /// Begins at `function` when it is first switched to, on this stack.
+  void prepare(char *stack, size_t bytes, void (*function)()) {
+    getcontext(&first);
+    first.uc_stack.ss_sp = stack, first.uc_stack.ss_size = bytes, first.uc_link = nullptr;
+    makecontext(&first, function, 0);
+    isNew = true;
+  }
+  /// Goes on at `other`; returns when somebody switches here.
+  void switchTo(Context &other) {
+#if __has_feature(address_sanitizer) // which follows swapcontext alone
+    swapcontext(&first, &other.first);
+#else
+    if (_setjmp(here) != 0)
+      return;
+    if (!std::exchange(other.isNew, false))
+      _longjmp(other.here, 1);
+    setcontext(&other.first);
+#endif
+  }
+
+private:
+  ucontext_t first;
+  bool isNew = false;
+  [[maybe_unused]] jmp_buf here;
+};
+
 struct Fiber {
-  ucontext_t context;
+  Context context;
   State state = State::Ready;
   uint32_t word = 0, distance = 0; ///< of an exchange; a vote has a word
 };
@@ -63,7 +94,7 @@ public:
   int64_t block() const { return blockNumber; }
   void wait(State state) {
     fibers[running].state = state;
-    swapcontext(&fibers[running].context, &scheduler);
+    fibers[running].context.switchTo(scheduler);
   }
   uint32_t exchange(uint32_t word, uint32_t distance) {
     Fiber &mine = fibers[running];
@@ -79,14 +110,16 @@ public:
   }
   void trap() { fail(name(running) + " is trapped"); }
   void access(const char *at, uint64_t bytes, uint64_t alignment, bool writes, bool isShared);
-  void runThread() {
-    launch.kernel(launch.parameters.data());
-    wait(State::Done);
+  /// A fiber is a thread of one block after the other.
+  [[noreturn]] void runThreads() {
+    for (;;) {
+      launch.kernel(launch.parameters.data());
+      wait(State::Done);
+    }
   }
 
 private:
   void runBlock();
-  void start(int64_t thread);
   void meet(int64_t warp);
   void exchangeWords(int64_t first, int64_t lanes);
   void countVotes(int64_t first, int64_t lanes);
@@ -121,7 +154,7 @@ private:
   std::vector<Fiber> fibers;
   char *stacks;
   size_t stackBytes;
-  ucontext_t scheduler;
+  Context scheduler;
   int64_t running = 0, blockNumber = 0;
   std::vector<int64_t> ready;
   std::vector<Moment> warps; ///< how far each warp is; block and thread do not count here
@@ -131,16 +164,7 @@ private:
 
 Grid *current = nullptr;
 
-void enterThread() { current->runThread(); }
-
-void Grid::start(int64_t threadNumber) {
-  Fiber &fiber = fibers[threadNumber];
-  getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = stacks + threadNumber * kStackBytes;
-  fiber.context.uc_stack.ss_size = kStackBytes;
-  fiber.context.uc_link = nullptr;
-  makecontext(&fiber.context, enterThread, 0);
-}
+void enterThread() { current->runThreads(); }
 
 std::string Grid::run() {
   std::vector<int64_t> order(launch.blocks);
@@ -148,6 +172,8 @@ std::string Grid::run() {
   std::shuffle(order.begin(), order.end(), random);
   Grid *before = current;
   current = this;
+  for (int64_t i = 0; i < launch.threads && problem.empty(); ++i)
+    fibers[i].context.prepare(stacks + i * kStackBytes, kStackBytes, enterThread);
   for (int64_t next : order) {
     if (!problem.empty())
       break;
@@ -162,14 +188,12 @@ void Grid::runBlock() {
   shared.clear();
   ready.clear();
   warps.assign((launch.threads + kWarp - 1) / kWarp, {});
-  for (int64_t i = 0; i < launch.threads; ++i)
-    start(i);
   release(0, launch.threads);
   while (!ready.empty() && problem.empty()) {
     std::swap(ready[draw(ready.size())], ready.back());
     running = ready.back();
     ready.pop_back();
-    swapcontext(&scheduler, &fibers[running].context);
+    scheduler.switchTo(fibers[running].context);
     meet(running / kWarp);
   }
   if (problem.empty() && !isAll(State::Done, 0, launch.threads))

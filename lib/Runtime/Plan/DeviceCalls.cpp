@@ -6,7 +6,8 @@
 namespace xlc::runtime {
 namespace {
 
-const char *nameOf(plan::Element element) {
+/// In names of kernels.
+const char *suffixOf(plan::Element element) {
   switch (element) {
   case plan::Element::I32:
     return "i32";
@@ -28,8 +29,8 @@ DeviceScatter deviceCallOf(const plan::ScatterAddT &s) {
                      {(int64_t)s.outer, (int64_t)s.distinct, (int64_t)s.indices, (int64_t)s.rows, (int64_t)s.width,
                       /*adds=*/0},
                      0};
-  made.kernel = s.per_element ? fmt::format("xlc_scatter_elements_{}", nameOf(s.index))
-                              : fmt::format("xlc_scatter_rows_{}_{}", nameOf(s.index), nameOf(s.result));
+  made.kernel = s.per_element ? fmt::format("xlc_scatter_elements_{}", suffixOf(s.index))
+                              : fmt::format("xlc_scatter_rows_{}_{}", suffixOf(s.index), suffixOf(s.result));
   made.blocks = s.per_element ? blocksForElements(made.parameters) : blocksForRows(made.parameters);
   return made;
 }

@@ -36,7 +36,8 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRe
   if (!host)
     return nullptr;
   std::unique_ptr<plan::PlanT> unpacked(plan::GetPlan(plan.data())->UnPack());
-  GpuImage ptx{"compute_80", makePtx(module, listDeviceKernels(*unpacked))};
+  std::vector<std::string> names = listDeviceKernels(*unpacked);
+  GpuImage ptx{"compute_80", makePtx(module, SmallVector<StringRef>(names.begin(), names.end()))};
   if (ptx.bytes.empty())
     return nullptr;
   llvm::LLVMContext context;
@@ -49,13 +50,14 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRe
 std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaSimulatorObject(ModuleOp module, const plan::PlanT &plan) {
   std::unique_ptr<llvm::TargetMachine> host = makeHost(module);
   std::vector<std::string> deviceKernels = listDeviceKernels(plan);
-  std::string ptx = makePtx(module, deviceKernels), problem;
+  SmallVector<StringRef> names(deviceKernels.begin(), deviceKernels.end());
+  std::string ptx = makePtx(module, names), problem;
   std::unique_ptr<llvm::TargetMachine> gpu = createGpuMachine(problem);
   if (!host || ptx.empty() || !gpu)
     return nullptr;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateGpuKernels(module, context, *gpu);
-  if (!code || failed(linkDeviceKernels(*code, deviceKernels)))
+  if (!code || failed(linkDeviceKernels(*code, names)))
     return nullptr;
   if (std::string unknown = simulate::makeHostImage(*code, *host); !unknown.empty()) {
     module.emitError() << unknown;
