@@ -1,5 +1,6 @@
 # How the lit tests of xlc run: the tools of the build tree and LLVM's are on the PATH,
-# %S is the test's folder, %t a temporary name, %models the models in the project, %examples its examples.
+# %S is the test's folder, %t a temporary name, %models the models in the project, %examples its examples,
+# %simulated the libraries of the simulated GPU.
 import glob
 import os
 import shutil
@@ -15,6 +16,7 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.xlc_build_dir, "bin"), config.llvm_tools_dir, os.environ["PATH"]])
 config.substitutions.append(("%xlc", os.path.join(config.xlc_build_dir, "bin", "xlc")))
 config.substitutions.append(("%examples", os.path.join(config.xlc_source_dir, "examples")))
+config.substitutions.append(("%simulated", os.path.join(config.xlc_build_dir, "lib", "simulated")))
 config.substitutions.append(("%models", os.path.join(config.xlc_source_dir, "test", "Inputs", "models")))
 
 # The big graphs are optional: XLC_MODELS names a folder with gpt2/gpt2.onnx and the like.

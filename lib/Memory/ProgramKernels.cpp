@@ -115,11 +115,13 @@ void ProgramBuilder::translate(sched::NormOp norm) {
       partial = wrapKernel(split->partial, name + "_partial", {0}, 0);
     function = wrapKernel(kernel, name, {later}, 0);
   }
-  Attribute squared = piece.place;
+  exec::PlaceAttr squared = piece.place;
   if (partial) {
     auto sums = cast<MemRefType>(partial.getArgumentTypes().back());
-    squared = place(addBuffer(bucket.op.getSymName() + "/partial sums", exec::Cause::workspace, getByteSize(sums.getElementType(), sums.getNumElements())));
-    runFunction(partial, "norm " + bucket.op.getSymName() + " in parts", {piece.place, squared}, true);
+    int64_t buffer = addBuffer((bucket.op.getSymName() + "/partial sums").str(), exec::Cause::workspace,
+                               getByteSize(sums.getElementType(), sums.getNumElements()));
+    runFunction(partial, "norm " + bucket.op.getSymName() + " in parts", {piece.place, place(buffer)}, true);
+    squared = place(buffer); // of the next action
   }
   runFunction(function, "norm " + bucket.op.getSymName(), {squared, scalar(sched::kSumSquares)}, !norm.getAccumulate());
 }

@@ -87,9 +87,13 @@ public:
         write(allOf(i));
       }
     }
-    for (Operation &op : program.getBody().front())
+    for (Operation &op : program.getBody().front()) {
+      if (isa<exec::BufferOp>(op))
+        continue;
       if (failed(replay(op)))
         return failure();
+      ++moment;
+    }
     for (size_t i = 0; i < buffers.size(); ++i)
       if (buffers[i].op.getPersistent() && failed(read(program, allOf(i))))
         return failure();
@@ -116,6 +120,10 @@ private:
     if (place.getBuffer() < 0 || place.getBuffer() >= (int64_t)buffers.size())
       return action->emitOpError() << "names buffer " << place.getBuffer() << " of " << buffers.size();
     Part all = allOf(place.getBuffer());
+    exec::BufferOp buffer = buffers[all.buffer].op;
+    if (moment < buffer.getFirst() || moment > buffer.getLast())
+      return action->emitOpError() << "uses buffer '" << nameOf(all.buffer) << "' as action " << moment
+                                   << ", which is live from " << buffer.getFirst() << " to " << buffer.getLast();
     int64_t spread = ((int64_t)program.getMesh().getShards() - 1) * place.getStride();
     int64_t begin = place.getOffset() + std::min<int64_t>(spread, 0);
     int64_t end = place.getOffset() + std::max<int64_t>(spread, 0) + bytes, size = all.range.end - all.range.begin;
@@ -351,6 +359,7 @@ private:
   exec::ProgramOp program;
   const SymbolTable &symbols;
   std::vector<Buffer> buffers;
+  int64_t moment = 0;                            ///< number of the action that is replayed
   std::map<int64_t, Range> owners;               ///< by begin; disjoint
   llvm::DenseMap<size_t, ByteSet> contributions; ///< by buffer of gradients: what was written and not read since
   llvm::DenseMap<Attribute, std::unique_ptr<FunctionForm>> forms; ///< of functions whose slots are verified

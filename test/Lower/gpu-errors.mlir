@@ -1,29 +1,5 @@
 // RUN: xlc-opt %s --xlc-emit-gpu-kernels --split-input-file --verify-diagnostics
 
-// expected-error @below {{a GPU has no code for kernels over columns yet}}
-func.func private @k(%x: tensor<4x8xf32>) -> tensor<8xf32> attributes {exec.kind = #exec.kernel<columns>} {
-  %y = graph.reduce sum %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
-  return %y : tensor<8xf32>
-}
-func.func @calls(%x: memref<4x8xf32>, %y: memref<8xf32>) {
-  exec.call @k ins(%x : memref<4x8xf32>) outs(%y : memref<8xf32>) accumulate [0]
-  return
-}
-
-// -----
-
-// expected-error @below {{a GPU has no code for kernels over all elements yet}}
-func.func private @k(%x: tensor<8xf32>) -> tensor<f32> attributes {exec.kind = #exec.kernel<all>} {
-  %y = graph.reduce sum %x dims [0] : tensor<8xf32> -> tensor<f32>
-  return %y : tensor<f32>
-}
-func.func @calls(%x: memref<8xf32>, %y: memref<f32>) {
-  exec.call @k ins(%x : memref<8xf32>) outs(%y : memref<f32>) accumulate [0]
-  return
-}
-
-// -----
-
 func.func private @k(%x: tensor<8xf64>) -> tensor<8xf64> attributes {exec.kind = #exec.kernel<loop>} {
   // expected-error @below {{a GPU has no code for 'graph.exp' of 'f64' yet}}
   %y = graph.exp %x : tensor<8xf64>

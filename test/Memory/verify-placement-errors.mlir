@@ -351,3 +351,19 @@ func.func private @add(%x: memref<16xf32>, %y: memref<16xf32>, %z: memref<16xf32
   exec.call @kernel ins (%y : memref<16xf32>) outs (%z : memref<16xf32>) accumulate [2]
   return
 }
+
+// -----
+
+// What stands in its bytes is its own still, and yet nobody has promised them for so long: --check and the report would not know.
+exec.program @train stage 0 micro_batches 1 arena 128 lower_bound 128 {
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 1
+  exec.buffer 1 workspace "y" size 64 offset 64 live 1 to 2
+  exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
+  exec.run @copy "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+  // expected-error @+1 {{uses buffer 'x' as action 2, which is live from 0 to 1}}
+  exec.run @copy "second" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
+}
+func.func private @copy(%x: memref<16xf32>, %y: memref<16xf32>) {
+  exec.call @kernel ins (%x : memref<16xf32>) outs (%y : memref<16xf32>) accumulate [0]
+  return
+}

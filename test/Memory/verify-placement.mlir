@@ -20,7 +20,7 @@ func.func private @copy(%x: memref<12xf32>, %y: memref<12xf32>) {
 // micro-batch writes the second adds to, and what was read may be overwritten.
 // CHECK: exec.program @shared
 exec.program @shared stage 0 micro_batches 2 arena 256 lower_bound 256 {
-  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 5
+  exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 6
   exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 5
   exec.buffer 2 workspace "z" size 64 offset 128 live 3 to 5
   exec.buffer 3 gradients "late" size 64 offset 0 live 6 to 6

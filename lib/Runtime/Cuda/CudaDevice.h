@@ -75,8 +75,8 @@ private:
   std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
   std::vector<void *> parameters;            ///< of a launch
   std::unordered_map<const plan::KernelT *, std::pair<Function, DeviceScatter>> scatters; ///< looked up only
-  std::map<std::string, Product> prepared;   ///< by what they depend on
-  std::unordered_map<const plan::CallT *, const Product *> productOf; ///< looked up only
+  std::map<std::string, Product> prepared;                                                ///< by what they depend on
+  std::unordered_map<const plan::CallT *, const Product *> productOf;                     ///< looked up only
 };
 
 } // namespace xlc::runtime::cuda

@@ -22,7 +22,7 @@ private:
   const Driver &driver;
   const Stream stream;
   const Pinned memory;
-  float *const numbers;
+  char *const numbers;
   std::array<OwnedEvent, Device::readingSlots> events;
 };
 

@@ -1,0 +1,62 @@
+// What the functions of the simulated libcuda.so.1 share: its states, and how each of them begins.
+#ifndef XLC_LIB_SIMULATE_LIBRARIES_CUDACONTEXT_H
+#define XLC_LIB_SIMULATE_LIBRARIES_CUDACONTEXT_H
+
+#include "Image.h"
+#include "State.h"
+
+#include <map>
+#include <set>
+
+namespace xlc::simulate {
+
+using Status = int;
+enum : Status {
+  success = 0,
+  invalidValue = 1,
+  outOfMemory = 2,
+  notInitialized = 3,
+  noDevice = 100,
+  invalidDevice = 101,
+  invalidImage = 200,
+  invalidContext = 201,
+  noBinary = 209,
+  notFound = 500,
+  notReady = 600,
+  unknown = 999,
+};
+
+/// What lives in the context: all of it is gone when the program gives that back.
+struct Context {
+  int users = 0;
+  uint64_t allocated = 0;
+  std::map<uint64_t, uint64_t> allocations; ///< bytes by handle
+  std::map<void *, uint64_t> hostMemory;    ///< bytes by address
+  std::map<void *, std::shared_ptr<Event>> events;
+  std::set<Image *> images;
+  uint64_t lastHandle = 0;
+};
+
+inline bool isInitialized = false;
+inline Context context;
+inline thread_local bool isCurrent = false;
+
+/// Of a function that works in the context. The lock is held while it runs.
+struct Call {
+  explicit Call(const char *function, bool needsContext = true)
+      : status(isToFail(function)                               ? unknown
+               : !isInitialized                                 ? notInitialized
+               : needsContext && (!isCurrent || !context.users) ? invalidContext
+                                                                : success),
+        state(State::get()), lock(state.mutex) {}
+  bool isGood() const { return status == success; }
+  Status status;
+  State &state;
+  std::unique_lock<std::mutex> lock;
+};
+
+} // namespace xlc::simulate
+
+#define CUDA_FUNCTION extern "C" XLC_SIMULATED Status
+
+#endif

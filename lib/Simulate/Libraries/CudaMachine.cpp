@@ -1,0 +1,243 @@
+// libcuda.so.1 of the simulated device: the machine and its memory, by the real names, refusing what the real ones refuse. One
+// device of compute capability 8.0.
+//
+//     XLC_SIMULATE_MEMORY       its bytes (8 GiB)
+//     XLC_SIMULATE_CAPABILITY   75: of another chip
+//     XLC_SIMULATE_DRIVER       11080: another version of the driver
+#include "CudaContext.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace xlc::simulate;
+
+namespace {
+
+struct ErrorName {
+  Status status;
+  const char *name, *text;
+};
+constexpr ErrorName errorNames[] = {
+    {success, "CUDA_SUCCESS", "no error"},
+    {invalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {outOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {notInitialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {noDevice, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {invalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {invalidImage, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {invalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {noBinary, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
+    {notFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {notReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {unknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+constexpr uint64_t granularity = 2 << 20;
+
+/// From the environment, or what a device usually has.
+int64_t settingOf(const char *name, int64_t usual) {
+  const char *text = getenv(name);
+  return text ? std::strtoll(text, nullptr, 10) : usual;
+}
+
+uint64_t memoryOfDevice() { return (uint64_t)settingOf("XLC_SIMULATE_MEMORY", (int64_t)8 << 30); }
+
+uint64_t devices() {
+  const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+  return visible && (!*visible || *visible == '-') ? 0 : 1;
+}
+
+void checkNothingIsLeft(State &state) {
+  auto check = [](size_t count, const char *what) {
+    if (count > 0)
+      endWith("the context is given up with " + std::to_string(count) + " " + what);
+  };
+  check(state.queues.size() - 1, "streams");
+  check(context.events.size(), "events");
+  check(context.allocations.size(), "allocations");
+  check(context.hostMemory.size(), "pieces of pinned memory");
+  check(context.images.size(), "libraries of kernels");
+  check(state.regions.size(), "ranges of addresses");
+}
+
+Region *regionAt(State &state, uint64_t address) {
+  for (Region &region : state.regions)
+    if ((uint64_t)(uintptr_t)region.begin == address)
+      return &region;
+  return nullptr;
+}
+
+} // namespace
+
+CUDA_FUNCTION cuGetErrorName(Status status, const char **name) {
+  for (const ErrorName &row : errorNames)
+    if (row.status == status)
+      return *name = row.name, success;
+  return *name = nullptr, invalidValue;
+}
+CUDA_FUNCTION cuGetErrorString(Status status, const char **text) {
+  for (const ErrorName &row : errorNames)
+    if (row.status == status)
+      return *text = row.text, success;
+  return *text = nullptr, invalidValue;
+}
+
+// The machine ----------------------------------------------------------------------------------------------------------
+
+CUDA_FUNCTION cuInit(unsigned flags) {
+  if (isToFail("cuInit"))
+    return unknown;
+  if (devices() == 0)
+    return noDevice;
+  isInitialized = true;
+  return flags == 0 ? success : invalidValue;
+}
+CUDA_FUNCTION cuDriverGetVersion(int *version) {
+  *version = (int)settingOf("XLC_SIMULATE_DRIVER", 12000);
+  return isToFail("cuDriverGetVersion") ? unknown : success;
+}
+CUDA_FUNCTION cuDeviceGetCount(int *count) {
+  Call call("cuDeviceGetCount", false);
+  *count = (int)devices();
+  return call.status;
+}
+CUDA_FUNCTION cuDeviceGet(int *device, int number) {
+  Call call("cuDeviceGet", false);
+  *device = number;
+  return call.isGood() && number != 0 ? invalidDevice : call.status;
+}
+CUDA_FUNCTION cuDeviceGetName(char *name, int length, int device) {
+  Call call("cuDeviceGetName", false);
+  if (call.isGood() && device != 0)
+    return invalidDevice;
+  strncpy(name, "simulated device", (size_t)length);
+  return call.status;
+}
+CUDA_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {
+  Call call("cuDeviceGetAttribute", false);
+  if (call.isGood() && device != 0)
+    return invalidDevice;
+  constexpr int major = 75, minor = 76;
+  if (attribute != major && attribute != minor)
+    return invalidValue;
+  int capability = (int)settingOf("XLC_SIMULATE_CAPABILITY", 80);
+  *value = attribute == major ? capability / 10 : capability % 10;
+  return call.status;
+}
+CUDA_FUNCTION cuDevicePrimaryCtxRetain(Context **made, int device) {
+  Call call("cuDevicePrimaryCtxRetain", false);
+  if (!call.isGood() || device != 0)
+    return call.isGood() ? invalidDevice : call.status;
+  ++context.users;
+  *made = &context;
+  return success;
+}
+CUDA_FUNCTION cuDevicePrimaryCtxRelease_v2(int device) {
+  Call call("cuDevicePrimaryCtxRelease", false);
+  if (device != 0 || context.users == 0)
+    return invalidContext;
+  if (--context.users == 0)
+    checkNothingIsLeft(call.state);
+  return success; // what fails on purpose has an effect all the same: nobody can try again
+}
+CUDA_FUNCTION cuCtxSetCurrent(Context *given) {
+  Call call("cuCtxSetCurrent", false);
+  if (call.isGood())
+    isCurrent = given == &context;
+  return call.status;
+}
+CUDA_FUNCTION cuMemGetInfo_v2(size_t *free, size_t *total) {
+  Call call("cuMemGetInfo");
+  *total = memoryOfDevice();
+  *free = *total - context.allocated;
+  return call.status;
+}
+
+// Memory ---------------------------------------------------------------------------------------------------------------
+
+CUDA_FUNCTION cuMemGetAllocationGranularity(size_t *bytes, const void *, int) {
+  Call call("cuMemGetAllocationGranularity");
+  *bytes = granularity;
+  return call.status;
+}
+CUDA_FUNCTION cuMemAddressReserve(uint64_t *address, size_t bytes, size_t, uint64_t, unsigned long long) {
+  Call call("cuMemAddressReserve");
+  if (!call.isGood() || bytes == 0 || bytes % granularity != 0)
+    return call.isGood() ? invalidValue : call.status;
+  void *begin = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (begin == MAP_FAILED)
+    return outOfMemory;
+  call.state.regions.push_back({(char *)begin, bytes, false, {}});
+  *address = (uint64_t)(uintptr_t)begin;
+  return success;
+}
+CUDA_FUNCTION cuMemAddressFree(uint64_t address, size_t bytes) {
+  Call call("cuMemAddressFree");
+  Region *region = regionAt(call.state, address);
+  if (!region || region->isMapped || region->bytes != bytes)
+    return invalidValue;
+  munmap(region->begin, bytes);
+  call.state.regions.remove_if([&](const Region &each) { return &each == region; });
+  return success;
+}
+CUDA_FUNCTION cuMemCreate(uint64_t *handle, size_t bytes, const void *, unsigned long long) {
+  Call call("cuMemCreate");
+  if (!call.isGood() || bytes == 0 || bytes % granularity != 0)
+    return call.isGood() ? invalidValue : call.status;
+  if (context.allocated + bytes > memoryOfDevice())
+    return outOfMemory;
+  context.allocated += bytes;
+  context.allocations[ *handle = ++context.lastHandle] = bytes;
+  return success;
+}
+CUDA_FUNCTION cuMemRelease(uint64_t handle) {
+  Call call("cuMemRelease");
+  auto found = context.allocations.find(handle);
+  if (found == context.allocations.end())
+    return invalidValue;
+  context.allocated -= found->second;
+  context.allocations.erase(found);
+  return success;
+}
+CUDA_FUNCTION cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle, unsigned long long) {
+  Call call("cuMemMap");
+  Region *region = regionAt(call.state, address);
+  auto found = context.allocations.find(handle);
+  bool fits = region && !region->isMapped && region->bytes == bytes && offset == 0 &&
+              found != context.allocations.end() && found->second == bytes;
+  if (call.isGood() && fits)
+    State::map(*region);
+  return call.isGood() && !fits ? invalidValue : call.status;
+}
+CUDA_FUNCTION cuMemUnmap(uint64_t address, size_t bytes) {
+  Call call("cuMemUnmap");
+  Region *region = regionAt(call.state, address);
+  if (!region || !region->isMapped || region->bytes != bytes)
+    return invalidValue;
+  mprotect(region->begin, bytes, PROT_NONE);
+  region->isMapped = false;
+  return success;
+}
+CUDA_FUNCTION cuMemSetAccess(uint64_t address, size_t, const void *, size_t) {
+  Call call("cuMemSetAccess");
+  Region *region = regionAt(call.state, address);
+  return call.isGood() && (!region || !region->isMapped) ? invalidValue : call.status;
+}
+CUDA_FUNCTION cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
+  Call call("cuMemHostAlloc");
+  if (!call.isGood())
+    return call.status;
+  *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (!*memory)
+    return outOfMemory;
+  context.hostMemory[*memory] = bytes;
+  return success;
+}
+CUDA_FUNCTION cuMemFreeHost(void *memory) {
+  Call call("cuMemFreeHost");
+  if (context.hostMemory.erase(memory) == 0)
+    return invalidValue;
+  free(memory);
+  return success;
+}

@@ -1,0 +1,201 @@
+// libcuda.so.1 of the simulated device: what goes into streams, by the real names.
+#include "CudaContext.h"
+
+#include <cstring>
+
+using namespace xlc::simulate;
+
+namespace {
+
+std::string sized(const char *function, uint64_t bytes) {
+  return std::string(function) + " of " + std::to_string(bytes) + " bytes";
+}
+
+/// Bytes of the host: pinned ones are read when the queue comes to the copy, others when it is asked for.
+bool isPinned(const void *begin, uint64_t bytes) {
+  return std::any_of(context.hostMemory.begin(), context.hostMemory.end(), [&](const auto &entry) {
+    return begin >= entry.first && (const char *)begin + bytes <= (const char *)entry.first + entry.second;
+  });
+}
+
+} // namespace
+
+// Copies ---------------------------------------------------------------------------------------------------------------
+
+CUDA_FUNCTION cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, Queue *stream) {
+  Call call("cuMemcpyHtoDAsync");
+  if (!call.isGood())
+    return call.status;
+  auto *target = (char *)(uintptr_t)to;
+  Work work{sized("cuMemcpyHtoDAsync", bytes), {}, {{target, bytes}}, nullptr};
+  if (isPinned(from, bytes))
+    work.run = [=] { std::memcpy(target, from, bytes); };
+  else
+    work.run = [target, copy = std::string((const char *)from, bytes)] {
+      std::memcpy(target, copy.data(), copy.size());
+    };
+  call.state.append(call.state.findQueue(stream), {Item::Runs, std::move(work), nullptr, 0, {}});
+  return success;
+}
+CUDA_FUNCTION cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, Queue *stream) {
+  Call call("cuMemcpyDtoHAsync");
+  if (!call.isGood())
+    return call.status;
+  auto *source = (const char *)(uintptr_t)from;
+  Queue &queue = call.state.findQueue(stream);
+  Work work{sized("cuMemcpyDtoHAsync", bytes), {{source, bytes}}, {}, [=] { std::memcpy(to, source, bytes); }};
+  call.state.append(queue, {Item::Runs, std::move(work), nullptr, 0, {}});
+  if (!isPinned(to, bytes)) // such a copy is over when the call returns
+    call.state.waitFor(queue);
+  return success;
+}
+CUDA_FUNCTION cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, Queue *stream) {
+  Call call("cuMemcpyDtoDAsync");
+  if (!call.isGood())
+    return call.status;
+  auto *source = (const char *)(uintptr_t)from;
+  auto *target = (char *)(uintptr_t)to;
+  Work work{sized("cuMemcpyDtoDAsync", bytes), {{source, bytes}}, {{target, bytes}}, [=] {
+              std::memmove(target, source, bytes);
+            }};
+  call.state.append(call.state.findQueue(stream), {Item::Runs, std::move(work), nullptr, 0, {}});
+  return success;
+}
+CUDA_FUNCTION cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, Queue *stream) {
+  Call call("cuMemsetD8Async");
+  if (!call.isGood())
+    return call.status;
+  auto *target = (char *)(uintptr_t)to;
+  Work work{sized("cuMemsetD8Async", bytes), {}, {{target, bytes}}, [=] { std::memset(target, value, bytes); }};
+  call.state.append(call.state.findQueue(stream), {Item::Runs, std::move(work), nullptr, 0, {}});
+  return success;
+}
+
+// Streams and events ---------------------------------------------------------------------------------------------------
+
+CUDA_FUNCTION cuStreamCreateWithPriority(Queue **stream, unsigned, int) {
+  Call call("cuStreamCreateWithPriority");
+  if (call.isGood())
+    *stream = &call.state.addQueue();
+  return call.status;
+}
+CUDA_FUNCTION cuStreamDestroy_v2(Queue *stream) {
+  Call call("cuStreamDestroy");
+  call.state.waitFor(call.state.findQueue(stream));
+  std::erase_if(call.state.queues, [&](const auto &each) { return each.get() == stream; });
+  return success;
+}
+CUDA_FUNCTION cuStreamSynchronize(Queue *stream) {
+  Call call("cuStreamSynchronize");
+  if (!call.isGood())
+    return call.status;
+  call.state.waitFor(call.state.findQueue(stream));
+  return success;
+}
+CUDA_FUNCTION cuEventCreate(Event **event, unsigned) {
+  Call call("cuEventCreate");
+  if (!call.isGood())
+    return call.status;
+  auto made = std::make_shared<Event>();
+  context.events[ *event = made.get()] = made;
+  return success;
+}
+CUDA_FUNCTION cuEventDestroy_v2(Event *event) {
+  Call call("cuEventDestroy");
+  return context.events.erase(event) == 1 ? success : invalidValue;
+}
+CUDA_FUNCTION cuEventRecord(Event *event, Queue *stream) {
+  Call call("cuEventRecord");
+  auto found = context.events.find(event);
+  if (!call.isGood() || found == context.events.end())
+    return call.isGood() ? invalidValue : call.status;
+  uint64_t number = ++event->asked;
+  call.state.append(call.state.findQueue(stream), {Item::Records, {}, found->second, number, {}});
+  return success;
+}
+CUDA_FUNCTION cuStreamWaitEvent(Queue *stream, Event *event, unsigned) {
+  Call call("cuStreamWaitEvent");
+  auto found = context.events.find(event);
+  if (!call.isGood() || found == context.events.end())
+    return call.isGood() ? invalidValue : call.status;
+  call.state.append(call.state.findQueue(stream), {Item::Waits, {}, found->second, event->asked, {}});
+  return success;
+}
+CUDA_FUNCTION cuEventQuery(Event *event) {
+  Call call("cuEventQuery");
+  if (!call.isGood() || !context.events.count(event))
+    return call.isGood() ? invalidValue : call.status;
+  if (event->recorded < event->asked)
+    return notReady;
+  call.state.host.join(event->clock);
+  return success;
+}
+CUDA_FUNCTION cuEventSynchronize(Event *event) {
+  Call call("cuEventSynchronize");
+  if (!call.isGood() || !context.events.count(event))
+    return call.isGood() ? invalidValue : call.status;
+  call.state.runUntil(*event, event->asked);
+  call.state.host.join(event->clock);
+  return success;
+}
+
+// Kernels --------------------------------------------------------------------------------------------------------------
+
+CUDA_FUNCTION cuLibraryLoadData(Image **library, const void *code, void *, void **, unsigned, void *, void **,
+                                unsigned) {
+  Call call("cuLibraryLoadData");
+  if (!call.isGood())
+    return call.status;
+  constexpr char elf[] = "\x7f"
+                         "ELF";
+  if (std::memcmp(code, elf, 4) == 0)
+    return noBinary; // cubins are of real chips
+  if (!std::strstr((const char *)code, ".target sm_80"))
+    return invalidImage;
+  context.images.insert(*library = new Image((const char *)code));
+  return success;
+}
+CUDA_FUNCTION cuLibraryUnload(Image *library) {
+  Call call("cuLibraryUnload");
+  if (context.images.erase(library) == 0)
+    return invalidValue;
+  for (const auto &queue : call.state.queues)
+    call.state.waitFor(*queue);
+  delete library;
+  return success;
+}
+CUDA_FUNCTION cuLibraryGetKernel(SimulatedKernel **kernel, Image *library, const char *name) {
+  Call call("cuLibraryGetKernel");
+  if (!call.isGood() || !context.images.count(library))
+    return call.isGood() ? invalidValue : call.status;
+  *kernel = library->find(name);
+  return *kernel ? success : notFound;
+}
+CUDA_FUNCTION cuLaunchKernel(SimulatedKernel *kernel, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                             unsigned blockY, unsigned blockZ, unsigned sharedBytes, Queue *stream, void **parameters,
+                             void **extra) {
+  Call call("cuLaunchKernel");
+  if (!call.isGood())
+    return call.status;
+  bool isRow = gridX >= 1 && blockX >= 1 && gridY == 1 && gridZ == 1 && blockY == 1 && blockZ == 1 && sharedBytes == 0;
+  if (!isRow || extra || blockX > 1024 || (kernel->threads && kernel->threads != blockX))
+    return invalidValue;
+  std::vector<std::string> values; // the call may return before the kernel runs
+  for (size_t i = 0; i < kernel->parameters.size(); ++i)
+    values.emplace_back((const char *)parameters[i], kernel->parameters[i]);
+  State &state = call.state;
+  uint64_t seed = state.random();
+  auto run = [=, &state, values = std::move(values)]() mutable {
+    Launch launch{kernel->code, gridX, blockX, {}, {}, seed};
+    for (std::string &value : values)
+      launch.parameters.push_back(value.data());
+    for (const Region &region : state.regions)
+      if (region.isMapped)
+        launch.memory.push_back({region.begin, region.bytes});
+    launch.observe = [&](const char *at, uint64_t bytes, bool writes) { return state.access(at, bytes, writes); };
+    if (std::string problem = xlc::simulate::run(launch); !problem.empty())
+      endWith("'" + kernel->name + "': " + problem);
+  };
+  state.append(state.findQueue(stream), {Item::Runs, {kernel->name, {}, {}, std::move(run)}, nullptr, 0, {}});
+  return success;
+}

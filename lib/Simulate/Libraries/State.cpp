@@ -1,0 +1,197 @@
+// See State.h.
+#include "State.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace xlc::simulate {
+namespace {
+
+constexpr unsigned char kPoison = 0xfb; // of floats: a NaN in sixteen bits, else large
+
+Order readOrder(const char *text) {
+  std::string word = text ? text : "random";
+  size_t colon = word.find(':');
+  Order order;
+  if (colon != std::string::npos)
+    order.seed = std::strtoull(word.c_str() + colon + 1, nullptr, 10);
+  word = word.substr(0, colon);
+  if (word == "early")
+    order.when = Order::Early;
+  else if (word == "late")
+    order.when = Order::Late;
+  else if (word != "random")
+    endWith("XLC_SIMULATE_ORDER is early, late, random or random:SEED, not '" + word + "'");
+  return order;
+}
+
+} // namespace
+
+State::State() : order(readOrder(getenv("XLC_SIMULATE_ORDER"))), random(order.seed) {
+  if (const char *number = getenv("XLC_SIMULATE_FAIL"))
+    failing = std::strtoull(number, nullptr, 10);
+}
+
+State::~State() {
+  if (getenv("XLC_SIMULATE_COUNT"))
+    std::fprintf(stderr, "simulated device: %llu calls\n", (unsigned long long)calls.load());
+}
+
+State &State::get() {
+  static State state;
+  return state;
+}
+
+Queue &State::findQueue(Queue *queue) {
+  if (!queue)
+    return *defaultQueue;
+  if (std::none_of(queues.begin(), queues.end(), [&](const auto &each) { return each.get() == queue; }))
+    endWith("work for a stream that does not exist");
+  return *queue;
+}
+
+Queue &State::addQueue() {
+  for (size_t number = 0; number < kMostQueues; ++number)
+    if (std::none_of(queues.begin(), queues.end(), [&](const auto &queue) { return queue->number == number; }))
+      return *queues.emplace_back(new Queue{number, {}, host});
+  endWith("more streams than clocks have room for");
+}
+
+void State::append(Queue &queue, Item item) {
+  item.known = host;
+  queue.items.push_back(std::move(item));
+  if (order.when == Order::Early)
+    while (runAny()) {
+    }
+  else if (order.when == Order::Random)
+    while (random() % 2 && runAny()) {
+    }
+}
+
+bool State::canRun(const Queue &queue) const {
+  if (queue.items.empty())
+    return false;
+  const Item &head = queue.items.front();
+  return head.kind != Item::Waits || head.event->recorded >= head.number;
+}
+
+void State::runHead(Queue &queue) {
+  Item item = std::move(queue.items.front());
+  queue.items.pop_front();
+  queue.clock.join(item.known);
+  ++queue.clock[queue.number];
+  names[queue.number].push_back(item.work.name);
+  if (item.kind == Item::Records)
+    item.event->recorded = item.number, item.event->clock = queue.clock;
+  if (item.kind == Item::Waits)
+    queue.clock.join(item.event->clock);
+  if (item.kind != Item::Runs)
+    return;
+  running = &queue;
+  touch(item.work, item.work.reads, false);
+  touch(item.work, item.work.writes, true);
+  item.work.run();
+}
+
+void State::touch(const Work &work, const std::vector<Span> &spans, bool writes) {
+  for (const Span &span : spans)
+    if (std::string problem = access((const char *)span.begin, span.bytes, writes); !problem.empty())
+      endWith("'" + work.name + "'" + (writes ? " writes " : " reads ") + std::to_string(span.bytes) + " bytes" +
+              problem);
+}
+
+bool State::runAny() {
+  std::vector<Queue *> ready;
+  for (const auto &queue : queues)
+    if (canRun(*queue))
+      ready.push_back(queue.get());
+  if (ready.empty())
+    return false;
+  runHead(*ready[order.when == Order::Random ? random() % ready.size() : 0]);
+  return true;
+}
+
+/// As late as can be: what the queue waits for, then its own.
+void State::runUpTo(Queue &queue, size_t count) {
+  while (count > 0) {
+    if (!canRun(queue)) {
+      Event &event = *queue.items.front().event;
+      uint64_t number = queue.items.front().number;
+      runUntil(event, number);
+      continue;
+    }
+    if (order.when == Order::Random && random() % 2 && queues.size() > 1) {
+      size_t before = queue.items.size();
+      runAny();
+      count -= before - queue.items.size();
+      continue;
+    }
+    runHead(queue);
+    --count;
+  }
+}
+
+void State::runUntil(Event &event, uint64_t number) {
+  while (event.recorded < number) {
+    Queue *holder = nullptr;
+    size_t place = 0;
+    for (const auto &queue : queues)
+      for (size_t i = 0; i < queue->items.size() && !holder; ++i)
+        if (const Item &item = queue->items[i];
+            item.kind == Item::Records && item.event.get() == &event && item.number >= number)
+          holder = queue.get(), place = i + 1;
+    if (!holder)
+      endWith("a stream waits for an event that nobody records");
+    runUpTo(*holder, place);
+  }
+}
+
+void State::waitFor(Queue &queue) {
+  runUpTo(queue, queue.items.size());
+  host.join(queue.clock);
+}
+
+Region *State::findRegion(const char *at, uint64_t bytes) {
+  for (Region &region : regions)
+    if (region.isMapped && at >= region.begin && at + bytes <= region.begin + region.bytes)
+      return &region;
+  return nullptr;
+}
+
+std::string State::describeRace(size_t queue, uint32_t tick, const char *did) const {
+  return std::string(" that '") + names[queue][tick - 1] + "' on another stream " + did + "; nothing orders them";
+}
+
+std::string State::access(const char *at, uint64_t bytes, bool writes) {
+  Region *region = findRegion(at, bytes);
+  if (!region)
+    return " outside of the device's memory";
+  const Clock &clock = running->clock;
+  for (uint64_t i = 0; i < bytes; ++i) {
+    Touches &touches = region->touches[at - region->begin + i];
+    bool wasWritten = false;
+    for (size_t queue = 0; queue < kMostQueues; ++queue) {
+      wasWritten |= touches.written[queue] > 0;
+      if (touches.written[queue] > clock[queue])
+        return describeRace(queue, touches.written[queue], "writes");
+      if (writes && touches.read[queue] > clock[queue])
+        return describeRace(queue, touches.read[queue], "reads");
+    }
+    if (!writes && !wasWritten)
+      return " that nobody wrote";
+    (writes ? touches.written : touches.read)[running->number] = clock[running->number];
+  }
+  return "";
+}
+
+void State::map(Region &region) {
+  if (mprotect(region.begin, region.bytes, PROT_READ | PROT_WRITE) != 0)
+    endWith("no memory");
+  std::memset(region.begin, kPoison, region.bytes);
+  region.touches.assign(region.bytes, {});
+  region.isMapped = true;
+}
+
+} // namespace xlc::simulate
