@@ -22,7 +22,7 @@ func.func private @copy(%x: memref<12xf32>, %y: memref<12xf32>) {
 exec.program @shared stage 0 micro_batches 2 arena 256 lower_bound 256 {
   exec.buffer 0 residuals "x" size 64 offset 0 live 0 to 6
   exec.buffer 1 gradients "sum" size 64 offset 64 live 1 to 5
-  exec.buffer 2 workspace "z" size 64 offset 128 live 3 to 5
+  exec.buffer 2 workspace "z" size 64 offset 128 live 3 to 6
   exec.buffer 3 gradients "late" size 64 offset 0 live 6 to 6
   exec.load micro 0 ["x"] to [#exec.place<0 + 0 + 0>]
   exec.run @contribute "first" micro 0 first true [#exec.place<0 + 0 + 0>, #exec.place<1 + 0 + 0>]
