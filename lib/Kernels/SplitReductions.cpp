@@ -85,7 +85,8 @@ SmallVector<unsigned> removeUnused(func::FuncOp kernel) {
   for (BlockArgument argument : block.getArguments())
     argument.use_empty() ? void(unused.set(argument.getArgNumber())) : left.push_back(argument.getArgNumber());
   block.eraseArguments(unused);
-  kernel.setType(FunctionType::get(kernel.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
+  kernel.setType(
+      FunctionType::get(kernel.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
   return left;
 }
 
@@ -108,7 +109,8 @@ private:
       return llvm::map_to_vector(which, [&](unsigned i) { return call.getOperand(i); });
     };
     auto partial = func::CallOp::create(b, call.getLoc(), split.partial, pick(split.ofPartial));
-    partial->setAttr(exec::kSlotName, b.getArrayAttr(SmallVector<Attribute>(partial.getNumResults(), b.getStringAttr("partial sums"))));
+    partial->setAttr(exec::kSlotName,
+                     b.getArrayAttr(SmallVector<Attribute>(partial.getNumResults(), b.getStringAttr("partial sums"))));
     SmallVector<Value> arguments = pick(split.ofRest);
     llvm::append_range(arguments, partial.getResults());
     call->setOperands(arguments);
@@ -144,7 +146,8 @@ std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel) {
   for (auto [op, sum] : llvm::zip_equal(reductions, sums)) {
     b.setInsertionPoint(op);
     Value argument = rest.addArgument(sum.getType(), op.getLoc());
-    op.replaceAllUsesWith(ReduceOp::create(b, op.getLoc(), op.getType(), op.getKind(), argument, ArrayRef<int64_t>{0}).getResult());
+    op.replaceAllUsesWith(
+        ReduceOp::create(b, op.getLoc(), op.getType(), op.getKind(), argument, ArrayRef<int64_t>{0}).getResult());
   }
   kernel.getBody().takeBody(expanded->getBody());
   unsigned before = kernel.front().getNumArguments() - sums.size();

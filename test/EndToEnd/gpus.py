@@ -76,6 +76,15 @@ def trains(setting, model, precision, orders):
     yield from far_from_pytorch(setting, model, precision, simulated.log(orders[0]), simulated.trace)
 
 
+def same_bits_under_all_seeds(setting, everything):
+    """Of streams and threads."""
+    simulated = Simulated(setting, "gpu-seeds", ("mlp", "logits", "sgd"))
+    for seed in range(20 if everything else 5):
+        simulated.train(f"random:{seed}")
+        if simulated.bits(f"random:{seed}") != simulated.bits("random:0"):
+            yield f"seed {seed}: other bits than seed 0"
+
+
 def a_failing_call_ends_the_job(setting, everything):
     """Whichever call of a library fails: one message and exit 1 or 5, nothing hangs."""
     simulated = Simulated(setting, "gpu-failing", ("mlp", "logits", "sgd"))
@@ -100,4 +109,5 @@ def list_checks(everything):
     checks = [(f"gpu {'/'.join(model)} in {precision}",
                lambda setting, model=model, precision=precision: trains(setting, model, precision, orders))
               for model, precision in itertools.product(models, PRECISIONS)]
-    return checks + [("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything))]
+    return checks + [("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything)),
+                     ("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything))]

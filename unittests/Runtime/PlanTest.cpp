@@ -47,6 +47,13 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
          [](Plan &p) { p.inputs[0]->row_shape = {1ull << 40, 1ull << 40}; });
   expect("input 'x' has a type that no file of data has", [](Plan &p) { p.inputs[0]->element = plan::Element::BF16; });
   expect("kernel 'gradient' is code 5 of 5", [](Plan &p) { p.kernels[0]->code = 5; });
+  auto launch = [](Plan &p, uint32_t block) {
+    p.kernels[0]->launches.push_back(std::make_unique<plan::LaunchT>());
+    p.kernels[0]->launches[0]->function = "k", p.kernels[0]->launches[0]->grid = 1;
+    p.kernels[0]->launches[0]->block = block;
+  };
+  expect("kernel 'gradient' is launched as 1 blocks of 2048 threads", [&](Plan &p) { launch(p, 2048), p.gpu = "sm_90"; });
+  expect("kernel 'gradient' is for GPUs, in a plan for CPUs", [&](Plan &p) { launch(p, 32); });
   expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
 }
 

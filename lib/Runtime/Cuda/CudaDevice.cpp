@@ -89,9 +89,6 @@ void CudaDevice::prepare(const plan::CallT &call) {
     return prepareProduct(call, *contract);
   if (prepareScatter(kernel))
     return;
-  if (kernel.launches.empty())
-    throw Rejected(fmt::format("error: call '{}': programs for GPUs have no {} yet", call.name,
-                               plan::EnumNameLibrary(kernel.library.type)));
   std::vector<Launch> &ready = launches[call.kernel];
   if (!ready.empty())
     return;

@@ -1,10 +1,11 @@
-// See State.h.
+// See Device.h and State.h.
 #include "State.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace xlc::simulate {
 namespace {
@@ -28,6 +29,23 @@ Order readOrder(const char *text) {
 }
 
 } // namespace
+
+void endWith(const std::string &what) {
+  std::fprintf(stderr, "simulated device: %s\n", what.c_str());
+  std::fflush(nullptr);
+  _exit(70);
+}
+
+bool isToFail(const char *) {
+  State &state = State::get();
+  return ++state.calls == state.failing;
+}
+
+void enqueue(void *stream, Work work) {
+  State &state = State::get();
+  std::lock_guard lock(state.mutex);
+  state.append(state.findQueue((Queue *)stream), {Item::Runs, std::move(work), nullptr, 0, {}});
+}
 
 State::State() : order(readOrder(getenv("XLC_SIMULATE_ORDER"))), random(order.seed) {
   if (const char *number = getenv("XLC_SIMULATE_FAIL"))

@@ -22,6 +22,20 @@ static std::unique_ptr<llvm::TargetMachine> makeHost(ModuleOp module) {
   return host;
 }
 
+static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
+  for (const auto &kernel : plan.kernels) {
+    plan::Library library = kernel->library.type;
+    bool isOurs = library == plan::Library::NONE || library == plan::Library::Contract;
+    if (kernel->random)
+      return blame(Fault::User, module.emitError())
+             << "programs for GPUs have no stochastic rounding yet: precision: {rounding: nearest} does without";
+    if (!isOurs && runtime::deviceKernelsOf(*kernel).empty())
+      return blame(Fault::User, module.emitError()) << "programs for GPUs have no " << plan::EnumNameLibrary(library)
+                                                    << " yet, which '" << kernel->name << "' is";
+  }
+  return success();
+}
+
 /// Beside @kernels, each once.
 static std::vector<std::string> listDeviceKernels(const plan::PlanT &plan) {
   std::set<std::string> names;
@@ -36,6 +50,8 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRe
   if (!host)
     return nullptr;
   std::unique_ptr<plan::PlanT> unpacked(plan::GetPlan(plan.data())->UnPack());
+  if (failed(verifyHasCode(module, *unpacked)))
+    return nullptr;
   std::vector<std::string> names = listDeviceKernels(*unpacked);
   GpuImage ptx{"compute_80", makePtx(module, SmallVector<StringRef>(names.begin(), names.end()))};
   if (ptx.bytes.empty())
