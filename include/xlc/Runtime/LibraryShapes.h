@@ -3,6 +3,8 @@
 #ifndef XLC_RUNTIME_LIBRARYSHAPES_H
 #define XLC_RUNTIME_LIBRARYSHAPES_H
 
+#include "xlc/Runtime/Windows.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -47,11 +49,6 @@ struct AttentionShape {
   FloatType type = FloatType::F32; ///< of q, k, v, out, dout, dq, dk, dv; an added bias is f32
 };
 
-/// Windows along one spatial dimension: output o and window position k meet element o * stride + k * dilation - pad of
-/// `in` elements, where that exists.
-struct WindowDim {
-  int64_t in, out, size, stride, dilation, pad;
-};
 /// x[batch, groups, inputs, in...], w[groups, outputs, inputs, size...], y[batch, groups, outputs, out...]; contiguous.
 struct ConvolutionShape {
   enum class Kind { Forward, Transpose, WeightBackward } kind; ///< which of y, x and w is computed from the others

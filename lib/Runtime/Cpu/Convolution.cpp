@@ -44,9 +44,7 @@ struct Cut {
     tile = std::min(longest, roundUp(windows.out, 16));
     chunk = isForward ? s.inputs : std::clamp<int64_t>(chunkRows / windows.size, 1, s.inputs);
     terms = s.batch * s.groups * s.outputs * rows * windows.out <= smallConvolution ? shortChunk : depthBlock;
-    isPointwise = windows.size == 1;
-    for (const WindowDim &dim : windows.dims)
-      isPointwise &= dim.in == dim.out && dim.stride == 1 && dim.pad == 0;
+    isPointwise = windows.arePlane();
     isDirect = s.outputs == 1 && rows <= mostDirectTerms;
   }
   int64_t tiles() const { return divideUp(windows.out, tile); }

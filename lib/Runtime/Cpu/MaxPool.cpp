@@ -1,5 +1,4 @@
-// See MaxPool.h. A thread owns planes. Forward and backward look for the same element: the first one in row-major order
-// that no later one exceeds; a NaN exceeds everything.
+// See MaxPool.h. A thread owns planes. Forward and backward look for the same element.
 #include "MaxPool.h"
 
 #include <cstring>
@@ -7,31 +6,13 @@
 namespace xlc::runtime {
 namespace {
 
-/// The element of a plane that is the largest of the window at output (o0, o1, o2).
-int64_t findLargest(const Windows &w, const float *x, const std::array<int64_t, 3> &o) {
-  const auto &[d0, d1, d2] = w.dims;
-  int64_t largest = -1;
-  for (int64_t k0 = 0; k0 < d0.size; ++k0) {
-    int64_t i0 = findInput(d0, o[0], k0);
-    for (int64_t k1 = 0; i0 >= 0 && k1 < d1.size; ++k1) {
-      int64_t i1 = findInput(d1, o[1], k1);
-      for (int64_t k2 = 0; i1 >= 0 && k2 < d2.size; ++k2) {
-        int64_t i2 = findInput(d2, o[2], k2), at = (i0 * d1.in + i1) * d2.in + i2;
-        if (i2 >= 0 && (largest < 0 || x[at] > x[largest] || (x[at] != x[at] && x[largest] == x[largest])))
-          largest = at;
-      }
-    }
-  }
-  return largest;
-}
-
 /// visit(output, largest element) for the windows of a plane.
 template <class Visit> void forEachLargest(const Windows &w, const float *x, Visit visit) {
   int64_t output = 0;
   for (int64_t o0 = 0; o0 < w.dims[0].out; ++o0)
     for (int64_t o1 = 0; o1 < w.dims[1].out; ++o1)
       for (int64_t o2 = 0; o2 < w.dims[2].out; ++o2)
-        visit(output++, findLargest(w, x, {o0, o1, o2}));
+        visit(output++, findLargest(w, x, o0, o1, o2));
 }
 
 } // namespace

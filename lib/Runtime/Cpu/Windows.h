@@ -1,5 +1,4 @@
-// Walks the windows of convolutions and pools. One, two and three spatial dimensions are three, the leading ones of
-// size 1.
+// Walks the windows of convolutions and pools.
 //
 // For one place in the window (k0, k1, k2) the outputs [begin, end) are cut into runs: neighbouring outputs along the
 // last dimension, which meet elements of the input a fixed step apart, or none.
@@ -14,25 +13,6 @@
 #include <array>
 
 namespace xlc::runtime {
-
-/// Three window dimensions, and the products of their sizes.
-struct Windows {
-  std::array<WindowDim, 3> dims;
-  int64_t in = 1, out = 1, size = 1;
-
-  explicit Windows(const std::vector<WindowDim> &given) {
-    dims.fill({1, 1, 1, 1, 1, 0});
-    std::copy(given.begin(), given.end(), dims.end() - (int64_t)given.size());
-    for (const WindowDim &dim : dims)
-      in *= dim.in, out *= dim.out, size *= dim.size;
-  }
-};
-
-/// Where window position `k` of output `o` stands, or -1.
-inline int64_t findInput(const WindowDim &dim, int64_t o, int64_t k) {
-  int64_t i = o * dim.stride + k * dim.dilation - dim.pad;
-  return i >= 0 && i < dim.in ? i : -1;
-}
 
 /// Outputs [begin, end) that window position `k` leads into the input.
 inline std::array<int64_t, 2> findInside(const WindowDim &dim, int64_t k) {
