@@ -5,6 +5,7 @@
 #define XLC_RUNTIME_DEVICEKERNELS_H
 
 #include "xlc/Runtime/Narrow.h"
+#include "xlc/Runtime/Windows.h"
 
 #include <cstdint>
 
@@ -35,6 +36,36 @@ inline int64_t blocksForRows(const ScatterParameters &p) { return blocksFor(p.ou
   KERNEL(xlc_scatter_elements_i32, int32_t)                                                                            \
   KERNEL(xlc_scatter_elements_i64, int64_t)
 inline int64_t blocksForElements(const ScatterParameters &p) { return blocksFor(p.outer * p.rows * p.width); }
+
+/// Max pools, all f32. xlc_max_pool: x, y; a thread for each element of y. xlc_max_pool_backward: x, dy, dx; a thread for each
+/// element of dx.
+struct MaxPoolParameters {
+  int64_t planes;
+  Windows windows;
+  int64_t adds; ///< whether y or dx is added to
+};
+#define XLC_MAX_POOLS(KERNEL)                                                                                          \
+  KERNEL(xlc_max_pool)                                                                                                 \
+  KERNEL(xlc_max_pool_backward)
+inline int64_t blocksForPool(const MaxPoolParameters &p) { return blocksFor(p.planes * p.windows.out); }
+inline int64_t blocksForPoolBackward(const MaxPoolParameters &p) { return blocksFor(p.planes * p.windows.in); }
+
+/// The matrix of what windows show of some channels of one image, f32: [channel x window position, output], 0 where a window
+/// hangs over the edge. xlc_columns: x[channel, in...], columns; a thread for each element of the columns. xlc_from_columns, its
+/// transpose: columns, x; each element of x is the sum of those that show it, in the order of window positions; a thread
+/// for each element of x. Cuda/ConvolutionSteps.h makes convolutions of them.
+struct ColumnsParameters {
+  int64_t channels;
+  Windows windows;
+  int64_t adds; ///< whether x is added to; columns are not
+};
+#define XLC_COLUMNS(KERNEL)                                                                                            \
+  KERNEL(xlc_columns)                                                                                                  \
+  KERNEL(xlc_from_columns)
+inline int64_t blocksForColumns(const ColumnsParameters &p) {
+  return blocksFor(p.channels * p.windows.size * p.windows.out);
+}
+inline int64_t blocksFromColumns(const ColumnsParameters &p) { return blocksFor(p.channels * p.windows.in); }
 
 } // namespace xlc::runtime
 

@@ -1,5 +1,5 @@
-// The bitcode of the files beside this one, and how it gets into a program's code. Device code is optimised when the compiler
-// is built, and is linked after the program's kernels are.
+// The bitcode of lib/Lower/Device, and how it gets into a program's code. It is optimised when the compiler is built, and is
+// linked after the program's kernels are.
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/DeviceKernels.h"
 #include "llvm/ADT/StringSet.h"
@@ -15,8 +15,13 @@ namespace {
 constexpr unsigned char scatter[] = {
 #include "Scatter.inc"
 };
-
-constexpr ArrayRef<unsigned char> files[] = {scatter};
+constexpr unsigned char maxPool[] = {
+#include "MaxPool.inc"
+};
+constexpr unsigned char columns[] = {
+#include "Columns.inc"
+};
+constexpr ArrayRef<unsigned char> files[] = {scatter, maxPool, columns};
 
 /// A file's code; its functions are for the machine that the others are for.
 std::unique_ptr<llvm::Module> read(ArrayRef<unsigned char> bytes, llvm::LLVMContext &context) {
