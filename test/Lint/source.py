@@ -50,8 +50,11 @@ class Commands:
     """How each file is compiled, as the build wrote it down."""
 
     def __init__(self, build):
-        entries = json.loads((build / "compile_commands.json").read_text())
-        self.of_file = {pathlib.Path(entry["file"]).resolve(): entry for entry in entries}
+        self.of_file, self.database = {}, {}
+        for folder in (build, build / "lib/Lower/Device"):  # device code is compiled by commands of its own
+            for entry in json.loads((folder / "compile_commands.json").read_text()):
+                path = pathlib.Path(entry["file"]).resolve()
+                self.of_file[path], self.database[path] = entry, folder
 
     def nearest(self, header):
         """The command of a file that stands near the header: in the folder of lib/ that it is of."""
@@ -98,7 +101,7 @@ def check_headers(files, commands, pool):
     return len(headers), wrong
 
 
-def check_tidy(files, commands, base, build, pool):
+def check_tidy(files, commands, base, pool):
     if base is None:
         print("tidy: not run: there is no history to say what changed")
         return 0, 0
@@ -109,7 +112,7 @@ def check_tidy(files, commands, base, build, pool):
     def run(path):
         if time.monotonic() > end:
             return None
-        done = subprocess.run([TIDY, "-p", build, "--quiet", "--warnings-as-errors=*", path], capture_output=True, text=True, check=False)
+        done = subprocess.run([TIDY, "-p", commands.database[path], "--quiet", "--warnings-as-errors=*", path], capture_output=True, text=True, check=False)
         return done.stdout if done.returncode else ""
 
     wrong, unseen, seen = 0, [], 0
@@ -138,7 +141,7 @@ def main():
     total = failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for some, wrong in (check_format(files), check_headers(files, commands, pool),
-                            check_tidy(files, commands, options.base or find_base(), build, pool)):
+                            check_tidy(files, commands, options.base or find_base(), pool)):
             total, failed = total + max(some, wrong), failed + wrong
     return tally.end(options.results, total - failed, failed)
 
