@@ -2,7 +2,6 @@
 #include "CudaDevice.h"
 
 #include "Failure.h"
-#include "Plan/Shapes.h"
 
 #include <fmt/format.h>
 
@@ -22,10 +21,11 @@ uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
 } // namespace
 
 CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank)
-    : driver(libraries.driver), setup(setup), ordinal(ordinal), places(setup.plan), context(driver, ordinal),
-      streams(driver, programOf(setup.plan, rank)), readings(driver, streams.current()), products(libraries.products),
+    : driver(libraries.driver), setup(setup), ordinal(ordinal), context(driver, ordinal),
+      streams(driver, programOf(setup.plan, rank)), readings(driver, streams.current()),
       launches(setup.plan.kernels.size()) {
   load();
+  libraryCalls = std::make_unique<LibraryCalls>(driver, libraries.products, setup.plan, code.get());
 }
 
 CudaDevice::~CudaDevice() {
@@ -55,45 +55,18 @@ DeviceMemory CudaDevice::allocateAt(const SharedPlace &, uint64_t) {
   throw Rejected("error: processes cannot share a GPU's memory: start the program without --processes");
 }
 
-Function CudaDevice::find(const std::string &name) const {
-  Function function;
-  driver.check(driver.getKernel(&function, code.get(), name.c_str()), "cuLibraryGetKernel");
-  return function;
-}
-
-/// Whether it is one.
-bool CudaDevice::prepareScatter(const plan::KernelT &kernel) {
-  const plan::ScatterAddT *shape = kernel.library.AsScatterAdd();
-  if (shape && !scatters.count(&kernel)) {
-    DeviceScatter made = deviceCallOf(*shape);
-    scatters[&kernel] = {find(made.kernel), made};
-  }
-  return shape;
-}
-
-void CudaDevice::scatter(const plan::KernelT &kernel, const CallOperands &operands) {
-  const auto &[function, made] = scatters.at(&kernel);
-  ScatterParameters given = made.parameters;
-  given.adds = operands.accumulate[0];
-  void *addresses[] = {(void *)&operands.addresses[0], (void *)&operands.addresses[1], (void *)&operands.addresses[2],
-                       &given};
-  driver.check(driver.launch(function, (unsigned)made.blocks, 1, 1, kDeviceThreads, 1, 1, 0, streams.current(),
-                             addresses, nullptr),
-               "cuLaunchKernel");
-}
-
 void CudaDevice::prepare(const plan::CallT &call) {
   const plan::KernelT &kernel = *setup.plan.kernels[call.kernel];
   parameters.reserve(call.ins.size() + call.outs.size() + 2);
-  if (const plan::ContractT *contract = kernel.library.AsContract())
-    return prepareProduct(call, *contract);
-  if (prepareScatter(kernel))
-    return;
+  if (kernel.launches.empty())
+    return libraryCalls->prepare(call);
   std::vector<Launch> &ready = launches[call.kernel];
   if (!ready.empty())
     return;
   for (const auto &launch : kernel.launches) {
-    ready.push_back({find(launch->function), launch->grid, launch->block});
+    Launch made{nullptr, launch->grid, launch->block};
+    driver.check(driver.getKernel(&made.function, code.get(), launch->function.c_str()), "cuLibraryGetKernel");
+    ready.push_back(made);
   }
 }
 
@@ -101,25 +74,7 @@ void CudaDevice::run(const plan::CallT &call, const CallOperands &operands) {
   const plan::KernelT &kernel = *setup.plan.kernels[call.kernel];
   if (!launches[call.kernel].empty())
     return launch(kernel, launches[call.kernel], call, operands);
-  if (kernel.library.type == plan::Library::ScatterAdd)
-    return scatter(kernel, operands);
-  char *const *at = operands.addresses;
-  bool hasBias = call.ins.size() == 3;
-  productOf.at(&call)->run({at[0], at[1], hasBias ? at[2] : nullptr, at[hasBias ? 3 : 2]}, operands.accumulate[0],
-                           operands.workspace, streams.current());
-}
-
-/// Calls of one kernel whose operands are aligned alike share a product.
-void CudaDevice::prepareProduct(const plan::CallT &call, const plan::ContractT &contract) {
-  std::vector<uint32_t> found = places.alignmentsOf(call);
-  bool hasBias = call.ins.size() == 3;
-  ProductAlignment alignment{found[0], found[1], hasBias ? found[2] : 1, found.back()};
-  std::string key = fmt::format("{} {} {}", call.kernel, call.workspace_bytes, fmt::join(found, " "));
-  auto ready = prepared.find(key);
-  if (ready == prepared.end())
-    ready =
-        prepared.emplace(key, products.prepare(call.name, shapeOf(contract), call.workspace_bytes, alignment)).first;
-  productOf[&call] = &ready->second;
+  libraryCalls->run(call, operands, streams.current());
 }
 
 void CudaDevice::launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,

@@ -4,16 +4,12 @@
 #define XLC_LIB_RUNTIME_CUDA_CUDADEVICE_H
 
 #include "Arena.h"
-#include "CallPlaces.h"
 #include "Device/Target.h"
-#include "Plan/DeviceCalls.h"
-#include "Products.h"
+#include "LibraryCalls.h"
 #include "Readings.h"
 #include "Streams.h"
 
-#include <map>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 namespace xlc::runtime::cuda {
@@ -55,28 +51,20 @@ private:
     unsigned grid, block;
   };
   void load();
-  Function find(const std::string &name) const;
-  bool prepareScatter(const plan::KernelT &kernel);
-  void prepareProduct(const plan::CallT &call, const plan::ContractT &contract);
-  void scatter(const plan::KernelT &kernel, const CallOperands &operands);
   void launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,
               const CallOperands &operands);
 
   const Driver &driver;
   const DeviceSetup setup;
   const Ordinal ordinal;
-  const CallPlaces places;
   const OwnedContext context;
   Streams streams;
   OwnedLibrary code;
   std::vector<std::unique_ptr<Arena>> arenas;
   Readings readings;
-  Products products;
+  std::unique_ptr<LibraryCalls> libraryCalls;
   std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
   std::vector<void *> parameters;            ///< of a launch
-  std::unordered_map<const plan::KernelT *, std::pair<Function, DeviceScatter>> scatters; ///< looked up only
-  std::map<std::string, Product> prepared;                                                ///< by what they depend on
-  std::unordered_map<const plan::CallT *, const Product *> productOf;                     ///< looked up only
 };
 
 } // namespace xlc::runtime::cuda

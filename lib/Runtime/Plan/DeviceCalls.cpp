@@ -1,6 +1,8 @@
 // See DeviceCalls.h.
 #include "DeviceCalls.h"
 
+#include "Shapes.h"
+
 #include <fmt/format.h>
 
 namespace xlc::runtime {
@@ -35,9 +37,20 @@ DeviceScatter deviceCallOf(const plan::ScatterAddT &s) {
   return made;
 }
 
+DevicePool deviceCallOf(const plan::MaxPoolT &pool) {
+  MaxPoolParameters parameters{(int64_t)pool.planes, Windows(dimsOf(pool.dims)), /*adds=*/0};
+  if (pool.backward)
+    return {"xlc_max_pool_backward", parameters, blocksForPoolBackward(parameters)};
+  return {"xlc_max_pool", parameters, blocksForPool(parameters)};
+}
+
 std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel) {
   if (const plan::ScatterAddT *scatter = kernel.library.AsScatterAdd())
     return {deviceCallOf(*scatter).kernel};
+  if (const plan::MaxPoolT *pool = kernel.library.AsMaxPool())
+    return {deviceCallOf(*pool).kernel};
+  if (kernel.library.AsConvolution())
+    return {columnsKernel, fromColumnsKernel};
   return {};
 }
 

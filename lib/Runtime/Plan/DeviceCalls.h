@@ -18,6 +18,16 @@ struct DeviceScatter {
 };
 DeviceScatter deviceCallOf(const plan::ScatterAddT &scatter);
 
+struct DevicePool {
+  std::string kernel;
+  MaxPoolParameters parameters; ///< of a call that does not add
+  int64_t blocks;
+};
+DevicePool deviceCallOf(const plan::MaxPoolT &pool);
+
+/// Of convolutions, whose steps Cuda/ConvolutionSteps.h says.
+inline constexpr const char *columnsKernel = "xlc_columns", *fromColumnsKernel = "xlc_from_columns";
+
 /// What a program launches for a library call of the plan; none: a library of the vendor's does it, or nobody.
 std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel);
 

@@ -1,0 +1,148 @@
+// See LibraryCalls.h.
+#include "LibraryCalls.h"
+
+#include "Plan/Shapes.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace xlc::runtime::cuda {
+namespace {
+
+/// Of an address, and of those so many bytes behind it.
+uint32_t with(uint32_t alignment, int64_t offset) { return alignmentOf(alignment | (uint64_t)offset); }
+
+} // namespace
+
+Function LibraryCalls::find(const std::string &name) const {
+  Function function;
+  driver.check(driver.getKernel(&function, code, name.c_str()), "cuLibraryGetKernel");
+  return function;
+}
+
+const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
+                                            const ProductAlignment &alignment) {
+  std::string key =
+      fmt::format("{} {} {} {} {} {}", call.kernel, workspace, alignment.a, alignment.b, alignment.bias, alignment.y);
+  auto ready = prepared.find(key);
+  if (ready == prepared.end())
+    ready = prepared.emplace(key, products.prepare(call.name, shape, workspace, alignment)).first;
+  return &ready->second;
+}
+
+const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const plan::ContractT &contract) {
+  std::vector<uint32_t> found = places.alignmentsOf(call);
+  ProductAlignment alignment{found[0], found[1], call.ins.size() == 3 ? found[2] : 1, found.back()};
+  return prepareProduct(call, shapeOf(contract), call.workspace_bytes, alignment);
+}
+
+LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &call,
+                                                           const plan::ConvolutionT &convolution) {
+  ConvolutionShape shape = shapeOf(convolution);
+  uint64_t columns = (uint64_t)convolutionColumnBytes(shape);
+  if (call.workspace_bytes < columns)
+    throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, and the columns of a convolution need {}",
+                               call.name, call.workspace_bytes, columns));
+  Convolution made{shape.kind,
+                   (int64_t)((call.workspace_bytes - columns) / 256 * 256),
+                   makeConvolutionSteps(shape, false),
+                   makeConvolutionSteps(shape, true),
+                   nullptr,
+                   find(columnsKernel),
+                   find(fromColumnsKernel)};
+  ProductAlignment alignment{256, 256, 1, 256};
+  uint32_t operands = 256;
+  for (uint32_t each : places.alignmentsOf(call))
+    operands = std::min(operands, each);
+  for (const ConvolutionStep &step : made.write.steps)
+    if (step.kind == ConvolutionStep::Kind::Product) {
+      alignment.a = std::min(alignment.a, with(operands, step.a.offset));
+      alignment.b = std::min(alignment.b, with(operands, step.b.offset));
+      alignment.y = std::min(alignment.y, with(operands, step.result.offset));
+    }
+  made.product = prepareProduct(call, made.write.product, (uint64_t)made.scratch, alignment);
+  return made;
+}
+
+void LibraryCalls::prepare(const plan::CallT &call) {
+  const plan::LibraryUnion &library = plan.kernels[call.kernel]->library;
+  if (const plan::ContractT *contract = library.AsContract()) {
+    contractions[&call] = prepareProduct(call, *contract);
+  } else if (const plan::ScatterAddT *scatter = library.AsScatterAdd()) {
+    DeviceScatter made = deviceCallOf(*scatter);
+    scatters[&call] = {find(made.kernel), made.blocks, made.parameters};
+  } else if (const plan::MaxPoolT *pool = library.AsMaxPool()) {
+    DevicePool made = deviceCallOf(*pool);
+    pools.insert({&call, {find(made.kernel), made.blocks, made.parameters}});
+  } else if (const plan::ConvolutionT *convolution = library.AsConvolution()) {
+    convolutions.insert({&call, prepareConvolution(call, *convolution)});
+  } else {
+    throw Rejected(
+        fmt::format("error: call '{}': a program for GPUs has no {}", call.name, plan::EnumNameLibrary(library.type)));
+  }
+}
+
+template <class Parameters>
+void LibraryCalls::launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds,
+                          Stream stream) const {
+  if (what.blocks == 0)
+    return;
+  Parameters given = what.parameters;
+  given.adds = adds;
+  std::array<void *, 4> parameters; // of the kernel that has most
+  size_t count = 0;
+  for (char *const &operand : operands)
+    parameters[count++] = (void *)&operand;
+  parameters[count] = &given;
+  driver.check(driver.launch(what.function, (unsigned)what.blocks, 1, 1, kDeviceThreads, 1, 1, 0, stream,
+                             parameters.data(), nullptr),
+               "cuLaunchKernel");
+}
+
+void LibraryCalls::run(const plan::CallT &call, const CallOperands &operands, Stream stream) {
+  char *const *at = operands.addresses;
+  bool adds = operands.accumulate[0];
+  std::span<char *const> all(at, call.ins.size() + call.outs.size());
+  switch (plan.kernels[call.kernel]->library.type) {
+  case plan::Library::Contract: {
+    bool hasBias = call.ins.size() == 3;
+    contractions.at(&call)->run({at[0], at[1], hasBias ? at[2] : nullptr, all.back()}, adds, operands.workspace,
+                                stream);
+    break;
+  }
+  case plan::Library::ScatterAdd:
+    return launch(scatters.at(&call), all, adds, stream);
+  case plan::Library::MaxPool:
+    return launch(pools.at(&call), all, adds, stream);
+  default:
+    return runConvolution(convolutions.at(&call), operands, stream);
+  }
+}
+
+void LibraryCalls::runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const {
+  using Kind = ConvolutionShape::Kind;
+  char *const *p = operands.addresses;
+  char *x = p[what.kind == Kind::Transpose ? 2 : 0], *w = p[what.kind == Kind::WeightBackward ? 2 : 1];
+  char *y = p[what.kind == Kind::Forward ? 2 : what.kind == Kind::Transpose ? 0 : 1];
+  char *bases[] = {x, w, y, operands.workspace + what.scratch}; // as ConvolutionPlace::Operand
+  auto addressOf = [&](const ConvolutionPlace &place) { return bases[(int)place.operand] + place.offset; };
+  const ConvolutionSteps &steps = operands.accumulate[0] ? what.add : what.write;
+  for (const ConvolutionStep &step : steps.steps)
+    switch (step.kind) {
+    case ConvolutionStep::Kind::Columns:
+      launch<ColumnsParameters>({what.columns, blocksForColumns(steps.columns), steps.columns},
+                                std::array{addressOf(step.a), addressOf(step.result)}, step.adds, stream);
+      break;
+    case ConvolutionStep::Kind::FromColumns:
+      launch<ColumnsParameters>({what.fromColumns, blocksFromColumns(steps.columns), steps.columns},
+                                std::array{addressOf(step.a), addressOf(step.result)}, step.adds, stream);
+      break;
+    case ConvolutionStep::Kind::Product:
+      what.product->run({addressOf(step.a), addressOf(step.b), nullptr, addressOf(step.result)}, step.adds,
+                        operands.workspace, stream);
+      break;
+    }
+}
+
+} // namespace xlc::runtime::cuda

@@ -1,0 +1,70 @@
+// Calls of the plan that are no generated kernels: products by cuBLASLt, device code of our own (DeviceKernels.h), and convolutions,
+// which are made of both. All is found and made when a call is prepared.
+#ifndef XLC_LIB_RUNTIME_CUDA_LIBRARYCALLS_H
+#define XLC_LIB_RUNTIME_CUDA_LIBRARYCALLS_H
+
+#include "CallPlaces.h"
+#include "ConvolutionSteps.h"
+#include "Device/Device.h"
+#include "Driver.h"
+#include "Plan/DeviceCalls.h"
+#include "Products.h"
+
+#include <map>
+#include <span>
+#include <unordered_map>
+
+namespace xlc::runtime::cuda {
+
+class LibraryCalls {
+public:
+  /// Libraries are opened; `code` is the program's, and outlives this.
+  LibraryCalls(const Driver &driver, const OpenedLibrary &products, const Plan &plan, Library code)
+      : driver(driver), plan(plan), code(code), products(products), places(plan) {}
+
+  /// Throws Rejected where a library cannot do the call, DeviceFailure where it fails.
+  void prepare(const plan::CallT &call);
+  /// Puts a call that was prepared into the stream.
+  void run(const plan::CallT &call, const CallOperands &operands, Stream stream);
+
+private:
+  template <class Parameters> struct Launch {
+    Function function;
+    int64_t blocks;
+    Parameters parameters;
+  };
+  struct Convolution {
+    ConvolutionShape::Kind kind;
+    int64_t scratch; ///< of a product, bytes; the columns stand behind it
+    ConvolutionSteps write, add;
+    const Product *product;
+    Function columns, fromColumns;
+  };
+
+  Function find(const std::string &name) const;
+  /// The product that does `shape` at these alignments; calls that are alike share one.
+  const Product *prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
+                                const ProductAlignment &alignment);
+  const Product *prepareProduct(const plan::CallT &call, const plan::ContractT &contract);
+  Convolution prepareConvolution(const plan::CallT &call, const plan::ConvolutionT &convolution);
+
+  template <class Parameters>
+  void launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds, Stream stream) const;
+  void runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const;
+
+  const Driver &driver;
+  const Plan &plan;
+  Library const code;
+  const Products products;
+  const CallPlaces places;
+  std::map<std::string, Product> prepared; ///< by what they depend on
+  // By call; looked up only.
+  std::unordered_map<const plan::CallT *, const Product *> contractions;
+  std::unordered_map<const plan::CallT *, Launch<ScatterParameters>> scatters;
+  std::unordered_map<const plan::CallT *, Launch<MaxPoolParameters>> pools;
+  std::unordered_map<const plan::CallT *, Convolution> convolutions;
+};
+
+} // namespace xlc::runtime::cuda
+
+#endif
