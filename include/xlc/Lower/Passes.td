@@ -34,6 +34,7 @@ def PrintPtxPass : Pass<"xlc-print-ptx", "::mlir::ModuleOp"> {
   let description = [{
         xlc-opt kernels.mlir --xlc-emit-gpu-kernels --xlc-print-ptx -o /dev/null
   }];
+  let options = [ListOption<"deviceKernels", "device-kernels", "std::string", "kernels of DeviceKernels.h, printed with them">];
 }
 
 def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {

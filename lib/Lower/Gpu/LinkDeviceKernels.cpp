@@ -30,8 +30,10 @@ std::unique_ptr<llvm::Module> read(ArrayRef<unsigned char> bytes, llvm::LLVMCont
   for (llvm::Function &function : *code) {
     function.removeFnAttr("target-cpu");
     function.removeFnAttr("target-features");
-    if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel)
+    if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel) {
       function.addFnAttr("nvvm.reqntid", std::to_string(runtime::kDeviceThreads) + ",1,1");
+      function.addFnAttr("nvvm.minctasm", "2"); // up to 128 registers, which the assembler else spills
+    }
   }
   return code;
 }

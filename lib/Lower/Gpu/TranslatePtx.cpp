@@ -70,8 +70,11 @@ std::string xlc::makePtx(ModuleOp module, ArrayRef<StringRef> deviceKernels) {
 namespace {
 
 struct PrintPtxPass : xlc::impl::PrintPtxPassBase<PrintPtxPass> {
+  using PrintPtxPassBase::PrintPtxPassBase;
+
   void runOnOperation() override {
-    std::string ptx = makePtx(getOperation());
+    SmallVector<StringRef> names(deviceKernels.begin(), deviceKernels.end());
+    std::string ptx = makePtx(getOperation(), names);
     if (ptx.empty())
       return signalPassFailure();
     llvm::outs() << ptx;
