@@ -1,7 +1,7 @@
 // Functions of f32 as polynomials that vectors can evaluate. exp and tanh are ours, after Cephes (expf, tanhf) with
 // fused multiply-adds: at most 2 units in the last place off, since training amplifies what they lose; log and erf
 // are MLIR's. Where neither exists (f64, sin, cos, pow) an element is a call of the C library; for targets without one
-// the logarithm of f64 is ours as well.
+// the logarithm of f64 is ours as well, and sin and cos of f32 are, after Cephes (sinf, cosf).
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xlc/Lower/Lower.h"
@@ -88,6 +88,33 @@ struct Formula {
     return select(isAbove(size, 0.625), math::CopySignOp::create(b, loc, large, x), small);
   }
 
+  /// x = n pi/2 + r with |r| <= pi/4, reduced as doubles: sin or cos of r, by n mod 4. `turn`: 0 for sin, 1 for cos.
+  Value sinOrCos(Value x, double turn) const {
+    Type f64 = b.getF64Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      f64 = vector.clone(f64);
+    Formula wide{b, loc, f64};
+    Value w = arith::ExtFOp::create(b, loc, f64, x);
+    Value n = math::RoundEvenOp::create(b, loc, wide.mul(w, wide.constant(6.36619772367581382433e-1)));
+    Value r = wide.fma(n, wide.constant(-1.57079632679489655800), w);
+    r = wide.fma(n, wide.constant(-6.12323399573676603587e-17), r);
+    Value turns = wide.add(n, wide.constant(turn));
+    Value whole = math::FloorOp::create(b, loc, wide.mul(turns, wide.constant(0.25)));
+    Value quarter = wide.sub(turns, wide.mul(wide.constant(4), whole)); // 0, 1, 2 or 3
+    Value y = arith::TruncFOp::create(b, loc, type, r), z = mul(y, y);
+    Value sine = polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
+    sine = fma(mul(sine, z), y, y);
+    Value cosine = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
+    cosine = fma(cosine, mul(z, z), fma(z, constant(-0.5), constant(1)));
+    using Test = arith::CmpFPredicate;
+    Value isSine =
+        arith::OrIOp::create(b, loc, wide.compare(Test::OEQ, quarter, 0), wide.compare(Test::OEQ, quarter, 2));
+    Value result = select(isSine, sine, cosine);
+    return select(wide.isAbove(quarter, 1.5), sub(constant(-0.0), result), result);
+  }
+  Value sin(Value x) const { return sinOrCos(x, 0); }
+  Value cos(Value x) const { return sinOrCos(x, 1); }
+
   /// Of doubles: x = 2^n m with m in [sqrt(1/2), sqrt(2)); ln m = f - (f^2 / 2 - s (f^2 / 2 + R(s^2))) with f = m - 1, s = f / (2 + f)
   /// and the coefficients of fdlibm. A subnormal x is scaled first.
   Value logOfDouble(Value x) const {
@@ -136,7 +163,8 @@ struct ApproximateMathPass : xlc::impl::ApproximateMathPassBase<ApproximateMathP
     RewritePatternSet patterns(&getContext());
     patterns.add<Approximate<math::ExpOp, &Formula::exp>, Approximate<math::TanhOp, &Formula::tanh>>(&getContext());
     if (!hasLibrary)
-      patterns.add<Approximate<math::LogOp, &Formula::logOfDouble, 64>>(&getContext());
+      patterns.add<Approximate<math::LogOp, &Formula::logOfDouble, 64>, Approximate<math::SinOp, &Formula::sin>,
+                   Approximate<math::CosOp, &Formula::cos>>(&getContext());
     populateMathPolynomialApproximationPatterns(patterns,
                                                 [](StringRef op) { return op == "math.log" || op == "math.erf"; });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

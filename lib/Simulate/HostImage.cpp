@@ -1,5 +1,6 @@
 // See HostImage.h. A kernel becomes two functions: one thread's work, and what unpacks its parameters.
 #include "xlc/Simulate/HostImage.h"
+#include "xlc/Simulate/Grid.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -160,6 +161,23 @@ void addEntry(Function &kernel) {
 
 } // namespace
 
+/// The table of kConstantsName.
+static void addConstants(Module &code) {
+  auto *pointer = PointerType::getUnqual(code.getContext());
+  auto *count = Type::getInt64Ty(code.getContext());
+  auto *entry = StructType::get(pointer, count);
+  SmallVector<Constant *> entries;
+  for (GlobalVariable &variable : code.globals())
+    if (variable.isConstant() && variable.getAddressSpace() == kGlobalSpace)
+      entries.push_back(
+          ConstantStruct::get(entry, ConstantExpr::getAddrSpaceCast(&variable, pointer),
+                              ConstantInt::get(count, code.getDataLayout().getTypeAllocSize(variable.getValueType()))));
+  entries.push_back(Constant::getNullValue(entry));
+  auto *type = ArrayType::get(entry, entries.size());
+  new GlobalVariable(code, type, /*isConstant=*/true, GlobalValue::ExternalLinkage, ConstantArray::get(type, entries),
+                     xlc::simulate::kConstantsName);
+}
+
 std::string xlc::simulate::makeHostImage(Module &code, const TargetMachine &machine) {
   scalarizeMasked(code);
   SmallVector<Function *> functions;
@@ -173,6 +191,7 @@ std::string xlc::simulate::makeHostImage(Module &code, const TargetMachine &mach
   for (Function *function : functions)
     if (function->getCallingConv() == CallingConv::PTX_Kernel)
       addEntry(*function);
+  addConstants(code);
   code.setTargetTriple(machine.getTargetTriple());
   code.setDataLayout(machine.createDataLayout());
   return "";

@@ -114,6 +114,28 @@ TEST(Gpu, LogarithmOfDoubles) {
 }
 
 /// Eight lanes, rounded as on CPUs; a remainder has fewer.
+/// Rotary tables are made of these: positions times frequencies.
+TEST(Gpu, SinAndCos) {
+  Operand f32{"f32", {4099}};
+  Tensor x{{4099}, {}};
+  for (int64_t i = 0; i < 4099; ++i)
+    x.values.push_back((float)(i < 2048   ? (i - 1024) * 0.01
+                               : i < 4096 ? (i - 2048) * 37.5
+                               : i < 4098 ? 1e6 + i
+                                          : INFINITY));
+  for (const char *name : {"sin", "cos"}) {
+    KernelText text{"loop", {f32}, {f32}, std::string("%y = graph.") + name + " %0 : tensor<4099xf32> => %y"};
+    SimulatedKernel gpu(text);
+    Tensor found = gpu.run({x}).front();
+    ASSERT_EQ(gpu.problem, "");
+    for (size_t i = 0; i < 4098; ++i) {
+      double at = x.values[i], exact = name[0] == 's' ? std::sin(at) : std::cos(at);
+      EXPECT_NEAR(found.values[i], exact, 1.2e-7) << name << " of " << at;
+    }
+    EXPECT_TRUE(std::isnan(found.values[4098])) << name;
+  }
+}
+
 TEST(Gpu, SixteenBitsAreRoundedAsOnTheCpu) {
   for (const std::string &type : {"bf16", "f16"})
     for (int64_t size : {8, 12, 27, 4096}) {

@@ -33,7 +33,7 @@ private:
   simulate::Kernel code = nullptr;
 };
 
-/// Runs a kernel, if a GPU has code for it, and compares its first result with a CPU's: the bits of elements, values of rows.
+/// Runs a kernel, if a GPU has code for it, and compares its first result with a CPU's: the bits of elements, values of sums.
 void expectSameOnGpu(const KernelText &text, const Tensors &inputs, const Tensor &cpu);
 
 } // namespace xlc::test

@@ -21,7 +21,7 @@ def EmitGpuKernelsPass : Pass<"xlc-emit-gpu-kernels", "::mlir::ModuleOp"> {
   let description = [{
     One function per kernel, memory layout and alignment of its operands: their addresses are its parameters, and an i32 with
     a bit per result that is added to, where there are such. `exec.grid` blocks of `exec.block` threads do its work; see
-    lib/Lower/Gpu/GpuMapping.h. What a C library does for CPUs (sin, cos, atan, most powers; exp, tanh and erf of f64) has no code
+    lib/Lower/Gpu/GpuMapping.h. What a C library does for CPUs (atan, most powers; exp, tanh and erf of f64) has no code
     yet, and is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
@@ -40,7 +40,7 @@ def PrintPtxPass : Pass<"xlc-print-ptx", "::mlir::ModuleOp"> {
 def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
   let summary = "exp, log, tanh, erf of f32 as polynomials; exp and tanh at most 2 units in the last place off, log and erf 4";
   let options = [Option<"hasLibrary", "has-library", "bool", "true",
-                        "whether the C library does the rest; without one log of f64 is written out too, at most 2 units off">];
+                        "whether the C library does the rest; without one log of f64, sin and cos of f32 are written out too, at most 2 units off">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 

@@ -36,6 +36,9 @@ std::string run(const Launch &launch);
 /// In an image that is a shared library: a uint64_t, the hash of the PTX that it stands for (XXH3_64bits).
 inline constexpr const char *kDigestName = "xlc_simulated_digest";
 
+/// In such an image: an array of Operands, the constants of its kernels; the last begins nowhere.
+inline constexpr const char *kConstantsName = "xlc_simulated_constants";
+
 /// What the code of kernels calls, by name.
 struct Symbol {
   const char *name;

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Support/Diagnostics.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -24,7 +25,7 @@ Value exchangeWord(KernelEmitter &e, Value word, int64_t distance) {
 
 /// Whether LLVM has the op on a GPU, or ApproximateMath writes it out.
 bool hasCode(Operation &op) {
-  if (isa<graph::SinOp, graph::CosOp>(op) || isa<graph::AtanOp>(op))
+  if (isa<graph::AtanOp>(op))
     return false;
   if (!isRoutine(op.getName().getStringRef()) || isa<graph::SqrtOp, graph::LogOp>(op))
     return true;
@@ -38,8 +39,8 @@ bool hasCode(Operation &op) {
 LogicalResult lower::verifyGpuKernel(func::FuncOp kernel) {
   for (Operation &op : kernel.front().without_terminator())
     if (!hasCode(op))
-      return op.emitError() << "a GPU has no code for '" << op.getName().getStringRef() << "' of "
-                            << getElementTypeOrSelf(op.getResult(0).getType()) << " yet";
+      return blame(Fault::User, op.emitError()) << "a GPU has no code for '" << op.getName().getStringRef() << "' of "
+                                                << getElementTypeOrSelf(op.getResult(0).getType()) << " yet";
   return success();
 }
 

@@ -192,7 +192,14 @@ CUDA_FUNCTION cuLaunchKernel(SimulatedKernel *kernel, unsigned gridX, unsigned g
     for (const Region &region : state.regions)
       if (region.isMapped)
         launch.memory.push_back({region.begin, region.bytes});
-    launch.observe = [&](const char *at, uint64_t bytes, bool writes) { return state.access(at, bytes, writes); };
+    const std::vector<Operand> &constants = kernel->image->constants();
+    launch.memory.insert(launch.memory.end(), constants.begin(), constants.end());
+    launch.observe = [&](const char *at, uint64_t bytes, bool writes) -> std::string {
+      bool isConstant = std::any_of(constants.begin(), constants.end(), [&](const Operand &operand) {
+        return at >= operand.begin && at < operand.begin + operand.bytes;
+      });
+      return !isConstant ? state.access(at, bytes, writes) : writes ? " of a constant" : "";
+    };
     if (std::string problem = xlc::simulate::run(launch); !problem.empty())
       endWith("'" + kernel->name + "': " + problem);
   };

@@ -55,6 +55,8 @@ Image::Image(const char *ptx) : kernels(readEntries(ptx)) {
   auto *digest = (const uint64_t *)dlsym(library, kDigestName);
   if (!digest || *digest != XXH3_64bits(ptx, std::strlen(ptx)))
     endWith(std::string("'") + path + "' is the image of another program");
+  for (const auto *each = (const Operand *)dlsym(library, kConstantsName); each && each->begin; ++each)
+    ownConstants.push_back(*each);
 }
 
 Image::~Image() { dlclose(library); }
@@ -63,6 +65,7 @@ SimulatedKernel *Image::find(const std::string &name) {
   auto found = kernels.find(name);
   if (found == kernels.end())
     return nullptr;
+  found->second.image = this;
   found->second.code = (Kernel)dlsym(library, name.c_str());
   if (!found->second.code)
     endWith("the image has no '" + name + "', which its PTX has");

@@ -12,11 +12,14 @@
 
 namespace xlc::simulate {
 
+class Image;
+
 struct SimulatedKernel {
   std::string name;
   Kernel code;
   std::vector<uint64_t> parameters; ///< bytes of each
   uint64_t threads = 0;             ///< of a block, where the PTX demands it
+  const Image *image = nullptr;
 };
 
 /// The entries of a PTX text, without code.
@@ -29,12 +32,15 @@ public:
   ~Image();
   Image(const Image &) = delete;
 
+  /// What kernels may read beside the device's memory.
+  const std::vector<Operand> &constants() const { return ownConstants; }
   /// Null: it has none of that name.
   SimulatedKernel *find(const std::string &name);
 
 private:
   void *library;
   std::map<std::string, SimulatedKernel> kernels;
+  std::vector<Operand> ownConstants;
 };
 
 } // namespace xlc::simulate
