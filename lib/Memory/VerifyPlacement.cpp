@@ -124,7 +124,7 @@ private:
     if (moment < buffer.getFirst() || moment > buffer.getLast())
       return action->emitOpError() << "uses buffer '" << nameOf(all.buffer) << "' as action " << moment
                                    << ", which is live from " << buffer.getFirst() << " to " << buffer.getLast();
-    int64_t spread = ((int64_t)program.getMesh().getShards() - 1) * place.getStride();
+    int64_t spread = (program.getMesh().getShards() - 1) * place.getStride();
     int64_t begin = place.getOffset() + std::min<int64_t>(spread, 0);
     int64_t end = place.getOffset() + std::max<int64_t>(spread, 0) + bytes, size = all.range.end - all.range.begin;
     if (begin < 0 || end > size)

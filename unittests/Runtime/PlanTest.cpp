@@ -52,7 +52,8 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
     p.kernels[0]->launches[0]->function = "k", p.kernels[0]->launches[0]->grid = 1;
     p.kernels[0]->launches[0]->block = block;
   };
-  expect("kernel 'gradient' is launched as 1 blocks of 2048 threads", [&](Plan &p) { launch(p, 2048), p.gpu = "sm_90"; });
+  expect("kernel 'gradient' is launched as 1 blocks of 2048 threads",
+         [&](Plan &p) { launch(p, 2048), p.gpu = "sm_90"; });
   expect("kernel 'gradient' is for GPUs, in a plan for CPUs", [&](Plan &p) { launch(p, 32); });
   expect("kernel 'gradient' has extent 1 and grain 0", [](Plan &p) { p.kernels[0]->grain = 0; });
 }

@@ -25,6 +25,7 @@ CallPlaces::CallPlaces(const Plan &plan) {
 
 std::vector<uint32_t> CallPlaces::alignmentsOf(const plan::CallT &call) const {
   std::vector<uint32_t> alignments;
+  alignments.reserve(call.ins.size() + call.outs.size());
   auto found = addresses.find(&call);
   for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i)
     alignments.push_back(alignmentOf(found == addresses.end() ? 0 : found->second[i]));

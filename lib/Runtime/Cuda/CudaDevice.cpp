@@ -10,6 +10,10 @@ namespace {
 
 Address addressOf(const char *place) { return (Address)(uintptr_t)place; }
 
+char *placeOf(Address address) {
+  return (char *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): the driver's addresses are numbers
+}
+
 /// Bit i: out i is added to.
 uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
   uint32_t bits = 0;
@@ -48,7 +52,7 @@ void CudaDevice::load() {
 DeviceMemory CudaDevice::allocate(uint64_t bytes) {
   context.enter();
   arenas.push_back(std::make_unique<Arena>(driver, ordinal, bytes));
-  return {(char *)(uintptr_t)arenas.back()->begin(), bytes}; // the rest is the line `rounding`
+  return {placeOf(arenas.back()->begin()), bytes}; // the rest is the line `rounding`
 }
 
 DeviceMemory CudaDevice::allocateAt(const SharedPlace &, uint64_t) {
@@ -85,7 +89,7 @@ void CudaDevice::launch(const plan::KernelT &kernel, const std::vector<Launch> &
   for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i)
     parameters.push_back((void *)&operands.addresses[i]);
   if (given.workspace)
-    parameters.push_back(&given.workspace);
+    parameters.push_back((void *)&given.workspace);
   if (kernel.adds)
     parameters.push_back(&adds);
   for (const Launch &each : launches)

@@ -22,7 +22,7 @@ Collectives::Collectives(const Plan &plan, int spins, Commons &commons) : common
         Group made{all.size(), commons.reserve<Seat>(all.size()), commons.reserve<Barrier>()};
         groups.push_back(std::make_unique<Group>(made));
         for (size_t index = 0; index < all.size(); ++index)
-          ofStream.back()[all[index]] = {groups.back().get(), index};
+          ofStream.back()[all[index]] = {groups.back().get(), index, {}};
       }
     }
   }

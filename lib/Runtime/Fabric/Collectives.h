@@ -37,7 +37,7 @@ private:
   struct Membership {
     const Group *group = nullptr;
     uint64_t index = 0;
-    std::vector<const char *> sources = {}; ///< what is summed, by index; made at the first sum
+    std::vector<const char *> sources; ///< what is summed, by index; made at the first sum
   };
   void allReduce(const Exchange &exchange, Membership &member, const Participant &self);
   void allGather(const Exchange &exchange, const Membership &member, const Participant &self);

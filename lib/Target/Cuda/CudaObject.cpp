@@ -1,12 +1,16 @@
 // See CudaObject.h.
 #include "CudaObject.h"
 #include "../ProgramObject.h"
+#include "CudaTarget.h"
 #include "Plan/DeviceCalls.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Simulate/Grid.h"
 #include "xlc/Simulate/HostImage.h"
 #include "xlc/Support/Diagnostics.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
 #include "llvm/Support/xxhash.h"
 #include <set>
 
@@ -45,6 +49,30 @@ static std::vector<std::string> listDeviceKernels(const plan::PlanT &plan) {
   return {names.begin(), names.end()};
 }
 
+/// Cubins by NVIDIA's assembler, where there is one, of the chips that it knows: the driver then has nothing to translate.
+static std::vector<GpuImage> assembleForChips(StringRef ptx) {
+  std::vector<GpuImage> images;
+  auto assembler = llvm::sys::findProgramByName("ptxas");
+  if (!assembler)
+    assembler = llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"});
+  SmallString<128> folder;
+  if (!assembler || llvm::sys::fs::createUniqueDirectory("xlc-cubins", folder))
+    return images;
+  llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
+  std::string source = (folder + "/kernels.ptx").str(), made = (folder + "/kernels.cubin").str();
+  std::error_code error;
+  llvm::raw_fd_ostream(source, error) << ptx;
+  std::optional<StringRef> silent[] = {std::nullopt, StringRef(""), StringRef("")};
+  for (const std::string &chip : listCudaChips()) {
+    if (error || llvm::sys::ExecuteAndWait(*assembler, {*assembler, "--gpu-name", chip, source, "-o", made},
+                                           std::nullopt, silent) != 0)
+      continue; // older than the chip
+    if (auto cubin = llvm::MemoryBuffer::getFile(made))
+      images.push_back({chip, (*cubin)->getBuffer().str()});
+  }
+  return images;
+}
+
 std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRef<uint8_t> plan) {
   std::unique_ptr<llvm::TargetMachine> host = makeHost(module);
   if (!host)
@@ -53,14 +81,16 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRe
   if (failed(verifyHasCode(module, *unpacked)))
     return nullptr;
   std::vector<std::string> names = listDeviceKernels(*unpacked);
-  GpuImage ptx{"compute_80", makePtx(module, SmallVector<StringRef>(names.begin(), names.end()))};
-  if (ptx.bytes.empty())
+  std::string ptx = makePtx(module, SmallVector<StringRef>(names.begin(), names.end()));
+  if (ptx.empty())
     return nullptr;
+  std::vector<GpuImage> images = assembleForChips(ptx);
+  images.push_back({"compute_80", std::move(ptx)});
   llvm::LLVMContext context;
   llvm::Module tables("tables", context);
   tables.setTargetTriple(host->getTargetTriple());
   tables.setDataLayout(host->createDataLayout());
-  return makeProgramObject(tables, {{}, ptx, plan}, *host, module.getLoc());
+  return makeProgramObject(tables, {{}, images, plan}, *host, module.getLoc());
 }
 
 std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaSimulatorObject(ModuleOp module, const plan::PlanT &plan) {

@@ -1,4 +1,5 @@
-// The object file of a program for NVIDIA's GPUs: images and the plan. No code of it runs on the host.
+// The object file of a program for NVIDIA's GPUs: images (PTX, and cubins where ptxas is found) and the plan. No code of it runs
+// on the host.
 #ifndef XLC_LIB_TARGET_CUDA_CUDAOBJECT_H
 #define XLC_LIB_TARGET_CUDA_CUDAOBJECT_H
 
