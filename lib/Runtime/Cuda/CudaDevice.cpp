@@ -25,10 +25,11 @@ uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
 } // namespace
 
 CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank)
-    : driver(libraries.driver), setup(setup), ordinal(ordinal), context(driver, ordinal),
+    : driver(libraries.driver), setup(setup), ordinal(ordinal), context(driver, ordinal), ofContext(takenBytes()),
       streams(driver, programOf(setup.plan, rank)), readings(driver, streams.current()),
       launches(setup.plan.kernels.size()) {
   load();
+  ofCode = takenBytes() - ofContext;
   libraryCalls = std::make_unique<LibraryCalls>(driver, libraries.products, setup.plan, code.get());
 }
 
@@ -47,6 +48,22 @@ void CudaDevice::load() {
       return code = OwnedLibrary(library, {&driver}), void();
   }
   driver.check(status, "cuLibraryLoadData");
+}
+
+uint64_t CudaDevice::takenBytes() const {
+  size_t free, total;
+  driver.check(driver.getMemory(&free, &total), "cuMemGetInfo");
+  return total - free;
+}
+
+/// As differences of what is free: right where nobody else uses the device. What libraries take, they take when calls are made
+/// ready or first run.
+std::vector<OutsideBytes> CudaDevice::measureOutside() {
+  context.enter();
+  uint64_t ofArenas = 0, rest = takenBytes() - ofContext - ofCode;
+  for (const auto &arena : arenas)
+    ofArenas += arena->size();
+  return {{"context", ofContext}, {"code", ofCode}, {"libraries", rest > ofArenas ? rest - ofArenas : 0}};
 }
 
 DeviceMemory CudaDevice::allocate(uint64_t bytes) {

@@ -37,6 +37,7 @@ public:
   void beginAction(uint64_t index) override { streams.beginAction(index); }
   void endAction(uint64_t index) override { streams.endAction(index); }
   void endStep() override { streams.endStep(); }
+  std::vector<OutsideBytes> measureOutside() override;
   bool runsAhead() const override { return true; }
   void beginRead(unsigned slot, const char *from) override;
   float finishRead(unsigned slot) override;
@@ -51,6 +52,8 @@ private:
     unsigned grid, block;
   };
   void load();
+  /// Bytes of the device's memory that are taken, by whomever.
+  uint64_t takenBytes() const;
   void launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,
               const CallOperands &operands);
 
@@ -58,6 +61,8 @@ private:
   const DeviceSetup setup;
   const Ordinal ordinal;
   const OwnedContext context;
+  const uint64_t ofContext; ///< bytes of the device's memory that are taken when the context is made
+  uint64_t ofCode = 0;
   Streams streams;
   OwnedLibrary code;
   std::vector<std::unique_ptr<Arena>> arenas;

@@ -33,6 +33,7 @@ public:
   void beginAction(uint64_t index) override { device.beginAction(index); }
   void endAction(uint64_t index) override { device.endAction(index); }
   void endStep() override { device.endStep(); }
+  std::vector<OutsideBytes> measureOutside() override { return device.measureOutside(); }
   bool runsAhead() const override { return device.runsAhead(); }
   void beginRead(unsigned slot, const char *from) override { device.beginRead(slot, from); }
   float finishRead(unsigned slot) override { return device.finishRead(slot); }

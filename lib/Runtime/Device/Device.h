@@ -7,6 +7,8 @@
 #include "RandomBits.h"
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace xlc::runtime {
 
@@ -21,6 +23,12 @@ struct SharedPlace {
   int file;
   uint64_t offset;
   char *address; ///< here; whole pages, which are mapped already
+};
+
+/// Memory of a device that is none of the arena's, as it is measured.
+struct OutsideBytes {
+  std::string name;
+  uint64_t bytes;
 };
 
 /// What a call works on.
@@ -63,6 +71,9 @@ public:
 
   /// Writes `value` to every byte.
   virtual void fill(char *to, unsigned char value, uint64_t bytes) = 0;
+
+  /// What the program has on the device beside the arena, where that can be measured.
+  virtual std::vector<OutsideBytes> measureOutside() { return {}; }
 
   /// Whether calls may be under way when they have returned: what a step leaves is then best read a step later.
   virtual bool runsAhead() const { return false; }

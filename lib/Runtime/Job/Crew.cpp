@@ -208,12 +208,13 @@ Exit Crew::finish(Company &others) {
     return others.awaitEnd(ranks[0].arena.begin);
   Exit exit = guard([&] {
     others.collect();
-    return speaker->finish(values, [&](int rank, uint64_t offset, uint64_t bytes, void *to) {
+    auto read = [&](int rank, uint64_t offset, uint64_t bytes, void *to) {
       if (rank < share.count)
         ranks[rank].device->read(to, ranks[rank].arena.begin + offset, bytes);
       else
         others.readArena(rank, offset, bytes, to);
-    });
+    };
+    return speaker->finish(values, read, ranks[0].device->measureOutside());
   });
   others.end(exit);
   return exit;

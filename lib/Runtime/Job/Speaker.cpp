@@ -62,14 +62,14 @@ void Speaker::judge(const StepResult &result) {
   world.stop().raise(Exit::NonFinite, fmt::format("error: step {}: {}", result.step, why));
 }
 
-Exit Speaker::finish(const InitialValues &values, const ReadArena &read) {
+Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::vector<OutsideBytes> outside) {
   if (shown < steps) {
     clearBar();
     say(fmt::format("stopped after step {}{}", shown, options.save.empty() ? "" : ", saves " + options.save));
   }
   if (!options.save.empty())
     saveParameters(plan, values, read, options.save);
-  UsedResources used{.steps = shown};
+  UsedResources used{.steps = shown, .outside = std::move(outside)};
   std::vector<RankTrace> traces;
   for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
     used.add(world.reportOf(rank));

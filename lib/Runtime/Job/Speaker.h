@@ -21,7 +21,8 @@ public:
 
   /// When all ranks have ended: saves, writes reports, compares with the plan. Throws Rejected where something could not be
   /// written. `values`: what parameters began with.
-  Exit finish(const InitialValues &values, const ReadArena &read);
+  /// `outside`: of rank 0's device.
+  Exit finish(const InitialValues &values, const ReadArena &read, std::vector<OutsideBytes> outside);
 
 private:
   void judge(const StepResult &result);

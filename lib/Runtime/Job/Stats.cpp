@@ -86,6 +86,8 @@ void writeStats(const std::string &path, const Plan &plan, const UsedResources &
   for (const Figure &figure : compare(plan, used))
     json[figure.name] = {{"planned", figure.planned}, {"used", figure.used}};
   json["outside"] = {{"planned", plan.outside}};
+  for (const OutsideBytes &line : used.outside)
+    json["outside"]["measured"][line.name] = line.bytes;
   json["vm_hwm"] = used.peakResidentBytes;
   OutputFile file(path, Devices::WrittenTo);
   file.write(json.dump(1) + "\n");

@@ -12,6 +12,7 @@ struct UsedResources {
   std::vector<uint64_t> residualSlots; ///< most at once, by rank
   MovedByAxis moved;                   ///< by all ranks, counted where they read
   uint64_t peakResidentBytes = 0;      ///< of all processes; what several see counts for each
+  std::vector<OutsideBytes> outside;   ///< of rank 0's device; none where that is not measured
 
   /// Of the next rank.
   void add(const RankReport &rank);
