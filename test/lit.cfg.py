@@ -16,6 +16,7 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.xlc_build_dir, "bin"), config.llvm_tools_dir, os.environ["PATH"]])
 config.substitutions.append(("%xlc", os.path.join(config.xlc_build_dir, "bin", "xlc")))
 config.substitutions.append(("%examples", os.path.join(config.xlc_source_dir, "examples")))
+config.substitutions.append(("%build-tree", config.xlc_build_dir))
 config.substitutions.append(("%simulated", os.path.join(config.xlc_build_dir, "lib", "simulated")))
 config.substitutions.append(("%models", os.path.join(config.xlc_source_dir, "test", "Inputs", "models")))
 
