@@ -1,7 +1,6 @@
 // See CudaObject.h.
 #include "CudaObject.h"
 #include "../ProgramObject.h"
-#include "CudaTarget.h"
 #include "Plan/DeviceCalls.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Simulate/Grid.h"
@@ -50,7 +49,7 @@ static std::vector<std::string> listDeviceKernels(const plan::PlanT &plan) {
 }
 
 /// Cubins by NVIDIA's assembler, where there is one, of the chips that it knows: the driver then has nothing to translate.
-static std::vector<GpuImage> assembleForChips(StringRef ptx) {
+static std::vector<GpuImage> assembleForChips(StringRef ptx, ArrayRef<std::string> chips) {
   std::vector<GpuImage> images;
   auto assembler = llvm::sys::findProgramByName("ptxas");
   if (!assembler)
@@ -63,7 +62,7 @@ static std::vector<GpuImage> assembleForChips(StringRef ptx) {
   std::error_code error;
   llvm::raw_fd_ostream(source, error) << ptx;
   std::optional<StringRef> silent[] = {std::nullopt, StringRef(""), StringRef("")};
-  for (const std::string &chip : listCudaChips()) {
+  for (const std::string &chip : chips) {
     if (error || llvm::sys::ExecuteAndWait(*assembler, {*assembler, "--gpu-name", chip, source, "-o", made},
                                            std::nullopt, silent) != 0)
       continue; // older than the chip
@@ -73,7 +72,8 @@ static std::vector<GpuImage> assembleForChips(StringRef ptx) {
   return images;
 }
 
-std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRef<uint8_t> plan) {
+std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRef<uint8_t> plan,
+                                                        ArrayRef<std::string> chips) {
   std::unique_ptr<llvm::TargetMachine> host = makeHost(module);
   if (!host)
     return nullptr;
@@ -84,7 +84,7 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRe
   std::string ptx = makePtx(module, SmallVector<StringRef>(names.begin(), names.end()));
   if (ptx.empty())
     return nullptr;
-  std::vector<GpuImage> images = assembleForChips(ptx);
+  std::vector<GpuImage> images = assembleForChips(ptx, chips);
   images.push_back({"compute_80", std::move(ptx)});
   llvm::LLVMContext context;
   llvm::Module tables("tables", context);

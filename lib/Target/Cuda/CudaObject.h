@@ -12,8 +12,10 @@ struct PlanT; // Plan_generated.h
 
 namespace xlc {
 
-/// @kernels and what else the plan launches as PTX, and the plan. Null after a diagnostic.
-std::unique_ptr<llvm::MemoryBuffer> makeCudaObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan);
+/// @kernels and what else the plan launches as PTX and, where ptxas is found, as cubins for these chips, and the plan. Null
+/// after a diagnostic.
+std::unique_ptr<llvm::MemoryBuffer> makeCudaObject(mlir::ModuleOp module, llvm::ArrayRef<uint8_t> plan,
+                                                   llvm::ArrayRef<std::string> chips);
 
 /// The same code for the simulated device (lib/Simulate/Libraries). Null after a diagnostic.
 std::unique_ptr<llvm::MemoryBuffer> makeCudaSimulatorObject(mlir::ModuleOp module, const plan::PlanT &plan);

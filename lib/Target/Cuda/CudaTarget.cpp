@@ -124,7 +124,7 @@ public:
     plan.overlap = false; // a thread of the host gives the device all that it does
   }
   std::unique_ptr<llvm::MemoryBuffer> makeObject(ModuleOp module, ArrayRef<uint8_t> plan) const override {
-    return makeCudaObject(module, plan);
+    return makeCudaObject(module, plan, listCudaChips());
   }
   bool hasSimulator() const override { return true; }
   std::unique_ptr<llvm::MemoryBuffer> makeSimulatorObject(ModuleOp module, const plan::PlanT &plan) const override {
