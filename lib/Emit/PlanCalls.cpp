@@ -170,6 +170,9 @@ private:
     swapped.push_back(false);
     if (auto code = call->getAttrOfType<FlatSymbolRefAttr>(kKernelCode)) {
       auto [index, function] = codes.find(code.getValue())->second;
+      if (function->hasAttr(kKernelGrid) && numberOf(function, kKernelGrid) > INT32_MAX)
+        return call.emitError() << "would be launched as " << numberOf(function, kKernelGrid) << " blocks; a GPU takes "
+                                << INT32_MAX << " at most";
       if (function->hasAttr(kKernelGrid))
         describeLaunches(function, *made);
       else

@@ -33,8 +33,8 @@ int64_t lengthOf(ReduceOp op) {
 
 int64_t mostChunks(ReduceOp op) {
   int64_t length = lengthOf(op), kept = cast<RankedTensorType>(op.getType()).getNumElements();
-  return isTotal(op) ? std::min(length / kFewestElements, kMostChunks)
-                     : std::min(length / kFewestRows, std::max<int64_t>(1, kMostPartial / kept));
+  return isTotal(op) || kept == 1 ? std::min(length / kFewestElements, kMostChunks)
+                                  : std::min(length / kFewestRows, std::max<int64_t>(1, kMostPartial / kept));
 }
 
 /// One op after the other from reductions on: whether one of them leads to another.

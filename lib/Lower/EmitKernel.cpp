@@ -59,11 +59,12 @@ public:
   }
 
 private:
-  /// Elements along the last dimension that one reduces.
+  /// Elements along the longest dimension that one reduces.
   int64_t longestReduction() {
     int64_t longest = 0;
     for (graph::ReduceOp reduce : kernel.getOps<graph::ReduceOp>())
-      longest = std::max(longest, cast<ShapedType>(reduce.getX().getType()).getShape().back());
+      for (int64_t dimension : reduce.getDimensions())
+        longest = std::max(longest, cast<ShapedType>(reduce.getX().getType()).getDimSize(dimension));
     return longest;
   }
 

@@ -67,6 +67,7 @@ XLC_SAME_FUNCTION(launch, cuLaunchKernel);
 static_assert(success == CUDA_SUCCESS && outOfMemory == CUDA_ERROR_OUT_OF_MEMORY && notReady == CUDA_ERROR_NOT_READY);
 static_assert(capabilityMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
               capabilityMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(jitErrorLog == CU_JIT_ERROR_LOG_BUFFER && jitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 static_assert(nonBlocking == CU_STREAM_NON_BLOCKING && withoutTiming == CU_EVENT_DISABLE_TIMING);
 static_assert(recommendedGranularity == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
 

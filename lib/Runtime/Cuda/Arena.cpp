@@ -2,6 +2,7 @@
 #include "Arena.h"
 
 #include <algorithm>
+#include <new>
 
 namespace xlc::runtime::cuda {
 
@@ -14,7 +15,10 @@ Arena::Arena(const Driver &driver, Ordinal device, uint64_t wanted) : driver(dri
   bytes = (std::max<uint64_t>(wanted, 1) + granularity - 1) / granularity * granularity;
   driver.check(driver.reserve(&address, bytes, 0, 0, 0), "cuMemAddressReserve");
   try {
-    driver.check(driver.create(&allocation, bytes, &properties, 0), "cuMemCreate");
+    Status status = driver.create(&allocation, bytes, &properties, 0);
+    if (status == outOfMemory)
+      throw std::bad_alloc();
+    driver.check(status, "cuMemCreate");
     isCreated = true;
     driver.check(driver.map(address, bytes, 0, allocation, 0), "cuMemMap");
     isMapped = true;

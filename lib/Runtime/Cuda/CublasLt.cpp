@@ -37,8 +37,8 @@ void Library::require(Status status, const char *function, const std::string &wh
   if (status == Status::Success)
     return;
   const char *words = describe(status);
-  throw std::runtime_error(fmt::format("{} failed for {}: status {}{}{}", function, what, (int)status,
-                                       words ? ", " : "", words ? words : ""));
+  throw DeviceFailure(fmt::format("{} failed for {}: status {}{}{}", function, what, (int)status, words ? ", " : "",
+                                  words ? words : ""));
 }
 
 } // namespace xlc::runtime::cublaslt

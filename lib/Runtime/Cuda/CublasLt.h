@@ -72,7 +72,7 @@ struct Library {
 
   /// "12.9.1"
   std::string version() const;
-  /// Throws std::runtime_error for all but Success: `function`, for what it was called, and the status in words.
+  /// Throws DeviceFailure for all but Success: `function`, for what it was called, and the status in words.
   void require(Status status, const char *function, const std::string &what) const;
 
   Status (*create)(Handle *);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace xlc::runtime::cuda {
 namespace {
 
@@ -30,7 +32,7 @@ CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const Device
       launches(setup.plan.kernels.size()) {
   load();
   ofCode = takenBytes() - ofContext;
-  libraryCalls = std::make_unique<LibraryCalls>(driver, libraries.products, setup.plan, code.get());
+  libraryCalls = std::make_unique<LibraryCalls>(driver, *libraries.products, setup.plan, code.get());
 }
 
 CudaDevice::~CudaDevice() {
@@ -40,14 +42,21 @@ CudaDevice::~CudaDevice() {
 
 /// Cubins are for their chip alone, and come before PTX, which the driver translates.
 void CudaDevice::load() {
-  Status status = success;
+  std::string problems;
   for (uint64_t i = 0; i < setup.imageCount; ++i) {
+    std::array<char, 4096> log{};
+    std::array<int, 2> options{jitErrorLog, jitErrorLogBytes};
+    std::array<void *, 2> values{log.data(),
+                                 (void *)log.size()}; // NOLINT(performance-no-int-to-ptr): as it is declared
     Library library;
-    status = driver.load(&library, setup.images[i].bytes, nullptr, nullptr, 0, nullptr, nullptr, 0);
+    Status status = driver.load(&library, setup.images[i].bytes, options.data(), values.data(), options.size(), nullptr,
+                                nullptr, 0);
     if (status == success)
       return code = OwnedLibrary(library, {&driver}), void();
+    problems += fmt::format("{}{}: {}{}{}", problems.empty() ? "" : "; ", setup.images[i].chip, driver.describe(status),
+                            log[0] ? ": " : "", log.data());
   }
-  driver.check(status, "cuLibraryLoadData");
+  throw DeviceFailure("cuLibraryLoadData: " + problems);
 }
 
 uint64_t CudaDevice::takenBytes() const {
@@ -100,13 +109,12 @@ void CudaDevice::run(const plan::CallT &call, const CallOperands &operands) {
 
 void CudaDevice::launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,
                         const CallOperands &operands) {
-  CallOperands given = operands;
   uint32_t adds = addsOf(call, operands);
   parameters.clear();
   for (size_t i = 0; i < call.ins.size() + call.outs.size(); ++i)
     parameters.push_back((void *)&operands.addresses[i]);
-  if (given.workspace)
-    parameters.push_back((void *)&given.workspace);
+  if (operands.workspace)
+    parameters.push_back((void *)&operands.workspace);
   if (kernel.adds)
     parameters.push_back(&adds);
   for (const Launch &each : launches)

@@ -10,15 +10,16 @@
 #include "Streams.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace xlc::runtime::cuda {
 
 /// The libraries of this process.
 struct Libraries {
-  explicit Libraries(const std::string &folder) : driver(folder), products(cublasLtLibrary, folder) {}
+  explicit Libraries(const std::string &folder) : driver(folder) {}
   Driver driver;
-  OpenedLibrary products;
+  std::optional<OpenedLibrary> products; ///< once the driver's version is known
 };
 
 class CudaDevice : public Device {

@@ -34,9 +34,13 @@ int capabilityOf(const Driver &driver, Ordinal device) {
   return major * 10 + minor;
 }
 
-void checkDriver(const Driver &driver) {
+int versionOf(const Driver &driver) {
   int version;
   driver.check(driver.getVersion(&version), "cuDriverGetVersion");
+  return version;
+}
+
+void checkDriver(int version) {
   if (version < oldestDriver)
     throw Rejected(fmt::format("error: the driver of this machine is of CUDA {}.{}, the program needs one of CUDA 12.0 "
                                "or later",
@@ -73,11 +77,16 @@ void checkMemory(const Driver &driver, Ordinal device, const Plan &plan) {
 }
 
 void prepareGpus(const Plan &plan, bool) {
-  const char *folder = std::getenv("XLC_CUDA_LIBRARIES");
-  const Driver &driver = opened.emplace(folder ? folder : "").driver;
+  const char *given = std::getenv("XLC_CUDA_LIBRARIES");
+  std::string folder = given ? given : "";
+  const Driver &driver = opened.emplace(folder).driver;
   try {
+    setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0); // kernels are there before the first step
     driver.check(driver.initialize(0), "cuInit");
-    checkDriver(driver);
+    int version = versionOf(driver);
+    checkDriver(version);
+    opened->products.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
+    cublaslt::Library{*opened->products}; // has all that calls ask for
     checkCount(driver, rankCount(plan));
     Ordinal device = deviceOf(driver, 0);
     checkDevice(driver, device);

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 namespace xlc::runtime::cuda {
 
 Driver::Driver(const std::string &folder) : library(cudaDriver, folder) {
@@ -57,8 +55,6 @@ std::string Driver::describe(Status status) const {
 }
 
 void Driver::check(Status status, const char *function) const {
-  if (status == outOfMemory)
-    throw std::bad_alloc();
   if (status != success)
     throw DeviceFailure(fmt::format("{}: {}", function, describe(status)));
 }

@@ -26,6 +26,9 @@ constexpr Status success = 0, outOfMemory = 2, notReady = 600;
 /// Of cuDeviceGetAttribute.
 constexpr int capabilityMajor = 75, capabilityMinor = 76;
 
+/// Of cuLibraryLoadData: where the driver writes what is wrong with a PTX.
+constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
+
 struct Location {
   int type = 1; ///< CU_MEM_LOCATION_TYPE_DEVICE
   Ordinal device = 0;
@@ -52,7 +55,7 @@ struct Driver {
 
   /// What a call returned, in words: "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
   std::string describe(Status status) const;
-  /// Throws DeviceFailure, or std::bad_alloc where memory is missing.
+  /// Throws DeviceFailure.
   void check(Status status, const char *function) const;
 
   Status (*initialize)(unsigned flags);

@@ -48,22 +48,25 @@ public:
       driver.check(status, "cuCtxSetCurrent");
     }
   }
-  ~OwnedContext() { driver.releaseContext(device); }
+  ~OwnedContext() {
+    driver.releaseContext(device);
+    entered = nullptr;
+  }
   OwnedContext(const OwnedContext &) = delete;
 
   Context get() const { return context; }
   /// On a thread that has not used it yet.
   void enter() const {
-    thread_local Context current = nullptr;
-    if (current != context)
+    if (entered != context)
       driver.check(driver.setContext(context), "cuCtxSetCurrent");
-    current = context;
+    entered = context;
   }
 
 private:
   const Driver &driver;
   const Ordinal device;
   Context context = nullptr;
+  static inline thread_local Context entered = nullptr; ///< by this thread
 };
 
 } // namespace xlc::runtime::cuda

@@ -23,8 +23,8 @@ Function LibraryCalls::find(const std::string &name) const {
 
 const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                             const ProductAlignment &alignment) {
-  std::string key =
-      fmt::format("{} {} {} {} {} {}", call.kernel, workspace, alignment.a, alignment.b, alignment.bias, alignment.y);
+  std::string key = fmt::format("{} {} {} {} {} {} {}", call.name, call.kernel, workspace, alignment.a, alignment.b,
+                                alignment.bias, alignment.y);
   auto ready = prepared.find(key);
   if (ready == prepared.end())
     ready = prepared.emplace(key, products.prepare(call.name, shape, workspace, alignment)).first;
@@ -88,6 +88,8 @@ void LibraryCalls::launch(const Launch<Parameters> &what, std::span<char *const>
                           Stream stream) const {
   if (what.blocks == 0)
     return;
+  if (what.blocks > INT32_MAX)
+    throw DeviceFailure(fmt::format("{} blocks are more than a GPU takes", what.blocks));
   Parameters given = what.parameters;
   given.adds = adds;
   std::array<void *, 4> parameters; // of the kernel that has most

@@ -42,7 +42,7 @@ private:
   };
 
   Function find(const std::string &name) const;
-  /// The product that does `shape` at these alignments; calls that are alike share one.
+  /// The product that does `shape` at these alignments; calls of one name that are alike share it.
   const Product *prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                 const ProductAlignment &alignment);
   const Product *prepareProduct(const plan::CallT &call, const plan::ContractT &contract);

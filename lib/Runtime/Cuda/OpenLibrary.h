@@ -22,6 +22,10 @@ inline constexpr LibraryFiles cublasLtLibrary{
     {"libcublasLt.so.13", "libcublasLt.so.12"},
     "install the CUDA toolkit, or in a virtual environment of Python: pip install nvidia-cublas-cu12"};
 
+/// Version 13 wants a driver of CUDA 13.
+inline constexpr LibraryFiles cublasLt12Library{
+    cublasLtLibrary.name, {"libcublasLt.so.12", nullptr}, cublasLtLibrary.howToGet};
+
 /// Where `file` is beside the places that the dynamic linker looks at: the CUDA toolkit's folders and those of Python's
 /// packages.
 std::vector<std::string> listBesideLinker(const std::string &file);

@@ -38,7 +38,7 @@ enum class F32Products : uint8_t { Ieee, Tf32 };
 class Product {
 public:
   /// Puts the product into the queue of `stream`: y = a b (+ bias) (+ y, where it adds; a narrow y is not added to).
-  /// Allocates nothing. `workspace`, a multiple of 256, has workspace() bytes. Throws std::runtime_error where cuBLASLt fails.
+  /// Allocates nothing. `workspace`, a multiple of 256, has workspace() bytes. Throws DeviceFailure where cuBLASLt fails.
   void run(const ProductOperands &operands, bool adds, void *workspace, void *stream) const;
 
   /// Bytes of the chosen algorithm, within those that were allowed.
@@ -69,7 +69,7 @@ private:
 /// cuBLASLt on one device: that whose context is current when it is made. Products must not outlive it.
 class Products {
 public:
-  /// Throws Rejected where the library is not what programs need, std::runtime_error where it fails.
+  /// Throws Rejected where the library is not what programs need, DeviceFailure where it fails.
   explicit Products(const OpenedLibrary &library, F32Products precision = F32Products::Ieee);
   ~Products();
   Products(const Products &) = delete;

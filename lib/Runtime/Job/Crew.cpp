@@ -55,6 +55,8 @@ Exit guard(const std::function<Exit()> &work) {
 
 /// --check looks at each action by itself.
 static Overlap overlapOf(const Plan &plan, const Options &options) {
+  if (!plan.gpu.empty() && options.overlap == Overlap::Threads)
+    throw Rejected("error: --overlap threads is for CPUs: a GPU's streams run beside each other anyway");
   Overlap planned = plan.overlap && !options.check ? Overlap::Threads : Overlap::Inline;
   return options.overlap.value_or(planned);
 }
@@ -109,7 +111,8 @@ void Crew::runSteps(int rank) {
     return step == steps || (last && step >= last);
   };
   uint64_t lag = self.executor->lag(), step = 1;
-  for (int64_t begin = now();; ++step) {
+  int64_t begin = now();
+  for (;; ++step) {
     begin = lag ? begin : now();
     self.executor->runStep(step);
     Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
@@ -122,7 +125,7 @@ void Crew::runSteps(int rank) {
       break;
   }
   if (lag)
-    endStep(rank, step, now());
+    endStep(rank, step, begin);
   reportEnd(rank);
   fabric.meet(pulse);
   pulse->set(Pulse::Idle);
@@ -130,6 +133,7 @@ void Crew::runSteps(int rank) {
 
 /// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins where steps overlap.
 int64_t Crew::endStep(int rank, uint64_t step, int64_t begin) {
+  (world.pulses() + (uint64_t)rank * pulsesPerRank)->set(Pulse::Works); // a device that hangs is waited for here
   if (rank == findPublisher(plan))
     company->publish(resultOf(step, *own(rank).executor));
   if (rank == 0)

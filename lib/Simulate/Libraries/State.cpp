@@ -36,9 +36,12 @@ void endWith(const std::string &what) {
   _exit(70);
 }
 
-bool isToFail(const char *) {
+bool isToFail(const char *function) {
   State &state = State::get();
-  return ++state.calls == state.failing;
+  bool fails = ++state.calls == state.failing;
+  if (fails)
+    std::fprintf(stderr, "simulated: %s fails\n", function);
+  return fails;
 }
 
 void enqueue(void *stream, Work work) {

@@ -6,6 +6,7 @@
 #include "Plan_generated.h"
 #include "xlc/Kernels/LibraryCalls.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/Windows.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -43,6 +44,8 @@ bool isMatrix(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnSt
 /// A convolution is a product per sample and group, of the weights and a matrix with a column for each element of the result:
 /// what its window shows. The matrix of one is there at a time.
 Quantity columnBytes(const runtime::ConvolutionShape &shape) {
+  if (runtime::Windows(shape.dims).arePlane())
+    return 0; // it is the input
   Quantity bytes = Quantity(runtime::bytesOf(runtime::FloatType::F32)) * shape.inputs;
   for (const runtime::WindowDim &dim : shape.dims)
     bytes = bytes * dim.size * dim.out;
