@@ -5,23 +5,17 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 namespace xlc::runtime {
 namespace {
 
-/// In names of kernels.
-const char *suffixOf(plan::Element element) {
-  switch (element) {
-  case plan::Element::I32:
-    return "i32";
-  case plan::Element::I64:
-    return "i64";
-  case plan::Element::BF16:
-    return "bf16";
-  case plan::Element::F16:
-    return "f16";
-  default:
-    return "f32";
-  }
+/// In names of kernels: "f32". A type that none has gives a name that none has.
+std::string suffixOf(plan::Element element) {
+  std::string name = nameOf(element);
+  for (char &letter : name)
+    letter = (char)std::tolower((unsigned char)letter);
+  return name;
 }
 
 } // namespace
