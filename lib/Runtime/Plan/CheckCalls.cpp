@@ -40,7 +40,8 @@ void PlanChecker::checkKernels() {
     require(isLibrary || isLaunched || (kernel->code >= 0 && (uint64_t)kernel->code < kernelCount),
             "kernel '{}' is code {} of {}", kernel->name, kernel->code, kernelCount);
     for (const auto &launch : kernel->launches)
-      require(!launch->function.empty() && launch->grid >= 1 && launch->grid <= INT32_MAX && launch->block >= 1 && launch->block <= kMostThreads,
+      require(!launch->function.empty() && launch->grid >= 1 && launch->grid <= INT32_MAX && launch->block >= 1 &&
+                  launch->block <= kMostThreads,
               "kernel '{}' is launched as {} blocks of {} threads", kernel->name, launch->grid, launch->block);
     require(!isLaunched || !plan.gpu.empty(), "kernel '{}' is for GPUs, in a plan for CPUs", kernel->name);
     require(kernel->grain >= 1 && kernel->grain <= (uint64_t)1 << 40 && kernel->extent <= (uint64_t)1 << 46,
