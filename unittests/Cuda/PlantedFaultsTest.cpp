@@ -25,8 +25,8 @@ std::string readFile(const std::string &path) {
 class Faults : public testing::Test {
 protected:
   static void SetUpTestSuite() {
-    folder = testing::TempDir() + "xlc-planted-faults";
-    std::filesystem::create_directories(folder);
+    folder = testing::TempDir() + "xlc-planted-faults-XXXXXX"; // tests may run beside each other
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
     std::ofstream(folder + "/spec.yaml") << "batch: {global: 16, micro: 8}\n"
                                             "loss: {type: cross_entropy, logits: logits, labels: y}\n"
                                             "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
@@ -40,6 +40,8 @@ protected:
     sound = lossesOf([](Plan &) {});
     ASSERT_NE(sound, "");
   }
+
+  static void TearDownTestSuite() { std::filesystem::remove_all(folder); }
 
   /// Trains two steps with a changed plan, in another process; the log's losses, or nothing where it did not come to an end.
   static std::string lossesOf(const std::function<void(Plan &)> &change, std::string *said = nullptr) {
