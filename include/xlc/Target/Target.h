@@ -3,9 +3,9 @@
 // on its machine is the runtime's side of the same target (lib/Runtime/Device/Target.h).
 //
 //   Stage       flopsPerByte               Lower   whyNoProgram, addLowering
-//   Kernels     fits                       Emit    describe, makeObject, linkNeeds
+//   Kernels     fits, splitsReductions     Emit    describe, makeObject, makeSimulatorObject, linkNeeds
 //   Memory      fits, workspace,           plan    outsideOf, flopsPerByte
-//               hasElementType, arenaAlignment   calibrate  measure
+//               hasElementType, arenaAlignment   calibrate  measure     verify  runsInCompiler
 //
 // Answers follow from the target and its chip alone and are the same whenever they are asked: the plan is made of them.
 #ifndef XLC_TARGET_TARGET_H
