@@ -113,7 +113,6 @@ void Crew::runSteps(int rank) {
   uint64_t lag = self.executor->lag(), step = 1;
   int64_t begin = now();
   for (;; ++step) {
-    begin = lag ? begin : now();
     self.executor->runStep(step);
     Request::raise(request.signal, (uint64_t)signal.load(std::memory_order_relaxed));
     if (request.signal != 0)
@@ -131,7 +130,8 @@ void Crew::runSteps(int rank) {
   pulse->set(Pulse::Idle);
 }
 
-/// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins where steps overlap.
+/// Tells what a step came to, which took from `begin` on. Returns when the next one's time begins: what this rank waits for
+/// others at the end of a step is of the next one's.
 int64_t Crew::endStep(int rank, uint64_t step, int64_t begin) {
   (world.pulses() + (uint64_t)rank * pulsesPerRank)->set(Pulse::Works); // a device that hangs is waited for here
   if (rank == findPublisher(plan))
