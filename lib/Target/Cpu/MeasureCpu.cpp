@@ -4,6 +4,7 @@
 #include "Cpu/Contract.h"
 #include "Cpu/LibraryProduct.h"
 #include "Cpu/ThreadPool.h"
+#include "Fabric/Waiting.h"
 
 #include <barrier>
 #include <chrono>
@@ -51,36 +52,58 @@ template <class Make> double timeOnAllCores(int cores, Make make) {
 /// A product y[rows, out] of a[rows, in] and b[in, out].
 struct Product {
   int64_t rows, in, out;
-  int times; ///< how often a round has it
+  int times;   ///< how often a round has it
+  int weights; ///< how many matrices b take turns
 
   double flops() const { return 2.0 * double(rows) * double(in) * double(out); }
   double bytes(FloatType type) const { return double(bytesOf(type)) * double(rows * in + in * out + rows * out); }
 };
-/// Of a transformer's size, and of a small one's.
-constexpr Product kLarge = {256, 768, 3072, 4}, kSmall = {128, 64, 192, 400};
+/// Of a transformer's size, whose weights come from memory and not from a cache, and of a small one's.
+constexpr Product kLarge = {1024, 768, 3072, 2, 2}, kSmall = {128, 64, 192, 400, 1};
 constexpr double kFastestPacking = 1e12; ///< bytes per second: no time that counts
 constexpr double kMostPacking = 0.5;     ///< of the large product's time: a small one may run in other code
 
-/// Seconds that a core takes for a product.
+/// How training multiplies x[rows, in], w[in, out] and dy[rows, out]: y = x w, dx = dy wᵀ, dw = xᵀ dy.
+ContractShape shapeOf(const Product &product, int form) {
+  auto [rows, in, out, times, weights] = product;
+  switch (form) {
+  case 0:
+    return {rows, out, in, in, 1, out, 1, out, 1, {}};
+  case 1:
+    return {rows, in, out, out, 1, 1, out, in, 1, {}};
+  default:
+    return {in, out, rows, 1, in, out, 1, out, 1, {}};
+  }
+}
+constexpr int kForms = 3;
+
+/// Seconds that a core takes for a product, the mean of its forms.
 double measureProduct(int cores, const Product &product, FloatType type) {
-  auto [rows, in, out, times] = product;
   double seconds = timeOnAllCores(cores, [&] {
-    ContractShape shape{rows, out, in, in, 1, out, 1, out, 1, {}};
-    shape.operands = shape.result = type;
-    auto contraction = std::make_shared<Contraction>(shape, 1, false);
-    size_t width = size_t(bytesOf(type));
-    auto a = std::make_shared<std::vector<char>>(rows * in * width),
-         b = std::make_shared<std::vector<char>>(in * out * width),
-         y = std::make_shared<std::vector<char>>(rows * out * width);
+    std::vector<Contraction> forms;
+    int64_t scratchBytes = 0;
+    for (int form = 0; form < kForms; ++form) {
+      ContractShape shape = shapeOf(product, form);
+      shape.operands = shape.result = type;
+      forms.emplace_back(shape, 1, false);
+      scratchBytes = std::max(scratchBytes, forms.back().scratch());
+    }
+    // In each form one of the three is the result.
+    auto make = [&](int64_t elements) { return std::vector<char>(elements * size_t(bytesOf(type))); };
+    std::vector<char> x = make(product.rows * product.in), y = make(product.rows * product.out);
+    std::vector<std::vector<char>> w(product.weights, make(product.in * product.out));
     constexpr size_t line = 64; // bytes: scratch is a multiple of it
-    std::shared_ptr<void> scratch(std::aligned_alloc(line, std::max<size_t>(line, size_t(contraction->scratch()))),
-                                  std::free);
-    return [=, times = times] {
-      for (int i = 0; i < times; ++i)
-        contraction->run(0, a->data(), b->data(), nullptr, y->data(), (char *)scratch.get());
+    std::shared_ptr<void> scratch(std::aligned_alloc(line, std::max<size_t>(line, size_t(scratchBytes))), std::free);
+    return [=, times = product.times, forms = std::make_shared<std::vector<Contraction>>(std::move(forms))]() mutable {
+      for (int i = 0; i < times; ++i) {
+        char *weight = w[i % w.size()].data(), *at = (char *)scratch.get();
+        (*forms)[0].run(0, x.data(), weight, nullptr, y.data(), at);
+        (*forms)[1].run(0, y.data(), weight, nullptr, x.data(), at);
+        (*forms)[2].run(0, x.data(), y.data(), nullptr, weight, at);
+      }
     };
   });
-  return seconds / times;
+  return seconds / (product.times * kForms);
 }
 
 /// The two rates of which the times of both products are made: of their arithmetic and of their bytes.
@@ -128,7 +151,7 @@ double measureCopies(int cores) {
 /// Seconds that threads of a rank take for a task that does nothing.
 double measureCall(int cores) {
   constexpr int times = 2000;
-  ThreadPool pool(cores, 50, useOneLibraryThread);
+  ThreadPool pool(cores, spinsFor(cores), useOneLibraryThread);
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kRounds; ++round) {
     double begin = now();
