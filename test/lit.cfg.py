@@ -14,6 +14,9 @@ config.test_source_root = os.path.join(config.xlc_source_dir, "test")
 config.test_exec_root = os.path.join(config.xlc_build_dir, "test")
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.xlc_build_dir, "bin"), config.llvm_tools_dir, os.environ["PATH"]])
+# %onnx turns a model written as protobuf text into a file.
+config.substitutions.append(("%onnx", "protoc --encode=onnx.ModelProto --proto_path=" +
+                             os.path.join(config.xlc_source_dir, "lib", "Onnx") + " onnx.proto"))
 config.substitutions.append(("%xlc", os.path.join(config.xlc_build_dir, "bin", "xlc")))
 config.substitutions.append(("%examples", os.path.join(config.xlc_source_dir, "examples")))
 config.substitutions.append(("%build-tree", config.xlc_build_dir))

@@ -93,10 +93,11 @@ template <class E> int64_t findChange(const Datum<E> &a, const Datum<E> &b, Half
 template <class E>
 LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall<E> &call, const Options &options,
                       Half half) {
-  for (auto [out, result] : llvm::zip(call.outs, call.results)) {
-    Cargo<E> mixed;
-    if (failed(memory.load(access, out, mixed)))
+  SmallVector<Cargo<E>> before(call.outs.size());
+  for (auto [out, result, was] : llvm::zip(call.outs, call.results, before)) {
+    if (failed(memory.load(access, out, was)))
       return failure();
+    Cargo<E> mixed = was;
     mix<E>(mixed, result, half);
     if (failed(memory.write(access, out, mixed.elements, false)))
       return failure();
@@ -108,8 +109,8 @@ LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall
     auto shapeOf = [](const auto &tensor) { return tensor.shape; };
     std::visit([&](auto &tensor) { tensor.shape = std::visit(shapeOf, argument); }, arguments.back());
   }
-  for (auto [in, argument] : llvm::zip(call.ins, call.arguments))
-    if (failed(memory.write(access, in, argument, false)))
+  for (auto [out, was] : llvm::zip(call.outs, before)) // a call may add to what is there
+    if (failed(memory.store(access, out, was, false)))
       return failure();
   if (failed(evaluate<E>(call.kernel, std::move(arguments), options, results)))
     return failure();
