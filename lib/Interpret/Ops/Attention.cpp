@@ -29,7 +29,7 @@ template <class E> struct Attention {
   graph::Mask mask;
   int64_t window; ///< 0: none
   bool isUniform;
-  E scale;
+  E scale; ///< a number of f32, by which programs multiply
   const Functions<E> &functions;
   const Tensor<E> &q, &k, &v;
   const Datum<E> *bias; ///< null: none
@@ -39,8 +39,8 @@ template <class E> struct Attention {
   template <class OpT>
   Attention(OpT op, Evaluation<E> &e)
       : mask(op.getMask()), window(op.getWindow().value_or(0)), isUniform(op.getUniform()),
-        scale(fromDouble<E>(op.getScale().convertToDouble())), functions(e.functions), q(e.floats(0)), k(e.floats(1)),
-        v(e.floats(2)), bias(op.getBias() ? e.operands.back() : nullptr) {}
+        scale(fromDouble<E>(double(float(op.getScale().convertToDouble())))), functions(e.functions), q(e.floats(0)),
+        k(e.floats(1)), v(e.floats(2)), bias(op.getBias() ? e.operands.back() : nullptr) {}
 
   /// The row of q and of the output, and the row of k and v that a head reads.
   int64_t queryRow(int64_t b, int64_t i, int64_t h) const { return (b * queries + i) * heads + h; }
