@@ -9,11 +9,12 @@ A right program has also run under --check, which poisons the memory that is not
 """
 
 import math
+import os
 import random as randoms
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cases
 import files
@@ -62,11 +63,29 @@ def write(case, folder):
     (folder / "network.txt").write_text("\n".join(networks.describe(case.network)) + "\n")
 
 
-def call(command, folder):
+@dataclass
+class Target:
+    """What programs are compiled for, and where they run."""
+    name: str
+    compiling: list = field(default_factory=list)  # options
+    variables: dict = field(default_factory=dict)  # of the program's environment
+
+
+def find_target(name, xlc):
+    """A GPU is simulated: the kernels' image lies in the folder of the case, where its program runs."""
+    if name == "cpu":
+        return Target(name)
+    image = "./kernels.so"
+    return Target(name, ["--target", name, "--simulator-image", image],
+                  {"XLC_CUDA_LIBRARIES": str(xlc.parents[1] / "lib" / "simulated"), "XLC_SIMULATE_IMAGE": image,
+                   "XLC_SIMULATE_ORDER": "random"})
+
+
+def call(command, folder, variables=None):
     """What the command said, or a Verdict where it did not end well. A crash leaves its reproducer in the folder."""
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, check=False,
-                              cwd=folder)
+                              cwd=folder, env={**os.environ, **(variables or {})})
     except subprocess.TimeoutExpired:
         return Verdict("wrong", f"no end within {SECONDS} s")
     said = done.stderr + done.stdout
@@ -74,6 +93,8 @@ def call(command, folder):
     message = re.sub(r"^\S*:\d+:\d+: |^\S*\.onnx: ", "", message)
     if done.returncode == 0:
         return said
+    if done.returncode == 4:
+        return Verdict("wrong", "exit code 4: the programs differ\n" + said[-300:])
     if done.returncode in (1, 3) and message:
         return Verdict("refused", message)
     return Verdict("wrong", f"exit code {done.returncode}: {message or said[-300:]}")
@@ -149,7 +170,7 @@ def find_trace(case):
     return Verdict("unsure", "near a kink") if trace.margin < NEAREST else trace
 
 
-def run(case, xlc, folder, verifies=False):
+def run(case, xlc, target, folder, verifies=False):
     """A Verdict. The folder is the case's own."""
     trace = find_trace(case)
     if isinstance(trace, Verdict):
@@ -157,10 +178,11 @@ def run(case, xlc, folder, verifies=False):
     shutil.rmtree(folder, ignore_errors=True)
     write(case, folder)
     model, spec, program = folder / "model.onnx", folder / "spec.yaml", folder / "train"
-    said = call([xlc, "compile", model, "--spec", spec, "-o", program], folder)
+    said = call([xlc, "compile", model, "--spec", spec, "-o", program, *target.compiling], folder)
     if isinstance(said, Verdict):
         return said
-    said = call([program, "--steps", case.steps, "--log", folder / "run.jsonl", "--save", folder / "run.safetensors", "--check"], folder)
+    said = call([program, "--steps", case.steps, "--log", folder / "run.jsonl", "--save", folder / "run.safetensors", "--check"], folder,
+                target.variables)
     if isinstance(said, Verdict):
         return Verdict("wrong", f"the program: {said.text}")
     verdict = compare(case, folder, trace)
@@ -168,9 +190,7 @@ def run(case, xlc, folder, verifies=False):
         for name, precision in cases.PRECISIONS.items():
             typed = folder / f"{name}.yaml"
             typed.write_text(spec.read_text() + f"precision: {to_yaml(precision)}\n")
-            said = call([xlc, "verify", model, "--spec", typed], folder)
+            said = call([xlc, "verify", model, "--spec", typed, "--target", target.name], folder)
             if isinstance(said, Verdict):
                 return Verdict("wrong", f"verify {typed.name}: {said.text}")
     return verdict
-
-

@@ -28,6 +28,12 @@ class Layout:
         """Whether the loss is summed from parts."""
         return self.dp * self.micro_batches > 1
 
+    def leave_one_rank(self):
+        """Micro-batches stay, and how parameters are updated."""
+        self.dp = self.pp = self.tp = 1
+        for key in ("pipeline", "sequence_parallel", "zero_stage", "zero", "dp_shard"):
+            self.spec.pop(key, None)
+
     def to_spec(self):
         spec = {"batch": {"global": self.batch, "micro": self.micro}} | self.spec
         sizes = {"dp": self.dp, "pp": self.pp, "tp": self.tp}

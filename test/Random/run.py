@@ -1,6 +1,7 @@
 """Random small models, compiled, trained and compared with an independent reference (scripts/random).
 
     run.py --count 2000 --seed 0 --jobs 2          cases 0 to 1999 of the seed
+    run.py --target cuda                           cases of one rank, on the simulated GPU
     run.py --repeat FOLDER                         one case again, from the files that a failure left
     run.py --only 17 --seed 0                      one case of the seed
 
@@ -39,11 +40,11 @@ REFUSED = 0.2  # of all cases, at most
 SHRUNK, SHRUNK_MISMATCHES = 2, 12  # failures of one way that are made small; the others are left as they are
 
 
-def find_case(seed, number):
+def find_case(seed, number, is_alone):
     """The case of a number; where the first attempt leads nowhere, the next one of the same number."""
     for attempt in range(50):
         try:
-            return generate.generate(seed, f"{number}/{attempt}")
+            return generate.generate(seed, f"{number}/{attempt}", is_alone)
         except Reject:
             continue
     raise Reject("no attempt leads anywhere")
@@ -63,7 +64,7 @@ def load_case(folder):
 
 def judge_case(case, options, folder, verifies):
     try:
-        return judge.run(case, options.xlc, folder, verifies)
+        return judge.run(case, options.xlc, options.target, folder, verifies)
     except Exception:  # an error of the test is a failure, and the others still run
         return Verdict("wrong", "the test itself: " + traceback.format_exc().strip().split("\n")[-1] + "\n" + traceback.format_exc())
 
@@ -87,7 +88,7 @@ def run_number(number, options):
     folder = options.scratch / str(number)
     verifies = number % VERIFIED == 0
     try:
-        case = find_case(options.seed, number)
+        case = find_case(options.seed, number, options.target.name != "cpu")
     except Reject as reason:
         return number, Verdict("wrong", f"the generator: {reason}"), None
     verdict = judge_case(case, options, folder, verifies)
@@ -98,12 +99,12 @@ def run_number(number, options):
     return number, verdict, kept
 
 
-def report(number, verdict, kept):
+def report(number, verdict, kept, target):
     if verdict.kind != "wrong":
         return
     print(f"WRONG {number}: {verdict.text}", flush=True)
     if kept:
-        print(f"     repeat with: python3 {os.path.relpath(__file__)} --repeat {kept}", flush=True)
+        print(f"     repeat with: python3 {os.path.relpath(__file__)} --target {target} --repeat {kept}", flush=True)
 
 
 def repeat(options):
@@ -117,6 +118,7 @@ def repeat(options):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--xlc", type=pathlib.Path, default=ROOT / "build" / "bin" / "xlc")
+    parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=int, help="the case of this number")
@@ -141,7 +143,7 @@ def run_all(options):
             counts[verdict.kind] += 1
             if verdict.kind != "right":
                 messages[verdict.kind, verdict.signature].append(number)
-            report(number, verdict, kept)
+            report(number, verdict, kept, options.target.name)
             if sum(counts.values()) % 100 == 0:
                 print(f"{sum(counts.values())} of {len(futures)}, {time.monotonic() - begin:.0f} s: {dict(counts)}", flush=True)
             if verdict.kind == "wrong" and options.until and (options.until == "any" or options.until in verdict.text):
@@ -155,6 +157,7 @@ def run_all(options):
 def main():
     options = parse_arguments()
     options.xlc, options.failures = options.xlc.resolve(), collections.Counter()
+    options.target = judge.find_target(options.target, options.xlc)
     if options.repeat:
         return repeat(options)
     options.keep = options.keep.resolve() if options.keep else pathlib.Path(tempfile.mkdtemp(prefix="xlc-random-"))
