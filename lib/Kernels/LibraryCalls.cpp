@@ -4,7 +4,7 @@
 //
 // Each letter is a factor with a size and a stride in each operand (0 where absent). Two factors of a group are one
 // longer factor if, in every operand, the outer one's stride is the inner one's extent. What remains of m or n beside
-// its longest factor is moved to the batch, where the operand that lacks it has stride 0.
+// one factor is moved to the batch, where the operand that lacks it has stride 0.
 #include "xlc/Kernels/LibraryCalls.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include <numeric>
@@ -44,11 +44,12 @@ Factors mergeFactors(Factors factors) {
   return merged;
 }
 
-/// The longest factor of a group; the others go to the batch.
-Factor takeLongest(Factors factors, Factors &batch) {
+/// The longest factor of a group, of n the one along which y is contiguous, if there is; the others go to the batch.
+Factor takeLongest(Factors factors, Factors &batch, bool isN) {
   if (factors.empty())
     return {1, 1, 1, 1};
-  auto *longest = llvm::max_element(factors, [](const Factor &p, const Factor &q) { return p.size < q.size; });
+  auto weight = [&](const Factor &factor) { return std::pair(isN && factor.y == 1, factor.size); };
+  auto *longest = llvm::max_element(factors, [&](const Factor &p, const Factor &q) { return weight(p) < weight(q); });
   Factor result = *longest;
   factors.erase(longest);
   llvm::append_range(batch, factors);
@@ -152,7 +153,8 @@ std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemR
   if (k.size() > 1)
     return std::nullopt;
   Factors batch = groups.batch;
-  Factor m = takeLongest(mergeFactors(groups.m), batch), n = takeLongest(mergeFactors(groups.n), batch);
+  Factor m = takeLongest(mergeFactors(groups.m), batch, /*isN=*/false),
+         n = takeLongest(mergeFactors(groups.n), batch, /*isN=*/true);
   Factor depth = k.empty() ? Factor{1, 1, 1, 1} : k.front();
   auto &shape = result.shape;
   shape.m = m.size, shape.n = n.size, shape.k = depth.size;
