@@ -44,14 +44,14 @@ Factors mergeFactors(Factors factors) {
   return merged;
 }
 
-/// The longest factor of a group, of n the one along which y is contiguous, if there is; the others go to the batch.
-Factor takeLongest(Factors factors, Factors &batch, bool isN) {
+/// The factor of a group along which y is contiguous, else the longest; the others go to the batch.
+Factor takeFactor(Factors factors, Factors &batch) {
   if (factors.empty())
     return {1, 1, 1, 1};
-  auto weight = [&](const Factor &factor) { return std::pair(isN && factor.y == 1, factor.size); };
-  auto *longest = llvm::max_element(factors, [&](const Factor &p, const Factor &q) { return weight(p) < weight(q); });
-  Factor result = *longest;
-  factors.erase(longest);
+  auto weight = [](const Factor &factor) { return std::pair(factor.y == 1, factor.size); };
+  auto *taken = llvm::max_element(factors, [&](const Factor &p, const Factor &q) { return weight(p) < weight(q); });
+  Factor result = *taken;
+  factors.erase(taken);
   llvm::append_range(batch, factors);
   return result;
 }
@@ -153,8 +153,7 @@ std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemR
   if (k.size() > 1)
     return std::nullopt;
   Factors batch = groups.batch;
-  Factor m = takeLongest(mergeFactors(groups.m), batch, /*isN=*/false),
-         n = takeLongest(mergeFactors(groups.n), batch, /*isN=*/true);
+  Factor m = takeFactor(mergeFactors(groups.m), batch), n = takeFactor(mergeFactors(groups.n), batch);
   Factor depth = k.empty() ? Factor{1, 1, 1, 1} : k.front();
   auto &shape = result.shape;
   shape.m = m.size, shape.n = n.size, shape.k = depth.size;

@@ -124,7 +124,16 @@ bool libraryDoes(Operation *op, const Target &target) {
   return target.fits({op, memory});
 }
 
-/// A library sums along one dimension: letters that are summed and apart go to the end of both operands, in one order.
+/// Letters of y, those that both operands have first: a batch of matrices.
+std::string putBatchFirst(ContractOp op) {
+  std::string batch, others;
+  for (char c : op.getLettersY())
+    (op.getLettersA().contains(c) && op.getLettersB().contains(c) ? batch : others).push_back(c);
+  return batch + others;
+}
+
+/// A library sums along one dimension: letters that are summed and apart go to the end of both operands, in one order. What
+/// still is no matrix of a library is a view of a batch of matrices.
 void normalizeContract(ContractOp op, const Target &target) {
   if (libraryDoes(op, target))
     return;
@@ -133,10 +142,26 @@ void normalizeContract(ContractOp op, const Target &target) {
     if (!op.getLettersY().contains(c))
       summed.push_back(c);
   OpBuilder b(op);
-  Value first = moveToEnd(b, op.getLoc(), op.getA(), lettersA, summed);
-  Value second = moveToEnd(b, op.getLoc(), op.getB(), lettersB, summed);
-  std::string spec = lettersA + "," + lettersB + "->" + op.getLettersY().str();
-  op.replaceAllUsesWith(ContractOp::create(b, op.getLoc(), op.getType(), spec, first, second).getResult());
+  Location loc = op.getLoc();
+  Value first = moveToEnd(b, loc, op.getA(), lettersA, summed);
+  Value second = moveToEnd(b, loc, op.getB(), lettersB, summed);
+  auto contract = [&](StringRef lettersY, ArrayRef<int64_t> shape) {
+    return ContractOp::create(b, loc, op.getType().clone(shape), lettersA + "," + lettersB + "->" + lettersY.str(),
+                              first, second);
+  };
+  ContractOp made = contract(op.getLettersY(), op.getType().getShape());
+  Value result = made;
+  if (!libraryDoes(made, target)) {
+    made.erase();
+    std::string letters = putBatchFirst(op);
+    SmallVector<int64_t> shape, back;
+    for (char c : letters)
+      shape.push_back(op.getType().getDimSize(op.getLettersY().find(c)));
+    for (char c : op.getLettersY())
+      back.push_back(letters.find(c));
+    result = transpose(b, loc, contract(letters, shape), back);
+  }
+  op.replaceAllUsesWith(result);
   op.erase();
 }
 

@@ -124,6 +124,22 @@ TEST(Contract, SeveralLettersAreOneDimension) {
   EXPECT_TRUE(found->shape.batch.empty());
 }
 
+TEST(Contract, OfSeveralDimensionsTheContiguousOneIsKept) {
+  Fixture fixture;
+  Einsum ofEach{"mk,bkn->bmn", {2, 2}, {9, 2, 4}, {9, 2, 4}};
+  auto found = fixture.find(ofEach);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->shape.n, 4) << "and not the longer 9";
+  EXPECT_EQ(found->shape.yN, 1);
+  expectEqual(ofEach);
+  Einsum ofOne{"pkq,knj->pnqj", {5, 3, 4}, {3, 2, 1}, {5, 2, 4, 1}};
+  found = fixture.find(ofOne);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->shape.m, 4) << "since the last letter of y has one element";
+  EXPECT_EQ(found->shape.yM, 1);
+  expectEqual(ofOne);
+}
+
 TEST(Contract, BatchesAndStridedHeads) {
   expectEqual({"bqhd,bkhd->bhqk", {2, 3, 2, 4}, {2, 5, 2, 4}, {2, 2, 3, 5}});
   // Heads of a fused qkv of [2, 3, 3 * 2 * 4].
