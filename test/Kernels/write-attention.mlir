@@ -45,7 +45,7 @@ func.func @window(%q: tensor<1x6x1x4xf32>, %k: tensor<1x3x1x4xf32>, %v: tensor<1
   return %out, %lse, %dq, %dk, %dv : tensor<1x6x1x4xf32>, tensor<1x1x6xf64>, tensor<1x6x1x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>
 }
 
-// A causal window, and floats that are added.
+// A causal window, floats that are added, and a scale that is no number of f32.
 func.func @added(%q: tensor<2x4x1x4xf32>, %k: tensor<2x4x1x4xf32>, %v: tensor<2x4x1x4xf32>, %d: tensor<2x4x1x4xf32>, %b: tensor<1x1x1x4xf32>) -> (tensor<2x4x1x4xf32>, tensor<2x1x4xf64>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>) {
   %out, %lse = graph.attention causal %q, %k, %v bias %b scale 0.3 {window = 2 : i64} : (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<1x1x1x4xf32>) -> (tensor<2x4x1x4xf32>, tensor<2x1x4xf64>)
   %dq, %dk, %dv = graph.attention_backward causal %q, %k, %v, %out, %lse, %d bias %b scale 0.3 {window = 2 : i64} : (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x1x4xf64>, tensor<2x4x1x4xf32>, tensor<1x1x1x4xf32>) -> (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>)

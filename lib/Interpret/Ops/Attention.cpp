@@ -29,18 +29,23 @@ template <class E> struct Attention {
   graph::Mask mask;
   int64_t window; ///< 0: none
   bool isUniform;
-  E scale; ///< a number of f32, by which programs multiply
+  E scale;
   const Functions<E> &functions;
   const Tensor<E> &q, &k, &v;
   const Datum<E> *bias; ///< null: none
   int64_t batch = q.shape[0], queries = q.shape[1], heads = q.shape[2], d = q.shape[3];
   int64_t keys = k.shape[1], groups = k.shape[2], width = v.shape[3];
 
+  /// The number of f32 that programs multiply by.
+  template <class OpT> static E roundedScale(OpT op) {
+    return fromDouble<E>(double(float(op.getScale().convertToDouble())));
+  }
+
   template <class OpT>
   Attention(OpT op, Evaluation<E> &e)
-      : mask(op.getMask()), window(op.getWindow().value_or(0)), isUniform(op.getUniform()),
-        scale(fromDouble<E>(double(float(op.getScale().convertToDouble())))), functions(e.functions), q(e.floats(0)),
-        k(e.floats(1)), v(e.floats(2)), bias(op.getBias() ? e.operands.back() : nullptr) {}
+      : mask(op.getMask()), window(op.getWindow().value_or(0)), isUniform(op.getUniform()), scale(roundedScale(op)),
+        functions(e.functions), q(e.floats(0)), k(e.floats(1)), v(e.floats(2)),
+        bias(op.getBias() ? e.operands.back() : nullptr) {}
 
   /// The row of q and of the output, and the row of k and v that a head reads.
   int64_t queryRow(int64_t b, int64_t i, int64_t h) const { return (b * queries + i) * heads + h; }

@@ -94,9 +94,10 @@ template <class E>
 LogicalResult tryHalf(Memory<E> &memory, const Access &access, const PendingCall<E> &call, const Options &options,
                       Half half) {
   SmallVector<Cargo<E>> before(call.outs.size());
-  for (auto [out, result, was] : llvm::zip(call.outs, call.results, before)) {
+  for (auto [out, was] : llvm::zip(call.outs, before))
     if (failed(memory.load(access, out, was)))
       return failure();
+  for (auto [out, result, was] : llvm::zip(call.outs, call.results, before)) {
     Cargo<E> mixed = was;
     mix<E>(mixed, result, half);
     if (failed(memory.write(access, out, mixed.elements, false)))

@@ -15,8 +15,7 @@ template <class E> struct PendingCall {
 };
 
 /// Fails with a message where an element of the results is another one once others have been written over the
-/// operands: kernels write in whatever order, so each must need its own element only. The memory is left as it was,
-/// but for bytes of the outs that are no in's.
+/// operands: kernels write in whatever order, so each must need its own element only. The memory is left as it was.
 template <class E>
 llvm::LogicalResult verifyInPlace(Memory<E> &memory, const Access &access, const PendingCall<E> &call,
                                   const Options &options);

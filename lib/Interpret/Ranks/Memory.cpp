@@ -153,9 +153,11 @@ LogicalResult Memory<E>::store(const Access &access, const Span &span, const Car
   }
   if (failed(write(access, span, sum.elements, false)))
     return failure();
-  for (int64_t i = 0, bytes = span.elementBytes(); i < int64_t(sum.isSet.size()); ++i)
-    if (!sum.isSet[i])
-      forget(access.rank, span.address + i * bytes, bytes);
+  int64_t next = 0, bytes = span.elementBytes();
+  forEachPosition<1>(span.sizes, {span.strides}, {0}, [&](auto offsets) {
+    if (!sum.isSet[next++])
+      forget(access.rank, span.address + offsets[0] * bytes, bytes);
+  });
   return success();
 }
 

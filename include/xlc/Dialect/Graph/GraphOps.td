@@ -271,7 +271,8 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
     heads is a multiple of groups (grouped-query attention). out: [batch, queries, heads, e].
     lse: [batch, heads, queries], f64 where a program is to run: its rounding would be an error common to a
     whole row of probabilities. It is the log of the sum of exponentials of the scaled, masked
-    scores, from which backward can compute the probabilities again (Dao, FlashAttention-2, 2023).
+    scores, from which backward can compute the probabilities again (Dao, FlashAttention-2, 2023). Programs multiply by
+    `scale` rounded to f32.
 
     Query i sees key j unless something forbids it: a causal mask where j > i; `window` where |i - j| >= window;
     `bias`, [1|batch, 1|heads, 1|queries, keys], where it is false (i1) or -1e30 and less (floats; what is greater is
