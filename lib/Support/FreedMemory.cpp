@@ -1,7 +1,10 @@
-// See FreedMemory.h. Other C libraries than GNU's do as they do.
+// See FreedMemory.h. `xlc` has gperftools' malloc, which keeps what is freed by itself; what is linked without it, GNU's. Other C
+// libraries do as they do.
 #include "xlc/Support/FreedMemory.h"
 #include <limits>
 #include <malloc.h>
+
+extern "C" void MallocExtension_ReleaseFreeMemory() __attribute__((weak)); // gperftools/malloc_extension_c.h
 
 void xlc::keepFreedMemory() {
 #ifdef __GLIBC__
@@ -12,6 +15,8 @@ void xlc::keepFreedMemory() {
 }
 
 void xlc::giveBackFreedMemory() {
+  if (MallocExtension_ReleaseFreeMemory)
+    return MallocExtension_ReleaseFreeMemory();
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
