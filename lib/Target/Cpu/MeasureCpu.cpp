@@ -6,6 +6,7 @@
 #include "Cpu/ThreadPool.h"
 #include "Fabric/Waiting.h"
 
+#include <array>
 #include <barrier>
 #include <chrono>
 #include <cstdlib>
@@ -49,41 +50,34 @@ template <class Make> double timeOnAllCores(int cores, Make make) {
   return best;
 }
 
-/// A product y[rows, out] of a[rows, in] and b[in, out].
+/// A product y[rows, out] of x[rows, in] and w[in, out].
 struct Product {
   int64_t rows, in, out;
-  int times;   ///< how often a round has it
-  int weights; ///< how many matrices b take turns
+  int times;   ///< how often a round has each form
+  int weights; ///< how many matrices w take turns
 
   double flops() const { return 2.0 * double(rows) * double(in) * double(out); }
   double bytes(FloatType type) const { return double(bytesOf(type)) * double(rows * in + in * out + rows * out); }
 };
-/// Of a transformer's size, whose weights come from memory and not from a cache, and of a small one's.
+/// Of a transformer's size, whose weights take turns, so that they are seldom in a cache, and of a small one's.
 constexpr Product kLarge = {1024, 768, 3072, 2, 2}, kSmall = {128, 64, 192, 400, 1};
 constexpr double kFastestPacking = 1e12; ///< bytes per second: no time that counts
 constexpr double kMostPacking = 0.5;     ///< of the large product's time: a small one may run in other code
 
-/// How training multiplies x[rows, in], w[in, out] and dy[rows, out]: y = x w, dx = dy wᵀ, dw = xᵀ dy.
-ContractShape shapeOf(const Product &product, int form) {
-  auto [rows, in, out, times, weights] = product;
-  switch (form) {
-  case 0:
-    return {rows, out, in, in, 1, out, 1, out, 1, {}};
-  case 1:
-    return {rows, in, out, out, 1, 1, out, in, 1, {}};
-  default:
-    return {in, out, rows, 1, in, out, 1, out, 1, {}};
-  }
+/// How training multiplies x[rows, in], w[in, out] and dy[rows, out].
+std::array<ContractShape, 3> formsOf(const Product &product) {
+  int64_t rows = product.rows, in = product.in, out = product.out;
+  return {{{rows, out, in, in, 1, out, 1, out, 1, {}},   // y = x w
+           {rows, in, out, out, 1, 1, out, in, 1, {}},   // dx = dy wᵀ
+           {in, out, rows, 1, in, out, 1, out, 1, {}}}}; // dw = xᵀ dy
 }
-constexpr int kForms = 3;
 
 /// Seconds that a core takes for a product, the mean of its forms.
 double measureProduct(int cores, const Product &product, FloatType type) {
   double seconds = timeOnAllCores(cores, [&] {
     std::vector<Contraction> forms;
     int64_t scratchBytes = 0;
-    for (int form = 0; form < kForms; ++form) {
-      ContractShape shape = shapeOf(product, form);
+    for (ContractShape shape : formsOf(product)) {
       shape.operands = shape.result = type;
       forms.emplace_back(shape, 1, false);
       scratchBytes = std::max(scratchBytes, forms.back().scratch());
@@ -94,7 +88,8 @@ double measureProduct(int cores, const Product &product, FloatType type) {
     std::vector<std::vector<char>> w(product.weights, make(product.in * product.out));
     constexpr size_t line = 64; // bytes: scratch is a multiple of it
     std::shared_ptr<void> scratch(std::aligned_alloc(line, std::max<size_t>(line, size_t(scratchBytes))), std::free);
-    return [=, times = product.times, forms = std::make_shared<std::vector<Contraction>>(std::move(forms))]() mutable {
+    return [times = product.times, scratch, x = std::move(x), y = std::move(y), w = std::move(w),
+            forms = std::make_shared<std::vector<Contraction>>(std::move(forms))]() mutable {
       for (int i = 0; i < times; ++i) {
         char *weight = w[i % w.size()].data(), *at = (char *)scratch.get();
         (*forms)[0].run(0, x.data(), weight, nullptr, y.data(), at);
@@ -103,7 +98,7 @@ double measureProduct(int cores, const Product &product, FloatType type) {
       }
     };
   });
-  return seconds / (product.times * kForms);
+  return seconds / (double(product.times) * double(formsOf(product).size()));
 }
 
 /// The two rates of which the times of both products are made: of their arithmetic and of their bytes.
