@@ -1,6 +1,6 @@
 # How the lit tests of xlc run: the tools of the build tree and LLVM's are on the PATH,
 # %S is the test's folder, %t a temporary name, %models the models in the project, %examples its examples,
-# %simulated the libraries of the simulated GPU.
+# %simulated the libraries of the simulated GPU, %onnx what turns a model written as protobuf text into a file.
 import glob
 import os
 import shutil
@@ -14,7 +14,6 @@ config.test_source_root = os.path.join(config.xlc_source_dir, "test")
 config.test_exec_root = os.path.join(config.xlc_build_dir, "test")
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.xlc_build_dir, "bin"), config.llvm_tools_dir, os.environ["PATH"]])
-# %onnx turns a model written as protobuf text into a file.
 config.substitutions.append(("%onnx", "protoc --encode=onnx.ModelProto --proto_path=" +
                              os.path.join(config.xlc_source_dir, "lib", "Onnx") + " onnx.proto"))
 config.substitutions.append(("%xlc", os.path.join(config.xlc_build_dir, "bin", "xlc")))

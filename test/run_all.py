@@ -1,7 +1,7 @@
 """Runs every kind of test of a built tree and adds up what passed and failed: scripts/test without the build.
 
-Eight kinds: lit (one claim per file), GoogleTest (pure algorithms), some of both under sanitizers, end to end (compiled
-programs against PyTorch's losses), random models (against a reference in plain Python), hostile files, bad days (full
+Nine kinds: lit (one claim per file), GoogleTest (pure algorithms), some of both under sanitizers, end to end (compiled
+programs against PyTorch's losses), random models (against a reference in plain Python; on the simulated GPU too), hostile files, bad days (full
 disks, limits, signals) and what compiler tools say of the source. Each reports its own failures as it goes; the last line
 is the sum. A kind that cannot even report counts as one failure, so that a crash of a test program is never a success.
 """
@@ -125,7 +125,7 @@ def main():
              ("sanitizers", lambda: run_sanitized(options.sanitized.resolve())),
              ("end to end", lambda: run_script(build, "EndToEnd/run_matrix.py", *every)),
              ("random models", lambda: run_script(build, "Random/run.py", "--count", "2000" if options.all else "100")),
-             ("random models on a GPU",
+             ("random models on the simulated GPU",
               lambda: run_script(build, "Random/run.py", "--target", "cuda", "--count", "400" if options.all else "25")),
              ("hostile files", lambda: run_script(build, "Hostile/run.py")),
              ("bad days", lambda: run_script(build, "Stress/stress.py")),

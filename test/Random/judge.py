@@ -67,6 +67,7 @@ def write(case, folder):
 class Target:
     """What programs are compiled for, and where they run."""
     name: str
+    is_alone: bool = False  # it has programs of one rank only
     compiling: list = field(default_factory=list)  # options
     variables: dict = field(default_factory=dict)  # of the program's environment
 
@@ -76,7 +77,7 @@ def find_target(name, xlc):
     if name == "cpu":
         return Target(name)
     image = "./kernels.so"
-    return Target(name, ["--target", name, "--simulator-image", image],
+    return Target(name, True, ["--target", name, "--simulator-image", image],
                   {"XLC_CUDA_LIBRARIES": str(xlc.parents[1] / "lib" / "simulated"), "XLC_SIMULATE_IMAGE": image,
                    "XLC_SIMULATE_ORDER": "random"})
 

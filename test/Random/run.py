@@ -88,7 +88,7 @@ def run_number(number, options):
     folder = options.scratch / str(number)
     verifies = number % VERIFIED == 0
     try:
-        case = find_case(options.seed, number, options.target.name != "cpu")
+        case = find_case(options.seed, number, options.target.is_alone)
     except Reject as reason:
         return number, Verdict("wrong", f"the generator: {reason}"), None
     verdict = judge_case(case, options, folder, verifies)
@@ -167,7 +167,7 @@ def main():
     for (kind, signature), numbers in sorted(messages.items(), key=lambda item: (item[0][0], -len(item[1]))):
         print(f"{kind} {len(numbers)}: {signature} {sorted(numbers)[:8]}")
     total = sum(counts.values())
-    too_many = total >= 50 and counts["refused"] > REFUSED * total
+    too_many = total >= 25 and counts["refused"] > REFUSED * total
     if too_many:
         print(f"{counts['refused']} of {total} cases are refused: the generator says little")
     failed = counts["wrong"] + too_many
