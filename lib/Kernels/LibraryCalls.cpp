@@ -243,6 +243,7 @@ static std::vector<runtime::WindowDim> windowDims(Value x, Value y, ArrayRef<int
                                                   ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads) {
   ArrayRef<int64_t> in = cast<ShapedType>(x.getType()).getShape(), out = cast<ShapedType>(y.getType()).getShape();
   std::vector<runtime::WindowDim> dims;
+  dims.reserve(window.size());
   for (size_t i = 0; i < window.size(); ++i)
     dims.push_back({in[i + 2], out[i + 2], window[i], strides[i], dilations[i], pads[i]});
   return dims;
