@@ -1,10 +1,11 @@
 // See FreedMemory.h. `xlc` has gperftools' malloc, which keeps what is freed by itself; what is linked without it, GNU's. Other C
 // libraries do as they do.
 #include "xlc/Support/FreedMemory.h"
+#include <gperftools/malloc_extension_c.h>
 #include <limits>
 #include <malloc.h>
 
-extern "C" void MallocExtension_ReleaseFreeMemory() __attribute__((weak)); // gperftools/malloc_extension_c.h
+#pragma weak MallocExtension_ReleaseFreeMemory // null where gperftools is not linked
 
 void xlc::keepFreedMemory() {
 #ifdef __GLIBC__
