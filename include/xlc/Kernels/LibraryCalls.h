@@ -23,10 +23,9 @@ struct LibraryContract {
 };
 
 /// The product behind an einsum on these layouts; `bias`: a vector along the last dimension of y is added. Letters of
-/// one group are flattened where strides allow; of what remains of m or n one is kept, along which y is contiguous if there is
-/// one, and the others become batch dimensions. None where the
-/// summed letters cannot be flattened to one dimension (an operand has to be copied first), and where the types are none
-/// of the library's.
+/// one group are flattened where strides allow; of what remains of m or n one is kept, along which y is contiguous if
+/// there is one, and the others become batch dimensions. None where the summed letters cannot be flattened to one
+/// dimension (an operand has to be copied first), and where the types are none of the library's.
 std::optional<LibraryContract> findContractShape(graph::ContractOp op, mlir::MemRefType a, mlir::MemRefType b,
                                                  mlir::MemRefType y, bool bias);
 
