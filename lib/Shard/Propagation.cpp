@@ -18,8 +18,8 @@ Value shard::findParameter(Value value) {
 
 Section shard::sectionOf(Operation *op) { return {getUnit(op), getRole(op) == Role::F}; }
 
-Problem::Problem(func::FuncOp function, int64_t tp, bool splitSequence)
-    : function(function), tp(tp), stream(findStream(function, tp, splitSequence)) {
+Problem::Problem(func::FuncOp function, int64_t tp, Stream stream)
+    : function(function), tp(tp), stream(std::move(stream)) {
   for (Operation &op : function.front().without_terminator())
     for (Value result : op.getResults())
       for (Operation *user : result.getUsers())

@@ -28,7 +28,7 @@ struct Problem {
   /// split as `parameters` says.
   llvm::DenseMap<mlir::Value, mlir::Value> gradientOf;
 
-  Problem(mlir::func::FuncOp function, int64_t tp, bool splitSequence);
+  Problem(mlir::func::FuncOp function, int64_t tp, Stream stream);
 };
 
 /// Which pass of which unit an op belongs to: what is gathered for one is not there for another.

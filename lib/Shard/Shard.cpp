@@ -31,10 +31,10 @@ bool haveRules(func::FuncOp function, const ShardOptions &options, Diagnostics &
 }
 
 /// Whether activations between products are split over the sequence: where that is possible, unless the user decides.
-std::optional<bool> splitsSequence(func::FuncOp function, const ShardOptions &options, Diagnostics &diagnostics) {
+std::optional<bool> splitsSequence(const SequenceFinding &finding, const ShardOptions &options,
+                                   Diagnostics &diagnostics) {
   if (options.sequenceParallel == false)
     return false;
-  SequenceFinding finding = findStream(function, options.tp, true).sequence;
   if (finding.hasSequence && !finding.op)
     return true;
   std::string reason = "the model has no attention, whose queries would be the sequence";
@@ -85,10 +85,13 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics 
     return true;
   if (!haveRules(function, options, diagnostics))
     return false;
-  std::optional<bool> splitSequence = splitsSequence(function, options, diagnostics);
+  Stream stream = findStream(function, options.tp);
+  std::optional<bool> splitSequence = splitsSequence(stream.sequence, options, diagnostics);
   if (!splitSequence)
     return false;
-  Problem problem(function, options.tp, *splitSequence);
+  if (!*splitSequence)
+    stream.replicate();
+  Problem problem(function, options.tp, std::move(stream));
   if (!findLayouts(problem, options, diagnostics))
     return false;
   if (problem.parameters.empty()) {

@@ -32,17 +32,16 @@ class Finder {
 public:
   Finder(func::FuncOp function, int64_t tp) : function(function), tp(tp), repeated(findRepeatedClasses(function)) {}
 
-  Stream run(bool splitSequence) {
+  Stream run() {
     markLearned();
     findBoundaries();
     grow();
     Stream stream;
     stream.sequence = markSequences();
     for (Value value : members) {
-      auto mark = marks.find(value);
-      bool isSplit = splitSequence && mark != marks.end();
-      stream.layouts[value] = isSplit ? mark->second : Layout::replicated();
-      stream.sequence.hasSequence |= mark != marks.end();
+      auto marked = marks.find(value);
+      stream.layouts[value] = marked != marks.end() ? marked->second : Layout::replicated();
+      stream.sequence.hasSequence |= marked != marks.end();
     }
     return stream;
   }
@@ -87,8 +86,18 @@ private:
     }
   }
 
+  void mark(Value value, const Layout &layout) {
+    if (!marks.try_emplace(value, layout).second)
+      return;
+    for (Operation *user : value.getUsers())
+      if (!isa<func::ReturnOp>(user))
+        waiting.insert(user);
+    if (Operation *op = value.getDefiningOp())
+      waiting.insert(op);
+  }
+
   /// Follows the query dimension of every attention to whatever has it. First come, first served; ops are walked to a
-  /// fixpoint in program order.
+  /// fixpoint in program order, each again where a value of it was marked meanwhile.
   SequenceFinding markSequences() {
     SequenceFinding finding;
     function.walk([&](Operation *op) {
@@ -101,16 +110,15 @@ private:
         return;
       }
       Layout layout = Layout::split(1, 1, tp);
-      marks.try_emplace(op->getOperand(0), layout);
-      marks.try_emplace(op->getResult(0), layout);
+      mark(op->getOperand(0), layout);
+      mark(op->getResult(0), layout);
       if (isa<AttentionBackwardOp>(op))
-        marks.try_emplace(op->getOperand(5), layout);
+        mark(op->getOperand(5), layout);
     });
-    for (size_t before = 0; before != marks.size();) {
-      before = marks.size();
+    while (!waiting.empty())
       for (Operation &op : function.front().without_terminator())
-        follow(&op);
-    }
+        if (waiting.erase(&op))
+          follow(&op);
     return finding;
   }
 
@@ -118,17 +126,17 @@ private:
     SmallVector<Value> values(op->getOperands());
     llvm::append_range(values, op->getResults());
     for (auto [i, value] : llvm::enumerate(values)) {
-      auto mark = marks.find(value);
-      if (mark == marks.end())
+      auto marked = marks.find(value);
+      if (marked == marks.end())
         continue;
-      std::optional<Spread> found = spread(op, {unsigned(i), mark->second, tp});
+      std::optional<Spread> found = spread(op, {unsigned(i), marked->second, tp});
       if (!found)
         continue;
       SmallVector<Layout> layouts(found->operands.begin(), found->operands.end());
       llvm::append_range(layouts, found->results);
       for (auto [other, layout] : llvm::zip(values, layouts))
         if (layout.isSplit() && !layout.isPartial && !isa<BlockArgument>(other))
-          marks.try_emplace(other, layout);
+          mark(other, layout);
     }
   }
 
@@ -138,6 +146,7 @@ private:
   DenseSet<Value> learned, members;
   SmallVector<Value> work;
   DenseMap<Value, Layout> marks;
+  DenseSet<Operation *> waiting; ///< ops of which a value was marked since they were followed
 };
 
 } // namespace
@@ -150,6 +159,9 @@ DenseSet<StringAttr> shard::findRepeatedClasses(func::FuncOp function) {
   return repeated;
 }
 
-Stream shard::findStream(func::FuncOp function, int64_t tp, bool splitSequence) {
-  return Finder(function, tp).run(splitSequence);
+Stream shard::findStream(func::FuncOp function, int64_t tp) { return Finder(function, tp).run(); }
+
+void Stream::replicate() {
+  for (auto &[value, layout] : layouts)
+    layout = Layout::replicated();
 }

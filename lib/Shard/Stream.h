@@ -29,10 +29,13 @@ struct Stream {
   /// The layout of every value of the stream.
   llvm::DenseMap<mlir::Value, Layout> layouts;
   SequenceFinding sequence;
+
+  /// Without sequence parallelism.
+  void replicate();
 };
 
-/// Finds the stream; its values are replicated unless `splitSequence`.
-Stream findStream(mlir::func::FuncOp function, int64_t tp, bool splitSequence);
+/// Finds the stream, split over the sequence where it has one; what has none is replicated.
+Stream findStream(mlir::func::FuncOp function, int64_t tp);
 
 } // namespace xlc::shard
 
