@@ -12,6 +12,8 @@ namespace xlc::runtime {
 namespace {
 
 constexpr std::chrono::milliseconds mostUntilSaid(2000), mostUntilNotesLeave(500);
+/// From a note that tells of a failure to the one that it was said, where both wait to be heard.
+constexpr std::chrono::milliseconds mostBetweenNotes(100);
 constexpr int64_t nanosecondsBetweenSights = 100'000'000;
 constexpr uint64_t mostBytesOfAnswer = 64 << 20;
 
@@ -49,6 +51,7 @@ void RemoteCompany::hear(int from, uint32_t kind, std::span<const char> bytes) {
   case Said: {
     Failure failure;
     std::memcpy(&failure, bytes.data(), std::min(bytes.size(), sizeof failure));
+    hasHeard = true;
     world.stop().raise((Exit)failure.exit, failure.text);
     isTold |= !isFirst();
     if (kind == Said) {
@@ -116,13 +119,16 @@ void RemoteCompany::takeWhereabouts(int from, std::span<const char> bytes) {
 }
 
 /// Rank 0 says it. Others wait for that, since launchers end all processes as soon as one has ended with an error; where
-/// rank 0 does not answer, the one that noticed says it.
+/// rank 0 does not answer, the one that noticed says it. A rank 0 that was stopped and goes on hears both at once.
 void RemoteCompany::sayFailure() {
   StopSignal &stop = world.stop();
   if (!stop.isRaised())
     return;
   auto begin = std::chrono::steady_clock::now();
-  while (!isFirst() && !isSaid && std::chrono::steady_clock::now() - begin < mostUntilSaid)
+  std::chrono::milliseconds most = !isFirst() ? mostUntilSaid
+                                   : hasHeard ? mostBetweenNotes
+                                              : std::chrono::milliseconds(0);
+  while (!isSaid && std::chrono::steady_clock::now() - begin < most)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   if (isSaid.exchange(true))
     return;

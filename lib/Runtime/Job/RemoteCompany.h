@@ -48,6 +48,7 @@ private:
   const World &world;
   mpi::Engine &engine;
   std::atomic<uint32_t> exchanged{0};
+  std::atomic<bool> hasHeard{false}; ///< of a failure, from another rank
   std::atomic<bool> isSaid{false};
   bool isTold = false;    ///< that the job has failed
   int64_t toldOfRank = 0; ///< when
