@@ -7,6 +7,7 @@
 #include "xlc/Memory/Lifetimes.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Memory/Placement.h"
+#include <thread>
 
 using namespace mlir;
 using namespace xlc;
@@ -58,9 +59,41 @@ struct StagePlan {
   int64_t bytes; ///< of its arena; at least, where it is not placed yet
 };
 
+/// What a stage's timeline is lowered from, without the others.
+OwningOpRef<ModuleOp> copyStage(ModuleOp module, sched::TimelineOp timeline) {
+  SymbolTable symbols(module);
+  SmallVector<Operation *> work{timeline};
+  DenseSet<Operation *> used{timeline};
+  while (!work.empty()) {
+    std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(work.pop_back_val());
+    for (SymbolTable::SymbolUse use : *uses)
+      if (Operation *symbol = symbols.lookup(use.getSymbolRef().getRootReference()); used.insert(symbol).second)
+        work.push_back(symbol);
+  }
+  auto copy = cast<ModuleOp>(module->cloneWithoutRegions());
+  OpBuilder builder = OpBuilder::atBlockEnd(&copy.getBodyRegion().emplaceBlock());
+  for (Operation &op : *module.getBody())
+    if (used.contains(&op) || !isa<sched::TimelineOp, func::FuncOp>(op))
+      builder.clone(op);
+  return copy;
+}
+
+/// Where the stage that takes most stands among all, from 0 to 1, where programs have been planned.
+double findFullest(const Compilation &compilation) {
+  int64_t most = 0, fullest = 0, last = 0;
+  for (auto program : compilation.module.get().getOps<exec::ProgramOp>()) {
+    last = std::max<int64_t>(last, program.getStage());
+    if ((int64_t)program.getArena() > most)
+      most = program.getArena(), fullest = program.getStage();
+  }
+  return last > 0 ? double(fullest) / double(last) : 0;
+}
+
 class PlanTrial : public Trial {
 public:
-  PlanTrial(const Compilation &from, const Spec &spec) : compilation(from.context, from.getTarget(), diagnostics) {
+  /// `fullest`: which stage probably takes most, from 0, the first, to 1, the last.
+  PlanTrial(const Compilation &from, const Spec &spec, double fullest)
+      : compilation(from.context, from.getTarget(), diagnostics), fullest(fullest) {
     compilation.modelPath = from.modelPath;
     compilation.specPath = from.specPath;
     compilation.importing = from.importing;
@@ -70,7 +103,7 @@ public:
   }
 
   LogicalResult run(StringRef startAfter, StringRef stopAfter) {
-    ScopedDiagnosticHandler handler(&compilation.context, [&](Diagnostic &d) { listen(d); });
+    Listener listener(*this);
     return runPhases(compilation, {.startAfter = startAfter.str(), .stopAfter = stopAfter.str(), .dumpDirectory = ""});
   }
   OwningOpRef<ModuleOp> &module() { return compilation.module; }
@@ -88,15 +121,19 @@ public:
     return most;
   }
 
-  std::optional<int64_t> findLeast() override {
-    ScopedDiagnosticHandler handler(&compilation.context, [&](Diagnostic &d) { listen(d); });
-    if (stages.empty()) {
-      if (failed(lowerToPrograms(compilation)))
-        return std::nullopt;
-      for (auto program : compilation.module->getOps<exec::ProgramOp>())
-        stages.push_back({program, lowerBound(findLifetimes(program).buffers).clamp()});
-      llvm::sort(stages, [](const StagePlan &a, const StagePlan &b) { return a.bytes > b.bytes; });
-    }
+  std::optional<int64_t> findLeast(int64_t limit) override {
+    Listener listener(*this);
+    if (!stages.empty())
+      return total();
+    if (!ofOneStage)
+      ofOneStage = findLeastOfOneStage();
+    if (*ofOneStage > limit)
+      return *ofOneStage;
+    if (failed(lowerToPrograms(compilation)))
+      return std::nullopt;
+    for (auto program : compilation.module->getOps<exec::ProgramOp>())
+      stages.push_back({program, leastOf(program)});
+    llvm::sort(stages, [](const StagePlan &a, const StagePlan &b) { return a.bytes > b.bytes; });
     return total();
   }
 
@@ -120,24 +157,60 @@ public:
   }
 
 private:
-  /// Of the fullest rank, as far as is known; none where no plan can be about so much.
+  static int64_t leastOf(exec::ProgramOp program) { return lowerBound(findLifetimes(program).buffers).clamp(); }
+
+  /// Bytes of a rank whose arena is that large; none where no plan can be about so much.
+  std::optional<int64_t> totalOf(int64_t arena) const {
+    if (arena > kLargestArena)
+      return std::nullopt;
+    return arena + sumOf(compilation.getTarget().outsideOf(compilation.spec.device, arena));
+  }
+
+  /// Of the fullest rank, as far as is known.
   std::optional<int64_t> total() const {
     int64_t largest = 0;
     for (const StagePlan &stage : stages)
       largest = std::max(largest, stage.bytes);
-    if (largest > kLargestArena)
-      return std::nullopt;
-    return largest + sumOf(compilation.getTarget().outsideOf(compilation.spec.device, largest));
+    return totalOf(largest);
   }
 
-  void listen(Diagnostic &diagnostic) { diagnostics.report(toMessage(diagnostic, compilation.modelPath)); }
+  /// Of a stage that is probably the fullest, lowered by itself: most plans that do not fit need no more. 0: it is the only
+  /// one, or has no such plan.
+  int64_t findLeastOfOneStage() {
+    SmallVector<sched::TimelineOp> timelines(compilation.module->getOps<sched::TimelineOp>());
+    if (timelines.size() <= 1)
+      return 0;
+    OwningOpRef<ModuleOp> whole = std::exchange(compilation.module, {});
+    compilation.module = copyStage(*whole, timelines[size_t(fullest * double(timelines.size() - 1))]);
+    bool isLowered = succeeded(lowerToPrograms(compilation));
+    int64_t least = 0;
+    if (isLowered)
+      for (auto program : compilation.module->getOps<exec::ProgramOp>())
+        least = totalOf(leastOf(program)).value_or(0);
+    compilation.module = std::move(whole);
+    return least;
+  }
+
+  /// Takes what is said of this trial: other threads have trials of their own in the same context.
+  struct Listener : ScopedDiagnosticHandler {
+    explicit Listener(PlanTrial &trial) : ScopedDiagnosticHandler(&trial.compilation.context) {
+      setHandler([&trial, owner = std::this_thread::get_id()](Diagnostic &diagnostic) {
+        if (std::this_thread::get_id() != owner)
+          return failure();
+        trial.diagnostics.report(toMessage(diagnostic, trial.compilation.modelPath));
+        return success();
+      });
+    }
+  };
 
   std::vector<Message> messages;
   Diagnostics diagnostics{messages};
   Compilation compilation;
-  SmallVector<StagePlan> stages; ///< the largest bound first
-  size_t placed = 0;             ///< how many of them are
-  int64_t largestPlaced = 0;     ///< another stage that takes no more does not matter
+  const double fullest;
+  std::optional<int64_t> ofOneStage; ///< see findLeastOfOneStage
+  SmallVector<StagePlan> stages;     ///< the largest bound first; empty: not lowered
+  size_t placed = 0;                 ///< how many of them are
+  int64_t largestPlaced = 0;         ///< another stage that takes no more does not matter
 };
 
 } // namespace
@@ -161,6 +234,14 @@ Forks::Forks(const Compilation &from) : from(from) {
     starts.push_back({&from.spec, kLastKeptPhase, from.module.get()});
 }
 
+Planners Forks::getPlanners(const Compilation &from, unsigned count) {
+  auto make = [&from]() -> Planner {
+    auto forks = std::make_shared<Forks>(from);
+    return [forks](const Spec &spec, std::string &obstacle) { return forks->plan(spec, obstacle); };
+  };
+  return {make, count};
+}
+
 Forks::Start Forks::findStart(const Spec &spec) const {
   if (last && agreeUpTo(kLastKeptPhase, lastSpec, spec))
     return {&lastSpec, kLastKeptPhase, last.get()};
@@ -180,7 +261,7 @@ bool Forks::isAllowed(const Spec &spec, Diagnostics &diagnostics) const {
 }
 
 std::unique_ptr<Trial> Forks::plan(const Spec &spec, std::string &obstacle) {
-  auto trial = std::make_unique<PlanTrial>(from, spec);
+  auto trial = std::make_unique<PlanTrial>(from, spec, findFullest(from));
   Start start = findStart(spec);
   if (!isAllowed(spec, trial->said())) {
     obstacle = trial->findObstacle();

@@ -2,6 +2,7 @@
 // again, and the new plan speaks for itself. Changes keep what is learned (the global batch) except where they say so.
 #include "xlc/Search/Changes.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <set>
 
 using namespace xlc;
 
@@ -106,36 +107,45 @@ std::vector<std::pair<std::string, Spec>> halveDimensions(const Spec &spec) {
 
 } // namespace
 
-std::vector<Change> xlc::findChanges(const Spec &spec, int64_t total, const Planner &planner,
+std::vector<Change> xlc::findChanges(const Spec &spec, int64_t total, const Planners &planners,
                                      llvm::raw_ostream *notes) {
   std::vector<std::string> names;
-  Search search(planner, *spec.deviceMemory, /*isAllExact=*/false, [&](size_t number, const std::string &obstacle) {
-    if (notes)
-      *notes << "note: '" << names[number] << "' cannot be planned: " << obstacle << "\n";
-  });
-  auto tryChange = [&](std::string what, const Spec &changed) {
-    if (what.empty())
-      return;
-    names.push_back(std::move(what));
-    search.add(changed);
-  };
+  std::set<std::pair<size_t, std::string>> obstacles;
+  Search search(planners.make(), *spec.deviceMemory, /*isAllExact=*/false,
+                [&](size_t number, const std::string &obstacle) { obstacles.emplace(number, obstacle); });
   auto hasFailed = [&](size_t number) {
     auto isOfIt = [&](const Candidate &candidate) { return candidate.group == number; };
     auto doesFit = [&](const Candidate &candidate) { return isOfIt(candidate) && search.fits(candidate); };
     return llvm::any_of(search.getCandidates(), isOfIt) && llvm::none_of(search.getCandidates(), doesFit);
   };
+  std::vector<std::pair<size_t, Spec>> changed;
+  auto addChange = [&](std::string what, const Spec &to) {
+    names.push_back(std::move(what));
+    changed.emplace_back(names.size() - 1, to);
+  };
   std::optional<size_t> doubled; // the number of twice the ranks
+  std::optional<std::pair<size_t, Spec>> larger;
   for (Edit edit : edits) {
-    if (edit == doubleRanksAndBatch && doubled && hasFailed(*doubled)) // which has half the samples for each rank
+    Spec to = spec;
+    std::string what = edit(to);
+    if (what.empty())
       continue;
-    Spec changed = spec;
-    std::string what = edit(changed);
-    if (edit == doubleRanks && !what.empty())
+    if (edit == doubleRanks)
       doubled = names.size();
-    tryChange(std::move(what), changed);
+    addChange(std::move(what), to);
+    if (edit == doubleRanksAndBatch && doubled) { // which has half the samples for each rank
+      larger = std::move(changed.back());
+      changed.pop_back();
+    }
   }
-  for (auto &[what, changed] : halveDimensions(spec))
-    tryChange(what, changed);
+  for (auto &[what, to] : halveDimensions(spec))
+    addChange(what, to);
+  search.addAll(changed, planners);
+  if (larger && !hasFailed(*doubled))
+    search.add(larger->first, larger->second);
+  if (notes)
+    for (auto &[number, obstacle] : obstacles)
+      *notes << "note: '" << names[number] << "' cannot be planned: " << obstacle << "\n";
 
   auto describe = [&](const Candidate &candidate) {
     return Change{names[candidate.group], candidate.need->bytes, candidate.traffic, search.fits(candidate)};

@@ -9,8 +9,7 @@ using namespace xlc;
 static bool isHopeless(const Spec &spec, const Planner &planner) {
   std::string obstacle;
   std::unique_ptr<Trial> trial = planner(listAnswers(spec).front().first, obstacle);
-  std::optional<int64_t> least = trial ? trial->findLeast() : std::nullopt;
-  return least && double(*least) > Search::kHopeless * double(*spec.deviceMemory);
+  return trial && Search::isHopeless(*trial, *spec.deviceMemory);
 }
 
 ChunkChoice xlc::chooseChunk(const Spec &spec, int64_t rows, const Planner &planner) {
@@ -30,7 +29,7 @@ ChunkChoice xlc::chooseChunk(const Spec &spec, int64_t rows, const Planner &plan
     if (choice.whole && parts == 4 && isHopeless(cutInto(mostParts), planner))
       break;
     Spec cut = cutInto(parts);
-    search.add(cut);
+    search.add(size_t(parts), cut);
     for (const Candidate &candidate : search.getCandidates())
       if (search.fits(candidate)) {
         choice.rows = *cut.loss.chunk;

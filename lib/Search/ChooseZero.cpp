@@ -54,7 +54,7 @@ ZeroChoice xlc::chooseZero(const Spec &spec, const Planner &planner,
     return choice;
   Search search(planner, *spec.deviceMemory, /*isAllExact=*/true,
                 [&](size_t, const std::string &obstacle) { tell(obstacle); });
-  search.add(spec);
+  search.add(0, spec);
   for (const Candidate &candidate : search.getCandidates()) {
     ZeroTrial &trial = choice.trials.emplace_back(candidate.zero);
     if (candidate.need)

@@ -4,24 +4,27 @@
 #include "xlc/Search/ChooseZero.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include <atomic>
+#include <future>
 
 using namespace xlc;
 
 void Search::tellOnce(size_t group, const std::string &obstacle) {
+  std::lock_guard lock(mutex);
   if (told.emplace(group, obstacle).second)
     tell(group, obstacle);
 }
 
-std::unique_ptr<Trial> Search::begin(Candidate &candidate) {
+std::unique_ptr<Trial> Search::begin(const Planner &own, Candidate &candidate) {
   std::string obstacle;
-  std::unique_ptr<Trial> trial = planner(candidate.spec, obstacle);
+  std::unique_ptr<Trial> trial = own(candidate.spec, obstacle);
   if (!trial)
     tellOnce(candidate.group, obstacle);
   return trial;
 }
 
 bool Search::ask(Candidate &candidate, Trial &trial, int64_t limit) {
-  std::optional<int64_t> least = trial.findLeast();
+  std::optional<int64_t> least = trial.findLeast(limit);
   std::optional<Need> need;
   if (least)
     need = *least > limit ? Need{*least, false} : trial.findNeed(limit);
@@ -30,23 +33,16 @@ bool Search::ask(Candidate &candidate, Trial &trial, int64_t limit) {
     return false;
   }
   candidate.need = need;
-  candidate.traffic = trial.traffic();
+  if (need->isExact)
+    candidate.traffic = trial.traffic();
   return true;
 }
 
-void Search::hold(size_t number, std::unique_ptr<Trial> trial) {
-  bool isLess = !held || candidates[number].need->bytes < candidates[heldNumber].need->bytes;
-  if (!isLess || candidates[number].need->isExact)
-    return;
-  held = std::move(trial);
-  heldNumber = number;
-}
-
-Search::Begun Search::beginAnswers(const Spec &spec, size_t group) {
+Search::Begun Search::beginAnswers(const Planner &own, const Spec &spec, size_t group) {
   Begun begun;
   for (auto &[answered, zero] : listAnswers(spec)) {
-    Candidate candidate{answered, zero, group, {}, {}, {}};
-    if (std::unique_ptr<Trial> trial = begin(candidate)) {
+    Candidate candidate{answered, zero, group, {}, {}, {}, {}};
+    if (std::unique_ptr<Trial> trial = begin(own, candidate)) {
       candidate.zero.traffic = trial->zeroTraffic();
       auto *it = llvm::upper_bound(begun, candidate.zero.traffic, [](Quantity traffic, const auto &other) {
         return traffic < other.first.zero.traffic;
@@ -57,13 +53,18 @@ Search::Begun Search::beginAnswers(const Spec &spec, size_t group) {
   return begun;
 }
 
+bool Search::isHopeless(Trial &trial, int64_t memory) {
+  double limit = kHopeless * double(memory);
+  std::optional<int64_t> least = trial.findLeast(limit < double(noLimit) ? int64_t(limit) : noLimit);
+  return least && double(*least) > limit;
+}
+
 bool Search::keepOnlyHopeless(const Spec &spec, Begun &begun) {
   auto savesMost = [](const auto &each) { return !each.first.zero.reducesPerStep && !each.first.zero.keepsGathered; };
   auto *saving = llvm::find_if(begun, savesMost);
   if (saving == begun.end())
     return false;
-  std::optional<int64_t> least = saving->second->findLeast();
-  if (!least || double(*least) <= kHopeless * double(memory))
+  if (!isHopeless(*saving->second, memory))
     return false;
   (void)ask(saving->first, *saving->second, memory); // its bound is above the memory
   std::swap(begun.front(), *saving);
@@ -72,11 +73,25 @@ bool Search::keepOnlyHopeless(const Spec &spec, Begun &begun) {
   return true;
 }
 
-void Search::add(const Spec &spec) {
-  Begun begun = beginAnswers(spec, groups);
+void Search::addWith(const Planner &own, size_t group, const Spec &spec) {
+  Begun begun = beginAnswers(own, spec, group);
   bool isFound = begun.size() > 1 && !isAllExact && keepOnlyHopeless(spec, begun);
   addBegun(begun, isFound);
-  ++groups;
+}
+
+void Search::addAll(llvm::ArrayRef<std::pair<size_t, Spec>> specs, const Planners &planners) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    Planner own = planners.make();
+    for (size_t i = next++; i < specs.size(); i = next++)
+      addWith(own, specs[i].first, specs[i].second);
+  };
+  std::vector<std::future<void>> others;
+  for (size_t i = 1; i < std::min<size_t>(planners.count, specs.size()); ++i)
+    others.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void> &other : others)
+    other.get();
 }
 
 void Search::addBegun(Begun &begun, bool isFound) {
@@ -84,11 +99,22 @@ void Search::addBegun(Begun &begun, bool isFound) {
     if (!isFound && !ask(candidate, *trial, isAllExact ? noLimit : memory))
       continue;
     isFound |= fits(candidate);
-    candidates.push_back(std::move(candidate));
-    if (candidates.back().need)
-      hold(candidates.size() - 1, std::move(trial));
+    if (candidate.need && !candidate.need->isExact)
+      candidate.trial = std::move(trial);
     trial.reset();
+    insert(std::move(candidate));
   }
+}
+
+void Search::insert(Candidate candidate) {
+  std::lock_guard lock(mutex);
+  auto held = llvm::find_if(candidates, [](const Candidate &other) { return other.trial != nullptr; });
+  if (candidate.trial && held != candidates.end()) {
+    bool isLess = candidate.need->bytes < held->need->bytes;
+    (isLess ? held->trial : candidate.trial).reset();
+  }
+  auto isAfter = [&](const Candidate &other) { return other.group > candidate.group; };
+  candidates.insert(llvm::find_if(candidates, isAfter), std::move(candidate));
 }
 
 const Candidate *Search::findNearest() {
@@ -96,25 +122,28 @@ const Candidate *Search::findNearest() {
     auto takes = [](const Candidate &candidate) { return candidate.need ? candidate.need->bytes : noLimit; };
     auto least = llvm::min_element(candidates, [&](auto &a, auto &b) { return takes(a) < takes(b); });
     if (least->standsFor) { // one of the others may take a little less
-      Begun begun = beginAnswers(*least->standsFor, least->group);
+      Begun begun = beginAnswers(planner, *least->standsFor, least->group);
       candidates.erase(least);
-      held.reset();
+      for (Candidate &other : candidates)
+        other.trial.reset();
       addBegun(begun, /*isFound=*/false);
       continue;
     }
     if (!least->need || least->need->isExact)
       return &*least;
-    size_t number = least - candidates.begin();
     int64_t next = noLimit;
     for (const Candidate &other : candidates)
       if (&other != &*least)
         next = std::min(next, takes(other));
-    std::unique_ptr<Trial> trial = held && heldNumber == number ? std::move(held) : begin(*least);
-    held.reset();
+    std::shared_ptr<Trial> trial = std::exchange(least->trial, nullptr);
+    for (Candidate &other : candidates)
+      other.trial.reset();
+    if (!trial)
+      trial = begin(planner, *least);
     if (!trial || !ask(*least, *trial, next))
       candidates.erase(least);
     else if (!least->need->isExact)
-      held = std::move(trial), heldNumber = number;
+      least->trial = std::move(trial);
   }
   return nullptr;
 }

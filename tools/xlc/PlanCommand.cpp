@@ -8,7 +8,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 using namespace xlc;
 
@@ -29,6 +31,9 @@ struct PlanOptions : CommonOptions {
   std::string trace; ///< a file to write, or empty
 };
 
+/// Threads that plan changes of the spec; each has a plan in memory.
+constexpr unsigned kMostPlanners = 4;
+
 std::vector<std::string> phaseNames() {
   std::vector<std::string> names;
   for (const Phase &phase : getPhases())
@@ -40,8 +45,11 @@ std::vector<std::string> phaseNames() {
 void tryChanges(Session &session, PlanReport &report, std::chrono::duration<double> planning) {
   if (planning.count() > 0.5)
     messages() << "trying single changes of the spec\n";
-  Forks forks(session.get());
-  report.changes = findChanges(report.spec, report.largestTotal(), forks.getPlanner(), session.get().importing.notes);
+  unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostPlanners);
+  session.get().context.enableMultithreading(threads > 1);
+  report.changes = findChanges(report.spec, report.largestTotal(), Forks::getPlanners(session.get(), threads),
+                               session.get().importing.notes);
+  session.get().context.disableMultithreading();
 }
 
 /// The same spec in float32, with the same answers to what it leaves open, where it can be planned.
@@ -56,7 +64,7 @@ std::optional<WideReport> planInFloat32(Session &session) {
   Forks forks(session.get());
   std::unique_ptr<Trial> trial = forks.plan(spec, obstacle);
   std::optional<Need> need;
-  if (trial && trial->findLeast())
+  if (trial && trial->findLeast(Search::noLimit))
     need = trial->findNeed(Search::noLimit);
   return need ? std::optional(WideReport{need->bytes, trial->traffic()}) : std::nullopt;
 }

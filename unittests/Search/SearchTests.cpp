@@ -18,7 +18,7 @@ public:
   Number(int64_t bytes, Asked &asked) : bytes(bytes), asked(asked) { ++asked.begun; }
   Quantity zeroTraffic() override { return 10000 - bytes; }
   Quantity traffic() override { return 10000 - bytes; }
-  std::optional<int64_t> findLeast() override { return bytes - bytes / 10; }
+  std::optional<int64_t> findLeast(int64_t) override { return bytes - bytes / 10; }
   std::optional<Need> findNeed(int64_t) override {
     ++asked.needs;
     return Need{bytes, true};
@@ -37,7 +37,7 @@ struct SearchTest : testing::Test {
   /// The changes of a spec that takes 1000 bytes; others take what `bytesOf` says.
   std::vector<Change> find(const std::function<std::optional<int64_t>(const Spec &)> &bytesOf) {
     llvm::raw_string_ostream out(notes);
-    return findChanges(spec, 1000, plannerOf(bytesOf), &out);
+    return findChanges(spec, 1000, {[&] { return plannerOf(bytesOf); }, 1}, &out);
   }
   Planner plannerOf(const std::function<std::optional<int64_t>(const Spec &)> &bytesOf) {
     return [this, bytesOf](const Spec &other, std::string &obstacle) -> std::unique_ptr<Trial> {
@@ -112,7 +112,7 @@ TEST_F(SearchTest, OtherAnswersAreNotAskedWhereTheSmallestIsHopeless) {
     asked = {};
     Search search(plannerOf(bytesOf), memory, /*isAllExact=*/false, [](size_t, const std::string &) {});
     spec.deviceMemory = memory;
-    search.add(spec);
+    search.add(0, spec);
     EXPECT_EQ(search.getCandidates().size(), memory == 100 ? 1u : 4u);
     EXPECT_EQ(search.getCandidates().front().need->bytes, 720);
     EXPECT_EQ(search.findNearest()->need->bytes, 790);
@@ -127,7 +127,7 @@ TEST_F(SearchTest, AnObstacleIsToldOnce) {
     return *other.zero.reshardAfterForward ? std::optional<int64_t>(800) : std::nullopt;
   };
   Search search(plannerOf(bytesOf), 100, /*isAllExact=*/false, [&](size_t, const std::string &) { ++told; });
-  search.add(spec);
+  search.add(0, spec);
   EXPECT_TRUE(search.findNearest());
   EXPECT_EQ(told, 1);
 }
@@ -141,6 +141,29 @@ TEST_F(SearchTest, ALargerBatchIsNotTriedWhereTheSameDoesNotFit) {
     return asked.begun;
   };
   EXPECT_EQ(begun(100), begun(800) + 1);
+}
+
+// Several threads find what one finds, in the same order.
+TEST_F(SearchTest, ChangesDoNotDependOnThreads) {
+  spec.dp = 4, spec.deviceMemory = 600, spec.microBatch = 8, spec.dims = {{"a", 2}, {"b", 3}, {"c", 4}};
+  auto bytesOf = [](const Spec &other) { return 1000 * other.microBatch * other.dims.at("c") / (32 * other.tp); };
+  auto findWith = [&](unsigned threads) {
+    Planners planners{[&]() -> Planner {
+                        auto own = std::make_shared<Asked>();
+                        return [&, own](const Spec &other, std::string &) {
+                          return std::make_unique<Number>(bytesOf(other), *own);
+                        };
+                      },
+                      threads};
+    std::string found;
+    for (const Change &change : findChanges(spec, 1000, planners, nullptr))
+      found += change.what + " " + std::to_string(change.total) + "\n";
+    return found;
+  };
+  std::string expected = findWith(1);
+  EXPECT_EQ(llvm::StringRef(expected).count('\n'), 4u) << expected;
+  for (int round = 0; round < 50; ++round)
+    EXPECT_EQ(findWith(4), expected);
 }
 
 // Two bounds below the plan of each other: both are placed, and the smaller one wins.

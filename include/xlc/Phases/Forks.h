@@ -22,6 +22,9 @@ public:
   /// Plans up to Schedule; see Planner. The spec differs from that of the compilation in keys of the table in Forks.cpp.
   std::unique_ptr<Trial> plan(const Spec &spec, std::string &obstacle);
 
+  /// Planners that fork from `from` beside each other; they must not outlive it. Its context is to allow several threads.
+  static Planners getPlanners(const Compilation &from, unsigned count);
+
   /// This as a function; it must not outlive it.
   Planner getPlanner() {
     return [this](const Spec &spec, std::string &obstacle) { return plan(spec, obstacle); };

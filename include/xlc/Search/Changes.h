@@ -17,7 +17,7 @@ struct Change {
 /// Single changes of the spec that make the plan fit; where none does, the one that comes nearest, if it takes less than
 /// the `total` bytes that the spec takes as it is. Keeps the global batch. What could not be planned is told to `notes`,
 /// which may be null.
-std::vector<Change> findChanges(const Spec &spec, int64_t total, const Planner &planner, llvm::raw_ostream *notes);
+std::vector<Change> findChanges(const Spec &spec, int64_t total, const Planners &planners, llvm::raw_ostream *notes);
 
 } // namespace xlc
 
