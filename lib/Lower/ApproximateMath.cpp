@@ -3,6 +3,7 @@
 // are MLIR's. Where neither exists (f64, sin, cos, pow) an element is a call of the C library; for targets without one
 // the logarithm of f64 is ours as well, and sin and cos of f32 are, after Cephes (sinf, cosf).
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "xlc/Lower/Lower.h"
 

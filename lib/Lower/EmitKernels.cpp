@@ -3,6 +3,11 @@
 #include "CpuMapping.h"
 #include "EmitKernel.h"
 #include "Gpu/GpuMapping.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xlc/Lower/Lower.h"
 #include <map>
 #include <numeric>

@@ -3,7 +3,9 @@
 #include "mlir/Parser/Parser.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/CpuLevel.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -37,6 +39,8 @@ CompiledKernel::CompiledKernel(const KernelText &text, int64_t vectorBytes) : te
   llvm::cantFail(jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(compiled), std::move(llvmContext))));
   code = llvm::cantFail(jit->lookup("k")).toPtr<XlcKernel>();
 }
+
+CompiledKernel::~CompiledKernel() = default;
 
 void CompiledKernel::call(std::vector<char *> operands, int64_t begin, int64_t end, bool add) const {
   std::vector<uint8_t> accumulate(text.outs.size(), add);

@@ -4,8 +4,11 @@
 
 #include "KernelText.h"
 #include "xlc/Runtime/Kernel.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include <memory>
+
+namespace llvm::orc {
+class LLJIT;
+} // namespace llvm::orc
 
 namespace xlc::test {
 
@@ -13,6 +16,7 @@ class CompiledKernel {
 public:
   /// Compiles with registers of `vectorBytes`, 0 for the machine's. Aborts the test with the diagnostic on failure.
   explicit CompiledKernel(const KernelText &text, int64_t vectorBytes = 0);
+  ~CompiledKernel();
 
   /// Calls the kernel in `parts` pieces. `before`: what is in the outs; `over`: the in whose memory the first out is.
   Tensors run(const Tensors &ins, const Tensors &before = {}, int parts = 1, bool add = false,

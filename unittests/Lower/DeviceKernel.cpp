@@ -2,6 +2,8 @@
 #include "DeviceKernel.h"
 #include "SimulatedImage.h"
 #include "xlc/Lower/Lower.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
 
 using namespace xlc;
 using namespace xlc::test;

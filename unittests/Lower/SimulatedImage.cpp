@@ -3,6 +3,7 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/CpuLevel.h"
 #include "xlc/Simulate/HostImage.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 
 using namespace xlc;
@@ -26,6 +27,8 @@ SimulatedImage::SimulatedImage(std::unique_ptr<llvm::Module> code, std::unique_p
   llvm::cantFail(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
   llvm::cantFail(jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(code), std::move(context))));
 }
+
+SimulatedImage::~SimulatedImage() = default;
 
 simulate::Kernel SimulatedImage::find(llvm::StringRef name) const {
   return jit ? llvm::cantFail(jit->lookup(name)).toPtr<simulate::Kernel>() : nullptr;

@@ -3,10 +3,17 @@
 #define XLC_UNITTESTS_LOWER_SIMULATEDIMAGE_H
 
 #include "xlc/Simulate/Grid.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/Module.h"
+#include "llvm/ADT/StringRef.h"
 #include <memory>
 #include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+namespace orc {
+class LLJIT;
+} // namespace orc
+} // namespace llvm
 
 namespace xlc::test {
 
@@ -14,6 +21,7 @@ class SimulatedImage {
 public:
   /// `problem` is what cannot be simulated, or nothing; then there are no kernels.
   SimulatedImage(std::unique_ptr<llvm::Module> code, std::unique_ptr<llvm::LLVMContext> context, std::string &problem);
+  ~SimulatedImage();
 
   simulate::Kernel find(llvm::StringRef name) const;
 

@@ -2,6 +2,8 @@
 #include "SimulatedKernel.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Lower/Lower.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
 #include <cmath>
 #include <gtest/gtest.h>
 

@@ -2,18 +2,15 @@
 #ifndef XLC_LOWER_LOWER_H
 #define XLC_LOWER_LOWER_H
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Kernels/Kernels.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Target/TargetMachine.h"
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
 
 namespace xlc {
 

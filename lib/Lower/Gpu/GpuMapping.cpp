@@ -4,7 +4,7 @@
 #include "../EmitKernel.h"
 #include "Intrinsics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "xlc/Lower/Lower.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -78,7 +78,7 @@ Value GpuMapping::loadWhere(KernelEmitter &e, Value condition, const Memory &mem
   return e.chosen(condition, [&] { return e.load(memory, indices, lanes); });
 }
 
-unsigned GpuMapping::constantSpace() const { return (unsigned)NVVM::NVVMMemorySpace::Global; }
+unsigned GpuMapping::constantSpace() const { return grid::globalSpace(); }
 
 void GpuMapping::setLaunch(int64_t blocks, int64_t blockThreads) {
   OpBuilder builder(code.getContext());
@@ -233,7 +233,7 @@ Mapping::Values GpuMapping::combineWarps(KernelEmitter &e, Kinds kinds, Values v
     for (auto [array, value] : llvm::zip_equal(arrays, values))
       LLVM::StoreOp::create(b, e.loc(), value, slot(array, value, warp));
   });
-  NVVM::Barrier0Op::create(b, e.loc());
+  grid::meetBlock(e);
   Value mine = grid::remainder(e, lane, warps);
   for (auto [kind, array, value] : llvm::zip_equal(kinds, arrays, values)) {
     value = LLVM::LoadOp::create(b, e.loc(), value.getType(), slot(array, value, mine));
@@ -243,12 +243,7 @@ Mapping::Values GpuMapping::combineWarps(KernelEmitter &e, Kinds kinds, Values v
   return values;
 }
 
-void GpuMapping::separate(KernelEmitter &e) {
-  if (threads > kWarp)
-    NVVM::Barrier0Op::create(e.builder(), e.loc());
-  else
-    NVVM::SyncWarpOp::create(e.builder(), e.loc(), e.constant(e.builder().getI32Type(), -1));
-}
+void GpuMapping::separate(KernelEmitter &e) { threads > kWarp ? grid::meetBlock(e) : grid::meetWarp(e); }
 
 void GpuMapping::storeRow(KernelEmitter &e, llvm::function_ref<void()> store) {
   e.guarded(grid::isBelow(e, thread, 1), store);

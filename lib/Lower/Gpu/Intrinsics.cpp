@@ -99,6 +99,14 @@ Value grid::exchange(KernelEmitter &e, Value value, int64_t distance) {
   return type == integer ? raw : arith::BitcastOp::create(b, e.loc(), type, raw).getResult();
 }
 
+void grid::meetBlock(KernelEmitter &e) { NVVM::Barrier0Op::create(e.builder(), e.loc()); }
+
+void grid::meetWarp(KernelEmitter &e) {
+  NVVM::SyncWarpOp::create(e.builder(), e.loc(), e.constant(e.builder().getI32Type(), -1));
+}
+
+unsigned grid::globalSpace() { return (unsigned)NVVM::NVVMMemorySpace::Global; }
+
 Value grid::sharedArray(KernelEmitter &e, func::FuncOp code, StringRef name, Type type, int64_t count) {
   OpBuilder &b = e.builder();
   auto array = LLVM::LLVMArrayType::get(type, count);

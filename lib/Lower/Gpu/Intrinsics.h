@@ -25,6 +25,11 @@ mlir::Value isBelow(KernelEmitter &e, mlir::Value value, int64_t bound);
 
 /// The value of the thread of this warp whose number differs in the bits of `distance`; all of a warp take part.
 mlir::Value exchange(KernelEmitter &e, mlir::Value value, int64_t distance);
+/// Where all threads of a block, or of a warp, wait for each other.
+void meetBlock(KernelEmitter &e);
+void meetWarp(KernelEmitter &e);
+/// The address space of the device's memory.
+unsigned globalSpace();
 /// The address of an array in a block's shared memory, declared beside `code`.
 mlir::Value sharedArray(KernelEmitter &e, mlir::func::FuncOp code, llvm::StringRef name, mlir::Type type,
                         int64_t count);

@@ -5,8 +5,10 @@
 #include "xlc/Support/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
