@@ -152,7 +152,7 @@ int64_t KernelGroups::create(KernelGroup group, Operation *op) {
 }
 
 void KernelGroups::add(Operation *op) {
-  if (isInline(op->getResult(0)) || isView(op->getResult(0)))
+  if (isInline(op->getResult(0)) || isView(op->getResult(0)) || groupOf.contains(op))
     return;
   if (op->hasTrait<LibraryKernel>())
     return addLibrary(op);
@@ -204,7 +204,7 @@ bool KernelGroups::addExchange(Operation *op) {
   return true;
 }
 
-/// contract + broadcast(vector along the last dimension) is one library call.
+/// contract + broadcast(vector along the last dimension) is one library call; of sixteen bits with what rounds the sum.
 bool KernelGroups::addBias(Operation *op) {
   if (!isa<AddOp>(op))
     return false;
@@ -212,19 +212,41 @@ bool KernelGroups::addBias(Operation *op) {
     auto contract = op->getOperand(i).getDefiningOp<ContractOp>();
     auto broadcast = op->getOperand(1 - i).getDefiningOp<BroadcastOp>();
     if (!contract || !broadcast || !contract->hasOneUse() || shapeOf(broadcast.getX()).size() != 1 ||
-        shapeOf(broadcast.getX()) != shapeOf(op->getResult(0)).take_back() || isInline(broadcast.getX()))
+        shapeOf(broadcast.getX()) != shapeOf(op->getResult(0)).take_back())
       continue;
-    KernelGroup &group = groups[groupOf[contract]];
-    SmallVector<MemRefType> memory = memoryOf(contract);
-    bool isThere = readiness(broadcast.getX()) <= groupOf[contract] && !isMadeIn(broadcast.getX(), groupOf[contract]);
-    if (group.ops.size() != 1 || !isThere || !findLayout(broadcast.getX()).isContiguous() ||
-        !target.fits({contract, memory, /*hasBias=*/true}))
+    Value bias = broadcast.getX(), result = op->getResult(0);
+    if (isNarrow(typeOf(contract.getA()).getElementType()) && !roundLast(bias, result))
       continue;
-    group.ops.insert(op);
-    groupOf[op] = groupOf[contract];
-    return true;
+    if (fitsBias(contract, bias, result)) {
+      for (Operation *added : {op, result.getDefiningOp()}) { // which may be one
+        groups[groupOf[contract]].ops.insert(added);
+        groupOf[added] = groupOf[contract];
+      }
+      return true;
+    }
   }
   return false;
+}
+
+/// From a bias that is widened and a sum that is rounded, and read no other way, to what has sixteen bits; false: they
+/// are not of one type.
+bool KernelGroups::roundLast(Value &bias, Value &sum) {
+  auto widened = bias.getDefiningOp<CastOp>();
+  auto rounded = sum.hasOneUse() ? dyn_cast<CastOp>(*sum.user_begin()) : CastOp();
+  if (!widened || !rounded || !isWidening(widened) ||
+      typeOf(rounded.getY()).getElementType() != typeOf(widened.getX()).getElementType())
+    return false;
+  bias = widened.getX(), sum = rounded.getY();
+  return true;
+}
+
+/// Whether the library, as it runs the product, can add the bias: it is in memory by then.
+bool KernelGroups::fitsBias(ContractOp contract, Value bias, Value result) {
+  int64_t group = groupOf[contract];
+  SmallVector<MemRefType> memory = memoryOf(contract);
+  memory.back() = MemoryLayout::whole(result).getMemory();
+  return groups[group].ops.size() == 1 && !isInline(bias) && readiness(bias) <= group && !isMadeIn(bias, group) &&
+         findLayout(bias).isContiguous() && target.fits({contract, memory, /*hasBias=*/true});
 }
 
 /// Whether each operand is a result of this function that nobody else reads.
@@ -245,15 +267,18 @@ bool KernelGroups::canBePieces(ConcatOp concat) {
   return true;
 }
 
-/// Whether what makes `value` can write it where a concat along `dimension` keeps it. False where it is no library's.
+/// Whether what makes `value` can write it where a concat keeps it: a library may want it elsewhere.
 bool KernelGroups::fitsAsPiece(Value operand, Value value, const MemoryLayout &whole) {
-  auto result = cast<OpResult>(value);
-  Operation *op = result.getOwner();
+  const KernelGroup &group = groups[groupOf[value.getDefiningOp()]];
+  if (group.kind != Kind::library)
+    return true;
+  Operation *op = group.ops.front();
+  bool hasBias = group.ops.size() > 1;
   SmallVector<MemRefType> memory = memoryOf(op);
   MemoryLayout piece = MemoryLayout::whole(value);
   piece.strides = *reshapeStrides(shapeOf(operand), whole.strides, shapeOf(value));
-  memory[op->getNumOperands() + result.getResultNumber()] = piece.getMemory();
-  return !op->hasTrait<LibraryKernel>() || target.fits({op, memory});
+  memory[op->getNumOperands() + (hasBias ? 0 : cast<OpResult>(value).getResultNumber())] = piece.getMemory();
+  return target.fits({op, memory, hasBias});
 }
 
 /// A concat whose operands can be its pieces is free: they are written in place. What a library makes, and cannot

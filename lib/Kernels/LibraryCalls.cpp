@@ -132,7 +132,7 @@ std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemR
                                                       MemRefType memoryY, bool bias) {
   std::optional<runtime::FloatType> operands = floatOf(memoryA), made = floatOf(memoryY);
   constexpr auto f32 = runtime::FloatType::F32;
-  if (!operands || floatOf(memoryB) != operands || (made != f32 && made != operands) || (bias && operands != f32))
+  if (!operands || floatOf(memoryB) != operands || (made != f32 && made != operands) || (bias && made != operands))
     return std::nullopt;
   Side a{op.getLettersA(), stridesOf(memoryA)}, b{op.getLettersB(), stridesOf(memoryB)};
   Side y{op.getLettersY(), stridesOf(memoryY)};

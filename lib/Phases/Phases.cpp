@@ -149,17 +149,23 @@ LogicalResult chunkLoss(Compilation &compilation) {
   });
 }
 
-LogicalResult shard(Compilation &compilation) {
-  if (failed(chunkLoss(compilation)))
-    return failure();
-  if (compilation.spec.tp == 1)
-    return success();
+/// Cuts the matrices between the ranks of a tensor-parallel group.
+LogicalResult splitTensors(Compilation &compilation) {
   if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createGroupSumsPass()); })) ||
       failed(shardModule(*compilation.module, compilation.spec, compilation.modelPath, compilation.diagnostics)))
     return failure();
   if (failed(runPasses(compilation, [](Passes &passes) { passes.addPass(createCSEPass()); }, /*isSharded=*/true)))
     return failure();
   return checkCuts(*compilation.module, compilation.spec, compilation.diagnostics);
+}
+
+LogicalResult shard(Compilation &compilation) {
+  bool isSharded = compilation.spec.tp > 1;
+  if (failed(chunkLoss(compilation)) || (isSharded && failed(splitTensors(compilation))))
+    return failure();
+  if (!compilation.spec.precision.isMixed())
+    return success();
+  return runPasses(compilation, [](Passes &passes) { passes.addPass(createRoundBiasedOncePass()); }, isSharded);
 }
 
 LogicalResult stage(Compilation &compilation) {
@@ -307,7 +313,7 @@ constexpr Phase phases[] = {
      "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk, cluster.device_memory",
 
      "whether the loss is computed by rows; which dimension of each parameter tp splits, and from it the layout of "
-     "every value and the collectives between",
+     "every value and the collectives between; which products are rounded after their bias",
      "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do",
      Fault::Compiler, shard},
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",

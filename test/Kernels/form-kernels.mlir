@@ -139,3 +139,20 @@ func.func private @joined_image(%x: tensor<1x3x4x4xf32>, %w: tensor<5x3x1x1xf32>
   %0 = graph.concat %y, %z dim 1 : (tensor<1x5x4x4xf32>, tensor<1x3x4x4xf32>) -> tensor<1x8x4x4xf32>
   return %0 : tensor<1x8x4x4xf32>
 }
+
+// Of sixteen bits the library adds the bias to its sum in f32 and rounds that: what widens and what rounds are the call's.
+// CHECK-LABEL: func.func private @kernel_{{[0-9]+}}({{.*}}tensor<5xbf16>) -> tensor<4x5xbf16> attributes {exec.kind = #exec.kernel<library>}
+// CHECK: graph.contract {{.*}} -> tensor<4x5xf32>
+// CHECK: graph.add
+// CHECK-NEXT: graph.cast {{.*}} -> tensor<4x5xbf16>
+// CHECK-LABEL: func.func private @narrow_bias
+// CHECK-NEXT: call @kernel_
+// CHECK-NEXT: return
+func.func private @narrow_bias(%x: tensor<4x3xbf16>, %w: tensor<3x5xbf16>, %b: tensor<5xbf16>) -> tensor<4x5xbf16> {
+  %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<4x3xbf16>, tensor<3x5xbf16>) -> tensor<4x5xf32>
+  %1 = graph.cast %b : tensor<5xbf16> -> tensor<5xf32>
+  %2 = graph.broadcast %1 : tensor<5xf32> -> tensor<4x5xf32>
+  %3 = graph.add %0, %2 : tensor<4x5xf32>
+  %4 = graph.cast %3 : tensor<4x5xf32> -> tensor<4x5xbf16>
+  return %4 : tensor<4x5xbf16>
+}

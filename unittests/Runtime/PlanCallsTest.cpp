@@ -85,7 +85,7 @@ TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
                                   {(Element)77, Element::F32},
                                   {Element::F16, (Element)77}})
     expect("contraction 'gradient' is of elements that have no products", [&](Plan &p) { types(p, operands, result); });
-  expect("contraction 'gradient' adds a bias to products of sixteen bits", [&](Plan &p) {
+  expect("contraction 'gradient' adds a bias of another type than its operands", [&](Plan &p) {
     types(p, Element::BF16, Element::F32);
     p.kernels[0]->library.AsContract()->bias = true;
   });

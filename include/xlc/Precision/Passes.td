@@ -67,6 +67,25 @@ def InsertCastsPass : Pass<"xlc-insert-casts", "::mlir::ModuleOp"> {
                  Option<"wideStream", "wide-stream", "bool", "false", "the residual stream stays f32">];
 }
 
+def RoundBiasedOncePass : Pass<"xlc-round-biased-once", "::mlir::ModuleOp"> {
+  let summary = "a product to which a bias is added is rounded once, after the bias";
+  let description = [{
+    Runs in Shard, on the program of one tensor-parallel rank: where ranks add up a product's partial sums, what they send
+    each other is rounded before. Libraries add the bias to the sum that they have in f32.
+
+        %h = graph.contract "ab,bc->ac" %x, %w : (tensor<2x8xbf16>, tensor<8x8xbf16>) -> tensor<2x8xbf16>
+        %f = graph.cast %h : tensor<2x8xbf16> -> tensor<2x8xf32>
+        %s = graph.add %f, %b : tensor<2x8xf32>
+        %y = graph.cast %s : tensor<2x8xf32> -> tensor<2x8xbf16>
+
+    becomes, where %b repeats a vector of sixteen bits,
+
+        %h = graph.contract "ab,bc->ac" %x, %w : (tensor<2x8xbf16>, tensor<8x8xbf16>) -> tensor<2x8xf32>
+        %s = graph.add %h, %b : tensor<2x8xf32>
+        %y = graph.cast %s : tensor<2x8xf32> -> tensor<2x8xbf16>
+  }];
+}
+
 def ScaleLossPass : Pass<"xlc-scale-loss", "::mlir::ModuleOp"> {
   let summary = "gradients are scaled, and a step whose gradients are not finite is skipped";
   let description = [{

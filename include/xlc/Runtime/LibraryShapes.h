@@ -15,8 +15,8 @@ enum class FloatType : uint8_t { F32, BF16, F16 };
 
 constexpr int64_t bytesOf(FloatType type) { return type == FloatType::F32 ? 4 : 2; }
 
-/// y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] + bias[n]; strides in elements. The bias is f32, and so
-/// are then all others.
+/// y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] + bias[n]; strides in elements. With a bias all have
+/// one type; sums are f32 and rounded once, the bias included.
 struct ContractShape {
   struct Batch {
     int64_t size, a, b, y;

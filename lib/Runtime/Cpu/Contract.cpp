@@ -99,7 +99,7 @@ void Contraction::makeLibrary(Cut &cut, const ProductShape &product, bool run) c
   }
 }
 
-void Contraction::run(int part, const void *a, const void *b, const float *bias, void *y, char *scratch) const {
+void Contraction::run(int part, const void *a, const void *b, const void *bias, void *y, char *scratch) const {
   const Cut &cut = cuts[part];
   for (int64_t i = cut.batchBegin; i < cut.batchEnd; ++i) {
     int64_t rest = i, aAt = cut.mBegin * shape.aM, bAt = cut.nBegin * shape.bN,
@@ -110,14 +110,14 @@ void Contraction::run(int part, const void *a, const void *b, const float *bias,
       rest /= d.size;
       aAt += index * d.a, bAt += index * d.b, yAt += index * d.y;
     }
-    int64_t bytes = bytesOf(shape.operands);
-    runOne(cut, (const char *)a + aAt * bytes, (const char *)b + bAt * bytes, bias ? bias + cut.nBegin : nullptr,
-           (char *)y + yAt * bytesOf(shape.result), scratch);
+    int64_t bytes = bytesOf(shape.operands), bytesOfY = bytesOf(shape.result);
+    runOne(cut, (const char *)a + aAt * bytes, (const char *)b + bAt * bytes,
+           bias ? (const char *)bias + cut.nBegin * bytesOfY : nullptr, (char *)y + yAt * bytesOfY, scratch);
   }
 }
 
 void Contraction::runLibrary(const Cut &cut, const ProductShape &product, const void *a, const void *b,
-                             const float *bias, void *y, char *scratch) const {
+                             const void *bias, void *y, char *scratch) const {
   int64_t bytes = bytesOf(shape.operands);
   for (int64_t i = 0; i < product.m; i += cut.rows) {
     int64_t rows = std::min(cut.rows, product.m - i);
@@ -135,18 +135,19 @@ void Contraction::runLibrary(const Cut &cut, const ProductShape &product, const 
   }
 }
 
-void Contraction::runOne(const Cut &cut, const void *a, const void *b, const float *bias, void *y,
-                         char *scratch) const {
+void Contraction::runOne(const Cut &cut, const void *a, const void *b, const void *bias, void *y, char *scratch) const {
   bool swapped;
   ProductShape product = productOf(shape, cut.mEnd - cut.mBegin, cut.nEnd - cut.nBegin);
   ProductShape ordered = rowMajor(product, swapped);
   if (cut.library)
     return runLibrary(cut, ordered, swapped ? b : a, swapped ? a : b, bias, y, scratch);
+  if (bias && shape.result != FloatType::F32)
+    return multiply(product, a, b, bias, y, scratch);
   if (bias) // the product adds to rows that begin as the bias
     for (int64_t i = 0; i < product.m; ++i)
       for (int64_t j = 0; j < product.n; ++j) {
-        float &out = ((float *)y)[i * product.cM + j * product.cN];
-        out = accumulate ? out + bias[j] : bias[j];
+        float &out = ((float *)y)[i * product.cM + j * product.cN], added = ((const float *)bias)[j];
+        out = accumulate ? out + added : added;
       }
   multiply(ordered, swapped ? b : a, swapped ? a : b, y, accumulate || bias, scratch);
 }

@@ -29,9 +29,9 @@ public:
   int64_t scratch() const { return scratchBytes; }
   int parts() const { return (int)cuts.size(); }
 
-  /// Does part `part` of y = a b (+ bias) (+ y where it accumulates); `bias` may be null. Operands and y are of the
-  /// shape's types; narrow ones take no bias, and nothing is added to a narrow y.
-  void run(int part, const void *a, const void *b, const float *bias, void *y, char *scratch) const;
+  /// Does part `part` of y = a b (+ bias) (+ y where it accumulates); `bias` is null where the shape has none. Operands
+  /// and y are of the shape's types, the bias of that of y; nothing is added to a narrow y.
+  void run(int part, const void *a, const void *b, const void *bias, void *y, char *scratch) const;
 
 private:
   struct Cut {
@@ -42,10 +42,10 @@ private:
     int64_t gathered; ///< bytes of scratch into which rows of the left operand are copied first; 0: it lies dense
   };
   void makeLibrary(Cut &cut, const ProductShape &product, bool run) const;
-  void runLibrary(const Cut &cut, const ProductShape &product, const void *a, const void *b, const float *bias, void *y,
+  void runLibrary(const Cut &cut, const ProductShape &product, const void *a, const void *b, const void *bias, void *y,
                   char *scratch) const;
   void addCut(Cut cut, int64_t room, bool run);
-  void runOne(const Cut &cut, const void *a, const void *b, const float *bias, void *y, char *scratch) const;
+  void runOne(const Cut &cut, const void *a, const void *b, const void *bias, void *y, char *scratch) const;
 
   ContractShape shape;
   bool accumulate;

@@ -150,7 +150,7 @@ void Kernels::runContraction(const Contraction &contraction, const plan::CallT &
                              char *workspace) {
   bool bias = call.ins.size() == 3;
   pool.run(contraction.parts(), [&](int part) {
-    contraction.run(part, operands[0], operands[1], bias ? (const float *)operands[2] : nullptr, operands[bias ? 3 : 2],
+    contraction.run(part, operands[0], operands[1], bias ? operands[2] : nullptr, operands[bias ? 3 : 2],
                     workspace + part * contraction.scratch());
   });
 }

@@ -75,7 +75,7 @@ std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, b
     attributes.set_post_ops(sum);
   }
   auto a = describe(s.operands, s.m, s.k, s.aM, s.aK), b = describe(s.operands, s.k, s.n, s.bK, s.bN);
-  auto c = describe(s.result, s.m, s.n, s.n, 1), row = describe(FloatType::F32, 1, s.n, s.n, 1);
+  auto c = describe(s.result, s.m, s.n, s.n, 1), row = describe(s.result, 1, s.n, s.n, 1);
   auto wanted = bias ? dnnl::matmul::desc(a, b, row, c) : dnnl::matmul::desc(a, b, c);
   state->description = dnnl::matmul::primitive_desc(wanted, attributes, state->engine, true);
   if (!state->description || !std::string_view(state->description.impl_info_str()).starts_with("brg"))
@@ -102,10 +102,10 @@ LibraryProduct::~LibraryProduct() = default;
 
 int64_t LibraryProduct::scratch() const { return (int64_t)state->description.scratchpad_desc().get_size(); }
 
-void LibraryProduct::run(const void *a, const void *b, const float *bias, void *c, char *scratch) const {
+void LibraryProduct::run(const void *a, const void *b, const void *bias, void *c, char *scratch) const {
   state->a.set_data_handle(const_cast<void *>(a));
   state->b.set_data_handle(const_cast<void *>(b));
-  state->bias.set_data_handle(const_cast<float *>(bias));
+  state->bias.set_data_handle(const_cast<void *>(bias));
   state->c.set_data_handle(c);
   state->scratch.set_data_handle(scratch);
   dnnl::error::wrap_c_api(dnnl_primitive_execute(state->primitive.get(), state->stream.get(),

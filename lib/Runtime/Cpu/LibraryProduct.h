@@ -16,7 +16,7 @@ struct LibraryProduct {
   static std::unique_ptr<LibraryProduct> tryMake(const ProductShape &shape, bool bias, bool add, bool run);
   ~LibraryProduct();
   int64_t scratch() const;
-  void run(const void *a, const void *b, const float *bias, void *c, char *scratch) const;
+  void run(const void *a, const void *b, const void *bias, void *c, char *scratch) const;
 
   struct State;
   std::unique_ptr<State> state;

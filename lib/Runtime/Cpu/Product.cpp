@@ -212,8 +212,21 @@ template <class T> void putAside(const ProductShape &part, const float *aside, T
   }
 }
 
+/// What is added to each row of a product, or, of a transposed one, to each column.
+template <class R> struct Bias {
+  const R *values = nullptr; ///< null: nothing
+  bool isAlongRows = true;
+
+  /// Rows of floats of c's part that begins at (i, j), to which the product is added.
+  void fill(const ProductShape &part, int64_t i, int64_t j, float *aside) const {
+    for (int64_t row = 0; row < part.m; ++row)
+      for (int64_t column = 0; column < part.n; ++column)
+        *aside++ = float(values[isAlongRows ? j + column : i + row]);
+  }
+};
+
 template <class T, class R>
-void multiplyAs(const ProductShape &s, const T *a, const T *b, R *c, bool add, char *workspace) {
+void multiplyAs(const ProductShape &s, const T *a, const T *b, Bias<R> bias, R *c, bool add, char *workspace) {
   float *panels = (float *)workspace, *packed = (float *)(workspace + panelBytes(s));
   Aside tile = asideOf(s);
   if constexpr (std::is_same_v<R, float>)
@@ -225,7 +238,9 @@ void multiplyAs(const ProductShape &s, const T *a, const T *b, R *c, bool add, c
       ProductShape part = s;
       part.m = std::min(tile.rows, s.m - i), part.n = std::min(tile.columns, s.n - j);
       part.cM = part.n, part.cN = 1;
-      multiplyContiguous(part, a + i * s.aM, b + j * s.bN, aside, false, panels, packed);
+      if (bias.values)
+        bias.fill(part, i, j, aside);
+      multiplyContiguous(part, a + i * s.aM, b + j * s.bN, aside, bias.values != nullptr, panels, packed);
       putAside(part, aside, c + i * s.cM + j * s.cN, s.cM, s.cN, add);
     }
 }
@@ -239,6 +254,8 @@ int64_t productWorkspace(const ProductShape &shape) {
 }
 
 void multiply(const ProductShape &shape, const void *a, const void *b, void *c, bool add, char *workspace) {
+  if (shape.result != FloatType::F32)
+    return multiply(shape, a, b, nullptr, c, workspace);
   ProductShape s = shape;
   if (isTransposed(shape)) {
     s = transposed(shape);
@@ -246,10 +263,19 @@ void multiply(const ProductShape &shape, const void *a, const void *b, void *c, 
   }
   withType(s.operands, [&](auto type) {
     using T = decltype(type)::type;
-    if (s.result == FloatType::F32)
-      multiplyAs(s, (const T *)a, (const T *)b, (float *)c, add, workspace);
-    else
-      multiplyAs(s, (const T *)a, (const T *)b, (T *)c, false, workspace);
+    multiplyAs(s, (const T *)a, (const T *)b, Bias<float>(), (float *)c, add, workspace);
+  });
+}
+
+void multiply(const ProductShape &shape, const void *a, const void *b, const void *bias, void *c, char *workspace) {
+  bool isSwapped = isTransposed(shape);
+  ProductShape s = isSwapped ? transposed(shape) : shape;
+  if (isSwapped)
+    std::swap(a, b);
+  withType(s.operands, [&](auto type) {
+    using T = decltype(type)::type;
+    if constexpr (!std::is_same_v<T, float>)
+      multiplyAs(s, (const T *)a, (const T *)b, Bias<T>{(const T *)bias, !isSwapped}, (T *)c, false, workspace);
   });
 }
 

@@ -60,6 +60,9 @@ int64_t productWorkspace(const ProductShape &shape);
 /// c = a b (+ c where `add`, of f32 only), with scratch of `productWorkspace` bytes, 64-byte aligned.
 void multiply(const ProductShape &shape, const void *a, const void *b, void *c, bool add, char *workspace);
 
+/// c = a b + bias[n], of which c and the bias have sixteen bits; rounded once. Scratch as above.
+void multiply(const ProductShape &shape, const void *a, const void *b, const void *bias, void *c, char *workspace);
+
 } // namespace xlc::runtime
 
 #endif

@@ -71,8 +71,7 @@ void PlanChecker::checkContract(const plan::ContractT &c, const std::string &nam
   require(c.m >= 1 && c.n >= 1 && c.k >= 1, "contraction '{}' is empty", name);
   bool areGood = hasProducts(c.operands) && (c.result == plan::Element::F32 || c.result == c.operands);
   require(areGood, "contraction '{}' is of elements that have no products", name);
-  require(!c.bias || c.operands == plan::Element::F32, "contraction '{}' adds a bias to products of sixteen bits",
-          name);
+  require(!c.bias || c.operands == c.result, "contraction '{}' adds a bias of another type than its operands", name);
 }
 
 void PlanChecker::checkFunctions() {
@@ -168,7 +167,7 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     covers(call, call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b), c->operands);
     covers(call, call.out_bytes[0], spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y), c->result);
     if (c->bias)
-      covers(call, call.in_bytes[2], c->n, plan::Element::F32);
+      covers(call, call.in_bytes[2], c->n, c->result);
     require(c->result == plan::Element::F32 || call.accumulate[0] == plan::Accumulate::Never,
             "call '{}' adds to sixteen bits, which would be rounded each time", call.name);
   } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
