@@ -22,12 +22,6 @@ namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-/// Exact, and half of the bytes of its result.
-bool isWidening(Operation *op) {
-  return isa<CastOp>(op) && isNarrow(typeOf(op->getOperand(0)).getElementType()) &&
-         !isNarrow(typeOf(op->getResult(0)).getElementType());
-}
-
 /// The kernel an op would be on its own.
 KernelGroup describe(Operation *op) {
   auto over = [](Value x) { return SmallVector<int64_t>(shapeOf(x)); };
@@ -210,14 +204,14 @@ bool KernelGroups::addBias(Operation *op) {
     return false;
   for (unsigned i : {0u, 1u}) {
     auto contract = op->getOperand(i).getDefiningOp<ContractOp>();
-    auto broadcast = op->getOperand(1 - i).getDefiningOp<BroadcastOp>();
-    if (!contract || !broadcast || !contract->hasOneUse() || shapeOf(broadcast.getX()).size() != 1 ||
-        shapeOf(broadcast.getX()) != shapeOf(op->getResult(0)).take_back())
+    Value bias = findRepeatedVector(op->getOperand(1 - i)), result = op->getResult(0);
+    if (!contract || !bias || !contract->hasOneUse())
       continue;
-    Value bias = broadcast.getX(), result = op->getResult(0);
-    if (isNarrow(typeOf(contract.getA()).getElementType()) && !roundLast(bias, result))
-      continue;
-    if (fitsBias(contract, bias, result)) {
+    Type element = typeOf(contract.getA()).getElementType();
+    if (isNarrow(element) && result.hasOneUse() && isa<CastOp>(*result.user_begin()))
+      result = (*result.user_begin())->getResult(0);
+    bool areAlike = typeOf(bias).getElementType() == element && typeOf(result).getElementType() == element;
+    if (areAlike && fitsBias(contract, bias, result)) {
       for (Operation *added : {op, result.getDefiningOp()}) { // which may be one
         groups[groupOf[contract]].ops.insert(added);
         groupOf[added] = groupOf[contract];
@@ -226,18 +220,6 @@ bool KernelGroups::addBias(Operation *op) {
     }
   }
   return false;
-}
-
-/// From a bias that is widened and a sum that is rounded, and read no other way, to what has sixteen bits; false: they
-/// are not of one type.
-bool KernelGroups::roundLast(Value &bias, Value &sum) {
-  auto widened = bias.getDefiningOp<CastOp>();
-  auto rounded = sum.hasOneUse() ? dyn_cast<CastOp>(*sum.user_begin()) : CastOp();
-  if (!widened || !rounded || !isWidening(widened) ||
-      typeOf(rounded.getY()).getElementType() != typeOf(widened.getX()).getElementType())
-    return false;
-  bias = widened.getX(), sum = rounded.getY();
-  return true;
 }
 
 /// Whether the library, as it runs the product, can add the bias: it is in memory by then.

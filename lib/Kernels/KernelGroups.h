@@ -36,7 +36,6 @@ private:
   void addLibrary(mlir::Operation *op);
   void addFused(mlir::Operation *op);
   bool addBias(mlir::Operation *op);
-  bool roundLast(mlir::Value &bias, mlir::Value &sum);
   bool fitsBias(graph::ContractOp contract, mlir::Value bias, mlir::Value result);
   bool addConcat(mlir::Operation *op);
   bool addExchange(mlir::Operation *op);

@@ -14,12 +14,10 @@ using namespace xlc::graph;
 
 namespace {
 
-/// A vector of sixteen bits that is widened and repeated along the last dimension.
+/// A vector of sixteen bits that is repeated along the last dimension and widened, in either order.
 bool isNarrowBias(Value value) {
-  auto broadcast = value.getDefiningOp<BroadcastOp>();
-  auto widened = broadcast ? broadcast.getX().getDefiningOp<CastOp>() : CastOp();
-  return widened && isNarrow(typeOf(widened.getX()).getElementType()) && typeOf(widened.getX()).getRank() == 1 &&
-         typeOf(widened.getX()).getShape() == typeOf(value).getShape().take_back();
+  Value bias = findRepeatedVector(value);
+  return bias && isNarrow(typeOf(bias).getElementType());
 }
 
 /// The product that `value`, read by its one reader alone, widens; null.

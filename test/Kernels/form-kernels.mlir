@@ -150,8 +150,8 @@ func.func private @joined_image(%x: tensor<1x3x4x4xf32>, %w: tensor<5x3x1x1xf32>
 // CHECK-NEXT: return
 func.func private @narrow_bias(%x: tensor<4x3xbf16>, %w: tensor<3x5xbf16>, %b: tensor<5xbf16>) -> tensor<4x5xbf16> {
   %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<4x3xbf16>, tensor<3x5xbf16>) -> tensor<4x5xf32>
-  %1 = graph.cast %b : tensor<5xbf16> -> tensor<5xf32>
-  %2 = graph.broadcast %1 : tensor<5xf32> -> tensor<4x5xf32>
+  %1 = graph.broadcast %b : tensor<5xbf16> -> tensor<4x5xbf16>
+  %2 = graph.cast %1 : tensor<4x5xbf16> -> tensor<4x5xf32>
   %3 = graph.add %0, %2 : tensor<4x5xf32>
   %4 = graph.cast %3 : tensor<4x5xf32> -> tensor<4x5xbf16>
   return %4 : tensor<4x5xbf16>

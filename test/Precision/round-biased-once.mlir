@@ -7,6 +7,8 @@
 // CHECK-NEXT: %[[B:.*]] = graph.broadcast
 // CHECK-NEXT: %[[S:.*]] = graph.add %[[B]], %[[H]] : tensor<2x4xf32>
 // CHECK-NEXT: graph.cast %[[S]] : tensor<2x4xf32> -> tensor<2x4xbf16>
+// CHECK: %[[H1:.*]] = graph.contract {{.*}} -> tensor<2x4xf32>
+// CHECK: graph.add %[[H1]], %{{.*}} : tensor<2x4xf32>
 func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4xbf16>) -> tensor<2x4xbf16> {
   %wide = graph.cast %b : tensor<4xbf16> -> tensor<4xf32>
   %h = graph.contract "ab,bc->ac" %x, %w : (tensor<2x4xbf16>, tensor<4x4xbf16>) -> tensor<2x4xbf16>
@@ -14,7 +16,13 @@ func.func @micro_batch(%x: tensor<2x4xbf16>, %w: tensor<4x4xbf16>, %b: tensor<4x
   %bias = graph.broadcast %wide : tensor<4xf32> -> tensor<2x4xf32>
   %s = graph.add %bias, %f : tensor<2x4xf32>
   %y = graph.cast %s : tensor<2x4xf32> -> tensor<2x4xbf16>
-  return %y : tensor<2x4xbf16>
+  %h1 = graph.contract "ab,bc->ac" %y, %w : (tensor<2x4xbf16>, tensor<4x4xbf16>) -> tensor<2x4xbf16>
+  %f1 = graph.cast %h1 : tensor<2x4xbf16> -> tensor<2x4xf32>
+  %rows = graph.broadcast %b : tensor<4xbf16> -> tensor<2x4xbf16>
+  %bias1 = graph.cast %rows : tensor<2x4xbf16> -> tensor<2x4xf32>
+  %s1 = graph.add %f1, %bias1 : tensor<2x4xf32>
+  %y1 = graph.cast %s1 : tensor<2x4xf32> -> tensor<2x4xbf16>
+  return %y1 : tensor<2x4xbf16>
 }
 
 // -----

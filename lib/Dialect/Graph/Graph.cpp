@@ -76,6 +76,22 @@ bool xlc::graph::readsOwnElement(OpOperand &operand) {
 
 bool xlc::graph::isNarrow(Type element) { return element.isBF16() || element.isF16(); }
 
+bool xlc::graph::isWidening(Operation *op) {
+  return isa<CastOp>(op) && isNarrow(typeOf(op->getOperand(0)).getElementType()) &&
+         !isNarrow(typeOf(op->getResult(0)).getElementType());
+}
+
+Value xlc::graph::findRepeatedVector(Value value) {
+  auto skipWidening = [](Value wide) {
+    Operation *op = wide.getDefiningOp();
+    return op && isWidening(op) ? op->getOperand(0) : wide;
+  };
+  auto broadcast = skipWidening(value).getDefiningOp<BroadcastOp>();
+  if (!broadcast || typeOf(broadcast.getX()).getShape() != typeOf(value).getShape().take_back())
+    return {};
+  return skipWidening(broadcast.getX());
+}
+
 int64_t xlc::graph::getByteSize(Type elementType, int64_t count) {
   unsigned bits = elementType.getIntOrFloatBitWidth();
   return count * (bits < 8 ? 1 : bits / 8);

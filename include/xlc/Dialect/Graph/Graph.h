@@ -54,6 +54,10 @@ bool readsOwnElement(mlir::OpOperand &operand);
 
 /// Whether an element is a float of sixteen bits: bf16 or f16.
 bool isNarrow(mlir::Type element);
+/// Whether the op is a cast from sixteen bits, which loses nothing.
+bool isWidening(mlir::Operation *op);
+/// The vector of which `value` has a copy in each row of its last dimension, before it was widened; null: there is none.
+mlir::Value findRepeatedVector(mlir::Value value);
 
 /// Bytes of `count` elements in memory, and of a tensor (i1 takes a byte).
 int64_t getByteSize(mlir::Type elementType, int64_t count);
