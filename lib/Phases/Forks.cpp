@@ -127,8 +127,8 @@ public:
       return total();
     if (!ofOneStage)
       ofOneStage = findLeastOfOneStage();
-    if (*ofOneStage > limit)
-      return *ofOneStage;
+    if (ofOneStage > limit)
+      return ofOneStage;
     if (failed(lowerToPrograms(compilation)))
       return std::nullopt;
     for (auto program : compilation.module->getOps<exec::ProgramOp>())

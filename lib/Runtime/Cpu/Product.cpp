@@ -15,11 +15,11 @@ constexpr int64_t narrowColumns = 512;
 
 /// Adds up to a chunk of terms to one register tile: rows x (W vectors of N floats), from `panel` (a column offset into
 /// panels of 32). `Number` is what the terms are summed in: float or double.
-template <class Number, int Rows, int W, int N>
+template <class Number, int64_t Rows, int64_t W, int64_t N>
 XLC_INLINE void tileChunk(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t k, float *c, int64_t cM,
                           bool add) {
-  using Float = typename Vector<N>::Float;
-  using Loose = typename Vector<N>::Loose;
+  using Float = Vector<N>::Float;
+  using Loose = Vector<N>::Loose;
   typedef Number Sum __attribute__((vector_size(N * sizeof(Number))));
   Sum sum[Rows][W] = {};
   for (int64_t p = 0; p < k; ++p) {
@@ -47,7 +47,7 @@ XLC_INLINE void tileChunk(const float *a, int64_t aM, int64_t aK, const float *p
 }
 
 /// One register tile, `k.chunk` terms at a time.
-template <int Rows, int W, int N>
+template <int64_t Rows, int64_t W, int64_t N>
 XLC_INLINE void tile(const float *a, int64_t aM, int64_t aK, const float *panel, Depth k, float *c, int64_t cM,
                      bool add) {
   if (k.chunk == wideSum)
@@ -58,17 +58,17 @@ XLC_INLINE void tile(const float *a, int64_t aM, int64_t aK, const float *panel,
 }
 
 /// A tile whose columns stand partly outside c: computed aside, then copied.
-template <int Rows, int W, int N>
+template <int64_t Rows, int64_t W, int64_t N>
 XLC_INLINE void tileEdge(const float *a, int64_t aM, int64_t aK, const float *panel, Depth k, float *c, int64_t cM,
                          int64_t columns, bool add) {
-  float aside[Rows * W * N];
+  float aside[Rows * W * N] = {};
   tile<Rows, W, N>(a, aM, aK, panel, k, aside, W * N, false);
   for (int i = 0; i < Rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
       c[i * cM + j] = add ? c[i * cM + j] + aside[i * W * N + j] : aside[i * W * N + j];
 }
 
-template <int Rows, int W, int N>
+template <int64_t Rows, int64_t W, int64_t N>
 XLC_INLINE void tileOrEdge(const float *a, int64_t aM, int64_t aK, const float *panel, Depth k, float *c, int64_t cM,
                            int64_t columns, bool add) {
   if (columns >= W * N)
@@ -78,7 +78,7 @@ XLC_INLINE void tileOrEdge(const float *a, int64_t aM, int64_t aK, const float *
 }
 
 /// All rows of one panel-wide (W * N columns) strip of c; `Rows` is a multiple of none: the rest is done by 4, 2, 1.
-template <int Rows, int W, int N>
+template <int64_t Rows, int64_t W, int64_t N>
 XLC_INLINE void strip(const float *a, int64_t aM, int64_t aK, const float *panel, int64_t m, Depth k, float *c,
                       int64_t cM, int64_t columns, bool add) {
   int64_t i = 0;
@@ -93,7 +93,7 @@ XLC_INLINE void strip(const float *a, int64_t aM, int64_t aK, const float *panel
     tileOrEdge<1, W, N>(a + i * aM, aM, aK, panel, k, c + i * cM, cM, columns, add);
 }
 
-template <int Rows, int W, int N>
+template <int64_t Rows, int64_t W, int64_t N>
 XLC_INLINE void multiplyStrips(const float *a, int64_t aM, int64_t aK, Panels panels, int64_t m, int64_t n, Depth k,
                                float *c, int64_t cM, bool add) {
   for (int64_t j = 0; j < n; j += W * N) {
