@@ -319,7 +319,7 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.nodes = v.integer; }},
 
   {"target", Kind::Choice, any, "cpu|cuda", "cpu",
-   "What the program is made for: processors (`--cpu` says which), or NVIDIA's GPUs from compute capability 8.0 on, for which there are programs of one rank, and plans of any number. `--target` of the commands stands in its place.",
+   "What the program is made for: processors (`--cpu` says which), or NVIDIA's GPUs from compute capability 8.0 on, with one GPU for each rank. `--target` of the commands stands in its place.",
    [](Spec &s, const Value &v) { s.target = v.text; }},
 
   {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},

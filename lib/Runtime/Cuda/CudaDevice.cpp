@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <thread>
 
 namespace xlc::runtime::cuda {
 namespace {
@@ -28,7 +29,7 @@ uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
 
 CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank)
     : driver(libraries.driver), setup(setup), ordinal(ordinal), context(driver, ordinal), ofContext(takenBytes()),
-      streams(driver, programOf(setup.plan, rank)), readings(driver, streams.current()),
+      streams(driver, programOf(setup.plan, rank)), readings(driver, streams.current()), readEnd(makeEvent(driver)),
       launches(setup.plan.kernels.size()) {
   load();
   ofCode = takenBytes() - ofContext;
@@ -37,6 +38,7 @@ CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const Device
 
 CudaDevice::~CudaDevice() {
   driver.setContext(context.get());
+  others.reset(); // what waits for a rank that has failed does not end by itself
   streams.drain();
 }
 
@@ -128,14 +130,41 @@ void CudaDevice::write(char *to, const void *from, uint64_t bytes) {
   streams.staging().write(addressOf(to), from, bytes);
 }
 
+void CudaDevice::endSteps() {
+  if (!others)
+    return;
+  streams.drain();
+  others->destroy();
+  others.reset();
+}
+
+/// What the device does may wait for other ranks, which may fail.
+template <class IsOver> void CudaDevice::watchOthersUntil(IsOver isOver) const {
+  constexpr auto moment = std::chrono::microseconds(20);
+  for (; others && !isOver(); std::this_thread::sleep_for(moment))
+    others->checkOthers();
+}
+
 void CudaDevice::read(void *to, const char *from, uint64_t bytes) {
   context.enter();
+  if (others) {
+    driver.check(driver.record(readEnd.get(), streams.current()), "cuEventRecord");
+    watchOthersUntil([&] {
+      Status status = driver.queryEvent(readEnd.get());
+      if (status != notReady)
+        driver.check(status, "cuEventQuery");
+      return status != notReady;
+    });
+  }
   driver.check(driver.copyToHost(to, addressOf(from), bytes, streams.current()), "cuMemcpyDtoHAsync");
   driver.check(driver.waitForStream(streams.current()), "cuStreamSynchronize");
 }
 
 void CudaDevice::beginRead(unsigned slot, const char *from) { readings.begin(slot, addressOf(from)); }
-float CudaDevice::finishRead(unsigned slot) { return readings.finish(slot); }
+float CudaDevice::finishRead(unsigned slot) {
+  watchOthersUntil([&] { return readings.isOver(slot); });
+  return readings.finish(slot);
+}
 
 void CudaDevice::fill(char *to, unsigned char value, uint64_t bytes) {
   context.enter();
@@ -152,8 +181,8 @@ void CudaDevice::copy(const Copy &copy) {
     }
 }
 
-/// Only ranks combine what several have.
-void CudaDevice::combine(const Combination &) { throw DeviceFailure("a program of one GPU combines nothing"); }
-void CudaDevice::convert(const Conversion &) { throw DeviceFailure("a program of one GPU converts nothing"); }
+/// NCCL combines what several ranks have.
+void CudaDevice::combine(const Combination &) { throw DeviceFailure("a GPU combines nothing by itself"); }
+void CudaDevice::convert(const Conversion &) { throw DeviceFailure("a GPU converts nothing by itself"); }
 
 } // namespace xlc::runtime::cuda

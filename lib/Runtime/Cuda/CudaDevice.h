@@ -4,6 +4,7 @@
 #define XLC_LIB_RUNTIME_CUDA_CUDADEVICE_H
 
 #include "Arena.h"
+#include "Communicators.h"
 #include "Device/Target.h"
 #include "LibraryCalls.h"
 #include "Readings.h"
@@ -20,6 +21,8 @@ struct Libraries {
   explicit Libraries(const std::string &folder) : driver(folder) {}
   Driver driver;
   std::optional<OpenedLibrary> products; ///< once the driver's version is known
+  std::optional<OpenedLibrary> ncclFile; ///< of a plan of several ranks
+  std::optional<nccl::Library> nccl;
 };
 
 class CudaDevice : public Device {
@@ -43,6 +46,14 @@ public:
   void beginRead(unsigned slot, const char *from) override;
   float finishRead(unsigned slot) override;
 
+  void endSteps() override;
+
+  /// Of a plan of several ranks: with which the device meets the others.
+  void setCommunicators(std::unique_ptr<Communicators> given) { others = std::move(given); }
+  const Communicators &communicators() const { return *others; }
+  /// That of the action that is under way.
+  Stream stream() const { return streams.current(); }
+
   void copy(const Copy &copy) override;
   void combine(const Combination &combination) override;
   void convert(const Conversion &conversion) override;
@@ -53,6 +64,7 @@ private:
     unsigned grid, block;
   };
   void load();
+  template <class IsOver> void watchOthersUntil(IsOver isOver) const;
   /// Bytes of the device's memory that are taken, by whomever.
   uint64_t takenBytes() const;
   void launch(const plan::KernelT &kernel, const std::vector<Launch> &launches, const plan::CallT &call,
@@ -68,6 +80,8 @@ private:
   OwnedLibrary code;
   std::vector<std::unique_ptr<Arena>> arenas;
   Readings readings;
+  OwnedEvent readEnd;
+  std::unique_ptr<Communicators> others; ///< null: the rank is alone
   std::unique_ptr<LibraryCalls> libraryCalls;
   std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
   std::vector<void *> parameters;            ///< of a launch

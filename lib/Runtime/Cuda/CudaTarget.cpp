@@ -1,7 +1,6 @@
 // NVIDIA's GPUs as a target: what this machine must have, and how a rank gets its device.
-#include "CudaDevice.h"
-#include "Fabric/SharedFabric.h"
 #include "Failure.h"
+#include "NcclFabric.h"
 
 #include <fmt/format.h>
 
@@ -66,11 +65,11 @@ void checkCount(const Driver &driver, uint64_t ranks) {
 }
 
 /// Before anything is loaded.
-void checkMemory(const Driver &driver, Ordinal device, const Plan &plan) {
+void checkMemory(const Driver &driver, Ordinal device, uint64_t needed) {
   OwnedContext context(driver, device);
   size_t free, total;
   driver.check(driver.getMemory(&free, &total), "cuMemGetInfo");
-  if (uint64_t needed = plan.programs[0]->arena; free < needed)
+  if (free < needed)
     throw Rejected(
         fmt::format("error: the plan needs {} bytes of the GPU's memory for its arena, {} of {} bytes are free", needed,
                     free, total));
@@ -88,22 +87,29 @@ void prepareGpus(const Plan &plan, bool) {
     opened->products.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
     cublaslt::Library{*opened->products}; // has all that calls ask for
     checkCount(driver, rankCount(plan));
-    Ordinal device = deviceOf(driver, 0);
-    checkDevice(driver, device);
-    checkMemory(driver, device, plan);
+    for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
+      Ordinal device = deviceOf(driver, rank);
+      checkDevice(driver, device);
+      checkMemory(driver, device, programOf(plan, rank).arena);
+    }
+    if (rankCount(plan) > 1)
+      opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, folder));
   } catch (const DeviceFailure &failure) {
     throw Rejected(fmt::format("error: this machine's GPU cannot be used: {}", failure.what()));
   }
 }
 
 std::unique_ptr<Device> makeCudaDevice(const DeviceSetup &setup, int rank) {
-  return std::make_unique<CudaDevice>(*opened, deviceOf(opened->driver, 0), setup, rank);
+  auto device = std::make_unique<CudaDevice>(*opened, deviceOf(opened->driver, rank), setup, rank);
+  if (opened->nccl)
+    static_cast<NcclFabric *>(setup.fabric)->join(*opened->nccl, rank, *device); // as joinGpus makes it
+  return device;
 }
 
 std::unique_ptr<Fabric> joinGpus(const FabricSetup &setup) {
   if (setup.wire)
     throw Rejected("error: programs for GPUs run on one host");
-  return std::make_unique<SharedFabric>(setup.plan, setup.spins, setup.commons);
+  return std::make_unique<NcclFabric>(setup.plan, setup.spins, setup.commons);
 }
 
 } // namespace

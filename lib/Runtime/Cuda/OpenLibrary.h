@@ -26,6 +26,11 @@ inline constexpr LibraryFiles cublasLtLibrary{
 inline constexpr LibraryFiles cublasLt12Library{
     cublasLtLibrary.name, {"libcublasLt.so.12", nullptr}, cublasLtLibrary.howToGet};
 
+inline constexpr LibraryFiles ncclLibrary{
+    "NCCL",
+    {"libnccl.so.2", nullptr},
+    "install NVIDIA's libnccl2, or in a virtual environment of Python: pip install nvidia-nccl-cu12"};
+
 /// Where `file` is beside the places that the dynamic linker looks at: the CUDA toolkit's folders and those of Python's
 /// packages.
 std::vector<std::string> listBesideLinker(const std::string &file);

@@ -62,6 +62,9 @@ public:
   /// What is asked for next comes after all of this step.
   virtual void endStep() {}
 
+  /// No step comes any more: called on the rank's thread.
+  virtual void endSteps() {}
+
   /// Moves bytes on the thread that asks, beside the calls that run meanwhile.
   virtual Mover &besideCalls() = 0;
 

@@ -18,6 +18,7 @@ struct DeviceSetup {
   int spins;              ///< how often threads that wait look before they sleep
   const XlcImage *images = nullptr;
   uint64_t imageCount = 0;
+  Fabric *fabric = nullptr; ///< the target's, which devices of their own may have to join
 };
 
 /// What the ranks of this process meet the others through.

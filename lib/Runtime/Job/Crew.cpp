@@ -64,8 +64,8 @@ static Overlap overlapOf(const Plan &plan, const Options &options) {
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
            const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target),
-      setup{plan, embedded.codes, world.spins, embedded.images, embedded.imageCount}, options(options), signal(signal),
-      data(plan, options.dataFiles, options.dataFolder),
+      setup{plan, embedded.codes, world.spins, embedded.images, embedded.imageCount, &world.ranksMeet()},
+      options(options), signal(signal), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
@@ -127,6 +127,7 @@ void Crew::runSteps(int rank) {
     endStep(rank, step, begin);
   reportEnd(rank);
   fabric.meet(pulse);
+  self.device->endSteps();
   pulse->set(Pulse::Idle);
 }
 

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <unistd.h>
 
 namespace xlc::simulate {
 
@@ -37,22 +38,24 @@ struct Context {
   uint64_t lastHandle = 0;
 };
 
-inline bool isInitialized = false;
-inline Context context;
-inline thread_local bool isCurrent = false;
+/// By device. A Context * is an address here.
+inline std::array<Context, 64> contexts;
+inline pid_t initializedIn = 0; ///< a process that is forked from this one is not initialized
 
 /// Of a function that works in the context. The lock is held while it runs.
 struct Call {
-  explicit Call(const char *function, bool needsContext = true)
-      : status(isToFail(function)                               ? unknown
-               : !isInitialized                                 ? notInitialized
-               : needsContext && (!isCurrent || !context.users) ? invalidContext
-                                                                : success),
-        state(State::get()), lock(state.mutex) {}
+  explicit Call(const char *function, bool needsContext = true, int device = std::max(0, currentDevice))
+      : context(contexts[(size_t)device]),
+        status(isToFail(function)                                      ? unknown
+               : initializedIn != getpid()                             ? notInitialized
+               : needsContext && (currentDevice < 0 || !context.users) ? invalidContext
+                                                                       : success),
+        lock(Machine::get().mutex), state(Machine::get().device(device)) {}
   bool isGood() const { return status == success; }
+  Context &context;
   Status status;
-  State &state;
   std::unique_lock<std::mutex> lock;
+  State &state;
 };
 
 } // namespace xlc::simulate

@@ -1,7 +1,8 @@
-// libcuda.so.1 of the simulated device: the machine and its memory, by the real names, refusing what the real ones refuse. One
-// device of compute capability 8.0.
+// libcuda.so.1 of the simulated device: the machine and its memory, by the real names, refusing what the real ones refuse.
+// Devices are of compute capability 8.0.
 //
-//     XLC_SIMULATE_MEMORY       its bytes (8 GiB)
+//     XLC_SIMULATE_DEVICES      how many (1)
+//     XLC_SIMULATE_MEMORY       bytes of each (8 GiB)
 //     XLC_SIMULATE_CAPABILITY   75: of another chip
 //     XLC_SIMULATE_DRIVER       11080: another version of the driver
 #include "CudaContext.h"
@@ -43,12 +44,18 @@ int64_t settingOf(const char *name, int64_t usual) {
 
 uint64_t memoryOfDevice() { return (uint64_t)settingOf("XLC_SIMULATE_MEMORY", (int64_t)8 << 30); }
 
-uint64_t devices() {
+int countDevices() {
+  auto all = (int)settingOf("XLC_SIMULATE_DEVICES", 1);
   const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-  return visible && (!*visible || *visible == '-') ? 0 : 1;
+  if (!visible)
+    return all;
+  std::string list = visible;
+  return list.empty() || list[0] == '-' ? 0 : std::min(all, 1 + (int)std::count(list.begin(), list.end(), ','));
 }
 
-void checkNothingIsLeft(State &state) {
+bool isDevice(int number) { return number >= 0 && number < countDevices(); }
+
+void checkNothingIsLeft(const Context &context, const State &state) {
   auto check = [](size_t count, const char *what) {
     if (count > 0)
       endWith("the context is given up with " + std::to_string(count) + " " + what);
@@ -88,9 +95,9 @@ CUDA_FUNCTION cuGetErrorString(Status status, const char **text) {
 CUDA_FUNCTION cuInit(unsigned flags) {
   if (isToFail("cuInit"))
     return unknown;
-  if (devices() == 0)
+  if (countDevices() == 0)
     return noDevice;
-  isInitialized = true;
+  initializedIn = getpid();
   return flags == 0 ? success : invalidValue;
 }
 CUDA_FUNCTION cuDriverGetVersion(int *version) {
@@ -99,24 +106,24 @@ CUDA_FUNCTION cuDriverGetVersion(int *version) {
 }
 CUDA_FUNCTION cuDeviceGetCount(int *count) {
   Call call("cuDeviceGetCount", false);
-  *count = (int)devices();
+  *count = countDevices();
   return call.status;
 }
 CUDA_FUNCTION cuDeviceGet(int *device, int number) {
   Call call("cuDeviceGet", false);
   *device = number;
-  return call.isGood() && number != 0 ? invalidDevice : call.status;
+  return call.isGood() && !isDevice(number) ? invalidDevice : call.status;
 }
 CUDA_FUNCTION cuDeviceGetName(char *name, int length, int device) {
   Call call("cuDeviceGetName", false);
-  if (call.isGood() && device != 0)
+  if (call.isGood() && !isDevice(device))
     return invalidDevice;
   strncpy(name, "simulated device", (size_t)length);
   return call.status;
 }
 CUDA_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {
   Call call("cuDeviceGetAttribute", false);
-  if (call.isGood() && device != 0)
+  if (call.isGood() && !isDevice(device))
     return invalidDevice;
   constexpr int major = 75, minor = 76;
   if (attribute != major && attribute != minor)
@@ -126,31 +133,35 @@ CUDA_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {
   return call.status;
 }
 CUDA_FUNCTION cuDevicePrimaryCtxRetain(Context **made, int device) {
-  Call call("cuDevicePrimaryCtxRetain", false);
-  if (!call.isGood() || device != 0)
-    return call.isGood() ? invalidDevice : call.status;
-  ++context.users;
-  *made = &context;
+  if (!isDevice(device))
+    return invalidDevice;
+  Call call("cuDevicePrimaryCtxRetain", false, device);
+  if (!call.isGood())
+    return call.status;
+  ++call.context.users;
+  *made = &call.context;
   return success;
 }
 CUDA_FUNCTION cuDevicePrimaryCtxRelease_v2(int device) {
-  Call call("cuDevicePrimaryCtxRelease", false);
-  if (device != 0 || context.users == 0)
+  if (!isDevice(device))
+    return invalidDevice;
+  Call call("cuDevicePrimaryCtxRelease", false, device);
+  if (call.context.users == 0)
     return invalidContext;
-  if (--context.users == 0)
-    checkNothingIsLeft(call.state);
+  if (--call.context.users == 0)
+    checkNothingIsLeft(call.context, call.state);
   return success; // what fails on purpose has an effect all the same: nobody can try again
 }
 CUDA_FUNCTION cuCtxSetCurrent(Context *given) {
   Call call("cuCtxSetCurrent", false);
   if (call.isGood())
-    isCurrent = given == &context;
+    currentDevice = given ? (int)(given - contexts.data()) : -1;
   return call.status;
 }
 CUDA_FUNCTION cuMemGetInfo_v2(size_t *free, size_t *total) {
   Call call("cuMemGetInfo");
   *total = memoryOfDevice();
-  *free = *total - context.allocated;
+  *free = *total - call.context.allocated;
   return call.status;
 }
 
@@ -185,27 +196,27 @@ CUDA_FUNCTION cuMemCreate(uint64_t *handle, size_t bytes, const void *, unsigned
   Call call("cuMemCreate");
   if (!call.isGood() || bytes == 0 || bytes % granularity != 0)
     return call.isGood() ? invalidValue : call.status;
-  if (context.allocated + bytes > memoryOfDevice())
+  if (call.context.allocated + bytes > memoryOfDevice())
     return outOfMemory;
-  context.allocated += bytes;
-  context.allocations[ *handle = ++context.lastHandle] = bytes;
+  call.context.allocated += bytes;
+  call.context.allocations[ *handle = ++call.context.lastHandle] = bytes;
   return success;
 }
 CUDA_FUNCTION cuMemRelease(uint64_t handle) {
   Call call("cuMemRelease");
-  auto found = context.allocations.find(handle);
-  if (found == context.allocations.end())
+  auto found = call.context.allocations.find(handle);
+  if (found == call.context.allocations.end())
     return invalidValue;
-  context.allocated -= found->second;
-  context.allocations.erase(found);
+  call.context.allocated -= found->second;
+  call.context.allocations.erase(found);
   return success;
 }
 CUDA_FUNCTION cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle, unsigned long long) {
   Call call("cuMemMap");
   Region *region = regionAt(call.state, address);
-  auto found = context.allocations.find(handle);
+  auto found = call.context.allocations.find(handle);
   bool fits = region && !region->isMapped && region->bytes == bytes && offset == 0 &&
-              found != context.allocations.end() && found->second == bytes;
+              found != call.context.allocations.end() && found->second == bytes;
   if (call.isGood() && fits)
     State::map(*region);
   return call.isGood() && !fits ? invalidValue : call.status;
@@ -231,12 +242,12 @@ CUDA_FUNCTION cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (!*memory)
     return outOfMemory;
-  context.hostMemory[*memory] = bytes;
+  call.context.hostMemory[*memory] = bytes;
   return success;
 }
 CUDA_FUNCTION cuMemFreeHost(void *memory) {
   Call call("cuMemFreeHost");
-  if (context.hostMemory.erase(memory) == 0)
+  if (call.context.hostMemory.erase(memory) == 0)
     return invalidValue;
   free(memory);
   return success;

@@ -12,7 +12,7 @@ std::string sized(const char *function, uint64_t bytes) {
 }
 
 /// Bytes of the host: pinned ones are read when the queue comes to the copy, others when it is asked for.
-bool isPinned(const void *begin, uint64_t bytes) {
+bool isPinned(const Context &context, const void *begin, uint64_t bytes) {
   return std::any_of(context.hostMemory.begin(), context.hostMemory.end(), [&](const auto &entry) {
     return begin >= entry.first && (const char *)begin + bytes <= (const char *)entry.first + entry.second;
   });
@@ -28,7 +28,7 @@ CUDA_FUNCTION cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, 
     return call.status;
   auto *target = (char *)(uintptr_t)to;
   Work work{sized("cuMemcpyHtoDAsync", bytes), {}, {{target, bytes}}, nullptr};
-  if (isPinned(from, bytes))
+  if (isPinned(call.context, from, bytes))
     work.run = [=] { std::memcpy(target, from, bytes); };
   else
     work.run = [target, copy = std::string((const char *)from, bytes)] {
@@ -45,7 +45,7 @@ CUDA_FUNCTION cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, Queue 
   Queue &queue = call.state.findQueue(stream);
   Work work{sized("cuMemcpyDtoHAsync", bytes), {{source, bytes}}, {}, [=] { std::memcpy(to, source, bytes); }};
   call.state.append(queue, {Item::Runs, std::move(work), nullptr, 0, {}});
-  if (!isPinned(to, bytes)) // such a copy is over when the call returns
+  if (!isPinned(call.context, to, bytes)) // such a copy is over when the call returns
     call.state.waitFor(queue);
   return success;
 }
@@ -97,17 +97,17 @@ CUDA_FUNCTION cuEventCreate(Event **event, unsigned) {
   if (!call.isGood())
     return call.status;
   auto made = std::make_shared<Event>();
-  context.events[ *event = made.get()] = made;
+  call.context.events[ *event = made.get()] = made;
   return success;
 }
 CUDA_FUNCTION cuEventDestroy_v2(Event *event) {
   Call call("cuEventDestroy");
-  return context.events.erase(event) == 1 ? success : invalidValue;
+  return call.context.events.erase(event) == 1 ? success : invalidValue;
 }
 CUDA_FUNCTION cuEventRecord(Event *event, Queue *stream) {
   Call call("cuEventRecord");
-  auto found = context.events.find(event);
-  if (!call.isGood() || found == context.events.end())
+  auto found = call.context.events.find(event);
+  if (!call.isGood() || found == call.context.events.end())
     return call.isGood() ? invalidValue : call.status;
   uint64_t number = ++event->asked;
   call.state.append(call.state.findQueue(stream), {Item::Records, {}, found->second, number, {}});
@@ -115,24 +115,26 @@ CUDA_FUNCTION cuEventRecord(Event *event, Queue *stream) {
 }
 CUDA_FUNCTION cuStreamWaitEvent(Queue *stream, Event *event, unsigned) {
   Call call("cuStreamWaitEvent");
-  auto found = context.events.find(event);
-  if (!call.isGood() || found == context.events.end())
+  auto found = call.context.events.find(event);
+  if (!call.isGood() || found == call.context.events.end())
     return call.isGood() ? invalidValue : call.status;
   call.state.append(call.state.findQueue(stream), {Item::Waits, {}, found->second, event->asked, {}});
   return success;
 }
 CUDA_FUNCTION cuEventQuery(Event *event) {
   Call call("cuEventQuery");
-  if (!call.isGood() || !context.events.count(event))
+  if (!call.isGood() || !call.context.events.count(event))
     return call.isGood() ? invalidValue : call.status;
-  if (event->recorded < event->asked)
+  if (event->recorded < event->asked) {
+    call.state.goOnTowards(*event, event->asked); // time passes
     return notReady;
+  }
   call.state.host.join(event->clock);
   return success;
 }
 CUDA_FUNCTION cuEventSynchronize(Event *event) {
   Call call("cuEventSynchronize");
-  if (!call.isGood() || !context.events.count(event))
+  if (!call.isGood() || !call.context.events.count(event))
     return call.isGood() ? invalidValue : call.status;
   call.state.runUntil(*event, event->asked);
   call.state.host.join(event->clock);
@@ -152,12 +154,12 @@ CUDA_FUNCTION cuLibraryLoadData(Image **library, const void *code, void *, void 
     return noBinary; // cubins are of real chips
   if (!std::strstr((const char *)code, ".target sm_80"))
     return invalidImage;
-  context.images.insert(*library = new Image((const char *)code));
+  call.context.images.insert(*library = new Image((const char *)code));
   return success;
 }
 CUDA_FUNCTION cuLibraryUnload(Image *library) {
   Call call("cuLibraryUnload");
-  if (context.images.erase(library) == 0)
+  if (call.context.images.erase(library) == 0)
     return invalidValue;
   for (const auto &queue : call.state.queues)
     call.state.waitFor(*queue);
@@ -166,7 +168,7 @@ CUDA_FUNCTION cuLibraryUnload(Image *library) {
 }
 CUDA_FUNCTION cuLibraryGetKernel(SimulatedKernel **kernel, Image *library, const char *name) {
   Call call("cuLibraryGetKernel");
-  if (!call.isGood() || !context.images.count(library))
+  if (!call.isGood() || !call.context.images.count(library))
     return call.isGood() ? invalidValue : call.status;
   *kernel = library->find(name);
   return *kernel ? success : notFound;
@@ -184,7 +186,7 @@ CUDA_FUNCTION cuLaunchKernel(SimulatedKernel *kernel, unsigned gridX, unsigned g
   for (size_t i = 0; i < kernel->parameters.size(); ++i)
     values.emplace_back((const char *)parameters[i], kernel->parameters[i]);
   State &state = call.state;
-  uint64_t seed = state.random();
+  uint64_t seed = state.machine.random();
   auto run = [=, &state, values = std::move(values)]() mutable {
     Launch launch{kernel->code, gridX, blockX, {}, {}, seed};
     for (std::string &value : values)

@@ -1,4 +1,4 @@
-// The simulated device behind the simulated libraries. It is part of libcuda.so.1; the others (libcublasLt) are linked with
+// The simulated devices behind the simulated libraries. It is part of libcuda.so.1; the others (libcublasLt) are linked with
 // that and put their work into its queues. An address of the device is an address of this process.
 //
 // What goes wrong in the use of the device (a race, bytes that nobody wrote, a call that the real library refuses to define)
@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,15 +22,33 @@ struct Span {
   uint64_t bytes;
 };
 
+/// What work waits for beside those before it in its queue: other ranks, whose work is in other queues or processes.
+class Meeting {
+public:
+  virtual ~Meeting() = default;
+  virtual bool isOver() = 0;
+  /// The host waits for it: those who have not come are to go on.
+  virtual void ask() = 0;
+  /// For messages: who waits for whom.
+  virtual std::string describe() = 0;
+};
+
 /// What a queue runs some time after the call that asked for it. Once it has run, bytes that it wrote count as written.
 struct Work {
   std::string name; ///< for messages: "cublasLtMatmul 128 x 64 x 32"
   std::vector<Span> reads, writes;
   std::function<void()> run;
+  std::shared_ptr<Meeting> meeting = nullptr; ///< null: nobody
 };
 
 /// Appends to the queue of `stream`, a CUstream; null is the default stream.
 XLC_SIMULATED void enqueue(void *stream, Work work);
+
+/// A thread of this process asks, many times in a millisecond, whether others wait for its devices, which then go on by themselves.
+XLC_SIMULATED void goOnWhere(std::function<bool()> isAsked);
+
+/// How long one may wait for others, in seconds: XLC_SIMULATE_PATIENCE (60).
+XLC_SIMULATED double patience();
 
 /// Whether this call of a library is the one that is to fail (XLC_SIMULATE_FAIL=K: the K-th of all). Every function asks at
 /// its begin, and then returns an error.

@@ -1,10 +1,12 @@
 // See Device.h and State.h.
 #include "State.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 namespace xlc::simulate {
@@ -37,32 +39,63 @@ void endWith(const std::string &what) {
 }
 
 bool isToFail(const char *function) {
-  State &state = State::get();
-  bool fails = ++state.calls == state.failing;
+  Machine &machine = Machine::get();
+  bool fails = ++machine.calls == machine.failing;
   if (fails)
     std::fprintf(stderr, "simulated: %s fails\n", function);
   return fails;
 }
 
 void enqueue(void *stream, Work work) {
+  std::lock_guard lock(Machine::get().mutex);
   State &state = State::get();
-  std::lock_guard lock(state.mutex);
   state.append(state.findQueue((Queue *)stream), {Item::Runs, std::move(work), nullptr, 0, {}});
 }
 
-State::State() : order(readOrder(getenv("XLC_SIMULATE_ORDER"))), random(order.seed) {
+double patience() {
+  const char *text = getenv("XLC_SIMULATE_PATIENCE");
+  return text ? std::strtod(text, nullptr) : 60;
+}
+
+/// It ends with the process.
+void goOnWhere(std::function<bool()> isAsked) {
+  std::thread([isAsked = std::move(isAsked)] {
+    for (;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+      if (!isAsked())
+        continue;
+      Machine &machine = Machine::get();
+      std::lock_guard lock(machine.mutex);
+      for (const auto &device : machine.devices)
+        while (device && device->runAny()) {
+        }
+    }
+  }).detach();
+}
+
+Machine::Machine() : order(readOrder(getenv("XLC_SIMULATE_ORDER"))), random(order.seed) {
   if (const char *number = getenv("XLC_SIMULATE_FAIL"))
     failing = std::strtoull(number, nullptr, 10);
 }
 
-State::~State() {
-  if (getenv("XLC_SIMULATE_COUNT"))
-    std::fprintf(stderr, "simulated device: %llu calls\n", (unsigned long long)calls.load());
+/// Never destroyed: a thread may use it until the process ends.
+Machine &Machine::get() {
+  static Machine &machine = *new Machine;
+  static const struct Counted {
+    ~Counted() {
+      if (getenv("XLC_SIMULATE_COUNT"))
+        std::fprintf(stderr, "simulated device: %llu calls\n", (unsigned long long)machine.calls.load());
+    }
+  } counted;
+  return machine;
 }
 
-State &State::get() {
-  static State state;
-  return state;
+State &Machine::device(int number) {
+  if ((size_t)number >= devices.size())
+    devices.resize((size_t)number + 1);
+  auto &found = devices[(size_t)number];
+  if (!found)
+    found = std::make_unique<State>(*this);
+  return *found;
 }
 
 Queue &State::findQueue(Queue *queue) {
@@ -76,18 +109,18 @@ Queue &State::findQueue(Queue *queue) {
 Queue &State::addQueue() {
   for (size_t number = 0; number < kMostQueues; ++number)
     if (std::none_of(queues.begin(), queues.end(), [&](const auto &queue) { return queue->number == number; }))
-      return *queues.emplace_back(new Queue{number, {}, host});
+      return *queues.emplace_back(new Queue{number, {}, host, 0});
   endWith("more streams than clocks have room for");
 }
 
 void State::append(Queue &queue, Item item) {
   item.known = host;
   queue.items.push_back(std::move(item));
-  if (order.when == Order::Early)
+  if (machine.order.when == Order::Early)
     while (runAny()) {
     }
-  else if (order.when == Order::Random)
-    while (random() % 2 && runAny()) {
+  else if (machine.order.when == Order::Random)
+    while (machine.random() % 2 && runAny()) {
     }
 }
 
@@ -95,12 +128,15 @@ bool State::canRun(const Queue &queue) const {
   if (queue.items.empty())
     return false;
   const Item &head = queue.items.front();
+  if (head.work.meeting)
+    return head.work.meeting->isOver();
   return head.kind != Item::Waits || head.event->recorded >= head.number;
 }
 
 void State::runHead(Queue &queue) {
   Item item = std::move(queue.items.front());
   queue.items.pop_front();
+  ++queue.done;
   queue.clock.join(item.known);
   ++queue.clock[queue.number];
   names[queue.number].push_back(item.work.name);
@@ -130,47 +166,72 @@ bool State::runAny() {
       ready.push_back(queue.get());
   if (ready.empty())
     return false;
-  runHead(*ready[order.when == Order::Random ? random() % ready.size() : 0]);
+  runHead(*ready[machine.order.when == Order::Random ? machine.random() % ready.size() : 0]);
   return true;
 }
 
-/// As late as can be: what the queue waits for, then its own.
-void State::runUpTo(Queue &queue, size_t count) {
-  while (count > 0) {
-    if (!canRun(queue)) {
-      Event &event = *queue.items.front().event;
-      uint64_t number = queue.items.front().number;
-      runUntil(event, number);
-      continue;
-    }
-    if (order.when == Order::Random && random() % 2 && queues.size() > 1) {
-      size_t before = queue.items.size();
-      runAny();
-      count -= before - queue.items.size();
-      continue;
-    }
-    runHead(queue);
-    --count;
+/// The lock is open meanwhile, and the queue may have gone on.
+void State::waitForOthers(Queue &queue) {
+  using Clock = std::chrono::steady_clock;
+  std::shared_ptr<Meeting> meeting = queue.items.front().work.meeting;
+  uint64_t before = queue.done;
+  for (auto begin = Clock::now(); queue.done == before && !meeting->isOver();) {
+    meeting->ask();
+    machine.mutex.unlock();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    machine.mutex.lock();
+    if (Clock::now() - begin > std::chrono::duration<double>(patience()))
+      endWith(meeting->describe());
   }
+}
+
+/// As late as can be: what the queue waits for, then its own.
+void State::runUpTo(Queue &queue, uint64_t done) {
+  while (queue.done < done) {
+    if (!canRun(queue)) {
+      Item &head = queue.items.front();
+      if (head.work.meeting)
+        waitForOthers(queue);
+      else
+        runUntil(*std::shared_ptr(head.event), head.number);
+    } else if (machine.order.when == Order::Random && machine.random() % 2) {
+      runAny();
+    } else {
+      runHead(queue);
+    }
+  }
+}
+
+/// The queue that records the event, and how many items it has run then.
+std::pair<Queue *, uint64_t> State::findRecord(const Event &event, uint64_t number) const {
+  for (const auto &queue : queues)
+    for (size_t i = 0; i < queue->items.size(); ++i)
+      if (const Item &item = queue->items[i];
+          item.kind == Item::Records && item.event.get() == &event && item.number >= number)
+        return {queue.get(), queue->done + i + 1};
+  endWith("a stream waits for an event that nobody records");
 }
 
 void State::runUntil(Event &event, uint64_t number) {
   while (event.recorded < number) {
-    Queue *holder = nullptr;
-    size_t place = 0;
-    for (const auto &queue : queues)
-      for (size_t i = 0; i < queue->items.size() && !holder; ++i)
-        if (const Item &item = queue->items[i];
-            item.kind == Item::Records && item.event.get() == &event && item.number >= number)
-          holder = queue.get(), place = i + 1;
-    if (!holder)
-      endWith("a stream waits for an event that nobody records");
-    runUpTo(*holder, place);
+    auto [queue, done] = findRecord(event, number);
+    runUpTo(*queue, done);
   }
 }
 
+void State::goOnTowards(Event &event, uint64_t number) {
+  Queue &queue = *findRecord(event, number).first;
+  const Item &head = queue.items.front();
+  if (canRun(queue))
+    runHead(queue);
+  else if (head.work.meeting)
+    head.work.meeting->ask();
+  else
+    goOnTowards(*head.event, head.number);
+}
+
 void State::waitFor(Queue &queue) {
-  runUpTo(queue, queue.items.size());
+  runUpTo(queue, queue.done + queue.items.size());
   host.join(queue.clock);
 }
 

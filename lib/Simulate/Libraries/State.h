@@ -1,4 +1,4 @@
-// What the simulated driver keeps: streams as queues, memory, and when queues run.
+// What the simulated driver keeps: of each device streams as queues and memory, and when queues run.
 //
 //     XLC_SIMULATE_ORDER   early: as soon as it can; late: when the host waits for it; random[:SEED] (the default, seed 0)
 //     XLC_SIMULATE_FAIL    K: the K-th call of all libraries fails
@@ -21,7 +21,7 @@
 namespace xlc::simulate {
 
 /// Of each queue, how many of its items are over for certain. What is done on a queue is after all that its clock has.
-constexpr size_t kMostQueues = 4;
+constexpr size_t kMostQueues = 8;
 struct Clock : std::array<uint32_t, kMostQueues> {
   Clock() : array{} {}
   void join(const Clock &other) {
@@ -48,6 +48,7 @@ struct Queue {
   size_t number; ///< among the clocks
   std::deque<Item> items;
   Clock clock;
+  uint64_t done = 0; ///< items that it has run
 };
 
 /// Who touched a byte last on each queue, by that queue's clock.
@@ -67,17 +68,39 @@ struct Order {
   uint64_t seed = 0;
 };
 
+struct State;
+
+/// What the devices of a process have in common.
+struct Machine {
+  Machine();
+  static Machine &get();
+  /// The number-th device.
+  State &device(int number);
+
+  std::mutex mutex; ///< of all that follows, and of all devices
+  const Order order;
+  std::mt19937_64 random;
+  std::vector<std::unique_ptr<State>> devices;
+  std::atomic<uint64_t> calls{0};
+  uint64_t failing = 0;
+};
+
+/// Whose context the thread works in; none: -1.
+inline thread_local int currentDevice = -1;
+
 struct State {
-  State();
-  ~State();
-  static State &get();
+  explicit State(Machine &machine) : machine(machine) {}
+  /// Of the thread's device, or else of the first.
+  static State &get() { return Machine::get().device(std::max(0, currentDevice)); }
 
   /// Null: the default stream.
   Queue &findQueue(Queue *queue);
   void append(Queue &queue, Item item);
-  /// Runs the first `count` items of a queue, and what they wait for.
-  void runUpTo(Queue &queue, size_t count);
+  /// Runs a queue's items until it has run `done`, and what they wait for.
+  void runUpTo(Queue &queue, uint64_t done);
   void runUntil(Event &event, uint64_t number);
+  /// One item of what an event comes after, if any can run.
+  void goOnTowards(Event &event, uint64_t number);
   /// The host waits for all that is in a queue.
   void waitFor(Queue &queue);
   /// Of all queues, one that can go on; false: none can.
@@ -89,16 +112,12 @@ struct State {
   std::string access(const char *at, uint64_t bytes, bool writes);
   static void map(Region &region);
 
-  std::mutex mutex; ///< of all that follows
-  const Order order;
-  std::mt19937_64 random;
+  Machine &machine;
   std::vector<std::unique_ptr<Queue>> queues;
   Queue &addQueue();
-  Queue *const defaultQueue = &addQueue();
   std::list<Region> regions;
   Clock host; ///< what it has waited for
-  std::atomic<uint64_t> calls{0};
-  uint64_t failing = 0;
+  Queue *const defaultQueue = &addQueue();
 
 private:
   void touch(const Work &work, const std::vector<Span> &spans, bool writes);
@@ -107,6 +126,8 @@ private:
   std::vector<std::string> names[kMostQueues]; ///< of items, by queue and tick: for messages
   bool canRun(const Queue &queue) const;
   void runHead(Queue &queue);
+  std::pair<Queue *, uint64_t> findRecord(const Event &event, uint64_t number) const;
+  void waitForOthers(Queue &queue);
 };
 
 } // namespace xlc::simulate

@@ -108,12 +108,7 @@ public:
   }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 
-  std::string whyNoProgram(int64_t ranks) const override {
-    return ranks == 1
-               ? ""
-               : "target cuda has programs of one rank; those of several have plans, which `xlc plan` prints and "
-                 "`xlc verify` proves, and no programs yet";
-  }
+  std::string whyNoProgram(int64_t) const override { return ""; }
   bool runsInCompiler() const override { return false; }
   Device measure(int) const override { llvm_unreachable("calibrate is for CPUs"); }
 

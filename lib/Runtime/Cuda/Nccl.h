@@ -1,0 +1,82 @@
+// NCCL 2, opened when a program of several ranks starts: its functions and numbers as of version 2.18, as far as they are used.
+// The numbers are the same in all later versions.
+#ifndef XLC_LIB_RUNTIME_CUDA_NCCL_H
+#define XLC_LIB_RUNTIME_CUDA_NCCL_H
+
+#include "OpenLibrary.h"
+
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+
+namespace xlc::runtime::nccl {
+
+using Handle = struct ncclComm *;
+
+enum class Status : int {
+  Success = 0,
+  UnhandledCudaError = 1,
+  SystemError = 2,
+  InternalError = 3,
+  InvalidArgument = 4,
+  InvalidUsage = 5,
+  RemoteError = 6,
+  InProgress = 7
+};
+
+enum class DataType : int { I8 = 0, I32 = 2, I64 = 4, F16 = 6, F32 = 7, F64 = 8, BF16 = 9 };
+enum class Reduction : int { Sum = 0, Max = 2 };
+
+/// What ranks find each other with.
+struct UniqueId {
+  char bytes[128];
+};
+
+/// ncclConfig_t of version 2.18: a library looks at as much as `size` and `version` say.
+struct Config {
+  size_t size = sizeof(Config);
+  unsigned magic = 0xcafebeef;
+  unsigned version = 21800;
+  int isBlocking = INT_MIN; ///< INT_MIN: as NCCL likes; so are the following
+  int clusterSize = INT_MIN;
+  int leastBlocks = INT_MIN, mostBlocks = INT_MIN;
+  const char *network = nullptr;
+  int sharesWithParent = INT_MIN; ///< what a communicator that is split off has on the device
+};
+
+constexpr int oldestVersion = 21800; ///< 2.18.0, the first that splits communicators
+constexpr int noColour = -1;
+
+struct Library {
+  /// Throws Rejected where a function is missing, or it is older than oldestVersion.
+  explicit Library(const OpenedLibrary &library);
+
+  /// "2.28.9"
+  std::string version() const;
+  /// Throws DeviceFailure for all but Success, with what the library says.
+  void check(Status status, const char *function) const;
+
+  Status (*getVersion)(int *);
+  const char *(*describe)(Status) = nullptr;
+  const char *(*lastError)(Handle) = nullptr;
+  Status (*makeId)(UniqueId *);
+  Status (*join)(Handle *, int ranks, UniqueId, int rank, Config *);
+  Status (*split)(Handle, int colour, int key, Handle *, Config *);
+  Status (*destroy)(Handle);
+  Status (*abort)(Handle);
+  Status (*getAsyncError)(Handle, Status *);
+  Status (*beginGroup)();
+  Status (*endGroup)();
+  Status (*allReduce)(const void *, void *, size_t count, DataType, Reduction, Handle, void *stream);
+  Status (*allGather)(const void *, void *, size_t countOfRank, DataType, Handle, void *stream);
+  Status (*reduceScatter)(const void *, void *, size_t countOfRank, DataType, Reduction, Handle, void *stream);
+  Status (*send)(const void *, size_t count, DataType, int peer, Handle, void *stream);
+  Status (*receive)(void *, size_t count, DataType, int peer, Handle, void *stream);
+
+private:
+  int number = 0; ///< of the version
+};
+
+} // namespace xlc::runtime::nccl
+
+#endif

@@ -1,0 +1,49 @@
+// The fabric of GPUs: collectives and messages are calls of NCCL on the streams of their actions. They are under way when they
+// have returned, like all that a device does; what comes after them waits for them by the plan's dependencies.
+//
+// A communicator does what it is asked for in the order in which the host asks, whatever the stream. Lists of ranks run from
+// first to last without a deadlock (lib/Verify), so they do here.
+#ifndef XLC_LIB_RUNTIME_CUDA_NCCLFABRIC_H
+#define XLC_LIB_RUNTIME_CUDA_NCCLFABRIC_H
+
+#include "CudaDevice.h"
+#include "Fabric/Waiter.h"
+
+namespace xlc::runtime::cuda {
+
+class NcclFabric final : public Fabric {
+public:
+  /// `spins`: as for waitWhile.
+  NcclFabric(const Plan &plan, int spins, Commons &commons);
+
+  /// Of a rank, before the first step, on its thread; returns when all have come.
+  void join(const nccl::Library &library, int rank, CudaDevice &device);
+
+  void exchange(const Exchange &exchange, const Participant &self) override;
+  void send(const Message &message, const char *from, const Participant &self) override;
+  void receive(const Message &message, char *to, const Participant &self) override;
+  void meet(Pulse *pulse) override { waiter.wait(commons.at(everybody), rankCount(plan), pulse); }
+
+private:
+  /// A rank, and what it calls NCCL with.
+  struct Seat {
+    const nccl::Library *library = nullptr;
+    CudaDevice *device = nullptr;
+  };
+  /// A group of calls, which NCCL does at once.
+  template <class Calls> void group(const Seat &seat, Calls calls) const;
+  void collect(const Exchange &exchange, const Seat &seat, nccl::Handle communicator, uint64_t ranks) const;
+  void allToAll(const Exchange &exchange, const Seat &seat, nccl::Handle communicator, uint64_t ranks) const;
+  void count(const Exchange &exchange, const Participant &self, uint64_t ranks) const;
+
+  const Plan &plan;
+  Commons &commons;
+  const Waiter waiter;
+  const Piece<Barrier> everybody;
+  const Piece<nccl::UniqueId> id;
+  std::vector<Seat> seats; ///< by rank
+};
+
+} // namespace xlc::runtime::cuda
+
+#endif

@@ -1,0 +1,71 @@
+// A communicator of the simulated NCCL: memory that its ranks share, be they threads or processes. Every rank has a channel to
+// every other, which holds one packet:
+//
+//   sender     wait until the last one is taken | write a packet, count it | ... wait until it is taken
+//   receiver   wait for a packet | compare what it holds with what is due, read it, count it
+//
+// All counts are 0 at first, so nobody has to come first.
+#ifndef XLC_LIB_SIMULATE_LIBRARIES_CHANNELS_H
+#define XLC_LIB_SIMULATE_LIBRARIES_CHANNELS_H
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace xlc::simulate {
+
+constexpr int kMostRanks = 64;
+
+struct Channel {
+  std::atomic<uint64_t> sent, taken;
+  uint64_t bytes;
+  char data[(16 << 20) - 3 * sizeof(uint64_t)]; ///< pages that nobody touches cost nothing
+};
+
+class Channels {
+public:
+  /// Returns when all ranks have come.
+  Channels(std::string name, int ranks, int rank);
+  ~Channels();
+  Channels(const Channels &) = delete;
+
+  int size() const { return ranks; }
+  int rank() const { return self; }
+  Channel &to(int peer) const { return channels[self * ranks + peer]; }
+  Channel &from(int peer) const { return channels[peer * ranks + self]; }
+
+  /// A rank waits for this one, which has not come.
+  void ask(int peer) { header->asked[peer].fetch_add(1); }
+  /// Whether another has since the last time.
+  bool isAsked() { return header->asked[self].load() != seen && (seen = header->asked[self].load(), true); }
+
+  struct Part {
+    std::string name; ///< empty: this rank takes no part
+    int ranks = 0, rank = 0;
+  };
+  /// What becomes of this rank where the communicator is split. Returns when all have come.
+  Part split(int colour, int key);
+
+private:
+  struct Header {
+    std::atomic<uint32_t> come, gone;
+    std::atomic<uint32_t> splitting, split; ///< ranks, over all splits
+    std::atomic<uint64_t> asked[kMostRanks];
+    int colours[kMostRanks], keys[kMostRanks];
+  };
+  /// Until so many have counted.
+  void waitFor(const std::atomic<uint32_t> &count, uint32_t least, const char *what) const;
+
+  const std::string name;
+  const int ranks, self;
+  const uint64_t bytes;
+  Header *header;
+  Channel *channels;
+  uint32_t splits = 0;
+  uint64_t seen = 0;
+};
+
+} // namespace xlc::simulate
+
+#endif

@@ -1,0 +1,426 @@
+// libnccl.so.2 of the simulated devices, by the real names. What is put into one stream between ncclGroupStart and the end of
+// the group is one operation of its communicator, as is a call outside of one; a communicator does one after the other:
+//
+//   give    what others are to get from this rank leaves its memory, a packet for each of them
+//   take    when all packets for this rank are there: they are compared with what is due, sums are made, memory is written
+//   end     when others have taken what this rank gave
+//
+// Reductions run from the last rank to the first and round after each step: not the order of ranks, as in the real library. Ranks
+// whose calls do not fit together end with a message; so do those that wait for longer than XLC_SIMULATE_PATIENCE.
+#include "Channels.h"
+#include "Device.h"
+
+#include "Cuda/Nccl.h"
+#include "xlc/Runtime/Narrow.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unistd.h>
+#include <utility>
+
+using namespace xlc::runtime;
+using namespace xlc::runtime::nccl;
+using namespace xlc::simulate;
+
+namespace {
+
+enum class Kind { AllReduce, AllGather, ReduceScatter, Send, Receive };
+constexpr const char *names[] = {"ncclAllReduce", "ncclAllGather", "ncclReduceScatter", "ncclSend", "ncclRecv"};
+
+uint64_t bytesOf(DataType type) {
+  switch (type) {
+  case DataType::I8:
+    return 1;
+  case DataType::F16:
+  case DataType::BF16:
+    return 2;
+  case DataType::I32:
+  case DataType::F32:
+    return 4;
+  case DataType::I64:
+  case DataType::F64:
+    return 8;
+  }
+  endWith("NCCL has no type " + std::to_string((int)type));
+}
+
+struct Operation {
+  Kind kind;
+  const char *from;
+  char *to;
+  uint64_t count;
+  DataType type;
+  Reduction reduction = Reduction::Sum;
+  int peer = -1;
+
+  uint64_t bytes() const { return count * bytesOf(type); }
+  /// What it gives to a peer, or takes from it.
+  bool gives(int rank) const { return kind == Kind::Send ? peer == rank : kind != Kind::Receive; }
+  bool takes(int rank) const { return kind == Kind::Receive ? peer == rank : kind != Kind::Send; }
+  uint64_t given(int ranks) const { return kind == Kind::ReduceScatter ? bytes() * (uint64_t)ranks : bytes(); }
+  uint64_t written(int ranks) const { return kind == Kind::AllGather ? bytes() * (uint64_t)ranks : bytes(); }
+  /// As both sides see it.
+  std::string describe() const {
+    Kind shown = kind == Kind::Receive ? Kind::Send : kind;
+    return std::string(names[(int)shown]) + " of " + std::to_string(count) + " elements of type " +
+           std::to_string((int)type) + (reduction == Reduction::Max ? ", their largest" : "");
+  }
+};
+
+struct Communicator {
+  Communicator(const std::string &name, int ranks, int rank) : channels(name, ranks, rank) {}
+  Channels channels;
+  std::atomic<uint64_t> asked{0}, ended{0}; ///< operations
+  std::atomic<bool> isAborted{false};
+};
+
+/// Of this process, and those that a thread is to look at.
+struct Living {
+  std::mutex mutex;
+  std::map<Communicator *, std::shared_ptr<Communicator>> all;
+  static Living &get() {
+    static Living &living = *new Living;
+    return living;
+  }
+  bool isAsked() {
+    std::lock_guard lock(mutex);
+    bool any = false;
+    for (const auto &[address, communicator] : all)
+      any |= communicator->channels.isAsked();
+    return any;
+  }
+  std::shared_ptr<Communicator> find(Handle handle) {
+    std::lock_guard lock(mutex);
+    auto found = all.find((Communicator *)handle);
+    if (found == all.end())
+      endWith("a call of NCCL for a communicator that does not exist");
+    return found->second;
+  }
+  Handle add(const std::string &name, int ranks, int rank) {
+    auto made = std::make_shared<Communicator>(name, ranks, rank);
+    std::lock_guard lock(mutex);
+    if (static bool isFollowed = false; !std::exchange(isFollowed, true))
+      goOnWhere([this] { return isAsked(); });
+    return (Handle)(all[made.get()] = made).get();
+  }
+};
+
+/// One operation of a communicator, of several calls where they are a group.
+struct Batch {
+  std::shared_ptr<Communicator> communicator;
+  uint64_t number;
+  std::vector<Operation> operations;
+  std::vector<std::string> own; ///< what it takes of itself, by operation
+
+  Channels &channels() const { return communicator->channels; }
+  bool givesTo(int peer) const {
+    return peer != channels().rank() &&
+           std::any_of(operations.begin(), operations.end(), [&](const Operation &each) { return each.gives(peer); });
+  }
+  bool takesFrom(int peer) const {
+    return peer != channels().rank() &&
+           std::any_of(operations.begin(), operations.end(), [&](const Operation &each) { return each.takes(peer); });
+  }
+  std::string describe() const {
+    return operations[0].describe() +
+           (operations.size() > 1 ? " and " + std::to_string(operations.size() - 1) + " more" : "");
+  }
+  void give();
+  void take();
+};
+
+/// A phase of a batch that waits for others.
+class Phase final : public Meeting {
+public:
+  enum class Which { Give, Take, End };
+  Phase(std::shared_ptr<Batch> batch, Which which) : batch(std::move(batch)), which(which) {}
+
+  bool isOver() override {
+    if (batch->communicator->isAborted)
+      return true;
+    if (which == Which::Give && batch->communicator->ended != batch->number)
+      return false;
+    return findMissing() < 0;
+  }
+  void ask() override {
+    Channels &channels = batch->channels();
+    for (int peer = 0; peer < channels.size(); ++peer)
+      if (isMissing(peer))
+        channels.ask(peer);
+  }
+  std::string describe() override {
+    return "rank " + std::to_string(batch->channels().rank()) + " of a communicator waits for rank " +
+           std::to_string(std::max(0, findMissing())) + ", which does not come, in " + batch->describe();
+  }
+
+private:
+  bool isMissing(int peer) const {
+    if (which == Which::Take)
+      return batch->takesFrom(peer) && batch->channels().from(peer).sent == batch->channels().from(peer).taken;
+    return batch->givesTo(peer) && batch->channels().to(peer).sent != batch->channels().to(peer).taken;
+  }
+  int findMissing() const {
+    for (int peer = 0; peer < batch->channels().size(); ++peer)
+      if (isMissing(peer))
+        return peer;
+    return -1;
+  }
+  const std::shared_ptr<Batch> batch;
+  const Which which;
+};
+
+/// Packets are what each operation is in words, and its bytes.
+void Batch::give() {
+  for (int peer = 0; peer < channels().size(); ++peer) {
+    bool isOwn = peer == channels().rank();
+    if (!isOwn && !givesTo(peer))
+      continue;
+    std::string packet;
+    for (const Operation &each : operations) {
+      if (!each.gives(peer) && !isOwn)
+        continue;
+      bool isScattered = each.kind == Kind::ReduceScatter;
+      std::string bytes;
+      if (each.gives(peer))
+        bytes.assign(each.from + (isScattered ? each.bytes() * (uint64_t)peer : 0), each.bytes());
+      if (isOwn)
+        own.push_back(std::move(bytes));
+      else
+        packet += each.describe() + '\0' + bytes;
+    }
+    if (isOwn)
+      continue;
+    Channel &channel = channels().to(peer);
+    if (packet.size() > sizeof channel.data)
+      endWith("a packet of NCCL is larger than 16 MiB");
+    channel.bytes = packet.size();
+    std::memcpy(channel.data, packet.data(), packet.size());
+    ++channel.sent;
+  }
+}
+
+template <class T> T reduce(Reduction how, T a, T b) { return how == Reduction::Max ? std::max(a, b) : T(a + b); }
+
+template <class T, class Wide = T> void reduceInto(char *to, const char *from, uint64_t count, Reduction how) {
+  for (uint64_t i = 0; i < count; ++i) {
+    T a, b;
+    std::memcpy(&a, to + i * sizeof(T), sizeof(T)), std::memcpy(&b, from + i * sizeof(T), sizeof(T));
+    T both(reduce<Wide>(how, (Wide)a, (Wide)b));
+    std::memcpy(to + i * sizeof(T), &both, sizeof(T));
+  }
+}
+
+void reduceInto(const Operation &operation, char *to, const char *from) {
+  switch (operation.type) {
+  case DataType::F32:
+    return reduceInto<float>(to, from, operation.count, operation.reduction);
+  case DataType::F64:
+    return reduceInto<double>(to, from, operation.count, operation.reduction);
+  case DataType::BF16:
+    return reduceInto<Bf16, float>(to, from, operation.count, operation.reduction);
+  case DataType::F16:
+    return reduceInto<Half, float>(to, from, operation.count, operation.reduction);
+  case DataType::I32:
+    return reduceInto<int32_t>(to, from, operation.count, operation.reduction);
+  case DataType::I64:
+    return reduceInto<int64_t>(to, from, operation.count, operation.reduction);
+  case DataType::I8:
+    return reduceInto<int8_t>(to, from, operation.count, operation.reduction);
+  }
+}
+
+void Batch::take() {
+  std::vector<bool> isBegun(operations.size());
+  for (int peer = channels().size() - 1; peer >= 0; --peer) {
+    bool isOwn = peer == channels().rank();
+    if (!isOwn && !takesFrom(peer))
+      continue;
+    Channel &channel = channels().from(peer);
+    const char *at = channel.data, *end = channel.data + channel.bytes;
+    for (size_t i = 0; i < operations.size(); ++i) {
+      const Operation &each = operations[i];
+      if (!each.takes(peer))
+        continue;
+      const char *bytes = own[i].data();
+      if (!isOwn) {
+        std::string came = at < end ? at : "nothing";
+        if (came != each.describe())
+          endWith("rank " + std::to_string(channels().rank()) + " of a communicator is in " + each.describe() +
+                  ", and rank " + std::to_string(peer) + " in " + came);
+        bytes = at + came.size() + 1, at = bytes + each.bytes();
+      }
+      char *to = each.kind == Kind::AllGather ? each.to + each.bytes() * (uint64_t)peer : each.to;
+      bool sums = each.kind == Kind::AllReduce || each.kind == Kind::ReduceScatter;
+      if (sums && isBegun[i])
+        reduceInto(each, to, bytes);
+      else
+        std::memcpy(to, bytes, each.bytes());
+      isBegun[i] = true;
+    }
+    if (isOwn)
+      continue;
+    if (at != end)
+      endWith("rank " + std::to_string(peer) + " of a communicator gives more than rank " +
+              std::to_string(channels().rank()) + " takes: " + at);
+    ++channel.taken;
+  }
+}
+
+// Groups ---------------------------------------------------------------------------------------------------------------
+
+struct Pending {
+  std::shared_ptr<Communicator> communicator;
+  void *stream;
+  std::vector<Operation> operations;
+};
+thread_local int depth = 0;
+thread_local std::vector<Pending> pending;
+
+void putIntoStream(Pending &&all) {
+  auto batch = std::make_shared<Batch>(std::move(all.communicator), 0, std::move(all.operations));
+  batch->number = batch->communicator->asked++;
+  int ranks = batch->channels().size();
+  Work give{batch->describe(), {}, {}, nullptr}, take = give, end = give;
+  for (const Operation &each : batch->operations) {
+    if (each.from && each.given(ranks))
+      give.reads.push_back({each.from, each.given(ranks)});
+    if (each.to && each.written(ranks))
+      take.writes.push_back({each.to, each.written(ranks)});
+  }
+  auto isGood = [batch] { return !batch->communicator->isAborted; };
+  give.run = [=] { isGood() ? batch->give() : void(); };
+  take.run = [=] { isGood() ? batch->take() : void(); };
+  end.run = [=] { ++batch->communicator->ended; };
+  give.meeting = std::make_shared<Phase>(batch, Phase::Which::Give);
+  take.meeting = std::make_shared<Phase>(batch, Phase::Which::Take);
+  end.meeting = std::make_shared<Phase>(batch, Phase::Which::End);
+  for (Work *work : {&give, &take, &end})
+    enqueue(all.stream, std::move(*work));
+}
+
+nccl::Status put(const char *function, Handle handle, void *stream, Operation operation) {
+  if (isToFail(function))
+    return nccl::Status::InternalError;
+  std::shared_ptr<Communicator> communicator = Living::get().find(handle);
+  if (operation.peer >= communicator->channels.size())
+    return nccl::Status::InvalidArgument;
+  auto same = std::find_if(pending.begin(), pending.end(), [&](const Pending &each) {
+    return each.communicator == communicator && each.stream == stream;
+  });
+  if (same == pending.end())
+    same = pending.insert(same, {std::move(communicator), stream, {}});
+  same->operations.push_back(operation);
+  if (depth == 0)
+    putIntoStream(std::move(std::exchange(pending, {})[0]));
+  return nccl::Status::Success;
+}
+
+} // namespace
+
+#define NCCL_FUNCTION extern "C" XLC_SIMULATED nccl::Status
+
+NCCL_FUNCTION ncclGetVersion(int *number) {
+  const char *given = getenv("XLC_SIMULATE_NCCL");
+  *number = given ? std::atoi(given) : 22809;
+  return isToFail("ncclGetVersion") ? nccl::Status::InternalError : nccl::Status::Success;
+}
+extern "C" XLC_SIMULATED const char *ncclGetErrorString(nccl::Status status) {
+  constexpr const char *texts[] = {"no error",
+                                   "unhandled cuda error",
+                                   "unhandled system error",
+                                   "internal error",
+                                   "invalid argument",
+                                   "invalid usage",
+                                   "remote process exited or there was a network error",
+                                   "NCCL operation in progress"};
+  return (size_t)status < std::size(texts) ? texts[(size_t)status] : "unknown result code";
+}
+extern "C" XLC_SIMULATED const char *ncclGetLastError(Handle) { return ""; }
+NCCL_FUNCTION ncclGetUniqueId(UniqueId *id) {
+  static std::atomic<int> count{0};
+  std::string name = "/xlc-simulated-nccl-" + std::to_string(getpid()) + "-" + std::to_string(count++);
+  std::memcpy(id->bytes, name.c_str(), name.size() + 1);
+  return isToFail("ncclGetUniqueId") ? nccl::Status::SystemError : nccl::Status::Success;
+}
+NCCL_FUNCTION ncclCommInitRankConfig(Handle *made, int ranks, UniqueId id, int rank, Config *config) {
+  if (isToFail("ncclCommInitRankConfig"))
+    return nccl::Status::SystemError;
+  if (rank < 0 || rank >= ranks || config->magic != 0xcafebeef || config->size != sizeof(Config))
+    return nccl::Status::InvalidArgument;
+  *made = Living::get().add(id.bytes, ranks, rank);
+  return nccl::Status::Success;
+}
+NCCL_FUNCTION ncclCommSplit(Handle parent, int colour, int key, Handle *made, Config *) {
+  if (isToFail("ncclCommSplit"))
+    return nccl::Status::InternalError;
+  Channels::Part part = Living::get().find(parent)->channels.split(colour, key);
+  *made = part.name.empty() ? nullptr : Living::get().add(part.name, part.ranks, part.rank);
+  return nccl::Status::Success;
+}
+static nccl::Status giveUp(Handle handle, bool aborts) {
+  std::shared_ptr<Communicator> communicator = Living::get().find(handle);
+  if (aborts)
+    communicator->isAborted = true;
+  else if (communicator->ended != communicator->asked)
+    endWith("a communicator is destroyed before its operations have ended");
+  std::lock_guard lock(Living::get().mutex);
+  Living::get().all.erase(communicator.get());
+  return nccl::Status::Success;
+}
+NCCL_FUNCTION ncclCommDestroy(Handle handle) {
+  bool fails = isToFail("ncclCommDestroy");
+  giveUp(handle, fails);
+  return fails ? nccl::Status::InternalError : nccl::Status::Success;
+}
+NCCL_FUNCTION ncclCommAbort(Handle handle) {
+  bool fails = isToFail("ncclCommAbort");
+  giveUp(handle, true);
+  return fails ? nccl::Status::InternalError : nccl::Status::Success;
+}
+/// How often it is called depends on time, so it is not counted. XLC_SIMULATE_ASYNC=RANK: a peer of this rank has gone.
+NCCL_FUNCTION ncclCommGetAsyncError(Handle handle, nccl::Status *status) {
+  const char *broken = getenv("XLC_SIMULATE_ASYNC");
+  bool isBroken = broken && std::atoi(broken) == Living::get().find(handle)->channels.rank();
+  *status = isBroken ? nccl::Status::RemoteError : nccl::Status::Success;
+  return nccl::Status::Success;
+}
+NCCL_FUNCTION ncclGroupStart() {
+  if (isToFail("ncclGroupStart"))
+    return nccl::Status::InternalError;
+  ++depth;
+  return nccl::Status::Success;
+}
+NCCL_FUNCTION ncclGroupEnd() {
+  if (depth == 0)
+    return nccl::Status::InvalidUsage;
+  if (--depth > 0)
+    return nccl::Status::Success;
+  std::vector<Pending> all = std::exchange(pending, {});
+  if (isToFail("ncclGroupEnd"))
+    return nccl::Status::InternalError;
+  for (Pending &each : all)
+    putIntoStream(std::move(each));
+  return nccl::Status::Success;
+}
+NCCL_FUNCTION ncclAllReduce(const void *from, void *to, size_t count, DataType type, Reduction how, Handle handle,
+                            void *stream) {
+  return put("ncclAllReduce", handle, stream, {Kind::AllReduce, (const char *)from, (char *)to, count, type, how});
+}
+NCCL_FUNCTION ncclAllGather(const void *from, void *to, size_t count, DataType type, Handle handle, void *stream) {
+  return put("ncclAllGather", handle, stream, {Kind::AllGather, (const char *)from, (char *)to, count, type});
+}
+NCCL_FUNCTION ncclReduceScatter(const void *from, void *to, size_t count, DataType type, Reduction how, Handle handle,
+                                void *stream) {
+  return put("ncclReduceScatter", handle, stream,
+             {Kind::ReduceScatter, (const char *)from, (char *)to, count, type, how});
+}
+NCCL_FUNCTION ncclSend(const void *from, size_t count, DataType type, int peer, Handle handle, void *stream) {
+  return put("ncclSend", handle, stream, {Kind::Send, (const char *)from, nullptr, count, type, Reduction::Sum, peer});
+}
+NCCL_FUNCTION ncclRecv(void *to, size_t count, DataType type, int peer, Handle handle, void *stream) {
+  return put("ncclRecv", handle, stream, {Kind::Receive, nullptr, (char *)to, count, type, Reduction::Sum, peer});
+}
