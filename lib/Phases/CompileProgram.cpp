@@ -159,10 +159,6 @@ LogicalResult writeProgram(Compilation &compilation, ArrayRef<std::string> outpu
 } // namespace
 
 LogicalResult xlc::checkProgram(const Compilation &compilation) {
-  if (std::string reason = compilation.getTarget().whyNoProgram(compilation.spec.ranks()); !reason.empty()) {
-    compilation.diagnostics.error(findPlace(compilation.spec, "target").value_or(compilation.specPath), reason);
-    return failure();
-  }
   if (!compilation.request.simulatorImage.empty() && !compilation.getTarget().hasSimulator()) {
     compilation.diagnostics.error("--simulator-image", "target " + compilation.getTarget().name() +
                                                            " runs on this machine; only cuda has a simulator");

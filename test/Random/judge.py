@@ -67,7 +67,7 @@ def write(case, folder):
 class Target:
     """What programs are compiled for, and where they run."""
     name: str
-    is_alone: bool = False  # it has programs of one rank only
+    is_alone: bool = False  # cases of one rank only
     compiling: list = field(default_factory=list)  # options
     variables: dict = field(default_factory=dict)  # of the program's environment
 

@@ -2,7 +2,7 @@
 // target by name; each target is a folder beside lib/Target/Cpu and a row of lib/Target/Targets.cpp. What a program does
 // on its machine is the runtime's side of the same target (lib/Runtime/Device/Target.h).
 //
-//   Stage       flopsPerByte               Lower   whyNoProgram, addLowering
+//   Stage       flopsPerByte               Lower   addLowering
 //   Kernels     fits, splitsReductions     Emit    describe, makeObject, makeSimulatorObject, linkNeeds
 //   Memory      fits, workspace,           plan    outsideOf, flopsPerByte
 //               hasElementType, arenaAlignment   calibrate  measure     verify  runsInCompiler
@@ -81,8 +81,6 @@ public:
   /// Floating-point operations in the time that moves one byte. Stages are weighed with it.
   virtual int64_t flopsPerByte() const = 0;
 
-  /// Why it has plans but no programs yet of so many ranks, for a user; empty: it has them.
-  virtual std::string whyNoProgram(int64_t /*ranks*/) const { return ""; }
   /// Whether a program's kernels can be run by the compiler: `xlc verify --kernels`.
   virtual bool runsInCompiler() const { return true; }
 

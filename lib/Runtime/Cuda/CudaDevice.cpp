@@ -83,9 +83,7 @@ DeviceMemory CudaDevice::allocate(uint64_t bytes) {
   return {placeOf(arenas.back()->begin()), bytes}; // the rest is the line `rounding`
 }
 
-DeviceMemory CudaDevice::allocateAt(const SharedPlace &, uint64_t) {
-  throw Rejected("error: processes cannot share a GPU's memory: start the program without --processes");
-}
+DeviceMemory CudaDevice::allocateAt(const SharedPlace &, uint64_t) { throw Rejected(kNoProcesses); }
 
 void CudaDevice::prepare(const plan::CallT &call) {
   const plan::KernelT &kernel = *setup.plan.kernels[call.kernel];

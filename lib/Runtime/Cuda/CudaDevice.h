@@ -16,6 +16,9 @@
 
 namespace xlc::runtime::cuda {
 
+inline constexpr const char *kNoProcesses =
+    "error: processes cannot share a GPU's memory: start the program without --processes";
+
 /// The libraries of this process.
 struct Libraries {
   explicit Libraries(const std::string &folder) : driver(folder) {}

@@ -115,7 +115,7 @@ std::unique_ptr<Fabric> joinGpus(const FabricSetup &setup) {
 } // namespace
 
 const Target &linkedTarget() {
-  static constexpr Target gpus{describeGpus, prepareGpus, makeCudaDevice, joinGpus};
+  static constexpr Target gpus{describeGpus, prepareGpus, makeCudaDevice, joinGpus, kNoProcesses};
   return gpus;
 }
 

@@ -42,6 +42,9 @@ struct Target {
 
   /// What the ranks of this process meet those of the job with.
   std::unique_ptr<Fabric> (*makeFabric)(const FabricSetup &setup);
+
+  /// Why ranks are threads of one process: an error; null: they may be processes too.
+  const char *whyNoProcesses = nullptr;
 };
 
 /// The target that this program is linked with: defined in the folder of that target, and nowhere else.

@@ -42,6 +42,8 @@ public:
     return makeCrew(true)->run({0, (int)rankCount(world.plan)}, none);
   }
   Exit runAsProcesses() {
+    if (target.whyNoProcesses)
+      throw Rejected(target.whyNoProcesses);
     checkMachine(/*speaks=*/true);
     Segment segment = Segment::make(world.sharedBytes());
     world.provide(segment.file(), segment.begin());

@@ -177,6 +177,8 @@ void State::waitForOthers(Queue &queue) {
   uint64_t before = queue.done;
   for (auto begin = Clock::now(); queue.done == before && !meeting->isOver();) {
     meeting->ask();
+    if (runAny()) // it may wait for what this device does in another stream
+      continue;
     machine.mutex.unlock();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     machine.mutex.lock();
@@ -224,10 +226,10 @@ void State::goOnTowards(Event &event, uint64_t number) {
   const Item &head = queue.items.front();
   if (canRun(queue))
     runHead(queue);
-  else if (head.work.meeting)
-    head.work.meeting->ask();
-  else
+  else if (!head.work.meeting)
     goOnTowards(*head.event, head.number);
+  else if (!runAny()) // it may wait for what this device does in another stream
+    head.work.meeting->ask();
 }
 
 void State::waitFor(Queue &queue) {

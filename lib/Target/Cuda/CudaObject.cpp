@@ -45,6 +45,10 @@ static LogicalResult verifyExchanges(ModuleOp module, const plan::PlanT &plan) {
     for (const auto &step : program->steps)
       if (failed(verify(step->action.AsExchange())))
         return failure();
+  for (const auto &function : plan.functions)
+    for (const auto &call : function->calls)
+      if (failed(verify(call->exchange.get())))
+        return failure();
   return success();
 }
 

@@ -108,7 +108,6 @@ public:
   }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 
-  std::string whyNoProgram(int64_t) const override { return ""; }
   bool runsInCompiler() const override { return false; }
   Device measure(int) const override { llvm_unreachable("calibrate is for CPUs"); }
 
