@@ -250,7 +250,7 @@ nccl::Status put(const char *function, Handle handle, void *stream, Operation op
 
 NCCL_FUNCTION ncclGetVersion(int *number) {
   const char *given = getenv("XLC_SIMULATE_NCCL");
-  *number = given ? std::atoi(given) : 22809;
+  *number = given ? (int)std::strtol(given, nullptr, 10) : 22809;
   return isToFail("ncclGetVersion") ? nccl::Status::InternalError : nccl::Status::Success;
 }
 extern "C" XLC_SIMULATED const char *ncclGetErrorString(nccl::Status status) {
@@ -303,7 +303,7 @@ NCCL_FUNCTION ncclCommAbort(Handle handle) {
 /// How often it is called depends on time, so it is not counted. XLC_SIMULATE_ASYNC=RANK: a peer of this rank has gone.
 NCCL_FUNCTION ncclCommGetAsyncError(Handle handle, nccl::Status *status) {
   const char *broken = getenv("XLC_SIMULATE_ASYNC");
-  bool isBroken = broken && std::atoi(broken) == Living::get().find(handle)->channels.rank();
+  bool isBroken = broken && (int)std::strtol(broken, nullptr, 10) == Living::get().find(handle)->channels.rank();
   *status = isBroken ? nccl::Status::RemoteError : nccl::Status::Success;
   return nccl::Status::Success;
 }
