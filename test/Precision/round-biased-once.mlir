@@ -1,5 +1,5 @@
 // A product and its bias are rounded together, unless something comes between: what ranks send each other, a second reader
-// of the product or of the sum, or another unit.
+// of the product, or another sum.
 // RUN: xlc-opt %s --split-input-file --xlc-round-biased-once | FileCheck %s
 
 // CHECK-LABEL: func.func @micro_batch
