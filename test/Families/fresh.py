@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from family import BATCH_SEQUENCE, ROWS, Family, classify_images, classify_text, floats, generator, tokens
-from language import BERT, GPT2, LLAMA, NO_DROPOUT
+from language import BERT, GPT2, LLAMA
 
 
 def classify_last(name, model_class, config):

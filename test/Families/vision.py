@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 from torchvision.models.efficientnet import EfficientNet, MBConvConfig
 
-from family import ADAMW, BATCH, ROWS, Family, classify_images, floats, generator, tokens
+from family import ADAMW, ROWS, Family, classify_images, floats, generator, tokens
 
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 VIT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "image_size": 16,

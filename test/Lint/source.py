@@ -1,4 +1,4 @@
-"""What compiler tools say of the source: format, headers that compile alone, and clang-tidy on what changed.
+"""What tools say of the source: format, headers that compile alone, clang-tidy on what changed, pyflakes on Python.
 
     source.py --build build [--base COMMIT] [--results FILE]
 
@@ -101,6 +101,21 @@ def check_headers(files, commands, pool):
     return len(headers), wrong
 
 
+def check_python():
+    """Names that no Python file defines, and those that it does not need. `noqa` on a line says that it is meant."""
+    files = [name for name in git("ls-files", "*.py") if name] or [str(path) for path in (ROOT / "test").rglob("*.py")]
+    done = subprocess.run([sys.executable, "-m", "pyflakes", *files], cwd=ROOT, env={**os.environ, "PYFLAKES_BUILTINS": "config,lit_config"},
+                          capture_output=True, text=True, check=False)
+    wrong = 0
+    for said in (done.stdout + done.stderr).splitlines():
+        place = said.split(":")
+        meant = len(place) > 2 and place[1].isdigit() and "noqa" in (ROOT / place[0]).read_text().split("\n")[int(place[1]) - 1]
+        if not meant:
+            wrong += 1
+            print(f"python: {said}")
+    return len(files), wrong
+
+
 def check_tidy(files, commands, base, pool):
     if base is None:
         print("tidy: not run: there is no history to say what changed")
@@ -140,7 +155,7 @@ def main():
     files, commands = list_sources(), Commands(build)
     total = failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for some, wrong in (check_format(files), check_headers(files, commands, pool),
+        for some, wrong in (check_format(files), check_headers(files, commands, pool), check_python(),
                             check_tidy(files, commands, options.base or find_base(), pool)):
             total, failed = total + max(some, wrong), failed + wrong
     return tally.end(options.results, total - failed, failed)

@@ -3,7 +3,7 @@
 import math
 
 from case import Case, constant
-from tensors import Array, bools, broadcast, build, floats, ints, mapped, narrow, reals, scalar, whole, zipped
+from tensors import Array, bools, floats, ints, mapped, narrow, reals, scalar, whole, zipped
 
 X = reals([2, 3], seed=3)
 EDGES = floats(-50, -3, -1, -0.5, -1e-6, 0, 1e-6, 0.5, 1, 3, 50)

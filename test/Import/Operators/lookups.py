@@ -1,7 +1,5 @@
 """Cases of operators that read or change elements at indices."""
 
-import math
-
 from case import Case
 from tensors import Array, bools, build, floats, indices, ints, reals, scalar, scattered, whole
 

@@ -3,8 +3,8 @@
 import itertools
 import math
 
-from case import Case, constant
-from tensors import (Array, broadcast, build, floats, indices, ints, lines, reals, reduced, scalar, transposed, whole,
+from case import Case
+from tensors import (Array, broadcast, build, floats, ints, lines, reals, reduced, scalar, transposed, whole,
                      zipped)
 
 X = reals([2, 3], seed=31)

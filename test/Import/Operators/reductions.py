@@ -3,7 +3,7 @@
 import math
 
 from case import Case
-from tensors import Array, bools, build, floats, ints, lines, reals, reduced, scalar, whole, zipped
+from tensors import Array, bools, floats, ints, lines, reals, reduced, scalar, whole, zipped
 
 X = reals([2, 3, 4], seed=7)
 POSITIVE = reals([2, 3, 4], 0.25, 2, seed=7)

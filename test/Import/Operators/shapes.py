@@ -3,7 +3,7 @@
 import math
 
 from case import Case, constant
-from tensors import (Array, bools, broadcast, build, floats, indices, ints, reals, reshaped, scalar, transposed, whole)
+from tensors import (Array, bools, broadcast, build, floats, ints, reals, reshaped, scalar, transposed, whole)
 
 X = reals([2, 3, 4], seed=3)
 COUNTS = whole([2, 3, 4], -9, 9, seed=3)
