@@ -164,6 +164,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->micro = compilation.spec.microBatch;
   plan->threads = compilation.spec.threadsPerRankOrDefault();
   plan->overlap = compilation.spec.overlaps();
+  plan->deterministic = compilation.spec.isDeterministic;
   plan->seed = compilation.spec.init.seed;
   plan->outside = sumOf(compilation.getTarget().outsideOf(compilation.spec.device, largestArena(module)));
   describeBuckets(compilation, program.getMesh(), *plan);

@@ -89,7 +89,25 @@ def trains(setting, model, precision, orders):
 
 GPT = ("gpt2-tiny", "loss", "adamw")
 SEVERAL = [(GPT, {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2}, "fp32"),
-           (("mlp", "logits", "sgd"), {"dp": 4, "stage": 3}, "bf16")]
+           (("mlp", "logits", "sgd"), {"dp": 4, "stage": 3}, "bf16"),
+           (("mlp", "logits", "sgd"), {"dp": 2, "stage": 2, "micro_batches": 2}, "fp32"),
+           (("mlp", "logits", "sgd"), {"dp": 4, "stage": 1}, "crossing")]
+
+
+def compile_several(setting, model, changes, name, **spec):
+    """A program of several GPUs, with its image for simulated ones."""
+    case = cases.Case(*model, **changes)
+    image, trace = setting.scratch / f"{name}.so", program.read_trace(setting, case)
+    gpus = program.Program.of_case(setting, case, trace, name, ["--target", "cuda", "--simulator-image", image], **spec)
+    return gpus, image, program.Program.of_case(setting, case, trace, f"{name}-cpu", **spec)
+
+
+def train_several(setting, gpus, image, order):
+    """In an order of the streams, which is the run's tag."""
+    gpus.train(STEPS, tag=order.replace(":", "-"), variables={
+        "XLC_CUDA_LIBRARIES": setting.xlc.parents[1] / "lib" / "simulated", "XLC_SIMULATE_IMAGE": image,
+        "XLC_SIMULATE_ORDER": order, "XLC_SIMULATE_DEVICES": 8})
+    return order.replace(":", "-")
 
 
 def several_gpus(setting, everything):
@@ -99,24 +117,29 @@ def several_gpus(setting, everything):
              for changes in ({"pp": 4, "micro_batches": 4}, {"dp": 4, "stage": 3}, {"dp": 2, "stage": 2, "tp": 2})]
     for model, changes, precision in SEVERAL + more * everything:
         orders = ORDERS if everything else ORDERS[1:3] if model != GPT else ORDERS[2:3]
-        case = cases.Case(*model, **changes)
         name = "gpus-" + "-".join(f"{key}{value}" for key, value in changes.items()) + f"-{model[0]}-{precision}"
-        image, trace = setting.scratch / f"{name}.so", program.read_trace(setting, case)
-        spec = {"precision": cases.PRECISIONS[precision]}
-        cpu = program.Program.of_case(setting, case, trace, f"{name}-cpu", **spec)
-        gpus = program.Program.of_case(setting, case, trace, name, ["--target", "cuda", "--simulator-image", image], **spec)
+        gpus, image, cpu = compile_several(setting, model, changes, name, precision=cases.PRECISIONS[precision])
         cpu.train(STEPS)
-        tags = [order.replace(":", "-") for order in orders]
+        tags = [train_several(setting, gpus, image, order) for order in orders]
         for order, tag in zip(orders, tags):
-            gpus.train(STEPS, tag=tag, variables={
-                "XLC_CUDA_LIBRARIES": setting.xlc.parents[1] / "lib" / "simulated", "XLC_SIMULATE_IMAGE": image,
-                "XLC_SIMULATE_ORDER": order, "XLC_SIMULATE_DEVICES": 8})
             if gpus.bits(tag) != gpus.bits(tags[0]):
                 yield f"{name}, {order}: other bits than {orders[0]}"
         most = compare.NORM_TOLERANCE if precision == "fp32" else 5e-3
         for found, wanted in zip(gpus.log(tags[0]), cpu.log(), strict=True):
             if not compare.relative(found["loss"], wanted["loss"]) <= most:
                 yield f"{name}, step {found['step']}: loss is {found['loss']}, {wanted['loss']} on CPUs"
+
+
+def sums_in_order(setting, everything):
+    """`runtime.deterministic`: the same bits for all ZeRO stages, in all orders of streams and threads."""
+    first = {}
+    for precision, stage in itertools.product(("bf16", "fp32") if everything else ("bf16",), range(4)):
+        gpus, image, _ = compile_several(setting, ("mlp", "logits", "sgd"), {"dp": 4, "stage": stage}, f"ordered-{precision}-{stage}",
+                                         precision=cases.PRECISIONS[precision], runtime={"deterministic": True})
+        for order in ORDERS if everything else ORDERS[1:2]:
+            bits = gpus.bits(train_several(setting, gpus, image, order))
+            if bits != first.setdefault(precision, bits):
+                yield f"{precision}: stage {stage}, {order} has other bits than stage 0"
 
 
 def windows_and_micro_batches(setting, _):
@@ -167,6 +190,7 @@ def list_checks(everything):
                lambda setting, model=model, precision=precision: trains(setting, model, precision, orders))
               for model, precision in itertools.product(models, PRECISIONS)]
     return checks + [("gpu: several over NCCL", lambda setting: several_gpus(setting, everything)),
+                     ("gpu: sums in the order of the ranks", lambda setting: sums_in_order(setting, everything)),
                      ("gpu: windows and micro-batches", lambda setting: windows_and_micro_batches(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything)),
                      ("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything))]

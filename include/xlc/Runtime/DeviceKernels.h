@@ -67,6 +67,45 @@ inline int64_t blocksForColumns(const ColumnsParameters &p) {
 }
 inline int64_t blocksFromColumns(const ColumnsParameters &p) { return blocksFor(p.channels * p.windows.in); }
 
+/// What ranks have of a sum (Fabric/Mover.h's Combination): in the order of the sources, sixteen bits as floats, rounded once; a
+/// result that is to be added to is added to then. A thread for each element; it reads all sources before it writes. Sources are
+/// addresses, which come with the parameters: their number differs.
+struct CombineParameters {
+  static constexpr int64_t mostSources = 256; ///< a kernel's parameters are 4 KB at most
+  int64_t first, step, count, runs;
+  int64_t sourceCount, adds;
+  uint64_t sources[mostSources];
+};
+/// Name, how, element, type in which terms and result cross. The operand: the result.
+#define XLC_COMBINES(KERNEL)                                                                                           \
+  KERNEL(xlc_sum_f32, Sum, float, float)                                                                               \
+  KERNEL(xlc_sum_f64, Sum, double, double)                                                                             \
+  KERNEL(xlc_sum_i64, Sum, int64_t, int64_t)                                                                           \
+  KERNEL(xlc_sum_i32, Sum, int32_t, int32_t)                                                                           \
+  KERNEL(xlc_sum_bf16, Sum, Bf16, Bf16)                                                                                \
+  KERNEL(xlc_sum_f16, Sum, Half, Half)                                                                                 \
+  KERNEL(xlc_sum_f32_as_bf16, Sum, float, Bf16)                                                                        \
+  KERNEL(xlc_sum_f32_as_f16, Sum, float, Half)                                                                         \
+  KERNEL(xlc_largest_f32, Largest, float, float)                                                                       \
+  KERNEL(xlc_largest_f64, Largest, double, double)                                                                     \
+  KERNEL(xlc_largest_i64, Largest, int64_t, int64_t)                                                                   \
+  KERNEL(xlc_largest_i32, Largest, int32_t, int32_t)                                                                   \
+  KERNEL(xlc_largest_bf16, Largest, Bf16, Bf16)                                                                        \
+  KERNEL(xlc_largest_f16, Largest, Half, Half)
+inline int64_t blocksToCombine(const CombineParameters &p) { return blocksFor(p.count * p.runs); }
+
+/// Elements in another type: from, to. A thread for each.
+struct ConvertParameters {
+  int64_t count;
+};
+/// Name, from, to.
+#define XLC_CONVERTS(KERNEL)                                                                                           \
+  KERNEL(xlc_convert_f32_bf16, float, Bf16)                                                                            \
+  KERNEL(xlc_convert_f32_f16, float, Half)                                                                             \
+  KERNEL(xlc_convert_bf16_f32, Bf16, float)                                                                            \
+  KERNEL(xlc_convert_f16_f32, Half, float)
+inline int64_t blocksToConvert(const ConvertParameters &p) { return blocksFor(p.count); }
+
 } // namespace xlc::runtime
 
 #endif

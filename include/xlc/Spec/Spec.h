@@ -151,7 +151,8 @@ struct Spec {
   std::optional<Device> device;        ///< complete
   std::string deviceFile, deviceLike;  ///< where its figures are from; empty: the spec or the table
   std::optional<int64_t> devicesPerNode, nodes;
-  std::optional<bool> overlap; ///< messages beside computations; none: where the device is no CPU
+  bool isDeterministic = false; ///< sums over ranks in their order, whatever the target's library prefers
+  std::optional<bool> overlap;  ///< messages beside computations; none: where the device is no CPU
 
   /// Where a key stands, by its dotted path ("optimizer.lr"); nowhere when it is a default.
   std::map<std::string, SpecLocation> locations;

@@ -3,6 +3,7 @@
 //
 //     indices   7 2 9 2 ... 2 | ...        lanes of warp "row 2":   . x . x ... x        then, update by update,
 //                                                                                        lane l adds columns l, l + 32, ...
+#include "Stored.h"
 #include "Threads.h"
 
 using namespace xlc::device;
@@ -13,15 +14,6 @@ namespace {
 constexpr int64_t kPerLane = 32; ///< sums of a lane at once, in registers
 constexpr int64_t kColumns = kPerLane * kDeviceWarp;
 
-/// How an element of y is in memory, and what it is made of.
-template <class Element> struct Stored {
-  using Bits = uint16_t;
-  static Bits make(float value) { return Element(value).bits; }
-};
-template <> struct Stored<float> {
-  using Bits = float;
-  static float make(float value) { return value; }
-};
 template <class Element> using Result = Global<typename Stored<Element>::Bits>;
 
 inline bool isIndex(int64_t index, int64_t row, const ScatterParameters &p) {

@@ -22,7 +22,10 @@ constexpr unsigned char maxPool[] = {
 constexpr unsigned char columns[] = {
 #include "Columns.inc"
 };
-constexpr ArrayRef<unsigned char> files[] = {scatter, maxPool, columns};
+constexpr unsigned char combine[] = {
+#include "Combine.inc"
+};
+constexpr ArrayRef<unsigned char> files[] = {scatter, maxPool, columns, combine};
 
 /// A file's code; its functions are for the machine that the others are for.
 std::unique_ptr<llvm::Module> read(ArrayRef<unsigned char> bytes, llvm::LLVMContext &context) {

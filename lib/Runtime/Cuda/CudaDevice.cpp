@@ -34,6 +34,7 @@ CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const Device
   load();
   ofCode = takenBytes() - ofContext;
   libraryCalls = std::make_unique<LibraryCalls>(driver, *libraries.products, setup.plan, code.get());
+  combiner.emplace(driver, setup.plan, programOf(setup.plan, rank), code.get());
 }
 
 CudaDevice::~CudaDevice() {
@@ -71,16 +72,29 @@ uint64_t CudaDevice::takenBytes() const {
 /// ready or first run.
 std::vector<OutsideBytes> CudaDevice::measureOutside() {
   context.enter();
-  uint64_t ofArenas = 0, rest = takenBytes() - ofContext - ofCode;
+  uint64_t ofArenas = 0, ofBounces = 0, rest = takenBytes() - ofContext - ofCode;
   for (const auto &arena : arenas)
     ofArenas += arena->size();
-  return {{"context", ofContext}, {"code", ofCode}, {"libraries", rest > ofArenas ? rest - ofArenas : 0}};
+  for (const auto &bounce : bounces)
+    ofBounces += bounce->size();
+  uint64_t ofOurs = ofArenas + ofBounces;
+  std::vector<OutsideBytes> lines = {
+      {"context", ofContext}, {"code", ofCode}, {"libraries", rest > ofOurs ? rest - ofOurs : 0}};
+  if (ofBounces)
+    lines.push_back({"bounce", ofBounces});
+  return lines;
 }
 
 DeviceMemory CudaDevice::allocate(uint64_t bytes) {
   context.enter();
   arenas.push_back(std::make_unique<Arena>(driver, ordinal, bytes));
   return {placeOf(arenas.back()->begin()), bytes}; // the rest is the line `rounding`
+}
+
+char *CudaDevice::allocateBounce(uint64_t bytes) {
+  context.enter();
+  bounces.push_back(std::make_unique<Arena>(driver, ordinal, bytes));
+  return placeOf(bounces.back()->begin());
 }
 
 DeviceMemory CudaDevice::allocateAt(const SharedPlace &, uint64_t) { throw Rejected(kNoProcesses); }
@@ -179,8 +193,7 @@ void CudaDevice::copy(const Copy &copy) {
     }
 }
 
-/// NCCL combines what several ranks have.
-void CudaDevice::combine(const Combination &) { throw DeviceFailure("a GPU combines nothing by itself"); }
-void CudaDevice::convert(const Conversion &) { throw DeviceFailure("a GPU converts nothing by itself"); }
+void CudaDevice::combine(const Combination &what) { combiner->combine(what, streams.current()); }
+void CudaDevice::convert(const Conversion &what) { combiner->convert(what, streams.current()); }
 
 } // namespace xlc::runtime::cuda

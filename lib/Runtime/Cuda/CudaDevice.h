@@ -4,6 +4,7 @@
 #define XLC_LIB_RUNTIME_CUDA_CUDADEVICE_H
 
 #include "Arena.h"
+#include "Combiner.h"
 #include "Communicators.h"
 #include "Device/Target.h"
 #include "LibraryCalls.h"
@@ -54,6 +55,8 @@ public:
   /// Of a plan of several ranks: with which the device meets the others.
   void setCommunicators(std::unique_ptr<Communicators> given) { others = std::move(given); }
   const Communicators &communicators() const { return *others; }
+  /// Memory for what the device gets from others, of its own, for its life.
+  char *allocateBounce(uint64_t bytes);
   /// That of the action that is under way.
   Stream stream() const { return streams.current(); }
 
@@ -81,11 +84,12 @@ private:
   uint64_t ofCode = 0;
   Streams streams;
   OwnedLibrary code;
-  std::vector<std::unique_ptr<Arena>> arenas;
+  std::vector<std::unique_ptr<Arena>> arenas, bounces;
   Readings readings;
   OwnedEvent readEnd;
   std::unique_ptr<Communicators> others; ///< null: the rank is alone
   std::unique_ptr<LibraryCalls> libraryCalls;
+  std::optional<Combiner> combiner;
   std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
   std::vector<void *> parameters;            ///< of a launch
 };

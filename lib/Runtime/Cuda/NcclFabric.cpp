@@ -3,6 +3,9 @@
 
 #include "Fabric/Slicing.h"
 #include "Plan/Elements.h"
+#include "Plan/Exchanges.h"
+
+#include <numeric>
 
 namespace xlc::runtime::cuda {
 namespace {
@@ -15,18 +18,31 @@ nccl::DataType typeOf(plan::Element element) {
   return types[(size_t)element];
 }
 
+bool isInOrder(const Plan &plan, const Exchange &exchange) {
+  return isSummedInOrder(plan.deterministic, exchange.kind, exchange.accumulate, exchange.wire != exchange.element);
+}
+
 } // namespace
 
 NcclFabric::NcclFabric(const Plan &plan, int spins, Commons &commons)
     : plan(plan), commons(commons), waiter(commons, spins), everybody(commons.reserve<Barrier>()),
-      id(commons.reserve<nccl::UniqueId>()), seats(rankCount(plan)) {}
+      id(commons.reserve<nccl::UniqueId>()), seats(rankCount(plan)) {
+  for (const auto &group : plan.rank_groups)
+    std::iota(numbers.emplace_back(groupSize(*group)).begin(), numbers.back().end(), 0);
+}
 
 void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device) {
   if (rank == 0)
     library.check(library.makeId(&commons.at(id)), "ncclGetUniqueId");
   meet(nullptr);
   device.setCommunicators(std::make_unique<Communicators>(library, plan, commons.at(id), rank, commons.stop()));
-  seats[(size_t)rank] = {&library, &device};
+  Seat &seat = seats[(size_t)rank];
+  seat.library = &library, seat.device = &device;
+  forEachExchange(plan, programOf(plan, rank), [&](const plan::ExchangeT &exchange, plan::Stream stream) {
+    if (isSummedInOrder(plan, exchange) && !seat.ordered.contains(stream))
+      seat.ordered.emplace(stream,
+                           OrderedSums{NcclBatches(library), {device.allocateBounce(bounceBytes), bounceBytes}});
+  });
 }
 
 template <class Calls> void NcclFabric::group(const Seat &seat, Calls calls) const {
@@ -37,9 +53,11 @@ template <class Calls> void NcclFabric::group(const Seat &seat, Calls calls) con
 
 void NcclFabric::exchange(const Exchange &exchange, const Participant &self) {
   commons.stop().throwIfRaised();
-  const Seat &seat = seats[(size_t)self.rank];
+  Seat &seat = seats[(size_t)self.rank];
   uint64_t ranks = groupSize(*plan.rank_groups[exchange.group]);
   nccl::Handle communicator = seat.device->communicators().ofGroup(exchange.group);
+  if (isInOrder(plan, exchange))
+    return sumInOrder(exchange, seat, communicator, self);
   if (ranks == 1)
     return self.mover.copy(
         {exchange.src, exchange.dst, exchange.outer * exchange.chunk * exchange.rows * bytesOf(exchange.element)});
@@ -99,6 +117,21 @@ void NcclFabric::allToAll(const Exchange &exchange, const Seat &seat, nccl::Hand
                                       type, (int)peer, communicator, seat.device->stream()),
                       "ncclRecv");
       }
+}
+
+void NcclFabric::sumInOrder(const Exchange &exchange, Seat &seat, nccl::Handle communicator,
+                            const Participant &self) const {
+  const plan::RankGroupT &group = *plan.rank_groups[exchange.group];
+  auto &[batches, sums] = seat.ordered.at(exchange.stream);
+  batches.use(communicator, seat.device->stream());
+  MovedBytes &moved = self.moved[group.axis];
+  bool scatters = exchange.kind == plan::CollectiveKind::reduce_scatter;
+  Circle circle{numbers[exchange.group], indexIn(group, plan, self.rank), /*tag=*/0,
+                scatters ? moved.reduceScatter : moved.allReduce};
+  if (scatters)
+    sums.scatter(exchange, circle, batches, self);
+  else
+    sums.share(exchange, circle, batches, self);
 }
 
 /// As where memory is shared: NCCL does not tell.

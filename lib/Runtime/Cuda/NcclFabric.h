@@ -1,13 +1,19 @@
 // The fabric of GPUs: collectives and messages are calls of NCCL on the streams of their actions. They are under way when they
 // have returned, like all that a device does; what comes after them waits for them by the plan's dependencies.
 //
+// Sums are NCCL's own, in whatever order it likes, or those of Fabric/SliceSums.h in the order of the ranks (Plan/Exchanges.h says
+// which): terms go through a bounce block of the device, and kernels of the program sum them.
+//
 // A communicator does what it is asked for in the order in which the host asks, whatever the stream. Lists of ranks run from
 // first to last without a deadlock (lib/Verify), so they do here.
 #ifndef XLC_LIB_RUNTIME_CUDA_NCCLFABRIC_H
 #define XLC_LIB_RUNTIME_CUDA_NCCLFABRIC_H
 
 #include "CudaDevice.h"
-#include "Fabric/Waiter.h"
+#include "Fabric/SliceSums.h"
+#include "NcclBatches.h"
+
+#include <map>
 
 namespace xlc::runtime::cuda {
 
@@ -25,15 +31,22 @@ public:
   void meet(Pulse *pulse) override { waiter.wait(commons.at(everybody), rankCount(plan), pulse); }
 
 private:
+  /// Sums in the order of the ranks, on one stream.
+  struct OrderedSums {
+    NcclBatches batches;
+    SliceSums sums;
+  };
   /// A rank, and what it calls NCCL with.
   struct Seat {
     const nccl::Library *library = nullptr;
     CudaDevice *device = nullptr;
+    std::map<plan::Stream, OrderedSums> ordered; ///< of streams that have some
   };
   /// A group of calls, which NCCL does at once.
   template <class Calls> void group(const Seat &seat, Calls calls) const;
   void collect(const Exchange &exchange, const Seat &seat, nccl::Handle communicator, uint64_t ranks) const;
   void allToAll(const Exchange &exchange, const Seat &seat, nccl::Handle communicator, uint64_t ranks) const;
+  void sumInOrder(const Exchange &exchange, Seat &seat, nccl::Handle communicator, const Participant &self) const;
   void count(const Exchange &exchange, const Participant &self, uint64_t ranks) const;
 
   const Plan &plan;
@@ -41,7 +54,8 @@ private:
   const Waiter waiter;
   const Piece<Barrier> everybody;
   const Piece<nccl::UniqueId> id;
-  std::vector<Seat> seats; ///< by rank
+  std::vector<std::vector<int>> numbers; ///< by group, of its communicator's ranks: 0, 1, ...
+  std::vector<Seat> seats;               ///< by rank
 };
 
 } // namespace xlc::runtime::cuda

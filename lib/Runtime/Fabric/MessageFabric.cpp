@@ -2,6 +2,7 @@
 #include "MessageFabric.h"
 
 #include "Plan/Elements.h"
+#include "Plan/Exchanges.h"
 
 #include <stdexcept>
 
@@ -13,10 +14,6 @@ constexpr uint32_t streams = (uint32_t)plan::Stream::MAX + 1;
 
 /// Streams do not wait for each other, so their messages are told apart. A plan has at most 1024 groups.
 uint32_t tagOf(const Exchange &exchange) { return 1 + exchange.group * streams + (uint32_t)exchange.stream; }
-
-bool isSum(plan::CollectiveKind kind) {
-  return kind != plan::CollectiveKind::all_gather && kind != plan::CollectiveKind::all_to_all;
-}
 
 /// Of a collective, by kind.
 uint64_t &counterOf(plan::CollectiveKind kind, MovedBytes &moved) {
@@ -42,32 +39,26 @@ MessageFabric::MessageFabric(const Plan &plan, Wire &wire, int spins, Commons &c
   for (const auto &group : plan.rank_groups)
     members.push_back(takesPart(*group, stage) ? membersOf(*group, plan, wire.rank()) : std::vector<int>());
   for (uint32_t stream = 0; stream < streams; ++stream)
-    lanes.emplace_back(new Lane{{wire, waiter}, nullptr});
+    lanes.emplace_back(new Lane{{wire, waiter}, nullptr, nullptr});
   const plan::ProgramT &program = *plan.programs[stage];
   for (const auto &step : program.steps) {
     if (const plan::SendT *send = step->action.AsSend())
-      sent.try_emplace(peerOf(send->peer), Batches{wire, waiter});
+      sent.try_emplace(peerOf(send->peer), WireBatches{wire, waiter});
     if (const plan::ReceiveT *receive = step->action.AsReceive())
-      received.try_emplace(peerOf(receive->peer), Batches{wire, waiter});
+      received.try_emplace(peerOf(receive->peer), WireBatches{wire, waiter});
   }
   findSums(program, bounce);
 }
 
 /// Memory for sums, where the program has some: none is taken in a step.
 void MessageFabric::findSums(const plan::ProgramT &program, uint64_t bounce) {
-  auto visit = [&](const plan::ExchangeT &exchange, plan::Stream stream) {
-    std::unique_ptr<SliceSums> &sums = lanes[(size_t)stream]->sums;
-    if (isSum(exchange.kind) && !sums)
-      sums = std::make_unique<SliceSums>(bounce);
-  };
-  for (const auto &step : program.steps) {
-    if (const plan::ExchangeT *exchange = step->action.AsExchange())
-      visit(*exchange, step->stream);
-    if (const plan::RunT *run = step->action.AsRun())
-      for (const auto &call : plan.functions[run->function]->calls)
-        if (call->exchange)
-          visit(*call->exchange, plan::Stream::compute);
-  }
+  forEachExchange(plan, program, [&](const plan::ExchangeT &exchange, plan::Stream stream) {
+    Lane &lane = *lanes[(size_t)stream];
+    if (!isSum(exchange.kind) || lane.sums)
+      return;
+    lane.bounce.reset(new char[bounce]);
+    lane.sums = std::make_unique<SliceSums>(lane.bounce.get(), bounce);
+  });
 }
 
 void MessageFabric::exchange(const Exchange &exchange, const Participant &self) {

@@ -23,8 +23,6 @@
 
 namespace xlc::runtime {
 
-inline constexpr uint64_t bounceBytes = 8 << 20;
-
 class MessageFabric final : public Fabric {
 public:
   /// Of the rank at this end of `wire`. `spins`: as for waitWhile. It reserves nothing of the commons: ranks differ in
@@ -39,12 +37,13 @@ public:
 private:
   /// What crosses one way between this rank and another.
   struct Letters {
-    Batches batches;
+    WireBatches batches;
     uint64_t number = 0; ///< of the message, which goes before it
   };
   /// On one stream.
   struct Lane {
-    Batches batches;
+    WireBatches batches;
+    std::unique_ptr<char[]> bounce;  ///< of the sums
     std::unique_ptr<SliceSums> sums; ///< none: nothing is summed there
   };
   void findSums(const plan::ProgramT &program, uint64_t bounce);

@@ -118,11 +118,11 @@ void SliceSums::sum(const Pieces &pieces, char *to, Batches &batches, const Part
 }
 
 void SliceSums::scatter(const Exchange &exchange, const Circle &circle, Batches &batches, const Participant &self) {
-  sum({exchange, circle, bounce.get(), bytes}, exchange.dst, batches, self);
+  sum({exchange, circle, bounce, bytes}, exchange.dst, batches, self);
 }
 
 void SliceSums::share(const Exchange &exchange, const Circle &circle, Batches &batches, const Participant &self) {
-  Pieces pieces(exchange, circle, bounce.get(), bytes);
+  Pieces pieces(exchange, circle, bounce, bytes);
   auto sliceAt = [&](uint64_t index) { return exchange.dst + pieces.offset(0, index); };
   sum(pieces, sliceAt(circle.index), batches, self);
   if (pieces.isRounded)

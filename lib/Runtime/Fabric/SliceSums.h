@@ -5,9 +5,9 @@
 #include "Batches.h"
 #include "Slicing.h"
 
-#include <memory>
-
 namespace xlc::runtime {
+
+inline constexpr uint64_t bounceBytes = 8 << 20;
 
 /// The ranks that exchange, as one of them sees them on one stream.
 struct Circle {
@@ -32,7 +32,8 @@ struct Circle {
 /// Of one stream.
 class SliceSums {
 public:
-  explicit SliceSums(uint64_t bytes) : bytes(bytes), bounce(new char[bytes]) {}
+  /// `bounce`: so many bytes that the rank's device reaches, for nothing else on this stream.
+  SliceSums(char *bounce, uint64_t bytes) : bounce(bounce), bytes(bytes) {}
 
   /// A reduce_scatter.
   void scatter(const Exchange &exchange, const Circle &circle, Batches &batches, const Participant &self);
@@ -46,8 +47,8 @@ private:
   void combine(const Pieces &pieces, uint64_t piece, char *to, const Participant &self);
   void gatherRounded(const Pieces &pieces, Batches &batches, const Participant &self);
 
+  char *const bounce;
   const uint64_t bytes;
-  const std::unique_ptr<char[]> bounce;
   std::vector<const char *> sources; ///< of a sum, by index
 };
 

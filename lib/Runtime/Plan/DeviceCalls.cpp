@@ -1,6 +1,7 @@
 // See DeviceCalls.h.
 #include "DeviceCalls.h"
 
+#include "Exchanges.h"
 #include "Shapes.h"
 
 #include <fmt/format.h>
@@ -46,6 +47,28 @@ std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel) {
   if (kernel.library.AsConvolution())
     return {columnsKernel, fromColumnsKernel};
   return {};
+}
+
+std::string combineKernelOf(bool isLargest, plan::Element element, plan::Element wire) {
+  std::string name = fmt::format("xlc_{}_{}", isLargest ? "largest" : "sum", suffixOf(element));
+  return wire == element ? name : fmt::format("{}_as_{}", name, suffixOf(wire));
+}
+
+std::string convertKernelOf(plan::Element element, plan::Element other) {
+  return fmt::format("xlc_convert_{}_{}", suffixOf(element), suffixOf(other));
+}
+
+std::vector<std::string> deviceKernelsOf(const Plan &plan, const plan::ExchangeT &exchange) {
+  if (!isSummedInOrder(plan, exchange))
+    return {};
+  plan::Element element = exchange.element, wire = exchange.wire.value_or(element);
+  bool isLargest = exchange.kind == plan::CollectiveKind::all_reduce_max;
+  std::vector<std::string> names = {combineKernelOf(isLargest, element, wire)};
+  if (wire != element) {
+    names.push_back(convertKernelOf(element, wire));
+    names.push_back(convertKernelOf(wire, element));
+  }
+  return names;
 }
 
 } // namespace xlc::runtime

@@ -31,6 +31,13 @@ inline constexpr const char *columnsKernel = "xlc_columns", *fromColumnsKernel =
 /// What a program launches for a library call of the plan; none: a library of the vendor's does it, or nobody.
 std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel);
 
+/// Which kernel combines elements of ranks, or makes another type of them.
+std::string combineKernelOf(bool isLargest, plan::Element element, plan::Element wire);
+std::string convertKernelOf(plan::Element element, plan::Element other);
+
+/// What a program launches for a sum over ranks; none: the vendor's library does it.
+std::vector<std::string> deviceKernelsOf(const Plan &plan, const plan::ExchangeT &exchange);
+
 } // namespace xlc::runtime
 
 #endif

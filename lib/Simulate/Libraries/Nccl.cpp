@@ -5,8 +5,9 @@
 //   take    when all packets for this rank are there: they are compared with what is due, sums are made, memory is written
 //   end     when others have taken what this rank gave
 //
-// Reductions run from the last rank to the first and round after each step: not the order of ranks, as in the real library. Ranks
-// whose calls do not fit together end with a message; so do those that wait for longer than XLC_SIMULATE_PATIENCE.
+// Reductions run from the last rank to the first, scattered ones from the rank after the own around, and round after each step:
+// not in the order of ranks, nor all in one order, as in the real library. Ranks whose calls do not fit together end with a
+// message; so do those that wait for longer than XLC_SIMULATE_PATIENCE.
 #include "Channels.h"
 #include "Device.h"
 #include "NcclOperation.h"
@@ -160,7 +161,10 @@ void Batch::give() {
 
 void Batch::take() {
   std::vector<bool> isBegun(operations.size());
-  for (int peer = channels().size() - 1; peer >= 0; --peer) {
+  int ranks = channels().size();
+  bool isScattered = std::ranges::any_of(operations, [](auto &each) { return each.kind == Kind::ReduceScatter; });
+  for (int k = 0; k < ranks; ++k) {
+    int peer = isScattered ? (channels().rank() + 1 + k) % ranks : ranks - 1 - k;
     bool isOwn = peer == channels().rank();
     if (!isOwn && !takesFrom(peer))
       continue;

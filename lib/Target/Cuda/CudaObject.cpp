@@ -2,6 +2,7 @@
 #include "CudaObject.h"
 #include "../ProgramObject.h"
 #include "Plan/DeviceCalls.h"
+#include "Plan/Exchanges.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Simulate/Grid.h"
 #include "xlc/Simulate/HostImage.h"
@@ -25,33 +26,6 @@ static std::unique_ptr<llvm::TargetMachine> makeHost(ModuleOp module) {
   return host;
 }
 
-/// What NCCL does not do by itself, or nothing.
-static std::string whyNotByNccl(const plan::ExchangeT &exchange) {
-  if (exchange.wire.value_or(exchange.element) != exchange.element)
-    return "sums whose terms cross in another type (precision: {reduce: ...})";
-  if (exchange.accumulate)
-    return "sums over ranks that are added up over micro-batches (zero_stage 2 and 3 with several micro-batches)";
-  return "";
-}
-
-static LogicalResult verifyExchanges(ModuleOp module, const plan::PlanT &plan) {
-  auto verify = [&](const plan::ExchangeT *exchange) -> LogicalResult {
-    std::string why = exchange ? whyNotByNccl(*exchange) : "";
-    if (!why.empty())
-      return blame(Fault::User, module.emitError()) << "programs for GPUs have no " << why << " yet";
-    return success();
-  };
-  for (const auto &program : plan.programs)
-    for (const auto &step : program->steps)
-      if (failed(verify(step->action.AsExchange())))
-        return failure();
-  for (const auto &function : plan.functions)
-    for (const auto &call : function->calls)
-      if (failed(verify(call->exchange.get())))
-        return failure();
-  return success();
-}
-
 static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
   for (const auto &kernel : plan.kernels) {
     plan::Library library = kernel->library.type;
@@ -72,6 +46,11 @@ static std::vector<std::string> listDeviceKernels(const plan::PlanT &plan) {
   for (const auto &kernel : plan.kernels)
     for (const std::string &name : runtime::deviceKernelsOf(*kernel))
       names.insert(name);
+  for (const auto &program : plan.programs)
+    runtime::forEachExchange(plan, *program, [&](const plan::ExchangeT &exchange, plan::Stream) {
+      for (const std::string &name : runtime::deviceKernelsOf(plan, exchange))
+        names.insert(name);
+    });
   return {names.begin(), names.end()};
 }
 
@@ -105,7 +84,7 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaObject(ModuleOp module, ArrayRe
   if (!host)
     return nullptr;
   std::unique_ptr<plan::PlanT> unpacked(plan::GetPlan(plan.data())->UnPack());
-  if (failed(verifyHasCode(module, *unpacked)) || failed(verifyExchanges(module, *unpacked)))
+  if (failed(verifyHasCode(module, *unpacked)))
     return nullptr;
   std::vector<std::string> names = listDeviceKernels(*unpacked);
   std::string ptx = makePtx(module, SmallVector<StringRef>(names.begin(), names.end()));

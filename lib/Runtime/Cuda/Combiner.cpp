@@ -1,0 +1,60 @@
+// See Combiner.h.
+#include "Combiner.h"
+
+#include "Failure.h"
+#include "Plan/DeviceCalls.h"
+#include "Plan/Exchanges.h"
+
+#include <fmt/format.h>
+
+namespace xlc::runtime::cuda {
+
+Combiner::Combiner(const Driver &driver, const Plan &plan, const plan::ProgramT &program, Library code)
+    : driver(driver) {
+  forEachExchange(plan, program, [&](const plan::ExchangeT &exchange, plan::Stream) {
+    for (const std::string &name : deviceKernelsOf(plan, exchange)) {
+      auto [kernel, isNew] = kernels.try_emplace(name);
+      if (isNew)
+        driver.check(driver.getKernel(&kernel->second, code, name.c_str()), "cuLibraryGetKernel");
+    }
+  });
+}
+
+void Combiner::launch(const std::string &name, int64_t blocks, void **parameters, Stream stream) const {
+  if (blocks == 0)
+    return;
+  if (blocks > INT32_MAX)
+    throw DeviceFailure(fmt::format("{} blocks are more than a GPU takes", blocks));
+  driver.check(
+      driver.launch(kernels.at(name), (unsigned)blocks, 1, 1, kDeviceThreads, 1, 1, 0, stream, parameters, nullptr),
+      "cuLaunchKernel");
+}
+
+void Combiner::combine(const Combination &what, Stream stream) const {
+  if (what.sources.size() > (size_t)CombineParameters::mostSources)
+    throw DeviceFailure(fmt::format("{} ranks are more than a GPU sums in their order, which are {}",
+                                    what.sources.size(), CombineParameters::mostSources));
+  CombineParameters given{(int64_t)what.first,
+                          (int64_t)what.step,
+                          (int64_t)what.count,
+                          (int64_t)what.runs,
+                          (int64_t)what.sources.size(),
+                          what.add,
+                          {}};
+  for (size_t i = 0; i < what.sources.size(); ++i)
+    given.sources[i] = (uint64_t)(uintptr_t)what.sources[i];
+  char *to = what.to;
+  void *parameters[] = {&to, &given};
+  launch(combineKernelOf(what.how == Combine::Largest, what.element, what.wire), blocksToCombine(given), parameters,
+         stream);
+}
+
+void Combiner::convert(const Conversion &what, Stream stream) const {
+  ConvertParameters given{(int64_t)what.count};
+  const char *from = what.from;
+  char *to = what.to;
+  void *parameters[] = {&from, &to, &given};
+  launch(convertKernelOf(what.element, what.other), blocksToConvert(given), parameters, stream);
+}
+
+} // namespace xlc::runtime::cuda

@@ -1,0 +1,32 @@
+// What ranks have, combined and converted by kernels of the program (xlc/Runtime/DeviceKernels.h): for sums that NCCL does not do.
+#ifndef XLC_LIB_RUNTIME_CUDA_COMBINER_H
+#define XLC_LIB_RUNTIME_CUDA_COMBINER_H
+
+#include "Driver.h"
+#include "Fabric/Mover.h"
+#include "Plan/Plan.h"
+
+#include <map>
+#include <string>
+
+namespace xlc::runtime::cuda {
+
+class Combiner {
+public:
+  /// For the sums of a program, whose code this is. Throws DeviceFailure where it lacks one.
+  Combiner(const Driver &driver, const Plan &plan, const plan::ProgramT &program, Library code);
+
+  /// Put into the stream.
+  void combine(const Combination &combination, Stream stream) const;
+  void convert(const Conversion &conversion, Stream stream) const;
+
+private:
+  void launch(const std::string &name, int64_t blocks, void **parameters, Stream stream) const;
+
+  const Driver &driver;
+  std::map<std::string, Function> kernels; ///< by name
+};
+
+} // namespace xlc::runtime::cuda
+
+#endif

@@ -1,0 +1,37 @@
+// The collectives of a plan, and which of them the ranks sum by themselves.
+#ifndef XLC_LIB_RUNTIME_PLAN_EXCHANGES_H
+#define XLC_LIB_RUNTIME_PLAN_EXCHANGES_H
+
+#include "Plan.h"
+
+namespace xlc::runtime {
+
+inline bool isSum(plan::CollectiveKind kind) {
+  return kind != plan::CollectiveKind::all_gather && kind != plan::CollectiveKind::all_to_all;
+}
+
+/// visit(exchange, stream) for the collectives of a program, those within its functions included.
+template <class Visit> void forEachExchange(const Plan &plan, const plan::ProgramT &program, Visit visit) {
+  for (const auto &step : program.steps) {
+    if (const plan::ExchangeT *exchange = step->action.AsExchange())
+      visit(*exchange, step->stream);
+    if (const plan::RunT *run = step->action.AsRun())
+      for (const auto &call : plan.functions[run->function]->calls)
+        if (call->exchange)
+          visit(*call->exchange, plan::Stream::compute);
+  }
+}
+
+/// Whether GPUs sum it in the order of the ranks, by kernels of the program: NCCL sums in an order of its own, adds to nothing
+/// that is there, and rounds at every rank. `isOrdered`: the plan wants that order of all sums.
+inline bool isSummedInOrder(bool isOrdered, plan::CollectiveKind kind, bool accumulates, bool crossesAsOther) {
+  return isSum(kind) && (isOrdered || accumulates || crossesAsOther);
+}
+inline bool isSummedInOrder(const Plan &plan, const plan::ExchangeT &exchange) {
+  return isSummedInOrder(plan.deterministic, exchange.kind, exchange.accumulate,
+                         exchange.wire.value_or(exchange.element) != exchange.element);
+}
+
+} // namespace xlc::runtime
+
+#endif
