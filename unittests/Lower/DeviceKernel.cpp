@@ -10,8 +10,8 @@ using namespace xlc::test;
 
 const std::vector<llvm::StringRef> &xlc::test::deviceKernels() {
 #define XLC_NAME(NAME, ...) #NAME,
-  static const std::vector<llvm::StringRef> names{XLC_SCATTER_ROWS(XLC_NAME) XLC_SCATTER_ELEMENTS(XLC_NAME)
-                                                      XLC_MAX_POOLS(XLC_NAME) XLC_COLUMNS(XLC_NAME)};
+  static const std::vector<llvm::StringRef> names{XLC_SCATTER_ROWS(XLC_NAME) XLC_SCATTER_ELEMENTS(
+      XLC_NAME) XLC_MAX_POOLS(XLC_NAME) XLC_COLUMNS(XLC_NAME) XLC_COMBINES(XLC_NAME) XLC_CONVERTS(XLC_NAME)};
 #undef XLC_NAME
   return names;
 }
@@ -35,10 +35,11 @@ static const SimulatedImage &getImage() {
 
 std::string xlc::test::launchDevice(llvm::StringRef name, int64_t blocks,
                                     const std::vector<simulate::Operand> &operands, const void *parameters,
-                                    uint64_t seed) {
+                                    uint64_t seed, const std::vector<simulate::Operand> &others) {
   simulate::Launch launch{getImage().find(name), blocks, runtime::kDeviceThreads, {}, operands, seed};
   for (const simulate::Operand &operand : operands)
     launch.parameters.push_back((void *)&operand.begin);
   launch.parameters.push_back(const_cast<void *>(parameters));
+  launch.memory.insert(launch.memory.end(), others.begin(), others.end());
   return simulate::run(launch);
 }

@@ -13,9 +13,9 @@ namespace xlc::test {
 /// The names of all.
 const std::vector<llvm::StringRef> &deviceKernels();
 
-/// Launches one; `problem` of the grid, or nothing.
+/// Launches one; `problem` of the grid, or nothing. `others`: memory whose addresses are among the parameters.
 std::string launchDevice(llvm::StringRef name, int64_t blocks, const std::vector<simulate::Operand> &operands,
-                         const void *parameters, uint64_t seed);
+                         const void *parameters, uint64_t seed, const std::vector<simulate::Operand> &others = {});
 
 template <class Element> simulate::Operand operandOf(const std::vector<Element> &elements) {
   return {(const char *)elements.data(), elements.size() * sizeof(Element)};
