@@ -104,7 +104,7 @@ def check_headers(files, commands, pool):
 def check_python():
     """Names that no Python file defines, and those that it does not need. `noqa` on a line says that it is meant."""
     files = [name for name in git("ls-files", "*.py") if name] or [str(path) for path in (ROOT / "test").rglob("*.py")]
-    done = subprocess.run([sys.executable, "-m", "pyflakes", *files], cwd=ROOT, env={**os.environ, "PYFLAKES_BUILTINS": "config,lit_config"},
+    done = subprocess.run(["pyflakes3", *files], cwd=ROOT, env={**os.environ, "PYFLAKES_BUILTINS": "config,lit_config"},
                           capture_output=True, text=True, check=False)
     wrong = 0
     for said in (done.stdout + done.stderr).splitlines():

@@ -79,7 +79,7 @@ TEST(DeviceSums, HaveTheBitsOfTheCpu) {
         std::vector<const char *> sources;
         for (int rank = 0; rank < ranks; ++rank) {
           held.push_back(draw(row.element, first + step * runs, rank));
-          p.sources[rank] = (uint64_t)(uintptr_t)sources.emplace_back(held.back().data());
+          p.sources[rank] = sources.emplace_back(held.back().data());
         }
         std::vector<char> cpu = draw(row.element, count * runs, 99), gpu = cpu;
         for (int64_t run = 0; run < runs; ++run)
@@ -97,7 +97,7 @@ TEST(DeviceSums, HaveTheBitsOfTheCpu) {
 TEST(DeviceSums, MayBeInOneOfTheSources) {
   constexpr int64_t count = 1000;
   std::vector<float> a(count, 1.5F), b(count, 2);
-  CombineParameters p{0, 0, count, 1, 2, 0, {(uint64_t)(uintptr_t)a.data(), (uint64_t)(uintptr_t)b.data()}};
+  CombineParameters p{0, 0, count, 1, 2, 0, {(const char *)a.data(), (const char *)b.data()}};
   ASSERT_EQ(launchDevice("xlc_sum_f32", blocksToCombine(p), {operandOf(b)}, &p, 1, {operandOf(a)}), "");
   EXPECT_EQ(b, std::vector<float>(count, 3.5F));
 }

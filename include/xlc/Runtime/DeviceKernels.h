@@ -68,13 +68,13 @@ inline int64_t blocksForColumns(const ColumnsParameters &p) {
 inline int64_t blocksFromColumns(const ColumnsParameters &p) { return blocksFor(p.channels * p.windows.in); }
 
 /// What ranks have of a sum (Fabric/Mover.h's Combination): in the order of the sources, sixteen bits as floats, rounded once; a
-/// result that is to be added to is added to then. A thread for each element; it reads all sources before it writes. Sources are
-/// addresses, which come with the parameters: their number differs.
+/// result that is to be added to is added to then. A thread for each element; it reads all sources before it writes. Sources come
+/// with the parameters: their number differs.
 struct CombineParameters {
   static constexpr int64_t mostSources = 256; ///< a kernel's parameters are 4 KB at most
   int64_t first, step, count, runs;
   int64_t sourceCount, adds;
-  uint64_t sources[mostSources];
+  const char *sources[mostSources];
 };
 /// Name, how, element, type in which terms and result cross. The operand: the result.
 #define XLC_COMBINES(KERNEL)                                                                                           \

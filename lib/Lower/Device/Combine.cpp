@@ -25,7 +25,7 @@ template <class Element, class Wire, class Wide> Wide cross(Wide value) {
 
 template <class How, class Element, class Wire>
 void combine(Global<typename Stored<Element>::Bits> to, const CombineParameters &p) {
-  using Bits = typename Stored<Element>::Bits;
+  using Bits = Stored<Element>::Bits;
   int64_t thread = findThread(), run = thread / p.count, element = p.first + run * p.step + thread % p.count;
   if (run >= p.runs)
     return;

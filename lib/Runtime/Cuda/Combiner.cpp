@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace xlc::runtime::cuda {
 
 Combiner::Combiner(const Driver &driver, const Plan &plan, const plan::ProgramT &program, Library code)
@@ -41,10 +43,9 @@ void Combiner::combine(const Combination &what, Stream stream) const {
                           (int64_t)what.sources.size(),
                           what.add,
                           {}};
-  for (size_t i = 0; i < what.sources.size(); ++i)
-    given.sources[i] = (uint64_t)(uintptr_t)what.sources[i];
+  std::ranges::copy(what.sources, given.sources);
   char *to = what.to;
-  void *parameters[] = {&to, &given};
+  void *parameters[] = {(void *)&to, &given};
   launch(combineKernelOf(what.how == Combine::Largest, what.element, what.wire), blocksToCombine(given), parameters,
          stream);
 }
@@ -53,7 +54,7 @@ void Combiner::convert(const Conversion &what, Stream stream) const {
   ConvertParameters given{(int64_t)what.count};
   const char *from = what.from;
   char *to = what.to;
-  void *parameters[] = {&from, &to, &given};
+  void *parameters[] = {(void *)&from, (void *)&to, &given};
   launch(convertKernelOf(what.element, what.other), blocksToConvert(given), parameters, stream);
 }
 

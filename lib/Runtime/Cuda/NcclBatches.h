@@ -3,6 +3,7 @@
 #ifndef XLC_LIB_RUNTIME_CUDA_NCCLBATCHES_H
 #define XLC_LIB_RUNTIME_CUDA_NCCLBATCHES_H
 
+#include "Driver.h"
 #include "Fabric/Batches.h"
 #include "Nccl.h"
 

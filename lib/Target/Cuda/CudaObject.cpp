@@ -63,7 +63,9 @@ static std::vector<GpuImage> assembleForChips(StringRef ptx, ArrayRef<std::strin
   SmallString<128> folder;
   if (!assembler || llvm::sys::fs::createUniqueDirectory("xlc-cubins", folder))
     return images;
-  llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit remove([&] {
+    llvm::sys::fs::remove_directories(folder); // NOLINT(bugprone-unused-return-value): what stays is temporary
+  });
   std::string source = (folder + "/kernels.ptx").str(), made = (folder + "/kernels.cubin").str();
   std::error_code error;
   llvm::raw_fd_ostream(source, error) << ptx;
@@ -115,8 +117,9 @@ std::unique_ptr<llvm::MemoryBuffer> xlc::makeCudaSimulatorObject(ModuleOp module
     module.emitError() << unknown;
     return nullptr;
   }
-  llvm::Constant *digest = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), llvm::xxh3_64bits(ptx));
-  new llvm::GlobalVariable(*code, digest->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, digest,
-                           simulate::kDigestName);
+  llvm::Type *word = llvm::Type::getInt64Ty(context);
+  auto *digest = cast<llvm::GlobalVariable>(code->getOrInsertGlobal(simulate::kDigestName, word));
+  digest->setInitializer(llvm::ConstantInt::get(word, llvm::xxh3_64bits(ptx)));
+  digest->setConstant(true);
   return assemble(*code, *host, module.getLoc());
 }
