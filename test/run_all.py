@@ -2,7 +2,7 @@
 
 Nine kinds: lit (one claim per file), GoogleTest (pure algorithms), some of both under sanitizers, end to end (compiled
 programs against PyTorch's losses), random models (against a reference in plain Python; on the simulated GPU too), hostile files, bad days (full
-disks, limits, signals) and what compiler tools say of the source. Each reports its own failures as it goes; the last line
+disks, limits, signals) and what tools say of the source. Each reports its own failures as it goes; the last line
 is the sum. A kind that cannot even report counts as one failure, so that a crash of a test program is never a success.
 """
 

@@ -336,7 +336,7 @@ const Key table[] = {
   {"runtime.overlap", Kind::Choice, any, "inline|threads", "threads with a `cluster.device` that is no CPU, else inline",
    "`inline`: a rank does one thing after the other. `threads`: what ranks exchange and load runs beside their computations, on streams of its own (on a CPU: threads), and the plan keeps the bytes of a message long enough for it to be hidden, as `cluster.device` predicts. The bits are the same.",
    [](Spec &s, const Value &v) { s.overlap = v.text == "threads"; }},
-  {"runtime.deterministic", Kind::Boolean, any, "", "false", "GPUs sum over ranks in the order of the ranks, in float32, by all-to-all and a kernel: the same bits as CPUs get from the same terms. Without it NCCL chooses the order. CPUs always sum so.",
+  {"runtime.deterministic", Kind::Boolean, any, "", "false", "GPUs sum over ranks in the order of the ranks, sixteen bits as float32, by all-to-all and a kernel: the same bits as CPUs get from the same terms. Without it NCCL chooses the order. CPUs always sum so.",
    [](Spec &s, const Value &v) { s.isDeterministic = v.boolean; }},
   {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since workspaces depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},

@@ -1,19 +1,12 @@
 // Sums over ranks in the order of the ranks, with the bits of Cpu/ElementOperations.cpp, and elements as other types.
 #include "Stored.h"
 #include "Threads.h"
+#include "xlc/Runtime/Combining.h"
 
 using namespace xlc::device;
 using namespace xlc::runtime;
 
 namespace {
-
-struct Sum {
-  template <class T> static T combine(T a, T b) { return a + b; }
-};
-/// What is not a number stays.
-struct Largest {
-  template <class T> static T combine(T a, T b) { return a > b || a != a ? a : b; }
-};
 
 /// A value that crosses as another type, or as what it is: then nothing is rounded.
 template <class Element, class Wire, class Wide> Wide cross(Wide value) {

@@ -1,5 +1,6 @@
 // See ElementOperations.h.
 #include "ElementOperations.h"
+#include "xlc/Runtime/Combining.h"
 #include "xlc/Runtime/Narrow.h"
 
 #include <algorithm>
@@ -10,14 +11,6 @@ namespace xlc::runtime {
 namespace {
 
 constexpr uint64_t block = 2048; // elements combined at once, in L1
-
-struct Sum {
-  template <class T> static T combine(T a, T b) { return a + b; }
-};
-/// What is not a number stays.
-struct Largest {
-  template <class T> static T combine(T a, T b) { return a > b || a != a ? a : b; }
-};
 
 template <class How, class T> void combineBlock(T *to, const T *from, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i)

@@ -1,4 +1,5 @@
-// What can be done to elements of each type: the only place that says how floats are added between ranks.
+// What can be done to elements of each type: how a CPU adds floats between ranks. A GPU does it in lib/Lower/Device/Combine.cpp, with
+// the same bits (unittests/Lower/DeviceSumTests.cpp).
 #ifndef XLC_LIB_RUNTIME_CPU_ELEMENTOPERATIONS_H
 #define XLC_LIB_RUNTIME_CPU_ELEMENTOPERATIONS_H
 

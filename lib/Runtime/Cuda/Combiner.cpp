@@ -17,19 +17,9 @@ Combiner::Combiner(const Driver &driver, const Plan &plan, const plan::ProgramT 
     for (const std::string &name : deviceKernelsOf(plan, exchange)) {
       auto [kernel, isNew] = kernels.try_emplace(name);
       if (isNew)
-        driver.check(driver.getKernel(&kernel->second, code, name.c_str()), "cuLibraryGetKernel");
+        kernel->second = driver.findKernel(code, name);
     }
   });
-}
-
-void Combiner::launch(const std::string &name, int64_t blocks, void **parameters, Stream stream) const {
-  if (blocks == 0)
-    return;
-  if (blocks > INT32_MAX)
-    throw DeviceFailure(fmt::format("{} blocks are more than a GPU takes", blocks));
-  driver.check(
-      driver.launch(kernels.at(name), (unsigned)blocks, 1, 1, kDeviceThreads, 1, 1, 0, stream, parameters, nullptr),
-      "cuLaunchKernel");
 }
 
 void Combiner::combine(const Combination &what, Stream stream) const {
@@ -46,8 +36,8 @@ void Combiner::combine(const Combination &what, Stream stream) const {
   std::ranges::copy(what.sources, given.sources);
   char *to = what.to;
   void *parameters[] = {(void *)&to, &given};
-  launch(combineKernelOf(what.how == Combine::Largest, what.element, what.wire), blocksToCombine(given), parameters,
-         stream);
+  Function kernel = kernels.at(combineKernelOf(what.how == Combine::Largest, what.element, what.wire));
+  driver.launchBlocks(kernel, blocksToCombine(given), kDeviceThreads, parameters, stream);
 }
 
 void Combiner::convert(const Conversion &what, Stream stream) const {
@@ -55,7 +45,8 @@ void Combiner::convert(const Conversion &what, Stream stream) const {
   const char *from = what.from;
   char *to = what.to;
   void *parameters[] = {(void *)&from, (void *)&to, &given};
-  launch(convertKernelOf(what.element, what.other), blocksToConvert(given), parameters, stream);
+  Function kernel = kernels.at(convertKernelOf(what.element, what.other));
+  driver.launchBlocks(kernel, blocksToConvert(given), kDeviceThreads, parameters, stream);
 }
 
 } // namespace xlc::runtime::cuda

@@ -21,8 +21,6 @@ public:
   void convert(const Conversion &conversion, Stream stream) const;
 
 private:
-  void launch(const std::string &name, int64_t blocks, void **parameters, Stream stream) const;
-
   const Driver &driver;
   std::map<std::string, Function> kernels; ///< by name
 };

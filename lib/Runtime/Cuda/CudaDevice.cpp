@@ -107,11 +107,8 @@ void CudaDevice::prepare(const plan::CallT &call) {
   std::vector<Launch> &ready = launches[call.kernel];
   if (!ready.empty())
     return;
-  for (const auto &launch : kernel.launches) {
-    Launch made{nullptr, launch->grid, launch->block};
-    driver.check(driver.getKernel(&made.function, code.get(), launch->function.c_str()), "cuLibraryGetKernel");
-    ready.push_back(made);
-  }
+  for (const auto &launch : kernel.launches)
+    ready.push_back({driver.findKernel(code.get(), launch->function), launch->grid, launch->block});
 }
 
 void CudaDevice::run(const plan::CallT &call, const CallOperands &operands) {

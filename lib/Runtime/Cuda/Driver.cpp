@@ -59,4 +59,18 @@ void Driver::check(Status status, const char *function) const {
     throw DeviceFailure(fmt::format("{}: {}", function, describe(status)));
 }
 
+Function Driver::findKernel(Library code, const std::string &name) const {
+  Function kernel;
+  check(getKernel(&kernel, code, name.c_str()), "cuLibraryGetKernel");
+  return kernel;
+}
+
+void Driver::launchBlocks(Function kernel, int64_t blocks, unsigned threads, void **parameters, Stream stream) const {
+  if (blocks == 0)
+    return;
+  if (blocks > INT32_MAX)
+    throw DeviceFailure(fmt::format("{} blocks are more than a GPU takes", blocks));
+  check(launch(kernel, (unsigned)blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr), "cuLaunchKernel");
+}
+
 } // namespace xlc::runtime::cuda

@@ -58,6 +58,11 @@ struct Driver {
   /// Throws DeviceFailure.
   void check(Status status, const char *function) const;
 
+  /// A kernel of a program's code. Throws DeviceFailure.
+  Function findKernel(Library code, const std::string &name) const;
+  /// Puts so many blocks of so many threads into the stream; of none there is nothing to do. Throws DeviceFailure.
+  void launchBlocks(Function kernel, int64_t blocks, unsigned threads, void **parameters, Stream stream) const;
+
   Status (*initialize)(unsigned flags);
   Status (*getVersion)(int *);
   Status (*getCount)(int *);

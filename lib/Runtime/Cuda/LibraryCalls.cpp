@@ -15,11 +15,7 @@ uint32_t with(uint32_t alignment, int64_t offset) { return alignmentOf(alignment
 
 } // namespace
 
-Function LibraryCalls::find(const std::string &name) const {
-  Function function;
-  driver.check(driver.getKernel(&function, code, name.c_str()), "cuLibraryGetKernel");
-  return function;
-}
+Function LibraryCalls::find(const std::string &name) const { return driver.findKernel(code, name); }
 
 const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                             const ProductAlignment &alignment) {
@@ -86,10 +82,6 @@ void LibraryCalls::prepare(const plan::CallT &call) {
 template <class Parameters>
 void LibraryCalls::launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds,
                           Stream stream) const {
-  if (what.blocks == 0)
-    return;
-  if (what.blocks > INT32_MAX)
-    throw DeviceFailure(fmt::format("{} blocks are more than a GPU takes", what.blocks));
   Parameters given = what.parameters;
   given.adds = adds;
   std::array<void *, 4> parameters; // of the kernel that has most
@@ -97,9 +89,7 @@ void LibraryCalls::launch(const Launch<Parameters> &what, std::span<char *const>
   for (char *const &operand : operands)
     parameters[count++] = (void *)&operand;
   parameters[count] = &given;
-  driver.check(driver.launch(what.function, (unsigned)what.blocks, 1, 1, kDeviceThreads, 1, 1, 0, stream,
-                             parameters.data(), nullptr),
-               "cuLaunchKernel");
+  driver.launchBlocks(what.function, what.blocks, kDeviceThreads, parameters.data(), stream);
 }
 
 void LibraryCalls::run(const plan::CallT &call, const CallOperands &operands, Stream stream) {

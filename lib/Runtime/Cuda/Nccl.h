@@ -55,6 +55,12 @@ struct Library {
   std::string version() const;
   /// Throws DeviceFailure for all but Success, with what the library says.
   void check(Status status, const char *function) const;
+  /// What `calls` calls is one group: the library does it at once. Throws DeviceFailure.
+  template <class Calls> void group(Calls calls) const {
+    check(beginGroup(), "ncclGroupStart");
+    calls();
+    check(endGroup(), "ncclGroupEnd");
+  }
 
   Status (*getVersion)(int *);
   const char *(*describe)(Status) = nullptr;

@@ -19,13 +19,13 @@ public:
   void post(unsigned) override {
     if (next.empty())
       return;
-    library.check(library.beginGroup(), "ncclGroupStart");
-    for (const Posting &each : next)
-      for (uint64_t outer = 0; outer < each.memory.outer; ++outer)
-        for (uint64_t row = 0; row < each.memory.rows; ++row)
-          put(each, each.memory.begin + outer * each.memory.steps.outer + row * each.memory.steps.row);
+    library.group([&] {
+      for (const Posting &each : next)
+        for (uint64_t outer = 0; outer < each.memory.outer; ++outer)
+          for (uint64_t row = 0; row < each.memory.rows; ++row)
+            put(each, each.memory.begin + outer * each.memory.steps.outer + row * each.memory.steps.row);
+    });
     next.clear();
-    library.check(library.endGroup(), "ncclGroupEnd");
   }
   void wait(unsigned, Pulse *) override {}
 

@@ -45,12 +45,6 @@ void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device
   });
 }
 
-template <class Calls> void NcclFabric::group(const Seat &seat, Calls calls) const {
-  seat.library->check(seat.library->beginGroup(), "ncclGroupStart");
-  calls();
-  seat.library->check(seat.library->endGroup(), "ncclGroupEnd");
-}
-
 void NcclFabric::exchange(const Exchange &exchange, const Participant &self) {
   commons.stop().throwIfRaised();
   Seat &seat = seats[(size_t)self.rank];
@@ -62,9 +56,9 @@ void NcclFabric::exchange(const Exchange &exchange, const Participant &self) {
     return self.mover.copy(
         {exchange.src, exchange.dst, exchange.outer * exchange.chunk * exchange.rows * bytesOf(exchange.element)});
   if (exchange.kind == plan::CollectiveKind::all_to_all)
-    group(seat, [&] { allToAll(exchange, seat, communicator, ranks); });
+    seat.library->group([&] { allToAll(exchange, seat, communicator, ranks); });
   else
-    group(seat, [&] { collect(exchange, seat, communicator, ranks); });
+    seat.library->group([&] { collect(exchange, seat, communicator, ranks); });
   count(exchange, self, ranks);
 }
 

@@ -42,8 +42,6 @@ private:
     CudaDevice *device = nullptr;
     std::map<plan::Stream, OrderedSums> ordered; ///< of streams that have some
   };
-  /// A group of calls, which NCCL does at once.
-  template <class Calls> void group(const Seat &seat, Calls calls) const;
   void collect(const Exchange &exchange, const Seat &seat, nccl::Handle communicator, uint64_t ranks) const;
   void allToAll(const Exchange &exchange, const Seat &seat, nccl::Handle communicator, uint64_t ranks) const;
   void sumInOrder(const Exchange &exchange, Seat &seat, nccl::Handle communicator, const Participant &self) const;
