@@ -26,9 +26,6 @@ public:
     DeviceMemory memory = cpu->allocate(bytes);
     return {toDevice(memory.begin), memory.bytes};
   }
-  DeviceMemory allocateAt(const SharedPlace &, uint64_t) override {
-    throw Rejected("error: the memory of this device cannot be shared");
-  }
   void prepare(const plan::CallT &call) override {
     ++counts.prepare;
     cpu->prepare(call);

@@ -27,7 +27,7 @@ std::string describeProcessors(const Plan &plan) {
 
 /// The CPU must have what the kernels need; without this check they would end with SIGILL. Libraries are limited in any
 /// case: beyond our levels is AMX, whose kernels want scratch and permissions of their own.
-void prepareProcessor(const Plan &plan, bool nativeLibraries) {
+void prepareProcessor(const Plan &plan, const Share &, bool nativeLibraries) {
   auto level = (CpuLevel)plan.cpu;
   if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
     throw Rejected(fmt::format("error: this program is made for {} processors, this one lacks {}: compile it with "
@@ -47,7 +47,7 @@ std::unique_ptr<Fabric> joinCpus(const FabricSetup &setup) {
 } // namespace
 
 const Target &linkedTarget() {
-  static constexpr Target cpu{describeProcessors, prepareProcessor, makeCpuDevice, joinCpus};
+  static constexpr Target cpu{describeProcessors, prepareProcessor, makeCpuDevice, joinCpus, /*isHost=*/true};
   return cpu;
 }
 

@@ -43,8 +43,18 @@ CudaDevice::~CudaDevice() {
   streams.drain();
 }
 
-/// Cubins are for their chip alone, and come before PTX, which the driver translates.
+/// Any kernel of the program's; empty: it has none.
+static std::string findAnyKernel(const Plan &plan) {
+  for (const auto &kernel : plan.kernels)
+    if (!kernel->launches.empty())
+      return kernel->launches[0]->function;
+  return "";
+}
+
+/// Cubins are for their chip alone, and come before PTX, which the driver translates. One of another chip it loads too, and
+/// refuses when it is asked for a kernel.
 void CudaDevice::load() {
+  const std::string any = findAnyKernel(setup.plan);
   std::string problems;
   for (uint64_t i = 0; i < setup.imageCount; ++i) {
     std::array<char, 4096> log{};
@@ -54,12 +64,24 @@ void CudaDevice::load() {
     Library library;
     Status status = driver.load(&library, setup.images[i].bytes, options.data(), values.data(), options.size(), nullptr,
                                 nullptr, 0);
+    if (status == success) {
+      code = OwnedLibrary(library, {&driver});
+      Function kernel;
+      status = any.empty() ? success : driver.getKernel(&kernel, library, any.c_str());
+    }
     if (status == success)
-      return code = OwnedLibrary(library, {&driver}), void();
+      return;
+    code.reset();
     problems += fmt::format("{}{}: {}{}{}", problems.empty() ? "" : "; ", setup.images[i].chip, driver.describe(status),
                             log[0] ? ": " : "", log.data());
   }
   throw DeviceFailure("cuLibraryLoadData: " + problems);
+}
+
+Uuid CudaDevice::uuid() const {
+  Uuid uuid;
+  driver.check(driver.getUuid(&uuid, ordinal), "cuDeviceGetUuid");
+  return uuid;
 }
 
 uint64_t CudaDevice::takenBytes() const {
@@ -96,8 +118,6 @@ char *CudaDevice::allocateBounce(uint64_t bytes) {
   bounces.push_back(std::make_unique<Arena>(driver, ordinal, bytes));
   return placeOf(bounces.back()->begin());
 }
-
-DeviceMemory CudaDevice::allocateAt(const SharedPlace &, uint64_t) { throw Rejected(kNoProcesses); }
 
 void CudaDevice::prepare(const plan::CallT &call) {
   const plan::KernelT &kernel = *setup.plan.kernels[call.kernel];

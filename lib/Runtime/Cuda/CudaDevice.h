@@ -17,9 +17,6 @@
 
 namespace xlc::runtime::cuda {
 
-inline constexpr const char *kNoProcesses =
-    "error: processes cannot share a GPU's memory: start the program without --processes";
-
 /// The libraries of this process.
 struct Libraries {
   explicit Libraries(const std::string &folder) : driver(folder) {}
@@ -35,7 +32,6 @@ public:
   ~CudaDevice() override;
 
   DeviceMemory allocate(uint64_t bytes) override;
-  DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) override;
   void prepare(const plan::CallT &call) override;
   void run(const plan::CallT &call, const CallOperands &operands) override;
   Mover &besideCalls() override { return *this; }
@@ -57,6 +53,7 @@ public:
   const Communicators &communicators() const { return *others; }
   /// Memory for what the device gets from others, of its own, for its life.
   char *allocateBounce(uint64_t bytes);
+  Uuid uuid() const;
   /// That of the action that is under way.
   Stream stream() const { return streams.current(); }
 

@@ -17,6 +17,7 @@ constexpr int oldestDriver = 12000;
 
 /// By prepareGpus, for the life of the process. XLC_CUDA_LIBRARIES names the only folder in which they are looked for.
 std::optional<Libraries> opened;
+std::vector<Ordinal> devices; ///< by rank; of this process's ranks
 
 std::string describeGpus(const Plan &plan) { return plan.gpu + " GPUs"; }
 
@@ -56,12 +57,17 @@ void checkDevice(const Driver &driver, Ordinal device) {
                                capability / 10, capability % 10));
 }
 
-void checkCount(const Driver &driver, uint64_t ranks) {
-  int count;
+/// The device of the first of this process's ranks; those of the others follow. Of a process of its own a rank has the only
+/// one that it sees, as launchers arrange it, or that of its number.
+int firstDevice(const Driver &driver, const Plan &plan, const Share &ranks) {
+  int count, all = (int)rankCount(plan);
   driver.check(driver.getCount(&count), "cuDeviceGetCount");
-  if ((uint64_t)count < ranks)
-    throw Rejected(fmt::format("error: the program has {} rank{}, and {} GPU{} visible (CUDA_VISIBLE_DEVICES)", ranks,
-                               ranks == 1 ? "" : "s", count, count == 1 ? " is" : "s are"));
+  if (count >= all)
+    return ranks.first;
+  if (count == 1 && ranks.count == 1)
+    return 0;
+  throw Rejected(fmt::format("error: the program has {} rank{}, and {} GPU{} visible (CUDA_VISIBLE_DEVICES)", all,
+                             all == 1 ? "" : "s", count, count == 1 ? " is" : "s are"));
 }
 
 /// Before anything is loaded.
@@ -75,7 +81,14 @@ void checkMemory(const Driver &driver, Ordinal device, uint64_t needed) {
                     free, total));
 }
 
-void prepareGpus(const Plan &plan, bool) {
+/// With XLC_SHARE_GPU ranks may have one GPU, for tests on a machine that has one: to NCCL each is a host of its own, which
+/// it reaches over sockets of this machine.
+void shareGpu(const Share &ranks) {
+  setenv("NCCL_HOSTID", fmt::format("rank-{}", ranks.first).c_str(), /*overwrite=*/1);
+  setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/0);
+}
+
+void prepareGpus(const Plan &plan, const Share &ranks, bool) {
   const char *given = std::getenv("XLC_CUDA_LIBRARIES");
   std::string folder = given ? given : "";
   const Driver &driver = opened.emplace(folder).driver;
@@ -86,21 +99,25 @@ void prepareGpus(const Plan &plan, bool) {
     checkDriver(version);
     opened->products.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
     cublaslt::Library{*opened->products}; // has all that calls ask for
-    checkCount(driver, rankCount(plan));
-    for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
-      Ordinal device = deviceOf(driver, rank);
+    devices.resize(rankCount(plan));
+    int first = firstDevice(driver, plan, ranks);
+    for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank) {
+      Ordinal device = devices[(size_t)rank] = deviceOf(driver, first + rank - ranks.first);
       checkDevice(driver, device);
       checkMemory(driver, device, programOf(plan, rank).arena);
     }
-    if (rankCount(plan) > 1)
-      opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, folder));
+    if (rankCount(plan) == 1)
+      return;
+    if (isGpuShared())
+      shareGpu(ranks);
+    opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, folder));
   } catch (const DeviceFailure &failure) {
     throw Rejected(fmt::format("error: this machine's GPU cannot be used: {}", failure.what()));
   }
 }
 
 std::unique_ptr<Device> makeCudaDevice(const DeviceSetup &setup, int rank) {
-  auto device = std::make_unique<CudaDevice>(*opened, deviceOf(opened->driver, rank), setup, rank);
+  auto device = std::make_unique<CudaDevice>(*opened, devices[(size_t)rank], setup, rank);
   if (opened->nccl)
     static_cast<NcclFabric *>(setup.fabric)->join(*opened->nccl, rank, *device); // as joinGpus makes it
   return device;
@@ -115,7 +132,7 @@ std::unique_ptr<Fabric> joinGpus(const FabricSetup &setup) {
 } // namespace
 
 const Target &linkedTarget() {
-  static constexpr Target gpus{describeGpus, prepareGpus, makeCudaDevice, joinGpus, kNoProcesses};
+  static constexpr Target gpus{describeGpus, prepareGpus, makeCudaDevice, joinGpus, /*isHost=*/false};
   return gpus;
 }
 

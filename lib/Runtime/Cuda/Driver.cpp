@@ -12,6 +12,7 @@ Driver::Driver(const std::string &folder) : library(cudaDriver, folder) {
   library.find(getDevice, "cuDeviceGet");
   library.find(getName, "cuDeviceGetName");
   library.find(getAttribute, "cuDeviceGetAttribute");
+  library.find(getUuid, "cuDeviceGetUuid_v2");
   library.find(retainContext, "cuDevicePrimaryCtxRetain");
   library.find(releaseContext, "cuDevicePrimaryCtxRelease_v2");
   library.find(setContext, "cuCtxSetCurrent");

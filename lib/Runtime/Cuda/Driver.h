@@ -45,6 +45,12 @@ struct AccessDescription {
   int access = 3; ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 };
 
+/// Of a device, or of the part of one that is to be used like one (MIG).
+struct Uuid {
+  unsigned char bytes[16];
+  bool operator==(const Uuid &) const = default;
+};
+
 constexpr unsigned nonBlocking = 1;       ///< of streams
 constexpr unsigned withoutTiming = 2;     ///< of events
 constexpr int recommendedGranularity = 1; ///< of allocations
@@ -69,6 +75,7 @@ struct Driver {
   Status (*getDevice)(Ordinal *, int number);
   Status (*getName)(char *, int, Ordinal);
   Status (*getAttribute)(int *, int attribute, Ordinal);
+  Status (*getUuid)(Uuid *, Ordinal);
   Status (*retainContext)(Context *, Ordinal);
   Status (*releaseContext)(Ordinal);
   Status (*setContext)(Context);

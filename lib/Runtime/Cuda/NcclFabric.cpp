@@ -5,6 +5,9 @@
 #include "Plan/Elements.h"
 #include "Plan/Exchanges.h"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <numeric>
 
 namespace xlc::runtime::cuda {
@@ -24,17 +27,25 @@ bool isInOrder(const Plan &plan, const Exchange &exchange) {
 
 } // namespace
 
+bool isGpuShared() {
+  const char *given = std::getenv("XLC_SHARE_GPU");
+  return given && *given;
+}
+
 NcclFabric::NcclFabric(const Plan &plan, int spins, Commons &commons)
     : plan(plan), commons(commons), waiter(commons, spins), everybody(commons.reserve<Barrier>()),
-      id(commons.reserve<nccl::UniqueId>()), seats(rankCount(plan)) {
+      id(commons.reserve<nccl::UniqueId>()), gpus(commons.reserve<Uuid>(rankCount(plan))), seats(rankCount(plan)) {
   for (const auto &group : plan.rank_groups)
     std::iota(numbers.emplace_back(groupSize(*group)).begin(), numbers.back().end(), 0);
 }
 
 void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device) {
+  commons.at(gpus, (uint64_t)rank) = device.uuid();
   if (rank == 0)
     library.check(library.makeId(&commons.at(id)), "ncclGetUniqueId");
   meet(nullptr);
+  if (!isGpuShared())
+    checkOwnGpus();
   device.setCommunicators(std::make_unique<Communicators>(library, plan, commons.at(id), rank, commons.stop()));
   Seat &seat = seats[(size_t)rank];
   seat.library = &library, seat.device = &device;
@@ -43,6 +54,15 @@ void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device
       seat.ordered.emplace(stream,
                            OrderedSums{NcclBatches(library), {device.allocateBounce(bounceBytes), bounceBytes}});
   });
+}
+
+/// Processes may be started so that they see the same one. All find out.
+void NcclFabric::checkOwnGpus() const {
+  for (uint64_t second = 0; second < rankCount(plan); ++second)
+    for (uint64_t first = 0; first < second; ++first)
+      if (commons.at(gpus, first) == commons.at(gpus, second))
+        throw Rejected(fmt::format(
+            "error: ranks {} and {} have the same GPU: each needs its own (CUDA_VISIBLE_DEVICES)", first, second));
 }
 
 void NcclFabric::exchange(const Exchange &exchange, const Participant &self) {

@@ -17,6 +17,9 @@
 
 namespace xlc::runtime::cuda {
 
+/// Whether ranks may have the same GPU (XLC_SHARE_GPU).
+bool isGpuShared();
+
 class NcclFabric final : public Fabric {
 public:
   /// `spins`: as for waitWhile.
@@ -31,6 +34,8 @@ public:
   void meet(Pulse *pulse) override { waiter.wait(commons.at(everybody), rankCount(plan), pulse); }
 
 private:
+  void checkOwnGpus() const;
+
   /// Sums in the order of the ranks, on one stream.
   struct OrderedSums {
     NcclBatches batches;
@@ -52,6 +57,7 @@ private:
   const Waiter waiter;
   const Piece<Barrier> everybody;
   const Piece<nccl::UniqueId> id;
+  const Piece<Uuid> gpus;                ///< by rank
   std::vector<std::vector<int>> numbers; ///< by group, of its communicator's ranks: 0, 1, ...
   std::vector<Seat> seats;               ///< by rank
 };

@@ -8,27 +8,47 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <sstream>
 
 namespace xlc::runtime {
 namespace {
 
+std::string variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Where the Python that a shell would start is installed: a virtual environment, conda's.
+std::string findPython() {
+  std::istringstream folders(variable("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/python3").c_str(), X_OK) == 0)
+      return folder + "/..";
+  return "";
+}
+
 struct Place {
-  const char *variable; ///< of the environment: a folder, before the pattern; null: none
-  const char *pattern;  ///< of folders
+  std::string folder;  ///< before the pattern; empty where the environment names none
+  const char *pattern; ///< of folders
 };
-/// A row per place, in the order in which they are looked at.
-constexpr Place places[] = {
-    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/"},
-    {nullptr, "/usr/local/cuda*/lib64/"},
-    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib/"},
-    {nullptr, "/usr/local/lib/python3*/dist-packages/nvidia/*/lib/"},
-    {nullptr, "/usr/local/lib/python3*/site-packages/nvidia/*/lib/"},
-    {nullptr, "/usr/lib/python3*/dist-packages/nvidia/*/lib/"},
-    {nullptr, "/usr/lib/python3*/site-packages/nvidia/*/lib/"},
-    {nullptr, "/usr/lib/wsl/lib/"}, // the driver, in Linux on Windows
-};
+/// In the order in which they are looked at.
+std::vector<Place> listPlaces() {
+  constexpr char wheels[] = "/lib/python3*/site-packages/nvidia/*/lib/";
+  return {
+      {variable("VIRTUAL_ENV"), wheels},
+      {findPython(), wheels},
+      {"/usr/local", "/cuda*/lib64/"},
+      {variable("HOME"), "/.local/lib/python3*/site-packages/nvidia/*/lib/"},
+      {"/usr/local", "/lib/python3*/dist-packages/nvidia/*/lib/"},
+      {"/usr/local", wheels},
+      {"/usr", "/lib/python3*/dist-packages/nvidia/*/lib/"},
+      {"/usr", wheels},
+      {"/usr", "/lib/wsl/lib/"}, // the driver, in Linux on Windows
+  };
+}
 
 /// Whether the linker says of `file` itself, and not of a library that it needs, that there is none.
 bool isMissing(const std::string &file, const std::string &said) {
@@ -39,12 +59,9 @@ bool isMissing(const std::string &file, const std::string &said) {
 
 std::vector<std::string> listBesideLinker(const std::string &file) {
   std::vector<std::string> found;
-  for (const Place &place : places) {
-    const char *folder = place.variable ? std::getenv(place.variable) : "";
-    if (!folder || (place.variable && !*folder))
-      continue;
+  for (const Place &place : listPlaces()) {
     glob_t paths = {};
-    if (glob((folder + std::string(place.pattern) + file).c_str(), 0, nullptr, &paths) == 0)
+    if (!place.folder.empty() && glob((place.folder + place.pattern + file).c_str(), 0, nullptr, &paths) == 0)
       found.insert(found.end(), std::make_reverse_iterator(paths.gl_pathv + paths.gl_pathc), // the newest of a name's
                    std::make_reverse_iterator(paths.gl_pathv));
     globfree(&paths);

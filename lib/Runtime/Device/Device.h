@@ -7,6 +7,7 @@
 #include "RandomBits.h"
 
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,10 @@ class Device : public Mover {
 public:
   /// Room for `bytes` bytes at the plan's alignment, for the life of the device. Throws std::bad_alloc.
   virtual DeviceMemory allocate(uint64_t bytes) = 0;
-  /// The same at the given address, where processes share it. Throws Rejected where a device's memory cannot be shared so.
-  virtual DeviceMemory allocateAt(const SharedPlace &place, uint64_t bytes) = 0;
+  /// The same at the given address, where processes share it: of targets whose devices are the host's.
+  virtual DeviceMemory allocateAt(const SharedPlace &, uint64_t) {
+    throw std::logic_error("the memory of this device is its own");
+  }
 
   /// Makes a call ready, before the first step: nothing is allocated in a step. Throws Rejected where the plan does not
   /// fit this machine.

@@ -29,13 +29,19 @@ struct FabricSetup {
   Wire *wire = nullptr; ///< to ranks on other hosts; null: the commons' memory, and that of arenas, is everybody's
 };
 
+/// Which ranks of a job a process runs.
+struct Share {
+  int first, count;
+  bool hasFirst() const { return first == 0; }
+};
+
 struct Target {
   /// What a plan is made for, in words: "x86-64-v3 processors".
   std::string (*describe)(const Plan &plan);
 
-  /// Once, before any device is made. Throws Rejected where this machine cannot run the plan. With `nativeLibraries`,
-  /// library calls use all that this machine has, otherwise what the plan says.
-  void (*prepareMachine)(const Plan &plan, bool nativeLibraries);
+  /// Once, before any device is made, for the ranks of this process. Throws Rejected where this machine cannot run the plan.
+  /// With `nativeLibraries`, library calls use all that this machine has, otherwise what the plan says.
+  void (*prepareMachine)(const Plan &plan, const Share &ranks, bool nativeLibraries);
 
   /// The device of one rank; called on the rank's thread.
   std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup, int rank);
@@ -43,8 +49,9 @@ struct Target {
   /// What the ranks of this process meet those of the job with.
   std::unique_ptr<Fabric> (*makeFabric)(const FabricSetup &setup);
 
-  /// Why ranks are threads of one process: an error; null: they may be processes too.
-  const char *whyNoProcesses = nullptr;
+  /// Whether its devices are this host's processors: processes map each other's arenas, and what a process has prepared its
+  /// children have too. Of others, each process prepares and reaches its own devices alone.
+  bool isHost;
 };
 
 /// The target that this program is linked with: defined in the folder of that target, and nowhere else.

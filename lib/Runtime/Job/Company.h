@@ -8,6 +8,13 @@
 
 namespace xlc::runtime {
 
+/// What a rank leaves when it has ended.
+struct Left {
+  int rank;
+  Device &device;
+  const char *arena;
+};
+
 class Company {
 public:
   virtual ~Company() = default;
@@ -25,9 +32,8 @@ public:
   virtual void readArena(int rank, uint64_t offset, uint64_t bytes, void *to) = 0;
   /// Of rank 0: frees the others, which end with the same exit code.
   virtual void end(Exit exit) = 0;
-  /// Of any other, whose rank left its arena there: returns when rank 0 needs it no more. Throws Stopped where the job ends
-  /// instead.
-  virtual Exit awaitEnd(const char *arena) = 0;
+  /// Of any other, whose rank left this: returns when rank 0 needs it no more. Throws Stopped where the job ends instead.
+  virtual Exit awaitEnd(const Left &left) = 0;
 };
 
 /// Says why the job failed, if it did and nobody has.
@@ -44,9 +50,11 @@ public:
   void collect() override {}
   void readArena(int rank, uint64_t offset, uint64_t bytes, void *to) override;
   void end(Exit exit) override;
-  Exit awaitEnd(const char *arena) override;
+  Exit awaitEnd(const Left &left) override;
 
 private:
+  void answer(const Left &left);
+
   const World &world;
   const Peers lines;
 };

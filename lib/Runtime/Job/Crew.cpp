@@ -210,7 +210,7 @@ bool Crew::waitForRanks(Company &others) {
 
 Exit Crew::finish(Company &others) {
   if (!share.hasFirst())
-    return others.awaitEnd(ranks[0].arena.begin);
+    return others.awaitEnd({share.first, *ranks[0].device, ranks[0].arena.begin});
   Exit exit = guard([&] {
     others.collect();
     auto read = [&](int rank, uint64_t offset, uint64_t bytes, void *to) {

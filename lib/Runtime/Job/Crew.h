@@ -22,12 +22,6 @@ namespace xlc::runtime {
 
 class Speaker;
 
-/// Which ranks of a job a process runs.
-struct Share {
-  int first, count;
-  bool hasFirst() const { return first == 0; }
-};
-
 class Crew {
 public:
   /// Reads what ranks begin from; where `speaks`, opens what is written from the start on. Throws Rejected.

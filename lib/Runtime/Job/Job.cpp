@@ -36,40 +36,46 @@ public:
         world(plan, target, tracedSteps(options), wire) {}
 
   Exit runAsThreads() {
-    checkMachine(/*speaks=*/true);
+    Share all{0, (int)rankCount(world.plan)};
+    prepare(all);
     world.provide();
     HostCompany none(world);
-    return makeCrew(true)->run({0, (int)rankCount(world.plan)}, none);
+    return makeCrew(true)->run(all, none);
   }
   Exit runAsProcesses() {
-    if (target.whyNoProcesses)
-      throw Rejected(target.whyNoProcesses);
-    checkMachine(/*speaks=*/true);
+    if (target.isHost)
+      prepare({0, (int)rankCount(world.plan)});
+    else
+      checkOutputs(world.plan, options);
     Segment segment = Segment::make(world.sharedBytes());
     world.provide(segment.file(), segment.begin());
     std::unique_ptr<Crew> crew = makeCrew(true);
-    Exit exit = runtime::runAsProcesses(world, *crew, signal);
+    Exit exit = runtime::runAsProcesses(world, *crew, signal, [&](int rank) {
+      if (!target.isHost)
+        prepareDevices({rank, 1});
+    });
     adoptSignal(world, signal);
     return exit;
   }
   Exit runAsRank(const Launch &launch, const Arguments &arguments) {
     return runLaunched(launch, world, arguments, options, signal, [&] {
-      checkMachine(launch.rank == 0);
+      prepare({(int)launch.rank, 1});
       return makeCrew(launch.rank == 0);
     });
   }
   Exit runAsRemoteRank(mpi::Engine &engine) {
     return runRemoteRank(world, engine, signal, [&] {
-      checkMachine(engine.rank() == 0);
+      prepare({engine.rank(), 1});
       return makeCrew(engine.rank() == 0);
     });
   }
 
 private:
+  void prepareDevices(const Share &ranks) const { target.prepareMachine(world.plan, ranks, options.nativeLibraries); }
   /// Of what is written only rank 0's process knows.
-  void checkMachine(bool speaks) const {
-    target.prepareMachine(world.plan, options.nativeLibraries);
-    if (speaks)
+  void prepare(const Share &ranks) const {
+    prepareDevices(ranks);
+    if (ranks.hasFirst())
       checkOutputs(world.plan, options);
   }
   std::unique_ptr<Crew> makeCrew(bool speaks) {

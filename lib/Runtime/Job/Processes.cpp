@@ -4,6 +4,7 @@
 
 #include "Files/StandardStreams.h"
 #include "Launch/Children.h"
+#include "Launched.h"
 
 #include <fmt/format.h>
 
@@ -15,12 +16,14 @@ constexpr int64_t mostNanosecondsToEnd = 2'000'000'000;
 
 } // namespace
 
-Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &signal) {
+Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &signal,
+                    const std::function<void(int rank)> &prepare) {
   StopSignal &stop = world.stop();
   Board &board = world.board();
   Children children((int)rankCount(world.plan), [&](int rank, Peers line) {
     HostCompany others(world, std::move(line));
-    return (int)crew.run({rank, 1}, others);
+    raise(stop, [&] { prepare(rank); });
+    return (int)(stop.isRaised() ? stop.code() : crew.run({rank, 1}, others));
   });
   std::optional<int64_t> failed; // when
   while (children.isAnyLeft()) {

@@ -6,9 +6,10 @@
 
 namespace xlc::runtime {
 
-/// Runs each rank of `crew` in a process; their memory was provided as a file. Whatever happens to them, none is left, and
-/// one message says what. Throws NotStarted.
-Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &signal);
+/// Runs each rank of `crew` in a process, which calls `prepare` first; their memory was provided as a file. Whatever happens to
+/// them, none is left, and one message says what. Throws NotStarted.
+Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &signal,
+                    const std::function<void(int rank)> &prepare);
 
 } // namespace xlc::runtime
 

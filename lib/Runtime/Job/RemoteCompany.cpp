@@ -179,13 +179,13 @@ void RemoteCompany::end(Exit exit) {
   exchange(messages);
 }
 
-Exit RemoteCompany::awaitEnd(const char *arena) {
+Exit RemoteCompany::awaitEnd(const Left &left) {
   for (;;) {
     Question question{};
     exchange(std::array{message(Posting::Way::Receive, 0, &question, sizeof question)});
     if (question.what == Question::End)
       return (Exit)question.from;
-    const char *from = question.what == Question::Arena ? arena + question.from : world.addressOf(question.from);
+    const char *from = question.what == Question::Arena ? left.arena + question.from : world.addressOf(question.from);
     exchange(std::array{message(Posting::Way::Send, 0, from, question.bytes)});
   }
 }

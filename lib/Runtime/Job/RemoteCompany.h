@@ -18,7 +18,7 @@ public:
   void collect() override;
   void readArena(int rank, uint64_t offset, uint64_t bytes, void *to) override;
   void end(Exit exit) override;
-  Exit awaitEnd(const char *arena) override;
+  Exit awaitEnd(const Left &left) override;
 
 private:
   enum Kind : uint32_t { Failed, Said, Numbers, Whereabouts };

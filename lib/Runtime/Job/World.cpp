@@ -29,7 +29,7 @@ uint64_t countEvents(const Plan &plan) {
   return most;
 }
 
-std::vector<uint64_t> placeArenas(const Plan &plan, uint64_t begin) {
+std::vector<uint64_t> placeArenas(const Plan &plan, bool isOnHost, uint64_t begin) {
   std::vector<uint64_t> offsets;
   auto place = [&](uint64_t bytes) {
     begin = (begin + hugePage - 1) / hugePage * hugePage;
@@ -37,7 +37,7 @@ std::vector<uint64_t> placeArenas(const Plan &plan, uint64_t begin) {
     begin += bytes;
   };
   for (uint32_t rank = 0; rank < rankCount(plan); ++rank)
-    place(programOf(plan, (int)rank).arena);
+    place(isOnHost ? programOf(plan, (int)rank).arena : 0);
   place(0);
   return offsets;
 }
@@ -48,12 +48,13 @@ World::World(const Plan &plan, const Target &target, uint64_t traceSteps, Wire *
     : plan(plan), spins(spinsFor((int)((wire ? wire->ranksOfHost() : rankCount(plan)) * plan.threads))),
       waiter(commons, spins), wire(wire), fabric(target.makeFabric({plan, spins, commons, wire})),
       eventsPerRank(std::min(countEvents(plan) * std::min(traceSteps, mostTraceEvents), mostTraceEvents)),
-      boardPlace(commons.reserve<Board>()), reports(commons.reserve<RankReport>(rankCount(plan))),
+      isOnHost(target.isHost), boardPlace(commons.reserve<Board>()),
+      inquiryPlace(commons.reserve<Inquiry>(isOnHost ? 0 : 1)), reports(commons.reserve<RankReport>(rankCount(plan))),
       pulsePlace(commons.reserve<Pulse>(rankCount(plan) * pulsesPerRank)),
       heard(commons.reserve<std::atomic<int64_t>>(wire ? rankCount(plan) : 0)),
       eventCounts(commons.reserve<std::atomic<uint64_t>>(rankCount(plan))),
       events(commons.reserve<TraceEvent>(rankCount(plan) * eventsPerRank)),
-      arenaOffsets(placeArenas(plan, commons.size())) {}
+      arenaOffsets(placeArenas(plan, isOnHost, commons.size())) {}
 
 RankTrace World::traceOf(int rank) const {
   return {&commons.at(events, rank * eventsPerRank), eventsPerRank, commons.at(eventCounts, rank)};
@@ -61,7 +62,8 @@ RankTrace World::traceOf(int rank) const {
 
 DeviceMemory World::allocateArena(int rank, Device &device) const {
   uint64_t bytes = programOf(plan, rank).arena;
-  return isShared() ? device.allocateAt({file, arenaOffsets[rank], arenaOf(rank)}, bytes) : device.allocate(bytes);
+  return areArenasShared() ? device.allocateAt({file, arenaOffsets[rank], arenaOf(rank)}, bytes)
+                           : device.allocate(bytes);
 }
 
 void World::publish(const StepResult &result) const {

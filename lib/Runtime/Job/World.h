@@ -28,6 +28,16 @@ struct RankReport {
   std::atomic<uint32_t> hasEnded; ///< nobody needs its process any more
 };
 
+/// What rank 0 asks of a rank whose device only its own process reaches. All zero at first.
+struct Inquiry {
+  static constexpr uint64_t most = 16 << 20; ///< bytes of an answer
+
+  std::atomic<uint32_t> asked, answered; ///< counts
+  int rank;
+  uint64_t offset, bytes; ///< of its arena
+  char answer[most];
+};
+
 class World {
 public:
   /// Reserves for traces of `traceSteps` steps. `wire` leads to ranks on other hosts, if there are any.
@@ -42,6 +52,8 @@ public:
   Fabric &ranksMeet() const { return *fabric; }
   StopSignal &stop() const { return commons.stop(); }
   Request &request() const { return commons.request(); }
+  /// Where rank 0 reads what other processes have on devices of their own.
+  Inquiry &inquiry() const { return commons.at(inquiryPlace); }
   Board &board() const { return commons.at(boardPlace); }
   RankReport &reportOf(int rank) const { return commons.at(reports, rank); }
   Pulse *pulses() const { return &commons.at(pulsePlace); }
@@ -68,7 +80,7 @@ public:
   DeviceMemory allocateArena(int rank, Device &device) const;
   /// Of any rank, where processes share them.
   char *arenaOf(int rank) const { return commons.addressOf(arenaOffsets[rank]); }
-  bool isShared() const { return file >= 0; }
+  bool areArenasShared() const { return file >= 0 && isOnHost; }
 
   /// Whether a process on another host has not told for a while where its rank is: it was stopped, or cannot be reached.
   bool isSilent(int rank) const;
@@ -91,7 +103,9 @@ private:
   const Wire *const wire;
   const std::unique_ptr<Fabric> fabric;
   const uint64_t eventsPerRank;
+  const bool isOnHost; ///< devices are this host's processors
   const Piece<Board> boardPlace;
+  const Piece<Inquiry> inquiryPlace; ///< where they are not
   const Piece<RankReport> reports;
   const Piece<Pulse> pulsePlace;
   const Piece<std::atomic<int64_t>> heard; ///< where there is a wire

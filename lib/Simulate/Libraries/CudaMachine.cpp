@@ -121,6 +121,13 @@ CUDA_FUNCTION cuDeviceGetName(char *name, int length, int device) {
   strncpy(name, "simulated device", (size_t)length);
   return call.status;
 }
+CUDA_FUNCTION cuDeviceGetUuid_v2(unsigned char *bytes, int device) {
+  Call call("cuDeviceGetUuid", false);
+  if (call.isGood() && !isDevice(device))
+    return invalidDevice;
+  std::memset(bytes, device, 16); // a process has machines of its own, which are alike
+  return call.status;
+}
 CUDA_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {
   Call call("cuDeviceGetAttribute", false);
   if (call.isGood() && !isDevice(device))

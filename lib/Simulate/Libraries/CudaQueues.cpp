@@ -150,8 +150,10 @@ CUDA_FUNCTION cuLibraryLoadData(Image **library, const void *code, void *, void 
     return call.status;
   constexpr char elf[] = "\x7f"
                          "ELF";
-  if (std::memcmp(code, elf, 4) == 0)
-    return noBinary; // cubins are of real chips
+  if (std::memcmp(code, elf, 4) == 0) { // of a real chip: refused when it is asked for a kernel, as drivers do
+    call.context.images.insert(*library = new Image());
+    return success;
+  }
   if (!std::strstr((const char *)code, ".target sm_80"))
     return invalidImage;
   call.context.images.insert(*library = new Image((const char *)code));
@@ -170,6 +172,8 @@ CUDA_FUNCTION cuLibraryGetKernel(SimulatedKernel **kernel, Image *library, const
   Call call("cuLibraryGetKernel");
   if (!call.isGood() || !call.context.images.count(library))
     return call.isGood() ? invalidValue : call.status;
+  if (!library->isForThisChip())
+    return noBinary;
   *kernel = library->find(name);
   return *kernel ? success : notFound;
 }

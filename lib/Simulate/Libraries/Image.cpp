@@ -59,7 +59,10 @@ Image::Image(const char *ptx) : kernels(readEntries(ptx)) {
     ownConstants.push_back(*each);
 }
 
-Image::~Image() { dlclose(library); }
+Image::~Image() {
+  if (library)
+    dlclose(library);
+}
 
 SimulatedKernel *Image::find(const std::string &name) {
   auto found = kernels.find(name);

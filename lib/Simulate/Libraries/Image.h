@@ -29,16 +29,19 @@ class Image {
 public:
   /// Opens what XLC_SIMULATE_IMAGE names; ends the process where that is not the image of this text.
   explicit Image(const char *ptx);
+  /// Of another chip: it has no kernels.
+  Image() = default;
   ~Image();
   Image(const Image &) = delete;
 
+  bool isForThisChip() const { return library != nullptr; }
   /// What kernels may read beside the device's memory.
   const std::vector<Operand> &constants() const { return ownConstants; }
   /// Null: it has none of that name.
   SimulatedKernel *find(const std::string &name);
 
 private:
-  void *library;
+  void *library = nullptr;
   std::map<std::string, SimulatedKernel> kernels;
   std::vector<Operand> ownConstants;
 };
