@@ -1,11 +1,11 @@
-"""Trains GPT-2 124M with PyTorch for a few steps and prints their seconds; started by bench/peers with a Python that has it.
+"""Trains GPT-2 124M with PyTorch for a few steps and prints their seconds; started by bench/peers and scripts/device with a Python that has it.
 
     peer.py versions
     peer.py {fp32,autocast,cast} {eager,compiled} BATCH SEQUENCE THREADS WARM STEPS
 
 `autocast`: float32 parameters, bfloat16 where torch.autocast says so. `cast`: parameters, gradients and AdamW's states are bfloat16.
-The optimizer is AdamW in its fused form, which is the fastest on CPUs. A first few steps, WARM, are not counted: they compile, touch
-memory and have oneDNN choose kernels.
+It works on a GPU where there is one. The optimizer is AdamW in its fused form, which is the fastest. A first few steps, WARM, are not
+counted: they compile, touch memory and have libraries choose kernels.
 """
 
 import contextlib
@@ -19,6 +19,8 @@ import transformers
 
 import gpt2
 
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
 
 def make_model(form):
     torch.manual_seed(0)
@@ -26,15 +28,15 @@ def make_model(form):
                                      embd_pdrop=0, attn_pdrop=0, use_cache=False)
     model = transformers.GPT2LMHeadModel(config).train()
     model.loss_type = "ForCausalLM"  # what it takes anyway, with a warning that breaks the graph
-    return model.bfloat16() if form == "cast" else model
+    return (model.bfloat16() if form == "cast" else model).to(DEVICE)
 
 
 def train(form, how, batch, sequence, warm, steps):
     model = make_model(form)
     optimizer = torch.optim.AdamW(model.parameters(), lr=gpt2.RATE, fused=True)
-    ids = torch.randint(0, gpt2.VOCABULARY, (batch, sequence), generator=torch.Generator().manual_seed(0))
+    ids = torch.randint(0, gpt2.VOCABULARY, (batch, sequence), generator=torch.Generator().manual_seed(0)).to(DEVICE)
 
-    narrowing = torch.autocast("cpu", torch.bfloat16) if form == "autocast" else contextlib.nullcontext()
+    narrowing = torch.autocast(DEVICE, torch.bfloat16) if form == "autocast" else contextlib.nullcontext()
     called = torch.compile(model, fullgraph=True) if how == "compiled" else model
     for step in range(warm + steps):
         begin = time.perf_counter()

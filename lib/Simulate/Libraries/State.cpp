@@ -7,7 +7,6 @@
 #include <cstring>
 #include <sys/mman.h>
 #include <thread>
-#include <unistd.h>
 
 namespace xlc::simulate {
 namespace {
@@ -31,12 +30,6 @@ Order readOrder(const char *text) {
 }
 
 } // namespace
-
-void endWith(const std::string &what) {
-  std::fprintf(stderr, "simulated device: %s\n", what.c_str());
-  std::fflush(nullptr);
-  _exit(70);
-}
 
 bool isToFail(const char *function) {
   Machine &machine = Machine::get();
