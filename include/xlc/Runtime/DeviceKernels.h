@@ -103,7 +103,9 @@ struct ConvertParameters {
   KERNEL(xlc_convert_f32_bf16, float, Bf16)                                                                            \
   KERNEL(xlc_convert_f32_f16, float, Half)                                                                             \
   KERNEL(xlc_convert_bf16_f32, Bf16, float)                                                                            \
-  KERNEL(xlc_convert_f16_f32, Half, float)
+  KERNEL(xlc_convert_f16_f32, Half, float)                                                                             \
+  KERNEL(xlc_convert_f32_f64, float, double)                                                                           \
+  KERNEL(xlc_convert_f64_f32, double, float)
 inline int64_t blocksToConvert(const ConvertParameters &p) { return blocksFor(p.count); }
 
 } // namespace xlc::runtime

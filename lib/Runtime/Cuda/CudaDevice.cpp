@@ -33,7 +33,8 @@ CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const Device
       launches(setup.plan.kernels.size()) {
   load();
   ofCode = takenBytes() - ofContext;
-  libraryCalls = std::make_unique<LibraryCalls>(driver, *libraries.products, setup.plan, code.get());
+  libraryCalls = std::make_unique<LibraryCalls>(
+      driver, *libraries.products, libraries.attention ? &*libraries.attention : nullptr, setup.plan, code.get());
   combiner.emplace(driver, setup.plan, programOf(setup.plan, rank), code.get());
 }
 

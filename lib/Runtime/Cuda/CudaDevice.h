@@ -24,6 +24,8 @@ struct Libraries {
   std::optional<OpenedLibrary> products; ///< once the driver's version is known
   std::optional<OpenedLibrary> ncclFile; ///< of a plan of several ranks
   std::optional<nccl::Library> nccl;
+  std::optional<OpenedLibrary> attentionFile; ///< of a plan with attention
+  std::optional<cudnn::Library> attention;
 };
 
 class CudaDevice : public Device {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -70,6 +71,10 @@ int firstDevice(const Driver &driver, const Plan &plan, const Share &ranks) {
                              all == 1 ? "" : "s", count, count == 1 ? " is" : "s are"));
 }
 
+bool hasAttention(const Plan &plan) {
+  return std::ranges::any_of(plan.kernels, [](const auto &kernel) { return kernel->library.AsAttention(); });
+}
+
 /// Before anything is loaded.
 void checkMemory(const Driver &driver, Ordinal device, uint64_t needed) {
   OwnedContext context(driver, device);
@@ -106,6 +111,8 @@ void prepareGpus(const Plan &plan, const Share &ranks, bool) {
       checkDevice(driver, device);
       checkMemory(driver, device, programOf(plan, rank).arena);
     }
+    if (hasAttention(plan))
+      opened->attention.emplace(opened->attentionFile.emplace(cudnnLibrary, folder));
     if (rankCount(plan) == 1)
       return;
     if (isGpuShared())

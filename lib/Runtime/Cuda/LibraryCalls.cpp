@@ -15,6 +15,12 @@ uint32_t with(uint32_t alignment, int64_t offset) { return alignmentOf(alignment
 
 } // namespace
 
+LibraryCalls::~LibraryCalls() {
+  attentions.clear();
+  if (attentionHandle)
+    ofAttention->destroy(attentionHandle);
+}
+
 Function LibraryCalls::find(const std::string &name) const { return driver.findKernel(code, name); }
 
 const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
@@ -31,6 +37,20 @@ const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const plan:
   std::vector<uint32_t> found = places.alignmentsOf(call);
   ProductAlignment alignment{found[0], found[1], call.ins.size() == 3 ? found[2] : 1, found.back()};
   return prepareProduct(call, shapeOf(contract), call.workspace_bytes, alignment);
+}
+
+const cudnn::FusedAttention *LibraryCalls::prepareAttention(const plan::CallT &call,
+                                                            const plan::AttentionT &attention) {
+  AttentionShape shape = shapeOf(attention);
+  if (!isFusedAttention(shape) || (int64_t)call.workspace_bytes < FusedAttentionWorkspace(shape).scratch)
+    throw Rejected(fmt::format("error: call '{}' is attention that a GPU's library does not do", call.name));
+  if (!attentionHandle)
+    ofAttention->require(ofAttention->create(&attentionHandle), "cudnnCreate", "this device");
+  auto &made = attentions[call.kernel];
+  if (!made)
+    made = std::make_unique<cudnn::FusedAttention>(*ofAttention, cudnn::Device{attentionHandle}, call.name, shape,
+                                                   (int64_t)call.workspace_bytes);
+  return made.get();
 }
 
 LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &call,
@@ -71,6 +91,8 @@ void LibraryCalls::prepare(const plan::CallT &call) {
   } else if (const plan::MaxPoolT *pool = library.AsMaxPool()) {
     DevicePool made = deviceCallOf(*pool);
     pools.insert({&call, {find(made.kernel), made.blocks, made.parameters}});
+  } else if (const plan::AttentionT *attention = library.AsAttention()) {
+    prepareAttention(call, *attention);
   } else if (const plan::ConvolutionT *convolution = library.AsConvolution()) {
     convolutions.insert({&call, prepareConvolution(call, *convolution)});
   } else {
@@ -105,11 +127,32 @@ void LibraryCalls::run(const plan::CallT &call, const CallOperands &operands, St
   }
   case plan::Library::ScatterAdd:
     return launch(scatters.at(&call), all, adds, stream);
+  case plan::Library::Attention:
+    return runAttention(call, operands, stream);
   case plan::Library::MaxPool:
     return launch(pools.at(&call), all, adds, stream);
   default:
     return runConvolution(convolutions.at(&call), operands, stream);
   }
+}
+
+void LibraryCalls::convert(const char *kernel, char *from, char *to, int64_t count, Stream stream) const {
+  ConvertParameters given{count};
+  void *parameters[] = {(void *)&from, (void *)&to, &given};
+  driver.launchBlocks(find(kernel), blocksToConvert(given), kDeviceThreads, parameters, stream);
+}
+
+/// The plan has log-sum-exps as f64 beside out: between forward and backward they are what the library has written.
+void LibraryCalls::runAttention(const plan::CallT &call, const CallOperands &operands, Stream stream) const {
+  const cudnn::FusedAttention &attention = *attentions.at(call.kernel);
+  char *const *p = operands.addresses;
+  char *workspace = operands.workspace, *stats = workspace + attention.places().stats, *lse = p[4];
+  if (attention.isBackward()) {
+    convert(narrowStatsKernel, lse, stats, attention.rows(), stream);
+    return attention.run(std::array{p[0], p[1], p[2], p[3], p[5], p[6], p[7], p[8]}, workspace, stream);
+  }
+  attention.run(std::array{p[0], p[1], p[2], p[3]}, workspace, stream);
+  convert(wideStatsKernel, stats, lse, attention.rows(), stream);
 }
 
 void LibraryCalls::runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const {

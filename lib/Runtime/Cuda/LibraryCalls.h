@@ -7,6 +7,7 @@
 #include "ConvolutionSteps.h"
 #include "Device/Device.h"
 #include "Driver.h"
+#include "FusedAttention.h"
 #include "Plan/DeviceCalls.h"
 #include "Products.h"
 
@@ -18,9 +19,11 @@ namespace xlc::runtime::cuda {
 
 class LibraryCalls {
 public:
-  /// Libraries are opened; `code` is the program's, and outlives this.
-  LibraryCalls(const Driver &driver, const OpenedLibrary &products, const Plan &plan, Library code)
-      : driver(driver), plan(plan), code(code), products(products), places(plan) {}
+  /// Libraries are opened, that of attention where the plan has some; `code` is the program's, and outlives this.
+  LibraryCalls(const Driver &driver, const OpenedLibrary &products, const cudnn::Library *attention, const Plan &plan,
+               Library code)
+      : driver(driver), plan(plan), code(code), products(products), ofAttention(attention), places(plan) {}
+  ~LibraryCalls();
 
   /// Throws Rejected where a library cannot do the call, DeviceFailure where it fails.
   void prepare(const plan::CallT &call);
@@ -46,18 +49,24 @@ private:
   const Product *prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                 const ProductAlignment &alignment);
   const Product *prepareProduct(const plan::CallT &call, const plan::ContractT &contract);
+  const cudnn::FusedAttention *prepareAttention(const plan::CallT &call, const plan::AttentionT &attention);
   Convolution prepareConvolution(const plan::CallT &call, const plan::ConvolutionT &convolution);
 
   template <class Parameters>
   void launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds, Stream stream) const;
+  void runAttention(const plan::CallT &call, const CallOperands &operands, Stream stream) const;
+  void convert(const char *kernel, char *from, char *to, int64_t count, Stream stream) const;
   void runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const;
 
   const Driver &driver;
   const Plan &plan;
   Library const code;
   const Products products;
+  const cudnn::Library *const ofAttention; ///< null: the plan has none
+  cudnn::Handle attentionHandle = nullptr;
   const CallPlaces places;
-  std::map<std::string, Product> prepared; ///< by what they depend on
+  std::map<std::string, Product> prepared;                               ///< by what they depend on
+  std::map<uint32_t, std::unique_ptr<cudnn::FusedAttention>> attentions; ///< by kernel of the plan
   // By call; looked up only.
   std::unordered_map<const plan::CallT *, const Product *> contractions;
   std::unordered_map<const plan::CallT *, Launch<ScatterParameters>> scatters;

@@ -31,6 +31,11 @@ inline constexpr LibraryFiles ncclLibrary{
     {"libnccl.so.2", nullptr},
     "install NVIDIA's libnccl2, or in a virtual environment of Python: pip install nvidia-nccl-cu12"};
 
+inline constexpr LibraryFiles cudnnLibrary{
+    "cuDNN",
+    {"libcudnn.so.9", nullptr},
+    "install NVIDIA's cudnn9, or in a virtual environment of Python: pip install nvidia-cudnn-cu12"};
+
 /// Where `file` is beside the places that the dynamic linker looks at: the CUDA toolkit's folders and those of Python's
 /// packages.
 std::vector<std::string> listBesideLinker(const std::string &file);

@@ -44,6 +44,8 @@ std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel) {
     return {deviceCallOf(*scatter).kernel};
   if (const plan::MaxPoolT *pool = kernel.library.AsMaxPool())
     return {deviceCallOf(*pool).kernel};
+  if (const plan::AttentionT *attention = kernel.library.AsAttention())
+    return {attention->backward ? narrowStatsKernel : wideStatsKernel};
   if (kernel.library.AsConvolution())
     return {columnsKernel, fromColumnsKernel};
   return {};

@@ -6,6 +6,7 @@
 #include "Plan_generated.h"
 #include "xlc/Kernels/LibraryCalls.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/FusedAttention.h"
 #include "xlc/Runtime/Windows.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -75,6 +76,10 @@ public:
       return findScatterShape(call.op, call.memory).has_value();
     if (call.op->hasTrait<graph::Convolution>())
       return findConvolutionShape(call.op, call.memory).has_value();
+    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op)) {
+      std::optional<runtime::AttentionShape> shape = findAttentionShape(call.op, call.memory);
+      return shape && runtime::isFusedAttention(*shape);
+    }
     return isa<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(call.op) && findPoolShape(call.op, call.memory).has_value();
   }
 
@@ -84,6 +89,8 @@ public:
     int64_t ofProduct = capability >= kHopper ? kWorkspaceFromHopper : kWorkspace;
     if (isa<graph::ContractOp>(call.op))
       return ofProduct;
+    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op))
+      return runtime::FusedAttentionWorkspace::bytes(*findAttentionShape(call.op, call.memory), capability);
     if (call.op->hasTrait<graph::Convolution>())
       return (columnBytes(*findConvolutionShape(call.op, call.memory)) + ofProduct).clamp();
     return 0;

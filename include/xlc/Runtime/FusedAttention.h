@@ -1,0 +1,78 @@
+// Attention that a GPU's library does in one kernel, without the matrix of scores: which, and with how much memory beside its
+// operands. Compiler and runtime ask here.
+#ifndef XLC_RUNTIME_FUSEDATTENTION_H
+#define XLC_RUNTIME_FUSEDATTENTION_H
+
+#include "xlc/Runtime/LibraryShapes.h"
+
+#include <algorithm>
+
+namespace xlc::runtime {
+
+/// Bytes that addresses, strides and rows of q, k, v and what is made of them are multiples of.
+constexpr int64_t kFusedAttentionAlignment = 16;
+/// Keys are a multiple of this: versions up to 9.15 of the library get the rest of a block wrong, backward.
+constexpr int64_t kFusedKeys = 128;
+/// Features of a head: the most that all devices from 8.0 on have kernels for, forward and backward.
+constexpr int64_t kMostFusedFeatures = 128;
+
+inline bool hasFusedStrides(const HeadStrides &strides, FloatType type) {
+  int64_t elements = kFusedAttentionAlignment / bytesOf(type);
+  return strides.batch % elements == 0 && strides.position % elements == 0 && strides.head % elements == 0;
+}
+
+/// Operands of sixteen bits; each query sees all keys, or those up to its own, which a window may cut off behind. Each query sees
+/// one at least, so that `uniform` means nothing.
+inline bool isFusedAttention(const AttentionShape &s) {
+  int64_t elements = kFusedAttentionAlignment / bytesOf(s.type);
+  bool hasSizes = s.keys % kFusedKeys == 0 && s.d % elements == 0 && s.e % elements == 0 &&
+                  std::max(s.d, s.e) <= kMostFusedFeatures;
+  bool hasMask = s.biasKind == AttentionBias::None && (s.causal ? s.queries == s.keys : s.window == 0);
+  bool hasLayout = hasFusedStrides(s.q, s.type) && hasFusedStrides(s.k, s.type) && hasFusedStrides(s.v, s.type) &&
+                   hasFusedStrides(s.out, s.type);
+  bool hasGradients = !s.backward || (hasFusedStrides(s.dout, s.type) && hasFusedStrides(s.dq, s.type) &&
+                                      hasFusedStrides(s.dk, s.type) && hasFusedStrides(s.dv, s.type));
+  return s.type != FloatType::F32 && hasSizes && hasMask && hasLayout && hasGradients;
+}
+
+/// Workspace of a call, bytes from its begin. `stats`: log-sum-exps as float32, [batch, heads, queries]. Of backward: `dq`, what its
+/// blocks add up in float32, [batch, heads, queries, d], and `sums` of out * dout, as `stats`. `scratch`: the rest is for what the
+/// library asks for beside these.
+struct FusedAttentionWorkspace {
+  int64_t stats = 0, dq = 0, sums = 0, scratch = 0;
+
+  explicit FusedAttentionWorkspace(const AttentionShape &s) {
+    auto place = [&](int64_t size) {
+      int64_t begin = scratch;
+      scratch = (scratch + size + kLine - 1) / kLine * kLine;
+      return begin;
+    };
+    stats = place(bytesOfRows(s));
+    if (s.backward) {
+      dq = place(bytesOfRows(s) * s.d);
+      sums = place(bytesOfRows(s));
+    }
+  }
+
+  /// Of all, with what versions 9.14, 9.19 and 9.28 ask for on chips of this capability (unittests/Cuda/FusedAttentionTest.cpp).
+  /// Heads that share keys have gradients of their own before these are summed; before 9.0 `dq` is added up elsewhere.
+  static int64_t bytes(const AttentionShape &s, int64_t capability) {
+    constexpr int64_t least = 1 << 20, hopper = 90;
+    int64_t scratch = least;
+    if (s.backward && s.groups != s.heads)
+      scratch += s.batch * s.heads * s.keys * (s.d + s.e) * bytesOf(s.type);
+    if (s.backward && capability < hopper)
+      scratch += bytesOfRows(s) * s.d;
+    return FusedAttentionWorkspace(s).scratch + scratch;
+  }
+
+private:
+  static constexpr int64_t kLine = 256;
+  static int64_t bytesOfRows(const AttentionShape &s) {
+    return s.batch * s.heads * s.queries * bytesOf(FloatType::F32);
+  }
+};
+
+} // namespace xlc::runtime
+
+#endif

@@ -1,0 +1,158 @@
+// cuDNN 9's graphs of operations, as far as they are used: functions of its backend, and the numbers that they take, which all
+// versions of 9 agree on.
+#ifndef XLC_LIB_RUNTIME_CUDA_CUDNN_H
+#define XLC_LIB_RUNTIME_CUDA_CUDNN_H
+
+#include "OpenLibrary.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace xlc::runtime::cudnn {
+
+using Handle = struct cudnnContext *;
+using Descriptor = void *;
+
+enum class Status : int { Success = 0, NotSupported = 3000, InternalError = 4000 };
+
+/// Of descriptors.
+enum class Kind : int {
+  Pointwise = 0,
+  EngineConfiguration = 3,
+  Heuristics = 4,
+  ExecutionPlan = 5,
+  OperationPointwise = 13,
+  OperationGraph = 15,
+  VariantPack = 16,
+  Tensor = 17,
+  Matmul = 18,
+  OperationMatmul = 19,
+  Reduction = 21,
+  OperationReduction = 22,
+  OperationReshape = 31,
+  DeviceProperties = 38
+};
+
+enum class Attribute : int {
+  PointwiseMode = 0,
+  PointwisePrecision = 1,
+  PointwiseAxis = 9,
+  HeuristicsMode = 200,
+  HeuristicsGraph = 201,
+  HeuristicsResults = 202,
+  HeuristicsDevice = 204,
+  PlanHandle = 400,
+  PlanConfiguration = 401,
+  PlanWorkspace = 402,
+  PlanDevice = 407,
+  OperationPointwise = 750,
+  OperationPointwiseX = 751,
+  OperationPointwiseB = 752,
+  OperationPointwiseY = 753,
+  OperationPointwiseT = 758,
+  GraphHandle = 800,
+  GraphOperations = 801,
+  TensorAlignment = 900,
+  TensorType = 901,
+  TensorDimensions = 902,
+  TensorStrides = 903,
+  TensorId = 906,
+  TensorIsVirtual = 907,
+  TensorIsByValue = 908,
+  PackIds = 1000,
+  PackPointers = 1001,
+  PackWorkspace = 1003,
+  MatmulPrecision = 1500,
+  OperationMatmulA = 1520,
+  OperationMatmulB = 1521,
+  OperationMatmulC = 1522,
+  OperationMatmul = 1523,
+  ReductionOperator = 1600,
+  ReductionPrecision = 1601,
+  OperationReductionX = 1610,
+  OperationReductionY = 1611,
+  OperationReduction = 1612,
+  OperationReshapeX = 2200,
+  OperationReshapeY = 2201,
+  DeviceJson = 2702
+};
+
+/// Of what an attribute is made.
+enum class Type : int {
+  Handle = 0,
+  DataType = 1,
+  Boolean = 2,
+  Int64 = 3,
+  VoidPointer = 6,
+  HeuristicsMode = 8,
+  PointwiseMode = 14,
+  Descriptor = 15,
+  ReductionOperator = 18,
+  Char = 24
+};
+
+enum class DataType : int { F32 = 0, F16 = 2, I32 = 4, BF16 = 9, Boolean = 11 };
+enum class PointwiseMode : int {
+  Add = 0,
+  Multiply = 1,
+  Divide = 6,
+  Subtract = 9,
+  Exp = 13,
+  Log = 15,
+  Identity = 21,
+  Greater = 302,
+  GreaterOrEqual = 303,
+  Index = 501, ///< along the axis
+  Select = 601 ///< t ? x : b
+};
+enum class ReductionOperator : int { Add = 0, Max = 3 };
+enum class HeuristicsMode : int { Fallback = 2, Best = 3 };
+
+constexpr size_t oldestVersion = 90600; ///< 9.6.0, the first whose attention clears what it adds up in
+
+struct Library {
+  /// Throws Rejected where a function is missing, or it is older than oldestVersion.
+  explicit Library(const OpenedLibrary &library);
+
+  /// "9.19.1"
+  std::string version() const;
+  size_t versionNumber() const { return number; }
+  /// Throws DeviceFailure for all but Success: `function`, for what it was called, and what the library says.
+  void require(Status status, const char *function, const std::string &what) const;
+  /// What it says of the last failure on this thread; may be empty.
+  std::string lastError() const;
+
+  Status (*create)(Handle *);
+  Status (*destroy)(Handle);
+  size_t (*getVersion)();
+  const char *(*describe)(Status);
+  void (*getLastError)(char *, size_t);
+  Status (*setStream)(Handle, void *stream);
+  Status (*createDescriptor)(Kind, Descriptor *);
+  Status (*destroyDescriptor)(Descriptor);
+  Status (*setAttribute)(Descriptor, Attribute, Type, int64_t count, const void *);
+  Status (*getAttribute)(Descriptor, Attribute, Type, int64_t most, int64_t *count, void *);
+  Status (*finalize)(Descriptor);
+  Status (*execute)(Handle, Descriptor plan, Descriptor variantPack);
+
+private:
+  size_t number;
+};
+
+/// For what device graphs are made: that of the handle; or, where there is no handle, one of these properties (9.8 and later), for
+/// which they do not run.
+struct Device {
+  Handle handle = nullptr;
+  Descriptor properties = nullptr;
+};
+
+struct DestroyDescriptor {
+  const Library *library = nullptr;
+  void operator()(Descriptor descriptor) const { library->destroyDescriptor(descriptor); }
+};
+using OwnedDescriptor = std::unique_ptr<void, DestroyDescriptor>;
+
+} // namespace xlc::runtime::cudnn
+
+#endif

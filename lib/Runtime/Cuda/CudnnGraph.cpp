@@ -1,0 +1,211 @@
+// See CudnnGraph.h.
+#include "CudnnGraph.h"
+
+#include "Failure.h"
+#include "xlc/Runtime/FusedAttention.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace xlc::runtime::cudnn {
+
+constexpr int64_t mostEngines = 16; // of a heuristic
+
+Sizes contiguous(int64_t batch, int64_t heads, int64_t rows, int64_t columns) {
+  return {{batch, heads, rows, columns}, {heads * rows * columns, rows * columns, columns, 1}};
+}
+
+Sizes transposed(const Sizes &sizes) {
+  Sizes result = sizes;
+  std::swap(result.dimensions[2], result.dimensions[3]);
+  std::swap(result.strides[2], result.strides[3]);
+  return result;
+}
+
+OwnedDescriptor Graph::make(Kind kind) const {
+  Descriptor made = nullptr;
+  library.require(library.createDescriptor(kind, &made), "cudnnBackendCreateDescriptor", what);
+  return OwnedDescriptor(made, {&library});
+}
+
+template <class Range> void Graph::setAll(Descriptor of, Attribute attribute, Type type, const Range &values) const {
+  library.require(library.setAttribute(of, attribute, type, (int64_t)std::size(values), std::data(values)),
+                  "cudnnBackendSetAttribute", what);
+}
+
+template <class T> void Graph::set(Descriptor of, Attribute attribute, Type type, const T &value) const {
+  setAll(of, attribute, type, std::span(&value, 1));
+}
+
+void Graph::setTensor(Descriptor of, Attribute attribute, Tensor tensor) const {
+  set(of, attribute, Type::Descriptor, tensors[tensor].get());
+}
+
+void Graph::finish(Descriptor made) const { library.require(library.finalize(made), "cudnnBackendFinalize", what); }
+
+Graph::Tensor Graph::add(const Sizes &sizes, DataType type, bool isVirtual, bool isByValue) {
+  OwnedDescriptor made = make(Kind::Tensor);
+  auto id = (int64_t)tensors.size();
+  set(made.get(), Attribute::TensorType, Type::DataType, type);
+  setAll(made.get(), Attribute::TensorDimensions, Type::Int64, sizes.dimensions);
+  setAll(made.get(), Attribute::TensorStrides, Type::Int64, sizes.strides);
+  set(made.get(), Attribute::TensorId, Type::Int64, id);
+  set(made.get(), Attribute::TensorAlignment, Type::Int64, kFusedAttentionAlignment);
+  set(made.get(), Attribute::TensorIsVirtual, Type::Boolean, isVirtual);
+  set(made.get(), Attribute::TensorIsByValue, Type::Boolean, isByValue);
+  finish(made.get());
+  tensors.push_back(std::move(made));
+  if (!isVirtual && !isByValue)
+    operands.push_back((Tensor)id);
+  return (Tensor)id;
+}
+
+Graph::Tensor Graph::number(float number) {
+  numbers.push_back(number);
+  numberIds.push_back(add(contiguous(1, 1, 1, 1), DataType::F32, false, true));
+  return numberIds.back();
+}
+
+void Graph::addOperation(OwnedDescriptor operation) {
+  finish(operation.get());
+  operations.push_back(std::move(operation));
+}
+
+void Graph::pointwise(PointwiseMode mode, Tensor x, Tensor b, Tensor y, DataType precision, int64_t axis) {
+  OwnedDescriptor how = make(Kind::Pointwise), operation = make(Kind::OperationPointwise);
+  set(how.get(), Attribute::PointwiseMode, Type::PointwiseMode, mode);
+  set(how.get(), Attribute::PointwisePrecision, Type::DataType, precision);
+  if (axis >= 0)
+    set(how.get(), Attribute::PointwiseAxis, Type::Int64, axis);
+  finish(how.get());
+  set(operation.get(), Attribute::OperationPointwise, Type::Descriptor, how.get());
+  setTensor(operation.get(), Attribute::OperationPointwiseX, x);
+  if (b != none)
+    setTensor(operation.get(), Attribute::OperationPointwiseB, b);
+  setTensor(operation.get(), Attribute::OperationPointwiseY, y);
+  addOperation(std::move(operation));
+  parts.push_back(std::move(how));
+}
+
+void Graph::select(Tensor t, Tensor x, Tensor b, Tensor y) {
+  OwnedDescriptor how = make(Kind::Pointwise), operation = make(Kind::OperationPointwise);
+  set(how.get(), Attribute::PointwiseMode, Type::PointwiseMode, PointwiseMode::Select);
+  set(how.get(), Attribute::PointwisePrecision, Type::DataType, DataType::F32);
+  finish(how.get());
+  set(operation.get(), Attribute::OperationPointwise, Type::Descriptor, how.get());
+  setTensor(operation.get(), Attribute::OperationPointwiseX, x);
+  setTensor(operation.get(), Attribute::OperationPointwiseB, b);
+  setTensor(operation.get(), Attribute::OperationPointwiseT, t);
+  setTensor(operation.get(), Attribute::OperationPointwiseY, y);
+  addOperation(std::move(operation));
+  parts.push_back(std::move(how));
+}
+
+void Graph::multiply(Tensor a, Tensor b, Tensor c) {
+  OwnedDescriptor how = make(Kind::Matmul), operation = make(Kind::OperationMatmul);
+  set(how.get(), Attribute::MatmulPrecision, Type::DataType, DataType::F32);
+  finish(how.get());
+  setTensor(operation.get(), Attribute::OperationMatmulA, a);
+  setTensor(operation.get(), Attribute::OperationMatmulB, b);
+  setTensor(operation.get(), Attribute::OperationMatmulC, c);
+  set(operation.get(), Attribute::OperationMatmul, Type::Descriptor, how.get());
+  addOperation(std::move(operation));
+  parts.push_back(std::move(how));
+}
+
+void Graph::reduce(ReductionOperator how, Tensor x, Tensor y) {
+  OwnedDescriptor part = make(Kind::Reduction), operation = make(Kind::OperationReduction);
+  set(part.get(), Attribute::ReductionOperator, Type::ReductionOperator, how);
+  set(part.get(), Attribute::ReductionPrecision, Type::DataType, DataType::F32);
+  finish(part.get());
+  setTensor(operation.get(), Attribute::OperationReductionX, x);
+  setTensor(operation.get(), Attribute::OperationReductionY, y);
+  set(operation.get(), Attribute::OperationReduction, Type::Descriptor, part.get());
+  addOperation(std::move(operation));
+  parts.push_back(std::move(part));
+}
+
+void Graph::reshape(Tensor x, Tensor y) {
+  OwnedDescriptor operation = make(Kind::OperationReshape);
+  setTensor(operation.get(), Attribute::OperationReshapeX, x);
+  setTensor(operation.get(), Attribute::OperationReshapeY, y);
+  addOperation(std::move(operation));
+}
+
+std::vector<OwnedDescriptor> Graph::findEngines(HeuristicsMode mode) const {
+  OwnedDescriptor heuristics = make(Kind::Heuristics);
+  set(heuristics.get(), Attribute::HeuristicsGraph, Type::Descriptor, graph.get());
+  set(heuristics.get(), Attribute::HeuristicsMode, Type::HeuristicsMode, mode);
+  if (device.properties)
+    set(heuristics.get(), Attribute::HeuristicsDevice, Type::Descriptor, device.properties);
+  if (library.finalize(heuristics.get()) != Status::Success)
+    return {};
+  std::vector<OwnedDescriptor> found;
+  std::vector<Descriptor> places;
+  for (int64_t i = 0; i < mostEngines; ++i)
+    places.push_back(found.emplace_back(make(Kind::EngineConfiguration)).get());
+  int64_t count = 0;
+  Status status = library.getAttribute(heuristics.get(), Attribute::HeuristicsResults, Type::Descriptor, mostEngines,
+                                       &count, places.data());
+  found.resize(status == Status::Success ? (size_t)count : 0);
+  return found;
+}
+
+bool Graph::tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why) {
+  OwnedDescriptor made = make(Kind::ExecutionPlan);
+  if (device.properties)
+    set(made.get(), Attribute::PlanDevice, Type::Descriptor, device.properties);
+  else
+    set(made.get(), Attribute::PlanHandle, Type::Handle, device.handle);
+  set(made.get(), Attribute::PlanConfiguration, Type::Descriptor, configuration);
+  if (library.finalize(made.get()) != Status::Success) {
+    why = library.lastError();
+    return false;
+  }
+  int64_t bytes = 0, count = 0;
+  library.require(library.getAttribute(made.get(), Attribute::PlanWorkspace, Type::Int64, 1, &count, &bytes),
+                  "cudnnBackendGetAttribute", what);
+  if (bytes > mostWorkspace) {
+    why = fmt::format("it wants {} bytes of workspace, and the plan has {}", bytes, mostWorkspace);
+    return false;
+  }
+  plan = std::move(made);
+  return true;
+}
+
+void Graph::finalize(int64_t mostWorkspace) {
+  graph = make(Kind::OperationGraph);
+  std::vector<Descriptor> all;
+  for (const OwnedDescriptor &operation : operations)
+    all.push_back(operation.get());
+  if (device.handle)
+    set(graph.get(), Attribute::GraphHandle, Type::Handle, device.handle);
+  setAll(graph.get(), Attribute::GraphOperations, Type::Descriptor, all);
+  finish(graph.get());
+  std::string why = "it knows none";
+  for (HeuristicsMode mode : {HeuristicsMode::Best, HeuristicsMode::Fallback})
+    for (const OwnedDescriptor &engine : findEngines(mode))
+      if (tryEngine(engine.get(), mostWorkspace, why))
+        return;
+  throw Rejected(fmt::format("error: cuDNN {} has no kernel for {}: {}; compile with runtime: {{attention: products}}",
+                             library.version(), what, why));
+}
+
+void Graph::run(std::span<char *const> addresses, char *workspace, void *stream) const {
+  OwnedDescriptor pack = make(Kind::VariantPack);
+  std::vector<int64_t> ids(operands.begin(), operands.end());
+  std::vector<const void *> pointers(addresses.begin(), addresses.end());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    ids.push_back((int64_t)numberIds[i]);
+    pointers.push_back(&numbers[i]);
+  }
+  setAll(pack.get(), Attribute::PackIds, Type::Int64, ids);
+  setAll(pack.get(), Attribute::PackPointers, Type::VoidPointer, pointers);
+  set(pack.get(), Attribute::PackWorkspace, Type::VoidPointer, workspace);
+  finish(pack.get());
+  library.require(library.setStream(device.handle, stream), "cudnnSetStream", what);
+  library.require(library.execute(device.handle, plan.get(), pack.get()), "cudnnBackendExecute", what);
+}
+
+} // namespace xlc::runtime::cudnn

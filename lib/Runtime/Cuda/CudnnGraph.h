@@ -1,0 +1,80 @@
+// A graph of cuDNN's operations as it is built, and as it runs: one engine does all of it.
+//
+//   value      a tensor between two operations, which lies nowhere
+//   operand    one in memory of the device, which is said when the graph runs
+//   number     a float32
+//
+// All tensors have four dimensions: batch, head, row, column.
+#ifndef XLC_LIB_RUNTIME_CUDA_CUDNNGRAPH_H
+#define XLC_LIB_RUNTIME_CUDA_CUDNNGRAPH_H
+
+#include "Cudnn.h"
+
+#include <array>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace xlc::runtime::cudnn {
+
+struct Sizes {
+  std::array<int64_t, 4> dimensions, strides; ///< in elements
+};
+/// Rows one after the other.
+Sizes contiguous(int64_t batch, int64_t heads, int64_t rows, int64_t columns);
+/// The same memory, columns as rows.
+Sizes transposed(const Sizes &sizes);
+
+class Graph {
+public:
+  using Tensor = size_t; ///< its id
+
+  Graph(const Library &library, const Device &device, std::string what)
+      : library(library), device(device), what(std::move(what)) {}
+
+  Tensor operand(const Sizes &sizes, DataType type) { return add(sizes, type, false, false); }
+  Tensor value(const Sizes &sizes, DataType type = DataType::F32) { return add(sizes, type, true, false); }
+  Tensor number(float number);
+
+  /// y = x `mode` b, in `precision`. `none`: the mode has no b; of an index the axis is its own.
+  void pointwise(PointwiseMode mode, Tensor x, Tensor b, Tensor y, DataType precision = DataType::F32,
+                 int64_t axis = -1);
+  void pointwise(PointwiseMode mode, Tensor x, Tensor y) { pointwise(mode, x, none, y); }
+  /// y = t ? x : b
+  void select(Tensor t, Tensor x, Tensor b, Tensor y);
+  void multiply(Tensor a, Tensor b, Tensor c);
+  void reduce(ReductionOperator how, Tensor x, Tensor y);
+  /// The same elements in other dimensions.
+  void reshape(Tensor x, Tensor y);
+
+  /// Chooses an engine, by the heuristic's order among those with at most this workspace. Throws Rejected where none is.
+  void finalize(int64_t mostWorkspace);
+  /// With the operands' addresses in the order in which they were made.
+  void run(std::span<char *const> operands, char *workspace, void *stream) const;
+
+  static constexpr Tensor none = (Tensor)-1;
+
+private:
+  Tensor add(const Sizes &sizes, DataType type, bool isVirtual, bool isByValue);
+  OwnedDescriptor make(Kind kind) const;
+  template <class T> void set(Descriptor of, Attribute attribute, Type type, const T &value) const;
+  template <class Range> void setAll(Descriptor of, Attribute attribute, Type type, const Range &values) const;
+  void setTensor(Descriptor of, Attribute attribute, Tensor tensor) const;
+  void finish(Descriptor made) const;
+  void addOperation(OwnedDescriptor operation);
+  std::vector<OwnedDescriptor> findEngines(HeuristicsMode mode) const;
+  bool tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why);
+
+  const Library &library;
+  const Device device;
+  const std::string what;
+  std::vector<OwnedDescriptor> tensors, parts, operations;
+  std::vector<Tensor> operands;
+  std::deque<float> numbers; ///< which do not move
+  std::vector<Tensor> numberIds;
+  OwnedDescriptor graph, plan;
+};
+
+} // namespace xlc::runtime::cudnn
+
+#endif

@@ -1,0 +1,247 @@
+// libcudnn.so.9 of the simulated devices, by the real names: descriptors are what was set of them, an engine does any graph of the
+// operations that CudnnOperations.h knows, and a plan that is executed is one piece of work.
+#include "CudnnOperations.h"
+
+#include <cstring>
+#include <memory>
+#include <set>
+
+using namespace xlc::runtime::cudnn;
+using namespace xlc::simulate;
+using SimulatedOperation = xlc::simulate::cudnn::Operation;
+using SimulatedTensor = xlc::simulate::cudnn::Tensor;
+
+namespace {
+
+constexpr Status badParameter = (Status)2000, notFinalized = (Status)2004;
+
+struct Attributes {
+  Kind kind;
+  std::map<Attribute, std::string> values; ///< bytes
+  bool isFinal = false;
+
+  template <class T> std::vector<T> all(Attribute attribute) const {
+    auto found = values.find(attribute);
+    if (found == values.end())
+      return {};
+    std::vector<T> result(found->second.size() / sizeof(T));
+    std::memcpy(result.data(), found->second.data(), found->second.size());
+    return result;
+  }
+  template <class T> T one(Attribute attribute, T otherwise = {}) const {
+    std::vector<T> found = all<T>(attribute);
+    return found.empty() ? otherwise : found[0];
+  }
+  const Attributes *descriptor(Attribute attribute) const { return one<const Attributes *>(attribute); }
+};
+
+struct Context {
+  void *stream = nullptr;
+};
+
+std::set<const Attributes *> living; ///< looked up only
+
+uint64_t bytesOf(Type type) {
+  switch (type) {
+  case Type::Handle:
+  case Type::VoidPointer:
+  case Type::Descriptor:
+  case Type::Int64:
+    return 8;
+  case Type::Boolean:
+    return 1;
+  default:
+    return 4;
+  }
+}
+
+SimulatedTensor tensorOf(const Attributes &a) {
+  SimulatedTensor tensor{a.one<int64_t>(Attribute::TensorId),
+                         a.one<DataType>(Attribute::TensorType),
+                         {},
+                         {},
+                         a.one<uint8_t>(Attribute::TensorIsVirtual) != 0,
+                         a.one<uint8_t>(Attribute::TensorIsByValue) != 0};
+  std::vector<int64_t> dimensions = a.all<int64_t>(Attribute::TensorDimensions);
+  std::vector<int64_t> strides = a.all<int64_t>(Attribute::TensorStrides);
+  if (dimensions.size() != 4 || strides.size() != 4)
+    endWith("a tensor of cuDNN has other than four dimensions");
+  std::copy(dimensions.begin(), dimensions.end(), tensor.dimensions.begin());
+  std::copy(strides.begin(), strides.end(), tensor.strides.begin());
+  return tensor;
+}
+
+SimulatedOperation operationOf(const Attributes &a) {
+  auto tensor = [&](Attribute attribute) { return tensorOf(*a.descriptor(attribute)); };
+  auto optional = [&](Attribute attribute) {
+    const Attributes *found = a.descriptor(attribute);
+    return found ? std::optional(tensorOf(*found)) : std::nullopt;
+  };
+  SimulatedOperation result{};
+  switch (a.kind) {
+  case Kind::OperationPointwise: {
+    const Attributes &how = *a.descriptor(Attribute::OperationPointwise);
+    result.kind = SimulatedOperation::Kind::Pointwise;
+    result.x = tensor(Attribute::OperationPointwiseX), result.y = tensor(Attribute::OperationPointwiseY);
+    result.b = optional(Attribute::OperationPointwiseB), result.t = optional(Attribute::OperationPointwiseT);
+    result.mode = how.one<PointwiseMode>(Attribute::PointwiseMode);
+    result.axis = how.one<int64_t>(Attribute::PointwiseAxis);
+    return result;
+  }
+  case Kind::OperationMatmul:
+    result.kind = SimulatedOperation::Kind::Matmul;
+    result.x = tensor(Attribute::OperationMatmulA), result.b = tensor(Attribute::OperationMatmulB);
+    result.y = tensor(Attribute::OperationMatmulC);
+    return result;
+  case Kind::OperationReduction:
+    result.kind = SimulatedOperation::Kind::Reduction;
+    result.x = tensor(Attribute::OperationReductionX), result.y = tensor(Attribute::OperationReductionY);
+    result.reduction =
+        a.descriptor(Attribute::OperationReduction)->one<ReductionOperator>(Attribute::ReductionOperator);
+    return result;
+  case Kind::OperationReshape:
+    result.kind = SimulatedOperation::Kind::Reshape;
+    result.x = tensor(Attribute::OperationReshapeX), result.y = tensor(Attribute::OperationReshapeY);
+    return result;
+  default:
+    endWith("a graph of cuDNN has a descriptor of kind " + std::to_string((int)a.kind) + " as an operation");
+  }
+}
+
+std::vector<SimulatedOperation> operationsOf(const Attributes &graph) {
+  std::vector<SimulatedOperation> result;
+  for (const auto *each : graph.all<const Attributes *>(Attribute::GraphOperations))
+    result.push_back(operationOf(*each));
+  return result;
+}
+
+/// What the engines of the real library ask for: XLC_SIMULATE_CUDNN_WORKSPACE (0).
+int64_t workspaceOfPlans() {
+  const char *given = getenv("XLC_SIMULATE_CUDNN_WORKSPACE");
+  return given ? std::strtoll(given, nullptr, 10) : 0;
+}
+
+/// Reads numbers now, and the rest when the queue comes to it.
+Work workOf(const std::vector<SimulatedOperation> &operations, const Attributes &pack) {
+  std::vector<int64_t> ids = pack.all<int64_t>(Attribute::PackIds);
+  std::vector<char *> pointers = pack.all<char *>(Attribute::PackPointers);
+  auto places = std::make_shared<xlc::simulate::cudnn::Places>();
+  for (size_t i = 0; i < ids.size(); ++i)
+    (*places)[ids[i]] = pointers[i];
+  auto numbers = std::make_shared<std::map<int64_t, float>>();
+  Work work{"cudnnBackendExecute of " + std::to_string(operations.size()) + " operations", {}, {}, nullptr};
+  std::set<int64_t> made;
+  auto note = [&](const SimulatedTensor &tensor, std::vector<Span> &spans) {
+    if (tensor.isVirtual)
+      return;
+    if (!places->count(tensor.id))
+      endWith("a variant pack of cuDNN lacks a tensor");
+    if (!tensor.isByValue) {
+      if ((uintptr_t)places->at(tensor.id) % 16)
+        endWith("a tensor of cuDNN is not where its alignment says");
+      std::vector<Span> more = tensor.spans(places->at(tensor.id));
+      spans.insert(spans.end(), more.begin(), more.end());
+    } else if (auto [found, isNew] = numbers->try_emplace(tensor.id); isNew) {
+      std::memcpy(&found->second, places->at(tensor.id), sizeof found->second);
+      (*places)[tensor.id] = (char *)&found->second;
+    }
+  };
+  for (const SimulatedOperation &each : operations) {
+    for (const auto &in : {std::optional(each.x), each.b, each.t})
+      if (in && !made.count(in->id))
+        note(*in, work.reads);
+    note(each.y, work.writes);
+    made.insert(each.y.id);
+  }
+  work.run = [=] {
+    (void)numbers;
+    xlc::simulate::cudnn::run(operations, *places);
+  };
+  return work;
+}
+
+} // namespace
+
+#define CUDNN_FUNCTION extern "C" XLC_SIMULATED Status
+
+extern "C" XLC_SIMULATED size_t cudnnGetVersion() {
+  const char *given = getenv("XLC_SIMULATE_CUDNN");
+  return given ? std::strtoull(given, nullptr, 10) : 91400;
+}
+extern "C" XLC_SIMULATED const char *cudnnGetErrorString(Status) { return nullptr; }
+extern "C" XLC_SIMULATED void cudnnGetLastErrorString(char *text, size_t bytes) {
+  if (bytes)
+    text[0] = 0;
+}
+CUDNN_FUNCTION cudnnCreate(Context **context) {
+  if (isToFail("cudnnCreate"))
+    return Status::InternalError;
+  *context = new Context;
+  return Status::Success;
+}
+CUDNN_FUNCTION cudnnDestroy(Context *context) {
+  delete context;
+  return Status::Success;
+}
+CUDNN_FUNCTION cudnnSetStream(Context *context, void *stream) {
+  if (isToFail("cudnnSetStream"))
+    return Status::InternalError;
+  context->stream = stream;
+  return Status::Success;
+}
+CUDNN_FUNCTION cudnnBackendCreateDescriptor(Kind kind, Attributes **made) {
+  living.insert(*made = new Attributes{kind, {}});
+  return Status::Success;
+}
+CUDNN_FUNCTION cudnnBackendDestroyDescriptor(Attributes *descriptor) {
+  if (!living.erase(descriptor))
+    endWith("a descriptor of cuDNN is destroyed twice");
+  delete descriptor;
+  return Status::Success;
+}
+CUDNN_FUNCTION cudnnBackendSetAttribute(Attributes *descriptor, Attribute attribute, Type type, int64_t count,
+                                        const void *values) {
+  if (descriptor->isFinal)
+    return badParameter;
+  descriptor->values[attribute].assign((const char *)values, (uint64_t)count * bytesOf(type));
+  return Status::Success;
+}
+CUDNN_FUNCTION cudnnBackendFinalize(Attributes *descriptor) {
+  if (isToFail("cudnnBackendFinalize"))
+    return Status::InternalError;
+  if (descriptor->kind == Kind::OperationGraph)
+    if (std::string wrong = xlc::simulate::cudnn::check(operationsOf(*descriptor)); !wrong.empty())
+      endWith("a graph of cuDNN: " + wrong);
+  if (descriptor->kind == Kind::ExecutionPlan) { // its configuration may go
+    const Attributes *engine = descriptor->descriptor(Attribute::PlanConfiguration);
+    descriptor->values[Attribute::HeuristicsGraph] = engine->values.at(Attribute::HeuristicsGraph);
+  }
+  descriptor->isFinal = true;
+  return Status::Success;
+}
+CUDNN_FUNCTION cudnnBackendGetAttribute(Attributes *descriptor, Attribute attribute, Type, int64_t most, int64_t *count,
+                                        void *values) {
+  if (!descriptor->isFinal)
+    return notFinalized;
+  *count = 1;
+  if (attribute == Attribute::PlanWorkspace && most >= 1) {
+    *(int64_t *)values = workspaceOfPlans();
+    return Status::Success;
+  }
+  if (attribute != Attribute::HeuristicsResults || most < 1)
+    return badParameter;
+  const Attributes *graph = descriptor->descriptor(Attribute::HeuristicsGraph);
+  Attributes *engine = *(Attributes **)values; // whose plan asks for the graph
+  engine->values[Attribute::HeuristicsGraph].assign((const char *)&graph, sizeof graph);
+  engine->isFinal = true;
+  return Status::Success;
+}
+CUDNN_FUNCTION cudnnBackendExecute(Context *context, Attributes *plan, Attributes *pack) {
+  if (isToFail("cudnnBackendExecute"))
+    return Status::InternalError;
+  const Attributes *graph = plan->descriptor(Attribute::HeuristicsGraph);
+  if (!plan->isFinal || !pack->isFinal || !living.count(graph))
+    return notFinalized;
+  enqueue(context->stream, workOf(operationsOf(*graph), *pack));
+  return Status::Success;
+}

@@ -1,0 +1,53 @@
+// Graphs of the simulated cuDNN: tensors, and operations that run one after the other, each over whole tensors in float32. A
+// value that has another type is rounded to it.
+#ifndef XLC_LIB_SIMULATE_LIBRARIES_CUDNNOPERATIONS_H
+#define XLC_LIB_SIMULATE_LIBRARIES_CUDNNOPERATIONS_H
+
+#include "Device.h"
+
+#include "Cuda/Cudnn.h"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace xlc::simulate::cudnn {
+
+using runtime::cudnn::DataType;
+using runtime::cudnn::PointwiseMode;
+using runtime::cudnn::ReductionOperator;
+
+struct Tensor {
+  int64_t id;
+  DataType type;
+  std::array<int64_t, 4> dimensions, strides;
+  bool isVirtual, isByValue;
+
+  uint64_t bytes() const; ///< of an element
+  /// Elements from the first to the last.
+  int64_t extent() const;
+  int64_t offset(const std::array<int64_t, 4> &index) const;
+  /// Of a tensor in memory: its runs of elements that lie beside each other.
+  std::vector<Span> spans(const char *begin) const;
+};
+
+struct Operation {
+  enum class Kind { Pointwise, Matmul, Reduction, Reshape } kind;
+  Tensor x, y; ///< of a product: a and c
+  std::optional<Tensor> b, t;
+  PointwiseMode mode = PointwiseMode::Identity;
+  int64_t axis = 0;
+  ReductionOperator reduction = ReductionOperator::Add;
+};
+
+/// Addresses by id; those of numbers are the host's.
+using Places = std::map<int64_t, char *>;
+
+/// What is wrong with the graph; empty: nothing. Virtual values are written once, before they are read.
+std::string check(const std::vector<Operation> &operations);
+void run(const std::vector<Operation> &operations, const Places &places);
+
+} // namespace xlc::simulate::cudnn
+
+#endif
