@@ -166,14 +166,14 @@ void normalizeContract(ContractOp op, const Target &target) {
 }
 
 struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<NormalizeReductionsPass> {
-  explicit NormalizeReductionsPass(const Target &target) : target(target) {}
+  NormalizeReductionsPass(const Target &target, bool fusesAttention) : target(target), fusesAttention(fusesAttention) {}
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (isa<CrossEntropyOp>(op))
           expandNamedOp(&op);
-        else if (isa<AttentionOp, AttentionBackwardOp>(op) && !libraryDoes(&op, target))
+        else if (isa<AttentionOp, AttentionBackwardOp>(op) && !(fusesAttention && libraryDoes(&op, target)))
           writeAttention(&op);
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -186,10 +186,11 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
   }
 
   const Target &target;
+  const bool fusesAttention;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> xlc::createNormalizeReductionsPass(const Target &target) {
-  return std::make_unique<NormalizeReductionsPass>(target);
+std::unique_ptr<Pass> xlc::createNormalizeReductionsPass(const Target &target, bool fusesAttention) {
+  return std::make_unique<NormalizeReductionsPass>(target, fusesAttention);
 }

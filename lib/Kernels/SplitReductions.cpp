@@ -16,6 +16,8 @@ namespace {
 
 /// Rows of columns that a chunk has at least, and elements that all chunks have at most together: 2^17 threads of eight.
 constexpr int64_t kFewestRows = 16, kMostPartial = 1 << 20;
+/// Chunks of columns that are summed at once: a thread adds its columns' up one after the other. More are cut again.
+constexpr int64_t kMostColumnChunks = 128;
 /// Elements that a chunk of a total has at least, and how many chunks there are at most: one block adds these up.
 constexpr int64_t kFewestElements = 1024, kMostChunks = 1024;
 
@@ -92,17 +94,37 @@ SmallVector<unsigned> removeUnused(func::FuncOp kernel) {
 
 struct SplitReductionsPass : xlc::impl::SplitReductionsPassBase<SplitReductionsPass> {
   void runOnOperation() override {
+    SmallVector<func::FuncOp> kernels;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (exec::findKernelKind(function))
+        kernels.push_back(function);
+    while (!kernels.empty())
+      kernels = split(kernels);
+  }
+
+private:
+  /// Which are to be split again.
+  SmallVector<func::FuncOp> split(ArrayRef<func::FuncOp> kernels) {
     llvm::StringMap<SplitKernel> split;
-    for (auto kernel : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
-      if (auto made = exec::findKernelKind(kernel) ? splitReductions(kernel) : std::nullopt)
+    SmallVector<func::FuncOp> again;
+    for (func::FuncOp kernel : kernels)
+      if (auto made = splitReductions(kernel)) {
         split[kernel.getName()] = *made;
+        if (hasManyChunks(kernel))
+          again.push_back(kernel);
+      }
     getOperation().walk([&](func::CallOp call) {
       if (auto found = split.find(call.getCallee()); found != split.end())
         callBoth(call, found->second);
     });
+    return again;
   }
 
-private:
+  static bool hasManyChunks(func::FuncOp kernel) {
+    return *exec::findKernelKind(kernel) == exec::KernelKind::columns &&
+           llvm::any_of(kernel.getOps<ReduceOp>(), [](ReduceOp op) { return lengthOf(op) > kMostColumnChunks; });
+  }
+
   static void callBoth(func::CallOp call, const SplitKernel &split) {
     OpBuilder b(call);
     auto pick = [&](ArrayRef<unsigned> which) {
@@ -133,7 +155,10 @@ std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel) {
   OpBuilder b(kernel);
   func::FuncOp partial = expanded->clone();
   b.insert(partial);
-  partial.setName((kernel.getName() + "_partial").str());
+  std::string name = (kernel.getName() + "_partial").str(), first = name;
+  for (int n = 2; SymbolTable::lookupNearestSymbolFrom(kernel, b.getStringAttr(name)); ++n)
+    name = first + std::to_string(n);
+  partial.setName(name);
   exec::setKernelKind(partial, kind == exec::KernelKind::all ? exec::KernelKind::rows : kind);
   SmallVector<Value> sums;
   for (ReduceOp op : partial.getOps<ReduceOp>()) {

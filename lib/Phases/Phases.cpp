@@ -251,7 +251,7 @@ LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
 }
 
 void addProgram(Passes &passes, const Compilation &compilation) {
-  passes.addPass(createNormalizeReductionsPass(compilation.getTarget()));
+  passes.addPass(createNormalizeReductionsPass(compilation.getTarget(), compilation.spec.hasFusedAttention()));
   passes.addPass(createFormKernelsPass(compilation.getTarget()));
   if (compilation.getTarget().splitsReductions())
     passes.addPass(createSplitReductionsPass());

@@ -6,16 +6,22 @@
 // CHECK:         %[[CUT:.*]] = graph.reshape %{{.*}} : tensor<4096x64xf32> -> tensor<256x16x64xf32>
 // CHECK:         %[[SUMS:.*]] = graph.reduce sum %[[CUT]] dims [1] : tensor<256x16x64xf32> -> tensor<256x64xf32>
 // CHECK:         return %[[SUMS]]
+// Chunks of columns that are many are cut again.
+// CHECK-LABEL: @columns_partial2
+// CHECK-SAME:    %[[MANY:.*]]: tensor<256x64xf32>)
+// CHECK:         %[[CUT:.*]] = graph.reshape %[[MANY]] : tensor<256x64xf32> -> tensor<16x16x64xf32>
+// CHECK:         graph.reduce sum %[[CUT]] dims [1] : tensor<16x16x64xf32> -> tensor<16x64xf32>
 // CHECK-LABEL: @columns(
-// CHECK-SAME:    %[[SUMS:.*]]: tensor<256x64xf32>)
-// CHECK:         graph.reduce sum %[[SUMS]] dims [0] : tensor<256x64xf32> -> tensor<64xf32>
+// CHECK-SAME:    %[[SUMS:.*]]: tensor<16x64xf32>)
+// CHECK:         graph.reduce sum %[[SUMS]] dims [0] : tensor<16x64xf32> -> tensor<64xf32>
 func.func private @columns(%x: tensor<4096x64xf32>) -> tensor<64xf32> attributes {exec.kind = #exec.kernel<columns>} {
   %y = graph.reduce sum %x dims [0] : tensor<4096x64xf32> -> tensor<64xf32>
   return %y : tensor<64xf32>
 }
 // CHECK-LABEL: func.func private @unit
 // CHECK:         %[[PARTIAL:.*]] = call @columns_partial(%[[X:.*]]) {exec.name = ["partial sums"]}
-// CHECK:         call @columns(%[[PARTIAL]])
+// CHECK:         %[[FEWER:.*]] = call @columns_partial2(%[[PARTIAL]]) {exec.name = ["partial sums"]}
+// CHECK:         call @columns(%[[FEWER]])
 func.func private @unit(%x: tensor<4096x64xf32>) -> tensor<64xf32> {
   %y = call @columns(%x) : (tensor<4096x64xf32>) -> tensor<64xf32>
   return %y : tensor<64xf32>

@@ -12,8 +12,8 @@ namespace xlc {
 #define GEN_PASS_DECL
 #include "xlc/Kernels/Passes.h.inc"
 
-/// The passes that ask the target; it must outlive them.
-std::unique_ptr<mlir::Pass> createNormalizeReductionsPass(const Target &target);
+/// The passes that ask the target; it must outlive them. Without `fusesAttention` that is products whatever the target has.
+std::unique_ptr<mlir::Pass> createNormalizeReductionsPass(const Target &target, bool fusesAttention = true);
 std::unique_ptr<mlir::Pass> createFormKernelsPass(const Target &target);
 /// All passes of this room, for xlc-opt.
 void registerKernelsPasses(const Target &target);

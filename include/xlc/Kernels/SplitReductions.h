@@ -4,8 +4,8 @@
 //     columns   x [R, C]  ->  partial [K, C], a chunk of R / K rows each  ->  y [C]
 //     all       x [N]     ->  partial [K], a row of N / K elements each   ->  y []
 //
-// The partial sums are values of the unit like any other: planned, proved, and there from one kernel to the next. How many chunks
-// there are follows from the shape alone, so bits do not depend on the device.
+// Partial sums of columns that are many are cut again. They are values of the unit like any other: planned, proved, and there from
+// one kernel to the next. How many chunks there are follows from the shape alone, so bits do not depend on the device.
 #ifndef XLC_KERNELS_SPLITREDUCTIONS_H
 #define XLC_KERNELS_SPLITREDUCTIONS_H
 

@@ -151,8 +151,9 @@ struct Spec {
   std::optional<Device> device;        ///< complete
   std::string deviceFile, deviceLike;  ///< where its figures are from; empty: the spec or the table
   std::optional<int64_t> devicesPerNode, nodes;
-  bool isDeterministic = false; ///< sums over ranks in their order, whatever the target's library prefers
-  std::optional<bool> overlap;  ///< messages beside computations; none: where the device is no CPU
+  bool isDeterministic = false;       ///< sums over ranks in their order, whatever the target's library prefers
+  std::optional<bool> fusesAttention; ///< none: where that is deterministic, if asked for
+  std::optional<bool> overlap;        ///< messages beside computations; none: where the device is no CPU
 
   /// Where a key stands, by its dotted path ("optimizer.lr"); nowhere when it is a default.
   std::map<std::string, SpecLocation> locations;
@@ -174,6 +175,8 @@ struct Spec {
   int threadsPerRankOrDefault() const;
   /// What messages are timed on where the spec names no device.
   const Device &deviceOrCpu() const { return device ? *device : *findDevice("cpu"); }
+  /// Whether attention is a library's kernel where it has one, and not products and the matrix of scores.
+  bool hasFusedAttention() const { return fusesAttention.value_or(!isDeterministic || target == "cpu"); }
   bool overlaps() const { return overlap.value_or(device && !device->isCpu()); }
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
 };

@@ -1,0 +1,215 @@
+// Fused attention as it runs, beside float64: on the simulated device, or with XLC_CUDA_LIBRARIES set to nothing on a real one.
+#include "Cuda/Arena.h"
+#include "Cuda/FusedAttention.h"
+#include "Cuda/Staging.h"
+#include "xlc/Runtime/Narrow.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+using namespace xlc::runtime;
+using namespace xlc::runtime::cuda;
+
+namespace {
+
+std::string libraryFolder() {
+  const char *given = getenv("XLC_CUDA_LIBRARIES");
+  return given ? given : XLC_SIMULATED_LIBRARIES;
+}
+
+/// Values of [batch, position, head, feature], where strides leave gaps or do not.
+struct Values {
+  int64_t batch, positions, heads, features;
+  HeadStrides strides;
+  std::vector<double> numbers;
+
+  double &at(int64_t b, int64_t i, int64_t h, int64_t f) {
+    return numbers[(size_t)(((b * positions + i) * heads + h) * features + f)];
+  }
+  uint64_t bytes() const { return (uint64_t)(batch * strides.batch) * sizeof(Bf16); }
+  template <class Body> void forEach(Body body) {
+    for (int64_t b = 0; b < batch; ++b)
+      for (int64_t i = 0; i < positions; ++i)
+        for (int64_t h = 0; h < heads; ++h)
+          for (int64_t f = 0; f < features; ++f)
+            body(at(b, i, h, f), (uint64_t)(b * strides.batch + i * strides.position + h * strides.head + f));
+  }
+  /// As they lie in memory.
+  std::vector<Bf16> narrow() {
+    std::vector<Bf16> result(bytes() / sizeof(Bf16));
+    forEach([&](double number, uint64_t place) { result[place] = Bf16((float)number); });
+    return result;
+  }
+};
+
+/// `between`: elements between one position's heads and the next position's.
+Values make(int64_t batch, int64_t positions, int64_t heads, int64_t features, int64_t between, unsigned seed) {
+  int64_t position = heads * features + between;
+  Values made{batch, positions, heads, features, {positions * position, position, features}, {}};
+  made.numbers.resize((size_t)(batch * positions * heads * features));
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  for (double &number : made.numbers)
+    number = (float)Bf16(normal(random));
+  return made;
+}
+
+/// Attention and its gradients as they are written on paper.
+struct Paper {
+  AttentionShape s;
+  Values q, k, v, dout, out, dq, dk, dv;
+
+  bool sees(int64_t i, int64_t j) const { return !s.causal || (j <= i && (s.window == 0 || i - j < s.window)); }
+  std::vector<double> probabilities(int64_t b, int64_t h, int64_t i) {
+    std::vector<double> p((size_t)s.keys);
+    double sum = 0;
+    for (int64_t j = 0; j < s.keys; ++j) {
+      double score = 0;
+      for (int64_t f = 0; f < s.d; ++f)
+        score += q.at(b, i, h, f) * k.at(b, j, groupOf(h), f);
+      sum += p[(size_t)j] = sees(i, j) ? std::exp(s.scale * score) : 0;
+    }
+    for (double &each : p)
+      each /= sum;
+    return p;
+  }
+  int64_t groupOf(int64_t h) const { return h / (s.heads / s.groups); }
+
+  void write() {
+    for (Values *made : {&out, &dq, &dk, &dv})
+      std::fill(made->numbers.begin(), made->numbers.end(), 0);
+    for (int64_t b = 0; b < s.batch; ++b)
+      for (int64_t h = 0; h < s.heads; ++h)
+        for (int64_t i = 0; i < s.queries; ++i)
+          writeRow(b, h, i);
+  }
+  void writeRow(int64_t b, int64_t h, int64_t i) {
+    std::vector<double> p = probabilities(b, h, i), dp((size_t)s.keys);
+    int64_t g = groupOf(h);
+    double mean = 0;
+    for (int64_t j = 0; j < s.keys; ++j) {
+      for (int64_t f = 0; f < s.e; ++f) {
+        out.at(b, i, h, f) += p[(size_t)j] * v.at(b, j, g, f);
+        dv.at(b, j, g, f) += p[(size_t)j] * dout.at(b, i, h, f);
+        dp[(size_t)j] += dout.at(b, i, h, f) * v.at(b, j, g, f);
+      }
+      mean += p[(size_t)j] * dp[(size_t)j];
+    }
+    for (int64_t j = 0; j < s.keys; ++j)
+      for (int64_t f = 0; f < s.d; ++f) {
+        double ds = s.scale * p[(size_t)j] * (dp[(size_t)j] - mean);
+        dq.at(b, i, h, f) += ds * k.at(b, j, g, f);
+        dk.at(b, j, g, f) += ds * q.at(b, i, h, f);
+      }
+  }
+};
+
+/// A device with memory for all values, one after the other.
+struct Bench {
+  Driver driver{libraryFolder()};
+  Ordinal ordinal = (driver.check(driver.initialize(0), "cuInit"), 0);
+  OwnedContext context{driver, ordinal};
+  Arena arena{driver, ordinal, 8 << 20};
+  OwnedStream stream = makeStream(driver);
+  OpenedLibrary file{cudnnLibrary, libraryFolder()};
+  cudnn::Library library{file};
+  uint64_t used = 0;
+
+  char *place(uint64_t bytes) {
+    Address at = arena.begin() + used;
+    used += (bytes + 255) / 256 * 256;
+    return (char *)(uintptr_t)at; // NOLINT(performance-no-int-to-ptr): the driver's addresses are numbers
+  }
+  char *write(Values &values) {
+    std::vector<Bf16> narrow = values.narrow();
+    char *at = place(values.bytes());
+    driver.check(driver.copyToDevice((Address)(uintptr_t)at, narrow.data(), values.bytes(), stream.get()), "write");
+    driver.check(driver.waitForStream(stream.get()), "write");
+    return at;
+  }
+  std::vector<Bf16> read(const char *at, uint64_t bytes) {
+    std::vector<Bf16> result(bytes / sizeof(Bf16));
+    driver.check(driver.copyToHost(result.data(), (Address)(uintptr_t)at, bytes, stream.get()), "read");
+    driver.check(driver.waitForStream(stream.get()), "read");
+    return result;
+  }
+};
+
+/// The distance from float64, in the norm, over its length.
+double distance(Values &expected, const std::vector<Bf16> &found) {
+  double apart = 0, length = 0;
+  expected.forEach([&](double number, uint64_t place) {
+    double difference = (double)(float)found[place] - number;
+    apart += difference * difference, length += number * number;
+  });
+  return std::sqrt(apart / length);
+}
+
+struct Case {
+  const char *name;
+  int64_t batch, heads, groups, features, window, between;
+  bool causal;
+};
+
+class Attention : public testing::TestWithParam<Case> {};
+
+TEST_P(Attention, IsFloat64Rounded) {
+  const Case &c = GetParam();
+  constexpr int64_t positions = 128;
+  auto values = [&](int64_t heads, unsigned seed) {
+    return make(c.batch, positions, heads, c.features, c.between, seed);
+  };
+  AttentionShape s{};
+  s.causal = c.causal, s.scale = 1 / std::sqrt((double)c.features), s.batch = c.batch, s.queries = s.keys = positions;
+  s.heads = c.heads, s.groups = c.groups, s.d = s.e = c.features, s.window = c.window, s.type = FloatType::BF16;
+  Paper paper{s,
+              values(s.heads, 1),
+              values(s.groups, 2),
+              values(s.groups, 3),
+              values(s.heads, 4),
+              values(s.heads, 5),
+              values(s.heads, 6),
+              values(s.groups, 7),
+              values(s.groups, 8)};
+  s.q = s.out = s.dout = s.dq = paper.q.strides, s.k = s.v = s.dk = s.dv = paper.k.strides;
+  ASSERT_TRUE(isFusedAttention(s));
+  paper.write();
+
+  Bench bench;
+  cudnn::Handle handle = nullptr;
+  bench.library.require(bench.library.create(&handle), "cudnnCreate", "test");
+  {
+    char *q = bench.write(paper.q), *k = bench.write(paper.k), *v = bench.write(paper.v);
+    char *dout = bench.write(paper.dout), *out = bench.write(paper.out), *dq = bench.write(paper.dq);
+    char *dk = bench.write(paper.dk), *dv = bench.write(paper.dv);
+    AttentionShape backward = s;
+    backward.backward = true;
+    int64_t bytes = FusedAttentionWorkspace::bytes(backward, 80);
+    char *workspace =
+        bench.place((uint64_t)bytes); // backward finds the log-sum-exps at its begin, where forward left them
+    cudnn::FusedAttention first(bench.library, {handle}, "forward", s, FusedAttentionWorkspace::bytes(s, 80));
+    cudnn::FusedAttention second(bench.library, {handle}, "backward", backward, bytes);
+    first.run(std::array{q, k, v, out}, workspace, bench.stream.get());
+    second.run(std::array{q, k, v, out, dout, dq, dk, dv}, workspace, bench.stream.get());
+    EXPECT_LT(distance(paper.out, bench.read(out, paper.out.bytes())), 4e-3);
+    EXPECT_LT(distance(paper.dq, bench.read(dq, paper.dq.bytes())), 8e-3);
+    EXPECT_LT(distance(paper.dk, bench.read(dk, paper.dk.bytes())), 8e-3);
+    EXPECT_LT(distance(paper.dv, bench.read(dv, paper.dv.bytes())), 8e-3);
+  }
+  bench.library.destroy(handle);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Attention,
+                         testing::Values(Case{"Gpt", 2, 4, 4, 64, 0, 0, true}, Case{"Grouped", 1, 4, 2, 64, 0, 0, true},
+                                         Case{"Window", 1, 2, 2, 64, 32, 0, true},
+                                         Case{"All", 1, 2, 2, 128, 0, 0, false},
+                                         Case{"Together", 1, 2, 2, 32, 0, 64, true}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace
