@@ -98,6 +98,16 @@ TEST(DeviceScatter, HasWideRows) {
     }
 }
 
+/// Tables of which a block has more rows than warps, and lists of which a section is several warps wide.
+TEST(DeviceScatter, HasManyRowsAndIndices) {
+  const int64_t warps = kDeviceThreads / kDeviceWarp;
+  ASSERT_GT((ScatterParameters{1, 1, 1, 8300, 1}.rowsOfBlock), warps);
+  for (const Kernel &kernel : kernels) {
+    expectSame(kernel, shapeFor(kernel, 1, 1, 60, 8300, 3), false);
+    expectSame(kernel, shapeFor(kernel, 2, 2, 66000, 5, 1), false);
+  }
+}
+
 /// The CPU says which; a GPU can only stop.
 TEST(DeviceScatter, TrapsForeignIndices) {
   for (const Kernel &kernel : kernels)

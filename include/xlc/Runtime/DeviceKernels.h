@@ -19,10 +19,17 @@ inline int64_t blocksFor(int64_t threads) { return (threads + kDeviceThreads - 1
 
 /// Scatter: indices, updates (f32), y. Shapes as in Cpu/ScatterAdd.h. An index outside [0, rows) is a trap.
 struct ScatterParameters {
-  int64_t outer, distinct, indices, rows, width;
-  int64_t adds; ///< whether y is added to, else it is cleared first; a y of sixteen bits is not added to
+  int64_t outer = 0, distinct = 0, indices = 0, rows = 0, width = 0;
+  int64_t adds = 0; ///< whether y is added to, else it is cleared first; a y of sixteen bits is not added to
+  int64_t rowsOfBlock = rowsFor(outer * rows);
+
+  /// So many rows are a block's that a grid has a thousand blocks, and at least one row for each warp.
+  static int64_t rowsFor(int64_t all) {
+    constexpr int64_t blocks = 1024, least = kDeviceThreads / kDeviceWarp;
+    return all <= blocks * least ? least : (all + blocks - 1) / blocks;
+  }
 };
-/// A row of y has one index: name, index, element of y. A warp for each row.
+/// A row of y has one index: name, index, element of y. A block for some rows.
 #define XLC_SCATTER_ROWS(KERNEL)                                                                                       \
   KERNEL(xlc_scatter_rows_i32_f32, int32_t, float)                                                                     \
   KERNEL(xlc_scatter_rows_i32_bf16, int32_t, Bf16)                                                                     \
@@ -30,7 +37,8 @@ struct ScatterParameters {
   KERNEL(xlc_scatter_rows_i64_f32, int64_t, float)                                                                     \
   KERNEL(xlc_scatter_rows_i64_bf16, int64_t, Bf16)                                                                     \
   KERNEL(xlc_scatter_rows_i64_f16, int64_t, Half)
-inline int64_t blocksForRows(const ScatterParameters &p) { return blocksFor(p.outer * p.rows * kDeviceWarp); }
+inline int64_t blocksOfTable(const ScatterParameters &p) { return (p.rows + p.rowsOfBlock - 1) / p.rowsOfBlock; }
+inline int64_t blocksForRows(const ScatterParameters &p) { return p.outer * blocksOfTable(p); }
 /// Every element has its own: name, index. A thread for each element.
 #define XLC_SCATTER_ELEMENTS(KERNEL)                                                                                   \
   KERNEL(xlc_scatter_elements_i32, int32_t)                                                                            \

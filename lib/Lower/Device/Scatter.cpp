@@ -1,8 +1,9 @@
-// Scatter-add without atomics and scratch: who owns an element of y reads all indices, and adds in their order, so that bits
-// are those of the CPU. A warp owns a row: 32 indices at a time are compared with it, a vote says which are equal.
+// Scatter-add without atomics and scratch: who owns an element of y adds its updates in the order of their indices, so that
+// bits are those of the CPU. A block owns some rows and reads all indices once, to note which sections of them have rows of
+// which of its warps; then each warp sums row after row, and looks at its sections alone.
 //
-//     indices   7 2 9 2 ... 2 | ...        lanes of warp "row 2":   . x . x ... x        then, update by update,
-//                                                                                        lane l adds columns l, l + 32, ...
+//     indices   7 2 9 2 | 0 5 5 1 | 4 2 8 8 | ...     block of rows 2 and 3: sections of the warp of row 2: x . x ...
+//     row 2     . x . x |         | . x . . | ...     then, update by update, lane l adds columns l, l + 32, ...
 #include "Stored.h"
 #include "Threads.h"
 
@@ -11,68 +12,155 @@ using namespace xlc::runtime;
 
 namespace {
 
-constexpr int64_t kPerLane = 32; ///< sums of a lane at once, in registers
+constexpr int64_t kPerLane = 16; ///< sums of a lane at once, in registers
 constexpr int64_t kColumns = kPerLane * kDeviceWarp;
+constexpr int kAtOnce = 2; ///< updates of a row that are read before the first of them is added
+constexpr int64_t kWarps = kDeviceThreads / kDeviceWarp;
+constexpr int64_t kSections = 2048;
+
+/// Bit w of a section: whether it has indices of rows of this block's warp w.
+Shared<uint8_t> sectionHas[kSections];
 
 template <class Element> using Result = Global<typename Stored<Element>::Bits>;
 
-inline bool isIndex(int64_t index, int64_t row, const ScatterParameters &p) {
+inline int64_t checkIndex(int64_t index, const ScatterParameters &p) {
   if (index < 0 || index >= p.rows)
     __builtin_trap();
-  return index == row;
+  return index;
 }
 
-/// visit(i) for the indices that are `row`, in their order. Few are: of `kGlance` warps of them none is, mostly.
-template <class Index, class Visit>
-void forEachOfRow(Global<const Index> indices, const ScatterParameters &p, int64_t row, int64_t lane, Visit visit) {
-  constexpr int kGlance = 4;
-  for (int64_t first = 0; first < p.indices; first += kGlance * kDeviceWarp) {
-    bool isOfRow = false;
+/// A section is a warp's width of indices, or as many times that as all indices need.
+inline int64_t widthOfSection(const ScatterParameters &p) {
+  constexpr int64_t most = kSections * kDeviceWarp;
+  return (p.indices + most - 1) / most * kDeviceWarp;
+}
+
+/// Of all blocks of y, and the rows of it that are this block's. Its warp w has first + w, first + w + kWarps, ...
+struct OwnRows {
+  int64_t outer, first, end;
+
+  explicit OwnRows(const ScatterParameters &p) {
+    int64_t blocks = blocksOfTable(p);
+    outer = findBlock() / blocks;
+    first = findBlock() % blocks * p.rowsOfBlock;
+    end = first + p.rowsOfBlock < p.rows ? first + p.rowsOfBlock : p.rows;
+  }
+  uint32_t warpsOf(int64_t row) const { return row >= first && row < end ? 1U << (row - first) % kWarps : 0; }
+};
+
+/// Which bits any lane has.
+inline uint32_t uniteLanes(uint32_t bits) {
+  if (findLanes(bits != 0) == 0)
+    return 0;
+  uint32_t all = 0;
+  for (int w = 0; w < kWarps; ++w)
+    all |= findLanes((bits >> w & 1) != 0) != 0 ? 1U << w : 0U;
+  return all;
+}
+
+template <class Index>
+void noteSections(Global<const Index> indices, const ScatterParameters &p, const OwnRows &own) {
+  constexpr int kGlance = 8; // reads on their way at once
+  int64_t width = widthOfSection(p);
+  for (int64_t section = findWarp() * kGlance; section * width < p.indices; section += kWarps * kGlance) {
+    uint32_t has[kGlance] = {};
+    for (int64_t at = findLane(); at < width; at += kDeviceWarp) {
+      int64_t rows[kGlance];
+#pragma clang loop unroll(full)
+      for (int g = 0; g < kGlance; ++g) {
+        int64_t i = (section + g) * width + at;
+        rows[g] = i < p.indices ? checkIndex(indices[i], p) : own.end;
+      }
+#pragma clang loop unroll(full)
+      for (int g = 0; g < kGlance; ++g)
+        has[g] |= own.warpsOf(rows[g]);
+    }
 #pragma clang loop unroll(full)
     for (int g = 0; g < kGlance; ++g) {
-      int64_t i = first + g * kDeviceWarp + lane;
-      isOfRow |= i < p.indices && isIndex(indices[i], row, p);
+      uint32_t warps = uniteLanes(has[g]);
+      if (findLane() == 0)
+        sectionHas[section + g] = (uint8_t)warps;
     }
-    if (findLanes(isOfRow) == 0)
-      continue;
-#pragma clang loop unroll(disable)
-    for (int g = 0; g < kGlance; ++g) {
-      int64_t begin = first + g * kDeviceWarp, i = begin + lane;
-      for (uint32_t lanes = findLanes(i < p.indices && indices[i] == row); lanes != 0; lanes &= lanes - 1)
-        visit(begin + __builtin_ctz(lanes));
+  }
+  synchronizeBlock();
+}
+
+/// visit(i) for the indices that are `row`, in their order.
+template <class Index, class Visit>
+void forEachOfRow(Global<const Index> indices, const ScatterParameters &p, int64_t row, Visit visit) {
+  int64_t width = widthOfSection(p);
+  for (int64_t first = 0; first * width < p.indices; first += kDeviceWarp) {
+    int64_t section = first + findLane();
+    bool has = section * width < p.indices && (sectionHas[section] >> findWarp() & 1) != 0;
+    for (uint32_t sections = findLanes(has); sections != 0; sections &= sections - 1) {
+      int64_t begin = (first + __builtin_ctz(sections)) * width;
+      for (int64_t at = begin; at < begin + width; at += kDeviceWarp) {
+        int64_t i = at + findLane();
+        for (uint32_t lanes = findLanes(i < p.indices && indices[i] == row); lanes != 0; lanes &= lanes - 1)
+          visit(at + __builtin_ctz(lanes));
+      }
     }
   }
 }
 
-/// visit(k, k * kDeviceWarp) for those sums of a lane that have one of so many columns. Unrolled, for sums are registers.
-template <class Visit> void forEachSum(int columns, Visit visit) {
+/// What a lane sums of a row: `count` columns at most, of which it has every kDeviceWarp-th. Loops are unrolled, for sums are
+/// registers.
+struct LaneSums {
+  int64_t count;
+  float sums[kPerLane] = {};
+  Global<const float> waiting[kAtOnce] = {}; ///< the last `waits` of them: updates that are not added yet
+  int waits = 0;
+
+  /// visit(k, column)
+  template <class Visit> void forEach(Visit visit) {
 #pragma clang loop unroll(full)
-  for (int k = 0; k < kPerLane; ++k)
-    if (k * kDeviceWarp < columns)
-      visit(k, k * kDeviceWarp);
-}
+    for (int k = 0; k < kPerLane; ++k)
+      if (k * kDeviceWarp < count)
+        visit(k, k * kDeviceWarp);
+  }
+
+  void add(Global<const float> update) {
+#pragma clang loop unroll(full)
+    for (int u = 1; u < kAtOnce; ++u)
+      waiting[u - 1] = waiting[u];
+    waiting[kAtOnce - 1] = update;
+    if (++waits == kAtOnce)
+      addWaiting();
+  }
+
+  void addWaiting() {
+    float values[kAtOnce][kPerLane];
+#pragma clang loop unroll(full)
+    for (int u = 0; u < kAtOnce; ++u)
+      if (u >= kAtOnce - waits)
+        forEach([&](int k, int64_t column) { values[u][k] = waiting[u][column]; });
+#pragma clang loop unroll(full)
+    for (int u = 0; u < kAtOnce; ++u)
+      if (u >= kAtOnce - waits)
+        forEach([&](int k, int64_t) { sums[k] += values[u][k]; });
+    waits = 0;
+  }
+};
 
 template <class Index, class Element>
 void scatterRows(Global<const Index> indices, Global<const float> updates, Result<Element> y,
                  const ScatterParameters &p) {
-  int64_t lane = findThread() % kDeviceWarp, row = findThread() / kDeviceWarp, outer = row / p.rows;
-  if (outer >= p.outer)
-    return;
-  indices += outer % p.distinct * p.indices;
-  updates += outer * p.indices * p.width;
-  y += row * p.width;
-  for (int64_t first = lane; first - lane < p.width; first += kColumns) {
-    int columns = (int)(p.width - first < kColumns ? p.width - first : kColumns);
-    float sums[kPerLane] = {};
-    if constexpr (sizeof(Element) == sizeof(float))
-      if (p.adds)
-        forEachSum(columns, [&](int k, int column) { sums[k] = y[first + column]; });
-    forEachOfRow(indices, p, row % p.rows, lane, [&](int64_t i) {
-      Global<const float> update = updates + i * p.width + first;
-      forEachSum(columns, [&](int k, int column) { sums[k] += update[column]; });
-    });
-    forEachSum(columns, [&](int k, int column) { y[first + column] = Stored<Element>::make(sums[k]); });
-  }
+  OwnRows own(p);
+  indices += own.outer % p.distinct * p.indices;
+  updates += own.outer * p.indices * p.width;
+  y += own.outer * p.rows * p.width;
+  noteSections(indices, p, own);
+  for (int64_t row = own.first + findWarp(); row < own.end; row += kWarps)
+    for (int64_t column = findLane(); column - findLane() < p.width; column += kColumns) {
+      LaneSums lane{p.width - column};
+      Result<Element> to = y + row * p.width + column;
+      if constexpr (sizeof(Element) == sizeof(float))
+        if (p.adds)
+          lane.forEach([&](int k, int64_t at) { lane.sums[k] = to[at]; });
+      forEachOfRow(indices, p, row, [&](int64_t i) { lane.add(updates + i * p.width + column); });
+      lane.addWaiting();
+      lane.forEach([&](int k, int64_t at) { to[at] = Stored<Element>::make(lane.sums[k]); });
+    }
 }
 
 template <class Index>
@@ -86,7 +174,7 @@ void scatterElements(Global<const Index> indices, Global<const float> updates, G
   updates += outer * size;
   float sum = p.adds ? y[element] : 0;
   for (int64_t at = column; at < size; at += p.width) {
-    if (isIndex(indices[at], row, p))
+    if (checkIndex(indices[at], p) == row)
       sum += updates[at];
   }
   y[element] = sum;

@@ -12,10 +12,18 @@ namespace xlc::device {
 /// A pointer into the device's memory, whose accesses are ld.global and st.global, and are seen by the simulated grid.
 template <class T> using Global = __attribute__((address_space(1))) T *;
 
+/// An element in the memory that the threads of a block share: what they know of each other after synchronizeBlock.
+template <class T> using Shared = __attribute__((address_space(3))) T;
+
+inline int64_t findBlock() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 /// The number of this thread among all of the grid.
-inline int64_t findThread() {
-  return (int64_t)__nvvm_read_ptx_sreg_ctaid_x() * runtime::kDeviceThreads + __nvvm_read_ptx_sreg_tid_x();
-}
+inline int64_t findThread() { return findBlock() * runtime::kDeviceThreads + __nvvm_read_ptx_sreg_tid_x(); }
+/// The warp of this thread in its block, and its lane in the warp.
+inline int64_t findWarp() { return __nvvm_read_ptx_sreg_tid_x() / runtime::kDeviceWarp; }
+inline int64_t findLane() { return __nvvm_read_ptx_sreg_tid_x() % runtime::kDeviceWarp; }
+
+/// All threads of the block wait for each other.
+inline void synchronizeBlock() { __syncthreads(); }
 
 /// Of which lanes of the warp something holds; all of them ask.
 inline uint32_t findLanes(bool holds) { return __nvvm_vote_ballot_sync(~0U, holds); }
