@@ -59,7 +59,7 @@ inline uint32_t uniteLanes(uint32_t bits) {
 }
 
 template <class Index>
-void noteSections(Global<const Index> indices, const ScatterParameters &p, const OwnRows &own) {
+[[clang::always_inline]] void noteSections(Global<const Index> indices, const ScatterParameters &p, OwnRows own) {
   constexpr int kGlance = 8; // reads on their way at once
   int64_t width = widthOfSection(p);
   for (int64_t section = findWarp() * kGlance; section * width < p.indices; section += kWarps * kGlance) {
