@@ -141,7 +141,7 @@ TEST_F(Faults, TooFewBlocks) {
 
 TEST_F(Faults, AKernelThatTheImageDoesNotHave) {
   expectFound([](Plan &plan) { plan.kernels[findCall(plan, isLaunched).kernel]->launches[0]->function = "none"; },
-              "cuLibraryGetKernel: named symbol not found");
+              "named symbol not found (CUDA_ERROR_NOT_FOUND)");
 }
 
 TEST_F(Faults, AnotherKernel) {

@@ -107,10 +107,16 @@ TEST(DeviceSums, ConvertAsTheCpuDoes) {
   for (const Converting &row : convertings) {
     SCOPED_TRACE(row.name);
     ConvertParameters p{count};
-    std::vector<char> from = draw(row.from, count, 7), cpu(count * bytesOf(row.to)), gpu = cpu;
-    findConversion(row.from, row.to)(from.data(), count, cpu.data());
+    std::vector<char> from = draw(row.from, count, 7), gpu(count * bytesOf(row.to));
+    std::vector<char> cpu = convert(row.from, from.data(), count, row.to);
+    bool crosses = row.from != Element::F64 && row.to != Element::F64; // on a CPU messages do not
+    if (crosses)
+      findConversion(row.from, row.to)(from.data(), count, cpu.data());
     ASSERT_EQ(launchDevice(row.name, blocksToConvert(p), {operandOf(from), operandOf(gpu)}, &p, 3), "");
-    EXPECT_EQ(gpu, cpu);
+    if (crosses)
+      EXPECT_EQ(gpu, cpu);
+    else
+      expectSame(row.to, gpu, cpu);
   }
 }
 

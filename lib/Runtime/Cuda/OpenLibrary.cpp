@@ -36,7 +36,7 @@ struct Place {
 };
 /// In the order in which they are looked at.
 std::vector<Place> listPlaces() {
-  constexpr char wheels[] = "/lib/python3*/site-packages/nvidia/*/lib/";
+  static constexpr char wheels[] = "/lib/python3*/site-packages/nvidia/*/lib/";
   return {
       {variable("VIRTUAL_ENV"), wheels},
       {findPython(), wheels},
