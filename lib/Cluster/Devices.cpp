@@ -6,7 +6,9 @@
 //               on H100 (github.com/NVIDIA/nccl-tests, issue 212)
 //   network     0.90 of one adapter for each device, as in NVIDIA's DGX systems of that generation; Titans: 10 Gbit/s
 //   memory      what nvidia-smi reports, so without what the driver keeps
-//   context     what an empty process holds with its kernels loaded lazily (since CUDA 11.7; pytorch issue 107667)
+//   context     what a process holds before it loads anything: measured on H100 with a driver of CUDA 13.0 (docs/Device.md);
+//               others with kernels loaded lazily, since CUDA 11.7 (pytorch issue 107667)
+//   libraries   the program's code, cuBLASLt 13 and cuDNN 9.14: 366 to 434 MiB, measured there too
 //
 // Peaks are those of the data sheets "NVIDIA H100/H200 Tensor Core GPU" (SXM), "NVIDIA A100" (SXM4), "NVIDIA V100" (SXM2,
 // 32 GB) and "NVIDIA Titan RTX". Chips before Ampere have no bfloat16: its rate is that of float32. The latency of a
@@ -45,7 +47,7 @@ Device reach(const Peak &peak) {
   device.network = {ofNetwork * peak.network * kGiga, 30 * kMicrosecond};
   device.devicesPerNode = peak.devicesPerNode;
   device.capability = peak.capability;
-  device.outside = {{"context", peak.context * kMiB}, {"libraries", 160 * kMiB}};
+  device.outside = {{"context", peak.context * kMiB}, {"libraries", 430 * kMiB}};
   return device;
 }
 
@@ -65,8 +67,8 @@ Device cpu() {
 // clang-format off
 constexpr Peak peaks[] = {
     //            MiB    f32   bf16   f16   memory  NVLink network
-    {"h100",     81559,  67,   989,   989,   3350,  450,   50,    8, 520, 90},
-    {"h200",    143771,  67,   989,   989,   4800,  450,   50,    8, 520, 90},
+    {"h100",     81559,  67,   989,   989,   3350,  450,   50,    8, 527, 90},
+    {"h200",    143771,  67,   989,   989,   4800,  450,   50,    8, 527, 90},
     {"a100-80",  81251,  19.5, 312,   312,   2039,  300,   25,    8, 440, 80},
     {"a100-40",  40536,  19.5, 312,   312,   1555,  300,   25,    8, 440, 80},
     {"v100-32",  32510,  15.7, 0,     125,    900,  150,   12.5,  8, 320, 70},

@@ -13,6 +13,7 @@ import subprocess
 
 import cases
 import compare
+import files
 import mixed
 import program
 
@@ -21,6 +22,7 @@ ORDERS = ("early", "late", "random:1", "random:2", "random:3")
 # Functions whose failing nobody can do anything about. Of images, the next one is tried.
 GIVE_BACK = "Destroy|Release|Unmap|AddressFree|FreeHost|Unload|GetErrorName|GetErrorString|GetStatusString"
 STEPS = 3  # of a model whose threads are simulated
+LONG = 128  # positions, of which cuDNN's attention takes a multiple
 
 
 class Simulated:
@@ -157,6 +159,32 @@ def windows_and_micro_batches(setting, _):
                 yield f"step {found['step']}: {key} is {found[key]}, {wanted[key]} on a CPU"
 
 
+def fused_attention(setting, everything):
+    """Attention of sixteen bits by cuDNN: the same bits in all orders, and the losses of attention by products. A cuDNN that is too old, or
+    has no kernel, is named before the first step."""
+    ids = [(i // LONG * 37 + i % LONG * (i % LONG)) % 250 for i in range(2 * LONG)]
+    data = {"train": {name: setting.scratch / f"long-{name}.npy" for name in ("input_ids", "labels")}}
+    for path in data["train"].values():
+        files.write_npy(path, "<i8", (2, LONG), ids)
+    for precision in PRECISIONS[1:] if everything else ("bf16",):
+        losses = []
+        for how, orders in (("products", ORDERS[:1]), ("fused", ORDERS[:1] + ORDERS[2:3])):
+            simulated = Simulated(setting, f"gpu-{how}-{precision}", ("llama-tiny", "loss", "adamw"), precision=precision,
+                                  batch={"global": 2}, dims={"sequence": LONG}, data=data, runtime={"attention": how, "threads_per_rank": 1})
+            for order in orders:
+                simulated.train(order, steps=2)
+                if simulated.bits(order) != simulated.bits(orders[0]):
+                    yield f"{how} in {precision}, {order}: other bits than {orders[0]}"
+            losses.append([step["loss"] for step in simulated.log(orders[0])])
+        if losses[0] == losses[1] or not mixed.distance(*losses) <= 5e-3:
+            yield f"{precision}: losses {losses[1]} with cuDNN, {losses[0]} without"
+        for variable, value, words in (("XLC_SIMULATE_CUDNN", 90500, "error: cuDNN is version 9.5.0 in .*, and programs need 9.6"),
+                                       ("XLC_SIMULATE_CUDNN_WORKSPACE", 1 << 40, "error: cuDNN 9.* compile with runtime: {attention: products}")):
+            code, said = simulated.end("early", steps=1, **{variable: value})
+            if code != 1 or not re.search(words, said):
+                yield f"{variable} {value}: {code}: {said}"
+
+
 def same_bits_under_all_seeds(setting, everything):
     """Of streams and threads."""
     simulated = Simulated(setting, "gpu-seeds", ("mlp", "logits", "sgd"))
@@ -192,5 +220,6 @@ def list_checks(everything):
     return checks + [("gpu: several over NCCL", lambda setting: several_gpus(setting, everything)),
                      ("gpu: sums in the order of the ranks", lambda setting: sums_in_order(setting, everything)),
                      ("gpu: windows and micro-batches", lambda setting: windows_and_micro_batches(setting, everything)),
+                     ("gpu: fused attention", lambda setting: fused_attention(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything)),
                      ("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything))]

@@ -46,7 +46,7 @@ def join(text, start, pieces):
 
 def longest_part(words):
     parts = [re.sub(r"^\W*(error|warning|note): ", "", part) for part in PLACEHOLDER.split(words)]
-    return max((part.strip(" '\"`:;,.()[]") for part in parts), key=len)
+    return max((part.strip(" '\"`:;,.()[]") for part in parts), key=len).replace("{{", "{").replace("}}", "}")
 
 
 def is_tested(part, tests):
