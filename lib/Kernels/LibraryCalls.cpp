@@ -128,6 +128,18 @@ Operation *xlc::findLibraryOp(func::FuncOp kernel) {
   return nullptr;
 }
 
+SmallVector<MemRefType> xlc::memoryOfLibraryOp(Operation *op, ArrayRef<MemRefType> ins, ArrayRef<MemRefType> outs) {
+  SmallVector<MemRefType> memory;
+  for (Value operand : op->getOperands())
+    memory.push_back(ins[cast<BlockArgument>(operand).getArgNumber()]);
+  llvm::append_range(memory, outs);
+  return memory;
+}
+
+bool xlc::addsBias(Operation *op) {
+  return isa<graph::ContractOp>(op) && !op->getParentOfType<func::FuncOp>().getOps<graph::AddOp>().empty();
+}
+
 std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemRefType memoryA, MemRefType memoryB,
                                                       MemRefType memoryY, bool bias) {
   std::optional<runtime::FloatType> operands = floatOf(memoryA), made = floatOf(memoryY);

@@ -151,7 +151,12 @@ SmallVector<Value> Reduction::accumulate(const Indices &at, const Lanes &by, Val
   SmallVector<Value> results;
   for (auto [op, sum] : llvm::zip_equal(ops, sums)) {
     Value element = e.splat(e.evaluate(op.getX(), at, by), width);
-    if (Value exists = by.mask ? by.mask : by.exists; laneDimension && exists) {
+    Value exists = by.mask ? by.mask : by.exists;
+    if (laneDimension && by.width < width) { // one element, for lane 0
+      Value first = e.constantMask(width, 1);
+      exists = exists ? arith::AndIOp::create(e.builder(), e.loc(), e.splat(exists, width), first).getResult() : first;
+    }
+    if (laneDimension && exists) {
       Value neutral = e.splat(neutralElement(e, op.getKind(), getElementTypeOrSelf(element.getType())), width);
       element = arith::SelectOp::create(e.builder(), e.loc(), exists, element, neutral);
     }

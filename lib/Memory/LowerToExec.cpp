@@ -96,8 +96,10 @@ struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
         order.push_back(it->first());
     }
     SymbolTable onValues(module);
+    RowPitches pitches(runs, onValues, target);
     for (StringRef name : order)
-      if (failed(lowerToSlots(onValues.lookup<func::FuncOp>(name), onValues, signatures[name], target, threads)))
+      if (failed(
+              lowerToSlots(onValues.lookup<func::FuncOp>(name), onValues, signatures[name], pitches, target, threads)))
         return signalPassFailure();
     SymbolTable onSlots(module);
     SharedByStages shared{target, threads, {}, {}};

@@ -196,8 +196,8 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
   for (Attribute param : run.getParams())
     places.push_back(parameter(param));
   for (Value out : run.getOuts()) {
-    int64_t bytes = graph::getByteSize(cast<RankedTensorType>(out.getType()));
-    activations[out] = addBuffer(form.slots[places.size()].buffer, causeOf(out), bytes);
+    const RunForm::Slot &slot = form.slots[places.size()];
+    activations[out] = addBuffer(slot.buffer, causeOf(out), slot.bytes);
     places.push_back(place(activations[out]));
   }
   for (Attribute store : run.getStores())

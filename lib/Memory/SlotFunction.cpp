@@ -1,5 +1,5 @@
 // Slots. Decided here, once for all runs of a function: which values share memory.
-//   - A view is its root's slot under strides.
+//   - A view is its root's slot under strides; so is a value whose rows have gaps behind them (RowPitches.h).
 //   - The operands of a concat are written straight into it: dq, dk, dv are columns of one buffer. Where runs add to
 //     the concat, they add to its pieces.
 //   - What ranks exchange is reduced in place where nobody reads a rank's own part afterwards.
@@ -28,10 +28,10 @@ struct Storage {
 
 class SlotFunction {
 public:
-  SlotFunction(func::FuncOp function, const SymbolTable &kernels, const Signature &signature, const Target &target,
-               int threads)
-      : old(function), kernels(kernels), signature(signature), target(target), threads(threads), builder(function),
-        body(function.getContext()) {}
+  SlotFunction(func::FuncOp function, const SymbolTable &kernels, const Signature &signature, const RowPitches &pitches,
+               const Target &target, int threads)
+      : old(function), kernels(kernels), signature(signature), pitches(pitches), target(target), threads(threads),
+        builder(function), body(function.getContext()) {}
 
   FailureOr<func::FuncOp> run() {
     if (failed(checkTypes()))
@@ -89,7 +89,7 @@ private:
     return fresh.front().addArgument(type, old.getLoc());
   }
 
-  void store(Value value, Value slot) { storage[value] = {slot, MemoryLayout::whole(value)}; }
+  void store(Value value, Value slot) { storage[value] = {slot, pitches.layoutOf(value)}; }
 
   /// The name of a kernel result, as its call knows it.
   StringRef nameOf(Value value) {
@@ -104,11 +104,11 @@ private:
   /// Slots of arguments, then of results.
   void assignBorder() {
     for (BlockArgument argument : old.getArguments())
-      store(argument, addSlot(memoryOf(typeOf(argument)), ""));
+      store(argument, addSlot(pitches.slotOf(argument), ""));
     auto results = old.front().getTerminator()->getOperands();
     for (auto [i, returned] : llvm::enumerate(results)) {
       Value root = findLayout(returned).root;
-      store(root, addSlot(memoryOf(typeOf(returned)), nameOf(root)));
+      store(root, addSlot(pitches.hasGaps(root) ? pitches.slotOf(root) : memoryOf(typeOf(returned)), nameOf(root)));
       border.insert(root);
       if (int64_t index = i + signature.stores - results.size(); index >= 0)
         accumulate[root] = signature.accumulate[index];
@@ -118,7 +118,7 @@ private:
   Storage &storageOf(Value root) {
     auto it = storage.find(root);
     if (it == storage.end()) {
-      store(root, addSlot(memoryOf(typeOf(root)), nameOf(root)));
+      store(root, addSlot(pitches.slotOf(root), nameOf(root)));
       it = storage.find(root);
     }
     return it->second;
@@ -298,12 +298,17 @@ private:
            !border.contains(operand);
   }
 
+  /// Whether elements of one are as many, as large, and lie as those of the other.
+  bool isAlike(Value operand, Value result) const {
+    return operand.getType() == result.getType() && pitches.hasGaps(operand) == pitches.hasGaps(result);
+  }
+
   /// A temporary that a result for others is written over is made where they see it.
   void assignOverwritten(func::CallOp call) {
     auto kernel = kernels.lookup<func::FuncOp>(call.getCallee());
     for (Value result : call.getResults())
       for (Value operand : call.getOperands())
-        if (operand.getType() == result.getType() && storage.contains(result) && !accumulate.contains(result) &&
+        if (isAlike(operand, result) && storage.contains(result) && !accumulate.contains(result) &&
             isTemporary(operand) && !storage.contains(operand) && isOverwritable(operand, call, kernel)) {
           Storage place = storage[result]; // which moves as the map grows
           storage[operand] = place;
@@ -319,10 +324,10 @@ private:
       auto argument = dyn_cast<BlockArgument>(operand);
       bool isActivation =
           argument && argument.getArgNumber() < signature.dies.size() && signature.dies[argument.getArgNumber()];
-      if ((!isActivation && !isTemporary(operand)) || operand.getType() != call.getResult(0).getType() ||
+      if ((!isActivation && !isTemporary(operand)) || !isAlike(operand, call.getResult(0)) ||
           !isOverwritable(operand, call, kernel))
         continue;
-      storage[call.getResult(0)] = {storageOf(operand).slot, MemoryLayout::whole(call.getResult(0))};
+      store(call.getResult(0), storageOf(operand).slot);
       return;
     }
   }
@@ -332,13 +337,10 @@ private:
     Operation *op = findLibraryOp(kernel);
     if (!op)
       return 0;
-    SmallVector<MemRefType> memory;
-    for (Value operand : op->getOperands())
-      memory.push_back(cast<MemRefType>(ins[cast<BlockArgument>(operand).getArgNumber()].getType()));
-    for (Value out : outs)
-      memory.push_back(cast<MemRefType>(out.getType()));
-    bool hasBias = isa<graph::ContractOp>(op) && !kernel.getOps<graph::AddOp>().empty();
-    LibraryCall asked{op, memory, hasBias};
+    auto typeOf = [](Value value) { return cast<MemRefType>(value.getType()); };
+    SmallVector<MemRefType> memory =
+        memoryOfLibraryOp(op, llvm::map_to_vector(ins, typeOf), llvm::map_to_vector(outs, typeOf));
+    LibraryCall asked{op, memory, addsBias(op)};
     if (!target.fits(asked))
       return call.emitError() << "no library call takes these layouts";
     return target.workspace(asked, threads);
@@ -347,6 +349,7 @@ private:
   func::FuncOp old, fresh;
   const SymbolTable &kernels;
   const Signature &signature;
+  const RowPitches &pitches;
   const Target &target;
   int threads;
   OpBuilder builder, body;
@@ -362,8 +365,8 @@ private:
 } // namespace
 
 FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const SymbolTable &kernels, const Signature &signature,
-                                          const Target &target, int threads) {
-  return SlotFunction(function, kernels, signature, target, threads).run();
+                                          const RowPitches &pitches, const Target &target, int threads) {
+  return SlotFunction(function, kernels, signature, pitches, target, threads).run();
 }
 
 func::FuncOp xlc::wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate, int64_t workspace) {

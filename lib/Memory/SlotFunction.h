@@ -2,7 +2,7 @@
 #ifndef XLC_LIB_MEMORY_SLOTFUNCTION_H
 #define XLC_LIB_MEMORY_SLOTFUNCTION_H
 
-#include "mlir/IR/SymbolTable.h"
+#include "RowPitches.h"
 #include "xlc/Memory/Memory.h"
 
 namespace xlc {
@@ -19,7 +19,8 @@ struct Signature {
 /// where it has no elements of a type.
 /// `kernels` are the module's symbols.
 mlir::FailureOr<mlir::func::FuncOp> lowerToSlots(mlir::func::FuncOp function, const mlir::SymbolTable &kernels,
-                                                 const Signature &signature, const Target &target, int threads);
+                                                 const Signature &signature, const RowPitches &pitches,
+                                                 const Target &target, int threads);
 
 /// A function with one call of `kernel` on slots of exactly its types.
 mlir::func::FuncOp wrapKernel(mlir::func::FuncOp kernel, llvm::StringRef name, llvm::ArrayRef<int32_t> accumulate,

@@ -175,13 +175,16 @@ TEST(Gpu, MemoryIsUsedAsOnTheCpu) {
 }
 
 /// The sum of a row in the order that GpuMapping.h states.
-float sumInOrder(const double *row, int64_t size) {
-  int64_t width = size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1, threads = 32;
+float sumInOrder(const double *row, int64_t size, bool isAligned = false) {
+  int64_t width = size % 4 == 0 || isAligned ? 4 : size % 2 == 0 ? 2 : 1, threads = 32;
   while (threads < 1024 && threads * 32 < size)
     threads *= 2;
   std::vector<float> sums(threads * width);
-  for (int64_t i = 0; i < size; ++i)
+  int64_t inVectors = size / width * width;
+  for (int64_t i = 0; i < inVectors; ++i)
     sums[i % (threads * width)] += (float)row[i];
+  for (int64_t i = inVectors; i < size; ++i)
+    sums[(i - inVectors) * width] += (float)row[i];
   auto fold = [](std::vector<float> values) { // halves onto halves
     for (size_t half = values.size() / 2; half > 0; half /= 2)
       for (size_t i = 0; i < half; ++i)
@@ -210,6 +213,44 @@ TEST(Gpu, RowsAreSummedInTheStatedOrder) {
       ASSERT_EQ((float)first[0].values[r], sumInOrder(&ins[0].values[r * size], size)) << size << ", row " << r;
     expectSameBits(gpu.run(ins, 2), first);
   }
+}
+
+/// In vectors as far as there are, whatever lies in the gaps.
+TEST(Gpu, RowsWithGapsAreSummedInTheStatedOrder) {
+  for (int64_t size : {2, 5, 33, 127, 1023, 1025, 1030, 4099, 17001, 33003}) {
+    KernelText text = sumOfRows(3, size);
+    text.ins[0].strides = {(size / 32 + 1) * 32, 1};
+    Tensors ins{randomTensor({3, size}, size)};
+    SimulatedKernel gpu(text);
+    Tensors first = gpu.run(ins, 1);
+    ASSERT_EQ(gpu.problem, "") << size;
+    for (int64_t r = 0; r < 3; ++r)
+      ASSERT_EQ((float)first[0].values[r], sumInOrder(&ins[0].values[r * size], size, true)) << size << ", row " << r;
+    expectSameBits(gpu.run(ins, 2), first);
+  }
+}
+
+TEST(Gpu, RowsWithGapsAreRightInEveryOrder) {
+  for (const std::string &type : {"f32", "bf16"})
+    for (int64_t size : {9, 100, 1001, 5003, 17003}) {
+      SCOPED_TRACE(type + " " + std::to_string(size));
+      Operand rows{type, {3, size}, {(size / 64 + 1) * 64, 1}};
+      std::string one = tensor({3, size}), cast = " : " + rows.tensorType() + " -> " + one;
+      bool isNarrow = type != "f32";
+      std::string begin = isNarrow ? "%x = graph.cast %0" + cast + "\n" : "", x = isNarrow ? "%x" : "%0";
+      std::string end = isNarrow ? "\n%z = graph.cast %y : " + one + " -> " + rows.tensorType() + " => %z" : " => %y";
+      KernelText softmax{"rows", {rows}, {rows}, begin + "%y = graph.softmax " + x + " : " + one + end};
+      KernelText negated{"loop", {rows}, {rows}, begin + "%y = graph.neg " + x + " : " + one + end};
+      Tensors ins = makeInputs(softmax);
+      SimulatedKernel gpu(softmax), loop(negated);
+      Tensors first = gpu.run(ins, 1), cpu = CompiledKernel(softmax).run(ins);
+      for (size_t i = 0; i < cpu[0].values.size(); ++i)
+        ASSERT_NEAR(first[0].values[i], cpu[0].values[i], isNarrow ? 1e-2 * cpu[0].values[i] : 2e-7);
+      expectSameBits(gpu.run(ins, 2, {}, false, 0), first);
+      expectSameBits(loop.run(ins, 3), CompiledKernel(negated).run(ins));
+      expectSameBits(loop.run(ins, 4, {}, false, 0), CompiledKernel(negated).run(ins));
+      EXPECT_EQ(gpu.problem + loop.problem, "");
+    }
 }
 
 TEST(Gpu, MaximaOfRowsHaveTheBitsOfTheCpu) {

@@ -62,6 +62,13 @@ std::optional<PoolShape> findPoolShape(mlir::Operation *op, llvm::ArrayRef<mlir:
 /// What a library does in a kernel of that kind; null in other kernels.
 mlir::Operation *findLibraryOp(mlir::func::FuncOp kernel);
 
+/// Memory of the op's operands and results (xlc::LibraryCall), where that of its kernel's arguments and results is known.
+llvm::SmallVector<mlir::MemRefType> memoryOfLibraryOp(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> ins,
+                                                      llvm::ArrayRef<mlir::MemRefType> outs);
+
+/// Whether the kernel of a contraction adds a bias to it.
+bool addsBias(mlir::Operation *op);
+
 } // namespace xlc
 
 #endif

@@ -5,7 +5,8 @@
 //   Stage       flopsPerByte               Lower   addLowering
 //   Kernels     fits, splitsReductions     Emit    describe, makeObject, makeSimulatorObject, linkNeeds
 //   Memory      fits, workspace,           plan    outsideOf, flopsPerByte
-//               hasElementType, arenaAlignment   calibrate  measure     verify  runsInCompiler
+//               hasElementType, rowPitch,  calibrate  measure
+//               arenaAlignment             verify  runsInCompiler
 //
 // Answers follow from the target and its chip alone and are the same whenever they are asked: the plan is made of them.
 #ifndef XLC_TARGET_TARGET_H
@@ -60,6 +61,8 @@ public:
   virtual int64_t workspaceOfRandomBits(int64_t elements, int threads) const = 0;
   /// Whether a sum over columns or all elements is to be one of partial sums, which many threads make.
   virtual bool splitsReductions() const { return false; }
+  /// Elements from one row to the next, where rows of so many elements may have gaps behind them.
+  virtual int64_t rowPitch(mlir::Type element, int64_t elements) const { return elements; }
   /// Whether values of this type can lie in its memory.
   virtual bool hasElementType(mlir::Type type) const = 0;
   /// How products of narrow operands ("bf16", "f16") are done, in words for a user.

@@ -106,6 +106,7 @@ void GpuMapping::forVectors(KernelEmitter &e, int64_t vectors, llvm::function_re
 
 void GpuMapping::forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) {
   int64_t width = chooseWidth(size, 1);
+  width = size % width == 0 ? width : 1;
   forVectors(e, size / width, [&](const Index &id) {
     Index position = e.multiply(id, width, 1);
     position.stride = width > 1;
@@ -115,12 +116,26 @@ void GpuMapping::forPositions(KernelEmitter &e, int64_t size, bool columns, Lane
 
 void GpuMapping::forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) {
   int64_t width = chooseWidth(size, 1);
+  if (size % width != 0)
+    return forElementsOfRows(e, rows, size, width, body);
   forVectors(e, rows * size / width, [&](const Index &id) {
     Index linear = e.multiply(id, width, 1);
     Index row = rows == 1 ? Index{} : e.divide(linear, size, 1);
     Index position = rows == 1 ? linear : e.remainder(linear, size, 1);
     position.stride = width > 1;
     body(row, position, {.width = width});
+  });
+}
+
+void GpuMapping::forElementsOfRows(KernelEmitter &e, int64_t rows, int64_t size, int64_t width, ElementBody body) {
+  int64_t vectors = size / width, perRow = vectors + size % width;
+  forVectors(e, rows * perRow, [&](const Index &id) {
+    Index row = e.divide(id, perRow, 1), at = e.remainder(id, perRow, 1);
+    Index first = e.multiply(at, width, 1), single = e.add(at, e.constantIndex(vectors * width - vectors), 1);
+    first.stride = 1;
+    Value inVector = grid::isBelow(e, at.base, vectors);
+    e.guarded(inVector, [&] { body(row, first, {.width = width}); });
+    e.guarded(grid::isNot(e, inVector), [&] { body(row, single, {}); });
   });
 }
 
@@ -180,16 +195,21 @@ Mapping::Values GpuMapping::forLanesOf(KernelEmitter &e, int depth, int64_t size
   };
   Index own = perThread(thread, 1, depth);
   int64_t stride = threads * width;
-  bool isKept = llvm::divideCeil(vectors, threads) * width <= kKept && threads <= kMostKeepers;
+  int64_t tail = size % width;
+  bool isKept = llvm::divideCeil(vectors, threads) * width + bool(tail) <= kKept && threads <= kMostKeepers;
   for (int64_t i = 0; isKept && i < turns; ++i)
     values = turn(own, e.constantIndex(i * stride), {.width = width}, values);
   if (!isKept && turns > 0)
     values = e.loop(e.constantIndex(0), e.constantIndex(turns * stride), stride, values,
                     [&](const Index &begin, ValueRange inner) { return turn(own, begin, {.width = width}, inner); });
-  if (rest == 0)
+  if (rest > 0) {
+    Lanes lanes{.width = width, .exists = grid::isBelow(e, thread, rest)};
+    values = turn(clampedThread(e, depth, rest), e.constantIndex(turns * stride), lanes, values);
+  }
+  if (tail == 0)
     return values;
-  Lanes lanes{.width = width, .exists = grid::isBelow(e, thread, rest)};
-  return turn(clampedThread(e, depth, rest), e.constantIndex(turns * stride), lanes, values);
+  Index last = e.add(clampedThread(e, depth, tail), e.constantIndex(vectors * width), 1);
+  return body(last, {.exists = grid::isBelow(e, thread, tail)}, values);
 }
 
 int64_t GpuMapping::chooseWidth(int64_t size, int64_t registers) const {
@@ -198,9 +218,24 @@ int64_t GpuMapping::chooseWidth(int64_t size, int64_t registers) const {
     if (memory.getRank() > 0 && memory.getShape().back() > 1)
       width = std::max<int64_t>(width, kAccessBytes * 8 / std::max(8u, memory.getElementTypeBitWidth()));
   width = std::min(width, mostLanes);
-  while (width > 1 && (movesLanes || size % width != 0))
+  while (width > 1 && (movesLanes || (size % width != 0 && !areRowsAligned(size, width))))
     width /= 2;
   return width;
+}
+
+bool GpuMapping::areRowsAligned(int64_t size, int64_t width) const {
+  bool has = false;
+  for (MemRefType memory : request->memory) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (memory.getRank() < 2 || memory.getShape().back() != size || failed(memory.getStridesAndOffset(strides, offset)))
+      continue;
+    has = true;
+    for (auto [i, stride] : llvm::enumerate(ArrayRef(strides).drop_back()))
+      if (memory.getDimSize(i) > 1 && stride % width != 0)
+        return false;
+  }
+  return has;
 }
 
 bool GpuMapping::areShared(ArrayRef<Index> indices) const {

@@ -8,8 +8,8 @@
 // still known, in a register, where it is read again. A value of the row is combined in an order that follows from n
 // alone: each thread's lanes halves onto halves, then threads t and t ^ 16, 8, 4, 2, 1, then warps likewise, through one
 // shared slot each; in this order all threads come to the same bits. There is no vector that is not full: the width
-// divides the size. A thread without an element in the last turn repeats the last element that exists; it counts for
-// nothing and is not stored.
+// divides the size, or rows begin where vectors may, and what is left of them is done element by element. A thread
+// without an element in the last turn repeats the last element that exists; it counts for nothing and is not stored.
 #ifndef XLC_LIB_LOWER_GPU_GPUMAPPING_H
 #define XLC_LIB_LOWER_GPU_GPUMAPPING_H
 
@@ -36,7 +36,7 @@ public:
   void forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) override;
   void forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) override;
   Values forLanes(KernelEmitter &e, int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body) override;
-  /// 16 bytes of the narrowest operand, fewer where that does not divide `size`.
+  /// 16 bytes of the narrowest operand; fewer where that does not divide `size`, unless rows are aligned.
   int64_t chooseWidth(int64_t size, int64_t registers) const override;
 
   bool areShared(llvm::ArrayRef<Index> indices) const override;
@@ -45,6 +45,10 @@ public:
   void storeRow(KernelEmitter &e, llvm::function_ref<void()> store) override;
 
 private:
+  /// Whether all operands whose rows have so many elements have each row at a multiple of `width`, and there are some.
+  bool areRowsAligned(int64_t size, int64_t width) const;
+  /// forElements, where a row is vectors and single elements.
+  void forElementsOfRows(KernelEmitter &e, int64_t rows, int64_t size, int64_t width, ElementBody body);
   void setLaunch(int64_t blocks, int64_t threads);
   /// The number of this thread, of `vectors` that are each by themselves; the body runs where it exists.
   void forVectors(KernelEmitter &e, int64_t vectors, llvm::function_ref<void(const Index &)> body);

@@ -78,6 +78,10 @@ Value grid::isBelow(KernelEmitter &e, Value value, int64_t bound) {
   return arith::CmpIOp::create(e.builder(), e.loc(), arith::CmpIPredicate::ult, value, e.integer(bound));
 }
 
+Value grid::isNot(KernelEmitter &e, Value condition) {
+  return arith::XOrIOp::create(e.builder(), e.loc(), condition, e.constant(e.builder().getI1Type(), 1));
+}
+
 Value grid::exchange(KernelEmitter &e, Value value, int64_t distance) {
   OpBuilder &b = e.builder();
   Type type = value.getType(), word = b.getI32Type();

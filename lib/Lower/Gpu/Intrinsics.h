@@ -22,6 +22,7 @@ mlir::Value quotient(KernelEmitter &e, mlir::Value value, int64_t divisor);
 mlir::Value remainder(KernelEmitter &e, mlir::Value value, int64_t divisor);
 /// An i1.
 mlir::Value isBelow(KernelEmitter &e, mlir::Value value, int64_t bound);
+mlir::Value isNot(KernelEmitter &e, mlir::Value condition);
 
 /// The value of the thread of this warp whose number differs in the bits of `distance`; all of a warp take part.
 mlir::Value exchange(KernelEmitter &e, mlir::Value value, int64_t distance);

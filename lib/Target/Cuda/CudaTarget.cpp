@@ -24,6 +24,8 @@ constexpr int64_t kWorkspace = 4 << 20, kWorkspaceFromHopper = 32 << 20;
 
 /// A sector of memory is 32 bytes, an access of a warp up to 512; cudaMalloc gives multiples of 256.
 constexpr int64_t kAlignment = 256;
+/// Rows of so many elements begin at multiples of a line of the cache, which costs six percent of their memory at most.
+constexpr int64_t kLine = 128, kLongRow = 1024;
 /// Physical memory comes in pieces of this (cuMemGetAllocationGranularity).
 constexpr int64_t kGranularity = 2 << 20;
 
@@ -100,6 +102,12 @@ public:
   int64_t workspaceOfRandomBits(int64_t, int) const override { return 0; }
 
   bool splitsReductions() const override { return true; }
+
+  /// Tensor cores read, and threads load, sixteen bytes at a time.
+  int64_t rowPitch(Type element, int64_t elements) const override {
+    int64_t perLine = kLine * 8 / std::max(8U, element.getIntOrFloatBitWidth());
+    return elements < kLongRow || !isa<FloatType>(element) ? elements : (int64_t)llvm::alignTo(elements, perLine);
+  }
 
   bool hasElementType(Type type) const override {
     return type.isF32() || type.isBF16() || type.isF16() || type.isF64() || type.isInteger(64) || type.isInteger(32) ||
