@@ -30,8 +30,9 @@ OwnedDescriptor Graph::make(Kind kind) const {
 }
 
 template <class Range> void Graph::setAll(Descriptor of, Attribute attribute, Type type, const Range &values) const {
-  library.require(library.setAttribute(of, attribute, type, (int64_t)std::size(values), std::data(values)),
-                  "cudnnBackendSetAttribute", what);
+  library.require(
+      library.setAttribute(of, attribute, type, (int64_t)std::size(values), (const void *)std::data(values)),
+      "cudnnBackendSetAttribute", what);
 }
 
 template <class T> void Graph::set(Descriptor of, Attribute attribute, Type type, const T &value) const {
@@ -143,11 +144,12 @@ std::vector<OwnedDescriptor> Graph::findEngines(HeuristicsMode mode) const {
     return {};
   std::vector<OwnedDescriptor> found;
   std::vector<Descriptor> places;
+  places.reserve(mostEngines);
   for (int64_t i = 0; i < mostEngines; ++i)
     places.push_back(found.emplace_back(make(Kind::EngineConfiguration)).get());
   int64_t count = 0;
   Status status = library.getAttribute(heuristics.get(), Attribute::HeuristicsResults, Type::Descriptor, mostEngines,
-                                       &count, places.data());
+                                       &count, (void *)places.data());
   found.resize(status == Status::Success ? (size_t)count : 0);
   return found;
 }
@@ -177,6 +179,7 @@ bool Graph::tryEngine(Descriptor configuration, int64_t mostWorkspace, std::stri
 void Graph::finalize(int64_t mostWorkspace) {
   graph = make(Kind::OperationGraph);
   std::vector<Descriptor> all;
+  all.reserve(operations.size());
   for (const OwnedDescriptor &operation : operations)
     all.push_back(operation.get());
   if (device.handle)

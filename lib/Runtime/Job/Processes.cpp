@@ -31,7 +31,10 @@ Exit runAsProcesses(const World &world, Crew &crew, const std::atomic<int> &sign
     std::optional<Children::Ended> ended = children.wait(tick);
     if (ended && board.exit == 0 && world.reportOf(ended->rank).hasEnded == 0)
       stop.raise(Exit::RankFailed, fmt::format("error: {}: {}", world.describeRank(ended->rank), ended->how));
-    if (stop.isRaised() && now() - *(failed = failed.value_or(now())) > mostNanosecondsToEnd)
+    if (!stop.isRaised())
+      continue;
+    failed = failed.value_or(now());
+    if (now() - *failed > mostNanosecondsToEnd)
       break;
   }
   sayFailure(stop);

@@ -187,6 +187,7 @@ CUDA_FUNCTION cuLaunchKernel(SimulatedKernel *kernel, unsigned gridX, unsigned g
   if (!isRow || extra || blockX > 1024 || (kernel->threads && kernel->threads != blockX))
     return invalidValue;
   std::vector<std::string> values; // the call may return before the kernel runs
+  values.reserve(kernel->parameters.size());
   for (size_t i = 0; i < kernel->parameters.size(); ++i)
     values.emplace_back((const char *)parameters[i], kernel->parameters[i]);
   State &state = call.state;

@@ -25,7 +25,7 @@ struct Attributes {
     if (found == values.end())
       return {};
     std::vector<T> result(found->second.size() / sizeof(T));
-    std::memcpy(result.data(), found->second.data(), found->second.size());
+    std::memcpy((void *)result.data(), found->second.data(), found->second.size());
     return result;
   }
   template <class T> T one(Attribute attribute, T otherwise = {}) const {
@@ -232,7 +232,7 @@ CUDNN_FUNCTION cudnnBackendGetAttribute(Attributes *descriptor, Attribute attrib
     return badParameter;
   const Attributes *graph = descriptor->descriptor(Attribute::HeuristicsGraph);
   Attributes *engine = *(Attributes **)values; // whose plan asks for the graph
-  engine->values[Attribute::HeuristicsGraph].assign((const char *)&graph, sizeof graph);
+  engine->values[Attribute::HeuristicsGraph].assign((const char *)&graph, sizeof(void *));
   engine->isFinal = true;
   return Status::Success;
 }

@@ -31,7 +31,7 @@ template <class Function> Function findReal(Function, const char *name) {
     endWith(std::string("the driver has no ") + name);
   return (Function)found;
 }
-#define REAL(function) findReal(&function, #function)
+#define REAL(function) findReal(&(function), #function)
 
 /// Memory of the GPU, and what is in it.
 struct Region {
@@ -62,7 +62,8 @@ public:
                    "\"gpu\": \"%08x\", \"cpu\": \"%08x\"}\n",
                    name.c_str(), (unsigned long long)record.launches, (unsigned long long)record.differing,
                    (unsigned long long)record.words, (unsigned long long)record.offset, record.gpu, record.cpu);
-    std::fflush(file);
+    if (path)
+      std::fclose(file);
   }
 
   /// A copy of the parameters, with addresses of this processor's memory.
