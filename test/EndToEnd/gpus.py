@@ -10,6 +10,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 import cases
 import compare
@@ -28,9 +29,10 @@ LONG = 128  # positions, of which cuDNN's attention takes a multiple
 class Simulated:
     """A program and the kernels of its image."""
 
-    def __init__(self, setting, name, model, micro_batches=None, **changes):
+    def __init__(self, setting, name, model, layout=None, **changes):
+        """`layout`: of the case."""
         self.setting = setting
-        case = cases.Case(*model, **({"micro_batches": micro_batches} if micro_batches else {}))
+        case = cases.Case(*model, **(layout or {}))
         self.image = setting.scratch / f"{name}.so"
         self.trace = program.read_trace(setting, case)
         self.program = program.Program.of_case(setting, case, self.trace, name,
@@ -146,7 +148,7 @@ def sums_in_order(setting, everything):
 
 def windows_and_micro_batches(setting, _):
     """Convolutions and pools, whose gradients are added up over two micro-batches; --check looks at every byte of every operand."""
-    simulated = Simulated(setting, "gpu-windows", ("cnn", "logits-torchscript-train", "sgd"), micro_batches=2)
+    simulated = Simulated(setting, "gpu-windows", ("cnn", "logits-torchscript-train", "sgd"), {"micro_batches": 2})
     simulated.train("random:1")
     simulated.train("late", "--check")
     if simulated.bits("late") != simulated.bits("random:1"):
@@ -197,18 +199,35 @@ def same_bits_under_all_seeds(setting, everything):
 def a_failing_call_ends_the_job(setting, everything):
     """Whichever call of a library fails: one message, and exit 1 before the first step or 5; nothing hangs. What cannot be given
     back at the end is left to the driver."""
-    simulated = Simulated(setting, "gpu-failing", ("mlp", "logits", "sgd"))
-    said = simulated.train("early", steps=2, XLC_SIMULATE_COUNT=1)
+    yield from fail_calls(Simulated(setting, "gpu-failing", ("mlp", "logits", "sgd")), 1 if everything else 40)
+
+
+def a_failing_call_of_several_ends_the_job(setting, everything):
+    """The same of ranks that meet over NCCL: those that wait for the one whose call has failed end, too."""
+    for model, changes in ((("mlp", "logits", "sgd"), {"dp": 2, "stage": 2}), (GPT, {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2})):
+        simulated = Simulated(setting, f"gpus-failing-{model[0]}", model, changes)
+        yield from fail_calls(simulated, 1 if everything else 20, XLC_SIMULATE_DEVICES=8)
+
+
+def fail_calls(simulated, turns, **variables):
+    """Complaints about runs in which one call fails, of so many that are tried, or of all if that is 1: how they end, and whether within
+    five seconds more than a whole run takes."""
+    begin = time.monotonic()
+    said = simulated.train("early", steps=2, XLC_SIMULATE_COUNT=1, **variables)
+    most = time.monotonic() - begin + 5
     calls = int(re.search(r"simulated device: (\d+) calls", said)[1])
-    wheres = {5: "error: (rank 0, |after the last step: )", 1: "error: (this machine's GPU cannot be used: |cuBLASLt )", 0: ""}
-    for number in range(1, calls + 1, 1 if everything else max(1, calls // 40)):
-        code, said = simulated.end("early", steps=2, XLC_SIMULATE_FAIL=number)
+    wheres = {5: r"error: (rank \d+, |after the last step: )", 1: "error: (this machine's GPU cannot be used: |cuBLASLt |NCCL )", 0: ""}
+    for number in range(1, calls + 1, 1 if turns == 1 else max(1, calls // turns)):
+        begin = time.monotonic()
+        code, said = simulated.end("early", steps=2, XLC_SIMULATE_FAIL=number, **variables)
         function = re.search(r"simulated: (\w+) fails", said)[1]
         good = code in wheres and re.search(wheres[code], said) and said.count("error: ") == (code != 0)
         is_late = number > 0.8 * calls  # when the device is given up
         may_go_on = re.search(GIVE_BACK, function) or function == "cuLibraryLoadData" or (is_late and function in ("cuStreamSynchronize", "cuCtxSetCurrent"))
         if not good or (code == 0 and not may_go_on) or "simulated device: " in said:
             yield f"call {number}: {code}: {said}"
+        if (seconds := time.monotonic() - begin) > most:
+            yield f"call {number}: ended after {seconds:.0f} s"
 
 
 def list_checks(everything):
@@ -222,4 +241,5 @@ def list_checks(everything):
                      ("gpu: windows and micro-batches", lambda setting: windows_and_micro_batches(setting, everything)),
                      ("gpu: fused attention", lambda setting: fused_attention(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything)),
-                     ("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything))]
+                     ("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything)),
+                     ("gpu: a failing call of several ends the job", lambda setting: a_failing_call_of_several_ends_the_job(setting, everything))]

@@ -3,6 +3,8 @@
 
 #include "Plan/Shapes.h"
 
+#include "xlc/Runtime/AlignedProduct.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -25,18 +27,37 @@ Function LibraryCalls::find(const std::string &name) const { return driver.findK
 
 const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                             const ProductAlignment &alignment) {
-  std::string key = fmt::format("{} {} {} {} {} {} {}", call.name, call.kernel, workspace, alignment.a, alignment.b,
-                                alignment.bias, alignment.y);
+  std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {}", call.name, call.kernel, shape.m, shape.n, shape.k,
+                                workspace, alignment.a, alignment.b, alignment.bias, alignment.y);
   auto ready = prepared.find(key);
   if (ready == prepared.end())
     ready = prepared.emplace(key, products.prepare(call.name, shape, workspace, alignment)).first;
   return &ready->second;
 }
 
-const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const plan::ContractT &contract) {
+LibraryCalls::Contraction LibraryCalls::prepareContraction(const plan::CallT &call, const plan::ContractT &contract) {
   std::vector<uint32_t> found = places.alignmentsOf(call);
-  ProductAlignment alignment{found[0], found[1], call.ins.size() == 3 ? found[2] : 1, found.back()};
-  return prepareProduct(call, shapeOf(contract), call.workspace_bytes, alignment);
+  uint32_t ofBias = call.ins.size() == 3 ? found[2] : 1;
+  ContractShape shape = shapeOf(contract);
+  AlignedProduct aligned(shape);
+  int64_t sums = aligned.sumBytes(), scratch = (int64_t)call.workspace_bytes - sums, element = bytesOf(shape.operands);
+  if (scratch < 0)
+    throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, and its sums need {}", call.name,
+                               call.workspace_bytes, sums));
+  Contraction made;
+  if (aligned.hasSums())
+    made.sums = scratch, made.count = shape.m * shape.n,
+    made.round = convertKernelOf(plan::Element::F32, contract.operands);
+  for (const ProductPart &part : aligned.parts()) {
+    Contraction::Part placed{
+        nullptr,  part.a * element, part.b * element, part.bias * element, part.y * bytesOf(part.shape.result),
+        part.adds};
+    ProductAlignment alignment{with(found[0], placed.a), with(found[1], placed.b), with(ofBias, placed.bias),
+                               with(aligned.hasSums() ? cublaslt::mostAlignment : found.back(), placed.y)};
+    placed.product = prepareProduct(call, part.shape, scratch, alignment);
+    made.parts.push_back(placed);
+  }
+  return made;
 }
 
 const cudnn::FusedAttention *LibraryCalls::prepareAttention(const plan::CallT &call,
@@ -84,7 +105,7 @@ LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &ca
 void LibraryCalls::prepare(const plan::CallT &call) {
   const plan::LibraryUnion &library = plan.kernels[call.kernel]->library;
   if (const plan::ContractT *contract = library.AsContract()) {
-    contractions[&call] = prepareProduct(call, *contract);
+    contractions[&call] = prepareContraction(call, *contract);
   } else if (const plan::ScatterAddT *scatter = library.AsScatterAdd()) {
     DeviceScatter made = deviceCallOf(*scatter);
     scatters[&call] = {find(made.kernel), made.blocks, made.parameters};
@@ -119,12 +140,8 @@ void LibraryCalls::run(const plan::CallT &call, const CallOperands &operands, St
   bool adds = operands.accumulate[0];
   std::span<char *const> all(at, call.ins.size() + call.outs.size());
   switch (plan.kernels[call.kernel]->library.type) {
-  case plan::Library::Contract: {
-    bool hasBias = call.ins.size() == 3;
-    contractions.at(&call)->run({at[0], at[1], hasBias ? at[2] : nullptr, all.back()}, adds, operands.workspace,
-                                stream);
-    break;
-  }
+  case plan::Library::Contract:
+    return runContraction(call, operands, stream);
   case plan::Library::ScatterAdd:
     return launch(scatters.at(&call), all, adds, stream);
   case plan::Library::Attention:
@@ -136,7 +153,20 @@ void LibraryCalls::run(const plan::CallT &call, const CallOperands &operands, St
   }
 }
 
-void LibraryCalls::convert(const char *kernel, char *from, char *to, int64_t count, Stream stream) const {
+void LibraryCalls::runContraction(const plan::CallT &call, const CallOperands &operands, Stream stream) const {
+  const Contraction &what = contractions.at(&call);
+  char *const *p = operands.addresses;
+  bool hasBias = call.ins.size() == 3, hasSums = what.sums >= 0;
+  char *y = p[call.ins.size()], *sums = operands.workspace + what.sums;
+  for (const Contraction::Part &part : what.parts)
+    part.product->run(
+        {p[0] + part.a, p[1] + part.b, hasBias ? p[2] + part.bias : nullptr, (hasSums ? sums : y) + part.y},
+        part.adds || (operands.accumulate[0] && !hasSums), operands.workspace, stream);
+  if (hasSums)
+    convert(what.round, sums, y, what.count, stream);
+}
+
+void LibraryCalls::convert(const std::string &kernel, char *from, char *to, int64_t count, Stream stream) const {
   ConvertParameters given{count};
   void *parameters[] = {(void *)&from, (void *)&to, &given};
   driver.launchBlocks(find(kernel), blocksToConvert(given), kDeviceThreads, parameters, stream);

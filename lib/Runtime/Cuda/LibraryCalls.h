@@ -44,18 +44,31 @@ private:
     Function columns, fromColumns;
   };
 
+  /// Parts of a product, of which each begins so many bytes behind the operands.
+  struct Contraction {
+    struct Part {
+      const Product *product;
+      int64_t a, b, bias, y;
+      bool adds;
+    };
+    std::vector<Part> parts;
+    int64_t sums = -1, count = 0; ///< where in the workspace f32 sums are, and how many; -1: there are none
+    std::string round;            ///< the kernel that makes y of them
+  };
+
   Function find(const std::string &name) const;
   /// The product that does `shape` at these alignments; calls of one name that are alike share it.
   const Product *prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                 const ProductAlignment &alignment);
-  const Product *prepareProduct(const plan::CallT &call, const plan::ContractT &contract);
+  Contraction prepareContraction(const plan::CallT &call, const plan::ContractT &contract);
   const cudnn::FusedAttention *prepareAttention(const plan::CallT &call, const plan::AttentionT &attention);
   Convolution prepareConvolution(const plan::CallT &call, const plan::ConvolutionT &convolution);
 
   template <class Parameters>
   void launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds, Stream stream) const;
+  void runContraction(const plan::CallT &call, const CallOperands &operands, Stream stream) const;
   void runAttention(const plan::CallT &call, const CallOperands &operands, Stream stream) const;
-  void convert(const char *kernel, char *from, char *to, int64_t count, Stream stream) const;
+  void convert(const std::string &kernel, char *from, char *to, int64_t count, Stream stream) const;
   void runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const;
 
   const Driver &driver;
@@ -68,7 +81,7 @@ private:
   std::map<std::string, Product> prepared;                               ///< by what they depend on
   std::map<uint32_t, std::unique_ptr<cudnn::FusedAttention>> attentions; ///< by kernel of the plan
   // By call; looked up only.
-  std::unordered_map<const plan::CallT *, const Product *> contractions;
+  std::unordered_map<const plan::CallT *, Contraction> contractions;
   std::unordered_map<const plan::CallT *, Launch<ScatterParameters>> scatters;
   std::unordered_map<const plan::CallT *, Launch<MaxPoolParameters>> pools;
   std::unordered_map<const plan::CallT *, Convolution> convolutions;

@@ -4,6 +4,8 @@
 #include "Exchanges.h"
 #include "Shapes.h"
 
+#include "xlc/Runtime/AlignedProduct.h"
+
 #include <fmt/format.h>
 
 #include <cctype>
@@ -44,6 +46,9 @@ std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel) {
     return {deviceCallOf(*scatter).kernel};
   if (const plan::MaxPoolT *pool = kernel.library.AsMaxPool())
     return {deviceCallOf(*pool).kernel};
+  if (const plan::ContractT *contract = kernel.library.AsContract())
+    if (ContractShape shape = shapeOf(*contract); AlignedProduct(shape).hasSums())
+      return {convertKernelOf(plan::Element::F32, contract->operands)};
   if (const plan::AttentionT *attention = kernel.library.AsAttention())
     return {attention->backward ? narrowStatsKernel : wideStatsKernel};
   if (kernel.library.AsConvolution())

@@ -6,6 +6,7 @@
 #include "Plan_generated.h"
 #include "xlc/Kernels/LibraryCalls.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/AlignedProduct.h"
 #include "xlc/Runtime/FusedAttention.h"
 #include "xlc/Runtime/Windows.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -89,8 +90,10 @@ public:
   /// atomics.
   int64_t workspace(const LibraryCall &call, int) const override {
     int64_t ofProduct = capability >= kHopper ? kWorkspaceFromHopper : kWorkspace;
-    if (isa<graph::ContractOp>(call.op))
-      return ofProduct;
+    if (auto contract = dyn_cast<graph::ContractOp>(call.op)) {
+      auto found = findContractShape(contract, call.memory[0], call.memory[1], call.memory[2], call.hasBias);
+      return ofProduct + runtime::AlignedProduct(found->shape).sumBytes();
+    }
     if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op))
       return runtime::FusedAttentionWorkspace::bytes(*findAttentionShape(call.op, call.memory), capability);
     if (call.op->hasTrait<graph::Convolution>())
