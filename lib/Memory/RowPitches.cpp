@@ -24,11 +24,14 @@ RowPitches::RowPitches(ArrayRef<sched::RunOp> runs, const SymbolTable &symbols, 
   for (Operation *function : functions)
     joinCalls(cast<func::FuncOp>(function));
   joinRuns(runs);
-  for (Value value : dense) {
-    pitched.erase(value);
-    for (Value other : same.members(value))
-      pitched.erase(other);
-  }
+  llvm::DenseSet<Value> denseClasses;
+  for (Value value : dense)
+    denseClasses.insert(same.getOrInsertLeaderValue(value));
+  llvm::DenseSet<Value> all = std::move(pitched);
+  pitched.clear();
+  for (Value value : all)
+    if (!denseClasses.contains(same.getOrInsertLeaderValue(value)))
+      pitched.insert(value);
 }
 
 void RowPitches::joinCalls(func::FuncOp function) {
