@@ -140,6 +140,12 @@ std::vector<Change> xlc::findChanges(const Spec &spec, int64_t total, const Plan
   }
   for (auto &[what, to] : halveDimensions(spec))
     addChange(what, to);
+  // What is planned anew from its first phases on takes longest, and begins first: nobody waits for it alone at the end.
+  auto isSoon = [&](const auto &each) {
+    const Spec &to = each.second;
+    return to.tp != spec.tp || to.dims != spec.dims || to.microBatch != spec.microBatch;
+  };
+  std::partition(changed.begin(), changed.end(), isSoon);
   search.addAll(changed, planners);
   if (larger && !hasFailed(*doubled))
     search.add(larger->first, larger->second);
