@@ -294,6 +294,7 @@ struct FoldShapes : xlc::impl::FoldShapesPassBase<FoldShapes> {
                  MoveReshapePastElementwise, MoveReshapePastLoss, MoveBroadcastPastElementwise, MergeBroadcasts>(
         &getContext());
     GreedyRewriteConfig config; // merging constants would lose the names of their nodes
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled); // a function has one block
     config.enableConstantCSE(false);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
