@@ -166,7 +166,8 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->overlap = compilation.spec.overlaps();
   plan->deterministic = compilation.spec.isDeterministic;
   plan->seed = compilation.spec.init.seed;
-  plan->outside = sumOf(compilation.getTarget().outsideOf(compilation.spec.device, largestArena(module)));
+  plan->outside =
+      sumOf(compilation.getTarget().outsideOf(compilation.spec.device, largestArena(module), compilation.spec.ranks()));
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
   describeLossScale(module, *plan);

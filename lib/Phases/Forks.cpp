@@ -163,7 +163,7 @@ private:
   std::optional<int64_t> totalOf(int64_t arena) const {
     if (arena > kLargestArena)
       return std::nullopt;
-    return arena + sumOf(compilation.getTarget().outsideOf(compilation.spec.device, arena));
+    return arena + sumOf(compilation.getTarget().outsideOf(compilation.spec.device, arena, compilation.spec.ranks()));
   }
 
   /// Of the fullest rank, as far as is known.

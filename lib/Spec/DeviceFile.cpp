@@ -31,7 +31,7 @@ void fillFrom(const Device &other, Device &device) {
   device.network = orElse(device.network, other.network);
   device.devicesPerNode = orElse(device.devicesPerNode, other.devicesPerNode);
   if (device.outside.empty())
-    device.outside = other.outside;
+    device.outside = other.outside, device.outsideOfPeers = other.outsideOfPeers;
 }
 
 } // namespace

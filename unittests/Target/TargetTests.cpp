@@ -169,10 +169,15 @@ TEST_F(TargetTest, ABiasOnGpusWantsARowMajorResult) {
 
 TEST_F(TargetTest, RoundingIsALineBesideTheArena) {
   std::unique_ptr<Target> cuda = findTarget("cuda")->make("sm_80");
-  std::vector<OutsideLine> lines = cuda->outsideOf(std::nullopt, (int64_t(2) << 20) + 256);
+  std::vector<OutsideLine> lines = cuda->outsideOf(std::nullopt, (int64_t(2) << 20) + 256, 1);
   EXPECT_EQ(lines.back().name, "rounding");
   EXPECT_EQ(lines.back().bytes, (2 << 20) - 256);
-  EXPECT_EQ(cuda->outsideOf(*findDevice("h200"), 2 << 20).size(), findDevice("h200")->outside.size());
+  const Device &h200 = *findDevice("h200");
+  EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 1).size(), h200.outside.size());
+  EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 2).back().name, "nccl");
+  Device said = h200;
+  said.outside = {{"all", 1}}, said.outsideOfPeers.clear(); // as a file says it
+  EXPECT_EQ(sumOf(cuda->outsideOf(said, 2 << 20, 2)), 1);
 }
 
 TEST_F(TargetTest, ThePlanFollowsTheTarget) {

@@ -43,12 +43,13 @@ struct Device {
   /// Bytes per second of its operands and its result that a product moves beside its arithmetic, by ProductType; 0: they
   /// move while it computes.
   std::array<double, 3> packing = {};
-  double call = 0;            ///< seconds that a call takes at least
-  Link node, network;         ///< to a device of the same machine, and of another one
-  int64_t devicesPerNode = 0; ///< 0: all stand in one machine
-  int64_t cores = 0;          ///< of a CPU's machine: rates and links are those of one core; 0: no CPU
-  int64_t capability = 0;     ///< NVIDIA's compute capability times ten, 90; 0: not known
-  std::vector<OutsideLine> outside;
+  double call = 0;                         ///< seconds that a call takes at least
+  Link node, network;                      ///< to a device of the same machine, and of another one
+  int64_t devicesPerNode = 0;              ///< 0: all stand in one machine
+  int64_t cores = 0;                       ///< of a CPU's machine: rates and links are those of one core; 0: no CPU
+  int64_t capability = 0;                  ///< NVIDIA's compute capability times ten, 90; 0: not known
+  std::vector<OutsideLine> outside;        ///< of each rank
+  std::vector<OutsideLine> outsideOfPeers; ///< beside these where it has others to talk to
 
   double productsOf(ProductType type) const { return products[size_t(type)]; }
   bool isCpu() const { return cores > 0; }

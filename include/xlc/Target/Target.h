@@ -72,11 +72,15 @@ public:
   /// Bytes, a multiple of arenaAlignment: what the device allocates in. The arena of a plan is not rounded to it.
   virtual int64_t arenaGranularity() const { return arenaAlignment(); }
 
-  /// What a program has beside its arenas, where its device does not say. Measured.
+  /// What a program has beside its arenas, and what more where it has several ranks, where its device does not say. Measured.
   virtual std::vector<OutsideLine> outsideLines() const = 0;
-  /// What a rank with an arena of so many bytes has beside it.
-  std::vector<OutsideLine> outsideOf(const std::optional<Device> &device, int64_t arena) const {
-    std::vector<OutsideLine> lines = device && !device->outside.empty() ? device->outside : outsideLines();
+  virtual std::vector<OutsideLine> outsideLinesOfPeers() const { return {}; }
+  /// What a rank of so many has beside its arena, of so many bytes.
+  std::vector<OutsideLine> outsideOf(const std::optional<Device> &device, int64_t arena, int64_t ranks) const {
+    bool isSaid = device && !device->outside.empty();
+    std::vector<OutsideLine> lines = isSaid ? device->outside : outsideLines();
+    if (ranks > 1)
+      llvm::append_range(lines, isSaid ? device->outsideOfPeers : outsideLinesOfPeers());
     if (int64_t rounding = int64_t(llvm::alignTo(arena, arenaGranularity())) - arena)
       lines.push_back({"rounding", rounding});
     return lines;

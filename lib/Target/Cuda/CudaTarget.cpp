@@ -124,6 +124,7 @@ public:
   std::vector<OutsideLine> outsideLines() const override {
     return findDevice("h100")->outside; // where no device is named
   }
+  std::vector<OutsideLine> outsideLinesOfPeers() const override { return findDevice("h100")->outsideOfPeers; }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 
   bool runsInCompiler() const override { return false; }
