@@ -3,6 +3,7 @@
 #include "../ProgramObject.h"
 #include "Plan/DeviceCalls.h"
 #include "Plan/Exchanges.h"
+#include "Plan/Ranks.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Simulate/Grid.h"
 #include "xlc/Simulate/HostImage.h"
@@ -37,6 +38,17 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
       return blame(Fault::User, module.emitError()) << "programs for GPUs have no " << plan::EnumNameLibrary(library)
                                                     << " yet, which '" << kernel->name << "' is";
   }
+  uint64_t mostSummed = 0;
+  for (const auto &program : plan.programs)
+    runtime::forEachExchange(plan, *program, [&](const plan::ExchangeT &exchange, plan::Stream) {
+      if (runtime::isSummedInOrder(plan, exchange))
+        mostSummed = std::max(mostSummed, runtime::groupSize(*plan.rank_groups[exchange.group]));
+    });
+  if (mostSummed > (uint64_t)runtime::CombineParameters::mostSources)
+    return blame(Fault::User, module.emitError())
+           << "programs for GPUs add up terms of at most " << runtime::CombineParameters::mostSources
+           << " ranks in their order, and here " << mostSummed << " ranks have some: zero: {reduce: step} without "
+           << "runtime: {deterministic: true} and precision: {reduce: fp32} leaves the sums to NCCL";
   return success();
 }
 
