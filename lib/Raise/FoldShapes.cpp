@@ -77,7 +77,10 @@ struct FoldFlattenedTranspose : OpRewritePattern<graph::ReshapeOp> {
     for (int64_t size : shapeOf(flatten.getY())) {
       SmallVector<int64_t> &group = groups.emplace_back();
       for (int64_t product = 1; product != size || group.empty(); ++next) {
-        if (next == (int64_t)from.size() || size % (product *= from[next]) != 0)
+        if (next == (int64_t)from.size())
+          return failure();
+        product *= from[next];
+        if (size % product != 0)
           return failure();
         group.push_back(next);
       }
