@@ -8,8 +8,9 @@
 //   memory      what nvidia-smi reports, so without what the driver keeps
 //   context     what a process holds before it loads anything: measured on H100 with a driver of CUDA 13.0 (docs/Device.md);
 //               others with kernels loaded lazily, since CUDA 11.7 (pytorch issue 107667)
-//   libraries   the program's code, cuBLASLt 13 and cuDNN 9.14: 366 to 434 MiB, measured there too
-//   nccl        NCCL 2.28 of a rank that has another one, over sockets: 358 to 424 MiB, measured there too
+//   libraries   the program's code, cuBLASLt 13 and cuDNN 9.14: 368 to 434 MiB, measured there too
+//   nccl        NCCL 2.28 of a rank that has another one, over sockets: what two ranks have beyond twice those 368 MiB is
+//               388 to 455 MiB each, measured there too
 //
 // Peaks are those of the data sheets "NVIDIA H100/H200 Tensor Core GPU" (SXM), "NVIDIA A100" (SXM4), "NVIDIA V100" (SXM2,
 // 32 GB) and "NVIDIA Titan RTX". Chips before Ampere have no bfloat16: its rate is that of float32. The latency of a
@@ -48,8 +49,8 @@ Device reach(const Peak &peak) {
   device.network = {ofNetwork * peak.network * kGiga, 30 * kMicrosecond};
   device.devicesPerNode = peak.devicesPerNode;
   device.capability = peak.capability;
-  device.outside = {{"context", peak.context * kMiB}, {"libraries", 430 * kMiB}};
-  device.outsideOfPeers = {{"nccl", 425 * kMiB}};
+  device.outside = {{"context", peak.context * kMiB}, {"libraries", 434 * kMiB}};
+  device.outsideOfPeers = {{"nccl", 455 * kMiB}};
   return device;
 }
 

@@ -104,7 +104,9 @@ TEST(DeviceScatter, HasManyRowsAndIndices) {
   ASSERT_GT((ScatterParameters{1, 1, 1, 8300, 1}.rowsOfBlock), warps);
   for (const Kernel &kernel : kernels) {
     expectSame(kernel, shapeFor(kernel, 1, 1, 60, 8300, 3), false);
-    expectSame(kernel, shapeFor(kernel, 2, 2, 66000, 5, 1), false);
+    for (int64_t indices : {65536, 65537}) // all sections, of one warp and of two
+      expectSame(kernel, shapeFor(kernel, 2, 2, indices, 5, 1), false);
+    expectSame(kernel, shapeFor(kernel, 1, 1, 0, 5, 3), kernel.result == FloatType::F32);
   }
 }
 

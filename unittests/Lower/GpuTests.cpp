@@ -202,17 +202,17 @@ float sumInOrder(const double *row, int64_t size, bool isAligned = false) {
 }
 
 TEST(Gpu, RowsAreSummedInTheStatedOrder) {
-  for (int64_t size : {1, 3, 31, 32, 100, 128, 500, 768, 1000, 1024, 1025, 1026, 3072, 4100, 17001, 33000}) {
-    int64_t rows = size > 4096 ? 2 : 6;
-    KernelText text = sumOfRows(rows, size);
-    Tensors ins{randomTensor({rows, size}, size)};
-    SimulatedKernel gpu(text);
-    Tensors first = gpu.run(ins, 1);
-    ASSERT_EQ(gpu.problem, "") << size;
-    for (int64_t r = 0; r < rows; ++r)
-      ASSERT_EQ((float)first[0].values[r], sumInOrder(&ins[0].values[r * size], size)) << size << ", row " << r;
-    expectSameBits(gpu.run(ins, 2), first);
-  }
+  for (int64_t size : {1, 3, 31, 32, 100, 128, 500, 768, 1000, 1024, 1025, 1026, 3072, 4100, 17001, 33000})
+    for (int64_t rows : {1, size > 4096 ? 2 : 6}) {
+      KernelText text = sumOfRows(rows, size);
+      Tensors ins{randomTensor({rows, size}, size)};
+      SimulatedKernel gpu(text);
+      Tensors first = gpu.run(ins, 1);
+      ASSERT_EQ(gpu.problem, "") << size;
+      for (int64_t r = 0; r < rows; ++r)
+        ASSERT_EQ((float)first[0].values[r], sumInOrder(&ins[0].values[r * size], size)) << size << ", row " << r;
+      expectSameBits(gpu.run(ins, 2), first);
+    }
 }
 
 /// In vectors as far as there are, whatever lies in the gaps.

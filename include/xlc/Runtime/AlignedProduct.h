@@ -69,7 +69,7 @@ private:
     return cuts ? std::vector<Range>{{0, most}, {most, size - most}} : std::vector<Range>{{0, size}};
   }
 
-  const ContractShape &whole;
+  const ContractShape whole;
   const bool cutsRows, cutsColumns, cutsDepth;
 };
 

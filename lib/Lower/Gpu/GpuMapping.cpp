@@ -106,7 +106,8 @@ void GpuMapping::forVectors(KernelEmitter &e, int64_t vectors, llvm::function_re
 
 void GpuMapping::forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) {
   int64_t width = chooseWidth(size, 1);
-  width = size % width == 0 ? width : 1;
+  while (size % width != 0)
+    width /= 2;
   forVectors(e, size / width, [&](const Index &id) {
     Index position = e.multiply(id, width, 1);
     position.stride = width > 1;
@@ -231,9 +232,8 @@ bool GpuMapping::areRowsAligned(int64_t size, int64_t width) const {
     if (memory.getRank() < 2 || memory.getShape().back() != size || failed(memory.getStridesAndOffset(strides, offset)))
       continue;
     has = true;
-    for (auto [i, stride] : llvm::enumerate(ArrayRef(strides).drop_back()))
-      if (memory.getDimSize(i) > 1 && stride % width != 0)
-        return false;
+    if (llvm::any_of(ArrayRef(strides).drop_back(), [&](int64_t stride) { return stride % width != 0; }))
+      return false;
   }
   return has;
 }

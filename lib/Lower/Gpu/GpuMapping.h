@@ -1,11 +1,11 @@
 // Kernels for the threads of an NVIDIA GPU. Elements that are each by themselves: a vector of neighbours per thread. A
 // row: a group of threads, 32 (a warp) or a block of 2^k warps, which depends on the row's size alone. Of a row, thread t of
-// n does the vectors t, t + n, t + 2n ...
+// n does the vectors t, t + n, t + 2n ... Their width depends on the size, and on whether rows begin where vectors may.
 //
 //     row of 24 vectors, n = 8 (in truth 32 or more)      t   0 1 2 3 4 5 6 7 | 0 1 2 3 ...
 //
 // Where a thread has few of them the loop is written out in the scope of the row: an element that was read for a sum is
-// still known, in a register, where it is read again. A value of the row is combined in an order that follows from n
+// still known, in a register, where it is read again. A value of the row is combined in an order that follows from these
 // alone: each thread's lanes halves onto halves, then threads t and t ^ 16, 8, 4, 2, 1, then warps likewise, through one
 // shared slot each; in this order all threads come to the same bits. There is no vector that is not full: the width
 // divides the size, or rows begin where vectors may, and what is left of them is done element by element. A thread

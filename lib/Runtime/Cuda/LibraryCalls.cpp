@@ -157,13 +157,12 @@ void LibraryCalls::runContraction(const plan::CallT &call, const CallOperands &o
   const Contraction &what = contractions.at(&call);
   char *const *p = operands.addresses;
   bool hasBias = call.ins.size() == 3, hasSums = what.sums >= 0;
-  char *y = p[call.ins.size()], *sums = operands.workspace + what.sums;
+  char *y = p[call.ins.size()], *made = hasSums ? operands.workspace + what.sums : y; // sixteen bits are not added to
   for (const Contraction::Part &part : what.parts)
-    part.product->run(
-        {p[0] + part.a, p[1] + part.b, hasBias ? p[2] + part.bias : nullptr, (hasSums ? sums : y) + part.y},
-        part.adds || (operands.accumulate[0] && !hasSums), operands.workspace, stream);
+    part.product->run({p[0] + part.a, p[1] + part.b, hasBias ? p[2] + part.bias : nullptr, made + part.y},
+                      part.adds || (operands.accumulate[0] && !hasSums), operands.workspace, stream);
   if (hasSums)
-    convert(what.round, sums, y, what.count, stream);
+    convert(what.round, made, y, what.count, stream);
 }
 
 void LibraryCalls::convert(const std::string &kernel, char *from, char *to, int64_t count, Stream stream) const {

@@ -47,8 +47,8 @@ static LogicalResult verifyHasCode(ModuleOp module, const plan::PlanT &plan) {
   if (mostSummed > (uint64_t)runtime::CombineParameters::mostSources)
     return blame(Fault::User, module.emitError())
            << "programs for GPUs add up terms of at most " << runtime::CombineParameters::mostSources
-           << " ranks in their order, and here " << mostSummed << " ranks have some: zero: {reduce: step} without "
-           << "runtime: {deterministic: true} and precision: {reduce: fp32} leaves the sums to NCCL";
+           << " ranks in their order, and here " << mostSummed << " ranks have some: zero: {reduce: step} and "
+           << "precision: {reduce: fp32}, without runtime: {deterministic: true}, leave the sums to NCCL";
   return success();
 }
 

@@ -86,8 +86,7 @@ public:
     return isa<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(call.op) && findPoolShape(call.op, call.memory).has_value();
   }
 
-  /// Scatters and pools have none: a row of the result has a warp of its own, which reads all indices, and so needs no
-  /// atomics.
+  /// Scatters and pools have none: who owns an element of the result adds to it alone, without atomics.
   int64_t workspace(const LibraryCall &call, int) const override {
     int64_t ofProduct = capability >= kHopper ? kWorkspaceFromHopper : kWorkspace;
     if (auto contract = dyn_cast<graph::ContractOp>(call.op)) {
