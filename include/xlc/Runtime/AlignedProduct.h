@@ -1,6 +1,6 @@
-// Products of sixteen bits whose extents tensor cores do not like: 50257 words are no multiple of eight elements. cuBLASLt has its fast
-// kernels where each matrix has whole groups of eight along the direction in which it is contiguous (its documentation, "Tensor Core
-// Usage"). So a product with a long extent that has not is several:
+// Products of sixteen bits along extents that are no multiple of eight elements, as 50257 words. That cuBLASLt's kernels for such are
+// the slow ones is assumed, and not measured yet (docs/Device.md): so a product with a long extent, along which a matrix is contiguous,
+// is several:
 //
 //     y[m, 50257]      columns 0 to 50255, and the last one by itself; rows likewise
 //     k = 50257        a sum over k from 0 to 50255, to which the last term is added: in f32, rounded once
