@@ -6,6 +6,7 @@
 // last that wrote and all that have read since. What a stream's own order, or another `after`, says already is left out:
 // a vector clock per action (Fidge, Mattern 1988) knows the last action of each stream that has ended before it.
 #include "ActionAccesses.h"
+#include "mlir/IR/Threading.h"
 #include "xlc/Memory/Memory.h"
 
 namespace xlc {
@@ -159,8 +160,8 @@ private:
 
 struct AssignDependenciesPass : xlc::impl::AssignDependenciesPassBase<AssignDependenciesPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<exec::ProgramOp>())
-      Dependencies(program).assign(program);
+    SmallVector<exec::ProgramOp> programs(getOperation().getOps<exec::ProgramOp>());
+    parallelForEach(&getContext(), programs, [](exec::ProgramOp program) { Dependencies(program).assign(program); });
   }
 };
 

@@ -1,4 +1,5 @@
 // Lifetimes, then placement. Persistent buffers lie at the bottom.
+#include "mlir/IR/Threading.h"
 #include "xlc/Memory/Lifetimes.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Memory/Placement.h"
@@ -17,8 +18,8 @@ struct AssignOffsetsPass : xlc::impl::AssignOffsetsPassBase<AssignOffsetsPass> {
   using AssignOffsetsPassBase::AssignOffsetsPassBase;
 
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<exec::ProgramOp>())
-      assignOffsets(program, alignment);
+    SmallVector<exec::ProgramOp> programs(getOperation().getOps<exec::ProgramOp>());
+    parallelForEach(&getContext(), programs, [&](exec::ProgramOp program) { assignOffsets(program, alignment); });
   }
 };
 

@@ -9,6 +9,7 @@
 // A step runs a function thousands of times: what its calls do with its slots is read from the IR once, and what may go
 // wrong between them is looked at once for each set of addresses, which come again micro-batch after micro-batch.
 #include "CallHazards.h"
+#include "mlir/IR/Threading.h"
 #include <map>
 #include <set>
 
@@ -368,9 +369,10 @@ private:
 struct VerifyPlacementPass : xlc::impl::VerifyPlacementPassBase<VerifyPlacementPass> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    for (auto program : getOperation().getOps<exec::ProgramOp>())
-      if (failed(Replay(program, symbols).run()))
-        return signalPassFailure();
+    SmallVector<exec::ProgramOp> programs(getOperation().getOps<exec::ProgramOp>());
+    auto verify = [&](exec::ProgramOp program) { return Replay(program, symbols).run(); };
+    if (failed(failableParallelForEach(&getContext(), programs, verify)))
+      signalPassFailure();
   }
 };
 

@@ -6,6 +6,7 @@
 // it must know of these (the idea of FastTrack, Flanagan and Freund 2009).
 #include "ByteRanges.h"
 #include "CallHazards.h"
+#include "mlir/IR/Threading.h"
 #include "xlc/Memory/Memory.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -244,9 +245,10 @@ private:
 struct VerifyStreamsPass : xlc::impl::VerifyStreamsPassBase<VerifyStreamsPass> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    for (auto program : getOperation().getOps<exec::ProgramOp>())
-      if (failed(Race(program, symbols).verify()))
-        return signalPassFailure();
+    SmallVector<exec::ProgramOp> programs(getOperation().getOps<exec::ProgramOp>());
+    auto verify = [&](exec::ProgramOp program) { return Race(program, symbols).verify(); };
+    if (failed(failableParallelForEach(&getContext(), programs, verify)))
+      signalPassFailure();
   }
 };
 

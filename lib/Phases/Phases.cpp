@@ -18,6 +18,7 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Memory/Memory.h"
 #include "xlc/Phases/Forks.h"
+#include "xlc/Phases/Threads.h"
 #include "xlc/Precision/Precision.h"
 #include "xlc/Schedule/Schedule.h"
 #include "xlc/Search/ChooseZero.h"
@@ -138,8 +139,8 @@ LogicalResult chunkLoss(Compilation &compilation) {
     compilation.diagnostics.error(place, "the loss cannot be computed by rows: " + found.obstacle);
     return failure();
   }
-  Forks forks(compilation);
-  compilation.chunk = chooseChunk(spec, found.rows, forks.getPlanner());
+  Threads threads(compilation.context);
+  compilation.chunk = chooseChunk(spec, found.rows, Forks::getPlanners(compilation, threads.count()));
   compilation.spec.loss.chunk = compilation.chunk.rows; // for what plans this spec again
   if (compilation.chunk.rows == 0)
     return success();
@@ -264,6 +265,7 @@ void addProgram(Passes &passes, const Compilation &compilation) {
 }
 
 LogicalResult memory(Compilation &compilation) {
+  Threads threads(compilation.context); // the programs of stages are placed, and looked at, beside each other
   if (failed(runPasses(compilation, [&](Passes &passes) {
         addProgram(passes, compilation);
         passes.addPass(createAssignOffsetsPass({compilation.getTarget().arenaAlignment()}));

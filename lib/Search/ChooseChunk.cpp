@@ -2,6 +2,7 @@
 // estimated: each is planned, with the answers to what else the spec leaves open.
 #include "xlc/Search/ChooseZero.h"
 #include "xlc/Search/ChunkChoice.h"
+#include <future>
 
 using namespace xlc;
 
@@ -12,21 +13,24 @@ static bool isHopeless(const Spec &spec, const Planner &planner) {
   return trial && Search::isHopeless(*trial, *spec.deviceMemory);
 }
 
-ChunkChoice xlc::chooseChunk(const Spec &spec, int64_t rows, const Planner &planner) {
+ChunkChoice xlc::chooseChunk(const Spec &spec, int64_t rows, const Planners &planners) {
   ChunkChoice choice{.rows = 0, .all = rows, .whole = {}};
   if (spec.loss.chunk || !spec.deviceMemory || rows == 0) {
     choice.rows = spec.loss.chunk.value_or(0) < rows ? spec.loss.chunk.value_or(0) : 0;
     return choice;
   }
-  Search search(planner, *spec.deviceMemory, /*isAllExact=*/false, [](size_t, const std::string &) {});
+  Search search(planners.make(), *spec.deviceMemory, /*isAllExact=*/false, [](size_t, const std::string &) {});
   constexpr int64_t mostParts = 64;
   auto cutInto = [&](int64_t parts) {
     Spec cut = spec;
     cut.loss.chunk = parts == 1 ? 0 : (rows + parts - 1) / parts;
     return cut;
   };
+  // The most parts are planned beside the whole: whoever waits for a plan that does not fit waits for one of them.
+  auto beside = planners.count > 1 ? std::launch::async : std::launch::deferred;
+  std::future<bool> hopeless = std::async(beside, [&] { return isHopeless(cutInto(mostParts), planners.make()); });
   for (int64_t parts : {int64_t(1), int64_t(4), int64_t(16), mostParts}) {
-    if (choice.whole && parts == 4 && isHopeless(cutInto(mostParts), planner))
+    if (choice.whole && parts == 4 && hopeless.get())
       break;
     Spec cut = cutInto(parts);
     search.add(size_t(parts), cut);

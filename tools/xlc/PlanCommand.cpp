@@ -2,15 +2,15 @@
 #include "Files/OutputFile.h"
 #include "Session.h"
 #include "xlc/Phases/Forks.h"
+#include "xlc/Phases/Threads.h"
 #include "xlc/Report/Report.h"
 #include "xlc/Stage/Stage.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <algorithm>
 #include <chrono>
-#include <thread>
+#include <future>
 
 using namespace xlc;
 
@@ -31,25 +31,11 @@ struct PlanOptions : CommonOptions {
   std::string trace; ///< a file to write, or empty
 };
 
-/// Threads that plan changes of the spec; each has a plan in memory.
-constexpr unsigned kMostPlanners = 4;
-
 std::vector<std::string> phaseNames() {
   std::vector<std::string> names;
   for (const Phase &phase : getPhases())
     names.push_back(phase.name.str());
   return names;
-}
-
-/// What would make it fit; each change takes most of a plan, so whoever waits is told.
-void tryChanges(Session &session, PlanReport &report, std::chrono::duration<double> planning) {
-  if (planning.count() > 0.5)
-    messages() << "trying single changes of the spec\n";
-  unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostPlanners);
-  session.get().context.enableMultithreading(threads > 1);
-  report.changes = findChanges(report.spec, report.largestTotal(), Forks::getPlanners(session.get(), threads),
-                               session.get().importing.notes);
-  session.get().context.disableMultithreading();
 }
 
 /// The same spec in float32, with the same answers to what it leaves open, where it can be planned.
@@ -69,9 +55,23 @@ std::optional<WideReport> planInFloat32(Session &session) {
   return need ? std::optional(WideReport{need->bytes, trial->traffic()}) : std::nullopt;
 }
 
+/// What would make it fit, and what was said on the way; each change takes most of a plan.
+std::future<std::pair<std::vector<Change>, std::string>> tryChanges(Session &session, const PlanReport &report) {
+  int64_t total = report.largestTotal();
+  return std::async(std::launch::async, [&session, total, spec = report.spec] {
+    std::string notes;
+    llvm::raw_string_ostream out(notes);
+    Planners planners = Forks::getPlanners(session.get(), Threads::count());
+    std::vector<Change> changes = findChanges(spec, total, planners, session.get().importing.notes ? &out : nullptr);
+    return std::pair(std::move(changes), std::move(notes));
+  });
+}
+
 int report(Session &session, const PlanOptions &options, std::chrono::duration<double> planning) {
   PlanReport report = makeReport(*session.get().module, session.get().spec, session.getTarget(), session.get().zero);
   report.chunk = session.get().chunk;
+  Threads threads(session.get().context);
+  auto changes = report.fits() ? std::nullopt : std::optional(tryChanges(session, report)); // beside what follows
   if (report.spec.precision.isMixed()) {
     report.wide = planInFloat32(session);
     report.products =
@@ -81,8 +81,13 @@ int report(Session &session, const PlanOptions &options, std::chrono::duration<d
   if (!options.json)
     printTable(report, model, options.verbose, llvm::outs());
   llvm::outs().flush();
-  if (!report.fits())
-    tryChanges(session, report, planning);
+  if (changes) {
+    if (planning.count() > 0.5)
+      messages() << "trying single changes of the spec\n";
+    auto [found, notes] = changes->get();
+    report.changes = std::move(found);
+    messages() << notes;
+  }
   if (options.json)
     printJson(report, model, llvm::outs());
   else if (!report.fits())

@@ -14,7 +14,7 @@ struct ChunkChoice {
 
 /// What `loss.chunk: auto` means for a loss of `rows` rows: all, where a plan of that fits cluster.device_memory; else a
 /// quarter, a sixteenth or a sixty-fourth, the first that fits; all again where none does.
-ChunkChoice chooseChunk(const Spec &spec, int64_t rows, const Planner &planner);
+ChunkChoice chooseChunk(const Spec &spec, int64_t rows, const Planners &planners);
 
 } // namespace xlc
 
