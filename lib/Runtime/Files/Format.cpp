@@ -1,0 +1,14 @@
+// fmt's functions, once. Compiled into each file that formats a number they would be half of the runtime's code, and of the
+// time that it takes to compile; Debian has fmt as a shared library only, which programs do not need.
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+template thousands_sep_result<char> thousands_sep_impl<char>(locale_ref);
+template char decimal_point_impl<char>(locale_ref);
+template void buffer<char>::append(const char *, const char *);
+template void vformat_to(buffer<char> &, string_view, basic_format_args<buffer_context<char>>, locale_ref);
+template dragonbox::decimal_fp<float> dragonbox::to_decimal(float) noexcept;
+template dragonbox::decimal_fp<double> dragonbox::to_decimal(double) noexcept;
+} // namespace detail
+FMT_END_NAMESPACE
