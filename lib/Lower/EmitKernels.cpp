@@ -3,8 +3,9 @@
 #include "CpuMapping.h"
 #include "EmitKernel.h"
 #include "Gpu/GpuMapping.h"
+#include "Gpu/Intrinsics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -87,6 +88,10 @@ struct EmitKernelsPass : xlc::impl::EmitKernelsPassBase<EmitKernelsPass> {
 };
 
 struct EmitGpuKernelsPass : xlc::impl::EmitGpuKernelsPassBase<EmitGpuKernelsPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    EmitGpuKernelsPassBase::getDependentDialects(registry);
+    grid::registerDialect(registry);
+  }
   void runOnOperation() override {
     auto specialise = [](exec::CallOp call) {
       std::string key = getSpecialisation(call);

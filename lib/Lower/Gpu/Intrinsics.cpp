@@ -3,6 +3,7 @@
 #include "../ElementRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Support/Diagnostics.h"
 
@@ -101,6 +102,11 @@ Value grid::exchange(KernelEmitter &e, Value value, int64_t distance) {
     raw = arith::OrIOp::create(b, e.loc(), shifted(high), low);
   }
   return type == integer ? raw : arith::BitcastOp::create(b, e.loc(), type, raw).getResult();
+}
+
+void grid::registerDialect(DialectRegistry &registry) {
+  registry.insert<NVVM::NVVMDialect>();
+  registerNVVMDialectTranslation(registry);
 }
 
 void grid::meetBlock(KernelEmitter &e) { NVVM::Barrier0Op::create(e.builder(), e.loc()); }

@@ -13,6 +13,9 @@ bool keepsNeighbours(mlir::Operation &op);
 
 namespace grid {
 
+/// That of the ops below, and its translation. Its header, which takes seconds to read, is read in one file alone.
+void registerDialect(mlir::DialectRegistry &registry);
+
 // All of them i64.
 mlir::Value block(KernelEmitter &e);
 mlir::Value threadOfBlock(KernelEmitter &e);
