@@ -30,6 +30,9 @@ function(xlc_compiler_options target)
   target_include_directories(${target} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   # Half of what clang inlines by itself: an eighth less time to compile, and plans take as long.
   target_compile_options(${target} PRIVATE -fno-rtti ${XLC_WARNINGS} "SHELL:-mllvm -inline-threshold=120")
+  if(XLC_SANITIZE) # half the time to compile, and the tests of what is compiled so take as long
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
   set_target_properties(${target} PROPERTIES PCH_INSTANTIATE_TEMPLATES ON)
 endfunction()
 xlc_compiler_options(xlc-pch)

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
 
 using namespace xlc::runtime;
@@ -97,36 +98,38 @@ void Case::runKernels() {
 }
 
 void Case::runNaiveRow(int64_t sample, int64_t head, int64_t i) {
-  int64_t group = head / (heads / groups), seen = queries;
+  int64_t group = head / (heads / groups), outAt = ((sample * queries + i) * heads + head) * d;
+  // Where the part of a head begins. In the loops over its width there are bare pointers: sanitizers look at each access.
   auto row = [&](int64_t position, int64_t column) { return (sample * queries + position) * width() + column * d; };
-  int64_t qAt = row(i, head), outAt = ((sample * queries + i) * heads + head) * d;
-  std::vector<double> p(seen);
+  auto keyOf = [&](int64_t j) { return row(j, heads + group); };
+  auto valueOf = [&](int64_t j) { return row(j, heads + groups + group); };
+  const float *q = &qkv[row(i, head)], *dO = &dout[outAt];
+  double *dq = &expected[row(i, head)], *o = &expectedOut[outAt];
+  std::vector<double> p(queries);
   double total = 0, delta = 0;
-  for (int64_t j = 0; j < seen; ++j) {
-    double dot = 0;
-    for (int64_t x = 0; x < d; ++x)
-      dot += (double)qkv[qAt + x] * qkv[row(j, heads + group) + x];
-    total += p[j] = std::exp(dot / std::sqrt((double)d) + biasOf(sample, i, j));
-  }
+  for (int64_t j = 0; j < queries; ++j)
+    total += p[j] =
+        std::exp(std::inner_product(q, q + d, &qkv[keyOf(j)], 0.0) / std::sqrt((double)d) + biasOf(sample, i, j));
   bool isEmpty = total == 0;
   // Backward is given a narrow `out` as it was rounded, and needs it where a query's keys are no single block.
   bool usesOut = type != FloatType::F32 && queries > 128;
-  for (int64_t j = 0; j < seen; ++j)
-    p[j] = isEmpty ? (uniform ? 1.0 / (double)seen : 0) : p[j] / total;
-  for (int64_t x = 0; x < d; ++x) {
-    for (int64_t j = 0; j < seen; ++j)
-      expectedOut[outAt + x] += p[j] * qkv[row(j, heads + groups + group) + x];
-    delta += (usesOut ? out[outAt + x] : expectedOut[outAt + x]) * dout[outAt + x];
-  }
-  for (int64_t j = 0; j < seen; ++j) {
-    double dp = 0;
+  for (int64_t j = 0; j < queries; ++j) {
+    p[j] = isEmpty ? (uniform ? 1.0 / (double)queries : 0) : p[j] / total;
+    const float *v = &qkv[valueOf(j)];
     for (int64_t x = 0; x < d; ++x)
-      dp += (double)dout[outAt + x] * qkv[row(j, heads + groups + group) + x];
+      o[x] += p[j] * v[x];
+  }
+  for (int64_t x = 0; x < d; ++x)
+    delta += (usesOut ? out[outAt + x] : o[x]) * dO[x];
+  for (int64_t j = 0; j < queries; ++j) {
+    double dp = std::inner_product(dO, dO + d, &qkv[valueOf(j)], 0.0);
     double ds = isEmpty ? 0 : p[j] * (dp - delta) / std::sqrt((double)d);
+    const float *k = &qkv[keyOf(j)];
+    double *dk = &expected[keyOf(j)], *dv = &expected[valueOf(j)];
     for (int64_t x = 0; x < d; ++x) {
-      expected[qAt + x] += ds * qkv[row(j, heads + group) + x];
-      expected[row(j, heads + group) + x] += ds * qkv[qAt + x];
-      expected[row(j, heads + groups + group) + x] += p[j] * dout[outAt + x];
+      dq[x] += ds * k[x];
+      dk[x] += ds * q[x];
+      dv[x] += p[j] * dO[x];
     }
   }
 }
