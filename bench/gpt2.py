@@ -48,7 +48,7 @@ def run(*command, **options):
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **options).stdout
 
 
-def compile_programs(options, folder, batch, sequence, precisions=("fp32", "bf16")):
+def compile_programs(options, folder, batch, sequence, precisions=("fp32", "bf16"), more=()):
     """A program for each precision, by its name, on one rank; rows lie beside them."""
     for data in ("input_ids", "labels"):
         write_tokens(folder / f"{data}.npy", batch, sequence)
@@ -57,12 +57,12 @@ def compile_programs(options, folder, batch, sequence, precisions=("fp32", "bf16
         spec = folder / f"{precision}.yaml"
         spec.write_text(SPEC.format(batch=batch, sequence=sequence, rate=RATE, threads=options.threads, precision=precision))
         programs[precision] = folder / precision
-        run(options.build / "bin" / "xlc", "compile", model, "--spec", spec, "-o", programs[precision])
+        run(options.build / "bin" / "xlc", "compile", model, "--spec", spec, "-o", programs[precision], *more)
     return programs
 
 
-def time_steps(program, steps, **options):
+def time_steps(program, steps, more=(), **options):
     """Seconds of each step of a run, but for the first, which touches memory for the first time."""
     log = program.parent / "log.jsonl"
-    run(program, "--steps", steps + 1, "--log", log, **options)
+    run(program, "--steps", steps + 1, "--log", log, *more, **options)
     return [json.loads(line)["seconds"] for line in log.read_text().splitlines()[1:]]
