@@ -61,7 +61,8 @@ Device cpu() {
   device.cores = 32;
   device.products = {100e9, 100e9, 60e9};
   device.bandwidth = 8e9;
-  device.call = 1 * kMicrosecond;
+  device.call = 0.1 * kMicrosecond;
+  device.meeting = 1 * kMicrosecond;
   device.node = {4e9, 2 * kMicrosecond};
   device.network = {1.1e9, 50 * kMicrosecond};
   return device;
@@ -123,5 +124,6 @@ void xlc::printDevice(const Device &device, llvm::raw_ostream &out) {
       << llvm::formatv("packing: {{fp32: {0}, bf16: {1}, fp16: {2}} # per second\n", rate(device.packing[0]),
                        rate(device.packing[1]), rate(device.packing[2]))
       << llvm::formatv("call: {0:e2} # seconds\n", device.call)
+      << llvm::formatv("meeting: {0:e2} # seconds\n", device.meeting)
       << llvm::formatv("node: {{bandwidth: {0}, latency: {1:e2}}\n", rate(device.node.bandwidth), device.node.latency);
 }

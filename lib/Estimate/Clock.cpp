@@ -21,7 +21,7 @@ Device shareOf(const Device &device, int64_t threads, int64_t ranks) {
   share.bandwidth *= cores;
   for (double &rate : share.packing)
     rate *= cores;
-  share.call /= std::min(1.0, cores);
+  share.call = share.call / std::min(1.0, cores) + (threads > 1 ? device.meeting : 0);
   return share;
 }
 

@@ -25,6 +25,7 @@ void fillFrom(const Device &other, Device &device) {
   device.memory = orElse(device.memory, other.memory);
   device.bandwidth = orElse(device.bandwidth, other.bandwidth);
   device.call = orElseTime(device.call, other.call);
+  device.meeting = orElseTime(device.meeting, other.meeting);
   device.cores = orElse(device.cores, other.cores);
   device.capability = orElse(device.capability, other.capability);
   device.node = orElse(device.node, other.node);
@@ -51,6 +52,7 @@ void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors) {
   for (double &rate : device.products)
     rate = orElse(rate, f32);
   device.call = orElseTime(device.call, 0);
+  device.meeting = orElseTime(device.meeting, 0);
   device.node.latency = orElseTime(device.node.latency, 0);
   device.network = orElse(device.network, device.node);
   if (device.name.empty())

@@ -301,6 +301,8 @@ const Key table[] = {
   {"cluster.device.packing.fp16", Kind::Bytes, memory, "", "they move while it computes", "", setPacking<ProductType::F16>},
   {"cluster.device.call", Kind::Number, seconds, "", "0", "Seconds that a call takes at least.",
    [](Spec &s, const Value &v) { device(s).call = v.number; }},
+  {"cluster.device.meeting", Kind::Number, seconds, "", "0", "Seconds more, where several threads of a rank begin and end it together. A CPU's.",
+   [](Spec &s, const Value &v) { device(s).meeting = v.number; }},
   {"cluster.device.cores", Kind::Integer, counts, "", "none", "cpu: cores of one machine. Then `flops` and `bandwidth` are those of one core, and ranks share them.",
    [](Spec &s, const Value &v) { device(s).cores = v.integer; }},
   {"cluster.device.compute_capability", Kind::Number, capabilities, "", "8.0", "target cuda: NVIDIA's compute capability, from which the chip follows.",
@@ -354,7 +356,7 @@ const Key table[] = {
 
 Device describedDevice() {
   Device device;
-  device.call = device.node.latency = device.network.latency = kNotGiven;
+  device.call = device.meeting = device.node.latency = device.network.latency = kNotGiven;
   return device;
 }
 

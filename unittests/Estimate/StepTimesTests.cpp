@@ -163,6 +163,16 @@ TEST_F(StepTimesTest, RanksShareTheCoresOfACpu) {
   EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute, 4);
 }
 
+// One thread calls by itself; two begin and end a call together.
+TEST_F(StepTimesTest, ThreadsOfARankMeet) {
+  device.cores = 4, device.call = 10, device.meeting = 5;
+  time("pp = 1, dp = 2, tp = 1, shards = 2", kGathers, RunOrder::List);
+  exec::ProgramOp program = *module->getOps<exec::ProgramOp>().begin();
+  exec::RunOp run = *program.getBody().front().getOps<exec::RunOp>().begin();
+  EXPECT_EQ(Clock(*module, device, /*threads=*/1).ofRun(run).compute, 10);
+  EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute, 10 + 5);
+}
+
 // Of four ranks two stand in each machine: a group of all crosses the network, with two adapters a machine.
 TEST_F(StepTimesTest, GroupsOfSeveralMachinesCrossTheNetwork) {
   device.devicesPerNode = 2, device.network = {0.25, 3};

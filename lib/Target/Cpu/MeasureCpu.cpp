@@ -143,15 +143,15 @@ double measureCopies(int cores) {
   return double(source->size()) / seconds;
 }
 
-/// Seconds that threads of a rank take for a task that does nothing.
-double measureCall(int cores) {
+/// Seconds that so many threads of a rank take for a task that does nothing.
+double measureCall(int threads, int cores) {
   constexpr int times = 2000;
-  ThreadPool pool(cores, spinsFor(cores), useOneLibraryThread);
+  ThreadPool pool(threads, spinsFor(cores), useOneLibraryThread);
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kRounds; ++round) {
     double begin = now();
     for (int i = 0; i < times; ++i)
-      pool.run(cores, [](int) {});
+      pool.run(threads, [](int) {});
     best = std::min(best, (now() - begin) / times);
   }
   return best;
@@ -167,7 +167,9 @@ Device xlc::measureCpu(int cores) {
   measureProducts(device, ProductType::BF16, FloatType::BF16);
   measureProducts(device, ProductType::F16, FloatType::F16);
   device.bandwidth = measureBandwidth(cores);
-  device.call = measureCall(cores);
-  device.node = {measureCopies(cores), 2 * device.call}; // all meet before a message, and after it
+  device.call = measureCall(1, cores);
+  double together = measureCall(cores, cores);
+  device.meeting = std::max(0.0, together - device.call);
+  device.node = {measureCopies(cores), 2 * together}; // all meet before a message, and after it
   return device;
 }
