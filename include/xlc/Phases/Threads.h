@@ -9,13 +9,19 @@
 namespace xlc {
 
 /// A context of one thread needs no locks, and most of a compilation is one thread's. While this lives, the context is
-/// for several, where the machine has them. Made and destroyed while only one thread uses the context.
+/// for several, where the machine has them. The first that lives is made and destroyed while only one thread uses the
+/// context; others change nothing.
 class Threads {
 public:
-  explicit Threads(mlir::MLIRContext &context) : context(context), wasEnabled(context.isMultithreadingEnabled()) {
-    context.enableMultithreading(wasEnabled || count() > 1);
+  explicit Threads(mlir::MLIRContext &context)
+      : context(context), isFirst(!context.isMultithreadingEnabled() && count() > 1) {
+    if (isFirst)
+      context.enableMultithreading();
   }
-  ~Threads() { context.enableMultithreading(wasEnabled); }
+  ~Threads() {
+    if (isFirst)
+      context.disableMultithreading();
+  }
   Threads(const Threads &) = delete;
   Threads &operator=(const Threads &) = delete;
 
@@ -25,7 +31,7 @@ public:
 private:
   static constexpr unsigned kMost = 4;
   mlir::MLIRContext &context;
-  const bool wasEnabled;
+  const bool isFirst;
 };
 
 } // namespace xlc
