@@ -3,6 +3,7 @@
 #ifndef XLC_LIB_MEMORY_ROWPITCHES_H
 #define XLC_LIB_MEMORY_ROWPITCHES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Sched/Sched.h"
 #include "xlc/Kernels/Views.h"
