@@ -1,7 +1,7 @@
 // The opposite of raising, for `--no-raise`: every op with a kernel of its own becomes small ops, by
 // one row of a table. What trains one way must train the other way to the same losses, so the two check
 // each other.
-#include "mlir/Transforms/RegionUtils.h"
+#include "EraseDead.h"
 #include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Raise/Raise.h"
@@ -192,8 +192,7 @@ struct DecomposeNamedOps : xlc::impl::DecomposeNamedOpsPassBase<DecomposeNamedOp
       op->replaceAllUsesWith(row->expand(op, expansion));
       op->erase();
     }
-    IRRewriter rewriter(&getContext());
-    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+    eraseDead(getOperation(), !work.empty());
   }
 };
 

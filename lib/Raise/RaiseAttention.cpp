@@ -9,7 +9,7 @@
 //     in q only: a query, or a head of a group that shares its keys       in q and k: batch, or a group of heads
 #include "RaiseAttention.h"
 #include "AttentionMask.h"
-#include "mlir/Transforms/RegionUtils.h"
+#include "EraseDead.h"
 #include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
@@ -278,11 +278,13 @@ struct RaiseAttention : xlc::impl::RaiseAttentionPassBase<RaiseAttention> {
     SmallVector<graph::ContractOp> products;
     getOperation().walk([&](graph::ContractOp op) { products.push_back(op); });
     MaskMemory memory;
+    bool hasFound = false;
     for (graph::ContractOp product : products)
-      if (Matcher matcher(memory); matcher.match(product))
+      if (Matcher matcher(memory); matcher.match(product)) {
         matcher.raise(product);
-    IRRewriter rewriter(&getContext());
-    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+        hasFound = true;
+      }
+    eraseDead(getOperation(), hasFound);
   }
 };
 

@@ -2,7 +2,7 @@
 //
 // Exporters associate the products in many ways, so nothing is matched by order: the factors of the
 // outer product are collected, and the argument of tanh or erf is read as a polynomial in x.
-#include "mlir/Transforms/RegionUtils.h"
+#include "EraseDead.h"
 #include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
@@ -118,15 +118,16 @@ struct RaiseGelu : xlc::impl::RaiseGeluPassBase<RaiseGelu> {
       if (isa<graph::MulOp, graph::DivOp, graph::ScaleOp>(op))
         products.push_back(op);
     });
+    bool hasFound = false;
     for (Operation *op : products)
       if (auto found = match(op)) {
+        hasFound = true;
         OpBuilder builder(op);
         Value x = found->second;
         op->getResult(0).replaceAllUsesWith(
             graph::GeluOp::create(builder, op->getLoc(), x.getType(), found->first, x).getY());
       }
-    IRRewriter rewriter(&getContext());
-    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+    eraseDead(getOperation(), hasFound);
   }
 };
 

@@ -5,7 +5,7 @@
 //
 // Statistics of rows are [..., 1] in one file and [...] in the next; row-major order does not change with it, so
 // reshapes between them are stepped over.
-#include "mlir/Transforms/RegionUtils.h"
+#include "EraseDead.h"
 #include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
@@ -155,11 +155,13 @@ struct RaiseNorms : xlc::impl::RaiseNormsPassBase<RaiseNorms> {
       if (isa<graph::MulOp, graph::DivOp>(op))
         candidates.push_back(op);
     });
+    bool hasFound = false;
     for (Operation *op : candidates)
-      if (std::optional<Norm> norm = match(op))
+      if (std::optional<Norm> norm = match(op)) {
         raise(*norm);
-    IRRewriter rewriter(&getContext());
-    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+        hasFound = true;
+      }
+    eraseDead(getOperation(), hasFound);
   }
 };
 

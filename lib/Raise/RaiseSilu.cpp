@@ -1,7 +1,7 @@
 // Recognises the logistic function 1 / (1 + e^-x), and x times it: SiLU, the gate of SwiGLU.
 //
 // In small ops, backward would keep e^-x, 1 + e^-x and the quotient, each as large as x.
-#include "mlir/Transforms/RegionUtils.h"
+#include "EraseDead.h"
 #include "xlc/Raise/MatchValues.h"
 #include "xlc/Raise/Raise.h"
 
@@ -82,11 +82,13 @@ struct RaiseSilu : xlc::impl::RaiseSiluPassBase<RaiseSilu> {
   void runOnOperation() override {
     SmallVector<graph::DivOp> quotients;
     getOperation().walk([&](graph::DivOp op) { quotients.push_back(op); });
+    bool hasFound = false;
     for (graph::DivOp quotient : quotients)
-      if (auto found = matchSigmoid(quotient); found && found->second != 0)
+      if (auto found = matchSigmoid(quotient); found && found->second != 0) {
         raise(quotient, found->first, found->second);
-    IRRewriter rewriter(&getContext());
-    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+        hasFound = true;
+      }
+    eraseDead(getOperation(), hasFound);
   }
 };
 

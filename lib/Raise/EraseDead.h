@@ -1,0 +1,20 @@
+// What a pattern leaves behind.
+#ifndef XLC_LIB_RAISE_ERASEDEAD_H
+#define XLC_LIB_RAISE_ERASEDEAD_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace xlc {
+
+/// Erases what nothing reads, where the pass has found something: looking at all ops takes longer than most passes do.
+inline void eraseDead(mlir::func::FuncOp function, bool hasFound) {
+  mlir::IRRewriter rewriter(function.getContext());
+  if (hasFound)
+    (void)mlir::runRegionDCE(rewriter, function->getRegions());
+}
+
+} // namespace xlc
+
+#endif
