@@ -46,6 +46,10 @@ constexpr Fact facts[] = {
      }},
 };
 
+size_t numberOf(StringRef phase) {
+  return llvm::find_if(getPhases(), [&](const Phase &each) { return each.name == phase; }) - getPhases().begin();
+}
+
 bool readTheSame(const Phase &phase, const Spec &a, const Spec &b) {
   SmallVector<StringRef> names;
   phase.reads.split(names, ", ");
@@ -230,6 +234,7 @@ Forks::Forks(const Compilation &from) : from(from) {
     starts.push_back({&from.spec, "Differentiate", *from.unpartitioned});
   for (const Compilation::Kept &kept : from.kept)
     starts.push_back({&from.spec, kept.phase, kept.module.get()});
+  llvm::sort(starts, [](const Start &a, const Start &b) { return numberOf(a.phase) < numberOf(b.phase); });
   if (from.phase == "DataParallel")
     starts.push_back({&from.spec, kLastKeptPhase, from.module.get()});
 }

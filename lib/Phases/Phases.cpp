@@ -52,14 +52,25 @@ struct Passes {
   bool isTrial;
 };
 
-LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, bool isSharded = false) {
+/// What the passes of a phase change. Verifying a module takes as long as a pass does.
+enum class Scope { Module, AllButFunctions };
+
+LogicalResult verifyChanged(ModuleOp module, Scope scope) {
+  if (scope == Scope::Module)
+    return verify(module);
+  return success(
+      llvm::all_of(*module.getBody(), [](Operation &op) { return isa<func::FuncOp>(op) || succeeded(verify(&op)); }));
+}
+
+LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, bool isSharded = false,
+                        Scope scope = Scope::Module) {
   bool isTrial = compilation.isTrial;
   Passes passes{PassManager(&compilation.context), isSharded && !isTrial, isTrial};
   build(passes);
   passes.manager.enableVerifier(
       false); // once a phase, and not after every pass: of a long plan that is a fifth of the time
   return success(succeeded(passes.manager.run(*compilation.module)) &&
-                 (isTrial || succeeded(verify(*compilation.module))));
+                 (isTrial || succeeded(verifyChanged(*compilation.module, scope))));
 }
 
 LogicalResult spec(Compilation &compilation) {
@@ -95,7 +106,8 @@ LogicalResult differentiate(Compilation &compilation) {
     passes.addPass(createAppendUpdatePass());
     passes.addGate(createVerifyDifferentiatedPass());
   });
-  if (succeeded(result))
+  bool isForked = compilation.spec.deviceMemory || compilation.spec.precision.isMixed();
+  if (succeeded(result) && !compilation.isTrial && (isForked || !compilation.isPlanAlone))
     compilation.unpartitioned = compilation.module->clone();
   return result;
 }
@@ -220,7 +232,7 @@ LogicalResult dataParallel(Compilation &compilation) {
         passes.addPass(createInsertActionsPass(actions));
         passes.addGate(createVerifyTimelinePass());
       },
-      spec.tp > 1);
+      spec.tp > 1, Scope::AllButFunctions);
 }
 
 LogicalResult schedule(Compilation &compilation) {
@@ -238,7 +250,7 @@ LogicalResult schedule(Compilation &compilation) {
         passes.addPass(createPrefetchGathersPass(prefetch));
         passes.addGate(createVerifyTimelinePass());
       },
-      compilation.spec.tp > 1);
+      compilation.spec.tp > 1, Scope::AllButFunctions);
 }
 
 /// Beyond it offsets would not fit into 64 bits.

@@ -126,6 +126,7 @@ int runPlan(PlanOptions options) {
   auto begin = std::chrono::steady_clock::now();
   LastSession last(new Session(options));
   Session &session = *last;
+  session.get().isPlanAlone = options.trace.empty() && options.run.stopAfter.empty();
   if (int code = session.runPhases())
     return code;
   std::chrono::duration<double> planning = std::chrono::steady_clock::now() - begin;

@@ -48,14 +48,18 @@ struct Compilation {
   std::vector<std::string> absentConstants; ///< see ImportedModel
   std::set<std::string> externalData;       ///< files
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with.
+  /// Whether nothing reads `unpartitioned` but Forks. Each copy of a module takes a good part of a phase's time.
+  bool isPlanAlone = false;
+  /// The program of one rank that has the whole batch, as Differentiate left it: what `verify` compares with, and Forks
+  /// begin from.
   mlir::OwningOpRef<mlir::ModuleOp> unpartitioned;
   ChunkChoice chunk; ///< since Shard
   ZeroChoice zero;   ///< since DataParallel
   Request request;
   std::string fingerprint;                    ///< of the plan, since Lower, which changes its module
   std::unique_ptr<llvm::MemoryBuffer> object; ///< of the program, since Emit
-  /// The module after a phase, for Forks: where the spec limits memory and RunOptions::keeps, those up to Stage.
+  /// The module after a phase, for Forks: where the spec limits memory and RunOptions::keeps, those up to Stage but for
+  /// `unpartitioned`.
   struct Kept {
     llvm::StringRef phase;
     mlir::OwningOpRef<mlir::ModuleOp> module;
