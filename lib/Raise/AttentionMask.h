@@ -37,7 +37,7 @@ public:
   /// Scores + factor * `value`, which has the dimensions of the scores there.
   void readAdded(FactoredValue value, double factor);
   /// Scores that become `fill` where `value` is (or, if `keeps`, is not) true.
-  void readSelected(FactoredValue value, bool keeps, double fill) { readCondition(value, keeps, fill, true); }
+  void readSelected(const FactoredValue &value, bool keeps, double fill) { readCondition(value, keeps, fill, true); }
 
   /// Why this cannot be a mask of the op; empty when it can.
   llvm::StringRef getProblem() const { return problem; }

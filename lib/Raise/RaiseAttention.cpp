@@ -120,7 +120,8 @@ private:
   /// [select(is_nan(p), 0, p)] softmax(scores).
   bool findSoftmax(FactoredValue &p) {
     while (true) {
-      if ((softmax = p.value.getDefiningOp<graph::SoftmaxOp>()))
+      softmax = p.value.getDefiningOp<graph::SoftmaxOp>();
+      if (softmax)
         return true;
       auto select = p.value.getDefiningOp<graph::SelectOp>();
       auto isNan = select ? select.getCondition().getDefiningOp<graph::IsNanOp>() : graph::IsNanOp();
