@@ -231,7 +231,7 @@ bool xlc::agreeUpTo(StringRef name, const Spec &a, const Spec &b) {
 
 Forks::Forks(const Compilation &from) : from(from) {
   if (from.unpartitioned)
-    starts.push_back({&from.spec, "Differentiate", *from.unpartitioned});
+    starts.push_back({&from.spec, kUnpartitionedPhase, *from.unpartitioned});
   for (const Compilation::Kept &kept : from.kept)
     starts.push_back({&from.spec, kept.phase, kept.module.get()});
   llvm::sort(starts, [](const Start &a, const Start &b) { return numberOf(a.phase) < numberOf(b.phase); });

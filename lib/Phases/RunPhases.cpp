@@ -34,7 +34,7 @@ LogicalResult dump(Compilation &compilation, StringRef directory, unsigned numbe
 
 /// For what plans another spec later.
 void keep(Compilation &compilation, StringRef phase) {
-  if (compilation.module && compilation.spec.deviceMemory && phase != "Differentiate") // see unpartitioned
+  if (compilation.module && compilation.spec.deviceMemory && phase != kUnpartitionedPhase)
     compilation.kept.push_back({phase, compilation.module->clone()});
 }
 

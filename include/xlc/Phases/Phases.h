@@ -94,6 +94,9 @@ inline constexpr llvm::StringLiteral kPlanPhase = "Memory";
 /// The last phase whose module is one micro-batch, and so worth keeping: later ones grow with the micro-batches.
 inline constexpr llvm::StringLiteral kLastKeptPhase = "Stage";
 
+/// The phase whose module stays as Compilation::unpartitioned.
+inline constexpr llvm::StringLiteral kUnpartitionedPhase = "Differentiate";
+
 struct RunOptions {
   std::string startAfter;    ///< a phase's name: it and those before it are done already; empty: none is
   std::string stopAfter;     ///< a phase's name; empty: all
