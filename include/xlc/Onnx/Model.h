@@ -133,6 +133,12 @@ struct Node {
   std::vector<std::string> inputs, outputs;
   llvm::StringMap<Attribute> attributes;
 
+  Node() = default;
+  Node(const Node &) = default;
+  Node(Node &&) noexcept = default; // a list that grows moves its nodes only so: the map's move says nothing
+  Node &operator=(const Node &) = default;
+  Node &operator=(Node &&) noexcept = default;
+
   std::string describe() const { return "node '" + name + "' (" + op + ")"; }
   bool hasInput(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
 };
