@@ -63,13 +63,7 @@ public:
     std::optional<LossValue> loss = findLoss(model, spec, importer.values, forward, builder, diagnostics);
     if (!loss)
       return std::nullopt;
-    OwningOpRef<ModuleOp> others[2], whole;
-    auto importWhole = [&](int64_t batch) {
-      whole = ModuleOp::create(builder.getUnknownLoc());
-      return importAt(batch, plan, *whole);
-    };
-    LossTerms terms = findTerms(*loss, plan, others);
-    finishFunction(*result.module, cutLoss(model, spec, *loss, terms, importWhole, forward, builder, diagnostics));
+    finishFunction(*result.module, cut(*loss, plan));
     returnBuffers(norms, plan, importer);
     if (!runPasses(*result.module))
       return std::nullopt;
@@ -238,6 +232,17 @@ private:
     }
     model.inputs = std::move(bound);
     return {twin.forward, batch, loss ? loss->value : Value()};
+  }
+
+  /// The loss as each rank computes it of its part of a step. What is imported at other batches is gone then.
+  Loss cut(const LossValue &loss, const ParameterPlan &plan) {
+    OwningOpRef<ModuleOp> others[2], whole;
+    auto importWhole = [&](int64_t batch) {
+      whole = ModuleOp::create(builder.getUnknownLoc());
+      return importAt(batch, plan, *whole);
+    };
+    LossTerms terms = findTerms(loss, plan, others);
+    return cutLoss(model, spec, loss, terms, importWhole, forward, builder, diagnostics);
   }
 
   /// Of what the loss consists, found on graphs at two batches that are sizes of nothing else; on this one where the
