@@ -133,7 +133,7 @@ static const Operator table[] = {
     {"SequenceLength", 1, 1, 1, "", nullptr, nullptr, "nothing (resolved)", arrangeSequenceLength},
     {"Shape", 1, 1, 1, "end start", evaluateShape, nullptr, "known values only"},
     {"Shrink", 1, 1, 1, "bias lambd", nullptr, importShrink, "compare, add, sub, select"},
-    {"Sigmoid", 1, 1, 1, "", evaluateByImport, importSigmoid, "neg, exp, add, div"},
+    {"Sigmoid", 1, 1, 1, "", evaluateByImport, importUnary<graph::SigmoidOp>, "sigmoid"},
     {"Sign", 1, 1, 1, "", evaluateSign, importUnary<graph::SignOp>, "sign"},
     {"Sin", 1, 1, 1, "", evaluateSin, importUnary<graph::SinOp>, "sin"},
     {"Sinh", 1, 1, 1, "", evaluateByImport, importSinh, "tanh, div, select"},

@@ -146,17 +146,6 @@ bool xlc::onnx::importLeakyRelu(NodeImport &n) {
   return n.produce(graph::SelectOp::create(n.builder, n.loc, x.getType(), isPositive, x, small));
 }
 
-bool xlc::onnx::importSigmoid(NodeImport &n) {
-  Value x = n.value(0);
-  if (!x)
-    return false;
-  Type type = x.getType();
-  Value power = graph::ExpOp::create(n.builder, n.loc, type, graph::NegOp::create(n.builder, n.loc, type, x).getY());
-  Value one = n.number(1, x);
-  Value sum = graph::AddOp::create(n.builder, n.loc, type, one, power);
-  return n.produce(graph::DivOp::create(n.builder, n.loc, type, one, sum));
-}
-
 bool xlc::onnx::importReciprocal(NodeImport &n) {
   Value x = n.value(0);
   return x && n.produce(graph::DivOp::create(n.builder, n.loc, x.getType(), n.number(1, x), x));

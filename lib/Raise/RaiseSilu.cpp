@@ -64,30 +64,47 @@ graph::MulOp findProduct(graph::SigmoidOp sigmoid, Value x) {
   return {};
 }
 
-void raise(graph::DivOp quotient, Value x, double factor) {
+/// The quotient becomes the sigmoid of cx.
+graph::SigmoidOp raiseQuotient(graph::DivOp quotient, Value x, double factor) {
   OpBuilder builder(quotient);
   Location loc = quotient.getLoc();
-  Value scaled = times(builder, loc, x, factor);
-  auto sigmoid = graph::SigmoidOp::create(builder, loc, x.getType(), scaled);
+  auto sigmoid = graph::SigmoidOp::create(builder, loc, x.getType(), times(builder, loc, x, factor));
   quotient.getY().replaceAllUsesWith(sigmoid.getY());
-  graph::MulOp product = findProduct(sigmoid, x);
+  return sigmoid;
+}
+
+/// The product of x and the sigmoid of cx, where there is one, becomes silu(cx) / c.
+bool raiseProduct(graph::SigmoidOp sigmoid) {
+  Value scaled = sigmoid.getX(), x = scaled;
+  double factor = 1;
+  peel(x, factor);
+  graph::MulOp product = factor == 0 ? graph::MulOp() : findProduct(sigmoid, x);
   if (!product)
-    return;
-  builder.setInsertionPoint(product);
+    return false;
+  OpBuilder builder(product);
   Value silu = graph::SiluOp::create(builder, product.getLoc(), x.getType(), scaled);
   product.getY().replaceAllUsesWith(times(builder, product.getLoc(), silu, 1 / factor));
+  return true;
 }
 
 struct RaiseSilu : xlc::impl::RaiseSiluPassBase<RaiseSilu> {
   void runOnOperation() override {
     SmallVector<graph::DivOp> quotients;
-    getOperation().walk([&](graph::DivOp op) { quotients.push_back(op); });
+    SmallVector<graph::SigmoidOp> sigmoids;
+    getOperation().walk([&](Operation *op) {
+      if (auto quotient = dyn_cast<graph::DivOp>(op))
+        quotients.push_back(quotient);
+      else if (auto sigmoid = dyn_cast<graph::SigmoidOp>(op))
+        sigmoids.push_back(sigmoid);
+    });
     bool hasFound = false;
     for (graph::DivOp quotient : quotients)
       if (auto found = matchSigmoid(quotient); found && found->second != 0) {
-        raise(quotient, found->first, found->second);
+        sigmoids.push_back(raiseQuotient(quotient, found->first, found->second));
         hasFound = true;
       }
+    for (graph::SigmoidOp sigmoid : sigmoids)
+      hasFound |= raiseProduct(sigmoid);
     eraseDead(getOperation(), hasFound);
   }
 };

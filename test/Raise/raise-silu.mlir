@@ -61,3 +61,20 @@ func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
   %s = graph.div %one, %d : tensor<4xf32>
   return %s : tensor<4xf32>
 }
+
+// As a node Sigmoid is imported.
+// CHECK-LABEL: func.func @named
+func.func @named(%x: tensor<4xf32>, %g: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = graph.silu %arg0
+  // CHECK: %[[XX:.*]] = graph.mul %arg1
+  // CHECK: %[[S:.*]] = graph.silu %[[XX]]
+  // CHECK: %[[HALF:.*]] = graph.mul %[[S]]
+  // CHECK: return %[[Y]], %[[HALF]]
+  %s = graph.sigmoid %x : tensor<4xf32>
+  %y = graph.mul %x, %s : tensor<4xf32>
+  %two = graph.constant dense<2.0> : tensor<4xf32>
+  %c = graph.mul %g, %two : tensor<4xf32>
+  %t = graph.sigmoid %c : tensor<4xf32>
+  %z = graph.mul %t, %g : tensor<4xf32>
+  return %y, %z : tensor<4xf32>, tensor<4xf32>
+}
