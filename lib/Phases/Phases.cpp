@@ -195,7 +195,6 @@ LogicalResult stage(Compilation &compilation) {
         passes.addPass(createHoistLossGradientPass());
         passes.addPass(createAssignStagesPass(stages));
         passes.addPass(createRematerializeCheapOpsPass());
-        passes.addPass(createCSEPass());
         passes.addPass(createInsertZeroGradientsPass());
         passes.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
         passes.addGate(createVerifyStagedPass());

@@ -4,6 +4,8 @@
 //     F   %logits   %sum, %lse = cross_entropy %logits              F   %logits   %sum, %lse   %d = cross_entropy_backward
 //     I   %d = cross_entropy_backward %logits, %lse, %seed    =>    I   contract %d ...
 //     I   contract %d ...
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Stage/Stage.h"
@@ -113,9 +115,21 @@ struct HoistLossGradientPass : xlc::impl::HoistLossGradientPassBase<HoistLossGra
     for (Operation &op : function.front())
       if (op.hasAttr(kSeed) && getUnit(&op))
         units.insert(getUnit(&op));
+    bool hasHoisted = false;
     for (Attribute unit : units)
-      if (LossGradient gradient(function, cast<ModelUnitAttr>(unit)); !gradient.isEmpty() && gradient.pays())
+      if (LossGradient gradient(function, cast<ModelUnitAttr>(unit)); !gradient.isEmpty() && gradient.pays()) {
         gradient.hoist();
+        hasHoisted = true;
+      }
+    if (hasHoisted && failed(mergeEqual(function)))
+      signalPassFailure();
+  }
+
+  /// Forward may compute already what now belongs to it.
+  LogicalResult mergeEqual(func::FuncOp function) {
+    OpPassManager passes(func::FuncOp::getOperationName());
+    passes.addPass(createCSEPass());
+    return runPipeline(passes, function);
   }
 };
 

@@ -43,3 +43,23 @@ func.func @micro_batch(%w: tensor<4xf32> {graph.param = "w"}, %x: tensor<4x4xf32
   %other = graph.contract "ab,bc->ac" %dx, %x {graph.role = #graph.role<I>, graph.unit = #graph.unit<"head", 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %sum, %other : tensor<f32>, tensor<4x4xf32>
 }
+
+// -----
+
+// The loss of a product that tp splits is written in small ops; what backward makes again of the logits, forward has made.
+// CHECK-LABEL: @micro_batch
+// CHECK:       graph.contract
+// CHECK-NEXT:  %[[POWER:.*]] = graph.exp
+// CHECK-NOT:   graph.exp
+// CHECK:       graph.mul %{{.*}}, %[[POWER]] {graph.role = #graph.role<F>
+func.func @micro_batch(%w: tensor<9x8xf32> {graph.param = "w"}, %x: tensor<4x8xf32> {graph.input = "x"}) -> (tensor<f32>, tensor<4x8xf32>) {
+  %y = graph.contract "ab,cb->ac" %x, %w {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : (tensor<4x8xf32>, tensor<9x8xf32>) -> tensor<4x9xf32>
+  %power = graph.exp %y {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : tensor<4x9xf32>
+  %sum = graph.reduce sum %power dims [0, 1] {graph.role = #graph.role<F>, graph.unit = #graph.unit<"head", 0>} : tensor<4x9xf32> -> tensor<f32>
+  %one = graph.constant {graph.role = #graph.role<I>, graph.unit = #graph.unit<"head", 0>} dense<1.0> : tensor<4x9xf32>
+  %seed = graph.scale %one by 1 over 4 {graph.role = #graph.role<I>, graph.seed, graph.unit = #graph.unit<"head", 0>} : tensor<4x9xf32>
+  %again = graph.exp %y {graph.role = #graph.role<I>, graph.unit = #graph.unit<"head", 0>} : tensor<4x9xf32>
+  %d = graph.mul %seed, %again {graph.role = #graph.role<I>, graph.unit = #graph.unit<"head", 0>} : tensor<4x9xf32>
+  %dx = graph.contract "ac,cb->ab" %d, %w {graph.role = #graph.role<I>, graph.unit = #graph.unit<"head", 0>} : (tensor<4x9xf32>, tensor<9x8xf32>) -> tensor<4x8xf32>
+  return %sum, %dx : tensor<f32>, tensor<4x8xf32>
+}

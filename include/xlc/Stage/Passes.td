@@ -9,6 +9,7 @@ def HoistLossGradientPass : Pass<"xlc-hoist-loss-gradient", "::mlir::ModuleOp"> 
   let description = [{
     From the first gradient (`graph.seed`) up to the last product, element by element. One kernel then reads the logits for
     the loss and writes their gradient over them. All stays where forward would have to keep more for backward than before.
+    What forward computes already is merged with it.
 
         %sum, %count, %lse = graph.cross_entropy %logits, %labels {role = F}
         %d = graph.cross_entropy_backward %logits, %labels, %lse, %seed {role = I}
