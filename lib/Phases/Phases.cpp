@@ -52,14 +52,19 @@ struct Passes {
   bool isTrial;
 };
 
-/// What the passes of a phase change. Verifying a module takes as long as a pass does.
-enum class Scope { Module, AllButFunctions };
+/// What is verified after a phase: what its passes change, which takes as long as a pass does.
+enum class Scope {
+  Module,
+  AllButFunctions,
+  Nothing, ///< the phases that follow change the same functions, and verify them
+};
 
 LogicalResult verifyChanged(ModuleOp module, Scope scope) {
   if (scope == Scope::Module)
     return verify(module);
-  return success(
-      llvm::all_of(*module.getBody(), [](Operation &op) { return isa<func::FuncOp>(op) || succeeded(verify(&op)); }));
+  return success(scope == Scope::Nothing || llvm::all_of(*module.getBody(), [](Operation &op) {
+                   return isa<func::FuncOp>(op) || succeeded(verify(&op));
+                 }));
 }
 
 LogicalResult runPasses(Compilation &compilation, llvm::function_ref<void(Passes &)> build, bool isSharded = false,
@@ -100,12 +105,15 @@ LogicalResult differentiate(Compilation &compilation) {
   if (failed(placeCuts(*compilation.module, compilation.spec, compilation.diagnostics)) ||
       failed(assignOptimizerGroups(*compilation.module, compilation.spec, compilation.diagnostics)))
     return failure();
-  LogicalResult result = runPasses(compilation, [](Passes &passes) {
-    passes.addPass(createDifferentiatePass());
-    passes.addPass(createCSEPass());
-    passes.addPass(createAppendUpdatePass());
-    passes.addGate(createVerifyDifferentiatedPass());
-  });
+  LogicalResult result = runPasses(
+      compilation,
+      [](Passes &passes) {
+        passes.addPass(createDifferentiatePass());
+        passes.addPass(createCSEPass());
+        passes.addPass(createAppendUpdatePass());
+        passes.addGate(createVerifyDifferentiatedPass());
+      },
+      /*isSharded=*/false, compilation.isPlanAlone ? Scope::Nothing : Scope::Module);
   bool isForked = compilation.spec.deviceMemory || compilation.spec.precision.isMixed();
   if (succeeded(result) && !compilation.isTrial && (isForked || !compilation.isPlanAlone))
     compilation.unpartitioned = compilation.module->clone();
