@@ -63,6 +63,7 @@ Device cpu() {
   device.bandwidth = 8e9;
   device.call = 0.1 * kMicrosecond;
   device.meeting = 1 * kMicrosecond;
+  device.crowding = 20 * kMicrosecond;
   device.node = {4e9, 2 * kMicrosecond};
   device.network = {1.1e9, 50 * kMicrosecond};
   return device;
@@ -125,5 +126,6 @@ void xlc::printDevice(const Device &device, llvm::raw_ostream &out) {
                        rate(device.packing[1]), rate(device.packing[2]))
       << llvm::formatv("call: {0:e2} # seconds\n", device.call)
       << llvm::formatv("meeting: {0:e2} # seconds\n", device.meeting)
+      << llvm::formatv("crowding: {0:e2} # seconds\n", device.crowding)
       << llvm::formatv("node: {{bandwidth: {0}, latency: {1:e2}}\n", rate(device.node.bandwidth), device.node.latency);
 }

@@ -40,7 +40,7 @@ double Clock::ofKernel(const Cost &cost) const {
 }
 
 double Clock::ofMessage(const exec::Exchange &exchange, int64_t stage) const {
-  int64_t rank = mesh.rankOf(stage, 0, 0), nodes = 1, perNode = 0;
+  int64_t rank = mesh.rankOf(stage, 0, 0), nodes = 1, perNode = exchange.group.size();
   if (device.devicesPerNode > 0) {
     llvm::DenseMap<int64_t, int64_t> members;
     for (int64_t member : exchange.group.members(mesh, rank))
@@ -49,8 +49,10 @@ double Clock::ofMessage(const exec::Exchange &exchange, int64_t stage) const {
     perNode = members.lookup(rank / device.devicesPerNode);
   }
   double bytes = double(bytesRead(exchange, mesh, rank));
-  if (nodes == 1)
-    return device.node.latency + secondsOf(bytes, device.node.bandwidth);
+  if (nodes == 1) {
+    double waiting = device.isCpu() && perNode > device.cores ? device.crowding : 0;
+    return device.node.latency + waiting + secondsOf(bytes, device.node.bandwidth);
+  }
   double across = double(perNode) * device.network.bandwidth;
   double rate = device.node.bandwidth > 0 ? std::min(device.node.bandwidth, across) : across;
   return device.network.latency + secondsOf(bytes, rate);

@@ -26,6 +26,7 @@ void fillFrom(const Device &other, Device &device) {
   device.bandwidth = orElse(device.bandwidth, other.bandwidth);
   device.call = orElseTime(device.call, other.call);
   device.meeting = orElseTime(device.meeting, other.meeting);
+  device.crowding = orElseTime(device.crowding, other.crowding);
   device.cores = orElse(device.cores, other.cores);
   device.capability = orElse(device.capability, other.capability);
   device.node = orElse(device.node, other.node);
@@ -53,6 +54,7 @@ void completeDevice(Spec &spec, SpecLocation at, SpecErrors &errors) {
     rate = orElse(rate, f32);
   device.call = orElseTime(device.call, 0);
   device.meeting = orElseTime(device.meeting, 0);
+  device.crowding = orElseTime(device.crowding, 0);
   device.node.latency = orElseTime(device.node.latency, 0);
   device.network = orElse(device.network, device.node);
   if (device.name.empty())

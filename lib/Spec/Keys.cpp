@@ -303,6 +303,8 @@ const Key table[] = {
    [](Spec &s, const Value &v) { device(s).call = v.number; }},
   {"cluster.device.meeting", Kind::Number, seconds, "", "0", "Seconds more, where several threads of a rank begin and end it together. A CPU's.",
    [](Spec &s, const Value &v) { device(s).meeting = v.number; }},
+  {"cluster.device.crowding", Kind::Number, seconds, "", "0", "Seconds more that a message of more ranks than a machine has cores takes: who waits sleeps, and is woken. A CPU's.",
+   [](Spec &s, const Value &v) { device(s).crowding = v.number; }},
   {"cluster.device.cores", Kind::Integer, counts, "", "none", "cpu: cores of one machine. Then `flops` and `bandwidth` are those of one core, and ranks share them.",
    [](Spec &s, const Value &v) { device(s).cores = v.integer; }},
   {"cluster.device.compute_capability", Kind::Number, capabilities, "", "8.0", "target cuda: NVIDIA's compute capability, from which the chip follows.",
@@ -356,7 +358,7 @@ const Key table[] = {
 
 Device describedDevice() {
   Device device;
-  device.call = device.meeting = device.node.latency = device.network.latency = kNotGiven;
+  device.call = device.meeting = device.crowding = device.node.latency = device.network.latency = kNotGiven;
   return device;
 }
 

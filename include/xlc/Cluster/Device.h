@@ -45,6 +45,7 @@ struct Device {
   std::array<double, 3> packing = {};
   double call = 0;                         ///< seconds that a call takes at least
   double meeting = 0;                      ///< seconds more, where several threads of a rank begin and end it together
+  double crowding = 0;                     ///< seconds more of a message of more ranks than cores
   Link node, network;                      ///< to a device of the same machine, and of another one
   int64_t devicesPerNode = 0;              ///< 0: all stand in one machine
   int64_t cores = 0;                       ///< of a CPU's machine: rates and links are those of one core; 0: no CPU

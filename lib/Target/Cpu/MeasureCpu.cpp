@@ -157,6 +157,29 @@ double measureCall(int threads, int cores) {
   return best;
 }
 
+/// Seconds of a message that has no bytes: so many ranks meet before it, and after it.
+double measureMessage(int ranks) {
+  constexpr int times = 2000;
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    Barrier barrier;
+    StopSignal never;
+    auto meet = [&, spins = spinsFor(ranks)] {
+      for (int i = 0; i < 2 * times; ++i)
+        if (uint32_t closed; barrier.arrive(uint32_t(ranks), Reach::Process, closed))
+          waitWhile(barrier.generation, closed, spins, never);
+    };
+    double begin = now();
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < ranks; ++rank)
+      threads.emplace_back(meet);
+    for (std::thread &thread : threads)
+      thread.join();
+    best = std::min(best, (now() - begin) / times);
+  }
+  return best;
+}
+
 } // namespace
 
 Device xlc::measureCpu(int cores) {
@@ -168,8 +191,8 @@ Device xlc::measureCpu(int cores) {
   measureProducts(device, ProductType::F16, FloatType::F16);
   device.bandwidth = measureBandwidth(cores);
   device.call = measureCall(1, cores);
-  double together = measureCall(cores, cores);
-  device.meeting = std::max(0.0, together - device.call);
-  device.node = {measureCopies(cores), 2 * together}; // all meet before a message, and after it
+  device.meeting = std::max(0.0, measureCall(cores, cores) - device.call);
+  device.node = {measureCopies(cores), measureMessage(std::max(2, cores))};
+  device.crowding = std::max(0.0, measureMessage(2 * cores) - device.node.latency);
   return device;
 }
