@@ -14,7 +14,7 @@ using graph::Reduction;
 constexpr int many = 1 << 20;
 
 // clang-format off
-static const Operator table[] = {
+static constexpr Operator table[] = {
     // name, inputs at least / at most, most results, attributes (!: required), evaluation, import, what it becomes
     {"Abs", 1, 1, 1, "", evaluateAbs, importUnary<graph::AbsOp>, "abs"},
     {"Acos", 1, 1, 1, "", evaluateByImport, importAcos, "sqrt, div, atan, sub"},

@@ -171,6 +171,7 @@ double measureMessage(int ranks) {
     };
     double begin = now();
     std::vector<std::thread> threads;
+    threads.reserve(size_t(ranks));
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back(meet);
     for (std::thread &thread : threads)
