@@ -77,9 +77,9 @@ struct VerifyReport {
   std::string summary(const VerifyOptions &options) const;
 };
 
-/// Runs both programs and compares. Of `orders` seeds, a random order of streams each: the first report that is not equal,
-/// or the last.
-llvm::FailureOr<VerifyReport> verifyOrders(const Programs &programs, const VerifyOptions &options, int64_t orders);
+/// Runs both programs and compares, in `count` random orders of streams: the first report that is not equal, or the last. In
+/// the field the unpartitioned program runs once, and leaves digests.
+llvm::FailureOr<VerifyReport> verifyOrders(const Programs &programs, const VerifyOptions &options, int64_t count);
 
 /// Runs both programs and compares. A program that cannot be run (it reads what is not there, an op
 /// has no rule) is an error at the place in its IR; a difference is not an error but in the report.

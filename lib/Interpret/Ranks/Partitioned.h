@@ -2,6 +2,7 @@
 #ifndef XLC_LIB_INTERPRET_RANKS_PARTITIONED_H
 #define XLC_LIB_INTERPRET_RANKS_PARTITIONED_H
 
+#include "KernelResults.h"
 #include "Model.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Dialect/Sched/Sched.h"
@@ -15,10 +16,11 @@ std::unique_ptr<Runner<E>> makeTimeline(llvm::ArrayRef<sched::TimelineOp> ops, c
                                         const Source<E> &source, const Options &options);
 
 /// All ranks of exec programs, one program per pipeline stage in their order, each rank with an arena of its own. The
-/// ranks of a stage run its actions in one order.
+/// ranks of a stage run its actions in one order. `known` may be null, else is kept and used.
 template <class E>
 std::unique_ptr<Runner<E>> makeProgram(llvm::ArrayRef<exec::ProgramOp> ops, const Model &model, const Source<E> &source,
-                                       const Options &options, const std::optional<Order> &order);
+                                       const Options &options, const std::optional<Order> &order,
+                                       KernelResults<E> *known);
 
 } // namespace xlc::interpret
 

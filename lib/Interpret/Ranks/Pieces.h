@@ -12,10 +12,11 @@ template <class Visit> void forEachOfPiece(dist::LayoutAttr layout, int64_t inde
   llvm::ArrayRef<int64_t> shape = layout.getShape();
   int64_t rows = countOf(shape.take_front(layout.getDim())) * layout.getOuter();
   int64_t rest = countOf(shape.drop_front(layout.getDim() + 1));
+  int64_t block = layout.block(), run = layout.run(), valid = layout.validOf(index); // not for each element again
   for (int64_t row = 0; row < rows; ++row)
-    for (int64_t i = 0; i < layout.validOf(index); ++i)
+    for (int64_t i = 0; i < valid; ++i)
       for (int64_t k = 0; k < rest; ++k)
-        visit((row * layout.block() + i) * rest + k, (row * layout.run() + index * layout.block() + i) * rest + k);
+        visit((row * block + i) * rest + k, (row * run + index * block + i) * rest + k);
 }
 
 /// A rank's piece of a whole tensor, padded with zeros. No layout: all of it.

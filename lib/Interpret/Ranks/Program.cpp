@@ -20,11 +20,11 @@ namespace {
 template <class E> class Program : public Runner<E> {
 public:
   Program(ArrayRef<exec::ProgramOp> ops, const Model &model, const Source<E> &source, const Options &options,
-          const std::optional<Order> &order)
+          const std::optional<Order> &order, KernelResults<E> *known)
       : order(order) {
     for (exec::ProgramOp op : ops) {
       Stage &stage = stages.emplace_back();
-      stage.program = std::make_unique<StageProgram<E>>(op, model, source, options);
+      stage.program = std::make_unique<StageProgram<E>>(op, model, source, options, known);
       llvm::append_range(stage.actions, op.getBody().front().getOps<exec::Action>());
       stage.queues.resize(order ? exec::getMaxEnumValForStream() + 1 : 1);
       stage.runsStreams = order.has_value();
@@ -247,13 +247,17 @@ private:
 namespace xlc::interpret {
 template <class E>
 std::unique_ptr<Runner<E>> makeProgram(ArrayRef<exec::ProgramOp> ops, const Model &model, const Source<E> &source,
-                                       const Options &options, const std::optional<Order> &order) {
-  return std::make_unique<Program<E>>(ops, model, source, options, order);
+                                       const Options &options, const std::optional<Order> &order,
+                                       KernelResults<E> *known) {
+  return std::make_unique<Program<E>>(ops, model, source, options, order, known);
 }
 template std::unique_ptr<Runner<double>> makeProgram(ArrayRef<exec::ProgramOp>, const Model &, const Source<double> &,
-                                                     const Options &, const std::optional<Order> &);
+                                                     const Options &, const std::optional<Order> &,
+                                                     KernelResults<double> *);
 template std::unique_ptr<Runner<float>> makeProgram(ArrayRef<exec::ProgramOp>, const Model &, const Source<float> &,
-                                                    const Options &, const std::optional<Order> &);
+                                                    const Options &, const std::optional<Order> &,
+                                                    KernelResults<float> *);
 template std::unique_ptr<Runner<Field>> makeProgram(ArrayRef<exec::ProgramOp>, const Model &, const Source<Field> &,
-                                                    const Options &, const std::optional<Order> &);
+                                                    const Options &, const std::optional<Order> &,
+                                                    KernelResults<Field> *);
 } // namespace xlc::interpret

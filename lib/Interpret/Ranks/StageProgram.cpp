@@ -12,9 +12,10 @@ using namespace xlc::interpret;
 StringRef interpret::labelOf(Operation *action) { return cast<exec::Action>(action).getLabel(); }
 
 template <class E>
-StageProgram<E>::StageProgram(exec::ProgramOp op, const Model &model, const Source<E> &source, const Options &options)
+StageProgram<E>::StageProgram(exec::ProgramOp op, const Model &model, const Source<E> &source, const Options &options,
+                              KernelResults<E> *known)
     : op(op), stageRanks(op.getMesh().getStageRanks()), memory(op), firstRank(op.getStage() * stageRanks), model(model),
-      source(source), options(options), symbols(op->getParentOfType<ModuleOp>()) {}
+      source(source), options(options), known(known), symbols(op->getParentOfType<ModuleOp>()) {}
 
 template <class E> LogicalResult StageProgram<E>::run(Operation &action, int64_t step) {
   now = step;
@@ -135,7 +136,7 @@ LogicalResult StageProgram<E>::call(const Access &access, exec::CallOp call, boo
     std::visit([&](auto &tensor) { tensor.shape = Shape(shape); }, arguments.back());
   }
   auto lent = llvm::map_to_vector(arguments, [](const Datum<E> &argument) { return &argument; });
-  if (failed(evaluateLent<E>(kernel, lent, options, results)))
+  if (failed(known ? known->evaluate(kernel, lent, options, results) : evaluateLent<E>(kernel, lent, options, results)))
     return failure();
   for (auto [out, type] : llvm::zip(call.getOuts(), kernel.getResultTypes()))
     if (const Span &span = outs.emplace_back(spans.find(out)->second);
@@ -215,7 +216,8 @@ template <class E> LogicalResult StageProgram<E>::act(exec::ReleaseOp release) {
 
 // Members of this file; the others are Holdings.cpp's.
 #define XLC_INSTANTIATE(E)                                                                                             \
-  template StageProgram<E>::StageProgram(exec::ProgramOp, const Model &, const Source<E> &, const Options &);          \
+  template StageProgram<E>::StageProgram(exec::ProgramOp, const Model &, const Source<E> &, const Options &,           \
+                                         KernelResults<E> *);                                                          \
   template LogicalResult StageProgram<E>::run(Operation &, int64_t);                                                   \
   template Participant<E> StageProgram<E>::participant(exec::ExchangeOp, int64_t);
 XLC_INSTANTIATE(double)

@@ -8,6 +8,7 @@
 #define XLC_LIB_INTERPRET_RANKS_STAGEPROGRAM_H
 
 #include "Exchange.h"
+#include "KernelResults.h"
 #include "Model.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Sched/Sched.h"
@@ -31,7 +32,8 @@ struct Holding {
 
 template <class E> class StageProgram {
 public:
-  StageProgram(exec::ProgramOp op, const Model &model, const Source<E> &source, const Options &options);
+  StageProgram(exec::ProgramOp op, const Model &model, const Source<E> &source, const Options &options,
+               KernelResults<E> *known);
 
   /// Before the first step: parameters, states and indices.
   llvm::LogicalResult initialize();
@@ -69,6 +71,7 @@ private:
   const Model &model;
   Source<E> source;
   Options options;
+  KernelResults<E> *known;
   mlir::SymbolTable symbols;
   int64_t now = 0;
 };

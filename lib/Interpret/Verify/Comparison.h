@@ -3,7 +3,7 @@
 #ifndef XLC_LIB_INTERPRET_VERIFY_COMPARISON_H
 #define XLC_LIB_INTERPRET_VERIFY_COMPARISON_H
 
-#include "Digest.h"
+#include "../Ranks/Digest.h"
 #include "xlc/Interpret/Verify.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"

@@ -63,9 +63,10 @@ FailureOr<Parallel> findParallel(const Programs &programs) {
 
 template <class E>
 std::unique_ptr<Runner<E>> makeParallel(const Model &model, Parallel &parallel, const Source<E> &source,
-                                        const Options &options, const std::optional<Order> &order) {
+                                        const Options &options, const std::optional<Order> &order,
+                                        KernelResults<E> *known = nullptr) {
   if (!parallel.programs.empty())
-    return makeProgram<E>(parallel.programs, model, source, options, order);
+    return makeProgram<E>(parallel.programs, model, source, options, order, known);
   if (!parallel.timelines.empty())
     return makeTimeline<E>(parallel.timelines, model, source, options);
   return makeUnpartitioned<E>(*parallel.staged, source, {parallel.ranks, parallel.microBatches}, options);
@@ -113,50 +114,74 @@ FailureOr<VerifyReport> verifyOnce(const Model &model, Parallel &parallel, const
   return report;
 }
 
-/// Digests of what each rank should hold after a step, by dp index (-1: what all hold) and name.
-using Digests = std::map<int64_t, std::map<std::string, uint64_t>>;
+/// Digests of what each rank should hold after each step, by dp index (-1: what all hold) and name.
+using Digests = std::vector<std::map<int64_t, std::map<std::string, uint64_t>>>;
 
-/// The same where not both programs fit into memory: first one, then the other. What differs is named.
+/// Those of the unpartitioned program, which is gone then. Sets `isUndefined` as verifyOnce does.
 template <class E>
-FailureOr<VerifyReport> verifyByDigest(const Model &model, Parallel &parallel, const VerifyOptions &options,
-                                       uint64_t seed, bool &isUndefined) {
+FailureOr<Digests> digestWhole(const Model &model, Cut cut, const VerifyOptions &options, uint64_t seed,
+                               bool &isUndefined) {
   Source<E> source{seed};
-  Options evaluation{seed};
-  Cut cut{parallel.ranks, parallel.microBatches};
-  std::vector<Digests> expected(options.steps);
-  {
-    auto whole = makeUnpartitioned<E>(model, source, cut, evaluation);
-    for (int64_t t = 1; t <= options.steps; ++t) {
-      if (failed(whole->step(t)))
-        return failure();
-      for (int64_t row = -1; row < cut.ranks; ++row) {
-        isUndefined |= hasUndefined(whole->valuesOf(row));
-        for (const auto &[name, value] : whole->valuesOf(row))
-          expected[t - 1][row][name] = digestOf<E>(value);
-      }
-      if (isUndefined)
-        return VerifyReport();
+  auto whole = makeUnpartitioned<E>(model, source, cut, Options{seed});
+  Digests expected(options.steps);
+  for (int64_t t = 1; t <= options.steps && !isUndefined; ++t) {
+    if (failed(whole->step(t)))
+      return failure();
+    for (int64_t row = -1; row < cut.ranks; ++row) {
+      isUndefined |= hasUndefined(whole->valuesOf(row));
+      for (const auto &[name, value] : whole->valuesOf(row))
+        expected[t - 1][row][name] = digestOf<E>(value);
     }
   }
-  giveBackFreedMemory();
-  auto parts = makeParallel<E>(model, parallel, source, evaluation, options.order);
+  return expected;
+}
+
+/// Runs the partitioned program. What differs is named.
+template <class E>
+FailureOr<VerifyReport> compareDigests(const Digests &expected, const Model &model, Parallel &parallel,
+                                       const VerifyOptions &options, uint64_t seed, KernelResults<E> *known) {
+  Source<E> source{seed};
+  auto parts = makeParallel<E>(model, parallel, source, Options{seed}, options.order, known);
   VerifyReport report = reportOn(parallel);
   report.byDigest = true;
   Comparison<E> comparison(options, report);
   for (int64_t t = 1; t <= options.steps && report.isEqual(); ++t) {
     if (failed(parts->step(t)))
       return failure();
+    const auto &due = expected[t - 1];
     auto visit = [&](int64_t rank, StringRef name, const Datum<E> &value) {
       for (int64_t row : {int64_t(-1), parallel.mesh ? parallel.mesh.dpOf(rank) : rank})
-        if (auto it = expected[t - 1][row].find(nameOfEqual(name)); it != expected[t - 1][row].end())
-          return comparison.compare(t, rank, name, value, it->second);
+        if (auto values = due.find(row); values != due.end())
+          if (auto it = values->second.find(nameOfEqual(name)); it != values->second.end())
+            return comparison.compare(t, rank, name, value, it->second);
     };
     if (failed(parts->forEachHeld(visit)))
       return failure();
     for (int64_t row : {-1, 0})
-      comparison.checkHeld(t, expected[t - 1][row]);
+      if (auto values = due.find(row); values != due.end())
+        comparison.checkHeld(t, values->second);
     comparison.endStep();
     report.steps = t;
+  }
+  return report;
+}
+
+/// First one program, then the other, in each of these orders: the first report that is not equal, or the last. So not both
+/// are in memory at once, and what the unpartitioned one computes serves all orders.
+template <class E>
+FailureOr<VerifyReport> verifyByDigest(const Model &model, Parallel &parallel, const VerifyOptions &options,
+                                       ArrayRef<std::optional<Order>> orders, uint64_t seed, bool &isUndefined) {
+  FailureOr<Digests> expected =
+      digestWhole<E>(model, {parallel.ranks, parallel.microBatches}, options, seed, isUndefined);
+  if (failed(expected))
+    return failure();
+  giveBackFreedMemory();
+  FailureOr<VerifyReport> report = VerifyReport();
+  VerifyOptions ordered = options;
+  KernelResults<E> known;
+  for (size_t i = 0; i < orders.size() && !isUndefined && succeeded(report) && report->isEqual(); ++i) {
+    ordered.order = orders[i];
+    report = compareDigests<E>(*expected, model, parallel, ordered, seed, orders.size() > 1 ? &known : nullptr);
   }
   return report;
 }
@@ -168,18 +193,29 @@ int64_t countParameters(const Model &model) {
   return count;
 }
 
-template <class E>
-FailureOr<VerifyReport> verifyIn(const Model &model, Parallel &parallel, const VerifyOptions &options) {
+/// Draws the data again where the unpartitioned program comes to undefined elements.
+FailureOr<VerifyReport>
+verifyDrawn(const Model &model, const VerifyOptions &options,
+            llvm::function_ref<FailureOr<VerifyReport>(uint64_t seed, bool &isUndefined)> once) {
   for (uint64_t draw = 0; draw < kDraws; ++draw) {
-    bool isUndefined = false, isLarge = countParameters(model) > options.heldParameters;
-    auto once = std::is_same_v<E, Field> && isLarge ? verifyByDigest<E> : verifyOnce<E>;
-    FailureOr<VerifyReport> report = once(model, parallel, options, options.seed + draw, isUndefined);
+    bool isUndefined = false;
+    FailureOr<VerifyReport> report = once(options.seed + draw, isUndefined);
     if (failed(report) || !isUndefined)
       return report;
   }
   Operation *function = const_cast<Model &>(model).microBatch;
   return function->emitError() << "the unpartitioned program comes to undefined elements with each of " << kDraws
                                << " draws; a division by zero is, as in a loss of which no label counts";
+}
+
+template <class E>
+FailureOr<VerifyReport> verifyIn(const Model &model, Parallel &parallel, const VerifyOptions &options) {
+  bool isLarge = countParameters(model) > options.heldParameters;
+  return verifyDrawn(model, options, [&](uint64_t seed, bool &isUndefined) {
+    if (std::is_same_v<E, Field> && isLarge)
+      return verifyByDigest<E>(model, parallel, options, options.order, seed, isUndefined);
+    return verifyOnce<E>(model, parallel, options, seed, isUndefined);
+  });
 }
 
 } // namespace
@@ -200,12 +236,23 @@ FailureOr<VerifyReport> interpret::verify(const Programs &programs, const Verify
   llvm_unreachable("all arithmetics are named");
 }
 
-FailureOr<VerifyReport> interpret::verifyOrders(const Programs &programs, const VerifyOptions &options,
-                                                int64_t orders) {
+FailureOr<VerifyReport> interpret::verifyOrders(const Programs &programs, const VerifyOptions &options, int64_t count) {
+  SmallVector<std::optional<Order>> orders;
+  for (int64_t i = 0; i < count; ++i)
+    orders.push_back(Order{options.seed + uint64_t(i), std::nullopt});
   FailureOr<VerifyReport> report = VerifyReport();
+  if (options.arithmetic == Arithmetic::Field) {
+    FailureOr<Model> model = Model::read(programs.unpartitioned);
+    FailureOr<Parallel> parallel = findParallel(programs);
+    if (failed(model) || failed(parallel))
+      return failure();
+    return verifyDrawn(*model, options, [&](uint64_t seed, bool &isUndefined) {
+      return verifyByDigest<Field>(*model, *parallel, options, orders, seed, isUndefined);
+    });
+  }
   VerifyOptions ordered = options;
-  for (int64_t i = 0; i < orders && succeeded(report) && report->isEqual(); ++i) {
-    ordered.order = Order{options.seed + uint64_t(i), std::nullopt};
+  for (size_t i = 0; i < orders.size() && succeeded(report) && report->isEqual(); ++i) {
+    ordered.order = orders[i];
     report = verify(programs, ordered);
   }
   return report;

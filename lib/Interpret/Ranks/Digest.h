@@ -2,12 +2,12 @@
 //
 // Both programs of a large model do not fit into memory at once. So the unpartitioned one runs alone and leaves a
 // digest of each value that it holds after each step, with which the partitioned one is compared.
-#ifndef XLC_LIB_INTERPRET_VERIFY_DIGEST_H
-#define XLC_LIB_INTERPRET_VERIFY_DIGEST_H
+#ifndef XLC_LIB_INTERPRET_RANKS_DIGEST_H
+#define XLC_LIB_INTERPRET_RANKS_DIGEST_H
 
 #include "xlc/Interpret/Parallel.h"
 #include "xlc/Interpret/Tensor.h"
-#include <cstring>
+#include "llvm/Support/xxhash.h"
 
 namespace xlc::interpret {
 
@@ -17,13 +17,9 @@ template <class E> uint64_t digestOf(const Datum<E> &value) {
   std::visit(
       [&](auto &tensor) {
         forEachPiece(tensor.elements.size(), [&](int64_t first, int64_t count) {
-          uint64_t sum = 0;
-          for (int64_t i = first; i < first + count; ++i) {
-            uint64_t bits = 0;
-            std::memcpy(&bits, &tensor.elements[i], sizeof(tensor.elements[i]));
-            sum += hashOf(mix(i + 1), bits);
-          }
-          digest += sum;
+          const auto *bytes = reinterpret_cast<const uint8_t *>(&tensor.elements[first]);
+          digest +=
+              hashOf(mix(first + 1), llvm::xxh3_64bits(llvm::ArrayRef(bytes, count * sizeof(tensor.elements[0]))));
         });
       },
       value);
