@@ -31,12 +31,15 @@ Clock::Clock(ModuleOp module, const Device &device, int64_t threads)
     : device(shareOf(device, threads, dist::getMesh(module).getRanks())), mesh(dist::getMesh(module)), symbols(module) {
 }
 
-double Clock::ofKernel(const Cost &cost) const {
+Clock::KernelTime Clock::ofKernel(func::FuncOp kernel) const {
+  Cost cost = costOfKernel(kernel);
+  KernelWork work = workOfKernel(kernel);
+  double share = work == KernelWork::Attention && device.attention > 0 ? device.attention : 1;
   double arithmetic = double(cost.flops - cost.matrixFlops()) / device.productsOf(ProductType::F32);
   for (auto [flops, rate, packing] : llvm::zip_equal(cost.products, device.products, device.packing))
     if (flops)
-      arithmetic += double(flops) / rate + secondsOf(double(cost.bytes), packing);
-  return std::max({arithmetic, double(cost.bytes) / device.bandwidth, device.call});
+      arithmetic += double(flops) / (share * rate) + secondsOf(double(cost.bytes), packing);
+  return {work, std::max({arithmetic, double(cost.bytes) / device.bandwidth, device.call})};
 }
 
 double Clock::ofMessage(const exec::Exchange &exchange, int64_t stage) const {
@@ -68,8 +71,8 @@ Clock::RunTime Clock::measure(func::FuncOp function, int64_t stage) {
       continue;
     auto [kernel, isNew] = kernels.try_emplace(call.getKernel());
     if (isNew)
-      kernel->second = costOfKernel(symbols.lookup<func::FuncOp>(call.getKernel()));
-    time.compute += ofKernel(kernel->second);
+      kernel->second = ofKernel(symbols.lookup<func::FuncOp>(call.getKernel()));
+    time.kernels[size_t(kernel->second.work)] += kernel->second.seconds;
   }
   return time;
 }

@@ -34,6 +34,33 @@ Cost xlc::costOfKernel(func::FuncOp kernel) {
   return cost;
 }
 
+StringRef xlc::getName(KernelWork work) {
+  constexpr StringLiteral names[kKernelWorks] = {"products", "attention", "rows", "element_wise", "sums", "optimizer"};
+  return names[size_t(work)];
+}
+
+KernelWork xlc::workOfKernel(func::FuncOp kernel) {
+  for (Operation &op : kernel.getOps()) {
+    if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(op))
+      return KernelWork::Attention;
+    if (isa<graph::OptimizerStepOp>(op))
+      return KernelWork::Optimizer;
+    if (const CostRow *row = findCostRow(op.getName()); row && row->isMatrix)
+      return KernelWork::Products;
+  }
+  switch (exec::findKernelKind(kernel).value_or(exec::KernelKind::loop)) {
+  case exec::KernelKind::rows:
+    return KernelWork::Rows;
+  case exec::KernelKind::columns:
+  case exec::KernelKind::all:
+    return KernelWork::Sums;
+  case exec::KernelKind::loop:
+  case exec::KernelKind::library:
+    return KernelWork::ElementWise;
+  }
+  llvm_unreachable("all kinds are named");
+}
+
 const Cost &FunctionCosts::of(StringRef name) {
   auto [known, isNew] = functions.try_emplace(name);
   if (!isNew)

@@ -62,7 +62,7 @@ Event readEvent(exec::Action action, Clock &clock, int64_t stage) {
 
 class Simulation {
 public:
-  Simulation(ArrayRef<exec::ProgramOp> programs, Clock &clock, RunOrder order) : order(order) {
+  Simulation(ArrayRef<exec::ProgramOp> programs, Clock &clock, RunOrder order) : order(order), clock(clock) {
     for (auto [stage, program] : llvm::enumerate(programs)) {
       StageRun &run = stages.emplace_back();
       for (auto action : exec::ProgramOp(program).getBody().front().getOps<exec::Action>()) {
@@ -252,8 +252,11 @@ private:
     return time;
   }
 
-  static void addRun(const Event &event, StageTime &time) {
+  void addRun(const Event &event, StageTime &time) const {
     time.compute += event.seconds - event.tensor;
+    if (auto run = dyn_cast<exec::RunOp>(exec::Action(event.action).getOperation()))
+      for (auto [sum, seconds] : llvm::zip_equal(time.kernels, clock.ofRun(run).kernels))
+        sum += seconds;
     time.tensor.predicted += event.tensor, time.tensor.exposed += event.tensor;
     if (!event.role)
       return;
@@ -274,6 +277,7 @@ private:
   }
 
   const RunOrder order;
+  Clock &clock;
   std::vector<StageRun> stages;
 };
 

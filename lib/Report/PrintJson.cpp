@@ -78,7 +78,14 @@ Json timeToJson(const GroupReport &group) {
       kind["memory"] = group.windowBytes[stream];
     }
   messages["tensor"] = toJson(time.tensor);
-  return {{"compute", time.compute}, {"messages", messages}, {"waiting", time.waiting}, {"step", time.step}};
+  Json kernels;
+  for (auto [work, seconds] : llvm::enumerate(time.kernels))
+    kernels[getName(KernelWork(work)).str()] = seconds;
+  return {{"compute", time.compute},
+          {"kernels", kernels},
+          {"messages", messages},
+          {"waiting", time.waiting},
+          {"step", time.step}};
 }
 
 Json toJson(const GroupReport &group, const Spec &spec) {

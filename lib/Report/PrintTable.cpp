@@ -160,6 +160,8 @@ void printCost(const GroupReport &group, Table &table) {
   row("total", group.cost.total());
 }
 
+std::string formatPercent(double part) { return llvm::formatv("{0:f1} %", 100 * part).str(); }
+
 /// What of the messages is hidden behind computations, on the spec's device.
 void printTime(const GroupReport &group, const PlanReport &report, Table &table) {
   if (!report.spec.device)
@@ -167,6 +169,9 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
   const StageTime &time = group.time;
   table.title("time per step on " + report.spec.device->name + ", predicted, of " + nameRanks(group.ranks));
   table.row("compute", formatSeconds(time.compute));
+  for (auto [work, seconds] : llvm::enumerate(time.kernels))
+    if (seconds > 0)
+      table.row("  " + getName(KernelWork(work)).str(), formatSeconds(seconds), formatPercent(seconds / time.compute));
   auto row = [&](StringRef name, const MessageTime &messages, int64_t windowBytes) {
     std::string held = windowBytes ? ", for " + formatBytes(windowBytes) + " at the peak" : "";
     if (messages.predicted > 0)
@@ -187,10 +192,10 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
 /// How much of the time a stage waits, as computed work alone predicts it.
 void printBubbles(const PlanReport &report, Table &table) {
   table.title("waiting for other stages, predicted from computed work");
-  auto percent = [](double part) { return llvm::formatv("{0:f1} %", 100 * part).str(); };
   for (const GroupReport &group : report.groups)
-    table.row("stage " + std::to_string(group.stage), percent(group.work.stepBubble()),
-              "of the step; " + percent(group.work.spanBubble()) + " between its first forward and last backward");
+    table.row("stage " + std::to_string(group.stage), formatPercent(group.work.stepBubble()),
+              "of the step; " + formatPercent(group.work.spanBubble()) +
+                  " between its first forward and last backward");
   table.row("imbalance", llvm::formatv("{0:f3}", report.imbalance()).str(), "work of the slowest stage / of the mean");
 }
 

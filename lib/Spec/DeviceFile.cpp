@@ -24,6 +24,7 @@ void fillFrom(const Device &other, Device &device) {
     mine = orElse(mine, its);
   device.memory = orElse(device.memory, other.memory);
   device.bandwidth = orElse(device.bandwidth, other.bandwidth);
+  device.attention = orElse(device.attention, other.attention);
   device.call = orElseTime(device.call, other.call);
   device.meeting = orElseTime(device.meeting, other.meeting);
   device.crowding = orElseTime(device.crowding, other.crowding);

@@ -16,6 +16,7 @@ namespace {
 constexpr Range any = {};
 constexpr Range positive = {.low = 0, .excludesLow = true};
 constexpr Range notNegative = {.low = 0};
+constexpr Range parts = {.low = 0, .high = 1, .excludesLow = true};
 constexpr Range fraction = {.low = 0, .high = 1, .excludesHigh = true};
 constexpr Range ranks = {.low = 1, .high = 65536};
 constexpr Range counts = {.low = 1, .high = 2147483647};
@@ -295,10 +296,12 @@ const Key table[] = {
   {"cluster.device.flops.fp16", Kind::Number, rates, "", "as fp32", "", setProducts<ProductType::F16>},
   {"cluster.device.bandwidth", Kind::Bytes, memory, "", "required", "Bytes that it reads and writes per second in its memory, 3.0TB.",
    [](Spec &s, const Value &v) { device(s).bandwidth = double(v.integer); }},
-  {"cluster.device.packing", Kind::Section, any, "", "", "Bytes of its operands and its result that a product moves per second beside its arithmetic: small products have more of them. A CPU's.", nullptr},
+  {"cluster.device.packing", Kind::Section, any, "", "", "Bytes of its operands and its result that a product moves per second beside its arithmetic: small products have more of them.", nullptr},
   {"cluster.device.packing.fp32", Kind::Bytes, memory, "", "they move while it computes", "", setPacking<ProductType::F32>},
   {"cluster.device.packing.bf16", Kind::Bytes, memory, "", "they move while it computes", "", setPacking<ProductType::BF16>},
   {"cluster.device.packing.fp16", Kind::Bytes, memory, "", "they move while it computes", "", setPacking<ProductType::F16>},
+  {"cluster.device.attention", Kind::Number, parts, "", "1", "What part of the rate of products attention reaches where it is one kernel.",
+   [](Spec &s, const Value &v) { device(s).attention = v.number; }},
   {"cluster.device.call", Kind::Number, seconds, "", "0", "Seconds that a call takes at least.",
    [](Spec &s, const Value &v) { device(s).call = v.number; }},
   {"cluster.device.meeting", Kind::Number, seconds, "", "0", "Seconds more, where several threads of a rank begin and end it together. A CPU's.",

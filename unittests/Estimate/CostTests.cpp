@@ -54,6 +54,28 @@ TEST_F(CostTest, CausalAttentionIsHalf) {
   EXPECT_EQ(costOf(text("none", " {window = 2 : i64}")).flops, full / 64 * 22);
 }
 
+TEST_F(CostTest, KernelsAreNamedByTheirWork) {
+  auto workOf = [&](std::string body, std::string kind) {
+    module = parseSourceString<ModuleOp>(
+        "func.func @kernel(%x: tensor<4x4xf32>, %q: tensor<2x8x3x4xf32>) attributes {exec.kind = "
+        "#exec.kernel<" +
+            kind + ">} { " + body + "\n return }",
+        &context);
+    return getName(workOfKernel(*module->getOps<func::FuncOp>().begin()));
+  };
+  EXPECT_EQ(workOf("%y = graph.exp %x : tensor<4x4xf32>", "loop"), "element_wise");
+  EXPECT_EQ(workOf("%y = graph.softmax %x : tensor<4x4xf32>", "rows"), "rows");
+  EXPECT_EQ(workOf("%y = graph.reduce sum %x dims [0] : tensor<4x4xf32> -> tensor<4xf32>", "columns"), "sums");
+  EXPECT_EQ(workOf("%y = graph.sum_squares %x : tensor<4x4xf32> -> tensor<f64>", "all"), "sums");
+  EXPECT_EQ(workOf(R"(%y = graph.contract "ab,bc->ac" %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>)",
+                   "library"),
+            "products");
+  EXPECT_EQ(workOf("%y, %l = graph.attention causal %q, %q, %q scale 5.000000e-01 : (tensor<2x8x3x4xf32>, "
+                   "tensor<2x8x3x4xf32>, tensor<2x8x3x4xf32>) -> (tensor<2x8x3x4xf32>, tensor<2x3x8xf32>)",
+                   "library"),
+            "attention");
+}
+
 TEST_F(CostTest, StepCountsEveryRun) {
   module = parseSourceString<ModuleOp>(R"(
     func.func private @kernel(%x: tensor<8xf32>) -> tensor<8xf32> {

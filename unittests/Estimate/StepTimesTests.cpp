@@ -53,8 +53,10 @@ struct StepTimesTest : testing::Test {
     SmallVector<exec::ProgramOp> list(module->getOps<exec::ProgramOp>());
     Clock clock(*module, device, /*threads=*/1);
     std::vector<StageTime> times = timeStages(list, clock, order);
-    for (const StageTime &stage : times)
+    for (const StageTime &stage : times) {
       EXPECT_DOUBLE_EQ(stage.compute + stage.exposed() + stage.waiting, stage.step);
+      EXPECT_DOUBLE_EQ(std::accumulate(stage.kernels.begin(), stage.kernels.end(), 0.0), stage.compute);
+    }
     return times;
   }
 };
@@ -146,7 +148,9 @@ TEST_F(StepTimesTest, PackingComesBesideArithmetic) {
       exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 4 persistent
       exec.run @multiplied "a F" micro 0 first true [#exec.place<0 + 0 + 0>] role <F>
     })";
-  EXPECT_EQ(time("pp = 1, dp = 1, tp = 1, shards = 1", program, RunOrder::List)[0].compute, 64);
+  StageTime alone = time("pp = 1, dp = 1, tp = 1, shards = 1", program, RunOrder::List)[0];
+  EXPECT_EQ(alone.compute, 64);
+  EXPECT_EQ(alone.kernels[size_t(KernelWork::Products)], 64);
   device.packing = {2, 1000, 1000};
   EXPECT_EQ(time("pp = 1, dp = 1, tp = 1, shards = 1", program, RunOrder::List)[0].compute, 64 + 64);
 }
@@ -157,10 +161,10 @@ TEST_F(StepTimesTest, RanksShareTheCoresOfACpu) {
   time("pp = 1, dp = 2, tp = 1, shards = 2", kGathers, RunOrder::List);
   exec::ProgramOp program = *module->getOps<exec::ProgramOp>().begin();
   exec::RunOp run = *program.getBody().front().getOps<exec::RunOp>().begin();
-  EXPECT_EQ(Clock(*module, device, /*threads=*/1).ofRun(run).compute, 8);
-  EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute, 8);
+  EXPECT_EQ(Clock(*module, device, /*threads=*/1).ofRun(run).compute(), 8);
+  EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute(), 8);
   device.cores = 4;
-  EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute, 4);
+  EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute(), 4);
 }
 
 // One thread calls by itself; two begin and end a call together.
@@ -169,8 +173,8 @@ TEST_F(StepTimesTest, ThreadsOfARankMeet) {
   time("pp = 1, dp = 2, tp = 1, shards = 2", kGathers, RunOrder::List);
   exec::ProgramOp program = *module->getOps<exec::ProgramOp>().begin();
   exec::RunOp run = *program.getBody().front().getOps<exec::RunOp>().begin();
-  EXPECT_EQ(Clock(*module, device, /*threads=*/1).ofRun(run).compute, 10);
-  EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute, 10 + 5);
+  EXPECT_EQ(Clock(*module, device, /*threads=*/1).ofRun(run).compute(), 10);
+  EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute(), 10 + 5);
 }
 
 // Four ranks that meet on two cores wait for each other asleep; two of them do not.

@@ -43,6 +43,7 @@ struct Device {
   /// Bytes per second of its operands and its result that a product moves beside its arithmetic, by ProductType; 0: they
   /// move while it computes.
   std::array<double, 3> packing = {};
+  double attention = 0;                    ///< what part of the rate of products attention reaches; 0: all
   double call = 0;                         ///< seconds that a call takes at least
   double meeting = 0;                      ///< seconds more, where several threads of a rank begin and end it together
   double crowding = 0;                     ///< seconds more of a message of more ranks than cores

@@ -12,6 +12,7 @@
 
 #include "xlc/Cluster/Device.h"
 #include "xlc/Estimate/Cost.h"
+#include <numeric>
 
 namespace xlc {
 
@@ -22,8 +23,10 @@ public:
 
   /// A run of a function: what it computes, and what it exchanges in the middle with tensor-parallel ranks; in seconds.
   struct RunTime {
-    double compute = 0, tensor = 0;
-    double total() const { return compute + tensor; }
+    std::array<double, kKernelWorks> kernels = {}; ///< by KernelWork
+    double tensor = 0;
+    double compute() const { return std::accumulate(kernels.begin(), kernels.end(), 0.0); }
+    double total() const { return compute() + tensor; }
   };
   const RunTime &ofRun(exec::RunOp run);
   double ofExchange(exec::ExchangeOp exchange);
@@ -32,13 +35,17 @@ public:
 
 private:
   RunTime measure(mlir::func::FuncOp function, int64_t stage);
-  double ofKernel(const Cost &cost) const;
+  struct KernelTime {
+    KernelWork work = KernelWork::ElementWise;
+    double seconds = 0;
+  };
+  KernelTime ofKernel(mlir::func::FuncOp kernel) const;
   double ofMessage(const exec::Exchange &exchange, int64_t stage) const;
 
   Device device; ///< with the rates of one rank
   dist::MeshAttr mesh;
   mlir::SymbolTable symbols;
-  llvm::StringMap<Cost> kernels;
+  llvm::StringMap<KernelTime> kernels;
   llvm::DenseMap<std::pair<mlir::Attribute, int64_t>, RunTime> functions; ///< by name and stage
 };
 

@@ -35,6 +35,22 @@ Quantity countFlops(mlir::Operation *op);
 /// A kernel function of graph ops: FLOPs of its ops, bytes of its arguments and results.
 Cost costOfKernel(mlir::func::FuncOp kernel);
 
+/// What a kernel spends its time on.
+enum class KernelWork {
+  Products,    ///< contractions and convolutions
+  Attention,   ///< where it is one kernel
+  Rows,        ///< norms, softmax, the loss: along the last dimension
+  ElementWise, ///< each element of the results by itself, also where it is only moved
+  Sums,        ///< along other dimensions, or of all elements
+  Optimizer,
+};
+constexpr size_t kKernelWorks = size_t(KernelWork::Optimizer) + 1;
+
+/// As plans name it: "element_wise".
+llvm::StringRef getName(KernelWork work);
+
+KernelWork workOfKernel(mlir::func::FuncOp kernel);
+
 /// What the functions of a module cost, each counted once however often it runs.
 class FunctionCosts {
 public:

@@ -25,6 +25,7 @@ struct MessageTime {
 /// A stage's ranks in a step, in seconds. compute + what is exposed + waiting = step.
 struct StageTime {
   double compute = 0;                                                        ///< runs, without what they exchange
+  std::array<double, kKernelWorks> kernels = {};                             ///< of which, by KernelWork
   std::array<MessageTime, exec::getMaxEnumValForStream() + 1> messages = {}; ///< by exec::Stream
   MessageTime tensor;                                                        ///< in the middle of runs: exposed
   double waiting = 0;                                                        ///< for other stages
