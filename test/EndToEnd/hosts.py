@@ -81,8 +81,8 @@ class Namespaces(contextlib.AbstractContextManager):
 
     def launch(self, count, command):
         """The command on so many ranks, spread evenly; mpirun itself is on the first host."""
-        each = count // len(self.names)
-        hosts = ",".join(f"{name}:{each}" for name in self.names)
+        each, more = divmod(count, len(self.names))
+        hosts = ",".join(f"{name}:{each + (number < more)}" for number, name in enumerate(self.names))
         started = processes.mpirun(count, "--bind-to", "none", "--mca", "plm_rsh_agent", self.agent, "--host", hosts) + command
         return [str(self.agent), self.names[0], *map(str, started)]
 
@@ -138,6 +138,21 @@ def namespaces_are_hosts(setting, everything):
             command = [trained.path, *processes.arguments(trained, "hosts", 5)]
             yield from compare_with_threads(trained, f"{count} namespaces", "hosts", hosts.launch(world, command))
             yield from kill_one(trained, hosts.launch(world, [trained.path, *processes.arguments(trained, "run", 10 ** 8)]), -1)
+
+
+def layouts_in_namespaces(setting, everything):
+    """Two namespaces for all of the covering array, or for one program whose ranks differ in number."""
+    chosen = cases.list_precise_cases()
+    chosen = chosen if everything else [next(each for each in chosen if each[0].dp * each[0].pp * each[0].tp == 3)]
+    for case, precision, _ in chosen:
+        name, world = f"{case} in {precision}", case.dp * case.pp * case.tp
+        trained = program.Program.of_case(setting, case, program.read_trace(setting, case), f"spread-{len(name)}",
+                                          precision=cases.PRECISIONS[precision])
+        program.run([trained.path, *processes.arguments(trained, "threads", 5)])
+        with Namespaces(trained.folder, 2) as hosts:
+            command = [trained.path, *processes.arguments(trained, "hosts", 5)]
+            yield from compare_with_threads(trained, f"two namespaces, {name}", "hosts", hosts.launch(world, command))
+        shutil.rmtree(trained.folder)
 
 
 def start(trained, command, lines=2):
@@ -269,8 +284,9 @@ def every_option_does_what_it_does_in_threads(setting, _):
         yield f"a gradient that is no number: {code}: {said}"
 
 
-CHECKS = (same_bits_as_threads, every_option_does_what_it_does_in_threads, namespaces_are_hosts, killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named,
-          signals_end_all_after_the_step, wrong_launches_are_refused)
+CHECKS = (same_bits_as_threads, every_option_does_what_it_does_in_threads, namespaces_are_hosts, layouts_in_namespaces,
+          killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named, signals_end_all_after_the_step,
+          wrong_launches_are_refused)
 
 
 def list_checks(everything):
