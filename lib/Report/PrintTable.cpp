@@ -111,7 +111,7 @@ void printMemory(const GroupReport &group, const Spec &spec, bool hasStages, Tab
   table.bytes("outside", sumOf(memory.outside), (isOne ? memory.outside.front().name + "; " : "") + "not planned");
   if (!isOne)
     for (const OutsideLine &line : memory.outside)
-      table.bytes(("  " + line.name).c_str(), line.bytes);
+      table.bytes("  " + line.name, line.bytes);
   table.bytes("total", memory.total());
   if (hasStages)
     table.row("residual slots", std::to_string(group.residualSlots),
