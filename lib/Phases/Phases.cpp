@@ -113,7 +113,7 @@ LogicalResult differentiate(Compilation &compilation) {
         passes.addPass(createAppendUpdatePass());
         passes.addGate(createVerifyDifferentiatedPass());
       },
-      /*isSharded=*/false, compilation.isPlanAlone ? Scope::Nothing : Scope::Module);
+      /*isSharded=*/false, compilation.isPlanAlone ? Scope::Nothing : Scope::Module); // nobody sees it before Stage
   bool isForked = compilation.spec.deviceMemory || compilation.spec.precision.isMixed();
   if (succeeded(result) && !compilation.isTrial && (isForked || !compilation.isPlanAlone))
     compilation.unpartitioned = compilation.module->clone();

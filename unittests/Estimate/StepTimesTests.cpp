@@ -177,16 +177,18 @@ TEST_F(StepTimesTest, ThreadsOfARankMeet) {
   EXPECT_EQ(Clock(*module, device, /*threads=*/2).ofRun(run).compute(), 10 + 5);
 }
 
+// Of four ranks all meet, and two and two.
+constexpr const char *kGroups = R"(
+  exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+    exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 4 persistent
+    exec.exchange all_gather "all" over <dp, [4, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 1 f32 on gather
+    exec.exchange all_gather "near" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 1 f32 on gather
+  })";
+
 // Four ranks that meet on two cores wait for each other asleep; two of them do not.
 TEST_F(StepTimesTest, RanksThatCrowdACpuAreWoken) {
   device.cores = 2, device.crowding = 7;
-  time("pp = 1, dp = 4, tp = 1, shards = 4", R"(
-    exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-      exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 4 persistent
-      exec.exchange all_gather "all" over <dp, [4, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 1 f32 on gather
-      exec.exchange all_gather "two" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 1 f32 on gather
-    })",
-       RunOrder::List);
+  time("pp = 1, dp = 4, tp = 1, shards = 4", kGroups, RunOrder::List);
   exec::ProgramOp program = *module->getOps<exec::ProgramOp>().begin();
   SmallVector<exec::ExchangeOp> exchanges(program.getBody().front().getOps<exec::ExchangeOp>());
   Clock clock(*module, device, /*threads=*/1);
@@ -197,13 +199,7 @@ TEST_F(StepTimesTest, RanksThatCrowdACpuAreWoken) {
 // Of four ranks two stand in each machine: a group of all crosses the network, with two adapters a machine.
 TEST_F(StepTimesTest, GroupsOfSeveralMachinesCrossTheNetwork) {
   device.devicesPerNode = 2, device.network = {0.25, 3};
-  time("pp = 1, dp = 4, tp = 1, shards = 4", R"(
-    exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
-      exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 4 persistent
-      exec.exchange all_gather "all" over <dp, [4, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 1 f32 on gather
-      exec.exchange all_gather "near" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 1 f32 on gather
-    })",
-       RunOrder::List);
+  time("pp = 1, dp = 4, tp = 1, shards = 4", kGroups, RunOrder::List);
   exec::ProgramOp program = *module->getOps<exec::ProgramOp>().begin();
   SmallVector<exec::ExchangeOp> exchanges(program.getBody().front().getOps<exec::ExchangeOp>());
   Clock clock(*module, device, /*threads=*/1);

@@ -1,12 +1,12 @@
 // How long a rank takes on a device: for the calls of a function, for an exchange, for a transfer.
 //
 // A call takes as long as its arithmetic or its bytes, whichever is more, and at least the device's time of a call, with that in
-// which a rank's threads meet where it has several. A product
-// of a CPU packs its operands before it computes and takes the sum of both: bytes over arithmetic is 1/m + 1/n + 1/k, as in
-// the half-performance length of Hockney and Jesshope (Parallel Computers 2, 1988). A message takes its latency, and the bytes
-// that a rank reads (Traffic.h) at the rate of the slowest link among its group: within a machine, or, where the group stands
-// in several, that of the network, of which each of its members in a machine brings an adapter (the alpha-beta model; Hockney
-// 1994).
+// which a rank's threads meet where it has several. A product packs its operands before it computes, on a GPU a part of them,
+// and takes the sum of both: bytes over arithmetic is 1/m + 1/n + 1/k, as in the half-performance length of Hockney and Jesshope
+// (Parallel Computers 2, 1988). A message takes its latency, and the bytes that a rank reads (Traffic.h) at the rate of the
+// slowest link among its group: within a machine, or, where the group stands in several, that of the network, of which each of
+// its members in a machine brings an adapter (the alpha-beta model; Hockney 1994). Where more ranks meet than a CPU has cores,
+// those that wait sleep and are woken, which takes longer.
 #ifndef XLC_ESTIMATE_CLOCK_H
 #define XLC_ESTIMATE_CLOCK_H
 
