@@ -78,6 +78,7 @@ void Executor::endStreams() {
 
 void Executor::serve(Lane &lane) {
   try {
+    wakePromptly();
     for (uint32_t seen = 0;; ++seen) {
       lane.pulse.set(Pulse::Idle);
       waitWhile(begun, seen, job.spins, job.stop);

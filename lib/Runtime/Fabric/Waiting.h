@@ -25,6 +25,12 @@ void wakeAll(const std::atomic<uint32_t> &word, Reach reach = Reach::Process);
 /// How often to look before sleeping when `threads` threads run on this machine.
 int spinsFor(int threads);
 
+/// For a thread that mostly waits, beside others that compute: asks the kernel to let it run for a tenth of a millisecond at a
+/// time, so that it gets a core when it wakes from who would keep it for milliseconds, and to end its sleeps when they are
+/// over. Linux 6.12 and later know such a wish of a thread without privileges (sched_setattr(2), `sched_runtime`); others
+/// leave its turns as they are.
+void wakePromptly();
+
 /// The words of a barrier; all zero at first.
 struct Barrier {
   alignas(64) std::atomic<uint32_t> arrived{0};

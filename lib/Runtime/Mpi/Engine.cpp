@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <sys/prctl.h>
 
 namespace xlc::runtime::mpi {
 namespace {
@@ -29,7 +28,7 @@ void Engine::check(int result) const {
 }
 
 void Engine::run() {
-  prctl(PR_SET_TIMERSLACK, 1000); // nanoseconds: its rests are short
+  wakePromptly();
   try {
     start();
     std::lock_guard lock(mutex);
