@@ -3,7 +3,8 @@
 //
 // Backward ran on sum / nominal count. The mean over the counted targets is nominal / actual times that, so the
 // factor is  nominal/actual * min(1, clip / (norm + 1e-6)),  norm being that of the true gradient
-// (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_).
+// (the 1e-6 is PyTorch's, torch.nn.utils.clip_grad_norm_). Where loss or norm is not finite the step is skipped, and so are
+// all later ones: both are one on all ranks, so all ranks decide alike.
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/SignatureAttributes.h"
 #include "xlc/Differentiate/Differentiate.h"
@@ -34,13 +35,13 @@ SmallVector<Parameter> trainable(func::FuncOp function) {
   return parameters;
 }
 
-/// @scalars(sum: f32, count, sum_squares: f64) -> (loss, norm, scale: f32). A count is a number of targets, i64, or a sum
-/// of their weights.
+/// @scalars(sum: f32, count, sum_squares: f64, applied: f32) -> (loss, norm, scale, applied: f32). A count is a number of
+/// targets, i64, or a sum of their weights. The argument `applied` is the result of the step before.
 void buildScalars(ModuleOp module, OpBuilder &builder, Type countType, int64_t nominal, FloatAttr clip) {
   Location loc = NameLoc::get(builder.getStringAttr("scalars"));
   auto f32 = RankedTensorType::get({}, builder.getF32Type()), f64 = RankedTensorType::get({}, builder.getF64Type());
-  auto function =
-      func::FuncOp::create(builder, loc, kScalars, builder.getFunctionType({f32, countType, f64}, {f32, f32, f32}));
+  auto function = func::FuncOp::create(builder, loc, kScalars,
+                                       builder.getFunctionType({f32, countType, f64, f32}, {f32, f32, f32, f32}));
   OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
   auto constant = [&](double value) -> Value {
     return ConstantOp::create(body, loc, f64, DenseElementsAttr::get(f64, builder.getF64FloatAttr(value)));
@@ -57,7 +58,15 @@ void buildScalars(ModuleOp module, OpBuilder &builder, Type countType, int64_t n
     scale = MulOp::create(body, loc, f64, ratio, MinOp::create(body, loc, f64, factor, constant(1)));
   }
   auto narrow = [&](Value value) -> Value { return CastOp::create(body, loc, f32, value); };
-  func::ReturnOp::create(body, loc, ValueRange{narrow(loss), narrow(norm), narrow(scale)});
+  SmallVector<Value> results{narrow(loss), narrow(norm), narrow(scale)};
+  auto zero = [&](Value x) -> Value {
+    return SubOp::create(body, loc, f32, x, x);
+  }; // where x is finite, else no number
+  Value doubt = AddOp::create(body, loc, f32, zero(results[0]), zero(results[1]));
+  Value isSkipped = IsNanOp::create(body, loc, f32.clone(body.getI1Type()), doubt);
+  Value none = ConstantOp::create(body, loc, f32, DenseElementsAttr::get(f32, body.getF32FloatAttr(0)));
+  results.push_back(SelectOp::create(body, loc, f32, isSkipped, none, function.getArgument(kAppliedArgument)));
+  func::ReturnOp::create(body, loc, results);
 }
 
 /// @update(params, grads, states, scalars of each group) -> (params, states), all parameters whole.

@@ -305,8 +305,7 @@ void ProgramBuilder::finish() {
   if (hasScalars) {
     program->setAttr(exec::kLoss, scalar("@loss"));
     program->setAttr(exec::kNorm, scalar("@norm"));
-    if (hasLossScale)
-      program->setAttr(exec::kApplied, stepScalar(0, graph::StepScalar::Applied));
+    program->setAttr(exec::kApplied, stepScalar(0, graph::StepScalar::Applied));
   }
   SmallVector<Attribute> known;
   for (auto [group, buffer] : indices)

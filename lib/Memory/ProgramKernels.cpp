@@ -139,28 +139,26 @@ void ProgramBuilder::translate(sched::ScalarsOp op) {
   SmallVector<Type> results = forEachGroup(source.getResultTypes());
   SmallVector<int32_t> accumulate(results.size(), 0);
   SmallVector<Type> inputs(source.getArgumentTypes());
-  auto function =
-      cachedKernel("step_scalars", exec::KernelKind::all, inputs, results, accumulate, [&](OpBuilder &b, Block &block) {
-        IRMapping mapping;
-        mapping.map(source.getArguments(), block.getArguments());
-        for (Operation &inside : source.front().without_terminator())
-          b.clone(inside, mapping);
-        SmallVector<Value> returned;
-        for (Value value : source.front().getTerminator()->getOperands())
-          returned.push_back(mapping.lookup(value));
-        func::ReturnOp::create(b, op.getLoc(), forEachGroup(ArrayRef<Value>(returned)));
-      });
+  auto function = cachedKernel("step_scalars", exec::KernelKind::loop, inputs, results, accumulate,
+                               [&](OpBuilder &b, Block &block) {
+                                 IRMapping mapping;
+                                 mapping.map(source.getArguments(), block.getArguments());
+                                 for (Operation &inside : source.front().without_terminator())
+                                   b.clone(inside, mapping);
+                                 SmallVector<Value> returned;
+                                 for (Value value : source.front().getTerminator()->getOperands())
+                                   returned.push_back(mapping.lookup(value));
+                                 func::ReturnOp::create(b, op.getLoc(), forEachGroup(ArrayRef<Value>(returned)));
+                               });
   SmallVector<Attribute> places;
   for (StringRef name : {sched::kLossSum, sched::kLossCount, sched::kSumSquares})
     places.push_back(scalar(name));
-  if (hasLossScale)
-    places.push_back(scalar(sched::kLossScale));
+  places.push_back(hasLossScale ? scalar(sched::kLossScale) : stepScalar(0, StepScalar::Applied));
   for (StringRef name : {"@loss", "@norm"})
     places.push_back(scalar(name));
   for (int64_t i = 0; i < groupCount; ++i) {
     places.push_back(stepScalar(i, StepScalar::GradientFactor));
-    if (hasLossScale)
-      places.push_back(stepScalar(i, StepScalar::Applied));
+    places.push_back(stepScalar(i, StepScalar::Applied));
   }
   runFunction(function, "scalars", places, true);
 }
@@ -177,8 +175,7 @@ void ProgramBuilder::translate(sched::UpdateOp update) {
   auto of = [&](Type element) { return RankedTensorType::get({grads.count}, element); };
   auto updated = of(bucket.op.getTypeOfUpdated()), gradients = of(bucket.op.getTypeOfGradients());
   SmallVector<Type> states(bucket.states.size(), of(bucket.op.getTypeOfStates())),
-      inputs{updated, gradients, RankedTensorType::get({countStepScalars(module)}, actions.getF32Type())},
-      results{updated};
+      inputs{updated, gradients, RankedTensorType::get({kStepScalars}, actions.getF32Type())}, results{updated};
   llvm::append_range(inputs, states);
   llvm::append_range(results, states);
   std::string name = llvm::formatv("update_{0}_{1}{2}", group, grads.count, suffixOf(updated.getElementType()));

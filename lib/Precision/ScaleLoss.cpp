@@ -3,7 +3,6 @@
 #include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Signature.h"
-#include "xlc/Dialect/Graph/Update.h"
 #include "xlc/Precision/Precision.h"
 
 namespace xlc {
@@ -27,14 +26,12 @@ void scaleSeed(func::FuncOp microBatch) {
     }
 }
 
-/// Its sum of squares is one of scaled gradients. Where one of these is not finite, neither is the sum, on all ranks
-/// alike: x - x is then no number.
+/// Its sum of squares is one of scaled gradients. A step that is skipped skips none of those that follow.
 void unscale(func::FuncOp scalars) {
-  auto f32 = RankedTensorType::get({}, Float32Type::get(scalars.getContext()));
-  (void)scalars.insertArgument(scalars.getNumArguments(), f32, {}, scalars.getLoc());
-  Value squares = scalars.getArgument(kSumSquaresArgument), scale = scalars.getArguments().back();
+  Value squares = scalars.getArgument(kSumSquaresArgument), scale = scalars.getArgument(kScaleArgument);
   auto uses = llvm::map_to_vector(squares.getUses(), [](OpOperand &use) { return &use; });
   Formula begin(&scalars.front().front());
+  scale.replaceAllUsesWith(begin.number(1, scale));
   Value wide = begin.convert(scale, typeOf(squares).getElementType());
   Value trueSquares = begin.div(begin.div(squares, wide), wide);
   for (OpOperand *use : uses)
@@ -42,17 +39,6 @@ void unscale(func::FuncOp scalars) {
   Operation *end = scalars.front().getTerminator();
   Formula f(end);
   end->setOperand(kFactorResult, f.div(end->getOperand(kFactorResult), scale));
-  Value isSkipped = IsNanOp::create(f.b, f.loc, typeOf(squares).clone(f.b.getI1Type()), f.sub(squares, squares));
-  (void)scalars.insertResult(scalars.getNumResults(), f32, {});
-  end->insertOperands(end->getNumOperands(), f.select(isSkipped, f.number(0, f32), 1));
-}
-
-/// An update takes a fifth number of the step: whether it is applied.
-void makeSkippable(func::FuncOp update, int64_t scalars) {
-  for (BlockArgument argument : update.getArguments())
-    if (!Argument(argument).getParameter() && Argument(argument).getGroup())
-      argument.setType(typeOf(argument).clone({scalars}));
-  update.setType(update.getFunctionType().clone(update.front().getArgumentTypes(), update.getResultTypes()));
 }
 
 struct ScaleLossPass : xlc::impl::ScaleLossPassBase<ScaleLossPass> {
@@ -60,15 +46,13 @@ struct ScaleLossPass : xlc::impl::ScaleLossPassBase<ScaleLossPass> {
     ModuleOp module = getOperation();
     if (!LossScale::of(module))
       return;
-    func::FuncOp microBatch = findFunction(module, kMicroBatch), scalars = findFunction(module, kScalars),
-                 update = findFunction(module, kUpdate);
-    if (!microBatch || !scalars || !update) {
-      module.emitError() << "needs functions @" << kMicroBatch << ", @" << kScalars << " and @" << kUpdate;
+    func::FuncOp microBatch = findFunction(module, kMicroBatch), scalars = findFunction(module, kScalars);
+    if (!microBatch || !scalars) {
+      module.emitError() << "needs functions @" << kMicroBatch << " and @" << kScalars;
       return signalPassFailure();
     }
     scaleSeed(microBatch);
     unscale(scalars);
-    makeSkippable(update, countStepScalars(module));
   }
 };
 

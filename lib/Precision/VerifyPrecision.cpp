@@ -160,14 +160,8 @@ private:
     });
     if (scaled != wanted)
       complain(function) << "backward's first gradient is scaled " << scaled << " times, must be " << wanted;
-    if (auto update = findFunction(getOperation(), kUpdate)) {
+    if (auto update = findFunction(getOperation(), kUpdate))
       verifyRounding(update);
-      update.walk([&](OptimizerStepOp step) {
-        if (step.mayBeSkipped() != (wanted == 1))
-          complain(step) << (wanted ? "updates also where a gradient is not finite"
-                                    : "may be skipped, and there is no loss scale");
-      });
-    }
   }
 
   Type narrow;

@@ -7,7 +7,7 @@
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 2, tp = 1, shards = 2>} {
 sched.bucket @bw ["w"] at [0] sizes [6] elements 6 group 0 params whole grads whole states shard
 sched.bucket @bb ["b"] at [0] sizes [3] elements 4 group 1 params whole grads whole states shard
-exec.program @train stage 0 micro_batches 2 arena 296 lower_bound 296 attributes {exec.loss = #exec.place<17 + 0 + 0>, exec.norm = #exec.place<18 + 0 + 0>, exec.buckets = [
+exec.program @train stage 0 micro_batches 2 arena 344 lower_bound 344 attributes {exec.applied = #exec.place<15 + 16 + 0>, exec.loss = #exec.place<17 + 0 + 0>, exec.norm = #exec.place<18 + 0 + 0>, exec.buckets = [
     {bucket = @bw, params = #exec.place<0 + 0 + 0>, states = [#exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]},
     {bucket = @bb, params = #exec.place<1 + 0 + 0>, states = [#exec.place<4 + 0 + 0>, #exec.place<5 + 0 + 0>]}]} {
   exec.buffer 0 parameters "bw/params" size 24 offset 0 live 0 to 20 persistent
@@ -25,8 +25,8 @@ exec.program @train stage 0 micro_batches 2 arena 296 lower_bound 296 attributes
   exec.buffer 12 workspace "loss_sum" size 4 offset 208 live 4 to 16
   exec.buffer 13 workspace "loss_count" size 8 offset 216 live 4 to 16
   exec.buffer 14 workspace "sum_squares" size 8 offset 224 live 12 to 16
-  exec.buffer 15 optimizer "group0" size 16 offset 232 live 0 to 17
-  exec.buffer 16 optimizer "group1" size 16 offset 248 live 0 to 18
+  exec.buffer 15 optimizer "group0" size 20 offset 296 live 0 to 20 persistent
+  exec.buffer 16 optimizer "group1" size 20 offset 320 live 0 to 20 persistent
   exec.buffer 17 workspace "loss" size 4 offset 264 live 0 to 20 persistent
   exec.buffer 18 workspace "norm" size 4 offset 272 live 0 to 20 persistent
   exec.buffer 19 workspace "scratch" size 16 offset 280 live 4 to 8
@@ -46,7 +46,7 @@ exec.program @train stage 0 micro_batches 2 arena 296 lower_bound 296 attributes
   exec.exchange all_reduce "loss" over <dp, [2, 1], []> <12 + 0 + 0> to <12 + 0 + 0> count 1 f32
   exec.exchange all_reduce "count" over <dp, [2, 1], []> <13 + 0 + 0> to <13 + 0 + 0> count 1 i64
   exec.exchange all_reduce "squares" over <dp, [2, 1], []> <14 + 0 + 0> to <14 + 0 + 0> count 1 f64
-  exec.run @finish "scalars" micro 0 first true [#exec.place<12 + 0 + 0>, #exec.place<13 + 0 + 0>, #exec.place<14 + 0 + 0>, #exec.place<17 + 0 + 0>, #exec.place<18 + 0 + 0>, #exec.place<15 + 4 + 0>, #exec.place<16 + 4 + 0>]
+  exec.run @finish "scalars" micro 0 first true [#exec.place<12 + 0 + 0>, #exec.place<13 + 0 + 0>, #exec.place<14 + 0 + 0>, #exec.place<15 + 16 + 0>, #exec.place<17 + 0 + 0>, #exec.place<18 + 0 + 0>, #exec.place<15 + 4 + 0>, #exec.place<16 + 4 + 0>, #exec.place<16 + 16 + 0>]
   exec.run @update_w "update bw" micro 0 first true [#exec.place<0 + 0 + 12>, #exec.place<6 + 0 + 12>, #exec.place<15 + 0 + 0>, #exec.place<2 + 0 + 0>, #exec.place<3 + 0 + 0>]
   exec.run @update_b "update bb" micro 0 first true [#exec.place<1 + 0 + 8>, #exec.place<7 + 0 + 8>, #exec.place<16 + 0 + 0>, #exec.place<4 + 0 + 0>, #exec.place<5 + 0 + 0>]
   exec.exchange all_gather "bw" over <dp, [2, 1], []> <0 + 0 + 12> to <0 + 0 + 0> count 3 f32
@@ -76,8 +76,9 @@ func.func private @norm(%w: memref<3xf32>, %b: memref<2xf32>, %s: memref<f64>) {
   exec.call @k_squares2 ins (%b : memref<2xf32>) outs (%s : memref<f64>) accumulate [1]
   return
 }
-func.func private @finish(%sum: memref<f32>, %count: memref<i64>, %squares: memref<f64>, %loss: memref<f32>, %norm: memref<f32>, %scale0: memref<f32>, %scale1: memref<f32>) {
-  exec.call @scalars ins (%sum, %count, %squares : memref<f32>, memref<i64>, memref<f64>) outs (%loss, %norm, %scale0 : memref<f32>, memref<f32>, memref<f32>) accumulate [0, 0, 0]
+func.func private @finish(%sum: memref<f32>, %count: memref<i64>, %squares: memref<f64>, %applied0: memref<f32>, %loss: memref<f32>, %norm: memref<f32>, %scale0: memref<f32>, %scale1: memref<f32>, %applied1: memref<f32>) {
+  exec.call @scalars ins (%sum, %count, %squares, %applied0 : memref<f32>, memref<i64>, memref<f64>, memref<f32>) outs (%loss, %norm, %scale0, %applied0 : memref<f32>, memref<f32>, memref<f32>, memref<f32>) accumulate [0, 0, 0, 0]
+  exec.call @k_copy ins (%applied0 : memref<f32>) outs (%applied1 : memref<f32>) accumulate [0]
   exec.call @k_copy ins (%scale0 : memref<f32>) outs (%scale1 : memref<f32>) accumulate [0]
   return
 }
@@ -104,20 +105,20 @@ func.func private @k_squares2(%g: tensor<2xf32>) -> tensor<f64> {
 func.func private @k_copy(%x: tensor<f32>) -> tensor<f32> {
   return %x : tensor<f32>
 }
-func.func private @k_update_w(%p: tensor<3xf32>, %g: tensor<3xf32>, %s: tensor<4xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
-  %0:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64} : (tensor<3xf32>, tensor<3xf32>, tensor<4xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+func.func private @k_update_w(%p: tensor<3xf32>, %g: tensor<3xf32>, %s: tensor<5xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %0:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64} : (tensor<3xf32>, tensor<3xf32>, tensor<5xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
   return %0#0, %0#1, %0#2 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
-func.func private @update_w(%p: memref<3xf32>, %g: memref<3xf32>, %s: memref<4xf32>, %m: memref<3xf32>, %v: memref<3xf32>) {
-  exec.call @k_update_w ins (%p, %g, %s, %m, %v : memref<3xf32>, memref<3xf32>, memref<4xf32>, memref<3xf32>, memref<3xf32>) outs (%p, %m, %v : memref<3xf32>, memref<3xf32>, memref<3xf32>) accumulate [0, 0, 0]
+func.func private @update_w(%p: memref<3xf32>, %g: memref<3xf32>, %s: memref<5xf32>, %m: memref<3xf32>, %v: memref<3xf32>) {
+  exec.call @k_update_w ins (%p, %g, %s, %m, %v : memref<3xf32>, memref<3xf32>, memref<5xf32>, memref<3xf32>, memref<3xf32>) outs (%p, %m, %v : memref<3xf32>, memref<3xf32>, memref<3xf32>) accumulate [0, 0, 0]
   return
 }
-func.func private @k_update_b(%p: tensor<2xf32>, %g: tensor<2xf32>, %s: tensor<4xf32>, %m: tensor<2xf32>, %v: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
-  %0:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+func.func private @k_update_b(%p: tensor<2xf32>, %g: tensor<2xf32>, %s: tensor<5xf32>, %m: tensor<2xf32>, %v: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %0:3 = graph.optimizer_step adamw %p, %g, %s states %m, %v {beta1 = 0.9 : f64, beta2 = 0.95 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : (tensor<2xf32>, tensor<2xf32>, tensor<5xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
   return %0#0, %0#1, %0#2 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
-func.func private @update_b(%p: memref<2xf32>, %g: memref<2xf32>, %s: memref<4xf32>, %m: memref<2xf32>, %v: memref<2xf32>) {
-  exec.call @k_update_b ins (%p, %g, %s, %m, %v : memref<2xf32>, memref<2xf32>, memref<4xf32>, memref<2xf32>, memref<2xf32>) outs (%p, %m, %v : memref<2xf32>, memref<2xf32>, memref<2xf32>) accumulate [0, 0, 0]
+func.func private @update_b(%p: memref<2xf32>, %g: memref<2xf32>, %s: memref<5xf32>, %m: memref<2xf32>, %v: memref<2xf32>) {
+  exec.call @k_update_b ins (%p, %g, %s, %m, %v : memref<2xf32>, memref<2xf32>, memref<5xf32>, memref<2xf32>, memref<2xf32>) outs (%p, %m, %v : memref<2xf32>, memref<2xf32>, memref<2xf32>) accumulate [0, 0, 0]
   return
 }
 func.func private @linear_F(%x: tensor<2x2xf32>, %w: tensor<2x3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {
@@ -135,7 +136,7 @@ func.func private @loss(%logits: tensor<2x3xf32>, %y: tensor<2xi64>) -> (tensor<
       : (tensor<2x3xf32>, tensor<2xi64>, tensor<2xf32>, tensor<f32>) -> tensor<2x3xf32>
   return %d, %sum, %count : tensor<2x3xf32>, tensor<f32>, tensor<i64>
 }
-func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>, %applied: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
   %s = graph.cast %sum : tensor<f32> -> tensor<f64>
   %n = graph.cast %count : tensor<i64> -> tensor<f64>
   %loss = graph.div %s, %n : tensor<f64>
@@ -152,6 +153,6 @@ func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: ten
   %0 = graph.cast %loss : tensor<f64> -> tensor<f32>
   %1 = graph.cast %norm : tensor<f64> -> tensor<f32>
   %2 = graph.cast %scale : tensor<f64> -> tensor<f32>
-  return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+  return %0, %1, %2, %applied : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 }

@@ -51,7 +51,7 @@ func.func private @linear_B(%x: tensor<2x2xf32>, %d: tensor<2x3xf32>) -> (tensor
   %db = graph.reduce sum %d dims [0] : tensor<2x3xf32> -> tensor<3xf32>
   return %dw, %db : tensor<2x3xf32>, tensor<3xf32>
 }
-func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>, %applied: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
   %s = graph.cast %sum : tensor<f32> -> tensor<f64>
   %n = graph.cast %count : tensor<i64> -> tensor<f64>
   %loss = graph.div %s, %n : tensor<f64>
@@ -68,6 +68,6 @@ func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: ten
   %0 = graph.cast %loss : tensor<f64> -> tensor<f32>
   %1 = graph.cast %norm : tensor<f64> -> tensor<f32>
   %2 = graph.cast %scale : tensor<f64> -> tensor<f32>
-  return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+  return %0, %1, %2, %applied : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 }

@@ -96,7 +96,7 @@ func.func private @loss(%logits: tensor<2x3xf32>, %y: tensor<2xi64>) -> (tensor<
       : (tensor<2x3xf32>, tensor<2xi64>, tensor<2xf32>, tensor<f32>) -> tensor<2x3xf32>
   return %d, %sum, %count : tensor<2x3xf32>, tensor<f32>, tensor<i64>
 }
-func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+func.func @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>, %applied: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
   %s = graph.cast %sum : tensor<f32> -> tensor<f64>
   %n = graph.cast %count : tensor<i64> -> tensor<f64>
   %loss = graph.div %s, %n : tensor<f64>
@@ -113,6 +113,6 @@ func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: ten
   %0 = graph.cast %loss : tensor<f64> -> tensor<f32>
   %1 = graph.cast %norm : tensor<f64> -> tensor<f32>
   %2 = graph.cast %scale : tensor<f64> -> tensor<f32>
-  return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+  return %0, %1, %2, %applied : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 }

@@ -50,7 +50,7 @@ func.func private @layer_B(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %0 = call @kernel_B(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }
-func.func @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
-  return %sum, %sum, %sum : tensor<f32>, tensor<f32>, tensor<f32>
+func.func @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>, %applied: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+  return %sum, %sum, %sum, %applied : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 }

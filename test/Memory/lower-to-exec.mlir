@@ -77,7 +77,7 @@ func.func private @layer_B(%x: tensor<4x4xf32>, %r: tensor<4x4xf32>, %w: tensor<
   %6 = graph.reduce sum %4 dims [0] : tensor<4x4xf32> -> tensor<4xf32>
   return %5, %6 : tensor<4x4xf32>, tensor<4xf32>
 }
-func.func @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
-  return %sum, %sum, %sum : tensor<f32>, tensor<f32>, tensor<f32>
+func.func @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>, %applied: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+  return %sum, %sum, %sum, %applied : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 }

@@ -54,7 +54,7 @@ func.func private @layer_F(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %v: tensor<
   %dv = graph.reduce sum %1 dims [0] : tensor<4x4xf32> -> tensor<4xf32>
   return %2, %3, %dw, %dv : tensor<f32>, tensor<i64>, tensor<4x4xf32>, tensor<4xf32>
 }
-func.func @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
-  return %sum, %sum, %sum : tensor<f32>, tensor<f32>, tensor<f32>
+func.func @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>, %applied: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+  return %sum, %sum, %sum, %applied : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 }

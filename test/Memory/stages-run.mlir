@@ -91,7 +91,7 @@ func.func private @nothing_B() -> tensor<3xf32> {
   %zero = graph.constant dense<0.0> : tensor<3xf32>
   return %zero : tensor<3xf32>
 }
-func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+func.func @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: tensor<f64>, %applied: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
   %s = graph.cast %sum : tensor<f32> -> tensor<f64>
   %n = graph.cast %count : tensor<i64> -> tensor<f64>
   %loss = graph.div %s, %n : tensor<f64>
@@ -108,6 +108,6 @@ func.func private @scalars(%sum: tensor<f32>, %count: tensor<i64>, %squares: ten
   %0 = graph.cast %loss : tensor<f64> -> tensor<f32>
   %1 = graph.cast %norm : tensor<f64> -> tensor<f32>
   %2 = graph.cast %scale : tensor<f64> -> tensor<f32>
-  return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+  return %0, %1, %2, %applied : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 }

@@ -1,11 +1,11 @@
-// The loss scale: backward begins with it, @scalars divides by it and says whether the step is applied, @update asks.
+// The loss scale: backward begins with it, @scalars divides by it, and goes on after a step that is skipped.
 // RUN: xlc-opt %s --xlc-differentiate --xlc-append-update --xlc-scale-loss --xlc-insert-casts=compute=f16 --xlc-verify-precision=compute=f16 | FileCheck %s
 // Without one nothing changes.
 // RUN: sed 's/graph.loss_scale = .*}, graph.clip/graph.clip/' %s | xlc-opt --xlc-differentiate --xlc-append-update > %t.before
 // RUN: xlc-opt %t.before --xlc-scale-loss | diff %t.before -
 // A module that is no step.
 // RUN: echo 'module attributes {graph.loss_scale = {initial = 8.0 : f64, window = 2 : i64, hysteresis = 1 : i64, min = 1.0 : f64, dynamic = true}} {}' | not xlc-opt --xlc-scale-loss 2>&1 | FileCheck %s --check-prefix=EMPTY
-// EMPTY: error: needs functions @micro_batch, @scalars and @update
+// EMPTY: error: needs functions @micro_batch and @scalars
 // RUN: echo 'module attributes {graph.loss_scale = {initial = 8.0 : f64}} {}' | not xlc-opt 2>&1 | FileCheck %s --check-prefix=PART
 // PART: graph.loss_scale must have initial and min (f64), window and hysteresis (i64), dynamic (bool)
 
@@ -25,15 +25,16 @@ func.func @forward(%w: tensor<3x4xf32> {graph.param = "w", graph.group = 0 : i64
 }
 // CHECK-LABEL: func.func @scalars(
 // CHECK-SAME: %[[SQUARES:[a-z0-9]+]]: tensor<f64>, %[[SCALE:[a-z0-9]+]]: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
+// CHECK: %[[ONE:.*]] = graph.constant dense<1.0{{.*}}> : tensor<f32>
 // CHECK: %[[WIDE:.*]] = graph.cast %[[SCALE]]
 // CHECK: %[[ONCE:.*]] = graph.div %[[SQUARES]], %[[WIDE]]
 // CHECK: %[[TRUE:.*]] = graph.div %[[ONCE]], %[[WIDE]]
 // The norm, and with it what clipping does, is that of the true gradient.
 // CHECK: graph.sqrt %[[TRUE]]
+// A step that is skipped skips no others: what would be the step before is 1.
+// CHECK: %[[SKIPPED:.*]] = graph.is_nan
+// CHECK: %[[APPLIED:.*]] = graph.select %[[SKIPPED]], %{{.*}}, %[[ONE]] :
 // CHECK: %[[FACTOR:.*]] = graph.div %{{.*}}, %[[SCALE]] : tensor<f32>
-// CHECK: %[[NAN:.*]] = graph.sub %[[SQUARES]], %[[SQUARES]]
-// CHECK: %[[SKIPPED:.*]] = graph.is_nan %[[NAN]]
-// CHECK: %[[APPLIED:.*]] = graph.select %[[SKIPPED]],
 // CHECK: return %{{.*}}, %{{.*}}, %[[FACTOR]], %[[APPLIED]]
 
 // CHECK-LABEL: func.func @update(

@@ -49,7 +49,7 @@ func.func @multiply(%x: memref<32xf32>, %w: memref<32xf32>, %y: memref<64xf32>, 
 }
 exec.program @train stage 0 micro_batches 1 arena 512 lower_bound 512
     attributes {exec.buckets = [{bucket = @w, params = #exec.place<0 + 0 + 0>, states = []}],
-                exec.loss = #exec.place<1 + 0 + 0>, exec.norm = #exec.place<1 + 16 + 0>} {
+                exec.loss = #exec.place<1 + 0 + 0>, exec.norm = #exec.place<1 + 16 + 0>, exec.applied = #exec.place<1 + 80 + 0>} {
   exec.buffer 0 parameters "w" size 256 offset 0 live 0 to 1 persistent
   exec.buffer 1 workspace "scalars" size 128 offset 256 live 0 to 1 persistent
   exec.begin [#exec.place<1 + 64 + 0>]

@@ -68,11 +68,13 @@ TEST(Plan, ALossScaleHasItsPlacesAndItsNumbers) {
   expect("a loss scale that begins with 0, not below 1, moves after 2000 good steps or 1 others",
          [&](Plan &p) { p.loss_scale = scale(0, 1); });
   expect("a loss scale that begins with 2, not below 4, moves after", [&](Plan &p) { p.loss_scale = scale(2, 4); });
-  expect("stage 0 does not say whether a step is applied", [&](Plan &p) { p.loss_scale = scale(8, 1); });
+  expect("stage 0 has a gradient norm, and does not say whether a step is applied",
+         [&](Plan &p) { p.programs[0]->applied = nullptr; });
   expect("action 'begin' has no place for the loss scale", [&](Plan &p) { p.loss_scale = scale(8, 1); });
   expect("action 'begin' has a place for a loss scale that there is not",
          [&](Plan &p) { p.programs[0]->steps[0]->action.AsBegin()->loss_scale = place(); });
-  expect("stage 0 skips steps, and there is no loss scale", [&](Plan &p) { p.programs[0]->applied = place(); });
+  expect("stage 0 says whether a step is applied, and has no gradient norm",
+         [&](Plan &p) { p.programs[0]->norm = nullptr; });
   expect("whether a step is applied leaves the arena",
          [&](Plan &p) { p.programs[0]->applied = std::make_unique<plan::Place>(p.programs[0]->arena, 0, 0); });
 }

@@ -40,20 +40,22 @@ template <uint64_t Count> void squares(char *const *p, int64_t, int64_t, const u
   std::memcpy(p[1], &sum, 8);
 }
 
-// loss sum, sum of squares -> loss, norm
+// loss sum, sum of squares -> loss, norm, applied, where the step before was
 void scalars(char *const *p, int64_t, int64_t, const uint8_t *) {
   double sum;
   std::memcpy(&sum, p[1], 8);
   float norm = (float)std::sqrt(sum);
   std::memcpy(p[2], p[0], 4);
   std::memcpy(p[3], &norm, 4);
+  if (!std::isfinite(norm) || !std::isfinite(*(const float *)p[0]))
+    *(float *)p[4] = 0;
 }
 
 // w, g, scalars -> w
 void update(char *const *p, int64_t begin, int64_t end, const uint8_t *) {
   const float *w = (const float *)p[0], *g = (const float *)p[1], *scalar = (const float *)p[2];
   for (int64_t i = begin; i < end; ++i)
-    ((float *)p[3])[i] = w[i] - scalar[0] * g[i];
+    ((float *)p[3])[i] = scalar[4] == 1 ? w[i] - scalar[0] * g[i] : w[i];
 }
 
 // `squares` that also writes 8 kB after its result, in nobody's operand
@@ -145,8 +147,8 @@ void addFunctions(Plan &plan, bool sharded) {
   uint64_t held = padded * 4 / (sharded ? 2 : 1);
   addFunction(plan, "gradient", 0, 1, {padded * 4, micro * elements * 4}, {padded * 4, 4}, Accumulate::Later);
   addFunction(plan, "squares", sharded ? 2 : 1, 1, {held}, {8});
-  addFunction(plan, "scalars", 3, 1, {4, 8}, {4, 4});
-  addFunction(plan, "update", 4, held / 4, {held, held, 16}, {held});
+  addFunction(plan, "scalars", 3, 1, {4, 8}, {4, 4, 4});
+  addFunction(plan, "update", 4, held / 4, {held, held, 20}, {held});
 }
 
 /// Gathers the parameter before the gradients and releases it after, at stage 3.
@@ -198,7 +200,8 @@ Plan makePlan(int stage) {
   addRun(plan, "squares", 1, {g, Place(1728, 0, 5)});
   if (sharded)
     addAllReduce(plan, "reduce squares", Place(1728, 0, 5), 1, Element::F64);
-  addRun(plan, "scalars", 2, {Place(1664, 0, 4), Place(1728, 0, 5), Place(1792, 0, 6), Place(1856, 0, 7)});
+  addRun(plan, "scalars", 2,
+         {Place(1664, 0, 4), Place(1728, 0, 5), Place(1792, 0, 6), Place(1856, 0, 7), Place(1936, 0, 8)});
   int last = (int)plan.programs[0]->steps.size();
   addRun(plan, "update", 3, {Place(0, 0, 0), g, Place(1920, 0, 8), Place(0, 0, 0)});
   addBuffer(plan, "w", 0, sharded ? 256 : 512, 0, last, true);
@@ -209,13 +212,14 @@ Plan makePlan(int stage) {
   addBuffer(plan, "sum of squares", 1728, 8, 2, last - 1, false);
   addBuffer(plan, "loss", 1792, 4, last - 1, last, true);
   addBuffer(plan, "norm", 1856, 4, last - 1, last, true);
-  addBuffer(plan, "scalars", 1920, 16, 0, last, false);
+  addBuffer(plan, "scalars", 1920, 20, 0, last, true);
   addBuffer(plan, "gathered w", 1984, 512, 1, last, false);
   auto traffic = std::make_unique<TrafficT>();
   traffic->all_gather = traffic->reduce_scatter = sharded ? 2 * padded / 2 * 4 : 0;
   traffic->all_reduce = 2 * (sharded ? 4 + 8 : padded * 4 + 4);
   plan.traffic.push_back(std::move(traffic));
   program.loss = std::make_unique<Place>(1792, 0, 6), program.norm = std::make_unique<Place>(1856, 0, 7);
+  program.applied = std::make_unique<Place>(1936, 0, 8);
   return plan;
 }
 

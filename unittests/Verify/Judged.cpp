@@ -74,7 +74,8 @@ std::string Judged::text() const {
   return llvm::formatv("{0}\nfunc.func @f({1}) {{\n{2}\nreturn\n}\n"
                        "exec.program @train stage 0 micro_batches 1 arena {3} "
                        "lower_bound {3} attributes {{exec.loss = #exec.place<0 + 0 + 0>, "
-                       "exec.norm = #exec.place<0 + 0 + 0>} {{\n{4}\nexec.load micro 0 [{5}] to [{6}]\n"
+                       "exec.norm = #exec.place<0 + 0 + 0>, exec.applied = #exec.place<0 + 0 + 0>} {{\n{4}\nexec.load "
+                       "micro 0 [{5}] to [{6}]\n"
                        "exec.run @f \"layer F\" micro 0 first true [{7}]\n}\n",
                        kernels, llvm::join(arguments, ", "), calls, arena, llvm::join(buffers, "\n"),
                        llvm::join(names, ", "), llvm::join(loaded, ", "), llvm::join(places, ", "));

@@ -182,7 +182,7 @@ func.func @f(%x: memref<64xf32>, %y: memref<64xhalf>) {
   return
 }
 exec.program @train stage 0 micro_batches 1 arena 448 lower_bound 448
-    attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>} {
+    attributes {exec.loss = #exec.place<0 + 0 + 0>, exec.norm = #exec.place<0 + 0 + 0>, exec.applied = #exec.place<0 + 0 + 0>} {
   exec.buffer 0 workspace "x" size 256 offset 0 live 0 to 3
   exec.buffer 1 workspace "y" size 128 offset 256 live 0 to 3
   exec.buffer 2 workspace "sum" size 64 offset 384 live 0 to 3

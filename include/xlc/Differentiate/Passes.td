@@ -36,8 +36,11 @@ def AppendUpdatePass : Pass<"xlc-append-update", "::mlir::ModuleOp"> {
     Reads the module's `graph.groups` (hyper-parameters of each optimizer group), `graph.clip_norm` and
     `graph.nominal_count`, and each parameter's `graph.group`. A parameter with `graph.frozen` is not updated.
 
-        func.func @scalars(%sum, %count, %sum_squares) -> (%loss, %norm, %scale)
+        func.func @scalars(%sum, %count, %sum_squares, %applied_before) -> (%loss, %norm, %scale, %applied)
         func.func @update(%params..., %grads..., %states..., %scalars_of_group...) -> (%params..., %states...)
+
+    A step is applied where its loss and its norm are finite and the one before was applied. Where it is not, @update gives
+    parameters and states as they are.
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect", "::mlir::func::FuncDialect"];
 }

@@ -87,12 +87,11 @@ def RoundBiasedOncePass : Pass<"xlc-round-biased-once", "::mlir::ModuleOp"> {
 }
 
 def ScaleLossPass : Pass<"xlc-scale-loss", "::mlir::ModuleOp"> {
-  let summary = "gradients are scaled, and a step whose gradients are not finite is skipped";
+  let summary = "gradients are scaled, and training goes on after a step that is skipped";
   let description = [{
     Where the module has a `graph.loss_scale`. Backward's first gradient, which Differentiate marks as `graph.seed`, is
-    multiplied by the scale; @scalars scales back the norm and the factor on the gradients, and says whether the step is
-    applied: whether the sum of squares of all gradients is finite. Its value is one on all ranks, so all ranks decide
-    alike. @update takes that as a fifth number of the step, and where it is 0 keeps parameters and states.
+    multiplied by the scale; @scalars scales back the norm and the factor on the gradients. A step that is skipped skips
+    none of those that follow.
 
         func.func @micro_batch(...) {
           %seed = graph.scale %one by 1 over 8 {graph.seed} : tensor<f32>
@@ -106,13 +105,15 @@ def ScaleLossPass : Pass<"xlc-scale-loss", "::mlir::ModuleOp"> {
           %scaled = graph.mul %seed, %scale : tensor<f32>
           %dx = graph.cross_entropy_backward %x, %y, %lse, %scaled
 
-    and @scalars and @update
+    and
 
-        func.func @scalars(%sum, %count, %squares) -> (tensor<f32>, tensor<f32>, tensor<f32>)
-        func.func @update(%w, %dw, %numbers: tensor<4xf32> {graph.group = 0})
+        func.func @scalars(%sum, %count, %squares, %applied: tensor<f32>) {
+          ...
+          %now = graph.select %skipped, %zero, %applied
 
-        func.func @scalars(%sum, %count, %squares, %scale: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)
-        func.func @update(%w, %dw, %numbers: tensor<5xf32> {graph.group = 0})
+        func.func @scalars(%sum, %count, %squares, %scale: tensor<f32>) {
+          ...
+          %now = graph.select %skipped, %zero, %one
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
 }

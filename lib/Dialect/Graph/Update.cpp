@@ -1,6 +1,5 @@
 // See Update.h.
 #include "xlc/Dialect/Graph/Update.h"
-#include "xlc/Dialect/Graph/LossScale.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -32,12 +31,22 @@ Term graph::operator-(double x, Term y) { return Term{y.formula, y.formula->numb
 Term graph::sqrt(Term x) { return {x.formula, x.formula->sqrt(x.value)}; }
 Term graph::sign(Term x) { return {x.formula, x.formula->sign(x.value)}; }
 
+Replaced &Replaced::operator=(Term made) {
+  value = formula->select(isApplied, made.value, value);
+  return *this;
+}
+
 Update::Update(Formula &formula, OptimizerStepOp op)
-    : param{&formula, op.getParam()}, gradient{&formula, op.getGrad()}, op(op), formula(&formula) {
-  rate = getScalar(StepScalar::LearningRate);
+    : op(op), formula(&formula), param(replaced(op.getParam())), gradient{&formula, op.getGrad()},
+      rate(getScalar(StepScalar::LearningRate)) {
   gradient = gradient * getScalar(StepScalar::GradientFactor);
   for (Value state : op.getStates())
-    states.push_back({&formula, state});
+    states.push_back(replaced(state));
+}
+
+Replaced Update::replaced(Value old) const {
+  Value applied = getScalar(StepScalar::Applied).value, isApplied = formula->isEqual(applied, 1);
+  return {{formula, old}, formula->broadcast(isApplied, old)};
 }
 
 Term Update::getScalar(StepScalar which) const {
@@ -48,20 +57,12 @@ Term Update::getScalar(StepScalar which) const {
 
 double Update::get(HyperParameter which) const { return OptimizerGroup(op->getAttrDictionary()).get(which); }
 
-int64_t graph::countStepScalars(ModuleOp module) { return kStepScalars + module->hasAttr(kLossScale); }
-
 SmallVector<Value, 3> graph::expandUpdate(Formula formula, OptimizerStepOp op) {
   Update update(formula, op);
   op.getRule().formula(update);
-  SmallVector<Value, 3> results{update.param.value}, before{op.getParam()};
-  for (Term state : update.states)
+  SmallVector<Value, 3> results{update.param.value};
+  for (const Replaced &state : update.states)
     results.push_back(state.value);
-  if (!op.mayBeSkipped())
-    return results;
-  llvm::append_range(before, op.getStates());
-  Value isSkipped = formula.isEqual(update.getScalar(StepScalar::Applied).value, 0);
-  for (auto [result, old] : llvm::zip(results, before))
-    result = formula.select(formula.broadcast(isSkipped, old), old, result);
   return results;
 }
 

@@ -263,13 +263,11 @@ LogicalResult CrossEntropyOp::verify() {
 
 const xlc::Optimizer &OptimizerStepOp::getRule() { return *findOptimizer(getKind()); }
 
-bool OptimizerStepOp::mayBeSkipped() { return typeOf(getScalars()).getNumElements() > kStepScalars; }
-
 LogicalResult OptimizerStepOp::verify() {
   if (!findOptimizer(getKind()))
     return emitOpError() << "knows no optimizer '" << getKind() << "'";
   size_t states = OptimizerGroup((*this)->getAttrDictionary()).getStateNames().size();
   if (getStates().size() != states || getNewStates().size() != states)
     return emitOpError() << "needs " << states << " states, has " << getStates().size();
-  return expectShape(*this, "scalars", getScalars(), {kStepScalars + mayBeSkipped()});
+  return expectShape(*this, "scalars", getScalars(), {kStepScalars});
 }

@@ -10,16 +10,15 @@ namespace xlc::interpret {
 /// The formula of an update rule, evaluated op by op on blocks of elements.
 template <class E> class UpdateRule {
 public:
-  /// `group` has the rule and its hyper-parameters; numbers stay as exact as the spec's. With more than kStepScalars
-  /// `scalars` the step may be skipped.
-  UpdateRule(graph::OptimizerGroup group, int64_t scalars, mlir::MLIRContext *context, const Functions<E> &functions)
+  /// `group` has the rule and its hyper-parameters; numbers stay as exact as the spec's.
+  UpdateRule(graph::OptimizerGroup group, mlir::MLIRContext *context, const Functions<E> &functions)
       : functions(functions) {
     std::lock_guard lock(makingIr);
     mlir::OpBuilder builder(context);
     mlir::Location loc = builder.getUnknownLoc();
     auto type = mlir::RankedTensorType::get({kBlock}, builder.getF64Type());
     llvm::SmallVector<mlir::Type> inputs(2 + group.getStateNames().size(), type);
-    inputs.insert(inputs.begin() + kScalars, type.clone({scalars}));
+    inputs.insert(inputs.begin() + kScalars, type.clone({graph::kStepScalars}));
     formula = mlir::func::FuncOp::create(loc, "update", builder.getFunctionType(inputs, {}));
     mlir::Block *body = formula->addEntryBlock();
     builder.setInsertionPointToEnd(body);

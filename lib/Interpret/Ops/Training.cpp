@@ -71,8 +71,7 @@ template <class E> LogicalResult TrainingRules<E>::crossEntropyBackward(Evaluati
 
 template <class E> LogicalResult TrainingRules<E>::optimizerStep(Evaluation<E> &e) {
   auto op = cast<graph::OptimizerStepOp>(e.op);
-  UpdateRule<E> update(graph::OptimizerGroup(op->getAttrDictionary()), graph::typeOf(op.getScalars()).getNumElements(),
-                       op.getContext(), e.functions);
+  UpdateRule<E> update(graph::OptimizerGroup(op->getAttrDictionary()), op.getContext(), e.functions);
   Tensor<E> param = e.floats(0);
   SmallVector<Tensor<E>> states;
   for (size_t i = 3; i < e.operands.size(); ++i)

@@ -193,7 +193,7 @@ LogicalResult interpret::act(World<E> &world, sched::UpdateOp update, const Mode
       return missing(update, rank, "gradient", member, "is not reduced yet");
     if (StringRef member = bucket.findUnset(params); !member.empty())
       return missing(update, rank, "parameter", member, "is not there");
-    UpdateRule<E> rule(own, graph::kStepScalars, update.getContext(), functions); // no step is skipped
+    UpdateRule<E> rule(own, update.getContext(), functions);
     if (isSharded) // what was gathered before is out of date, but for this rank's slice
       for (int64_t slice = 0; slice < bucket.shards; ++slice)
         if (Bucket<E>::isSharded(bucket.op.getParams()) || slice != bucket.sliceIndex())

@@ -52,6 +52,12 @@ template <class E> int64_t StageProgram<E>::sliceSize(const Holding &holding) co
 template <class E> LogicalResult StageProgram<E>::initialize() {
   Type i64 = IntegerType::get(op.getContext(), 64);
   dist::MeshAttr mesh = op.getMesh();
+  if (auto applied = op->getAttrOfType<exec::PlaceAttr>(exec::kApplied))
+    for (int64_t rank = 0; rank < stageRanks; ++rank) {
+      Span span = memory.spanAt(applied, rank, 1, Float32Type::get(op.getContext()));
+      if (failed(memory.write({op, "start", rank}, span, Tensor<E>({1}, fromDouble<E>(1)), false)))
+        return failure();
+    }
   if (auto indices = op->getAttrOfType<ArrayAttr>(exec::kIndices))
     for (auto entry : indices.template getAsRange<DictionaryAttr>())
       for (int64_t rank = 0; rank < stageRanks; ++rank) {

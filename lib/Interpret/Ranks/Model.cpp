@@ -97,7 +97,8 @@ template <class E> Tensor<E> groupScalars(const graph::OptimizerGroup &group, in
   double beta1 = group.get(HyperParameter::Beta1), beta2 = group.get(HyperParameter::Beta2);
   Tensor<E> scalars(ArrayRef<int64_t>{graph::kStepScalars});
   scalars.elements = {fromDouble<E>(group.get(HyperParameter::LearningRate)), E(),
-                      fromDouble<E>(1 - std::pow(beta1, t)), fromDouble<E>(std::sqrt(1 - std::pow(beta2, t)))};
+                      fromDouble<E>(1 - std::pow(beta1, t)), fromDouble<E>(std::sqrt(1 - std::pow(beta2, t))),
+                      fromDouble<E>(1)};
   return scalars;
 }
 template Tensor<double> groupScalars(const graph::OptimizerGroup &, int64_t);

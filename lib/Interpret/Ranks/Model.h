@@ -79,7 +79,7 @@ template <class E> struct Source {
   Datum<E> rows(const Model::Input &input, int64_t step, int64_t firstRow) const;
 };
 
-/// [learning rate, 0, 1 - beta1^t, sqrt(1 - beta2^t)] of an optimizer group at step t = 1, 2, ...
+/// [learning rate, 0, 1 - beta1^t, sqrt(1 - beta2^t), 1] of an optimizer group at step t = 1, 2, ...
 /// Element 1, the factor on the gradients, is known when the norm is.
 template <class E> Tensor<E> groupScalars(const graph::OptimizerGroup &group, int64_t t);
 

@@ -35,7 +35,7 @@ public:
   StageProgram(exec::ProgramOp op, const Model &model, const Source<E> &source, const Options &options,
                KernelResults<E> *known);
 
-  /// Before the first step: parameters, states and indices.
+  /// Before the first step: parameters, states, indices, and that no step was skipped.
   llvm::LogicalResult initialize();
   /// An action that this stage does by itself, in step `now`.
   llvm::LogicalResult run(mlir::Operation &action, int64_t now);

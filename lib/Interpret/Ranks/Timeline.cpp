@@ -313,8 +313,8 @@ template <class E> LogicalResult Timeline<E>::computeScalars(sched::ScalarsOp sc
         return missing(scalars, rank, "scalar", name, "is not written yet");
       arguments.push_back(it->second);
     }
-    if (auto scale = LossScale::of(scalars->getParentOfType<ModuleOp>()))
-      arguments.push_back(Tensor<E>({}, fromDouble<E>(scale->initial)));
+    auto scale = LossScale::of(scalars->getParentOfType<ModuleOp>());
+    arguments.push_back(Tensor<E>({}, fromDouble<E>(scale ? scale->initial : 1))); // no step is skipped
     if (failed(evaluate<E>(function, arguments, options, results)))
       return failure();
     for (auto [name, result] : llvm::zip(ArrayRef<StringRef>{kLoss, kNorm, "@scale"}, results))

@@ -114,8 +114,10 @@ private:
         for (E g : std::get<Tensor<E>>(it->second).elements)
           squares.add(g, g);
     SmallVector<Datum<E>> results;
-    if (failed(evaluate<E>(model.scalars, {sums["@loss_sum"], sums["@loss_count"], Tensor<E>({}, squares.get())},
-                           options, results)))
+    Tensor<E> applied({}, fromDouble<E>(1)); // no step is skipped
+    if (failed(evaluate<E>(model.scalars,
+                           {sums["@loss_sum"], sums["@loss_count"], Tensor<E>({}, squares.get()), applied}, options,
+                           results)))
       return failure();
     values[kLoss.str()] = results[0];
     values[kNorm.str()] = results[1];

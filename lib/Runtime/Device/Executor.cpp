@@ -34,6 +34,8 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
     auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
     device.write(at(*index->place), &value, sizeof value);
   }
+  if (program.applied)
+    writeScalar(*program.applied, 0, 1);
   device.endStep(); // what was written comes before the first action
   if (job.overlap == Overlap::Threads)
     startStreams();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 
 namespace xlc::runtime {
 
@@ -29,6 +30,9 @@ StepResult resultOf(uint64_t step, const Executor &executor) {
 void Speaker::endStep(uint64_t step, int64_t begin, double rateFactor) {
   Board &board = world.board();
   world.waiter.waitWhile(board.shown, (uint32_t)(step - 1), world.pulses());
+  ran = step;
+  if (!failure.empty())
+    return; // it was on its way, and applied nothing
   StepResult result = board.result;
   result.seconds = (double)(now() - begin) * 1e-9;
   result.learningRate = plan.groups.empty() ? 0 : plan.groups[0]->lr * rateFactor;
@@ -42,34 +46,41 @@ void Speaker::endStep(uint64_t step, int64_t begin, double rateFactor) {
 
 void Speaker::judge(const StepResult &result) {
   const StepResult::Scale *scale = result.scale ? &*result.scale : nullptr;
-  bool isSkipped = scale && scale->isSkipped;
-  if (!isSkipped && std::isfinite(result.loss) && std::isfinite(result.norm))
+  if (std::isfinite(result.norm) && std::isfinite(result.loss))
     return;
+  bool overflows = scale && !std::isfinite(result.norm);
   const char *what = std::isfinite(result.loss) ? "gradient norm" : "loss";
   std::string why =
                   fmt::format("the {} is not finite: {}", what, std::isfinite(result.loss) ? result.norm : result.loss),
               bad = data.findNaN(result.step - 1);
   if (!bad.empty())
     why += "; " + bad;
-  else if (isSkipped && scale->isSpent)
+  else if (overflows && scale->isSpent)
     why += fmt::format(", and the loss scale is at its smallest, {} ({} steps in a row were skipped)", scale->factor,
                        scale->skippedInRow);
-  else if (isSkipped && scale->skippedInRow >= kMostSkippedInRow)
+  else if (overflows && scale->skippedInRow >= kMostSkippedInRow)
     why += fmt::format(", in the {}th step in a row that is skipped, with a loss scale of {}", kMostSkippedInRow,
                        scale->factor);
-  else if (isSkipped)
+  else if (overflows)
     return;
-  world.stop().raise(Exit::NonFinite, fmt::format("error: step {}: {}", result.step, why));
+  failure = fmt::format("error: step {}: {}", result.step, why);
+  Request::raise(world.request().lastStep, result.step);
 }
 
 Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::vector<OutsideBytes> outside) {
-  if (shown < steps) {
+  std::string path = options.save;
+  if (!failure.empty() && !path.empty() && std::filesystem::exists(path))
+    path += fmt::format(".step-{}", shown); // what is there is perhaps of a better run
+  if (!failure.empty() || shown < steps)
     clearBar();
-    say(fmt::format("stopped after step {}{}", shown, options.save.empty() ? "" : ", saves " + options.save));
-  }
-  if (!options.save.empty())
-    saveParameters(plan, values, read, options.save);
-  UsedResources used{.steps = shown, .outside = std::move(outside)};
+  if (!failure.empty())
+    say(failure);
+  if (failure.empty() ? shown < steps : !path.empty())
+    say(fmt::format("stopped after step {}{}{}", shown, failure.empty() ? "" : ", which was skipped",
+                    path.empty() ? "" : ", saves " + path));
+  if (!path.empty())
+    saveParameters(plan, values, read, path);
+  UsedResources used{.steps = ran, .outside = std::move(outside)};
   std::vector<RankTrace> traces;
   for (int rank = 0; rank < (int)rankCount(plan); ++rank) {
     used.add(world.reportOf(rank));
@@ -83,7 +94,7 @@ Exit Speaker::finish(const InitialValues &values, const ReadArena &read, std::ve
   progress.checkWritten();
   std::string disagreement = findDisagreement(plan, used);
   if (disagreement.empty())
-    return Exit::Done;
+    return failure.empty() ? Exit::Done : Exit::NonFinite;
   clearBar();
   say("error: " + disagreement);
   return Exit::Internal;

@@ -25,6 +25,7 @@ public:
   Exit finish(const InitialValues &values, const ReadArena &read, std::vector<OutsideBytes> outside);
 
 private:
+  /// Lets the job end after this step where its numbers are of no use.
   void judge(const StepResult &result);
 
   const World &world;
@@ -33,7 +34,8 @@ private:
   const Data &data;
   const uint64_t steps;
   Progress progress;
-  uint64_t shown = 0; ///< steps
+  uint64_t shown = 0, ran = 0; ///< steps
+  std::string failure;         ///< why the job ends with exit 7; empty where it does not
 };
 
 /// Of the rank that has loss and norm, at the end of this step or the next: what rank 0 is to show.

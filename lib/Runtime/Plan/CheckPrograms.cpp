@@ -15,8 +15,9 @@ void PlanChecker::checkProgram() {
     checkPlace(program->loss.get(), bytesOf(scalarElement), "the loss");
   if (program->norm)
     checkPlace(program->norm.get(), bytesOf(scalarElement), "the gradient norm");
-  require((program->applied != nullptr) == (plan.loss_scale != nullptr), "stage {} {}", stage,
-          plan.loss_scale ? "does not say whether a step is applied" : "skips steps, and there is no loss scale");
+  require((program->applied != nullptr) == (program->norm != nullptr), "stage {} {}", stage,
+          program->norm ? "has a gradient norm, and does not say whether a step is applied"
+                        : "says whether a step is applied, and has no gradient norm");
   if (program->applied)
     checkPlace(program->applied.get(), bytesOf(scalarElement), "whether a step is applied");
   bool isShown = std::any_of(plan.programs.begin(), plan.programs.end(),

@@ -209,9 +209,9 @@ def Exec_BeginOp : Exec_ActionOp<"begin",
     if (getLossScale()) visit(*getLossScale());}]> {
   let summary = "start of a step: writes [lr, -, correction1, correction2] of optimizer group i at places[i]";
   let description = [{
-    Four f32 each; element 1, the factor on the gradients, is written by the scalars kernel later. With a loss scale, that
-    is written too, and the corrections are those of the steps that were applied; the scalars kernel writes a fifth
-    element, whether this one is.
+    Four f32 each; element 1, the factor on the gradients, is written by the scalars kernel later, and so is a fifth:
+    whether the step is applied. With a loss scale, that is written too, and the corrections are those of the steps that
+    were applied.
   }];
 }
 

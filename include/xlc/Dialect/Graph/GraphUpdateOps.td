@@ -68,8 +68,6 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
   let extraClassDeclaration = [{
     /// The row of the kind; the verifier knows that there is one.
     const xlc::Optimizer &getRule();
-    /// Whether its scalars say if the step is applied.
-    bool mayBeSkipped();
   }];
   let hasVerifier = 1;
 }

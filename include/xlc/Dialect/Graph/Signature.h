@@ -14,8 +14,8 @@ namespace xlc::graph {
 ///
 ///   @forward      Import: parameters and inputs -> loss, count, next values of buffers
 ///   @micro_batch  Differentiate: the same, and contributions to gradients
-///   @scalars      sums of a step -> loss, norm, factor on the gradients; with a loss scale: and this -> whether the step
-///                 is applied
+///   @scalars      sums of a step, whether the step before was applied (1 before the first) -> loss, norm, factor on the
+///                 gradients, whether the step is applied; with a loss scale that stands where the second argument was
 ///   @update       parameters, gradients, states -> parameters, states
 inline constexpr llvm::StringLiteral kForward = "forward", kMicroBatch = "micro_batch", kScalars = "scalars",
                                      kUpdate = "update";
@@ -25,8 +25,9 @@ inline mlir::func::FuncOp findFunction(mlir::ModuleOp module, llvm::StringRef na
 
 /// The first results of @forward and @micro_batch: the loss's sum, and the number of targets or the sum of their weights.
 inline constexpr unsigned kLossResult = 0, kCountResult = 1;
-/// Of @scalars: the argument that is the sum of squares of all gradients, and the result that is the factor on them.
-inline constexpr unsigned kSumSquaresArgument = 2, kFactorResult = 2;
+/// Of @scalars: the sum of squares of all gradients; whether the step before was applied, or the loss scale; the factor on
+/// the gradients.
+inline constexpr unsigned kSumSquaresArgument = 2, kAppliedArgument = 3, kScaleArgument = 3, kFactorResult = 2;
 
 /// What an argument of one of them is: a parameter, an input, a state.
 class Argument {

@@ -10,12 +10,10 @@ namespace xlc::graph {
 /// Module attribute: an array of dictionaries (kind, and each HyperParameter by its name).
 inline constexpr llvm::StringLiteral kGroups = "graph.groups";
 
-/// Elements of `scalars` of graph.optimizer_step: numbers of one step, for all parameters of a group. Where a step may be
-/// skipped there is a fifth: 0 where it is, else 1.
+/// Elements of `scalars` of graph.optimizer_step: numbers of one step, for all parameters of a group. The last is 0 where the
+/// step is skipped, else 1.
 enum class StepScalar { LearningRate, GradientFactor, Correction1, Correction2, Applied };
-inline constexpr int64_t kStepScalars = 4;
-/// How many a module's steps have: one more where it has a loss scale.
-int64_t countStepScalars(mlir::ModuleOp module);
+inline constexpr int64_t kStepScalars = 5;
 
 /// Parameters that are updated alike: a view of one dictionary of `graph.groups`.
 class OptimizerGroup {
@@ -63,24 +61,39 @@ Term sqrt(Term x);
 /// -1, 0 or 1.
 Term sign(Term x);
 
-/// One step of a parameter: a formula of the table replaces `param` and `states`.
+/// What a step replaces, where it is applied: a term that keeps its value in others.
+class Replaced : public Term {
+public:
+  /// `isApplied` has the shape of `old`.
+  Replaced(Term old, mlir::Value isApplied) : Term(old), isApplied(isApplied) {}
+  Replaced &operator=(Term made);
+
+private:
+  mlir::Value isApplied;
+};
+
+/// One step of a parameter: a formula of the table replaces `param` and `states`. What it reads of them later is what they
+/// became, so that nothing but `param` is needed until its end.
 class Update {
+  mutable OptimizerStepOp op; ///< its accessors are not const
+  Formula *formula;
+
 public:
   Update(Formula &formula, OptimizerStepOp op);
 
-  Term param, gradient; ///< the gradient has its factor (count and clipping)
-  llvm::SmallVector<Term, 2> states;
+  Replaced param;
+  Term gradient; ///< with its factor (count and clipping)
+  llvm::SmallVector<Replaced, 2> states;
   Term rate; ///< the learning rate
 
   /// 1 - beta1^t and sqrt(1 - beta2^t), t being the number of the step, from 1.
   Term getCorrection1() const { return getScalar(StepScalar::Correction1); }
   Term getCorrection2() const { return getScalar(StepScalar::Correction2); }
   double get(HyperParameter which) const;
-  Term getScalar(StepScalar which) const;
 
 private:
-  mutable OptimizerStepOp op; ///< its accessors are not const
-  Formula *formula;
+  Term getScalar(StepScalar which) const;
+  Replaced replaced(mlir::Value old) const;
 };
 
 /// The new parameter and its new states, by the formula of the op's row.
