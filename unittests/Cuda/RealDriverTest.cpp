@@ -8,6 +8,7 @@
 
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
 #include <type_traits>
 
@@ -58,6 +59,7 @@ XLC_SAME_FUNCTION(createEvent, cuEventCreate);
 XLC_SAME_FUNCTION(destroyEvent, cuEventDestroy);
 XLC_SAME_FUNCTION(record, cuEventRecord);
 XLC_SAME_FUNCTION(queryEvent, cuEventQuery);
+XLC_SAME_FUNCTION(getElapsedTime, cuEventElapsedTime);
 XLC_SAME_FUNCTION(waitForEvent, cuEventSynchronize);
 XLC_SAME_FUNCTION(load, cuLibraryLoadData);
 XLC_SAME_FUNCTION(unload, cuLibraryUnload);
@@ -68,7 +70,8 @@ static_assert(success == CUDA_SUCCESS && outOfMemory == CUDA_ERROR_OUT_OF_MEMORY
 static_assert(capabilityMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
               capabilityMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 static_assert(jitErrorLog == CU_JIT_ERROR_LOG_BUFFER && jitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
-static_assert(nonBlocking == CU_STREAM_NON_BLOCKING && withoutTiming == CU_EVENT_DISABLE_TIMING);
+static_assert(nonBlocking == CU_STREAM_NON_BLOCKING && withTiming == CU_EVENT_DEFAULT &&
+              withoutTiming == CU_EVENT_DISABLE_TIMING);
 static_assert(recommendedGranularity == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
 
 static_assert(sizeof(AllocationProperties) == sizeof(CUmemAllocationProp) &&
@@ -87,17 +90,19 @@ std::string read(const char *path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The header says by which names its macros mean their functions: cuMemGetInfo is cuMemGetInfo_v2.
+/// The header says by which names its macros mean their functions: cuMemGetInfo is cuMemGetInfo_v2. Drivers of CUDA 12.0 have no
+/// second version of what is older.
 TEST(RealHeaders, FunctionsHaveTheNamesThatTheHeaderMeans) {
   std::string header = read(XLC_CUDA_HEADER), ours = read(XLC_DRIVER_SOURCE);
   std::regex quoted("\"(cu[A-Z]\\w+)\"");
+  const std::set<std::string> older{"cuEventElapsedTime"};
   size_t count = 0;
   for (std::sregex_iterator found(ours.begin(), ours.end(), quoted), end; found != end; ++found, ++count) {
     std::string name = (*found)[1], plain = std::regex_replace(name, std::regex("_v\\d$"), "");
     std::smatch meant;
     std::regex macro("#define +" + plain + " +(?:__CUDA_API_PTSZ\\()?(" + plain + "_v\\d)");
     bool isMacro = std::regex_search(header, meant, macro);
-    EXPECT_EQ(isMacro ? meant[1].str() : plain, name);
+    EXPECT_EQ(isMacro && !older.contains(name) ? meant[1].str() : plain, name);
     EXPECT_NE(header.find(" " + plain + "("), std::string::npos) << plain;
   }
   EXPECT_GE(count, 36u);

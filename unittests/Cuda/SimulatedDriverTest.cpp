@@ -1,5 +1,6 @@
 // The simulated driver by itself: streams run in the order that is asked for, and what is wrong in their use ends the process.
 #include "Cuda/Arena.h"
+#include "Cuda/Marks.h"
 #include "Cuda/Readings.h"
 #include "Cuda/Staging.h"
 
@@ -176,5 +177,35 @@ TEST_P(SimulatedDriver, ReadingsAreOfTheirMoment) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, SimulatedDriver, testing::Values("early", "late", "random:1", "random:2"));
+
+TEST(SimulatedDriver, AnEventWithoutTimesAndOneThatWasNotRecordedHaveNone) {
+  expectGood("early", [](Bench &b) {
+    OwnedEvent timed = makeEvent(b.driver, withTiming);
+    float milliseconds;
+    EXPECT_EQ(b.driver.describe(b.driver.getElapsedTime(&milliseconds, timed.get(), timed.get())),
+              b.driver.describe(400));
+    b.driver.record(timed.get(), b.first.get()), b.driver.record(b.event.get(), b.first.get());
+    EXPECT_EQ(b.driver.getElapsedTime(&milliseconds, timed.get(), timed.get()), success);
+    EXPECT_NE(b.driver.getElapsedTime(&milliseconds, timed.get(), b.event.get()), success);
+    if (testing::Test::HasFailure())
+      std::exit(1);
+  });
+}
+
+TEST(SimulatedDriver, MarksAreOnTheClockOfTheHost) {
+  expectGood("late", [](Bench &b) {
+    Marks marks(b.driver);
+    int64_t before = now();
+    for (int turn = 0; turn < 3; ++turn) { // each mark is used again
+      int64_t first = marks.add(b.first.get());
+      b.write(b.first, std::vector<char>(1000, 1));
+      int64_t second = marks.add(b.first.get());
+      int64_t begin = marks.timeOf(first), end = marks.timeOf(second);
+      if (begin < before - 100'000 || end < begin || end > now() + 100'000)
+        std::exit(1);
+      before = begin;
+    }
+  });
+}
 
 } // namespace

@@ -29,8 +29,8 @@ uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
 
 CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank)
     : driver(libraries.driver), setup(setup), ordinal(ordinal), context(driver, ordinal), ofContext(takenBytes()),
-      streams(driver, programOf(setup.plan, rank)), readings(driver, streams.current()), readEnd(makeEvent(driver)),
-      launches(setup.plan.kernels.size()) {
+      streams(driver, programOf(setup.plan, rank)), marks(driver), readings(driver, streams.current()),
+      readEnd(makeEvent(driver)), launches(setup.plan.kernels.size()) {
   load();
   ofCode = takenBytes() - ofContext;
   libraryCalls = std::make_unique<LibraryCalls>(
@@ -179,12 +179,7 @@ void CudaDevice::read(void *to, const char *from, uint64_t bytes) {
   context.enter();
   if (others) {
     driver.check(driver.record(readEnd.get(), streams.current()), "cuEventRecord");
-    watchOthersUntil([&] {
-      Status status = driver.queryEvent(readEnd.get());
-      if (status != notReady)
-        driver.check(status, "cuEventQuery");
-      return status != notReady;
-    });
+    watchOthersUntil([&] { return isOver(driver, readEnd); });
   }
   driver.check(driver.copyToHost(to, addressOf(from), bytes, streams.current()), "cuMemcpyDtoHAsync");
   driver.check(driver.waitForStream(streams.current()), "cuStreamSynchronize");
@@ -194,6 +189,11 @@ void CudaDevice::beginRead(unsigned slot, const char *from) { readings.begin(slo
 float CudaDevice::finishRead(unsigned slot) {
   watchOthersUntil([&] { return readings.isOver(slot); });
   return readings.finish(slot);
+}
+
+int64_t CudaDevice::timeOf(int64_t mark) {
+  watchOthersUntil([&] { return marks.isOver(mark); });
+  return marks.timeOf(mark);
 }
 
 void CudaDevice::fill(char *to, unsigned char value, uint64_t bytes) {

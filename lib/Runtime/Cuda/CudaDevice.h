@@ -8,6 +8,7 @@
 #include "Communicators.h"
 #include "Device/Target.h"
 #include "LibraryCalls.h"
+#include "Marks.h"
 #include "Readings.h"
 #include "Streams.h"
 
@@ -43,6 +44,8 @@ public:
   void beginAction(uint64_t index) override { streams.beginAction(index); }
   void endAction(uint64_t index) override { streams.endAction(index); }
   void endStep() override { streams.endStep(); }
+  int64_t mark() override { return marks.add(streams.current()); }
+  int64_t timeOf(int64_t mark) override;
   std::vector<OutsideBytes> measureOutside() override;
   bool runsAhead() const override { return true; }
   void beginRead(unsigned slot, const char *from) override;
@@ -82,6 +85,7 @@ private:
   const uint64_t ofContext; ///< bytes of the device's memory that are taken when the context is made
   uint64_t ofCode = 0;
   Streams streams;
+  Marks marks;
   OwnedLibrary code;
   std::vector<std::unique_ptr<Arena>> arenas, bounces;
   Readings readings;

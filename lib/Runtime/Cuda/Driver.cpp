@@ -39,6 +39,7 @@ Driver::Driver(const std::string &folder) : library(cudaDriver, folder) {
   library.find(destroyEvent, "cuEventDestroy_v2");
   library.find(record, "cuEventRecord");
   library.find(queryEvent, "cuEventQuery");
+  library.find(getElapsedTime, "cuEventElapsedTime");
   library.find(waitForEvent, "cuEventSynchronize");
   library.find(load, "cuLibraryLoadData");
   library.find(unload, "cuLibraryUnload");

@@ -51,9 +51,9 @@ struct Uuid {
   bool operator==(const Uuid &) const = default;
 };
 
-constexpr unsigned nonBlocking = 1;       ///< of streams
-constexpr unsigned withoutTiming = 2;     ///< of events
-constexpr int recommendedGranularity = 1; ///< of allocations
+constexpr unsigned nonBlocking = 1;                   ///< of streams
+constexpr unsigned withTiming = 0, withoutTiming = 2; ///< of events
+constexpr int recommendedGranularity = 1;             ///< of allocations
 
 struct Driver {
   /// Opens it; with `folder` from there alone. Throws Rejected where that fails or it is too old, with how to get it.
@@ -106,6 +106,7 @@ struct Driver {
   Status (*record)(Event, Stream);
   Status (*queryEvent)(Event);
   Status (*waitForEvent)(Event);
+  Status (*getElapsedTime)(float *milliseconds, Event from, Event to);
 
   Status (*load)(Library *, const void *code, void *, void **, unsigned, void *, void **, unsigned);
   Status (*unload)(Library);

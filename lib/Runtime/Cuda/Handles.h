@@ -26,10 +26,18 @@ inline OwnedStream makeStream(const Driver &driver) {
   return OwnedStream(made, {&driver});
 }
 
-inline OwnedEvent makeEvent(const Driver &driver) {
+inline OwnedEvent makeEvent(const Driver &driver, unsigned flags = withoutTiming) {
   Event made;
-  driver.check(driver.createEvent(&made, withoutTiming), "cuEventCreate");
+  driver.check(driver.createEvent(&made, flags), "cuEventCreate");
   return OwnedEvent(made, {&driver});
+}
+
+/// Whether the stream has come to where the event was recorded last.
+inline bool isOver(const Driver &driver, const OwnedEvent &event) {
+  Status status = driver.queryEvent(event.get());
+  if (status != notReady)
+    driver.check(status, "cuEventQuery");
+  return status != notReady;
 }
 
 inline Pinned allocatePinned(const Driver &driver, uint64_t bytes) {

@@ -17,13 +17,6 @@ void Readings::begin(unsigned slot, Address from) {
   driver.check(driver.record(events[slot].get(), stream), "cuEventRecord");
 }
 
-bool Readings::isOver(unsigned slot) const {
-  Status status = driver.queryEvent(events[slot].get());
-  if (status != notReady)
-    driver.check(status, "cuEventQuery");
-  return status != notReady;
-}
-
 float Readings::finish(unsigned slot) {
   driver.check(driver.waitForEvent(events[slot].get()), "cuEventSynchronize");
   float number;

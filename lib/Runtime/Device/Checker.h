@@ -33,6 +33,8 @@ public:
   void beginAction(uint64_t index) override { device.beginAction(index); }
   void endAction(uint64_t index) override { device.endAction(index); }
   void endStep() override { device.endStep(); }
+  int64_t mark() override { return device.mark(); }
+  int64_t timeOf(int64_t mark) override { return device.timeOf(mark); }
   std::vector<OutsideBytes> measureOutside() override { return device.measureOutside(); }
   bool runsAhead() const override { return device.runsAhead(); }
   void beginRead(unsigned slot, const char *from) override { device.beginRead(slot, from); }

@@ -5,6 +5,7 @@
 
 #include "Fabric/Mover.h"
 #include "RandomBits.h"
+#include "Trace.h"
 
 #include <array>
 #include <stdexcept>
@@ -77,6 +78,11 @@ public:
 
   /// Writes `value` to every byte.
   virtual void fill(char *to, unsigned char value, uint64_t bytes) = 0;
+
+  /// A moment for --profile, on the stream of the action at hand, behind what was asked for: on the clock of now(), or on a
+  /// device that runs ahead a number, by which timeOf gives it, once, when the device has come there.
+  virtual int64_t mark() { return now(); }
+  virtual int64_t timeOf(int64_t mark) { return mark; }
 
   /// What the program has on the device beside the arena, where that can be measured.
   virtual std::vector<OutsideBytes> measureOutside() { return {}; }

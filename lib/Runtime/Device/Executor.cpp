@@ -117,6 +117,7 @@ void Executor::runStep(uint64_t number) {
     device.beginRead(slotOf(step) + 1, at(*program.norm));
   if (checker)
     checker->checkStep();
+  settle(marked[(step - 1) % 2]);
   if (scale)
     scale->endStep(readScalar(*program.applied) != 0);
 }
@@ -132,13 +133,13 @@ void Executor::runLane(Lane &lane) {
     const Fault *fault = job.fault && job.fault->rank == rank && job.fault->step == step ? job.fault : nullptr;
     if (fault && !fault->number && fault->action == next.label)
       throw std::runtime_error("a fault was injected here");
-    int64_t begin = trace ? now() : 0;
     device.beginAction(index);
+    int64_t begin = trace ? device.mark() : 0;
     runAction(lane, next);
     if (const auto *run = next.action.AsRun(); run && fault && fault->number)
       spoilGradient(*run, *fault);
     if (trace)
-      trace->add({(uint32_t)index, -1, next.stream, begin, now()});
+      addToTrace({(uint32_t)index, -1, next.stream, begin, device.mark()});
     if (checker)
       checker->poisonAfter(index);
     device.endAction(index);
@@ -147,6 +148,26 @@ void Executor::runLane(Lane &lane) {
       wakeAll(lastEnded[index]);
     }
   }
+}
+
+void Executor::addToTrace(const TraceEvent &event) {
+  if (device.runsAhead())
+    marked[step % 2].push_back(event); // by its one thread
+  else
+    trace->add(event);
+}
+
+void Executor::settle(std::vector<TraceEvent> &events) {
+  for (TraceEvent &event : events) {
+    event.begin = device.timeOf(event.begin), event.end = device.timeOf(event.end);
+    trace->add(event);
+  }
+  events.clear();
+}
+
+void Executor::endTrace() {
+  settle(marked[(step - 1) % 2]);
+  settle(marked[step % 2]);
 }
 
 void Executor::waitFor(Lane &lane, uint64_t index) {
@@ -252,10 +273,11 @@ void Executor::runFunction(Lane &lane, const plan::RunT &run) {
     slots[i] = at(run.places[i]);
   for (const auto &next : function.calls) {
     lane.pulse.beginCall(++lane.position.call);
-    int64_t begin = trace ? now() : 0;
+    int64_t begin = trace ? device.mark() : 0;
     next->exchange ? runExchange(lane, *next) : runCall(lane, *next, run.first);
     if (trace)
-      trace->add({(uint32_t)lane.position.action, (int32_t)lane.position.call, plan::Stream::compute, begin, now()});
+      addToTrace(
+          {(uint32_t)lane.position.action, (int32_t)lane.position.call, plan::Stream::compute, begin, device.mark()});
   }
 }
 

@@ -64,6 +64,8 @@ public:
 
   /// Runs the timeline once; `step` counts from 1.
   void runStep(uint64_t step);
+  /// After the last step: tells the trace what it lacks.
+  void endTrace();
   /// After the last step: waits for the threads of its streams to end.
   void endStreams();
 
@@ -120,6 +122,8 @@ private:
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
   /// Of the device, for loss and norm of a step.
   static unsigned slotOf(uint64_t step) { return unsigned(step % 2) * 2; }
+  void addToTrace(const TraceEvent &event);
+  void settle(std::vector<TraceEvent> &events);
   float readScalar(const plan::Place &place) const;
   void writeScalar(const plan::Place &place, uint64_t index, double value);
 
@@ -128,7 +132,8 @@ private:
   const int rank;
   char *const arena;
   RankTrace *const trace;
-  const std::unique_ptr<Checker> checker; ///< stands before the device; none without --check
+  std::array<std::vector<TraceEvent>, 2> marked; ///< of this step and the one before: with the device's marks for times
+  const std::unique_ptr<Checker> checker;        ///< stands before the device; none without --check
   Device &device;
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;

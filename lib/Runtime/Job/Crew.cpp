@@ -125,6 +125,7 @@ void Crew::runSteps(int rank) {
   }
   if (lag)
     endStep(rank, step, begin);
+  self.executor->endTrace();
   reportEnd(rank);
   fabric.meet(pulse);
   self.device->endSteps();

@@ -23,6 +23,7 @@ enum : Status {
   invalidContext = 201,
   noBinary = 209,
   notFound = 500,
+  invalidHandle = 400,
   notReady = 600,
   unknown = 999,
 };

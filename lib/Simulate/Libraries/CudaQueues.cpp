@@ -92,11 +92,13 @@ CUDA_FUNCTION cuStreamSynchronize(Queue *stream) {
   call.state.waitFor(call.state.findQueue(stream));
   return success;
 }
-CUDA_FUNCTION cuEventCreate(Event **event, unsigned) {
+CUDA_FUNCTION cuEventCreate(Event **event, unsigned flags) {
   Call call("cuEventCreate");
   if (!call.isGood())
     return call.status;
+  constexpr unsigned withoutTiming = 2;
   auto made = std::make_shared<Event>();
+  made->hasTime = !(flags & withoutTiming);
   call.context.events[ *event = made.get()] = made;
   return success;
 }
@@ -138,6 +140,20 @@ CUDA_FUNCTION cuEventSynchronize(Event *event) {
     return call.isGood() ? invalidValue : call.status;
   call.state.runUntil(*event, event->asked);
   call.state.host.join(event->clock);
+  return success;
+}
+
+CUDA_FUNCTION cuEventElapsedTime(float *milliseconds, Event *from, Event *to) {
+  Call call("cuEventElapsedTime");
+  if (!call.isGood())
+    return call.status;
+  for (Event *event : {from, to})
+    if (!call.context.events.count(event) || !event->hasTime || event->asked == 0)
+      return invalidHandle;
+  for (Event *event : {from, to})
+    if (event->recorded < event->asked)
+      return notReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
   return success;
 }
 

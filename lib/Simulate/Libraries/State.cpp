@@ -134,7 +134,8 @@ void State::runHead(Queue &queue) {
   ++queue.clock[queue.number];
   names[queue.number].push_back(item.work.name);
   if (item.kind == Item::Records)
-    item.event->recorded = item.number, item.event->clock = queue.clock;
+    item.event->recorded = item.number, item.event->clock = queue.clock,
+    item.event->time = std::chrono::steady_clock::now();
   if (item.kind == Item::Waits)
     queue.clock.join(item.event->clock);
   if (item.kind != Item::Runs)

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <list>
 #include <memory>
@@ -34,6 +35,8 @@ struct Event {
   uint64_t asked = 0;    ///< how often it was put into a queue
   uint64_t recorded = 0; ///< the last of these that its queue came to
   Clock clock;           ///< of that moment
+  bool hasTime = false;
+  std::chrono::steady_clock::time_point time; ///< of that moment
 };
 
 struct Item {
