@@ -32,7 +32,7 @@ Term graph::sqrt(Term x) { return {x.formula, x.formula->sqrt(x.value)}; }
 Term graph::sign(Term x) { return {x.formula, x.formula->sign(x.value)}; }
 
 Replaced &Replaced::operator=(Term made) {
-  value = formula->select(isApplied, made.value, value);
+  term.value = term.formula->select(isApplied, made.value, term.value);
   return *this;
 }
 
@@ -60,9 +60,9 @@ double Update::get(HyperParameter which) const { return OptimizerGroup(op->getAt
 SmallVector<Value, 3> graph::expandUpdate(Formula formula, OptimizerStepOp op) {
   Update update(formula, op);
   op.getRule().formula(update);
-  SmallVector<Value, 3> results{update.param.value};
+  SmallVector<Value, 3> results{update.param.getValue()};
   for (const Replaced &state : update.states)
-    results.push_back(state.value);
+    results.push_back(state.getValue());
   return results;
 }
 

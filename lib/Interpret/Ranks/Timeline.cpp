@@ -40,7 +40,7 @@ public:
     return runAll();
   }
 
-  LogicalResult forEachHeld(typename Runner<E>::Visit visit) override {
+  LogicalResult forEachHeld(Runner<E>::Visit visit) override {
     std::vector<Values<E>> values;
     if (failed(collectValues<E>(world.mesh, world.ranks, model, values)))
       return failure();

@@ -40,7 +40,7 @@ public:
     return outcome;
   }
 
-  LogicalResult forEachHeld(typename Runner<E>::Visit visit) override {
+  LogicalResult forEachHeld(Runner<E>::Visit visit) override {
     int64_t ranks = std::max<int64_t>(1, buffers.size()); // without buffers all hold the same
     for (int64_t rank = 0; rank < ranks; ++rank) {
       for (const auto &[name, value] : values)
@@ -93,7 +93,7 @@ private:
     return success();
   }
 
-  void add(const std::string &name, Datum<E> term, Type type) {
+  void add(const std::string &name, Datum<E> &&term, Type type) {
     auto [it, isFirst] = sums.try_emplace(name, std::move(term));
     if (isFirst)
       return;

@@ -61,14 +61,17 @@ Term sqrt(Term x);
 /// -1, 0 or 1.
 Term sign(Term x);
 
-/// What a step replaces, where it is applied: a term that keeps its value in others.
-class Replaced : public Term {
+/// What a step replaces, where it is applied; it keeps its value in others.
+class Replaced {
 public:
   /// `isApplied` has the shape of `old`.
-  Replaced(Term old, mlir::Value isApplied) : Term(old), isApplied(isApplied) {}
+  Replaced(Term old, mlir::Value isApplied) : term(old), isApplied(isApplied) {}
   Replaced &operator=(Term made);
+  operator Term() const { return term; }
+  mlir::Value getValue() const { return term.value; }
 
 private:
+  Term term;
   mlir::Value isApplied;
 };
 
