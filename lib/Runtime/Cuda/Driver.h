@@ -17,6 +17,7 @@ using Address = unsigned long long;
 using Context = struct CUctx_st *;
 using Stream = struct CUstream_st *;
 using Event = struct CUevent_st *;
+using Milliseconds = float;
 using Library = struct CUlib_st *;
 using Function = struct CUkern_st *; ///< cuLaunchKernel takes a CUkernel where it says CUfunction
 using Allocation = unsigned long long;
@@ -106,7 +107,7 @@ struct Driver {
   Status (*record)(Event, Stream);
   Status (*queryEvent)(Event);
   Status (*waitForEvent)(Event);
-  Status (*getElapsedTime)(float *milliseconds, Event from, Event to);
+  Status (*getElapsedTime)(Milliseconds *, Event from, Event to);
 
   Status (*load)(Library *, const void *code, void *, void **, unsigned, void *, void **, unsigned);
   Status (*unload)(Library);

@@ -26,8 +26,8 @@ int64_t Marks::add(Stream stream) {
 }
 
 int64_t Marks::timeOf(int64_t mark) {
-  constexpr float longest = 1000; // milliseconds, of which a float knows fewer digits the more they are
-  float milliseconds;
+  constexpr Milliseconds longest = 1000; // a float knows fewer digits of them the more they are
+  Milliseconds milliseconds;
   driver.check(driver.waitForEvent(events[mark].get()), "cuEventSynchronize");
   driver.check(driver.getElapsedTime(&milliseconds, events[origin].get(), events[mark].get()), "cuEventElapsedTime");
   int64_t time = timeOfOrigin + (int64_t)((double)milliseconds * 1e6);
