@@ -218,6 +218,7 @@ def fail_calls(simulated, turns, **variables):
     most = time.monotonic() - begin + 30
     calls = int(re.search(r"simulated device: (\d+) calls", said)[1])
     wheres = {5: r"error: (rank \d+, |after the last step: )", 1: "error: (this machine's GPU cannot be used: |cuBLASLt |NCCL )", 0: ""}
+    images = 0  # that were refused, where the next one was taken: a cubin for each of four chips at most, and each device
     for number in range(1, calls + 1, max(1, calls // turns) if turns else 1):
         try:
             code, said = simulated.end("early", steps=2, timeout=most, XLC_SIMULATE_FAIL=number, **variables)
@@ -233,6 +234,9 @@ def fail_calls(simulated, turns, **variables):
         is_late = number > 0.8 * calls  # when the device is given up
         may_go_on = re.search(GIVE_BACK, failing[1]) or failing[1] == "cuLibraryLoadData" or (
             is_late and failing[1] in ("cuStreamSynchronize", "cuCtxSetCurrent"))
+        if code == 0 and failing[1] == "cuLibraryGetKernel":
+            images += 1
+            may_go_on = images <= 4 * int(variables.get("XLC_SIMULATE_DEVICES", 1))
         if not good or (code == 0 and not may_go_on) or "simulated device: " in said:
             yield f"call {number}: {code}: {said}"
 
