@@ -22,8 +22,8 @@ enum : Status {
   invalidImage = 200,
   invalidContext = 201,
   noBinary = 209,
-  notFound = 500,
   invalidHandle = 400,
+  notFound = 500,
   notReady = 600,
   unknown = 999,
 };

@@ -46,16 +46,16 @@ def Graph_OptimizerStepOp : Graph_Op<"optimizer_step", [AllTypesMatch<["param", 
   let summary = "one update of a parameter and its optimizer state, as PyTorch defines it";
   let description = [{
     Element-wise, so a shard is updated like the whole. `kind` names a row of Optimizers.cpp, which has the formula, the
-    states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of four, for all
+    states and the hyper-parameters that the rule takes; those are attributes. `scalars` is a tensor of five, for all
     parameters of a group: [learning rate, factor on the gradient (count ratio and clipping), 1 - beta1^t,
-    sqrt(1 - beta2^t)], t being the number of the step. A fifth is there where the step may be skipped: where it is 0, the
-    parameter and its states stay as they are, whatever the gradient is.
+    sqrt(1 - beta2^t), 1 where the step is applied], t being the number of the step. Where the last is 0, the parameter and
+    its states stay as they are, whatever the gradient is.
 
     Example:
 
     ```mlir
     %p1, %m1 = graph.optimizer_step sgd %p, %g, %scalars states %m {momentum = 0.9 : f64}
-        : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+        : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     ```
   }];
   let arguments = (ins StrAttr:$kind, Graph_Float:$param, Graph_Float:$grad,
