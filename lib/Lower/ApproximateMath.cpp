@@ -16,6 +16,9 @@ using namespace mlir;
 
 namespace {
 
+/// 1.5 * 2^23: floats from here to 2^24 are integers.
+constexpr double kIntegers = 12582912;
+
 /// Arithmetic on values of one float type, scalar or vector.
 struct Formula {
   OpBuilder &b;
@@ -57,24 +60,27 @@ struct Formula {
   }
   Value select(Value condition, Value x, Value y) const { return arith::SelectOp::create(b, loc, condition, x, y); }
 
-  /// 2^n for an integral n in [-126, 127], by its exponent bits.
-  Value powerOfTwo(Value n) const {
-    Value biased = arith::AddIOp::create(b, loc, arith::FPToSIOp::create(b, loc, integers(), n), bits(127));
-    return arith::BitcastOp::create(b, loc, type, arith::ShLIOp::create(b, loc, biased, bits(23)));
-  }
-
-  /// x = n ln 2 + r with |r| <= ln 2 / 2; 2^n in two steps, so that it reaches infinity and the smallest numbers.
+  /// x = n ln 2 + r with |r| <= ln 2 / 2. Added to 1.5 * 2^23 a float is an integer in its low bits, so n is rounded, and its powers
+  /// are made, without conversions, which GPUs have few units for. 2^n in two steps, so that it reaches infinity and the smallest numbers.
   Value exp(Value x) const {
     Value clamped =
         arith::MinimumFOp::create(b, loc, arith::MaximumFOp::create(b, loc, x, constant(-104)), constant(89));
-    Value n = math::RoundEvenOp::create(b, loc, mul(clamped, constant(1.44269504088896341)));
+    Value shifted = fma(clamped, constant(1.44269504088896341), constant(kIntegers)),
+          n = sub(shifted, constant(kIntegers));
     Value r = fma(n, constant(-0.693359375), clamped);
     r = fma(n, constant(2.12194440e-4), r);
     Value p = polynomial(
         r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
     Value y = add(fma(p, mul(r, r), r), constant(1));
-    Value half = math::FloorOp::create(b, loc, mul(n, constant(0.5)));
-    return mul(mul(y, powerOfTwo(half)), powerOfTwo(sub(n, half)));
+    Value whole = arith::BitcastOp::create(b, loc, integers(), shifted);
+    Value half = arith::ShRSIOp::create(b, loc, whole, bits(1)), rest = arith::SubIOp::create(b, loc, whole, half);
+    return mul(mul(y, powerOfTwo(half)), powerOfTwo(rest));
+  }
+
+  /// 2^n for the n in [-126, 127] that the low nine bits are: they become the exponent.
+  Value powerOfTwo(Value n) const {
+    Value exponent = arith::ShLIOp::create(b, loc, n, bits(23));
+    return arith::BitcastOp::create(b, loc, type, arith::AddIOp::create(b, loc, exponent, bits(0x3f800000)));
   }
 
   /// Near zero an odd polynomial, else 1 - 2 / (e^2|x| + 1) with the sign of x.

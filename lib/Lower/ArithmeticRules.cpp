@@ -1,6 +1,7 @@
 // Element rules of element-wise ops. No fast-math flag anywhere: a vector's lane, the masked end of a row and a scalar
 // give the same bits.
 #include "ElementRules.h"
+#include "Mapping.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -144,6 +145,30 @@ XLC_RULE(powElement) {
   return math::PowFOp::create(b, e.loc(), x[0], x[1]);
 }
 
+/// Which lanes stand at `place`, one number for all of them: as 32 bits from the first lane, where positions have 64.
+static Value findLanes(KernelEmitter &e, Index position, Value place, int64_t width) {
+  OpBuilder &b = e.builder();
+  Type word = b.getI32Type();
+  position.stride = 0;
+  Value distance = arith::SubIOp::create(b, e.loc(), convertElement(e, place, b.getI64Type()), e.scalarOf(position));
+  Value isNear = arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::ult, distance, e.integer(width));
+  Value lane = arith::SelectOp::create(b, e.loc(), isNear, arith::TruncIOp::create(b, e.loc(), word, distance),
+                                       e.constant(word, -1));
+  auto lanes = DenseElementsAttr::get(VectorType::get({width}, word),
+                                      ArrayRef<int32_t>(llvm::to_vector(llvm::seq<int32_t>(width))));
+  return arith::CmpIOp::create(b, e.loc(), arith::CmpIPredicate::eq, e.splat(lane, width),
+                               arith::ConstantOp::create(b, e.loc(), lanes));
+}
+
+/// A label's column, as losses look for it; null for any other comparison.
+static Value compareToPosition(KernelEmitter &e, graph::CompareOp op, ArrayRef<Index> indices, const Lanes &lanes) {
+  auto iota = op.getA().getDefiningOp<graph::IotaOp>();
+  if (!iota || op.getPredicate() != graph::Predicate::eq || indices[iota.getDimension()].stride != 1)
+    return nullptr;
+  Value place = e.evaluate(op.getB(), indices, lanes);
+  return isa<VectorType>(place.getType()) ? nullptr : findLanes(e, indices[iota.getDimension()], place, lanes.width);
+}
+
 XLC_RULE(compareElement) {
   using FloatTest = arith::CmpFPredicate;
   using IntTest = arith::CmpIPredicate;
@@ -151,6 +176,8 @@ XLC_RULE(compareElement) {
                                   FloatTest::OLE, FloatTest::OGT, FloatTest::OGE};
   constexpr IntTest integers[] = {IntTest::eq, IntTest::ne, IntTest::slt, IntTest::sle, IntTest::sgt, IntTest::sge};
   constexpr IntTest booleans[] = {IntTest::eq, IntTest::ne, IntTest::ult, IntTest::ule, IntTest::ugt, IntTest::uge};
+  if (Value found = compareToPosition(e, cast<graph::CompareOp>(op), indices, lanes))
+    return found;
   auto predicate = (unsigned)cast<graph::CompareOp>(op).getPredicate();
   Elements x = e.evaluateOperands(op, indices, lanes);
   if (isFloat(x[0]))
@@ -222,10 +249,14 @@ static Value widenBf16(KernelEmitter &e, Value value) {
   return arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getF32Type()), bits);
 }
 
-/// To nearest, ties to even: half of the last place less one, and its parity, carry into the upper half. Not the
-/// processor's instruction, which takes subnormal numbers for zero.
+/// To nearest, ties to even: half of the last place less one, and its parity, carry into the upper half. Not the instruction
+/// of CPUs, which takes subnormal numbers for zero.
 static Value narrowToBf16(KernelEmitter &e, Value value) {
   OpBuilder &b = e.builder();
+  if (e.mapping().roundsToBf16()) {
+    Value narrow = arith::TruncFOp::create(b, e.loc(), shapedLike(value, b.getBF16Type()), value);
+    return arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getI16Type()), narrow);
+  }
   Value bits = bitsOf(e, value);
   auto number = [&](double x) { return numberLike(e, bits, x); };
   Value upper = arith::ShRUIOp::create(b, e.loc(), bits, number(16));

@@ -36,6 +36,8 @@ public:
   /// An element or a vector of them where `condition` holds, anything elsewhere.
   virtual mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory,
                                 llvm::ArrayRef<Index> indices, const Lanes &lanes) = 0;
+  /// Whether the target itself rounds f32 to bf16 as it should be: to nearest, and no subnormal number to zero.
+  virtual bool roundsToBf16() const = 0;
   /// The address space of constants.
   virtual unsigned constantSpace() const = 0;
 

@@ -47,6 +47,9 @@ public:
         check(load->getPointerOperand(), load->getType(), load->getAlign(), /*writes=*/false);
       else if (auto *store = dyn_cast<StoreInst>(instruction))
         check(store->getPointerOperand(), store->getValueOperand()->getType(), store->getAlign(), /*writes=*/true);
+      else if (auto *narrowed = dyn_cast<FPTruncInst>(instruction);
+               narrowed && narrowed->getType()->getScalarType()->isBFloatTy())
+        round(narrowed);
       else if (auto *call = dyn_cast<IntrinsicInst>(instruction); call && (isUnseen(*call) || !replace(call)))
         return ("'" + call->getCalledFunction()->getName() + "' cannot be simulated").str();
     }
@@ -70,6 +73,19 @@ private:
     Value *flat = b.CreateAddrSpaceCast(address, b.getPtrTy());
     callGrid("xlc_simulated_access", b.getVoidTy(),
              {flat, b.getInt32(bytes), b.getInt32(alignment.value()), b.getInt32(writes), b.getInt32(isShared)});
+  }
+
+  /// To bf16 as a GPU does it: ties to even, every NaN the same.
+  void round(FPTruncInst *narrowed) {
+    Value *x = narrowed->getOperand(0);
+    Type *words = x->getType()->getWithNewType(b.getInt32Ty()), *halves = x->getType()->getWithNewType(b.getInt16Ty());
+    auto number = [&](uint64_t value) { return ConstantInt::get(words, value); };
+    Value *bits = b.CreateBitCast(x, words);
+    Value *parity = b.CreateAnd(b.CreateLShr(bits, number(16)), number(1));
+    Value *rounded = b.CreateLShr(b.CreateAdd(b.CreateAdd(bits, number(0x7fff)), parity), number(16));
+    Value *chosen = b.CreateSelect(b.CreateFCmpUNO(x, x), number(0x7fff), rounded);
+    narrowed->replaceAllUsesWith(b.CreateBitCast(b.CreateTrunc(chosen, halves), narrowed->getType()));
+    narrowed->eraseFromParent();
   }
 
   /// Whether an intrinsic touches what loads and stores of are checked.

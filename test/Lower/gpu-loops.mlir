@@ -85,8 +85,46 @@ func.func private @sum(%x: tensor<1024xf32>) -> tensor<1024xf32> attributes {exe
   return %x : tensor<1024xf32>
 }
 
+// Sixteen bits are rounded two at a time by the device itself.
+// CHECK-LABEL: .entry rounded(
+// CHECK-COUNT-4: cvt.rn.bf16x2.f32
+// CHECK-NOT: cvt.rn.bf16x2.f32
+// CHECK: ret
+func.func private @rounded(%x: tensor<8x1024xf32>) -> tensor<8x1024xbf16> attributes {exec.kind = #exec.kernel<loop>} {
+  %y = graph.cast %x : tensor<8x1024xf32> -> tensor<8x1024xbf16>
+  return %y : tensor<8x1024xbf16>
+}
+
+// An exponential converts nothing and rounds nothing by itself: a GPU does few of these at once.
+// CHECK-LABEL: .entry power(
+// CHECK-NOT: cvt.{{.*}}f32
+// CHECK: shl.b32
+// CHECK: ret
+func.func private @power(%x: tensor<4x1024xf32>) -> tensor<4x1024xf32> attributes {exec.kind = #exec.kernel<loop>} {
+  %y = graph.exp %x : tensor<4x1024xf32>
+  return %y : tensor<4x1024xf32>
+}
+
+// Which column is a row's label: once for a thread's elements, and then in 32 bits for each.
+// CHECK-LABEL: .entry hot(
+// CHECK: sub.s64
+// CHECK: setp.lt.u64
+// CHECK-COUNT-4: setp.{{eq|ne}}.b32
+// CHECK: ret
+func.func private @hot(%label: tensor<4xi64>) -> tensor<4x1024xf32> attributes {exec.kind = #exec.kernel<loop>} {
+  %one = graph.constant dense<1.0> : tensor<4x1024xf32>
+  %zero = graph.constant dense<0.0> : tensor<4x1024xf32>
+  %column = graph.iota dim 1 : tensor<4x1024xi64>
+  %rows = graph.reshape %label : tensor<4xi64> -> tensor<4x1xi64>
+  %labels = graph.broadcast %rows : tensor<4x1xi64> -> tensor<4x1024xi64>
+  %is = graph.compare eq %column, %labels : tensor<4x1024xi64> -> tensor<4x1024xi1>
+  %y = graph.select %is, %one, %zero : tensor<4x1024xi1>, tensor<4x1024xf32>
+  return %y : tensor<4x1024xf32>
+}
+
 func.func @calls(%a: memref<4x1024xf32>, %b: memref<8x100xbf16>, %c: memref<8x100xf32>, %d: memref<3x768xf32>, %e: memref<768xf32>,
-                 %f: memref<63xf32>, %g: memref<64x16xf32>, %h: memref<16x64xf32>, %i: memref<1024xf32>) {
+                 %f: memref<63xf32>, %g: memref<64x16xf32>, %h: memref<16x64xf32>, %i: memref<1024xf32>,
+                 %j: memref<8x1024xf32>, %k: memref<8x1024xbf16>, %l: memref<4xi64>) {
   exec.call @twice ins(%a : memref<4x1024xf32>) outs(%a : memref<4x1024xf32>) accumulate [0]
   exec.call @narrow ins(%b : memref<8x100xbf16>) outs(%c : memref<8x100xf32>) accumulate [0]
   exec.call @bias ins(%d, %e : memref<3x768xf32>, memref<768xf32>) outs(%d : memref<3x768xf32>) accumulate [0]
@@ -97,5 +135,8 @@ func.func @calls(%a: memref<4x1024xf32>, %b: memref<8x100xbf16>, %c: memref<8x10
   exec.call @copy ins(%whole : memref<64xf32>) outs(%whole : memref<64xf32>) accumulate [0]
   exec.call @copy ins(%apart : memref<64xf32>) outs(%whole : memref<64xf32>) accumulate [0]
   exec.call @sum ins(%i : memref<1024xf32>) outs(%i : memref<1024xf32>) accumulate [2]
+  exec.call @rounded ins(%j : memref<8x1024xf32>) outs(%k : memref<8x1024xbf16>) accumulate [0]
+  exec.call @power ins(%a : memref<4x1024xf32>) outs(%a : memref<4x1024xf32>) accumulate [0]
+  exec.call @hot ins(%l : memref<4xi64>) outs(%a : memref<4x1024xf32>) accumulate [0]
   return
 }

@@ -15,14 +15,13 @@ Values expandScale(Formula f, ScaleOp op) {
   return {f.mul(op.getX(), (double)op.getNumerator() / op.getDenominator())};
 }
 
-/// sqrt(2/pi) (x + 0.044715 x^3), the argument of GELU's tanh.
-Value geluArgument(Formula &f, Value x) {
-  Value cubic = f.mul(f.mul(f.mul(x, x), x), 0.044715);
-  return f.mul(f.add(x, cubic), 0.7978845608028654);
-}
+/// GELU by tanh is x s with s = (1 + tanh u) / 2 = 1 / (1 + exp(-2u)) and u = sqrt(2/pi) (x + 0.044715 x^3).
+constexpr double kTwiceRootOfTwoOverPi = 1.5957691216057308, kCubic = 0.044715;
 
-/// (1 + tanh u) / 2 = 1 / (1 + exp(-2u)).
-Value halfOnePlusTanh(Formula &f, Value u) { return f.div(f.number(1, u), f.add(f.number(1, u), f.exp(f.mul(u, -2)))); }
+Value geluGate(Formula &f, Value x) {
+  Value odd = f.add(f.mul(f.mul(x, x), -kTwiceRootOfTwoOverPi * kCubic), f.number(-kTwiceRootOfTwoOverPi, x));
+  return f.div(f.number(1, x), f.add(f.number(1, x), f.exp(f.mul(x, odd))));
+}
 
 Value normalDistribution(Formula &f, Value x) {
   Value erf = f.erf(f.mul(x, 0.7071067811865476));
@@ -33,7 +32,7 @@ Values expandGelu(Formula f, GeluOp op) {
   Value x = op.getX();
   if (op.getKind() == GeluKind::erf)
     return {f.mul(x, normalDistribution(f, x))};
-  return {f.mul(x, halfOnePlusTanh(f, geluArgument(f, x)))};
+  return {f.mul(x, geluGate(f, x))};
 }
 
 Values expandGeluBackward(Formula f, GeluBackwardOp op) {
@@ -42,9 +41,9 @@ Values expandGeluBackward(Formula f, GeluBackwardOp op) {
     Value density = f.mul(f.exp(f.mul(f.mul(x, x), -0.5)), 0.3989422804014327);
     slope = f.add(normalDistribution(f, x), f.mul(x, density));
   } else {
-    Value s = halfOnePlusTanh(f, geluArgument(f, x));
-    Value inner = f.add(f.mul(f.mul(x, x), 3 * 0.044715), f.number(1, x));
-    Value change = f.mul(f.mul(f.mul(s, f.sub(f.number(1, s), s)), inner), 2 * 0.7978845608028654);
+    Value s = geluGate(f, x);
+    Value inner = f.add(f.mul(f.mul(x, x), 3 * kTwiceRootOfTwoOverPi * kCubic), f.number(kTwiceRootOfTwoOverPi, x));
+    Value change = f.mul(f.mul(s, f.sub(f.number(1, s), s)), inner);
     slope = f.add(s, f.mul(x, change));
   }
   return {f.mul(op.getDy(), slope)};
@@ -152,17 +151,19 @@ Values expandCrossEntropy(Formula f, CrossEntropyOp op) {
   return {f.convert(lossSum, typeOf(op.getSum()).getElementType()), f.reduceAll(Reduction::sum, counts), lse};
 }
 
+/// A log-sum-exp is f64: what it is rounded to, and what that leaves, are taken from x, for few devices are quick with f64.
 Values expandCrossEntropyBackward(Formula f, CrossEntropyBackwardOp op) {
-  Value x = op.getLogits(), labels = op.getLabels();
-  Value wide = f.convert(x, typeOf(op.getLse()).getElementType());
-  Value logarithm = f.convert(f.sub(wide, f.alongRows(op.getLse(), x)), typeOf(x).getElementType());
+  Value x = op.getLogits(), labels = op.getLabels(), lse = op.getLse();
+  Value high = f.convert(lse, typeOf(x).getElementType());
+  Value low = f.convert(f.sub(lse, f.convert(high, typeOf(lse).getElementType())), typeOf(x).getElementType());
+  Value logarithm = f.sub(f.sub(x, f.alongRows(high, x)), f.alongRows(low, x));
   Value probability = f.exp(logarithm);
   Value label = f.alongRows(labels, x);
   Value column = IotaOp::create(f.b, f.loc, label.getType(), typeOf(x).getRank() - 1);
   Value hot = f.select(f.compare(Predicate::eq, column, label), f.number(1, x), f.number(0, x));
-  Value gradient = f.mul(f.broadcast(op.getDsum(), x), f.sub(probability, hot));
-  Value counted = f.alongRows(isCounted(f, labels, op.getIgnoreIndex()), x);
-  return {f.select(counted, gradient, f.number(0, x))};
+  Value dsum = f.broadcast(op.getDsum(), labels);
+  Value weight = f.select(isCounted(f, labels, op.getIgnoreIndex()), dsum, f.number(0, dsum));
+  return {f.mul(f.alongRows(weight, x), f.sub(probability, hot))};
 }
 
 Values expandSumSquares(Formula f, SumSquaresOp op) {

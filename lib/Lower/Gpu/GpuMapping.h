@@ -28,6 +28,7 @@ public:
   mlir::Value bindAdds(KernelEmitter &e, size_t i) override;
   mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory, llvm::ArrayRef<Index> indices,
                         const Lanes &lanes) override;
+  bool roundsToBf16() const override { return true; }
   unsigned constantSpace() const override;
 
   bool sharesTotals() const override { return true; }
