@@ -15,7 +15,7 @@ using namespace xlc::graph;
 namespace {
 
 /// Rows of columns that a chunk has at least, and elements that all chunks have at most together: 2^17 threads of eight.
-constexpr int64_t kFewestRows = 16, kMostPartial = 1 << 20;
+constexpr int64_t kFewestRows = 32, kMostPartial = 1 << 20;
 /// Chunks of columns that are summed at once: a thread adds its columns' up one after the other. More are cut again.
 constexpr int64_t kMostColumnChunks = 128;
 /// Elements that a chunk of a total has at least, and how many chunks there are at most: one block adds these up.

@@ -53,7 +53,7 @@ func.func private @rest(%x: tensor<8x100xf32>) -> tensor<8xf32> attributes {exec
 
 // What is too long for registers is read in a loop.
 // CHECK-LABEL: .entry long(
-// CHECK: .reqntid 1024
+// CHECK: .reqntid 256
 // CHECK: ld.global.v4
 // CHECK: bra
 // CHECK: shfl

@@ -19,8 +19,9 @@ constexpr int64_t kWarp = 32;
 constexpr int64_t kBlock = 256, kRowBlock = 128;
 /// Elements of a row that a thread may keep in registers, of each value: a warp has a row alone up to 32 times as many.
 constexpr int64_t kKept = 32;
-/// Above so many threads of a block a thread has too few registers to keep elements.
-constexpr int64_t kMostKeepers = 512, kMostThreads = 1024;
+/// Above so many threads of a block a thread has too few registers to keep elements; then several smaller blocks hide each other's
+/// barriers.
+constexpr int64_t kMostKeepers = 512, kReaders = 256;
 /// Bits of the parameter that says which results are added to.
 constexpr size_t kMostAdded = 32;
 /// Of one access.
@@ -142,7 +143,9 @@ void GpuMapping::forElementsOfRows(KernelEmitter &e, int64_t rows, int64_t size,
 
 void GpuMapping::forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) {
   int64_t groups = llvm::divideCeil(size, kWarp * kKept);
-  threads = std::min<int64_t>(kWarp * llvm::PowerOf2Ceil(groups), kMostThreads);
+  threads = kWarp * llvm::PowerOf2Ceil(groups);
+  if (threads > kMostKeepers)
+    threads = kReaders;
   bool isBlock = threads > kWarp;
   // What an only row has of values stands before the rows, where every warp of a block would come to it.
   bool isAlone = isBlock || rows == 1;
@@ -197,7 +200,7 @@ Mapping::Values GpuMapping::forLanesOf(KernelEmitter &e, int depth, int64_t size
   Index own = perThread(thread, 1, depth);
   int64_t stride = threads * width;
   int64_t tail = size % width;
-  bool isKept = llvm::divideCeil(vectors, threads) * width + bool(tail) <= kKept && threads <= kMostKeepers;
+  bool isKept = llvm::divideCeil(vectors, threads) * width + bool(tail) <= kKept;
   for (int64_t i = 0; isKept && i < turns; ++i)
     values = turn(own, e.constantIndex(i * stride), {.width = width}, values);
   if (!isKept && turns > 0)
