@@ -252,11 +252,9 @@ static Value widenBf16(KernelEmitter &e, Value value) {
 /// To nearest, ties to even: half of the last place less one, and its parity, carry into the upper half. Not the instruction
 /// of CPUs, which takes subnormal numbers for zero.
 static Value narrowToBf16(KernelEmitter &e, Value value) {
+  if (Value rounded = e.mapping().roundToBf16(e, value))
+    return rounded;
   OpBuilder &b = e.builder();
-  if (e.mapping().roundsToBf16()) {
-    Value narrow = arith::TruncFOp::create(b, e.loc(), shapedLike(value, b.getBF16Type()), value);
-    return arith::BitcastOp::create(b, e.loc(), shapedLike(value, b.getI16Type()), narrow);
-  }
   Value bits = bitsOf(e, value);
   auto number = [&](double x) { return numberLike(e, bits, x); };
   Value upper = arith::ShRUIOp::create(b, e.loc(), bits, number(16));

@@ -19,7 +19,7 @@ public:
   mlir::Value bindAdds(KernelEmitter &e, size_t i) override;
   mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory, llvm::ArrayRef<Index> indices,
                         const Lanes &lanes) override;
-  bool roundsToBf16() const override { return false; }
+  mlir::Value roundToBf16(KernelEmitter &, mlir::Value) override { return {}; }
   unsigned constantSpace() const override { return 0; }
 
   bool sharesTotals() const override { return false; }

@@ -36,8 +36,8 @@ public:
   /// An element or a vector of them where `condition` holds, anything elsewhere.
   virtual mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory,
                                 llvm::ArrayRef<Index> indices, const Lanes &lanes) = 0;
-  /// Whether the target itself rounds f32 to bf16 as it should be: to nearest, and no subnormal number to zero.
-  virtual bool roundsToBf16() const = 0;
+  /// The bits of f32 as bf16 by the target's own instruction; null where there is none that takes no subnormal number for zero.
+  virtual mlir::Value roundToBf16(KernelEmitter &e, mlir::Value value) = 0;
   /// The address space of constants.
   virtual unsigned constantSpace() const = 0;
 

@@ -1,5 +1,6 @@
 // See HostImage.h. A kernel becomes two functions: one thread's work, and what unpacks its parameters.
 #include "xlc/Simulate/HostImage.h"
+#include "xlc/Lower/GpuAssembly.h"
 #include "xlc/Simulate/Grid.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
@@ -47,10 +48,10 @@ public:
         check(load->getPointerOperand(), load->getType(), load->getAlign(), /*writes=*/false);
       else if (auto *store = dyn_cast<StoreInst>(instruction))
         check(store->getPointerOperand(), store->getValueOperand()->getType(), store->getAlign(), /*writes=*/true);
-      else if (auto *narrowed = dyn_cast<FPTruncInst>(instruction);
-               narrowed && narrowed->getType()->getScalarType()->isBFloatTy())
-        round(narrowed);
-      else if (auto *call = dyn_cast<IntrinsicInst>(instruction); call && (isUnseen(*call) || !replace(call)))
+      else if (auto *call = dyn_cast<CallInst>(instruction); call && call->isInlineAsm()) {
+        if (StringRef text = cast<InlineAsm>(call->getCalledOperand())->getAsmString(); !replaceAssembly(call, text))
+          return ("'" + text + "' cannot be simulated").str();
+      } else if (auto *call = dyn_cast<IntrinsicInst>(instruction); call && (isUnseen(*call) || !replace(call)))
         return ("'" + call->getCalledFunction()->getName() + "' cannot be simulated").str();
     }
     return "";
@@ -75,17 +76,25 @@ private:
              {flat, b.getInt32(bytes), b.getInt32(alignment.value()), b.getInt32(writes), b.getInt32(isShared)});
   }
 
-  /// To bf16 as a GPU does it: ties to even, every NaN the same.
-  void round(FPTruncInst *narrowed) {
-    Value *x = narrowed->getOperand(0);
-    Type *words = x->getType()->getWithNewType(b.getInt32Ty()), *halves = x->getType()->getWithNewType(b.getInt16Ty());
-    auto number = [&](uint64_t value) { return ConstantInt::get(words, value); };
-    Value *bits = b.CreateBitCast(x, words);
-    Value *parity = b.CreateAnd(b.CreateLShr(bits, number(16)), number(1));
-    Value *rounded = b.CreateLShr(b.CreateAdd(b.CreateAdd(bits, number(0x7fff)), parity), number(16));
-    Value *chosen = b.CreateSelect(b.CreateFCmpUNO(x, x), number(0x7fff), rounded);
-    narrowed->replaceAllUsesWith(b.CreateBitCast(b.CreateTrunc(chosen, halves), narrowed->getType()));
-    narrowed->eraseFromParent();
+  /// As a GPU does it: ties to even, every NaN the same. 32 bits, of which the lower half is the result.
+  Value *roundToBf16(Value *x) {
+    Value *bits = b.CreateBitCast(x, b.getInt32Ty()), *parity = b.CreateAnd(b.CreateLShr(bits, 16), 1);
+    Value *rounded = b.CreateLShr(b.CreateAdd(b.CreateAdd(bits, b.getInt32(0x7fff)), parity), 16);
+    return b.CreateSelect(b.CreateFCmpUNO(x, x), b.getInt32(0x7fff), rounded);
+  }
+
+  /// False where nothing is known of it.
+  bool replaceAssembly(CallInst *call, StringRef text) {
+    Value *value = nullptr;
+    if (text == xlc::lower::kRoundOne)
+      value = b.CreateTrunc(roundToBf16(call->getArgOperand(0)), b.getInt16Ty());
+    else if (text == xlc::lower::kRoundTwo)
+      value = b.CreateOr(b.CreateShl(roundToBf16(call->getArgOperand(0)), 16), roundToBf16(call->getArgOperand(1)));
+    else
+      return false;
+    call->replaceAllUsesWith(value);
+    call->eraseFromParent();
+    return true;
   }
 
   /// Whether an intrinsic touches what loads and stores of are checked.

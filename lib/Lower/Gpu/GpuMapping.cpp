@@ -136,8 +136,15 @@ void GpuMapping::forElementsOfRows(KernelEmitter &e, int64_t rows, int64_t size,
     Index first = e.multiply(at, width, 1), single = e.add(at, e.constantIndex(vectors * width - vectors), 1);
     first.stride = 1;
     Value inVector = grid::isBelow(e, at.base, vectors);
-    e.guarded(inVector, [&] { body(row, first, {.width = width}); });
-    e.guarded(grid::isNot(e, inVector), [&] { body(row, single, {}); });
+    // What is read there is read inside, not before.
+    auto within = [&](Value condition, Index &position, const Lanes &lanes) {
+      e.guarded(condition, [&] {
+        position.depth = e.currentDepth();
+        body(row, position, lanes);
+      });
+    };
+    within(inVector, first, {.width = width});
+    within(grid::isNot(e, inVector), single, {});
   });
 }
 

@@ -14,6 +14,7 @@
 #define XLC_LIB_LOWER_GPU_GPUMAPPING_H
 
 #include "../Mapping.h"
+#include "Intrinsics.h"
 #include <map>
 
 namespace xlc::lower {
@@ -28,7 +29,7 @@ public:
   mlir::Value bindAdds(KernelEmitter &e, size_t i) override;
   mlir::Value loadWhere(KernelEmitter &e, mlir::Value condition, const Memory &memory, llvm::ArrayRef<Index> indices,
                         const Lanes &lanes) override;
-  bool roundsToBf16() const override { return true; }
+  mlir::Value roundToBf16(KernelEmitter &e, mlir::Value value) override { return grid::roundToBf16(e, value); }
   unsigned constantSpace() const override;
 
   bool sharesTotals() const override { return true; }

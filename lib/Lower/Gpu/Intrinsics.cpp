@@ -2,9 +2,12 @@
 #include "Intrinsics.h"
 #include "../ElementRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Lower/GpuAssembly.h"
 #include "xlc/Support/Diagnostics.h"
 
 using namespace mlir;
@@ -52,6 +55,31 @@ bool lower::keepsNeighbours(Operation &op) {
     return transpose.getPermutation().empty() ||
            transpose.getPermutation().back() == (int64_t)transpose.getPermutation().size() - 1;
   return !isa<graph::ConcatOp, graph::PadOp>(op) && !isa<graph::GatherElementsOp>(op);
+}
+
+/// Two at a time, the first in the lower half. Assembly, since code of bf16 for the simulated grid would call functions that are
+/// not there.
+Value grid::roundToBf16(KernelEmitter &e, Value value) {
+  OpBuilder &b = e.builder();
+  auto assembly = [&](Type type, ValueRange operands, StringRef text, StringRef constraints) -> Value {
+    return LLVM::InlineAsmOp::create(b, e.loc(), type, operands, text, constraints, /*has_side_effects=*/false,
+                                     /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                     ArrayAttr())
+        .getResult(0);
+  };
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return assembly(b.getI16Type(), value, kRoundOne, "=h,f");
+  int64_t width = vector.getNumElements();
+  Value words = vector::BroadcastOp::create(b, e.loc(), VectorType::get({width / 2}, b.getI32Type()),
+                                            e.constant(b.getI32Type(), 0));
+  for (int64_t i = 0; i < width; i += 2) {
+    Value low = vector::ExtractOp::create(b, e.loc(), value, ArrayRef<int64_t>{i});
+    Value high = vector::ExtractOp::create(b, e.loc(), value, ArrayRef<int64_t>{i + 1});
+    Value word = assembly(b.getI32Type(), {high, low}, kRoundTwo, "=r,f,f");
+    words = vector::InsertOp::create(b, e.loc(), word, words, ArrayRef<int64_t>{i / 2});
+  }
+  return vector::BitCastOp::create(b, e.loc(), VectorType::get({width}, b.getI16Type()), words);
 }
 
 Value grid::block(KernelEmitter &e) {

@@ -29,6 +29,8 @@ mlir::Value isNot(KernelEmitter &e, mlir::Value condition);
 
 /// The value of the thread of this warp whose number differs in the bits of `distance`; all of a warp take part.
 mlir::Value exchange(KernelEmitter &e, mlir::Value value, int64_t distance);
+/// The bits of f32, one or a vector of a power of two, as bf16.
+mlir::Value roundToBf16(KernelEmitter &e, mlir::Value value);
 /// Where all threads of a block, or of a warp, wait for each other.
 void meetBlock(KernelEmitter &e);
 void meetWarp(KernelEmitter &e);
