@@ -42,7 +42,8 @@ plan::ContractT contractOf(const runtime::ContractShape &shape) {
   result.m = shape.m, result.n = shape.n, result.k = shape.k;
   result.a_m = shape.aM, result.a_k = shape.aK, result.b_k = shape.bK, result.b_n = shape.bN;
   result.y_m = shape.yM, result.y_n = shape.yN;
-  result.bias = shape.bias;
+  result.bias = shape.epilogue.bias, result.residual = shape.epilogue.residual;
+  result.activation = (plan::Activation)shape.epilogue.activation; // EmitTests hold the two against each other
   result.operands = floatOf(shape.operands), result.result = floatOf(shape.result);
   for (const auto &batch : shape.batch)
     result.batch.emplace_back(batch.size, batch.a, batch.b, batch.y);
@@ -196,7 +197,7 @@ private:
     LibraryKernel result;
     Operation *op = findLibraryOp(kernel);
     if (auto contract = dyn_cast_or_null<graph::ContractOp>(op)) {
-      if (auto found = findContractShape(contract, memory[0], memory[1], memory.back(), memory.size() == 4)) {
+      if (auto found = findContractShape(contract, memory[0], memory[1], memory.back(), findEpilogue(contract))) {
         result.library.Set(contractOf(found->shape));
         result.swapped = found->swapped;
         return std::move(result);

@@ -150,7 +150,7 @@ void KernelGroups::add(Operation *op) {
     return;
   if (op->hasTrait<LibraryKernel>())
     return addLibrary(op);
-  if (addExchange(op) || addBias(op) || addConcat(op))
+  if (addExchange(op) || addEpilogue(op) || addConcat(op))
     return;
   addFused(op);
 }
@@ -198,22 +198,19 @@ bool KernelGroups::addExchange(Operation *op) {
   return true;
 }
 
-/// contract + broadcast(vector along the last dimension) is one library call; of sixteen bits with what rounds the sum.
-bool KernelGroups::addBias(Operation *op) {
-  if (!isa<AddOp>(op))
-    return false;
-  for (unsigned i : {0u, 1u}) {
-    auto contract = op->getOperand(i).getDefiningOp<ContractOp>();
-    Value bias = findRepeatedVector(op->getOperand(1 - i)), result = op->getResult(0);
-    if (!contract || !bias || !contract->hasOneUse())
+/// A product and what follows it are one library call where the library has such an epilogue.
+bool KernelGroups::addEpilogue(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto contract = operand.getDefiningOp<ContractOp>();
+    if (!contract || groups[groupOf[contract]].ops.size() > 1)
       continue;
-    Type element = typeOf(contract.getA()).getElementType();
-    if (isNarrow(element) && result.hasOneUse() && isa<CastOp>(*result.user_begin()))
-      result = (*result.user_begin())->getResult(0);
-    bool areAlike = typeOf(bias).getElementType() == element && typeOf(result).getElementType() == element;
-    if (areAlike && fitsBias(contract, bias, result)) {
-      for (Operation *added : {op, result.getDefiningOp()}) { // which may be one
-        groups[groupOf[contract]].ops.insert(added);
+    for (const EpilogueOps &each : findEpilogues(contract)) {
+      if (!fitsEpilogue(contract, each))
+        continue;
+      KernelGroup &group = groups[groupOf[contract]];
+      group.epilogue = each.epilogue;
+      for (Operation *added : each.ops) {
+        group.ops.insert(added);
         groupOf[added] = groupOf[contract];
       }
       return true;
@@ -222,13 +219,22 @@ bool KernelGroups::addBias(Operation *op) {
   return false;
 }
 
-/// Whether the library, as it runs the product, can add the bias: it is in memory by then.
-bool KernelGroups::fitsBias(ContractOp contract, Value bias, Value result) {
+/// Whether the library, as it runs the product, can go on so: what it reads is in memory by then, and each an argument of its own.
+bool KernelGroups::fitsEpilogue(ContractOp contract, const EpilogueOps &epilogue) {
   int64_t group = groupOf[contract];
+  auto isThere = [&](Value value) {
+    return !isInline(value) && readiness(value) <= group && !isMadeIn(value, group) && value != contract.getA() &&
+           value != contract.getB();
+  };
+  bool writesBeside = epilogue.epilogue.activation == runtime::Activation::Gelu;
+  if ((epilogue.bias && !(isThere(epilogue.bias) && findLayout(epilogue.bias).isContiguous())) ||
+      (epilogue.beside && !writesBeside && !isThere(epilogue.beside)))
+    return false;
   SmallVector<MemRefType> memory = memoryOf(contract);
-  memory.back() = MemoryLayout::whole(result).getMemory();
-  return groups[group].ops.size() == 1 && !isInline(bias) && readiness(bias) <= group && !isMadeIn(bias, group) &&
-         findLayout(bias).isContiguous() && target.fits({contract, memory, /*hasBias=*/true});
+  memory.back() = MemoryLayout::whole(epilogue.result).getMemory();
+  if (epilogue.beside)
+    memory.push_back((writesBeside ? MemoryLayout::whole(epilogue.beside) : findLayout(epilogue.beside)).getMemory());
+  return target.fits({contract, memory, epilogue.epilogue});
 }
 
 /// Whether each operand is a result of this function that nobody else reads.
@@ -255,12 +261,14 @@ bool KernelGroups::fitsAsPiece(Value operand, Value value, const MemoryLayout &w
   if (group.kind != Kind::library)
     return true;
   Operation *op = group.ops.front();
-  bool hasBias = group.ops.size() > 1;
+  if (group.epilogue.hasBeside())
+    return false; // what lies beside a result lies as it does
   SmallVector<MemRefType> memory = memoryOf(op);
   MemoryLayout piece = MemoryLayout::whole(value);
   piece.strides = *reshapeStrides(shapeOf(operand), whole.strides, shapeOf(value));
-  memory[op->getNumOperands() + (hasBias ? 0 : cast<OpResult>(value).getResultNumber())] = piece.getMemory();
-  return target.fits({op, memory, hasBias});
+  memory[op->getNumOperands() + (group.epilogue.bias ? 0 : cast<OpResult>(value).getResultNumber())] =
+      piece.getMemory();
+  return target.fits({op, memory, group.epilogue});
 }
 
 /// A concat whose operands can be its pieces is free: they are written in place. What a library makes, and cannot

@@ -2,6 +2,7 @@
 #ifndef XLC_LIB_KERNELS_KERNELGROUPS_H
 #define XLC_LIB_KERNELS_KERNELGROUPS_H
 
+#include "Epilogues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Kernels/Views.h"
@@ -17,6 +18,7 @@ struct KernelGroup {
   llvm::SmallVector<int64_t>
       domain; ///< of the iteration: of the results (loop), of what is reduced (rows, columns, all)
   llvm::SetVector<mlir::Operation *> ops;
+  runtime::Epilogue epilogue = {}; ///< of a product
 };
 
 /// The kernels of a function, in an order in which they can run.
@@ -35,8 +37,8 @@ private:
   void add(mlir::Operation *op);
   void addLibrary(mlir::Operation *op);
   void addFused(mlir::Operation *op);
-  bool addBias(mlir::Operation *op);
-  bool fitsBias(graph::ContractOp contract, mlir::Value bias, mlir::Value result);
+  bool addEpilogue(mlir::Operation *op);
+  bool fitsEpilogue(graph::ContractOp contract, const EpilogueOps &epilogue);
   bool addConcat(mlir::Operation *op);
   bool addExchange(mlir::Operation *op);
   bool canBePieces(graph::ConcatOp concat);

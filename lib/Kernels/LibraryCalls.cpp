@@ -132,19 +132,40 @@ SmallVector<MemRefType> xlc::memoryOfLibraryOp(Operation *op, ArrayRef<MemRefTyp
   SmallVector<MemRefType> memory;
   for (Value operand : op->getOperands())
     memory.push_back(ins[cast<BlockArgument>(operand).getArgNumber()]);
-  llvm::append_range(memory, outs);
+  runtime::Epilogue epilogue = findEpilogue(op);
+  if (!epilogue.hasBeside()) {
+    llvm::append_range(memory, outs);
+    return memory;
+  }
+  memory.push_back(outs.back());
+  memory.push_back(epilogue.readsBeside() ? ins.back() : outs.front());
   return memory;
 }
 
-bool xlc::addsBias(Operation *op) {
-  return isa<graph::ContractOp>(op) && !op->getParentOfType<func::FuncOp>().getOps<graph::AddOp>().empty();
+/// Its sums are f32 up to the end, and all other ops of its kernel.
+runtime::Epilogue xlc::findEpilogue(Operation *op) {
+  runtime::Epilogue epilogue;
+  if (!isa<graph::ContractOp>(op))
+    return epilogue;
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  for (auto add : kernel.getOps<graph::AddOp>()) {
+    bool hasBias =
+        llvm::any_of(add->getOperands(), [](Value operand) { return bool(graph::findRepeatedVector(operand)); });
+    (hasBias ? epilogue.bias : epilogue.residual) = true;
+  }
+  if (!kernel.getOps<graph::GeluOp>().empty())
+    epilogue.activation = runtime::Activation::Gelu;
+  if (!kernel.getOps<graph::GeluBackwardOp>().empty())
+    epilogue.activation = runtime::Activation::GeluBackward;
+  return epilogue;
 }
 
 std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemRefType memoryA, MemRefType memoryB,
-                                                      MemRefType memoryY, bool bias) {
+                                                      MemRefType memoryY, runtime::Epilogue epilogue) {
   std::optional<runtime::FloatType> operands = floatOf(memoryA), made = floatOf(memoryY);
   constexpr auto f32 = runtime::FloatType::F32;
-  if (!operands || floatOf(memoryB) != operands || (made != f32 && made != operands) || (bias && made != operands))
+  bool bias = epilogue.bias, isWhole = !bias && !epilogue.hasBeside();
+  if (!operands || floatOf(memoryB) != operands || (made != f32 && made != operands) || (!isWhole && made != operands))
     return std::nullopt;
   Side a{op.getLettersA(), stridesOf(memoryA)}, b{op.getLettersB(), stridesOf(memoryB)};
   Side y{op.getLettersY(), stridesOf(memoryY)};
@@ -172,7 +193,7 @@ std::optional<LibraryContract> xlc::findContractShape(graph::ContractOp op, MemR
   shape.aM = m.a, shape.aK = depth.a, shape.bK = depth.b, shape.bN = n.b, shape.yM = m.y, shape.yN = n.y;
   for (const Factor &factor : mergeFactors(batch))
     shape.batch.push_back({factor.size, factor.a, factor.b, factor.y});
-  shape.bias = bias;
+  shape.epilogue = epilogue;
   shape.operands = *operands, shape.result = *made;
   return result;
 }

@@ -129,5 +129,5 @@ bool RowPitches::takes(func::CallOp call, const MemoryLayout &layout, Value valu
   auto memoryOf = [&](Value each) { return (each == value ? layout : findLayout(each)).getMemory(); };
   SmallVector<MemRefType> ins = llvm::map_to_vector(call.getOperands(), memoryOf);
   SmallVector<MemRefType> outs = llvm::map_to_vector(call.getResults(), memoryOf);
-  return isa<graph::ContractOp>(op) && target.fits({op, memoryOfLibraryOp(op, ins, outs), addsBias(op)});
+  return isa<graph::ContractOp>(op) && target.fits({op, memoryOfLibraryOp(op, ins, outs), findEpilogue(op)});
 }

@@ -340,7 +340,7 @@ private:
     auto typeOf = [](Value value) { return cast<MemRefType>(value.getType()); };
     SmallVector<MemRefType> memory =
         memoryOfLibraryOp(op, llvm::map_to_vector(ins, typeOf), llvm::map_to_vector(outs, typeOf));
-    LibraryCall asked{op, memory, addsBias(op)};
+    LibraryCall asked{op, memory, findEpilogue(op)};
     if (!target.fits(asked))
       return call.emitError() << "no library call takes these layouts";
     return target.workspace(asked, threads);

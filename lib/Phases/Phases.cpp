@@ -186,7 +186,12 @@ LogicalResult shard(Compilation &compilation) {
     return failure();
   if (!compilation.spec.precision.isMixed())
     return success();
-  return runPasses(compilation, [](Passes &passes) { passes.addPass(createRoundBiasedOncePass()); }, isSharded);
+  auto round = [&](Passes &passes) {
+    passes.addPass(createRoundBiasedOncePass());
+    if (!compilation.spec.isDeterministic) // then all but products has the bits of CPUs
+      passes.addPass(createRoundEpiloguesOncePass(compilation.getTarget()));
+  };
+  return runPasses(compilation, round, isSharded);
 }
 
 LogicalResult stage(Compilation &compilation) {

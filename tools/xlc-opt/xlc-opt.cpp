@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   xlc::registerUnitsPasses();
   xlc::registerDifferentiatePasses();
   xlc::registerShardPasses();
-  xlc::registerPrecisionPasses();
+  xlc::registerPrecisionPasses(*target);
   xlc::registerStagePasses();
   xlc::registerDataParallelPasses();
   xlc::registerSchedulePasses();

@@ -51,24 +51,24 @@ constexpr FloatType bf16 = FloatType::BF16, f32 = FloatType::F32;
 
 /// The three of a head of 1029 words, of which rows of logits are 1088 elements apart.
 TEST(AlignedProduct, CutsWhatIsContiguousAlongAnOddExtent) {
-  expectWhole({2, 1029, 8, 8, 1, 1, 8, 1088, 1, {}, false, bf16, bf16}, 2, false); // logits = h wᵀ
-  expectWhole({1029, 8, 3, 1, 1088, 8, 1, 8, 1, {}, false, bf16, f32}, 2, false);  // dw = dlogitsᵀ h
-  expectWhole({2, 8, 1029, 1088, 1, 8, 1, 8, 1, {}, false, bf16, bf16}, 2, true);  // dh = dlogits w
-  expectWhole({2, 8, 1029, 1088, 1, 8, 1, 8, 1, {}, false, bf16, f32}, 2, false);  // in f32 the sum is y itself
-  expectWhole({2, 1029, 8, 8, 1, 1, 8, 1088, 1, {}, true, bf16, bf16}, 2, false);  // with a bias
+  expectWhole({2, 1029, 8, 8, 1, 1, 8, 1088, 1, {}, {}, bf16, bf16}, 2, false); // logits = h wᵀ
+  expectWhole({1029, 8, 3, 1, 1088, 8, 1, 8, 1, {}, {}, bf16, f32}, 2, false);  // dw = dlogitsᵀ h
+  expectWhole({2, 8, 1029, 1088, 1, 8, 1, 8, 1, {}, {}, bf16, bf16}, 2, true);  // dh = dlogits w
+  expectWhole({2, 8, 1029, 1088, 1, 8, 1, 8, 1, {}, {}, bf16, f32}, 2, false);  // in f32 the sum is y itself
+  expectWhole({2, 1029, 8, 8, 1, 1, 8, 1088, 1, {}, {.bias = true}, bf16, bf16}, 2, false); // with a bias
 }
 
 TEST(AlignedProduct, CutsInAllDirections) {
-  expectWhole({1025, 1027, 8, 1, 1032, 1032, 1, 1032, 1, {}, false, bf16, f32}, 4, false);
+  expectWhole({1025, 1027, 8, 1, 1032, 1032, 1, 1032, 1, {}, {}, bf16, f32}, 4, false);
 }
 
 TEST(AlignedProduct, LeavesOthersWhole) {
-  expectWhole({2, 1024, 8, 8, 1, 1, 8, 1024, 1, {}, false, bf16, bf16}, 1, false); // whole groups
-  expectWhole({2, 1029, 8, 8, 1, 1, 8, 1029, 1, {}, false, bf16, bf16}, 1, false); // rows that are not aligned anyway
-  expectWhole({2, 1029, 8, 8, 1, 1, 8, 1088, 1, {}, false, f32, f32}, 1, false);
-  expectWhole({2, 30, 8, 8, 1, 1, 8, 32, 1, {}, false, bf16, bf16}, 1, false); // short
-  expectWhole({2, 8, 1029, 1088, 1, 8, 1, 8, 1, {}, true, bf16, bf16}, 1, false);
-  ContractShape batched{2, 1029, 8, 8, 1, 1, 8, 1088, 1, {{2, 16, 0, 2176}}, false, bf16, bf16};
+  expectWhole({2, 1024, 8, 8, 1, 1, 8, 1024, 1, {}, {}, bf16, bf16}, 1, false); // whole groups
+  expectWhole({2, 1029, 8, 8, 1, 1, 8, 1029, 1, {}, {}, bf16, bf16}, 1, false); // rows that are not aligned anyway
+  expectWhole({2, 1029, 8, 8, 1, 1, 8, 1088, 1, {}, {}, f32, f32}, 1, false);
+  expectWhole({2, 30, 8, 8, 1, 1, 8, 32, 1, {}, {}, bf16, bf16}, 1, false); // short
+  expectWhole({2, 8, 1029, 1088, 1, 8, 1, 8, 1, {}, {.bias = true}, bf16, bf16}, 1, false);
+  ContractShape batched{2, 1029, 8, 8, 1, 1, 8, 1088, 1, {{2, 16, 0, 2176}}, {}, bf16, bf16};
   EXPECT_EQ(AlignedProduct(batched).parts().size(), 1U);
 }
 

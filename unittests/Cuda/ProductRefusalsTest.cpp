@@ -16,7 +16,7 @@ using namespace xlc::test;
 
 namespace {
 
-constexpr ProductAlignment most = {256, 256, 256, 256};
+constexpr ProductAlignment most = {256, 256, 256, 256, 256};
 
 /// Row-major and dense.
 ContractShape dense(int64_t m, int64_t n, int64_t k) { return {m, n, k, k, 1, n, 1, n, 1, {}}; }
@@ -43,9 +43,9 @@ TEST(ProductRefusals, AMatrixWithoutAStrideOfOne) {
 
 TEST(ProductRefusals, ABiasAlongTheColumnsOfCublasLt) {
   ContractShape shape = dense(4, 5, 6);
-  shape.yM = 1, shape.yN = 4, shape.bias = true;
+  shape.yM = 1, shape.yN = 4, shape.epilogue.bias = true;
   EXPECT_EQ(refusalOf(shape),
-            "error: call 'layer[3]', a product of 4 x 5 x 6 in f32: cuBLASLt adds a bias along the rows of "
+            "error: call 'layer[3]', a product of 4 x 5 x 6 in f32: cuBLASLt has epilogues along the rows of "
             "a result, and this one is column-major");
 }
 
@@ -85,7 +85,7 @@ TEST(Products, LoopOverWhatIsNoStridedBatch) {
     shape.batch = std::move(batch);
     Product product = products.prepare("it", shape, 0, most);
     std::vector<float> memory(1000);
-    product.run({memory.data(), memory.data(), nullptr, memory.data()}, false, nullptr, nullptr);
+    product.run({memory.data(), memory.data(), nullptr, nullptr, memory.data()}, false, nullptr, nullptr);
     size_t calls = standInDevice().queue.size();
     standInDevice().queue.clear();
     return calls;
@@ -100,13 +100,13 @@ TEST(Products, LoopOverWhatIsNoStridedBatch) {
 void doAll() {
   Products products(simulatedCublasLt());
   ContractShape shape = dense(3, 4, 5);
-  shape.bias = true, shape.batch = {{2, 15, 20, 12}};
+  shape.epilogue.bias = true, shape.batch = {{2, 15, 20, 12}};
   Product biased = products.prepare("layer[3]", shape, 0, most);
-  shape.bias = false, shape.operands = shape.result = FloatType::F16;
+  shape.epilogue.bias = false, shape.operands = shape.result = FloatType::F16;
   Product narrow = products.prepare("layer[3]", shape, 0, most);
   alignas(256) float memory[100] = {};
-  biased.run({memory, memory, memory, memory}, false, nullptr, nullptr);
-  narrow.run({memory, memory, nullptr, memory}, false, nullptr, nullptr);
+  biased.run({memory, memory, memory, nullptr, memory}, false, nullptr, nullptr);
+  narrow.run({memory, memory, nullptr, nullptr, memory}, false, nullptr, nullptr);
 }
 
 TEST(ProductFailures, EachNamesItsFunctionAndLeavesNothingBehind) {

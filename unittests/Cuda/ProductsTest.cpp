@@ -63,7 +63,7 @@ struct Problem {
 
 Problem drawProblem(FloatType operands, FloatType result, bool isBiased) {
   auto size = [] { return draw(0, 3) == 0 ? 1 : draw(1, 24); };
-  Problem p{{size(), size(), size(), 0, 0, 0, 0, 0, 0, {}, isBiased, operands, result}, 0, 0, 0};
+  Problem p{{size(), size(), size(), 0, 0, 0, 0, 0, 0, {}, {.bias = isBiased}, operands, result}, 0, 0, 0};
   ContractShape &s = p.shape;
   s.batch.resize(draw(0, 3));
   std::vector<Dim> a = {{s.m, &s.aM}, {s.k, &s.aK}}, b = {{s.k, &s.bK}, {s.n, &s.bN}}, y = {{s.m, &s.yM}, {s.n, &s.yN}};
@@ -130,7 +130,7 @@ std::vector<double> expect(const Problem &p, bool adds, const Placed &a, const P
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.n; ++j) {
         int64_t place = at.y + (s.m > 1 ? i * s.yM : 0) + (s.n > 1 ? j * s.yN : 0);
-        double sum = (adds ? before[place] : 0) + (s.bias ? bias[j] : 0);
+        double sum = (adds ? before[place] : 0) + (s.epilogue.bias ? bias[j] : 0);
         for (int64_t k = 0; k < s.k; ++k)
           sum += (double)a[at.a + i * s.aM + k * s.aK] * b[at.b + k * s.bK + j * s.bN];
         expected[place] = sum;
@@ -167,9 +167,11 @@ void check(Problem &p, bool adds, const Products &products) {
       before[i] = std::isnan(expected[i]) ? before[i] : nan;
   Placed y(s.result, before);
   Workspace workspace;
-  Product product = products.prepare("it", s, budget, {a.alignment(), b.alignment(), bias.alignment(), y.alignment()});
+  Product product =
+      products.prepare("it", s, budget, {a.alignment(), b.alignment(), bias.alignment(), 1, y.alignment()});
   ASSERT_LE(product.workspace(), budget);
-  product.run({a.data(), b.data(), s.bias ? bias.data() : nullptr, y.data()}, adds, workspace.data(), (void *)7);
+  product.run({a.data(), b.data(), s.epilogue.bias ? bias.data() : nullptr, nullptr, y.data()}, adds, workspace.data(),
+              (void *)7);
   for (void *stream : standInDevice().streams)
     ASSERT_EQ(stream, (void *)7);
   standInDevice().finish();

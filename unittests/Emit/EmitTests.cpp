@@ -152,6 +152,8 @@ TEST_F(Emit, PlanSaysWhatTheProgramSays) {
 
 // The runtime is built without the compiler's dialects, and Emit casts from one enum to the other.
 TEST(PlanEnums, NumberAndSpellAsTheDialectDoes) {
+  EXPECT_EQ((int)plan::Activation::Gelu, (int)runtime::Activation::Gelu);
+  EXPECT_EQ((int)plan::Activation::GeluBackward, (int)runtime::Activation::GeluBackward);
   ASSERT_EQ((unsigned)plan::Axis::MAX, dist::getMaxEnumValForAxis());
   for (plan::Axis axis : plan::EnumValuesAxis())
     EXPECT_EQ(plan::EnumNameAxis(axis), dist::stringifyAxis(dist::Axis(axis)));

@@ -44,7 +44,7 @@ struct Fixture {
     builder.setInsertionPointToEnd(body);
     auto op = graph::ContractOp::create(builder, builder.getUnknownLoc(), tensor(e.y), e.letters, body->getArgument(0),
                                         body->getArgument(1));
-    return findContractShape(op, memory(e.a, e.stridesA), memory(e.b, e.stridesB), memory(e.y, e.stridesY), e.bias);
+    return findContractShape(op, memory(e.a, e.stridesA), memory(e.b, e.stridesB), memory(e.y, e.stridesY), {.bias = e.bias});
   }
 };
 
@@ -158,7 +158,7 @@ TEST(Contract, BiasLiesAlongN) {
   Fixture fixture;
   auto found = fixture.find({"oh,bsh->bso", {5, 4}, {2, 3, 4}, {2, 3, 5}, {}, {}, {}, /*bias=*/true});
   ASSERT_TRUE(found);
-  EXPECT_TRUE(found->shape.bias);
+  EXPECT_TRUE(found->shape.epilogue.bias);
   EXPECT_EQ(found->shape.n, 5);
   auto split = fixture.find({"bsh,hnd->bsnd", {2, 3, 4}, {4, 5, 6}, {2, 3, 5, 6}, {}, {}, {}, /*bias=*/true});
   ASSERT_TRUE(split);

@@ -47,13 +47,13 @@ double findError(const ContractShape &s, int threads, bool accumulate) {
       b(s.operands, randomFloats(span(s.k, s.bK, s.n, s.bN, step.b), 2)),
       y(s.result, randomFloats(span(s.m, s.yM, s.n, s.yN, step.y), 4)), bias(s.result, randomFloats(s.n, 3));
   std::vector<float> before = y.floats();
-  runParts(s, threads, accumulate, a.data(), b.data(), s.bias ? bias.data() : nullptr, y.data());
+  runParts(s, threads, accumulate, a.data(), b.data(), s.epilogue.bias ? bias.data() : nullptr, y.data());
   double worst = 0;
   for (int64_t t = 0; t < batches; ++t)
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.n; ++j) {
         int64_t at = t * step.y + i * s.yM + j * s.yN;
-        double sum = (accumulate ? before[at] : 0) + (s.bias ? bias[j] : 0);
+        double sum = (accumulate ? before[at] : 0) + (s.epilogue.bias ? bias[j] : 0);
         for (int64_t p = 0; p < s.k; ++p)
           sum += (double)a[t * step.a + i * s.aM + p * s.aK] * b[t * step.b + p * s.bK + j * s.bN];
         worst = std::max(worst, errorBeyondRounding(s.result, sum, y[at]) / std::sqrt((double)s.k));
@@ -70,7 +70,7 @@ TEST(Contract, EqualsTheNaiveProductInEveryStrideOrder) {
             for (auto [operands, result] : types) {
               ContractShape s{};
               s.operands = operands, s.result = result;
-              s.m = m, s.n = n, s.k = k, s.bias = order % 3 == 1 && operands == result;
+              s.m = m, s.n = n, s.k = k, s.epilogue.bias = order % 3 == 1 && operands == result;
               s.aM = order & 1 ? 1 : k + gap, s.aK = order & 1 ? m + gap : 1;
               s.bK = order & 2 ? 1 : n + gap, s.bN = order & 2 ? k + gap : 1;
               s.yM = order & 4 ? 1 : n + gap, s.yN = order & 4 ? m + gap : 1;
@@ -86,7 +86,7 @@ TEST(Contract, LargeContractionsEqualTheNaiveProduct) {
       int64_t m = 350, n = 530, k = 260; // a narrow result is summed aside in tiles of 336 x 512
       ContractShape s{};
       s.operands = operands, s.result = result;
-      s.m = m, s.n = n, s.k = k, s.bias = order % 2 && operands == result;
+      s.m = m, s.n = n, s.k = k, s.epilogue.bias = order % 2 && operands == result;
       s.aM = order & 1 ? 1 : k, s.aK = order & 1 ? m : 1;
       s.bK = order & 2 ? 1 : n, s.bN = order & 2 ? k : 1;
       s.yM = order & 4 ? 1 : n, s.yN = order & 4 ? m : 1;
@@ -118,7 +118,8 @@ TEST(Contract, RunsBatchesAndOutputsWithoutContiguousDimension) {
   for (int threads : {1, 2, 3, 8})
     for (int64_t batches : {1, 2, 5, 9})
       for (auto [operands, result] : types) {
-        ContractShape s{20, 40, 33, 33, 1, 40, 1, 80, 2, {{batches, 20 * 33, 0, 20 * 80}}, operands == result};
+        ContractShape s{
+            20, 40, 33, 33, 1, 40, 1, 80, 2, {{batches, 20 * 33, 0, 20 * 80}}, {.bias = operands == result}};
         s.operands = operands, s.result = result;
         ASSERT_LT(findError(s, threads, false), 2e-6) << nameOf(operands) << " " << nameOf(result);
         if (!isNarrow(result))
@@ -173,7 +174,7 @@ TEST(Contract, LargeProductsOfBf16TakeALeftOperandWithGaps) {
       ContractShape s{m, n, k, k + 3, 1, n, 1, n, 1, {}};
       if (isTransposed)
         s.aM = 1, s.aK = m + 3;
-      s.operands = FloatType::BF16, s.result = result, s.bias = result == s.operands;
+      s.operands = FloatType::BF16, s.result = result, s.epilogue.bias = result == s.operands;
       Elements a(s.operands, randomFloats((m + 3) * (k + 3), 1)), b(s.operands, randomFloats(k * n, 2));
       Elements bias(result, randomFloats(n, 3));
       std::vector<float> first;
@@ -182,7 +183,7 @@ TEST(Contract, LargeProductsOfBf16TakeALeftOperandWithGaps) {
         if (!isNarrow(result))
           ASSERT_LT(findError(s, threads, true), 2e-6) << isTransposed;
         Elements y(result, std::vector<float>(m * n));
-        runParts(s, threads, false, a.data(), b.data(), s.bias ? bias.data() : nullptr, y.data());
+        runParts(s, threads, false, a.data(), b.data(), s.epilogue.bias ? bias.data() : nullptr, y.data());
         if (threads == 1)
           first = y.floats();
         EXPECT_EQ(y.floats(), first) << threads << " threads";

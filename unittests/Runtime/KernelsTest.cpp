@@ -166,4 +166,19 @@ TEST(Kernels, APlanWithTooLittleWorkspaceIsRefused) {
   }
 }
 
+TEST(Kernels, ProductsWithWhatOnlyGpusDoAreRefused) {
+  OneCall one({waves(16), waves(16), waves(16)}, {waves(16)});
+  plan::ContractT contract;
+  contract.m = contract.n = contract.k = contract.a_m = contract.b_k = contract.y_m = 4;
+  contract.a_k = contract.b_n = contract.y_n = 1, contract.residual = true;
+  one.kernel().library.Set(std::move(contract));
+  try {
+    one.run(1, 1 << 20);
+    FAIL();
+  } catch (const Rejected &problem) {
+    EXPECT_NE(std::string(problem.what()).find("a program for CPUs adds a bias to a product, and no more"),
+              std::string::npos);
+  }
+}
+
 } // namespace

@@ -85,9 +85,18 @@ TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
                                   {(Element)77, Element::F32},
                                   {Element::F16, (Element)77}})
     expect("contraction 'gradient' is of elements that have no products", [&](Plan &p) { types(p, operands, result); });
-  expect("contraction 'gradient' adds a bias of another type than its operands", [&](Plan &p) {
+  expect("contraction 'gradient' has an epilogue of another type than its operands", [&](Plan &p) {
     types(p, Element::BF16, Element::F32);
     p.kernels[0]->library.AsContract()->bias = true;
+  });
+  expect("contraction 'gradient' has an epilogue that there is not", [&](Plan &p) {
+    types(p, Element::BF16, Element::BF16);
+    p.kernels[0]->library.AsContract()->residual = true;
+    p.kernels[0]->library.AsContract()->activation = plan::Activation::Gelu;
+  });
+  expect("call 'gradient' has 2 ins and 2 outs, 'gradient' takes 3 and 1", [&](Plan &p) {
+    types(p, Element::BF16, Element::BF16);
+    p.kernels[0]->library.AsContract()->residual = true;
   });
   expect("call 'gradient' adds to sixteen bits, which would be rounded each time", [&](Plan &p) {
     types(p, Element::BF16, Element::BF16);

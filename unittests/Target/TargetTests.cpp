@@ -159,7 +159,7 @@ TEST_F(TargetTest, ABiasOnGpusWantsARowMajorResult) {
   std::unique_ptr<Target> cuda = findTarget("cuda")->make("sm_90");
   auto fits = [&](StringRef result, bool hasBias) {
     SmallVector<MemRefType> memory = {memoryOf("memref<4x6xf32>"), memoryOf("memref<6x5xf32>"), memoryOf(result)};
-    return cuda->fits({product, memory, hasBias});
+    return cuda->fits({product, memory, {.bias = hasBias}});
   };
   EXPECT_TRUE(fits("memref<4x5xf32>", true));
   EXPECT_TRUE(fits("memref<4x5xf32, strided<[8, 1]>>", true));

@@ -22,12 +22,12 @@ struct LibraryContract {
   bool swapped = false;
 };
 
-/// The product behind an einsum on these layouts; `bias`: a vector along the last dimension of y is added. Letters of
+/// The product behind an einsum on these layouts; a bias is a vector along the last dimension of y. Letters of
 /// one group are flattened where strides allow; of what remains of m or n one is kept, along which y is contiguous if
 /// there is one, and the others become batch dimensions. None where the summed letters cannot be flattened to one
 /// dimension (an operand has to be copied first), and where the types are none of the library's.
 std::optional<LibraryContract> findContractShape(graph::ContractOp op, mlir::MemRefType a, mlir::MemRefType b,
-                                                 mlir::MemRefType y, bool bias);
+                                                 mlir::MemRefType y, runtime::Epilogue epilogue);
 
 /// Attention on these layouts: memory types in the order of the op's operands, then of its results. None where a
 /// feature dimension is not contiguous, lse is not contiguous f64, or the others are not of one type of the library's.
@@ -62,12 +62,13 @@ std::optional<PoolShape> findPoolShape(mlir::Operation *op, llvm::ArrayRef<mlir:
 /// What a library does in a kernel of that kind; null in other kernels.
 mlir::Operation *findLibraryOp(mlir::func::FuncOp kernel);
 
-/// Memory of the op's operands and results (xlc::LibraryCall), where that of its kernel's arguments and results is known.
+/// Memory of the op's operands and results (xlc::LibraryCall), where that of its kernel's arguments and results is known; of a
+/// contraction with an epilogue a, b, y, and what lies beside them.
 llvm::SmallVector<mlir::MemRefType> memoryOfLibraryOp(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> ins,
                                                       llvm::ArrayRef<mlir::MemRefType> outs);
 
-/// Whether the kernel of a contraction adds a bias to it.
-bool addsBias(mlir::Operation *op);
+/// What the kernel of a contraction does with its sums; nothing for other ops.
+runtime::Epilogue findEpilogue(mlir::Operation *op);
 
 } // namespace xlc
 

@@ -61,10 +61,10 @@ def SplitReductionsPass : Pass<"xlc-split-reductions", "::mlir::ModuleOp"> {
     becomes
 
         func.func private @kernel_0_partial(%x) attributes {exec.kind = #exec.kernel<columns>} {
-          %0 = graph.reshape %x : tensor<4096x64xf32> -> tensor<256x16x64xf32>
-          %y = graph.reduce sum %0 dims [1] : tensor<256x16x64xf32> -> tensor<256x64xf32>
+          %0 = graph.reshape %x : tensor<4096x64xf32> -> tensor<128x32x64xf32>
+          %y = graph.reduce sum %0 dims [1] : tensor<128x32x64xf32> -> tensor<128x64xf32>
         func.func private @kernel_0(%partial) attributes {exec.kind = #exec.kernel<columns>} {
-          %y = graph.reduce sum %partial dims [0] : tensor<256x64xf32> -> tensor<64xf32>
+          %y = graph.reduce sum %partial dims [0] : tensor<128x64xf32> -> tensor<64xf32>
   }];
   let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }

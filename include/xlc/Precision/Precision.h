@@ -7,6 +7,7 @@
 #include "mlir/Pass/Pass.h"
 #include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Spec/Spec.h"
+#include "xlc/Target/Target.h"
 
 namespace xlc {
 
@@ -29,8 +30,12 @@ bool hasPrecisionRow(mlir::OperationName op);
 mlir::Type findNarrowType(mlir::Operation *op, llvm::StringRef name);
 
 #define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
 #include "xlc/Precision/Passes.h.inc"
+
+/// Asks the target, which must outlive it, what its library can do before it rounds a product.
+std::unique_ptr<mlir::Pass> createRoundEpiloguesOncePass(const Target &target);
+/// All passes of this room, for xlc-opt.
+void registerPrecisionPasses(const Target &target);
 
 /// Marks the parameters that the spec's `precision.keep` names. A pattern that matches none is an error at its place.
 mlir::LogicalResult keepParameters(mlir::ModuleOp module, const Spec &spec, Diagnostics &diagnostics);

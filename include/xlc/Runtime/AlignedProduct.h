@@ -25,7 +25,7 @@ public:
   explicit AlignedProduct(const ContractShape &shape)
       : whole(shape), cutsRows(isToBeCut(shape.m) && (runs(shape.aM, shape.aK) || runs(shape.yM, shape.yN))),
         cutsColumns(isToBeCut(shape.n) && (runs(shape.bN, shape.bK) || runs(shape.yN, shape.yM))),
-        cutsDepth(isToBeCut(shape.k) && (runs(shape.aK, shape.aM) || runs(shape.bK, shape.bN)) && !shape.bias &&
+        cutsDepth(isToBeCut(shape.k) && (runs(shape.aK, shape.aM) || runs(shape.bK, shape.bN)) && !shape.epilogue.bias &&
                   (shape.result == FloatType::F32 || (shape.yN == 1 && shape.yM == shape.n))) {}
 
   /// Whether parts write sums in f32, y[m, n] without gaps, which are then rounded.

@@ -15,15 +15,29 @@ enum class FloatType : uint8_t { F32, BF16, F16 };
 
 constexpr int64_t bytesOf(FloatType type) { return type == FloatType::F32 ? 4 : 2; }
 
-/// y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] + bias[n]; strides in elements. With a bias all have
-/// one type; sums are f32 and rounded once, the bias included.
+/// What GELU, approximated by tanh, is to the sums of a product, in f32, s: y = gelu(s) where s is a result too, h, which lies
+/// before y; y = gelu'(h) s, where h is an operand.
+enum class Activation : uint8_t { None, Gelu, GeluBackward };
+
+/// What a library does with a product's sums before it rounds them. A residual and h lie as y does, and have its type.
+struct Epilogue {
+  bool bias = false, residual = false; ///< sums to which bias[n], and c[m, n], are added
+  Activation activation = Activation::None;
+
+  /// Whether the call has a matrix beside a, b and y.
+  bool hasBeside() const { return residual || activation != Activation::None; }
+  bool readsBeside() const { return residual || activation == Activation::GeluBackward; }
+};
+
+/// y[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n], with its epilogue; strides in elements. With an epilogue all
+/// have one type; sums are f32 and rounded once, at the end.
 struct ContractShape {
   struct Batch {
     int64_t size, a, b, y;
   };
   int64_t m, n, k, aM, aK, bK, bN, yM, yN;
   std::vector<Batch> batch;
-  bool bias = false;
+  Epilogue epilogue = {};
   FloatType operands = FloatType::F32, result = FloatType::F32; ///< the result is f32 or of the operands' type
 };
 

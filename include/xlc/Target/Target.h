@@ -16,6 +16,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Pass/PassManager.h"
 #include "xlc/Cluster/Device.h"
+#include "xlc/Runtime/LibraryShapes.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
@@ -33,7 +34,7 @@ namespace xlc {
 struct LibraryCall {
   mlir::Operation *op;
   llvm::ArrayRef<mlir::MemRefType> memory;
-  bool hasBias = false; ///< a contraction that adds a vector along the last dimension of its result
+  runtime::Epilogue epilogue = {}; ///< of a contraction; its matrix beside a, b and y is the memory behind y's
 };
 
 /// What an object file is linked with.

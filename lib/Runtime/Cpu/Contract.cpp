@@ -65,7 +65,7 @@ void Contraction::addCut(Cut cut, int64_t room, bool run) {
     return;
   bool swapped;
   ProductShape product = rowMajor(productOf(shape, cut.mEnd - cut.mBegin, cut.nEnd - cut.nBegin), swapped);
-  if (!isSmall(shape) && !(swapped && shape.bias))
+  if (!isSmall(shape) && !(swapped && shape.epilogue.bias))
     makeLibrary(cut, product, run);
   int64_t bytes = cut.library ? cut.gathered + cut.library->scratch() : 0;
   if (cut.rest)
@@ -80,7 +80,7 @@ void Contraction::addCut(Cut cut, int64_t room, bool run) {
 
 void Contraction::makeLibrary(Cut &cut, const ProductShape &product, bool run) const {
   cut.rows = product.m;
-  cut.library = LibraryProduct::tryMake(product, shape.bias, accumulate, run);
+  cut.library = LibraryProduct::tryMake(product, shape.epilogue.bias, accumulate, run);
   if (cut.library || shape.operands != FloatType::BF16 || std::min(product.aM, product.aK) != 1)
     return;
   cut.rows = std::min(product.m, gatheredRows);
@@ -89,7 +89,7 @@ void Contraction::makeLibrary(Cut &cut, const ProductShape &product, bool run) c
     ProductShape part = product;
     part.m = rows;
     part.aM = product.aM == 1 ? 1 : product.k, part.aK = product.aM == 1 ? rows : 1;
-    return LibraryProduct::tryMake(part, shape.bias, accumulate, run);
+    return LibraryProduct::tryMake(part, shape.epilogue.bias, accumulate, run);
   };
   cut.library = make(cut.rows);
   if (int64_t rest = product.m % cut.rows; cut.library && rest) {

@@ -32,12 +32,13 @@ enum class DataType : int { F32 = 0, F16 = 2, BF16 = 14 };
 /// The type of sums; FastTf32 rounds operands of f32 to 10 bits of mantissa first.
 enum class ComputeType : int { F32 = 68, F32FastTf32 = 77 };
 enum class Operation : int { None = 0, Transpose = 1 };
-/// Bias: a vector along the rows of the result, the same for each column.
-enum class Epilogue : uint32_t { Default = 1, Bias = 4 };
+/// Bias: a vector along the rows of the result, the same for each column. Gelu, by tanh, writes the sum beside its own result, and
+/// GeluBackward reads it there.
+enum class Epilogue : uint32_t { Default = 1, Bias = 4, Gelu = 160, GeluBias = 164, GeluBackward = 192 };
 /// Where a deep sum is cut, how its parts are added: flags. InPlace and OutputType round each part to the result's type.
 enum class Reductions : uint32_t { None = 0, InPlace = 1, ComputeType = 2, OutputType = 4, All = 7 };
 
-enum class MatmulAttribute : int { TransposeA = 3, TransposeB = 4, Epilogue = 7, BiasPointer = 8 };
+enum class MatmulAttribute : int { TransposeA = 3, TransposeB = 4, Epilogue = 7, BiasPointer = 8, BesidePointer = 11, BesideLeading = 12 };
 enum class LayoutAttribute : int { BatchCount = 5, BatchOffset = 6 }; ///< int32_t; int64_t elements
 enum class PreferenceAttribute : int {
   MostWorkspace = 1, ///< uint64_t bytes
@@ -90,7 +91,7 @@ struct Library {
   Status (*setPreference)(Preference, PreferenceAttribute, const void *, size_t);
   Status (*choose)(Handle, MatmulDesc, MatrixLayout a, MatrixLayout b, MatrixLayout c, MatrixLayout d, Preference,
                    int most, Choice *, int *found);
-  /// d = alpha op(a) op(b) + beta c (+ bias); c and d may be one.
+  /// d = alpha op(a) op(b) + beta c (+ bias), and what the epilogue makes of that; c and d may be one.
   Status (*multiply)(Handle, MatmulDesc, const void *alpha, const void *a, MatrixLayout ofA, const void *b,
                      MatrixLayout ofB, const void *beta, const void *c, MatrixLayout ofC, void *d, MatrixLayout ofD,
                      const Algorithm *, void *workspace, size_t workspaceBytes, void *stream);

@@ -15,6 +15,11 @@ namespace {
 /// Of an address, and of those so many bytes behind it.
 uint32_t with(uint32_t alignment, int64_t offset) { return alignmentOf(alignment | (uint64_t)offset); }
 
+/// Which of a call's operands, and then its results, is the residual or h.
+size_t besideOf(const plan::CallT &call, const Epilogue &epilogue) {
+  return call.ins.size() - (epilogue.readsBeside() ? 1 : 0);
+}
+
 } // namespace
 
 LibraryCalls::~LibraryCalls() {
@@ -27,8 +32,8 @@ Function LibraryCalls::find(const std::string &name) const { return driver.findK
 
 const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const ContractShape &shape, uint64_t workspace,
                                             const ProductAlignment &alignment) {
-  std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {}", call.name, call.kernel, shape.m, shape.n, shape.k,
-                                workspace, alignment.a, alignment.b, alignment.bias, alignment.y);
+  std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {} {}", call.name, call.kernel, shape.m, shape.n, shape.k,
+                                workspace, alignment.a, alignment.b, alignment.bias, alignment.beside, alignment.y);
   auto ready = prepared.find(key);
   if (ready == prepared.end())
     ready = prepared.emplace(key, products.prepare(call.name, shape, workspace, alignment)).first;
@@ -37,8 +42,9 @@ const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const Contr
 
 LibraryCalls::Contraction LibraryCalls::prepareContraction(const plan::CallT &call, const plan::ContractT &contract) {
   std::vector<uint32_t> found = places.alignmentsOf(call);
-  uint32_t ofBias = call.ins.size() == 3 ? found[2] : 1;
   ContractShape shape = shapeOf(contract);
+  const Epilogue &epilogue = shape.epilogue;
+  uint32_t ofBias = epilogue.bias ? found[2] : 1, beside = epilogue.hasBeside() ? found[besideOf(call, epilogue)] : 1;
   AlignedProduct aligned(shape);
   int64_t sums = aligned.sumBytes(), scratch = (int64_t)call.workspace_bytes - sums, element = bytesOf(shape.operands);
   if (scratch < 0)
@@ -52,7 +58,7 @@ LibraryCalls::Contraction LibraryCalls::prepareContraction(const plan::CallT &ca
     Contraction::Part placed{
         nullptr,  part.a * element, part.b * element, part.bias * element, part.y * bytesOf(part.shape.result),
         part.adds};
-    ProductAlignment alignment{with(found[0], placed.a), with(found[1], placed.b), with(ofBias, placed.bias),
+    ProductAlignment alignment{with(found[0], placed.a), with(found[1], placed.b), with(ofBias, placed.bias), beside,
                                with(aligned.hasSums() ? cublaslt::mostAlignment : found.back(), placed.y)};
     placed.product = prepareProduct(call, part.shape, scratch, alignment);
     made.parts.push_back(placed);
@@ -88,7 +94,7 @@ LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &ca
                    nullptr,
                    find(columnsKernel),
                    find(fromColumnsKernel)};
-  ProductAlignment alignment{256, 256, 1, 256};
+  ProductAlignment alignment{256, 256, 1, 1, 256};
   uint32_t operands = 256;
   for (uint32_t each : places.alignmentsOf(call))
     operands = std::min(operands, each);
@@ -156,10 +162,13 @@ void LibraryCalls::run(const plan::CallT &call, const CallOperands &operands, St
 void LibraryCalls::runContraction(const plan::CallT &call, const CallOperands &operands, Stream stream) const {
   const Contraction &what = contractions.at(&call);
   char *const *p = operands.addresses;
-  bool hasBias = call.ins.size() == 3, hasSums = what.sums >= 0;
-  char *y = p[call.ins.size()], *made = hasSums ? operands.workspace + what.sums : y; // sixteen bits are not added to
+  const Epilogue epilogue = shapeOf(*plan.kernels[call.kernel]->library.AsContract()).epilogue;
+  bool hasSums = what.sums >= 0;
+  char *y = p[call.ins.size() + call.outs.size() - 1];
+  char *made = hasSums ? operands.workspace + what.sums : y;                   // sixteen bits are not added to
+  char *beside = epilogue.hasBeside() ? p[besideOf(call, epilogue)] : nullptr; // then it is one product
   for (const Contraction::Part &part : what.parts)
-    part.product->run({p[0] + part.a, p[1] + part.b, hasBias ? p[2] + part.bias : nullptr, made + part.y},
+    part.product->run({p[0] + part.a, p[1] + part.b, epilogue.bias ? p[2] + part.bias : nullptr, beside, made + part.y},
                       part.adds || (operands.accumulate[0] && !hasSums), operands.workspace, stream);
   if (hasSums)
     convert(what.round, made, y, what.count, stream);
@@ -203,7 +212,7 @@ void LibraryCalls::runConvolution(const Convolution &what, const CallOperands &o
                                 std::array{addressOf(step.a), addressOf(step.result)}, step.adds, stream);
       break;
     case ConvolutionStep::Kind::Product:
-      what.product->run({addressOf(step.a), addressOf(step.b), nullptr, addressOf(step.result)}, step.adds,
+      what.product->run({addressOf(step.a), addressOf(step.b), nullptr, nullptr, addressOf(step.result)}, step.adds,
                         operands.workspace, stream);
       break;
     }

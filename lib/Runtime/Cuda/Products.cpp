@@ -20,6 +20,15 @@ constexpr int mostChoices = 8; // the first whose workspace fits is taken
 
 const char *nameOf(FloatType type) { return type == FloatType::F32 ? "f32" : type == FloatType::BF16 ? "bf16" : "f16"; }
 
+cublaslt::Epilogue libraryEpilogueOf(const runtime::Epilogue &epilogue) {
+  using enum cublaslt::Epilogue;
+  if (epilogue.activation == Activation::GeluBackward)
+    return GeluBackward;
+  if (epilogue.activation == Activation::Gelu)
+    return epilogue.bias ? GeluBias : Gelu;
+  return epilogue.bias ? Bias : Default;
+}
+
 DataType dataTypeOf(FloatType type) {
   return type == FloatType::F32 ? DataType::F32 : type == FloatType::BF16 ? DataType::BF16 : DataType::F16;
 }
@@ -103,9 +112,10 @@ private:
     // A row-major y is a column-major yᵀ, which is bᵀ aᵀ; a is [m, k], so aᵀ is stored where a is not, and so on.
     bool hasRows = (shape.n == 1 || shape.yN == 1) && (shape.m == 1 || shape.yM >= shape.n);
     result = require(findStored(shape.m, shape.n, shape.yM, shape.yN), "y");
-    if (shape.bias && !hasRows)
-      refuse("cuBLASLt adds a bias along the rows of a result, and this one is column-major");
-    product.isSwapped = result.isTransposed || shape.bias;
+    bool wantsRows = shape.epilogue.bias || shape.epilogue.hasBeside();
+    if (wantsRows && !hasRows)
+      refuse("cuBLASLt has epilogues along the rows of a result, and this one is column-major");
+    product.isSwapped = result.isTransposed || wantsRows;
     if (product.isSwapped && !result.isTransposed) // a vector, which lies either way
       result = {true, shape.n, shape.m, shape.m == 1 ? shape.n : shape.yM};
     auto a = [&](bool swapped) {
@@ -160,9 +170,10 @@ private:
     auto operationOf = [](const Stored &s) { return s.isTransposed ? Operation::Transpose : Operation::None; };
     set(library.setMatmul, name, made, MatmulAttribute::TransposeA, operationOf(left));
     set(library.setMatmul, name, made, MatmulAttribute::TransposeB, operationOf(right));
-    product.hasBias = shape.bias;
-    if (product.hasBias)
-      set(library.setMatmul, name, made, MatmulAttribute::Epilogue, Epilogue::Bias);
+    product.epilogue = shape.epilogue;
+    set(library.setMatmul, name, made, MatmulAttribute::Epilogue, libraryEpilogueOf(shape.epilogue));
+    if (shape.epilogue.activation != Activation::None)
+      set(library.setMatmul, name, made, MatmulAttribute::BesideLeading, result.leading);
     layOut(product.first, left, shape.operands, product.isSwapped ? strided.b : strided.a);
     layOut(product.second, right, shape.operands, product.isSwapped ? strided.a : strided.b);
     layOut(product.result, result, shape.result, strided.y);
@@ -186,7 +197,8 @@ private:
     set(library.setPreference, name, made, PreferenceAttribute::MostWorkspace, workspaceBytes);
     set(library.setPreference, name, made, PreferenceAttribute::AlignmentA, product.isSwapped ? b : a);
     set(library.setPreference, name, made, PreferenceAttribute::AlignmentB, product.isSwapped ? a : b);
-    set(library.setPreference, name, made, PreferenceAttribute::AlignmentC, y);
+    set(library.setPreference, name, made, PreferenceAttribute::AlignmentC,
+        shape.epilogue.residual ? alignment.beside : y);
     set(library.setPreference, name, made, PreferenceAttribute::AlignmentD, y);
     if (shape.result != FloatType::F32) // results are rounded once
       set(library.setPreference, name, made, PreferenceAttribute::Reductions, Reductions::ComputeType);
@@ -194,9 +206,12 @@ private:
   }
 
   void choose(uint64_t workspaceBytes, const ProductAlignment &alignment) {
-    if (product.hasBias) // the address tells how it is aligned, and is not read
-      set(library.setMatmul, "cublasLtMatmulDescSetAttribute", product.matmul.get(), MatmulAttribute::BiasPointer,
-          (uintptr_t)alignment.bias);
+    // The addresses tell how they are aligned, and are not read.
+    constexpr char name[] = "cublasLtMatmulDescSetAttribute";
+    if (shape.epilogue.bias)
+      set(library.setMatmul, name, product.matmul.get(), MatmulAttribute::BiasPointer, (uintptr_t)alignment.bias);
+    if (shape.epilogue.activation != Activation::None)
+      set(library.setMatmul, name, product.matmul.get(), MatmulAttribute::BesidePointer, (uintptr_t)alignment.beside);
     Product::Owned<PreferenceData> preference = prefer(workspaceBytes, alignment);
     std::array<Choice, mostChoices> choices = {};
     int count = 0;
@@ -228,14 +243,18 @@ Product::Product(const Library &library)
       second(nullptr, library.destroyLayout), result(nullptr, library.destroyLayout) {}
 
 void Product::run(const ProductOperands &operands, bool adds, void *workspace, void *stream) const {
-  if (hasBias)
-    library->require(library->setMatmul(matmul.get(), MatmulAttribute::BiasPointer, (const void *)&operands.bias,
-                                        sizeof operands.bias),
+  auto setAddress = [&](MatmulAttribute which, const void *const &address) {
+    library->require(library->setMatmul(matmul.get(), which, (const void *)&address, sizeof address),
                      "cublasLtMatmulDescSetAttribute", what);
+  };
+  if (epilogue.bias)
+    setAddress(MatmulAttribute::BiasPointer, operands.bias);
+  if (epilogue.activation != Activation::None)
+    setAddress(MatmulAttribute::BesidePointer, operands.beside);
   int64_t calls = 1;
   for (const Loop &loop : loops)
     calls *= loop.size;
-  const float one = 1, beta = adds ? 1 : 0;
+  const float one = 1, beta = adds || epilogue.residual ? 1 : 0;
   for (int64_t call = 0; call < calls; ++call) {
     auto *a = (const char *)operands.a, *b = (const char *)operands.b;
     auto *y = (char *)operands.y;
@@ -246,8 +265,8 @@ void Product::run(const ProductOperands &operands, bool adds, void *workspace, v
       a += index * loop.a, b += index * loop.b, y += index * loop.y;
     }
     library->require(library->multiply(handle, matmul.get(), &one, isSwapped ? b : a, first.get(), isSwapped ? a : b,
-                                       second.get(), &beta, y, result.get(), y, result.get(), &algorithm, workspace,
-                                       workspaceBytes, stream),
+                                       second.get(), &beta, epilogue.residual ? operands.beside : y, result.get(), y,
+                                       result.get(), &algorithm, workspace, workspaceBytes, stream),
                      "cublasLtMatmul", what);
   }
 }

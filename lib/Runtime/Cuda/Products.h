@@ -18,15 +18,15 @@
 
 namespace xlc::runtime {
 
-/// Addresses of a call; `bias` is null where it has none.
+/// Addresses of a call; `bias` and `beside`, the residual or h, are null where it has none.
 struct ProductOperands {
   const void *a, *b, *bias;
-  void *y;
+  void *beside, *y;
 };
 
 /// Powers of two up to 256 that divide every address at which a call's operands ever are.
 struct ProductAlignment {
-  uint32_t a, b, bias, y;
+  uint32_t a, b, bias, beside, y;
 };
 /// The largest such number; of several addresses, of all bits that one of them has.
 uint32_t alignmentOf(uint64_t address);
@@ -34,10 +34,10 @@ uint32_t alignmentOf(uint64_t address);
 /// What f32 operands are multiplied as.
 enum class F32Products : uint8_t { Ieee, Tf32 };
 
-/// One call of the plan, ready to run. Runs of calls with a bias set its address in the descriptor: one thread at a time.
+/// One call of the plan, ready to run. Runs of calls with an epilogue set its addresses in the descriptor: one thread at a time.
 class Product {
 public:
-  /// Puts the product into the queue of `stream`: y = a b (+ bias) (+ y, where it adds; a narrow y is not added to).
+  /// Puts the product, with its epilogue, into the queue of `stream`: y = a b (+ y, where it adds; a narrow y is not added to).
   /// Allocates nothing. `workspace`, a multiple of 256, has workspace() bytes. Throws DeviceFailure where cuBLASLt fails.
   void run(const ProductOperands &operands, bool adds, void *workspace, void *stream) const;
 
@@ -58,7 +58,8 @@ private:
   const cublaslt::Library *library;
   cublaslt::Handle handle = nullptr;
   std::string what; ///< for messages
-  bool isSwapped = false, hasBias = false;
+  bool isSwapped = false;
+  Epilogue epilogue;
   Owned<cublaslt::MatmulDescData> matmul;
   Owned<cublaslt::MatrixLayoutData> first, second, result; ///< in cuBLASLt's order
   std::vector<Loop> loops;
@@ -75,7 +76,7 @@ public:
   Products(const Products &) = delete;
 
   /// Makes a call ready. Throws Rejected, which names the call, where cuBLASLt cannot do it: a matrix without a stride of 1,
-  /// a bias along a column-major result, no algorithm within `workspaceBytes`.
+  /// an epilogue of a column-major result, no algorithm within `workspaceBytes`.
   Product prepare(const std::string &call, const ContractShape &shape, uint64_t workspaceBytes,
                   const ProductAlignment &alignment) const;
 

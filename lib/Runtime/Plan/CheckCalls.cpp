@@ -1,5 +1,6 @@
 // Kernels, functions and the calls in them: operands within their slots' sizes, shapes that a library can take.
 #include "PlanChecker.h"
+#include "Shapes.h"
 
 #include "xlc/Runtime/Workspace.h"
 
@@ -71,7 +72,12 @@ void PlanChecker::checkContract(const plan::ContractT &c, const std::string &nam
   require(c.m >= 1 && c.n >= 1 && c.k >= 1, "contraction '{}' is empty", name);
   bool areGood = hasProducts(c.operands) && (c.result == plan::Element::F32 || c.result == c.operands);
   require(areGood, "contraction '{}' is of elements that have no products", name);
-  require(!c.bias || c.operands == c.result, "contraction '{}' adds a bias of another type than its operands", name);
+  bool hasEpilogue = c.bias || c.residual || c.activation != plan::Activation::None;
+  require(!hasEpilogue || c.operands == c.result, "contraction '{}' has an epilogue of another type than its operands",
+          name);
+  require(c.activation <= plan::Activation::GeluBackward && !(c.residual && c.activation != plan::Activation::None) &&
+              !(c.bias && c.activation == plan::Activation::GeluBackward),
+          "contraction '{}' has an epilogue that there is not", name);
 }
 
 void PlanChecker::checkFunctions() {
@@ -161,11 +167,16 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
     return good;
   };
   if (const plan::ContractT *c = kernel.library.AsContract()) {
-    if (!expect(c->bias ? 3 : 2, 1))
+    Epilogue epilogue = shapeOf(*c).epilogue;
+    if (!expect(2 + c->bias + epilogue.readsBeside(), epilogue.activation == Activation::Gelu ? 2 : 1))
       return;
     covers(call, call.in_bytes[0], spanOf({{c->m, c->a_m}, {c->k, c->a_k}}, c->batch, &plan::BatchDim::a), c->operands);
     covers(call, call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b), c->operands);
-    covers(call, call.out_bytes[0], spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y), c->result);
+    Quantity ofResult = spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y);
+    for (uint64_t bytes : call.out_bytes)
+      covers(call, bytes, ofResult, c->result);
+    if (epilogue.readsBeside())
+      covers(call, call.in_bytes.back(), ofResult, c->result);
     if (c->bias)
       covers(call, call.in_bytes[2], c->n, c->result);
     require(c->result == plan::Element::F32 || call.accumulate[0] == plan::Accumulate::Never,

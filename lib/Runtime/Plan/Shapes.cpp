@@ -14,7 +14,8 @@ FloatType floatOf(plan::Element element) {
 }
 
 ContractShape shapeOf(const plan::ContractT &c) {
-  ContractShape shape{(int64_t)c.m, (int64_t)c.n, (int64_t)c.k, c.a_m, c.a_k, c.b_k, c.b_n, c.y_m, c.y_n, {}, c.bias};
+  ContractShape shape{(int64_t)c.m, (int64_t)c.n, (int64_t)c.k, c.a_m, c.a_k, c.b_k, c.b_n, c.y_m, c.y_n, {}, {}};
+  shape.epilogue = {c.bias, c.residual, (Activation)c.activation};
   shape.operands = floatOf(c.operands), shape.result = floatOf(c.result);
   for (const plan::BatchDim &dim : c.batch)
     shape.batch.push_back({(int64_t)dim.size(), dim.a(), dim.b(), dim.y()});

@@ -25,9 +25,14 @@ constexpr int typeOf = 0, orderOf = 1, rowsOf = 2, columnsOf = 3, leadingOf = 4,
 /// A product as the descriptors say it, without addresses.
 struct Described {
   Product product;
-  bool hasBias;
+  bool hasBias, hasBeside;
   const char *biasAt;
 };
+
+/// Whether GELU is in it.
+bool isActivation(Epilogue epilogue) {
+  return epilogue == Epilogue::Gelu || epilogue == Epilogue::GeluBias || epilogue == Epilogue::GeluBackward;
+}
 
 bool isPlain(const Attributes &matmul) {
   constexpr int looked[] = {computeType,
@@ -35,7 +40,9 @@ bool isPlain(const Attributes &matmul) {
                             (int)MatmulAttribute::TransposeA,
                             (int)MatmulAttribute::TransposeB,
                             (int)MatmulAttribute::Epilogue,
-                            (int)MatmulAttribute::BiasPointer};
+                            (int)MatmulAttribute::BiasPointer,
+                            (int)MatmulAttribute::BesidePointer,
+                            (int)MatmulAttribute::BesideLeading};
   return std::ranges::all_of(attributesOf(Kind::Matmul), [&](const Attribute &each) {
     return std::find(std::begin(looked), std::end(looked), each.number) != std::end(looked) ||
            matmul.at(each.number) == each.initial;
@@ -59,6 +66,12 @@ bool fits(const Described &described) {
          d.rows == (p.isATransposed ? a.columns : a.rows) && d.columns == (p.isBTransposed ? b.rows : b.columns);
 }
 
+/// GELU is for one matrix of sixteen bits, with h in lines of whole 16 bytes.
+bool hasLines(const Attributes &matmul, const Product &p) {
+  auto leading = (int64_t)matmul.at((int)MatmulAttribute::BesideLeading);
+  return p.d.type != DataType::F32 && p.d.type == p.a.type && p.batch == 1 && leading >= p.d.rows && leading % 8 == 0;
+}
+
 bool isSupported(const Attributes &matmul, const Product &p, const Attributes *const (&layouts)[4]) {
   auto compute = (ComputeType)matmul.at(computeType);
   bool isTf32 = compute == ComputeType::F32FastTf32;
@@ -71,7 +84,9 @@ bool isSupported(const Attributes &matmul, const Product &p, const Attributes *c
       return false;
   return isPlain(matmul) && (compute == ComputeType::F32 || (isTf32 && a == DataType::F32)) &&
          (DataType)matmul.at(scaleType) == DataType::F32 && hasType && p.b.type == a &&
-         (d == a || d == DataType::F32) && (epilogue == Epilogue::Default || epilogue == Epilogue::Bias);
+         (d == a || d == DataType::F32) &&
+         (epilogue == Epilogue::Default || epilogue == Epilogue::Bias ||
+          (isActivation(epilogue) && hasLines(matmul, p)));
 }
 
 /// Of the four layouts a, b, c and d; c must be as d.
@@ -90,7 +105,11 @@ Status describe(MatmulDesc descriptor, const MatrixLayout (&given)[4], const cha
   p.isBTransposed = isTransposed(MatmulAttribute::TransposeB);
   constexpr int count = (int)LayoutAttribute::BatchCount;
   p.batch = (int32_t)layouts[3]->at(count);
-  to.hasBias = (Epilogue)matmul.at((int)MatmulAttribute::Epilogue) == Epilogue::Bias;
+  p.epilogue = (Epilogue)matmul.at((int)MatmulAttribute::Epilogue);
+  to.hasBias = p.epilogue == Epilogue::Bias || p.epilogue == Epilogue::GeluBias;
+  to.hasBeside = isActivation(p.epilogue);
+  p.besideLeading = (int64_t)matmul.at((int)MatmulAttribute::BesideLeading);
+  std::memcpy((void *)&p.besideAt, &matmul.at((int)MatmulAttribute::BesidePointer), sizeof p.besideAt);
   std::memcpy((void *)&to.biasAt, &matmul.at((int)MatmulAttribute::BiasPointer), sizeof to.biasAt);
   if (!isSupported(matmul, p, layouts))
     return Status::NotSupported;
@@ -110,6 +129,7 @@ static_assert(sizeof(Recipe) <= sizeof(Algorithm));
 
 Recipe recipeOf(const Product &p) {
   int types = ((int)p.a.type << 4 | (int)p.d.type) << 2 | (int)p.isATransposed << 1 | (int)p.isBTransposed;
+  types |= (int)p.epilogue << 16;
   return {magic,
           0,
           0,
@@ -132,10 +152,11 @@ uint64_t alignmentOf(const Described &described, const Attributes &preference) {
   auto promised = [&](PreferenceAttribute which) { return preference.at((int)which); };
   const Product &p = described.product;
   uint64_t bias = described.hasBias && described.biasAt ? (uint64_t)described.biasAt : 256;
+  uint64_t beside = described.hasBeside && p.besideAt ? (uint64_t)p.besideAt : 256;
   return std::min({alignmentOf(p.a, promised(PreferenceAttribute::AlignmentA)),
                    alignmentOf(p.b, promised(PreferenceAttribute::AlignmentB)),
                    alignmentOf(p.d, promised(PreferenceAttribute::AlignmentC)),
-                   alignmentOf(p.d, promised(PreferenceAttribute::AlignmentD)), bias & -bias});
+                   alignmentOf(p.d, promised(PreferenceAttribute::AlignmentD)), bias & -bias, beside & -beside});
 }
 
 void choose(const Described &described, const Attributes &preference, int most, Choice *choices, int *found) {
@@ -165,7 +186,8 @@ Status check(const Product &p, const Algorithm &algorithm, void *workspace, size
   plain.alignment = 0, plain.workspace = 0;
   if (plain != recipeOf(p))
     endWith("cublasLtMatmul was given an algorithm that was chosen for another product");
-  uint64_t bits = (uint64_t)p.aAt | (uint64_t)p.bAt | (uint64_t)p.cAt | (uint64_t)p.dAt | (uint64_t)p.biasAt;
+  uint64_t bits =
+      (uint64_t)p.aAt | (uint64_t)p.bAt | (uint64_t)p.cAt | (uint64_t)p.dAt | (uint64_t)p.biasAt | (uint64_t)p.besideAt;
   bool isAligned = bits % recipe.alignment == 0;
   bool hasWorkspace = recipe.workspace == 0 ||
                       (workspace && bytes >= recipe.workspace && (uint64_t)workspace % workspaceAlignment == 0);
@@ -287,7 +309,8 @@ XLC_SIMULATED Status cublasLtMatmul(Handle handle, MatmulDesc desc, const void *
     return Status::InvalidValue;
   Described described;
   Status status = describe(desc, {ofA, ofB, ofC, ofD}, "cublasLtMatmul", described);
-  if (status == Status::Success && described.hasBias && !described.biasAt)
+  if (status == Status::Success &&
+      ((described.hasBias && !described.biasAt) || (described.hasBeside && !described.product.besideAt)))
     status = Status::InvalidValue;
   if (status != Status::Success)
     return status;
@@ -296,6 +319,8 @@ XLC_SIMULATED Status cublasLtMatmul(Handle handle, MatmulDesc desc, const void *
   std::memcpy(&p.beta, beta, sizeof p.beta);
   p.aAt = (const char *)a, p.bAt = (const char *)b, p.cAt = (const char *)c, p.dAt = (char *)d;
   p.biasAt = described.hasBias ? described.biasAt : nullptr;
+  if (!described.hasBeside)
+    p.besideAt = nullptr;
   Recipe recipe;
   status = check(p, *algorithm, workspace, workspaceBytes, recipe);
   if (status != Status::Success)

@@ -3,6 +3,7 @@
 
 #include "xlc/Runtime/Narrow.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace xlc::simulate {
@@ -56,6 +57,24 @@ std::vector<float> unpack(const Matrix &matrix, bool isTransposed, const char *a
   return floats;
 }
 
+/// By tanh, and its slope.
+float gelu(float x) { return 0.5F * x * (1 + std::tanh(0.79788456F * (x + 0.044715F * x * x * x))); }
+float geluSlope(float x) {
+  float t = std::tanh(0.79788456F * (x + 0.044715F * x * x * x));
+  return 0.5F * (1 + t) + 0.5F * x * (1 - t * t) * 0.79788456F * (1 + 3 * 0.044715F * x * x);
+}
+
+/// What the epilogue makes of element [i, j] of the sums; it writes h where there is one to write.
+float finish(const Product &p, int64_t i, int64_t j, float sum) {
+  int64_t at = j * p.besideLeading + i;
+  if (p.epilogue == cublaslt::Epilogue::GeluBackward)
+    return sum * geluSlope(get(p.d.type, p.besideAt, at));
+  if (p.epilogue != cublaslt::Epilogue::Gelu && p.epilogue != cublaslt::Epilogue::GeluBias)
+    return sum;
+  put(p.d.type, p.besideAt, at, sum);
+  return gelu(sum);
+}
+
 void multiplyOne(const Product &p, int64_t index) {
   const char *aAt = p.aAt + index * p.a.batchOffset * bytesOf(p.a.type);
   const char *bAt = p.bAt + index * p.b.batchOffset * bytesOf(p.b.type);
@@ -74,7 +93,7 @@ void multiplyOne(const Product &p, int64_t index) {
         value += p.beta * get(p.d.type, p.cAt, at);
       if (p.biasAt)
         value += get(p.d.type, p.biasAt, i);
-      put(p.d.type, p.dAt, at, value);
+      put(p.d.type, p.dAt, at, finish(p, i, j, value));
     }
   }
 }
@@ -93,6 +112,9 @@ Work workOf(const Product &p) {
   if (p.biasAt)
     work.reads.push_back({p.biasAt, (uint64_t)(p.d.rows * bytesOf(p.d.type))});
   addSpans(work.writes, p.d, p.dAt, p.batch);
+  if (p.besideAt)
+    addSpans(p.epilogue == cublaslt::Epilogue::GeluBackward ? work.reads : work.writes,
+             {p.d.type, p.d.rows, p.d.columns, p.besideLeading, 0}, p.besideAt, 1);
   if (p.workspaceBytes)
     work.writes.push_back({p.workspace, p.workspaceBytes});
   work.run = [p] {

@@ -15,14 +15,17 @@ struct Matrix {
   int64_t rows, columns, leading, batchOffset; ///< elements
 };
 
-/// d = alpha op(a) op(b) + beta c + bias, for each of a batch. c lies as d does, and is not read where beta is 0.
+/// d = alpha op(a) op(b) + beta c + bias, for each of a batch. c lies as d does, and is not read where beta is 0. With Gelu that
+/// is h, and d is gelu(h) of it unrounded; with GeluBackward d is gelu'(h) times that.
 struct Product {
   Matrix a, b, d;
   bool isATransposed, isBTransposed;
+  runtime::cublaslt::Epilogue epilogue;
   int64_t batch;
   float alpha, beta;
   const char *aAt, *bAt, *cAt, *biasAt; ///< the bias, null where there is none, has the type of d
-  char *dAt;
+  char *dAt, *besideAt; ///< h, null where there is none, has the type of d
+  int64_t besideLeading;
   char *workspace;
   uint64_t workspaceBytes; ///< as much as the algorithm says that it uses
 };

@@ -27,7 +27,7 @@ constexpr int64_t kAlignment = 64;
 
 std::optional<LibraryContract> findContract(const LibraryCall &call) {
   return findContractShape(cast<graph::ContractOp>(call.op), call.memory[0], call.memory[1], call.memory[2],
-                           call.hasBias);
+                           call.epilogue);
 }
 
 /// What a level beyond that of the code is for.
@@ -46,7 +46,7 @@ public:
 
   bool fits(const LibraryCall &call) const override {
     if (isa<graph::ContractOp>(call.op))
-      return findContract(call).has_value();
+      return !call.epilogue.hasBeside() && findContract(call).has_value();
     if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
       return findScatterShape(call.op, call.memory).has_value();
     if (call.op->hasTrait<graph::Convolution>())

@@ -56,6 +56,14 @@ Quantity columnBytes(const runtime::ConvolutionShape &shape) {
   return bytes;
 }
 
+/// cuBLASLt's GELU wants lines of whole 16 bytes, and what lies beside a result is one matrix.
+bool hasEpilogues(const runtime::ContractShape &shape) {
+  constexpr int64_t group = 8;
+  return shape.operands != runtime::FloatType::F32 && shape.batch.empty() && shape.n % group == 0 &&
+         shape.yM % group == 0 && isRowMajor(shape.m, shape.n, shape.yM, shape.yN) &&
+         runtime::AlignedProduct(shape).parts().size() == 1;
+}
+
 class CudaTarget : public Target {
 public:
   explicit CudaTarget(int64_t capability) : capability(capability), chipName(nameOf(capability)) {}
@@ -67,13 +75,13 @@ public:
   bool fits(const LibraryCall &call) const override {
     if (auto contract = dyn_cast<graph::ContractOp>(call.op)) {
       std::optional<LibraryContract> found =
-          findContractShape(contract, call.memory[0], call.memory[1], call.memory[2], call.hasBias);
-      if (!found)
+          findContractShape(contract, call.memory[0], call.memory[1], call.memory[2], call.epilogue);
+      if (!found || (call.epilogue.hasBeside() && (call.memory[3] != call.memory[2] || !hasEpilogues(found->shape))))
         return false;
       const runtime::ContractShape &shape = found->shape;
       return isMatrix(shape.m, shape.k, shape.aM, shape.aK) && isMatrix(shape.k, shape.n, shape.bK, shape.bN) &&
              isMatrix(shape.m, shape.n, shape.yM, shape.yN) &&
-             (!shape.bias || isRowMajor(shape.m, shape.n, shape.yM, shape.yN));
+             (!shape.epilogue.bias || isRowMajor(shape.m, shape.n, shape.yM, shape.yN));
     }
     if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
       return findScatterShape(call.op, call.memory).has_value();
@@ -90,7 +98,7 @@ public:
   int64_t workspace(const LibraryCall &call, int) const override {
     int64_t ofProduct = capability >= kHopper ? kWorkspaceFromHopper : kWorkspace;
     if (auto contract = dyn_cast<graph::ContractOp>(call.op)) {
-      auto found = findContractShape(contract, call.memory[0], call.memory[1], call.memory[2], call.hasBias);
+      auto found = findContractShape(contract, call.memory[0], call.memory[1], call.memory[2], call.epilogue);
       return ofProduct + runtime::AlignedProduct(found->shape).sumBytes();
     }
     if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op))
