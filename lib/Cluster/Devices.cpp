@@ -119,14 +119,44 @@ std::string xlc::listDeviceNames() {
   return names;
 }
 
+const Device &xlc::findAlike(int64_t capability, int64_t memory) {
+  auto distance = [&](const Device &known) {
+    return std::tuple(known.isCpu(), std::abs(known.capability - capability), std::abs(known.memory - memory));
+  };
+  return *llvm::min_element(getDevices(), [&](const Device &a, const Device &b) { return distance(a) < distance(b); });
+}
+
+static std::string printRate(double bytes) { return llvm::formatv("{0:f2}GB", bytes / 1e9).str(); }
+
+static std::string printProducts(const Device &device) {
+  return llvm::formatv("flops: {{fp32: {0:e3}, bf16: {1:e3}, fp16: {2:e3}} # per second\n", device.products[0],
+                       device.products[1], device.products[2]);
+}
+
+static void printGpu(const Device &device, llvm::raw_ostream &out) {
+  out << "# For cluster.device, measured by xlc calibrate. What is not here is that of `like`.\n"
+      << "name: " << device.name << "\n"
+      << "like: " << findAlike(device.capability, device.memory).name << "\n"
+      << "memory: " << device.memory << "B\n"
+      << printProducts(device) << "bandwidth: " << printRate(device.bandwidth) << " # per second\n"
+      << llvm::formatv("attention: {0:f3} # of the rate of products\n", device.attention)
+      << llvm::formatv("compute_capability: {0}.{1}\n", device.capability / 10, device.capability % 10);
+  if (int64_t outside = sumOf(device.outside)) {
+    out << "outside: " << outside << "B #";
+    for (const OutsideLine &line : device.outside)
+      out << " " << line.name << " " << line.bytes;
+    out << "\n";
+  }
+}
+
 void xlc::printDevice(const Device &device, llvm::raw_ostream &out) {
-  auto rate = [](double bytes) { return llvm::formatv("{0:f2}GB", bytes / 1e9).str(); };
+  if (!device.isCpu())
+    return printGpu(device, out);
+  auto rate = printRate;
   out << "# For cluster.device, measured by xlc calibrate. Rates are those of one core while all are at work.\n"
       << "name: " << device.name << "\n"
       << "cores: " << device.cores << "\n"
-      << llvm::formatv("flops: {{fp32: {0:e3}, bf16: {1:e3}, fp16: {2:e3}} # per second\n", device.products[0],
-                       device.products[1], device.products[2])
-      << "bandwidth: " << rate(device.bandwidth) << " # per second\n"
+      << printProducts(device) << "bandwidth: " << rate(device.bandwidth) << " # per second\n"
       << llvm::formatv("packing: {{fp32: {0}, bf16: {1}, fp16: {2}} # per second\n", rate(device.packing[0]),
                        rate(device.packing[1]), rate(device.packing[2]))
       << llvm::formatv("call: {0:e2} # seconds\n", device.call)

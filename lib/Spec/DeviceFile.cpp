@@ -34,7 +34,9 @@ void fillFrom(const Device &other, Device &device) {
   device.network = orElse(device.network, other.network);
   device.devicesPerNode = orElse(device.devicesPerNode, other.devicesPerNode);
   if (device.outside.empty())
-    device.outside = other.outside, device.outsideOfPeers = other.outsideOfPeers;
+    device.outside = other.outside;
+  if (device.outsideOfPeers.empty())
+    device.outsideOfPeers = other.outsideOfPeers;
 }
 
 } // namespace

@@ -318,7 +318,7 @@ const Key table[] = {
   {"cluster.device.network", Kind::Section, any, "", "", "What joins machines.", nullptr},
   {"cluster.device.network.bandwidth", Kind::Bytes, memory, "", "as within a machine", "Bytes per second, for each device.", setBandwidth<&Device::network>},
   {"cluster.device.network.latency", Kind::Number, seconds, "", "as within a machine", "Seconds that a message takes at least.", setLatency<&Device::network>},
-  {"cluster.device.outside", Kind::Bytes, memory, "", "the target's", "Memory of a rank that is none of the arena's.",
+  {"cluster.device.outside", Kind::Bytes, memory, "", "the target's", "Memory of a rank by itself that is none of the arena's; NCCL's comes on top where it has others.",
    [](Spec &s, const Value &v) { device(s).outside = {{"as given", v.integer}}; }},
   {"cluster.devices_per_node", Kind::Integer, ranks, "", "the device's, 8 for most", "Devices in one machine; ranks are numbered over them, tp fastest, then dp, then pp.",
    [](Spec &s, const Value &v) { s.devicesPerNode = v.integer; }},

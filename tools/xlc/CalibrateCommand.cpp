@@ -2,6 +2,7 @@
 #include "Command.h"
 #include "MessageStream.h"
 
+#include "Failure.h"
 #include "Files/OutputFile.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/Threading.h"
@@ -11,16 +12,27 @@ using namespace xlc;
 namespace {
 
 struct CalibrateOptions {
-  std::string output;
+  std::string output, target = "cpu";
   int cores = int(llvm::hardware_concurrency().compute_thread_count());
 };
 
 int calibrate(const CalibrateOptions &options) {
-  messages() << "measures products, memory and copies on " << options.cores << " cores: some seconds\n";
+  const TargetRow &row = *findTarget(options.target);
+  bool isCpu = options.target == getTargets().front().name;
+  messages() << "measures products, memory and "
+             << (isCpu ? "copies on " + std::to_string(options.cores) + " cores" : "attention on the first GPU")
+             << ": some seconds\n";
   std::string text;
   llvm::raw_string_ostream stream(text);
-  const TargetRow &row = getTargets().front();
-  printDevice(row.make(row.listChips().front())->measure(options.cores), stream);
+  try {
+    printDevice(row.make(row.listChips().front())->measure(options.cores), stream);
+  } catch (const runtime::Rejected &problem) {
+    messages() << problem.what() << "\n";
+    return Rejected;
+  } catch (const runtime::DeviceFailure &problem) {
+    messages() << "error: this machine's GPU cannot be measured: " << problem.what() << "\n";
+    return Rejected;
+  }
   if (options.output.empty()) {
     llvm::outs() << text;
     return Done;
@@ -35,13 +47,18 @@ int calibrate(const CalibrateOptions &options) {
 
 Command xlc::addCalibrateCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("calibrate", "measure this machine, for cluster.device of a spec");
-  command->footer("\nExamples:\n"
-                  "  xlc calibrate -o machine.yaml      and then, in a spec: cluster: {device: machine.yaml}\n"
-                  "  xlc calibrate --cores 8            as a machine of eight cores\n\n"
-                  "Other work on the machine makes it look slower than it is.");
+  command->footer(
+      "\nExamples:\n"
+      "  xlc calibrate -o machine.yaml      and then, in a spec: cluster: {device: machine.yaml}\n"
+      "  xlc calibrate --cores 8            as a machine of eight cores\n"
+      "  xlc calibrate --target cuda        its first GPU, and what a process has there beside its arena\n\n"
+      "Other work on the machine makes it look slower than it is.");
   auto options = std::make_shared<CalibrateOptions>();
   command->add_option("-o,--output", options->output, "write to this file; default: standard output")
       ->type_name("FILE");
+  command->add_option("--target", options->target, "what is measured: the processors, or the first GPU")
+      ->check(CLI::IsMember(listTargets()))
+      ->capture_default_str();
   command->add_option("--cores", options->cores, "cores that training may use")
       ->check(CLI::Range(1, options->cores))
       ->capture_default_str();

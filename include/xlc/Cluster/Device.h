@@ -67,7 +67,10 @@ llvm::ArrayRef<Device> getDevices();
 /// Null: there is none of that name.
 const Device *findDevice(llvm::StringRef name);
 
-/// As a file that `cluster.device` takes.
+/// The GPU of the table whose capability, and then whose memory in bytes, is closest.
+const Device &findAlike(int64_t capability, int64_t memory);
+
+/// As a file that `cluster.device` takes; of a GPU what was measured, the rest being that of the known one that is most alike.
 void printDevice(const Device &device, llvm::raw_ostream &out);
 
 /// "cpu|h100|...": their names, as a key of the spec takes them.

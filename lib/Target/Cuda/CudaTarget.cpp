@@ -2,6 +2,7 @@
 // stride per matrix; what remains of a batch is a loop of calls. A bias lies along the rows of a result that is column-major
 // there, which are those of ours that is row-major. What it does not do are kernels of the runtime.
 #include "CudaTarget.h"
+#include "Cuda/Measure.h"
 #include "CudaObject.h"
 #include "Plan_generated.h"
 #include "xlc/Kernels/LibraryCalls.h"
@@ -62,6 +63,22 @@ bool hasEpilogues(const runtime::ContractShape &shape) {
   return shape.operands != runtime::FloatType::F32 && shape.batch.empty() && shape.n % group == 0 &&
          shape.yM % group == 0 && isRowMajor(shape.m, shape.n, shape.yM, shape.yN) &&
          runtime::AlignedProduct(shape).parts().size() == 1;
+}
+
+/// What is not measured (links, how long a call takes at least) is that of the known device that is most like it.
+Device deviceOf(const runtime::cuda::Measured &measured) {
+  const Device &alike = findAlike(measured.capability, measured.memory);
+  Device device = alike;
+  device.name = measured.name;
+  device.memory = measured.memory;
+  device.products = measured.products;
+  device.bandwidth = measured.bandwidth;
+  if (measured.attention > 0)
+    device.attention = measured.attention / device.productsOf(ProductType::BF16);
+  device.capability = measured.capability;
+  device.devicesPerNode = measured.devices;
+  device.outside = {{"context", measured.context}, {"libraries", measured.libraries}};
+  return device;
 }
 
 class CudaTarget : public Target {
@@ -135,7 +152,10 @@ public:
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 
   bool runsInCompiler() const override { return false; }
-  Device measure(int) const override { llvm_unreachable("calibrate is for CPUs"); }
+  Device measure(int) const override {
+    const char *folder = std::getenv("XLC_CUDA_LIBRARIES"); // as programs look for them
+    return deviceOf(runtime::cuda::measureGpu(folder ? folder : ""));
+  }
 
   void addLowering(OpPassManager &passes) const override {
     passes.addPass(createExpandNamedOpsPass());

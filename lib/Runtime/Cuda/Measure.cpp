@@ -1,0 +1,191 @@
+// See Measure.h. Work is made larger until it takes a millisecond; of some rounds the best counts.
+#include "Measure.h"
+
+#include "Arena.h"
+#include "Cudnn.h"
+#include "Failure.h"
+#include "FusedAttention.h"
+#include "Handles.h"
+#include "Products.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace xlc::runtime::cuda {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr Milliseconds kEnough = 1;
+/// Of the memory that is measured with; what products of 8192 x 8192 floats and their scratch need.
+constexpr uint64_t kMost = uint64_t(1) << 30, kScratch = uint64_t(32) << 20;
+
+class Meter {
+public:
+  explicit Meter(const std::string &folder) : driver(folder), folder(folder) {
+    driver.check(driver.initialize(0), "cuInit");
+    int count = 0, version = 0;
+    driver.check(driver.getCount(&count), "cuDeviceGetCount");
+    if (count == 0)
+      throw Rejected("error: the driver of this machine finds no GPU");
+    driver.check(driver.getVersion(&version), "cuDriverGetVersion");
+    driver.check(driver.getDevice(&device, 0), "cuDeviceGet");
+    file.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
+    describe(count);
+  }
+
+  Measured run() {
+    context.emplace(driver, device);
+    int64_t begin = takenBytes();
+    found.context = begin;
+    stream = makeStream(driver);
+    size_t free = 0, total = 0;
+    driver.check(driver.getMemory(&free, &total), "cuMemGetInfo");
+    found.memory = (int64_t)total;
+    arena.emplace(driver, device, std::min<uint64_t>(kMost, free / 2));
+    fill();
+    measureCopies();
+    for (FloatType type : {FloatType::F32, FloatType::BF16, FloatType::F16})
+      found.products[(size_t)type] = rateOfProducts(type);
+    measureAttention();
+    found.libraries = std::max<int64_t>(0, takenBytes() - begin - (int64_t)arena->size());
+    return found;
+  }
+
+private:
+  void describe(int count) {
+    std::array<char, 256> name{};
+    int major = 0, minor = 0;
+    driver.check(driver.getName(name.data(), name.size(), device), "cuDeviceGetName");
+    driver.check(driver.getAttribute(&major, capabilityMajor, device), "cuDeviceGetAttribute");
+    driver.check(driver.getAttribute(&minor, capabilityMinor, device), "cuDeviceGetAttribute");
+    found.name = name.data(), found.capability = major * 10 + minor, found.devices = count;
+  }
+
+  int64_t takenBytes() const {
+    size_t free = 0, total = 0;
+    driver.check(driver.getMemory(&free, &total), "cuMemGetInfo");
+    return (int64_t)(total - free);
+  }
+
+  char *at(uint64_t offset) const {
+    return (char *)(uintptr_t)(arena->begin() +
+                               offset); // NOLINT(performance-no-int-to-ptr): the driver's addresses are numbers
+  }
+
+  /// With numbers around 1, in all types: of zeros a GPU needs less power, and is faster.
+  void fill() {
+    constexpr uint64_t block = uint64_t(1) << 20;
+    std::mt19937 draws(1);
+    std::vector<uint16_t> halves(block / 2);
+    for (uint16_t &half : halves)
+      half = (uint16_t)((draws() & 0x807f) | (120 + draws() % 7) << 7);
+    for (uint64_t offset = 0; offset + block <= arena->size(); offset += block)
+      driver.check(driver.copyToDevice(arena->begin() + offset, halves.data(), block, stream.get()),
+                   "cuMemcpyHtoDAsync");
+    driver.check(driver.waitForStream(stream.get()), "cuStreamSynchronize");
+  }
+
+  /// The best of some rounds, after one that is not counted.
+  template <class Work> Milliseconds time(Work work) {
+    OwnedEvent begin = makeEvent(driver, withTiming), end = makeEvent(driver, withTiming);
+    Milliseconds best = 0;
+    for (int round = 0; round <= kRounds; ++round) {
+      Milliseconds taken = 0;
+      driver.check(driver.record(begin.get(), stream.get()), "cuEventRecord");
+      work();
+      driver.check(driver.record(end.get(), stream.get()), "cuEventRecord");
+      driver.check(driver.waitForEvent(end.get()), "cuEventSynchronize");
+      driver.check(driver.getElapsedTime(&taken, begin.get(), end.get()), "cuEventElapsedTime");
+      if (round > 0)
+        best = best == 0 ? taken : std::min(best, taken);
+    }
+    return std::max(best, Milliseconds(1e-6));
+  }
+
+  void measureCopies() {
+    uint64_t half = arena->size() / 2;
+    Milliseconds taken = time([&] {
+      driver.check(driver.copyOnDevice(arena->begin() + half, arena->begin(), half, stream.get()), "cuMemcpyDtoDAsync");
+    });
+    found.bandwidth = 2 * (double)half / taken * 1e3;
+  }
+
+  double rateOfProducts(FloatType type) {
+    Products products(*file);
+    for (int64_t n = 256;; n *= 2) {
+      int64_t matrix = n * n * bytesOf(type);
+      ContractShape shape{n, n, n, n, 1, n, 1, n, 1, {}, {}, type, type};
+      Product product = products.prepare("a product", shape, kScratch, {256, 256, 1, 1, 256});
+      char *scratch = at(0), *a = scratch + kScratch, *b = a + matrix, *y = b + matrix;
+      Milliseconds taken = time([&] { product.run({a, b, nullptr, nullptr, y}, false, scratch, stream.get()); });
+      bool isLast = (int64_t)(kScratch + 12 * matrix) > (int64_t)arena->size();
+      if (taken >= kEnough || isLast)
+        return 2.0 * (double)n * (double)n * (double)n / taken * 1e3;
+    }
+  }
+
+  /// Of GPT-2's heads, over 1024 positions where less takes too little time.
+  void measureAttention() {
+    try {
+      OpenedLibrary opened(cudnnLibrary, folder);
+      cudnn::Library library(opened);
+      cudnn::Handle handle = nullptr;
+      library.require(library.create(&handle), "cudnnCreate", "this device");
+      try {
+        constexpr int64_t mostPositions = 1024;
+        int64_t batch = 1, positions = 128;
+        while ((found.attention = rateOfAttention(library, {handle}, batch, positions)) == 0)
+          (positions < mostPositions ? positions : batch) *= 2;
+      } catch (const Rejected &) { // it has no kernel for it
+      }
+      library.destroy(handle);
+    } catch (const Rejected &) { // there is none, or it is too old
+    }
+  }
+
+  /// 0: of so few it takes too little time.
+  double rateOfAttention(const cudnn::Library &library, const cudnn::Device &device, int64_t batch, int64_t positions) {
+    constexpr int64_t features = 64;
+    AttentionShape shape{};
+    shape.causal = true, shape.scale = 0.125, shape.batch = batch, shape.queries = shape.keys = positions;
+    shape.heads = shape.groups = 1, shape.d = shape.e = features, shape.type = FloatType::BF16;
+    HeadStrides strides{positions * features, features, features};
+    for (HeadStrides *each : {&shape.q, &shape.k, &shape.v, &shape.out, &shape.dout, &shape.dq, &shape.dk, &shape.dv})
+      *each = strides;
+    AttentionShape back = shape;
+    back.backward = true;
+    int64_t tensor = batch * positions * features * bytesOf(shape.type);
+    int64_t ofForward = FusedAttentionWorkspace::bytes(shape, found.capability);
+    int64_t ofBackward = FusedAttentionWorkspace::bytes(back, found.capability);
+    cudnn::FusedAttention forward(library, device, "attention", shape, ofForward);
+    cudnn::FusedAttention backward(library, device, "attention", back, ofBackward);
+    std::array<char *, 8> operands{};
+    for (size_t i = 0; i < operands.size(); ++i)
+      operands[i] = at(i * tensor);
+    char *scratch = at(operands.size() * tensor);
+    Milliseconds taken = time([&] {
+      forward.run(std::span(operands).first(4), scratch, stream.get());
+      backward.run(operands, scratch, stream.get());
+    });
+    bool isLast = (int64_t)(2 * (operands.size() * tensor + ofBackward)) > (int64_t)arena->size();
+    double flops = 3.5 * 2 * (double)(batch * positions * positions * features); // half of the scores are seen
+    return taken >= kEnough || isLast ? flops / taken * 1e3 : 0;
+  }
+
+  const Driver driver;
+  const std::string folder;
+  Ordinal device = 0;
+  std::optional<OpenedLibrary> file; ///< of products
+  Measured found;
+  std::optional<OwnedContext> context; ///< outlives what is made in it
+  OwnedStream stream;
+  std::optional<Arena> arena;
+};
+
+} // namespace
+
+Measured measureGpu(const std::string &folder) { return Meter(folder).run(); }
+
+} // namespace xlc::runtime::cuda
