@@ -1,6 +1,7 @@
 // Functions are measured once for all their runs on a stage, kernels once for all their calls.
 #include "xlc/Estimate/Clock.h"
 #include "xlc/Estimate/Traffic.h"
+#include "xlc/Kernels/LibraryCalls.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -39,6 +40,10 @@ Clock::KernelTime Clock::ofKernel(func::FuncOp kernel) const {
   for (auto [flops, rate, packing] : llvm::zip_equal(cost.products, device.products, device.packing))
     if (flops)
       arithmetic += double(flops) / (share * rate) + secondsOf(double(cost.bytes), packing);
+  if (Operation *product = findLibraryOp(kernel);
+      product && findEpilogue(product).hasBeside()) // as measured: behind its arithmetic
+    arithmetic += secondsOf(double(graph::getByteSize(graph::typeOf(kernel.front().getTerminator()->getOperand(0)))),
+                            device.bandwidth);
   return {work, std::max({arithmetic, double(cost.bytes) / device.bandwidth, device.call})};
 }
 

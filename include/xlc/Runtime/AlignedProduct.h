@@ -1,5 +1,5 @@
-// Products of sixteen bits along extents that are no multiple of eight elements, as 50257 words. That cuBLASLt's kernels for such are
-// the slow ones is assumed, and not measured yet (docs/Device.md): so a product with a long extent, along which a matrix is contiguous,
+// Products of sixteen bits along extents that are no multiple of eight elements, as 50257 words. cuBLASLt's kernels for such are
+// several times slower on an H100 (docs/Device.md): so a product with a long extent, along which a matrix is contiguous,
 // is several:
 //
 //     y[m, 50257]      columns 0 to 50255, and the last one by itself; rows likewise
@@ -25,8 +25,8 @@ public:
   explicit AlignedProduct(const ContractShape &shape)
       : whole(shape), cutsRows(isToBeCut(shape.m) && (runs(shape.aM, shape.aK) || runs(shape.yM, shape.yN))),
         cutsColumns(isToBeCut(shape.n) && (runs(shape.bN, shape.bK) || runs(shape.yN, shape.yM))),
-        cutsDepth(isToBeCut(shape.k) && (runs(shape.aK, shape.aM) || runs(shape.bK, shape.bN)) && !shape.epilogue.bias &&
-                  (shape.result == FloatType::F32 || (shape.yN == 1 && shape.yM == shape.n))) {}
+        cutsDepth(isToBeCut(shape.k) && (runs(shape.aK, shape.aM) || runs(shape.bK, shape.bN)) &&
+                  !shape.epilogue.bias && (shape.result == FloatType::F32 || (shape.yN == 1 && shape.yM == shape.n))) {}
 
   /// Whether parts write sums in f32, y[m, n] without gaps, which are then rounded.
   bool hasSums() const { return cutsDepth && whole.result != FloatType::F32; }
