@@ -44,9 +44,16 @@ struct RangeCombiner {
       : what(what), size(bytesOf(what.element)), combine(findCombination(what.how, what.element, what.wire)) {}
 
   void operator()(uint64_t run, uint64_t begin, uint64_t end) const {
-    combine(what.sources, what.first + run * what.step + begin, end - begin,
-            what.to + (run * what.count + begin) * size, what.add);
+    uint64_t most = what.copies.empty() ? end - begin : kBlock / size;
+    for (uint64_t at = begin; at < end; at += most) {
+      uint64_t count = std::min(most, end - at), to = (run * what.count + at) * size;
+      combine(what.sources, what.first + run * what.step + at, count, what.to + to, what.add);
+      for (char *copy : what.copies)
+        std::memcpy(copy + to, what.to + to, count * size);
+    }
   }
+
+  static constexpr uint64_t kBlock = 1 << 15; ///< bytes, which are in a cache when they are copied
 
   const Combination &what;
   uint64_t size;

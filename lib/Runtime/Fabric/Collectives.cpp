@@ -1,8 +1,8 @@
-// See Collectives.h. all_reduce is a reduce_scatter of slices followed by an all_gather of them:
+// See Collectives.h. In an all_reduce each rank sums a slice for all:
 //
-//   enter | rank i: slice i of its own arena = sum of slice i of all | meet | copy the others' slices | leave
+//   enter | rank i: slice i of all results = sum of slice i of all | leave
 //
-// Rank i is the only one that reads slice i before the middle rendezvous, so it may write it in place.
+// Rank i is the only one that reads slice i, so it may write it in place; and it writes a block of it to all while a cache has it.
 #include "Collectives.h"
 
 #include "Slicing.h"
@@ -22,7 +22,7 @@ Collectives::Collectives(const Plan &plan, int spins, Commons &commons) : common
         Group made{all.size(), commons.reserve<Seat>(all.size()), commons.reserve<Barrier>()};
         groups.push_back(std::make_unique<Group>(made));
         for (size_t index = 0; index < all.size(); ++index)
-          ofStream.back()[all[index]] = {groups.back().get(), index, {}};
+          ofStream.back()[all[index]] = {groups.back().get(), index, {}, {}};
       }
     }
   }
@@ -101,18 +101,14 @@ void Collectives::allReduce(const Exchange &exchange, Membership &member, const 
   uint64_t ranks = member.group->size, size = bytesOf(exchange.element), crossing = bytesOf(exchange.wire);
   Slicing slicing = sliceOf(exchange, ranks);
   uint64_t own = slicing.begin(member.index), length = slicing.length(member.index);
+  member.copies.clear();
+  for (uint64_t peer = 0; peer < ranks; ++peer)
+    if (peer != member.index)
+      member.copies.push_back(commons.addressOf(commons.at(member.group->seats, peer).dst) + own * size);
   self.mover.combine({combinationOf(exchange), exchange.element, findSources(member), own, 0, length, 1,
-                      exchange.dst + own * size, false, exchange.wire});
-  counterOf(exchange, self).allReduce += (ranks - 1) * length * crossing;
-  meet(*member.group, self);
-  for (uint64_t peer = 0; peer < ranks; ++peer) {
-    if (peer == member.index)
-      continue;
-    uint64_t begin = slicing.begin(peer) * size, bytes = slicing.length(peer) * size;
-    self.mover.copy(
-        {commons.addressOf(commons.at(member.group->seats, peer).dst) + begin, exchange.dst + begin, bytes});
-    counterOf(exchange, self).allReduce += bytes / size * crossing;
-  }
+                      exchange.dst + own * size, false, exchange.wire, member.copies});
+  uint64_t others = slicing.run - length; // which peers write
+  counterOf(exchange, self).allReduce += ((ranks - 1) * length + others) * crossing;
 }
 
 } // namespace xlc::runtime

@@ -2,7 +2,8 @@
 //
 //   enter: say where my memory is | read the others' memory, write mine | leave
 //
-// A rank reads its peers' arenas and writes only its own; the bytes it reads are counted as it reads them. Sums
+// A rank reads its peers' arenas and writes its own; in an all_reduce it writes the slice that it sums to its peers too. What a rank
+// gets of others is counted, whoever moves it. Sums
 // run over the group in the order of the index, element by element, so an all_reduce and a reduce_scatter give the same
 // bits. Since every rank says where its memory is, members of one group may run different programs (pipeline stages).
 #ifndef XLC_LIB_RUNTIME_FABRIC_COLLECTIVES_H
@@ -37,7 +38,8 @@ private:
   struct Membership {
     const Group *group = nullptr;
     uint64_t index = 0;
-    std::vector<const char *> sources; ///< what is summed, by index; made at the first sum
+    std::vector<const char *> sources; ///< what is summed, by index
+    std::vector<char *> copies;        ///< where the others of an all_reduce have the slice of this one
   };
   void allReduce(const Exchange &exchange, Membership &member, const Participant &self);
   void allGather(const Exchange &exchange, const Membership &member, const Participant &self);

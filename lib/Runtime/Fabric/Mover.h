@@ -26,7 +26,8 @@ enum class Combine { Sum, Largest };
 
 /// Of runs of `count` elements: run i of `to`, where they follow each other, gets the combination of all sources' elements
 /// from `first` + i * `step` on, in the order of the sources, or adds it to its own. `to` may be in one of the sources. Where
-/// `wire` is another type, what the sources have is rounded to it, and so is their combination.
+/// `wire` is another type, what the sources have is rounded to it, and so is their combination. The same goes to where the `copies`
+/// of `to` are: on a device whose ranks reach each other's memory.
 struct Combination {
   Combine how;
   plan::Element element;
@@ -35,6 +36,7 @@ struct Combination {
   char *to;
   bool add = false;
   plan::Element wire = element;
+  std::span<char *const> copies = {};
 };
 
 /// `count` elements one behind the other, in another type.
