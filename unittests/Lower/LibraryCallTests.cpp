@@ -44,7 +44,8 @@ struct Fixture {
     builder.setInsertionPointToEnd(body);
     auto op = graph::ContractOp::create(builder, builder.getUnknownLoc(), tensor(e.y), e.letters, body->getArgument(0),
                                         body->getArgument(1));
-    return findContractShape(op, memory(e.a, e.stridesA), memory(e.b, e.stridesB), memory(e.y, e.stridesY), {.bias = e.bias});
+    return findContractShape(op, memory(e.a, e.stridesA), memory(e.b, e.stridesB), memory(e.y, e.stridesY),
+                             {.bias = e.bias});
   }
 };
 

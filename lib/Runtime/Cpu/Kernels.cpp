@@ -50,7 +50,8 @@ void Kernels::prepare(const plan::CallT &call) {
   if (const plan::ContractT *contract = kernel.library.AsContract()) {
     ContractShape shape = shapeOf(*contract);
     if (shape.epilogue.hasBeside())
-      throw Rejected(fmt::format("error: call '{}': a program for CPUs adds a bias to a product, and no more", call.name));
+      throw Rejected(
+          fmt::format("error: call '{}': a program for CPUs adds a bias to a product, and no more", call.name));
     int64_t room = (int64_t)call.workspace_bytes;
     if (call.accumulate[0] != plan::Accumulate::Always && !ready.write)
       ready.write.emplace(shape, pool.size(), false, true, room);

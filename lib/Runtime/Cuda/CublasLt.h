@@ -38,7 +38,14 @@ enum class Epilogue : uint32_t { Default = 1, Bias = 4, Gelu = 160, GeluBias = 1
 /// Where a deep sum is cut, how its parts are added: flags. InPlace and OutputType round each part to the result's type.
 enum class Reductions : uint32_t { None = 0, InPlace = 1, ComputeType = 2, OutputType = 4, All = 7 };
 
-enum class MatmulAttribute : int { TransposeA = 3, TransposeB = 4, Epilogue = 7, BiasPointer = 8, BesidePointer = 11, BesideLeading = 12 };
+enum class MatmulAttribute : int {
+  TransposeA = 3,
+  TransposeB = 4,
+  Epilogue = 7,
+  BiasPointer = 8,
+  BesidePointer = 11,
+  BesideLeading = 12
+};
 enum class LayoutAttribute : int { BatchCount = 5, BatchOffset = 6 }; ///< int32_t; int64_t elements
 enum class PreferenceAttribute : int {
   MostWorkspace = 1, ///< uint64_t bytes

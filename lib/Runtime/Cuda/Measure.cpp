@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <random>
 #include <vector>
@@ -72,8 +73,8 @@ private:
   }
 
   char *at(uint64_t offset) const {
-    return (char *)(uintptr_t)(arena->begin() +
-                               offset); // NOLINT(performance-no-int-to-ptr): the driver's addresses are numbers
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are numbers
+    return (char *)(uintptr_t)(arena->begin() + offset);
   }
 
   /// With numbers around 1, in all types: of zeros a GPU needs less power, and is faster.
@@ -135,15 +136,13 @@ private:
       cudnn::Library library(opened);
       cudnn::Handle handle = nullptr;
       library.require(library.create(&handle), "cudnnCreate", "this device");
-      try {
-        constexpr int64_t mostPositions = 1024;
-        int64_t batch = 1, positions = 128;
-        while ((found.attention = rateOfAttention(library, {handle}, batch, positions)) == 0)
-          (positions < mostPositions ? positions : batch) *= 2;
-      } catch (const Rejected &) { // it has no kernel for it
-      }
-      library.destroy(handle);
-    } catch (const Rejected &) { // there is none, or it is too old
+      std::unique_ptr<cudnn::cudnnContext, cudnn::Status (*)(cudnn::Handle)> owned(handle, library.destroy);
+      constexpr int64_t mostPositions = 1024;
+      int64_t batch = 1, positions = 128;
+      while ((found.attention = rateOfAttention(library, {handle}, batch, positions)) == 0)
+        (positions < mostPositions ? positions : batch) *= 2;
+    } catch (const Rejected &) { // there is none, it is too old, or has no kernel for it
+      found.attention = 0;
     }
   }
 

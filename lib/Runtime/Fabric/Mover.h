@@ -36,7 +36,7 @@ struct Combination {
   char *to;
   bool add = false;
   plan::Element wire = element;
-  std::span<char *const> copies = {};
+  std::span<char *const> copies = {}; // NOLINT(readability-redundant-member-init): it may be left out
 };
 
 /// `count` elements one behind the other, in another type.

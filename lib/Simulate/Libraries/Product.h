@@ -20,11 +20,11 @@ struct Matrix {
 struct Product {
   Matrix a, b, d;
   bool isATransposed, isBTransposed;
-  runtime::cublaslt::Epilogue epilogue;
+  runtime::cublaslt::Epilogue epilogue = runtime::cublaslt::Epilogue::Default;
   int64_t batch;
   float alpha, beta;
   const char *aAt, *bAt, *cAt, *biasAt; ///< the bias, null where there is none, has the type of d
-  char *dAt, *besideAt; ///< h, null where there is none, has the type of d
+  char *dAt, *besideAt;                 ///< h, null where there is none, has the type of d
   int64_t besideLeading;
   char *workspace;
   uint64_t workspaceBytes; ///< as much as the algorithm says that it uses
