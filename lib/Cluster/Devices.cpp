@@ -139,7 +139,7 @@ static void printGpu(const Device &device, llvm::raw_ostream &out) {
       << "like: " << findAlike(device.capability, device.memory).name << "\n"
       << "memory: " << device.memory << "B\n"
       << printProducts(device) << "bandwidth: " << printRate(device.bandwidth) << " # per second\n"
-      << llvm::formatv("attention: {0:f3} # of the rate of products\n", device.attention)
+      << llvm::formatv("attention: {0:e3} # of the rate of products\n", std::min(1.0, device.attention))
       << llvm::formatv("compute_capability: {0}.{1}\n", device.capability / 10, device.capability % 10);
   if (int64_t outside = sumOf(device.outside)) {
     out << "outside: " << outside << "B #";

@@ -223,9 +223,14 @@ bool KernelGroups::addEpilogue(Operation *op) {
 bool KernelGroups::fitsEpilogue(ContractOp contract, const EpilogueOps &epilogue) {
   int64_t group = groupOf[contract];
   auto isThere = [&](Value value) {
-    return !isInline(value) && readiness(value) <= group && !isMadeIn(value, group) && value != contract.getA() &&
-           value != contract.getB();
+    Operation *root = findLayout(value).root.getDefiningOp();
+    bool isMade = !root || groupOf.contains(root); // what comes later in the function has no kernel yet
+    return isMade && !isInline(value) && readiness(value) <= group && !isMadeIn(value, group) &&
+           value != contract.getA() && value != contract.getB();
   };
+  bool isAdded = sums.contains(epilogue.result) || (epilogue.beside && sums.contains(epilogue.beside));
+  if (isAdded && (epilogue.beside || isNarrow(typeOf(epilogue.result).getElementType())))
+    return false; // it writes, and does not add to what is there
   bool writesBeside = epilogue.epilogue.activation == runtime::Activation::Gelu;
   if ((epilogue.bias && !(isThere(epilogue.bias) && findLayout(epilogue.bias).isContiguous())) ||
       (epilogue.beside && !writesBeside && !isThere(epilogue.beside)))

@@ -163,7 +163,8 @@ static Value findLanes(KernelEmitter &e, Index position, Value place, int64_t wi
 /// A label's column, as losses look for it; null for any other comparison.
 static Value compareToPosition(KernelEmitter &e, graph::CompareOp op, ArrayRef<Index> indices, const Lanes &lanes) {
   auto iota = op.getA().getDefiningOp<graph::IotaOp>();
-  if (!iota || op.getPredicate() != graph::Predicate::eq || indices[iota.getDimension()].stride != 1)
+  bool isOfIntegers = iota && isa<IntegerType>(getElementTypeOrSelf(iota.getType()));
+  if (!isOfIntegers || op.getPredicate() != graph::Predicate::eq || indices[iota.getDimension()].stride != 1)
     return nullptr;
   Value place = e.evaluate(op.getB(), indices, lanes);
   return isa<VectorType>(place.getType()) ? nullptr : findLanes(e, indices[iota.getDimension()], place, lanes.width);

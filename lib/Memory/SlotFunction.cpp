@@ -303,6 +303,16 @@ private:
     return operand.getType() == result.getType() && pitches.hasGaps(operand) == pitches.hasGaps(result);
   }
 
+  /// Whether a library's product makes it with an epilogue, or reads it in one: what it has beside its result lies as that does.
+  bool isBesideProduct(Value value) const {
+    auto hasBeside = [&](Operation *op) {
+      auto call = dyn_cast_or_null<func::CallOp>(op);
+      Operation *product = call ? findLibraryOp(kernels.lookup<func::FuncOp>(call.getCallee())) : nullptr;
+      return product && findEpilogue(product).hasBeside();
+    };
+    return hasBeside(value.getDefiningOp()) || llvm::any_of(value.getUsers(), hasBeside);
+  }
+
   /// A temporary that a result for others is written over is made where they see it.
   void assignOverwritten(func::CallOp call) {
     auto kernel = kernels.lookup<func::FuncOp>(call.getCallee());
@@ -311,6 +321,8 @@ private:
         if (isAlike(operand, result) && storage.contains(result) && !accumulate.contains(result) &&
             isTemporary(operand) && !storage.contains(operand) && isOverwritable(operand, call, kernel)) {
           Storage place = storage[result]; // which moves as the map grows
+          if (!place.layout.isContiguous() && isBesideProduct(operand))
+            continue;
           storage[operand] = place;
           break;
         }

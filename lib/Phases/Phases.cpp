@@ -339,7 +339,8 @@ constexpr Phase phases[] = {
      "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk, cluster.device_memory",
 
      "whether the loss is computed by rows; which dimension of each parameter tp splits, and from it the layout of "
-     "every value and the collectives between; which products are rounded after their bias",
+     "every value and the collectives between; which products are rounded after their bias, or what else the target's "
+     "library adds",
      "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do",
      Fault::Compiler, shard},
     {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",

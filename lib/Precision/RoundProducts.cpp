@@ -82,7 +82,7 @@ struct RoundEpiloguesOncePass : xlc::impl::RoundEpiloguesOncePassBase<RoundEpilo
   }
 
 private:
-  /// A product, with a bias or without, and the residual, which is not its own operand: a call has either once.
+  /// A product, with a bias or without, and the residual, which is there before it, and is not its own operand: a call has either once.
   void addResidual(AddOp sum, OpOperand &summand, Value residual) {
     OpOperand *ofProduct = &summand;
     bool hasBias = false;
@@ -91,9 +91,11 @@ private:
         if (isNarrowBias(biased->getOperand(1 - i)))
           ofProduct = &biased->getOpOperand(i), hasBias = true;
     ContractOp product = findProduct(ofProduct->get());
+    Operation *maker = residual.getDefiningOp();
     auto isOwn = [&](Value operand) { return operand == residual; };
-    if (product && !llvm::any_of(product->getOperands(), isOwn) && isRoundedAlike(sum, product) &&
-        fits(product, {.bias = hasBias, .residual = true}))
+    bool isThere = product && !llvm::any_of(product->getOperands(), isOwn) &&
+                   (!maker || (maker->isBeforeInBlock(product) && !isa<BroadcastOp>(maker)));
+    if (isThere && isRoundedAlike(sum, product) && fits(product, {.bias = hasBias, .residual = true}))
       readUnrounded(*ofProduct, product);
   }
 
@@ -102,8 +104,9 @@ private:
     Value rounded = gelu.getKind() == GeluKind::tanh ? findWidened(gelu.getX()) : Value();
     auto h = rounded ? rounded.getDefiningOp<CastOp>() : CastOp();
     auto sum = h && h.getX().hasOneUse() ? h.getX().getDefiningOp<AddOp>() : AddOp();
-    if (!sum)
-      return;
+    auto isAnother = [&](Operation *user) { return user != gelu.getX().getDefiningOp(); };
+    if (!sum || (gelu.getX().hasOneUse() && llvm::none_of(rounded.getUsers(), isAnother)))
+      return; // nobody else wants h
     for (unsigned i : {0u, 1u}) {
       auto product = sum->getOperand(i).getDefiningOp<ContractOp>();
       if (!product || !product->hasOneUse() || !isNarrowBias(sum->getOperand(1 - i)) ||

@@ -343,7 +343,7 @@ const Key table[] = {
   {"runtime.overlap", Kind::Choice, any, "inline|threads", "threads with a `cluster.device` that is no CPU, else inline",
    "`inline`: a rank does one thing after the other. `threads`: what ranks exchange and load runs beside their computations, on streams of its own (on a CPU: threads), and the plan keeps the bytes of a message long enough for it to be hidden, as `cluster.device` predicts. The bits are the same.",
    [](Spec &s, const Value &v) { s.overlap = v.text == "threads"; }},
-  {"runtime.deterministic", Kind::Boolean, any, "", "false", "GPUs sum over ranks in the order of the ranks, sixteen bits as float32, by all-to-all and a kernel: the same bits as CPUs get from the same terms. Without it NCCL chooses the order. CPUs always sum so.",
+  {"runtime.deterministic", Kind::Boolean, any, "", "false", "GPUs sum over ranks in the order of the ranks, sixteen bits as float32, by all-to-all and a kernel: the same bits as CPUs get from the same terms. Without it NCCL chooses the order. CPUs always sum so. And what cuBLASLt could do with a product before it rounds it (GELU, residuals) are kernels, which round as those of CPUs.",
    [](Spec &s, const Value &v) { s.isDeterministic = v.boolean; }},
   {"runtime.attention", Kind::Choice, any, "fused|products", "fused; with `target: cuda` and `deterministic` products",
    "`fused`: attention is one kernel of a library where the target has one, and the scores lie nowhere: on GPUs cuDNN's, of sixteen bits, causal or without a mask, with a multiple of 128 keys and at most 128 features a head. `products`: the scores lie in memory, between products and a kernel over their rows.",

@@ -66,3 +66,21 @@ func.func private @later(%x: tensor<8x8xbf16>, %w: tensor<8x8xbf16>, %u: tensor<
   %y = graph.cast %2 : tensor<8x8xf32> -> tensor<8x8xbf16>
   return %y : tensor<8x8xbf16>
 }
+
+// Nor one that comes behind the bias.
+// CHECK:      func.func private @behind
+// CHECK-NEXT:   %[[P:.*]] = call @{{.*}}(%arg0, %arg1) {{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT:   %[[S:.*]] = call @{{.*}}(%[[P]], %arg3) {{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT:   %[[L:.*]] = call @{{.*}}(%arg2, %arg1) {{.*}} -> tensor<8x8xbf16>
+// CHECK-NEXT:   call @{{.*}}(%[[S]], %[[L]])
+func.func private @behind(%x: tensor<8x8xbf16>, %w: tensor<8x8xbf16>, %u: tensor<8x8xbf16>, %b: tensor<8xbf16>) -> tensor<8x8xbf16> {
+  %0 = graph.contract "ab,bc->ac" %x, %w : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xf32>
+  %1 = graph.broadcast %b : tensor<8xbf16> -> tensor<8x8xbf16>
+  %2 = graph.cast %1 : tensor<8x8xbf16> -> tensor<8x8xf32>
+  %3 = graph.add %0, %2 : tensor<8x8xf32>
+  %late = graph.contract "ab,bc->ac" %u, %w : (tensor<8x8xbf16>, tensor<8x8xbf16>) -> tensor<8x8xbf16>
+  %4 = graph.cast %late : tensor<8x8xbf16> -> tensor<8x8xf32>
+  %5 = graph.add %3, %4 : tensor<8x8xf32>
+  %y = graph.cast %5 : tensor<8x8xf32> -> tensor<8x8xbf16>
+  return %y : tensor<8x8xbf16>
+}

@@ -77,3 +77,34 @@ func.func @micro_batch(%dy: tensor<2x8xbf16>, %v: tensor<16x8xbf16>, %h: tensor<
   %dg = graph.cast %7 : tensor<2x12xf32> -> tensor<2x12xbf16>
   return %dh, %dg : tensor<2x16xbf16>, tensor<2x12xbf16>
 }
+
+// -----
+
+// Of two products that are added the later one takes the earlier as its residual, whichever stands first. Where nobody keeps what
+// GELU reads, it stays rounded.
+// CHECK-LABEL: func.func @micro_batch
+// CHECK:         %[[P:.*]] = graph.contract {{.*}} -> tensor<2x16xbf16>
+// CHECK:         %[[Q:.*]] = graph.contract {{.*}} -> tensor<2x16xf32>
+// CHECK:         graph.add %{{.*}}, %[[Q]]
+// CHECK:         graph.contract
+// CHECK:         %[[H:.*]] = graph.cast %{{.*}} : tensor<2x16xf32> -> tensor<2x16xbf16>
+// CHECK-NEXT:    %[[W:.*]] = graph.cast %[[H]]
+// CHECK-NEXT:    graph.gelu tanh %[[W]]
+func.func @micro_batch(%x: tensor<2x8xbf16>, %w: tensor<8x16xbf16>, %v: tensor<8x16xbf16>, %u: tensor<16x16xbf16>,
+                       %b: tensor<16xbf16>) -> tensor<2x16xbf16> {
+  %p = graph.contract "ab,bc->ac" %x, %w : (tensor<2x8xbf16>, tensor<8x16xbf16>) -> tensor<2x16xbf16>
+  %q = graph.contract "ab,bc->ac" %x, %v : (tensor<2x8xbf16>, tensor<8x16xbf16>) -> tensor<2x16xbf16>
+  %0 = graph.cast %p : tensor<2x16xbf16> -> tensor<2x16xf32>
+  %1 = graph.cast %q : tensor<2x16xbf16> -> tensor<2x16xf32>
+  %2 = graph.add %0, %1 : tensor<2x16xf32>
+  %z = graph.cast %2 : tensor<2x16xf32> -> tensor<2x16xbf16>
+  %3 = graph.contract "ab,bc->ac" %z, %u : (tensor<2x16xbf16>, tensor<16x16xbf16>) -> tensor<2x16xf32>
+  %4 = graph.broadcast %b : tensor<16xbf16> -> tensor<2x16xbf16>
+  %5 = graph.cast %4 : tensor<2x16xbf16> -> tensor<2x16xf32>
+  %6 = graph.add %3, %5 : tensor<2x16xf32>
+  %h = graph.cast %6 : tensor<2x16xf32> -> tensor<2x16xbf16>
+  %7 = graph.cast %h : tensor<2x16xbf16> -> tensor<2x16xf32>
+  %8 = graph.gelu tanh %7 : tensor<2x16xf32>
+  %y = graph.cast %8 : tensor<2x16xf32> -> tensor<2x16xbf16>
+  return %y : tensor<2x16xbf16>
+}

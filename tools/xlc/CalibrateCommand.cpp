@@ -59,7 +59,7 @@ Command xlc::addCalibrateCommand(CLI::App &app) {
   command->add_option("--target", options->target, "what is measured: the processors, or the first GPU")
       ->check(CLI::IsMember(listTargets()))
       ->capture_default_str();
-  command->add_option("--cores", options->cores, "cores that training may use")
+  command->add_option("--cores", options->cores, "cores that training may use; of CPUs")
       ->check(CLI::Range(1, options->cores))
       ->capture_default_str();
   return {command, [options] { return calibrate(*options); }};

@@ -94,6 +94,10 @@ TEST(Plan, LibraryCallsMustBeOfTypesThatTheyHave) {
     p.kernels[0]->library.AsContract()->residual = true;
     p.kernels[0]->library.AsContract()->activation = plan::Activation::Gelu;
   });
+  expect("contraction 'gradient' has an epilogue that there is for one product of sixteen bits", [&](Plan &p) {
+    types(p, Element::F32, Element::F32);
+    p.kernels[0]->library.AsContract()->residual = true;
+  });
   expect("call 'gradient' has 2 ins and 2 outs, 'gradient' takes 3 and 1", [&](Plan &p) {
     types(p, Element::BF16, Element::BF16);
     p.kernels[0]->library.AsContract()->residual = true;

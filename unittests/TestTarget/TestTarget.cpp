@@ -63,6 +63,10 @@ public:
       sources.push_back(toHost(source));
     Combination here = combination;
     here.sources = sources, here.to = toHost(combination.to);
+    std::vector<char *> copies;
+    for (char *copy : combination.copies)
+      copies.push_back(toHost(copy));
+    here.copies = copies;
     cpu->combine(here);
   }
   void convert(const Conversion &conversion) override {

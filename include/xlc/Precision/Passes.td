@@ -86,6 +86,26 @@ def RoundBiasedOncePass : Pass<"xlc-round-biased-once", "::mlir::ModuleOp"> {
   }];
 }
 
+def RoundEpiloguesOncePass : Pass<"xlc-round-epilogues-once", "::mlir::ModuleOp"> {
+  let summary = "a product is rounded once, after all that the target's library does with its sum";
+  let description = [{
+    Runs in Shard after xlc-round-biased-once, where the target's library has the epilogue: a residual that is added, GELU
+    (its approximation by tanh) of a product with a bias, and the gradient of one.
+
+        %h = graph.cast %s : tensor<2x8xf32> -> tensor<2x8xbf16>
+        %w = graph.cast %h : tensor<2x8xbf16> -> tensor<2x8xf32>
+        %g = graph.gelu tanh %w : tensor<2x8xf32>
+
+    becomes, where %s is a product and its bias,
+
+        %h = graph.cast %s : tensor<2x8xf32> -> tensor<2x8xbf16>
+        %g = graph.gelu tanh %s : tensor<2x8xf32>
+
+    and %h is what backward reads. A residual's sum and GELU's gradient read their product as it is in f32.
+  }];
+  let constructor = "::xlc::createRoundEpiloguesOncePass(target)";
+}
+
 def ScaleLossPass : Pass<"xlc-scale-loss", "::mlir::ModuleOp"> {
   let summary = "gradients are scaled, and training goes on after a step that is skipped";
   let description = [{
@@ -132,23 +152,3 @@ def VerifyPrecisionPass : Pass<"xlc-verify-precision", "::mlir::ModuleOp"> {
 }
 
 #endif // XLC_PRECISION_PASSES_TD
-
-def RoundEpiloguesOncePass : Pass<"xlc-round-epilogues-once", "::mlir::ModuleOp"> {
-  let summary = "a product is rounded once, after all that the target's library does with its sum";
-  let description = [{
-    Runs in Shard after xlc-round-biased-once, where the target's library has the epilogue: a residual that is added, GELU
-    (its approximation by tanh) of a product with a bias, and the gradient of one.
-
-        %h = graph.cast %s : tensor<2x8xf32> -> tensor<2x8xbf16>
-        %w = graph.cast %h : tensor<2x8xbf16> -> tensor<2x8xf32>
-        %g = graph.gelu tanh %w : tensor<2x8xf32>
-
-    becomes, where %s is a product and its bias,
-
-        %h = graph.cast %s : tensor<2x8xf32> -> tensor<2x8xbf16>
-        %g = graph.gelu tanh %s : tensor<2x8xf32>
-
-    and %h is what backward reads. A residual's sum and GELU's gradient read their product as it is in f32.
-  }];
-  let constructor = "::xlc::createRoundEpiloguesOncePass(target)";
-}

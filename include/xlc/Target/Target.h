@@ -2,7 +2,8 @@
 // target by name; each target is a folder beside lib/Target/Cpu and a row of lib/Target/Targets.cpp. What a program does
 // on its machine is the runtime's side of the same target (lib/Runtime/Device/Target.h).
 //
-//   Stage       flopsPerByte               Lower   addLowering
+//   Shard       fits                       Lower   addLowering
+//   Stage       flopsPerByte
 //   Kernels     fits, splitsReductions     Emit    describe, makeObject, makeSimulatorObject, linkNeeds
 //   Memory      fits, workspace,           plan    outsideOf, flopsPerByte
 //               hasElementType, rowPitch,  calibrate  measure

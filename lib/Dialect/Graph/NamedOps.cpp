@@ -161,9 +161,9 @@ Values expandCrossEntropyBackward(Formula f, CrossEntropyBackwardOp op) {
   Value label = f.alongRows(labels, x);
   Value column = IotaOp::create(f.b, f.loc, label.getType(), typeOf(x).getRank() - 1);
   Value hot = f.select(f.compare(Predicate::eq, column, label), f.number(1, x), f.number(0, x));
-  Value dsum = f.broadcast(op.getDsum(), labels);
-  Value weight = f.select(isCounted(f, labels, op.getIgnoreIndex()), dsum, f.number(0, dsum));
-  return {f.mul(f.alongRows(weight, x), f.sub(probability, hot))};
+  Value gradient = f.mul(f.broadcast(op.getDsum(), x), f.sub(probability, hot));
+  Value counted = f.alongRows(isCounted(f, labels, op.getIgnoreIndex()), x);
+  return {f.select(counted, gradient, f.number(0, x))};
 }
 
 Values expandSumSquares(Formula f, SumSquaresOp op) {

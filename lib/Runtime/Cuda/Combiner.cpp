@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 namespace xlc::runtime::cuda {
 
@@ -23,6 +24,7 @@ Combiner::Combiner(const Driver &driver, const Plan &plan, const plan::ProgramT 
 }
 
 void Combiner::combine(const Combination &what, Stream stream) const {
+  assert(what.copies.empty() && "ranks with GPUs do not reach each other's memory");
   if (what.sources.size() > (size_t)CombineParameters::mostSources)
     throw DeviceFailure(fmt::format("{} ranks are more than a GPU sums in their order, which are {}",
                                     what.sources.size(), CombineParameters::mostSources));

@@ -21,7 +21,7 @@ namespace {
 constexpr int kRounds = 5;
 constexpr Milliseconds kEnough = 1;
 /// Of the memory that is measured with; what products of 8192 x 8192 floats and their scratch need.
-constexpr uint64_t kMost = uint64_t(1) << 30, kScratch = uint64_t(32) << 20;
+constexpr uint64_t kMost = uint64_t(1) << 30, kScratch = uint64_t(32) << 20, kLeast = uint64_t(4) << 20;
 
 class Meter {
 public:
@@ -47,6 +47,8 @@ public:
     driver.check(driver.getMemory(&free, &total), "cuMemGetInfo");
     found.memory = (int64_t)total;
     arena.emplace(driver, device, std::min<uint64_t>(kMost, free / 2));
+    if (arena->size() < kScratch + kLeast)
+      throw Rejected("error: the GPU has less free memory than is measured with: end what else runs there");
     fill();
     measureCopies();
     for (FloatType type : {FloatType::F32, FloatType::BF16, FloatType::F16})
@@ -170,7 +172,7 @@ private:
       forward.run(std::span(operands).first(4), scratch, stream.get());
       backward.run(operands, scratch, stream.get());
     });
-    bool isLast = (int64_t)(2 * (operands.size() * tensor + ofBackward)) > (int64_t)arena->size();
+    bool isLast = (int64_t)(2 * (operands.size() * tensor + std::max(ofForward, ofBackward))) > (int64_t)arena->size();
     double flops = 3.5 * 2 * (double)(batch * positions * positions * features); // half of the scores are seen
     return taken >= kEnough || isLast ? flops / taken * 1e3 : 0;
   }

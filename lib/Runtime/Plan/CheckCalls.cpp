@@ -72,6 +72,9 @@ void PlanChecker::checkContract(const plan::ContractT &c, const std::string &nam
   require(c.m >= 1 && c.n >= 1 && c.k >= 1, "contraction '{}' is empty", name);
   bool areGood = hasProducts(c.operands) && (c.result == plan::Element::F32 || c.result == c.operands);
   require(areGood, "contraction '{}' is of elements that have no products", name);
+  bool hasBeside = c.residual || c.activation != plan::Activation::None;
+  require(!hasBeside || (c.operands != plan::Element::F32 && c.batch.empty()),
+          "contraction '{}' has an epilogue that there is for one product of sixteen bits", name);
   bool hasEpilogue = c.bias || c.residual || c.activation != plan::Activation::None;
   require(!hasEpilogue || c.operands == c.result, "contraction '{}' has an epilogue of another type than its operands",
           name);
@@ -179,7 +182,8 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
       covers(call, call.in_bytes.back(), ofResult, c->result);
     if (c->bias)
       covers(call, call.in_bytes[2], c->n, c->result);
-    require(c->result == plan::Element::F32 || call.accumulate[0] == plan::Accumulate::Never,
+    bool adds = std::ranges::any_of(call.accumulate, [](auto how) { return how != plan::Accumulate::Never; });
+    require(c->result == plan::Element::F32 || !adds,
             "call '{}' adds to sixteen bits, which would be rounded each time", call.name);
   } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
     bool hasBias = a->bias_kind != plan::BiasKind::None;
