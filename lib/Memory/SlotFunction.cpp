@@ -307,8 +307,8 @@ private:
   bool isBesideProduct(Value value) const {
     auto hasBeside = [&](Operation *op) {
       auto call = dyn_cast_or_null<func::CallOp>(op);
-      Operation *product = call ? findLibraryOp(kernels.lookup<func::FuncOp>(call.getCallee())) : nullptr;
-      return product && findEpilogue(product).hasBeside();
+      Operation *done = call ? findLibraryOp(kernels.lookup<func::FuncOp>(call.getCallee())) : nullptr;
+      return done && findEpilogue(done).hasBeside();
     };
     return hasBeside(value.getDefiningOp()) || llvm::any_of(value.getUsers(), hasBeside);
   }
@@ -320,10 +320,8 @@ private:
       for (Value operand : call.getOperands())
         if (isAlike(operand, result) && storage.contains(result) && !accumulate.contains(result) &&
             isTemporary(operand) && !storage.contains(operand) && isOverwritable(operand, call, kernel)) {
-          Storage place = storage[result]; // which moves as the map grows
-          if (!place.layout.isContiguous() && isBesideProduct(operand))
-            continue;
-          storage[operand] = place;
+          if (Storage place = storage[result]; place.layout.isContiguous() || !isBesideProduct(operand))
+            storage[operand] = place; // a copy: the map moves as it grows
           break;
         }
   }
