@@ -60,8 +60,9 @@ struct Formula {
   }
   Value select(Value condition, Value x, Value y) const { return arith::SelectOp::create(b, loc, condition, x, y); }
 
-  /// x = n ln 2 + r with |r| <= ln 2 / 2. Added to 1.5 * 2^23 a float is an integer in its low bits, so n is rounded, and its powers
-  /// are made, without conversions, which GPUs have few units for. 2^n in two steps, so that it reaches infinity and the smallest numbers.
+  /// x = n ln 2 + r with |r| <= ln 2 / 2. Added to 1.5 * 2^23 a float is an integer in its low bits, so n is rounded, and
+  /// its powers are made, without conversions, which GPUs have few units for. 2^n in two steps, so that it reaches
+  /// infinity and the smallest numbers.
   Value exp(Value x) const {
     Value clamped =
         arith::MinimumFOp::create(b, loc, arith::MaximumFOp::create(b, loc, x, constant(-104)), constant(89));

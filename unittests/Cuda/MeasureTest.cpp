@@ -18,7 +18,6 @@ TEST(Measure, EveryFigureIsThere) {
   EXPECT_GT(found.bandwidth, 0);
   EXPECT_GT(found.memory, 0);
   EXPECT_GE(found.capability, 80);
-  EXPECT_GE(found.devices, 1);
   constexpr double mebi = 1 << 20;
   std::printf("figures %s: products %.1f, %.1f, %.1f TFLOP/s in fp32, bf16, fp16; attention %.1f; memory %.0f MiB, "
               "%.2f TB/s; beside an "

@@ -1,5 +1,6 @@
 // The phase Precision: which values of a micro-batch have sixteen bits. Types are casts in the IR, decided here once, so
-// that every target rounds at the same places, but for what a target's library does with a product before it rounds it. After Micikevicius et al., "Mixed Precision Training" (2018), section 3.
+// that every target rounds at the same places, but for what a target's library does with a product before it rounds it.
+// After Micikevicius et al., "Mixed Precision Training" (2018), section 3.
 #ifndef XLC_PRECISION_PRECISION_H
 #define XLC_PRECISION_PRECISION_H
 

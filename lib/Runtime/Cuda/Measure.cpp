@@ -35,7 +35,7 @@ public:
     driver.check(driver.getVersion(&version), "cuDriverGetVersion");
     driver.check(driver.getDevice(&device, 0), "cuDeviceGet");
     file.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
-    describe(count);
+    describe();
   }
 
   Measured run() {
@@ -59,13 +59,13 @@ public:
   }
 
 private:
-  void describe(int count) {
+  void describe() {
     std::array<char, 256> name{};
     int major = 0, minor = 0;
     driver.check(driver.getName(name.data(), name.size(), device), "cuDeviceGetName");
     driver.check(driver.getAttribute(&major, capabilityMajor, device), "cuDeviceGetAttribute");
     driver.check(driver.getAttribute(&minor, capabilityMinor, device), "cuDeviceGetAttribute");
-    found.name = name.data(), found.capability = major * 10 + minor, found.devices = count;
+    found.name = name.data(), found.capability = major * 10 + minor;
   }
 
   int64_t takenBytes() const {

@@ -10,7 +10,7 @@ namespace xlc::runtime::cuda {
 
 struct Measured {
   std::string name;                 ///< as the driver has it
-  int capability = 0, devices = 0;  ///< compute capability times ten; how many the machine has
+  int capability = 0;               ///< compute capability times ten
   int64_t memory = 0;               ///< bytes
   std::array<double, 3> products{}; ///< floating-point operations a second of large ones: f32, bf16, f16
   double attention = 0; ///< the same of cuDNN's in bf16, forward and backward, causal; 0: no cuDNN that does it

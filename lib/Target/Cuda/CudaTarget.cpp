@@ -76,7 +76,6 @@ Device deviceOf(const runtime::cuda::Measured &measured) {
   if (measured.attention > 0)
     device.attention = measured.attention / device.productsOf(ProductType::BF16);
   device.capability = measured.capability;
-  device.devicesPerNode = measured.devices;
   device.outside = {{"context", measured.context}, {"libraries", measured.libraries}};
   return device;
 }
