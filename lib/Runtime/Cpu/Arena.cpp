@@ -4,13 +4,30 @@
 
 #include <algorithm>
 #include <cstring>
+#include <linux/mman.h>
 #include <new>
 #include <sys/mman.h>
 
 namespace xlc::runtime {
+namespace {
+
+constexpr uint64_t hugePage = 2 << 20;
+
+/// Only whole ones: a rounded-up tail would be memory that the plan does not know.
+uint64_t hugePagesOf(uint64_t bytes) { return bytes / hugePage * hugePage; }
+
+/// Advice does nothing for shared memory where the system's switch for it is off, as it is by default. What is asked for at once
+/// is made (Linux 6.1), here of pages of which a byte was written, so that little is copied. Where it is not, small pages do.
+void makeHugePages(char *begin, uint64_t bytes) {
+  for (uint64_t at = 0; at < hugePagesOf(bytes); at += hugePage)
+    begin[at] = 0;
+  madvise(begin, hugePagesOf(bytes), MADV_COLLAPSE);
+}
+
+} // namespace
 
 Arena::Arena(uint64_t bytes, uint64_t alignment, uint64_t &counted) : bytes(bytes) {
-  uint64_t step = std::max<uint64_t>(alignment, 2 << 20);
+  uint64_t step = std::max<uint64_t>(alignment, hugePage);
   reservedBytes = bytes + 2 * step;
   void *addresses = mmap(nullptr, reservedBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (addresses == MAP_FAILED)
@@ -23,7 +40,8 @@ Arena::Arena(uint64_t bytes, uint64_t alignment, uint64_t &counted) : bytes(byte
     throw std::bad_alloc();
   }
   counted += bytes;
-  useHugePages(step);
+  if (bytes >= step)
+    madvise(begin, hugePagesOf(bytes), MADV_HUGEPAGE);
 }
 
 Arena::Arena(const SharedPlace &place, uint64_t bytes, uint64_t &counted) : begin(place.address), bytes(bytes) {
@@ -31,13 +49,7 @@ Arena::Arena(const SharedPlace &place, uint64_t bytes, uint64_t &counted) : begi
       mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, place.file, (off_t)place.offset) == MAP_FAILED)
     throw std::bad_alloc();
   counted += bytes;
-  useHugePages(2 << 20);
-}
-
-/// Only whole ones: a rounded-up tail would be memory that the plan does not know.
-void Arena::useHugePages(uint64_t least) {
-  if (bytes >= least)
-    madvise(begin, bytes / (2 << 20) * (2 << 20), MADV_HUGEPAGE);
+  makeHugePages(begin, bytes);
 }
 
 Arena::~Arena() {

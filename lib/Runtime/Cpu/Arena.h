@@ -23,8 +23,6 @@ public:
   uint64_t size() const { return bytes; }
 
 private:
-  void useHugePages(uint64_t least);
-
   char *reserved = nullptr, *begin;
   uint64_t bytes, reservedBytes = 0;
 };
