@@ -59,8 +59,8 @@ void goOnWhere(std::function<bool()> isAsked) {
       Machine &machine = Machine::get();
       std::lock_guard lock(machine.mutex);
       for (const auto &device : machine.devices)
-        while (device && device->runAny()) {
-        }
+        if (device)
+          device->goOn();
     }
   }).detach();
 }
@@ -162,6 +162,15 @@ bool State::runAny() {
     return false;
   runHead(*ready[machine.order.when == Order::Random ? machine.random() % ready.size() : 0]);
   return true;
+}
+
+/// Who is asked for asks those that it waits for itself.
+void State::goOn() {
+  while (runAny()) {
+  }
+  for (const auto &queue : queues)
+    if (!queue->items.empty() && queue->items.front().work.meeting)
+      queue->items.front().work.meeting->ask();
 }
 
 /// The lock is open meanwhile, and the queue may have gone on.

@@ -108,6 +108,8 @@ struct State {
   void waitFor(Queue &queue);
   /// Of all queues, one that can go on; false: none can.
   bool runAny();
+  /// All that can be run now, for another rank that waits for it.
+  void goOn();
 
   /// Where the bytes lie in mapped memory; null: not all do.
   Region *findRegion(const char *at, uint64_t bytes);
