@@ -27,13 +27,15 @@ std::string describeProcessors(const Plan &plan) {
 
 /// The CPU must have what the kernels need; without this check they would end with SIGILL. Libraries are limited in any
 /// case: beyond our levels is AMX, whose kernels want scratch and permissions of their own.
-void prepareProcessor(const Plan &plan, const Share &, bool nativeLibraries) {
+void prepareProcessor(const Plan &plan, const Share &, const LibraryOptions &libraries) {
+  if (!libraries.tuned.empty())
+    throw Rejected("error: --tuned is for GPUs: of products on processors there is nothing to choose");
   auto level = (CpuLevel)plan.cpu;
   if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
     throw Rejected(fmt::format("error: this program is made for {} processors, this one lacks {}: compile it with "
                                "--cpu {}, or --cpu native on this machine",
                                nameOf(level), fmt::join(missing, ", "), nameOf(findHostLevel())));
-  limitLibraries(nativeLibraries ? findHostLevel() : level);
+  limitLibraries(libraries.native ? findHostLevel() : level);
 }
 
 std::unique_ptr<Device> makeCpuDevice(const DeviceSetup &setup, int) { return std::make_unique<CpuDevice>(setup); }

@@ -33,8 +33,9 @@ CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const Device
       readEnd(makeEvent(driver)), launches(setup.plan.kernels.size()) {
   load();
   ofCode = takenBytes() - ofContext;
-  libraryCalls = std::make_unique<LibraryCalls>(
-      driver, *libraries.products, libraries.attention ? &*libraries.attention : nullptr, setup.plan, code.get());
+  libraryCalls =
+      std::make_unique<LibraryCalls>(driver, *libraries.products, libraries.attention ? &*libraries.attention : nullptr,
+                                     setup.plan, code.get(), libraries.tuning ? &*libraries.tuning : nullptr);
   combiner.emplace(driver, setup.plan, programOf(setup.plan, rank), code.get());
 }
 

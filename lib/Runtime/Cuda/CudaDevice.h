@@ -27,6 +27,7 @@ struct Libraries {
   std::optional<nccl::Library> nccl;
   std::optional<OpenedLibrary> attentionFile; ///< of a plan with attention
   std::optional<cudnn::Library> attention;
+  std::optional<Tuning> tuning; ///< of --tuned
 };
 
 class CudaDevice : public Device {
@@ -59,6 +60,7 @@ public:
   /// Memory for what the device gets from others, of its own, for its life.
   char *allocateBounce(uint64_t bytes);
   Uuid uuid() const;
+  std::vector<Product *> listProducts() { return libraryCalls->listProducts(); }
   /// That of the action that is under way.
   Stream stream() const { return streams.current(); }
 

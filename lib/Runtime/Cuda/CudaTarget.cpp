@@ -1,11 +1,15 @@
 // NVIDIA's GPUs as a target: what this machine must have, and how a rank gets its device.
 #include "Failure.h"
+#include "Files/OutputFile.h"
 #include "NcclFabric.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 namespace xlc::runtime {
@@ -35,6 +39,12 @@ int capabilityOf(const Driver &driver, Ordinal device) {
   return major * 10 + minor;
 }
 
+std::string nameOf(const Driver &driver, Ordinal device) {
+  std::array<char, 256> name{};
+  driver.check(driver.getName(name.data(), name.size(), device), "cuDeviceGetName");
+  return name.data();
+}
+
 int versionOf(const Driver &driver) {
   int version;
   driver.check(driver.getVersion(&version), "cuDriverGetVersion");
@@ -51,11 +61,9 @@ void checkDriver(int version) {
 /// PTX is for all chips from 8.0 on.
 void checkDevice(const Driver &driver, Ordinal device) {
   constexpr int oldestChip = 80;
-  char name[256] = {};
-  driver.check(driver.getName(name, sizeof name, device), "cuDeviceGetName");
   if (int capability = capabilityOf(driver, device); capability < oldestChip)
-    throw Rejected(fmt::format("error: {} has compute capability {}.{}, the program needs 8.0 or later", name,
-                               capability / 10, capability % 10));
+    throw Rejected(fmt::format("error: {} has compute capability {}.{}, the program needs 8.0 or later",
+                               nameOf(driver, device), capability / 10, capability % 10));
 }
 
 /// The device of the first of this process's ranks; those of the others follow. Of a process of its own a rank has the only
@@ -76,14 +84,13 @@ bool hasAttention(const Plan &plan) {
 }
 
 /// Before anything is loaded.
-void checkMemory(const Driver &driver, Ordinal device, uint64_t needed) {
+void checkMemory(const Driver &driver, Ordinal device, uint64_t needed, const char *who) {
   OwnedContext context(driver, device);
   size_t free, total;
   driver.check(driver.getMemory(&free, &total), "cuMemGetInfo");
   if (free < needed)
     throw Rejected(
-        fmt::format("error: the plan needs {} bytes of the GPU's memory for its arena, {} of {} bytes are free", needed,
-                    free, total));
+        fmt::format("error: {} {} bytes of the GPU's memory, {} of {} bytes are free", who, needed, free, total));
 }
 
 /// With XLC_SHARE_GPU ranks may have one GPU, for tests on a machine that has one: to NCCL each is a host of its own, which
@@ -93,33 +100,116 @@ void shareGpu(const Share &ranks) {
   setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/0);
 }
 
-void prepareGpus(const Plan &plan, const Share &ranks, bool) {
+std::string libraryFolder() {
   const char *given = std::getenv("XLC_CUDA_LIBRARIES");
-  std::string folder = given ? given : "";
+  return given ? given : "";
+}
+
+/// The driver, and what calls of one rank use.
+const Driver &openLibraries(const Plan &plan, const std::string &folder) {
   const Driver &driver = opened.emplace(folder).driver;
+  setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0); // kernels are there before the first step
+  driver.check(driver.initialize(0), "cuInit");
+  int version = versionOf(driver);
+  checkDriver(version);
+  opened->products.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
+  cublaslt::Library{*opened->products}; // has all that calls ask for
+  if (hasAttention(plan))
+    opened->attention.emplace(opened->attentionFile.emplace(cudnnLibrary, folder));
+  return driver;
+}
+
+[[noreturn]] void rejectGpu(const DeviceFailure &failure) {
+  throw Rejected(fmt::format("error: this machine's GPU cannot be used: {}", failure.what()));
+}
+
+void checkDeterminism(const Plan &plan, const char *option) {
+  if (plan.deterministic)
+    throw Rejected(fmt::format("error: {} lets times decide about algorithms, and the program is one with `runtime: "
+                               "{{deterministic: true}}`, where they are the library's own: leave one of the two out",
+                               option));
+}
+
+/// Has the products of this process's ranks take what was timed.
+void useTuning(const Plan &plan, const Driver &driver, const Share &ranks, const std::string &path) {
+  checkDeterminism(plan, "--tuned");
+  opened->tuning.emplace(Tuning::read(path));
+  std::string version = cublaslt::Library{*opened->products}.version();
+  for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank)
+    opened->tuning->check(nameOf(driver, devices[(size_t)rank]), version);
+}
+
+void prepareGpus(const Plan &plan, const Share &ranks, const LibraryOptions &libraries) {
   try {
-    setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0); // kernels are there before the first step
-    driver.check(driver.initialize(0), "cuInit");
-    int version = versionOf(driver);
-    checkDriver(version);
-    opened->products.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
-    cublaslt::Library{*opened->products}; // has all that calls ask for
+    const Driver &driver = openLibraries(plan, libraryFolder());
     devices.resize(rankCount(plan));
     int first = firstDevice(driver, plan, ranks);
     for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank) {
       Ordinal device = devices[(size_t)rank] = deviceOf(driver, first + rank - ranks.first);
       checkDevice(driver, device);
-      checkMemory(driver, device, programOf(plan, rank).arena);
+      checkMemory(driver, device, programOf(plan, rank).arena, "the plan's arena needs");
     }
-    if (hasAttention(plan))
-      opened->attention.emplace(opened->attentionFile.emplace(cudnnLibrary, folder));
+    if (!libraries.tuned.empty())
+      useTuning(plan, driver, ranks, libraries.tuned);
     if (rankCount(plan) == 1)
       return;
     if (isGpuShared())
       shareGpu(ranks);
-    opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, folder));
+    opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, libraryFolder()));
   } catch (const DeviceFailure &failure) {
-    throw Rejected(fmt::format("error: this machine's GPU cannot be used: {}", failure.what()));
+    rejectGpu(failure);
+  }
+}
+
+/// The products of all ranks, ready to run; of those that are alike one.
+std::map<std::string, Product *> prepareProducts(const Plan &plan, CudaDevice &device) {
+  for (const auto &function : plan.functions)
+    for (const auto &call : function->calls)
+      if (const plan::LibraryUnion &library = plan.kernels[call->kernel]->library;
+          library.AsContract() || library.AsConvolution())
+        device.prepare(*call);
+  std::map<std::string, Product *> distinct;
+  for (Product *product : device.listProducts())
+    distinct.emplace(product->description(), product);
+  return distinct;
+}
+
+/// On the first GPU that is visible, with operands beside each other: what a product costs depends little on where they lie.
+void tuneGpu(const DeviceSetup &setup, const std::string &path) {
+  checkDeterminism(setup.plan, "--tune");
+  OutputFile file(path, Devices::WrittenTo);
+  try {
+    const Driver &driver = openLibraries(setup.plan, libraryFolder());
+    Ordinal ordinal = deviceOf(driver, 0);
+    checkDevice(driver, ordinal);
+    CudaDevice device(*opened, ordinal, setup, 0);
+    std::map<std::string, Product *> products = prepareProducts(setup.plan, device);
+    uint64_t needed = 0;
+    for (const auto &[text, product] : products)
+      needed = std::max(needed, bytesToTime(*product));
+    checkMemory(driver, ordinal, needed, "the operands of a product need");
+    DeviceMemory memory = device.allocate(needed);
+    fillWithNumbers(driver, (Address)(uintptr_t)memory.begin, memory.bytes, device.stream());
+    Stopwatch watch(driver, device.stream());
+    Tuning tuning(nameOf(driver, ordinal), cublaslt::Library{*opened->products}.version());
+    Milliseconds best = 0, first = 0;
+    size_t others = 0;
+    for (const auto &[text, product] : products) {
+      TunedProduct tuned = tune(*product, memory.begin, watch, device.stream());
+      std::string better = tuned.taken < tuned.first ? fmt::format(", its first choice {:.3f}", tuned.first) : "";
+      fmt::print("{:3} of {} {:10.3f} ms{}: {}\n", tuning.products.size() + 1, products.size(), tuned.taken, better,
+                 text);
+      std::fflush(stdout);
+      best += tuned.taken, first += tuned.first, others += tuned.taken < tuned.first;
+      tuning.products.insert({text, std::move(tuned)});
+    }
+    file.write(tuning.write());
+    file.publish();
+    fmt::print("{}: {} products on {}, cuBLASLt {}; {} of them take another algorithm than the library's first choice: "
+               "{:.3f} ms for one of each, not {:.3f}\n",
+               path, products.size(), tuning.gpu, tuning.library, others, best, first);
+  } catch (const DeviceFailure &failure) {
+    rejectGpu(failure);
   }
 }
 
@@ -139,7 +229,7 @@ std::unique_ptr<Fabric> joinGpus(const FabricSetup &setup) {
 } // namespace
 
 const Target &linkedTarget() {
-  static constexpr Target gpus{describeGpus, prepareGpus, makeCudaDevice, joinGpus, /*isHost=*/false};
+  static constexpr Target gpus{describeGpus, prepareGpus, makeCudaDevice, joinGpus, /*isHost=*/false, tuneGpu};
   return gpus;
 }
 

@@ -35,9 +35,19 @@ const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const Contr
   std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {} {}", call.name, call.kernel, shape.m, shape.n, shape.k,
                                 workspace, alignment.a, alignment.b, alignment.bias, alignment.beside, alignment.y);
   auto ready = prepared.find(key);
-  if (ready == prepared.end())
+  if (ready == prepared.end()) {
     ready = prepared.emplace(key, products.prepare(call.name, shape, workspace, alignment)).first;
+    if (tuning)
+      tuning->apply(call.name, ready->second);
+  }
   return &ready->second;
+}
+
+std::vector<Product *> LibraryCalls::listProducts() {
+  std::vector<Product *> all;
+  for (auto &[key, product] : prepared)
+    all.push_back(&product);
+  return all;
 }
 
 LibraryCalls::Contraction LibraryCalls::prepareContraction(const plan::CallT &call, const plan::ContractT &contract) {

@@ -10,6 +10,7 @@
 #include "FusedAttention.h"
 #include "Plan/DeviceCalls.h"
 #include "Products.h"
+#include "Tuning.h"
 
 #include <map>
 #include <span>
@@ -19,16 +20,21 @@ namespace xlc::runtime::cuda {
 
 class LibraryCalls {
 public:
-  /// Libraries are opened, that of attention where the plan has some; `code` is the program's, and outlives this.
+  /// Libraries are opened, that of attention where the plan has some; `code` is the program's, and outlives this. Of `tuning`,
+  /// which may be null, products take their algorithms.
   LibraryCalls(const Driver &driver, const OpenedLibrary &products, const cudnn::Library *attention, const Plan &plan,
-               Library code)
-      : driver(driver), plan(plan), code(code), products(products), ofAttention(attention), places(plan) {}
+               Library code, const Tuning *tuning)
+      : driver(driver), plan(plan), code(code), products(products), ofAttention(attention), tuning(tuning),
+        places(plan) {}
   ~LibraryCalls();
 
   /// Throws Rejected where a library cannot do the call, DeviceFailure where it fails.
   void prepare(const plan::CallT &call);
   /// Puts a call that was prepared into the stream.
   void run(const plan::CallT &call, const CallOperands &operands, Stream stream);
+
+  /// Of the calls that were prepared. Some may be alike.
+  std::vector<Product *> listProducts();
 
 private:
   template <class Parameters> struct Launch {
@@ -76,6 +82,7 @@ private:
   Library const code;
   const Products products;
   const cudnn::Library *const ofAttention; ///< null: the plan has none
+  const Tuning *const tuning;
   cudnn::Handle attentionHandle = nullptr;
   const CallPlaces places;
   std::map<std::string, Product> prepared;                               ///< by what they depend on

@@ -1,24 +1,21 @@
-// See Measure.h. Work is made larger until it takes a millisecond; of some rounds the best counts.
+// See Measure.h. Work is made larger until it takes a millisecond.
 #include "Measure.h"
 
 #include "Arena.h"
 #include "Cudnn.h"
 #include "Failure.h"
 #include "FusedAttention.h"
-#include "Handles.h"
 #include "Products.h"
+#include "Stopwatch.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <random>
-#include <vector>
 
 namespace xlc::runtime::cuda {
 namespace {
 
-constexpr int kRounds = 5;
 constexpr Milliseconds kEnough = 1;
 /// Of the memory that is measured with; what products of 8192 x 8192 floats and their scratch need.
 constexpr uint64_t kMost = uint64_t(1) << 30, kScratch = uint64_t(32) << 20, kLeast = uint64_t(4) << 20;
@@ -49,7 +46,8 @@ public:
     arena.emplace(driver, device, std::min<uint64_t>(kMost, free / 2));
     if (arena->size() < kScratch + kLeast)
       throw Rejected("error: the GPU has less free memory than is measured with: end what else runs there");
-    fill();
+    fillWithNumbers(driver, arena->begin(), arena->size(), stream.get());
+    watch.emplace(driver, stream.get());
     measureCopies();
     for (FloatType type : {FloatType::F32, FloatType::BF16, FloatType::F16})
       found.products[(size_t)type] = rateOfProducts(type);
@@ -79,39 +77,9 @@ private:
     return (char *)(uintptr_t)(arena->begin() + offset);
   }
 
-  /// With numbers around 1, in all types: of zeros a GPU needs less power, and is faster.
-  void fill() {
-    constexpr uint64_t block = uint64_t(1) << 20;
-    std::mt19937 draws(1);
-    std::vector<uint16_t> halves(block / 2);
-    for (uint16_t &half : halves)
-      half = (uint16_t)((draws() & 0x807f) | (120 + draws() % 7) << 7);
-    for (uint64_t offset = 0; offset + block <= arena->size(); offset += block)
-      driver.check(driver.copyToDevice(arena->begin() + offset, halves.data(), block, stream.get()),
-                   "cuMemcpyHtoDAsync");
-    driver.check(driver.waitForStream(stream.get()), "cuStreamSynchronize");
-  }
-
-  /// The best of some rounds, after one that is not counted.
-  template <class Work> Milliseconds time(Work work) {
-    OwnedEvent begin = makeEvent(driver, withTiming), end = makeEvent(driver, withTiming);
-    Milliseconds best = 0;
-    for (int round = 0; round <= kRounds; ++round) {
-      Milliseconds taken = 0;
-      driver.check(driver.record(begin.get(), stream.get()), "cuEventRecord");
-      work();
-      driver.check(driver.record(end.get(), stream.get()), "cuEventRecord");
-      driver.check(driver.waitForEvent(end.get()), "cuEventSynchronize");
-      driver.check(driver.getElapsedTime(&taken, begin.get(), end.get()), "cuEventElapsedTime");
-      if (round > 0)
-        best = best == 0 ? taken : std::min(best, taken);
-    }
-    return std::max(best, Milliseconds(1e-6));
-  }
-
   void measureCopies() {
     uint64_t half = arena->size() / 2;
-    Milliseconds taken = time([&] {
+    Milliseconds taken = watch->time([&] {
       driver.check(driver.copyOnDevice(arena->begin() + half, arena->begin(), half, stream.get()), "cuMemcpyDtoDAsync");
     });
     found.bandwidth = 2 * (double)half / taken * 1e3;
@@ -124,7 +92,7 @@ private:
       ContractShape shape{n, n, n, n, 1, n, 1, n, 1, {}, {}, type, type};
       Product product = products.prepare("a product", shape, kScratch, {256, 256, 1, 1, 256});
       char *scratch = at(0), *a = scratch + kScratch, *b = a + matrix, *y = b + matrix;
-      Milliseconds taken = time([&] { product.run({a, b, nullptr, nullptr, y}, false, scratch, stream.get()); });
+      Milliseconds taken = watch->time([&] { product.run({a, b, nullptr, nullptr, y}, false, scratch, stream.get()); });
       bool isLast = (int64_t)(kScratch + 12 * matrix) > (int64_t)arena->size();
       if (taken >= kEnough || isLast)
         return 2.0 * (double)n * (double)n * (double)n / taken * 1e3;
@@ -168,7 +136,7 @@ private:
     for (size_t i = 0; i < operands.size(); ++i)
       operands[i] = at(i * tensor);
     char *scratch = at(operands.size() * tensor);
-    Milliseconds taken = time([&] {
+    Milliseconds taken = watch->time([&] {
       forward.run(std::span(operands).first(4), scratch, stream.get());
       backward.run(operands, scratch, stream.get());
     });
@@ -185,6 +153,7 @@ private:
   std::optional<OwnedContext> context; ///< outlives what is made in it
   OwnedStream stream;
   std::optional<Arena> arena;
+  std::optional<Stopwatch> watch;
 };
 
 } // namespace

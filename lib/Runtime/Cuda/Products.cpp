@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -16,7 +17,7 @@ using namespace cublaslt;
 
 namespace {
 
-constexpr int mostChoices = 8; // the first whose workspace fits is taken
+constexpr int mostChoices = 8;
 
 const char *nameOf(FloatType type) { return type == FloatType::F32 ? "f32" : type == FloatType::BF16 ? "bf16" : "f16"; }
 
@@ -69,6 +70,39 @@ std::vector<ContractShape::Batch> mergeBatch(const std::vector<ContractShape::Ba
   return merged;
 }
 
+std::string typesOf(const ContractShape &shape) {
+  return nameOf(shape.operands) + (shape.result == shape.operands ? "" : std::string(" to f32"));
+}
+
+std::string describeProduct(const ContractShape &s, uint64_t workspaceBytes, const ProductAlignment &alignment) {
+  std::string text = fmt::format("{} x {} x {}, {}, a {}:{}, b {}:{}, y {}:{}", s.m, s.n, s.k, typesOf(s), s.aM, s.aK,
+                                 s.bK, s.bN, s.yM, s.yN);
+  for (const ContractShape::Batch &dim : s.batch)
+    text += fmt::format(", batch {} {}:{}:{}", dim.size, dim.a, dim.b, dim.y);
+  if (s.epilogue.bias)
+    text += ", bias";
+  if (s.epilogue.residual)
+    text += ", residual";
+  if (s.epilogue.activation != Activation::None)
+    text += s.epilogue.activation == Activation::Gelu ? ", gelu" : ", gelu backward";
+  const ProductAlignment &a = alignment;
+  return text + fmt::format(", aligned {}:{}:{}:{}:{}, workspace {}", a.a, a.b, a.bias, a.beside, a.y, workspaceBytes);
+}
+
+Product::Spans spansOf(const ContractShape &s) {
+  auto span = [&](int64_t rows, int64_t rowStride, int64_t columns, int64_t columnStride,
+                  int64_t ContractShape::Batch::*step, FloatType type) {
+    int64_t last = (rows - 1) * rowStride + (columns - 1) * columnStride;
+    for (const ContractShape::Batch &dim : s.batch)
+      last += (dim.size - 1) * (dim.*step);
+    return (last + 1) * bytesOf(type);
+  };
+  int64_t y = span(s.m, s.yM, s.n, s.yN, &ContractShape::Batch::y, s.result);
+  return {span(s.m, s.aM, s.k, s.aK, &ContractShape::Batch::a, s.operands),
+          span(s.k, s.bK, s.n, s.bN, &ContractShape::Batch::b, s.operands),
+          s.epilogue.bias ? s.n * bytesOf(s.operands) : 0, s.epilogue.hasBeside() ? y : 0, y};
+}
+
 } // namespace
 
 uint32_t alignmentOf(uint64_t address) {
@@ -90,14 +124,15 @@ public:
     splitBatch();
     describe(compute);
     choose(workspaceBytes, alignment);
+    product.text = describeProduct(shape, workspaceBytes, alignment);
+    product.operandSpans = spansOf(shape);
     return std::move(product);
   }
 
 private:
   [[noreturn]] void refuse(const std::string &why) const {
-    std::string types = nameOf(shape.operands) + (shape.result == shape.operands ? "" : std::string(" to f32"));
     throw Rejected(fmt::format("error: {}, a product of {} x {} x {} in {}: {}", product.what, shape.m, shape.n,
-                               shape.k, types, why));
+                               shape.k, typesOf(shape), why));
   }
 
   Stored require(std::optional<Stored> stored, const char *name) const {
@@ -221,14 +256,12 @@ private:
     if (status != Status::NotSupported)
       library.require(status, "cublasLtMatmulAlgoGetHeuristic", product.what);
     auto end = choices.begin() + (status == Status::Success ? count : 0);
-    auto found = std::find_if(choices.begin(), end, [&](const Choice &choice) {
+    std::copy_if(choices.begin(), end, std::back_inserter(product.choices), [&](const Choice &choice) {
       return choice.status == Status::Success && choice.workspace <= workspaceBytes;
     });
-    if (found == end)
+    if (product.choices.empty())
       refuse(fmt::format("cuBLASLt {} has no algorithm for it within {} bytes of workspace", library.version(),
                          workspaceBytes));
-    product.algorithm = found->algorithm;
-    product.workspaceBytes = found->workspace;
   }
 
   const Library &library;
@@ -266,7 +299,8 @@ void Product::run(const ProductOperands &operands, bool adds, void *workspace, v
     }
     library->require(library->multiply(handle, matmul.get(), &one, isSwapped ? b : a, first.get(), isSwapped ? a : b,
                                        second.get(), &beta, epilogue.residual ? operands.beside : y, result.get(), y,
-                                       result.get(), &algorithm, workspace, workspaceBytes, stream),
+                                       result.get(), &choices[taken].algorithm, workspace, choices[taken].workspace,
+                                       stream),
                      "cublasLtMatmul", what);
   }
 }

@@ -41,8 +41,20 @@ public:
   /// Allocates nothing. `workspace`, a multiple of 256, has workspace() bytes. Throws DeviceFailure where cuBLASLt fails.
   void run(const ProductOperands &operands, bool adds, void *workspace, void *stream) const;
 
-  /// Bytes of the chosen algorithm, within those that were allowed.
-  uint64_t workspace() const { return workspaceBytes; }
+  /// Bytes of the algorithm that is taken, within those that were allowed.
+  uint64_t workspace() const { return choices[taken].workspace; }
+
+  /// All that its time depends on, in words: "65536 x 768 x 3072, bf16, a 3072:1, b 1:3072, y 768:1, ...". The same for products
+  /// that are alike.
+  const std::string &description() const { return text; }
+  /// The algorithms that fit, in cuBLASLt's order. The first is taken until another one is.
+  const std::vector<cublaslt::Choice> &algorithms() const { return choices; }
+  void take(size_t which) { taken = which; }
+  /// Bytes from the first to the last of an operand's elements; 0: it has no such operand.
+  struct Spans {
+    int64_t a, b, bias, beside, y;
+  };
+  const Spans &spans() const { return operandSpans; }
 
 private:
   friend class Products;
@@ -63,8 +75,10 @@ private:
   Owned<cublaslt::MatmulDescData> matmul;
   Owned<cublaslt::MatrixLayoutData> first, second, result; ///< in cuBLASLt's order
   std::vector<Loop> loops;
-  cublaslt::Algorithm algorithm = {};
-  uint64_t workspaceBytes = 0;
+  std::string text;
+  std::vector<cublaslt::Choice> choices; ///< at least one
+  size_t taken = 0;
+  Spans operandSpans = {};
 };
 
 /// cuBLASLt on one device: that whose context is current when it is made. Products must not outlive it.

@@ -29,6 +29,12 @@ struct FabricSetup {
   Wire *wire = nullptr; ///< to ranks on other hosts; null: the commons' memory, and that of arenas, is everybody's
 };
 
+/// What a user says of this machine's libraries.
+struct LibraryOptions {
+  bool native = false; ///< library calls use all that this machine has, otherwise what the plan says
+  std::string tuned;   ///< a file of --tune; empty: none
+};
+
 /// Which ranks of a job a process runs.
 struct Share {
   int first, count;
@@ -39,9 +45,8 @@ struct Target {
   /// What a plan is made for, in words: "x86-64-v3 processors".
   std::string (*describe)(const Plan &plan);
 
-  /// Once, before any device is made, for the ranks of this process. Throws Rejected where this machine cannot run the plan.
-  /// With `nativeLibraries`, library calls use all that this machine has, otherwise what the plan says.
-  void (*prepareMachine)(const Plan &plan, const Share &ranks, bool nativeLibraries);
+  /// Once, before any device is made, for the ranks of this process. Throws Rejected where this machine cannot run the plan so.
+  void (*prepareMachine)(const Plan &plan, const Share &ranks, const LibraryOptions &libraries);
 
   /// The device of one rank; called on the rank's thread.
   std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup, int rank);
@@ -52,6 +57,10 @@ struct Target {
   /// Whether its devices are this host's processors: processes map each other's arenas, and what a process has prepared its
   /// children have too. Of others, each process prepares and reaches its own devices alone.
   bool isHost;
+
+  /// Instead of a run: times what the plan's library calls may choose from, on the first device, and writes to `path` what
+  /// LibraryOptions::tuned reads. Prints what it has found. Null: there is nothing to choose.
+  void (*tune)(const DeviceSetup &setup, const std::string &path) = nullptr;
 };
 
 /// The target that this program is linked with: defined in the folder of that target, and nowhere else.

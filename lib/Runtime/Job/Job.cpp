@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  void prepareDevices(const Share &ranks) const { target.prepareMachine(world.plan, ranks, options.nativeLibraries); }
+  void prepareDevices(const Share &ranks) const { target.prepareMachine(world.plan, ranks, options.libraries); }
   /// Of what is written only rank 0's process knows.
   void prepare(const Share &ranks) const {
     prepareDevices(ranks);
@@ -88,6 +88,14 @@ private:
   std::atomic<int> &signal;
   World world;
 };
+
+Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options) {
+  if (!target.tune)
+    throw Rejected("error: --tune is for GPUs: of products on processors there is nothing to choose");
+  checkOutputs(plan, options);
+  target.tune({plan, embedded.codes, 0, embedded.images, embedded.imageCount}, options.tune);
+  return Exit::Done;
+}
 
 } // namespace
 
@@ -122,6 +130,8 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
       sayOnce(launch ? launch->job : "", wrong);
       return Exit::Rejected;
     }
+    if (!options->tune.empty())
+      return tune(*plan, embedded, target, *options);
     Program program(*plan, embedded, target, *options, signal);
     if (launch)
       return program.runAsRank(*launch, {argc, argv});

@@ -98,6 +98,10 @@ void checkLaunch(const Launch &launch, const Plan &plan, const Options &options)
     throw Rejected(fmt::format("error: {} has started {} processes ({}), and --processes would start {} in each: leave "
                                "one of the two out",
                                launch.launcher, launch.world, launch.found, rankCount(plan)));
+  if (!options.tune.empty())
+    throw Rejected(
+        fmt::format("error: {} has started {} processes ({}), and --tune is for one: start the program itself",
+                    launch.launcher, launch.world, launch.found));
   if (launch.world != rankCount(plan))
     throw Rejected(
         fmt::format("error: {} has started {} processes ({}), and the plan has {} rank{}: start {}, or compile "

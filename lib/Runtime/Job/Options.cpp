@@ -23,6 +23,7 @@ Examples:
   ./train --steps 3 --profile trace.json              what ran when, for https://ui.perfetto.dev
   ./train --steps 3 --inject-fault 0:3:begin          rank 0 fails in step 3 at the action 'begin', which every
                                                       program has; a --profile trace names all the others
+  ./train --tune h100.json && ./train --tuned h100.json       the fastest algorithms of a GPU's products
   ./train --processes                                 each rank is a process; this one starts and watches them
   mpirun --bind-to none -np 4 ./train                 the same, started by others: so many as the plan has ranks; also
                                                       srun, and on one host torchrun --no-python, mpiexec
@@ -87,10 +88,20 @@ void parseData(const std::string &text, Options &options) {
   }
 }
 
+void addOptionsOfTuning(CLI::App &app, Options &options) {
+  CLI::Option *tuned =
+      app.add_option("--tuned", options.libraries.tuned, "let products on GPUs take the algorithms that this file has");
+  app.add_option(
+         "--tune", options.tune,
+         "instead of training: time the algorithms of cuBLASLt for all products on the first GPU, for about ten "
+         "seconds, and write the fastest to this file, for --tuned")
+      ->excludes(tuned);
+}
+
 /// How ranks run, wait and meet.
 void addOptionsOfRunning(CLI::App &app, Options &options) {
   app.add_option_function<std::string>(
-         "--library-isa", [&options](const std::string &text) { options.nativeLibraries = text == "native"; },
+         "--library-isa", [&options](const std::string &text) { options.libraries.native = text == "native"; },
          "instructions that library calls use: those of the processors that the program is made for, or all that this "
          "machine has, where the planned workspace is enough (other bits)")
       ->type_name("plan|native")
@@ -153,6 +164,7 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
       "make a rank fail (rank:step:action), or a gradient overflow (rank:step:parameter=inf, or =nan)");
+  addOptionsOfTuning(app, options);
   addOptionsOfRunning(app, options);
   try {
     app.parse(argc, const_cast<char **>(argv));

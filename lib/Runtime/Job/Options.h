@@ -3,6 +3,7 @@
 #define XLC_LIB_RUNTIME_JOB_OPTIONS_H
 
 #include "Device/Executor.h"
+#include "Device/Target.h"
 
 #include <map>
 #include <optional>
@@ -18,7 +19,8 @@ struct Options {
   std::optional<double> learningRate;
   std::optional<uint64_t> seed;
   std::optional<Fault> fault;
-  bool nativeLibraries = false; ///< library calls use all that this machine has
+  LibraryOptions libraries;
+  std::string tune; ///< instead of a run
   bool check = false;
   bool processes = false;         ///< each rank is one
   double timeout = 60;            ///< seconds; 0: none

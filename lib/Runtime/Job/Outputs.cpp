@@ -45,6 +45,8 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
                                {besidePath(), "the program's file of initial values"}};
   if (!options.init.empty())
     files.push_back({options.init, "the file of --init"});
+  if (!options.libraries.tuned.empty())
+    files.push_back({options.libraries.tuned, "the file of --tuned"});
   for (const auto &input : plan.inputs)
     files.push_back({findDataPath(plan, *input, options.dataFiles, options.dataFolder),
                      fmt::format("the data of input '{}'", dataName(*input))});
@@ -77,8 +79,11 @@ std::string findObstacle(const std::string &path, bool replaced, Devices devices
 std::string besidePath() { return programPath() + ".safetensors"; }
 
 void checkOutputs(const Plan &plan, const Options &options) {
-  const NamedFile outputs[] = {
-      {options.log, "--log"}, {options.save, "--save"}, {options.profile, "--profile"}, {options.stats, "--stats"}};
+  const NamedFile outputs[] = {{options.log, "--log"},
+                               {options.save, "--save"},
+                               {options.profile, "--profile"},
+                               {options.stats, "--stats"},
+                               {options.tune, "--tune"}};
   std::vector<NamedFile> taken = listInputs(plan, options);
   std::vector<std::string> problems;
   for (const NamedFile &output : outputs) {

@@ -1,15 +1,19 @@
 // cuBLASLt without a GPU: the functions that programs use, under their names and with their numbers. Descriptors check as
 // little as the real library's; a product is refused where its documentation says that it is not done. Products run in the queues of the simulated device.
 //
-// Three algorithms stand for the real library's: the quickest wants scratch and addresses of multiples of 16 bytes, the next
-// these addresses, the last nothing. What a program may not do, and the real library need not notice (a descriptor that was
+// Three algorithms stand for the real library's: the first wants scratch and addresses of multiples of 16 bytes, the next
+// these addresses, the last nothing. XLC_SIMULATE_PRODUCTS=3,1,2 has them take so many milliseconds. What a program may not do, and the real library need not notice (a descriptor that was
 // destroyed, an algorithm of another product) ends the process.
 #include "Descriptors.h"
 #include "Product.h"
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
+#include <thread>
 
 using namespace xlc::runtime::cublaslt;
 using namespace xlc::simulate;
@@ -194,6 +198,17 @@ Status check(const Product &p, const Algorithm &algorithm, void *workspace, size
   return isAligned && hasWorkspace ? Status::Success : Status::InvalidValue;
 }
 
+/// How long products take by this algorithm beside their sums.
+std::chrono::milliseconds timeOf(const Recipe &recipe) {
+  const char *given = getenv("XLC_SIMULATE_PRODUCTS");
+  std::istringstream times(given ? given : "");
+  int which = recipe.workspace ? 0 : recipe.alignment > 4 ? 1 : 2;
+  std::string time;
+  for (int i = 0; i <= which; ++i)
+    std::getline(times, time, ',');
+  return std::chrono::milliseconds(given ? std::atoi(time.c_str()) : 0);
+}
+
 } // namespace
 
 /// It is destroyed even where the call is to fail.
@@ -326,7 +341,13 @@ XLC_SIMULATED Status cublasLtMatmul(Handle handle, MatmulDesc desc, const void *
   if (status != Status::Success)
     return status;
   p.workspace = (char *)workspace, p.workspaceBytes = recipe.workspace;
-  enqueue(stream, workOf(p));
+  Work work = workOf(p);
+  if (std::chrono::milliseconds time = timeOf(recipe); time.count() > 0)
+    work.run = [sums = std::move(work.run), time] {
+      sums();
+      std::this_thread::sleep_for(time);
+    };
+  enqueue(stream, std::move(work));
   return Status::Success;
 }
 }

@@ -1,0 +1,152 @@
+// See Tuning.h.
+#include "Tuning.h"
+
+#include "Failure.h"
+#include "Files/InputFile.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace xlc::runtime::cuda {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Of the time of the first choice.
+constexpr Milliseconds leastGain = 0.01F;
+/// No file of products is longer.
+constexpr uint64_t mostBytes = 16 << 20;
+
+std::string recordOf(const cublaslt::Algorithm &algorithm) {
+  std::string digits;
+  for (uint64_t word : algorithm.data)
+    digits += fmt::format("{:016x}", word);
+  return digits;
+}
+
+/// Places of operands one behind the other, each at a multiple of what any algorithm may ask for.
+class Places {
+public:
+  /// With a null base it only counts.
+  explicit Places(char *base) : base(base) {}
+  void *next(uint64_t bytes) {
+    char *place = base + taken;
+    taken += (bytes + cublaslt::mostAlignment - 1) / cublaslt::mostAlignment * cublaslt::mostAlignment;
+    return bytes ? place : nullptr;
+  }
+  uint64_t bytes() const { return taken; }
+
+private:
+  char *const base;
+  uint64_t taken = 0;
+};
+
+ProductOperands place(const Product &product, Places &places) {
+  const Product::Spans &s = product.spans();
+  return {places.next(s.a), places.next(s.b), places.next(s.bias), places.next(s.beside), places.next(s.y)};
+}
+
+uint64_t mostWorkspace(const Product &product) {
+  uint64_t most = 0;
+  for (const cublaslt::Choice &choice : product.algorithms())
+    most = std::max<uint64_t>(most, choice.workspace);
+  return most;
+}
+
+/// To what the clock of a GPU shows.
+double shorten(Milliseconds time) { return std::round(time * 1e4) / 1e4; }
+
+/// Null where the object has no such text.
+const std::string *findText(const Json &object, const char *key) {
+  auto found = object.is_object() ? object.find(key) : object.end();
+  return found != object.end() && found->is_string() ? found->get_ptr<const std::string *>() : nullptr;
+}
+
+} // namespace
+
+void Tuning::reject(const std::string &why) const { throw Rejected(fmt::format("{}: error: {}", path, why)); }
+
+Tuning Tuning::read(const std::string &path) {
+  Tuning made("", "");
+  made.path = path;
+  InputFile file(path);
+  if (file.size() > mostBytes)
+    file.reject(
+        fmt::format("it has {} bytes, and no file that --tune writes has more than {}", file.size(), mostBytes));
+  std::string text(file.size(), '\0');
+  file.read(0, text.size(), text.data());
+  Json whole = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const std::string *gpu = findText(whole, "gpu"), *library = findText(whole, "cublaslt");
+  auto products = whole.is_object() ? whole.find("products") : whole.end();
+  if (!gpu || !library || products == whole.end() || !products->is_array())
+    made.reject("this is no file that --tune has written: it has no 'gpu', 'cublaslt' and 'products'");
+  made.gpu = *gpu, made.library = *library;
+  for (const Json &each : *products) {
+    const std::string *product = findText(each, "product"), *algorithm = findText(each, "algorithm");
+    if (!product || !algorithm)
+      made.reject(fmt::format("entry {} of 'products' has no 'product' and 'algorithm'", made.products.size() + 1));
+    if (!made.products.insert({*product, {*algorithm, 0, 0}}).second)
+      made.reject(fmt::format("'products' has the product {} twice", *product));
+  }
+  return made;
+}
+
+std::string Tuning::write() const {
+  Json entries = Json::array();
+  for (const auto &[product, tuned] : products)
+    entries.push_back({{"product", product},
+                       {"algorithm", tuned.algorithm},
+                       {"milliseconds", shorten(tuned.taken)},
+                       {"first", shorten(tuned.first)}});
+  return Json{{"gpu", gpu}, {"cublaslt", library}, {"products", entries}}.dump(1) + "\n";
+}
+
+void Tuning::check(const std::string &here, const std::string &version) const {
+  if (gpu != here || library != version)
+    reject(fmt::format("it is for {} and cuBLASLt {}, and this is {} with cuBLASLt {}: make one here with --tune", gpu,
+                       library, here, version));
+}
+
+void Tuning::apply(const std::string &call, Product &product) const {
+  auto found = products.find(product.description());
+  if (found == products.end())
+    reject(
+        fmt::format("it has nothing about the product of call '{}', {}: it is another program's, make one with --tune",
+                    call, product.description()));
+  const std::vector<cublaslt::Choice> &offered = product.algorithms();
+  for (size_t i = 0; i < offered.size(); ++i)
+    if (recordOf(offered[i].algorithm) == found->second.algorithm)
+      return product.take(i);
+  reject(fmt::format("cuBLASLt {} does not offer the algorithm that it has for call '{}', {}: make one with --tune",
+                     library, call, product.description()));
+}
+
+uint64_t bytesToTime(const Product &product) {
+  Places places(nullptr);
+  places.next(mostWorkspace(product));
+  place(product, places);
+  return places.bytes();
+}
+
+TunedProduct tune(Product &product, char *memory, const Stopwatch &watch, Stream stream) {
+  Places places(memory);
+  void *workspace = places.next(mostWorkspace(product));
+  ProductOperands operands = place(product, places);
+  Milliseconds first = 0, best = std::numeric_limits<Milliseconds>::max();
+  size_t fastest = 0;
+  for (size_t i = 0; i < product.algorithms().size(); ++i) {
+    product.take(i);
+    Milliseconds taken = watch.time([&] { product.run(operands, /*adds=*/false, workspace, stream); });
+    if (i == 0)
+      first = taken;
+    if (i == 0 || (taken < best && taken < first * (1 - leastGain)))
+      best = taken, fastest = i;
+  }
+  product.take(fastest);
+  return {recordOf(product.algorithms()[fastest].algorithm), best, first};
+}
+
+} // namespace xlc::runtime::cuda
