@@ -8,9 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-
 using namespace xlc::runtime;
 using namespace xlc::runtime::cuda;
 using namespace xlc::test;
@@ -38,18 +35,13 @@ protected:
     tuning.products[product.description()] = {record, 1.5F, 2};
     return tuning;
   }
-  std::string write(const std::string &text) const {
-    std::string path = testing::TempDir() + "xlc-tuning-test.json";
-    std::ofstream(path) << text;
-    return path;
-  }
 
   Products products{simulatedCublasLt()};
 };
 
 TEST_F(TuningFiles, ProductsTakeWhatIsWritten) {
   for (size_t number : {0, 1, 2}) {
-    Tuning read = Tuning::read(write(make(number).write()));
+    Tuning read = Tuning::read("a file", make(number).write());
     Product product = prepare();
     ASSERT_EQ(product.algorithms().size(), 3U);
     read.check("a device", products.version());
@@ -85,7 +77,7 @@ TEST_F(TuningFiles, SpansReachFromTheFirstElementToTheLast) {
 }
 
 TEST_F(TuningFiles, OtherFilesAreRefused) {
-  auto saidOf = [&](const std::string &text) { return messageOf<Rejected>([&] { Tuning::read(write(text)); }); };
+  auto saidOf = [&](const std::string &text) { return messageOf<Rejected>([&] { Tuning::read("a file", text); }); };
   const std::string none = "this is no file that --tune has written: it has no 'gpu', 'cublaslt' and 'products'";
   for (const char *text : {"", "[]", "{", "{\"gpu\": 1, \"cublaslt\": \"12\", \"products\": []}",
                            "{\"gpu\": \"a\", \"cublaslt\": \"12\", \"products\": {}}"})

@@ -1,6 +1,5 @@
 // NVIDIA's GPUs as a target: what this machine must have, and how a rank gets its device.
 #include "Failure.h"
-#include "Files/OutputFile.h"
 #include "NcclFabric.h"
 
 #include <fmt/format.h>
@@ -131,9 +130,9 @@ void checkDeterminism(const Plan &plan, const char *option) {
 }
 
 /// Has the products of this process's ranks take what was timed.
-void useTuning(const Plan &plan, const Driver &driver, const Share &ranks, const std::string &path) {
+void useTuning(const Plan &plan, const Driver &driver, const Share &ranks, const LibraryOptions &given) {
   checkDeterminism(plan, "--tuned");
-  opened->tuning.emplace(Tuning::read(path));
+  opened->tuning.emplace(Tuning::read(given.tunedName, given.tuned));
   std::string version = cublaslt::Library{*opened->products}.version();
   for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank)
     opened->tuning->check(nameOf(driver, devices[(size_t)rank]), version);
@@ -149,8 +148,8 @@ void prepareGpus(const Plan &plan, const Share &ranks, const LibraryOptions &lib
       checkDevice(driver, device);
       checkMemory(driver, device, programOf(plan, rank).arena, "the plan's arena needs");
     }
-    if (!libraries.tuned.empty())
-      useTuning(plan, driver, ranks, libraries.tuned);
+    if (!libraries.tunedName.empty())
+      useTuning(plan, driver, ranks, libraries);
     if (rankCount(plan) == 1)
       return;
     if (isGpuShared())
@@ -174,10 +173,31 @@ std::map<std::string, Product *> prepareProducts(const Plan &plan, CudaDevice &d
   return distinct;
 }
 
+/// Fills the file, and says what is found.
+void timeProducts(const Driver &driver, CudaDevice &device, const std::map<std::string, Product *> &products,
+                  DeviceMemory memory, Tuning &tuning) {
+  fillWithNumbers(driver, (Address)(uintptr_t)memory.begin, memory.bytes, device.stream());
+  Stopwatch watch(driver, device.stream());
+  Milliseconds best = 0, first = 0;
+  size_t others = 0;
+  for (const auto &[text, product] : products) {
+    TunedProduct tuned = tune(*product, memory.begin, watch, device.stream());
+    std::string better = tuned.taken < tuned.first ? fmt::format(", its first choice {:.3f}", tuned.first) : "";
+    fmt::print("{:3} of {} {:10.3f} ms{}: {}\n", tuning.products.size() + 1, products.size(), tuned.taken, better,
+               text);
+    std::fflush(stdout);
+    best += tuned.taken, first += tuned.first, others += tuned.taken < tuned.first;
+    tuning.products.insert({text, std::move(tuned)});
+  }
+  fmt::print(
+      "{} product{} on {}, cuBLASLt {}; {} of them take another algorithm than the library's first choice: {:.3f} "
+      "ms for one of each, not {:.3f}\n",
+      products.size(), products.size() == 1 ? "" : "s", tuning.gpu, tuning.library, others, best, first);
+}
+
 /// On the first GPU that is visible, with operands beside each other: what a product costs depends little on where they lie.
-void tuneGpu(const DeviceSetup &setup, const std::string &path) {
+std::string tuneGpu(const DeviceSetup &setup) {
   checkDeterminism(setup.plan, "--tune");
-  OutputFile file(path, Devices::WrittenTo);
   try {
     const Driver &driver = openLibraries(setup.plan, libraryFolder());
     Ordinal ordinal = deviceOf(driver, 0);
@@ -188,26 +208,9 @@ void tuneGpu(const DeviceSetup &setup, const std::string &path) {
     for (const auto &[text, product] : products)
       needed = std::max(needed, bytesToTime(*product));
     checkMemory(driver, ordinal, needed, "the operands of a product need");
-    DeviceMemory memory = device.allocate(needed);
-    fillWithNumbers(driver, (Address)(uintptr_t)memory.begin, memory.bytes, device.stream());
-    Stopwatch watch(driver, device.stream());
     Tuning tuning(nameOf(driver, ordinal), cublaslt::Library{*opened->products}.version());
-    Milliseconds best = 0, first = 0;
-    size_t others = 0;
-    for (const auto &[text, product] : products) {
-      TunedProduct tuned = tune(*product, memory.begin, watch, device.stream());
-      std::string better = tuned.taken < tuned.first ? fmt::format(", its first choice {:.3f}", tuned.first) : "";
-      fmt::print("{:3} of {} {:10.3f} ms{}: {}\n", tuning.products.size() + 1, products.size(), tuned.taken, better,
-                 text);
-      std::fflush(stdout);
-      best += tuned.taken, first += tuned.first, others += tuned.taken < tuned.first;
-      tuning.products.insert({text, std::move(tuned)});
-    }
-    file.write(tuning.write());
-    file.publish();
-    fmt::print("{}: {} products on {}, cuBLASLt {}; {} of them take another algorithm than the library's first choice: "
-               "{:.3f} ms for one of each, not {:.3f}\n",
-               path, products.size(), tuning.gpu, tuning.library, others, best, first);
+    timeProducts(driver, device, products, device.allocate(needed), tuning);
+    return tuning.write();
   } catch (const DeviceFailure &failure) {
     rejectGpu(failure);
   }

@@ -2,7 +2,6 @@
 #include "Tuning.h"
 
 #include "Failure.h"
-#include "Files/InputFile.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,8 +16,6 @@ using Json = nlohmann::ordered_json;
 
 /// Of the time of the first choice.
 constexpr Milliseconds leastGain = 0.01F;
-/// No file of products is longer.
-constexpr uint64_t mostBytes = 16 << 20;
 
 std::string recordOf(const cublaslt::Algorithm &algorithm) {
   std::string digits;
@@ -67,17 +64,11 @@ const std::string *findText(const Json &object, const char *key) {
 
 } // namespace
 
-void Tuning::reject(const std::string &why) const { throw Rejected(fmt::format("{}: error: {}", path, why)); }
+void Tuning::reject(const std::string &why) const { throw Rejected(fmt::format("{}: error: {}", name, why)); }
 
-Tuning Tuning::read(const std::string &path) {
+Tuning Tuning::read(const std::string &name, const std::string &text) {
   Tuning made("", "");
-  made.path = path;
-  InputFile file(path);
-  if (file.size() > mostBytes)
-    file.reject(
-        fmt::format("it has {} bytes, and no file that --tune writes has more than {}", file.size(), mostBytes));
-  std::string text(file.size(), '\0');
-  file.read(0, text.size(), text.data());
+  made.name = name;
   Json whole = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const std::string *gpu = findText(whole, "gpu"), *library = findText(whole, "cublaslt");
   auto products = whole.is_object() ? whole.find("products") : whole.end();

@@ -24,8 +24,8 @@ struct TunedProduct {
 class Tuning {
 public:
   Tuning(std::string gpu, std::string library) : gpu(std::move(gpu)), library(std::move(library)) {}
-  /// Throws Rejected, naming the file and what is wrong with it.
-  static Tuning read(const std::string &path);
+  /// Of what is in a file. Throws Rejected, naming the file and what is wrong with it.
+  static Tuning read(const std::string &name, const std::string &text);
   /// The text of a file.
   std::string write() const;
 
@@ -39,7 +39,7 @@ public:
 
 private:
   [[noreturn]] void reject(const std::string &why) const;
-  std::string path; ///< where it was read
+  std::string name; ///< of the file that it was read from
 };
 
 /// Bytes that all operands and the scratch of a product need, side by side.

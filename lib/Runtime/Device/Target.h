@@ -32,7 +32,8 @@ struct FabricSetup {
 /// What a user says of this machine's libraries.
 struct LibraryOptions {
   bool native = false; ///< library calls use all that this machine has, otherwise what the plan says
-  std::string tuned;   ///< a file of --tune; empty: none
+  /// A file that --tune has written, and what is in it; without a name there is none.
+  std::string tunedName, tuned;
 };
 
 /// Which ranks of a job a process runs.
@@ -58,9 +59,9 @@ struct Target {
   /// children have too. Of others, each process prepares and reaches its own devices alone.
   bool isHost;
 
-  /// Instead of a run: times what the plan's library calls may choose from, on the first device, and writes to `path` what
-  /// LibraryOptions::tuned reads. Prints what it has found. Null: there is nothing to choose.
-  void (*tune)(const DeviceSetup &setup, const std::string &path) = nullptr;
+  /// Instead of a run: times what the plan's library calls may choose from, on the first device, and prints what it finds. Returns
+  /// what LibraryOptions::tuned is to be. Null: there is nothing to choose.
+  std::string (*tune)(const DeviceSetup &setup) = nullptr;
 };
 
 /// The target that this program is linked with: defined in the folder of that target, and nowhere else.

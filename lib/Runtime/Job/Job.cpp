@@ -3,6 +3,8 @@
 
 #include "AcrossHosts.h"
 #include "Crew.h"
+#include "Files/InputFile.h"
+#include "Files/OutputFile.h"
 #include "Launch/Segment.h"
 #include "Launched.h"
 #include "Outputs.h"
@@ -25,6 +27,19 @@ std::string describe(const Plan &plan, const Target &target) {
 /// Steps of which a trace has room for the events.
 uint64_t tracedSteps(const Options &options) {
   return options.profile.empty() ? 0 : options.steps.value_or(UINT64_MAX);
+}
+
+/// What is in a file of --tune; of no name nothing.
+std::string readTuned(const std::string &path) {
+  constexpr uint64_t most = 16 << 20; // no file of algorithms is longer
+  if (path.empty())
+    return "";
+  InputFile file(path);
+  if (file.size() > most)
+    file.reject(fmt::format("it has {} bytes, and what --tune writes at most {}", file.size(), most));
+  std::string text(file.size(), '\0');
+  file.read(0, text.size(), text.data());
+  return text;
 }
 
 /// Where all that a program is made of comes together: who started this process decides how its ranks run.
@@ -71,7 +86,9 @@ public:
   }
 
 private:
-  void prepareDevices(const Share &ranks) const { target.prepareMachine(world.plan, ranks, options.libraries); }
+  void prepareDevices(const Share &ranks) const {
+    target.prepareMachine(world.plan, ranks, {options.nativeLibraries, options.tuned, readTuned(options.tuned)});
+  }
   /// Of what is written only rank 0's process knows.
   void prepare(const Share &ranks) const {
     prepareDevices(ranks);
@@ -93,7 +110,9 @@ Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, cons
   if (!target.tune)
     throw Rejected("error: --tune is for GPUs: of products on processors there is nothing to choose");
   checkOutputs(plan, options);
-  target.tune({plan, embedded.codes, 0, embedded.images, embedded.imageCount}, options.tune);
+  OutputFile file(options.tune, Devices::WrittenTo);
+  file.write(target.tune({plan, embedded.codes, 0, embedded.images, embedded.imageCount}));
+  file.publish();
   return Exit::Done;
 }
 

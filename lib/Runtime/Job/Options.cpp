@@ -90,7 +90,7 @@ void parseData(const std::string &text, Options &options) {
 
 void addOptionsOfTuning(CLI::App &app, Options &options) {
   CLI::Option *tuned =
-      app.add_option("--tuned", options.libraries.tuned, "let products on GPUs take the algorithms that this file has");
+      app.add_option("--tuned", options.tuned, "let products on GPUs take the algorithms that this file has");
   app.add_option(
          "--tune", options.tune,
          "instead of training: time the algorithms of cuBLASLt for all products on the first GPU, for about ten "
@@ -101,7 +101,7 @@ void addOptionsOfTuning(CLI::App &app, Options &options) {
 /// How ranks run, wait and meet.
 void addOptionsOfRunning(CLI::App &app, Options &options) {
   app.add_option_function<std::string>(
-         "--library-isa", [&options](const std::string &text) { options.libraries.native = text == "native"; },
+         "--library-isa", [&options](const std::string &text) { options.nativeLibraries = text == "native"; },
          "instructions that library calls use: those of the processors that the program is made for, or all that this "
          "machine has, where the planned workspace is enough (other bits)")
       ->type_name("plan|native")

@@ -3,7 +3,6 @@
 #define XLC_LIB_RUNTIME_JOB_OPTIONS_H
 
 #include "Device/Executor.h"
-#include "Device/Target.h"
 
 #include <map>
 #include <optional>
@@ -19,8 +18,8 @@ struct Options {
   std::optional<double> learningRate;
   std::optional<uint64_t> seed;
   std::optional<Fault> fault;
-  LibraryOptions libraries;
-  std::string tune; ///< instead of a run
+  bool nativeLibraries = false; ///< library calls use all that this machine has
+  std::string tuned, tune;      ///< files of algorithms: read, and written instead of a run
   bool check = false;
   bool processes = false;         ///< each rank is one
   double timeout = 60;            ///< seconds; 0: none

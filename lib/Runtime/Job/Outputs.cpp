@@ -45,8 +45,8 @@ std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
                                {besidePath(), "the program's file of initial values"}};
   if (!options.init.empty())
     files.push_back({options.init, "the file of --init"});
-  if (!options.libraries.tuned.empty())
-    files.push_back({options.libraries.tuned, "the file of --tuned"});
+  if (!options.tuned.empty())
+    files.push_back({options.tuned, "the file of --tuned"});
   for (const auto &input : plan.inputs)
     files.push_back({findDataPath(plan, *input, options.dataFiles, options.dataFolder),
                      fmt::format("the data of input '{}'", dataName(*input))});
