@@ -19,6 +19,7 @@ uint64_t hugePagesOf(uint64_t bytes) { return bytes / hugePage * hugePage; }
 /// Advice does nothing for shared memory where the system's switch for it is off, as it is by default. What is asked for at once
 /// is made (Linux 6.1), here of pages of which a byte was written, so that little is copied. Where it is not, small pages do.
 void makeHugePages(char *begin, uint64_t bytes) {
+  madvise(begin, hugePagesOf(bytes), MADV_HUGEPAGE);
   for (uint64_t at = 0; at < hugePagesOf(bytes); at += hugePage)
     begin[at] = 0;
   madvise(begin, hugePagesOf(bytes), MADV_COLLAPSE);

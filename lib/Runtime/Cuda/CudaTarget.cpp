@@ -173,30 +173,43 @@ std::map<std::string, Product *> prepareProducts(const Plan &plan, CudaDevice &d
   return distinct;
 }
 
-/// Fills the file, and says what is found.
-void timeProducts(const Driver &driver, CudaDevice &device, const std::map<std::string, Product *> &products,
-                  DeviceMemory memory, Tuning &tuning) {
-  fillWithNumbers(driver, (Address)(uintptr_t)memory.begin, memory.bytes, device.stream());
+/// A line that cannot be written does not end the work.
+void sayLine(const std::string &line) {
+  std::fputs(line.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+/// Fills the file, and says what is found. Whether it came to an end: `signal` asks it to stop.
+bool timeProducts(const Driver &driver, Ordinal ordinal, CudaDevice &device,
+                  const std::map<std::string, Product *> &products, const std::atomic<int> &signal, Tuning &tuning) {
+  uint64_t most = 2 << 20; // what devices allocate in
+  for (const auto &[text, product] : products)
+    most = std::max(most, bytesToTime(*product));
+  checkMemory(driver, ordinal, most, "the operands of a product need");
+  DeviceMemory memory = device.allocate(most);
   Stopwatch watch(driver, device.stream());
   Milliseconds best = 0, first = 0;
   size_t others = 0;
   for (const auto &[text, product] : products) {
+    if (signal)
+      return false;
+    fillWithNumbers(driver, (Address)(uintptr_t)memory.begin, bytesToTime(*product), device.stream());
     TunedProduct tuned = tune(*product, memory.begin, watch, device.stream());
     std::string better = tuned.taken < tuned.first ? fmt::format(", its first choice {:.3f}", tuned.first) : "";
-    fmt::print("{:3} of {} {:10.3f} ms{}: {}\n", tuning.products.size() + 1, products.size(), tuned.taken, better,
-               text);
-    std::fflush(stdout);
+    sayLine(fmt::format("{:3} of {} {:10.3f} ms{}: {}\n", tuning.products.size() + 1, products.size(), tuned.taken,
+                        better, text));
     best += tuned.taken, first += tuned.first, others += tuned.taken < tuned.first;
     tuning.products.insert({text, std::move(tuned)});
   }
-  fmt::print(
-      "{} product{} on {}, cuBLASLt {}; {} of them take another algorithm than the library's first choice: {:.3f} "
-      "ms for one of each, not {:.3f}\n",
-      products.size(), products.size() == 1 ? "" : "s", tuning.gpu, tuning.library, others, best, first);
+  sayLine(
+      fmt::format("{} product{} on {}, cuBLASLt {}; {} of them take another algorithm than the library's first choice: "
+                  "{:.3f} ms for one of each, not {:.3f}\n",
+                  products.size(), products.size() == 1 ? "" : "s", tuning.gpu, tuning.library, others, best, first));
+  return true;
 }
 
 /// On the first GPU that is visible, with operands beside each other: what a product costs depends little on where they lie.
-std::string tuneGpu(const DeviceSetup &setup) {
+std::string tuneGpu(const DeviceSetup &setup, const std::atomic<int> &signal) {
   checkDeterminism(setup.plan, "--tune");
   try {
     const Driver &driver = openLibraries(setup.plan, libraryFolder());
@@ -204,13 +217,8 @@ std::string tuneGpu(const DeviceSetup &setup) {
     checkDevice(driver, ordinal);
     CudaDevice device(*opened, ordinal, setup, 0);
     std::map<std::string, Product *> products = prepareProducts(setup.plan, device);
-    uint64_t needed = 0;
-    for (const auto &[text, product] : products)
-      needed = std::max(needed, bytesToTime(*product));
-    checkMemory(driver, ordinal, needed, "the operands of a product need");
     Tuning tuning(nameOf(driver, ordinal), cublaslt::Library{*opened->products}.version());
-    timeProducts(driver, device, products, device.allocate(needed), tuning);
-    return tuning.write();
+    return timeProducts(driver, ordinal, device, products, signal, tuning) ? tuning.write() : "";
   } catch (const DeviceFailure &failure) {
     rejectGpu(failure);
   }

@@ -13,24 +13,30 @@ public:
   Stopwatch(const Driver &driver, Stream stream)
       : driver(driver), stream(stream), begin(makeEvent(driver, withTiming)), end(makeEvent(driver, withTiming)) {}
 
-  /// What `work` puts into the stream, once: the best of some rounds, after one that is not counted. More than 0.
+  /// What `work` puts into the stream: the best of some rounds, each of so many times that a millisecond passes, after a first
+  /// time that is not counted otherwise. More than 0.
   template <class Work> Milliseconds time(Work work) const {
-    constexpr int rounds = 5;
-    Milliseconds best = 0;
-    for (int round = 0; round <= rounds; ++round) {
-      Milliseconds taken = 0;
-      driver.check(driver.record(begin.get(), stream), "cuEventRecord");
-      work();
-      driver.check(driver.record(end.get(), stream), "cuEventRecord");
-      driver.check(driver.waitForEvent(end.get()), "cuEventSynchronize");
-      driver.check(driver.getElapsedTime(&taken, begin.get(), end.get()), "cuEventElapsedTime");
-      if (round > 0)
-        best = best == 0 ? taken : std::min(best, taken);
-    }
-    return std::max(best, Milliseconds(1e-6));
+    constexpr int rounds = 5, most = 256;
+    constexpr Milliseconds enough = 1, least = 1e-6F;
+    int times = (int)std::clamp(enough / std::max(timeOnce(1, work), least), 1.0F, (float)most);
+    Milliseconds best = timeOnce(times, work);
+    for (int round = 1; round < rounds; ++round)
+      best = std::min(best, timeOnce(times, work));
+    return std::max(best / (float)times, least);
   }
 
 private:
+  template <class Work> Milliseconds timeOnce(int times, Work work) const {
+    Milliseconds taken = 0;
+    driver.check(driver.record(begin.get(), stream), "cuEventRecord");
+    for (int i = 0; i < times; ++i)
+      work();
+    driver.check(driver.record(end.get(), stream), "cuEventRecord");
+    driver.check(driver.waitForEvent(end.get()), "cuEventSynchronize");
+    driver.check(driver.getElapsedTime(&taken, begin.get(), end.get()), "cuEventElapsedTime");
+    return taken;
+  }
+
   const Driver &driver;
   Stream const stream;
   const OwnedEvent begin, end;

@@ -30,9 +30,9 @@ public:
   /// With a null base it only counts.
   explicit Places(char *base) : base(base) {}
   void *next(uint64_t bytes) {
-    char *place = base + taken;
+    char *place = base && bytes ? base + taken : nullptr;
     taken += (bytes + cublaslt::mostAlignment - 1) / cublaslt::mostAlignment * cublaslt::mostAlignment;
-    return bytes ? place : nullptr;
+    return place;
   }
   uint64_t bytes() const { return taken; }
 
@@ -104,9 +104,10 @@ void Tuning::check(const std::string &here, const std::string &version) const {
 void Tuning::apply(const std::string &call, Product &product) const {
   auto found = products.find(product.description());
   if (found == products.end())
-    reject(
-        fmt::format("it has nothing about the product of call '{}', {}: it is another program's, make one with --tune",
-                    call, product.description()));
+    reject(fmt::format(
+        "it has nothing about the product of call '{}', {}: it was made by another program, or before this one was "
+        "compiled; make one with --tune",
+        call, product.description()));
   const std::vector<cublaslt::Choice> &offered = product.algorithms();
   for (size_t i = 0; i < offered.size(); ++i)
     if (recordOf(offered[i].algorithm) == found->second.algorithm)
@@ -126,16 +127,28 @@ TunedProduct tune(Product &product, char *memory, const Stopwatch &watch, Stream
   Places places(memory);
   void *workspace = places.next(mostWorkspace(product));
   ProductOperands operands = place(product, places);
-  Milliseconds first = 0, best = std::numeric_limits<Milliseconds>::max();
+  auto run = [&] { product.run(operands, /*adds=*/false, workspace, stream); };
+  auto isRefused = [&] {
+    try {
+      run();
+      return false;
+    } catch (const DeviceFailure &) {
+      return true;
+    }
+  };
+  Milliseconds first = watch.time(run), best = std::numeric_limits<Milliseconds>::max();
   size_t fastest = 0;
-  for (size_t i = 0; i < product.algorithms().size(); ++i) {
+  for (size_t i = 1; i < product.algorithms().size(); ++i) {
     product.take(i);
-    Milliseconds taken = watch.time([&] { product.run(operands, /*adds=*/false, workspace, stream); });
-    if (i == 0)
-      first = taken;
-    if (i == 0 || (taken < best && taken < first * (1 - leastGain)))
+    if (isRefused()) // where the device has failed, so does the next call
+      continue;
+    if (Milliseconds taken = watch.time(run); taken < best)
       best = taken, fastest = i;
   }
+  product.take(0);
+  first = std::min(first, watch.time(run)); // the device may have been idle before
+  if (best >= first * (1 - leastGain))
+    best = first, fastest = 0;
   product.take(fastest);
   return {recordOf(product.algorithms()[fastest].algorithm), best, first};
 }

@@ -45,8 +45,8 @@ private:
 /// Bytes that all operands and the scratch of a product need, side by side.
 uint64_t bytesToTime(const Product &product);
 
-/// Runs each of its algorithms in memory of so many bytes, at a multiple of 256, and has it take the fastest: another than the first where that is faster by more than
-/// times differ from run to run.
+/// Runs each of its algorithms in memory of so many bytes, at a multiple of 256, and has it take the fastest: another than the
+/// first where that takes 1 % less. One that is refused when it is run is left out.
 TunedProduct tune(Product &product, char *memory, const Stopwatch &watch, Stream stream);
 
 } // namespace xlc::runtime::cuda

@@ -10,6 +10,8 @@
 #include "Plan/Plan.h"
 #include "xlc/Runtime/Kernel.h"
 
+#include <atomic>
+
 namespace xlc::runtime {
 
 struct DeviceSetup {
@@ -60,8 +62,8 @@ struct Target {
   bool isHost;
 
   /// Instead of a run: times what the plan's library calls may choose from, on the first device, and prints what it finds. Returns
-  /// what LibraryOptions::tuned is to be. Null: there is nothing to choose.
-  std::string (*tune)(const DeviceSetup &setup) = nullptr;
+  /// what LibraryOptions::tuned is to be, or nothing where `signal` asks it to stop. Null: there is nothing to choose.
+  std::string (*tune)(const DeviceSetup &setup, const std::atomic<int> &signal) = nullptr;
 };
 
 /// The target that this program is linked with: defined in the folder of that target, and nowhere else.

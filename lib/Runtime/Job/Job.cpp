@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace xlc::runtime {
@@ -106,14 +107,18 @@ private:
   World world;
 };
 
-Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options) {
+Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, const Options &options,
+          const std::atomic<int> &signal) {
   if (!target.tune)
     throw Rejected("error: --tune is for GPUs: of products on processors there is nothing to choose");
   checkOutputs(plan, options);
   OutputFile file(options.tune, Devices::WrittenTo);
-  file.write(target.tune({plan, embedded.codes, 0, embedded.images, embedded.imageCount}));
+  std::string found = target.tune({plan, embedded.codes, 0, embedded.images, embedded.imageCount}, signal);
+  if (found.empty())
+    return Exit::Done; // the signal says the rest
+  file.write(found);
   file.publish();
-  return Exit::Done;
+  return std::ferror(stdout) ? Exit::Rejected : Exit::Done;
 }
 
 } // namespace
@@ -150,7 +155,7 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
       return Exit::Rejected;
     }
     if (!options->tune.empty())
-      return tune(*plan, embedded, target, *options);
+      return tune(*plan, embedded, target, *options, signal);
     Program program(*plan, embedded, target, *options, signal);
     if (launch)
       return program.runAsRank(*launch, {argc, argv});

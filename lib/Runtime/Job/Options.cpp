@@ -88,14 +88,19 @@ void parseData(const std::string &text, Options &options) {
   }
 }
 
+/// After all others: --tune is none of a run's.
 void addOptionsOfTuning(CLI::App &app, Options &options) {
-  CLI::Option *tuned =
-      app.add_option("--tuned", options.tuned, "let products on GPUs take the algorithms that this file has");
-  app.add_option(
-         "--tune", options.tune,
-         "instead of training: time the algorithms of cuBLASLt for all products on the first GPU, for about ten "
-         "seconds, and write the fastest to this file, for --tuned")
-      ->excludes(tuned);
+  auto isNamed = CLI::Validator([](const std::string &path) { return path.empty() ? "no file is named" : ""; }, "");
+  CLI::Option *tune = app.add_option(
+      "--tune", options.tune,
+      "instead of training: time the algorithms of cuBLASLt for all products on the first GPU, for some seconds, and "
+      "write the fastest to this file, for --tuned");
+  app.add_option("--tuned", options.tuned, "let products on GPUs take the algorithms that this file has")
+      ->check(isNamed);
+  tune->check(isNamed);
+  for (CLI::Option *other : app.get_options())
+    if (other != tune && other->get_name() != "--help" && other->get_name() != "--version")
+      tune->excludes(other);
 }
 
 /// How ranks run, wait and meet.
@@ -164,8 +169,8 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
   app.add_option_function<std::string>(
       "--inject-fault", [&](const std::string &text) { options.fault = parseFault(text); },
       "make a rank fail (rank:step:action), or a gradient overflow (rank:step:parameter=inf, or =nan)");
-  addOptionsOfTuning(app, options);
   addOptionsOfRunning(app, options);
+  addOptionsOfTuning(app, options);
   try {
     app.parse(argc, const_cast<char **>(argv));
   } catch (const CLI::ParseError &result) {

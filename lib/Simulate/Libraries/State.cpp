@@ -164,10 +164,14 @@ bool State::runAny() {
   return true;
 }
 
-/// Who is asked for asks those that it waits for itself.
+/// Of a process with one device: who is asked for asks those that it waits for itself. Devices of one process all go on where one
+/// of them is asked.
 void State::goOn() {
   while (runAny()) {
   }
+  auto isUsed = [](const auto &device) { return device && !device->regions.empty(); };
+  if (std::ranges::count_if(machine.devices, isUsed) > 1)
+    return;
   for (const auto &queue : queues)
     if (!queue->items.empty() && queue->items.front().work.meeting)
       queue->items.front().work.meeting->ask();
