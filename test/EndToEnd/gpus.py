@@ -96,6 +96,22 @@ SEVERAL = [(GPT, {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2}, "f
            (("mlp", "logits", "sgd"), {"dp": 4, "stage": 3}, "bf16"),
            (("mlp", "logits", "sgd"), {"dp": 2, "stage": 2, "micro_batches": 2}, "fp32"),
            (("mlp", "logits", "sgd"), {"dp": 4, "stage": 1}, "crossing")]
+# With --all, every two of these meet.
+TINY = [("mlp", "logits", "sgd"), GPT] + [(f"{name}-tiny", "loss", "sgd") for name in ("llama", "bert", "blenderbot", "deberta-v2")]
+COMPOSITIONS = [{"dp": 2, "stage": 0}, {"dp": 2, "stage": 2, "micro_batches": 2}, {"dp": 4, "stage": 1}, {"dp": 4, "stage": 3},
+                {"tp": 2}, {"dp": 2, "tp": 2, "stage": 3, "sequence_parallel": True}, {"tp": 4, "sequence_parallel": True},
+                {"pp": 2, "micro_batches": 2}, {"dp": 2, "pp": 2, "stage": 1, "micro_batches": 2},
+                {"dp": 2, "pp": 2, "tp": 2, "stage": 2, "micro_batches": 2}]
+
+# A single unit; no attention whose queries would be the sequence.
+IMPOSSIBLE = {"mlp": {"pp", "sequence_parallel"}, "deberta-v2-tiny": {"sequence_parallel"}}
+
+
+def list_several(everything):
+    """Model, composition and precision of the programs that are trained."""
+    array = [(model, changes, PRECISIONS[(i + j) % 3]) for i, model in enumerate(TINY) for j, changes in enumerate(COMPOSITIONS)
+             if not IMPOSSIBLE.get(model[0], set()) & changes.keys()]
+    return SEVERAL + array * everything
 
 
 def compile_several(setting, model, changes, name, **spec):
@@ -106,32 +122,33 @@ def compile_several(setting, model, changes, name, **spec):
     return gpus, image, program.Program.of_case(setting, case, trace, f"{name}-cpu", **spec)
 
 
-def train_several(setting, gpus, image, order):
+def train_several(setting, gpus, image, order, *options):
     """In an order of the streams, which is the run's tag."""
-    gpus.train(STEPS, tag=order.replace(":", "-"), variables={
+    tag = "".join((order.replace(":", "-"), *options))
+    gpus.train(STEPS, *options, tag=tag, variables={
         "XLC_CUDA_LIBRARIES": setting.xlc.parents[1] / "lib" / "simulated", "XLC_SIMULATE_IMAGE": image,
         "XLC_SIMULATE_ORDER": order, "XLC_SIMULATE_DEVICES": 8})
-    return order.replace(":", "-")
+    return tag
 
 
-def several_gpus(setting, everything):
-    """Ranks as threads, one GPU each, over NCCL: the same bits in all orders, and the losses of CPUs."""
-    more = [(("mlp", "logits", "sgd"), {"dp": 2, "stage": stage}, "fp32") for stage in range(4)]
-    more += [(GPT, changes, precision) for precision in PRECISIONS
-             for changes in ({"pp": 4, "micro_batches": 4}, {"dp": 4, "stage": 3}, {"dp": 2, "stage": 2, "tp": 2})]
-    for model, changes, precision in SEVERAL + more * everything:
-        orders = ORDERS if everything else ORDERS[1:3] if model != GPT else ORDERS[2:3]
-        name = "gpus-" + "-".join(f"{key}{value}" for key, value in changes.items()) + f"-{model[0]}-{precision}"
-        gpus, image, cpu = compile_several(setting, model, changes, name, precision=cases.PRECISIONS[precision])
-        cpu.train(STEPS)
-        tags = [train_several(setting, gpus, image, order) for order in orders]
-        for order, tag in zip(orders, tags):
-            if gpus.bits(tag) != gpus.bits(tags[0]):
-                yield f"{name}, {order}: other bits than {orders[0]}"
-        most = compare.NORM_TOLERANCE if precision == "fp32" else 5e-3
-        for found, wanted in zip(gpus.log(tags[0]), cpu.log(), strict=True):
-            if not compare.relative(found["loss"], wanted["loss"]) <= most:
-                yield f"{name}, step {found['step']}: loss is {found['loss']}, {wanted['loss']} on CPUs"
+def meets_others(setting, model, changes, precision, orders):
+    """Ranks with one GPU each, over NCCL: the same bits in all orders, as threads and as processes, and the losses of CPUs."""
+    gpus, image, cpu = compile_several(setting, model, changes, "gpus-" + "-".join((*model, *name_of(changes).split(), precision)),
+                                       precision=cases.PRECISIONS[precision])
+    cpu.train(STEPS)
+    tags = [train_several(setting, gpus, image, order) for order in orders]
+    tags += [train_several(setting, gpus, image, orders[-1], "--processes")]
+    for tag in tags:
+        if gpus.bits(tag) != gpus.bits(tags[0]):
+            yield f"{tag}: other bits than {tags[0]}"
+    most = compare.NORM_TOLERANCE if precision == "fp32" else 5e-3
+    for found, wanted in zip(gpus.log(tags[0]), cpu.log(), strict=True):
+        if not compare.relative(found["loss"], wanted["loss"]) <= most:
+            yield f"step {found['step']}: loss is {found['loss']}, {wanted['loss']} on CPUs"
+
+
+def name_of(changes):
+    return " ".join(f"{key} {value}" for key, value in changes.items())
 
 
 def sums_in_order(setting, everything):
@@ -247,8 +264,10 @@ def list_checks(everything):
     checks = [(f"gpu {'/'.join(model)} in {precision}",
                lambda setting, model=model, precision=precision: trains(setting, model, precision, orders))
               for model, precision in itertools.product(models, PRECISIONS)]
-    return checks + [("gpu: several over NCCL", lambda setting: several_gpus(setting, everything)),
-                     ("gpu: sums in the order of the ranks", lambda setting: sums_in_order(setting, everything)),
+    checks += [(f"gpu over NCCL: {'/'.join(model)} {name_of(changes)} in {precision}",
+                lambda setting, entry=(model, changes, precision): meets_others(setting, *entry, ORDERS if everything else ORDERS[2:3]))
+               for model, changes, precision in list_several(everything)]
+    return checks + [("gpu: sums in the order of the ranks", lambda setting: sums_in_order(setting, everything)),
                      ("gpu: windows and micro-batches", lambda setting: windows_and_micro_batches(setting, everything)),
                      ("gpu: fused attention", lambda setting: fused_attention(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything)),
