@@ -34,7 +34,7 @@ Arena::Arena(uint64_t bytes, uint64_t alignment, uint64_t &counted) : bytes(byte
   if (addresses == MAP_FAILED)
     throw std::bad_alloc();
   reserved = (char *)addresses;
-  begin = (char *)(((uintptr_t)addresses + step - 1) / step * step);
+  begin = reserved + (step - (uintptr_t)addresses % step) % step;
   if (bytes &&
       mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
     munmap(reserved, reservedBytes);

@@ -45,6 +45,7 @@ const Product *LibraryCalls::prepareProduct(const plan::CallT &call, const Contr
 
 std::vector<Product *> LibraryCalls::listProducts() {
   std::vector<Product *> all;
+  all.reserve(prepared.size());
   for (auto &[key, product] : prepared)
     all.push_back(&product);
   return all;

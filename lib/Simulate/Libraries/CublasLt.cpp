@@ -206,7 +206,7 @@ std::chrono::milliseconds timeOf(const Recipe &recipe) {
   std::string time;
   for (int i = 0; i <= which; ++i)
     std::getline(times, time, ',');
-  return std::chrono::milliseconds(given ? std::atoi(time.c_str()) : 0);
+  return std::chrono::milliseconds(given ? std::strtol(time.c_str(), nullptr, 10) : 0);
 }
 
 } // namespace
