@@ -173,8 +173,8 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (isa<CrossEntropyOp>(op))
           expandNamedOp(&op);
-        else if (isa<AttentionOp, AttentionBackwardOp>(op) && !(fusesAttention && libraryDoes(&op, target)))
-          writeAttention(&op);
+        else if (isa<AttentionOp, AttentionBackwardOp>(op))
+          normalizeAttention(&op);
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         if (auto reduce = dyn_cast<ReduceOp>(op))
           normalizeReduce(reduce);
@@ -183,6 +183,14 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
         else if (auto contract = dyn_cast<ContractOp>(op))
           normalizeContract(contract, target);
     }
+  }
+
+  void normalizeAttention(Operation *op) {
+    auto backward = dyn_cast<AttentionBackwardOp>(op);
+    if (!fusesAttention || !libraryDoes(op, target))
+      writeAttention(op);
+    else if (backward && backward.getBias() && !target.seesWithoutKeys())
+      splitUnseen(backward);
   }
 
   const Target &target;

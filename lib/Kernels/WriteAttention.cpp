@@ -52,6 +52,26 @@ public:
     replaceBy({f.reshape(dq, typeOf(op.getDq()).getShape()), dk, dv});
   }
 
+  /// What `splitUnseen` writes. What the queries give is a product with ones and zeros, which reads dout once.
+  void splitBackward() {
+    Value dout = op.getDout(), unseen = findUnseen();
+    int64_t width = typeOf(dout).getShape().back(), apart = typeOf(unseen).getDimSize(2);
+    Value ones = f.number(1, RankedTensorType::get({batch, queries, apart}, elementType()));
+    Value chosen = f.select(f.broadcast(f.reshape(unseen, typeOf(unseen).getShape().drop_back()), ones), ones, 0);
+    Value given = product("bqh,bqhe->bhe", chosen, f.reshape(dout, {batch, queries, apart, heads * width / apart}),
+                          f.b.getF32Type());
+    given = f.reshape(given, {batch, groups, members, width});
+    if (members > 1)
+      given = f.sum(given, 2, /*keeps=*/false);
+    Value hidden = f.broadcast(unseen, dout);
+    op.getDoutMutable().assign(f.select(hidden, f.number(0, dout), dout));
+
+    f.b.setInsertionPointAfter(op);
+    Value dv = op.getDv(), wide = f.convert(dv, f.b.getF32Type());
+    Value alike = f.broadcast(f.reshape(f.scale(given, 1, keys), {batch, 1, groups, width}), wide);
+    dv.replaceAllUsesExcept(f.convert(f.add(wide, alike), elementType()), wide.getDefiningOp());
+  }
+
 private:
   Type elementType() { return typeOf(op.getQ()).getElementType(); }
 
@@ -69,6 +89,20 @@ private:
   Value product(StringRef letters, Value x, Value y, Type element) {
     Value made = f.contract(letters, x, y);
     made.setType(typeOf(made).clone(element));
+    return made;
+  }
+
+  /// Where a condition alone leaves a query no key: [1|batch, 1|queries, 1|heads, 1].
+  Value findUnseen() {
+    Value bias = op.getBias(), score = f.number(0, cast<RankedTensorType>(typeOf(bias).clone(f.b.getF32Type())));
+    Value unseen = isForbidden(f.reduceRows(Reduction::max, f.select(bias, score, kNever)));
+    ArrayRef<int64_t> sizes = typeOf(unseen).getShape();
+    return f.reshape(f.transpose(unseen, {0, 2, 1}), {sizes[0], sizes[2], sizes[1], 1});
+  }
+
+  Value isForbidden(Value score) {
+    Value made = f.compare(Predicate::le, score, f.number(kForbidden, score));
+    made.getDefiningOp()->setAttr(kForbids, f.b.getUnitAttr());
     return made;
   }
 
@@ -116,8 +150,7 @@ private:
   Rows writeRows() {
     Value scores = maskedScores(), largest = f.reduceRows(Reduction::max, scores), seesNone, attends;
     if (maySeeNone()) {
-      seesNone = f.compare(Predicate::le, largest, f.number(kForbidden, largest));
-      seesNone.getDefiningOp()->setAttr(kForbids, f.b.getUnitAttr());
+      seesNone = isForbidden(largest);
       attends = op.getUniform() ? seesNone : f.both(seesNone, f.isAbove(largest, kNever));
       largest = f.select(seesNone, f.number(0, largest), largest);
     }
@@ -151,3 +184,5 @@ void xlc::writeAttention(Operation *op) {
     return AttentionWriter(forward).writeForward();
   AttentionWriter(cast<AttentionBackwardOp>(op)).writeBackward();
 }
+
+void xlc::splitUnseen(AttentionBackwardOp op) { AttentionWriter(op).splitBackward(); }

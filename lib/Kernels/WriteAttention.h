@@ -15,6 +15,12 @@ namespace xlc {
 /// Writes the ops that an attention or attention_backward stands for in its place.
 void writeAttention(mlir::Operation *op);
 
+/// For a library that makes probabilities again from log-sum-exps, which a query that sees no key has none of: with
+/// `uniform` and a condition (i1) beside the scores, what such queries give is taken out and added beside it.
+///
+///   dout' = sees no key ? 0 : dout      dq, dk, dv' = attention_backward(..., dout')      dv = dv' + sum(dout - dout') / keys
+void splitUnseen(graph::AttentionBackwardOp op);
+
 } // namespace xlc
 
 #endif

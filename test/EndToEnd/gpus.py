@@ -5,6 +5,7 @@ Streams run early, late and in random orders, threads in random orders; the bits
 PyTorch as far as those of CPUs are: in float32 to the tolerance of the matrix, in sixteen bits as `mixed` says.
 """
 
+import dataclasses
 import itertools
 import json
 import os
@@ -16,6 +17,7 @@ import cases
 import compare
 import files
 import mixed
+import conditional_model
 import program
 
 PRECISIONS = ("fp32", "bf16", "fp16")
@@ -204,6 +206,27 @@ def fused_attention(setting, everything):
                 yield f"{variable} {value}: {code}: {said}"
 
 
+def conditional_attention(setting, everything):
+    """A condition beside the scores, which leaves a sample's queries no key: the same bits in all orders, and the losses and gradients of
+    attention by products."""
+    conditional_model.write(setting.scratch / "conditional", LONG)
+    setting = dataclasses.replace(setting, models=setting.scratch)
+    for precision in PRECISIONS[1:] if everything else ("bf16",):
+        logs = []
+        for how, orders in (("products", ORDERS[:1]), ("fused", ORDERS[:1] + ORDERS[2:3])):
+            simulated = Simulated(setting, f"gpu-conditional-{how}-{precision}", ("conditional", "loss", "sgd"), {"micro_batches": 1},
+                                  precision=precision, runtime={"attention": how, "threads_per_rank": 1})
+            for order in orders:
+                simulated.train(order)
+                if simulated.bits(order) != simulated.bits(orders[0]):
+                    yield f"{how} in {precision}, {order}: other bits than {orders[0]}"
+            logs.append(simulated.log(orders[0]))
+        for key in ("loss", "grad_norm"):
+            apart = mixed.distance(*([step[key] for step in log] for log in logs))
+            if not 0 < apart <= 1e-3:
+                yield f"{precision}: {key} is {apart} from that of attention by products"
+
+
 def same_bits_under_all_seeds(setting, everything):
     """Of streams and threads."""
     simulated = Simulated(setting, "gpu-seeds", ("mlp", "logits", "sgd"))
@@ -270,6 +293,7 @@ def list_checks(everything):
     return checks + [("gpu: sums in the order of the ranks", lambda setting: sums_in_order(setting, everything)),
                      ("gpu: windows and micro-batches", lambda setting: windows_and_micro_batches(setting, everything)),
                      ("gpu: fused attention", lambda setting: fused_attention(setting, everything)),
+                     ("gpu: fused attention with a condition", lambda setting: conditional_attention(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything)),
                      ("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything)),
                      ("gpu: a failing call of several ends the job", lambda setting: a_failing_call_of_several_ends_the_job(setting, everything))]

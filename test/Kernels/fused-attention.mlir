@@ -21,3 +21,54 @@ func.func @part_of_a_block(%q: tensor<2x96x2x8xbf16>) -> tensor<2x96x2x8xbf16> {
   %out, %lse = graph.attention causal %q, %q, %q scale 0.5 : (tensor<2x96x2x8xbf16>, tensor<2x96x2x8xbf16>, tensor<2x96x2x8xbf16>) -> (tensor<2x96x2x8xbf16>, tensor<2x2x96xf64>)
   return %out : tensor<2x96x2x8xbf16>
 }
+
+// A condition beside the scores, which leaves the queries of the second sample no key: what those give is taken out of the library's call, and added to dv.
+// CHECK-LABEL: @padded
+// CHECK: graph.attention none {{.*}} bias %[[SEEN:.*]] scale
+// CHECK: %[[UNSEEN:.*]] = graph.compare le {{.*}} {graph.forbids}
+// CHECK: %[[ONES:.*]] = graph.select {{.*}} : tensor<2x128x1xi1>, tensor<2x128x1xbf16>
+// CHECK: graph.contract "bqh,bqhe->bhe" %[[ONES]], {{.*}} -> tensor<2x1x16xf32>
+// CHECK: %[[GIVEN:.*]] = graph.select
+// CHECK: %{{.*}}, %{{.*}}, %[[DV:.*]] = graph.attention_backward none {{.*}}, %[[GIVEN]] bias
+// CHECK: %[[WIDE:.*]] = graph.cast %[[DV]]
+// CHECK: graph.add %[[WIDE]]
+func.func @padded(%q: tensor<2x128x2x8xbf16>, %d: tensor<2x128x2x8xbf16>) -> (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>) {
+  %key = graph.iota dim 3 : tensor<2x1x1x128xi32>
+  %far = graph.constant dense<[[[[5]]], [[[0]]]]> : tensor<2x1x1x1xi32>
+  %end = graph.broadcast %far : tensor<2x1x1x1xi32> -> tensor<2x1x1x128xi32>
+  %seen = graph.compare lt %key, %end : tensor<2x1x1x128xi32> -> tensor<2x1x1x128xi1>
+  %out, %lse = graph.attention none %q, %q, %q bias %seen scale 0.5 {uniform} : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>)
+  %dq, %dk, %dv = graph.attention_backward none %q, %q, %q, %out, %lse, %d bias %seen scale 0.5 {uniform} : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>)
+  return %dq, %dk, %dv : tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>
+}
+
+// Heads with conditions of their own, which share keys and values; later queries see fewer keys, the last ones none.
+// CHECK-LABEL: @padded_heads
+// CHECK: graph.contract "bqh,bqhe->bhe" {{.*}} -> tensor<1x2x8xf32>
+// CHECK: graph.reduce sum
+// CHECK: graph.attention_backward
+func.func @padded_heads(%q: tensor<1x128x2x8xbf16>, %k: tensor<1x128x1x8xbf16>, %d: tensor<1x128x2x8xbf16>) -> (tensor<1x128x2x8xbf16>, tensor<1x128x1x8xbf16>, tensor<1x128x1x8xbf16>) {
+  %key = graph.iota dim 3 : tensor<1x2x128x128xi32>
+  %query = graph.iota dim 2 : tensor<1x2x128x128xi32>
+  %far = graph.constant dense<[[[[100]], [[40]]]]> : tensor<1x2x1x1xi32>
+  %end = graph.broadcast %far : tensor<1x2x1x1xi32> -> tensor<1x2x128x128xi32>
+  %sum = graph.add %key, %query : tensor<1x2x128x128xi32>
+  %seen = graph.compare lt %sum, %end : tensor<1x2x128x128xi32> -> tensor<1x2x128x128xi1>
+  %out, %lse = graph.attention none %q, %k, %k bias %seen scale 0.5 {uniform} : (tensor<1x128x2x8xbf16>, tensor<1x128x1x8xbf16>, tensor<1x128x1x8xbf16>, tensor<1x2x128x128xi1>) -> (tensor<1x128x2x8xbf16>, tensor<1x2x128xf64>)
+  %dq, %dk, %dv = graph.attention_backward none %q, %k, %k, %out, %lse, %d bias %seen scale 0.5 {uniform} : (tensor<1x128x2x8xbf16>, tensor<1x128x1x8xbf16>, tensor<1x128x1x8xbf16>, tensor<1x128x2x8xbf16>, tensor<1x2x128xf64>, tensor<1x128x2x8xbf16>, tensor<1x2x128x128xi1>) -> (tensor<1x128x2x8xbf16>, tensor<1x128x1x8xbf16>, tensor<1x128x1x8xbf16>)
+  return %dq, %dk, %dv : tensor<1x128x2x8xbf16>, tensor<1x128x1x8xbf16>, tensor<1x128x1x8xbf16>
+}
+
+// Where such a query attends to nothing, or what is added are floats, the library would be wrong.
+// CHECK-LABEL: @attends_to_none
+// CHECK-NOT: graph.attention
+func.func @attends_to_none(%q: tensor<2x128x2x8xbf16>, %seen: tensor<2x1x1x128xi1>) -> tensor<2x128x2x8xbf16> {
+  %out, %lse = graph.attention none %q, %q, %q bias %seen scale 0.5 : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>)
+  return %out : tensor<2x128x2x8xbf16>
+}
+// CHECK-LABEL: @floats
+// CHECK-NOT: graph.attention
+func.func @floats(%q: tensor<2x128x2x8xbf16>, %bias: tensor<2x1x1x128xf32>) -> tensor<2x128x2x8xbf16> {
+  %out, %lse = graph.attention none %q, %q, %q bias %bias scale 0.5 {uniform} : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xf32>) -> (tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>)
+  return %out : tensor<2x128x2x8xbf16>
+}

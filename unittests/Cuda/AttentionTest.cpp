@@ -65,15 +65,31 @@ struct Paper {
   AttentionShape s;
   Values q, k, v, dout, out, dq, dk, dv;
 
-  bool sees(int64_t i, int64_t j) const { return !s.causal || (j <= i && (s.window == 0 || i - j < s.window)); }
+  /// With a condition each sample has fewer keys, and the last one none.
+  int64_t keysOf(int64_t b) const {
+    return s.biasKind == AttentionBias::None ? s.keys : s.keys * (s.batch - 1 - b) / s.batch;
+  }
+  bool sees(int64_t b, int64_t i, int64_t j) const {
+    return j < keysOf(b) && (!s.causal || (j <= i && (s.window == 0 || i - j < s.window)));
+  }
+  /// What the condition adds to scores, one row for a sample.
+  std::vector<float> bias() const {
+    std::vector<float> made;
+    for (int64_t b = 0; b < s.batch; ++b)
+      for (int64_t j = 0; j < s.keys; ++j)
+        made.push_back(j < keysOf(b) ? 0 : kForbiddenScore);
+    return made;
+  }
   std::vector<double> probabilities(int64_t b, int64_t h, int64_t i) {
-    std::vector<double> p((size_t)s.keys);
+    std::vector<double> p((size_t)s.keys, 1.0 / (double)s.keys);
+    if (keysOf(b) == 0)
+      return p;
     double sum = 0;
     for (int64_t j = 0; j < s.keys; ++j) {
       double score = 0;
       for (int64_t f = 0; f < s.d; ++f)
         score += q.at(b, i, h, f) * k.at(b, j, groupOf(h), f);
-      sum += p[(size_t)j] = sees(i, j) ? std::exp(s.scale * score) : 0;
+      sum += p[(size_t)j] = sees(b, i, j) ? std::exp(s.scale * score) : 0;
     }
     for (double &each : p)
       each /= sum;
@@ -129,9 +145,12 @@ struct Bench {
   char *write(Values &values) {
     std::vector<Bf16> narrow = values.narrow();
     char *at = place(values.bytes());
-    driver.check(driver.copyToDevice((Address)(uintptr_t)at, narrow.data(), values.bytes(), stream.get()), "write");
-    driver.check(driver.waitForStream(stream.get()), "write");
+    write(narrow.data(), values.bytes(), at);
     return at;
+  }
+  void write(const void *from, uint64_t bytes, char *at) {
+    driver.check(driver.copyToDevice((Address)(uintptr_t)at, from, bytes, stream.get()), "write");
+    driver.check(driver.waitForStream(stream.get()), "write");
   }
   std::vector<Bf16> read(const char *at, uint64_t bytes) {
     std::vector<Bf16> result(bytes / sizeof(Bf16));
@@ -154,7 +173,7 @@ double distance(Values &expected, const std::vector<Bf16> &found) {
 struct Case {
   const char *name;
   int64_t batch, heads, groups, features, window, between;
-  bool causal;
+  bool causal, isPadded = false;
 };
 
 class Attention : public testing::TestWithParam<Case> {};
@@ -178,6 +197,12 @@ TEST_P(Attention, IsFloat64Rounded) {
               values(s.groups, 7),
               values(s.groups, 8)};
   s.q = s.out = s.dout = s.dq = paper.q.strides, s.k = s.v = s.dk = s.dv = paper.k.strides;
+  if (c.isPadded) {
+    paper.s.biasKind = s.biasKind = AttentionBias::Allow, paper.s.uniform = s.uniform = true;
+    paper.s.bias = s.bias = {positions, 0, 0};
+    std::vector<double> &gradients = paper.dout.numbers; // of queries that see no key it is zero
+    std::fill(gradients.end() - (int64_t)gradients.size() / c.batch, gradients.end(), 0);
+  }
   ASSERT_TRUE(isFusedAttention(s));
   paper.write();
 
@@ -193,6 +218,9 @@ TEST_P(Attention, IsFloat64Rounded) {
     int64_t bytes = FusedAttentionWorkspace::bytes(backward, 80);
     char *workspace =
         bench.place((uint64_t)bytes); // backward finds the log-sum-exps at its begin, where forward left them
+    if (std::vector<float> bias = paper.bias(); c.isPadded)
+      for (int64_t place : {FusedAttentionWorkspace(s).bias, FusedAttentionWorkspace(backward).bias})
+        bench.write(bias.data(), bias.size() * sizeof(float), workspace + place);
     cudnn::FusedAttention first(bench.library, {handle}, "forward", s, FusedAttentionWorkspace::bytes(s, 80));
     cudnn::FusedAttention second(bench.library, {handle}, "backward", backward, bytes);
     first.run(std::array{q, k, v, out}, workspace, bench.stream.get());
@@ -209,7 +237,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Attention,
                          testing::Values(Case{"Gpt", 2, 4, 4, 64, 0, 0, true}, Case{"Grouped", 1, 4, 2, 64, 0, 0, true},
                                          Case{"Window", 1, 2, 2, 64, 32, 0, true},
                                          Case{"All", 1, 2, 2, 128, 0, 0, false},
-                                         Case{"Together", 1, 2, 2, 32, 0, 64, true}),
+                                         Case{"Together", 1, 2, 2, 32, 0, 64, true},
+                                         Case{"Padded", 3, 2, 2, 64, 0, 0, false, true}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace

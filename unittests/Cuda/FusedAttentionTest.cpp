@@ -26,13 +26,12 @@ std::string describeDevice(int capability, int blockMemory) {
 struct Case {
   const char *model;
   int64_t batch, positions, heads, groups, features, window;
-  bool causal;
+  bool causal, isPadded = false;
 };
 constexpr Case cases[] = {
-    {"GPT-2 124M", 64, 1024, 12, 12, 64, 0, true},
-    {"Llama-3 8B", 1, 8192, 32, 8, 128, 0, true},
-    {"Mistral 7B", 1, 8192, 32, 8, 128, 4096, true},
-    {"ViT", 8, 256, 12, 12, 64, 0, false},
+    {"GPT-2 124M", 64, 1024, 12, 12, 64, 0, true},   {"Llama-3 8B", 1, 8192, 32, 8, 128, 0, true},
+    {"Mistral 7B", 1, 8192, 32, 8, 128, 4096, true}, {"ViT", 8, 256, 12, 12, 64, 0, false},
+    {"BERT", 32, 512, 12, 12, 64, 0, false, true},
 };
 struct Chip {
   int capability, blockMemory;
@@ -61,9 +60,9 @@ AttentionShape shapeOf(const Case &c, bool backward) {
           k,
           k,
           c.window,
-          false,
-          AttentionBias::None,
-          {},
+          c.isPadded,
+          c.isPadded ? AttentionBias::Allow : AttentionBias::None,
+          {c.isPadded ? c.positions : 0, 0, 0},
           FloatType::BF16};
 }
 

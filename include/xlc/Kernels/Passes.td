@@ -10,7 +10,8 @@ def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp
     These three are the kinds of kernel there are. Cross-entropy is written as the small ops it consists of,
     since it is two kernels: one over rows, one over all. Where a contraction sums letters that lie apart and
     the target has no library that takes them so, they are moved together. Where it has none for attention, that
-    becomes products and kernels over the rows of the scores.
+    becomes products and kernels over the rows of the scores. Where it has one that knows no queries without keys
+    (`Target::seesWithoutKeys`), what those give is taken out of backward, and added beside it.
 
         %y = graph.reduce sum %x dims [0] : tensor<8x32x64xf32> -> tensor<32x64xf32>
 

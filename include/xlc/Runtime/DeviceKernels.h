@@ -116,6 +116,19 @@ struct ConvertParameters {
   KERNEL(xlc_convert_f64_f32, double, float)
 inline int64_t blocksToConvert(const ConvertParameters &p) { return blocksFor(p.count); }
 
+/// What a condition adds to scores: condition (bytes, of these strides; a query's keys are adjacent), bias (f32, contiguous), which
+/// is 0 for a key that is seen, and else kForbiddenScore. A thread for each element.
+struct ConditionParameters {
+  int64_t batch, heads, queries, keys;
+  int64_t ofBatch, ofHead, ofQuery;
+
+  int64_t count() const { return batch * heads * queries * keys; }
+};
+/// Beside it every score is nothing, and it may still be multiplied, as for a power of two.
+inline constexpr float kForbiddenScore = -1e30F;
+#define XLC_CONDITIONS(KERNEL) KERNEL(xlc_condition)
+inline int64_t blocksForCondition(const ConditionParameters &p) { return blocksFor(p.count()); }
+
 } // namespace xlc::runtime
 
 #endif

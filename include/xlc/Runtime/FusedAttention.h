@@ -3,6 +3,7 @@
 #ifndef XLC_RUNTIME_FUSEDATTENTION_H
 #define XLC_RUNTIME_FUSEDATTENTION_H
 
+#include "xlc/Runtime/DeviceKernels.h"
 #include "xlc/Runtime/LibraryShapes.h"
 
 #include <algorithm>
@@ -21,13 +22,16 @@ inline bool hasFusedStrides(const HeadStrides &strides, FloatType type) {
   return strides.batch % elements == 0 && strides.position % elements == 0 && strides.head % elements == 0;
 }
 
-/// Operands of sixteen bits; each query sees all keys, or those up to its own, which a window may cut off behind. Each query sees
-/// one at least, so that `uniform` means nothing.
+/// Operands of sixteen bits; each query sees all keys, or those that a condition leaves it, or those up to its own, which a window
+/// may cut off behind. Without a condition each sees one at least. With it, a query that sees none attends to all alike; its
+/// `dout` is zero.
 inline bool isFusedAttention(const AttentionShape &s) {
   int64_t elements = kFusedAttentionAlignment / bytesOf(s.type);
   bool hasSizes = s.keys % kFusedKeys == 0 && s.d % elements == 0 && s.e % elements == 0 &&
                   std::max(s.d, s.e) <= kMostFusedFeatures;
-  bool hasMask = s.biasKind == AttentionBias::None && (s.causal ? s.queries == s.keys : s.window == 0);
+  bool isConditional = s.biasKind == AttentionBias::Allow && s.uniform && !s.causal;
+  bool hasMask =
+      (s.biasKind == AttentionBias::None || isConditional) && (s.causal ? s.queries == s.keys : s.window == 0);
   bool hasLayout = hasFusedStrides(s.q, s.type) && hasFusedStrides(s.k, s.type) && hasFusedStrides(s.v, s.type) &&
                    hasFusedStrides(s.out, s.type);
   bool hasGradients = !s.backward || (hasFusedStrides(s.dout, s.type) && hasFusedStrides(s.dq, s.type) &&
@@ -35,11 +39,22 @@ inline bool isFusedAttention(const AttentionShape &s) {
   return s.type != FloatType::F32 && hasSizes && hasMask && hasLayout && hasGradients;
 }
 
+/// The condition beside the scores of a call, once for what it is repeated over.
+inline ConditionParameters conditionOf(const AttentionShape &s) {
+  return {s.bias.batch ? s.batch : 1,
+          s.bias.head ? s.heads : 1,
+          s.bias.query ? s.queries : 1,
+          s.keys,
+          s.bias.batch,
+          s.bias.head,
+          s.bias.query};
+}
+
 /// Workspace of a call, bytes from its begin. `stats`: log-sum-exps as float32, [batch, heads, queries]. Of backward: `dq`, what its
-/// blocks add up in float32, [batch, heads, queries, d], and `sums` of out * dout, as `stats`. `scratch`: the rest is for what the
-/// library asks for beside these.
+/// blocks add up in float32, [batch, heads, queries, d], and `sums` of out * dout, as `stats`. `bias`: what the condition adds to
+/// scores, as float32, [1|batch, 1|heads, 1|queries, keys]. `scratch`: the rest is for what the library asks for beside these.
 struct FusedAttentionWorkspace {
-  int64_t stats = 0, dq = 0, sums = 0, scratch = 0;
+  int64_t stats = 0, dq = 0, sums = 0, bias = 0, scratch = 0;
 
   explicit FusedAttentionWorkspace(const AttentionShape &s) {
     auto place = [&](int64_t size) {
@@ -52,6 +67,8 @@ struct FusedAttentionWorkspace {
       dq = place(bytesOfRows(s) * s.d);
       sums = place(bytesOfRows(s));
     }
+    if (s.biasKind != AttentionBias::None)
+      bias = place(conditionOf(s).count() * bytesOf(FloatType::F32));
   }
 
   /// Of all, with what versions 9.14, 9.19 and 9.28 ask for on chips of this capability (unittests/Cuda/FusedAttentionTest.cpp).

@@ -4,7 +4,7 @@
 //
 //   Shard       fits                       Lower   addLowering
 //   Stage       flopsPerByte
-//   Kernels     fits, splitsReductions     Emit    describe, makeObject, makeSimulatorObject, linkNeeds
+//   Kernels     fits, splitsReductions,    Emit    describe, makeObject, makeSimulatorObject, linkNeeds
 //   Memory      fits, workspace,           plan    outsideOf, flopsPerByte
 //               hasElementType, rowPitch,  calibrate  measure
 //               arenaAlignment             verify  runsInCompiler
@@ -61,6 +61,8 @@ public:
   virtual int64_t workspace(const LibraryCall &call, int threads) const = 0;
   /// Bytes of scratch of a generated kernel that takes random bits for so many elements.
   virtual int64_t workspaceOfRandomBits(int64_t elements, int threads) const = 0;
+  /// Whether its library's attention has the gradient of queries that see no key; else `dout` is 0 there (xlc-normalize-reductions).
+  virtual bool seesWithoutKeys() const { return true; }
   /// Whether a sum over columns or all elements is to be one of partial sums, which many threads make.
   virtual bool splitsReductions() const { return false; }
   /// Elements from one row to the next, where rows of so many elements may have gaps behind them.

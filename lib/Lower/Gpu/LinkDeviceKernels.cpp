@@ -25,7 +25,10 @@ constexpr unsigned char columns[] = {
 constexpr unsigned char combine[] = {
 #include "Combine.inc"
 };
-constexpr ArrayRef<unsigned char> files[] = {scatter, maxPool, columns, combine};
+constexpr unsigned char condition[] = {
+#include "Condition.inc"
+};
+constexpr ArrayRef<unsigned char> files[] = {scatter, maxPool, columns, combine, condition};
 
 /// A file's code; its functions are for the machine that the others are for.
 std::unique_ptr<llvm::Module> read(ArrayRef<unsigned char> bytes, llvm::LLVMContext &context) {

@@ -29,6 +29,17 @@ Graph::Tensor FusedAttention::scaled(Graph::Tensor scores) {
   return made;
 }
 
+Graph::Tensor FusedAttention::biased(Graph::Tensor scores) {
+  std::optional<ConditionParameters> given = condition();
+  if (!given)
+    return scores;
+  Graph::Tensor bias =
+      graph.operand(contiguous(given->batch, given->heads, given->queries, given->keys), DataType::F32);
+  Graph::Tensor made = graph.value(ofScores);
+  graph.pointwise(PointwiseMode::Add, scores, bias, made);
+  return made;
+}
+
 Graph::Tensor FusedAttention::selected(Graph::Tensor scores, PointwiseMode compares, Graph::Tensor first,
                                        Graph::Tensor second) {
   constexpr size_t firstWithInfinity = 91000; // older ones want the lowest number
@@ -68,7 +79,7 @@ void FusedAttention::buildForward() {
 
   Graph::Tensor scores = graph.value(ofScores);
   graph.multiply(q, k, scores);
-  scores = masked(scaled(scores));
+  scores = masked(biased(scaled(scores)));
 
   Graph::Tensor largest = graph.value(ofRows), less = graph.value(ofScores), exponentials = graph.value(ofScores);
   Graph::Tensor sum = graph.value(ofRows), logarithm = graph.value(ofRows), p = graph.value(ofScores, type);
@@ -118,7 +129,7 @@ void FusedAttention::buildBackward() {
   };
   Graph::Tensor scores = graph.value(ofScores), less = graph.value(ofScores), p = graph.value(ofScores);
   graph.multiply(q, k, scores);
-  graph.pointwise(PointwiseMode::Subtract, scaled(scores), stats, less);
+  graph.pointwise(PointwiseMode::Subtract, biased(scaled(scores)), stats, less);
   graph.pointwise(PointwiseMode::Exp, masked(less), p);
   addHeads(transpose(p), dout, s.e, dv);
 
@@ -142,6 +153,8 @@ void FusedAttention::run(std::span<char *const> operands, char *at, void *stream
     all.push_back(at + workspace.dq);
     all.push_back(at + workspace.sums);
   }
+  if (condition())
+    all.push_back(at + workspace.bias);
   graph.run(all, at + workspace.scratch, stream);
 }
 

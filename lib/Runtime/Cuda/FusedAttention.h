@@ -6,6 +6,8 @@
 #include "CudnnGraph.h"
 #include "xlc/Runtime/FusedAttention.h"
 
+#include <optional>
+
 namespace xlc::runtime::cudnn {
 
 class FusedAttention {
@@ -18,14 +20,19 @@ public:
   bool isBackward() const { return shape.backward; }
   /// Of all heads.
   int64_t rows() const { return shape.batch * shape.heads * shape.queries; }
+  /// Beside the scores; as floats it is in `bias` before a call runs.
+  std::optional<ConditionParameters> condition() const {
+    return shape.biasKind == AttentionBias::None ? std::nullopt : std::optional(conditionOf(shape));
+  }
   /// q, k, v, out, whose log-sum-exps are then in `stats`; or q, k, v, out, dout, dq, dk, dv, which reads them there.
   void run(std::span<char *const> operands, char *at, void *stream) const;
 
 private:
   void buildForward();
   void buildBackward();
-  /// Scores times the scale; what is not seen is -infinity.
+  /// Scores times the scale; with what a condition adds; what else is not seen is -infinity.
   Graph::Tensor scaled(Graph::Tensor scores);
+  Graph::Tensor biased(Graph::Tensor scores);
   Graph::Tensor masked(Graph::Tensor scores);
   Graph::Tensor selected(Graph::Tensor scores, PointwiseMode compares, Graph::Tensor first, Graph::Tensor second);
   Sizes sizesOf(const HeadStrides &strides, int64_t heads, int64_t rows, int64_t columns) const;

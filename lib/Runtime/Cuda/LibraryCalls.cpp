@@ -194,14 +194,26 @@ void LibraryCalls::convert(const std::string &kernel, char *from, char *to, int6
 /// The plan has log-sum-exps as f64 beside out: between forward and backward they are what the library has written.
 void LibraryCalls::runAttention(const plan::CallT &call, const CallOperands &operands, Stream stream) const {
   const cudnn::FusedAttention &attention = *attentions.at(call.kernel);
-  char *const *p = operands.addresses;
-  char *workspace = operands.workspace, *stats = workspace + attention.places().stats, *lse = p[4];
+  std::vector<char *> p(operands.addresses, operands.addresses + call.ins.size() + call.outs.size());
+  char *workspace = operands.workspace, *stats = workspace + attention.places().stats;
+  if (std::optional<ConditionParameters> condition = attention.condition()) {
+    auto given = p.begin() + (attention.isBackward() ? 6 : 3);
+    addCondition(*condition, *given, workspace + attention.places().bias, stream);
+    p.erase(given);
+  }
+  char *lse = p[4];
+  p.erase(p.begin() + 4);
   if (attention.isBackward()) {
     convert(narrowStatsKernel, lse, stats, attention.rows(), stream);
-    return attention.run(std::array{p[0], p[1], p[2], p[3], p[5], p[6], p[7], p[8]}, workspace, stream);
+    return attention.run(p, workspace, stream);
   }
-  attention.run(std::array{p[0], p[1], p[2], p[3]}, workspace, stream);
+  attention.run(p, workspace, stream);
   convert(wideStatsKernel, stats, lse, attention.rows(), stream);
+}
+
+void LibraryCalls::addCondition(ConditionParameters given, char *condition, char *bias, Stream stream) const {
+  void *parameters[] = {(void *)&condition, (void *)&bias, &given};
+  driver.launchBlocks(find(conditionKernel), blocksForCondition(given), kDeviceThreads, parameters, stream);
 }
 
 void LibraryCalls::runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const {

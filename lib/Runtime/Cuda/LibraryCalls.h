@@ -74,6 +74,7 @@ private:
   void launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds, Stream stream) const;
   void runContraction(const plan::CallT &call, const CallOperands &operands, Stream stream) const;
   void runAttention(const plan::CallT &call, const CallOperands &operands, Stream stream) const;
+  void addCondition(ConditionParameters given, char *condition, char *bias, Stream stream) const;
   void convert(const std::string &kernel, char *from, char *to, int64_t count, Stream stream) const;
   void runConvolution(const Convolution &what, const CallOperands &operands, Stream stream) const;
 

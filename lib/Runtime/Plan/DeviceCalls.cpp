@@ -49,8 +49,12 @@ std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel) {
   if (const plan::ContractT *contract = kernel.library.AsContract())
     if (ContractShape shape = shapeOf(*contract); AlignedProduct(shape).hasSums())
       return {convertKernelOf(plan::Element::F32, contract->operands)};
-  if (const plan::AttentionT *attention = kernel.library.AsAttention())
-    return {attention->backward ? narrowStatsKernel : wideStatsKernel};
+  if (const plan::AttentionT *attention = kernel.library.AsAttention()) {
+    std::vector<std::string> names = {attention->backward ? narrowStatsKernel : wideStatsKernel};
+    if (attention->bias_kind == plan::BiasKind::Allow)
+      names.push_back(conditionKernel);
+    return names;
+  }
   if (kernel.library.AsConvolution())
     return {columnsKernel, fromColumnsKernel};
   return {};

@@ -31,6 +31,9 @@ inline constexpr const char *columnsKernel = "xlc_columns", *fromColumnsKernel =
 /// Of attention, whose log-sum-exps are f64 in the plan and float32 in the library.
 inline constexpr const char *wideStatsKernel = "xlc_convert_f32_f64", *narrowStatsKernel = "xlc_convert_f64_f32";
 
+/// Of attention with a condition beside the scores.
+inline constexpr const char *conditionKernel = "xlc_condition";
+
 /// What a program launches for a library call of the plan; none: a library of the vendor's does it, or nobody.
 std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel);
 

@@ -128,6 +128,7 @@ public:
   int64_t workspaceOfRandomBits(int64_t, int) const override { return 0; }
 
   bool splitsReductions() const override { return true; }
+  bool seesWithoutKeys() const override { return false; }
 
   /// Tensor cores read, and threads load, sixteen bytes at a time.
   int64_t rowPitch(Type element, int64_t elements) const override {

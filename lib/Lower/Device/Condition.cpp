@@ -1,0 +1,13 @@
+// Conditions beside the scores of attention as floats, which a library adds.
+#include "Threads.h"
+
+using namespace xlc::device;
+using namespace xlc::runtime;
+
+XLC_KERNEL xlc_condition(Global<const uint8_t> condition, Global<float> bias, ConditionParameters p) {
+  int64_t element = findThread(), row = element / p.keys, head = row / p.queries, sample = head / p.heads;
+  if (sample >= p.batch)
+    return;
+  int64_t from = sample * p.ofBatch + head % p.heads * p.ofHead + row % p.queries * p.ofQuery + element % p.keys;
+  bias[element] = condition[from] ? 0 : kForbiddenScore;
+}
