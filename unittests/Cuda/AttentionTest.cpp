@@ -1,7 +1,6 @@
 // Fused attention as it runs, beside float64: on the simulated device, or with XLC_CUDA_LIBRARIES set to nothing on a real one.
-#include "Cuda/Arena.h"
+#include "Bench.h"
 #include "Cuda/FusedAttention.h"
-#include "Cuda/Staging.h"
 #include "xlc/Runtime/Narrow.h"
 
 #include <gtest/gtest.h>
@@ -14,14 +13,9 @@
 #include <vector>
 
 using namespace xlc::runtime;
-using namespace xlc::runtime::cuda;
+using namespace xlc::test;
 
 namespace {
-
-std::string libraryFolder() {
-  const char *given = getenv("XLC_CUDA_LIBRARIES");
-  return given ? given : XLC_SIMULATED_LIBRARIES;
-}
 
 /// Values of [batch, position, head, feature], where strides leave gaps or do not.
 struct Values {
@@ -126,39 +120,12 @@ struct Paper {
   }
 };
 
-/// A device with memory for all values, one after the other.
-struct Bench {
-  Driver driver{libraryFolder()};
-  Ordinal ordinal = (driver.check(driver.initialize(0), "cuInit"), 0);
-  OwnedContext context{driver, ordinal};
-  Arena arena{driver, ordinal, 8 << 20};
-  OwnedStream stream = makeStream(driver);
-  OpenedLibrary file{cudnnLibrary, libraryFolder()};
-  cudnn::Library library{file};
-  uint64_t used = 0;
-
-  char *place(uint64_t bytes) {
-    Address at = arena.begin() + used;
-    used += (bytes + 255) / 256 * 256;
-    return (char *)(uintptr_t)at; // NOLINT(performance-no-int-to-ptr): the driver's addresses are numbers
-  }
-  char *write(Values &values) {
-    std::vector<Bf16> narrow = values.narrow();
-    char *at = place(values.bytes());
-    write(narrow.data(), values.bytes(), at);
-    return at;
-  }
-  void write(const void *from, uint64_t bytes, char *at) {
-    driver.check(driver.copyToDevice((Address)(uintptr_t)at, from, bytes, stream.get()), "write");
-    driver.check(driver.waitForStream(stream.get()), "write");
-  }
-  std::vector<Bf16> read(const char *at, uint64_t bytes) {
-    std::vector<Bf16> result(bytes / sizeof(Bf16));
-    driver.check(driver.copyToHost(result.data(), (Address)(uintptr_t)at, bytes, stream.get()), "read");
-    driver.check(driver.waitForStream(stream.get()), "read");
-    return result;
-  }
-};
+char *write(Bench &bench, Values &values) {
+  std::vector<Bf16> narrow = values.narrow();
+  char *at = bench.place(values.bytes());
+  bench.write(narrow.data(), values.bytes(), at);
+  return at;
+}
 
 /// The distance from float64, in the norm, over its length.
 double distance(Values &expected, const std::vector<Bf16> &found) {
@@ -207,30 +174,25 @@ TEST_P(Attention, IsFloat64Rounded) {
   paper.write();
 
   Bench bench;
-  cudnn::Handle handle = nullptr;
-  bench.library.require(bench.library.create(&handle), "cudnnCreate", "test");
-  {
-    char *q = bench.write(paper.q), *k = bench.write(paper.k), *v = bench.write(paper.v);
-    char *dout = bench.write(paper.dout), *out = bench.write(paper.out), *dq = bench.write(paper.dq);
-    char *dk = bench.write(paper.dk), *dv = bench.write(paper.dv);
-    AttentionShape backward = s;
-    backward.backward = true;
-    int64_t bytes = FusedAttentionWorkspace::bytes(backward, 80);
-    char *workspace =
-        bench.place((uint64_t)bytes); // backward finds the log-sum-exps at its begin, where forward left them
-    if (std::vector<float> bias = paper.bias(); c.isPadded)
-      for (int64_t place : {FusedAttentionWorkspace(s).bias, FusedAttentionWorkspace(backward).bias})
-        bench.write(bias.data(), bias.size() * sizeof(float), workspace + place);
-    cudnn::FusedAttention first(bench.library, {handle}, "forward", s, FusedAttentionWorkspace::bytes(s, 80));
-    cudnn::FusedAttention second(bench.library, {handle}, "backward", backward, bytes);
-    first.run(std::array{q, k, v, out}, workspace, bench.stream.get());
-    second.run(std::array{q, k, v, out, dout, dq, dk, dv}, workspace, bench.stream.get());
-    EXPECT_LT(distance(paper.out, bench.read(out, paper.out.bytes())), 4e-3);
-    EXPECT_LT(distance(paper.dq, bench.read(dq, paper.dq.bytes())), 8e-3);
-    EXPECT_LT(distance(paper.dk, bench.read(dk, paper.dk.bytes())), 8e-3);
-    EXPECT_LT(distance(paper.dv, bench.read(dv, paper.dv.bytes())), 8e-3);
-  }
-  bench.library.destroy(handle);
+  char *q = write(bench, paper.q), *k = write(bench, paper.k), *v = write(bench, paper.v);
+  char *dout = write(bench, paper.dout), *out = write(bench, paper.out), *dq = write(bench, paper.dq);
+  char *dk = write(bench, paper.dk), *dv = write(bench, paper.dv);
+  AttentionShape backward = s;
+  backward.backward = true;
+  int64_t bytes = FusedAttentionWorkspace::bytes(backward, 80);
+  char *workspace =
+      bench.place((uint64_t)bytes); // backward finds the log-sum-exps at its begin, where forward left them
+  if (std::vector<float> bias = paper.bias(); c.isPadded)
+    for (int64_t place : {FusedAttentionWorkspace(s).bias, FusedAttentionWorkspace(backward).bias})
+      bench.write(bias.data(), bias.size() * sizeof(float), workspace + place);
+  cudnn::FusedAttention first(bench.library, bench.device(), "forward", s, FusedAttentionWorkspace::bytes(s, 80));
+  cudnn::FusedAttention second(bench.library, bench.device(), "backward", backward, bytes);
+  first.run(std::array{q, k, v, out}, workspace, bench.queue());
+  second.run(std::array{q, k, v, out, dout, dq, dk, dv}, workspace, bench.queue());
+  EXPECT_LT(distance(paper.out, bench.read<Bf16>(out, paper.out.bytes())), 4e-3);
+  EXPECT_LT(distance(paper.dq, bench.read<Bf16>(dq, paper.dq.bytes())), 8e-3);
+  EXPECT_LT(distance(paper.dk, bench.read<Bf16>(dk, paper.dk.bytes())), 8e-3);
+  EXPECT_LT(distance(paper.dv, bench.read<Bf16>(dv, paper.dv.bytes())), 8e-3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Attention,

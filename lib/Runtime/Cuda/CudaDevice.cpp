@@ -34,7 +34,7 @@ CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const Device
   load();
   ofCode = takenBytes() - ofContext;
   libraryCalls =
-      std::make_unique<LibraryCalls>(driver, *libraries.products, libraries.attention ? &*libraries.attention : nullptr,
+      std::make_unique<LibraryCalls>(driver, *libraries.products, libraries.fusing ? &*libraries.fusing : nullptr,
                                      setup.plan, code.get(), libraries.tuning ? &*libraries.tuning : nullptr);
   combiner.emplace(driver, setup.plan, programOf(setup.plan, rank), code.get());
 }

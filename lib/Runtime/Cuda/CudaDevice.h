@@ -25,8 +25,8 @@ struct Libraries {
   std::optional<OpenedLibrary> products; ///< once the driver's version is known
   std::optional<OpenedLibrary> ncclFile; ///< of a plan of several ranks
   std::optional<nccl::Library> nccl;
-  std::optional<OpenedLibrary> attentionFile; ///< of a plan with attention
-  std::optional<cudnn::Library> attention;
+  std::optional<OpenedLibrary> fusingFile; ///< of a plan with attention; of one with convolutions, where there is one
+  std::optional<cudnn::Library> fusing;
   std::optional<Tuning> tuning; ///< of --tuned
 };
 

@@ -78,8 +78,24 @@ int firstDevice(const Driver &driver, const Plan &plan, const Share &ranks) {
                              all == 1 ? "" : "s", count, count == 1 ? " is" : "s are"));
 }
 
-bool hasAttention(const Plan &plan) {
-  return std::ranges::any_of(plan.kernels, [](const auto &kernel) { return kernel->library.AsAttention(); });
+bool hasCall(const Plan &plan, plan::Library library) {
+  return std::ranges::any_of(plan.kernels, [&](const auto &kernel) { return kernel->library.type == library; });
+}
+
+/// cuDNN. Attention needs it; convolutions are products without it.
+void openFusing(const Plan &plan, const std::string &folder) {
+  bool isNeeded = hasCall(plan, plan::Library::Attention);
+  if (!isNeeded && (plan.deterministic || !hasCall(plan, plan::Library::Convolution)))
+    return;
+  try {
+    opened->fusing.emplace(opened->fusingFile.emplace(cudnnLibrary, folder));
+  } catch (const Rejected &problem) {
+    if (isNeeded)
+      throw;
+    std::string_view why(problem.what());
+    why.remove_prefix(std::string_view("error: ").size());
+    std::fputs(fmt::format("note: convolutions are products, image by image: {}\n", why).c_str(), stderr);
+  }
 }
 
 /// Before anything is loaded.
@@ -113,8 +129,7 @@ const Driver &openLibraries(const Plan &plan, const std::string &folder) {
   checkDriver(version);
   opened->products.emplace(version < 13000 ? cublasLt12Library : cublasLtLibrary, folder);
   cublaslt::Library{*opened->products}; // has all that calls ask for
-  if (hasAttention(plan))
-    opened->attention.emplace(opened->attentionFile.emplace(cudnnLibrary, folder));
+  openFusing(plan, folder);
   return driver;
 }
 

@@ -19,9 +19,14 @@ enum class Status : int { Success = 0, NotSupported = 3000, InternalError = 4000
 /// Of descriptors.
 enum class Kind : int {
   Pointwise = 0,
+  Convolution = 1,
+  Engine = 2,
   EngineConfiguration = 3,
   Heuristics = 4,
   ExecutionPlan = 5,
+  OperationConvolution = 10,
+  OperationConvolutionOfWeights = 11,
+  OperationConvolutionBack = 12,
   OperationPointwise = 13,
   OperationGraph = 15,
   VariantPack = 16,
@@ -38,14 +43,26 @@ enum class Attribute : int {
   PointwiseMode = 0,
   PointwisePrecision = 1,
   PointwiseAxis = 9,
+  ConvolutionPrecision = 100,
+  ConvolutionMode = 101,
+  ConvolutionDilations = 102,
+  ConvolutionStrides = 103,
+  ConvolutionPadsBehind = 104,
+  ConvolutionPads = 105,
+  ConvolutionDimensions = 106,
   HeuristicsMode = 200,
   HeuristicsGraph = 201,
   HeuristicsResults = 202,
   HeuristicsDevice = 204,
+  ConfigurationEngine = 300,
   PlanHandle = 400,
   PlanConfiguration = 401,
   PlanWorkspace = 402,
   PlanDevice = 407,
+  // Of a convolution, then of the one back to x, then of that of weights: a product's factor, the result's, how, and three tensors.
+  OperationConvolutionFactor = 700,
+  OperationConvolutionBackFactor = 706,
+  OperationConvolutionOfWeightsFactor = 712,
   OperationPointwise = 750,
   OperationPointwiseX = 751,
   OperationPointwiseB = 752,
@@ -63,6 +80,7 @@ enum class Attribute : int {
   PackIds = 1000,
   PackPointers = 1001,
   PackWorkspace = 1003,
+  EngineNotes = 1303,
   MatmulPrecision = 1500,
   OperationMatmulA = 1520,
   OperationMatmulB = 1521,
@@ -84,8 +102,11 @@ enum class Type : int {
   DataType = 1,
   Boolean = 2,
   Int64 = 3,
+  Float = 4,
   VoidPointer = 6,
+  ConvolutionMode = 7,
   HeuristicsMode = 8,
+  Note = 11,
   PointwiseMode = 14,
   Descriptor = 15,
   ReductionOperator = 18,
@@ -107,6 +128,17 @@ enum class PointwiseMode : int {
   Select = 601 ///< t ? x : b
 };
 enum class ReductionOperator : int { Add = 0, Max = 3 };
+enum class ConvolutionMode : int { CrossCorrelation = 1 };
+/// What is said of an engine's numbers.
+enum class Note : int {
+  TensorCore = 0, ///< of float32: products of fewer bits
+  DownConvertsInputs = 1,
+  ReducesInFewerBits = 2,
+  FourierTransform = 3,
+  Nondeterministic = 4,
+  Winograd = 5,
+  StrictNan = 9
+};
 enum class HeuristicsMode : int { Fallback = 2, Best = 3 };
 
 constexpr size_t oldestVersion = 90600; ///< 9.6.0, the first whose attention clears what it adds up in

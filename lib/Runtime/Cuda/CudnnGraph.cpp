@@ -1,16 +1,17 @@
 // See CudnnGraph.h.
 #include "CudnnGraph.h"
 
-#include "Failure.h"
 #include "xlc/Runtime/FusedAttention.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace xlc::runtime::cudnn {
 
 constexpr int64_t mostEngines = 16; // of a heuristic
+constexpr int64_t mostNotes = 16;   // of an engine
 
 Sizes contiguous(int64_t batch, int64_t heads, int64_t rows, int64_t columns) {
   return {{batch, heads, rows, columns}, {heads * rows * columns, rows * columns, columns, 1}};
@@ -134,6 +135,32 @@ void Graph::reshape(Tensor x, Tensor y) {
   addOperation(std::move(operation));
 }
 
+void Graph::convolve(Makes which, const Filter &filter, Tensor x, Tensor w, Tensor y, bool adds) {
+  constexpr std::pair<Kind, Attribute> all[] = {
+      {Kind::OperationConvolution, Attribute::OperationConvolutionFactor},
+      {Kind::OperationConvolutionBack, Attribute::OperationConvolutionBackFactor},
+      {Kind::OperationConvolutionOfWeights, Attribute::OperationConvolutionOfWeightsFactor}};
+  auto [kind, first] = all[(size_t)which];
+  OwnedDescriptor how = make(Kind::Convolution), operation = make(kind);
+  set(how.get(), Attribute::ConvolutionPrecision, Type::DataType, DataType::F32);
+  set(how.get(), Attribute::ConvolutionMode, Type::ConvolutionMode, ConvolutionMode::CrossCorrelation);
+  set(how.get(), Attribute::ConvolutionDimensions, Type::Int64, (int64_t)filter.strides.size());
+  setAll(how.get(), Attribute::ConvolutionStrides, Type::Int64, filter.strides);
+  setAll(how.get(), Attribute::ConvolutionDilations, Type::Int64, filter.dilations);
+  setAll(how.get(), Attribute::ConvolutionPads, Type::Int64, filter.pads);
+  setAll(how.get(), Attribute::ConvolutionPadsBehind, Type::Int64, filter.padsBehind);
+  finish(how.get());
+  auto attribute = [first = first](int behind) { return Attribute((int)first + behind); };
+  set(operation.get(), attribute(0), Type::Float, 1.0F);
+  set(operation.get(), attribute(1), Type::Float, adds ? 1.0F : 0.0F);
+  set(operation.get(), attribute(2), Type::Descriptor, how.get());
+  setTensor(operation.get(), attribute(3), w);
+  setTensor(operation.get(), attribute(4), x);
+  setTensor(operation.get(), attribute(5), y);
+  addOperation(std::move(operation));
+  parts.push_back(std::move(how));
+}
+
 std::vector<OwnedDescriptor> Graph::findEngines(HeuristicsMode mode) const {
   OwnedDescriptor heuristics = make(Kind::Heuristics);
   set(heuristics.get(), Attribute::HeuristicsGraph, Type::Descriptor, graph.get());
@@ -152,6 +179,20 @@ std::vector<OwnedDescriptor> Graph::findEngines(HeuristicsMode mode) const {
                                        &count, (void *)places.data());
   found.resize(status == Status::Success ? (size_t)count : 0);
   return found;
+}
+
+bool Graph::isExact(Descriptor configuration) const {
+  OwnedDescriptor engine = make(Kind::Engine);
+  Descriptor place = engine.get();
+  int64_t count = 0;
+  library.require(
+      library.getAttribute(configuration, Attribute::ConfigurationEngine, Type::Descriptor, 1, &count, (void *)&place),
+      "cudnnBackendGetAttribute", what);
+  std::array<Note, mostNotes> notes{};
+  library.require(
+      library.getAttribute(engine.get(), Attribute::EngineNotes, Type::Note, mostNotes, &count, notes.data()),
+      "cudnnBackendGetAttribute", what);
+  return std::all_of(notes.begin(), notes.begin() + count, [](Note note) { return note == Note::StrictNan; });
 }
 
 bool Graph::tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why) {
@@ -176,7 +217,7 @@ bool Graph::tryEngine(Descriptor configuration, int64_t mostWorkspace, std::stri
   return true;
 }
 
-void Graph::finalize(int64_t mostWorkspace) {
+std::optional<std::string> Graph::finalize(int64_t mostWorkspace, Engines engines) {
   graph = make(Kind::OperationGraph);
   std::vector<Descriptor> all;
   all.reserve(operations.size());
@@ -189,10 +230,9 @@ void Graph::finalize(int64_t mostWorkspace) {
   std::string why = "it knows none";
   for (HeuristicsMode mode : {HeuristicsMode::Best, HeuristicsMode::Fallback})
     for (const OwnedDescriptor &engine : findEngines(mode))
-      if (tryEngine(engine.get(), mostWorkspace, why))
-        return;
-  throw Rejected(fmt::format("error: cuDNN {} has no kernel for {}: {}; compile with runtime: {{attention: products}}",
-                             library.version(), what, why));
+      if ((engines == Engines::Any || isExact(engine.get())) && tryEngine(engine.get(), mostWorkspace, why))
+        return std::nullopt;
+  return fmt::format("cuDNN {} has no kernel for {}: {}", library.version(), what, why);
 }
 
 void Graph::run(std::span<char *const> addresses, char *workspace, void *stream) const {

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,19 @@ struct Sizes {
 };
 /// Rows one after the other.
 Sizes contiguous(int64_t batch, int64_t heads, int64_t rows, int64_t columns);
+/// What convolutions know beside their tensors, along two dimensions.
+struct Filter {
+  std::array<int64_t, 2> strides, dilations, pads, padsBehind;
+};
+/// Which of the three tensors of a convolution is made of the others.
+enum class Makes : uint8_t { Y, X, W };
+
+/// Which engines are taken.
+enum class Engines : uint8_t {
+  Any,
+  Exact, ///< products of float32 as they are, added up in one order: what IEEE says of each operation holds
+};
+
 /// The same memory, columns as rows.
 Sizes transposed(const Sizes &sizes);
 
@@ -46,9 +60,12 @@ public:
   void reduce(ReductionOperator how, Tensor x, Tensor y);
   /// The same elements in other dimensions.
   void reshape(Tensor x, Tensor y);
+  /// x[image, channel, row, column], w[channel of y, channel of a group of x, row, column], y as x: all f32. What is made is added to
+  /// what is there if `adds`.
+  void convolve(Makes which, const Filter &filter, Tensor x, Tensor w, Tensor y, bool adds);
 
-  /// Chooses an engine, by the heuristic's order among those with at most this workspace. Throws Rejected where none is.
-  void finalize(int64_t mostWorkspace);
+  /// Chooses an engine, by the heuristic's order among those with at most this workspace. None: says why.
+  std::optional<std::string> finalize(int64_t mostWorkspace, Engines engines = Engines::Any);
   /// With the operands' addresses in the order in which they were made.
   void run(std::span<char *const> operands, char *workspace, void *stream) const;
 
@@ -63,6 +80,7 @@ private:
   void finish(Descriptor made) const;
   void addOperation(OwnedDescriptor operation);
   std::vector<OwnedDescriptor> findEngines(HeuristicsMode mode) const;
+  bool isExact(Descriptor configuration) const;
   bool tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why);
 
   const Library &library;

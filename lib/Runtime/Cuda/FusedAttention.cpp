@@ -2,6 +2,10 @@
 // cudnn-frontend (node/scaled_dot_product_flash_attention.h).
 #include "FusedAttention.h"
 
+#include "Failure.h"
+
+#include <fmt/format.h>
+
 #include <limits>
 
 namespace xlc::runtime::cudnn {
@@ -16,7 +20,8 @@ FusedAttention::FusedAttention(const Library &library, const Device &device, con
     buildBackward();
   else
     buildForward();
-  graph.finalize(bytes - workspace.scratch);
+  if (std::optional<std::string> why = graph.finalize(bytes - workspace.scratch))
+    throw Rejected(fmt::format("error: {}; compile with runtime: {{attention: products}}", *why));
 }
 
 Sizes FusedAttention::sizesOf(const HeadStrides &strides, int64_t heads, int64_t rows, int64_t columns) const {

@@ -24,8 +24,9 @@ size_t besideOf(const plan::CallT &call, const Epilogue &epilogue) {
 
 LibraryCalls::~LibraryCalls() {
   attentions.clear();
-  if (attentionHandle)
-    ofAttention->destroy(attentionHandle);
+  convolutions.clear();
+  if (fusingHandle)
+    fusing->destroy(fusingHandle);
 }
 
 Function LibraryCalls::find(const std::string &name) const { return driver.findKernel(code, name); }
@@ -77,18 +78,31 @@ LibraryCalls::Contraction LibraryCalls::prepareContraction(const plan::CallT &ca
   return made;
 }
 
+cudnn::Device LibraryCalls::fusingDevice() {
+  if (!fusingHandle)
+    fusing->require(fusing->create(&fusingHandle), "cudnnCreate", "this device");
+  return {fusingHandle};
+}
+
 const cudnn::FusedAttention *LibraryCalls::prepareAttention(const plan::CallT &call,
                                                             const plan::AttentionT &attention) {
   AttentionShape shape = shapeOf(attention);
   if (!isFusedAttention(shape) || (int64_t)call.workspace_bytes < FusedAttentionWorkspace(shape).scratch)
     throw Rejected(fmt::format("error: call '{}' is attention that a GPU's library does not do", call.name));
-  if (!attentionHandle)
-    ofAttention->require(ofAttention->create(&attentionHandle), "cudnnCreate", "this device");
   auto &made = attentions[call.kernel];
   if (!made)
-    made = std::make_unique<cudnn::FusedAttention>(*ofAttention, cudnn::Device{attentionHandle}, call.name, shape,
+    made = std::make_unique<cudnn::FusedAttention>(*fusing, fusingDevice(), call.name, shape,
                                                    (int64_t)call.workspace_bytes);
   return made.get();
+}
+
+std::unique_ptr<cudnn::FusedConvolution> LibraryCalls::fuse(const plan::CallT &call, const ConvolutionShape &shape,
+                                                            bool adds) {
+  std::vector<uint32_t> alignments = places.alignmentsOf(call);
+  if (!fusing || plan.deterministic || std::ranges::min(alignments) < kFusedAttentionAlignment)
+    return nullptr;
+  return cudnn::FusedConvolution::tryMake(*fusing, fusingDevice(), call.name, shape, adds,
+                                          (int64_t)call.workspace_bytes);
 }
 
 LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &call,
@@ -98,13 +112,16 @@ LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &ca
   if (call.workspace_bytes < columns)
     throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, and the columns of a convolution need {}",
                                call.name, call.workspace_bytes, columns));
+  bool isEverAdded = call.accumulate[0] != plan::Accumulate::Never;
   Convolution made{shape.kind,
                    (int64_t)((call.workspace_bytes - columns) / 256 * 256),
                    makeConvolutionSteps(shape, false),
                    makeConvolutionSteps(shape, true),
                    nullptr,
                    find(columnsKernel),
-                   find(fromColumnsKernel)};
+                   find(fromColumnsKernel),
+                   fuse(call, shape, false),
+                   isEverAdded ? fuse(call, shape, true) : nullptr};
   ProductAlignment alignment{256, 256, 1, 1, 256};
   uint32_t operands = 256;
   for (uint32_t each : places.alignmentsOf(call))
@@ -221,6 +238,8 @@ void LibraryCalls::runConvolution(const Convolution &what, const CallOperands &o
   char *const *p = operands.addresses;
   char *x = p[what.kind == Kind::Transpose ? 2 : 0], *w = p[what.kind == Kind::WeightBackward ? 2 : 1];
   char *y = p[what.kind == Kind::Forward ? 2 : what.kind == Kind::Transpose ? 0 : 1];
+  if (const auto &fused = operands.accumulate[0] ? what.fusedAdd : what.fusedWrite)
+    return fused->run(x, w, y, operands.workspace, stream);
   char *bases[] = {x, w, y, operands.workspace + what.scratch}; // as ConvolutionPlace::Operand
   auto addressOf = [&](const ConvolutionPlace &place) { return bases[(int)place.operand] + place.offset; };
   const ConvolutionSteps &steps = operands.accumulate[0] ? what.add : what.write;

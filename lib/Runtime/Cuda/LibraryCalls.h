@@ -8,6 +8,7 @@
 #include "Device/Device.h"
 #include "Driver.h"
 #include "FusedAttention.h"
+#include "FusedConvolution.h"
 #include "Plan/DeviceCalls.h"
 #include "Products.h"
 #include "Tuning.h"
@@ -20,12 +21,11 @@ namespace xlc::runtime::cuda {
 
 class LibraryCalls {
 public:
-  /// Libraries are opened, that of attention where the plan has some; `code` is the program's, and outlives this. Of `tuning`,
-  /// which may be null, products take their algorithms.
-  LibraryCalls(const Driver &driver, const OpenedLibrary &products, const cudnn::Library *attention, const Plan &plan,
+  /// Libraries are opened; `fusing`, which attention needs, may be null, and convolutions are products then. `code` is the program's,
+  /// and outlives this. Of `tuning`, which may be null, products take their algorithms.
+  LibraryCalls(const Driver &driver, const OpenedLibrary &products, const cudnn::Library *fusing, const Plan &plan,
                Library code, const Tuning *tuning)
-      : driver(driver), plan(plan), code(code), products(products), ofAttention(attention), tuning(tuning),
-        places(plan) {}
+      : driver(driver), plan(plan), code(code), products(products), fusing(fusing), tuning(tuning), places(plan) {}
   ~LibraryCalls();
 
   /// Throws Rejected where a library cannot do the call, DeviceFailure where it fails.
@@ -48,6 +48,8 @@ private:
     ConvolutionSteps write, add;
     const Product *product;
     Function columns, fromColumns;
+    std::unique_ptr<cudnn::FusedConvolution> fusedWrite,
+        fusedAdd; ///< in the place of steps that write or add; null: those run
   };
 
   /// Parts of a product, of which each begins so many bytes behind the operands.
@@ -69,6 +71,9 @@ private:
   Contraction prepareContraction(const plan::CallT &call, const plan::ContractT &contract);
   const cudnn::FusedAttention *prepareAttention(const plan::CallT &call, const plan::AttentionT &attention);
   Convolution prepareConvolution(const plan::CallT &call, const plan::ConvolutionT &convolution);
+  /// Null where the steps run.
+  std::unique_ptr<cudnn::FusedConvolution> fuse(const plan::CallT &call, const ConvolutionShape &shape, bool adds);
+  cudnn::Device fusingDevice();
 
   template <class Parameters>
   void launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds, Stream stream) const;
@@ -82,9 +87,9 @@ private:
   const Plan &plan;
   Library const code;
   const Products products;
-  const cudnn::Library *const ofAttention; ///< null: the plan has none
+  const cudnn::Library *const fusing; ///< may be null
   const Tuning *const tuning;
-  cudnn::Handle attentionHandle = nullptr;
+  cudnn::Handle fusingHandle = nullptr;
   const CallPlaces places;
   std::map<std::string, Product> prepared;                               ///< by what they depend on
   std::map<uint32_t, std::unique_ptr<cudnn::FusedAttention>> attentions; ///< by kernel of the plan

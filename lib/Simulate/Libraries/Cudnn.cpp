@@ -2,6 +2,7 @@
 // operations that CudnnOperations.h knows, and a plan that is executed is one piece of work.
 #include "CudnnOperations.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -71,6 +72,28 @@ SimulatedTensor tensorOf(const Attributes &a) {
   return tensor;
 }
 
+/// x and w are read where y is made, and so on: the one that is made is `y` of the operation.
+SimulatedOperation convolutionOf(const Attributes &a, Makes makes, Attribute factor) {
+  auto of = [&](int behind) { return Attribute((int)factor + behind); };
+  const Attributes &how = *a.descriptor(of(2));
+  auto pair = [&](Attribute attribute) {
+    std::vector<int64_t> all = how.all<int64_t>(attribute);
+    if (all.size() != 2)
+      endWith("a convolution of cuDNN has other than two dimensions");
+    return std::array{all[0], all[1]};
+  };
+  SimulatedTensor w = tensorOf(*a.descriptor(of(3))), x = tensorOf(*a.descriptor(of(4))),
+                  y = tensorOf(*a.descriptor(of(5)));
+  SimulatedOperation result{};
+  result.kind = SimulatedOperation::Kind::Convolution, result.makes = makes, result.factor = a.one<float>(of(1));
+  result.filter = {pair(Attribute::ConvolutionStrides), pair(Attribute::ConvolutionDilations),
+                   pair(Attribute::ConvolutionPads), pair(Attribute::ConvolutionPadsBehind)};
+  result.x = makes == Makes::X ? y : x;
+  result.b = makes == Makes::W ? y : w;
+  result.y = makes == Makes::Y ? y : makes == Makes::X ? x : w;
+  return result;
+}
+
 SimulatedOperation operationOf(const Attributes &a) {
   auto tensor = [&](Attribute attribute) { return tensorOf(*a.descriptor(attribute)); };
   auto optional = [&](Attribute attribute) {
@@ -99,6 +122,12 @@ SimulatedOperation operationOf(const Attributes &a) {
     result.reduction =
         a.descriptor(Attribute::OperationReduction)->one<ReductionOperator>(Attribute::ReductionOperator);
     return result;
+  case Kind::OperationConvolution:
+    return convolutionOf(a, Makes::Y, Attribute::OperationConvolutionFactor);
+  case Kind::OperationConvolutionBack:
+    return convolutionOf(a, Makes::X, Attribute::OperationConvolutionBackFactor);
+  case Kind::OperationConvolutionOfWeights:
+    return convolutionOf(a, Makes::W, Attribute::OperationConvolutionOfWeightsFactor);
   case Kind::OperationReshape:
     result.kind = SimulatedOperation::Kind::Reshape;
     result.x = tensor(Attribute::OperationReshapeX), result.y = tensor(Attribute::OperationReshapeY);
@@ -113,6 +142,13 @@ std::vector<SimulatedOperation> operationsOf(const Attributes &graph) {
   for (const auto *each : graph.all<const Attributes *>(Attribute::GraphOperations))
     result.push_back(operationOf(*each));
   return result;
+}
+
+/// What is said of each engine that a graph has: of a convolution's, the fastest is on tensor cores.
+std::vector<std::vector<Note>> notesOfEngines(const Attributes &graph) {
+  if (operationsOf(graph)[0].kind != SimulatedOperation::Kind::Convolution)
+    return {{}};
+  return {{Note::TensorCore}, {Note::Nondeterministic}, {Note::StrictNan}};
 }
 
 /// What the engines of the real library ask for: XLC_SIMULATE_CUDNN_WORKSPACE (0).
@@ -150,6 +186,8 @@ Work workOf(const std::vector<SimulatedOperation> &operations, const Attributes 
     for (const auto &in : {std::optional(each.x), each.b, each.t})
       if (in && !made.count(in->id))
         note(*in, work.reads);
+    if (each.factor != 0)
+      note(each.y, work.reads);
     note(each.y, work.writes);
     made.insert(each.y.id);
   }
@@ -214,7 +252,8 @@ CUDNN_FUNCTION cudnnBackendFinalize(Attributes *descriptor) {
       endWith("a graph of cuDNN: " + wrong);
   if (descriptor->kind == Kind::ExecutionPlan) { // its configuration may go
     const Attributes *engine = descriptor->descriptor(Attribute::PlanConfiguration);
-    descriptor->values[Attribute::HeuristicsGraph] = engine->values.at(Attribute::HeuristicsGraph);
+    for (Attribute each : {Attribute::HeuristicsGraph, Attribute::EngineNotes})
+      descriptor->values[each] = engine->values.at(each);
   }
   descriptor->isFinal = true;
   return Status::Success;
@@ -228,12 +267,29 @@ CUDNN_FUNCTION cudnnBackendGetAttribute(Attributes *descriptor, Attribute attrib
     *(int64_t *)values = workspaceOfPlans();
     return Status::Success;
   }
-  if (attribute != Attribute::HeuristicsResults || most < 1)
+  if (attribute == Attribute::ConfigurationEngine && most >= 1) {
+    Attributes *engine = *(Attributes **)values;
+    engine->values = descriptor->values, engine->isFinal = true;
+    return Status::Success;
+  }
+  if (attribute == Attribute::EngineNotes) {
+    std::vector<Note> notes = descriptor->all<Note>(attribute);
+    *count = (int64_t)notes.size();
+    std::copy_n(notes.begin(), std::min(*count, most), (Note *)values);
+    return Status::Success;
+  }
+  if (attribute != Attribute::HeuristicsResults)
     return badParameter;
   const Attributes *graph = descriptor->descriptor(Attribute::HeuristicsGraph);
-  Attributes *engine = *(Attributes **)values; // whose plan asks for the graph
-  engine->values[Attribute::HeuristicsGraph].assign((const char *)&graph, sizeof(void *));
-  engine->isFinal = true;
+  std::vector<std::vector<Note>> engines = notesOfEngines(*graph);
+  *count = std::min(most, (int64_t)engines.size());
+  for (int64_t i = 0; i < *count; ++i) {
+    Attributes *engine = ((Attributes **)values)[i]; // whose plan asks for the graph
+    engine->values[Attribute::HeuristicsGraph].assign((const char *)&graph, sizeof(void *));
+    engine->values[Attribute::EngineNotes].assign((const char *)engines[(size_t)i].data(),
+                                                  engines[(size_t)i].size() * sizeof(Note));
+    engine->isFinal = true;
+  }
   return Status::Success;
 }
 CUDNN_FUNCTION cudnnBackendExecute(Context *context, Attributes *plan, Attributes *pack) {
@@ -242,6 +298,11 @@ CUDNN_FUNCTION cudnnBackendExecute(Context *context, Attributes *plan, Attribute
   const Attributes *graph = plan->descriptor(Attribute::HeuristicsGraph);
   if (!plan->isFinal || !pack->isFinal || !living.count(graph))
     return notFinalized;
-  enqueue(context->stream, workOf(operationsOf(*graph), *pack));
+  std::vector<SimulatedOperation> operations = operationsOf(*graph);
+  std::vector<Note> notes = plan->all<Note>(Attribute::EngineNotes);
+  bool isExact = std::ranges::all_of(notes, [](Note note) { return note == Note::StrictNan; });
+  for (SimulatedOperation &each : operations)
+    each.roundsOperands = !isExact;
+  enqueue(context->stream, workOf(operations, *pack));
   return Status::Success;
 }

@@ -13,6 +13,8 @@ namespace xlc::simulate::cudnn {
 
 using runtime::Bf16;
 using runtime::Half;
+using runtime::cudnn::Filter;
+using runtime::cudnn::Makes;
 using Index = std::array<int64_t, 4>;
 
 namespace {
@@ -154,6 +156,56 @@ void runReduction(const Operation &o, Values &values) {
   values.of(o.y) = std::move(made);
 }
 
+/// As tensor cores read float32.
+float shortened(float number) {
+  uint32_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  bits &= ~uint32_t((1 << 13) - 1);
+  std::memcpy(&number, &bits, sizeof bits);
+  return number;
+}
+
+/// Visits what is multiplied with what: elements of x, w and y by their indices. The channels of x and y are cut in as many groups as
+/// x has times those of a row of w.
+template <class Body> void forEachProduct(const Filter &f, const Index &x, const Index &w, const Index &y, Body body) {
+  int64_t ofGroup = w[0] / (x[1] / w[1]);
+  forEach(y, [&](const Index &out) {
+    forEach({1, w[1], w[2], w[3]}, [&](const Index &k) {
+      Index in{out[0], out[1] / ofGroup * w[1] + k[1], 0, 0};
+      bool isInside = true;
+      for (size_t d = 0; d < 2; ++d) {
+        in[2 + d] = out[2 + d] * f.strides[d] + k[2 + d] * f.dilations[d] - f.pads[d];
+        isInside &= in[2 + d] >= 0 && in[2 + d] < x[2 + d];
+      }
+      if (isInside)
+        body(in, Index{out[1], k[1], k[2], k[3]}, out);
+    });
+  });
+}
+
+void runConvolution(const Operation &o, Values &values) {
+  const Tensor &x = o.makes == Makes::X ? o.y : o.x, &w = o.makes == Makes::W ? o.y : *o.b;
+  const Tensor &y = o.makes == Makes::Y ? o.y : o.makes == Makes::X ? o.x : *o.b;
+  std::vector<double> sums((size_t)o.y.extent());
+  const std::vector<float> &xs = values.of(x), &ws = values.of(w), &ys = values.of(y);
+  auto read = [&](const std::vector<float> &numbers, int64_t at) {
+    return (double)(o.roundsOperands ? shortened(numbers[(size_t)at]) : numbers[(size_t)at]);
+  };
+  forEachProduct(o.filter, x.dimensions, w.dimensions, y.dimensions,
+                 [&](const Index &i, const Index &k, const Index &out) {
+                   int64_t atX = x.offset(i), atW = w.offset(k), atY = y.offset(out);
+                   if (o.makes == Makes::Y)
+                     sums[(size_t)atY] += read(xs, atX) * read(ws, atW);
+                   else if (o.makes == Makes::X)
+                     sums[(size_t)atX] += read(ys, atY) * read(ws, atW);
+                   else
+                     sums[(size_t)atW] += read(xs, atX) * read(ys, atY);
+                 });
+  std::vector<float> &made = values.of(o.y);
+  for (size_t i = 0; i < made.size(); ++i)
+    made[i] = (float)(sums[i] + (o.factor == 0 ? 0 : o.factor * made[i]));
+}
+
 } // namespace
 
 uint64_t Tensor::bytes() const { return type == DataType::BF16 || type == DataType::F16 ? 2 : 4; }
@@ -207,6 +259,9 @@ void run(const std::vector<Operation> &operations, const Places &places) {
       break;
     case Operation::Kind::Reshape:
       values.of(operation.y) = values.of(operation.x);
+      break;
+    case Operation::Kind::Convolution:
+      runConvolution(operation, values);
       break;
     }
     values.finish(operation.y);

@@ -5,7 +5,7 @@
 
 #include "Device.h"
 
-#include "Cuda/Cudnn.h"
+#include "Cuda/CudnnGraph.h"
 
 #include <array>
 #include <map>
@@ -33,12 +33,16 @@ struct Tensor {
 };
 
 struct Operation {
-  enum class Kind { Pointwise, Matmul, Reduction, Reshape } kind;
-  Tensor x, y; ///< of a product: a and c
+  enum class Kind { Pointwise, Matmul, Reduction, Reshape, Convolution } kind;
+  Tensor x, y; ///< of a product: a and c; of a convolution: what is read first, and what is made
   std::optional<Tensor> b, t;
   PointwiseMode mode = PointwiseMode::Identity;
   int64_t axis = 0;
   ReductionOperator reduction = ReductionOperator::Add;
+  runtime::cudnn::Makes makes = {};
+  runtime::cudnn::Filter filter = {};
+  float factor = 0;            ///< of what the result was before
+  bool roundsOperands = false; ///< of a convolution, to the ten bits that tensor cores multiply
 };
 
 /// Addresses by id; those of numbers are the host's.
