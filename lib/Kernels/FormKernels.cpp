@@ -238,6 +238,6 @@ std::unique_ptr<Pass> xlc::createFormKernelsPass(const Target &target) {
 void xlc::registerKernelsPasses(const Target &target) {
   registerPass([&target] { return createNormalizeReductionsPass(target); });
   registerPass([&target] { return createFormKernelsPass(target); });
-  registerPass([] { return createSplitReductionsPass(); });
+  registerPass([&target] { return createSplitReductionsPass(target); });
   registerPass([] { return createExpandNamedOpsPass(); });
 }

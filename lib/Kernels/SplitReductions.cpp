@@ -14,16 +14,15 @@ using namespace xlc::graph;
 
 namespace {
 
-/// Rows of columns that a chunk has at least, and elements that all chunks have at most together: 2^17 threads of eight.
-constexpr int64_t kFewestRows = 32, kMostPartial = 1 << 20;
+/// Elements that all chunks of columns have at most together: 2^17 threads of eight.
+constexpr int64_t kMostPartial = 1 << 20;
 /// Chunks of columns that are summed at once: a thread adds its columns' up one after the other. More are cut again.
 constexpr int64_t kMostColumnChunks = 128;
-/// Elements that a chunk of a total has at least, and how many chunks there are at most: one block adds these up.
-constexpr int64_t kFewestElements = 1024, kMostChunks = 1024;
+/// Chunks of a total at most: one thread or block adds these up.
+constexpr int64_t kMostChunks = 1024;
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-bool isTotal(ReduceOp op) { return op.getDimensions().size() == shapeOf(op.getX()).size(); }
 /// What is summed into one element of the result.
 int64_t lengthOf(ReduceOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getX());
@@ -33,10 +32,12 @@ int64_t lengthOf(ReduceOp op) {
   return length;
 }
 
-int64_t mostChunks(ReduceOp op) {
-  int64_t length = lengthOf(op), kept = cast<RankedTensorType>(op.getType()).getNumElements();
-  return isTotal(op) || kept == 1 ? std::min(length / kFewestElements, kMostChunks)
-                                  : std::min(length / kFewestRows, std::max<int64_t>(1, kMostPartial / kept));
+int64_t mostChunks(ReduceOp op, FewestSummed fewest) {
+  int64_t kept = cast<RankedTensorType>(op.getType()).getNumElements();
+  int64_t least = kept == 1 ? fewest.elements : fewest.rows;
+  if (least == 0)
+    return 1;
+  return std::min(lengthOf(op) / least, kept == 1 ? kMostChunks : std::max<int64_t>(1, kMostPartial / kept));
 }
 
 /// One op after the other from reductions on: whether one of them leads to another.
@@ -56,10 +57,10 @@ bool areIndependent(ArrayRef<ReduceOp> reductions) {
 }
 
 /// Into how many chunks all of them can be cut; 1: not at all.
-int64_t chooseChunks(ArrayRef<ReduceOp> reductions) {
+int64_t chooseChunks(ArrayRef<ReduceOp> reductions, FewestSummed fewest) {
   int64_t chunks = INT64_MAX;
   for (ReduceOp op : reductions)
-    chunks = std::min(chunks, mostChunks(op));
+    chunks = std::min(chunks, mostChunks(op, fewest));
   auto divides = [&](ReduceOp op) { return lengthOf(op) % chunks == 0; };
   while (chunks > 1 && !llvm::all_of(reductions, divides))
     --chunks;
@@ -93,6 +94,8 @@ SmallVector<unsigned> removeUnused(func::FuncOp kernel) {
 }
 
 struct SplitReductionsPass : xlc::impl::SplitReductionsPassBase<SplitReductionsPass> {
+  explicit SplitReductionsPass(const Target &target) : target(target) {}
+
   void runOnOperation() override {
     SmallVector<func::FuncOp> kernels;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -108,7 +111,7 @@ private:
     llvm::StringMap<SplitKernel> split;
     SmallVector<func::FuncOp> again;
     for (func::FuncOp kernel : kernels)
-      if (auto made = splitReductions(kernel)) {
+      if (auto made = splitReductions(kernel, target.fewestSummed())) {
         split[kernel.getName()] = *made;
         if (hasManyChunks(kernel))
           again.push_back(kernel);
@@ -137,18 +140,20 @@ private:
     llvm::append_range(arguments, partial.getResults());
     call->setOperands(arguments);
   }
+
+  const Target &target;
 };
 
 } // namespace
 
-std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel) {
+std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel, FewestSummed fewest) {
   exec::KernelKind kind = *exec::findKernelKind(kernel);
   if (kind != exec::KernelKind::columns && kind != exec::KernelKind::all)
     return std::nullopt;
   OwningOpRef<func::FuncOp> expanded = kernel.clone();
   expandNamedOps(*expanded);
   auto reductions = llvm::to_vector(expanded->getOps<ReduceOp>());
-  int64_t chunks = reductions.empty() || !areIndependent(reductions) ? 1 : chooseChunks(reductions);
+  int64_t chunks = reductions.empty() || !areIndependent(reductions) ? 1 : chooseChunks(reductions, fewest);
   if (chunks == 1)
     return std::nullopt;
 
@@ -179,4 +184,8 @@ std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel) {
   SplitKernel split{partial, removeUnused(partial), removeUnused(kernel)};
   llvm::erase_if(split.ofRest, [&](unsigned i) { return i >= before; });
   return split;
+}
+
+std::unique_ptr<Pass> xlc::createSplitReductionsPass(const Target &target) {
+  return std::make_unique<SplitReductionsPass>(target);
 }

@@ -111,7 +111,7 @@ void ProgramBuilder::translate(sched::NormOp norm) {
         squares = ScaleOp::create(b, norm.getLoc(), squares, 1, copies);
       func::ReturnOp::create(b, norm.getLoc(), squares);
     });
-    if (auto split = shared.target.splitsReductions() ? splitReductions(kernel) : std::nullopt)
+    if (auto split = splitReductions(kernel, shared.target.fewestSummed()))
       partial = wrapKernel(split->partial, name + "_partial", {0}, 0);
     function = wrapKernel(kernel, name, {later}, 0);
   }

@@ -278,8 +278,7 @@ LogicalResult refuseArena(Compilation &compilation, exec::ProgramOp program) {
 void addProgram(Passes &passes, const Compilation &compilation) {
   passes.addPass(createNormalizeReductionsPass(compilation.getTarget(), compilation.spec.hasFusedAttention()));
   passes.addPass(createFormKernelsPass(compilation.getTarget()));
-  if (compilation.getTarget().splitsReductions())
-    passes.addPass(createSplitReductionsPass());
+  passes.addPass(createSplitReductionsPass(compilation.getTarget()));
   const Spec &spec = compilation.spec;
   passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault()));
   passes.addPass(createAssignStreamsPass());

@@ -80,6 +80,21 @@ def same_bits_in_two_runs(setting):
             yield f"two runs of one program differ {mesh}"
 
 
+def same_bits_with_any_threads(setting):
+    """Threads share rows, columns and chunks of sums: which does what changes neither losses nor the norm that clips."""
+    for precision in ("fp32", "bf16"):
+        reference = None
+        for threads in (1, 2, 3):
+            trained = make(setting, f"threads-{threads}-{precision}", runtime={"threads_per_rank": threads},
+                           precision=cases.PRECISIONS[precision], optimizer={"type": "adamw", "lr": 1e-3, "clip_norm": 0.1})
+            if "in parts" not in trained.path.read_bytes().decode("latin-1"):
+                yield f"{precision}: no norm is made in parts"
+            trained.train(20)
+            reference = reference or trained.bits()
+            if trained.bits() != reference:
+                yield f"{precision}: {threads} threads differ from one"
+
+
 def check_changes_nothing(setting):
     """--check poisons what is not live; a program that read it would get other losses."""
     for stage in (0, 3):
@@ -496,6 +511,7 @@ PROMISES = named(
     same_bits_in_all_stages,
     small_updates_are_kept,
     same_bits_in_two_runs,
+    same_bits_with_any_threads,
     check_changes_nothing,
     bytes_are_as_planned,
     composed_runs_give_the_same_bits,

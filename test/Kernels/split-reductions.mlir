@@ -1,5 +1,5 @@
 // Sums with much to read are sums of sums; those with little are left as they are.
-// RUN: xlc-opt %s --xlc-split-reductions --split-input-file | FileCheck %s
+// RUN: xlc-opt --xlc-target=cuda %s --xlc-split-reductions --split-input-file | FileCheck %s
 
 // The chunks of the rows that a divisor makes: 8192 = 256 x 32.
 // CHECK-LABEL: @columns_partial

@@ -15,6 +15,7 @@ namespace xlc {
 /// The passes that ask the target; it must outlive them. Without `fusesAttention` that is products whatever the target has.
 std::unique_ptr<mlir::Pass> createNormalizeReductionsPass(const Target &target, bool fusesAttention = true);
 std::unique_ptr<mlir::Pass> createFormKernelsPass(const Target &target);
+std::unique_ptr<mlir::Pass> createSplitReductionsPass(const Target &target);
 /// All passes of this room, for xlc-opt.
 void registerKernelsPasses(const Target &target);
 

@@ -54,7 +54,8 @@ def FormKernelsPass : Pass<"xlc-form-kernels", "::mlir::ModuleOp"> {
 def SplitReductionsPass : Pass<"xlc-split-reductions", "::mlir::ModuleOp"> {
   let summary = "sums over columns and over all elements become sums of sums, for targets with many threads";
   let description = [{
-    Where a kernel of the kind columns or all has enough to sum. How many chunks there are follows from the shape.
+    Where a kernel of the kind columns or all has enough to sum: the target says how much a chunk has at least. How many
+    chunks there are follows from that and the shape, never from how many threads there are.
 
         func.func private @kernel_0(%x) attributes {exec.kind = #exec.kernel<columns>} {
           %y = graph.reduce sum %x dims [0] : tensor<4096x64xf32> -> tensor<64xf32>
@@ -67,6 +68,7 @@ def SplitReductionsPass : Pass<"xlc-split-reductions", "::mlir::ModuleOp"> {
         func.func private @kernel_0(%partial) attributes {exec.kind = #exec.kernel<columns>} {
           %y = graph.reduce sum %partial dims [0] : tensor<128x64xf32> -> tensor<64xf32>
   }];
+  let constructor = "::xlc::createSplitReductionsPass(target)";
   let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }
 

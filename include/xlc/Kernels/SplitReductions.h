@@ -1,15 +1,17 @@
-// Sums over columns and over all elements as sums of sums. A GPU has many threads for them only where chunks of rows, or of
-// elements, have one each; so on a target that wants it a kernel that reduces becomes two:
+// Sums over columns and over all elements as sums of sums. They have few results, and many threads share them only where
+// chunks of rows, or of elements, have one each; so a kernel that reduces becomes two, as far as the target wants it:
 //
 //     columns   x [R, C]  ->  partial [K, C], a chunk of R / K rows each  ->  y [C]
 //     all       x [N]     ->  partial [K], a row of N / K elements each   ->  y []
 //
-// Partial sums of columns that are many are cut again. They are values of the unit like any other: planned, proved, and there from
-// one kernel to the next. How many chunks there are follows from the shape alone, so bits do not depend on the device.
+// Partial sums of columns that are many are cut again. They are values of the unit like any other: planned, proved, and
+// there from one kernel to the next. How many chunks there are follows from the shape and the sort of target, so bits depend
+// neither on the device nor on how many threads there are.
 #ifndef XLC_KERNELS_SPLITREDUCTIONS_H
 #define XLC_KERNELS_SPLITREDUCTIONS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "xlc/Target/Target.h"
 #include <optional>
 
 namespace xlc {
@@ -23,7 +25,7 @@ struct SplitKernel {
 /// Makes of a kernel that reduces over columns or all elements what remains to be done with partial sums, and a kernel before it
 /// that makes those. None, and nothing is changed, where the kernel has too few elements for that, or a size that has no
 /// divisor to cut it by.
-std::optional<SplitKernel> splitReductions(mlir::func::FuncOp kernel);
+std::optional<SplitKernel> splitReductions(mlir::func::FuncOp kernel, FewestSummed fewest);
 
 } // namespace xlc
 

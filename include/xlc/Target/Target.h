@@ -4,8 +4,9 @@
 //
 //   Shard       fits                       Lower   addLowering
 //   Stage       flopsPerByte
-//   Kernels     fits, splitsReductions,    Emit    describe, makeObject, makeSimulatorObject, linkNeeds
-//   Memory      fits, workspace,           plan    outsideOf, flopsPerByte
+//   Kernels     fits, fewestSummed,        Emit    describe, makeObject, makeSimulatorObject, linkNeeds
+//               seesWithoutKeys            plan    outsideOf, flopsPerByte
+//   Memory      fits, workspace,
 //               hasElementType, rowPitch,  calibrate  measure
 //               arenaAlignment             verify  runsInCompiler
 //
@@ -44,6 +45,13 @@ struct LinkNeeds {
   std::vector<std::string> flags; ///< of a C++ compiler that links: libraries
 };
 
+/// How much a thread, or those who share a row, sum up at least, where a sum with few results is to be one of partial
+/// sums, which many threads make; 0: it stays one.
+struct FewestSummed {
+  int64_t rows = 0;     ///< of each column, for a sum over columns
+  int64_t elements = 0; ///< for a sum over all elements
+};
+
 class Target {
 public:
   virtual ~Target() = default;
@@ -63,8 +71,8 @@ public:
   virtual int64_t workspaceOfRandomBits(int64_t elements, int threads) const = 0;
   /// Whether its library's attention has the gradient of queries that see no key; else `dout` is 0 there (xlc-normalize-reductions).
   virtual bool seesWithoutKeys() const { return true; }
-  /// Whether a sum over columns or all elements is to be one of partial sums, which many threads make.
-  virtual bool splitsReductions() const { return false; }
+  /// Where sums over columns and over all elements are cut.
+  virtual FewestSummed fewestSummed() const { return {}; }
   /// Elements from one row to the next, where rows of so many elements may have gaps behind them.
   virtual int64_t rowPitch(mlir::Type element, int64_t elements) const { return elements; }
   /// Whether values of this type can lie in its memory.

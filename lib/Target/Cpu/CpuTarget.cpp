@@ -25,6 +25,9 @@ constexpr int64_t kFlopsPerByte = 8;
 /// A cache line, and the widest vector.
 constexpr int64_t kAlignment = 64;
 
+/// 64 KiB of f32, for which a call wakes a thread (lib/Runtime/Cpu/Kernels.cpp).
+constexpr int64_t kFewestElements = 16384;
+
 std::optional<LibraryContract> findContract(const LibraryCall &call) {
   return findContractShape(cast<graph::ContractOp>(call.op), call.memory[0], call.memory[1], call.memory[2],
                            call.epilogue);
@@ -69,6 +72,9 @@ public:
   int64_t workspaceOfRandomBits(int64_t elements, int threads) const override {
     return runtime::randomBitsWorkspace(elements, threads);
   }
+
+  /// Threads share columns as they are.
+  FewestSummed fewestSummed() const override { return {.elements = kFewestElements}; }
 
   bool hasElementType(Type type) const override {
     return type.isF32() || type.isBF16() || type.isF16() || type.isF64() || type.isInteger(64) || type.isInteger(32) ||

@@ -31,6 +31,9 @@ constexpr int64_t kLine = 128, kLongRow = 1024;
 /// Physical memory comes in pieces of this (cuMemGetAllocationGranularity).
 constexpr int64_t kGranularity = 2 << 20;
 
+/// What a thread sums up of a column at least, and a warp or a block of all elements.
+constexpr int64_t kFewestRows = 32, kFewestElements = 1024;
+
 /// Between A100 (312 TFLOP/s, 2 TB/s) and H100 (989, 3.35), of which stages are weighed alike.
 constexpr int64_t kFlopsPerByte = 200;
 
@@ -127,8 +130,8 @@ public:
   /// Threads compute their own.
   int64_t workspaceOfRandomBits(int64_t, int) const override { return 0; }
 
-  bool splitsReductions() const override { return true; }
   bool seesWithoutKeys() const override { return false; }
+  FewestSummed fewestSummed() const override { return {.rows = kFewestRows, .elements = kFewestElements}; }
 
   /// Tensor cores read, and threads load, sixteen bytes at a time.
   int64_t rowPitch(Type element, int64_t elements) const override {
