@@ -9,6 +9,7 @@
 #include "Mapping.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -106,10 +107,20 @@ private:
   std::map<SmallVector<int64_t, 8>, bool> seen;
 };
 
-/// Vectors an inner loop keeps in flight: routines need the registers themselves.
-int64_t chooseRegisters(Block &block) {
-  bool heavy = llvm::any_of(block, [](Operation &op) { return isRoutine(op.getName().getStringRef()); });
-  return heavy ? 2 : 4;
+/// Vectors that the loop of these reductions keeps in flight: routines in it need the registers themselves.
+int64_t chooseRegisters(ArrayRef<ReduceOp> ops) {
+  llvm::SetVector<Value> evaluated;
+  for (ReduceOp op : ops)
+    evaluated.insert(op.getX());
+  for (size_t i = 0; i < evaluated.size(); ++i) {
+    Operation *producer = evaluated[i].getDefiningOp();
+    if (!producer || isa<ReduceOp>(producer)) // a loop of its own
+      continue;
+    if (isRoutine(producer->getName().getStringRef()))
+      return 2;
+    evaluated.insert_range(producer->getOperands());
+  }
+  return 4;
 }
 
 struct Reduction {
@@ -142,7 +153,7 @@ void Reduction::chooseStrategy() {
     if (llvm::any_of(ops, [&](ReduceOp op) { return LaneReductions().reaches(op.getX(), varying); }))
       return;
     laneDimension = dimension;
-    width = e.mapping().chooseWidth(shape[dimension], chooseRegisters(*ops.front()->getBlock()));
+    width = e.mapping().chooseWidth(shape[dimension], chooseRegisters(ops));
     return;
   }
 }

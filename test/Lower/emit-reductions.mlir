@@ -20,6 +20,20 @@ func.func private @rows(%x: tensor<5x64xf32>) -> tensor<5x64xf32> attributes {ex
   return %y : tensor<5x64xf32>
 }
 
+// Loops with exp in them have two registers of lanes: of a softmax the sum, and not the maximum that was found before.
+// CHECK-LABEL: func.func @softmax
+// CHECK:   scf.for {{.*}} -> (vector<32xf32>)
+// CHECK:   scf.for {{.*}} -> (vector<16xf32>)
+func.func private @softmax(%x: tensor<5x64xf32>) -> tensor<5xf32> attributes {exec.kind = #exec.kernel<rows>} {
+  %m = graph.reduce max %x dims [1] : tensor<5x64xf32> -> tensor<5xf32>
+  %r = graph.reshape %m : tensor<5xf32> -> tensor<5x1xf32>
+  %b = graph.broadcast %r : tensor<5x1xf32> -> tensor<5x64xf32>
+  %d = graph.sub %x, %b : tensor<5x64xf32>
+  %e = graph.exp %d : tensor<5x64xf32>
+  %y = graph.reduce sum %e dims [1] : tensor<5x64xf32> -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+
 // Columns: a lane each, rows one after the other. A result that some call adds to is read under the call's flag.
 // CHECK-LABEL: func.func @columns
 // CHECK-SAME: exec.extent = 64 : i64, exec.grain = 64 : i64
@@ -46,8 +60,9 @@ func.func private @all(%x: tensor<64xf32>) -> tensor<f64> attributes {exec.kind 
   return %y : tensor<f64>
 }
 
-func.func @calls(%a: memref<5x64xf32>, %b: memref<64xf32>, %c: memref<f64>) {
+func.func @calls(%a: memref<5x64xf32>, %b: memref<64xf32>, %c: memref<f64>, %d: memref<5xf32>) {
   exec.call @rows ins(%a : memref<5x64xf32>) outs(%a : memref<5x64xf32>) accumulate [0]
+  exec.call @softmax ins(%a : memref<5x64xf32>) outs(%d : memref<5xf32>) accumulate [0]
   exec.call @columns ins(%a : memref<5x64xf32>) outs(%b : memref<64xf32>) accumulate [2]
   exec.call @all ins(%b : memref<64xf32>) outs(%c : memref<f64>) accumulate [0]
   return
