@@ -2,6 +2,7 @@
 // fused multiply-adds: at most 2 units in the last place off (exp: 1), since training amplifies what they lose; log and erf
 // are MLIR's. Where neither exists (f64, sin, cos, pow) an element is a call of the C library; for targets without one
 // the logarithm of f64 is ours as well, and sin and cos of f32 are, after Cephes (sinf, cosf).
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -24,6 +25,7 @@ struct Formula {
   OpBuilder &b;
   Location loc;
   Type type;
+  bool hasScaling = false; ///< see the pass's option
 
   Value constant(double value) const {
     TypedAttr element = b.getFloatAttr(getElementTypeOrSelf(type), value);
@@ -61,8 +63,7 @@ struct Formula {
   Value select(Value condition, Value x, Value y) const { return arith::SelectOp::create(b, loc, condition, x, y); }
 
   /// x = n ln 2 + r with |r| <= ln 2 / 2. Added to 1.5 * 2^23 a float is an integer in its low bits, so n is rounded, and
-  /// its powers are made, without conversions, which GPUs have few units for. 2^n in two steps, so that it reaches
-  /// infinity and the smallest numbers.
+  /// its powers are made, without conversions, which GPUs have few units for.
   Value exp(Value x) const {
     Value clamped =
         arith::MinimumFOp::create(b, loc, arith::MaximumFOp::create(b, loc, x, constant(-104)), constant(89));
@@ -71,7 +72,16 @@ struct Formula {
     Value r = fma(n, constant(-0.693359375), clamped);
     r = fma(n, constant(2.12194440e-4), r);
     Value y = polynomial(r, {1.3926213476e-3, 8.3632029716e-3, 4.1666554438e-2, 1.6666576846e-1, 0.5, 1, 1});
-    Value whole = arith::BitcastOp::create(b, loc, integers(), shifted);
+    return scale(y, arith::BitcastOp::create(b, loc, integers(), shifted));
+  }
+
+  /// y 2^n for the n that the low bits of `whole` are, with y near 1: it reaches infinity and the smallest numbers. It is
+  /// rounded once, in two steps as well, since the first is exact.
+  Value scale(Value y, Value whole) const {
+    if (hasScaling) { // llvm.intr.ldexp has one n for all lanes
+      Value n = arith::SubIOp::create(b, loc, whole, bits(llvm::bit_cast<int32_t>(float(kIntegers))));
+      return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr("llvm.ldexp"), ValueRange{y, n}).getResult(0);
+    }
     Value half = arith::ShRSIOp::create(b, loc, whole, bits(1)), rest = arith::SubIOp::create(b, loc, whole, half);
     return mul(mul(y, powerOfTwo(half)), powerOfTwo(rest));
   }
@@ -150,16 +160,19 @@ struct Formula {
 
 template <typename OpT, Value (Formula::*compute)(Value) const, unsigned bits = 32>
 struct Approximate : OpRewritePattern<OpT> {
-  using OpRewritePattern<OpT>::OpRewritePattern;
+  Approximate(MLIRContext *context, bool hasScaling) : OpRewritePattern<OpT>(context), hasScaling(hasScaling) {}
+
   LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isF32() && bits == 32)
       return failure();
     if (!getElementTypeOrSelf(op.getType()).isF64() && bits == 64)
       return failure();
-    Formula formula{rewriter, op.getLoc(), op.getType()};
+    Formula formula{rewriter, op.getLoc(), op.getType(), hasScaling};
     rewriter.replaceOp(op, (formula.*compute)(op.getOperand()));
     return success();
   }
+
+  bool hasScaling;
 };
 
 struct ApproximateMathPass : xlc::impl::ApproximateMathPassBase<ApproximateMathPass> {
@@ -167,10 +180,11 @@ struct ApproximateMathPass : xlc::impl::ApproximateMathPassBase<ApproximateMathP
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<Approximate<math::ExpOp, &Formula::exp>, Approximate<math::TanhOp, &Formula::tanh>>(&getContext());
+    patterns.add<Approximate<math::ExpOp, &Formula::exp>, Approximate<math::TanhOp, &Formula::tanh>>(&getContext(),
+                                                                                                     hasScaling);
     if (!hasLibrary)
       patterns.add<Approximate<math::LogOp, &Formula::logOfDouble, 64>, Approximate<math::SinOp, &Formula::sin>,
-                   Approximate<math::CosOp, &Formula::cos>>(&getContext());
+                   Approximate<math::CosOp, &Formula::cos>>(&getContext(), hasScaling);
     populateMathPolynomialApproximationPatterns(patterns,
                                                 [](StringRef op) { return op == "math.log" || op == "math.erf"; });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -18,6 +18,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "xlc/Lower/Lower.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -47,15 +48,15 @@ void xlc::addLoweringPasses(OpPassManager &passes, int64_t vectorBytes) {
 
 /// Vectors, loops and arithmetic down to the LLVM dialect; what LLVM has no code for becomes calls of the C library where
 /// there is one.
-static LogicalResult convertToLLVM(ModuleOp kernels, bool hasLibrary) {
+static LogicalResult convertToLLVM(ModuleOp kernels, const ApproximateMathPassOptions &math) {
   PassManager manager(kernels.getContext());
   manager.addPass(createCSEPass());
-  manager.addPass(createApproximateMathPass({hasLibrary}));
+  manager.addPass(createApproximateMathPass(math));
   manager.addPass(createCSEPass());
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createConvertMathToLLVMPass());
-  if (hasLibrary)
+  if (math.hasLibrary)
     manager.addPass(createConvertMathToLibmPass());
   manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createArithToLLVMConversionPass());
@@ -83,9 +84,9 @@ static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
 
 /// As the machine wants it, not yet optimised.
 static std::unique_ptr<llvm::Module> translate(ModuleOp module, llvm::LLVMContext &context,
-                                               llvm::TargetMachine &machine, bool hasLibrary) {
+                                               llvm::TargetMachine &machine, const ApproximateMathPassOptions &math) {
   OwningOpRef<ModuleOp> kernels = module.lookupSymbol<ModuleOp>(kKernelModule).clone();
-  if (failed(convertToLLVM(*kernels, hasLibrary)))
+  if (failed(convertToLLVM(*kernels, math)))
     return nullptr;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(*kernels, context, "kernels");
   if (!code)
@@ -99,7 +100,9 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp module, llvm::LLVMContex
 
 std::unique_ptr<llvm::Module> xlc::translateKernels(ModuleOp module, llvm::LLVMContext &context,
                                                     llvm::TargetMachine &machine, int64_t vectorBytes) {
-  std::unique_ptr<llvm::Module> code = translate(module, context, machine, /*hasLibrary=*/true);
+  bool hasScaling = machine.getMCSubtargetInfo()->checkFeatures("+avx512vl"); // vscalefps
+  std::unique_ptr<llvm::Module> code =
+      translate(module, context, machine, {.hasLibrary = true, .hasScaling = hasScaling});
   if (!code)
     return nullptr;
   for (llvm::Function &function : *code)
@@ -110,7 +113,7 @@ std::unique_ptr<llvm::Module> xlc::translateKernels(ModuleOp module, llvm::LLVMC
 
 std::unique_ptr<llvm::Module> xlc::translateGpuKernels(ModuleOp module, llvm::LLVMContext &context,
                                                        llvm::TargetMachine &machine) {
-  std::unique_ptr<llvm::Module> code = translate(module, context, machine, /*hasLibrary=*/false);
+  std::unique_ptr<llvm::Module> code = translate(module, context, machine, {.hasLibrary = false});
   if (!code)
     return nullptr;
   for (auto kernel : module.lookupSymbol<ModuleOp>(kKernelModule).getOps<func::FuncOp>()) {

@@ -1,6 +1,7 @@
 // Named ops in their kernels, against their definition in double; and what must not matter: strides, sharing of memory,
 // how rows are cut, what is in the result before.
 #include "CompiledKernel.h"
+#include "SimulatedKernel.h"
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -338,6 +339,16 @@ TEST(Functions, AreWithinAFewUnitsInTheLastPlace) {
   EXPECT_LE(worstError("log", std::log, 3, 1e9), 4);
   EXPECT_LE(worstError("tanh", std::tanh, -10, 10), 5);
   EXPECT_LE(worstError("erf", std::erf, -5, 5), 4);
+}
+
+/// Results are scaled by an instruction or, as on GPUs, by two products: zeros, subnormal numbers and infinity as well.
+TEST(Functions, ExpIsScaledToTheSameBits) {
+  constexpr int64_t n = 20000;
+  KernelText text{"loop", {f32({n})}, {f32({n})}, "%y = graph.exp %0 : tensor<20000xf32> => %y"};
+  Tensor x{{n}, {}};
+  for (int64_t i = 0; i < n; ++i)
+    x.values.push_back((float)(-106 + 196.0 * i / n));
+  expectSameOnGpu(text, {x}, CompiledKernel(text).run({x})[0]);
 }
 
 TEST(Functions, AtTheEnds) {

@@ -39,8 +39,11 @@ def PrintPtxPass : Pass<"xlc-print-ptx", "::mlir::ModuleOp"> {
 def ApproximateMathPass : Pass<"xlc-approximate-math", "::mlir::ModuleOp"> {
   let summary = "exp, log, tanh, erf of f32 as polynomials; exp and tanh at most 2 units in the last place off, log and erf 4";
   let options = [Option<"hasLibrary", "has-library", "bool", "true",
-                        "whether the C library does the rest; without one log of f64, sin and cos of f32 are written out too, at most 2 units off">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+                        "whether the C library does the rest; without one log of f64, sin and cos of f32 are written out too, at most 2 units off">,
+                 Option<"hasScaling", "has-scaling", "bool", "false",
+                        "whether an instruction scales by a power of two; without one that is two products, of the same bits">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def VerifyLoweredPass : Pass<"xlc-verify-lowered", "::mlir::ModuleOp"> {
