@@ -53,15 +53,16 @@ constexpr Feature features[] = {
 };
 #undef XLC_FEATURE
 
-Isa findHostIsa() {
-  static const Isa isa = levels[(size_t)findHostLevel()].isa;
-  return isa;
+CpuLevel mostLevel = CpuLevel::V4Bf16; // set once, before any rank starts
+CpuLevel findUsedLevel() {
+  static const CpuLevel host = findHostLevel();
+  return std::min(host, mostLevel);
 }
-Isa mostIsa = Isa::Avx512; // set once, before any rank starts
 
 } // namespace
 
-Isa findIsa() { return std::min(findHostIsa(), mostIsa); }
+Isa findIsa() { return levels[(size_t)findUsedLevel()].isa; }
+bool multipliesBf16() { return findUsedLevel() >= CpuLevel::V4Bf16; }
 
 const char *nameOf(CpuLevel level) { return levels[(size_t)level].name; }
 CpuLevel codeLevelOf(CpuLevel level) { return std::min(level, CpuLevel::V4); }
@@ -97,7 +98,7 @@ std::vector<std::string> findMissingFeatures(CpuLevel level) {
 }
 
 void limitLibraries(CpuLevel level) {
-  mostIsa = levels[(size_t)level].isa;
+  mostLevel = level;
   dnnl::set_max_cpu_isa(levels[(size_t)level].library);
 }
 

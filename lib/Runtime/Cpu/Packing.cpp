@@ -4,18 +4,34 @@
 #include "NarrowVector.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace xlc::runtime {
 namespace {
 
-/// 16 x 16 elements, from[i * stride + j] to to[j * toStride + i].
+/// Two elements that move together, as the bits of a float.
+struct Pair {
+  Bf16 first, second;
+  operator float() const { return std::bit_cast<float>(*this); }
+};
+using runtime::load; // hidden by the one of pairs, else
+template <int N> XLC_INLINE void load(const Pair *from, typename Vector<N>::Float &to) {
+  std::memcpy(&to, from, sizeof(to));
+}
+
+/// An element of rows that begin `stride` bytes apart.
+template <class T> XLC_INLINE const T *elementAt(const T *from, int64_t stride, int64_t i, int64_t j) {
+  return (const T *)((const char *)from + i * stride) + j;
+}
+
+/// 16 x 16 elements, row i and column j of what begins at `from` to to[j * toStride + i].
 template <class T> XLC_INLINE void transposeBlock(const T *from, int64_t stride, float *to, int64_t toStride) {
   using Float = Vector<16>::Float;
   using Loose = Vector<16>::Loose;
   Float rows[16], next[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)
-    load<16>(from + i * stride, rows[i]);
+    load<16>(elementAt(from, stride, i, 0), rows[i]);
   // Four rounds of interleaving row i with row i + 8 transpose 16 rows.
 #pragma GCC unroll 4
   for (int round = 0; round < 4; ++round) {
@@ -35,21 +51,27 @@ template <class T> XLC_INLINE void transposeBlock(const T *from, int64_t stride,
     *(Loose *)(to + i * toStride) = rows[i];
 }
 
-/// to[j * toStride + i] = from[i * stride + j] for i < m, j < n.
+/// Each to[j * toStride + i] = row i, column j of what begins at `from`, for i < m, j < n.
 template <class T>
 XLC_INLINE void transpose(const T *from, int64_t stride, int64_t m, int64_t n, float *to, int64_t toStride) {
   int64_t i = 0;
   for (; i + 16 <= m; i += 16) {
     int64_t j = 0;
     for (; j + 16 <= n; j += 16)
-      transposeBlock(from + i * stride + j, stride, to + j * toStride + i, toStride);
+      transposeBlock(elementAt(from, stride, i, j), stride, to + j * toStride + i, toStride);
     for (; j < n; ++j)
       for (int64_t r = i; r < i + 16; ++r)
-        to[j * toStride + r] = from[r * stride + j];
+        to[j * toStride + r] = *elementAt(from, stride, r, j);
   }
   for (; i < m; ++i)
     for (int64_t j = 0; j < n; ++j)
-      to[j * toStride + i] = from[i * stride + j];
+      to[j * toStride + i] = *elementAt(from, stride, i, j);
+}
+
+/// Fills rows [0, k) of a panel of n < panelWidth columns with zeros.
+XLC_INLINE void padPanel(float *panel, int64_t k, int64_t n) {
+  for (int64_t p = 0; n < panelWidth && p < k; ++p)
+    std::memset(panel + p * panelWidth + n, 0, (panelWidth - n) * sizeof(float));
 }
 
 /// Packs columns [0, n) of b, n <= panelWidth, as rows of `panelWidth` floats.
@@ -58,14 +80,12 @@ template <class T> XLC_INLINE void packPanel(const T *b, int64_t bK, int64_t bN,
     for (int64_t p = 0; p < k; ++p)
       widen(b + p * bK, to + p * panelWidth, n);
   else if (bK == 1)
-    transpose(b, bN, n, k, to, panelWidth);
+    transpose(b, bN * (int64_t)sizeof(T), n, k, to, panelWidth);
   else
     for (int64_t p = 0; p < k; ++p)
       for (int64_t j = 0; j < n; ++j)
         to[p * panelWidth + j] = b[p * bK + j * bN];
-  if (n < panelWidth)
-    for (int64_t p = 0; p < k; ++p)
-      std::memset(to + p * panelWidth + n, 0, (panelWidth - n) * sizeof(float));
+  padPanel(to, k, n);
 }
 
 template <class T>
@@ -128,6 +148,19 @@ template <class T> void packPanels(const T *b, int64_t bK, int64_t bN, int64_t k
     return packPanelsAvx2(b, bK, bN, k, n, panels);
   case Isa::Baseline:
     return packPanelsBody(b, bK, bN, k, n, panels);
+  }
+}
+
+XLC_AVX512 void packPairs(const Bf16 *b, int64_t bN, int64_t k, int64_t n, float *panels) {
+  int64_t pairs = k / 2, rows = pairs + k % 2;
+  for (int64_t j = 0; j < n; j += panelWidth) {
+    const Bf16 *from = b + j * bN;
+    float *to = panels + j * rows;
+    int64_t columns = std::min(panelWidth, n - j);
+    transpose((const Pair *)from, bN * (int64_t)sizeof(Bf16), columns, pairs, to, panelWidth);
+    for (int64_t column = 0; pairs < rows && column < columns; ++column)
+      to[pairs * panelWidth + column] = Pair{from[column * bN + k - 1], Bf16(0)};
+    padPanel(to, rows, columns);
   }
 }
 

@@ -2,6 +2,8 @@
 #ifndef XLC_LIB_RUNTIME_CPU_PACKING_H
 #define XLC_LIB_RUNTIME_CPU_PACKING_H
 
+#include "xlc/Runtime/Narrow.h"
+
 #include <cstdint>
 
 namespace xlc::runtime {
@@ -16,6 +18,10 @@ constexpr int64_t panelFloats(int64_t k, int64_t n) { return k * ((n + panelWidt
 
 /// Packs b[k, n] (strides in elements) in panels of 32 columns, the last one filled with zeros. T: float, Bf16 or Half.
 template <class T> void packPanels(const T *b, int64_t bK, int64_t bN, int64_t k, int64_t n, float *panels);
+
+/// Packs b[k, n], of which a column's terms lie side by side and columns `bN` elements apart, in panels as above: in
+/// the place of each float are two terms of a column, an odd last one beside a zero. Only where `multipliesBf16`.
+void packPairs(const Bf16 *b, int64_t bN, int64_t k, int64_t n, float *panels);
 
 /// Packs a[m, k], k <= depthBlock, in panels of `rows` <= 16 rows, each as k groups of `rows` floats.
 template <class T> void packRows(const T *a, int64_t aM, int64_t aK, int64_t m, int64_t k, int64_t rows, float *to);

@@ -12,6 +12,7 @@
 
 #define XLC_INLINE inline __attribute__((always_inline))
 #define XLC_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
+#define XLC_AVX512_BF16 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,avx2,fma")))
 #define XLC_AVX2 __attribute__((target("avx2,fma")))
 
 namespace xlc::runtime {
@@ -27,6 +28,8 @@ enum class Isa { Baseline, Avx2, Avx512 };
 
 /// What library calls use: what the CPU at hand can do, unless limitLibraries was called (CpuLevel.h).
 Isa findIsa();
+/// Whether they use AVX-512 BF16 too, by the same rule.
+bool multipliesBf16();
 
 /// e^x for x <= 88; 0 below -87. Relative error under 2e-7. Cephes' reduction: x = n ln 2 + r, |r| <= ln 2 / 2.
 template <int N> XLC_INLINE void exponential(typename Vector<N>::Float &x) {
