@@ -1,6 +1,7 @@
 // Attention against double loops: masks, windows, biases, grouped heads, odd sizes, strides of a fused qkv, types.
 #include "Cpu/Attention.h"
 #include "Elements.h"
+#include "xlc/Runtime/CpuLevel.h"
 
 #include <gtest/gtest.h>
 
@@ -149,12 +150,7 @@ double difference(FloatType type, const std::vector<float> &a, const std::vector
   return worst;
 }
 
-/// Each case in float32, and in one of the narrow types, by turns.
 void expectNaive(Case c) {
-  if (Case narrow = c; c.type == FloatType::F32) {
-    narrow.type = (c.queries + c.d + c.window) % 2 ? FloatType::BF16 : FloatType::F16;
-    expectNaive(std::move(narrow));
-  }
   c.run();
   c.runNaive();
   std::string what = std::to_string(c.queries) + " queries, " + std::to_string(c.heads) + " heads, width " +
@@ -164,19 +160,27 @@ void expectNaive(Case c) {
   ASSERT_LT(difference(c.type, c.dqkv, c.expected), 4e-5) << what;
 }
 
+/// In float32, and in one of the narrow types, by turns.
+void expectNaiveInTwoTypes(Case c) {
+  expectNaive(c);
+  c.type = (c.queries + c.d + c.window) % 2 ? FloatType::BF16 : FloatType::F16;
+  expectNaive(c);
+}
+
 TEST(Attention, EqualsTheNaiveLoopsForwardAndBackward) {
   for (bool causal : {false, true})
     for (int64_t queries : {1, 5, 32, 63, 64, 65, 129, 300})
       for (auto [heads, groups] : {std::pair<int64_t, int64_t>{1, 1}, {4, 2}, {6, 1}})
         for (int64_t d : {3, 16, 40})
-          expectNaive({.batch = 2, .queries = queries, .heads = heads, .groups = groups, .d = d, .causal = causal});
+          expectNaiveInTwoTypes(
+              {.batch = 2, .queries = queries, .heads = heads, .groups = groups, .d = d, .causal = causal});
 }
 
 TEST(Attention, WindowsForbidWhatIsFar) {
   for (bool causal : {false, true})
     for (int64_t queries : {5, 64, 300})
       for (int64_t window : {1, 2, 63, 64, 200, 1000})
-        expectNaive(
+        expectNaiveInTwoTypes(
             {.batch = 2, .queries = queries, .heads = 4, .groups = 2, .d = 16, .causal = causal, .window = window});
 }
 
@@ -186,15 +190,15 @@ TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) {
       for (int64_t window : {0, 7})
         for (int64_t queries : {5, 64, 129, 300})
           for (bool uniform : {false, true})
-            expectNaive({.batch = 2,
-                         .queries = queries,
-                         .heads = 4,
-                         .groups = 2,
-                         .d = 16,
-                         .causal = causal,
-                         .window = window,
-                         .biasKind = kind,
-                         .uniform = uniform});
+            expectNaiveInTwoTypes({.batch = 2,
+                                   .queries = queries,
+                                   .heads = 4,
+                                   .groups = 2,
+                                   .d = 16,
+                                   .causal = causal,
+                                   .window = window,
+                                   .biasKind = kind,
+                                   .uniform = uniform});
 }
 
 TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
@@ -216,6 +220,93 @@ TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
   lowest.runKernels();
   EXPECT_EQ(lowest.out, c.out);
   EXPECT_EQ(lowest.dqkv, c.dqkv);
+}
+
+/// Library calls up to a level, until the end of the scope.
+struct AtLevel {
+  explicit AtLevel(CpuLevel level) { limitLibraries(level); }
+  ~AtLevel() { limitLibraries(findHostLevel()); }
+};
+std::vector<CpuLevel> levelsHere() {
+  std::vector<CpuLevel> levels;
+  for (CpuLevel level : {CpuLevel::V1, CpuLevel::V3, CpuLevel::V4, CpuLevel::V4Bf16})
+    if (level <= findHostLevel())
+      levels.push_back(level);
+  return levels;
+}
+
+/// Of more than 2^21 multiplications, so that sums are of floats, and products of bf16 where the level has them.
+std::vector<Case> largerCases() {
+  return {
+      {.batch = 2, .queries = 300, .heads = 4, .groups = 2, .d = 33, .causal = true},
+      {.batch = 1, .queries = 257, .heads = 3, .groups = 1, .d = 65, .causal = false},
+      {.batch = 1, .queries = 300, .heads = 2, .groups = 2, .d = 130, .causal = true, .window = 70},
+      {.batch = 2, .queries = 129, .heads = 4, .groups = 1, .d = 63, .causal = false, .window = 33},
+      {.batch = 2,
+       .queries = 150,
+       .heads = 4,
+       .groups = 2,
+       .d = 31,
+       .causal = true,
+       .biasKind = AttentionBias::Allow,
+       .uniform = true},
+      {.batch = 2, .queries = 190, .heads = 2, .groups = 1, .d = 64, .causal = false, .biasKind = AttentionBias::Add}};
+}
+
+TEST(Attention, EqualsTheNaiveLoopsAtEveryLevel) {
+  for (CpuLevel level : levelsHere()) {
+    AtLevel at(level);
+    for (Case c : largerCases())
+      for (FloatType type : {FloatType::F32, FloatType::BF16, FloatType::F16}) {
+        c.type = type;
+        expectNaive(c);
+        ASSERT_FALSE(HasFatalFailure()) << nameOf(level);
+      }
+  }
+}
+
+/// What a case computes at a level.
+Case runAt(CpuLevel level, Case c) {
+  AtLevel at(level);
+  c.run();
+  return c;
+}
+
+TEST(Attention, OnlyLargerOnesOfBf16AreProductsOfBf16) {
+  if (findHostLevel() < CpuLevel::V4Bf16)
+    GTEST_SKIP() << "this processor has no products of bf16";
+  Case small{.batch = 1, .queries = 100, .heads = 2, .groups = 2, .d = 64, .causal = true};
+  for (FloatType type : {FloatType::F32, FloatType::BF16, FloatType::F16}) {
+    Case larger = largerCases()[0];
+    small.type = larger.type = type;
+    Case smallWide = runAt(CpuLevel::V4, small), smallNarrow = runAt(CpuLevel::V4Bf16, small);
+    EXPECT_EQ(smallWide.lse, smallNarrow.lse) << nameOf(type);
+    EXPECT_EQ(smallWide.dqkv, smallNarrow.dqkv) << nameOf(type);
+    Case wide = runAt(CpuLevel::V4, larger), narrow = runAt(CpuLevel::V4Bf16, larger);
+    EXPECT_EQ(wide.lse == narrow.lse, type != FloatType::BF16) << nameOf(type);
+    EXPECT_EQ(wide.dqkv == narrow.dqkv, type != FloatType::BF16) << nameOf(type);
+  }
+}
+
+/// A key that is no number reaches the queries that see it, and no other.
+TEST(Attention, WhatIsNoNumberIsPassedOn) {
+  for (CpuLevel level : levelsHere())
+    for (FloatType type : {FloatType::F32, FloatType::BF16, FloatType::F16}) {
+      AtLevel at(level);
+      Case c = largerCases()[0];
+      c.type = type;
+      c.run();
+      constexpr int64_t key = 201; // of sample 0, group 0: its last element
+      c.qkv[key * c.width() + c.heads * c.d + c.d - 1] = NAN;
+      c.runKernels();
+      for (int64_t i = 0; i < 2 * c.queries; ++i)
+        for (int64_t head = 0; head < c.heads; ++head) {
+          bool sees = i >= key && i < c.queries && head < c.heads / c.groups;
+          const float *out = &c.out[(i * c.heads + head) * c.d];
+          ASSERT_EQ(std::all_of(out, out + c.d, [](float x) { return std::isfinite(x); }), !sees)
+              << nameOf(level) << " " << nameOf(type) << ": query " << i << ", head " << head;
+        }
+    }
 }
 
 } // namespace

@@ -7,13 +7,13 @@
 //         S = Q K^T; running softmax; O += P V                       P from S, lse; dV += P^T dO; dS;
 //                                                                    dK += dS^T Q; dQ += dS K
 //
-// Operands of sixteen bits become floats as they are packed, or a tile at a time; sums that go on over tiles are floats
-// aside (with floats they are the results themselves), and are rounded once.
+// Operands of sixteen bits become floats as they are packed, or a tile at a time, but for Q K^T and dO V^T where the
+// processor multiplies bf16 (AttentionProducts.h). Sums that go on over tiles are floats aside (with floats they are
+// the results themselves), and are rounded once.
 #include "Attention.h"
 
+#include "AttentionProducts.h"
 #include "AttentionRows.h"
-#include "NarrowVector.h"
-#include "Product.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,11 +66,6 @@ Keys visibleKeys(const AttentionShape &s, int64_t i, int64_t rows) {
   return {visibleKeys(s, i).begin, visibleKeys(s, i + rows - 1).end};
 }
 
-/// A sum of so many terms, as exact as the size of the whole product allows; all items sum alike.
-Depth depthOf(const AttentionShape &s, int64_t terms) {
-  return {terms, std::min(shortChunk, chunkFor(s.batch * s.heads * s.queries * s.keys * std::max(s.d, s.e)))};
-}
-
 constexpr float infinity = std::numeric_limits<float>::infinity();
 /// The log-sum-exp of queries that attend to all keys alike; that of queries without any key is -infinity.
 constexpr double uniformLse = std::numeric_limits<float>::lowest();
@@ -78,42 +73,6 @@ bool hasNoKey(double lse) { return lse <= forbiddenScore; }
 
 /// Floats of scratch that only operands of sixteen bits need.
 int64_t ifNarrow(const AttentionShape &s, int64_t floats) { return s.type == FloatType::F32 ? 0 : floats; }
-
-/// Rows of floats, `stride` apart.
-template <class F> struct Rows {
-  F *data;
-  int64_t stride;
-};
-
-/// Rows of `width` elements as floats: themselves, or converted into `aside`.
-template <class T>
-Rows<const float> widenRows(const T *from, int64_t stride, int64_t rows, int64_t width, float *aside) {
-  if constexpr (std::is_same_v<T, float>)
-    return {from, stride};
-  else {
-    for (int64_t i = 0; i < rows; ++i)
-      widenRow(from + i * stride, aside + i * width, width);
-    return {aside, width};
-  }
-}
-
-/// Where the sums of results are made: in their place, or aside.
-template <class T> Rows<float> sumRows(T *to, int64_t stride, int64_t width, float *aside) {
-  if constexpr (std::is_same_v<T, float>)
-    return {to, stride};
-  else
-    return {aside, width};
-}
-void clearRows(Rows<float> sums, int64_t rows, int64_t width) {
-  for (int64_t i = 0; i < rows; ++i)
-    std::fill_n(sums.data + i * sums.stride, width, 0.0f);
-}
-/// Rounds sums that were made aside.
-template <class T> void finishRows(Rows<float> sums, int64_t rows, int64_t width, T *to, int64_t stride) {
-  if constexpr (!std::is_same_v<T, float>)
-    for (int64_t i = 0; i < rows; ++i)
-      narrowRow(sums.data + i * sums.stride, to + i * stride, width);
-}
 
 struct ForwardScratch {
   float *keys, *values, *scores, *sums, *maximum, *total, *queries;
@@ -175,8 +134,8 @@ void forwardTile(const AttentionShape &s, const Head<T> &head, const ForwardScra
   int64_t seen = tile.end, padded = roundUp(seen, panelWidth);
   if (tile.begin == tile.end)
     return;
-  Rows<const float> q = widenRows(head.q + i * s.q.position, s.q.position, rows, s.d, w.queries);
-  multiplyPanels(q.data, q.stride, 1, {w.keys, s.d}, rows, padded, depthOf(s, s.d), w.scores, padded, false);
+  Rows<const T> q{head.q + i * s.q.position, s.q.position};
+  multiplyColumns(s, q, rows, s.d, w.keys, padded, w.scores, w.queries);
   for (int64_t row = 0; row < rows; ++row) {
     Keys keys = visibleKeys(s, i + row).within(j, count);
     float *scores = w.scores + row * padded, *sums = w.sums + (r + row) * s.e;
@@ -227,7 +186,7 @@ void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int
   Keys visible = visibleKeys(s, begin, rows);
   for (int64_t j = visible.begin / keyBlock * keyBlock; j < visible.end; j += keyBlock) {
     int64_t count = std::min(keyBlock, s.keys - j);
-    packPanels(head.k + j * s.k.position, 1, s.k.position, s.d, count, w.keys);
+    packColumns(s, head.k + j * s.k.position, s.k.position, s.d, count, w.keys);
     packPanels(head.v + j * s.v.position, s.v.position, 1, count, s.e, w.values);
     for (int64_t r = 0; r < rows; r += queryTile)
       forwardTile(s, head, w, begin + r, r, std::min(queryTile, rows - r), j, count);
@@ -238,7 +197,7 @@ void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int
 
 struct BackwardScratch {
   float *keysT, *keys, *valuesT, *queries, *douts, *p, *ds, *delta;
-  float *q, *dout, *dq, *dk, *dv; ///< of sixteen bits: a tile as floats, sums of all heads, sums of a block of keys
+  float *aside, *dq, *dk, *dv; ///< of sixteen bits: a tile as floats, sums of all heads, sums of a block of keys
   BackwardScratch(const AttentionShape &s, Scratch &scratch) {
     int64_t block = std::min(keyBlock, roundUp(s.keys, panelWidth)), rows = std::min(queryTile, s.queries);
     keysT = scratch.take(panelFloats(s.d, block));
@@ -249,8 +208,7 @@ struct BackwardScratch {
     p = scratch.take(rows * block);
     ds = scratch.take(rows * block);
     delta = scratch.take(s.heads / s.groups * s.queries);
-    q = scratch.take(ifNarrow(s, rows * s.d));
-    dout = scratch.take(ifNarrow(s, rows * s.e));
+    aside = scratch.take(ifNarrow(s, rows * std::max(s.d, s.e)));
     dq = scratch.take(ifNarrow(s, s.heads / s.groups * s.queries * s.d));
     dk = scratch.take(ifNarrow(s, block * s.d));
     dv = scratch.take(ifNarrow(s, block * s.e));
@@ -301,11 +259,11 @@ void backwardTile(const AttentionShape &s, const HeadOfGroup<T> &head, const Bac
   int64_t seen = tile.end, padded = roundUp(seen, panelWidth);
   if (tile.begin == tile.end)
     return;
-  Rows<const float> q = widenRows(head.q + i * s.q.position, s.q.position, rows, s.d, w.q);
-  Rows<const float> dout = widenRows(head.dout + i * s.dout.position, s.dout.position, rows, s.e, w.dout);
+  Rows<const T> q{head.q + i * s.q.position, s.q.position};
+  Rows<const T> dout{head.dout + i * s.dout.position, s.dout.position};
   Rows<float> dq = dqOf(s, head, w), dk = dkOf(s, head, w, j), dv = dvOf(s, head, w, j);
-  multiplyPanels(q.data, q.stride, 1, {w.keysT, s.d}, rows, padded, depthOf(s, s.d), w.p, padded, false);
-  multiplyPanels(dout.data, dout.stride, 1, {w.valuesT, s.e}, rows, padded, depthOf(s, s.e), w.ds, padded, false);
+  multiplyColumns(s, q, rows, s.d, w.keysT, padded, w.p, w.aside);
+  multiplyColumns(s, dout, rows, s.e, w.valuesT, padded, w.ds, w.aside);
   for (int64_t row = 0; row < rows; ++row)
     backwardRow(s, head, w.p + row * padded, w.ds + row * padded, visibleKeys(s, i + row).within(j, count), padded,
                 w.delta[head.number * s.queries + i + row], i + row, j, count);
@@ -321,7 +279,7 @@ void backwardTile(const AttentionShape &s, const HeadOfGroup<T> &head, const Bac
 template <class T> void beginHead(const AttentionShape &s, const HeadOfGroup<T> &head, const BackwardScratch &w) {
   clearRows(dqOf(s, head, w), s.queries, s.d);
   for (int64_t i = 0; i < s.queries; ++i) {
-    Rows<const float> dout = widenRows(head.dout + i * s.dout.position, 0, 1, s.e, w.dout);
+    Rows<const float> dout = widenRows(head.dout + i * s.dout.position, 0, 1, s.e, w.aside);
     Rows<const float> out = widenRows(head.out + i * s.out.position, 0, 1, s.e, w.douts);
     w.delta[head.number * s.queries + i] = dotRow(dout.data, out.data, s.e);
   }
@@ -330,9 +288,9 @@ template <class T> void beginHead(const AttentionShape &s, const HeadOfGroup<T> 
 /// Packs a block of keys and values; dk and dv, to which every tile of queries adds, begin at zero.
 template <class T>
 void beginKeys(const AttentionShape &s, const Head<T> &head, const BackwardScratch &w, int64_t j, int64_t count) {
-  packPanels(head.k + j * s.k.position, 1, s.k.position, s.d, count, w.keysT);
+  packColumns(s, head.k + j * s.k.position, s.k.position, s.d, count, w.keysT);
   packPanels(head.k + j * s.k.position, s.k.position, 1, count, s.d, w.keys);
-  packPanels(head.v + j * s.v.position, 1, s.v.position, s.e, count, w.valuesT);
+  packColumns(s, head.v + j * s.v.position, s.v.position, s.e, count, w.valuesT);
   clearRows(dkOf(s, head, w, j), count, s.d);
   clearRows(dvOf(s, head, w, j), count, s.e);
 }
