@@ -139,12 +139,12 @@ void forwardTile(const AttentionShape &s, const Head<T> &head, const ForwardScra
   for (int64_t row = 0; row < rows; ++row) {
     Keys keys = visibleKeys(s, i + row).within(j, count);
     float *scores = w.scores + row * padded, *sums = w.sums + (r + row) * s.e;
-    if (keys.begin == keys.end) {
-      std::fill(scores, scores + padded, 0.0f);
+    int64_t end = keys.begin == keys.end ? 0 : roundUp(keys.end, rowLanes);
+    std::fill(scores + end, scores + padded, 0.0f);
+    if (end == 0)
       continue;
-    }
     float scale = maskRow(s, head.bias, scores, keys, i + row, j);
-    float factor = softmaxRow(scores, keys.end, padded, scale, w.maximum[r + row], w.total[r + row]);
+    float factor = softmaxRow(scores, keys.end, end, scale, w.maximum[r + row], w.total[r + row]);
     if (factor != 1)
       scaleRow(sums, sums, s.e, factor);
   }
@@ -236,18 +236,19 @@ template <class T>
 void backwardRow(const AttentionShape &s, const Head<T> &head, float *p, float *ds, Keys seen, int64_t padded,
                  float delta, int64_t i, int64_t j, int64_t count) {
   double lse = head.lse[i];
+  int64_t end = hasNoKey(lse) ? 0 : roundUp(seen.end, rowLanes);
+  std::fill(p + end, p + padded, 0.0f), std::fill(ds + end, ds + padded, 0.0f);
   if (hasNoKey(lse)) { // constants: no gradient reaches the scores
-    std::fill(p, p + padded, 0.0f), std::fill(ds, ds + padded, 0.0f);
     if (lse == uniformLse)
       std::fill(p, p + count, 1.0f / (float)s.keys);
     return;
   }
   float scale = maskRow(s, head.bias, p, seen, i, j);
-  probabilitiesRow(p, seen.end, padded, scale, lse);
+  probabilitiesRow(p, seen.end, end, scale, lse);
   // Gradients of a row's scores sum to zero. Where the row is all here, the mean that they are taken from is exact
   // enough to keep that; the rounding of dout * out would be common to the row, and add up in dq and dk.
   bool isWhole = j == 0 && count == s.keys;
-  scoreGradientRow(p, ds, padded, isWhole ? meanRow(p, ds, padded) : delta, (float)s.scale);
+  scoreGradientRow(p, ds, end, isWhole ? meanRow(p, ds, end) : delta, (float)s.scale);
 }
 
 /// Adds what one tile of queries, from `i`, and the packed block of keys [j, j + count) contribute.

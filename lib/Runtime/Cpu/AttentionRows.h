@@ -6,6 +6,9 @@
 
 namespace xlc::runtime {
 
+/// Rows are worked on so many elements at a time.
+constexpr int64_t rowLanes = 16;
+
 /// A score of this or less is that of a key which the query does not see: -inf, or a lowest float that was added.
 constexpr float forbiddenScore = -1e30f;
 
@@ -15,7 +18,7 @@ void allowRow(float *scores, int64_t n, float scale, const uint8_t *allow);
 
 /// Running softmax of one row: scores[0, valid) become e^(scale * score - maximum), [valid, padded) zero, where
 /// `maximum` is the greatest scaled score so far; `sum` is brought up to date. Returns the factor for what was summed
-/// before. `padded` is a multiple of 16. Where everything so far is -inf, the row becomes zero.
+/// before. `padded` is a multiple of rowLanes. Where everything so far is -inf, the row becomes zero.
 float softmaxRow(float *scores, int64_t valid, int64_t padded, float scale, float &maximum, float &sum);
 
 /// scores[0, valid) become the probabilities e^(scale * score - lse); [valid, padded) zero.
@@ -24,7 +27,7 @@ void probabilitiesRow(float *scores, int64_t valid, int64_t padded, float scale,
 /// dscores = probabilities * (dscores - delta) * scale, over `padded` elements.
 void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded, double delta, float scale);
 
-/// The mean of n values under weights that need not sum to one; n is a multiple of 16.
+/// The mean of n values under weights that need not sum to one; n is a multiple of rowLanes.
 double meanRow(const float *weights, const float *values, int64_t n);
 
 /// to = factor * from, n elements; they may be the same.
