@@ -279,11 +279,8 @@ void backwardTile(const AttentionShape &s, const HeadOfGroup<T> &head, const Bac
 /// delta = rowwise sum of dout * out; dq, to which every block of keys adds, begins at zero.
 template <class T> void beginHead(const AttentionShape &s, const HeadOfGroup<T> &head, const BackwardScratch &w) {
   clearRows(dqOf(s, head, w), s.queries, s.d);
-  for (int64_t i = 0; i < s.queries; ++i) {
-    Rows<const float> dout = widenRows(head.dout + i * s.dout.position, 0, 1, s.e, w.aside);
-    Rows<const float> out = widenRows(head.out + i * s.out.position, 0, 1, s.e, w.douts);
-    w.delta[head.number * s.queries + i] = dotRow(dout.data, out.data, s.e);
-  }
+  for (int64_t i = 0; i < s.queries; ++i)
+    w.delta[head.number * s.queries + i] = dotRow(head.dout + i * s.dout.position, head.out + i * s.out.position, s.e);
 }
 
 /// Packs a block of keys and values; dk and dv, to which every tile of queries adds, begin at zero.

@@ -1,7 +1,7 @@
 // See AttentionRows.h. Sums run in 16 lanes that are added in a fixed order, whatever the instruction set's width.
 #include "AttentionRows.h"
 
-#include "Vector.h"
+#include "NarrowVector.h"
 
 #include <algorithm>
 #include <cmath>
@@ -104,14 +104,16 @@ XLC_INLINE void scaleBody(const float *from, float *to, int64_t n, float factor)
     to[i] = from[i] * factor;
 }
 
-XLC_INLINE float dotBody(const float *a, const float *b, int64_t n) {
-  Float lanes = {};
+template <class T> XLC_INLINE float dotBody(const T *a, const T *b, int64_t n) {
+  Float lanes = {}, left, right;
   int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    lanes += *(const Loose *)(a + i) * *(const Loose *)(b + i);
+  for (; i + 16 <= n; i += 16) {
+    load<16>(a + i, left), load<16>(b + i, right);
+    lanes += left * right;
+  }
   float sum = addLanes(lanes);
   for (; i < n; ++i)
-    sum += a[i] * b[i];
+    sum += (float)a[i] * (float)b[i];
   return sum;
 }
 
@@ -142,8 +144,10 @@ XLC_FOR_EACH_ISA(void, scoreGradient,
                  dscores, padded, delta, scale)
 XLC_FOR_EACH_ISA(double, mean, (const float *weights, const float *values, int64_t n), weights, values, n)
 XLC_FOR_EACH_ISA(void, scale, (const float *from, float *to, int64_t n, float factor), from, to, n, factor)
-XLC_FOR_EACH_ISA(float, dot, (const float *a, const float *b, int64_t n), a, b, n)
 #undef XLC_FOR_EACH_ISA
+
+template <class T> XLC_AVX512 float dotAvx512(const T *a, const T *b, int64_t n) { return dotBody(a, b, n); }
+template <class T> XLC_AVX2 float dotAvx2(const T *a, const T *b, int64_t n) { return dotBody(a, b, n); }
 
 } // namespace
 
@@ -160,6 +164,20 @@ void scoreGradientRow(const float *probabilities, float *dscores, int64_t padded
 }
 double meanRow(const float *weights, const float *values, int64_t n) { return meanAny(weights, values, n); }
 void scaleRow(const float *from, float *to, int64_t n, float factor) { scaleAny(from, to, n, factor); }
-float dotRow(const float *a, const float *b, int64_t n) { return dotAny(a, b, n); }
+
+template <class T> float dotRow(const T *a, const T *b, int64_t n) {
+  switch (findIsa()) {
+  case Isa::Avx512:
+    return dotAvx512(a, b, n);
+  case Isa::Avx2:
+    return dotAvx2(a, b, n);
+  case Isa::Baseline:
+    return dotBody(a, b, n);
+  }
+}
+
+template float dotRow(const float *, const float *, int64_t);
+template float dotRow(const Bf16 *, const Bf16 *, int64_t);
+template float dotRow(const Half *, const Half *, int64_t);
 
 } // namespace xlc::runtime

@@ -33,8 +33,8 @@ double meanRow(const float *weights, const float *values, int64_t n);
 /// to = factor * from, n elements; they may be the same.
 void scaleRow(const float *from, float *to, int64_t n, float factor);
 
-/// Sum of a[i] * b[i].
-float dotRow(const float *a, const float *b, int64_t n);
+/// Sum of a[i] * b[i]. T: float, Bf16 or Half.
+template <class T> float dotRow(const T *a, const T *b, int64_t n);
 
 } // namespace xlc::runtime
 
