@@ -1,5 +1,6 @@
 // Attention against double loops: masks, windows, biases, grouped heads, odd sizes, strides of a fused qkv, types.
 #include "Cpu/Attention.h"
+#include "Cpu/Vector.h"
 #include "Elements.h"
 #include "xlc/Runtime/CpuLevel.h"
 
@@ -222,10 +223,10 @@ TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
   EXPECT_EQ(lowest.dqkv, c.dqkv);
 }
 
-/// Library calls up to a level, until the end of the scope.
+/// Our library calls up to a level, until the end of the scope.
 struct AtLevel {
-  explicit AtLevel(CpuLevel level) { limitLibraries(level); }
-  ~AtLevel() { limitLibraries(findHostLevel()); }
+  explicit AtLevel(CpuLevel level) { limitOwnLibrary(level); }
+  ~AtLevel() { limitOwnLibrary(findHostLevel()); }
 };
 std::vector<CpuLevel> levelsHere() {
   std::vector<CpuLevel> levels;

@@ -30,16 +30,16 @@ int64_t ceilDiv(int64_t value, int64_t by) { return (value + by - 1) / by; }
 /// Cuts scratch in arrays that begin on cache lines; with a null base it only counts.
 class Scratch {
 public:
-  explicit Scratch(char *base) : base((uintptr_t)base) {}
+  explicit Scratch(char *base) : base(base) {}
   float *take(int64_t floats) {
-    float *result = (float *)(base + used);
+    float *result = base ? (float *)(base + used) : nullptr;
     used += roundUp(floats * 4, 64);
     return result;
   }
   int64_t bytes() const { return used; }
 
 private:
-  uintptr_t base;
+  char *base;
   int64_t used = 0;
 };
 
@@ -90,8 +90,8 @@ struct ForwardScratch {
 
 /// Where an item's vectors begin.
 template <class T> struct Head {
-  const T *q, *k, *v, *dout;
-  T *out, *dq, *dk, *dv;
+  const T *q, *k, *v, *dout = nullptr;
+  T *out, *dq = nullptr, *dk = nullptr, *dv = nullptr; ///< dout, dq, dk and dv: of backward
   double *lse;
   const char *bias; ///< of query 0, key 0; null without
   Head(const AttentionShape &s, const AttentionOperands &o, int64_t sample, int64_t head) {

@@ -53,7 +53,7 @@ constexpr Feature features[] = {
 };
 #undef XLC_FEATURE
 
-CpuLevel mostLevel = CpuLevel::V4Bf16; // set once, before any rank starts
+CpuLevel mostLevel = CpuLevel::V4Bf16; // set before any rank starts
 CpuLevel findUsedLevel() {
   static const CpuLevel host = findHostLevel();
   return std::min(host, mostLevel);
@@ -62,6 +62,7 @@ CpuLevel findUsedLevel() {
 } // namespace
 
 Isa findIsa() { return levels[(size_t)findUsedLevel()].isa; }
+void limitOwnLibrary(CpuLevel level) { mostLevel = level; }
 bool multipliesBf16() { return findUsedLevel() >= CpuLevel::V4Bf16; }
 
 const char *nameOf(CpuLevel level) { return levels[(size_t)level].name; }
@@ -98,7 +99,7 @@ std::vector<std::string> findMissingFeatures(CpuLevel level) {
 }
 
 void limitLibraries(CpuLevel level) {
-  mostLevel = level;
+  limitOwnLibrary(level);
   dnnl::set_max_cpu_isa(levels[(size_t)level].library);
 }
 

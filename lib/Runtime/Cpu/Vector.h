@@ -7,6 +7,8 @@
 #ifndef XLC_LIB_RUNTIME_CPU_VECTOR_H
 #define XLC_LIB_RUNTIME_CPU_VECTOR_H
 
+#include "xlc/Runtime/CpuLevel.h"
+
 #include <cstdint>
 #include <cstring>
 
@@ -30,6 +32,8 @@ enum class Isa { Baseline, Avx2, Avx512 };
 Isa findIsa();
 /// Whether they use AVX-512 BF16 too, by the same rule.
 bool multipliesBf16();
+/// The part of limitLibraries that is our own: it may be called again, where oneDNN's holds for the process.
+void limitOwnLibrary(CpuLevel level);
 
 /// e^x for x <= 88; 0 below -87. Relative error under 2e-7. Cephes' reduction: x = n ln 2 + r, |r| <= ln 2 / 2.
 template <int N> XLC_INLINE void exponential(typename Vector<N>::Float &x) {
