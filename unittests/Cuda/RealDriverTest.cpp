@@ -61,6 +61,13 @@ XLC_SAME_FUNCTION(record, cuEventRecord);
 XLC_SAME_FUNCTION(queryEvent, cuEventQuery);
 XLC_SAME_FUNCTION(getElapsedTime, cuEventElapsedTime);
 XLC_SAME_FUNCTION(waitForEvent, cuEventSynchronize);
+XLC_SAME_FUNCTION(beginCapture, cuStreamBeginCapture);
+XLC_SAME_FUNCTION(endCapture, cuStreamEndCapture);
+XLC_SAME_FUNCTION(instantiate, cuGraphInstantiateWithFlags);
+XLC_SAME_FUNCTION(upload, cuGraphUpload);
+XLC_SAME_FUNCTION(destroyGraph, cuGraphDestroy);
+XLC_SAME_FUNCTION(destroyLaunchable, cuGraphExecDestroy);
+XLC_SAME_FUNCTION(launchGraph, cuGraphLaunch);
 XLC_SAME_FUNCTION(load, cuLibraryLoadData);
 XLC_SAME_FUNCTION(unload, cuLibraryUnload);
 XLC_SAME_FUNCTION(getKernel, cuLibraryGetKernel);
@@ -72,6 +79,7 @@ static_assert(capabilityMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
 static_assert(jitErrorLog == CU_JIT_ERROR_LOG_BUFFER && jitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 static_assert(nonBlocking == CU_STREAM_NON_BLOCKING && withTiming == CU_EVENT_DEFAULT &&
               withoutTiming == CU_EVENT_DISABLE_TIMING);
+static_assert(captureOfThread == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 static_assert(recommendedGranularity == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
 
 static_assert(sizeof(AllocationProperties) == sizeof(CUmemAllocationProp) &&
@@ -103,7 +111,8 @@ TEST(RealHeaders, FunctionsHaveTheNamesThatTheHeaderMeans) {
     std::regex macro("#define +" + plain + " +(?:__CUDA_API_PTSZ\\()?(" + plain + "_v\\d)");
     bool isMacro = std::regex_search(header, meant, macro);
     EXPECT_EQ(isMacro && !older.contains(name) ? meant[1].str() : plain, name);
-    EXPECT_NE(header.find(" " + plain + "("), std::string::npos) << plain;
+    bool isDeclared = header.find(" " + plain + "(") != std::string::npos;
+    EXPECT_TRUE(isDeclared || std::regex_search(header, std::regex("#define +cu[A-Z]\\w+ +" + plain + "\n"))) << plain;
   }
   EXPECT_GE(count, 36u);
 }

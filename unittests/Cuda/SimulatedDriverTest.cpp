@@ -1,70 +1,14 @@
 // The simulated driver by itself: streams run in the order that is asked for, and what is wrong in their use ends the process.
-#include "Cuda/Arena.h"
 #include "Cuda/Marks.h"
 #include "Cuda/Readings.h"
 #include "Cuda/Staging.h"
+#include "SimulatedMachine.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <vector>
-
-using namespace xlc::runtime;
-using namespace xlc::runtime::cuda;
-
+namespace xlc::test {
 namespace {
 
 /// Each test has a process of its own for what it does to the device, since the order is read once.
 class SimulatedDriver : public testing::TestWithParam<const char *> {};
-
-/// A device with an arena and two streams.
-struct Machine {
-  Machine() : driver(XLC_SIMULATED_LIBRARIES) { driver.check(driver.initialize(0), "cuInit"); }
-  Driver driver;
-};
-struct Bench : Machine {
-  OwnedContext context{driver, 0};
-  Arena arena{driver, 0, 1 << 16};
-  OwnedStream first = makeStream(driver), second = makeStream(driver);
-  OwnedEvent event = makeEvent(driver);
-
-  void write(OwnedStream &stream, const std::vector<char> &bytes, uint64_t at = 0) {
-    driver.check(driver.copyToDevice(arena.begin() + at, bytes.data(), bytes.size(), stream.get()), "copyToDevice");
-  }
-  std::vector<char> read(OwnedStream &stream, uint64_t count, uint64_t at = 0) {
-    std::vector<char> bytes(count);
-    driver.check(driver.copyToHost(bytes.data(), arena.begin() + at, count, stream.get()), "copyToHost");
-    driver.check(driver.waitForStream(stream.get()), "waitForStream");
-    return bytes;
-  }
-  void letSecondWait() {
-    driver.check(driver.record(event.get(), first.get()), "record");
-    driver.check(driver.letStreamWait(second.get(), event.get(), 0), "letStreamWait");
-  }
-};
-
-/// The order of streams is read when a process begins.
-template <class Body> [[noreturn]] void runIn(const char *order, Body body) {
-  setenv("XLC_SIMULATE_ORDER", order, 1);
-  {
-    Bench bench;
-    body(bench);
-  }
-  std::exit(0);
-}
-
-template <class Body> void expectGood(const char *order, Body body) {
-  EXPECT_EXIT(runIn(order, body), testing::ExitedWithCode(0), "");
-}
-
-template <class Body> void expectComplaint(const char *order, const char *words, Body body) {
-  EXPECT_EXIT(runIn(order, body), testing::ExitedWithCode(70), words);
-}
-
-void expect(bool isTrue) {
-  if (!isTrue)
-    std::exit(1);
-}
 
 TEST_P(SimulatedDriver, AWaitOrdersTwoStreams) {
   expectGood(GetParam(), [](Bench &b) {
@@ -209,3 +153,4 @@ TEST(SimulatedDriver, MarksAreOnTheClockOfTheHost) {
 }
 
 } // namespace
+} // namespace xlc::test

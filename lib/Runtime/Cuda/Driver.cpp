@@ -41,6 +41,13 @@ Driver::Driver(const std::string &folder) : library(cudaDriver, folder) {
   library.find(queryEvent, "cuEventQuery");
   library.find(getElapsedTime, "cuEventElapsedTime");
   library.find(waitForEvent, "cuEventSynchronize");
+  library.find(beginCapture, "cuStreamBeginCapture_v2");
+  library.find(endCapture, "cuStreamEndCapture");
+  library.find(instantiate, "cuGraphInstantiateWithFlags");
+  library.find(upload, "cuGraphUpload");
+  library.find(destroyGraph, "cuGraphDestroy");
+  library.find(destroyLaunchable, "cuGraphExecDestroy");
+  library.find(launchGraph, "cuGraphLaunch");
   library.find(load, "cuLibraryLoadData");
   library.find(unload, "cuLibraryUnload");
   library.find(getKernel, "cuLibraryGetKernel");

@@ -21,6 +21,8 @@ using Milliseconds = float;
 using Library = struct CUlib_st *;
 using Function = struct CUkern_st *; ///< cuLaunchKernel takes a CUkernel where it says CUfunction
 using Allocation = unsigned long long;
+using Graph = struct CUgraph_st *;
+using LaunchableGraph = struct CUgraphExec_st *; ///< CUgraphExec
 
 constexpr Status success = 0, outOfMemory = 2, notReady = 600;
 
@@ -55,6 +57,8 @@ struct Uuid {
 constexpr unsigned nonBlocking = 1;                   ///< of streams
 constexpr unsigned withTiming = 0, withoutTiming = 2; ///< of events
 constexpr int recommendedGranularity = 1;             ///< of allocations
+/// Of captures: the thread that begins one calls nothing meanwhile that has no place in it; others may.
+constexpr int captureOfThread = 1;
 
 struct Driver {
   /// Opens it; with `folder` from there alone. Throws Rejected where that fails or it is too old, with how to get it.
@@ -108,6 +112,14 @@ struct Driver {
   Status (*queryEvent)(Event);
   Status (*waitForEvent)(Event);
   Status (*getElapsedTime)(Milliseconds *, Event from, Event to);
+
+  Status (*beginCapture)(Stream, int mode);
+  Status (*endCapture)(Stream, Graph *);
+  Status (*instantiate)(LaunchableGraph *, Graph, unsigned long long flags);
+  Status (*upload)(LaunchableGraph, Stream);
+  Status (*destroyGraph)(Graph);
+  Status (*destroyLaunchable)(LaunchableGraph);
+  Status (*launchGraph)(LaunchableGraph, Stream);
 
   Status (*load)(Library *, const void *code, void *, void **, unsigned, void *, void **, unsigned);
   Status (*unload)(Library);

@@ -17,6 +17,8 @@ template <auto Function> struct GiveBack {
 using OwnedStream = std::unique_ptr<CUstream_st, GiveBack<&Driver::destroyStream>>;
 using OwnedEvent = std::unique_ptr<CUevent_st, GiveBack<&Driver::destroyEvent>>;
 using OwnedLibrary = std::unique_ptr<CUlib_st, GiveBack<&Driver::unload>>;
+using OwnedGraph = std::unique_ptr<CUgraph_st, GiveBack<&Driver::destroyGraph>>;
+using OwnedLaunchable = std::unique_ptr<CUgraphExec_st, GiveBack<&Driver::destroyLaunchable>>;
 /// Memory of the host that does not move.
 using Pinned = std::unique_ptr<void, GiveBack<&Driver::freeHost>>;
 

@@ -2,8 +2,8 @@
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CUDACONTEXT_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CUDACONTEXT_H
 
+#include "Capture.h"
 #include "Image.h"
-#include "State.h"
 
 #include <map>
 #include <set>
@@ -25,6 +25,15 @@ enum : Status {
   invalidHandle = 400,
   notFound = 500,
   notReady = 600,
+  captureUnsupported = 900,
+  captureInvalidated = 901,
+  captureMerge = 902,
+  captureUnmatched = 903,
+  captureUnjoined = 904,
+  captureIsolation = 905,
+  captureImplicit = 906,
+  capturedEvent = 907,
+  captureWrongThread = 908,
   unknown = 999,
 };
 
@@ -36,6 +45,7 @@ struct Context {
   std::map<void *, uint64_t> hostMemory;    ///< bytes by address
   std::map<void *, std::shared_ptr<Event>> events;
   std::set<Image *> images;
+  std::map<void *, std::unique_ptr<Graph>> graphs, executables;
   uint64_t lastHandle = 0;
 };
 
@@ -53,6 +63,21 @@ struct Call {
                                                                        : success),
         lock(Machine::get().mutex), state(Machine::get().device(device)) {}
   bool isGood() const { return status == success; }
+  /// Whether it may be called now, of a function that has no place in a capture: those of this thread end with it.
+  bool isOutsideOfCaptures() {
+    if (isGood() && state.endCaptures())
+      status = captureUnsupported;
+    return isGood();
+  }
+  /// The stream's queue, for more work; null where it takes none now. The legacy stream would wait for those that are captured.
+  Queue *findQueue(Queue *stream) {
+    if (isGood() && !stream && state.endCaptures())
+      status = captureImplicit;
+    Queue *queue = isGood() ? &state.findQueue(stream) : nullptr;
+    if (queue && queue->capture && !queue->capture->isValid)
+      status = captureInvalidated;
+    return isGood() ? queue : nullptr;
+  }
   Context &context;
   Status status;
   std::unique_lock<std::mutex> lock;

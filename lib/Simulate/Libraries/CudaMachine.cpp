@@ -31,6 +31,21 @@ constexpr ErrorName errorNames[] = {
     {noBinary, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
     {notFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {notReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {captureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+    {captureInvalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+     "operation failed due to a previous error during capture"},
+    {captureMerge, "CUDA_ERROR_STREAM_CAPTURE_MERGE",
+     "operation would result in a merge of separate capture sequences"},
+    {captureUnmatched, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not ended in the same stream as it began"},
+    {captureUnjoined, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
+    {captureIsolation, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+     "dependency created on uncaptured work in another stream"},
+    {captureImplicit, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {capturedEvent, "CUDA_ERROR_CAPTURED_EVENT",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {captureWrongThread, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "attempt to terminate a thread-local capture sequence from another thread"},
     {unknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -60,11 +75,12 @@ void checkNothingIsLeft(const Context &context, const State &state) {
     if (count > 0)
       endWith("the context is given up with " + std::to_string(count) + " " + what);
   };
-  check(state.queues.size() - 1, "streams");
+  check(state.queues.size() - 1 - state.ofGraphs.size(), "streams");
   check(context.events.size(), "events");
   check(context.allocations.size(), "allocations");
   check(context.hostMemory.size(), "pieces of pinned memory");
   check(context.images.size(), "libraries of kernels");
+  check(context.graphs.size() + context.executables.size(), "graphs");
   check(state.regions.size(), "ranges of addresses");
 }
 
@@ -201,10 +217,11 @@ CUDA_FUNCTION cuMemAddressFree(uint64_t address, size_t bytes) {
 }
 CUDA_FUNCTION cuMemCreate(uint64_t *handle, size_t bytes, const void *, unsigned long long) {
   Call call("cuMemCreate");
-  if (!call.isGood() || bytes == 0 || bytes % granularity != 0)
+  if (!call.isOutsideOfCaptures() || bytes == 0 || bytes % granularity != 0)
     return call.isGood() ? invalidValue : call.status;
   if (call.context.allocated + bytes > memoryOfDevice())
     return outOfMemory;
+  ++call.state.machine.counts.allocations;
   call.context.allocated += bytes;
   call.context.allocations[ *handle = ++call.context.lastHandle] = bytes;
   return success;
@@ -224,7 +241,7 @@ CUDA_FUNCTION cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t h
   auto found = call.context.allocations.find(handle);
   bool fits = region && !region->isMapped && region->bytes == bytes && offset == 0 &&
               found != call.context.allocations.end() && found->second == bytes;
-  if (call.isGood() && fits)
+  if (call.isOutsideOfCaptures() && fits)
     State::map(*region);
   return call.isGood() && !fits ? invalidValue : call.status;
 }
@@ -244,16 +261,19 @@ CUDA_FUNCTION cuMemSetAccess(uint64_t address, size_t, const void *, size_t) {
 }
 CUDA_FUNCTION cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   Call call("cuMemHostAlloc");
-  if (!call.isGood())
+  if (!call.isOutsideOfCaptures())
     return call.status;
   *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (!*memory)
     return outOfMemory;
+  ++call.state.machine.counts.allocations;
   call.context.hostMemory[*memory] = bytes;
   return success;
 }
 CUDA_FUNCTION cuMemFreeHost(void *memory) {
   Call call("cuMemFreeHost");
+  if (call.isGood() && !call.isOutsideOfCaptures())
+    return call.status;
   if (call.context.hostMemory.erase(memory) == 0)
     return invalidValue;
   free(memory);

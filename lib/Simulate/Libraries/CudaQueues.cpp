@@ -18,56 +18,95 @@ bool isPinned(const Context &context, const void *begin, uint64_t bytes) {
   });
 }
 
+/// A stream that waits for a record of a capture becomes part of it.
+Status waitInCapture(const Call &call, Queue &queue, const Event &event) {
+  if (!event.capture) {
+    queue.capture->isValid = false;
+    return captureIsolation;
+  }
+  if (std::ranges::find(call.state.captures, event.capture) == call.state.captures.end())
+    return capturedEvent;
+  if (!event.capture->isValid)
+    return captureInvalidated;
+  if (!queue.capture)
+    event.capture->addLane(queue, event.capture);
+  if (queue.capture != event.capture) {
+    queue.capture->isValid = event.capture->isValid = false;
+    return captureMerge;
+  }
+  queue.capture->wait(queue, event);
+  return success;
+}
+
+/// Whether the host may ask for an event, of a call that does.
+bool isForHost(Call &call, Event *event) {
+  if (call.isGood() && !call.context.events.count(event))
+    call.status = invalidValue;
+  if (!call.isOutsideOfCaptures() || !event->capture)
+    return call.isGood();
+  event->capture->isValid = false;
+  call.status = capturedEvent;
+  return false;
+}
+
 } // namespace
 
 // Copies ---------------------------------------------------------------------------------------------------------------
 
 CUDA_FUNCTION cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, Queue *stream) {
   Call call("cuMemcpyHtoDAsync");
-  if (!call.isGood())
+  Queue *queue = call.findQueue(stream);
+  if (!queue)
     return call.status;
   auto *target = (char *)(uintptr_t)to;
   Work work{sized("cuMemcpyHtoDAsync", bytes), {}, {{target, bytes}}, nullptr};
   if (isPinned(call.context, from, bytes))
     work.run = [=] { std::memcpy(target, from, bytes); };
+  else if (queue->capture)
+    endWith("a graph has a copy of memory of the host that is not pinned");
   else
     work.run = [target, copy = std::string((const char *)from, bytes)] {
       std::memcpy(target, copy.data(), copy.size());
     };
-  call.state.append(call.state.findQueue(stream), {Item::Runs, std::move(work), nullptr, 0, {}});
+  call.state.put(*queue, std::move(work));
   return success;
 }
 CUDA_FUNCTION cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, Queue *stream) {
   Call call("cuMemcpyDtoHAsync");
-  if (!call.isGood())
+  Queue *queue = call.findQueue(stream);
+  if (!queue)
     return call.status;
   auto *source = (const char *)(uintptr_t)from;
-  Queue &queue = call.state.findQueue(stream);
+  bool waits = !isPinned(call.context, to, bytes); // such a copy is over when the call returns
+  if (waits && queue->capture)
+    endWith("a graph has a copy of memory of the host that is not pinned");
   Work work{sized("cuMemcpyDtoHAsync", bytes), {{source, bytes}}, {}, [=] { std::memcpy(to, source, bytes); }};
-  call.state.append(queue, {Item::Runs, std::move(work), nullptr, 0, {}});
-  if (!isPinned(call.context, to, bytes)) // such a copy is over when the call returns
-    call.state.waitFor(queue);
+  call.state.put(*queue, std::move(work));
+  if (waits)
+    call.state.waitFor(*queue);
   return success;
 }
 CUDA_FUNCTION cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, Queue *stream) {
   Call call("cuMemcpyDtoDAsync");
-  if (!call.isGood())
+  Queue *queue = call.findQueue(stream);
+  if (!queue)
     return call.status;
   auto *source = (const char *)(uintptr_t)from;
   auto *target = (char *)(uintptr_t)to;
   Work work{sized("cuMemcpyDtoDAsync", bytes), {{source, bytes}}, {{target, bytes}}, [=] {
               std::memmove(target, source, bytes);
             }};
-  call.state.append(call.state.findQueue(stream), {Item::Runs, std::move(work), nullptr, 0, {}});
+  call.state.put(*queue, std::move(work));
   return success;
 }
 CUDA_FUNCTION cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, Queue *stream) {
   Call call("cuMemsetD8Async");
-  if (!call.isGood())
+  Queue *queue = call.findQueue(stream);
+  if (!queue)
     return call.status;
   auto *target = (char *)(uintptr_t)to;
   Work work{sized("cuMemsetD8Async", bytes), {}, {{target, bytes}}, [=] { std::memset(target, value, bytes); }};
-  call.state.append(call.state.findQueue(stream), {Item::Runs, std::move(work), nullptr, 0, {}});
+  call.state.put(*queue, std::move(work));
   return success;
 }
 
@@ -87,7 +126,7 @@ CUDA_FUNCTION cuStreamDestroy_v2(Queue *stream) {
 }
 CUDA_FUNCTION cuStreamSynchronize(Queue *stream) {
   Call call("cuStreamSynchronize");
-  if (!call.isGood())
+  if (!call.isOutsideOfCaptures())
     return call.status;
   call.state.waitFor(call.state.findQueue(stream));
   return success;
@@ -109,24 +148,31 @@ CUDA_FUNCTION cuEventDestroy_v2(Event *event) {
 CUDA_FUNCTION cuEventRecord(Event *event, Queue *stream) {
   Call call("cuEventRecord");
   auto found = call.context.events.find(event);
-  if (!call.isGood() || found == call.context.events.end())
-    return call.isGood() ? invalidValue : call.status;
+  Queue *queue = call.findQueue(stream);
+  if (!queue || found == call.context.events.end())
+    return queue ? invalidValue : call.status;
+  event->capture = queue->capture;
+  if (queue->capture)
+    return queue->capture->record(*queue, *event), success;
   uint64_t number = ++event->asked;
-  call.state.append(call.state.findQueue(stream), {Item::Records, {}, found->second, number, {}});
+  call.state.append(*queue, {Item::Records, {}, found->second, number, {}});
   return success;
 }
 CUDA_FUNCTION cuStreamWaitEvent(Queue *stream, Event *event, unsigned) {
   Call call("cuStreamWaitEvent");
   auto found = call.context.events.find(event);
-  if (!call.isGood() || found == call.context.events.end())
-    return call.isGood() ? invalidValue : call.status;
-  call.state.append(call.state.findQueue(stream), {Item::Waits, {}, found->second, event->asked, {}});
+  Queue *queue = call.findQueue(stream);
+  if (!queue || found == call.context.events.end())
+    return queue ? invalidValue : call.status;
+  if (queue->capture || event->capture)
+    return waitInCapture(call, *queue, *event);
+  call.state.append(*queue, {Item::Waits, {}, found->second, event->asked, {}});
   return success;
 }
 CUDA_FUNCTION cuEventQuery(Event *event) {
   Call call("cuEventQuery");
-  if (!call.isGood() || !call.context.events.count(event))
-    return call.isGood() ? invalidValue : call.status;
+  if (!isForHost(call, event))
+    return call.status;
   if (event->recorded < event->asked) {
     call.state.goOnTowards(*event, event->asked); // time passes
     return notReady;
@@ -136,8 +182,9 @@ CUDA_FUNCTION cuEventQuery(Event *event) {
 }
 CUDA_FUNCTION cuEventSynchronize(Event *event) {
   Call call("cuEventSynchronize");
-  if (!call.isGood() || !call.context.events.count(event))
-    return call.isGood() ? invalidValue : call.status;
+  if (!isForHost(call, event))
+    return call.status;
+  call.state.machine.counts.waits += event->recorded < event->asked;
   call.state.runUntil(*event, event->asked);
   call.state.host.join(event->clock);
   return success;
@@ -197,7 +244,8 @@ CUDA_FUNCTION cuLaunchKernel(SimulatedKernel *kernel, unsigned gridX, unsigned g
                              unsigned blockY, unsigned blockZ, unsigned sharedBytes, Queue *stream, void **parameters,
                              void **extra) {
   Call call("cuLaunchKernel");
-  if (!call.isGood())
+  Queue *queue = call.findQueue(stream);
+  if (!queue)
     return call.status;
   bool isRow = gridX >= 1 && blockX >= 1 && gridY == 1 && gridZ == 1 && blockY == 1 && blockZ == 1 && sharedBytes == 0;
   if (!isRow || extra || blockX > 1024 || (kernel->threads && kernel->threads != blockX))
@@ -226,6 +274,6 @@ CUDA_FUNCTION cuLaunchKernel(SimulatedKernel *kernel, unsigned gridX, unsigned g
     if (std::string problem = xlc::simulate::run(launch); !problem.empty())
       endWith("'" + kernel->name + "': " + problem);
   };
-  state.append(state.findQueue(stream), {Item::Runs, {kernel->name, {}, {}, std::move(run)}, nullptr, 0, {}});
+  state.put(*queue, Work{kernel->name, {}, {}, std::move(run)});
   return success;
 }

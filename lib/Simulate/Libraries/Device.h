@@ -44,14 +44,18 @@ struct Work {
 /// Appends to the queue of `stream`, a CUstream; null is the default stream.
 XLC_SIMULATED void enqueue(void *stream, Work work);
 
+/// What a stream is given, made when it comes into the queue: of a stream that is captured, at each launch of its graph.
+using MakeWork = std::function<std::vector<Work>()>;
+XLC_SIMULATED void enqueueMade(void *stream, MakeWork make);
+
 /// A thread of this process asks, many times in a millisecond, whether others wait for its devices, which then go on by themselves.
 XLC_SIMULATED void goOnWhere(std::function<bool()> isAsked);
 
 /// How long one may wait for others, in seconds: XLC_SIMULATE_PATIENCE (60).
 XLC_SIMULATED double patience();
 
-/// Whether this call of a library is the one that is to fail (XLC_SIMULATE_FAIL=K: the K-th of all). Every function asks at
-/// its begin, and then returns an error.
+/// Whether this call of a library is one that is to fail (XLC_SIMULATE_FAIL). Every function asks at its begin, and then returns
+/// an error.
 XLC_SIMULATED bool isToFail(const char *function);
 
 /// Ends the process: the program used the device wrongly.

@@ -209,9 +209,9 @@ struct Pending {
 thread_local int depth = 0;
 thread_local std::vector<Pending> pending;
 
-void putIntoStream(Pending &&all) {
-  auto batch = std::make_shared<Batch>(std::move(all.communicator), 0, std::move(all.operations));
-  batch->number = batch->communicator->asked++;
+std::vector<Work> makeWork(const std::shared_ptr<Communicator> &communicator,
+                           const std::vector<Operation> &operations) {
+  auto batch = std::make_shared<Batch>(communicator, communicator->asked++, operations);
   int ranks = batch->channels().size();
   Work give{batch->describe(), {}, {}, nullptr}, take = give, end = give;
   for (const Operation &each : batch->operations) {
@@ -227,8 +227,13 @@ void putIntoStream(Pending &&all) {
   give.meeting = std::make_shared<Phase>(batch, Phase::Which::Give);
   take.meeting = std::make_shared<Phase>(batch, Phase::Which::Take);
   end.meeting = std::make_shared<Phase>(batch, Phase::Which::End);
-  for (Work *work : {&give, &take, &end})
-    enqueue(all.stream, std::move(*work));
+  return {give, take, end};
+}
+
+void putIntoStream(const Pending &all) {
+  enqueueMade(all.stream, [communicator = all.communicator, operations = all.operations] {
+    return makeWork(communicator, operations);
+  });
 }
 
 nccl::Status put(const char *function, Handle handle, void *stream, Operation operation) {
@@ -244,7 +249,7 @@ nccl::Status put(const char *function, Handle handle, void *stream, Operation op
     same = pending.insert(same, {std::move(communicator), stream, {}});
   same->operations.push_back(operation);
   if (depth == 0)
-    putIntoStream(std::move(std::exchange(pending, {})[0]));
+    putIntoStream(std::exchange(pending, {})[0]);
   return nccl::Status::Success;
 }
 
@@ -290,6 +295,8 @@ static nccl::Status giveUp(Handle handle, bool aborts) {
     communicator->isAborted = true;
   else if (communicator->ended != communicator->asked)
     endWith("a communicator is destroyed before its operations have ended");
+  else if (communicator.use_count() > 2) // beside the list of those that live, and this
+    endWith("a communicator is destroyed before the graphs that have its operations");
   std::lock_guard lock(Living::get().mutex);
   Living::get().all.erase(communicator.get());
   return nccl::Status::Success;
@@ -325,8 +332,8 @@ NCCL_FUNCTION ncclGroupEnd() {
   std::vector<Pending> all = std::exchange(pending, {});
   if (isToFail("ncclGroupEnd"))
     return nccl::Status::InternalError;
-  for (Pending &each : all)
-    putIntoStream(std::move(each));
+  for (const Pending &each : all)
+    putIntoStream(each);
   return nccl::Status::Success;
 }
 NCCL_FUNCTION ncclAllReduce(const void *from, void *to, size_t count, DataType type, Reduction how, Handle handle,

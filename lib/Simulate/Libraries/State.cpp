@@ -33,7 +33,10 @@ Order readOrder(const char *text) {
 
 bool isToFail(const char *function) {
   Machine &machine = Machine::get();
-  bool fails = ++machine.calls == machine.failing;
+  ++machine.calls;
+  bool fails = false;
+  if (auto &failing = machine.failing; failing && (failing->function.empty() || failing->function == function))
+    fails = ++failing->calls == failing->number || failing->number == 0;
   if (fails)
     std::fprintf(stderr, "simulated: %s fails\n", function);
   return fails;
@@ -42,7 +45,13 @@ bool isToFail(const char *function) {
 void enqueue(void *stream, Work work) {
   std::lock_guard lock(Machine::get().mutex);
   State &state = State::get();
-  state.append(state.findQueue((Queue *)stream), {Item::Runs, std::move(work), nullptr, 0, {}});
+  state.put(state.findQueue((Queue *)stream), std::move(work));
+}
+
+void enqueueMade(void *stream, MakeWork make) {
+  std::lock_guard lock(Machine::get().mutex);
+  State &state = State::get();
+  state.put(state.findQueue((Queue *)stream), std::move(make));
 }
 
 double patience() {
@@ -66,8 +75,16 @@ void goOnWhere(std::function<bool()> isAsked) {
 }
 
 Machine::Machine() : order(readOrder(getenv("XLC_SIMULATE_ORDER"))), random(order.seed) {
-  if (const char *number = getenv("XLC_SIMULATE_FAIL"))
-    failing = std::strtoull(number, nullptr, 10);
+  const char *given = getenv("XLC_SIMULATE_FAIL");
+  if (!given)
+    return;
+  std::string text = given;
+  size_t digits = text.find_last_not_of("0123456789") + 1;
+  failing.emplace();
+  failing->function = text.substr(0, text.find(':'));
+  if (digits == 0)
+    failing->function.clear();
+  failing->number = std::strtoull(text.c_str() + digits, nullptr, 10);
 }
 
 /// Never destroyed: a thread may use it until the process ends.
@@ -75,8 +92,13 @@ Machine &Machine::get() {
   static Machine &machine = *new Machine;
   static const struct Counted {
     ~Counted() {
-      if (getenv("XLC_SIMULATE_COUNT"))
-        std::fprintf(stderr, "simulated device: %llu calls\n", (unsigned long long)machine.calls.load());
+      if (!getenv("XLC_SIMULATE_COUNT"))
+        return;
+      const Counts &counts = machine.counts;
+      std::fprintf(
+          stderr, "simulated device: %llu calls; %llu pieces of work, %llu graphs, %llu waits, %llu allocations\n",
+          (unsigned long long)machine.calls.load(), (unsigned long long)counts.pieces,
+          (unsigned long long)counts.graphs, (unsigned long long)counts.waits, (unsigned long long)counts.allocations);
     }
   } counted;
   return machine;
@@ -101,8 +123,10 @@ Queue &State::findQueue(Queue *queue) {
 
 Queue &State::addQueue() {
   for (size_t number = 0; number < kMostQueues; ++number)
-    if (std::none_of(queues.begin(), queues.end(), [&](const auto &queue) { return queue->number == number; }))
+    if (std::none_of(queues.begin(), queues.end(), [&](const auto &queue) { return queue->number == number; })) {
+      clocks = std::max(clocks, number + 1);
       return *queues.emplace_back(new Queue{number, {}, host, 0});
+    }
   endWith("more streams than clocks have room for");
 }
 
@@ -240,6 +264,7 @@ void State::goOnTowards(Event &event, uint64_t number) {
 }
 
 void State::waitFor(Queue &queue) {
+  machine.counts.waits += !queue.items.empty();
   runUpTo(queue, queue.done + queue.items.size());
   host.join(queue.clock);
 }
@@ -263,7 +288,7 @@ std::string State::access(const char *at, uint64_t bytes, bool writes) {
   for (uint64_t i = 0; i < bytes; ++i) {
     Touches &touches = region->touches[at - region->begin + i];
     bool wasWritten = false;
-    for (size_t queue = 0; queue < kMostQueues; ++queue) {
+    for (size_t queue = 0; queue < clocks; ++queue) {
       wasWritten |= touches.written[queue] > 0;
       if (touches.written[queue] > clock[queue])
         return describeRace(queue, touches.written[queue], "writes");

@@ -1,8 +1,8 @@
 // What the simulated driver keeps: of each device streams as queues and memory, and when queues run.
 //
 //     XLC_SIMULATE_ORDER   early: as soon as it can; late: when the host waits for it; random[:SEED] (the default, seed 0)
-//     XLC_SIMULATE_FAIL    K: the K-th call of all libraries fails
-//     XLC_SIMULATE_COUNT   set: how many calls there were is said at the end
+//     XLC_SIMULATE_FAIL    K: the K-th call of all libraries fails; NAME: each of this function; NAME:K: the K-th of this function
+//     XLC_SIMULATE_COUNT   set: how many calls there were is said at the end, and what the host has asked for one by one
 //     XLC_SIMULATE_IMAGE   the kernels as a shared library (`xlc compile --simulator-image`)
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_STATE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_STATE_H
@@ -17,12 +17,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 
 namespace xlc::simulate {
 
 /// Of each queue, how many of its items are over for certain. What is done on a queue is after all that its clock has.
-constexpr size_t kMostQueues = 8;
+constexpr size_t kMostQueues = 12;
 struct Clock : std::array<uint32_t, kMostQueues> {
   Clock() : array{} {}
   void join(const Clock &other) {
@@ -31,12 +32,16 @@ struct Clock : std::array<uint32_t, kMostQueues> {
   }
 };
 
+struct Capture;
+
 struct Event {
   uint64_t asked = 0;    ///< how often it was put into a queue
   uint64_t recorded = 0; ///< the last of these that its queue came to
   Clock clock;           ///< of that moment
   bool hasTime = false;
   std::chrono::steady_clock::time_point time; ///< of that moment
+  std::shared_ptr<Capture> capture;           ///< in which it was recorded last; null: in none
+  size_t number = 0;                          ///< among the records of that
 };
 
 struct Item {
@@ -51,7 +56,9 @@ struct Queue {
   size_t number; ///< among the clocks
   std::deque<Item> items;
   Clock clock;
-  uint64_t done = 0; ///< items that it has run
+  uint64_t done = 0;                          ///< items that it has run
+  std::shared_ptr<Capture> capture = nullptr; ///< of what it is given; null: it runs that
+  size_t lane = 0;                            ///< of the capture
 };
 
 /// Who touched a byte last on each queue, by that queue's clock.
@@ -72,6 +79,15 @@ struct Order {
 };
 
 struct State;
+struct Graph;
+
+/// What the host has asked for.
+struct Counts {
+  uint64_t pieces = 0; ///< of work, by themselves
+  uint64_t graphs = 0;
+  uint64_t waits = 0; ///< for work that was not over
+  uint64_t allocations = 0;
+};
 
 /// What the devices of a process have in common.
 struct Machine {
@@ -84,8 +100,16 @@ struct Machine {
   const Order order;
   std::mt19937_64 random;
   std::vector<std::unique_ptr<State>> devices;
+  Counts counts;
   std::atomic<uint64_t> calls{0};
-  uint64_t failing = 0;
+
+  /// Of these calls the one of this number is to fail; 0: each.
+  struct Failing {
+    std::string function; ///< empty: all
+    uint64_t number = 0;
+    std::atomic<uint64_t> calls{0};
+  };
+  std::optional<Failing> failing;
 };
 
 /// Whose context the thread works in; none: -1.
@@ -98,7 +122,11 @@ struct State {
 
   /// Null: the default stream.
   Queue &findQueue(Queue *queue);
+  /// Work of the host's for a queue, or for the capture that has it.
+  void put(Queue &queue, MakeWork make);
+  void put(Queue &queue, Work work);
   void append(Queue &queue, Item item);
+  void launch(const Graph &graph, Queue &stream);
   /// Runs a queue's items until it has run `done`, and what they wait for.
   void runUpTo(Queue &queue, uint64_t done);
   void runUntil(Event &event, uint64_t number);
@@ -106,6 +134,8 @@ struct State {
   void goOnTowards(Event &event, uint64_t number);
   /// The host waits for all that is in a queue.
   void waitFor(Queue &queue);
+  /// Captures that this thread has begun can not become graphs any more. Whether there were some.
+  bool endCaptures();
   /// Of all queues, one that can go on; false: none can.
   bool runAny();
   /// All that can be run now, for another rank that waits for it.
@@ -119,7 +149,10 @@ struct State {
 
   Machine &machine;
   std::vector<std::unique_ptr<Queue>> queues;
+  size_t clocks = 0; ///< that queues have had
   Queue &addQueue();
+  std::vector<Queue *> ofGraphs; ///< of these, by lane
+  std::vector<std::shared_ptr<Capture>> captures;
   std::list<Region> regions;
   Clock host; ///< what it has waited for
   Queue *const defaultQueue = &addQueue();
@@ -128,6 +161,7 @@ private:
   void touch(const Work &work, const std::vector<Span> &spans, bool writes);
   std::string describeRace(size_t queue, uint32_t tick, const char *did) const;
   Queue *running = nullptr;
+  Queue *launchedIn = nullptr;                 ///< the stream of the last graph
   std::vector<std::string> names[kMostQueues]; ///< of items, by queue and tick: for messages
   bool canRun(const Queue &queue) const;
   void runHead(Queue &queue);
