@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <thread>
+#include <utility>
 
 namespace xlc::runtime::cuda {
 namespace {
@@ -41,6 +43,7 @@ CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const Device
 
 CudaDevice::~CudaDevice() {
   driver.setContext(context.get());
+  releaseGraphs();
   others.reset(); // what waits for a rank that has failed does not end by itself
   streams.drain();
 }
@@ -101,11 +104,13 @@ std::vector<OutsideBytes> CudaDevice::measureOutside() {
     ofArenas += arena->size();
   for (const auto &bounce : bounces)
     ofBounces += bounce->size();
-  uint64_t ofOurs = ofArenas + ofBounces;
+  uint64_t ofOurs = ofArenas + ofBounces + ofGraphs;
   std::vector<OutsideBytes> lines = {
       {"context", ofContext}, {"code", ofCode}, {"libraries", rest > ofOurs ? rest - ofOurs : 0}};
   if (ofBounces)
     lines.push_back({"bounce", ofBounces});
+  if (ofGraphs)
+    lines.push_back({"graphs", ofGraphs});
   return lines;
 }
 
@@ -158,15 +163,70 @@ void CudaDevice::launch(const plan::KernelT &kernel, const std::vector<Launch> &
 
 void CudaDevice::write(char *to, const void *from, uint64_t bytes) {
   context.enter();
+  if (writing)
+    return writing->write(addressOf(to), from, bytes);
+  written += StepGraph::bytesToKeep(bytes);
   streams.staging().write(addressOf(to), from, bytes);
+}
+
+void CudaDevice::endAction(uint64_t index) {
+  if (writing)
+    writing->endWrites(streams.current());
+  streams.endAction(index);
+}
+
+void CudaDevice::endStep() {
+  streams.endStep();
+  writtenInStep = std::exchange(written, 0);
+}
+
+/// Streams that wait for nothing of the step are part of it all the same.
+void CudaDevice::beginCapture(unsigned slot) {
+  takenBefore = takenBytes();
+  writing = &graphs[slot].emplace(driver, writtenInStep);
+  writing->beginCapture(streams.current());
+  streams.fork();
+}
+
+void CudaDevice::endCapture() {
+  streams.join();
+  std::exchange(writing, nullptr)->endCapture();
+  ofGraphs += std::max(takenBytes(), takenBefore) - takenBefore;
+}
+
+void CudaDevice::cancelCapture() noexcept {
+  for (auto &graph : graphs)
+    if (graph)
+      graph->cancel();
+  writing = nullptr;
+  streams.abandonAction();
+}
+
+void CudaDevice::beginReplay(unsigned slot) {
+  watchOthersUntil([&] { return graphs[slot]->isOver(); });
+  graphs[slot]->waitUntilOver();
+  writing = &*graphs[slot];
+}
+
+void CudaDevice::replay(unsigned slot) {
+  writing = nullptr;
+  graphs[slot]->launch(streams.current());
+  streams.fork();
 }
 
 void CudaDevice::endSteps() {
   if (!others)
     return;
   streams.drain();
+  releaseGraphs(); // communicators live as long as graphs have calls of theirs
   others->destroy();
   others.reset();
+}
+
+void CudaDevice::releaseGraphs() {
+  for (auto &graph : graphs)
+    if (graph)
+      graph->release();
 }
 
 /// What the device does may wait for other ranks, which may fail.

@@ -10,6 +10,7 @@
 #include "LibraryCalls.h"
 #include "Marks.h"
 #include "Readings.h"
+#include "StepGraph.h"
 #include "Streams.h"
 
 #include <memory>
@@ -43,8 +44,14 @@ public:
   void read(void *to, const char *from, uint64_t bytes) override;
   void fill(char *to, unsigned char value, uint64_t bytes) override;
   void beginAction(uint64_t index) override { streams.beginAction(index); }
-  void endAction(uint64_t index) override { streams.endAction(index); }
-  void endStep() override { streams.endStep(); }
+  void endAction(uint64_t index) override;
+  void endStep() override;
+  bool captures() const override { return true; }
+  void beginCapture(unsigned slot) override;
+  void endCapture() override;
+  void cancelCapture() noexcept override;
+  void beginReplay(unsigned slot) override;
+  void replay(unsigned slot) override;
   int64_t mark() override { return marks.add(streams.current()); }
   int64_t timeOf(int64_t mark) override;
   std::vector<OutsideBytes> measureOutside() override;
@@ -74,6 +81,7 @@ private:
     unsigned grid, block;
   };
   void load();
+  void releaseGraphs();
   template <class IsOver> void watchOthersUntil(IsOver isOver) const;
   /// Bytes of the device's memory that are taken, by whomever.
   uint64_t takenBytes() const;
@@ -97,6 +105,11 @@ private:
   std::optional<Combiner> combiner;
   std::vector<std::vector<Launch>> launches; ///< as plan.kernels; none: a library's, or not prepared
   std::vector<void *> parameters;            ///< of a launch
+
+  std::array<std::optional<StepGraph>, 2> graphs; ///< by slot
+  StepGraph *writing = nullptr;                   ///< that takes what the host writes; null: it goes to the device
+  uint64_t written = 0, writtenInStep = 0;        ///< bytes, as a graph keeps them, of this step and of the one before
+  uint64_t ofGraphs = 0, takenBefore = 0;         ///< bytes of the device's memory; taken before the last capture
 };
 
 } // namespace xlc::runtime::cuda

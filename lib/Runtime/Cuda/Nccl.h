@@ -58,7 +58,12 @@ struct Library {
   /// What `calls` calls is one group: the library does it at once. Throws DeviceFailure.
   template <class Calls> void group(Calls calls) const {
     check(beginGroup(), "ncclGroupStart");
-    calls();
+    try {
+      calls();
+    } catch (...) {
+      endGroup(); // who goes on calls it again
+      throw;
+    }
     check(endGroup(), "ncclGroupEnd");
   }
 

@@ -14,7 +14,10 @@ public:
   explicit NcclBatches(const nccl::Library &library) : library(library) {}
 
   /// For what is posted from now on; peers are numbers of the communicator.
-  void use(nccl::Handle given, Stream on) { communicator = given, stream = on; }
+  void use(nccl::Handle given, Stream on) {
+    communicator = given, stream = on;
+    next.clear(); // of a call that has failed
+  }
 
   void post(unsigned) override {
     if (next.empty())

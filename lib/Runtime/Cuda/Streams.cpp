@@ -29,12 +29,15 @@ void Streams::endAction(uint64_t index) {
   now = plan::Stream::compute;
 }
 
-void Streams::endStep() {
+void Streams::join() {
   for (const auto &lane : lanes)
     if (lane && lane->stream.get() != current()) {
       record(lane->end, lane->stream.get());
       wait(current(), lane->end);
     }
+}
+
+void Streams::fork() {
   const OwnedEvent &end = lanes[(size_t)now]->end;
   record(end, current());
   for (const auto &lane : lanes)

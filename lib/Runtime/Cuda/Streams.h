@@ -22,7 +22,13 @@ public:
 
   void beginAction(uint64_t index);
   void endAction(uint64_t index);
-  void endStep();
+  void endStep() { join(), fork(); }
+  /// What is asked for next on the stream of computations comes after all that other streams have.
+  void join();
+  /// What is asked for next on others comes after all that this has.
+  void fork();
+  /// After one that has failed: no action is under way.
+  void abandonAction() { now = plan::Stream::compute; }
   /// Until all is done; whatever its status.
   void drain() const;
 

@@ -66,6 +66,19 @@ public:
   /// What is asked for next comes after all of this step.
   virtual void endStep() {}
 
+  /// Whether a step can be captured: then it is kept in one of two slots, and done by one call, as often as it is asked for.
+  virtual bool captures() const { return false; }
+  /// What is asked for until endCapture is kept, and not done.
+  virtual void beginCapture(unsigned /*slot*/) {}
+  /// Throws DeviceFailure where it cannot be kept.
+  virtual void endCapture() {}
+  /// After a failure, within a capture or after it: all is as before it.
+  virtual void cancelCapture() noexcept {}
+  /// What is written until `replay` is what the step in this slot writes, in its order. Waits until the slot's last step has ended.
+  virtual void beginReplay(unsigned /*slot*/) {}
+  /// All that the step in this slot was asked for; right after its capture, with what was written then.
+  virtual void replay(unsigned /*slot*/) {}
+
   /// No step comes any more: called on the rank's thread.
   virtual void endSteps() {}
 

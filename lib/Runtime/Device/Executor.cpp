@@ -30,6 +30,8 @@ Executor::Executor(const JobContext &job, int rank, Device &given, char *arena, 
   for (const auto &next : program.steps)
     if (const auto *run = next->action.AsRun(); run && run->draws_for)
       randomBits.try_emplace(*run->draws_for, job.plan, *run->draws_for, rank);
+  replays.areUsed = job.captureFailed && device.captures() && !trace && !job.observer &&
+                    randomBits.empty(); // which are others in each step
   for (const auto &index : program.indices) {
     auto value = (int64_t)indexIn(*job.plan.rank_groups[index->group], job.plan, rank);
     device.write(at(*index->place), &value, sizeof value);
@@ -104,13 +106,15 @@ void Executor::runStep(uint64_t number) {
     begun.store((uint32_t)step, std::memory_order_release);
     wakeAll(begun);
   }
-  runLane(main);
+  bool isWhole = isReplayed();
+  isWhole ? replayStep() : runLane(main);
   main.pulse.set(Pulse::WaitsWithin);
   for (auto &lane : beside)
     waitWhile(lane->ended, (uint32_t)(step - 1), job.spins, job.stop);
   for (uint64_t i = 0; i < program.steps.size(); ++i)
     slotsTaken.endAction(*program.steps[i], i);
-  device.endStep();
+  if (!isWhole)
+    device.endStep();
   if (program.loss)
     device.beginRead(slotOf(step), at(*program.loss));
   if (program.norm)
@@ -122,12 +126,16 @@ void Executor::runStep(uint64_t number) {
     scale->endStep(readScalar(*program.applied) != 0);
 }
 
+void Executor::enterAction(Lane &lane, uint64_t index) const {
+  job.stop.throwIfRaised();
+  lane.position = {rank, step, index}, lane.loaded = nullptr;
+  lane.pulse.beginAction(step, index);
+}
+
 void Executor::runLane(Lane &lane) {
   for (uint64_t index : lane.steps) {
-    job.stop.throwIfRaised();
     const plan::StepT &next = *program.steps[index];
-    lane.position = {rank, step, index}, lane.loaded = nullptr;
-    lane.pulse.beginAction(step, index);
+    enterAction(lane, index);
     for (uint32_t other : next.after)
       waitFor(lane, other);
     const Fault *fault = job.fault && job.fault->rank == rank && job.fault->step == step ? job.fault : nullptr;

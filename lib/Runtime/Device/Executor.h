@@ -4,7 +4,10 @@
 //   threads    the rank's own thread runs what is on `compute`, one thread each of the other streams; an action begins when
 //              those that it comes `after` have ended in this step, and a step ends when all streams have
 //
-// Both give the same bits: who touches the same bytes comes one after the other (VerifyStreams), and sums over ranks run in
+// A device that captures steps (Device.h) gets the list for the first steps; then a step is asked for at once, and what is left of the
+// list is what the host writes (StepReplay.cpp).
+//
+// All give the same bits: who touches the same bytes comes one after the other (VerifyStreams), and sums over ranks run in
 // the order of the ranks.
 #ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 #define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
@@ -54,6 +57,10 @@ struct JobContext {
   /// Takes the exception of a stream's thread, on it; raises the signal.
   std::function<void(int rank)> fail = nullptr;
   Pulse *pulses = nullptr; ///< by rank, then stream; null: nobody watches
+  /// Whether a rank cannot capture its steps, in memory that all ranks see; null: no step is to be captured.
+  std::atomic<bool> *captureFailed = nullptr;
+  /// Tells the user.
+  std::function<void(const std::string &)> warn = nullptr;
 };
 
 class Executor {
@@ -101,6 +108,12 @@ private:
   };
   /// All of a lane's actions of a step.
   void runLane(Lane &lane);
+  void enterAction(Lane &lane, uint64_t index) const;
+  void enterGraph();
+  /// Whether this step is one of the device's, captured now or before; all ranks agree.
+  bool isReplayed();
+  void captureStep();
+  void replayStep();
   void serve(Lane &lane);
   void startStreams();
   /// Until an action has ended in this step.
@@ -122,6 +135,7 @@ private:
   char *at(const plan::Place &place) const { return arena + offsetOf(place, rank, *job.plan.mesh); }
   /// Of the device, for loss and norm of a step.
   static unsigned slotOf(uint64_t step) { return unsigned(step % 2) * 2; }
+  unsigned replaySlot() const { return unsigned(step % 2); }
   void addToTrace(const TraceEvent &event);
   void settle(std::vector<TraceEvent> &events);
   float readScalar(const plan::Place &place) const;
@@ -138,6 +152,13 @@ private:
   ResidualSlots slotsTaken;
   std::optional<LossScale> scale;
   float scaleOfStep = 1;
+
+  /// Of steps that the device captures.
+  struct Replays {
+    bool areUsed = false;
+    std::array<bool, 2> isCaptured{}; ///< by slot
+    MovedByAxis moved;                ///< in a step
+  } replays;
   std::map<uint32_t, RandomBits> randomBits; ///< by bucket
 
   // Where we are; tables made once, as large as the largest call needs.

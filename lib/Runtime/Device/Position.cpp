@@ -39,6 +39,8 @@ const plan::Place *findWritten(const Plan &plan, const plan::ActionUnion &action
 std::string describe(const Plan &plan, const Position &at, const plan::Place *loaded) {
   const plan::ProgramT &program = programOf(plan, at.rank);
   std::string text = fmt::format("rank {}, step {}", at.rank, at.step);
+  if (at.action == Position::graph)
+    return text + ", graph of the step";
   if (at.action >= program.steps.size())
     return text;
   const plan::StepT &action = *program.steps[at.action];

@@ -9,6 +9,7 @@ namespace xlc::runtime {
 /// Places in the lists of the plan.
 struct Position {
   static constexpr uint64_t beforeAll = UINT64_MAX;
+  static constexpr uint64_t graph = UINT64_MAX - 1; ///< all actions of a step, as the device has kept them
 
   int rank;
   uint64_t step = 0;           ///< from 1

@@ -17,6 +17,10 @@ struct MovedBytes {
     allGather += other.allGather, reduceScatter += other.reduceScatter, allReduce += other.allReduce;
     transfer += other.transfer, allToAll += other.allToAll;
   }
+  void operator-=(const MovedBytes &other) {
+    allGather -= other.allGather, reduceScatter -= other.reduceScatter, allReduce -= other.allReduce;
+    transfer -= other.transfer, allToAll -= other.allToAll;
+  }
 };
 
 /// By axis of the groups, as plan::Axis numbers them.
@@ -33,6 +37,10 @@ public:
   void operator+=(const MovedByAxis &other) {
     for (size_t i = 0; i < all.size(); ++i)
       all[i] += other.all[i];
+  }
+  void operator-=(const MovedByAxis &other) {
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] -= other.all[i];
   }
 
 private:

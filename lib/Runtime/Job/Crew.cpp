@@ -61,6 +61,11 @@ static Overlap overlapOf(const Plan &plan, const Options &options) {
   return options.overlap.value_or(planned);
 }
 
+static void checkGraph(const Plan &plan, const Options &options) {
+  if (plan.gpu.empty() && options.graph == true)
+    throw Rejected("error: --graph on is for GPUs: a processor gets each action by itself");
+}
+
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
            const std::atomic<int> &signal, bool speaks)
     : world(world), plan(world.plan), target(target),
@@ -83,8 +88,14 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
               overlapOf(plan, options),
               setup.spins,
               [this](int rank) { fail(rank); },
-              world.pulses()},
+              world.pulses(),
+              nullptr,
+              [](const std::string &text) {
+                clearBar();
+                say(text);
+              }},
       watchdog(world, world.watches() ? options.timeout : 0) {
+  checkGraph(plan, options);
   if (options.fault)
     checkFault(plan, *options.fault, steps);
 }
@@ -182,6 +193,9 @@ void Crew::runRank(int rank) {
   finished.notify_all();
 }
 
+/// The same in all processes. A link that is slow on purpose delays calls of the host.
+bool Crew::capturesSteps() const { return options.graph.value_or(share.count == 1) && !slowLink; }
+
 void Crew::startRanks() {
   SignalsBlocked blocked;
   ranks = std::vector<Rank>(share.count);
@@ -228,6 +242,7 @@ Exit Crew::finish(Company &others) {
 
 Exit Crew::run(Share given, Company &others) {
   share = given, company = &others;
+  context.captureFailed = capturesSteps() ? &world.board().captureFailed : nullptr;
   StopSignal &stop = world.stop();
   startRanks();
   bool ended = waitForRanks(others);

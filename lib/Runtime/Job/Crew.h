@@ -47,6 +47,7 @@ private:
   void runSteps(int rank);
   int64_t endStep(int rank, uint64_t step, int64_t begin);
   void reportEnd(int rank);
+  bool capturesSteps() const;
   void startRanks();
   bool waitForRanks(Company &others);
   Exit finish(Company &others);

@@ -121,6 +121,13 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
       ->type_name("inline|threads")
       ->check(CLI::IsMember({"inline", "threads"}));
   app.add_option_function<std::string>(
+         "--graph", [&options](const std::string &text) { options.graph = text == "on"; },
+         "whether GPUs get a step as one CUDA graph, from the third on, or action by action (the same bits); not with "
+         "--profile, --check and --link-rate; default: on, but off where a process has several GPUs, for which NCCL "
+         "advises against it")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}));
+  app.add_option_function<std::string>(
          "--link-rate",
          [&options](const std::string &text) {
            options.linkRate = parseAmount("--link-rate", text);

@@ -24,6 +24,7 @@ struct Options {
   bool processes = false;         ///< each rank is one
   double timeout = 60;            ///< seconds; 0: none
   std::optional<Overlap> overlap; ///< none: the plan's
+  std::optional<bool> graph;      ///< whether a step is one of a GPU; none: where a process has one rank
   std::optional<double> linkRate; ///< bytes per second that a rank reads from others at most
 };
 

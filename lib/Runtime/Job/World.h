@@ -17,6 +17,7 @@ struct Board {
   std::atomic<uint32_t> shown; ///< the step of `result`
   StepResult result;
   std::atomic<bool> isBindingSaid; ///< that ranks have fewer cores than threads
+  std::atomic<bool> captureFailed; ///< of a rank's step
   std::atomic<uint32_t> exit;      ///< 1 + the exit code, once everything is written
 };
 

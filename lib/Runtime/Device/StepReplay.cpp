@@ -1,0 +1,72 @@
+// Steps that a device captures: each is the same list of actions at the same addresses, but for what the host writes, which are
+// rows and scalars.
+//
+//     step 1, 2   action by action: libraries load, connect and allocate
+//     step 3, 4   captured, one in each of the device's slots; then replayed
+//     step 5 ...  what the host writes, for the slot whose last step has ended; then replayed
+//
+// A collective is captured by all of its ranks or by none (so NCCL wants it), so all ranks meet after a capture: where one of
+// them has failed, none captures any more. A step with a fault that was asked for goes action by action, on all ranks.
+#include "Executor.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace xlc::runtime {
+
+/// Whether an action is nothing but what the host writes.
+static bool isByHost(plan::Action action) { return action == plan::Action::Begin || action == plan::Action::Load; }
+
+void Executor::enterGraph() { enterAction(main, Position::graph); }
+
+bool Executor::isReplayed() {
+  constexpr uint64_t first = 3;
+  if (!replays.areUsed || step < first || (job.fault && job.fault->step == step))
+    return false;
+  if (!replays.isCaptured[replaySlot()])
+    captureStep();
+  return replays.areUsed;
+}
+
+/// Counts nothing as moved: that is the replay's.
+void Executor::captureStep() {
+  MovedByAxis before = main.moved;
+  try {
+    enterGraph();
+    device.beginCapture(replaySlot());
+    runLane(main);
+    enterGraph();
+    device.endCapture();
+  } catch (const DeviceFailure &failure) {
+    device.cancelCapture();
+    if (!job.captureFailed->exchange(true))
+      job.warn(fmt::format("warning: {}: cannot be captured as a CUDA graph: {}; training goes on without graphs",
+                           describePosition(), failure.what()));
+  } catch (...) {
+    device.cancelCapture(); // as its thread alone may
+    throw;
+  }
+  replays.moved = main.moved;
+  replays.moved -= before;
+  main.moved = before;
+  job.fabric.meet(&main.pulse);
+  replays.areUsed = !*job.captureFailed;
+}
+
+void Executor::replayStep() {
+  if (std::exchange(replays.isCaptured[replaySlot()], true)) {
+    enterGraph();
+    device.beginReplay(replaySlot());
+    for (uint64_t index : main.steps)
+      if (const plan::StepT &next = *program.steps[index]; isByHost(next.action.type)) {
+        enterAction(main, index);
+        doAction(main, next);
+      }
+  }
+  enterGraph();
+  device.replay(replaySlot());
+  main.moved += replays.moved;
+}
+
+} // namespace xlc::runtime
