@@ -25,6 +25,8 @@ ORDERS = ("early", "late", "random:1", "random:2", "random:3")
 # Functions whose failing nobody can do anything about. Of images, the next one is tried.
 GIVE_BACK = "Destroy|Release|Unmap|AddressFree|FreeHost|Unload|GetErrorName|GetErrorString|GetStatusString"
 STEPS = 3  # of a model whose threads are simulated
+GRAPH_STEPS = 6  # of which two captured graphs are launched again
+NO_GRAPH = "training goes on without graphs"
 LONG = 128  # positions, of which cuDNN's attention takes a multiple
 
 
@@ -48,9 +50,9 @@ class Simulated:
         return self.program.train(steps, *options, expect=expect, tag=order.replace(":", "-"),
                                   variables=self.variables(order, **others))
 
-    def end(self, order, steps, timeout=60, **others):
+    def end(self, order, *options, steps, timeout=60, **others):
         """How a run ends: its exit code, and what it said."""
-        words = [self.program.path, "--steps", str(steps), "--save", self.program.folder / "ended.safetensors"]
+        words = [self.program.path, "--steps", str(steps), "--save", self.program.folder / "ended.safetensors", *options]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=timeout, check=False,
                               env={**os.environ, **{name: str(value) for name, value in self.variables(order, **others).items()}})
         return done.returncode, done.stdout + done.stderr
@@ -236,10 +238,25 @@ def same_bits_under_all_seeds(setting, everything):
             yield f"seed {seed}: other bits than seed 0"
 
 
+def a_step_is_one_graph(setting, everything):
+    """The same bits as action by action, in all orders of streams; also of ranks that meet over NCCL, or sum in their order."""
+    programs = [(GPT, {}, "bf16", {}), (*SEVERAL[0], {}), (*SEVERAL[1], {}),
+                (("mlp", "logits", "sgd"), {"dp": 4, "stage": 2}, "bf16", {"runtime": {"deterministic": True}})]
+    for number, (model, changes, precision, spec) in enumerate(programs):
+        simulated = Simulated(setting, f"gpu-graphs-{number}", model, changes, precision=cases.PRECISIONS[precision], **spec)
+        simulated.train("early", "--graph", "off", steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=8)
+        for order in ORDERS[1:] if everything else ORDERS[1:3]:
+            said = simulated.train(order, "--graph", "on", steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=8)
+            if simulated.bits(order) != simulated.bits("early") or NO_GRAPH in said:
+                yield f"{simulated.program.path.name}, {order}: other bits than action by action, or no graph: {said}"
+
+
 def a_failing_call_ends_the_job(setting, everything):
     """Whichever call of a library fails: one message, and exit 1 before the first step or 5; nothing hangs. What cannot be given
-    back at the end is left to the driver."""
-    yield from fail_calls(Simulated(setting, "gpu-failing", ("mlp", "logits", "sgd")), None if everything else 40)
+    back at the end is left to the driver. A call that fails while a step is captured only ends the capture."""
+    simulated = Simulated(setting, "gpu-failing", ("mlp", "logits", "sgd"))
+    yield from fail_calls(simulated, None if everything else 40)
+    yield from fail_calls(simulated, None if everything else 40, steps=GRAPH_STEPS, after=1)
 
 
 def a_failing_call_of_several_ends_the_job(setting, everything):
@@ -248,20 +265,26 @@ def a_failing_call_of_several_ends_the_job(setting, everything):
                                   (GPT, {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2}, 6)):
         simulated = Simulated(setting, f"gpus-failing-{model[0]}", model, changes)
         yield from fail_calls(simulated, None if everything else turns, XLC_SIMULATE_DEVICES=8)
+        yield from fail_calls(simulated, None if everything else turns, steps=GRAPH_STEPS, after=1, XLC_SIMULATE_DEVICES=8)
 
 
-def fail_calls(simulated, turns, **variables):
+def count_calls(simulated, steps, **variables):
+    said = simulated.train("early", "--graph", "on", steps=steps, XLC_SIMULATE_COUNT=1, **variables)
+    return int(re.search(r"simulated device: (\d+) calls", said)[1])
+
+
+def fail_calls(simulated, turns, steps=2, after=0, **variables):
     """Complaints about runs in which one call fails, of so many that are tried, or of all if that is None: how they end, and whether
-    within half a minute more than a whole run takes."""
+    within half a minute more than a whole run takes. Of as many as a run of `after` steps has none is tried."""
     begin = time.monotonic()
-    said = simulated.train("early", steps=2, XLC_SIMULATE_COUNT=1, **variables)
+    calls = count_calls(simulated, steps, **variables)
     most = time.monotonic() - begin + 30
-    calls = int(re.search(r"simulated device: (\d+) calls", said)[1])
+    first = count_calls(simulated, after, **variables) if after else 1
     wheres = {5: r"error: (rank \d+, |after the last step: )", 1: "error: (this machine's GPU cannot be used: |cuBLASLt |NCCL )", 0: ""}
     images = 0  # that were refused, where the next one was taken: a cubin for each of four chips at most, and each device
-    for number in range(1, calls + 1, max(1, calls // turns) if turns else 1):
+    for number in range(first, calls + 1, max(1, (calls - first) // turns) if turns else 1):
         try:
-            code, said = simulated.end("early", steps=2, timeout=most, XLC_SIMULATE_FAIL=number, **variables)
+            code, said = simulated.end("early", "--graph", "on", steps=steps, timeout=most, XLC_SIMULATE_FAIL=number, **variables)
         except subprocess.TimeoutExpired:
             yield f"call {number}: has not ended after {most:.0f} s"
             continue
@@ -272,7 +295,7 @@ def fail_calls(simulated, turns, **variables):
             continue
         good = code in wheres and re.search(wheres[code], said) and said.count("error: ") == (code != 0)
         is_late = number > 0.8 * calls  # when the device is given up
-        may_go_on = re.search(GIVE_BACK, failing[1]) or failing[1] == "cuLibraryLoadData" or (
+        may_go_on = re.search(GIVE_BACK, failing[1]) or failing[1] == "cuLibraryLoadData" or said.count(NO_GRAPH) == 1 or (
             is_late and failing[1] in ("cuStreamSynchronize", "cuCtxSetCurrent"))
         if code == 0 and failing[1] == "cuLibraryGetKernel":
             images += 1
@@ -295,5 +318,6 @@ def list_checks(everything):
                      ("gpu: fused attention", lambda setting: fused_attention(setting, everything)),
                      ("gpu: fused attention with a condition", lambda setting: conditional_attention(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything)),
+                     ("gpu: a step is one graph", lambda setting: a_step_is_one_graph(setting, everything)),
                      ("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything)),
                      ("gpu: a failing call of several ends the job", lambda setting: a_failing_call_of_several_ends_the_job(setting, everything))]
