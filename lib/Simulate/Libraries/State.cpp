@@ -285,19 +285,24 @@ std::string State::access(const char *at, uint64_t bytes, bool writes) {
   if (!region)
     return " outside of the device's memory";
   const Clock &clock = running->clock;
-  for (uint64_t i = 0; i < bytes; ++i) {
-    Touches &touches = region->touches[at - region->begin + i];
+  Touches &own = region->touches[running->number];
+  for (auto *each : {&own.written, &own.read})
+    each->resize(region->bytes);
+  for (uint64_t byte = (uint64_t)(at - region->begin), end = byte + bytes; byte < end; ++byte) {
     bool wasWritten = false;
     for (size_t queue = 0; queue < clocks; ++queue) {
-      wasWritten |= touches.written[queue] > 0;
-      if (touches.written[queue] > clock[queue])
-        return describeRace(queue, touches.written[queue], "writes");
-      if (writes && touches.read[queue] > clock[queue])
-        return describeRace(queue, touches.read[queue], "reads");
+      const Touches &touches = region->touches[queue];
+      if (touches.written.empty())
+        continue;
+      wasWritten |= touches.written[byte] > 0;
+      if (touches.written[byte] > clock[queue])
+        return describeRace(queue, touches.written[byte], "writes");
+      if (writes && touches.read[byte] > clock[queue])
+        return describeRace(queue, touches.read[byte], "reads");
     }
     if (!writes && !wasWritten)
       return " that nobody wrote";
-    (writes ? touches.written : touches.read)[running->number] = clock[running->number];
+    (writes ? own.written : own.read)[byte] = clock[running->number];
   }
   return "";
 }
@@ -306,7 +311,7 @@ void State::map(Region &region) {
   if (mprotect(region.begin, region.bytes, PROT_READ | PROT_WRITE) != 0)
     endWith("no memory");
   std::memset(region.begin, kPoison, region.bytes);
-  region.touches.assign(region.bytes, {});
+  region.touches = {};
   region.isMapped = true;
 }
 

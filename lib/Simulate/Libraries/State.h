@@ -61,16 +61,16 @@ struct Queue {
   size_t lane = 0;                            ///< of the capture
 };
 
-/// Who touched a byte last on each queue, by that queue's clock.
+/// When a queue touched each byte last, by its clock; empty: it has touched none.
 struct Touches {
-  std::array<uint32_t, kMostQueues> written{}, read{};
+  std::vector<uint32_t> written, read;
 };
 
 struct Region {
   char *begin;
   uint64_t bytes;
   bool isMapped = false;
-  std::vector<Touches> touches; ///< by byte; none was written: nobody wrote it
+  std::array<Touches, kMostQueues> touches{}; ///< by queue
 };
 
 struct Order {
