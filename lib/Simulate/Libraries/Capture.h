@@ -25,6 +25,7 @@ struct GraphNode {
 struct Graph {
   std::vector<GraphNode> nodes;
   size_t events = 0;
+  uint64_t uploaded = 0; ///< bytes of the device's memory
 };
 
 struct Capture {

@@ -55,9 +55,12 @@ CUDA_FUNCTION cuGraphInstantiateWithFlags(Graph **made, Graph *graph, unsigned l
   return success;
 }
 CUDA_FUNCTION cuGraphUpload(Graph *executable, Queue *stream) {
+  constexpr uint64_t bytesOfNode = 1024; // of the device's memory
   Call call("cuGraphUpload");
   if (!call.findQueue(stream) || !call.context.executables.count(executable))
     return call.isGood() ? invalidValue : call.status;
+  call.context.allocated -= executable->uploaded;
+  call.context.allocated += executable->uploaded = executable->nodes.size() * bytesOfNode;
   return success;
 }
 CUDA_FUNCTION cuGraphDestroy(Graph *graph) {
@@ -67,7 +70,11 @@ CUDA_FUNCTION cuGraphDestroy(Graph *graph) {
 /// What is under way ends.
 CUDA_FUNCTION cuGraphExecDestroy(Graph *executable) {
   Call call("cuGraphExecDestroy");
-  return call.context.executables.erase(executable) == 1 ? success : invalidValue;
+  if (!call.context.executables.count(executable))
+    return invalidValue;
+  call.context.allocated -= executable->uploaded;
+  call.context.executables.erase(executable);
+  return success;
 }
 CUDA_FUNCTION cuGraphLaunch(Graph *executable, Queue *stream) {
   Call call("cuGraphLaunch");
