@@ -55,13 +55,13 @@ struct Library {
   std::string version() const;
   /// Throws DeviceFailure for all but Success, with what the library says.
   void check(Status status, const char *function) const;
-  /// What `calls` calls is one group: the library does it at once. Throws DeviceFailure.
+  /// What `calls` calls is one group: the library does it at once, or nothing of it where one fails. Throws DeviceFailure.
   template <class Calls> void group(Calls calls) const {
     check(beginGroup(), "ncclGroupStart");
     try {
       calls();
     } catch (...) {
-      endGroup(); // who goes on calls it again
+      endGroup(); // who goes on begins another; communicators would be given up with it
       throw;
     }
     check(endGroup(), "ncclGroupEnd");
