@@ -66,21 +66,22 @@ void CudaDevice::load() {
     std::array<int, 2> options{jitErrorLog, jitErrorLogBytes};
     std::array<void *, 2> values{log.data(),
                                  (void *)log.size()}; // NOLINT(performance-no-int-to-ptr): as it is declared
+    const char *function = "cuLibraryLoadData";
     Library library;
     Status status = driver.load(&library, setup.images[i].bytes, options.data(), values.data(), options.size(), nullptr,
                                 nullptr, 0);
     if (status == success) {
-      code = OwnedLibrary(library, {&driver});
+      code = OwnedLibrary(library, {&driver}), function = "cuLibraryGetKernel";
       Function kernel;
       status = any.empty() ? success : driver.getKernel(&kernel, library, any.c_str());
     }
     if (status == success)
       return;
     code.reset();
-    problems += fmt::format("{}{}: {}{}{}", problems.empty() ? "" : "; ", setup.images[i].chip, driver.describe(status),
-                            log[0] ? ": " : "", log.data());
+    problems += fmt::format("{}{}: {}: {}{}{}", problems.empty() ? "" : "; ", setup.images[i].chip, function,
+                            driver.describe(status), log[0] ? ": " : "", log.data());
   }
-  throw DeviceFailure("cuLibraryLoadData: " + problems);
+  throw DeviceFailure("none of the program's images can be used: " + problems);
 }
 
 Uuid CudaDevice::uuid() const {
@@ -217,7 +218,7 @@ void CudaDevice::replay(unsigned slot) {
 void CudaDevice::endSteps() {
   if (!others)
     return;
-  streams.drain();
+  streams.finish();
   releaseGraphs(); // communicators live as long as graphs have calls of theirs
   others->destroy();
   others.reset();

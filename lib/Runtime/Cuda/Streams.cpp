@@ -45,6 +45,12 @@ void Streams::fork() {
       wait(lane->stream.get(), end);
 }
 
+void Streams::finish() const {
+  for (const auto &lane : lanes)
+    if (lane)
+      driver.check(driver.waitForStream(lane->stream.get()), "cuStreamSynchronize");
+}
+
 void Streams::drain() const {
   for (const auto &lane : lanes)
     if (lane)

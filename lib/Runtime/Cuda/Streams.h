@@ -29,7 +29,9 @@ public:
   void fork();
   /// After one that has failed: no action is under way.
   void abandonAction() { now = plan::Stream::compute; }
-  /// Until all is done; whatever its status.
+  /// Until all is done. Throws DeviceFailure.
+  void finish() const;
+  /// The same, whatever its status.
   void drain() const;
 
 private:

@@ -140,6 +140,7 @@ void Crew::runSteps(int rank) {
   reportEnd(rank);
   fabric.meet(pulse);
   self.device->endSteps();
+  fabric.meet(pulse); // nothing is saved where a device fails until then
   pulse->set(Pulse::Idle);
 }
 
@@ -188,6 +189,8 @@ void Crew::runRank(int rank) {
   }
   if (auto &executor = own(rank).executor)
     executor->endStreams(); // one that hangs keeps its rank from ending, and so is left behind with it
+  if (world.stop().isRaised() && !target.isHost)          // memory of the host may be read by others
+    own(rank).executor.reset(), own(rank).device.reset(); // which may wait for long, for what is under way
   std::lock_guard lock(mutex);
   ++finishedRanks;
   finished.notify_all();
@@ -223,9 +226,19 @@ bool Crew::waitForRanks(Company &others) {
   return finished.wait_for(lock, std::chrono::milliseconds(800), all);
 }
 
+Exit Crew::awaitEnd(Company &others) {
+  try {
+    return others.awaitEnd({share.first, *ranks[0].device, ranks[0].arena.begin});
+  } catch (const DeviceFailure &problem) { // of a device that rank 0 asks
+    world.stop().raise(Exit::RankFailed,
+                       fmt::format("error: rank {}, after the last step: {}", share.first, problem.what()));
+    throw Stopped();
+  }
+}
+
 Exit Crew::finish(Company &others) {
   if (!share.hasFirst())
-    return others.awaitEnd({share.first, *ranks[0].device, ranks[0].arena.begin});
+    return awaitEnd(others);
   Exit exit = guard([&] {
     others.collect();
     auto read = [&](int rank, uint64_t offset, uint64_t bytes, void *to) {

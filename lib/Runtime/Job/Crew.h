@@ -50,6 +50,8 @@ private:
   bool capturesSteps() const;
   void startRanks();
   bool waitForRanks(Company &others);
+  /// Of a process without rank 0.
+  Exit awaitEnd(Company &others);
   Exit finish(Company &others);
 
   const World &world;
