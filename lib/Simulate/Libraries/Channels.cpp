@@ -3,6 +3,7 @@
 
 #include "Device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fcntl.h>
@@ -14,13 +15,17 @@ namespace xlc::simulate {
 
 constexpr uint64_t kHeaderBytes = 4096;
 
-Channels::Channels(std::string given, int ranks, int rank)
-    : name(std::move(given)), ranks(ranks), self(rank),
-      bytes(kHeaderBytes + (uint64_t)(ranks * ranks) * sizeof(Channel)) {
+std::string makeSharedFile(int &file) {
+  file = memfd_create("xlc-simulated-nccl", MFD_CLOEXEC);
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file);
+}
+
+Channels::Channels(const std::string &path, int ranks, int rank)
+    : ranks(ranks), self(rank), bytes(kHeaderBytes + (uint64_t)(ranks * ranks) * sizeof(Channel)) {
   static_assert(sizeof(Header) <= kHeaderBytes);
   if (ranks > kMostRanks)
     endWith("communicators have at most 64 ranks");
-  int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0 || ftruncate(file, (off_t)bytes) != 0)
     endWith("no shared memory for a communicator");
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
@@ -30,7 +35,6 @@ Channels::Channels(std::string given, int ranks, int rank)
   header = (Header *)memory, channels = (Channel *)((char *)memory + kHeaderBytes);
   ++header->come;
   waitFor(header->come, (uint32_t)ranks, "to join its communicator");
-  shm_unlink(name.c_str()); // of those who come here, the first does it
 }
 
 Channels::~Channels() { munmap((void *)header, bytes); }
@@ -39,10 +43,8 @@ void Channels::waitFor(const std::atomic<uint32_t> &count, uint32_t least, const
   auto begin = std::chrono::steady_clock::now();
   while (count < least) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
-    if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(patience())) {
-      shm_unlink(name.c_str());
+    if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(patience()))
       endWith("rank " + std::to_string(self) + " of " + std::to_string(ranks) + " waits for others " + what);
-    }
   }
 }
 
@@ -51,16 +53,23 @@ Channels::Part Channels::split(int colour, int key) {
   header->colours[self] = colour, header->keys[self] = key;
   ++header->splitting;
   waitFor(header->splitting, all, "to split a communicator");
-  Part part{name + "." + std::to_string(splits) + "." + std::to_string(colour), 0, 0};
+  Part part;
+  int first = ranks;
   for (int other = 0; other < ranks; ++other) {
     if (header->colours[other] != colour)
       continue;
+    first = std::min(first, other);
     ++part.ranks;
     part.rank += header->keys[other] < key || (header->keys[other] == key && other < self);
   }
+  if (first == self && colour >= 0)
+    std::snprintf(header->paths[self], sizeof header->paths[self], "%s", makeSharedFile(part.file).c_str());
   ++header->split;
   waitFor(header->split, all, "to split a communicator");
-  return colour < 0 ? Part{} : part;
+  if (colour < 0)
+    return {};
+  part.path = header->paths[first];
+  return part;
 }
 
 } // namespace xlc::simulate

@@ -23,10 +23,14 @@ struct Channel {
   char data[(16 << 20) - 3 * sizeof(uint64_t)]; ///< pages that nobody touches cost nothing
 };
 
+/// Memory without a name that would be left behind where processes are ended. Others open it by the path that is returned, as
+/// long as `file` is open here.
+std::string makeSharedFile(int &file);
+
 class Channels {
 public:
   /// Returns when all ranks have come.
-  Channels(std::string name, int ranks, int rank);
+  Channels(const std::string &path, int ranks, int rank);
   ~Channels();
   Channels(const Channels &) = delete;
 
@@ -41,23 +45,24 @@ public:
   bool isAsked() { return header->asked[self].load() != seen && (seen = header->asked[self].load(), true); }
 
   struct Part {
-    std::string name; ///< empty: this rank takes no part
+    std::string path; ///< empty: this rank takes no part
     int ranks = 0, rank = 0;
+    int file = -1; ///< of the one that has made it: to be closed when all have come
   };
   /// What becomes of this rank where the communicator is split. Returns when all have come.
   Part split(int colour, int key);
 
 private:
   struct Header {
-    std::atomic<uint32_t> come, gone;
+    std::atomic<uint32_t> come;
     std::atomic<uint32_t> splitting, split; ///< ranks, over all splits
     std::atomic<uint64_t> asked[kMostRanks];
     int colours[kMostRanks], keys[kMostRanks];
+    char paths[kMostRanks][32];
   };
   /// Until so many have counted.
   void waitFor(const std::atomic<uint32_t> &count, uint32_t least, const char *what) const;
 
-  const std::string name;
   const int ranks, self;
   const uint64_t bytes;
   Header *header;

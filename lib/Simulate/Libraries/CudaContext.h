@@ -50,14 +50,15 @@ struct Context {
 };
 
 /// By device. A Context * is an address here.
-inline std::array<Context, 64> contexts;
+inline std::array<Context, kMostDevices> contexts;
 inline pid_t initializedIn = 0; ///< a process that is forked from this one is not initialized
 
 /// Of a function that works in the context. The lock is held while it runs.
 struct Call {
+  /// No function: it is not counted.
   explicit Call(const char *function, bool needsContext = true, int device = std::max(0, currentDevice))
       : context(contexts[(size_t)device]),
-        status(isToFail(function)                                      ? unknown
+        status(function && isToFail(function)                          ? unknown
                : initializedIn != getpid()                             ? notInitialized
                : needsContext && (currentDevice < 0 || !context.users) ? invalidContext
                                                                        : success),

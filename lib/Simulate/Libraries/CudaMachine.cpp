@@ -71,7 +71,7 @@ int countDevices() {
 bool isDevice(int number) { return number >= 0 && number < countDevices(); }
 
 void checkNothingIsLeft(const Context &context, const State &state) {
-  auto check = [](size_t count, const char *what) {
+  auto check = [](size_t count, const std::string &what) {
     if (count > 0)
       endWith("the context is given up with " + std::to_string(count) + " " + what);
   };
@@ -82,6 +82,8 @@ void checkNothingIsLeft(const Context &context, const State &state) {
   check(context.images.size(), "libraries of kernels");
   check(context.graphs.size() + context.executables.size(), "graphs");
   check(state.regions.size(), "ranges of addresses");
+  for (const auto &[what, count] : state.held)
+    check(count, what);
 }
 
 Region *regionAt(State &state, uint64_t address) {
@@ -177,8 +179,7 @@ CUDA_FUNCTION cuDevicePrimaryCtxRelease_v2(int device) {
 }
 CUDA_FUNCTION cuCtxSetCurrent(Context *given) {
   Call call("cuCtxSetCurrent", false);
-  if (call.isGood())
-    currentDevice = given ? (int)(given - contexts.data()) : -1;
+  currentDevice = given ? (int)(given - contexts.data()) : -1; // also where it fails on purpose: as above
   return call.status;
 }
 CUDA_FUNCTION cuMemGetInfo_v2(size_t *free, size_t *total) {

@@ -27,10 +27,8 @@ class Meeting {
 public:
   virtual ~Meeting() = default;
   virtual bool isOver() = 0;
-  /// The host waits for it: those who have not come are to go on.
+  /// The host waits for it: those who have not come are to go on. Ends the process where they do not, however long one waits.
   virtual void ask() = 0;
-  /// For messages: who waits for whom.
-  virtual std::string describe() = 0;
 };
 
 /// What a queue runs some time after the call that asked for it. Once it has run, bytes that it wrote count as written.
@@ -50,6 +48,10 @@ XLC_SIMULATED void enqueueMade(void *stream, MakeWork make);
 
 /// A thread of this process asks, many times in a millisecond, whether others wait for its devices, which then go on by themselves.
 XLC_SIMULATED void goOnWhere(std::function<bool()> isAsked);
+
+/// What another library has in the context of the thread's device, until it is given back: a context that goes before is an error.
+/// `what`: in the plural, for the message.
+XLC_SIMULATED std::shared_ptr<void> holdContext(const char *what);
 
 /// How long one may wait for others, in seconds: XLC_SIMULATE_PATIENCE (60).
 XLC_SIMULATED double patience();

@@ -13,11 +13,12 @@
 #include "NcclOperation.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <unistd.h>
 #include <utility>
 
@@ -28,10 +29,12 @@ using namespace xlc::simulate;
 namespace {
 
 struct Communicator {
-  Communicator(const std::string &name, int ranks, int rank) : channels(name, ranks, rank) {}
+  Communicator(const std::string &path, int ranks, int rank)
+      : channels(path, ranks, rank), held(holdContext("communicators")) {}
   Channels channels;
   std::atomic<uint64_t> asked{0}, ended{0}; ///< operations
   std::atomic<bool> isAborted{false};
+  std::shared_ptr<void> held; ///< until it is given back; what was put into streams may know of it for longer
 };
 
 /// Of this process, and those that a thread is to look at.
@@ -56,8 +59,10 @@ struct Living {
       endWith("a call of NCCL for a communicator that does not exist");
     return found->second;
   }
-  Handle add(const std::string &name, int ranks, int rank) {
-    auto made = std::make_shared<Communicator>(name, ranks, rank);
+  Handle add(const std::string &path, int ranks, int rank) {
+    if (ranks == 1)
+      endWith("a communicator of one rank, for which NCCL would take 512 MiB");
+    auto made = std::make_shared<Communicator>(path, ranks, rank);
     std::lock_guard lock(mutex);
     if (static bool isFollowed = false; !std::exchange(isFollowed, true))
       goOnWhere([this] { return isAsked(); });
@@ -103,12 +108,17 @@ public:
     return findMissing() < 0;
   }
   void ask() override {
+    auto now = std::chrono::steady_clock::now();
+    if (now - *(asked = asked.value_or(now)) > std::chrono::duration<double>(patience()))
+      endWith(describe());
     Channels &channels = batch->channels();
     for (int peer = 0; peer < channels.size(); ++peer)
       if (isMissing(peer))
         channels.ask(peer);
   }
-  std::string describe() override {
+
+private:
+  std::string describe() const {
     return "rank " + std::to_string(batch->channels().rank()) + " of a communicator waits for rank " +
            std::to_string(std::max(0, findMissing())) + ", which does not come, in " + batch->describe();
   }
@@ -127,6 +137,7 @@ private:
   }
   const std::shared_ptr<Batch> batch;
   const Which which;
+  std::optional<std::chrono::steady_clock::time_point> asked; ///< for the first time
 };
 
 /// Packets are what each operation is in words, and its bytes.
@@ -207,7 +218,14 @@ struct Pending {
   std::vector<Operation> operations;
 };
 thread_local int depth = 0;
+thread_local bool isSpoiled = false; ///< a call of the group has failed: so does its end
 thread_local std::vector<Pending> pending;
+
+/// Of a call, whose group does nothing where it has failed.
+nccl::Status failed(nccl::Status status) {
+  isSpoiled = depth > 0;
+  return status;
+}
 
 std::vector<Work> makeWork(const std::shared_ptr<Communicator> &communicator,
                            const std::vector<Operation> &operations) {
@@ -238,10 +256,11 @@ void putIntoStream(const Pending &all) {
 
 nccl::Status put(const char *function, Handle handle, void *stream, Operation operation) {
   if (isToFail(function))
-    return nccl::Status::InternalError;
+    return failed(nccl::Status::InternalError);
   std::shared_ptr<Communicator> communicator = Living::get().find(handle);
-  if (operation.peer >= communicator->channels.size())
-    return nccl::Status::InvalidArgument;
+  bool hasPeer = operation.kind == Kind::Send || operation.kind == Kind::Receive;
+  if (hasPeer && (operation.peer < 0 || operation.peer >= communicator->channels.size()))
+    return failed(nccl::Status::InvalidArgument);
   auto same = std::find_if(pending.begin(), pending.end(), [&](const Pending &each) {
     return each.communicator == communicator && each.stream == stream;
   });
@@ -269,9 +288,9 @@ extern "C" XLC_SIMULATED const char *ncclGetErrorString(nccl::Status status) {
 }
 extern "C" XLC_SIMULATED const char *ncclGetLastError(Handle) { return ""; }
 NCCL_FUNCTION ncclGetUniqueId(UniqueId *id) {
-  static std::atomic<int> count{0};
-  std::string name = "/xlc-simulated-nccl-" + std::to_string(getpid()) + "-" + std::to_string(count++);
-  std::memcpy(id->bytes, name.c_str(), name.size() + 1);
+  int file; // until the process ends
+  std::string path = makeSharedFile(file);
+  std::memcpy(id->bytes, path.c_str(), path.size() + 1);
   return isToFail("ncclGetUniqueId") ? nccl::Status::SystemError : nccl::Status::Success;
 }
 NCCL_FUNCTION ncclCommInitRankConfig(Handle *made, int ranks, UniqueId id, int rank, Config *config) {
@@ -286,10 +305,14 @@ NCCL_FUNCTION ncclCommSplit(Handle parent, int colour, int key, Handle *made, Co
   if (isToFail("ncclCommSplit"))
     return nccl::Status::InternalError;
   Channels::Part part = Living::get().find(parent)->channels.split(colour, key);
-  *made = part.name.empty() ? nullptr : Living::get().add(part.name, part.ranks, part.rank);
+  *made = part.path.empty() ? nullptr : Living::get().add(part.path, part.ranks, part.rank);
+  if (part.file >= 0)
+    close(part.file);
   return nccl::Status::Success;
 }
 static nccl::Status giveUp(Handle handle, bool aborts) {
+  if (depth > 0) // NCCL puts it off until the group ends
+    endWith("a communicator is given up in a group that is not closed");
   std::shared_ptr<Communicator> communicator = Living::get().find(handle);
   if (aborts)
     communicator->isAborted = true;
@@ -297,6 +320,7 @@ static nccl::Status giveUp(Handle handle, bool aborts) {
     endWith("a communicator is destroyed before its operations have ended");
   else if (communicator.use_count() > 2) // beside the list of those that live, and this
     endWith("a communicator is destroyed before the graphs that have its operations");
+  communicator->held.reset();
   std::lock_guard lock(Living::get().mutex);
   Living::get().all.erase(communicator.get());
   return nccl::Status::Success;
@@ -330,7 +354,7 @@ NCCL_FUNCTION ncclGroupEnd() {
   if (--depth > 0)
     return nccl::Status::Success;
   std::vector<Pending> all = std::exchange(pending, {});
-  if (isToFail("ncclGroupEnd"))
+  if (std::exchange(isSpoiled, false) || isToFail("ncclGroupEnd"))
     return nccl::Status::InternalError;
   for (const Pending &each : all)
     putIntoStream(each);

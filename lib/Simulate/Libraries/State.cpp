@@ -33,9 +33,10 @@ Order readOrder(const char *text) {
 
 bool isToFail(const char *function) {
   Machine &machine = Machine::get();
-  ++machine.calls;
+  ++machine.calls, ++machine.callsOf[(size_t)(currentDevice + 1)];
   bool fails = false;
-  if (auto &failing = machine.failing; failing && (failing->function.empty() || failing->function == function))
+  if (auto &failing = machine.failing; failing && (!failing->device || *failing->device == currentDevice) &&
+                                       (failing->function.empty() || failing->function == function))
     fails = ++failing->calls == failing->number || failing->number == 0;
   if (fails)
     std::fprintf(stderr, "simulated: %s fails\n", function);
@@ -52,6 +53,16 @@ void enqueueMade(void *stream, MakeWork make) {
   std::lock_guard lock(Machine::get().mutex);
   State &state = State::get();
   state.put(state.findQueue((Queue *)stream), std::move(make));
+}
+
+std::shared_ptr<void> holdContext(const char *what) {
+  std::lock_guard lock(Machine::get().mutex);
+  size_t &count = State::get().held[what];
+  ++count;
+  return {&count, [](size_t *count) {
+            std::lock_guard lock(Machine::get().mutex);
+            --*count;
+          }};
 }
 
 double patience() {
@@ -85,6 +96,18 @@ Machine::Machine() : order(readOrder(getenv("XLC_SIMULATE_ORDER"))), random(orde
   if (digits == 0)
     failing->function.clear();
   failing->number = std::strtoull(text.c_str() + digits, nullptr, 10);
+  if (const char *device = getenv("XLC_SIMULATE_OF"))
+    failing->device = (int)std::strtol(device, nullptr, 10);
+}
+
+/// "simulated device: 20 calls, 4 of -1, 16 of 0; 9 pieces of work, 0 graphs, 2 waits, 1 allocations"
+std::string Machine::describeCalls() const {
+  std::string text = "simulated device: " + std::to_string(calls) + " calls";
+  for (int device = -1; device < (int)kMostDevices; ++device)
+    if (uint64_t own = callsOf[(size_t)(device + 1)])
+      text += ", " + std::to_string(own) + " of " + std::to_string(device);
+  return text + "; " + std::to_string(counts.pieces) + " pieces of work, " + std::to_string(counts.graphs) +
+         " graphs, " + std::to_string(counts.waits) + " waits, " + std::to_string(counts.allocations) + " allocations";
 }
 
 /// Never destroyed: a thread may use it until the process ends.
@@ -92,13 +115,8 @@ Machine &Machine::get() {
   static Machine &machine = *new Machine;
   static const struct Counted {
     ~Counted() {
-      if (!getenv("XLC_SIMULATE_COUNT"))
-        return;
-      const Counts &counts = machine.counts;
-      std::fprintf(
-          stderr, "simulated device: %llu calls; %llu pieces of work, %llu graphs, %llu waits, %llu allocations\n",
-          (unsigned long long)machine.calls.load(), (unsigned long long)counts.pieces,
-          (unsigned long long)counts.graphs, (unsigned long long)counts.waits, (unsigned long long)counts.allocations);
+      if (getenv("XLC_SIMULATE_COUNT"))
+        std::fprintf(stderr, "%s\n", machine.describeCalls().c_str());
     }
   } counted;
   return machine;
@@ -203,18 +221,15 @@ void State::goOn() {
 
 /// The lock is open meanwhile, and the queue may have gone on.
 void State::waitForOthers(Queue &queue) {
-  using Clock = std::chrono::steady_clock;
   std::shared_ptr<Meeting> meeting = queue.items.front().work.meeting;
   uint64_t before = queue.done;
-  for (auto begin = Clock::now(); queue.done == before && !meeting->isOver();) {
+  while (queue.done == before && !meeting->isOver()) {
     meeting->ask();
     if (runAny()) // it may wait for what this device does in another stream
       continue;
     machine.mutex.unlock();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     machine.mutex.lock();
-    if (Clock::now() - begin > std::chrono::duration<double>(patience()))
-      endWith(meeting->describe());
   }
 }
 

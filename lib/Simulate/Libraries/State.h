@@ -2,7 +2,9 @@
 //
 //     XLC_SIMULATE_ORDER   early: as soon as it can; late: when the host waits for it; random[:SEED] (the default, seed 0)
 //     XLC_SIMULATE_FAIL    K: the K-th call of all libraries fails; NAME: each of this function; NAME:K: the K-th of this function
-//     XLC_SIMULATE_COUNT   set: how many calls there were is said at the end, and what the host has asked for one by one
+//     XLC_SIMULATE_OF      D: of those that threads make for device D; -1: that they make before they have one
+//     XLC_SIMULATE_COUNT   set: how many calls there were, of all and by device, is said at the end, and what the host has asked for
+//                          one by one
 //     XLC_SIMULATE_IMAGE   the kernels as a shared library (`xlc compile --simulator-image`)
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_STATE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_STATE_H
@@ -15,6 +17,7 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -80,6 +83,7 @@ struct Order {
 
 struct State;
 struct Graph;
+constexpr size_t kMostDevices = 64;
 
 /// What the host has asked for.
 struct Counts {
@@ -102,10 +106,13 @@ struct Machine {
   std::vector<std::unique_ptr<State>> devices;
   Counts counts;
   std::atomic<uint64_t> calls{0};
+  std::array<std::atomic<uint64_t>, 1 + kMostDevices> callsOf{}; ///< by device; the first: of threads that have none
+  std::string describeCalls() const;
 
   /// Of these calls the one of this number is to fail; 0: each.
   struct Failing {
-    std::string function; ///< empty: all
+    std::string function;      ///< empty: all
+    std::optional<int> device; ///< none: of all
     uint64_t number = 0;
     std::atomic<uint64_t> calls{0};
   };
@@ -154,7 +161,8 @@ struct State {
   std::vector<Queue *> ofGraphs; ///< of these, by lane
   std::vector<std::shared_ptr<Capture>> captures;
   std::list<Region> regions;
-  Clock host; ///< what it has waited for
+  std::map<std::string, size_t> held; ///< by other libraries, how many of what
+  Clock host;                         ///< what it has waited for
   Queue *const defaultQueue = &addQueue();
 
 private:

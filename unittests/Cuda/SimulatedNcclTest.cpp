@@ -1,0 +1,347 @@
+// The simulated NCCL by itself: ranks whose calls do not fit together end with a message that says what each is in, where those of the
+// real one would wait for ever or read what is not there; and so ends what gives a communicator up wrongly.
+#include "Cuda/Arena.h"
+#include "Cuda/Handles.h"
+#include "Cuda/Nccl.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <thread>
+#include <vector>
+
+using namespace xlc::runtime;
+using namespace xlc::runtime::cuda;
+using nccl::DataType;
+using nccl::Reduction;
+
+namespace {
+
+/// What all ranks of a test share: threads of one process, with a device each.
+struct Job {
+  Job() {
+    driver.check(driver.initialize(0), "cuInit");
+    nccl.check(nccl.makeId(&id), "ncclGetUniqueId");
+  }
+  Driver driver{XLC_SIMULATED_LIBRARIES};
+  OpenedLibrary file{ncclLibrary, XLC_SIMULATED_LIBRARIES};
+  nccl::Library nccl{file};
+  nccl::UniqueId id;
+};
+
+/// A rank in the communicator of all, with eight floats, all its number + 1, and room for as many of each rank.
+struct Rank {
+  static constexpr uint64_t count = 8;
+
+  Rank(const Job &job, int ranks, int number)
+      : driver(job.driver), nccl(job.nccl), number(number), context(driver, number), arena(driver, number, 1 << 16) {
+    nccl::Config config;
+    nccl.check(nccl.join(&all, ranks, job.id, number, &config), "ncclCommInitRankConfig");
+    write(stream, std::vector<float>(count, float(number + 1)));
+    wait();
+  }
+
+  char *place(uint64_t at) const { return (char *)(uintptr_t)arena.begin() + at * sizeof(float); } // NOLINT
+  char *given() const { return place(0); }
+  char *got() const { return place(count); }
+  void write(OwnedStream &on, const std::vector<float> &numbers) const {
+    driver.check(driver.copyToDevice(arena.begin(), numbers.data(), numbers.size() * sizeof(float), on.get()),
+                 "copyToDevice");
+  }
+  std::vector<float> read(OwnedStream &on, uint64_t numbers) const {
+    std::vector<float> bytes(numbers);
+    driver.check(driver.copyToHost(bytes.data(), (Address)(uintptr_t)got(), numbers * sizeof(float), on.get()),
+                 "copyToHost");
+    driver.check(driver.waitForStream(on.get()), "waitForStream");
+    return bytes;
+  }
+  void wait() { driver.check(driver.waitForStream(stream.get()), "waitForStream"); }
+
+  nccl::Status sum(uint64_t numbers = count, DataType type = DataType::F32, Reduction how = Reduction::Sum) {
+    return nccl.allReduce(given(), got(), numbers, type, how, all, stream.get());
+  }
+  nccl::Status gather(uint64_t numbers = count) {
+    return nccl.allGather(given(), got(), numbers, DataType::F32, all, stream.get());
+  }
+  nccl::Status send(int peer, uint64_t numbers = count) {
+    return nccl.send(given(), numbers, DataType::F32, peer, all, stream.get());
+  }
+  nccl::Status receive(int peer, uint64_t numbers = count) {
+    return nccl.receive(got(), numbers, DataType::F32, peer, all, stream.get());
+  }
+
+  const Driver &driver;
+  const nccl::Library &nccl;
+  const int number;
+  OwnedContext context;
+  Arena arena;
+  OwnedStream stream = makeStream(driver), beside = makeStream(driver);
+  nccl::Handle all = nullptr;
+};
+
+using Body = std::function<void(Rank &)>;
+
+void expect(bool isTrue) {
+  if (!isTrue)
+    std::exit(1);
+}
+
+/// The order of streams is read when a process begins. A body leaves nothing in its stream.
+[[noreturn]] void runRanks(const char *order, int ranks, const Body &body) {
+  setenv("XLC_SIMULATE_ORDER", order, 1);
+  setenv("XLC_SIMULATE_DEVICES", "4", 1);
+  setenv("XLC_SIMULATE_PATIENCE", "0.5", 1);
+  {
+    Job job;
+    std::vector<std::jthread> threads;
+    for (int number = 0; number < ranks; ++number)
+      threads.emplace_back([&, number] {
+        Rank rank(job, ranks, number);
+        body(rank);
+        rank.wait();
+        if (rank.all)
+          expect(rank.nccl.destroy(rank.all) == nccl::Status::Success);
+      });
+  }
+  std::exit(0);
+}
+
+class SimulatedNccl : public testing::TestWithParam<const char *> {
+protected:
+  static void expectGood(const Body &body, int ranks = 2) {
+    EXPECT_EXIT(runRanks(GetParam(), ranks, body), testing::ExitedWithCode(0), "");
+  }
+  static void expectComplaint(const char *words, const Body &body, int ranks = 2) {
+    EXPECT_EXIT(runRanks(GetParam(), ranks, body), testing::ExitedWithCode(70), words);
+  }
+};
+
+TEST_P(SimulatedNccl, WhatFitsTogether) {
+  expectGood(
+      [](Rank &rank) {
+        rank.sum();
+        expect(rank.read(rank.stream, 8) == std::vector<float>(8, 6));
+        rank.sum(8, DataType::F32, Reduction::Max);
+        expect(rank.read(rank.stream, 8) == std::vector<float>(8, 3));
+        rank.gather(2);
+        expect(rank.read(rank.stream, 6) == std::vector<float>({1, 1, 2, 2, 3, 3}));
+        rank.nccl.group([&] {
+          rank.send((rank.number + 1) % 3);
+          rank.receive((rank.number + 2) % 3);
+        });
+        expect(rank.read(rank.stream, 8) == std::vector<float>(8, float((rank.number + 2) % 3 + 1)));
+      },
+      3);
+}
+
+TEST_P(SimulatedNccl, OtherCounts) {
+  expectComplaint("rank . of a communicator is in ncclAllReduce of [78] elements of type 7, "
+                  "and rank . in ncclAllReduce of [78] elements of type 7",
+                  [](Rank &rank) { rank.sum(rank.number == 0 ? 8 : 7); });
+}
+
+TEST_P(SimulatedNccl, OtherTypes) {
+  expectComplaint("is in ncclAllReduce of 8 elements of type [67], and rank . in ncclAllReduce of 8 elements of type",
+                  [](Rank &rank) { rank.sum(8, rank.number == 0 ? DataType::F32 : DataType::F16); });
+}
+
+TEST_P(SimulatedNccl, OtherReductions) {
+  expectComplaint("of 8 elements of type 7.* of 8 elements of type 7",
+                  [](Rank &rank) { rank.sum(8, DataType::F32, rank.number == 0 ? Reduction::Sum : Reduction::Max); });
+}
+
+TEST_P(SimulatedNccl, AnotherOrder) {
+  expectComplaint("is in nccl(AllReduce|AllGather) .*, and rank . in nccl(AllReduce|AllGather)", [](Rank &rank) {
+    if (rank.number == 0)
+      rank.sum(), rank.gather();
+    else
+      rank.gather(), rank.sum();
+  });
+}
+
+TEST_P(SimulatedNccl, ACallThatARankLeavesOut) {
+  expectComplaint(
+      "rank . of a communicator waits for rank 1, which does not come, in ncclAllReduce of 8 elements",
+      [](Rank &rank) {
+        if (rank.number != 1)
+          rank.sum();
+        else
+          std::this_thread::sleep_for(std::chrono::seconds(5));
+      },
+      3);
+}
+
+TEST_P(SimulatedNccl, AMessageOfAnotherSize) {
+  expectComplaint("is in ncclSend of 7 elements of type 7, and rank 0 in ncclSend of 8 elements",
+                  [](Rank &rank) { rank.number == 0 ? rank.send(1, 8) : rank.receive(0, 7); });
+}
+
+TEST_P(SimulatedNccl, AMessageOfAnotherPeer) {
+  expectComplaint(
+      "rank 1 of a communicator waits for rank 2, which does not come, in ncclSend of 8 elements|"
+      "rank 0 of a communicator waits for rank 1, which does not come, in ncclSend of 8 elements",
+      [](Rank &rank) {
+        if (rank.number < 2)
+          rank.number == 0 ? rank.send(1) : rank.receive(2);
+        else
+          std::this_thread::sleep_for(std::chrono::seconds(5));
+      },
+      3);
+}
+
+TEST_P(SimulatedNccl, MessagesInAnotherOrder) {
+  expectComplaint("rank 1 of a communicator is in ncclSend of 4 elements of type 7, and rank 0 in ncclSend of 8",
+                  [](Rank &rank) {
+                    if (rank.number == 0)
+                      rank.send(1, 8), rank.send(1, 4);
+                    else
+                      rank.receive(0, 4), rank.receive(0, 8);
+                  });
+}
+
+TEST_P(SimulatedNccl, AGroupThatGivesMoreThanIsTaken) {
+  expectComplaint("rank 0 of a communicator gives more than rank 1 takes: ncclSend of 4 elements", [](Rank &rank) {
+    rank.nccl.group([&] {
+      if (rank.number == 0)
+        rank.send(1, 8), rank.send(1, 4);
+      else
+        rank.receive(0, 8);
+    });
+  });
+}
+
+TEST_P(SimulatedNccl, AnotherCommunicator) {
+  expectComplaint("waits for rank ., which does not come, in ncclAllReduce of 8 elements", [](Rank &rank) {
+    nccl::Config config;
+    nccl::Handle part = nullptr;
+    rank.nccl.split(rank.all, 0, rank.number, &part, &config);
+    rank.nccl.allReduce(rank.given(), rank.got(), 8, DataType::F32, Reduction::Sum, rank.number ? part : rank.all,
+                        rank.stream.get());
+  });
+}
+
+TEST_P(SimulatedNccl, ACommunicatorThatDoesNotExist) {
+  expectComplaint("a call of NCCL for a communicator that does not exist", [](Rank &rank) {
+    rank.nccl.destroy(rank.all);
+    rank.sum();
+  });
+}
+
+TEST_P(SimulatedNccl, ARankThatDoesNotJoin) {
+  auto join = [](const char *order) {
+    setenv("XLC_SIMULATE_ORDER", order, 1), setenv("XLC_SIMULATE_PATIENCE", "0.5", 1);
+    Job job;
+    Rank rank(job, 2, 0);
+  };
+  EXPECT_EXIT(join(GetParam()), testing::ExitedWithCode(70), "rank 0 of 2 waits for others to join its communicator");
+}
+
+TEST_P(SimulatedNccl, ARankThatDoesNotSplit) {
+  expectComplaint("rank 0 of 2 waits for others to split a communicator", [](Rank &rank) {
+    nccl::Config config;
+    nccl::Handle part = nullptr;
+    if (rank.number == 0)
+      rank.nccl.split(rank.all, 0, 0, &part, &config);
+    else
+      std::this_thread::sleep_for(std::chrono::seconds(5));
+  });
+}
+
+TEST_P(SimulatedNccl, ACommunicatorOfOneRank) {
+  expectComplaint("a communicator of one rank, for which NCCL would take 512 MiB", [](Rank &rank) {
+    nccl::Config config;
+    nccl::Handle part = nullptr;
+    rank.nccl.split(rank.all, rank.number, 0, &part, &config);
+  });
+}
+
+TEST_P(SimulatedNccl, NothingOrdersASumAfterWhatItReads) {
+  expectComplaint("reads 32 bytes that 'cuMemcpyHtoDAsync of 32 bytes' on another stream writes; nothing orders them|"
+                  "writes 32 bytes that 'ncclAllReduce of 8 elements of type 7' on another stream reads; nothing",
+                  [](Rank &rank) {
+                    rank.write(rank.beside, std::vector<float>(8, 1));
+                    rank.sum();
+                    rank.driver.waitForStream(rank.beside.get());
+                  });
+}
+
+TEST_P(SimulatedNccl, NothingOrdersWhatReadsAfterTheSum) {
+  expectComplaint("'cuMemcpyDtoHAsync of 32 bytes' reads 32 bytes that ('ncclAllReduce of 8 elements of type 7' on "
+                  "another stream writes; nothing orders them|nobody wrote)",
+                  [](Rank &rank) {
+                    rank.sum();
+                    rank.read(rank.beside, 8);
+                  });
+}
+
+TEST_P(SimulatedNccl, ABufferThatIsWrittenWhileItIsSent) {
+  expectComplaint("32 bytes that '(ncclSend of 8 elements of type 7|cuMemcpyHtoDAsync of 32 bytes)' on another stream "
+                  "(reads|writes); nothing orders them",
+                  [](Rank &rank) {
+                    if (rank.number == 1)
+                      return (void)rank.receive(0);
+                    rank.send(1);
+                    rank.write(rank.beside, std::vector<float>(8, 1));
+                    rank.driver.waitForStream(rank.beside.get());
+                  });
+}
+
+TEST_P(SimulatedNccl, AGroupThatIsNotClosed) {
+  expectComplaint("a communicator is given up in a group that is not closed", [](Rank &rank) {
+    rank.nccl.beginGroup();
+    rank.sum();
+  });
+  EXPECT_EXIT(runRanks(GetParam(), 2,
+                       [](Rank &rank) {
+                         rank.nccl.beginGroup();
+                         rank.nccl.abort(rank.all);
+                       }),
+              testing::ExitedWithCode(70), "a communicator is given up in a group that is not closed");
+}
+
+TEST_P(SimulatedNccl, AGroupOfWhichACallFailsDoesNothing) {
+  expectGood([](Rank &rank) {
+    rank.nccl.beginGroup();
+    rank.sum();
+    expect(rank.send(2) == nccl::Status::InvalidArgument);
+    expect(rank.nccl.endGroup() == nccl::Status::InternalError);
+    rank.sum(); // the next one is as any other
+    expect(rank.read(rank.stream, 8) == std::vector<float>(8, 3));
+  });
+}
+
+TEST_P(SimulatedNccl, ACommunicatorThatIsDestroyedTooEarly) {
+  expectComplaint("a communicator is destroyed before its operations have ended", [](Rank &rank) {
+    rank.sum();
+    if (rank.number == 0)
+      rank.nccl.destroy(rank.all);
+    else
+      std::this_thread::sleep_for(std::chrono::seconds(5));
+  });
+}
+
+TEST_P(SimulatedNccl, ACommunicatorThatIsLeft) {
+  expectComplaint("the context is given up with 1 communicators", [](Rank &rank) { rank.all = nullptr; });
+}
+
+TEST_P(SimulatedNccl, WhatIsAbortedWaitsForNobody) {
+  expectGood([](Rank &rank) {
+    if (rank.number == 0)
+      rank.sum();
+    expect(rank.nccl.abort(std::exchange(rank.all, nullptr)) == nccl::Status::Success);
+  });
+}
+
+TEST_P(SimulatedNccl, APeerThatHasGone) {
+  expectGood([](Rank &rank) {
+    auto status = nccl::Status::Success;
+    setenv("XLC_SIMULATE_ASYNC", "1", 1);
+    rank.nccl.getAsyncError(rank.all, &status);
+    expect(status == (rank.number == 1 ? nccl::Status::RemoteError : nccl::Status::Success));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, SimulatedNccl, testing::Values("early", "late", "random:1"));
+
+} // namespace
