@@ -11,7 +11,6 @@ import json
 import os
 import re
 import subprocess
-import time
 
 import cases
 import compare
@@ -22,8 +21,6 @@ import program
 
 PRECISIONS = ("fp32", "bf16", "fp16")
 ORDERS = ("early", "late", "random:1", "random:2", "random:3")
-# Functions whose failing nobody can do anything about. Of images, the next one is tried.
-GIVE_BACK = "Destroy|Release|Unmap|AddressFree|FreeHost|Unload|GetErrorName|GetErrorString|GetStatusString"
 STEPS = 3  # of a model whose threads are simulated
 GRAPH_STEPS = 6  # of which two captured graphs are launched again
 NO_GRAPH = "training goes on without graphs"
@@ -251,59 +248,6 @@ def a_step_is_one_graph(setting, everything):
                 yield f"{simulated.program.path.name}, {order}: other bits than action by action, or no graph: {said}"
 
 
-def a_failing_call_ends_the_job(setting, everything):
-    """Whichever call of a library fails: one message, and exit 1 before the first step or 5; nothing hangs. What cannot be given
-    back at the end is left to the driver. A call that fails while a step is captured only ends the capture."""
-    simulated = Simulated(setting, "gpu-failing", ("mlp", "logits", "sgd"))
-    yield from fail_calls(simulated, None if everything else 40)
-    yield from fail_calls(simulated, None if everything else 40, steps=GRAPH_STEPS, after=1)
-
-
-def a_failing_call_of_several_ends_the_job(setting, everything):
-    """The same of ranks that meet over NCCL: those that wait for the one whose call has failed end, too."""
-    for model, changes, turns in ((("mlp", "logits", "sgd"), {"dp": 2, "stage": 2}, 12),
-                                  (GPT, {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2}, 6)):
-        simulated = Simulated(setting, f"gpus-failing-{model[0]}", model, changes)
-        yield from fail_calls(simulated, None if everything else turns, XLC_SIMULATE_DEVICES=8)
-        yield from fail_calls(simulated, None if everything else turns, steps=GRAPH_STEPS, after=1, XLC_SIMULATE_DEVICES=8)
-
-
-def count_calls(simulated, steps, **variables):
-    said = simulated.train("early", "--graph", "on", steps=steps, XLC_SIMULATE_COUNT=1, **variables)
-    return int(re.search(r"simulated device: (\d+) calls", said)[1])
-
-
-def fail_calls(simulated, turns, steps=2, after=0, **variables):
-    """Complaints about runs in which one call fails, of so many that are tried, or of all if that is None: how they end, and whether
-    within half a minute more than a whole run takes. Of as many as a run of `after` steps has none is tried."""
-    begin = time.monotonic()
-    calls = count_calls(simulated, steps, **variables)
-    most = time.monotonic() - begin + 30
-    first = count_calls(simulated, after, **variables) if after else 1
-    wheres = {5: r"error: (rank \d+, |after the last step: )", 1: "error: (this machine's GPU cannot be used: |cuBLASLt |NCCL )", 0: ""}
-    images = 0  # that were refused, where the next one was taken: a cubin for each of four chips at most, and each device
-    for number in range(first, calls + 1, max(1, (calls - first) // turns) if turns else 1):
-        try:
-            code, said = simulated.end("early", "--graph", "on", steps=steps, timeout=most, XLC_SIMULATE_FAIL=number, **variables)
-        except subprocess.TimeoutExpired:
-            yield f"call {number}: has not ended after {most:.0f} s"
-            continue
-        failing = re.search(r"simulated: (\w+) fails", said)
-        if not failing:  # ranks that wait ask now more often, now less: a run may have fewer calls
-            if code or not variables:
-                yield f"call {number}: {code}: {said}"
-            continue
-        good = code in wheres and re.search(wheres[code], said) and said.count("error: ") == (code != 0)
-        is_late = number > 0.8 * calls  # when the device is given up
-        may_go_on = re.search(GIVE_BACK, failing[1]) or failing[1] == "cuLibraryLoadData" or said.count(NO_GRAPH) == 1 or (
-            is_late and failing[1] in ("cuStreamSynchronize", "cuCtxSetCurrent"))
-        if code == 0 and failing[1] == "cuLibraryGetKernel":
-            images += 1
-            may_go_on = images <= 4 * int(variables.get("XLC_SIMULATE_DEVICES", 1))
-        if not good or (code == 0 and not may_go_on) or "simulated device: " in said:
-            yield f"call {number}: {code}: {said}"
-
-
 def list_checks(everything):
     models = mixed.MODELS if everything else [mixed.MODELS[0], mixed.MODELS[12]]
     orders = ORDERS if everything else ORDERS[1:3]
@@ -317,7 +261,5 @@ def list_checks(everything):
                      ("gpu: windows and micro-batches", lambda setting: windows_and_micro_batches(setting, everything)),
                      ("gpu: fused attention", lambda setting: fused_attention(setting, everything)),
                      ("gpu: fused attention with a condition", lambda setting: conditional_attention(setting, everything)),
-                     ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything)),
                      ("gpu: a step is one graph", lambda setting: a_step_is_one_graph(setting, everything)),
-                     ("gpu: a failing call ends the job", lambda setting: a_failing_call_ends_the_job(setting, everything)),
-                     ("gpu: a failing call of several ends the job", lambda setting: a_failing_call_of_several_ends_the_job(setting, everything))]
+                     ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything))]

@@ -139,11 +139,12 @@ def wait_until(condition, seconds=30):
     return condition()
 
 
-def start(trained, *options, tag="run"):
+def start(trained, *options, tag="run", variables=None):
     """A run without end, once it has shown two steps."""
     (trained.folder / f"{tag}.jsonl").unlink(missing_ok=True)
     process = subprocess.Popen([str(word) for word in [trained.path, *arguments(trained, tag, 10 ** 8), "--processes", *options]],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **{name: str(value) for name, value in (variables or {}).items()}})
     wait_until(lambda: is_running(trained, tag))
     return process
 
