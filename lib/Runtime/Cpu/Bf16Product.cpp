@@ -24,7 +24,7 @@ template <class Terms, int64_t Rows>
 XLC_AVX512_BF16 XLC_INLINE void addTerms(const Bf16 *a, int64_t aM, const float *pairs, Float (&sum)[Rows][vectors]) {
   Float right[vectors];
 #pragma GCC unroll 2
-  for (int w = 0; w < vectors; ++w)
+  for (int64_t w = 0; w < vectors; ++w)
     right[w] = *(const Loose *)(pairs + w * 16);
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) {
@@ -32,7 +32,7 @@ XLC_AVX512_BF16 XLC_INLINE void addTerms(const Bf16 *a, int64_t aM, const float 
     std::memcpy(&terms, a + i * aM, sizeof(terms));
     __m512i left = _mm512_set1_epi32((int)terms);
 #pragma GCC unroll 2
-    for (int w = 0; w < vectors; ++w)
+    for (int64_t w = 0; w < vectors; ++w)
       sum[i][w] = _mm512_dpbf16_ps(sum[i][w], (__m512bh)left, (__m512bh)right[w]);
   }
 }
@@ -50,7 +50,7 @@ XLC_AVX512_BF16 XLC_INLINE void tileChunk(const Bf16 *a, int64_t aM, const float
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i)
 #pragma GCC unroll 2
-    for (int w = 0; w < vectors; ++w) {
+    for (int64_t w = 0; w < vectors; ++w) {
       Loose *out = (Loose *)(c + i * cM + w * 16);
       *out = add ? *out + sum[i][w] : sum[i][w];
     }

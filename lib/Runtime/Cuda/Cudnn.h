@@ -59,10 +59,24 @@ enum class Attribute : int {
   PlanConfiguration = 401,
   PlanWorkspace = 402,
   PlanDevice = 407,
-  // Of a convolution, then of the one back to x, then of that of weights: a product's factor, the result's, how, and three tensors.
   OperationConvolutionFactor = 700,
+  OperationConvolutionFactorBefore = 701,
+  OperationConvolutionHow = 702,
+  OperationConvolutionW = 703,
+  OperationConvolutionX = 704,
+  OperationConvolutionY = 705,
   OperationConvolutionBackFactor = 706,
+  OperationConvolutionBackFactorBefore = 707,
+  OperationConvolutionBackHow = 708,
+  OperationConvolutionBackW = 709,
+  OperationConvolutionBackX = 710,
+  OperationConvolutionBackY = 711,
   OperationConvolutionOfWeightsFactor = 712,
+  OperationConvolutionOfWeightsFactorBefore = 713,
+  OperationConvolutionOfWeightsHow = 714,
+  OperationConvolutionOfWeightsW = 715,
+  OperationConvolutionOfWeightsX = 716,
+  OperationConvolutionOfWeightsY = 717,
   OperationPointwise = 750,
   OperationPointwiseX = 751,
   OperationPointwiseB = 752,
@@ -140,6 +154,27 @@ enum class Note : int {
   StrictNan = 9
 };
 enum class HeuristicsMode : int { Fallback = 2, Best = 3 };
+
+/// Which of the three tensors of a convolution is made of the others.
+enum class Makes : uint8_t { Y, X, W };
+/// The operation that does: factors of what is made and of what was there, how, and the tensors.
+struct ConvolutionOperation {
+  Kind kind;
+  Attribute factor, factorBefore, how, w, x, y;
+};
+/// By what is made.
+inline constexpr ConvolutionOperation convolutionOperations[] = {
+    {Kind::OperationConvolution, Attribute::OperationConvolutionFactor, Attribute::OperationConvolutionFactorBefore,
+     Attribute::OperationConvolutionHow, Attribute::OperationConvolutionW, Attribute::OperationConvolutionX,
+     Attribute::OperationConvolutionY},
+    {Kind::OperationConvolutionBack, Attribute::OperationConvolutionBackFactor,
+     Attribute::OperationConvolutionBackFactorBefore, Attribute::OperationConvolutionBackHow,
+     Attribute::OperationConvolutionBackW, Attribute::OperationConvolutionBackX, Attribute::OperationConvolutionBackY},
+    {Kind::OperationConvolutionOfWeights, Attribute::OperationConvolutionOfWeightsFactor,
+     Attribute::OperationConvolutionOfWeightsFactorBefore, Attribute::OperationConvolutionOfWeightsHow,
+     Attribute::OperationConvolutionOfWeightsW, Attribute::OperationConvolutionOfWeightsX,
+     Attribute::OperationConvolutionOfWeightsY},
+};
 
 constexpr size_t oldestVersion = 90600; ///< 9.6.0, the first whose attention clears what it adds up in
 

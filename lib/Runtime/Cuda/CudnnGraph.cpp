@@ -136,12 +136,8 @@ void Graph::reshape(Tensor x, Tensor y) {
 }
 
 void Graph::convolve(Makes which, const Filter &filter, Tensor x, Tensor w, Tensor y, bool adds) {
-  constexpr std::pair<Kind, Attribute> all[] = {
-      {Kind::OperationConvolution, Attribute::OperationConvolutionFactor},
-      {Kind::OperationConvolutionBack, Attribute::OperationConvolutionBackFactor},
-      {Kind::OperationConvolutionOfWeights, Attribute::OperationConvolutionOfWeightsFactor}};
-  auto [kind, first] = all[(size_t)which];
-  OwnedDescriptor how = make(Kind::Convolution), operation = make(kind);
+  const ConvolutionOperation &is = convolutionOperations[(size_t)which];
+  OwnedDescriptor how = make(Kind::Convolution), operation = make(is.kind);
   set(how.get(), Attribute::ConvolutionPrecision, Type::DataType, DataType::F32);
   set(how.get(), Attribute::ConvolutionMode, Type::ConvolutionMode, ConvolutionMode::CrossCorrelation);
   set(how.get(), Attribute::ConvolutionDimensions, Type::Int64, (int64_t)filter.strides.size());
@@ -150,13 +146,12 @@ void Graph::convolve(Makes which, const Filter &filter, Tensor x, Tensor w, Tens
   setAll(how.get(), Attribute::ConvolutionPads, Type::Int64, filter.pads);
   setAll(how.get(), Attribute::ConvolutionPadsBehind, Type::Int64, filter.padsBehind);
   finish(how.get());
-  auto attribute = [first = first](int behind) { return Attribute((int)first + behind); };
-  set(operation.get(), attribute(0), Type::Float, 1.0F);
-  set(operation.get(), attribute(1), Type::Float, adds ? 1.0F : 0.0F);
-  set(operation.get(), attribute(2), Type::Descriptor, how.get());
-  setTensor(operation.get(), attribute(3), w);
-  setTensor(operation.get(), attribute(4), x);
-  setTensor(operation.get(), attribute(5), y);
+  set(operation.get(), is.factor, Type::Float, 1.0F);
+  set(operation.get(), is.factorBefore, Type::Float, adds ? 1.0F : 0.0F);
+  set(operation.get(), is.how, Type::Descriptor, how.get());
+  setTensor(operation.get(), is.w, w);
+  setTensor(operation.get(), is.x, x);
+  setTensor(operation.get(), is.y, y);
   addOperation(std::move(operation));
   parts.push_back(std::move(how));
 }

@@ -27,8 +27,6 @@ Sizes contiguous(int64_t batch, int64_t heads, int64_t rows, int64_t columns);
 struct Filter {
   std::array<int64_t, 2> strides, dilations, pads, padsBehind;
 };
-/// Which of the three tensors of a convolution is made of the others.
-enum class Makes : uint8_t { Y, X, W };
 
 /// Which engines are taken.
 enum class Engines : uint8_t {

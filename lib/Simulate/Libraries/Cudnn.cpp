@@ -73,19 +73,20 @@ SimulatedTensor tensorOf(const Attributes &a) {
 }
 
 /// x and w are read where y is made, and so on: the one that is made is `y` of the operation.
-SimulatedOperation convolutionOf(const Attributes &a, Makes makes, Attribute factor) {
-  auto of = [&](int behind) { return Attribute((int)factor + behind); };
-  const Attributes &how = *a.descriptor(of(2));
+SimulatedOperation convolutionOf(const Attributes &a, Makes makes) {
+  const ConvolutionOperation &is = convolutionOperations[(size_t)makes];
+  const Attributes &how = *a.descriptor(is.how);
   auto pair = [&](Attribute attribute) {
     std::vector<int64_t> all = how.all<int64_t>(attribute);
     if (all.size() != 2)
       endWith("a convolution of cuDNN has other than two dimensions");
     return std::array{all[0], all[1]};
   };
-  SimulatedTensor w = tensorOf(*a.descriptor(of(3))), x = tensorOf(*a.descriptor(of(4))),
-                  y = tensorOf(*a.descriptor(of(5)));
+  SimulatedTensor w = tensorOf(*a.descriptor(is.w)), x = tensorOf(*a.descriptor(is.x));
+  SimulatedTensor y = tensorOf(*a.descriptor(is.y));
   SimulatedOperation result{};
-  result.kind = SimulatedOperation::Kind::Convolution, result.makes = makes, result.factor = a.one<float>(of(1));
+  result.kind = SimulatedOperation::Kind::Convolution, result.makes = makes,
+  result.factor = a.one<float>(is.factorBefore);
   result.filter = {pair(Attribute::ConvolutionStrides), pair(Attribute::ConvolutionDilations),
                    pair(Attribute::ConvolutionPads), pair(Attribute::ConvolutionPadsBehind)};
   result.x = makes == Makes::X ? y : x;
@@ -123,11 +124,11 @@ SimulatedOperation operationOf(const Attributes &a) {
         a.descriptor(Attribute::OperationReduction)->one<ReductionOperator>(Attribute::ReductionOperator);
     return result;
   case Kind::OperationConvolution:
-    return convolutionOf(a, Makes::Y, Attribute::OperationConvolutionFactor);
+    return convolutionOf(a, Makes::Y);
   case Kind::OperationConvolutionBack:
-    return convolutionOf(a, Makes::X, Attribute::OperationConvolutionBackFactor);
+    return convolutionOf(a, Makes::X);
   case Kind::OperationConvolutionOfWeights:
-    return convolutionOf(a, Makes::W, Attribute::OperationConvolutionOfWeightsFactor);
+    return convolutionOf(a, Makes::W);
   case Kind::OperationReshape:
     result.kind = SimulatedOperation::Kind::Reshape;
     result.x = tensor(Attribute::OperationReshapeX), result.y = tensor(Attribute::OperationReshapeY);

@@ -109,7 +109,8 @@ public:
   }
   void ask() override {
     auto now = std::chrono::steady_clock::now();
-    if (now - *(asked = asked.value_or(now)) > std::chrono::duration<double>(patience()))
+    asked = asked.value_or(now);
+    if (now - *asked > std::chrono::duration<double>(patience()))
       endWith(describe());
     Channels &channels = batch->channels();
     for (int peer = 0; peer < channels.size(); ++peer)
@@ -123,7 +124,6 @@ private:
            std::to_string(std::max(0, findMissing())) + ", which does not come, in " + batch->describe();
   }
 
-private:
   bool isMissing(int peer) const {
     if (which == Which::Take)
       return batch->takesFrom(peer) && batch->channels().from(peer).sent == batch->channels().from(peer).taken;

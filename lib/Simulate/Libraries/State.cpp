@@ -33,7 +33,7 @@ Order readOrder(const char *text) {
 
 bool isToFail(const char *function) {
   Machine &machine = Machine::get();
-  ++machine.calls, ++machine.callsOf[(size_t)(currentDevice + 1)];
+  ++machine.calls, ++machine.callsOf[(size_t)currentDevice + 1];
   bool fails = false;
   if (auto &failing = machine.failing; failing && (!failing->device || *failing->device == currentDevice) &&
                                        (failing->function.empty() || failing->function == function))
@@ -104,7 +104,7 @@ Machine::Machine() : order(readOrder(getenv("XLC_SIMULATE_ORDER"))), random(orde
 std::string Machine::describeCalls() const {
   std::string text = "simulated device: " + std::to_string(calls) + " calls";
   for (int device = -1; device < (int)kMostDevices; ++device)
-    if (uint64_t own = callsOf[(size_t)(device + 1)])
+    if (uint64_t own = callsOf[(size_t)device + 1])
       text += ", " + std::to_string(own) + " of " + std::to_string(device);
   return text + "; " + std::to_string(counts.pieces) + " pieces of work, " + std::to_string(counts.graphs) +
          " graphs, " + std::to_string(counts.waits) + " waits, " + std::to_string(counts.allocations) + " allocations";
