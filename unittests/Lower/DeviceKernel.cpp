@@ -10,8 +10,9 @@ using namespace xlc::test;
 
 const std::vector<llvm::StringRef> &xlc::test::deviceKernels() {
 #define XLC_NAME(NAME, ...) #NAME,
-  static const std::vector<llvm::StringRef> names{XLC_SCATTER_ROWS(XLC_NAME) XLC_SCATTER_ELEMENTS(
-      XLC_NAME) XLC_MAX_POOLS(XLC_NAME) XLC_COLUMNS(XLC_NAME) XLC_COMBINES(XLC_NAME) XLC_CONVERTS(XLC_NAME) XLC_CONDITIONS(XLC_NAME)};
+  static const std::vector<llvm::StringRef> names{
+      XLC_SCATTER_ROWS(XLC_NAME) XLC_SCATTER_ELEMENTS(XLC_NAME) XLC_MAX_POOLS(XLC_NAME) XLC_COLUMNS(XLC_NAME)
+          XLC_COMBINES(XLC_NAME) XLC_CONVERTS(XLC_NAME) XLC_CONDITIONS(XLC_NAME)};
 #undef XLC_NAME
   return names;
 }
