@@ -239,5 +239,6 @@ void xlc::registerKernelsPasses(const Target &target) {
   registerPass([&target] { return createNormalizeReductionsPass(target); });
   registerPass([&target] { return createFormKernelsPass(target); });
   registerPass([&target] { return createSplitReductionsPass(target); });
+  registerPass([&target] { return createMergeSumsPass(target); });
   registerPass([] { return createExpandNamedOpsPass(); });
 }

@@ -6,6 +6,9 @@
 //
 // Four sorts of op are not kernels of their own: views (strides), cheap sources (constants, broadcasts: made again
 // wherever they are read), concats whose operands are written in place, and what ranks exchange (the dist dialect).
+// A sum over columns joins a kernel over the same rows that reads or makes what is summed: it sums them on its way
+// (SplitReductions.h), and who needs the sum begins a new one.
+//
 // A kernel never waits for another rank: what depends on an exchange begins a new one, and since exchanges keep their
 // order, all ranks come to them in the same order.
 #include "KernelGroups.h"
@@ -35,9 +38,8 @@ KernelGroup describe(Operation *op) {
     int64_t rank = shapeOf(reduce.getX()).size();
     if ((int64_t)reduce.getDimensions().size() == rank)
       return {Form::Kernel, Kind::all, over(reduce.getX()), {}};
-    bool isLast = reduce.getDimensions().size() == 1 && reduce.getDimensions()[0] == rank - 1;
-    return isLast ? KernelGroup{Form::Kernel, Kind::rows, over(reduce.getX()), {}}
-                  : KernelGroup{Form::Kernel, Kind::columns, over(reduce.getX()), {}};
+    return reduce.isOverRow() ? KernelGroup{Form::Kernel, Kind::rows, over(reduce.getX()), {}}
+                              : KernelGroup{Form::Kernel, Kind::columns, over(reduce.getX()), {}};
   }
   if (shapeOf(op->getResult(0)).empty())
     return {Form::Kernel, Kind::all, {}, {}};
@@ -305,7 +307,7 @@ bool KernelGroups::isReadableInside(Value value, int64_t group) {
     return true;
   Operation *op = value.getDefiningOp();
   if (groupOf.contains(op))
-    return true;
+    return !carried.contains(op);
   if (isWidening(op))
     return isReadableInside(op->getOperand(0), group);
   auto broadcast = dyn_cast<BroadcastOp>(op);
@@ -341,6 +343,12 @@ void KernelGroups::addFused(Operation *op) {
   int64_t latest = -1;
   for (Value operand : op->getOperands())
     latest = std::max(latest, readiness(operand));
+  if (int64_t carrier = findCarrier(op, fresh, latest); carrier >= 0) {
+    groups[carrier].ops.insert(op);
+    groupOf[op] = carrier;
+    carried.insert(op);
+    return;
+  }
   if (latest < 0 || !canJoin(op, fresh, latest)) {
     create(std::move(fresh), op);
     return;

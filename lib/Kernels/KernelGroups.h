@@ -53,13 +53,17 @@ private:
   bool isMadeIn(mlir::Value value, int64_t group);
   bool isReadableInside(mlir::Value value, int64_t group);
   bool canJoin(mlir::Operation *op, const KernelGroup &fresh, int64_t group);
+  /// The kernel over rows that can sum columns on its way; -1: none does.
+  int64_t findCarrier(mlir::Operation *op, const KernelGroup &fresh, int64_t latest);
+  bool isAtHand(mlir::Value value, int64_t group);
   int64_t create(KernelGroup group, mlir::Operation *op);
 
   mlir::func::FuncOp function;
   const Target &target;
   llvm::SmallVector<KernelGroup> groups;
   llvm::DenseMap<mlir::Operation *, int64_t> groupOf;
-  llvm::DenseSet<mlir::Value> sums; ///< results to which runs may add
+  llvm::DenseSet<mlir::Value> sums;          ///< results to which runs may add
+  llvm::DenseSet<mlir::Operation *> carried; ///< sums over columns in kernels over rows, which have only parts of them
 };
 
 } // namespace xlc

@@ -16,10 +16,10 @@ namespace {
 
 /// Elements that all chunks of columns have at most together: 2^17 threads of eight.
 constexpr int64_t kMostPartial = 1 << 20;
-/// Chunks of columns that are summed at once: a thread adds its columns' up one after the other. More are cut again.
-constexpr int64_t kMostColumnChunks = 128;
-/// Chunks of a total at most: one thread or block adds these up.
-constexpr int64_t kMostChunks = 1024;
+/// Chunks of columns, and of a total: one block adds these up.
+constexpr int64_t kMostColumnChunks = 4096, kMostChunks = 1024;
+
+constexpr StringLiteral kPartialSums = "partial sums"; ///< the name of a slot
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
@@ -32,12 +32,17 @@ int64_t lengthOf(ReduceOp op) {
   return length;
 }
 
+int64_t mostOfColumns(int64_t rows, int64_t columns, int64_t fewestRows) {
+  if (fewestRows == 0)
+    return 1;
+  return std::min({rows / fewestRows, std::max<int64_t>(1, kMostPartial / columns), kMostColumnChunks});
+}
+
 int64_t mostChunks(ReduceOp op, FewestSummed fewest) {
   int64_t kept = cast<RankedTensorType>(op.getType()).getNumElements();
-  int64_t least = kept == 1 ? fewest.elements : fewest.rows;
-  if (least == 0)
-    return 1;
-  return std::min(lengthOf(op) / least, kept == 1 ? kMostChunks : std::max<int64_t>(1, kMostPartial / kept));
+  if (kept != 1)
+    return mostOfColumns(lengthOf(op), kept, fewest.rows);
+  return fewest.elements == 0 ? 1 : std::min(lengthOf(op) / fewest.elements, kMostChunks);
 }
 
 /// One op after the other from reductions on: whether one of them leads to another.
@@ -93,39 +98,89 @@ SmallVector<unsigned> removeUnused(func::FuncOp kernel) {
   return left;
 }
 
+/// A name for a function that comes of `kernel`.
+std::string nameFor(func::FuncOp kernel, StringRef suffix) {
+  std::string name = (kernel.getName() + suffix).str(), first = name;
+  for (int n = 2; SymbolTable::lookupNearestSymbolFrom(kernel, StringAttr::get(kernel.getContext(), name)); ++n)
+    name = first + std::to_string(n);
+  return name;
+}
+
+/// Of a kernel over rows that sums columns on its way: what is left to be done with the chunks' sums.
+struct CarriedSums {
+  func::FuncOp rest;
+  SmallVector<unsigned> arguments; ///< which of the kernel's are left
+  SmallVector<unsigned> results;   ///< which of the kernel's are partial sums now
+};
+
+/// Gives the results of reductions over the first dimension of its arguments.
+func::FuncOp makeRest(func::FuncOp kernel, MutableArrayRef<ReduceOp> reductions, ArrayRef<Type> partial) {
+  OpBuilder b(kernel->getContext());
+  b.setInsertionPointAfter(kernel);
+  auto sums = llvm::map_to_vector(reductions, [](ReduceOp op) -> Type { return op.getType(); });
+  auto rest = func::FuncOp::create(b, kernel.getLoc(), nameFor(kernel, "_sums"), b.getFunctionType(partial, sums));
+  rest.setPrivate();
+  exec::setKernelKind(rest, exec::KernelKind::columns);
+  Block *block = rest.addEntryBlock();
+  b.setInsertionPointToEnd(block);
+  SmallVector<Value> results;
+  for (auto [op, argument] : llvm::zip_equal(reductions, block->getArguments()))
+    results.push_back(ReduceOp::create(b, op.getLoc(), op.getType(), op.getKind(), argument, ArrayRef<int64_t>{0}));
+  func::ReturnOp::create(b, kernel.getLoc(), results);
+  return rest;
+}
+
+/// None, and nothing is changed, where the kernel sums no columns.
+std::optional<CarriedSums> splitCarried(func::FuncOp kernel, FewestSummed fewest) {
+  if (exec::findKernelKind(kernel) != exec::KernelKind::rows || fewest.carriedRows == 0)
+    return std::nullopt;
+  OwningOpRef<func::FuncOp> expanded = kernel.clone();
+  expandNamedOps(*expanded);
+  CarriedSums carried;
+  SmallVector<ReduceOp> reductions;
+  SmallVector<Type> partial;
+  for (OpOperand &returned : expanded->front().getTerminator()->getOpOperands()) {
+    auto op = returned.get().getDefiningOp<ReduceOp>();
+    if (!op || op.isOverRow())
+      continue;
+    OpBuilder b(op);
+    int64_t columns = cast<RankedTensorType>(op.getType()).getNumElements();
+    returned.set(reduceChunks(b, op, chooseCarriedChunks(lengthOf(op), columns, fewest)));
+    carried.results.push_back(returned.getOperandNumber());
+    reductions.push_back(op);
+    partial.push_back(returned.get().getType());
+  }
+  if (reductions.empty())
+    return std::nullopt;
+  carried.rest = makeRest(kernel, reductions, partial);
+  kernel.getBody().takeBody(expanded->getBody());
+  carried.arguments = removeUnused(kernel);
+  return carried;
+}
+
 struct SplitReductionsPass : xlc::impl::SplitReductionsPassBase<SplitReductionsPass> {
   explicit SplitReductionsPass(const Target &target) : target(target) {}
 
   void runOnOperation() override {
-    SmallVector<func::FuncOp> kernels;
+    SmallVector<func::FuncOp> kernels, functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (exec::findKernelKind(function))
-        kernels.push_back(function);
-    while (!kernels.empty())
-      kernels = split(kernels);
+      (exec::findKernelKind(function) ? kernels : functions).push_back(function);
+    for (func::FuncOp kernel : kernels)
+      split(kernel);
+    for (func::FuncOp function : functions)
+      for (auto call : llvm::make_early_inc_range(function.getOps<func::CallOp>()))
+        if (auto parts = splits.find(call.getCallee()); parts != splits.end())
+          callBoth(call, parts->second);
+        else if (auto part = carriers.find(call.getCallee()); part != carriers.end())
+          callCarrier(call, part->second);
   }
 
 private:
-  /// Which are to be split again.
-  SmallVector<func::FuncOp> split(ArrayRef<func::FuncOp> kernels) {
-    llvm::StringMap<SplitKernel> split;
-    SmallVector<func::FuncOp> again;
-    for (func::FuncOp kernel : kernels)
-      if (auto made = splitReductions(kernel, target.fewestSummed())) {
-        split[kernel.getName()] = *made;
-        if (hasManyChunks(kernel))
-          again.push_back(kernel);
-      }
-    getOperation().walk([&](func::CallOp call) {
-      if (auto found = split.find(call.getCallee()); found != split.end())
-        callBoth(call, found->second);
-    });
-    return again;
-  }
-
-  static bool hasManyChunks(func::FuncOp kernel) {
-    return *exec::findKernelKind(kernel) == exec::KernelKind::columns &&
-           llvm::any_of(kernel.getOps<ReduceOp>(), [](ReduceOp op) { return lengthOf(op) > kMostColumnChunks; });
+  void split(func::FuncOp kernel) {
+    if (auto made = splitCarried(kernel, target.fewestSummed()))
+      carriers[kernel.getName()] = *made;
+    else if (auto made = splitReductions(kernel, target.fewestSummed()))
+      splits[kernel.getName()] = *made;
   }
 
   static void callBoth(func::CallOp call, const SplitKernel &split) {
@@ -135,16 +190,46 @@ private:
     };
     auto partial = func::CallOp::create(b, call.getLoc(), split.partial, pick(split.ofPartial));
     partial->setAttr(exec::kSlotName,
-                     b.getArrayAttr(SmallVector<Attribute>(partial.getNumResults(), b.getStringAttr("partial sums"))));
+                     b.getArrayAttr(SmallVector<Attribute>(partial.getNumResults(), b.getStringAttr(kPartialSums))));
     SmallVector<Value> arguments = pick(split.ofRest);
     llvm::append_range(arguments, partial.getResults());
     call->setOperands(arguments);
   }
 
+  static void callCarrier(func::CallOp call, const CarriedSums &carried) {
+    OpBuilder b(call);
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    auto names = llvm::to_vector(call->getAttrOfType<ArrayAttr>(exec::kSlotName));
+    auto operands = llvm::map_to_vector(carried.arguments, [&](unsigned i) { return call.getOperand(i); });
+    auto rows = func::CallOp::create(b, call.getLoc(), kernel, operands);
+    SmallVector<Value> partial, results(rows.getResults());
+    SmallVector<Attribute> namesOfRest;
+    for (unsigned i : carried.results) {
+      partial.push_back(rows.getResult(i));
+      namesOfRest.push_back(std::exchange(names[i], b.getStringAttr(kPartialSums)));
+    }
+    rows->setAttr(exec::kSlotName, b.getArrayAttr(names));
+    auto rest = func::CallOp::create(b, call.getLoc(), carried.rest, partial);
+    rest->setAttr(exec::kSlotName, b.getArrayAttr(namesOfRest));
+    for (auto [i, sum] : llvm::zip_equal(carried.results, rest.getResults()))
+      results[i] = sum;
+    call.replaceAllUsesWith(results);
+    call.erase();
+  }
+
   const Target &target;
+  llvm::StringMap<SplitKernel> splits;
+  llvm::StringMap<CarriedSums> carriers;
 };
 
 } // namespace
+
+int64_t xlc::chooseCarriedChunks(int64_t rows, int64_t columns, FewestSummed fewest) {
+  int64_t chunks = mostOfColumns(rows, columns, fewest.carriedRows);
+  while (chunks > 1 && rows % chunks != 0)
+    --chunks;
+  return std::max<int64_t>(1, chunks);
+}
 
 std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel, FewestSummed fewest) {
   exec::KernelKind kind = *exec::findKernelKind(kernel);
@@ -159,10 +244,8 @@ std::optional<SplitKernel> xlc::splitReductions(func::FuncOp kernel, FewestSumme
 
   OpBuilder b(kernel);
   func::FuncOp partial = expanded->clone();
+  std::string name = nameFor(kernel, "_partial");
   b.insert(partial);
-  std::string name = (kernel.getName() + "_partial").str(), first = name;
-  for (int n = 2; SymbolTable::lookupNearestSymbolFrom(kernel, b.getStringAttr(name)); ++n)
-    name = first + std::to_string(n);
   partial.setName(name);
   exec::setKernelKind(partial, kind == exec::KernelKind::all ? exec::KernelKind::rows : kind);
   SmallVector<Value> sums;

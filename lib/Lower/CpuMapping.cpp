@@ -82,11 +82,19 @@ void CpuMapping::once(KernelEmitter &e, llvm::function_ref<void()> body) {
   body();
 }
 
-void CpuMapping::forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) {
-  int64_t grain = columns ? columnGrain : flatGrain;
-  setExtent(size, grain);
-  // Columns several vectors at a time, so that each row read is whole cache lines.
-  forRange(e, argument(1, grain), argument(2, 1), chooseWidth(size, columns ? 4 : 1), body);
+void CpuMapping::forPositions(KernelEmitter &e, int64_t size, LaneBody body) {
+  setExtent(size, flatGrain);
+  forRange(e, argument(1, flatGrain), argument(2, 1), chooseWidth(size, 1), body);
+}
+
+void CpuMapping::forColumns(KernelEmitter &e, ArrayRef<int64_t> sizes, int64_t, ColumnBody body) {
+  setExtent(sizes.front(), columnGrain);
+  // Several vectors at a time, so that each row read is whole cache lines.
+  forRange(e, argument(1, columnGrain), argument(2, 1), chooseWidth(sizes.front(), 4),
+           [&](const Index &position, const Lanes &lanes, ValueRange) -> Values {
+             body(sizes.front(), position, lanes);
+             return {};
+           });
 }
 
 void CpuMapping::forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) {

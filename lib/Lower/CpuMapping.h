@@ -24,14 +24,23 @@ public:
 
   bool sharesTotals() const override { return false; }
   void once(KernelEmitter &e, llvm::function_ref<void()> body) override;
-  void forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) override;
+  void forPositions(KernelEmitter &e, int64_t size, LaneBody body) override;
+  /// Of one extent.
+  void forColumns(KernelEmitter &e, llvm::ArrayRef<int64_t> sizes, int64_t rows, ColumnBody body) override;
   void forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) override;
   void forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) override;
+  bool keepsRow(int64_t) const override { return false; }
+  void withinRow(KernelEmitter &, llvm::function_ref<void()> body) override { body(); }
   Values forLanes(KernelEmitter &e, int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body) override;
   int64_t chooseWidth(int64_t size, int64_t registers) const override;
 
   bool areShared(llvm::ArrayRef<Index> indices) const override { return true; }
   Values combine(KernelEmitter &e, Kinds kinds, Values values) override { return values; }
+  bool shareColumn(llvm::ArrayRef<Index>) const override { return false; }
+  Values forRowsOfColumn(KernelEmitter &e, int64_t rows, mlir::ValueRange carried, KernelEmitter::Body body) override {
+    return e.loop(e.constantIndex(0), e.constantIndex(rows), 1, carried, body);
+  }
+  Values combineColumn(KernelEmitter &, Kinds, Values values) override { return values; }
   void separate(KernelEmitter &e) override {}
   void storeRow(KernelEmitter &e, llvm::function_ref<void()> store) override { store(); }
 

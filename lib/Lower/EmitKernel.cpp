@@ -1,9 +1,11 @@
 // The loops around a kernel's elements, by kind; how they run is the mapping's (Mapping.h).
 //
 //     all          one element of each result, of which a GPU makes a row
-//     1-d domains  positions, each by itself; of columns each reads all rows
+//     1-d domains  positions, each by itself
 //     loop         elements, each by itself
-//     rows         for each row: row values once, then elements along the last dimension
+//     rows         for each row: row values once, then elements along the last dimension; what sums columns over chunks
+//                  of rows has a chunk's rows one after the other, and its sums in registers
+//     columns      positions, each by itself; those of results of another length come behind them
 //
 // Within a row results are computed before any is stored, and row results are stored last: an operand that shares
 // memory with a result is read in time.
@@ -13,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "xlc/Lower/Lower.h"
+#include "llvm/ADT/MapVector.h"
 #include <numeric>
 
 using namespace mlir;
@@ -27,6 +30,20 @@ struct Result {
   Value adds; ///< i1: added to what is there; null: never
   ArrayRef<int64_t> shape;
 };
+
+/// Results of a kernel over rows, by what they have an element for.
+struct RowResults {
+  SmallVector<const Result *> perElement, perRow;
+  SmallVector<const Result *> perColumn; ///< of each chunk of rows: [chunks, columns]
+};
+
+/// What a result sums up for the columns of each chunk of rows; null: it is none of these.
+graph::ReduceOp findChunkSum(const Result &result) {
+  auto reduce = result.value.getDefiningOp<graph::ReduceOp>();
+  return reduce && !reduce.isOverRow() ? reduce : graph::ReduceOp();
+}
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
 
 int64_t product(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
@@ -45,17 +62,17 @@ public:
       int64_t longest = longestReduction();
       return mapping.sharesTotals() && longest > 1 ? emitRows(1, longest) : emitAll();
     }
-    ArrayRef<int64_t> domain = results.front().shape;
+    auto hasFewer = [](const Result &a, const Result &b) { return product(a.shape) < product(b.shape); };
+    ArrayRef<int64_t> domain = std::max_element(results.begin(), results.end(), hasFewer)->shape;
     if (kind == exec::KernelKind::rows)
-      for (graph::ReduceOp reduce : kernel.getOps<graph::ReduceOp>()) {
-        ArrayRef<int64_t> reduced = cast<ShapedType>(reduce.getX().getType()).getShape();
-        if (reduce.getDimensions() != ArrayRef<int64_t>{(int64_t)reduced.size() - 1})
-          continue;
-        return emitRows(product(reduced.drop_back()), reduced.back());
-      }
+      for (graph::ReduceOp reduce : kernel.getOps<graph::ReduceOp>())
+        if (reduce.isOverRow()) {
+          ArrayRef<int64_t> reduced = shapeOf(reduce.getX());
+          return emitRows(product(reduced.drop_back()), reduced.back());
+        }
     if (domain.size() > 1)
       return emitElements(product(domain.drop_back()), domain.back());
-    return emitPositions(domain.front(), kind == exec::KernelKind::columns);
+    return kind == exec::KernelKind::columns ? emitColumns() : emitPositions(domain.front());
   }
 
 private:
@@ -64,7 +81,7 @@ private:
     int64_t longest = 0;
     for (graph::ReduceOp reduce : kernel.getOps<graph::ReduceOp>())
       for (int64_t dimension : reduce.getDimensions())
-        longest = std::max(longest, cast<ShapedType>(reduce.getX().getType()).getDimSize(dimension));
+        longest = std::max(longest, shapeOf(reduce.getX())[dimension]);
     return longest;
   }
 
@@ -78,7 +95,7 @@ private:
     for (auto [argument, memory] : llvm::zip(arguments, memories))
       e.bind(argument, memory);
     for (auto [i, value] : llvm::enumerate(kernel.front().getTerminator()->getOperands())) {
-      Result result{value, memories[arguments.size() + i], {}, cast<ShapedType>(value.getType()).getShape()};
+      Result result{value, memories[arguments.size() + i], {}, shapeOf(value)};
       if (request.accumulates[i])
         result.adds = mapping.bindAdds(e, i);
       results.push_back(result);
@@ -133,63 +150,183 @@ private:
     return success();
   }
 
-  LogicalResult emitPositions(int64_t size, bool columns) {
-    mapping.forPositions(e, size, columns,
-                         [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
-                           evaluateAndStore(pointers(), SmallVector<Indices>(results.size(), Indices{position}), lanes);
-                           return {};
-                         });
+  void storePositions(const Index &position, const Lanes &lanes, ArrayRef<const Result *> which) {
+    evaluateAndStore(which, SmallVector<Indices>(which.size(), Indices{position}), lanes);
+  }
+
+  LogicalResult emitPositions(int64_t size) {
+    mapping.forPositions(e, size, [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
+      storePositions(position, lanes, pointers());
+      return {};
+    });
     return success();
   }
 
-  /// Results by whether they have an element for each of a row, or for a row.
-  LogicalResult sortResults(int64_t rows, int64_t size, SmallVector<const Result *> &perElement,
-                            SmallVector<const Result *> &perRow) {
+  LogicalResult emitColumns() {
+    llvm::MapVector<int64_t, SmallVector<const Result *>> bySize;
+    for (const Result &result : results)
+      bySize[result.shape.front()].push_back(&result);
+    if (bySize.size() > 1 && !mapping.sharesTotals())
+      return kernel.emitError("columns of several lengths are one kernel on GPUs alone");
+    auto sizes = llvm::map_to_vector(bySize, [](const auto &each) { return each.first; });
+    mapping.forColumns(e, sizes, longestReduction(), [&](int64_t size, const Index &position, const Lanes &lanes) {
+      storePositions(position, lanes, bySize[size]);
+    });
+    return success();
+  }
+
+  FailureOr<RowResults> sortResults(int64_t rows, int64_t size) {
+    RowResults sorted;
+    bool isOverRows = exec::findKernelKind(kernel) == exec::KernelKind::rows;
     for (const Result &result : results)
       if (product(result.shape) == rows * size && result.shape.back() == size)
-        perElement.push_back(&result);
+        sorted.perElement.push_back(&result);
+      else if (isOverRows && findChunkSum(result) && rows % result.shape.front() == 0 && result.shape.back() == size)
+        sorted.perColumn.push_back(&result);
       else if (product(result.shape) == rows)
-        perRow.push_back(&result);
+        sorted.perRow.push_back(&result);
       else
         return kernel.emitError() << "result of shape [" << result.shape << "] fits neither the " << rows
                                   << " rows of the kernel nor their " << size << " elements";
-    return success();
+    return sorted;
   }
 
   LogicalResult emitElements(int64_t rows, int64_t size) {
-    SmallVector<const Result *> perElement, perRow;
-    if (failed(sortResults(rows, size, perElement, perRow)))
+    FailureOr<RowResults> sorted = sortResults(rows, size);
+    if (failed(sorted))
       return failure();
-    if (!perRow.empty())
+    if (!sorted->perRow.empty() || !sorted->perColumn.empty())
       return emitRows(rows, size);
     mapping.forElements(e, rows, size, [&](const Index &row, const Index &position, const Lanes &lanes) {
-      storeElements(row, position, lanes, perElement);
+      storeElements(row, position, lanes, sorted->perElement);
     });
     return success();
   }
 
   LogicalResult emitRows(int64_t rows, int64_t size) {
-    SmallVector<const Result *> perElement, perRow;
-    if (failed(sortResults(rows, size, perElement, perRow)))
+    FailureOr<RowResults> sorted = sortResults(rows, size);
+    if (failed(sorted))
       return failure();
-    mapping.forRows(e, rows, size, [&](const Index &row) {
-      SmallVector<Indices> atRow;
-      SmallVector<Value> rowValues;
-      for (const Result *result : perRow) {
-        atRow.push_back(e.delinearize(row, result->shape, 1));
-        rowValues.push_back(e.evaluate(result->value, atRow.back(), {}));
-      }
-      if (!perElement.empty())
-        emitElementsOf(row, size, perElement);
-      if (perRow.empty())
-        return;
-      mapping.separate(e);
-      mapping.storeRow(e, [&] {
-        for (auto [result, at, value] : llvm::zip_equal(perRow, atRow, rowValues))
-          store(*result, at, {}, value);
+    if (!sorted->perColumn.empty())
+      return emitChunks(rows, size, *sorted);
+    mapping.forRows(e, rows, size, [&](const Index &row) { emitRow(row, size, *sorted, {}); });
+    return success();
+  }
+
+  /// A row's values, then its elements. Gives `sums` with what the row adds to its columns.
+  SmallVector<Value> emitRow(const Index &row, int64_t size, const RowResults &which, ValueRange sums) {
+    SmallVector<Indices> atRow;
+    SmallVector<Value> rowValues;
+    for (const Result *result : which.perRow) {
+      atRow.push_back(e.delinearize(row, result->shape, 1));
+      rowValues.push_back(e.evaluate(result->value, atRow.back(), {}));
+    }
+    SmallVector<Value> added = addColumns(row, size, which.perColumn, sums);
+    if (!which.perElement.empty())
+      emitElementsOf(row, size, which.perElement);
+    if (which.perRow.empty())
+      return added;
+    mapping.separate(e);
+    mapping.storeRow(e, [&] {
+      for (auto [result, at, value] : llvm::zip_equal(which.perRow, atRow, rowValues))
+        store(*result, at, {}, value);
+    });
+    return added;
+  }
+
+  /// Each worker has one chunk's rows, one after the other, and keeps the sums of those columns whose elements it has of
+  /// each row.
+  LogicalResult emitChunks(int64_t rows, int64_t size, const RowResults &which) {
+    int64_t chunks = which.perColumn.front()->shape.front(), perChunk = rows / chunks;
+    if (llvm::any_of(which.perColumn, [&](const Result *sum) { return sum->shape.front() != chunks; }))
+      return kernel.emitError("the columns of a kernel over rows are summed over chunks that differ");
+    if (!mapping.keepsRow(size))
+      return kernel.emitError() << "nobody keeps rows of " << size << " elements, whose columns are to be summed";
+    mapping.forRows(e, chunks, size, [&](const Index &chunk) {
+      SmallVector<Value> sums = neutralSums(size, which.perColumn);
+      sums = e.loop(e.constantIndex(0), e.constantIndex(perChunk), 1, sums, [&](const Index &i, ValueRange carried) {
+        SmallVector<Value> added;
+        mapping.withinRow(e, [&] {
+          Index row = e.add(e.multiply(chunk, perChunk, 1), i, 1);
+          readRow(row, rows, size);
+          added = emitRow(row, size, which, carried);
+        });
+        return added;
       });
+      storeColumns(chunk, size, which.perColumn, sums);
     });
     return success();
+  }
+
+  /// Calls `body` for what a worker has of a row, in an order that is always the same.
+  void forKept(int64_t size, llvm::function_ref<void(const Index &position, const Lanes &lanes)> body) {
+    mapping.forLanes(e, size, mapping.chooseWidth(size, 1), {},
+                     [&](const Index &position, const Lanes &lanes, ValueRange) -> SmallVector<Value> {
+                       body(position, lanes);
+                       return {};
+                     });
+  }
+
+  /// Reads all that there is of a row at once: few workers wait for memory together.
+  void readRow(const Index &row, int64_t rows, int64_t size) {
+    forKept(size, [&](const Index &position, const Lanes &lanes) {
+      for (BlockArgument argument : kernel.getArguments()) {
+        ArrayRef<int64_t> shape = shapeOf(argument);
+        if (product(shape) != rows * size || shape.back() != size)
+          continue;
+        Indices at = e.delinearize(row, shape.drop_back(), 1);
+        at.push_back(position);
+        (void)e.evaluate(argument, at, lanes);
+      }
+    });
+  }
+
+  SmallVector<Value> neutralSums(int64_t size, ArrayRef<const Result *> which) {
+    SmallVector<Value> sums;
+    forKept(size, [&](const Index &, const Lanes &lanes) {
+      for (const Result *result : which) {
+        graph::Reduction kind = findChunkSum(*result).getKind();
+        sums.push_back(e.splat(neutralElement(e, kind, getElementTypeOrSelf(result->value.getType())), lanes.width));
+      }
+    });
+    return sums;
+  }
+
+  SmallVector<Value> addColumns(const Index &row, int64_t size, ArrayRef<const Result *> which, ValueRange sums) {
+    SmallVector<Value> added;
+    if (which.empty())
+      return added;
+    forKept(size, [&](const Index &position, const Lanes &lanes) {
+      for (const Result *result : which) {
+        graph::ReduceOp reduce = findChunkSum(*result);
+        Value x = skipReshapes(reduce.getX()); // as the results of elements have it: what is known is not made again
+        Indices at = e.delinearize(row, shapeOf(x).drop_back(), 1);
+        at.push_back(position);
+        Value element = e.splat(e.evaluate(x, at, lanes), lanes.width);
+        added.push_back(combineElements(e, reduce.getKind(), sums[added.size()], element));
+      }
+    });
+    return added;
+  }
+
+  void storeColumns(const Index &chunk, int64_t size, ArrayRef<const Result *> which, ArrayRef<Value> sums) {
+    forKept(size, [&](const Index &position, const Lanes &lanes) {
+      auto storeAll = [&] {
+        for (const Result *result : which)
+          store(*result, {chunk, position}, lanes, *sums.begin()), sums = sums.drop_front();
+      };
+      lanes.exists ? e.guarded(lanes.exists, storeAll) : storeAll();
+    });
+  }
+
+  /// What cuts and joins rows, and not their elements, reads the same element.
+  static Value skipReshapes(Value value) {
+    while (auto reshape = value.getDefiningOp<graph::ReshapeOp>()) {
+      if (shapeOf(reshape.getX()).empty() || shapeOf(reshape.getX()).back() != shapeOf(value).back())
+        break;
+      value = reshape.getX();
+    }
+    return value;
   }
 
   void emitElementsOf(const Index &row, int64_t size, ArrayRef<const Result *> which) {

@@ -20,6 +20,7 @@ public:
   using Values = llvm::SmallVector<mlir::Value>;
   using RowBody = llvm::function_ref<void(const Index &row)>;
   using LaneBody = KernelEmitter::LaneBody;
+  using ColumnBody = llvm::function_ref<void(int64_t size, const Index &position, const Lanes &)>;
   using ElementBody = llvm::function_ref<void(const Index &row, const Index &position, const Lanes &)>;
 
   virtual ~Mapping() = default;
@@ -45,12 +46,19 @@ public:
   virtual bool sharesTotals() const = 0;
   /// The kernel's work is done once.
   virtual void once(KernelEmitter &e, llvm::function_ref<void()> body) = 0;
-  /// Positions of one dimension, each by itself. `columns`: each reads whole rows of an operand.
-  virtual void forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) = 0;
+  /// Positions of one dimension, each by itself.
+  virtual void forPositions(KernelEmitter &e, int64_t size, LaneBody body) = 0;
+  /// Positions of each of these extents, each by itself, which have so many rows to read at most. Several may share a
+  /// position: each has some of its rows (`forRowsOfColumn`), until they are combined.
+  virtual void forColumns(KernelEmitter &e, llvm::ArrayRef<int64_t> sizes, int64_t rows, ColumnBody body) = 0;
   /// Elements of `rows` rows of `size`, each by itself.
   virtual void forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) = 0;
   /// Rows of `size` elements, which have values that their elements share.
   virtual void forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) = 0;
+  /// Whether those who share a row have its elements in registers: forLanes is no loop then.
+  virtual bool keepsRow(int64_t size) const = 0;
+  /// `body` is one row of several that a worker of forRows does in a loop.
+  virtual void withinRow(KernelEmitter &e, llvm::function_ref<void()> body) = 0;
   /// Positions 0 ... size - 1 by those who share a row, `width` at a time; what exists in no full vector is said by
   /// the lanes. The carried values are each worker's own.
   virtual Values forLanes(KernelEmitter &e, int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body) = 0;
@@ -61,6 +69,13 @@ public:
   virtual bool areShared(llvm::ArrayRef<Index> indices) const = 0;
   /// Combines values over those who share a row, each with its kind: afterwards all have the result.
   virtual Values combine(KernelEmitter &e, Kinds kinds, Values values) = 0;
+  /// Whether several share the column at `indices`, each of whom has some of its rows.
+  virtual bool shareColumn(llvm::ArrayRef<Index> indices) const = 0;
+  /// Those rows of a shared column that are this one's.
+  virtual Values forRowsOfColumn(KernelEmitter &e, int64_t rows, mlir::ValueRange carried,
+                                 KernelEmitter::Body body) = 0;
+  /// Combines over those who share a column: afterwards all have the result.
+  virtual Values combineColumn(KernelEmitter &e, Kinds kinds, Values values) = 0;
   /// What follows may overwrite what was read before by those who share a row.
   virtual void separate(KernelEmitter &e) = 0;
   /// Stores a row's own values, once.

@@ -130,7 +130,8 @@ struct Reduction {
   Lanes lanes;             ///< of the result
   ArrayRef<int64_t> shape, dimensions;
   std::optional<int64_t> laneDimension;
-  int64_t width = 1; ///< of the accumulators
+  int64_t width = 1;     ///< of the accumulators
+  bool isShared = false; ///< those who share the column have some of its rows each
 
   void chooseStrategy();
   SmallVector<Value> nest(size_t k, Indices at, ValueRange sums);
@@ -189,11 +190,13 @@ SmallVector<Value> Reduction::nest(size_t k, Indices at, ValueRange sums) {
   }
   if (dimensions[k] == laneDimension)
     return nest(k + 1, at, sums);
-  return e.loop(e.constantIndex(0), e.constantIndex(shape[dimensions[k]]), 1, sums,
-                [&](const Index &position, ValueRange carried) {
-                  at[dimensions[k]] = position;
-                  return nest(k + 1, at, carried);
-                });
+  auto body = [&](const Index &position, ValueRange carried) {
+    at[dimensions[k]] = position;
+    return nest(k + 1, at, carried);
+  };
+  int64_t size = shape[dimensions[k]];
+  return isShared && k == 0 ? e.mapping().forRowsOfColumn(e, size, sums, body)
+                            : e.loop(e.constantIndex(0), e.constantIndex(size), 1, sums, body);
 }
 
 /// Halves onto halves, down to one lane.
@@ -207,15 +210,16 @@ Value Reduction::fold(ReduceOp op, Value vector) {
   return vector::ExtractOp::create(b, e.loc(), vector, ArrayRef<int64_t>{0});
 }
 
-/// One value of each, over lanes and over all who share the row.
+/// One value of each, over lanes and over all who share the row or the column.
 SmallVector<Value> Reduction::foldAll(ValueRange sums) {
   SmallVector<Value> folded;
   SmallVector<graph::Reduction> kinds;
   for (auto [op, sum] : llvm::zip_equal(ops, sums)) {
-    folded.push_back(isa<VectorType>(sum.getType()) ? fold(op, sum) : sum);
+    folded.push_back(laneDimension && isa<VectorType>(sum.getType()) ? fold(op, sum) : sum);
     kinds.push_back(op.getKind());
   }
-  return e.mapping().combine(e, kinds, std::move(folded));
+  return isShared ? e.mapping().combineColumn(e, kinds, std::move(folded))
+                  : e.mapping().combine(e, kinds, std::move(folded));
 }
 
 } // namespace
@@ -226,6 +230,7 @@ Value lower::reduceElement(KernelEmitter &e, Operation *op, ArrayRef<Index> indi
     return other == reduce || !e.isKnown(other.getY(), indices, lanes);
   }));
   Reduction reduction{e, ops, indices, lanes, shapeOf(reduce.getX()), reduce.getDimensions(), std::nullopt, 1};
+  reduction.isShared = e.mapping().shareColumn(indices);
   reduction.chooseStrategy();
 
   Indices at(reduction.shape.size());
@@ -238,7 +243,7 @@ Value lower::reduceElement(KernelEmitter &e, Operation *op, ArrayRef<Index> indi
         e.splat(neutralElement(e, other.getKind(), cast<ShapedType>(other.getY().getType()).getElementType()),
                 reduction.width));
   sums = reduction.nest(0, at, sums);
-  if (reduction.laneDimension)
+  if (reduction.laneDimension || reduction.isShared)
     sums = reduction.foldAll(sums);
 
   for (auto [other, sum] : llvm::zip_equal(ops, sums))

@@ -135,7 +135,7 @@ bool isReadInStep(func::FuncOp kernel, unsigned argument) {
   for (Operation &op : kernel.front())
     for (OpOperand &operand : op.getOpOperands())
       if (needs.contains(operand.get())) {
-        if (kind == exec::KernelKind::rows && isa<graph::ReduceOp>(op))
+        if (kind == exec::KernelKind::rows && graph::isReducedAlone(&op))
           continue;
         if (!op.hasTrait<OpTrait::IsTerminator>() && !graph::readsOwnElement(operand))
           return false;

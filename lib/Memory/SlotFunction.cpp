@@ -263,14 +263,14 @@ private:
   }
 
   /// Whether a kernel reads, for each element that it writes, only the same element of this argument. What it reduces of a
-  /// row it has before it writes the row's first element.
+  /// row, or adds to sums of columns, it has before it writes the row's first element.
   static bool isReadElementWise(BlockArgument argument, exec::KernelKind kind) {
     llvm::SetVector<Value> reached;
     reached.insert(argument);
     for (size_t i = 0; i < reached.size(); ++i)
       for (OpOperand &use : reached[i].getUses()) {
         Operation *user = use.getOwner();
-        if (kind == exec::KernelKind::rows && isa<graph::ReduceOp>(user))
+        if (kind == exec::KernelKind::rows && graph::isReducedAlone(user))
           continue;
         bool isReturned = isa<func::ReturnOp>(user);
         if (isReturned ? i == 0 : !graph::readsOwnElement(use))

@@ -279,6 +279,7 @@ void addProgram(Passes &passes, const Compilation &compilation) {
   passes.addPass(createNormalizeReductionsPass(compilation.getTarget(), compilation.spec.hasFusedAttention()));
   passes.addPass(createFormKernelsPass(compilation.getTarget()));
   passes.addPass(createSplitReductionsPass(compilation.getTarget()));
+  passes.addPass(createMergeSumsPass(compilation.getTarget()));
   const Spec &spec = compilation.spec;
   passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault()));
   passes.addPass(createAssignStreamsPass());

@@ -47,3 +47,46 @@ func.func @calls(%x: memref<2xf32>) {
 {-#
   dialect_resources: { builtin: { weights: "0x040000000000803F00000040" } }
 #-}
+
+// -----
+
+// expected-error @below {{columns of several lengths are one kernel on GPUs alone}}
+func.func private @k(%x: tensor<4x8xf32>, %z: tensor<4x6xf32>) -> (tensor<8xf32>, tensor<6xf32>) attributes {exec.kind = #exec.kernel<columns>} {
+  %0 = graph.reduce sum %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+  %1 = graph.reduce sum %z dims [0] : tensor<4x6xf32> -> tensor<6xf32>
+  return %0, %1 : tensor<8xf32>, tensor<6xf32>
+}
+func.func @calls(%x: memref<4x8xf32>, %z: memref<4x6xf32>, %a: memref<8xf32>, %b: memref<6xf32>) {
+  exec.call @k ins(%x, %z : memref<4x8xf32>, memref<4x6xf32>) outs(%a, %b : memref<8xf32>, memref<6xf32>) accumulate [0, 0]
+  return
+}
+
+// -----
+
+// expected-error @below {{nobody keeps rows of 8 elements, whose columns are to be summed}}
+func.func private @k(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<2x8xf32>) attributes {exec.kind = #exec.kernel<rows>} {
+  %0 = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %1 = graph.reshape %x : tensor<4x8xf32> -> tensor<2x2x8xf32>
+  %2 = graph.reduce sum %1 dims [1] : tensor<2x2x8xf32> -> tensor<2x8xf32>
+  return %0, %2 : tensor<4xf32>, tensor<2x8xf32>
+}
+func.func @calls(%x: memref<4x8xf32>, %a: memref<4xf32>, %b: memref<2x8xf32>) {
+  exec.call @k ins(%x : memref<4x8xf32>) outs(%a, %b : memref<4xf32>, memref<2x8xf32>) accumulate [0, 0]
+  return
+}
+
+// -----
+
+// expected-error @below {{the columns of a kernel over rows are summed over chunks that differ}}
+func.func private @k(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<1x8xf32>, tensor<2x8xf32>) attributes {exec.kind = #exec.kernel<rows>} {
+  %s = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %0 = graph.reshape %x : tensor<4x8xf32> -> tensor<1x4x8xf32>
+  %1 = graph.reduce sum %0 dims [1] : tensor<1x4x8xf32> -> tensor<1x8xf32>
+  %2 = graph.reshape %x : tensor<4x8xf32> -> tensor<2x2x8xf32>
+  %3 = graph.reduce sum %2 dims [1] : tensor<2x2x8xf32> -> tensor<2x8xf32>
+  return %s, %1, %3 : tensor<4xf32>, tensor<1x8xf32>, tensor<2x8xf32>
+}
+func.func @calls(%x: memref<4x8xf32>, %a: memref<4xf32>, %b: memref<1x8xf32>, %c: memref<2x8xf32>) {
+  exec.call @k ins(%x : memref<4x8xf32>) outs(%a, %b, %c : memref<4xf32>, memref<1x8xf32>, memref<2x8xf32>) accumulate [0, 0, 0]
+  return
+}

@@ -16,6 +16,7 @@ namespace xlc {
 std::unique_ptr<mlir::Pass> createNormalizeReductionsPass(const Target &target, bool fusesAttention = true);
 std::unique_ptr<mlir::Pass> createFormKernelsPass(const Target &target);
 std::unique_ptr<mlir::Pass> createSplitReductionsPass(const Target &target);
+std::unique_ptr<mlir::Pass> createMergeSumsPass(const Target &target);
 /// All passes of this room, for xlc-opt.
 void registerKernelsPasses(const Target &target);
 

@@ -67,8 +67,45 @@ def SplitReductionsPass : Pass<"xlc-split-reductions", "::mlir::ModuleOp"> {
           %y = graph.reduce sum %0 dims [1] : tensor<128x32x64xf32> -> tensor<128x64xf32>
         func.func private @kernel_0(%partial) attributes {exec.kind = #exec.kernel<columns>} {
           %y = graph.reduce sum %partial dims [0] : tensor<128x64xf32> -> tensor<64xf32>
+
+    A kernel of the kind rows that sums columns beside has partial sums of them; another one, of the kind columns, has the
+    rest to do:
+
+        func.func private @kernel_1(%x) attributes {exec.kind = #exec.kernel<rows>} {
+          %y = graph.softmax %x : tensor<4096x64xf32>
+          %s = graph.reduce sum %y dims [0] : tensor<4096x64xf32> -> tensor<64xf32>
+
+    becomes
+
+        func.func private @kernel_1(%x) attributes {exec.kind = #exec.kernel<rows>} {
+          %y = (softmax in small ops)
+          %0 = graph.reshape %y : tensor<4096x64xf32> -> tensor<512x8x64xf32>
+          %s = graph.reduce sum %0 dims [1] : tensor<512x8x64xf32> -> tensor<512x64xf32>
+        func.func private @kernel_1_sums(%partial) attributes {exec.kind = #exec.kernel<columns>} {
+          %s = graph.reduce sum %partial dims [0] : tensor<512x64xf32> -> tensor<64xf32>
   }];
   let constructor = "::xlc::createSplitReductionsPass(target)";
+  let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
+}
+
+def MergeSumsPass : Pass<"xlc-merge-sums", "::mlir::ModuleOp"> {
+  let summary = "sums over few rows that a function has for others become one kernel at its end";
+  let description = [{
+    For targets that cut sums over columns. The sums may have several lengths.
+
+        %0 = call @kernel_0(%partial0) : (tensor<128x64xf32>) -> tensor<64xf32>
+        ...
+        %1 = call @kernel_1_sums(%partial1) : (tensor<512x96xf32>) -> tensor<96xf32>
+        ...
+        return %0, %1
+
+    becomes
+
+        ...
+        %0:2 = call @kernel_0_merged(%partial0, %partial1)
+        return %0#0, %0#1
+  }];
+  let constructor = "::xlc::createMergeSumsPass(target)";
   let dependentDialects = ["::xlc::graph::GraphDialect", "::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -4,9 +4,10 @@
 //     columns   x [R, C]  ->  partial [K, C], a chunk of R / K rows each  ->  y [C]
 //     all       x [N]     ->  partial [K], a row of N / K elements each   ->  y []
 //
-// Partial sums of columns that are many are cut again. They are values of the unit like any other: planned, proved, and
-// there from one kernel to the next. How many chunks there are follows from the shape and the sort of target, so bits depend
-// neither on the device nor on how many threads there are.
+//     rows      x [R, C]  ->  what it has for each row, and partial [K, C] of those columns that it sums on its way
+//
+// Partial sums are values of the unit like any other: planned, proved, and there from one kernel to the next. How many chunks
+// there are follows from the shape and the sort of target, so bits depend neither on the device nor on how many threads there are.
 #ifndef XLC_KERNELS_SPLITREDUCTIONS_H
 #define XLC_KERNELS_SPLITREDUCTIONS_H
 
@@ -21,6 +22,9 @@ struct SplitKernel {
   /// Which arguments of the kernel as it was both read: of the partial one, and of the rest, before the partial sums.
   llvm::SmallVector<unsigned> ofPartial, ofRest;
 };
+
+/// Into how many chunks a kernel over rows cuts them that sums their columns on its way; 1: it does not.
+int64_t chooseCarriedChunks(int64_t rows, int64_t columns, FewestSummed fewest);
 
 /// Makes of a kernel that reduces over columns or all elements what remains to be done with partial sums, and a kernel before it
 /// that makes those. None, and nothing is changed, where the kernel has too few elements for that, or a size that has no

@@ -5,7 +5,8 @@
 //   Shard       fits                       Lower   addLowering
 //   Stage       flopsPerByte
 //   Kernels     fits, fewestSummed,        Emit    describe, makeObject, makeSimulatorObject, linkNeeds
-//               seesWithoutKeys            plan    outsideOf, flopsPerByte
+//               carriesSums,               plan    outsideOf, flopsPerByte
+//               seesWithoutKeys
 //   Memory      fits, workspace,
 //               hasElementType, rowPitch,  calibrate  measure
 //               arenaAlignment             verify  runsInCompiler
@@ -48,8 +49,9 @@ struct LinkNeeds {
 /// How much a thread, or those who share a row, sum up at least, where a sum with few results is to be one of partial
 /// sums, which many threads make; 0: it stays one.
 struct FewestSummed {
-  int64_t rows = 0;     ///< of each column, for a sum over columns
-  int64_t elements = 0; ///< for a sum over all elements
+  int64_t rows = 0;        ///< of each column, for a sum over columns
+  int64_t elements = 0;    ///< for a sum over all elements
+  int64_t carriedRows = 0; ///< of each column, by a kernel over rows on its way
 };
 
 class Target {
@@ -73,6 +75,8 @@ public:
   virtual bool seesWithoutKeys() const { return true; }
   /// Where sums over columns and over all elements are cut.
   virtual FewestSummed fewestSummed() const { return {}; }
+  /// Whether a kernel over rows of so many elements can sum their columns on the way.
+  virtual bool carriesSums(int64_t) const { return false; }
   /// Elements from one row to the next, where rows of so many elements may have gaps behind them.
   virtual int64_t rowPitch(mlir::Type element, int64_t elements) const { return elements; }
   /// Whether values of this type can lie in its memory.

@@ -74,6 +74,14 @@ bool xlc::graph::readsOwnElement(OpOperand &operand) {
          cast<ShapedType>(op->getResult(0).getType()).getShape();
 }
 
+bool xlc::graph::isReducedAlone(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  if (!reshape)
+    return isa<ReduceOp>(op);
+  ArrayRef<int64_t> from = typeOf(reshape.getX()).getShape(), to = typeOf(reshape.getY()).getShape();
+  return !from.empty() && !to.empty() && from.back() == to.back() && llvm::all_of(op->getUsers(), isReducedAlone);
+}
+
 bool xlc::graph::isNarrow(Type element) { return element.isBF16() || element.isF16(); }
 
 bool xlc::graph::isWidening(Operation *op) {

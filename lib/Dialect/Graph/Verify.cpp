@@ -114,6 +114,8 @@ LogicalResult ReduceOp::verify() {
   return expectShape(*this, "result", getY(), shape);
 }
 
+bool ReduceOp::isOverRow() { return getDimensions() == ArrayRef<int64_t>{typeOf(getX()).getRank() - 1}; }
+
 /// table[:dimension] + indices + table[dimension+1:].
 static SmallVector<int64_t> gatherShape(ArrayRef<int64_t> table, ArrayRef<int64_t> indices, int64_t dimension) {
   SmallVector<int64_t> shape(table.take_front(dimension));

@@ -6,7 +6,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "xlc/Lower/Lower.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace xlc;
@@ -22,6 +24,8 @@ constexpr int64_t kKept = 32;
 /// Above so many threads of a block a thread has too few registers to keep elements; then several smaller blocks hide each other's
 /// barriers.
 constexpr int64_t kMostKeepers = 512, kReaders = 256;
+/// A column is shared by so many warps at most, each of which has so many of its rows at least; no more threads than keep a device busy.
+constexpr int64_t kMostShares = 16, kRowsOfShare = 8, kManyThreads = 1 << 18;
 /// Bits of the parameter that says which results are added to.
 constexpr size_t kMostAdded = 32;
 /// Of one access.
@@ -31,6 +35,21 @@ constexpr int64_t kMostLanes = 8, kMostLanesOfErf = 4;
 
 Index perThread(Value base, int64_t multiple, int depth) {
   return {.base = base, .multiple = multiple, .depth = depth};
+}
+
+Value slotOf(KernelEmitter &e, Value array, Type type, Value at) {
+  return LLVM::GEPOp::create(e.builder(), e.loc(), array.getType(), type, array, ValueRange{at});
+}
+
+/// Those who share a row of so many elements.
+int64_t countThreads(int64_t size) {
+  int64_t threads = kWarp * llvm::PowerOf2Ceil(llvm::divideCeil(size, kWarp * kKept));
+  return threads > kMostKeepers ? kReaders : threads;
+}
+
+/// Whether each of `threads` has at most as many elements of a row as it may keep.
+bool areKept(int64_t size, int64_t width, int64_t threads) {
+  return llvm::divideCeil(size / width, threads) * width + (size % width != 0) <= kKept;
 }
 
 } // namespace
@@ -105,7 +124,7 @@ void GpuMapping::forVectors(KernelEmitter &e, int64_t vectors, llvm::function_re
   e.guarded(grid::isBelow(e, id, vectors), inScope);
 }
 
-void GpuMapping::forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) {
+void GpuMapping::forPositions(KernelEmitter &e, int64_t size, LaneBody body) {
   int64_t width = chooseWidth(size, 1);
   while (size % width != 0)
     width /= 2;
@@ -114,6 +133,71 @@ void GpuMapping::forPositions(KernelEmitter &e, int64_t size, bool columns, Lane
     position.stride = width > 1;
     body(position, {.width = width}, {});
   });
+}
+
+void GpuMapping::forColumns(KernelEmitter &e, ArrayRef<int64_t> sizes, int64_t rows, ColumnBody body) {
+  int64_t columns = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
+  shares = llvm::bit_floor<uint64_t>(
+      std::max<int64_t>(1, std::min({kMostShares, rows / kRowsOfShare, kManyThreads / columns})));
+  if (sizes.size() == 1 && shares == 1)
+    return forPositions(e, sizes.front(), [&](const Index &position, const Lanes &lanes, ValueRange) -> Values {
+      body(sizes.front(), position, lanes);
+      return {};
+    });
+  int64_t blocks = 0;
+  thread = grid::threadOfBlock(e);
+  for (int64_t size : sizes) {
+    int64_t own = llvm::divideCeil(size, kWarp);
+    forColumnsOf(e, size, blocks, own, body);
+    blocks += own;
+  }
+  setLaunch(blocks, kWarp * shares);
+}
+
+void GpuMapping::forColumnsOf(KernelEmitter &e, int64_t size, int64_t first, int64_t blocks, ColumnBody body) {
+  OpBuilder &b = e.builder();
+  Value block = arith::SubIOp::create(b, e.loc(), grid::block(e), e.integer(first));
+  e.guarded(grid::isBelow(e, block, blocks), [&] {
+    threadDepth = e.currentDepth();
+    Value column = arith::MulIOp::create(b, e.loc(), block, e.integer(kWarp));
+    column = arith::AddIOp::create(b, e.loc(), column, grid::remainder(e, thread, kWarp));
+    Value isFirst = grid::isBelow(e, thread, kWarp), isThere = grid::isBelow(e, column, size);
+    Value clamped = arith::MinUIOp::create(b, e.loc(), column, e.integer(size - 1));
+    body(size, perThread(clamped, 1, threadDepth), {.exists = arith::AndIOp::create(b, e.loc(), isFirst, isThere)});
+  });
+}
+
+bool GpuMapping::shareColumn(ArrayRef<Index> indices) const {
+  int deepest = 0;
+  for (const Index &index : indices)
+    deepest = std::max(deepest, index.depth);
+  return shares > 1 && deepest == threadDepth;
+}
+
+Mapping::Values GpuMapping::forRowsOfColumn(KernelEmitter &e, int64_t rows, ValueRange carried,
+                                            KernelEmitter::Body body) {
+  Index first = perThread(grid::quotient(e, thread, kWarp), 1, threadDepth);
+  return e.loop(first, e.constantIndex(rows), shares, carried, body);
+}
+
+Mapping::Values GpuMapping::combineColumn(KernelEmitter &e, Kinds kinds, Values values) {
+  OpBuilder &b = e.builder();
+  Values arrays;
+  for (Value value : values)
+    arrays.push_back(sharedSlots(e, value.getType(), kWarp * shares));
+  for (auto [array, value] : llvm::zip_equal(arrays, values))
+    LLVM::StoreOp::create(b, e.loc(), value, slotOf(e, array, value.getType(), thread));
+  grid::meetBlock(e);
+  Value at = grid::remainder(e, thread, kWarp);
+  for (auto [kind, array, value] : llvm::zip_equal(kinds, arrays, values)) {
+    Type type = value.getType();
+    for (int64_t share = 0; share < shares; ++share) {
+      Value place = arith::AddIOp::create(b, e.loc(), at, e.integer(share * kWarp));
+      Value other = LLVM::LoadOp::create(b, e.loc(), type, slotOf(e, array, type, place));
+      value = share == 0 ? other : combineElements(e, kind, value, other);
+    }
+  }
+  return values;
 }
 
 void GpuMapping::forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) {
@@ -149,10 +233,7 @@ void GpuMapping::forElementsOfRows(KernelEmitter &e, int64_t rows, int64_t size,
 }
 
 void GpuMapping::forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) {
-  int64_t groups = llvm::divideCeil(size, kWarp * kKept);
-  threads = kWarp * llvm::PowerOf2Ceil(groups);
-  if (threads > kMostKeepers)
-    threads = kReaders;
+  threads = countThreads(size);
   bool isBlock = threads > kWarp;
   // What an only row has of values stands before the rows, where every warp of a block would come to it.
   bool isAlone = isBlock || rows == 1;
@@ -162,14 +243,20 @@ void GpuMapping::forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody b
   thread = isAlone ? inBlock : grid::remainder(e, inBlock, kWarp);
   if (!isAlone)
     row = grid::quotient(e, grid::globalThread(e, kRowBlock), kWarp);
-  auto inRow = [&] {
-    rowDepth = e.currentDepth();
-    threadDepth = rowDepth + 1;
-    e.within([&] { e.atDepth(rowDepth, [&] { body(perThread(row, 1, rowDepth)); }); });
-  };
+  auto inRow = [&] { withinRow(e, [&] { body(perThread(row, 1, rowDepth)); }); };
   if (rows % perBlock == 0)
     return e.within(inRow);
   e.guarded(grid::isBelow(e, row, rows), inRow);
+}
+
+bool GpuMapping::keepsRow(int64_t size) const { return areKept(size, chooseWidth(size, 1), countThreads(size)); }
+
+void GpuMapping::withinRow(KernelEmitter &e, llvm::function_ref<void()> body) {
+  int outerRow = std::exchange(rowDepth, e.currentDepth());
+  int outerThread = std::exchange(threadDepth, rowDepth + 1);
+  std::map<int64_t, Index> outerEnds = std::exchange(ends, {}); // of what this scope defines, others know nothing
+  e.within([&] { e.atDepth(rowDepth, body); });
+  rowDepth = outerRow, threadDepth = outerThread, ends = std::move(outerEnds);
 }
 
 Index GpuMapping::clampedThread(KernelEmitter &e, int depth, int64_t rest) {
@@ -207,7 +294,7 @@ Mapping::Values GpuMapping::forLanesOf(KernelEmitter &e, int depth, int64_t size
   Index own = perThread(thread, 1, depth);
   int64_t stride = threads * width;
   int64_t tail = size % width;
-  bool isKept = llvm::divideCeil(vectors, threads) * width + bool(tail) <= kKept;
+  bool isKept = areKept(size, width, threads);
   for (int64_t i = 0; isKept && i < turns; ++i)
     values = turn(own, e.constantIndex(i * stride), {.width = width}, values);
   if (!isKept && turns > 0)
@@ -269,19 +356,16 @@ Mapping::Values GpuMapping::combineWarps(KernelEmitter &e, Kinds kinds, Values v
   int64_t warps = threads / kWarp;
   Value warp = grid::quotient(e, thread, kWarp), lane = grid::remainder(e, thread, kWarp);
   Values arrays;
-  auto slot = [&](Value array, Value value, Value at) -> Value {
-    return LLVM::GEPOp::create(b, e.loc(), array.getType(), value.getType(), array, ValueRange{at});
-  };
   for (Value value : values)
     arrays.push_back(sharedSlots(e, value.getType(), warps));
   e.guarded(grid::isBelow(e, lane, 1), [&] {
     for (auto [array, value] : llvm::zip_equal(arrays, values))
-      LLVM::StoreOp::create(b, e.loc(), value, slot(array, value, warp));
+      LLVM::StoreOp::create(b, e.loc(), value, slotOf(e, array, value.getType(), warp));
   });
   grid::meetBlock(e);
   Value mine = grid::remainder(e, lane, warps);
   for (auto [kind, array, value] : llvm::zip_equal(kinds, arrays, values)) {
-    value = LLVM::LoadOp::create(b, e.loc(), value.getType(), slot(array, value, mine));
+    value = LLVM::LoadOp::create(b, e.loc(), value.getType(), slotOf(e, array, value.getType(), mine));
     for (int64_t distance = warps / 2; distance > 0; distance /= 2)
       value = combineElements(e, kind, value, grid::exchange(e, value, distance));
   }

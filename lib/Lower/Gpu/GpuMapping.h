@@ -34,15 +34,21 @@ public:
 
   bool sharesTotals() const override { return true; }
   void once(KernelEmitter &e, llvm::function_ref<void()> body) override;
-  void forPositions(KernelEmitter &e, int64_t size, bool columns, LaneBody body) override;
+  void forPositions(KernelEmitter &e, int64_t size, LaneBody body) override;
+  void forColumns(KernelEmitter &e, llvm::ArrayRef<int64_t> sizes, int64_t rows, ColumnBody body) override;
   void forElements(KernelEmitter &e, int64_t rows, int64_t size, ElementBody body) override;
   void forRows(KernelEmitter &e, int64_t rows, int64_t size, RowBody body) override;
+  bool keepsRow(int64_t size) const override;
+  void withinRow(KernelEmitter &e, llvm::function_ref<void()> body) override;
   Values forLanes(KernelEmitter &e, int64_t size, int64_t width, mlir::ValueRange carried, LaneBody body) override;
   /// 16 bytes of the narrowest operand; fewer where that does not divide `size`, unless rows are aligned.
   int64_t chooseWidth(int64_t size, int64_t registers) const override;
 
   bool areShared(llvm::ArrayRef<Index> indices) const override;
   Values combine(KernelEmitter &e, Kinds kinds, Values values) override;
+  bool shareColumn(llvm::ArrayRef<Index> indices) const override;
+  Values forRowsOfColumn(KernelEmitter &e, int64_t rows, mlir::ValueRange carried, KernelEmitter::Body body) override;
+  Values combineColumn(KernelEmitter &e, Kinds kinds, Values values) override;
   void separate(KernelEmitter &e) override;
   void storeRow(KernelEmitter &e, llvm::function_ref<void()> store) override;
 
@@ -51,6 +57,8 @@ private:
   bool areRowsAligned(int64_t size, int64_t width) const;
   /// forElements, where a row is vectors and single elements.
   void forElementsOfRows(KernelEmitter &e, int64_t rows, int64_t size, int64_t width, ElementBody body);
+  /// Columns of one extent, by the blocks from `first` on, of `blocks`.
+  void forColumnsOf(KernelEmitter &e, int64_t size, int64_t first, int64_t blocks, ColumnBody body);
   void setLaunch(int64_t blocks, int64_t threads);
   /// The number of this thread, of `vectors` that are each by themselves; the body runs where it exists.
   void forVectors(KernelEmitter &e, int64_t vectors, llvm::function_ref<void(const Index &)> body);
@@ -69,6 +77,7 @@ private:
   // Of the row that is being emitted.
   mlir::Value thread;  ///< of those who share the row: i64
   int64_t threads = 1; ///< that share a row
+  int64_t shares = 1;  ///< of the rows of a column, which is a block's: the warps of the block have one each
   int rowDepth = 0;
   int threadDepth = 1;           ///< scope of what differs between them
   std::map<int64_t, Index> ends; ///< clamped threads by `rest`; looked up only

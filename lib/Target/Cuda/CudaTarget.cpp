@@ -31,8 +31,10 @@ constexpr int64_t kLine = 128, kLongRow = 1024;
 /// Physical memory comes in pieces of this (cuMemGetAllocationGranularity).
 constexpr int64_t kGranularity = 2 << 20;
 
-/// What a thread sums up of a column at least, and a warp or a block of all elements.
-constexpr int64_t kFewestRows = 32, kFewestElements = 1024;
+/// What a thread sums up of a column at least, a warp or a block of all elements, and who does a chunk of rows of each column.
+constexpr int64_t kFewestRows = 32, kFewestElements = 1024, kFewestCarried = 8;
+/// Elements of a row whose sums of columns have registers beside them, and vectors of which each thread has whole ones.
+constexpr int64_t kMostCarried = 4096, kVector = 8;
 
 /// Between A100 (312 TFLOP/s, 2 TB/s) and H100 (989, 3.35), of which stages are weighed alike.
 constexpr int64_t kFlopsPerByte = 200;
@@ -131,7 +133,10 @@ public:
   int64_t workspaceOfRandomBits(int64_t, int) const override { return 0; }
 
   bool seesWithoutKeys() const override { return false; }
-  FewestSummed fewestSummed() const override { return {.rows = kFewestRows, .elements = kFewestElements}; }
+  FewestSummed fewestSummed() const override {
+    return {.rows = kFewestRows, .elements = kFewestElements, .carriedRows = kFewestCarried};
+  }
+  bool carriesSums(int64_t size) const override { return size <= kMostCarried && size % kVector == 0; }
 
   /// Tensor cores read, and threads load, sixteen bytes at a time.
   int64_t rowPitch(Type element, int64_t elements) const override {

@@ -51,6 +51,8 @@ std::optional<Role> getRole(mlir::Operation *op);
 /// Whether the op reads, for an element of its results, only the element of this operand that has the same indices. So
 /// the results may take the operand's place, element by element.
 bool readsOwnElement(mlir::OpOperand &operand);
+/// Whether all that becomes of the op's result is reduced: it is a reduction, or cuts and joins the rows of one.
+bool isReducedAlone(mlir::Operation *op);
 
 /// Whether an element is a float of sixteen bits: bf16 or f16.
 bool isNarrow(mlir::Type element);

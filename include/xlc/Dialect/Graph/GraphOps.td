@@ -111,6 +111,10 @@ def Graph_ReduceOp : Graph_Op<"reduce", [AllElementTypesMatch<["x", "y"]>]> {
   let results = (outs Graph_Number:$y);
   let assemblyFormat = "$kind $x `dims` $dimensions attr-dict `:` type($x) `->` type($y)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether the last dimension alone vanishes: a value for each row.
+    bool isOverRow();
+  }];
 }
 
 def Graph_GatherOp : Graph_Op<"gather", [AllElementTypesMatch<["table", "y"]>]> {
