@@ -153,6 +153,16 @@ static int64_t largestArena(ModuleOp module) {
   return largest;
 }
 
+/// What a rank has beside its arena, at most.
+static int64_t mostOutside(const Compilation &compilation) {
+  const Target &target = compilation.getTarget();
+  const Spec &spec = compilation.spec;
+  int64_t bounce = 0;
+  for (auto program : compilation.module.get().getOps<exec::ProgramOp>())
+    bounce = std::max(bounce, target.bounceBytes(program, spec.isDeterministic));
+  return sumOf(target.outsideOf(spec.device, largestArena(*compilation.module), spec.ranks(), bounce));
+}
+
 std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   auto plan = std::make_unique<plan::PlanT>();
   ModuleOp module = *compilation.module;
@@ -166,8 +176,7 @@ std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {
   plan->overlap = compilation.spec.overlaps();
   plan->deterministic = compilation.spec.isDeterministic;
   plan->seed = compilation.spec.init.seed;
-  plan->outside =
-      sumOf(compilation.getTarget().outsideOf(compilation.spec.device, largestArena(module), compilation.spec.ranks()));
+  plan->outside = mostOutside(compilation);
   describeBuckets(compilation, program.getMesh(), *plan);
   describeGroups(module, *plan);
   describeLossScale(module, *plan);

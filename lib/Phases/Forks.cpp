@@ -135,8 +135,10 @@ public:
       return ofOneStage;
     if (failed(lowerToPrograms(compilation)))
       return std::nullopt;
-    for (auto program : compilation.module->getOps<exec::ProgramOp>())
+    for (auto program : compilation.module->getOps<exec::ProgramOp>()) {
       stages.push_back({program, leastOf(program)});
+      bounce = std::max(bounce, compilation.getTarget().bounceBytes(program, compilation.spec.isDeterministic));
+    }
     llvm::sort(stages, [](const StagePlan &a, const StagePlan &b) { return a.bytes > b.bytes; });
     return total();
   }
@@ -167,7 +169,8 @@ private:
   std::optional<int64_t> totalOf(int64_t arena) const {
     if (arena > kLargestArena)
       return std::nullopt;
-    return arena + sumOf(compilation.getTarget().outsideOf(compilation.spec.device, arena, compilation.spec.ranks()));
+    const Spec &spec = compilation.spec;
+    return arena + sumOf(compilation.getTarget().outsideOf(spec.device, arena, spec.ranks(), bounce));
   }
 
   /// Of the fullest rank, as far as is known.
@@ -214,6 +217,7 @@ private:
   std::optional<int64_t> ofOneStage; ///< see findLeastOfOneStage
   SmallVector<StagePlan> stages;     ///< the largest bound first; empty: not lowered
   size_t placed = 0;                 ///< how many of them are
+  int64_t bounce = 0;                ///< of the stage with most of it
   int64_t largestPlaced = 0;         ///< another stage that takes no more does not matter
 };
 

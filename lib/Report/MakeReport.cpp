@@ -149,7 +149,8 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &targ
     GroupReport &group = report.groups.emplace_back();
     group.stage = program.getStage();
     group.memory = reportMemory(program, spec.precision.isMixed());
-    group.memory.outside = target.outsideOf(spec.device, group.memory.arena, spec.ranks());
+    group.memory.outside = target.outsideOf(spec.device, group.memory.arena, spec.ranks(),
+                                            target.bounceBytes(program, spec.isDeterministic));
     group.residualSlots = countResidualSlots(program);
     reportWindows(program, group);
     group.cost = costOfStep(program);

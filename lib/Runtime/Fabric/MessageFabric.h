@@ -16,6 +16,7 @@
 #define XLC_LIB_RUNTIME_FABRIC_MESSAGEFABRIC_H
 
 #include "Batches.h"
+#include "Plan/Exchanges.h"
 #include "Plan/Ranks.h"
 #include "SliceSums.h"
 

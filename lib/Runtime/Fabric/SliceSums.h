@@ -7,8 +7,6 @@
 
 namespace xlc::runtime {
 
-inline constexpr uint64_t bounceBytes = 8 << 20; ///< of a bounce block, where nobody asks for another size
-
 /// The ranks that exchange, as one of them sees them on one stream.
 struct Circle {
   const std::vector<int> &ranks; ///< by index

@@ -22,6 +22,9 @@ template <class Visit> void forEachExchange(const Plan &plan, const plan::Progra
   }
 }
 
+/// Of a bounce block, where nobody asks for another size: a rank that sums what others send has one for each stream.
+inline constexpr uint64_t bounceBytes = 8 << 20;
+
 /// Whether GPUs sum it in the order of the ranks, by kernels of the program: NCCL sums in an order of its own, adds to nothing
 /// that is there, and rounds at every rank. `isOrdered`: the plan wants that order of all sums.
 inline bool isSummedInOrder(bool isOrdered, plan::CollectiveKind kind, bool accumulates, bool crossesAsOther) {

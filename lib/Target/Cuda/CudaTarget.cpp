@@ -4,13 +4,17 @@
 #include "CudaTarget.h"
 #include "Cuda/Measure.h"
 #include "CudaObject.h"
+#include "Plan/Exchanges.h"
 #include "Plan_generated.h"
+#include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Kernels/LibraryCalls.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/AlignedProduct.h"
 #include "xlc/Runtime/FusedAttention.h"
 #include "xlc/Runtime/Windows.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <set>
 
 using namespace mlir;
 using namespace xlc;
@@ -85,6 +89,26 @@ Device deviceOf(const runtime::cuda::Measured &measured) {
   return device;
 }
 
+/// Streams on which ranks sum in their order: the runtime gives each a bounce block (NcclFabric.cpp).
+int64_t countStreamsOfOrderedSums(exec::ProgramOp program, bool isDeterministic) {
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  std::set<exec::Stream> streams;
+  auto note = [&](const exec::Exchange &what, exec::Stream stream) {
+    if (runtime::isSummedInOrder(isDeterministic, static_cast<plan::CollectiveKind>(what.kind), what.accumulate,
+                                 what.wire && what.wire != what.element))
+      streams.insert(stream);
+  };
+  llvm::StringSet<> known;
+  for (auto action : program.getBody().getOps<exec::Action>()) {
+    if (auto exchange = dyn_cast<exec::ExchangeOp>(action.getOperation()))
+      note(exchange.getExchange(), action.getStream());
+    if (auto run = dyn_cast<exec::RunOp>(action.getOperation()); run && known.insert(run.getFunction()).second)
+      for (auto collective : symbols.lookup<func::FuncOp>(run.getFunction()).getOps<exec::CollectiveOp>())
+        note(collective.getExchange(), exec::Stream::compute);
+  }
+  return (int64_t)streams.size();
+}
+
 class CudaTarget : public Target {
 public:
   explicit CudaTarget(int64_t capability) : capability(capability), chipName(nameOf(capability)) {}
@@ -157,6 +181,9 @@ public:
     return findDevice("h100")->outside; // where no device is named
   }
   std::vector<OutsideLine> outsideLinesOfPeers() const override { return findDevice("h100")->outsideOfPeers; }
+  int64_t bounceBytes(Operation *program, bool isDeterministic) const override {
+    return (int64_t)runtime::bounceBytes * countStreamsOfOrderedSums(cast<exec::ProgramOp>(program), isDeterministic);
+  }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 
   bool runsInCompiler() const override { return false; }
