@@ -22,8 +22,6 @@ namespace {
 
 /// Elements that a sum has to read at most: they lie there until the function's end.
 constexpr int64_t kMostRead = 1 << 20;
-/// Results of a kernel: it has a flag for each that says whether it adds to what is there.
-constexpr size_t kMostResults = 32;
 
 /// Whether it sums columns of what it is given, and that is little.
 bool isSmallSum(func::FuncOp kernel) {
@@ -102,7 +100,7 @@ private:
       if (!isSmallSum(kernel) ||
           !llvm::all_of(call.getResults(), [&](Value result) { return isForOthers(result, views); }))
         continue;
-      if (results + call.getNumResults() > kMostResults) {
+      if (results + call.getNumResults() > kMostAdded) {
         mergeCalls(calls);
         calls.clear();
         results = 0;

@@ -12,6 +12,9 @@ namespace xlc {
 #define GEN_PASS_DECL
 #include "xlc/Kernels/Passes.h.inc"
 
+/// Results of a kernel that a GPU can add to what is there: it has a bit for each.
+inline constexpr size_t kMostAdded = 32;
+
 /// The passes that ask the target; it must outlive them. Without `fusesAttention` that is products whatever the target has.
 std::unique_ptr<mlir::Pass> createNormalizeReductionsPass(const Target &target, bool fusesAttention = true);
 std::unique_ptr<mlir::Pass> createFormKernelsPass(const Target &target);

@@ -5,6 +5,7 @@
 #include "Intrinsics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "xlc/Kernels/Kernels.h"
 #include "xlc/Lower/Lower.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,8 +27,6 @@ constexpr int64_t kKept = 32;
 constexpr int64_t kMostKeepers = 512, kReaders = 256;
 /// A column is shared by so many warps at most, each of which has so many of its rows at least; no more threads than keep a device busy.
 constexpr int64_t kMostShares = 16, kRowsOfShare = 8, kManyThreads = 1 << 18;
-/// Bits of the parameter that says which results are added to.
-constexpr size_t kMostAdded = 32;
 /// Of one access.
 constexpr int64_t kAccessBytes = 16;
 /// Each lane of erf, a choice of polynomials, takes more registers than eight of them leave.
