@@ -71,16 +71,18 @@ double patience() {
 }
 
 /// It ends with the process.
-void goOnWhere(std::function<bool()> isAsked) {
-  std::thread([isAsked = std::move(isAsked)] {
-    for (;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
-      if (!isAsked())
+void goOnWhere(std::function<Moment()> lastAsked) {
+  std::thread([lastAsked = std::move(lastAsked)] {
+    for (Moment done;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+      Moment when = lastAsked();
+      if (when <= done)
         continue;
       Machine &machine = Machine::get();
       std::lock_guard lock(machine.mutex);
       for (const auto &device : machine.devices)
         if (device)
-          device->goOn();
+          device->goOn(when);
+      done = when;
     }
   }).detach();
 }
@@ -206,17 +208,17 @@ bool State::runAny() {
   return true;
 }
 
-/// Of a process with one device: who is asked for asks those that it waits for itself. Devices of one process all go on where one
-/// of them is asked.
-void State::goOn() {
+void State::goOn(Moment when) {
   while (runAny()) {
   }
-  auto isUsed = [](const auto &device) { return device && !device->regions.empty(); };
-  if (std::ranges::count_if(machine.devices, isUsed) > 1)
-    return;
+  askOthers(when);
+}
+
+/// What the device does next is one of those that others hold up, or comes after one of them: it was asked for later, by the host.
+void State::askOthers(Moment when) {
   for (const auto &queue : queues)
     if (!queue->items.empty() && queue->items.front().work.meeting)
-      queue->items.front().work.meeting->ask();
+      queue->items.front().work.meeting->ask(when);
 }
 
 /// The lock is open meanwhile, and the queue may have gone on.
@@ -224,9 +226,9 @@ void State::waitForOthers(Queue &queue) {
   std::shared_ptr<Meeting> meeting = queue.items.front().work.meeting;
   uint64_t before = queue.done;
   while (queue.done == before && !meeting->isOver()) {
-    meeting->ask();
     if (runAny()) // it may wait for what this device does in another stream
       continue;
+    askOthers(std::chrono::steady_clock::now());
     machine.mutex.unlock();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     machine.mutex.lock();
@@ -275,7 +277,7 @@ void State::goOnTowards(Event &event, uint64_t number) {
   else if (!head.work.meeting)
     goOnTowards(*head.event, head.number);
   else if (!runAny()) // it may wait for what this device does in another stream
-    head.work.meeting->ask();
+    askOthers(std::chrono::steady_clock::now());
 }
 
 void State::waitFor(Queue &queue) {

@@ -145,8 +145,9 @@ struct State {
   bool endCaptures();
   /// Of all queues, one that can go on; false: none can.
   bool runAny();
-  /// All that can be run now, for another rank that waits for it.
-  void goOn();
+  /// All that can be run now, for another rank that waits for it. Whom this waits for is asked for the same moment's sake, so that
+  /// no question goes around twice.
+  void goOn(Moment when);
 
   /// Where the bytes lie in mapped memory; null: not all do.
   Region *findRegion(const char *at, uint64_t bytes);
@@ -175,6 +176,7 @@ private:
   void runHead(Queue &queue);
   std::pair<Queue *, uint64_t> findRecord(const Event &event, uint64_t number) const;
   void waitForOthers(Queue &queue);
+  void askOthers(Moment when);
 };
 
 } // namespace xlc::simulate
