@@ -41,13 +41,13 @@ public:
   Channel &from(int peer) const { return channels[peer * ranks + self]; }
 
   /// A rank waits for this one, which has not come, and so does the host that has asked then.
-  void ask(int peer, Moment when) {
-    std::atomic<Moment> &asked = header->asked[peer];
-    for (Moment last = asked; last < when && !asked.compare_exchange_weak(last, when);) {
+  void ask(int peer, TimePoint when) {
+    std::atomic<TimePoint> &asked = header->asked[peer];
+    for (TimePoint last = asked; last < when && !asked.compare_exchange_weak(last, when);) {
     }
   }
   /// When a host has asked for this rank, the last that has; long ago: none.
-  Moment lastAsked() const { return header->asked[self]; }
+  TimePoint lastAsked() const { return header->asked[self]; }
 
   struct Part {
     std::string path; ///< empty: this rank takes no part
@@ -61,7 +61,7 @@ private:
   struct Header {
     std::atomic<uint32_t> come;
     std::atomic<uint32_t> splitting, split; ///< ranks, over all splits
-    std::atomic<Moment> asked[kMostRanks];
+    std::atomic<TimePoint> asked[kMostRanks];
     int colours[kMostRanks], keys[kMostRanks];
     char paths[kMostRanks][32];
   };

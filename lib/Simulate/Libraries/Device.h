@@ -24,7 +24,7 @@ struct Span {
 };
 
 /// When a host that waits has asked for others. All processes of a machine have the same clock.
-using Moment = std::chrono::steady_clock::time_point;
+using TimePoint = std::chrono::steady_clock::time_point;
 
 /// What work waits for beside those before it in its queue: other ranks, whose work is in other queues or processes.
 class Meeting {
@@ -33,7 +33,7 @@ public:
   virtual bool isOver() = 0;
   /// A host waits for it, or for what comes after it: those who have not come are to go on. Ends the process where they do not,
   /// however long one waits.
-  virtual void ask(Moment when) = 0;
+  virtual void ask(TimePoint when) = 0;
 };
 
 /// What a queue runs some time after the call that asked for it. Once it has run, bytes that it wrote count as written.
@@ -52,7 +52,7 @@ using MakeWork = std::function<std::vector<Work>()>;
 XLC_SIMULATED void enqueueMade(void *stream, MakeWork make);
 
 /// A thread of this process looks, many times in a millisecond, when others asked last for its devices, which then go on by themselves.
-XLC_SIMULATED void goOnWhere(std::function<Moment()> lastAsked);
+XLC_SIMULATED void goOnWhere(std::function<TimePoint()> lastAsked);
 
 /// What another library has in the context of the thread's device, until it is given back: a context that goes before is an error.
 /// `what`: in the plural, for the message.

@@ -45,9 +45,9 @@ struct Living {
     static Living &living = *new Living;
     return living;
   }
-  Moment lastAsked() {
+  TimePoint lastAsked() {
     std::lock_guard lock(mutex);
-    Moment last;
+    TimePoint last;
     for (const auto &[address, communicator] : all)
       last = std::max(last, communicator->channels.lastAsked());
     return last;
@@ -108,7 +108,7 @@ public:
     return findMissing() < 0;
   }
   /// Nobody, where it waits for an earlier operation of its own rank: that waits in another stream, and asks.
-  void ask(Moment when) override {
+  void ask(TimePoint when) override {
     int missing = findMissing();
     if (missing < 0)
       return;
@@ -135,7 +135,7 @@ private:
   }
   const std::shared_ptr<Batch> batch;
   const Which which;
-  std::optional<Moment> asked; ///< for the first time
+  std::optional<TimePoint> asked; ///< for the first time
 };
 
 /// Packets are what each operation is in words, and its bytes.

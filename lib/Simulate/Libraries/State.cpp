@@ -71,10 +71,10 @@ double patience() {
 }
 
 /// It ends with the process.
-void goOnWhere(std::function<Moment()> lastAsked) {
+void goOnWhere(std::function<TimePoint()> lastAsked) {
   std::thread([lastAsked = std::move(lastAsked)] {
-    for (Moment done;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
-      Moment when = lastAsked();
+    for (TimePoint done;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+      TimePoint when = lastAsked();
       if (when <= done)
         continue;
       Machine &machine = Machine::get();
@@ -208,14 +208,14 @@ bool State::runAny() {
   return true;
 }
 
-void State::goOn(Moment when) {
+void State::goOn(TimePoint when) {
   while (runAny()) {
   }
   askOthers(when);
 }
 
 /// What the device does next is one of those that others hold up, or comes after one of them: it was asked for later, by the host.
-void State::askOthers(Moment when) {
+void State::askOthers(TimePoint when) {
   for (const auto &queue : queues)
     if (!queue->items.empty() && queue->items.front().work.meeting)
       queue->items.front().work.meeting->ask(when);

@@ -147,7 +147,7 @@ struct State {
   bool runAny();
   /// All that can be run now, for another rank that waits for it. Whom this waits for is asked for the same moment's sake, so that
   /// no question goes around twice.
-  void goOn(Moment when);
+  void goOn(TimePoint when);
 
   /// Where the bytes lie in mapped memory; null: not all do.
   Region *findRegion(const char *at, uint64_t bytes);
@@ -176,7 +176,7 @@ private:
   void runHead(Queue &queue);
   std::pair<Queue *, uint64_t> findRecord(const Event &event, uint64_t number) const;
   void waitForOthers(Queue &queue);
-  void askOthers(Moment when);
+  void askOthers(TimePoint when);
 };
 
 } // namespace xlc::simulate
