@@ -301,25 +301,37 @@ std::string State::access(const char *at, uint64_t bytes, bool writes) {
   Region *region = findRegion(at, bytes);
   if (!region)
     return " outside of the device's memory";
+  uint64_t from = (uint64_t)(at - region->begin);
+  for (uint64_t end = from + bytes, next; from < end; from = next) {
+    next = std::min(end, (from / Touches::kPage + 1) * Touches::kPage);
+    if (std::string problem = accessPage(*region, from, next, writes); !problem.empty())
+      return problem;
+  }
+  return "";
+}
+
+/// Bytes of one page.
+std::string State::accessPage(Region &region, uint64_t begin, uint64_t end, bool writes) {
   const Clock &clock = running->clock;
-  Touches &own = region->touches[running->number];
-  for (auto *each : {&own.written, &own.read})
-    each->resize(region->bytes);
-  for (uint64_t byte = (uint64_t)(at - region->begin), end = byte + bytes; byte < end; ++byte) {
+  Touches::Last *own = region.touches[running->number].make(begin);
+  std::array<const Touches::Last *, kMostQueues> all{};
+  for (size_t queue = 0; queue < clocks; ++queue)
+    all[queue] = region.touches[queue].find(begin);
+  for (uint64_t i = 0; i < end - begin; ++i) {
     bool wasWritten = false;
     for (size_t queue = 0; queue < clocks; ++queue) {
-      const Touches &touches = region->touches[queue];
-      if (touches.written.empty())
+      if (!all[queue])
         continue;
-      wasWritten |= touches.written[byte] > 0;
-      if (touches.written[byte] > clock[queue])
-        return describeRace(queue, touches.written[byte], "writes");
-      if (writes && touches.read[byte] > clock[queue])
-        return describeRace(queue, touches.read[byte], "reads");
+      Touches::Last last = all[queue][i];
+      wasWritten |= last.written > 0;
+      if (last.written > clock[queue])
+        return describeRace(queue, last.written, "writes");
+      if (writes && last.read > clock[queue])
+        return describeRace(queue, last.read, "reads");
     }
     if (!writes && !wasWritten)
       return " that nobody wrote";
-    (writes ? own.written : own.read)[byte] = clock[running->number];
+    (writes ? own[i].written : own[i].read) = clock[running->number];
   }
   return "";
 }

@@ -64,9 +64,31 @@ struct Queue {
   size_t lane = 0;                            ///< of the capture
 };
 
-/// When a queue touched each byte last, by its clock; empty: it has touched none.
-struct Touches {
-  std::vector<uint32_t> written, read;
+/// When a queue touched each byte of a region last, by its clock. Most of a region is left alone, so it is kept by pages.
+class Touches {
+public:
+  struct Last {
+    uint32_t written = 0, read = 0; ///< 0: never
+  };
+  static constexpr uint64_t kPage = 4096;
+
+  /// Of a byte and those after it in its page; null: none of the page.
+  const Last *find(uint64_t byte) const {
+    const Page *page = byte / kPage < pages.size() ? pages[byte / kPage].get() : nullptr;
+    return page ? &(*page)[byte % kPage] : nullptr;
+  }
+  Last *make(uint64_t byte) {
+    if (byte / kPage >= pages.size())
+      pages.resize(byte / kPage + 1);
+    std::unique_ptr<Page> &page = pages[byte / kPage];
+    if (!page)
+      page = std::make_unique<Page>();
+    return &(*page)[byte % kPage];
+  }
+
+private:
+  using Page = std::array<Last, kPage>;
+  std::vector<std::unique_ptr<Page>> pages;
 };
 
 struct Region {
@@ -168,6 +190,7 @@ struct State {
 
 private:
   void touch(const Work &work, const std::vector<Span> &spans, bool writes);
+  std::string accessPage(Region &region, uint64_t begin, uint64_t end, bool writes);
   std::string describeRace(size_t queue, uint32_t tick, const char *did) const;
   Queue *running = nullptr;
   Queue *launchedIn = nullptr;                 ///< the stream of the last graph
