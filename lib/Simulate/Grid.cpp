@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 #include <setjmp.h>
+#include <span>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <utility>
@@ -71,18 +72,41 @@ struct Fiber {
   uint32_t word = 0, distance = 0; ///< of an exchange; a vote has a word
 };
 
+/// Memory for the stacks of a grid's threads. The next grid takes it over, with the pages that have been touched: to have them anew would
+/// take longer than most kernels.
+class Stacks {
+public:
+  explicit Stacks(size_t bytes) : memory(std::exchange(spare, {})) {
+    if (memory.size() >= bytes)
+      return;
+    release(std::exchange(memory, {}));
+    void *made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made != MAP_FAILED)
+      memory = {(char *)made, bytes};
+  }
+  ~Stacks() { release(std::exchange(spare, memory)); }
+  Stacks(const Stacks &) = delete;
+  Stacks &operator=(const Stacks &) = delete;
+
+  bool isThere() const { return !memory.empty(); }
+  char *of(int64_t thread) const { return memory.data() + thread * kStackBytes; }
+
+private:
+  using Memory = std::span<char>;
+  static void release(Memory memory) {
+    if (!memory.empty())
+      munmap(memory.data(), memory.size());
+  }
+  static inline Memory spare; ///< of the last grid
+  Memory memory;
+};
+
 class Grid {
 public:
-  explicit Grid(const Launch &launch) : launch(launch), random(launch.seed), fibers(launch.threads) {
-    stackBytes = launch.threads * kStackBytes;
-    stacks =
-        (char *)mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stacks == MAP_FAILED)
+  explicit Grid(const Launch &launch)
+      : launch(launch), random(launch.seed), fibers(launch.threads), stacks(launch.threads * kStackBytes) {
+    if (!stacks.isThere())
       problem = "no memory for the threads' stacks";
-  }
-  ~Grid() {
-    if (stacks != MAP_FAILED)
-      munmap(stacks, stackBytes);
   }
   Grid(const Grid &) = delete;
   Grid &operator=(const Grid &) = delete;
@@ -152,8 +176,7 @@ private:
   const Launch &launch;
   std::mt19937_64 random;
   std::vector<Fiber> fibers;
-  char *stacks;
-  size_t stackBytes;
+  const Stacks stacks;
   Context scheduler;
   int64_t running = 0, blockNumber = 0;
   std::vector<int64_t> ready;
@@ -173,7 +196,7 @@ std::string Grid::run() {
   Grid *before = current;
   current = this;
   for (int64_t i = 0; i < launch.threads && problem.empty(); ++i)
-    fibers[i].context.prepare(stacks + i * kStackBytes, kStackBytes, enterThread);
+    fibers[i].context.prepare(stacks.of(i), kStackBytes, enterThread);
   for (int64_t next : order) {
     if (!problem.empty())
       break;

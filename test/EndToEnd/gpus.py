@@ -33,7 +33,7 @@ class Simulated:
     def __init__(self, setting, name, model, layout=None, **changes):
         """`layout`: of the case."""
         self.setting = setting
-        case = cases.Case(*model, **(layout or {}))
+        case = cases.Case(*model, **mixed.cut_units(model[0], layout or {}))
         self.image = setting.scratch / f"{name}.so"
         self.trace = program.read_trace(setting, case)
         self.program = program.Program.of_case(setting, case, self.trace, name,
@@ -96,7 +96,8 @@ GPT = ("gpt2-tiny", "loss", "adamw")
 SEVERAL = [(GPT, {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2}, "fp32"),
            (("mlp", "logits", "sgd"), {"dp": 4, "stage": 3}, "bf16"),
            (("mlp", "logits", "sgd"), {"dp": 2, "stage": 2, "micro_batches": 2}, "fp32"),
-           (("mlp", "logits", "sgd"), {"dp": 4, "stage": 1}, "crossing")]
+           (("mlp", "logits", "sgd"), {"dp": 4, "stage": 1}, "crossing"),
+           (("mlp", "logits", "sgd"), {"pp": 2, "stage": 1, "micro_batches": 4}, "fp32")]
 # With --all, every two of these meet.
 TINY = [("mlp", "logits", "sgd"), GPT] + [(f"{name}-tiny", "loss", "sgd") for name in ("llama", "bert", "blenderbot", "deberta-v2")]
 COMPOSITIONS = [{"dp": 2, "stage": 0}, {"dp": 2, "stage": 2, "micro_batches": 2}, {"dp": 4, "stage": 1}, {"dp": 4, "stage": 3},
@@ -104,8 +105,8 @@ COMPOSITIONS = [{"dp": 2, "stage": 0}, {"dp": 2, "stage": 2, "micro_batches": 2}
                 {"pp": 2, "micro_batches": 2}, {"dp": 2, "pp": 2, "stage": 1, "micro_batches": 2},
                 {"dp": 2, "pp": 2, "tp": 2, "stage": 2, "micro_batches": 2}]
 
-# A single unit; no attention whose queries would be the sequence.
-IMPOSSIBLE = {"mlp": {"pp", "sequence_parallel"}, "deberta-v2-tiny": {"sequence_parallel"}}
+# No attention whose queries would be the sequence.
+IMPOSSIBLE = {"mlp": {"sequence_parallel"}, "deberta-v2-tiny": {"sequence_parallel"}}
 
 
 def list_several(everything):
@@ -117,7 +118,7 @@ def list_several(everything):
 
 def compile_several(setting, model, changes, name, **spec):
     """A program of several GPUs, with its image for simulated ones."""
-    case = cases.Case(*model, **changes)
+    case = cases.Case(*model, **mixed.cut_units(model[0], changes))
     image, trace = setting.scratch / f"{name}.so", program.read_trace(setting, case)
     gpus = program.Program.of_case(setting, case, trace, name, ["--target", "cuda", "--simulator-image", image], **spec)
     return gpus, image, program.Program.of_case(setting, case, trace, f"{name}-cpu", **spec)

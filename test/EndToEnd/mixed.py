@@ -13,7 +13,6 @@ import cases
 import files
 import program
 
-CUTS = ("node_relu",)  # of mlp, which has one unit
 LAYOUTS = [dict(), dict(dp=4, stage=3), dict(tp=2), dict(pp=2, micro_batches=2), dict(dp=2, pp=2, tp=2, stage=1, micro_batches=2)]
 MODELS = [("gpt2-tiny", "loss", "adamw"), ("gpt2-tiny", "loss", "sgd"), ("llama-tiny", "loss", "adamw"),
           ("llama-tiny", "loss", "sgd"), ("bert-tiny", "loss", "adamw"), ("bert-tiny", "loss", "sgd"),
@@ -30,6 +29,11 @@ ONE = 3
 OTHER_BITS = {"products": (0.1, 0.01), "generated kernels": (0.02, 0.005)}
 
 
+def cut_units(folder, layout):
+    """The layout, with a cut where a pipeline's stages have none between units: mlp is one."""
+    return dict(layout, cuts=("node_relu",)) if folder == "mlp" and "pp" in layout else layout
+
+
 def distance(found, expected):
     """Mean over the steps of the relative difference."""
     return sum(abs(one - other) / abs(other) for one, other in zip(found, expected)) / len(expected)
@@ -43,8 +47,7 @@ def follow_pytorch(setting, model):
     farthest = {key: max(distance(run[key], exact[key]) for run in runs) for key in MEAN}
     ratios = {key: [] for key in MEAN}
     for layout in LAYOUTS:
-        cuts = dict(cuts=CUTS) if folder == "mlp" and "pp" in layout else {}
-        case = cases.Case(*model, **layout, **cuts)
+        case = cases.Case(*model, **cut_units(folder, layout))
         trained = program.Program.of_case(setting, case, exact, f"mixed {case}".replace("/", "-"), precision="bf16")
         trained.train(exact["steps"], "--check")
         for key in MEAN:

@@ -167,8 +167,7 @@ def follow_pytorch(setting, model):
     farthest = max(replay.distances(run["loss"], run["skipped"])[0] for run in reference["runs_by_micro_batch"].values())
     ratios = []
     for number, layout in enumerate(mixed.LAYOUTS):
-        if folder == "mlp" and "pp" in layout:
-            layout = dict(layout, cuts=mixed.CUTS)
+        layout = mixed.cut_units(folder, layout)
         scale = {key: reference["loss_scale"][key] for key in ("initial", "window", "min", "hysteresis")}
         trained = make(setting, model, f"fp16-{folder}-{name}-{number}", {"compute": "fp16", "loss_scale": scale}, **layout)
         trained.train(reference["steps"], "--check")

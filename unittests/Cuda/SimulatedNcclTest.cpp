@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <functional>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -133,6 +135,54 @@ TEST_P(SimulatedNccl, WhatFitsTogether) {
         expect(rank.read(rank.stream, 8) == std::vector<float>(8, float((rank.number + 2) % 3 + 1)));
       },
       3);
+}
+
+/// The host of rank 0 waits for a message that comes after one of its own in another stream, which rank 1 is to take: whose host has
+/// asked for both, and looks at its device no more.
+TEST_P(SimulatedNccl, WhatComesAfterACallInAnotherStream) {
+  std::latch isAsked(1), isOver(1);
+  expectGood([&](Rank &rank) {
+    if (rank.number == 1) {
+      rank.receive(0), rank.send(0);
+      isAsked.count_down(), isOver.wait();
+      return;
+    }
+    isAsked.wait();
+    rank.send(1);
+    rank.nccl.receive(rank.got(), Rank::count, DataType::F32, 1, rank.all, rank.beside.get());
+    expect(rank.read(rank.beside, 8) == std::vector<float>(8, 2));
+    isOver.count_down();
+  });
+}
+
+/// Ranks that wait for each other, for both of whom a host has asked once: they do not ask each other again and again, so a stream
+/// that nobody waits for stays where it is.
+TEST(SimulatedNcclLate, WhoIsAskedAsksOnce) {
+  std::latch haveAsked(2), isRead(1);
+  EXPECT_EXIT(runRanks("late", 2,
+                       [&](Rank &rank) {
+                         rank.receive(1 - rank.number);
+                         haveAsked.arrive_and_wait();
+                         if (rank.number == 0) {
+                           OwnedEvent end = makeEvent(rank.driver);
+                           rank.driver.record(end.get(), rank.stream.get());
+                           for (int i = 0; i < 3; ++i)
+                             expect(!isOver(rank.driver, end));
+                           std::this_thread::sleep_for(std::chrono::milliseconds(300)); // who is asked goes on
+                           Pinned seen = allocatePinned(rank.driver, sizeof(float));
+                           std::memset(seen.get(), 0, sizeof(float));
+                           rank.driver.copyToHost(seen.get(), rank.arena.begin(), sizeof(float), rank.beside.get());
+                           std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                           expect(*(const volatile float *)seen.get() == 0);
+                           rank.driver.waitForStream(rank.beside.get());
+                           expect(*(const float *)seen.get() == 1);
+                           isRead.count_down();
+                         }
+                         isRead.wait();
+                         rank.nccl.abort(std::exchange(rank.all, nullptr));
+                         rank.wait();
+                       }),
+              testing::ExitedWithCode(0), "");
 }
 
 TEST_P(SimulatedNccl, OtherCounts) {

@@ -5,7 +5,7 @@
 // which): terms go through a bounce block of the device, and kernels of the program sum them.
 //
 // A communicator does what it is asked for in the order in which the host asks, whatever the stream. Lists of ranks run from
-// first to last without a deadlock (lib/Verify), so they do here.
+// first to last without a deadlock (xlc/Schedule/Rendezvous.h), so they do here.
 #ifndef XLC_LIB_RUNTIME_CUDA_NCCLFABRIC_H
 #define XLC_LIB_RUNTIME_CUDA_NCCLFABRIC_H
 

@@ -1,8 +1,6 @@
 // See Channels.h.
 #include "Channels.h"
 
-#include "Device.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

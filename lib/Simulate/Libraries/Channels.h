@@ -8,9 +8,10 @@
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_CHANNELS_H
 #define XLC_LIB_SIMULATE_LIBRARIES_CHANNELS_H
 
+#include "Device.h"
+
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 namespace xlc::simulate {
@@ -39,10 +40,14 @@ public:
   Channel &to(int peer) const { return channels[self * ranks + peer]; }
   Channel &from(int peer) const { return channels[peer * ranks + self]; }
 
-  /// A rank waits for this one, which has not come.
-  void ask(int peer) { header->asked[peer].fetch_add(1); }
-  /// Whether another has since the last time.
-  bool isAsked() { return header->asked[self].load() != seen && (seen = header->asked[self].load(), true); }
+  /// A rank waits for this one, which has not come, and so does the host that has asked then.
+  void ask(int peer, TimePoint when) {
+    std::atomic<TimePoint> &asked = header->asked[peer];
+    for (TimePoint last = asked; last < when && !asked.compare_exchange_weak(last, when);) {
+    }
+  }
+  /// When a host has asked for this rank, the last that has; long ago: none.
+  TimePoint lastAsked() const { return header->asked[self]; }
 
   struct Part {
     std::string path; ///< empty: this rank takes no part
@@ -56,7 +61,7 @@ private:
   struct Header {
     std::atomic<uint32_t> come;
     std::atomic<uint32_t> splitting, split; ///< ranks, over all splits
-    std::atomic<uint64_t> asked[kMostRanks];
+    std::atomic<TimePoint> asked[kMostRanks];
     int colours[kMostRanks], keys[kMostRanks];
     char paths[kMostRanks][32];
   };
@@ -68,7 +73,6 @@ private:
   Header *header;
   Channel *channels;
   uint32_t splits = 0;
-  uint64_t seen = 0;
 };
 
 } // namespace xlc::simulate

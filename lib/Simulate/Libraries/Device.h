@@ -6,6 +6,7 @@
 #ifndef XLC_LIB_SIMULATE_LIBRARIES_DEVICE_H
 #define XLC_LIB_SIMULATE_LIBRARIES_DEVICE_H
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,13 +23,17 @@ struct Span {
   uint64_t bytes;
 };
 
+/// When a host that waits has asked for others. All processes of a machine have the same clock.
+using TimePoint = std::chrono::steady_clock::time_point;
+
 /// What work waits for beside those before it in its queue: other ranks, whose work is in other queues or processes.
 class Meeting {
 public:
   virtual ~Meeting() = default;
   virtual bool isOver() = 0;
-  /// The host waits for it: those who have not come are to go on. Ends the process where they do not, however long one waits.
-  virtual void ask() = 0;
+  /// A host waits for it, or for what comes after it: those who have not come are to go on. Ends the process where they do not,
+  /// however long one waits.
+  virtual void ask(TimePoint when) = 0;
 };
 
 /// What a queue runs some time after the call that asked for it. Once it has run, bytes that it wrote count as written.
@@ -46,8 +51,8 @@ XLC_SIMULATED void enqueue(void *stream, Work work);
 using MakeWork = std::function<std::vector<Work>()>;
 XLC_SIMULATED void enqueueMade(void *stream, MakeWork make);
 
-/// A thread of this process asks, many times in a millisecond, whether others wait for its devices, which then go on by themselves.
-XLC_SIMULATED void goOnWhere(std::function<bool()> isAsked);
+/// A thread of this process looks, many times in a millisecond, when others asked last for its devices, which then go on by themselves.
+XLC_SIMULATED void goOnWhere(std::function<TimePoint()> lastAsked);
 
 /// What another library has in the context of the thread's device, until it is given back: a context that goes before is an error.
 /// `what`: in the plural, for the message.

@@ -45,12 +45,12 @@ struct Living {
     static Living &living = *new Living;
     return living;
   }
-  bool isAsked() {
+  TimePoint lastAsked() {
     std::lock_guard lock(mutex);
-    bool any = false;
+    TimePoint last;
     for (const auto &[address, communicator] : all)
-      any |= communicator->channels.isAsked();
-    return any;
+      last = std::max(last, communicator->channels.lastAsked());
+    return last;
   }
   std::shared_ptr<Communicator> find(Handle handle) {
     std::lock_guard lock(mutex);
@@ -65,7 +65,7 @@ struct Living {
     auto made = std::make_shared<Communicator>(path, ranks, rank);
     std::lock_guard lock(mutex);
     if (static bool isFollowed = false; !std::exchange(isFollowed, true))
-      goOnWhere([this] { return isAsked(); });
+      goOnWhere([this] { return lastAsked(); });
     return (Handle)(all[made.get()] = made).get();
   }
 };
@@ -107,23 +107,21 @@ public:
       return false;
     return findMissing() < 0;
   }
-  void ask() override {
-    auto now = std::chrono::steady_clock::now();
-    asked = asked.value_or(now);
-    if (now - *asked > std::chrono::duration<double>(patience()))
-      endWith(describe());
-    Channels &channels = batch->channels();
-    for (int peer = 0; peer < channels.size(); ++peer)
+  /// Nobody, where it waits for an earlier operation of its own rank: that waits in another stream, and asks.
+  void ask(TimePoint when) override {
+    int missing = findMissing();
+    if (missing < 0)
+      return;
+    asked = asked.value_or(when);
+    if (when - *asked > std::chrono::duration<double>(patience()))
+      endWith("rank " + std::to_string(batch->channels().rank()) + " of a communicator waits for rank " +
+              std::to_string(missing) + ", which does not come, in " + batch->describe());
+    for (int peer = missing; peer < batch->channels().size(); ++peer)
       if (isMissing(peer))
-        channels.ask(peer);
+        batch->channels().ask(peer, when);
   }
 
 private:
-  std::string describe() const {
-    return "rank " + std::to_string(batch->channels().rank()) + " of a communicator waits for rank " +
-           std::to_string(std::max(0, findMissing())) + ", which does not come, in " + batch->describe();
-  }
-
   bool isMissing(int peer) const {
     if (which == Which::Take)
       return batch->takesFrom(peer) && batch->channels().from(peer).sent == batch->channels().from(peer).taken;
@@ -137,7 +135,7 @@ private:
   }
   const std::shared_ptr<Batch> batch;
   const Which which;
-  std::optional<std::chrono::steady_clock::time_point> asked; ///< for the first time
+  std::optional<TimePoint> asked; ///< for the first time
 };
 
 /// Packets are what each operation is in words, and its bytes.

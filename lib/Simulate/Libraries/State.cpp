@@ -71,16 +71,18 @@ double patience() {
 }
 
 /// It ends with the process.
-void goOnWhere(std::function<bool()> isAsked) {
-  std::thread([isAsked = std::move(isAsked)] {
-    for (;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
-      if (!isAsked())
+void goOnWhere(std::function<TimePoint()> lastAsked) {
+  std::thread([lastAsked = std::move(lastAsked)] {
+    for (TimePoint done;; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+      TimePoint when = lastAsked();
+      if (when <= done)
         continue;
       Machine &machine = Machine::get();
       std::lock_guard lock(machine.mutex);
       for (const auto &device : machine.devices)
         if (device)
-          device->goOn();
+          device->goOn(when);
+      done = when;
     }
   }).detach();
 }
@@ -206,17 +208,17 @@ bool State::runAny() {
   return true;
 }
 
-/// Of a process with one device: who is asked for asks those that it waits for itself. Devices of one process all go on where one
-/// of them is asked.
-void State::goOn() {
+void State::goOn(TimePoint when) {
   while (runAny()) {
   }
-  auto isUsed = [](const auto &device) { return device && !device->regions.empty(); };
-  if (std::ranges::count_if(machine.devices, isUsed) > 1)
-    return;
+  askOthers(when);
+}
+
+/// What the device does next is one of those that others hold up, or comes after one of them: it was asked for later, by the host.
+void State::askOthers(TimePoint when) {
   for (const auto &queue : queues)
     if (!queue->items.empty() && queue->items.front().work.meeting)
-      queue->items.front().work.meeting->ask();
+      queue->items.front().work.meeting->ask(when);
 }
 
 /// The lock is open meanwhile, and the queue may have gone on.
@@ -224,9 +226,9 @@ void State::waitForOthers(Queue &queue) {
   std::shared_ptr<Meeting> meeting = queue.items.front().work.meeting;
   uint64_t before = queue.done;
   while (queue.done == before && !meeting->isOver()) {
-    meeting->ask();
     if (runAny()) // it may wait for what this device does in another stream
       continue;
+    askOthers(std::chrono::steady_clock::now());
     machine.mutex.unlock();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     machine.mutex.lock();
@@ -275,7 +277,7 @@ void State::goOnTowards(Event &event, uint64_t number) {
   else if (!head.work.meeting)
     goOnTowards(*head.event, head.number);
   else if (!runAny()) // it may wait for what this device does in another stream
-    head.work.meeting->ask();
+    askOthers(std::chrono::steady_clock::now());
 }
 
 void State::waitFor(Queue &queue) {
@@ -299,25 +301,37 @@ std::string State::access(const char *at, uint64_t bytes, bool writes) {
   Region *region = findRegion(at, bytes);
   if (!region)
     return " outside of the device's memory";
+  uint64_t from = (uint64_t)(at - region->begin);
+  for (uint64_t end = from + bytes, next; from < end; from = next) {
+    next = std::min(end, (from / Touches::kPage + 1) * Touches::kPage);
+    if (std::string problem = accessPage(*region, from, next, writes); !problem.empty())
+      return problem;
+  }
+  return "";
+}
+
+/// Bytes of one page.
+std::string State::accessPage(Region &region, uint64_t begin, uint64_t end, bool writes) {
   const Clock &clock = running->clock;
-  Touches &own = region->touches[running->number];
-  for (auto *each : {&own.written, &own.read})
-    each->resize(region->bytes);
-  for (uint64_t byte = (uint64_t)(at - region->begin), end = byte + bytes; byte < end; ++byte) {
+  Touches::Last *own = region.touches[running->number].make(begin);
+  std::array<const Touches::Last *, kMostQueues> all{};
+  for (size_t queue = 0; queue < clocks; ++queue)
+    all[queue] = region.touches[queue].find(begin);
+  for (uint64_t i = 0; i < end - begin; ++i) {
     bool wasWritten = false;
     for (size_t queue = 0; queue < clocks; ++queue) {
-      const Touches &touches = region->touches[queue];
-      if (touches.written.empty())
+      if (!all[queue])
         continue;
-      wasWritten |= touches.written[byte] > 0;
-      if (touches.written[byte] > clock[queue])
-        return describeRace(queue, touches.written[byte], "writes");
-      if (writes && touches.read[byte] > clock[queue])
-        return describeRace(queue, touches.read[byte], "reads");
+      Touches::Last last = all[queue][i];
+      wasWritten |= last.written > 0;
+      if (last.written > clock[queue])
+        return describeRace(queue, last.written, "writes");
+      if (writes && last.read > clock[queue])
+        return describeRace(queue, last.read, "reads");
     }
     if (!writes && !wasWritten)
       return " that nobody wrote";
-    (writes ? own.written : own.read)[byte] = clock[running->number];
+    (writes ? own[i].written : own[i].read) = clock[running->number];
   }
   return "";
 }

@@ -64,9 +64,31 @@ struct Queue {
   size_t lane = 0;                            ///< of the capture
 };
 
-/// When a queue touched each byte last, by its clock; empty: it has touched none.
-struct Touches {
-  std::vector<uint32_t> written, read;
+/// When a queue touched each byte of a region last, by its clock. Most of a region is left alone, so it is kept by pages.
+class Touches {
+public:
+  struct Last {
+    uint32_t written = 0, read = 0; ///< 0: never
+  };
+  static constexpr uint64_t kPage = 4096;
+
+  /// Of a byte and those after it in its page; null: none of the page.
+  const Last *find(uint64_t byte) const {
+    const Page *page = byte / kPage < pages.size() ? pages[byte / kPage].get() : nullptr;
+    return page ? &(*page)[byte % kPage] : nullptr;
+  }
+  Last *make(uint64_t byte) {
+    if (byte / kPage >= pages.size())
+      pages.resize(byte / kPage + 1);
+    std::unique_ptr<Page> &page = pages[byte / kPage];
+    if (!page)
+      page = std::make_unique<Page>();
+    return &(*page)[byte % kPage];
+  }
+
+private:
+  using Page = std::array<Last, kPage>;
+  std::vector<std::unique_ptr<Page>> pages;
 };
 
 struct Region {
@@ -145,8 +167,9 @@ struct State {
   bool endCaptures();
   /// Of all queues, one that can go on; false: none can.
   bool runAny();
-  /// All that can be run now, for another rank that waits for it.
-  void goOn();
+  /// All that can be run now, for another rank that waits for it. Whom this waits for is asked for the same moment's sake, so that
+  /// no question goes around twice.
+  void goOn(TimePoint when);
 
   /// Where the bytes lie in mapped memory; null: not all do.
   Region *findRegion(const char *at, uint64_t bytes);
@@ -167,6 +190,7 @@ struct State {
 
 private:
   void touch(const Work &work, const std::vector<Span> &spans, bool writes);
+  std::string accessPage(Region &region, uint64_t begin, uint64_t end, bool writes);
   std::string describeRace(size_t queue, uint32_t tick, const char *did) const;
   Queue *running = nullptr;
   Queue *launchedIn = nullptr;                 ///< the stream of the last graph
@@ -175,6 +199,7 @@ private:
   void runHead(Queue &queue);
   std::pair<Queue *, uint64_t> findRecord(const Event &event, uint64_t number) const;
   void waitForOthers(Queue &queue);
+  void askOthers(TimePoint when);
 };
 
 } // namespace xlc::simulate
