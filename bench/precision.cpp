@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -34,17 +35,23 @@ public:
   Call(const ContractShape &shape, int threads)
       : contraction(shape, threads, false), a(shape.m * shape.k * bytesOf(shape.operands), 60),
         b(shape.k * shape.n * bytesOf(shape.operands), 60), y(shape.m * shape.n * bytesOf(shape.result)),
-        workspace(contraction.scratch() * contraction.parts() + 64) {}
+        workspace(contraction.workspace() + 64) {}
 
   /// Seconds.
   double run() {
-    char *scratch = (char *)(((uintptr_t)workspace.data() + 63) / 64 * 64);
+    char *room = (char *)(((uintptr_t)workspace.data() + 63) / 64 * 64);
     double begin = now();
+    std::barrier together(contraction.parts());
     std::vector<std::thread> threads;
     for (int part = 0; part < contraction.parts(); ++part)
       threads.emplace_back([&, part] {
         useOneLibraryThread();
-        contraction.run(part, a.data(), b.data(), nullptr, y.data(), scratch + part * contraction.scratch());
+        for (int64_t piece = 0; piece < contraction.pieces(); ++piece) {
+          contraction.pack(piece, part, b.data(), room);
+          together.arrive_and_wait();
+          contraction.run(piece, part, a.data(), b.data(), nullptr, y.data(), room);
+          together.arrive_and_wait();
+        }
       });
     for (std::thread &thread : threads)
       thread.join();

@@ -29,11 +29,15 @@ bool isNarrow(FloatType type) { return type != FloatType::F32; }
 void runParts(const ContractShape &s, int threads, bool accumulate, const void *a, const void *b, const void *bias,
               void *y) {
   Contraction contraction(s, threads, accumulate);
-  EXPECT_LE(contraction.scratch() * contraction.parts(), contractWorkspace(s, threads));
-  std::vector<char> memory(contraction.scratch() * contraction.parts() + 64);
-  char *scratch = (char *)(((uintptr_t)memory.data() + 63) / 64 * 64);
-  for (int part = 0; part < contraction.parts(); ++part)
-    contraction.run(part, a, b, bias, y, scratch + part * contraction.scratch());
+  EXPECT_LE(contraction.workspace(), contractWorkspace(s, threads));
+  std::vector<char> memory(contraction.workspace() + 64);
+  char *workspace = (char *)(((uintptr_t)memory.data() + 63) / 64 * 64);
+  for (int64_t piece = 0; piece < contraction.pieces(); ++piece) {
+    for (int part = 0; part < contraction.parts(); ++part)
+      contraction.pack(piece, part, b, workspace);
+    for (int part = 0; part < contraction.parts(); ++part)
+      contraction.run(piece, part, a, b, bias, y, workspace);
+  }
 }
 
 /// Largest difference to the naive product when `threads` parts do the call, beyond the rounding of a narrow result.
@@ -166,29 +170,77 @@ TEST(Contract, NarrowOperandsGiveTheBitsOfFloatsOnAnyNumberOfThreads) {
     }
 }
 
-/// The left operand's rows are brought together, 384 at a time: rows or columns of it are apart.
-TEST(Contract, LargeProductsOfBf16TakeALeftOperandWithGaps) {
-  for (bool isTransposed : {false, true})
-    for (FloatType result : {FloatType::F32, FloatType::BF16}) {
-      int64_t m = 900, n = 270, k = 100;
-      ContractShape s{m, n, k, k + 3, 1, n, 1, n, 1, {}};
-      if (isTransposed)
-        s.aM = 1, s.aK = m + 3;
-      s.operands = FloatType::BF16, s.result = result, s.epilogue.bias = result == s.operands;
-      Elements a(s.operands, randomFloats((m + 3) * (k + 3), 1)), b(s.operands, randomFloats(k * n, 2));
-      Elements bias(result, randomFloats(n, 3));
-      std::vector<float> first;
-      for (int threads : {1, 2, 3}) {
-        ASSERT_LT(findError(s, threads, false), 2e-6) << isTransposed << " " << nameOf(result);
-        if (!isNarrow(result))
-          ASSERT_LT(findError(s, threads, true), 2e-6) << isTransposed;
-        Elements y(result, std::vector<float>(m * n));
-        runParts(s, threads, false, a.data(), b.data(), s.epilogue.bias ? bias.data() : nullptr, y.data());
-        if (threads == 1)
-          first = y.floats();
-        EXPECT_EQ(y.floats(), first) << threads << " threads";
+/// Of bf16, with gaps between rows or columns of its operands.
+ContractShape largeShape(int64_t m, int64_t n, int64_t k, int order, FloatType result) {
+  ContractShape s{m, n, k, k + 3, 1, n + 5, 1, n, 1, {}};
+  if (order & 1)
+    s.aM = 1, s.aK = m + 3;
+  if (order & 2)
+    s.bK = 1, s.bN = k + 5;
+  s.operands = FloatType::BF16, s.result = result, s.epilogue.bias = result == s.operands;
+  return s;
+}
+
+/// The left operand's rows are brought together, in two or more pieces where it is deep, and the right one is packed.
+TEST(Contract, LargeProductsOfBf16TakeOperandsWithGaps) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{900, 270, 100}, {130, 70, 2049}, {140, 65, 4000}})
+    for (int order = 0; order < 4; ++order)
+      for (FloatType result : {FloatType::F32, FloatType::BF16}) {
+        ContractShape s = largeShape(m, n, k, order, result);
+        Elements a(s.operands, randomFloats((m + 3) * (k + 3), 1)), b(s.operands, randomFloats((k + 5) * (n + 5), 2));
+        Elements bias(result, randomFloats(n, 3));
+        std::vector<float> first;
+        for (int threads : {1, 2, 3}) {
+          ASSERT_LT(findError(s, threads, false), 2e-6) << order << " " << nameOf(result);
+          if (!isNarrow(result))
+            ASSERT_LT(findError(s, threads, true), 2e-6) << order;
+          Elements y(result, std::vector<float>(m * n));
+          runParts(s, threads, false, a.data(), b.data(), s.epilogue.bias ? bias.data() : nullptr, y.data());
+          if (threads == 1)
+            first = y.floats();
+          EXPECT_EQ(y.floats(), first) << threads << " threads, order " << order;
+        }
       }
+}
+
+/// A deep right operand is packed in pieces; sums that are rounded in the end are made aside.
+TEST(Contract, DeepProductsOfBf16AreDoneInPieces) {
+  for (FloatType result : {FloatType::F32, FloatType::BF16}) {
+    ContractShape s = largeShape(48, 2048, 9001, 0, result);
+    s.epilogue.bias = false;
+    Contraction contraction(s, 2, false, false);
+    EXPECT_EQ(contraction.pieces(), findHostLevel() >= CpuLevel::V4Bf16 ? 5 : 1);
+    ContractShape few = s;
+    few.m = 16;
+    ASSERT_LT(findError(few, 1, false), 2e-6) << nameOf(result);
+    Elements a(s.operands, randomFloats(s.m * s.aM, 1)), b(s.operands, randomFloats(s.k * s.bK, 2));
+    std::vector<float> first;
+    for (int threads : {1, 2, 3}) {
+      Elements y(result, std::vector<float>(s.m * s.n));
+      runParts(s, threads, false, a.data(), b.data(), nullptr, y.data());
+      if (threads == 1)
+        first = y.floats();
+      EXPECT_EQ(y.floats(), first) << threads << " threads";
     }
+  }
+}
+
+/// Where the plan was made for less, or the right operand is as wide as a vocabulary, parts take operands as they lie.
+TEST(Contract, PacksWhatTheWorkspaceHolds) {
+  bool hasBf16 = findHostLevel() >= CpuLevel::V4Bf16;
+  for (int order = 0; order < 4; ++order) {
+    ContractShape s = largeShape(900, 270, 100, order, FloatType::F32);
+    int64_t room = Contraction(s, 2, false, false).workspace();
+    for (int64_t bytes : {room, room - 64, int64_t(0)}) {
+      Contraction contraction(s, 2, false, false, bytes);
+      EXPECT_EQ(contraction.packs(), hasBf16 && bytes == room) << order << " " << bytes;
+      if (bytes == room)
+        EXPECT_EQ(contraction.workspace(), room);
+    }
+    EXPECT_FALSE(Contraction(largeShape(32, 50257, 768, order, FloatType::F32), 2, false, false).packs());
+    s.operands = FloatType::F16;
+    EXPECT_FALSE(Contraction(s, 2, false, false).packs());
+  }
 }
 
 /// Of any depth, transposed or not; where the CPU multiplies bf16. Others are done by Product.h, and so is all f16.
@@ -201,10 +253,11 @@ TEST(Contract, ProductsOfBf16AreTheLibrarys) {
         if (isTransposed)
           s.aM = 1, s.aK = 300, s.bK = 1, s.bN = k;
         s.operands = FloatType::BF16, s.result = result;
-        EXPECT_EQ(LibraryProduct::tryMake(s, false, result == FloatType::F32, false) != nullptr, hasBf16)
+        EXPECT_EQ(LibraryProduct::tryMake(s, RightOperand::Strided, false, result == FloatType::F32, false) != nullptr,
+                  hasBf16)
             << k << " " << isTransposed << " " << nameOf(result);
         s.operands = FloatType::F16, s.result = FloatType::F32;
-        EXPECT_FALSE(LibraryProduct::tryMake(s, false, false, false));
+        EXPECT_FALSE(LibraryProduct::tryMake(s, RightOperand::Strided, false, false, false));
       }
 }
 

@@ -1,5 +1,7 @@
 // Calls on the threads of a rank: every kind of kernel gives on 1 to 4 threads what it gives on one.
 #include "Cpu/Kernels.h"
+#include "Elements.h"
+#include "Plan/Shapes.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +10,7 @@
 #include <cstring>
 
 using namespace xlc::runtime;
+using namespace xlc::test;
 namespace plan = xlc::plan;
 
 namespace {
@@ -79,6 +82,26 @@ TEST(Kernels, ContractionsAgreeOnAnyNumberOfThreads) {
         ASSERT_NEAR(actual[0][i], expected[0][i], 2e-5) << threads;
     }
   }
+}
+
+/// Threads pack parts of one operand before they multiply, within the planned workspace.
+TEST(Kernels, ProductsOfBf16HaveTheSameBitsOnAnyNumberOfThreads) {
+  int64_t m = 300, n = 200, k = 300;
+  auto numbers = [](int64_t elements) {
+    Elements narrow(FloatType::BF16, waves(elements));
+    std::vector<float> pairs(elements / 2);
+    std::memcpy(pairs.data(), narrow.data(), elements * 2);
+    return pairs;
+  };
+  OneCall one({numbers(m * k), numbers(k * n)}, {std::vector<float>(m * n)});
+  plan::ContractT contract;
+  contract.m = m, contract.n = n, contract.k = k, contract.operands = plan::Element::BF16;
+  contract.a_m = 1, contract.a_k = m, contract.b_k = n, contract.b_n = 1, contract.y_m = n, contract.y_n = 1;
+  one.kernel().library.Set(contract);
+  auto workspace = [&](int threads) { return contractWorkspace(shapeOf(contract), threads); };
+  auto expected = one.run(1, workspace(1));
+  for (int threads : {2, 3, 4})
+    EXPECT_EQ(one.run(threads, workspace(threads)), expected) << threads;
 }
 
 TEST(Kernels, AttentionHasTheSameBitsOnAnyNumberOfThreads) {

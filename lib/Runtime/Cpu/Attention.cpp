@@ -1,4 +1,4 @@
-// See Attention.h. Tiles are 64 queries x 128 keys: a tile of scores (32 kB) and the packed panels of its
+// See Attention.h. Tiles are up to 64 queries x 128 keys: a tile of scores (32 kB) and the packed panels of its
 // operands stay in L2.
 //
 //   forward item  = (sample, head, up to 256 queries)         backward item = (sample, group)
@@ -64,6 +64,12 @@ Keys visibleKeys(const AttentionShape &s, int64_t i) {
 /// What any of the queries [i, i + rows) may see.
 Keys visibleKeys(const AttentionShape &s, int64_t i, int64_t rows) {
   return {visibleKeys(s, i).begin, visibleKeys(s, i + rows - 1).end};
+}
+
+/// Queries of the tile from `i` and the block of keys from `j`: half as many where each of them sees more keys than the
+/// one before, so that less is computed that none of them sees.
+int64_t tileRows(const AttentionShape &s, int64_t i, int64_t j) {
+  return s.causal && i < j + keyBlock ? queryTile / 2 : queryTile;
 }
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -188,8 +194,10 @@ void forwardItem(const AttentionShape &s, const AttentionOperands &operands, int
     int64_t count = std::min(keyBlock, s.keys - j);
     packColumns(s, head.k + j * s.k.position, s.k.position, s.d, count, w.keys);
     packPanels(head.v + j * s.v.position, s.v.position, 1, count, s.e, w.values);
-    for (int64_t r = 0; r < rows; r += queryTile)
-      forwardTile(s, head, w, begin + r, r, std::min(queryTile, rows - r), j, count);
+    for (int64_t r = 0, some; r < rows; r += some) {
+      some = std::min(tileRows(s, begin + r, j), rows - r);
+      forwardTile(s, head, w, begin + r, r, some, j, count);
+    }
   }
   for (int64_t r = 0; r < rows; ++r)
     finishRow(s, head, w, begin + r, r);
@@ -306,8 +314,10 @@ void backwardItem(const AttentionShape &s, const AttentionOperands &operands, in
     Head<T> first = headOf(0);
     beginKeys(s, first, w, j, count);
     for (int64_t h = 0; h < perGroup; ++h)
-      for (int64_t i = 0; i < s.queries; i += queryTile)
-        backwardTile(s, headOf(h), w, i, std::min(queryTile, s.queries - i), j, count);
+      for (int64_t i = 0, some; i < s.queries; i += some) {
+        some = std::min(tileRows(s, i, j), s.queries - i);
+        backwardTile(s, headOf(h), w, i, some, j, count);
+      }
     finishRows(dkOf(s, first, w, j), count, s.d, first.dk + j * s.dk.position, s.dk.position);
     finishRows(dvOf(s, first, w, j), count, s.e, first.dv + j * s.dv.position, s.dv.position);
   }

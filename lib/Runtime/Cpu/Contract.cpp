@@ -1,8 +1,7 @@
 // See Contract.h.
 #include "Contract.h"
 
-#include "LibraryProduct.h"
-#include "Product.h"
+#include "PackedProduct.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,44 +34,73 @@ ProductShape rowMajor(const ProductShape &s, bool &swapped) {
   return swapped ? transposed(s) : s;
 }
 
+int64_t batchesOf(const ContractShape &s) {
+  int64_t batches = 1;
+  for (const ContractShape::Batch &dim : s.batch)
+    batches *= dim.size;
+  return batches;
+}
+
+/// oneDNN writes whole rows, and of bf16 its products are twice as fast as ours.
+bool cutsRows(const ContractShape &s, int64_t parts) {
+  return s.aK == 1 || s.operands == FloatType::BF16 ? s.m >= 16 * parts : s.m >= s.n;
+}
+
+/// Terms that parts pack at a time, where all of them multiply with the same right operand.
+int64_t termsToPack(const ContractShape &s, int64_t parts) {
+  bool isShared = batchesOf(s) == 1 && (parts == 1 || cutsRows(s, parts));
+  return isShared && !isSmall(s) ? packedTerms(productOf(s, s.m, s.n), s.epilogue.bias) : 0;
+}
+
 } // namespace
 
 Contraction::Contraction(const ContractShape &shape, int threads, bool accumulate, bool run, int64_t room)
     : shape(shape), accumulate(accumulate) {
-  int64_t batches = 1;
-  for (const ContractShape::Batch &dim : shape.batch)
-    batches *= dim.size;
   // Small products are not worth waking anybody.
-  int64_t parts = std::min<int64_t>(threads, std::max<int64_t>(1, batches * shape.m * shape.n * shape.k / (1 << 18)));
-  // oneDNN writes whole rows, and of bf16 its products are twice as fast as ours.
-  bool cutRows = shape.aK == 1 || shape.operands == FloatType::BF16 ? shape.m >= 16 * parts : shape.m >= shape.n;
+  int64_t parts =
+      std::min<int64_t>(threads, std::max<int64_t>(1, batchesOf(shape) * shape.m * shape.n * shape.k / (1 << 18)));
+  terms = termsToPack(shape, parts);
+  packedBytes = blockedElements(terms, shape.n) * bytesOf(shape.operands);
+  addCuts(parts, room, run);
+  bool areAllPacked = std::all_of(cuts.begin(), cuts.end(), [](const Cut &cut) { return cut.packed != nullptr; });
+  if (!packs() || (areAllPacked && workspace() <= room))
+    return;
+  terms = packedBytes = scratchBytes = 0;
+  cuts.clear();
+  addCuts(parts, room, run);
+}
+Contraction::~Contraction() = default;
+Contraction::Contraction(Contraction &&) noexcept = default;
+
+void Contraction::addCuts(int64_t parts, int64_t room, bool run) {
+  int64_t batches = batchesOf(shape);
   for (int64_t i = 0; i < parts; ++i) {
-    Cut cut{0, batches, 0, shape.m, 0, shape.n, nullptr, 0, nullptr, 0};
+    Cut cut{0, batches, 0, shape.m, 0, shape.n, nullptr, 0, nullptr, 0, nullptr};
     if (batches >= parts)
       cut.batchBegin = cutAt(batches, parts, i, 1), cut.batchEnd = cutAt(batches, parts, i + 1, 1);
-    else if (cutRows)
+    else if (cutsRows(shape, parts))
       cut.mBegin = cutAt(shape.m, parts, i, 16), cut.mEnd = cutAt(shape.m, parts, i + 1, 16);
     else
       cut.nBegin = cutAt(shape.n, parts, i, 32), cut.nEnd = cutAt(shape.n, parts, i + 1, 32);
     addCut(std::move(cut), room / parts, run);
   }
 }
-Contraction::~Contraction() = default;
-Contraction::Contraction(Contraction &&) noexcept = default;
 
 void Contraction::addCut(Cut cut, int64_t room, bool run) {
   if (cut.batchBegin == cut.batchEnd || cut.mBegin == cut.mEnd || cut.nBegin == cut.nEnd)
     return;
   bool swapped;
   ProductShape product = rowMajor(productOf(shape, cut.mEnd - cut.mBegin, cut.nEnd - cut.nBegin), swapped);
-  if (!isSmall(shape) && !(swapped && shape.epilogue.bias))
+  if (packs())
+    cut.packed = PackedProduct::tryMake(product, terms, shape.epilogue.bias, accumulate, run);
+  else if (!isSmall(shape) && !(swapped && shape.epilogue.bias))
     makeLibrary(cut, product, run);
-  int64_t bytes = cut.library ? cut.gathered + cut.library->scratch() : 0;
+  int64_t bytes = cut.packed ? cut.packed->scratch() : cut.library ? cut.gathered + cut.library->scratch() : 0;
   if (cut.rest)
     bytes = std::max(bytes, cut.gathered + cut.rest->scratch());
   if (roundUp(bytes, 64) > room)
     cut.library = nullptr;
-  if (!cut.library)
+  if (!cut.library && !cut.packed)
     bytes = productWorkspace(product);
   scratchBytes = std::max(scratchBytes, roundUp(bytes, 64));
   cuts.push_back(std::move(cut));
@@ -80,7 +108,7 @@ void Contraction::addCut(Cut cut, int64_t room, bool run) {
 
 void Contraction::makeLibrary(Cut &cut, const ProductShape &product, bool run) const {
   cut.rows = product.m;
-  cut.library = LibraryProduct::tryMake(product, shape.epilogue.bias, accumulate, run);
+  cut.library = LibraryProduct::tryMake(product, RightOperand::Strided, shape.epilogue.bias, accumulate, run);
   if (cut.library || shape.operands != FloatType::BF16 || std::min(product.aM, product.aK) != 1)
     return;
   cut.rows = std::min(product.m, gatheredRows);
@@ -89,7 +117,7 @@ void Contraction::makeLibrary(Cut &cut, const ProductShape &product, bool run) c
     ProductShape part = product;
     part.m = rows;
     part.aM = product.aM == 1 ? 1 : product.k, part.aK = product.aM == 1 ? rows : 1;
-    return LibraryProduct::tryMake(part, shape.epilogue.bias, accumulate, run);
+    return LibraryProduct::tryMake(part, RightOperand::Strided, shape.epilogue.bias, accumulate, run);
   };
   cut.library = make(cut.rows);
   if (int64_t rest = product.m % cut.rows; cut.library && rest) {
@@ -99,8 +127,23 @@ void Contraction::makeLibrary(Cut &cut, const ProductShape &product, bool run) c
   }
 }
 
-void Contraction::run(int part, const void *a, const void *b, const void *bias, void *y, char *scratch) const {
+void Contraction::pack(int64_t piece, int part, const void *b, char *workspace) const {
+  if (!packs())
+    return;
+  const Bf16 *from = (const Bf16 *)b + piece * terms * shape.bK;
+  int64_t begin = cutAt(shape.n, parts(), part, blockColumns), end = cutAt(shape.n, parts(), part + 1, blockColumns);
+  packBlocks(from, shape.bK, shape.bN, std::min(terms, shape.k - piece * terms), begin, end, (Bf16 *)workspace);
+}
+
+void Contraction::run(int64_t piece, int part, const void *a, const void *b, const void *bias, void *y,
+                      char *workspace) const {
   const Cut &cut = cuts[part];
+  char *scratch = workspace + packedBytes + part * scratchBytes;
+  if (cut.packed) {
+    const char *left = (const char *)a + cut.mBegin * shape.aM * bytesOf(shape.operands);
+    char *to = (char *)y + cut.mBegin * shape.yM * bytesOf(shape.result);
+    return cut.packed->run(piece, left, workspace, bias, to, scratch);
+  }
   for (int64_t i = cut.batchBegin; i < cut.batchEnd; ++i) {
     int64_t rest = i, aAt = cut.mBegin * shape.aM, bAt = cut.nBegin * shape.bN,
             yAt = cut.mBegin * shape.yM + cut.nBegin * shape.yN;
@@ -158,7 +201,7 @@ int64_t contractWorkspace(const ContractShape &shape, int threads) {
     if (accumulate && shape.result != FloatType::F32)
       break;
     Contraction contraction(shape, threads, accumulate, false);
-    bytes = std::max(bytes, contraction.scratch() * contraction.parts());
+    bytes = std::max(bytes, contraction.workspace());
   }
   return bytes;
 }

@@ -59,7 +59,7 @@ void Kernels::prepare(const plan::CallT &call) {
       ready.add.emplace(shape, pool.size(), true, true, room);
     for (const std::optional<Contraction> *c : {&ready.write, &ready.add})
       if (*c)
-        workspace = std::max(workspace, (*c)->scratch() * (*c)->parts());
+        workspace = std::max(workspace, (*c)->workspace());
   } else if (const plan::AttentionT *attention = kernel.library.AsAttention()) {
     ready.attention = shapeOf(*attention);
     workspace = attentionWorkspace(*ready.attention, pool.size());
@@ -152,10 +152,13 @@ void Kernels::runByBlocks(const Prepared &kernel, const plan::CallT &call, const
 void Kernels::runContraction(const Contraction &contraction, const plan::CallT &call, char *const *operands,
                              char *workspace) {
   bool bias = call.ins.size() == 3;
-  pool.run(contraction.parts(), [&](int part) {
-    contraction.run(part, operands[0], operands[1], bias ? operands[2] : nullptr, operands[bias ? 3 : 2],
-                    workspace + part * contraction.scratch());
-  });
+  const char *a = operands[0], *b = operands[1], *added = bias ? operands[2] : nullptr;
+  char *y = operands[bias ? 3 : 2];
+  for (int64_t piece = 0; piece < contraction.pieces(); ++piece) {
+    if (contraction.packs())
+      pool.run(contraction.parts(), [&](int part) { contraction.pack(piece, part, b, workspace); });
+    pool.run(contraction.parts(), [&](int part) { contraction.run(piece, part, a, b, added, y, workspace); });
+  }
 }
 
 void Kernels::runConvolutionCall(const ConvolutionShape &shape, char *const *operands, bool add, char *workspace) {

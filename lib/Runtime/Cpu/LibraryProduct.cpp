@@ -2,7 +2,7 @@
 // "gemm" allocates its packing buffers in each call, and "ref" is slow. Deep products run faster in Product.h, which
 // blocks k: from k > 2560 where oneDNN reads B as it stands, from 4096 where it packs it. Products of bf16 are all
 // oneDNN's where the CPU multiplies such numbers (its kernels have names that begin with "brg" nowhere else): it packs
-// both operands and blocks k. These instructions take subnormal numbers for zero.
+// operands that it cannot take as they lie, and blocks k. These instructions take subnormal numbers for zero.
 #include "LibraryProduct.h"
 
 #include <dnnl.hpp>
@@ -58,12 +58,19 @@ bool isDense(int64_t rows, int64_t columns, int64_t row, int64_t column) {
   return (column == 1 && (row == columns || rows == 1)) || (row == 1 && (column == rows || columns == 1));
 }
 
+dnnl::memory::desc describeRight(const ProductShape &s, RightOperand right) {
+  if (right == RightOperand::Strided)
+    return describe(s.operands, s.k, s.n, s.bK, s.bN);
+  return {{s.k, s.n}, dnnl::memory::data_type::bf16, dnnl::memory::format_tag::BA16a64b2a};
+}
+
 } // namespace
 
-std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, bool bias, bool add, bool run) {
+std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, RightOperand right, bool bias, bool add,
+                                                        bool run) {
   int64_t deepest = s.operands != FloatType::F32 ? INT64_MAX : s.bN == 1 ? deepestPlain : deepestPacked;
   if (s.operands == FloatType::F16 || s.k > deepest || !isDense(s.m, s.k, s.aM, s.aK) ||
-      !isDense(s.k, s.n, s.bK, s.bN) || s.cN != 1 || (s.cM != s.n && s.m != 1))
+      (right == RightOperand::Strided && !isDense(s.k, s.n, s.bK, s.bN)) || s.cN != 1 || (s.cM != s.n && s.m != 1))
     return nullptr;
   OneThread single;
   auto state = std::make_unique<State>();
@@ -74,7 +81,7 @@ std::unique_ptr<LibraryProduct> LibraryProduct::tryMake(const ProductShape &s, b
     sum.append_sum(1);
     attributes.set_post_ops(sum);
   }
-  auto a = describe(s.operands, s.m, s.k, s.aM, s.aK), b = describe(s.operands, s.k, s.n, s.bK, s.bN);
+  auto a = describe(s.operands, s.m, s.k, s.aM, s.aK), b = describeRight(s, right);
   auto c = describe(s.result, s.m, s.n, s.n, 1), row = describe(s.result, 1, s.n, s.n, 1);
   auto wanted = bias ? dnnl::matmul::desc(a, b, row, c) : dnnl::matmul::desc(a, b, c);
   state->description = dnnl::matmul::primitive_desc(wanted, attributes, state->engine, true);

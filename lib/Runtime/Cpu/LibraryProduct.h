@@ -11,9 +11,13 @@ namespace xlc::runtime {
 /// Makes the calling thread's oneDNN calls single-threaded: our pools cut the work. Once per thread.
 void useOneLibraryThread();
 
+/// How the right operand lies: by the shape's strides, or in the blocks of `packBlocks`.
+enum class RightOperand { Strided, Blocked };
+
 struct LibraryProduct {
   /// None where oneDNN has no kernel for the shape and types that works without allocating, or ours is faster.
-  static std::unique_ptr<LibraryProduct> tryMake(const ProductShape &shape, bool bias, bool add, bool run);
+  static std::unique_ptr<LibraryProduct> tryMake(const ProductShape &shape, RightOperand right, bool bias, bool add,
+                                                 bool run);
   ~LibraryProduct();
   int64_t scratch() const;
   void run(const void *a, const void *b, const void *bias, void *c, char *scratch) const;

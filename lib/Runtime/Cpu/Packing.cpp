@@ -24,10 +24,9 @@ template <class T> XLC_INLINE const T *elementAt(const T *from, int64_t stride, 
   return (const T *)((const char *)from + i * stride) + j;
 }
 
-/// 16 x 16 elements, row i and column j of what begins at `from` to to[j * toStride + i].
-template <class T> XLC_INLINE void transposeBlock(const T *from, int64_t stride, float *to, int64_t toStride) {
+/// 16 x 16 elements, row i of what begins at `from` to column i of rows of 16 that begin `toStride` bytes apart.
+template <class T> XLC_INLINE void transposeBlock(const T *from, int64_t stride, void *to, int64_t toStride) {
   using Float = Vector<16>::Float;
-  using Loose = Vector<16>::Loose;
   Float rows[16], next[16];
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)
@@ -48,7 +47,7 @@ template <class T> XLC_INLINE void transposeBlock(const T *from, int64_t stride,
   }
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i)
-    *(Loose *)(to + i * toStride) = rows[i];
+    std::memcpy((char *)to + i * toStride, &rows[i], sizeof(Float));
 }
 
 /// Each to[j * toStride + i] = row i, column j of what begins at `from`, for i < m, j < n.
@@ -58,7 +57,7 @@ XLC_INLINE void transpose(const T *from, int64_t stride, int64_t m, int64_t n, f
   for (; i + 16 <= m; i += 16) {
     int64_t j = 0;
     for (; j + 16 <= n; j += 16)
-      transposeBlock(elementAt(from, stride, i, j), stride, to + j * toStride + i, toStride);
+      transposeBlock(elementAt(from, stride, i, j), stride, to + j * toStride + i, toStride * (int64_t)sizeof(float));
     for (; j < n; ++j)
       for (int64_t r = i; r < i + 16; ++r)
         to[j * toStride + r] = *elementAt(from, stride, r, j);
@@ -121,6 +120,38 @@ XLC_INLINE void packRowsBody(const T *a, int64_t aM, int64_t aK, int64_t m, int6
   }
 }
 
+/// 32 elements of two rows as pairs.
+XLC_INLINE void pairRows(const Bf16 *first, const Bf16 *second, float *pairs) {
+  using Narrow = BitVector<32>::Narrow;
+  Narrow a, b;
+  std::memcpy(&a, first, sizeof(a)), std::memcpy(&b, second, sizeof(b));
+  Narrow begin = __builtin_shufflevector(a, b, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 8, 40, 9, 41, 10,
+                                         42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47);
+  Narrow end = __builtin_shufflevector(a, b, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55, 24, 56, 25,
+                                       57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63);
+  std::memcpy(pairs, &begin, sizeof(begin)), std::memcpy(pairs + 16, &end, sizeof(end));
+}
+
+/// A whole block of b, whose rows or whose columns are contiguous.
+XLC_INLINE void packWholeBlock(const Bf16 *b, int64_t bK, int64_t bN, float *to) {
+  if (bN == 1)
+    for (int64_t p = 0; p < blockTerms; p += 2, b += 2 * bK, to += blockColumns)
+      for (int64_t j = 0; j < blockColumns; j += 32)
+        pairRows(b + j, b + bK + j, to + j);
+  else
+    for (int64_t j = 0; j < blockColumns; j += 16)
+      transposeBlock((const Pair *)(b + j * bN), bN * (int64_t)sizeof(Bf16), to + j, blockColumns * sizeof(float));
+}
+
+/// A block of which less is in b, or of no contiguous dimension.
+XLC_INLINE void packOtherBlock(const Bf16 *b, int64_t bK, int64_t bN, int64_t k, int64_t n, float *to) {
+  Bf16 whole[blockTerms * blockColumns] = {};
+  for (int64_t p = 0; p < k; ++p)
+    for (int64_t j = 0; j < n; ++j)
+      whole[p * blockColumns + j] = b[p * bK + j * bN];
+  packWholeBlock(whole, blockColumns, 1, to);
+}
+
 template <class T>
 XLC_AVX512 void packPanelsAvx512(const T *b, int64_t bK, int64_t bN, int64_t k, int64_t n, float *panels) {
   packPanelsBody(b, bK, bN, k, n, panels);
@@ -162,6 +193,39 @@ XLC_AVX512 void packPairs(const Bf16 *b, int64_t bN, int64_t k, int64_t n, float
       to[pairs * panelWidth + column] = Pair{from[column * bN + k - 1], Bf16(0)};
     padPanel(to, rows, columns);
   }
+}
+
+XLC_AVX512 void packBlocks(const Bf16 *b, int64_t bK, int64_t bN, int64_t k, int64_t begin, int64_t end, Bf16 *blocks) {
+  // Rows of b pass through the cache once: all blocks of the same terms, then the next terms.
+  for (int64_t p = 0; p < k; p += blockTerms)
+    for (int64_t j = begin; j < end; j += blockColumns) {
+      const Bf16 *from = b + p * bK + j * bN;
+      auto *to = (float *)(blocks + blockedElements(k, j) + p * blockColumns);
+      int64_t terms = std::min(blockTerms, k - p), columns = std::min(blockColumns, end - j);
+      if (terms == blockTerms && columns == blockColumns && (bK == 1 || bN == 1))
+        packWholeBlock(from, bK, bN, to);
+      else
+        packOtherBlock(from, bK, bN, terms, columns, to);
+    }
+}
+
+XLC_AVX512 void packTransposed(const Bf16 *a, int64_t aK, int64_t m, int64_t k, Bf16 *rows) {
+  constexpr int64_t side = 32;
+  for (int64_t p = 0; p < k; p += side)
+    for (int64_t i = 0; i < m; i += side) {
+      int64_t terms = std::min(side, k - p), count = std::min(side, m - i);
+      if (terms < side || count < side) {
+        for (int64_t r = i; r < i + count; ++r)
+          for (int64_t q = p; q < p + terms; ++q)
+            rows[r * k + q] = a[q * aK + r];
+        continue;
+      }
+      float pairs[side / 2 * side];
+      for (int64_t q = 0; q < side; q += 2)
+        pairRows(a + (p + q) * aK + i, a + (p + q + 1) * aK + i, pairs + q / 2 * side);
+      for (int64_t r = 0; r < side; r += 16)
+        transposeBlock((const Pair *)pairs + r, side * sizeof(Pair), rows + (i + r) * k + p, k * sizeof(Bf16));
+    }
 }
 
 template <class T> void packRows(const T *a, int64_t aM, int64_t aK, int64_t m, int64_t k, int64_t rows, float *to) {

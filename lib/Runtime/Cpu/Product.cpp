@@ -30,7 +30,7 @@ XLC_INLINE void tileChunk(const float *a, int64_t aM, int64_t aK, const float *p
     const float *left = a + p * aK;
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i) {
-      Sum value = Sum{} + (Number)left[i * aM];
+      Sum value = (Number)left[i * aM] - Sum{}; // a broadcast: adding zeros is an addition, for -0
 #pragma GCC unroll 4
       for (int w = 0; w < W; ++w)
         sum[i][w] += value * right[w];

@@ -76,25 +76,33 @@ std::array<ContractShape, 3> formsOf(const Product &product) {
 double measureProduct(int cores, const Product &product, FloatType type) {
   double seconds = timeOnAllCores(cores, [&] {
     std::vector<Contraction> forms;
-    int64_t scratchBytes = 0;
+    int64_t workspaceBytes = 0;
     for (ContractShape shape : formsOf(product)) {
       shape.operands = shape.result = type;
       forms.emplace_back(shape, 1, false);
-      scratchBytes = std::max(scratchBytes, forms.back().scratch());
+      workspaceBytes = std::max(workspaceBytes, forms.back().workspace());
     }
     // In each form one of the three is the result.
     auto make = [&](int64_t elements) { return std::vector<char>(elements * size_t(bytesOf(type))); };
     std::vector<char> x = make(product.rows * product.in), y = make(product.rows * product.out);
     std::vector<std::vector<char>> w(product.weights, make(product.in * product.out));
-    constexpr size_t line = 64; // bytes: scratch is a multiple of it
-    std::shared_ptr<void> scratch(std::aligned_alloc(line, std::max<size_t>(line, size_t(scratchBytes))), std::free);
-    return [times = product.times, scratch, x = std::move(x), y = std::move(y), w = std::move(w),
+    constexpr size_t line = 64; // bytes: a workspace is a multiple of it
+    std::shared_ptr<void> workspace(std::aligned_alloc(line, std::max<size_t>(line, size_t(workspaceBytes))),
+                                    std::free);
+    return [times = product.times, workspace, x = std::move(x), y = std::move(y), w = std::move(w),
             forms = std::make_shared<std::vector<Contraction>>(std::move(forms))]() mutable {
       for (int i = 0; i < times; ++i) {
-        char *weight = w[i % w.size()].data(), *at = (char *)scratch.get();
-        (*forms)[0].run(0, x.data(), weight, nullptr, y.data(), at);
-        (*forms)[1].run(0, y.data(), weight, nullptr, x.data(), at);
-        (*forms)[2].run(0, x.data(), y.data(), nullptr, weight, at);
+        char *weight = w[i % w.size()].data(), *at = (char *)workspace.get();
+        auto run = [&](size_t form, const char *left, const char *right, char *result) {
+          const Contraction &contraction = (*forms)[form];
+          for (int64_t piece = 0; piece < contraction.pieces(); ++piece) {
+            contraction.pack(piece, 0, right, at);
+            contraction.run(piece, 0, left, right, nullptr, result, at);
+          }
+        };
+        run(0, x.data(), weight, y.data());
+        run(1, y.data(), weight, x.data());
+        run(2, x.data(), y.data(), weight);
       }
     };
   });
