@@ -239,7 +239,7 @@ private:
   LogicalResult emitChunks(int64_t rows, int64_t size, const RowResults &which) {
     int64_t chunks = which.perColumn.front()->shape.front(), perChunk = rows / chunks;
     if (llvm::any_of(which.perColumn, [&](const Result *sum) { return sum->shape.front() != chunks; }))
-      return kernel.emitError("the columns of a kernel over rows are summed over chunks that differ");
+      return kernel.emitError("its columns are summed over chunks that differ");
     if (!mapping.keepsRow(size))
       return kernel.emitError() << "nobody keeps rows of " << size << " elements, whose columns are to be summed";
     mapping.forRows(e, chunks, size, [&](const Index &chunk) {

@@ -77,7 +77,7 @@ func.func @calls(%x: memref<4x8xf32>, %a: memref<4xf32>, %b: memref<2x8xf32>) {
 
 // -----
 
-// expected-error @below {{the columns of a kernel over rows are summed over chunks that differ}}
+// expected-error @below {{its columns are summed over chunks that differ}}
 func.func private @k(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<1x8xf32>, tensor<2x8xf32>) attributes {exec.kind = #exec.kernel<rows>} {
   %s = graph.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
   %0 = graph.reshape %x : tensor<4x8xf32> -> tensor<1x4x8xf32>

@@ -11,8 +11,10 @@
 #include <string_view>
 
 extern "C" {
-void omp_set_num_threads(int); // libgomp, which oneDNN brings along
+// NOLINTBEGIN(readability-identifier-naming): libgomp's, which oneDNN brings along
+void omp_set_num_threads(int);
 int omp_get_max_threads(void);
+// NOLINTEND(readability-identifier-naming)
 }
 
 namespace xlc::runtime {
