@@ -1,7 +1,6 @@
 // Sums over columns by the threads of a GPU, in the order that GpuMapping.h states: where several share a column, and where a kernel
 // over rows sums columns on its way.
 #include "SimulatedKernel.h"
-#include "llvm/ADT/bit.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -18,14 +17,6 @@ namespace {
 Operand f32(std::vector<int64_t> shape) { return {"f32", std::move(shape)}; }
 
 std::string tensor(const std::vector<int64_t> &shape) { return f32(shape).tensorType(); }
-
-void expectSameBits(const Tensors &actual, const Tensors &expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (size_t k = 0; k < actual.size(); ++k)
-    for (size_t i = 0; i < actual[k].values.size(); ++i)
-      ASSERT_EQ(llvm::bit_cast<uint64_t>(actual[k].values[i]), llvm::bit_cast<uint64_t>(expected[k].values[i]))
-          << "result " << k << ", element " << i << ": " << actual[k].values[i] << " and " << expected[k].values[i];
-}
 
 /// "%s<i> = the sum over dimension `dimension` of `x`".
 std::string sumOf(size_t i, const std::string &x, const std::vector<int64_t> &shape, int64_t dimension) {

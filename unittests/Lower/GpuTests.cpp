@@ -2,7 +2,6 @@
 // that GpuMapping.h states; no order of threads changes a bit. And what the simulator is for: it finds faults.
 #include "CompiledKernel.h"
 #include "SimulatedKernel.h"
-#include "llvm/ADT/bit.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -22,14 +21,6 @@ Operand f32(std::vector<int64_t> shape, std::vector<int64_t> strides = {}) {
 }
 
 std::string tensor(const std::vector<int64_t> &shape) { return f32(shape).tensorType(); }
-
-void expectSameBits(const Tensors &actual, const Tensors &expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (size_t k = 0; k < actual.size(); ++k)
-    for (size_t i = 0; i < actual[k].values.size(); ++i)
-      ASSERT_EQ(llvm::bit_cast<uint64_t>(actual[k].values[i]), llvm::bit_cast<uint64_t>(expected[k].values[i]))
-          << "result " << k << ", element " << i << ": " << actual[k].values[i] << " and " << expected[k].values[i];
-}
 
 /// One op on f32 of a shape, as a loop.
 KernelText loopOf(const std::string &op, size_t operands, const std::vector<int64_t> &shape) {

@@ -2,6 +2,7 @@
 #include "SimulatedKernel.h"
 #include "mlir/Parser/Parser.h"
 #include "xlc/Lower/Lower.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 #include <cmath>
@@ -63,6 +64,14 @@ Tensors SimulatedKernel::run(const Tensors &ins, uint64_t seed, const Tensors &b
 Tensors SimulatedKernel::runWithin(const Tensors &ins, uint64_t lacking) {
   KernelMemory memory(text, ins, {}, std::nullopt);
   return launch(memory, 0, false, lacking);
+}
+
+void xlc::test::expectSameBits(const Tensors &actual, const Tensors &expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t k = 0; k < actual.size(); ++k)
+    for (size_t i = 0; i < actual[k].values.size(); ++i)
+      ASSERT_EQ(llvm::bit_cast<uint64_t>(actual[k].values[i]), llvm::bit_cast<uint64_t>(expected[k].values[i]))
+          << "result " << k << ", element " << i << ": " << actual[k].values[i] << " and " << expected[k].values[i];
 }
 
 void xlc::test::expectSameOnGpu(const KernelText &text, const Tensors &inputs, const Tensor &cpu) {

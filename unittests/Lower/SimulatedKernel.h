@@ -33,6 +33,8 @@ private:
   simulate::Kernel code = nullptr;
 };
 
+void expectSameBits(const Tensors &actual, const Tensors &expected);
+
 /// Runs a kernel, if a GPU has code for it, and compares its first result with a CPU's: the bits of elements, values of sums.
 void expectSameOnGpu(const KernelText &text, const Tensors &inputs, const Tensor &cpu);
 
