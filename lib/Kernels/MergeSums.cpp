@@ -23,6 +23,16 @@ namespace {
 /// Elements that a sum has to read at most: they lie there until the function's end.
 constexpr int64_t kMostRead = 1 << 20;
 
+/// Bytes of one element of all results of a kernel: on a GPU 512 threads keep theirs in 48 KiB of shared memory.
+constexpr int64_t kMostBytes = 64;
+
+int64_t bytesOfResults(func::CallOp call) {
+  int64_t bytes = 0;
+  for (Type type : call.getResultTypes())
+    bytes += graph::getByteSize(cast<RankedTensorType>(type).getElementType(), 1);
+  return bytes;
+}
+
 /// Whether it sums columns of what it is given, and that is little.
 bool isSmallSum(func::FuncOp kernel) {
   auto isSmall = [](Type type) { return cast<RankedTensorType>(type).getNumElements() <= kMostRead; };
@@ -94,19 +104,21 @@ private:
   void mergeSums(func::FuncOp function) {
     SmallVector<func::CallOp> calls;
     size_t results = 0;
+    int64_t bytes = 0;
     for (auto call : llvm::to_vector(function.getOps<func::CallOp>())) {
       SmallVector<Operation *> views;
       auto kernel = symbols->lookup<func::FuncOp>(call.getCallee());
       if (!isSmallSum(kernel) ||
           !llvm::all_of(call.getResults(), [&](Value result) { return isForOthers(result, views); }))
         continue;
-      if (results + call.getNumResults() > kMostAdded) {
+      if (results + call.getNumResults() > kMostAdded || bytes + bytesOfResults(call) > kMostBytes) {
         mergeCalls(calls);
         calls.clear();
-        results = 0;
+        results = bytes = 0;
       }
       calls.push_back(call);
       results += call.getNumResults();
+      bytes += bytesOfResults(call);
     }
     mergeCalls(calls);
   }

@@ -72,3 +72,34 @@ func.func private @apart(%x: tensor<8x64xf32>, %y: tensor<32768x64xf32>) -> (ten
   %4 = call @negate(%3) {exec.name = ["e"]} : (tensor<64xf32>) -> tensor<64xf32>
   return %0, %1, %2, %4 : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
 }
+
+func.func private @c(%x: tensor<8x64xf32>) -> tensor<64xf32> attributes {exec.kind = #exec.kernel<columns>} {
+  %y = graph.reduce sum %x dims [0] : tensor<8x64xf32> -> tensor<64xf32>
+  return %y : tensor<64xf32>
+}
+
+// As many as have room in a block's shared memory: 16 sums of f32, and the next begins another.
+// CHECK-LABEL: @many
+// CHECK-NEXT:    %[[B:.*]] = call @c(
+// CHECK-NEXT:    %[[A:.*]]:16 = call @c_merged
+// CHECK-NEXT:    return
+func.func private @many(%x: tensor<8x64xf32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {
+  %0 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %1 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %2 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %3 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %4 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %5 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %6 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %7 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %8 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %9 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %10 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %11 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %12 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %13 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %14 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %15 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  %16 = call @c(%x) {exec.name = ["s"]} : (tensor<8x64xf32>) -> tensor<64xf32>
+  return %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16 : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+}
