@@ -100,7 +100,8 @@ struct EmitGpuKernelsPass : xlc::impl::EmitGpuKernelsPassBase<EmitGpuKernelsPass
       return key;
     };
     auto makeMapping = [] { return std::make_unique<GpuMapping>(); };
-    if (failed(emitKernels(getOperation(), makeMapping, specialise)))
+    if (failed(emitKernels(getOperation(), makeMapping, specialise)) ||
+        failed(grid::verifySharedMemory(getOperation().lookupSymbol<ModuleOp>(kKernelModule))))
       signalPassFailure();
   }
 };

@@ -159,3 +159,26 @@ Value grid::sharedArray(KernelEmitter &e, func::FuncOp code, StringRef name, Typ
   }
   return LLVM::AddressOfOp::create(b, e.loc(), LLVM::LLVMPointerType::get(b.getContext(), space), name);
 }
+
+LogicalResult grid::verifySharedMemory(ModuleOp kernels) {
+  // What all devices give arrays that are declared (CUDA C++ Programming Guide, "Compute Capabilities").
+  constexpr int64_t most = 48 << 10;
+  SymbolTable symbols(kernels);
+  for (auto kernel : kernels.getOps<func::FuncOp>()) {
+    llvm::SmallPtrSet<Operation *, 8> arrays;
+    kernel.walk([&](LLVM::AddressOfOp at) {
+      if (auto global = symbols.lookup<LLVM::GlobalOp>(at.getGlobalName());
+          global && global.getAddrSpace() == (unsigned)NVVM::NVVMMemorySpace::Shared)
+        arrays.insert(global);
+    });
+    int64_t bytes = 0;
+    for (Operation *array : arrays) {
+      auto type = cast<LLVM::LLVMArrayType>(cast<LLVM::GlobalOp>(array).getGlobalType());
+      bytes += type.getNumElements() * type.getElementType().getIntOrFloatBitWidth() / 8;
+    }
+    if (bytes > most)
+      return kernel.emitError() << "kernel '" << kernel.getName() << "' has " << bytes
+                                << " bytes of shared memory, and a GPU gives it at most " << most;
+  }
+  return success();
+}

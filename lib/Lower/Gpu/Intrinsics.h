@@ -39,6 +39,8 @@ unsigned globalSpace();
 /// The address of an array in a block's shared memory, declared beside `code`.
 mlir::Value sharedArray(KernelEmitter &e, mlir::func::FuncOp code, llvm::StringRef name, mlir::Type type,
                         int64_t count);
+/// Whether each kernel's shared arrays fit into what every device gives it.
+mlir::LogicalResult verifySharedMemory(mlir::ModuleOp kernels);
 
 } // namespace grid
 } // namespace xlc::lower
