@@ -92,10 +92,16 @@ private:
     return made;
   }
 
-  /// Where a condition alone leaves a query no key: [1|batch, 1|queries, 1|heads, 1].
+  /// Where a query sees no key, of all that it sees by the mask and the window: [1|batch, 1|queries, 1|heads, 1].
   Value findUnseen() {
-    Value bias = op.getBias(), score = f.number(0, cast<RankedTensorType>(typeOf(bias).clone(f.b.getF32Type())));
-    Value unseen = isForbidden(f.reduceRows(Reduction::max, f.select(bias, score, kNever)));
+    Value bias = op.getBias();
+    SmallVector<int64_t> shape(typeOf(bias).getShape());
+    if (op.getMask() == Mask::causal || op.getWindow())
+      shape[2] = queries;
+    Value score = f.number(0, RankedTensorType::get(shape, f.b.getF32Type())), seen = f.broadcast(bias, score);
+    if (Value visible = visibleKeys(shape))
+      seen = f.both(visible, seen);
+    Value unseen = isForbidden(f.reduceRows(Reduction::max, f.select(seen, score, kNever)));
     ArrayRef<int64_t> sizes = typeOf(unseen).getShape();
     return f.reshape(f.transpose(unseen, {0, 2, 1}), {sizes[0], sizes[2], sizes[1], 1});
   }
@@ -121,13 +127,12 @@ private:
       Value whole = f.broadcast(bias, scores);
       scores = f.isFloat(bias) ? f.add(scores, f.convert(whole, f.b.getF32Type())) : f.select(whole, scores, never);
     }
-    Value visible = visibleKeys();
+    Value visible = visibleKeys({batch, heads, queries, keys});
     return visible ? f.select(visible, scores, never) : scores;
   }
 
-  /// Null: all are. Of the whole shape, so that no kernel writes a mask.
-  Value visibleKeys() {
-    int64_t shape[] = {batch, heads, queries, keys};
+  /// Null: all are. Of the shape of what is selected, so that no kernel writes a mask.
+  Value visibleKeys(ArrayRef<int64_t> shape) {
     Value query = f.iota(shape, 2, f.b.getI32Type()), key = f.iota(shape, 3, f.b.getI32Type()), visible;
     auto require = [&](Value condition) { visible = visible ? f.both(visible, condition) : condition; };
     if (op.getMask() == Mask::causal)

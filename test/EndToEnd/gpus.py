@@ -206,10 +206,10 @@ def fused_attention(setting, everything):
                 yield f"{variable} {value}: {code}: {said}"
 
 
-def conditional_attention(setting, everything):
-    """A condition beside the scores, which leaves a sample's queries no key: the same bits in all orders, and the losses and gradients of
+def conditional_attention(setting, everything, causal):
+    """A condition beside the scores, which leaves some queries no key: the same bits in all orders, and the losses and gradients of
     attention by products."""
-    conditional_model.write(setting.scratch / "conditional", LONG)
+    conditional_model.write(setting.scratch / "conditional", LONG, causal)
     setting = dataclasses.replace(setting, models=setting.scratch)
     for precision in PRECISIONS[1:] if everything else ("bf16",):
         logs = []
@@ -261,6 +261,7 @@ def list_checks(everything):
     return checks + [("gpu: sums in the order of the ranks", lambda setting: sums_in_order(setting, everything)),
                      ("gpu: windows and micro-batches", lambda setting: windows_and_micro_batches(setting, everything)),
                      ("gpu: fused attention", lambda setting: fused_attention(setting, everything)),
-                     ("gpu: fused attention with a condition", lambda setting: conditional_attention(setting, everything)),
+                     ("gpu: fused attention with a condition", lambda setting: conditional_attention(setting, everything, False)),
+                     ("gpu: fused causal attention with a condition", lambda setting: conditional_attention(setting, everything, True)),
                      ("gpu: a step is one graph", lambda setting: a_step_is_one_graph(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything))]

@@ -59,6 +59,29 @@ func.func @padded_heads(%q: tensor<1x128x2x8xbf16>, %k: tensor<1x128x1x8xbf16>, 
   return %dq, %dk, %dv : tensor<1x128x2x8xbf16>, tensor<1x128x1x8xbf16>, tensor<1x128x1x8xbf16>
 }
 
+// Causal, padded on the left: the first queries of the second sample see no key up to their own, and attend to all alike; with a window the
+// last ones of the first see none.
+// CHECK-LABEL: @padded_causal
+// CHECK: graph.attention causal {{.*}} bias %[[SEEN:.*]] scale
+// CHECK: %[[VISIBLE:.*]] = graph.and
+// CHECK: %[[SCORE:.*]] = graph.select %{{.*}} : tensor<2x1x128x128xi1>, tensor<2x1x128x128xf32>
+// CHECK: graph.compare le {{.*}} {graph.forbids} : tensor<2x1x128xf32>
+// CHECK: graph.contract "bqh,bqhe->bhe"
+// CHECK: graph.attention_backward causal
+func.func @padded_causal(%q: tensor<2x128x2x8xbf16>, %d: tensor<2x128x2x8xbf16>) -> (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>) {
+  %key = graph.iota dim 3 : tensor<2x1x1x128xi32>
+  %first = graph.constant dense<[[[[0]]], [[[100]]]]> : tensor<2x1x1x1xi32>
+  %begin = graph.broadcast %first : tensor<2x1x1x1xi32> -> tensor<2x1x1x128xi32>
+  %last = graph.constant dense<[[[[90]]], [[[128]]]]> : tensor<2x1x1x1xi32>
+  %end = graph.broadcast %last : tensor<2x1x1x1xi32> -> tensor<2x1x1x128xi32>
+  %behind = graph.compare ge %key, %begin : tensor<2x1x1x128xi32> -> tensor<2x1x1x128xi1>
+  %before = graph.compare lt %key, %end : tensor<2x1x1x128xi32> -> tensor<2x1x1x128xi1>
+  %seen = graph.and %behind, %before : tensor<2x1x1x128xi1>
+  %out, %lse = graph.attention causal %q, %q, %q bias %seen scale 0.5 {uniform, window = 20} : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>)
+  %dq, %dk, %dv = graph.attention_backward causal %q, %q, %q, %out, %lse, %d bias %seen scale 0.5 {uniform, window = 20} : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>)
+  return %dq, %dk, %dv : tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>
+}
+
 // Where such a query attends to nothing, or what is added are floats, the library would be wrong.
 // CHECK-LABEL: @attends_to_none
 // CHECK-NOT: graph.attention

@@ -66,17 +66,24 @@ struct Paper {
   bool sees(int64_t b, int64_t i, int64_t j) const {
     return j < keysOf(b) && (!s.causal || (j <= i && (s.window == 0 || i - j < s.window)));
   }
-  /// What the condition adds to scores, one row for a sample.
+  bool seesNone(int64_t b, int64_t i) const {
+    for (int64_t j = 0; j < s.keys; ++j)
+      if (sees(b, i, j))
+        return false;
+    return true;
+  }
+  /// What the condition adds to scores, one row for a sample, or for each of its queries.
   std::vector<float> bias() const {
     std::vector<float> made;
     for (int64_t b = 0; b < s.batch; ++b)
-      for (int64_t j = 0; j < s.keys; ++j)
-        made.push_back(j < keysOf(b) ? 0 : kForbiddenScore);
+      for (int64_t i = 0; i < conditionOf(s).queries; ++i)
+        for (int64_t j = 0; j < s.keys; ++j)
+          made.push_back(sees(b, i, j) ? 0 : kForbiddenScore);
     return made;
   }
   std::vector<double> probabilities(int64_t b, int64_t h, int64_t i) {
     std::vector<double> p((size_t)s.keys, 1.0 / (double)s.keys);
-    if (keysOf(b) == 0)
+    if (seesNone(b, i))
       return p;
     double sum = 0;
     for (int64_t j = 0; j < s.keys; ++j) {
@@ -167,8 +174,10 @@ TEST_P(Attention, IsFloat64Rounded) {
   if (c.isPadded) {
     paper.s.biasKind = s.biasKind = AttentionBias::Allow, paper.s.uniform = s.uniform = true;
     paper.s.bias = s.bias = {positions, 0, 0};
-    std::vector<double> &gradients = paper.dout.numbers; // of queries that see no key it is zero
-    std::fill(gradients.end() - (int64_t)gradients.size() / c.batch, gradients.end(), 0);
+    for (int64_t b = 0; b < s.batch; ++b)
+      for (int64_t i = 0; i < s.queries; ++i)
+        for (int64_t f = 0; paper.seesNone(b, i) && f < s.heads * s.e; ++f)
+          paper.dout.at(b, i, 0, f) = 0;
   }
   ASSERT_TRUE(isFusedAttention(s));
   paper.write();
@@ -200,7 +209,9 @@ INSTANTIATE_TEST_SUITE_P(Models, Attention,
                                          Case{"Window", 1, 2, 2, 64, 32, 0, true},
                                          Case{"All", 1, 2, 2, 128, 0, 0, false},
                                          Case{"Together", 1, 2, 2, 32, 0, 64, true},
-                                         Case{"Padded", 3, 2, 2, 64, 0, 0, false, true}),
+                                         Case{"Padded", 3, 2, 2, 64, 0, 0, false, true},
+                                         Case{"PaddedDecoder", 3, 2, 2, 64, 0, 0, true, true},
+                                         Case{"PaddedWindow", 3, 4, 2, 64, 32, 0, true, true}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace

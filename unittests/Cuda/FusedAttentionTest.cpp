@@ -16,7 +16,7 @@ struct Case {
 constexpr Case cases[] = {
     {"GPT-2 124M", 64, 1024, 12, 12, 64, 0, true},   {"Llama-3 8B", 1, 8192, 32, 8, 128, 0, true},
     {"Mistral 7B", 1, 8192, 32, 8, 128, 4096, true}, {"ViT", 8, 256, 12, 12, 64, 0, false},
-    {"BERT", 32, 512, 12, 12, 64, 0, false, true},
+    {"BERT", 32, 512, 12, 12, 64, 0, false, true},   {"GPT-2, padded", 16, 1024, 12, 12, 64, 0, true, true},
 };
 AttentionShape shapeOf(const Case &c, bool backward) {
   HeadStrides q{c.positions * c.heads * c.features, c.heads * c.features, c.features};

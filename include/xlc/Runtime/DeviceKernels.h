@@ -117,10 +117,12 @@ struct ConvertParameters {
 inline int64_t blocksToConvert(const ConvertParameters &p) { return blocksFor(p.count); }
 
 /// What a condition adds to scores: condition (bytes, of these strides; a query's keys are adjacent), bias (f32, contiguous), which
-/// is 0 for a key that is seen, and else kForbiddenScore. A thread for each element.
+/// is 0 for a key that is seen, and else kForbiddenScore. So are keys behind their query if `causal`, and those that are `window` or more
+/// from it where that is not 0. A thread for each element.
 struct ConditionParameters {
   int64_t batch, heads, queries, keys;
   int64_t ofBatch, ofHead, ofQuery;
+  int64_t causal, window;
 
   int64_t count() const { return batch * heads * queries * keys; }
 };

@@ -22,16 +22,14 @@ inline bool hasFusedStrides(const HeadStrides &strides, FloatType type) {
   return strides.batch % elements == 0 && strides.position % elements == 0 && strides.head % elements == 0;
 }
 
-/// Operands of sixteen bits; each query sees all keys, or those that a condition leaves it, or those up to its own, which a window
-/// may cut off behind. Without a condition each sees one at least. With it, a query that sees none attends to all alike; its
-/// `dout` is zero.
+/// Operands of sixteen bits; each query sees all keys, or those up to its own, which a window may cut off behind, one at least; or
+/// those that a condition leaves it, of all or of these. With it, a query that sees none attends to all alike; its `dout` is zero.
 inline bool isFusedAttention(const AttentionShape &s) {
   int64_t elements = kFusedAttentionAlignment / bytesOf(s.type);
   bool hasSizes = s.keys % kFusedKeys == 0 && s.d % elements == 0 && s.e % elements == 0 &&
                   std::max(s.d, s.e) <= kMostFusedFeatures;
-  bool isConditional = s.biasKind == AttentionBias::Allow && s.uniform && !s.causal;
-  bool hasMask =
-      (s.biasKind == AttentionBias::None || isConditional) && (s.causal ? s.queries == s.keys : s.window == 0);
+  bool hasMask = s.biasKind == AttentionBias::None ? (s.causal ? s.queries == s.keys : s.window == 0)
+                                                   : s.biasKind == AttentionBias::Allow && s.uniform;
   bool hasLayout = hasFusedStrides(s.q, s.type) && hasFusedStrides(s.k, s.type) && hasFusedStrides(s.v, s.type) &&
                    hasFusedStrides(s.out, s.type);
   bool hasGradients = !s.backward || (hasFusedStrides(s.dout, s.type) && hasFusedStrides(s.dq, s.type) &&
@@ -39,15 +37,19 @@ inline bool isFusedAttention(const AttentionShape &s) {
   return s.type != FloatType::F32 && hasSizes && hasMask && hasLayout && hasGradients;
 }
 
-/// The condition beside the scores of a call, once for what it is repeated over.
+/// The condition beside the scores of a call, once for what it is repeated over. It says all that is forbidden: where causality said a
+/// part of it, a query that sees no key would attend to those up to its own alike.
 inline ConditionParameters conditionOf(const AttentionShape &s) {
+  bool differByQuery = s.bias.query || s.causal || s.window;
   return {s.bias.batch ? s.batch : 1,
           s.bias.head ? s.heads : 1,
-          s.bias.query ? s.queries : 1,
+          differByQuery ? s.queries : 1,
           s.keys,
           s.bias.batch,
           s.bias.head,
-          s.bias.query};
+          s.bias.query,
+          s.causal,
+          s.window};
 }
 
 /// Workspace of a call, bytes from its begin. `stats`: log-sum-exps as float32, [batch, heads, queries]. Of backward: `dq`, what its

@@ -62,7 +62,7 @@ Graph::Tensor FusedAttention::masked(Graph::Tensor scores) {
     graph.pointwise(PointwiseMode::Index, scores, Graph::none, made, DataType::F32, axis);
     return made;
   };
-  if (!shape.causal)
+  if (!shape.causal || condition())
     return scores;
   Graph::Tensor row = index(2), column = index(3);
   scores = selected(scores, PointwiseMode::GreaterOrEqual, row, column);
