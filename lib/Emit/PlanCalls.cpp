@@ -86,6 +86,7 @@ plan::ConvolutionT convolutionOf(const runtime::ConvolutionShape &shape) {
   result.batch = shape.batch, result.groups = shape.groups;
   result.inputs = shape.inputs, result.outputs = shape.outputs;
   result.dims = dimsOf(shape.dims);
+  result.element = floatOf(shape.type);
   return result;
 }
 

@@ -283,10 +283,11 @@ static std::vector<runtime::WindowDim> windowDims(Value x, Value y, ArrayRef<int
 }
 
 std::optional<runtime::ConvolutionShape> xlc::findConvolutionShape(Operation *op, ArrayRef<MemRefType> memory) {
-  if (!llvm::all_of(memory, isContiguous) || !areFloats(memory))
+  std::optional<runtime::FloatType> type = floatOf(memory.front());
+  if (!type || !llvm::all_of(memory, [&](MemRefType each) { return isContiguous(each) && floatOf(each) == type; }))
     return std::nullopt;
   using Kind = runtime::ConvolutionShape::Kind;
-  auto describe = [](auto op, Kind kind, Value x, Value w, Value y) {
+  auto describe = [&](auto op, Kind kind, Value x, Value w, Value y) {
     ArrayRef<int64_t> in = cast<ShapedType>(x.getType()).getShape(), weight = cast<ShapedType>(w.getType()).getShape();
     int64_t groups = op.getGroups();
     return runtime::ConvolutionShape{
@@ -295,7 +296,8 @@ std::optional<runtime::ConvolutionShape> xlc::findConvolutionShape(Operation *op
         groups,
         weight[1],
         weight[0] / groups,
-        windowDims(x, y, weight.drop_front(2), op.getStrides(), op.getDilations(), op.getPads())};
+        windowDims(x, y, weight.drop_front(2), op.getStrides(), op.getDilations(), op.getPads()),
+        *type};
   };
   if (auto forward = dyn_cast<graph::ConvolutionOp>(op))
     return describe(forward, Kind::Forward, forward.getX(), forward.getW(), forward.getY());

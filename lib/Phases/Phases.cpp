@@ -188,8 +188,10 @@ LogicalResult shard(Compilation &compilation) {
     return success();
   auto round = [&](Passes &passes) {
     passes.addPass(createRoundBiasedOncePass());
-    if (!compilation.spec.isDeterministic) // then all but products has the bits of CPUs
-      passes.addPass(createRoundEpiloguesOncePass(compilation.getTarget()));
+    if (compilation.spec.isDeterministic) // then all but products has the bits of CPUs
+      return;
+    passes.addPass(createRoundEpiloguesOncePass(compilation.getTarget()));
+    passes.addPass(createNarrowConvolutionsPass(compilation.getTarget()));
   };
   return runPasses(compilation, round, isSharded);
 }

@@ -165,19 +165,23 @@ def sums_in_order(setting, everything):
                 yield f"{precision}: stage {stage}, {order} has other bits than stage 0"
 
 
-def windows_and_micro_batches(setting, _):
+def windows_and_micro_batches(setting, everything):
     """Convolutions and pools, whose gradients are added up over two micro-batches; --check looks at every byte of every operand."""
-    simulated = Simulated(setting, "gpu-windows", ("cnn", "logits-torchscript-train", "sgd"), {"micro_batches": 2})
-    simulated.train("random:1")
-    simulated.train("late", "--check")
-    if simulated.bits("late") != simulated.bits("random:1"):
-        yield "other bits with --check"
-    cpu = program.Program.of_case(setting, cases.Case("cnn", "logits-torchscript-train", "sgd", micro_batches=2), simulated.trace, "cpu-windows")
-    cpu.train(STEPS)
-    for found, wanted in zip(simulated.log("late"), cpu.log()):
-        for key in ("loss", "grad_norm"):
-            if not compare.relative(found[key], wanted[key]) <= compare.NORM_TOLERANCE:
-                yield f"step {found['step']}: {key} is {found[key]}, {wanted[key]} on a CPU"
+    model, changes = ("cnn", "logits-torchscript-train", "sgd"), {"micro_batches": 2}
+    for precision in PRECISIONS if everything else PRECISIONS[:2]:
+        simulated = Simulated(setting, f"gpu-windows-{precision}", model, changes, precision=precision)
+        simulated.train("random:1")
+        simulated.train("late", "--check")
+        if simulated.bits("late") != simulated.bits("random:1"):
+            yield f"{precision}: other bits with --check"
+        cpu = program.Program.of_case(setting, cases.Case(*model, **changes), simulated.trace, f"cpu-windows-{precision}",
+                                      precision=cases.PRECISIONS[precision])
+        cpu.train(STEPS)
+        most = compare.NORM_TOLERANCE if precision == "fp32" else 5e-3
+        for found, wanted in zip(simulated.log("late"), cpu.log(), strict=True):
+            for key in ("loss", "grad_norm"):
+                if not compare.relative(found[key], wanted[key]) <= most:
+                    yield f"{precision}, step {found['step']}: {key} is {found[key]}, {wanted[key]} on a CPU"
 
 
 def fused_attention(setting, everything):

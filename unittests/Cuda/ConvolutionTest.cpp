@@ -1,6 +1,7 @@
-// Fused convolutions as they run, beside float64: on the simulated device, whose tensor cores round, or on a real one.
+// Fused convolutions as they run, beside float64: on the simulated device, whose tensor cores round float32, or on a real one.
 #include "Bench.h"
 #include "Cuda/FusedConvolution.h"
+#include "xlc/Runtime/Narrow.h"
 #include "xlc/Runtime/Windows.h"
 
 #include <gtest/gtest.h>
@@ -75,6 +76,8 @@ struct Paper {
 
 class Convolution : public testing::TestWithParam<Case> {};
 
+Paper makePaper(const Case &c, Kind kind) { return Paper{{kind, c.batch, c.groups, c.inputs, c.outputs, c.dims}}; }
+
 TEST_P(Convolution, IsFloat64Rounded) {
   const Case &c = GetParam();
   Bench bench;
@@ -83,7 +86,7 @@ TEST_P(Convolution, IsFloat64Rounded) {
   for (Kind kind : {Kind::Forward, Kind::Transpose, Kind::WeightBackward})
     for (bool adds : {false, true}) {
       SCOPED_TRACE(std::to_string((int)kind) + (adds ? ", added" : ""));
-      Paper paper{{kind, c.batch, c.groups, c.inputs, c.outputs, c.dims}};
+      Paper paper = makePaper(c, kind);
       char *x = bench.write(paper.x), *w = bench.write(paper.w), *y = bench.write(paper.y);
       char *at = kind == Kind::Forward ? y : kind == Kind::Transpose ? x : w;
       auto made = cudnn::FusedConvolution::tryMake(bench.library, bench.device(), c.name, paper.s, adds, bytes);
@@ -96,6 +99,39 @@ TEST_P(Convolution, IsFloat64Rounded) {
         ASSERT_LE(std::abs(found[i] - wanted), 4e-6 * most) << "element " << i;
       }
     }
+}
+
+/// Elements as T: they are multiplied as they are, and each sum is rounded once.
+template <class T> void expectRoundedOnce(const Case &c, FloatType type, double epsilon) {
+  Bench bench;
+  constexpr int64_t bytes = 1 << 20;
+  char *workspace = bench.place(bytes);
+  for (Kind kind : {Kind::Forward, Kind::Transpose, Kind::WeightBackward}) {
+    SCOPED_TRACE("kind " + std::to_string((int)kind) + ", type " + std::to_string((int)type));
+    Paper paper = makePaper(c, kind);
+    auto narrow = [](std::vector<float> &wide) {
+      std::vector<T> made(wide.begin(), wide.end());
+      wide.assign(made.begin(), made.end());
+      return made;
+    };
+    char *x = bench.write(narrow(paper.x)), *w = bench.write(narrow(paper.w)), *y = bench.write(narrow(paper.y));
+    char *at = kind == Kind::Forward ? y : kind == Kind::Transpose ? x : w;
+    ConvolutionShape shape = paper.s;
+    shape.type = type;
+    auto made = cudnn::FusedConvolution::tryMake(bench.library, bench.device(), c.name, shape, false, bytes);
+    ASSERT_NE(made, nullptr);
+    made->run(x, w, y, workspace, bench.queue());
+    std::vector<T> found = bench.read<T>(at, paper.result().size() * sizeof(T));
+    auto [expected, sizes] = paper.compute();
+    for (size_t i = 0; i < found.size(); ++i)
+      ASSERT_LE(std::abs((double)(float)found[i] - expected[i]), epsilon * std::abs(expected[i]) + 4e-6 * sizes[i])
+          << "element " << i;
+  }
+}
+
+TEST_P(Convolution, OfSixteenBitsIsFloat64RoundedOnce) {
+  expectRoundedOnce<Bf16>(GetParam(), FloatType::BF16, 0x1p-8);
+  expectRoundedOnce<Half>(GetParam(), FloatType::F16, 0x1p-11);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,4 +1,4 @@
-// Graphs of convolutions, finalised by cuDNN as FusedAttentionTest.cpp does: an engine that multiplies float32 as it is needs no more
+// Graphs of convolutions, finalised by cuDNN as FusedAttentionTest.cpp does: an engine that multiplies numbers as they are needs no more
 // workspace than the plan has for a product.
 #include "Cuda/FusedConvolution.h"
 #include "Chips.h"
@@ -29,17 +29,22 @@ constexpr int64_t workspace = 4 << 20;
 
 using FusedConvolutionTest = CudnnTest;
 
+/// Sixteen bits are not added to.
 TEST_F(FusedConvolutionTest, HasEngines) {
   for (const Chip &chip : chips)
     for (const Case &c : cases)
       for (Kind kind : {Kind::Forward, Kind::Transpose, Kind::WeightBackward})
-        for (bool adds : {false, true}) {
+        for (auto [type, adds] : {std::pair(FloatType::F32, false),
+                                  {FloatType::F32, true},
+                                  {FloatType::BF16, false},
+                                  {FloatType::F16, false}}) {
           cudnn::OwnedDescriptor properties = describe(chip);
-          ConvolutionShape shape{kind, c.batch, c.groups, c.inputs, c.outputs, {c.dim, c.dim}};
+          ConvolutionShape shape{kind, c.batch, c.groups, c.inputs, c.outputs, {c.dim, c.dim}, type};
           EXPECT_NE(
               cudnn::FusedConvolution::tryMake(library, {nullptr, properties.get()}, c.layer, shape, adds, workspace),
               nullptr)
-              << c.layer << " on sm_" << chip.capability << ", kind " << (int)kind << (adds ? ", added" : "");
+              << c.layer << " on sm_" << chip.capability << ", kind " << (int)kind << ", type " << (int)type
+              << (adds ? ", added" : "");
         }
 }
 

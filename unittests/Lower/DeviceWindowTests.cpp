@@ -4,6 +4,7 @@
 #include "Cpu/MaxPool.h"
 #include "Cuda/ConvolutionSteps.h"
 #include "DeviceKernel.h"
+#include "xlc/Runtime/Narrow.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -72,8 +73,11 @@ TEST(DeviceMaxPool, HasTheBitsOfTheCpu) {
 /// A call's memory: x, w, y and the workspace, in the order of ConvolutionPlace.
 class SteppedConvolution {
 public:
-  SteppedConvolution(const ConvolutionShape &shape, std::vector<float> &x, std::vector<float> &w, std::vector<float> &y)
-      : columns(convolutionColumnBytes(shape) / sizeof(float), NAN), memory{&x, &w, &y, &columns} {}
+  template <class Element>
+  SteppedConvolution(const ConvolutionShape &shape, std::vector<Element> &x, std::vector<Element> &w,
+                     std::vector<Element> &y)
+      : type(shape.type), workspace(ConvolutionWorkspace<int64_t>(shape).bytes / sizeof(float), NAN),
+        memory{(char *)x.data(), (char *)w.data(), (char *)y.data(), (char *)workspace.data()} {}
 
   std::string run(const ConvolutionSteps &all) {
     for (const ConvolutionStep &step : all.steps)
@@ -85,13 +89,11 @@ public:
   }
 
 private:
-  float *at(const ConvolutionPlace &place) const {
-    return memory[(size_t)place.operand]->data() + place.offset / sizeof(float);
-  }
+  char *at(const ConvolutionPlace &place) const { return memory[(size_t)place.operand] + place.offset; }
 
   void multiply(const ContractShape &p, const ConvolutionStep &step) {
-    const float *a = at(step.a), *b = at(step.b);
-    float *y = at(step.result);
+    const auto *a = (const float *)at(step.a), *b = (const float *)at(step.b);
+    auto *y = (float *)at(step.result);
     for (int64_t m = 0; m < p.m; ++m)
       for (int64_t n = 0; n < p.n; ++n) {
         float &result = y[m * p.yM + n * p.yN], sum = step.adds ? result : 0;
@@ -101,47 +103,108 @@ private:
       }
   }
 
-  /// Sees the image and the matrix that are the step's, and not one byte more.
+  /// Sees what is the step's (the image, its matrix, what it converts), and not one byte more.
   std::string launch(ColumnsParameters p, const ConvolutionStep &step) {
-    bool isTo = step.kind == ConvolutionStep::Kind::Columns;
-    auto bytesOfX = uint64_t(p.channels * p.windows.in * (int64_t)sizeof(float));
-    uint64_t bytesOfColumns = columns.size() * sizeof(float);
-    simulate::Operand from{(const char *)at(step.a), isTo ? bytesOfX : bytesOfColumns};
-    simulate::Operand to{(const char *)at(step.result), isTo ? bytesOfColumns : bytesOfX};
+    auto ofX = uint64_t(p.channels * p.windows.in), ofColumns = uint64_t(p.channels * p.windows.size * p.windows.out);
+    auto operand = [&](const ConvolutionPlace &place, uint64_t count, FloatType of) {
+      return simulate::Operand{at(place), count * (uint64_t)bytesOf(of)};
+    };
     p.adds = step.adds;
-    return isTo ? launchDevice("xlc_columns", blocksForColumns(p), {from, to}, &p, 1)
-                : launchDevice("xlc_from_columns", blocksFromColumns(p), {from, to}, &p, 1);
+    ConvertParameters converted{step.count};
+    std::string narrow = type == FloatType::BF16 ? "bf16" : "f16";
+    switch (step.kind) {
+    case ConvolutionStep::Kind::Columns:
+      return launchDevice("xlc_columns", blocksForColumns(p),
+                          {operand(step.a, ofX, FloatType::F32), operand(step.result, ofColumns, FloatType::F32)}, &p,
+                          1);
+    case ConvolutionStep::Kind::FromColumns:
+      return launchDevice("xlc_from_columns", blocksFromColumns(p),
+                          {operand(step.a, ofColumns, FloatType::F32), operand(step.result, ofX, FloatType::F32)}, &p,
+                          1);
+    case ConvolutionStep::Kind::Widen:
+      return launchDevice("xlc_convert_" + narrow + "_f32", blocksToConvert(converted),
+                          {operand(step.a, step.count, type), operand(step.result, step.count, FloatType::F32)},
+                          &converted, 1);
+    default:
+      return launchDevice("xlc_convert_f32_" + narrow, blocksToConvert(converted),
+                          {operand(step.a, step.count, FloatType::F32), operand(step.result, step.count, type)},
+                          &converted, 1);
+    }
   }
 
-  std::vector<float> columns;
-  std::array<std::vector<float> *, 4> memory;
+  const FloatType type;
+  std::vector<float> workspace;
+  std::array<char *, 4> memory;
+};
+
+/// x, w and y as floats; what the CPU makes of them.
+struct CpuConvolution {
+  const ConvolutionShape s;
+  const Windows windows{s.dims};
+  std::vector<float> x = drawIntegers(s.batch * s.groups * s.inputs * windows.in, 1);
+  std::vector<float> w = drawIntegers(s.groups * s.outputs * s.inputs * windows.size, 2);
+  std::vector<float> y = drawIntegers(s.batch * s.groups * s.outputs * windows.out, 3);
+
+  void run(bool add) {
+    std::vector<char> scratch(convolutionScratch(s) + 64);
+    auto *aligned = (char *)(((uintptr_t)scratch.data() + 63) / 64 * 64);
+    for (int64_t item = 0; item < convolutionItems(s); ++item)
+      runConvolution(s, {x.data(), w.data(), y.data()}, item, add, aligned);
+  }
 };
 
 void expectSame(const ConvolutionShape &s, bool add) {
-  Windows windows(s.dims);
-  std::vector<float> x = drawIntegers(s.batch * s.groups * s.inputs * windows.in, 1),
-                     w = drawIntegers(s.groups * s.outputs * s.inputs * windows.size, 2),
-                     y = drawIntegers(s.batch * s.groups * s.outputs * windows.out, 3), cpuX = x, cpuW = w, cpuY = y;
-  std::vector<char> scratch(convolutionScratch(s) + 64);
-  auto *aligned = (char *)(((uintptr_t)scratch.data() + 63) / 64 * 64);
-  for (int64_t item = 0; item < convolutionItems(s); ++item)
-    runConvolution(s, {cpuX.data(), cpuW.data(), cpuY.data()}, item, add, aligned);
+  CpuConvolution cpu{s};
+  std::vector<float> x = cpu.x, w = cpu.w, y = cpu.y;
+  cpu.run(add);
   ASSERT_EQ(SteppedConvolution(s, x, w, y).run(makeConvolutionSteps(s, add)), "");
-  EXPECT_EQ(x, cpuX);
-  EXPECT_EQ(w, cpuW);
-  EXPECT_EQ(y, cpuY);
+  EXPECT_EQ(x, cpu.x);
+  EXPECT_EQ(w, cpu.w);
+  EXPECT_EQ(y, cpu.y);
+}
+
+std::vector<uint16_t> narrow(const std::vector<float> &wide, FloatType type) {
+  std::vector<uint16_t> made;
+  for (float number : wide)
+    made.push_back(type == FloatType::BF16 ? toBf16(number) : toHalf(number));
+  return made;
+}
+
+/// Small integers are the same in sixteen bits; their sums are rounded once.
+void expectRounded(ConvolutionShape s, FloatType type) {
+  CpuConvolution cpu{s};
+  std::vector<uint16_t> x = narrow(cpu.x, type), w = narrow(cpu.w, type), y = narrow(cpu.y, type);
+  cpu.run(false);
+  s.type = type;
+  ASSERT_EQ(SteppedConvolution(s, x, w, y).run(makeConvolutionSteps(s, false)), "");
+  EXPECT_EQ(x, narrow(cpu.x, type));
+  EXPECT_EQ(w, narrow(cpu.w, type));
+  EXPECT_EQ(y, narrow(cpu.y, type));
+}
+
+template <class Body> void forEachConvolution(Body body) {
+  using Kind = ConvolutionShape::Kind;
+  for (const std::vector<WindowDim> &dims : windows)
+    for (Kind kind : {Kind::Forward, Kind::Transpose, Kind::WeightBackward})
+      for (auto [groups, inputs, outputs] : {std::array<int64_t, 3>{1, 3, 4}, {2, 2, 3}, {3, 1, 1}}) {
+        SCOPED_TRACE("kind " + std::to_string((int)kind) + " groups " + std::to_string(groups) + " dims " +
+                     std::to_string(dims.size()) + " window " + std::to_string(Windows(dims).size));
+        body(ConvolutionShape{kind, 2, groups, inputs, outputs, dims});
+      }
 }
 
 TEST(DeviceConvolution, IsTheConvolutionOfTheCpu) {
-  for (const std::vector<WindowDim> &dims : windows)
-    for (auto kind :
-         {ConvolutionShape::Kind::Forward, ConvolutionShape::Kind::Transpose, ConvolutionShape::Kind::WeightBackward})
-      for (auto [groups, inputs, outputs] : {std::array<int64_t, 3>{1, 3, 4}, {2, 2, 3}, {3, 1, 1}})
-        for (bool add : {false, true}) {
-          SCOPED_TRACE("kind " + std::to_string((int)kind) + " groups " + std::to_string(groups) + " dims " +
-                       std::to_string(dims.size()) + " window " + std::to_string(Windows(dims).size));
-          expectSame({kind, 2, groups, inputs, outputs, dims}, add);
-        }
+  forEachConvolution([](const ConvolutionShape &s) {
+    expectSame(s, false);
+    expectSame(s, true);
+  });
+}
+
+TEST(DeviceConvolution, OfSixteenBitsIsRoundedOnce) {
+  forEachConvolution([](const ConvolutionShape &s) {
+    expectRounded(s, FloatType::BF16);
+    expectRounded(s, FloatType::F16);
+  });
 }
 
 } // namespace

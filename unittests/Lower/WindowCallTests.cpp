@@ -112,6 +112,8 @@ TEST_F(WindowCalls, WantContiguousOperands) {
   Operation *op = &function.front().front();
   EXPECT_TRUE(findConvolutionShape(op, {whole, one, whole}));
   EXPECT_FALSE(findConvolutionShape(op, {strided, one, whole}));
+  auto narrow = MemRefType::get({1, 1, 3}, BFloat16Type::get(&context));
+  EXPECT_FALSE(findConvolutionShape(op, {narrow, one, narrow}));
 }
 
 } // namespace

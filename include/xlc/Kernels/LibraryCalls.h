@@ -45,7 +45,7 @@ struct ScatterShape {
 std::optional<ScatterShape> findScatterShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
 /// A convolution, its transpose or its weights' gradient: memory types of operands, then result. None unless all are
-/// contiguous f32.
+/// contiguous, of one type of the library's.
 std::optional<runtime::ConvolutionShape> findConvolutionShape(mlir::Operation *op,
                                                               llvm::ArrayRef<mlir::MemRefType> memory);
 

@@ -106,6 +106,26 @@ def RoundEpiloguesOncePass : Pass<"xlc-round-epilogues-once", "::mlir::ModuleOp"
   let constructor = "::xlc::createRoundEpiloguesOncePass(target)";
 }
 
+def NarrowConvolutionsPass : Pass<"xlc-narrow-convolutions", "::mlir::ModuleOp"> {
+  let summary = "convolutions take sixteen bits as they are where the target's library does";
+  let description = [{
+    A convolution's operands are rounded, and widened for a library that takes f32:
+
+        %xw = graph.cast %x : tensor<2x3x8x8xbf16> -> tensor<2x3x8x8xf32>
+        %ww = graph.cast %w : tensor<4x3x3x3xbf16> -> tensor<4x3x3x3xf32>
+        %yw = graph.convolution %xw, %ww ... -> tensor<2x4x8x8xf32>
+        %y = graph.cast %yw : tensor<2x4x8x8xf32> -> tensor<2x4x8x8xbf16>
+
+    becomes, where the target's library multiplies sixteen bits, adds them up in f32 and rounds the sum once,
+
+        %y = graph.convolution %x, %w ... -> tensor<2x4x8x8xbf16>
+
+    The gradient of weights, which is not rounded else, is rounded once for a micro-batch and widened: cuDNN has no engine
+    that leaves it in f32. PyTorch's autocast rounds it likewise.
+  }];
+  let constructor = "::xlc::createNarrowConvolutionsPass(target)";
+}
+
 def ScaleLossPass : Pass<"xlc-scale-loss", "::mlir::ModuleOp"> {
   let summary = "gradients are scaled, and training goes on after a step that is skipped";
   let description = [{

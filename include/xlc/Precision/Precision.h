@@ -33,7 +33,9 @@ mlir::Type findNarrowType(mlir::Operation *op, llvm::StringRef name);
 #define GEN_PASS_DECL
 #include "xlc/Precision/Passes.h.inc"
 
-/// Asks the target, which must outlive it, what its library can do before it rounds a product.
+/// Ask the target, which must outlive them, whether its library takes convolutions of sixteen bits, and what it can do before it
+/// rounds a product.
+std::unique_ptr<mlir::Pass> createNarrowConvolutionsPass(const Target &target);
 std::unique_ptr<mlir::Pass> createRoundEpiloguesOncePass(const Target &target);
 /// All passes of this room, for xlc-opt.
 void registerPrecisionPasses(const Target &target);

@@ -5,12 +5,13 @@
 //   transpose         columns[rows, out] = w[f, rows]^T y[f, out]                x = columns, added up
 //   weight backward   columns = what windows of x show     w[f, rows]        += y[f, out] columns[rows, out]^T
 //
-// The matrix of one image and group is there at a time. Where windows show a plane as it lies, the matrix is x.
+// The matrix of one image and group is there at a time. Where windows show a plane as it lies, the matrix is x. Sixteen bits are
+// widened image by image, w as a whole, and what is made of them is rounded once.
 #ifndef XLC_LIB_RUNTIME_CUDA_CONVOLUTIONSTEPS_H
 #define XLC_LIB_RUNTIME_CUDA_CONVOLUTIONSTEPS_H
 
+#include "xlc/Runtime/ConvolutionWorkspace.h"
 #include "xlc/Runtime/DeviceKernels.h"
-#include "xlc/Runtime/LibraryShapes.h"
 
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace xlc::runtime {
 
 /// Where a step reads or writes: `offset` bytes behind the begin of an operand of the call, or of its workspace.
 struct ConvolutionPlace {
-  enum class Operand : uint8_t { X, W, Y, Columns } operand;
+  enum class Operand : uint8_t { X, W, Y, Workspace } operand;
   int64_t offset = 0;
 };
 
@@ -27,9 +28,12 @@ struct ConvolutionStep {
     Columns,     ///< xlc_columns from a to the result
     FromColumns, ///< xlc_from_columns from a to the result
     Product,     ///< result (+)= a b
+    Widen,       ///< `count` elements of a, as float32
+    Narrow,      ///< and rounded
   } kind;
   ConvolutionPlace a, b, result; ///< b of a product only
   bool adds;                     ///< to the result
+  int64_t count = 0;
 };
 
 /// One after the other.
@@ -52,40 +56,56 @@ inline ContractShape convolutionProduct(const ConvolutionShape &s, const Windows
   return {};
 }
 
-/// Bytes that places in Columns reach to.
-inline int64_t convolutionColumnBytes(const ConvolutionShape &s) {
-  Windows w(s.dims);
-  return w.arePlane() ? 0 : s.inputs * w.size * w.out * bytesOf(FloatType::F32);
-}
-
 /// What computes the result of a convolution, or adds to it.
 inline ConvolutionSteps makeConvolutionSteps(const ConvolutionShape &s, bool add) {
   using Kind = ConvolutionStep::Kind;
   using Operand = ConvolutionPlace::Operand;
+  using Makes = ConvolutionShape::Kind;
   Windows windows(s.dims);
+  ConvolutionWorkspace<int64_t> workspace(s);
   ConvolutionSteps made{{s.inputs, windows, 0}, convolutionProduct(s, windows), {}};
-  constexpr int64_t bytes = bytesOf(FloatType::F32);
+  bool isWide = s.type == FloatType::F32;
+  int64_t ofX = s.inputs * windows.in, ofY = s.outputs * windows.out, ofW = s.outputs * s.inputs * windows.size;
+  auto convert = [&](Kind kind, ConvolutionPlace from, ConvolutionPlace to, int64_t count) {
+    if (!isWide)
+      made.steps.push_back({kind, from, {}, to, false, count});
+  };
+  if (s.kind != Makes::WeightBackward)
+    convert(Kind::Widen, {Operand::W}, {Operand::Workspace, workspace.w}, s.groups * ofW);
   for (int64_t image = 0; image < s.batch * s.groups; ++image) { // the group varies fastest
-    ConvolutionPlace x{Operand::X, image * s.inputs * windows.in * bytes};
-    ConvolutionPlace y{Operand::Y, image * s.outputs * windows.out * bytes};
-    ConvolutionPlace w{Operand::W, image % s.groups * s.outputs * s.inputs * windows.size * bytes};
-    ConvolutionPlace columns = windows.arePlane() ? x : ConvolutionPlace{Operand::Columns};
-    if (!windows.arePlane() && s.kind != ConvolutionShape::Kind::Transpose)
+    auto place = [&](Operand operand, int64_t element, int64_t wide) {
+      return isWide ? ConvolutionPlace{operand, element * bytesOf(s.type)} : ConvolutionPlace{Operand::Workspace, wide};
+    };
+    int64_t atW = image % s.groups * ofW;
+    ConvolutionPlace x = place(Operand::X, image * ofX, workspace.x), y = place(Operand::Y, image * ofY, workspace.y);
+    ConvolutionPlace w = place(Operand::W, atW, workspace.w + atW * bytesOf(FloatType::F32));
+    ConvolutionPlace columns = windows.arePlane() ? x : ConvolutionPlace{Operand::Workspace};
+    ConvolutionPlace storedX{Operand::X, image * ofX * bytesOf(s.type)},
+        storedY{Operand::Y, image * ofY * bytesOf(s.type)};
+    if (s.kind != Makes::Transpose)
+      convert(Kind::Widen, storedX, x, ofX);
+    if (s.kind != Makes::Forward)
+      convert(Kind::Widen, storedY, y, ofY);
+    if (!windows.arePlane() && s.kind != Makes::Transpose)
       made.steps.push_back({Kind::Columns, x, {}, columns, false});
     switch (s.kind) {
-    case ConvolutionShape::Kind::Forward:
+    case Makes::Forward:
       made.steps.push_back({Kind::Product, w, columns, y, add});
+      convert(Kind::Narrow, y, storedY, ofY);
       break;
-    case ConvolutionShape::Kind::Transpose:
+    case Makes::Transpose:
       made.steps.push_back({Kind::Product, w, y, columns, add && windows.arePlane()});
       if (!windows.arePlane())
         made.steps.push_back({Kind::FromColumns, columns, {}, x, add});
+      convert(Kind::Narrow, x, storedX, ofX);
       break;
-    case ConvolutionShape::Kind::WeightBackward:
+    case Makes::WeightBackward:
       made.steps.push_back({Kind::Product, y, columns, w, add || image >= s.groups});
       break;
     }
   }
+  if (s.kind == Makes::WeightBackward)
+    convert(Kind::Narrow, {Operand::Workspace, workspace.w}, {Operand::W}, s.groups * ofW);
   return made;
 }
 

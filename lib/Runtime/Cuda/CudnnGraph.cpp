@@ -176,7 +176,9 @@ std::vector<OwnedDescriptor> Graph::findEngines(HeuristicsMode mode) const {
   return found;
 }
 
-bool Graph::isExact(Descriptor configuration) const {
+bool Graph::isAmong(Engines engines, Descriptor configuration) const {
+  if (engines == Engines::Any)
+    return true;
   OwnedDescriptor engine = make(Kind::Engine);
   Descriptor place = engine.get();
   int64_t count = 0;
@@ -187,7 +189,9 @@ bool Graph::isExact(Descriptor configuration) const {
   library.require(
       library.getAttribute(engine.get(), Attribute::EngineNotes, Type::Note, mostNotes, &count, notes.data()),
       "cudnnBackendGetAttribute", what);
-  return std::all_of(notes.begin(), notes.begin() + count, [](Note note) { return note == Note::StrictNan; });
+  return std::all_of(notes.begin(), notes.begin() + count, [&](Note note) {
+    return note == Note::StrictNan || (note == Note::TensorCore && engines == Engines::Repeatable);
+  });
 }
 
 bool Graph::tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why) {
@@ -225,7 +229,7 @@ std::optional<std::string> Graph::finalize(int64_t mostWorkspace, Engines engine
   std::string why = "it knows none";
   for (HeuristicsMode mode : {HeuristicsMode::Best, HeuristicsMode::Fallback})
     for (const OwnedDescriptor &engine : findEngines(mode))
-      if ((engines == Engines::Any || isExact(engine.get())) && tryEngine(engine.get(), mostWorkspace, why))
+      if (isAmong(engines, engine.get()) && tryEngine(engine.get(), mostWorkspace, why))
         return std::nullopt;
   return fmt::format("cuDNN {} has no kernel for {}: {}", library.version(), what, why);
 }

@@ -31,7 +31,8 @@ struct Filter {
 /// Which engines are taken.
 enum class Engines : uint8_t {
   Any,
-  Exact, ///< products of float32 as they are, added up in one order: what IEEE says of each operation holds
+  Repeatable, ///< products of the operands as they are, added up in float32 and in one order
+  Exact,      ///< and none of float32 by tensor cores: what IEEE says of each operation holds
 };
 
 /// The same memory, columns as rows.
@@ -58,7 +59,7 @@ public:
   void reduce(ReductionOperator how, Tensor x, Tensor y);
   /// The same elements in other dimensions.
   void reshape(Tensor x, Tensor y);
-  /// x[image, channel, row, column], w[channel of y, channel of a group of x, row, column], y as x: all f32. What is made is added to
+  /// x[image, channel, row, column], w[channel of y, channel of a group of x, row, column], y as x. What is made is added to
   /// what is there if `adds`.
   void convolve(Makes which, const Filter &filter, Tensor x, Tensor w, Tensor y, bool adds);
 
@@ -78,7 +79,7 @@ private:
   void finish(Descriptor made) const;
   void addOperation(OwnedDescriptor operation);
   std::vector<OwnedDescriptor> findEngines(HeuristicsMode mode) const;
-  bool isExact(Descriptor configuration) const;
+  bool isAmong(Engines engines, Descriptor configuration) const;
   bool tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why);
 
   const Library &library;

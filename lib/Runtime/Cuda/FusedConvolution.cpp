@@ -1,32 +1,13 @@
 // See FusedConvolution.h.
 #include "FusedConvolution.h"
 
-#include "xlc/Runtime/Windows.h"
-
-#include <algorithm>
-#include <optional>
+#include "xlc/Runtime/FusedConvolution.h"
 
 namespace xlc::runtime::cudnn {
 namespace {
 
-/// Padding behind the last element, such that windows end where the convolution's do; none where the library would see others.
-std::optional<int64_t> padBehind(const WindowDim &d) {
-  int64_t reach = (d.size - 1) * d.dilation + 1;
-  int64_t pad = std::max<int64_t>(0, (d.out - 1) * d.stride + reach - d.in - d.pad);
-  return (d.in + d.pad + pad - reach) / d.stride + 1 == d.out ? std::optional(pad) : std::nullopt;
-}
-
-bool isTrivial(const WindowDim &d) { return d.in == 1 && d.out == 1 && d.size == 1 && d.pad == 0; }
-
-std::optional<Filter> findFilter(const Windows &windows) {
-  const auto &[depth, rows, columns] = windows.dims;
-  std::optional<int64_t> behindRows = padBehind(rows), behindColumns = padBehind(columns);
-  if (!isTrivial(depth) || !behindRows || !behindColumns)
-    return std::nullopt;
-  return Filter{{rows.stride, columns.stride},
-                {rows.dilation, columns.dilation},
-                {rows.pad, columns.pad},
-                {*behindRows, *behindColumns}};
+DataType typeOf(FloatType type) {
+  return type == FloatType::BF16 ? DataType::BF16 : type == FloatType::F16 ? DataType::F16 : DataType::F32;
 }
 
 Makes whichIsMade(ConvolutionShape::Kind kind) {
@@ -40,18 +21,25 @@ Makes whichIsMade(ConvolutionShape::Kind kind) {
 std::unique_ptr<FusedConvolution> FusedConvolution::tryMake(const Library &library, const Device &device,
                                                             const std::string &name, const ConvolutionShape &s,
                                                             bool adds, int64_t bytes) {
-  Windows windows(s.dims);
-  std::optional<Filter> filter = findFilter(windows);
-  if (!filter)
+  if (!isFusedConvolution(s))
     return nullptr;
   std::unique_ptr<FusedConvolution> made(new FusedConvolution(library, device, name));
-  const auto &[depth, rows, columns] = windows.dims;
+  Windows windows(s.dims);
+  const WindowDim &rows = windows.dims[1], &columns = windows.dims[2];
   Graph &graph = made->graph;
-  Graph::Tensor x = graph.operand(contiguous(s.batch, s.groups * s.inputs, rows.in, columns.in), DataType::F32);
-  Graph::Tensor w = graph.operand(contiguous(s.groups * s.outputs, s.inputs, rows.size, columns.size), DataType::F32);
-  Graph::Tensor y = graph.operand(contiguous(s.batch, s.groups * s.outputs, rows.out, columns.out), DataType::F32);
-  graph.convolve(whichIsMade(s.kind), *filter, x, w, y, adds);
-  return graph.finalize(bytes, Engines::Exact) ? nullptr : std::move(made);
+  auto operand = [&](int64_t images, int64_t channels, int64_t height, int64_t width) {
+    return graph.operand(contiguous(images, channels, height, width), typeOf(s.type));
+  };
+  Graph::Tensor x = operand(s.batch, s.groups * s.inputs, rows.in, columns.in);
+  Graph::Tensor w = operand(s.groups * s.outputs, s.inputs, rows.size, columns.size);
+  Graph::Tensor y = operand(s.batch, s.groups * s.outputs, rows.out, columns.out);
+  Filter filter{{rows.stride, columns.stride},
+                {rows.dilation, columns.dilation},
+                {rows.pad, columns.pad},
+                {*padBehind(rows), *padBehind(columns)}};
+  graph.convolve(whichIsMade(s.kind), filter, x, w, y, adds);
+  Engines engines = s.type == FloatType::F32 ? Engines::Exact : Engines::Repeatable;
+  return graph.finalize(bytes, engines) ? nullptr : std::move(made);
 }
 
 void FusedConvolution::run(char *x, char *w, char *y, char *workspace, void *stream) const {

@@ -1,5 +1,5 @@
-// Convolutions by cuDNN: float32, of one or two dimensions, all images and groups in one call. Products are of float32 as they are,
-// and added up in one order, so that a run can be repeated; what there is no such engine for is made of products (ConvolutionSteps.h).
+// Convolutions by cuDNN: of one or two dimensions, all images and groups in one call. Numbers are multiplied as they are, and added up
+// as float32 in one order, so that a run can be repeated; what there is no such engine for is made of products (ConvolutionSteps.h).
 #ifndef XLC_LIB_RUNTIME_CUDA_FUSEDCONVOLUTION_H
 #define XLC_LIB_RUNTIME_CUDA_FUSEDCONVOLUTION_H
 

@@ -108,18 +108,20 @@ std::unique_ptr<cudnn::FusedConvolution> LibraryCalls::fuse(const plan::CallT &c
 LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &call,
                                                            const plan::ConvolutionT &convolution) {
   ConvolutionShape shape = shapeOf(convolution);
-  uint64_t columns = (uint64_t)convolutionColumnBytes(shape);
-  if (call.workspace_bytes < columns)
+  auto needed = (uint64_t)ConvolutionWorkspace<int64_t>(shape).bytes;
+  if (call.workspace_bytes < needed)
     throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, and the columns of a convolution need {}",
-                               call.name, call.workspace_bytes, columns));
+                               call.name, call.workspace_bytes, needed));
   bool isEverAdded = call.accumulate[0] != plan::Accumulate::Never;
   Convolution made{shape.kind,
-                   (int64_t)((call.workspace_bytes - columns) / 256 * 256),
+                   (int64_t)((call.workspace_bytes - needed) / 256 * 256),
                    makeConvolutionSteps(shape, false),
                    makeConvolutionSteps(shape, true),
                    nullptr,
                    find(columnsKernel),
                    find(fromColumnsKernel),
+                   convertKernelOf(convolution.element, plan::Element::F32),
+                   convertKernelOf(plan::Element::F32, convolution.element),
                    fuse(call, shape, false),
                    isEverAdded ? fuse(call, shape, true) : nullptr};
   ProductAlignment alignment{256, 256, 1, 1, 256};
@@ -256,6 +258,12 @@ void LibraryCalls::runConvolution(const Convolution &what, const CallOperands &o
     case ConvolutionStep::Kind::Product:
       what.product->run({addressOf(step.a), addressOf(step.b), nullptr, nullptr, addressOf(step.result)}, step.adds,
                         operands.workspace, stream);
+      break;
+    case ConvolutionStep::Kind::Widen:
+      convert(what.widen, addressOf(step.a), addressOf(step.result), step.count, stream);
+      break;
+    case ConvolutionStep::Kind::Narrow:
+      convert(what.narrow, addressOf(step.a), addressOf(step.result), step.count, stream);
       break;
     }
 }

@@ -44,10 +44,11 @@ private:
   };
   struct Convolution {
     ConvolutionShape::Kind kind;
-    int64_t scratch; ///< of a product, bytes; the columns stand behind it
+    int64_t scratch; ///< of a product, bytes; the steps' own workspace stands behind it
     ConvolutionSteps write, add;
     const Product *product;
     Function columns, fromColumns;
+    std::string widen, narrow; ///< kernels, of sixteen bits
     std::unique_ptr<cudnn::FusedConvolution> fusedWrite,
         fusedAdd; ///< in the place of steps that write or add; null: those run
   };

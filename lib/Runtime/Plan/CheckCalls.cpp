@@ -61,7 +61,8 @@ void PlanChecker::checkKernels() {
     }
     if (const plan::ConvolutionT *c = kernel->library.AsConvolution())
       require(c->kind <= plan::ConvolutionKind::WeightBackward && c->batch >= 1 && c->groups >= 1 && c->inputs >= 1 &&
-                  c->outputs >= 1 && areLegal(c->dims, false),
+                  c->outputs >= 1 && areLegal(c->dims, false) && hasProducts(c->element) &&
+                  (c->element == plan::Element::F32 || !plan.gpu.empty()),
               "convolution '{}' is malformed", kernel->name);
     if (const plan::MaxPoolT *p = kernel->library.AsMaxPool())
       require(p->planes >= 1 && areLegal(p->dims, true), "pool '{}' is malformed", kernel->name);
@@ -236,9 +237,11 @@ void PlanChecker::checkScatterCall(const plan::CallT &call, const plan::ScatterA
 
 /// Convolutions and pools, likewise.
 void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel) {
-  auto bytes = [](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,
-                  uint64_t (plan::WindowDim::*size)() const) {
-    Quantity product = bytesOf(plan::Element::F32);
+  const plan::ConvolutionT *c = kernel.library.AsConvolution();
+  plan::Element element = c ? c->element : plan::Element::F32;
+  auto bytes = [&](std::initializer_list<uint64_t> sizes, const std::vector<plan::WindowDim> &dims,
+                   uint64_t (plan::WindowDim::*size)() const) {
+    Quantity product = bytesOf(element);
     auto grow = [&](uint64_t by) { product = std::min<Quantity>(product * by, kLargestArena); };
     std::for_each(sizes.begin(), sizes.end(), grow);
     for (const plan::WindowDim &dim : dims)
@@ -246,7 +249,9 @@ void PlanChecker::checkWindowCall(const plan::CallT &call, const plan::KernelT &
     return product;
   };
   std::vector<Quantity> needed; // ins, then the result
-  if (const plan::ConvolutionT *c = kernel.library.AsConvolution()) {
+  if (c) {
+    require(element == plan::Element::F32 || call.accumulate[0] == plan::Accumulate::Never,
+            "call '{}' cannot add to elements of this type", call.name);
     Quantity x = bytes({c->batch, c->groups, c->inputs}, c->dims, &plan::WindowDim::in);
     Quantity w = bytes({c->groups, c->inputs, c->outputs}, c->dims, &plan::WindowDim::size);
     Quantity y = bytes({c->batch, c->groups, c->outputs}, c->dims, &plan::WindowDim::out);

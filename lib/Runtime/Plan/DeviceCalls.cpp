@@ -55,8 +55,14 @@ std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel) {
       names.push_back(conditionKernel);
     return names;
   }
-  if (kernel.library.AsConvolution())
-    return {columnsKernel, fromColumnsKernel};
+  if (const plan::ConvolutionT *convolution = kernel.library.AsConvolution()) {
+    std::vector<std::string> names = {columnsKernel, fromColumnsKernel};
+    if (convolution->element != plan::Element::F32)
+      for (bool isWidened : {false, true})
+        names.push_back(isWidened ? convertKernelOf(convolution->element, plan::Element::F32)
+                                  : convertKernelOf(plan::Element::F32, convolution->element));
+    return names;
+  }
   return {};
 }
 

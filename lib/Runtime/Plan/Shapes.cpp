@@ -63,7 +63,8 @@ ConvolutionShape shapeOf(const plan::ConvolutionT &c) {
           (int64_t)c.groups,
           (int64_t)c.inputs,
           (int64_t)c.outputs,
-          dimsOf(c.dims)};
+          dimsOf(c.dims),
+          floatOf(c.element)};
 }
 
 } // namespace xlc::runtime

@@ -52,8 +52,10 @@ public:
       return !call.epilogue.hasBeside() && findContract(call).has_value();
     if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
       return findScatterShape(call.op, call.memory).has_value();
-    if (call.op->hasTrait<graph::Convolution>())
-      return findConvolutionShape(call.op, call.memory).has_value();
+    if (call.op->hasTrait<graph::Convolution>()) {
+      std::optional<runtime::ConvolutionShape> shape = findConvolutionShape(call.op, call.memory);
+      return shape && shape->type == runtime::FloatType::F32;
+    }
     if (isa<graph::MaxPoolOp, graph::MaxPoolBackwardOp>(call.op))
       return findPoolShape(call.op, call.memory).has_value();
     return findAttentionShape(call.op, call.memory).has_value();

@@ -10,8 +10,9 @@
 #include "xlc/Kernels/LibraryCalls.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/AlignedProduct.h"
+#include "xlc/Runtime/ConvolutionWorkspace.h"
 #include "xlc/Runtime/FusedAttention.h"
-#include "xlc/Runtime/Windows.h"
+#include "xlc/Runtime/FusedConvolution.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <set>
@@ -53,17 +54,6 @@ bool isRowMajor(int64_t rows, int64_t columns, int64_t rowStride, int64_t column
 /// Whether it or its transposition is row-major.
 bool isMatrix(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride) {
   return isRowMajor(rows, columns, rowStride, columnStride) || isRowMajor(columns, rows, columnStride, rowStride);
-}
-
-/// A convolution is a product per sample and group, of the weights and a matrix with a column for each element of the result:
-/// what its window shows. The matrix of one is there at a time.
-Quantity columnBytes(const runtime::ConvolutionShape &shape) {
-  if (runtime::Windows(shape.dims).arePlane())
-    return 0; // it is the input
-  Quantity bytes = Quantity(runtime::bytesOf(runtime::FloatType::F32)) * shape.inputs;
-  for (const runtime::WindowDim &dim : shape.dims)
-    bytes = bytes * dim.size * dim.out;
-  return bytes;
 }
 
 /// cuBLASLt's GELU wants lines of whole 16 bytes, and what lies beside a result is one matrix.
@@ -130,8 +120,10 @@ public:
     }
     if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
       return findScatterShape(call.op, call.memory).has_value();
-    if (call.op->hasTrait<graph::Convolution>())
-      return findConvolutionShape(call.op, call.memory).has_value();
+    if (call.op->hasTrait<graph::Convolution>()) {
+      std::optional<runtime::ConvolutionShape> shape = findConvolutionShape(call.op, call.memory);
+      return shape && (shape->type == runtime::FloatType::F32 || runtime::isFusedConvolution(*shape));
+    }
     if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op)) {
       std::optional<runtime::AttentionShape> shape = findAttentionShape(call.op, call.memory);
       return shape && runtime::isFusedAttention(*shape);
@@ -149,7 +141,8 @@ public:
     if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op))
       return runtime::FusedAttentionWorkspace::bytes(*findAttentionShape(call.op, call.memory), capability);
     if (call.op->hasTrait<graph::Convolution>())
-      return (columnBytes(*findConvolutionShape(call.op, call.memory)) + ofProduct).clamp();
+      return (runtime::ConvolutionWorkspace<Quantity>(*findConvolutionShape(call.op, call.memory)).bytes + ofProduct)
+          .clamp();
     return 0;
   }
 

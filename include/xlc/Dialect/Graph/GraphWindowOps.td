@@ -20,17 +20,18 @@ class Graph_Convolving<string mnemonic, dag operands, dag result>
     functional-type(operands, results)
   }];
 }
-def Graph_ConvolutionOp : Graph_Convolving<"convolution", (ins Graph_Float:$x, Graph_Float:$w), (outs Graph_Float:$y)> {
+def Graph_ConvolutionOp : Graph_Convolving<"convolution", (ins Graph_Multiplied:$x, Graph_Multiplied:$w), (outs Graph_Multiplied:$y)> {
   let summary = "y[n, f, o...] = sum over c, k... of x[n, c, o * stride + k * dilation - pad...] w[f, c, k...]";
   let description = [{
     x: [n, groups c, in...]; w: [groups f, c, window...]; y: [n, groups f, out...]; features of a group see its
-    channels only. Linear in x and in w, so this op and the next two are each other's gradients.
+    channels only. Linear in x and in w, so this op and the next two are each other's gradients. Narrow elements (bf16, f16)
+    are multiplied as they are, summed in f32, and each sum is rounded once.
   }];
 }
-def Graph_ConvolutionTransposeOp : Graph_Convolving<"convolution_transpose", (ins Graph_Float:$y, Graph_Float:$w), (outs Graph_Float:$x)> {
+def Graph_ConvolutionTransposeOp : Graph_Convolving<"convolution_transpose", (ins Graph_Multiplied:$y, Graph_Multiplied:$w), (outs Graph_Multiplied:$x)> {
   let summary = "the transpose of convolution in x: its gradient, and ONNX's ConvTranspose";
 }
-def Graph_ConvolutionWeightBackwardOp : Graph_Convolving<"convolution_weight_backward", (ins Graph_Float:$x, Graph_Float:$dy), (outs Graph_Float:$dw)> {
+def Graph_ConvolutionWeightBackwardOp : Graph_Convolving<"convolution_weight_backward", (ins Graph_Multiplied:$x, Graph_Multiplied:$dy), (outs Graph_Multiplied:$dw)> {
   let summary = "the gradient of convolution with respect to w";
 }
 class Graph_Pooling<string mnemonic, dag operands, dag result>
