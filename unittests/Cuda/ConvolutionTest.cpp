@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <random>
+#include <thread>
 
 using namespace xlc::runtime;
 using namespace xlc::test;
@@ -144,6 +145,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"NotReached", 1, 1, 2, 2, {{8, 3, 2, 3, 1, 0}, {10, 3, 2, 3, 1, 0}}},
                     Case{"OneDimension", 2, 1, 4, 4, {{30, 28, 3, 1, 1, 0}}}),
     [](const auto &info) { return std::string(info.param.name); });
+
+/// Ranks may be threads of one process.
+TEST(Convolution, IsMadeByThreads) {
+  ConvolutionShape s{Kind::Forward, 1, 1, 2, 2, {{4, 4, 3, 1, 1, 1}, {4, 4, 3, 1, 1, 1}}};
+  std::vector<std::jthread> threads(8);
+  for (std::jthread &thread : threads)
+    thread = std::jthread([&] {
+      Bench bench;
+      for (int i = 0; i < 2000; ++i)
+        EXPECT_NE(cudnn::FusedConvolution::tryMake(bench.library, bench.device(), "one of many", s, false, 1 << 20),
+                  nullptr);
+    });
+}
 
 TEST(Convolution, IsNotFusedInThreeDimensions) {
   Bench bench;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <set>
 
 using namespace xlc::runtime::cudnn;
@@ -40,7 +41,26 @@ struct Context {
   void *stream = nullptr;
 };
 
-std::set<const Attributes *> living; ///< looked up only
+/// Descriptors, of all threads.
+class Living {
+public:
+  void add(const Attributes *descriptor) {
+    std::lock_guard lock(mutex);
+    all.insert(descriptor);
+  }
+  bool remove(const Attributes *descriptor) {
+    std::lock_guard lock(mutex);
+    return all.erase(descriptor) != 0;
+  }
+  bool contains(const Attributes *descriptor) const {
+    std::lock_guard lock(mutex);
+    return all.count(descriptor) != 0;
+  }
+
+private:
+  mutable std::mutex mutex;
+  std::set<const Attributes *> all; ///< looked up only
+} living;
 
 uint64_t bytesOf(Type type) {
   switch (type) {
@@ -229,11 +249,11 @@ CUDNN_FUNCTION cudnnSetStream(Context *context, void *stream) {
   return Status::Success;
 }
 CUDNN_FUNCTION cudnnBackendCreateDescriptor(Kind kind, Attributes **made) {
-  living.insert(*made = new Attributes{kind, {}});
+  living.add(*made = new Attributes{kind, {}});
   return Status::Success;
 }
 CUDNN_FUNCTION cudnnBackendDestroyDescriptor(Attributes *descriptor) {
-  if (!living.erase(descriptor))
+  if (!living.remove(descriptor))
     endWith("a descriptor of cuDNN is destroyed twice");
   delete descriptor;
   return Status::Success;
@@ -297,7 +317,7 @@ CUDNN_FUNCTION cudnnBackendExecute(Context *context, Attributes *plan, Attribute
   if (isToFail("cudnnBackendExecute"))
     return Status::InternalError;
   const Attributes *graph = plan->descriptor(Attribute::HeuristicsGraph);
-  if (!plan->isFinal || !pack->isFinal || !living.count(graph))
+  if (!plan->isFinal || !pack->isFinal || !living.contains(graph))
     return notFinalized;
   std::vector<SimulatedOperation> operations = operationsOf(*graph);
   std::vector<Note> notes = plan->all<Note>(Attribute::EngineNotes);
