@@ -77,11 +77,12 @@ private:
   char message[8192] = {};
 };
 
-/// That the job was asked to end. Words only grow, and whenever all ranks meet, all see the largest that one of them had. All
-/// zero at first.
+/// What one rank asks of all: that the job ends, or how it goes on. Words only grow, and whenever all ranks meet, all see the largest
+/// that one of them had. All zero at first.
 struct Request {
-  std::atomic<uint64_t> signal;   ///< of those that asked
-  std::atomic<uint64_t> lastStep; ///< after which the job ends; 0: after all
+  std::atomic<uint64_t> signal;        ///< of those that asked
+  std::atomic<uint64_t> lastStep;      ///< after which the job ends; 0: after all
+  std::atomic<uint64_t> captureFailed; ///< 1: steps are no graphs, since one of a rank cannot be captured
 
   static void raise(std::atomic<uint64_t> &word, uint64_t value) {
     for (uint64_t was = word.load(); was < value && !word.compare_exchange_weak(was, value);)

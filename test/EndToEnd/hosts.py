@@ -17,6 +17,7 @@ import time
 
 import cases
 import compare
+import gpus
 import processes
 import program
 import promises
@@ -245,7 +246,7 @@ def wrong_launches_are_refused(setting, _):
             ("error: not all 2 ranks came within 3 s (--timeout)", claim(1, plain, ["sleep", "20"])),
             ("error: ranks on several hosts meet through Open MPI, and its library cannot be used: ",
              claim(2, plain, LD_LIBRARY_PATH=no_library)),
-            ("error: mpiexec has started processes on several hosts (MPI_LOCALNRANKS=1 of PMI_SIZE=2), and joins none on CPUs: start "
+            ("error: mpiexec has started processes on several hosts (MPI_LOCALNRANKS=1 of PMI_SIZE=2), which meet through MPI: start "
              "with mpirun or srun", ["env", "PMI_RANK=0", "PMI_SIZE=2", "MPI_LOCALNRANKS=1", *map(str, plain)]),
             ("error: srun says rank 1 of 2, and MPI rank 0 of 1: start processes on several hosts with srun --mpi=pmix",
              ["env", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_NODES=2", "SLURM_JOB_ID=xlc", *map(str, plain)]),
@@ -284,9 +285,67 @@ def every_option_does_what_it_does_in_threads(setting, _):
         yield f"a gradient that is no number: {code}: {said}"
 
 
+def gpu_variables(simulated, order, **others):
+    return simulated.variables(order, XLC_SIMULATE_DEVICES=8, **others)
+
+
+def gpus_meet_over_nccl(setting, everything):
+    """Rank 0's id, and which GPU is whose, come over MPI: the same bits as threads, step by step and as graphs; what is saved is read from all GPUs."""
+    need_mpirun()
+    for number, (model, changes, precision) in enumerate(gpus.SEVERAL if everything else gpus.SEVERAL[:2]):
+        simulated = gpus.Simulated(setting, f"hosts-gpus-{number}", model, changes, precision=cases.PRECISIONS[precision])
+        trained, world = simulated.program, changes.get("dp", 1) * changes.get("pp", 1) * changes.get("tp", 1)
+        trained.train(gpus.GRAPH_STEPS, tag="threads", variables=gpu_variables(simulated, "early"))
+        for order, graph in (("random:1", "on"), ("late", "off")):
+            command = [trained.path, *processes.arguments(trained, "hosts", gpus.GRAPH_STEPS), "--graph", graph]
+            yield from compare_with_threads(trained, f"{model[0]}, --graph {graph}", "hosts",
+                                            claim(world, command, local=world // 2, **gpu_variables(simulated, order)))
+        warned = run(claim(world, [trained.path, "--steps", gpus.GRAPH_STEPS, "--graph", "on"], local=world // 2,
+                           **gpu_variables(simulated, "early", XLC_SIMULATE_FAIL="cuStreamEndCapture", XLC_SIMULATE_OF=1)))
+        if warned[0] or gpus.NO_GRAPH not in warned[2]:
+            yield f"{model[0]}: a capture that one rank cannot end: {warned[0]}: {warned[2]}"
+
+
+FAILING_RANK = """#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" = 0 ] || export XLC_SIMULATE_FAIL=ncclReduceScatter
+exec "$@"
+"""
+
+
+def gpus_in_namespaces(setting, _):
+    """Each host has a GPU of the same number; a rank there is killed, or its device fails."""
+    simulated = gpus.Simulated(setting, "namespaces-gpus", ("mlp", "logits", "sgd"), {"dp": 2, "stage": 3})
+    trained = simulated.program
+    trained.train(3, tag="threads", variables=gpu_variables(simulated, "early"))
+    with Namespaces(trained.folder, 2) as hosts:
+        def launch(*words, **others):
+            told = [f"{name}={value}" for name, value in gpu_variables(simulated, "early", **others).items()]
+            return hosts.launch(2, ["env", *told, *words])
+
+        yield from compare_with_threads(trained, "namespaces", "hosts", launch(trained.path, *processes.arguments(trained, "hosts", 3)))
+        yield from kill_one(trained, launch(trained.path, *processes.arguments(trained, "run", 10 ** 8)), -1)
+        failing = trained.folder / "failing"
+        failing.write_text(FAILING_RANK)
+        failing.chmod(0o755)
+        code, _, said, seconds = run(launch(failing, trained.path, "--steps", 3))
+        if code != 5 or said.count("error: ") != 1 or "error: rank 1, step 1, " not in said or "ncclReduceScatter" not in said or seconds > 10:
+            yield f"a call of rank 1 fails: {code} after {seconds:.1f} s: {said}"
+
+
+def wrong_gpus_are_refused(setting, _):
+    need_mpirun()
+    simulated = gpus.Simulated(setting, "hosts-gpus-wrong", ("mlp", "logits", "sgd"), {"dp": 4, "stage": 1})
+    plain = [simulated.program.path, "--steps", 2]
+    for words, local, variables in (("error: ranks 0 and 1 have the same GPU: each needs its own", 1, {"OMPI_COMM_WORLD_LOCAL_RANK": 0}),
+                                    ("error: the program has 4 ranks, of which 3 are on this host, and 2 GPUs are visible", 3, {"XLC_SIMULATE_DEVICES": 2})):
+        code, shown, said, _ = run(claim(4, plain, local=local, **{**gpu_variables(simulated, "early"), **variables}))
+        if code != 1 or shown or said.count("error: ") != 1 or words not in said:
+            yield f"'{words}' was expected: {code}: {shown}{said}"
+
+
 CHECKS = (same_bits_as_threads, every_option_does_what_it_does_in_threads, namespaces_are_hosts, layouts_in_namespaces,
           killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named, signals_end_all_after_the_step,
-          wrong_launches_are_refused)
+          wrong_launches_are_refused, gpus_meet_over_nccl, gpus_in_namespaces, wrong_gpus_are_refused)
 
 
 def list_checks(everything):

@@ -361,7 +361,7 @@ def wrong_launches_are_refused(setting, _):
              lambda: [(plain, variables(0)), ([same, *few], variables(1))]),
             ("error: rank 1 was started with other options than rank 0",
              lambda: [(plain, variables(0)), ([*plain, "--lr", "1"], variables(1))]),
-            ("error: torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=2), and joins none on CPUs: "
+            ("error: torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=2), which meet through MPI: "
              "start with mpirun or srun", lambda: [(plain, variables(rank, local=1)) for rank in range(2)]),
             ("error: torchrun has started 2 processes (WORLD_SIZE=2), and --processes would start 2 in each: leave one of the two out",
              lambda: [([*plain, "--processes"], variables(rank)) for rank in range(2)]),

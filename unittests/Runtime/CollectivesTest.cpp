@@ -364,9 +364,11 @@ TEST_P(Collectives, RanksThatMeetKnowTheLargestStepAndSignal) {
   for (int rank = 0; rank < 3; ++rank)
     all.emplace_back([&, rank] {
       if (rank == 1)
-        Request::raise(requestOf(rank).signal, 15), Request::raise(requestOf(rank).lastStep, 7);
+        Request::raise(requestOf(rank).signal, 15), Request::raise(requestOf(rank).lastStep, 7),
+            Request::raise(requestOf(rank).captureFailed, 1);
       fabrics.of(rank).meet(nullptr);
       EXPECT_EQ(requestOf(rank).lastStep, 7u);
+      EXPECT_EQ(requestOf(rank).captureFailed, 1u);
       EXPECT_EQ(requestOf(rank).signal, 15u);
     });
   for (std::thread &thread : all)

@@ -166,6 +166,21 @@ TEST(Launch, KnowsHowManyShareTheCoresOfAHost) {
   EXPECT_EQ(countOf({{"PMI_RANK", "0"}, {"PMI_SIZE", "3"}}), 3u);
 }
 
+TEST(Launch, KnowsWhichOfThoseOnAHostItIs) {
+  auto placeOf = [](const Variables &variables) { return findLaunch(of(variables))->place; };
+  EXPECT_EQ(placeOf({{"OMPI_COMM_WORLD_RANK", "5"},
+                     {"OMPI_COMM_WORLD_SIZE", "6"},
+                     {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+                     {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}}),
+            2u);
+  EXPECT_EQ(placeOf({{"RANK", "5"}, {"WORLD_SIZE", "6"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}), 1u);
+  EXPECT_EQ(placeOf({{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}}), 2u);
+  Variables srun{{"SLURM_PROCID", "7"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_NUM_NODES", "2"}};
+  EXPECT_EQ(placeOf(srun), 3u); // of ranks that fill a host of four, then the other
+  srun["SLURM_LOCALID"] = "1";
+  EXPECT_EQ(placeOf(srun), 1u);
+}
+
 TEST(Launch, RankAndWorldAreWholeNumbersThatFit) {
   struct Wrong {
     Variables variables;

@@ -27,7 +27,7 @@ std::string describeProcessors(const Plan &plan) {
 
 /// The CPU must have what the kernels need; without this check they would end with SIGILL. Libraries are limited in any
 /// case: beyond our levels is AMX, whose kernels want scratch and permissions of their own.
-void prepareProcessor(const Plan &plan, const Share &, const LibraryOptions &libraries) {
+void prepareProcessor(const Plan &plan, const HostShare &, const LibraryOptions &libraries) {
   if (!libraries.tunedName.empty())
     throw Rejected("error: --tuned is for GPUs: of products on processors there is nothing to choose");
   auto level = (CpuLevel)plan.cpu;

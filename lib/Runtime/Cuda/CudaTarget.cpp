@@ -66,16 +66,17 @@ void checkDevice(const Driver &driver, Ordinal device) {
 }
 
 /// The device of the first of this process's ranks; those of the others follow. Of a process of its own a rank has the only
-/// one that it sees, as launchers arrange it, or that of its number.
-int firstDevice(const Driver &driver, const Plan &plan, const Share &ranks) {
+/// one that it sees, as launchers arrange it, or that of its number on this host.
+int firstDevice(const Driver &driver, const Plan &plan, const HostShare &ranks) {
   int count, all = (int)rankCount(plan);
   driver.check(driver.getCount(&count), "cuDeviceGetCount");
-  if (count >= all)
-    return ranks.first;
+  if (count >= std::max(ranks.onHost, ranks.place + ranks.count))
+    return ranks.place;
   if (count == 1 && ranks.count == 1)
     return 0;
-  throw Rejected(fmt::format("error: the program has {} rank{}, and {} GPU{} visible (CUDA_VISIBLE_DEVICES)", all,
-                             all == 1 ? "" : "s", count, count == 1 ? " is" : "s are"));
+  std::string where = ranks.onHost < all ? fmt::format(", of which {} are on this host", ranks.onHost) : "";
+  throw Rejected(fmt::format("error: the program has {} rank{}{}, and {} GPU{} visible (CUDA_VISIBLE_DEVICES)", all,
+                             all == 1 ? "" : "s", where, count, count == 1 ? " is" : "s are"));
 }
 
 bool hasCall(const Plan &plan, plan::Library library) {
@@ -153,7 +154,7 @@ void useTuning(const Plan &plan, const Driver &driver, const Share &ranks, const
     opened->tuning->check(nameOf(driver, devices[(size_t)rank]), version);
 }
 
-void prepareGpus(const Plan &plan, const Share &ranks, const LibraryOptions &libraries) {
+void prepareGpus(const Plan &plan, const HostShare &ranks, const LibraryOptions &libraries) {
   try {
     const Driver &driver = openLibraries(plan, libraryFolder());
     devices.resize(rankCount(plan));
@@ -247,9 +248,7 @@ std::unique_ptr<Device> makeCudaDevice(const DeviceSetup &setup, int rank) {
 }
 
 std::unique_ptr<Fabric> joinGpus(const FabricSetup &setup) {
-  if (setup.wire)
-    throw Rejected("error: programs for GPUs run on one host");
-  return std::make_unique<NcclFabric>(setup.plan, setup.spins, setup.commons);
+  return std::make_unique<NcclFabric>(setup.plan, setup.spins, setup.commons, setup.wire);
 }
 
 } // namespace

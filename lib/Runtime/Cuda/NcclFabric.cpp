@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 namespace xlc::runtime::cuda {
@@ -32,18 +33,43 @@ bool isGpuShared() {
   return given && *given;
 }
 
-NcclFabric::NcclFabric(const Plan &plan, int spins, Commons &commons)
+NcclFabric::NcclFabric(const Plan &plan, int spins, Commons &commons, Wire *wire)
     : plan(plan), commons(commons), waiter(commons, spins), everybody(commons.reserve<Barrier>()),
       id(commons.reserve<nccl::UniqueId>()), gpus(commons.reserve<Uuid>(rankCount(plan))), seats(rankCount(plan)) {
   for (const auto &group : plan.rank_groups)
     std::iota(numbers.emplace_back(groupSize(*group)).begin(), numbers.back().end(), 0);
+  if (wire)
+    meeting.emplace(*wire, commons, spins);
+}
+
+void NcclFabric::meet(Pulse *pulse) {
+  if (meeting)
+    meeting->meet(pulse);
+  else
+    waiter.wait(commons.at(everybody), rankCount(plan), pulse);
+}
+
+void NcclFabric::introduce(int rank) {
+  if (!meeting)
+    return meet(nullptr);
+  struct Words {
+    uint64_t words[sizeof(Uuid) / sizeof(uint64_t)];
+  };
+  constexpr size_t ofId = sizeof(nccl::UniqueId) / sizeof(Words);
+  std::vector<Words> own(ofId + rankCount(plan));
+  if (rank == 0)
+    std::memcpy(own.data(), &commons.at(id), sizeof(nccl::UniqueId));
+  std::memcpy(&own[ofId + (size_t)rank], &commons.at(gpus, (uint64_t)rank), sizeof(Uuid));
+  auto all = meeting->share({own[0].words, own.size() * std::size(own[0].words)}, nullptr); // of the others they are 0
+  std::memcpy(&commons.at(id), all.data(), sizeof(nccl::UniqueId));
+  std::memcpy(&commons.at(gpus), all.data() + ofId * std::size(own[0].words), rankCount(plan) * sizeof(Uuid));
 }
 
 void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device) {
   commons.at(gpus, (uint64_t)rank) = device.uuid();
   if (rank == 0)
     library.check(library.makeId(&commons.at(id)), "ncclGetUniqueId");
-  meet(nullptr);
+  introduce(rank);
   if (!isGpuShared())
     checkOwnGpus();
   device.setCommunicators(std::make_unique<Communicators>(library, plan, commons.at(id), rank, commons.stop()));

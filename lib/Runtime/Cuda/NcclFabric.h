@@ -6,14 +6,19 @@
 //
 // A communicator does what it is asked for in the order in which the host asks, whatever the stream. Lists of ranks run from
 // first to last without a deadlock (xlc/Schedule/Rendezvous.h), so they do here.
+//
+// Before the first step ranks tell each other which GPU is theirs, and rank 0 the id by which NCCL finds the others: in the commons of
+// one host, or over the wire between several.
 #ifndef XLC_LIB_RUNTIME_CUDA_NCCLFABRIC_H
 #define XLC_LIB_RUNTIME_CUDA_NCCLFABRIC_H
 
 #include "CudaDevice.h"
 #include "Fabric/SliceSums.h"
+#include "Fabric/WireMeeting.h"
 #include "NcclBatches.h"
 
 #include <map>
+#include <optional>
 
 namespace xlc::runtime::cuda {
 
@@ -22,8 +27,8 @@ bool isGpuShared();
 
 class NcclFabric final : public Fabric {
 public:
-  /// `spins`: as for waitWhile.
-  NcclFabric(const Plan &plan, int spins, Commons &commons);
+  /// `spins`: as for waitWhile. `wire`: to ranks on other hosts; null: all see the commons.
+  NcclFabric(const Plan &plan, int spins, Commons &commons, Wire *wire);
 
   /// Of a rank, before the first step, on its thread; returns when all have come.
   void join(const nccl::Library &library, int rank, CudaDevice &device);
@@ -31,9 +36,11 @@ public:
   void exchange(const Exchange &exchange, const Participant &self) override;
   void send(const Message &message, const char *from, const Participant &self) override;
   void receive(const Message &message, char *to, const Participant &self) override;
-  void meet(Pulse *pulse) override { waiter.wait(commons.at(everybody), rankCount(plan), pulse); }
+  void meet(Pulse *pulse) override;
 
 private:
+  /// Returns when all ranks know each other's GPU, and the id of rank 0.
+  void introduce(int rank);
   void checkOwnGpus() const;
 
   /// Sums in the order of the ranks, on one stream.
@@ -55,6 +62,7 @@ private:
   const Plan &plan;
   Commons &commons;
   const Waiter waiter;
+  std::optional<WireMeeting> meeting; ///< none: ranks meet at a barrier
   const Piece<Barrier> everybody;
   const Piece<nccl::UniqueId> id;
   const Piece<Uuid> gpus;                ///< by rank

@@ -58,7 +58,7 @@ struct JobContext {
   std::function<void(int rank)> fail = nullptr;
   Pulse *pulses = nullptr; ///< by rank, then stream; null: nobody watches
   /// Whether a rank cannot capture its steps, in memory that all ranks see; null: no step is to be captured.
-  std::atomic<bool> *captureFailed = nullptr;
+  std::atomic<uint64_t> *captureFailed = nullptr;
   /// Tells the user.
   std::function<void(const std::string &)> warn = nullptr;
 };

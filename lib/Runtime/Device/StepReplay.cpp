@@ -40,7 +40,7 @@ void Executor::captureStep() {
     device.endCapture();
   } catch (const DeviceFailure &failure) {
     device.cancelCapture();
-    if (!job.captureFailed->exchange(true))
+    if (job.captureFailed->exchange(1) == 0)
       job.warn(fmt::format("warning: {}: cannot be captured as a CUDA graph: {}; training goes on without graphs",
                            describePosition(), failure.what()));
   } catch (...) {
@@ -51,7 +51,7 @@ void Executor::captureStep() {
   replays.moved -= before;
   main.moved = before;
   job.fabric.meet(&main.pulse);
-  replays.areUsed = !*job.captureFailed;
+  replays.areUsed = *job.captureFailed == 0;
 }
 
 void Executor::replayStep() {

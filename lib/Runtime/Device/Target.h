@@ -43,13 +43,17 @@ struct Share {
   int first, count;
   bool hasFirst() const { return first == 0; }
 };
+/// And of those on its host: the first one's number among them, and how many they are.
+struct HostShare : Share {
+  int place, onHost;
+};
 
 struct Target {
   /// What a plan is made for, in words: "x86-64-v3 processors".
   std::string (*describe)(const Plan &plan);
 
   /// Once, before any device is made, for the ranks of this process. Throws Rejected where this machine cannot run the plan so.
-  void (*prepareMachine)(const Plan &plan, const Share &ranks, const LibraryOptions &libraries);
+  void (*prepareMachine)(const Plan &plan, const HostShare &ranks, const LibraryOptions &libraries);
 
   /// The device of one rank; called on the rank's thread.
   std::unique_ptr<Device> (*makeDevice)(const DeviceSetup &setup, int rank);

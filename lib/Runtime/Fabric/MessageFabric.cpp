@@ -34,7 +34,7 @@ uint64_t &counterOf(plan::CollectiveKind kind, MovedBytes &moved) {
 } // namespace
 
 MessageFabric::MessageFabric(const Plan &plan, Wire &wire, int spins, Commons &commons, uint64_t bounce)
-    : plan(plan), wire(wire), commons(commons), perStage(stageRanks(plan)), waiter(commons, spins) {
+    : plan(plan), wire(wire), perStage(stageRanks(plan)), waiter(commons, spins), meeting(wire, commons, spins) {
   uint32_t stage = (uint32_t)wire.rank() / perStage;
   for (const auto &group : plan.rank_groups)
     members.push_back(takesPart(*group, stage) ? membersOf(*group, plan, wire.rank()) : std::vector<int>());
@@ -131,17 +131,6 @@ void MessageFabric::receive(const Message &message, char *to, const Participant 
   if (letters.number != message.number)
     throw std::runtime_error(wrongMessage(letters.number, message.number));
   self.moved[plan::Axis::pp].transfer += message.bytes;
-}
-
-void MessageFabric::meet(Pulse *pulse) {
-  commons.stop().throwIfRaised();
-  Request &request = commons.request();
-  uint32_t before = meetings.load(std::memory_order_acquire);
-  words[0] = request.signal, words[1] = request.lastStep;
-  wire.meet(words, meetings);
-  waiter.waitWhile(meetings, before, pulse);
-  Request::raise(request.signal, words[0]);
-  Request::raise(request.lastStep, words[1]);
 }
 
 } // namespace xlc::runtime

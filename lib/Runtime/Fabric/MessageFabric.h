@@ -19,6 +19,7 @@
 #include "Plan/Exchanges.h"
 #include "Plan/Ranks.h"
 #include "SliceSums.h"
+#include "WireMeeting.h"
 
 #include <map>
 
@@ -33,7 +34,7 @@ public:
   void exchange(const Exchange &exchange, const Participant &self) override;
   void send(const Message &message, const char *from, const Participant &self) override;
   void receive(const Message &message, char *to, const Participant &self) override;
-  void meet(Pulse *pulse) override;
+  void meet(Pulse *pulse) override { meeting.meet(pulse); }
 
 private:
   /// What crosses one way between this rank and another.
@@ -54,15 +55,13 @@ private:
 
   const Plan &plan;
   Wire &wire;
-  Commons &commons;
   const uint32_t perStage;
   const Waiter waiter;
   std::vector<std::vector<int>>
       members; ///< by group of the plan: its ranks, by index; empty where this one takes no part
   std::vector<std::unique_ptr<Lane>> lanes; ///< by stream
   std::map<int, Letters> sent, received;    ///< by the other's rank
-  std::atomic<uint32_t> meetings{0};
-  uint64_t words[2] = {}; ///< of the Request
+  WireMeeting meeting;
 };
 
 } // namespace xlc::runtime

@@ -255,7 +255,7 @@ Exit Crew::finish(Company &others) {
 
 Exit Crew::run(Share given, Company &others) {
   share = given, company = &others;
-  context.captureFailed = capturesSteps() ? &world.board().captureFailed : nullptr;
+  context.captureFailed = capturesSteps() ? &world.request().captureFailed : nullptr;
   StopSignal &stop = world.stop();
   startRanks();
   bool ended = waitForRanks(others);

@@ -52,7 +52,7 @@ public:
         world(plan, target, tracedSteps(options), wire) {}
 
   Exit runAsThreads() {
-    Share all{0, (int)rankCount(world.plan)};
+    HostShare all = allRanks();
     prepare(all);
     world.provide();
     HostCompany none(world);
@@ -60,7 +60,7 @@ public:
   }
   Exit runAsProcesses() {
     if (target.isHost)
-      prepare({0, (int)rankCount(world.plan)});
+      prepare(allRanks());
     else
       checkOutputs(world.plan, options);
     Segment segment = Segment::make(world.sharedBytes());
@@ -68,30 +68,37 @@ public:
     std::unique_ptr<Crew> crew = makeCrew(true);
     Exit exit = runtime::runAsProcesses(world, *crew, signal, [&](int rank) {
       if (!target.isHost)
-        prepareDevices({rank, 1});
+        prepareDevices({{rank, 1}, rank, allRanks().onHost});
     });
     adoptSignal(world, signal);
     return exit;
   }
   Exit runAsRank(const Launch &launch, const Arguments &arguments) {
     return runLaunched(launch, world, arguments, options, signal, [&] {
-      prepare({(int)launch.rank, 1});
+      prepare(shareOf(launch));
       return makeCrew(launch.rank == 0);
     });
   }
-  Exit runAsRemoteRank(mpi::Engine &engine) {
+  Exit runAsRemoteRank(const Launch &launch, mpi::Engine &engine) {
     return runRemoteRank(world, engine, signal, [&] {
-      prepare({engine.rank(), 1});
-      return makeCrew(engine.rank() == 0);
+      prepare(shareOf(launch));
+      return makeCrew(launch.rank == 0);
     });
   }
 
 private:
-  void prepareDevices(const Share &ranks) const {
+  HostShare allRanks() const {
+    auto count = (int)rankCount(world.plan);
+    return {{0, count}, 0, count};
+  }
+  static HostShare shareOf(const Launch &launch) {
+    return {{(int)launch.rank, 1}, (int)launch.place, (int)launch.onHost};
+  }
+  void prepareDevices(const HostShare &ranks) const {
     target.prepareMachine(world.plan, ranks, {options.nativeLibraries, options.tuned, readTuned(options.tuned)});
   }
   /// Of what is written only rank 0's process knows.
-  void prepare(const Share &ranks) const {
+  void prepare(const HostShare &ranks) const {
     prepareDevices(ranks);
     if (ranks.hasFirst())
       checkOutputs(world.plan, options);
@@ -148,7 +155,7 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     }
     if (launch && !launch->hosts.empty() && launch->joins)
       return runAcrossHosts(*launch, *plan, {argc, argv}, *options, wrong, signal, [&](mpi::Engine &engine) {
-        return Program(*plan, embedded, target, *options, signal, &engine).runAsRemoteRank(engine);
+        return Program(*plan, embedded, target, *options, signal, &engine).runAsRemoteRank(*launch, engine);
       });
     if (!wrong.empty()) {
       sayOnce(launch ? launch->job : "", wrong);

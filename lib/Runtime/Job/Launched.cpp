@@ -110,7 +110,7 @@ void checkLaunch(const Launch &launch, const Plan &plan, const Options &options)
                     rankCount(plan), launch.world));
   if (!launch.hosts.empty() && !launch.joins)
     throw Rejected(
-        fmt::format("error: {} has started processes on several hosts ({}), and joins none on CPUs: start with "
+        fmt::format("error: {} has started processes on several hosts ({}), which meet through MPI: start with "
                     "mpirun or srun",
                     launch.launcher, launch.hosts));
 }

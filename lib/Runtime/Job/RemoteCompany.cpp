@@ -168,7 +168,8 @@ void RemoteCompany::collect() {
 }
 
 void RemoteCompany::readArena(int rank, uint64_t offset, uint64_t bytes, void *to) {
-  ask(rank, {Question::Arena, offset, bytes}, to);
+  for (uint64_t at = 0; at < bytes; at += mostBytesOfAnswer)
+    ask(rank, {Question::Arena, offset + at, std::min(mostBytesOfAnswer, bytes - at)}, (char *)to + at);
 }
 
 void RemoteCompany::end(Exit exit) {
@@ -180,12 +181,18 @@ void RemoteCompany::end(Exit exit) {
 }
 
 Exit RemoteCompany::awaitEnd(const Left &left) {
+  std::vector<char> staged; // of another device's memory
   for (;;) {
     Question question{};
     exchange(std::array{message(Posting::Way::Receive, 0, &question, sizeof question)});
     if (question.what == Question::End)
       return (Exit)question.from;
     const char *from = question.what == Question::Arena ? left.arena + question.from : world.addressOf(question.from);
+    if (question.what == Question::Arena && !world.areArenasOfHost()) {
+      staged.resize(question.bytes);
+      left.device.read(staged.data(), from, question.bytes);
+      from = staged.data();
+    }
     exchange(std::array{message(Posting::Way::Send, 0, from, question.bytes)});
   }
 }

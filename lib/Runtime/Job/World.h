@@ -17,7 +17,6 @@ struct Board {
   std::atomic<uint32_t> shown; ///< the step of `result`
   StepResult result;
   std::atomic<bool> isBindingSaid; ///< that ranks have fewer cores than threads
-  std::atomic<bool> captureFailed; ///< of a rank's step
   std::atomic<uint32_t> exit;      ///< 1 + the exit code, once everything is written
 };
 
@@ -82,6 +81,8 @@ public:
   /// Of any rank, where processes share them.
   char *arenaOf(int rank) const { return commons.addressOf(arenaOffsets[rank]); }
   bool areArenasShared() const { return file >= 0 && isOnHost; }
+  /// Whether they are memory of the host.
+  bool areArenasOfHost() const { return isOnHost; }
 
   /// Whether a process on another host has not told for a while where its rank is: it was stopped, or cannot be reached.
   bool isSilent(int rank) const;

@@ -15,7 +15,8 @@ namespace {
 struct Launcher {
   const char *name, *rank, *world;
   bool mayLackWorld;                 ///< other processes have the rank's variable too
-  const char *localWorld, *nodes;    ///< how many are on this host, or on how many hosts they are
+  const char *localRank;             ///< among those on this host
+  const char *localWorld, *nodes;    ///< how many these are, or on how many hosts all are
   std::array<const char *, 4> inJob; ///< equal within a job
   const char *joins, *unbind;
 };
@@ -28,6 +29,7 @@ constexpr Launcher launchers[] = {
      "RANK",
      "WORLD_SIZE",
      false,
+     "LOCAL_RANK",
      "LOCAL_WORLD_SIZE",
      nullptr,
      {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"},
@@ -37,6 +39,7 @@ constexpr Launcher launchers[] = {
      "OMPI_COMM_WORLD_RANK",
      "OMPI_COMM_WORLD_SIZE",
      true,
+     "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_LOCAL_SIZE",
      nullptr,
      {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"},
@@ -46,6 +49,7 @@ constexpr Launcher launchers[] = {
      "SLURM_PROCID",
      "SLURM_STEP_NUM_TASKS",
      true,
+     "SLURM_LOCALID",
      nullptr,
      "SLURM_STEP_NUM_NODES",
      {"SLURM_JOB_ID", "SLURM_STEP_ID"},
@@ -55,6 +59,7 @@ constexpr Launcher launchers[] = {
      "PMI_RANK",
      "PMI_SIZE",
      true,
+     "MPI_LOCALRANKID",
      "MPI_LOCALNRANKS",
      nullptr,
      {},
@@ -121,12 +126,14 @@ std::optional<Launch> findLaunch(const Environment &environment) {
       throw Rejected(
           fmt::format("error: {} is {} and {} is {}: ranks are 0 to {}", row.rank, rank, row.world, world, world - 1));
     Hosts hosts = findHosts(environment, row, world);
+    std::optional<uint64_t> place = parseWhole(environment(row.localRank));
     return Launch{row.name,
                   fmt::format("{}={}", row.world, world),
                   rank,
                   world,
                   hosts.several,
                   hosts.onHost,
+                  place.value_or(rank % hosts.onHost),
                   findJob(environment, row),
                   row.joins,
                   row.unbind};

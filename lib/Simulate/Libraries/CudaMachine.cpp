@@ -7,9 +7,13 @@
 //     XLC_SIMULATE_DRIVER       11080: another version of the driver
 #include "CudaContext.h"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <string_view>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace xlc::simulate;
 
@@ -143,7 +147,10 @@ CUDA_FUNCTION cuDeviceGetUuid_v2(unsigned char *bytes, int device) {
   Call call("cuDeviceGetUuid", false);
   if (call.isGood() && !isDevice(device))
     return invalidDevice;
-  std::memset(bytes, device, 16); // a process has machines of its own, which are alike
+  std::array<char, 64> host{}; // a process has machines of its own; those of one host are alike
+  gethostname(host.data(), host.size() - 1);
+  uint64_t numbers[] = {(uint64_t)device, std::hash<std::string_view>()(host.data())};
+  std::memcpy(bytes, numbers, sizeof numbers);
   return call.status;
 }
 CUDA_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {

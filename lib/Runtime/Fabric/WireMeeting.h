@@ -1,0 +1,33 @@
+// Where ranks meet that do not see each other's memory.
+#ifndef XLC_LIB_RUNTIME_FABRIC_WIREMEETING_H
+#define XLC_LIB_RUNTIME_FABRIC_WIREMEETING_H
+
+#include "Waiter.h"
+#include "Wire.h"
+
+#include <vector>
+
+namespace xlc::runtime {
+
+/// Of the rank at this end of a wire, on one thread.
+class WireMeeting {
+public:
+  /// `spins`: as for waitWhile.
+  WireMeeting(Wire &wire, Commons &commons, int spins) : wire(wire), commons(commons), waiter(commons, spins) {}
+
+  /// As Fabric::meet.
+  void meet(Pulse *pulse);
+  /// When all ranks have called it: each word is the largest that one of them gave. Theirs until the next meeting. `pulse` may be null.
+  std::span<const uint64_t> share(std::span<const uint64_t> own, Pulse *pulse);
+
+private:
+  Wire &wire;
+  Commons &commons;
+  const Waiter waiter;
+  std::atomic<uint32_t> meetings{0};
+  std::vector<uint64_t> words; ///< which the wire has, also where this rank waits for it no more
+};
+
+} // namespace xlc::runtime
+
+#endif
