@@ -12,6 +12,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -292,7 +293,7 @@ def gpu_variables(simulated, order, **others):
 def gpus_meet_over_nccl(setting, everything):
     """Rank 0's id, and which GPU is whose, come over MPI: the same bits as threads, step by step and as graphs; what is saved is read from all GPUs."""
     need_mpirun()
-    for number, (model, changes, precision) in enumerate(gpus.SEVERAL if everything else gpus.SEVERAL[:2]):
+    for number, (model, changes, precision) in enumerate(gpus.SEVERAL if everything else gpus.SEVERAL[1:2]):
         simulated = gpus.Simulated(setting, f"hosts-gpus-{number}", model, changes, precision=cases.PRECISIONS[precision])
         trained, world = simulated.program, changes.get("dp", 1) * changes.get("pp", 1) * changes.get("tp", 1)
         trained.train(gpus.GRAPH_STEPS, tag="threads", variables=gpu_variables(simulated, "early"))
@@ -336,16 +337,67 @@ def wrong_gpus_are_refused(setting, _):
     need_mpirun()
     simulated = gpus.Simulated(setting, "hosts-gpus-wrong", ("mlp", "logits", "sgd"), {"dp": 4, "stage": 1})
     plain = [simulated.program.path, "--steps", 2]
-    for words, local, variables in (("error: ranks 0 and 1 have the same GPU: each needs its own", 1, {"OMPI_COMM_WORLD_LOCAL_RANK": 0}),
+    no_library = setting.scratch / "no-library-for-gpus"
+    no_library.mkdir(exist_ok=True)
+    (no_library / "libmpi.so.40").write_text("no library")
+    for words, local, variables in (("or set MASTER_ADDR and MASTER_PORT to where rank 0 can be found", 1, {"LD_LIBRARY_PATH": no_library}),
+                                    ("error: ranks 0 and 1 have the same GPU: each needs its own", 1, {"OMPI_COMM_WORLD_LOCAL_RANK": 0}),
                                     ("error: the program has 4 ranks, of which 3 are on this host, and 2 GPUs are visible", 3, {"XLC_SIMULATE_DEVICES": 2})):
         code, shown, said, _ = run(claim(4, plain, local=local, **{**gpu_variables(simulated, "early"), **variables}))
         if code != 1 or shown or said.count("error: ") != 1 or words not in said:
             yield f"'{words}' was expected: {code}: {shown}{said}"
 
 
+def find_port():
+    """One whose next is free, too."""
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return made.getsockname()[1] - 1
+
+
+def torchrun(simulated, world, command, local=1, killed=None, **one):
+    """How processes end that torchrun has started on several hosts, `local` on each; `one`: variables of rank 1. `killed`: a rank, once it trains."""
+    port = find_port()
+    (simulated.program.folder / "run.jsonl").unlink(missing_ok=True)
+    told = [{**gpu_variables(simulated, "early"), **processes.torchrun_variables(rank, world, port, local=local), **(one if rank == 1 else {})}
+            for rank in range(world)]
+    ranks = processes.Ranks([command] * world, told)
+    if killed is not None:
+        processes.wait_until(lambda: processes.is_running(simulated.program, "run", 2))
+        ranks.all[killed].kill()
+    return ranks.end()
+
+
+def gpus_meet_over_tcp(setting, everything):
+    """As torchrun starts them, which MPI does not join: by connections with rank 0. The same bits as threads; whoever fails or goes ends all."""
+    for number, (model, changes, precision) in enumerate(gpus.SEVERAL if everything else gpus.SEVERAL[1:2]):
+        simulated = gpus.Simulated(setting, f"torchrun-gpus-{number}", model, changes, precision=cases.PRECISIONS[precision])
+        trained, world = simulated.program, changes.get("dp", 1) * changes.get("pp", 1) * changes.get("tp", 1)
+        trained.train(gpus.GRAPH_STEPS, tag="threads", variables=gpu_variables(simulated, "early"))
+        codes, shown, said, _ = torchrun(simulated, world, [trained.path, *processes.arguments(trained, "hosts", gpus.GRAPH_STEPS)], world // 2)
+        if any(codes) or said or any(shown[1:]) or trained.bits("hosts") != trained.bits("threads"):
+            yield f"{model[0]}: ended with {codes}: {said[-600:]}, or has other bits"
+        yield from (f"{model[0]}: {complaint}" for complaint in compare.compare_stats(trained.stats("hosts")))
+    simulated = gpus.Simulated(setting, "torchrun-ended", ("mlp", "logits", "sgd"), {"dp": 4, "stage": 1})
+    endless = [simulated.program.path, *processes.arguments(simulated.program, "run", 10 ** 8)]
+    for killed in (0, 2):
+        codes, _, said, seconds = torchrun(simulated, 4, endless, killed=killed)
+        if codes != [-signal.SIGKILL if rank == killed else 5 for rank in range(4)] or seconds > 10 or f"the connection to rank {killed} has ended" not in said:
+            yield f"rank {killed} was killed: {codes} after {seconds:.1f} s: {said}"
+    codes, _, said, seconds = torchrun(simulated, 4, [simulated.program.path, "--steps", 3], XLC_SIMULATE_FAIL="ncclAllReduce")
+    if codes != [5] * 4 or said.count("error: ") != 1 or "error: rank 1, step 1, " not in said or "ncclAllReduce" not in said or seconds > 10:
+        yield f"a call of rank 1 fails: {codes} after {seconds:.1f} s: {said}"
+    codes, _, said, seconds = torchrun(simulated, 4, [simulated.program.path, "--steps", 3, "--timeout", 2], MASTER_PORT=1)
+    if codes != [1] * 4 or "error: not all 4 ranks came within 2 s (--timeout)" not in said or seconds > 10:
+        yield f"rank 1 looks for another rank 0: {codes} after {seconds:.1f} s: {said}"
+    codes, _, said, _ = torchrun(simulated, 4, [simulated.program.path, "--steps", 3, "--timeout", 2], MASTER_ADDR="")
+    if codes[1] != 1 or "torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=4), which meet through MPI: start with mpirun or srun, or set MASTER_ADDR and MASTER_PORT" not in said:
+        yield f"rank 1 is told no meeting point: {codes}: {said}"
+
+
 CHECKS = (same_bits_as_threads, every_option_does_what_it_does_in_threads, namespaces_are_hosts, layouts_in_namespaces,
           killed_ranks_end_the_job, a_fault_is_said_once, a_rank_that_hangs_is_named, signals_end_all_after_the_step,
-          wrong_launches_are_refused, gpus_meet_over_nccl, gpus_in_namespaces, wrong_gpus_are_refused)
+          wrong_launches_are_refused, gpus_meet_over_nccl, gpus_meet_over_tcp, gpus_in_namespaces, wrong_gpus_are_refused)
 
 
 def list_checks(everything):

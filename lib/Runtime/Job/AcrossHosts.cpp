@@ -2,8 +2,10 @@
 #include "AcrossHosts.h"
 
 #include "Files/StandardStreams.h"
+#include "Mpi/Engine.h"
 #include "RemoteCompany.h"
 #include "SignalsBlocked.h"
+#include "Tcp/Star.h"
 
 #include <fmt/format.h>
 
@@ -23,17 +25,19 @@ struct Opening {
 
 [[noreturn]] void leave(Exit exit) {
   std::fflush(nullptr);
-  _exit((int)exit); // the engine's thread may be deep in MPI
+  _exit((int)exit); // the carrier's thread may be deep in MPI
 }
 
-mpi::Engine *startEngine(const Launch &launch) {
+Carrier *startCarrier(const Launch &launch, const Plan &plan) {
   SignalsBlocked blocked; // also from the threads of Open MPI
-  return new mpi::Engine(launch.onHost);
+  if (meetOverTcp(launch, plan))
+    return new tcp::Star(launch);
+  return new mpi::Engine(launch.onHost, plan.gpu.empty() ? "" : fmt::format(", or {}", askForMeeting));
 }
 
 /// Throws Rejected where MPI does not start, or not in time.
-void waitForStart(mpi::Engine &engine, const Launch &launch, const Options &options, const std::atomic<int> &signal) {
-  for (auto begin = std::chrono::steady_clock::now(); !engine.waitForStart(tick);) {
+void waitForStart(Carrier &carrier, const Launch &launch, const Options &options, const std::atomic<int> &signal) {
+  for (auto begin = std::chrono::steady_clock::now(); !carrier.waitForStart(tick);) {
     if (signal != 0)
       throw Rejected(fmt::format("error: stopped by signal {} before all ranks had come", signal.load()));
     if (options.timeout > 0 &&
@@ -44,11 +48,11 @@ void waitForStart(mpi::Engine &engine, const Launch &launch, const Options &opti
 }
 
 /// Where MPI has other ranks than the launcher.
-std::string findStrangeRank(const mpi::Engine &engine, const Launch &launch) {
-  if ((uint64_t)engine.size() == launch.world && (uint64_t)engine.rank() == launch.rank)
+std::string findStrangeRank(const Carrier &carrier, const Launch &launch) {
+  if ((uint64_t)carrier.size() == launch.world && (uint64_t)carrier.rank() == launch.rank)
     return "";
   return fmt::format("error: {} says rank {} of {}, and MPI rank {} of {}: start processes on several hosts with {}",
-                     launch.launcher, launch.rank, launch.world, engine.rank(), engine.size(), launch.joins);
+                     launch.launcher, launch.rank, launch.world, carrier.rank(), carrier.size(), launch.joins);
 }
 
 /// What rank 0 is to say of all: why they cannot run, or the first warning.
@@ -64,50 +68,52 @@ std::string findWrong(std::span<const Opening> all) {
 
 } // namespace
 
+bool meetOverTcp(const Launch &launch, const Plan &plan) { return !plan.gpu.empty() && launch.meeting; }
+
 Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arguments, const Options &options,
                     const std::string &wrong, std::atomic<int> &signal,
-                    const std::function<Exit(mpi::Engine &engine)> &run) {
-  mpi::Engine *engine = startEngine(launch); // for as long as there is a process
+                    const std::function<Exit(Carrier &carrier)> &run) {
+  Carrier *carrier = startCarrier(launch, plan); // for as long as there is a process
   try {
-    waitForStart(*engine, launch, options, signal);
+    waitForStart(*carrier, launch, options, signal);
   } catch (const Rejected &problem) {
     sayOnce(launch.job, problem.what());
     leave(Exit::Rejected);
   }
   Opening own{Hello(introduce(launch, plan, arguments)), {}, {}};
-  (wrong.empty() ? findStrangeRank(*engine, launch) : wrong).copy(own.wrong, sizeof own.wrong - 1);
+  (wrong.empty() ? findStrangeRank(*carrier, launch) : wrong).copy(own.wrong, sizeof own.wrong - 1);
   describeBinding(launch, plan).copy(own.warning, sizeof own.warning - 1);
-  std::vector<char> bytes = engine->gather({(const char *)&own, sizeof own});
-  std::vector<Opening> all((size_t)engine->size());
+  std::vector<char> bytes = carrier->gather({(const char *)&own, sizeof own});
+  std::vector<Opening> all((size_t)carrier->size());
   std::memcpy((void *)all.data(), bytes.data(), bytes.size());
   if (std::string found = findWrong(all); !found.empty()) {
-    if (engine->rank() == 0)
+    if (carrier->rank() == 0)
       sayOnce(launch.job, found); // MPI may have made a world of each process
-    engine->finish();
+    carrier->finish();
     return Exit::Rejected;
   }
   auto warned = std::ranges::find_if(all, [](const Opening &one) { return one.warning[0] != 0; });
-  if (engine->rank() == 0 && warned != all.end())
+  if (carrier->rank() == 0 && warned != all.end())
     say(warned->warning);
-  return run(*engine);
+  return run(*carrier);
 }
 
-Exit runRemoteRank(World &world, mpi::Engine &engine, std::atomic<int> &signal,
+Exit runRemoteRank(World &world, Carrier &carrier, std::atomic<int> &signal,
                    const std::function<std::unique_ptr<Crew>()> &prepare) {
   world.provide();
-  auto *others = new RemoteCompany(world, engine); // the engine's thread calls it
+  auto *others = new RemoteCompany(world, carrier); // the carrier's thread calls it
   StopSignal &stop = world.stop();
   Exit exit = Exit::Internal;
   std::unique_ptr<Crew> crew;
   raise(stop, [&] {
     crew = prepare();
-    exit = crew->run({engine.rank(), 1}, *others);
+    exit = crew->run({carrier.rank(), 1}, *others);
   });
   if (stop.isRaised()) {
     others->sayFailure();
     leave(stop.code()); // before memory goes that messages are under way to
   }
-  engine.finish();
+  carrier.finish();
   adoptSignal(world, signal);
   return exit;
 }

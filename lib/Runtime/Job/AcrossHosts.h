@@ -1,4 +1,4 @@
-// A job whose ranks are processes on several hosts, started by a launcher that MPI knows. Each has commons of its own; what one
+// A job whose ranks are processes on several hosts, started by a launcher. Each has commons of its own; what one
 // needs to know of another comes as a note:
 //
 //     a failure                 to rank 0, which says it and tells all others
@@ -10,20 +10,23 @@
 #ifndef XLC_LIB_RUNTIME_JOB_ACROSSHOSTS_H
 #define XLC_LIB_RUNTIME_JOB_ACROSSHOSTS_H
 
+#include "Fabric/Carrier.h"
 #include "Launched.h"
-#include "Mpi/Engine.h"
 
 namespace xlc::runtime {
+
+/// GPUs, whose ranks need no more than a meeting point; else processes find each other through MPI.
+bool meetOverTcp(const Launch &launch, const Plan &plan);
 
 /// Finds the other processes and runs the rank that this one is: `run` is called where all fit together. `wrong`: what was
 /// found wrong with this one. All get the same exit code, and what goes wrong is said once. Where it does, the process ends
 /// here.
 Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arguments, const Options &options,
                     const std::string &wrong, std::atomic<int> &signal,
-                    const std::function<Exit(mpi::Engine &engine)> &run);
+                    const std::function<Exit(Carrier &carrier)> &run);
 
 /// What `run` above does, once there is a world: `prepare` as in runLaunched.
-Exit runRemoteRank(World &world, mpi::Engine &engine, std::atomic<int> &signal,
+Exit runRemoteRank(World &world, Carrier &carrier, std::atomic<int> &signal,
                    const std::function<std::unique_ptr<Crew>()> &prepare);
 
 } // namespace xlc::runtime

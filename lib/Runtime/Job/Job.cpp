@@ -79,8 +79,8 @@ public:
       return makeCrew(launch.rank == 0);
     });
   }
-  Exit runAsRemoteRank(const Launch &launch, mpi::Engine &engine) {
-    return runRemoteRank(world, engine, signal, [&] {
+  Exit runAsRemoteRank(const Launch &launch, Carrier &carrier) {
+    return runRemoteRank(world, carrier, signal, [&] {
       prepare(shareOf(launch));
       return makeCrew(launch.rank == 0);
     });
@@ -153,9 +153,9 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     } catch (const Rejected &problem) {
       wrong = problem.what();
     }
-    if (launch && !launch->hosts.empty() && launch->joins)
-      return runAcrossHosts(*launch, *plan, {argc, argv}, *options, wrong, signal, [&](mpi::Engine &engine) {
-        return Program(*plan, embedded, target, *options, signal, &engine).runAsRemoteRank(*launch, engine);
+    if (launch && !launch->hosts.empty() && (launch->joins || meetOverTcp(*launch, *plan)))
+      return runAcrossHosts(*launch, *plan, {argc, argv}, *options, wrong, signal, [&](Carrier &carrier) {
+        return Program(*plan, embedded, target, *options, signal, &carrier).runAsRemoteRank(*launch, carrier);
       });
     if (!wrong.empty()) {
       sayOnce(launch ? launch->job : "", wrong);

@@ -108,11 +108,11 @@ void checkLaunch(const Launch &launch, const Plan &plan, const Options &options)
                     "for {}",
                     launch.launcher, launch.world, launch.found, rankCount(plan), rankCount(plan) == 1 ? "" : "s",
                     rankCount(plan), launch.world));
-  if (!launch.hosts.empty() && !launch.joins)
+  if (!launch.hosts.empty() && !launch.joins && (plan.gpu.empty() || !launch.meeting))
     throw Rejected(
         fmt::format("error: {} has started processes on several hosts ({}), which meet through MPI: start with "
-                    "mpirun or srun",
-                    launch.launcher, launch.hosts));
+                    "mpirun or srun{}",
+                    launch.launcher, launch.hosts, plan.gpu.empty() ? "" : fmt::format(", or {}", askForMeeting)));
 }
 
 Exit runLaunched(const Launch &launch, World &world, const Arguments &arguments, const Options &options,

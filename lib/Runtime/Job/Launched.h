@@ -14,6 +14,9 @@ struct Arguments {
   const char *const *values;
 };
 
+/// What ranks with GPUs on several hosts can do without MPI.
+inline constexpr const char *askForMeeting = "set MASTER_ADDR and MASTER_PORT to where rank 0 can be found";
+
 /// Throws Rejected where what a launcher has started does not fit the plan or the options, or cannot be run here.
 void checkLaunch(const Launch &launch, const Plan &plan, const Options &options);
 

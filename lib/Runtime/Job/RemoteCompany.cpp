@@ -36,12 +36,12 @@ struct RemoteCompany::Sight {
   std::array<Stream, pulsesPerRank> streams;
 };
 
-RemoteCompany::RemoteCompany(const World &world, mpi::Engine &engine) : world(world), engine(engine) {
-  engine.listen(
+RemoteCompany::RemoteCompany(const World &world, Carrier &carrier) : world(world), carrier(carrier) {
+  carrier.listen(
       {[this](int from, uint32_t kind, std::span<const char> bytes) { hear(from, kind, bytes); }, [this] { tick(); },
        [this](const std::string &why) {
          this->world.stop().raise(Exit::RankFailed,
-                                  fmt::format("error: {}: {}", this->world.describeRank(this->engine.rank()), why));
+                                  fmt::format("error: {}: {}", this->world.describeRank(this->carrier.rank()), why));
        }});
 }
 
@@ -56,7 +56,7 @@ void RemoteCompany::hear(int from, uint32_t kind, std::span<const char> bytes) {
     isTold |= !isFirst();
     if (kind == Said) {
       isSaid = true;
-      engine.abandon();
+      carrier.abandon();
     }
     break;
   }
@@ -85,9 +85,9 @@ void RemoteCompany::tick() {
 void RemoteCompany::tellFailure(Kind kind) {
   Failure failure{(uint32_t)world.stop().code(), {}};
   world.stop().text().copy(failure.text, sizeof failure.text - 1);
-  for (int rank = 0; rank < (isFirst() || kind == Said ? engine.size() : 1); ++rank)
-    if (rank != engine.rank())
-      engine.note(rank, kind, bytesOfValue(failure));
+  for (int rank = 0; rank < (isFirst() || kind == Said ? carrier.size() : 1); ++rank)
+    if (rank != carrier.rank())
+      carrier.note(rank, kind, bytesOfValue(failure));
 }
 
 /// One that waits for what has come is not shown as waiting.
@@ -95,15 +95,15 @@ void RemoteCompany::tellWhereabouts() {
   toldOfRank = now();
   Sight sight;
   for (uint64_t i = 0; i < pulsesPerRank; ++i) {
-    const Pulse &pulse = world.pulses()[(uint64_t)engine.rank() * pulsesPerRank + i];
+    const Pulse &pulse = world.pulses()[(uint64_t)carrier.rank() * pulsesPerRank + i];
     uint32_t state = pulse.state;
-    if (state == Pulse::WaitsForRanks && !world.isWaiting(engine.rank(), pulse))
+    if (state == Pulse::WaitsForRanks && !world.isWaiting(carrier.rank(), pulse))
       state = Pulse::Works;
     sight.streams[i] = {pulse.beats, pulse.step, pulse.action, pulse.call, state};
   }
-  for (int rank = 0; rank < engine.size(); ++rank)
-    if (world.isWatcher(rank) && rank != engine.rank())
-      engine.note(rank, Whereabouts, bytesOfValue(sight), mpi::Engine::Behind::IsLeftOut);
+  for (int rank = 0; rank < carrier.size(); ++rank)
+    if (world.isWatcher(rank) && rank != carrier.rank())
+      carrier.note(rank, Whereabouts, bytesOfValue(sight), Carrier::Behind::IsLeftOut);
 }
 
 void RemoteCompany::takeWhereabouts(int from, std::span<const char> bytes) {
@@ -134,20 +134,20 @@ void RemoteCompany::sayFailure() {
     return;
   runtime::sayFailure(stop);
   tellFailure(Said);
-  engine.waitForNotes(mostUntilNotesLeave);
-  engine.abandon();
+  carrier.waitForNotes(mostUntilNotesLeave);
+  carrier.abandon();
 }
 
 void RemoteCompany::publish(const StepResult &result) {
   if (isFirst())
     world.publish(result);
   else
-    engine.note(0, Numbers, bytesOfValue(result));
+    carrier.note(0, Numbers, bytesOfValue(result));
 }
 
 void RemoteCompany::exchange(std::span<const Posting> messages) {
   uint32_t before = exchanged;
-  engine.post(messages, exchanged);
+  carrier.post(messages, exchanged);
   waitWhile(exchanged, before, world.spins, world.stop());
 }
 
@@ -159,7 +159,7 @@ void RemoteCompany::ask(int rank, const Question &question, void *to) {
 }
 
 void RemoteCompany::collect() {
-  for (int rank = 1; rank < engine.size(); ++rank)
+  for (int rank = 1; rank < carrier.size(); ++rank)
     world.collect(rank, [&](void *place, uint64_t bytes) {
       for (uint64_t at = 0; at < bytes; at += mostBytesOfAnswer)
         ask(rank, {Question::Commons, world.numberOf(place) + at, std::min(mostBytesOfAnswer, bytes - at)},
@@ -175,7 +175,7 @@ void RemoteCompany::readArena(int rank, uint64_t offset, uint64_t bytes, void *t
 void RemoteCompany::end(Exit exit) {
   Question told{Question::End, (uint64_t)exit, 0};
   std::vector<Posting> messages;
-  for (int rank = 1; rank < engine.size(); ++rank)
+  for (int rank = 1; rank < carrier.size(); ++rank)
     messages.push_back(message(Posting::Way::Send, rank, &told, sizeof told));
   exchange(messages);
 }

@@ -3,14 +3,14 @@
 #define XLC_LIB_RUNTIME_JOB_REMOTECOMPANY_H
 
 #include "Company.h"
-#include "Mpi/Engine.h"
+#include "Fabric/Carrier.h"
 
 namespace xlc::runtime {
 
 class RemoteCompany final : public Company {
 public:
-  /// Listens from now on. Lives as long as the engine.
-  RemoteCompany(const World &world, mpi::Engine &engine);
+  /// Listens from now on. Lives as long as the carrier.
+  RemoteCompany(const World &world, Carrier &carrier);
 
   void lookAfter() override {} // the launcher ends a job of which a process has gone
   void sayFailure() override;
@@ -41,12 +41,12 @@ private:
   template <class T> Posting message(Posting::Way way, int peer, T *memory, uint64_t bytes) const {
     return {way, peer, endTag, {(char *)memory, bytes}};
   }
-  bool isFirst() const { return engine.rank() == 0; }
+  bool isFirst() const { return carrier.rank() == 0; }
 
   static constexpr uint32_t endTag = 20000; // beyond those of fabrics
 
   const World &world;
-  mpi::Engine &engine;
+  Carrier &carrier;
   std::atomic<uint32_t> exchanged{0};
   std::atomic<bool> hasHeard{false}; ///< of a failure, from another rank
   std::atomic<bool> isSaid{false};

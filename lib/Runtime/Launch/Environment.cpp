@@ -102,6 +102,16 @@ Hosts findHosts(const Environment &environment, const Launcher &row, uint64_t wo
   return {"", world};
 }
 
+/// As torchrun says it to its processes, and users of other launchers to theirs.
+std::optional<MeetingPoint> findMeeting(const Environment &environment) {
+  const char *host = environment("MASTER_ADDR"), *port = environment("MASTER_PORT");
+  if (!host || !*host || !port)
+    return std::nullopt;
+  std::optional<uint64_t> number = parseWhole(port);
+  bool isPort = number && *number > 0 && *number < UINT16_MAX; // ours is the next
+  return isPort ? std::optional(MeetingPoint{host, (uint16_t)*number}) : std::nullopt;
+}
+
 std::string findJob(const Environment &environment, const Launcher &row) {
   std::string job;
   for (const char *variable : row.inJob)
@@ -136,7 +146,8 @@ std::optional<Launch> findLaunch(const Environment &environment) {
                   place.value_or(rank % hosts.onHost),
                   findJob(environment, row),
                   row.joins,
-                  row.unbind};
+                  row.unbind,
+                  findMeeting(environment)};
   }
   return std::nullopt;
 }

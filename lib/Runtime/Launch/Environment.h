@@ -13,6 +13,12 @@ namespace xlc::runtime {
 /// The value of a variable of the environment, or null.
 using Environment = std::function<const char *(const char *)>;
 
+/// Where rank 0 can be found: MASTER_ADDR and MASTER_PORT.
+struct MeetingPoint {
+  std::string host;
+  uint16_t port;
+};
+
 struct Launch {
   const char *launcher; ///< as a user calls it: "mpirun"
   std::string found;    ///< what says so: "OMPI_COMM_WORLD_SIZE=2"
@@ -27,6 +33,7 @@ struct Launch {
   /// What MPI can join the processes of several hosts by, in words: "srun --mpi=pmix"; null: it cannot.
   const char *joins;
   const char *unbind; ///< the option with which all cores are left to a process; null: it always does
+  std::optional<MeetingPoint> meeting = {}; ///< where the environment says it
 };
 
 /// By the first row of the table of launchers that has several processes; none: the process was started by itself. Throws

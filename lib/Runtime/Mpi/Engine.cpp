@@ -20,7 +20,8 @@ constexpr auto shortestRest = 20us, longestRest = 200us;
 
 } // namespace
 
-Engine::Engine(uint64_t ranksOfHost) : onHost(ranksOfHost), heard(mostNoteBytes), thread([this] { run(); }) {}
+Engine::Engine(uint64_t ranksOfHost, std::string otherwise)
+    : onHost(ranksOfHost), otherwise(std::move(otherwise)), heard(mostNoteBytes), thread([this] { run(); }) {}
 
 void Engine::check(int result) const {
   if (result != success)
@@ -46,7 +47,11 @@ void Engine::run() {
 }
 
 void Engine::start() {
-  library = std::make_unique<Library>();
+  try {
+    library = std::make_unique<Library>();
+  } catch (const Rejected &missing) {
+    throw Rejected(missing.what() + otherwise);
+  }
   int provided = 0;
   if (int result = library->initialize(nullptr, nullptr, onlyOneThreadCalls, &provided); result != success)
     throw Rejected(fmt::format("error: MPI does not start: {}", library->describe(result)));

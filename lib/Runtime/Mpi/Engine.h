@@ -9,7 +9,7 @@
 #ifndef XLC_LIB_RUNTIME_MPI_ENGINE_H
 #define XLC_LIB_RUNTIME_MPI_ENGINE_H
 
-#include "Fabric/Wire.h"
+#include "Fabric/Carrier.h"
 #include "Library.h"
 
 #include <condition_variable>
@@ -23,47 +23,31 @@
 
 namespace xlc::runtime::mpi {
 
-constexpr uint64_t mostNoteBytes = 10 << 10;
-
-/// Called on the engine's thread.
-struct Listener {
-  std::function<void(int from, uint32_t kind, std::span<const char> bytes)> hear;
-  std::function<void()> tick; ///< every few hundredths of a second
-  /// MPI says that something cannot be done; no message ends any more.
-  std::function<void(const std::string &why)> fail;
-};
-
-class Engine final : public Wire {
+class Engine final : public Carrier {
 public:
-  /// Starts MPI.
-  explicit Engine(uint64_t ranksOfHost);
+  /// Starts MPI. `otherwise`: what else helps where it is missing.
+  Engine(uint64_t ranksOfHost, std::string otherwise);
   /// Only after `finish`: a thread that is within MPI cannot be ended.
   ~Engine() override = default;
   Engine(const Engine &) = delete;
 
-  /// Whether all processes of the job have started MPI, within this time. Throws Rejected where that has failed.
-  bool waitForStart(std::chrono::milliseconds most);
+  bool waitForStart(std::chrono::milliseconds most) override;
   int rank() const override { return ownRank; }
   uint64_t ranksOfHost() const override { return onHost; }
-  int size() const { return ranks; }
+  int size() const override { return ranks; }
 
-  /// What all ranks give, by rank; of each as many bytes. Before `listen`.
-  std::vector<char> gather(std::span<const char> own);
-  void listen(Listener listener);
+  std::vector<char> gather(std::span<const char> own) override;
+  void listen(Listener listener) override;
 
   void post(std::span<const Posting> messages, std::atomic<uint32_t> &ended) override;
   void meet(std::span<uint64_t> words, std::atomic<uint32_t> &ended) override;
 
-  /// What becomes of a note while one of its kind to the same rank has not been heard: it follows, or is left out.
-  enum class Behind { Follows, IsLeftOut };
-  /// Says something to another rank.
-  void note(int to, uint32_t kind, std::span<const char> bytes, Behind behind = Behind::Follows);
-  /// Whether all notes have been heard within this time.
-  bool waitForNotes(std::chrono::milliseconds most);
+  void note(int to, uint32_t kind, std::span<const char> bytes, Behind behind = Behind::Follows) override;
+  /// Whether all have been heard.
+  bool waitForNotes(std::chrono::milliseconds most) override;
   /// Calls MPI no more, which would take processes that end now for lost ones.
-  void abandon() { isAbandoned = true; }
-  /// Ends MPI with all other ranks.
-  void finish();
+  void abandon() override { isAbandoned = true; }
+  void finish() override;
 
 private:
   struct Batch {
@@ -97,6 +81,7 @@ private:
   Batch &takeBatch();
 
   const uint64_t onHost;
+  const std::string otherwise;
   int ownRank = 0, ranks = 0;
   Listener listener;
 

@@ -1,0 +1,48 @@
+// A wire whose ranks are processes on several hosts, and what such processes tell each other beside messages: who they are before they
+// begin, notes while they work, and that they end.
+#ifndef XLC_LIB_RUNTIME_FABRIC_CARRIER_H
+#define XLC_LIB_RUNTIME_FABRIC_CARRIER_H
+
+#include "Wire.h"
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace xlc::runtime {
+
+constexpr uint64_t mostNoteBytes = 10 << 10;
+
+class Carrier : public Wire {
+public:
+  /// Called on the carrier's thread.
+  struct Listener {
+    std::function<void(int from, uint32_t kind, std::span<const char> bytes)> hear;
+    std::function<void()> tick; ///< every few hundredths of a second
+    /// A rank cannot be reached; messages of it do not end any more.
+    std::function<void(const std::string &why)> fail;
+  };
+
+  /// Whether all processes of the job have come, within this time. Throws Rejected where that has failed.
+  virtual bool waitForStart(std::chrono::milliseconds most) = 0;
+  virtual int size() const = 0;
+  /// What all ranks give, by rank; of each as many bytes. Before `listen`.
+  virtual std::vector<char> gather(std::span<const char> own) = 0;
+  virtual void listen(Listener listener) = 0;
+
+  /// What becomes of a note while one of its kind to the same rank is on its way: it follows, or is left out.
+  enum class Behind { Follows, IsLeftOut };
+  /// Says something to another rank.
+  virtual void note(int to, uint32_t kind, std::span<const char> bytes, Behind behind = Behind::Follows) = 0;
+  /// Whether all notes have left within this time.
+  virtual bool waitForNotes(std::chrono::milliseconds most) = 0;
+  /// Says and hears no more: processes that end now are not missed.
+  virtual void abandon() = 0;
+  /// Ends with all other ranks.
+  virtual void finish() = 0;
+};
+
+} // namespace xlc::runtime
+
+#endif

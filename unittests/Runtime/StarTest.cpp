@@ -1,0 +1,188 @@
+// Ranks that meet over connections with rank 0: in one process, each with a star of its own.
+#include "Tcp/Star.h"
+#include "Fabric/Waiting.h"
+#include "Failure.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace xlc::runtime;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// One whose next is free, too, as far as that can be known.
+uint16_t findPort() {
+  int made = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in any = {};
+  any.sin_family = AF_INET;
+  socklen_t size = sizeof any;
+  EXPECT_EQ(bind(made, (const sockaddr *)&any, sizeof any), 0);
+  EXPECT_EQ(getsockname(made, (sockaddr *)&any, &size), 0);
+  close(made);
+  return (uint16_t)(ntohs(any.sin_port) - 1);
+}
+
+Launch launchOf(int rank, int world, uint16_t port) {
+  return {"torchrun", "WORLD_SIZE", (uint64_t)rank, (uint64_t)world,      "several", 1, 0,
+          "",         nullptr,      nullptr,        {{"localhost", port}}};
+}
+
+void await(const std::atomic<uint32_t> &word) {
+  for (int i = 0; word == 0 && i < 5000; ++i)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_GT(word, 0u);
+}
+
+class StarTest : public testing::Test {
+protected:
+  /// Rank 0 comes last.
+  void start(int world) {
+    for (int rank = world - 1; rank >= 0; --rank)
+      stars.insert(stars.begin(), std::make_unique<tcp::Star>(launchOf(rank, world, port)));
+    for (auto &star : stars)
+      ASSERT_TRUE(star->waitForStart(10s));
+  }
+  /// Each rank's work on a thread of its own.
+  void onEach(const std::function<void(tcp::Star &)> &work) {
+    std::vector<std::jthread> threads;
+    for (auto &star : stars)
+      threads.emplace_back([&] { work(*star); });
+  }
+  void finish() {
+    onEach([](tcp::Star &star) { star.finish(); });
+  }
+
+  const uint16_t port = findPort();
+  std::vector<std::unique_ptr<tcp::Star>> stars;
+};
+
+TEST_F(StarTest, AllKnowWhatEachGave) {
+  start(3);
+  onEach([](tcp::Star &star) {
+    char own[] = {'a', (char)('0' + star.rank())};
+    std::vector<char> all = star.gather(own);
+    EXPECT_EQ(std::string(all.begin(), all.end()), "a0a1a2");
+  });
+  finish();
+}
+
+TEST_F(StarTest, RanksThatMeetKnowTheLargest) {
+  start(4);
+  onEach([](tcp::Star &star) {
+    for (uint64_t turn = 1; turn < 50; ++turn) {
+      std::atomic<uint32_t> met{0};
+      uint64_t words[] = {(uint64_t)star.rank() + turn, turn * 10 - (uint64_t)star.rank()};
+      star.meet(words, met);
+      await(met);
+      EXPECT_EQ(words[0], 3 + turn);
+      EXPECT_EQ(words[1], turn * 10);
+    }
+  });
+  finish();
+}
+
+/// Between others than rank 0, too; in the order in which they were sent, whoever comes first.
+TEST_F(StarTest, MessagesComeToWhomTheyAreFor) {
+  start(3);
+  std::vector<char> large(3 << 20, 'x');
+  onEach([&](tcp::Star &star) {
+    constexpr uint32_t tag = 7;
+    std::atomic<uint32_t> ended{0};
+    char first[] = "first", second[] = "second";
+    if (star.rank() == 2) {
+      Posting sent[] = {{Posting::Way::Send, 1, tag, {first, 6}},
+                        {Posting::Way::Send, 1, tag, {second, 7}},
+                        {Posting::Way::Send, 0, tag, {large.data(), large.size()}}};
+      star.post(sent, ended);
+      await(ended);
+      return;
+    }
+    std::vector<char> got(star.rank() == 0 ? large.size() : 6), next(7);
+    std::vector<Posting> wanted = {{Posting::Way::Receive, 2, tag, {got.data(), got.size()}}};
+    if (star.rank() == 1)
+      wanted.push_back({Posting::Way::Receive, 2, tag, {next.data(), next.size()}});
+    star.post(wanted, ended);
+    await(ended);
+    if (star.rank() == 0)
+      EXPECT_EQ(got, large);
+    else
+      EXPECT_TRUE(std::string(got.data()) == "first" && std::string(next.data()) == "second");
+  });
+  finish();
+}
+
+TEST_F(StarTest, NotesAreHeardOnceThereIsAListener) {
+  start(3);
+  stars[1]->note(2, 5, std::span("hello", 5)); // over rank 0, which hears it not
+  std::atomic<uint32_t> heard{0}, ticks{0};
+  auto fail = [](const std::string &why) { ADD_FAILURE() << why; };
+  stars[0]->listen({[](int, uint32_t, std::span<const char>) { ADD_FAILURE(); }, [&] { ++ticks; }, fail});
+  stars[2]->listen({[&](int from, uint32_t kind, std::span<const char> bytes) {
+                      EXPECT_EQ(from, 1);
+                      EXPECT_EQ(kind, 5u);
+                      EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "hello");
+                      ++heard;
+                    },
+                    [] {}, fail});
+  await(heard);
+  await(ticks);
+  EXPECT_TRUE(stars[1]->waitForNotes(1s));
+  finish();
+}
+
+TEST_F(StarTest, WhoHasGoneIsMissed) {
+  start(3);
+  std::atomic<uint32_t> missed{0};
+  stars[0]->listen({[](int, uint32_t, std::span<const char>) {}, [] {},
+                    [&](const std::string &why) {
+                      EXPECT_EQ(why, "the connection to rank 2 has ended");
+                      ++missed;
+                    }});
+  stars[2].reset();
+  await(missed);
+}
+
+/// What is no rank of the job does not keep others from coming, nor does who says nothing.
+TEST_F(StarTest, StrangersAreLeftOut) {
+  tcp::Star first(launchOf(0, 2, port));
+  auto connectTo = [&] {
+    int made = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in to = {};
+    to.sin_family = AF_INET, to.sin_port = htons(port + 1), to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    while (connect(made, (const sockaddr *)&to, sizeof to) != 0)
+      std::this_thread::sleep_for(1ms);
+    return made;
+  };
+  int silent = connectTo(), loud = connectTo();
+  const char text[] = "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a browser\r\n\r\n";
+  EXPECT_EQ(write(loud, text, sizeof text), (ssize_t)sizeof text);
+  char answer;
+  EXPECT_LE(read(loud, &answer, 1), 0);
+  tcp::Star second(launchOf(1, 2, port));
+  EXPECT_TRUE(first.waitForStart(10s) && second.waitForStart(10s));
+  std::jthread other([&] { second.finish(); });
+  first.finish();
+  close(silent), close(loud);
+}
+
+TEST_F(StarTest, APortThatIsTakenIsSaid) {
+  tcp::Star first(launchOf(0, 2, port)), again(launchOf(0, 2, port));
+  auto saidBy = [](tcp::Star &star) -> std::string {
+    try {
+      star.waitForStart(1s);
+    } catch (const Rejected &problem) {
+      return problem.what();
+    }
+    return "";
+  };
+  std::string said = saidBy(again) + saidBy(first);
+  EXPECT_EQ(said.substr(0, said.find(", the")), "error: rank 0 cannot listen at port " + std::to_string(port + 1));
+}
+
+} // namespace
