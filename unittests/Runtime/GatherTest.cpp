@@ -16,9 +16,12 @@ namespace {
 /// The job of one test.
 Launch makeLaunch() {
   static int number = 0;
-  return {
-      "torchrun", "WORLD_SIZE=3", 0, 3, "", 3, 0, "test " + std::to_string(getpid()) + " " + std::to_string(++number),
-      nullptr,    nullptr};
+  return {"torchrun",  "WORLD_SIZE=3",
+          0,           3,
+          "",          3,
+          0,           "test " + std::to_string(getpid()) + " " + std::to_string(++number),
+          nullptr,     nullptr,
+          std::nullopt};
 }
 
 /// What becomes of processes that introduce themselves so, by number: "on", "off", or the message.

@@ -171,18 +171,38 @@ TEST_F(StarTest, StrangersAreLeftOut) {
   close(silent), close(loud);
 }
 
+/// What keeps the job from starting, or nothing.
+std::string findProblem(tcp::Star &star) {
+  try {
+    star.waitForStart(1s);
+  } catch (const Rejected &problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+TEST_F(StarTest, ARankComesOnce) {
+  tcp::Star first(launchOf(0, 3, port)), second(launchOf(1, 3, port)), again(launchOf(1, 3, port));
+  EXPECT_EQ(findProblem(again) + findProblem(second), "error: rank 0 at localhost:" + std::to_string(port + 1) +
+                                                          " does not take rank 1: it has one, or is another job's");
+}
+
 TEST_F(StarTest, APortThatIsTakenIsSaid) {
   tcp::Star first(launchOf(0, 2, port)), again(launchOf(0, 2, port));
-  auto saidBy = [](tcp::Star &star) -> std::string {
-    try {
-      star.waitForStart(1s);
-    } catch (const Rejected &problem) {
-      return problem.what();
-    }
-    return "";
-  };
-  std::string said = saidBy(again) + saidBy(first);
-  EXPECT_EQ(said.substr(0, said.find(", the")), "error: rank 0 cannot listen at port " + std::to_string(port + 1));
+  std::string said = findProblem(again) + findProblem(first);
+  EXPECT_EQ(said, "error: rank 0 cannot listen at port " + std::to_string(port + 1) +
+                      ", the one behind MASTER_PORT: Address already in use");
+}
+
+/// One that was there already may come again, as long as others are missing.
+TEST_F(StarTest, ARankThatGoesBeforeTheStartMayComeAgain) {
+  tcp::Star first(launchOf(0, 3, port));
+  { // comes, and is ended
+    tcp::Star early(launchOf(1, 3, port));
+    EXPECT_FALSE(early.waitForStart(300ms));
+  }
+  tcp::Star second(launchOf(1, 3, port)), third(launchOf(2, 3, port));
+  EXPECT_TRUE(first.waitForStart(10s) && second.waitForStart(10s) && third.waitForStart(10s));
 }
 
 } // namespace

@@ -67,7 +67,7 @@ struct AttentionShape {
 struct ConvolutionShape {
   enum class Kind { Forward, Transpose, WeightBackward } kind; ///< which of y, x and w is computed from the others
   int64_t batch, groups, inputs, outputs;
-  std::vector<WindowDim> dims; ///< one to three
+  std::vector<WindowDim> dims;     ///< one to three
   FloatType type = FloatType::F32; ///< of all three
 };
 

@@ -33,7 +33,7 @@ struct Launch {
   /// What MPI can join the processes of several hosts by, in words: "srun --mpi=pmix"; null: it cannot.
   const char *joins;
   const char *unbind; ///< the option with which all cores are left to a process; null: it always does
-  std::optional<MeetingPoint> meeting = {}; ///< where the environment says it
+  std::optional<MeetingPoint> meeting; ///< where the environment says it
 };
 
 /// By the first row of the table of launchers that has several processes; none: the process was started by itself. Throws

@@ -4,42 +4,21 @@
 //   rank 0      listens at the port behind MASTER_PORT, which torchrun's own agent has, until all have come
 //   others      connect to MASTER_ADDR there, again and again
 //
-// All is said in frames, a Header and so many bytes. Who reaches the port can take part, as in torchrun's own meetings.
+// Who reaches the port can take part, as in torchrun's own meetings.
 #ifndef XLC_LIB_RUNTIME_TCP_STAR_H
 #define XLC_LIB_RUNTIME_TCP_STAR_H
 
 #include "Fabric/Carrier.h"
 #include "Launch/Environment.h"
-#include "Launch/Segment.h"
+#include "Line.h"
 
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 namespace xlc::runtime::tcp {
-
-enum class Kind : uint32_t {
-  Hello,
-  Start,
-  Message,
-  Note,
-  LatestNote, ///< left out where one is on its way
-  Meet,
-  Met,
-  Gather,
-  Gathered
-};
-
-struct Header {
-  char begin[8]; ///< of all frames
-  Kind kind;
-  int32_t from, to;
-  uint32_t tag; ///< of a message; the kind of a note; of a Hello how many ranks there are
-  uint64_t bytes;
-};
 
 class Star final : public Carrier {
 public:
@@ -67,18 +46,6 @@ public:
   void finish() override;
 
 private:
-  struct Frame {
-    Header header;
-    std::vector<char> bytes;
-    size_t done = 0; ///< of both, that have left or come
-  };
-  /// A connection.
-  struct Line {
-    OwnedFile socket;
-    std::deque<Frame> leaving;
-    Frame coming = {};
-    bool isOpen() const { return socket.get() >= 0; }
-  };
   struct Batch {
     size_t left; ///< messages that have not ended
     std::atomic<uint32_t> *ended;
@@ -90,52 +57,49 @@ private:
     std::span<char> memory;
     std::shared_ptr<Batch> batch;
   };
-  /// Where all meet, or are gathered: what has come to rank 0, and what this rank waits for.
+  /// What has come to rank 0 of where all meet, and what this rank waits for.
   struct Meeting {
-    std::vector<uint64_t> largest;
-    int come = 0;
-    std::span<uint64_t> words; ///< this rank's
+    std::map<int, std::vector<uint64_t>> come; ///< by rank
+    std::span<uint64_t> words;                 ///< this rank's
     std::atomic<uint32_t> *ended = nullptr;
   };
   struct Gathering {
-    std::map<int, std::vector<char>> parts; ///< by rank
+    std::map<int, std::vector<char>> come; ///< by rank
     std::vector<char> all;
     bool isWhole = false;
   };
 
-  // On the thread of the star; with the mutex, but for what waits long.
+  // On the thread of the star.
   void run();
-  OwnedFile listenForOthers();
-  OwnedFile connectToRankZero();
+  void begin();
   void serve();
   /// Waits for sockets, or for `wakes`; the mutex is free meanwhile.
   void wait(std::unique_lock<std::mutex> &lock);
+  /// Tells the listener what has come and who has gone; the mutex is free meanwhile.
+  void tell(std::unique_lock<std::mutex> &lock);
+
+  // With the mutex.
   void acceptGuests();
   void takeHello(Line &guest);
   void read(Line &line, int rank);
-  /// Whether a frame is whole. Closes a line that has ended, or brings what is no frame.
-  bool receive(Line &line) const;
-  static void send(Line &line);
   void handle(Frame frame);
-  /// Tells the listener what has come and who has gone; the mutex is free meanwhile.
-  void tell(std::unique_lock<std::mutex> &lock);
+  void deliver(Frame frame);
   void lose(int rank);
-
-  // With the mutex.
+  void end(const std::string &why);
   Line &lineTo(int rank) { return lines[ownRank == 0 ? (size_t)rank : 0]; }
   void say(Kind kind, int to, uint32_t tag, std::span<const char> bytes);
   void sayToAll(Kind kind, std::span<const char> bytes);
-  void enqueue(Frame frame);
   void wake() const;
-  bool hasLeft(bool isAnything) const;
-  void joinMeeting(std::span<const uint64_t> words);
+  bool hasLeft(bool (*isMeant)(const Frame &)) const;
+  void joinMeeting(int rank, std::vector<uint64_t> words);
   void endMeeting(std::span<const uint64_t> largest);
   void joinGathering(int rank, std::span<const char> bytes);
   static void endOne(Batch &batch);
 
   const int ownRank, ranks;
   const uint64_t onHost;
-  const std::string host, port;
+  const std::string host;
+  const uint16_t port;
 
   std::mutex mutex; ///< of what follows
   std::condition_variable answers;

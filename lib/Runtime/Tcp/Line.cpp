@@ -1,0 +1,94 @@
+// See Line.h.
+#include "Line.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+
+namespace xlc::runtime::tcp {
+namespace {
+
+constexpr char magic[8] = "xlc 2";
+constexpr uint64_t mostBytes = 128ULL << 20; // of a frame
+constexpr size_t mostAtOnce = 1 << 20;       // of memory for what has not come yet
+
+bool isLegal(const Header &header) {
+  return std::memcmp(header.begin, magic, sizeof magic) == 0 && header.kind <= Kind::Gathered &&
+         header.bytes <= mostBytes;
+}
+
+} // namespace
+
+Frame::Frame(Kind kind, int from, int to, uint32_t tag, std::span<const char> bytes)
+    : header{{}, kind, from, to, tag, bytes.size()}, bytes(bytes.begin(), bytes.end()) {
+  std::memcpy(header.begin, magic, sizeof magic);
+}
+
+std::vector<uint64_t> Frame::words() const {
+  std::vector<uint64_t> made(bytes.size() / sizeof(uint64_t));
+  std::memcpy(made.data(), bytes.data(), made.size() * sizeof(uint64_t));
+  return made;
+}
+
+void Line::close() {
+  socket.reset();
+  queue.clear();
+  sent = got = 0;
+}
+
+void Line::enqueue(Frame frame) {
+  const Header &next = frame.header;
+  auto isLike = [&](const Frame &other) {
+    return other.header.kind == next.kind && other.header.from == next.from && other.header.tag == next.tag;
+  };
+  bool isLeftOut = next.kind == Kind::LatestNote && std::ranges::any_of(queue, isLike);
+  if (isOpen() && !isLeftOut)
+    queue.push_back(std::move(frame));
+}
+
+void Line::send() {
+  while (isOpen() && !queue.empty()) {
+    Frame &frame = queue.front();
+    iovec parts[] = {{&frame.header, sizeof(Header)}, {frame.bytes.data(), frame.bytes.size()}};
+    size_t skipped = sent;
+    for (iovec &part : parts) {
+      size_t some = std::min(skipped, part.iov_len);
+      part.iov_base = (char *)part.iov_base + some, part.iov_len -= some, skipped -= some;
+    }
+    msghdr message = {};
+    message.msg_iov = parts, message.msg_iovlen = std::size(parts);
+    ssize_t went = sendmsg(file(), &message, MSG_NOSIGNAL);
+    if (went < 0)
+      return; // what is wrong with it, receiving finds
+    sent += (size_t)went;
+    if (sent == sizeof(Header) + frame.bytes.size())
+      queue.pop_front(), sent = 0;
+  }
+}
+
+bool Line::receive() {
+  while (isOpen()) {
+    bool isHeader = got < sizeof(Header);
+    size_t behind = isHeader ? 0 : got - sizeof(Header);
+    if (!isHeader && behind == received.header.bytes) {
+      got = 0;
+      return true;
+    }
+    if (!isHeader) // as it comes: who says much and sends nothing takes no memory
+      received.bytes.resize(std::min<size_t>(received.header.bytes, behind + mostAtOnce));
+    char *to = isHeader ? (char *)&received.header + got : received.bytes.data() + behind;
+    size_t most = isHeader ? sizeof(Header) - got : received.bytes.size() - behind;
+    ssize_t some = recv(file(), to, most, 0);
+    if (some < 0 && (errno == EAGAIN || errno == EINTR))
+      return false;
+    got += (size_t)std::max<ssize_t>(0, some);
+    if (some <= 0 || (isHeader && got == sizeof(Header) && !isLegal(received.header)))
+      close();
+    else if (isHeader && got == sizeof(Header))
+      received.bytes.clear();
+  }
+  return false;
+}
+
+} // namespace xlc::runtime::tcp
