@@ -340,7 +340,7 @@ def wrong_gpus_are_refused(setting, _):
     no_library = setting.scratch / "no-library-for-gpus"
     no_library.mkdir(exist_ok=True)
     (no_library / "libmpi.so.40").write_text("no library")
-    for words, local, variables in (("or set MASTER_ADDR and MASTER_PORT to where rank 0 can be found", 1, {"LD_LIBRARY_PATH": no_library}),
+    for words, local, variables in (("or set MASTER_ADDR and MASTER_PORT (1 to 65534) to where rank 0 can be found", 1, {"LD_LIBRARY_PATH": no_library}),
                                     ("error: ranks 0 and 1 have the same GPU: each needs its own", 1, {"OMPI_COMM_WORLD_LOCAL_RANK": 0}),
                                     ("error: the program has 4 ranks, of which 3 are on this host, and 2 GPUs are visible", 3, {"XLC_SIMULATE_DEVICES": 2})):
         code, shown, said, _ = run(claim(4, plain, local=local, **{**gpu_variables(simulated, "early"), **variables}))
@@ -349,7 +349,7 @@ def wrong_gpus_are_refused(setting, _):
 
 
 def find_port():
-    """One whose next is free, too."""
+    """One whose next is free."""
     with socket.socket() as made:
         made.bind(("127.0.0.1", 0))
         return made.getsockname()[1] - 1
@@ -391,7 +391,7 @@ def gpus_meet_over_tcp(setting, everything):
     if codes != [1] * 4 or "error: not all 4 ranks came within 2 s (--timeout)" not in said or seconds > 10:
         yield f"rank 1 looks for another rank 0: {codes} after {seconds:.1f} s: {said}"
     codes, _, said, _ = torchrun(simulated, 4, [simulated.program.path, "--steps", 3, "--timeout", 2], MASTER_ADDR="")
-    if codes[1] != 1 or "torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=4), which meet through MPI: start with mpirun or srun, or set MASTER_ADDR and MASTER_PORT" not in said:
+    if codes[1] != 1 or "torchrun has started processes on several hosts (LOCAL_WORLD_SIZE=1 of WORLD_SIZE=4), which meet through MPI: start with mpirun or srun, or set MASTER_ADDR and MASTER_PORT (1 to 65534)" not in said:
         yield f"rank 1 is told no meeting point: {codes}: {said}"
 
 

@@ -164,21 +164,34 @@ TEST(Launch, KnowsHowManyShareTheCoresOfAHost) {
   EXPECT_EQ(countOf(mpirun), 6u);
   EXPECT_EQ(countOf({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "7"}, {"SLURM_STEP_NUM_NODES", "2"}}), 4u);
   EXPECT_EQ(countOf({{"PMI_RANK", "0"}, {"PMI_SIZE", "3"}}), 3u);
+  EXPECT_EQ(countOf({{"RANK", "1"}, {"WORLD_SIZE", "3"}, {"LOCAL_WORLD_SIZE", "0"}}), 3u); // no host has none
 }
 
 TEST(Launch, KnowsWhichOfThoseOnAHostItIs) {
-  auto placeOf = [](const Variables &variables) { return findLaunch(of(variables))->place; };
-  EXPECT_EQ(placeOf({{"OMPI_COMM_WORLD_RANK", "5"},
-                     {"OMPI_COMM_WORLD_SIZE", "6"},
-                     {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
-                     {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}}),
+  auto localRankOf = [](const Variables &variables) { return findLaunch(of(variables))->localRank; };
+  EXPECT_EQ(localRankOf({{"OMPI_COMM_WORLD_RANK", "5"},
+                         {"OMPI_COMM_WORLD_SIZE", "6"},
+                         {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+                         {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}}),
             2u);
-  EXPECT_EQ(placeOf({{"RANK", "5"}, {"WORLD_SIZE", "6"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}), 1u);
-  EXPECT_EQ(placeOf({{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}}), 2u);
+  EXPECT_EQ(localRankOf({{"RANK", "5"}, {"WORLD_SIZE", "6"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}), 1u);
+  EXPECT_EQ(localRankOf({{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}}),
+            2u);
   Variables srun{{"SLURM_PROCID", "7"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_NUM_NODES", "2"}};
-  EXPECT_EQ(placeOf(srun), 3u); // of ranks that fill a host of four, then the other
+  EXPECT_EQ(localRankOf(srun), 3u); // of ranks that fill a host of four, then the other
   srun["SLURM_LOCALID"] = "1";
-  EXPECT_EQ(placeOf(srun), 1u);
+  EXPECT_EQ(localRankOf(srun), 1u);
+}
+
+TEST(Launch, KnowsWhereRankZeroIs) {
+  auto meetingOf = [](const char *host, const char *port) {
+    return findLaunch(of({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", host}, {"MASTER_PORT", port}}))->meeting;
+  };
+  EXPECT_EQ(meetingOf("a", "29500")->host, "a");
+  EXPECT_EQ(meetingOf("a", "29500")->port, 29500);
+  EXPECT_FALSE(meetingOf("", "29500"));
+  for (const char *none : {"0", "65535", "first", ""}) // the next one is ours
+    EXPECT_FALSE(meetingOf("a", none)) << none;
 }
 
 TEST(Launch, RankAndWorldAreWholeNumbersThatFit) {
@@ -196,6 +209,8 @@ TEST(Launch, RankAndWorldAreWholeNumbersThatFit) {
            {{{"RANK", "1"}, {"WORLD_SIZE", "4 "}}, "error: WORLD_SIZE is '4 ', which is no whole number"},
            {{{"RANK", "4"}, {"WORLD_SIZE", "4"}}, "error: RANK is 4 and WORLD_SIZE is 4: ranks are 0 to 3"},
            {{{"RANK", "0"}, {"WORLD_SIZE", "0"}}, "error: WORLD_SIZE is 0: there is no rank then"},
+           {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "4294967296"}},
+            "error: LOCAL_RANK is 4294967296 and WORLD_SIZE is 2: ranks of a host are 0 to 1"},
            {{{"OMPI_COMM_WORLD_SIZE", "2"}},
             "error: OMPI_COMM_WORLD_SIZE is set and OMPI_COMM_WORLD_RANK is not: mpirun sets both, and neither stands "
             "for "

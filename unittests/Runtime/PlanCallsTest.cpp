@@ -134,8 +134,9 @@ TEST(Plan, OperandsOfSixteenBitsAreHalfAsLong) {
 }
 
 TEST(Plan, WindowsMustMeetTheirInput) {
-  auto convolve = [](Plan &p, plan::WindowDim dim) {
+  auto convolve = [](Plan &p, plan::WindowDim dim, plan::Element element = plan::Element::F32) {
     plan::ConvolutionT c;
+    c.element = element;
     c.batch = c.groups = c.inputs = c.outputs = 1;
     c.dims.push_back(dim);
     p.kernels[0]->library.Set(std::move(c));
@@ -149,6 +150,12 @@ TEST(Plan, WindowsMustMeetTheirInput) {
   expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1, 0, 1, 0}); });
   expect("convolution 'gradient' is malformed", [&](Plan &p) { p.kernels[0]->library.Set(plan::ConvolutionT()); });
   expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1ull << 40, 1, 1, 0}); });
+  for (plan::Element element : {plan::Element::F64, plan::Element::BF16}) // of sixteen bits they are GPUs'
+    expect("convolution 'gradient' is malformed", [&](Plan &p) { convolve(p, {1, 1, 1, 1, 1, 0}, element); });
+  expect("call 'gradient' cannot add to elements of this type", [&](Plan &p) {
+    convolve(p, {1, 1, 1, 1, 1, 0}, plan::Element::BF16);
+    p.gpu = "sm_80";
+  });
   expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 3, 2, 2, 1, 0}); });
   expect("pool 'gradient' is malformed", [&](Plan &p) { pool(p, {4, 1, 2, 2, 1, 2}); });
   expect("call 'gradient' does not fit 'gradient'", [&](Plan &p) { convolve(p, {1 << 20, 1, 1, 1, 1, 0}); });

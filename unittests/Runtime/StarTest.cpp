@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// One whose next is free, too, as far as that can be known.
+/// One whose next is free.
 uint16_t findPort() {
   int made = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in any = {};
@@ -70,6 +70,25 @@ TEST_F(StarTest, AllKnowWhatEachGave) {
     EXPECT_EQ(std::string(all.begin(), all.end()), "a0a1a2");
   });
   finish();
+}
+
+TEST_F(StarTest, WhatIsGatheredIsOfOneSize) {
+  start(2);
+  onEach([](tcp::Star &star) {
+    try {
+      star.gather(std::vector<char>((size_t)star.rank() + 1));
+      ADD_FAILURE() << "rank " << star.rank();
+    } catch (const Rejected &problem) {
+      EXPECT_STREQ(problem.what(), "error: ranks are processes of different programs");
+    }
+  });
+  finish();
+}
+
+TEST_F(StarTest, NobodyWaitsToGatherWhatOneThatHasGoneGives) {
+  start(3);
+  std::jthread other([&] { EXPECT_THROW(stars[0]->gather(std::vector<char>(1)), Rejected); });
+  stars[2].reset();
 }
 
 TEST_F(StarTest, RanksThatMeetKnowTheLargest) {

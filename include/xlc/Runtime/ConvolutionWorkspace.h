@@ -7,9 +7,11 @@
 
 namespace xlc::runtime {
 
-/// Begins in bytes, all of float32. First the matrix [inputs x window, out] of one image and group, where windows do not show the plane as
+/// Offsets in bytes of arrays of float32. First the matrix [inputs x window, out] of one image and group, where windows do not show the plane as
 /// it lies; of sixteen bits then x and y of one, and w. `Number` holds what sizes multiply to.
 template <class Number> struct ConvolutionWorkspace {
+  static constexpr int64_t kLine = 256; ///< of which they are multiples
+
   Number x = 0, y = 0, w = 0, bytes = 0;
 
   explicit ConvolutionWorkspace(const ConvolutionShape &s) {
@@ -29,7 +31,6 @@ private:
     bytes = (bytes + elements * bytesOf(FloatType::F32) + (kLine - 1)) / kLine * kLine;
     return begin;
   }
-  static constexpr int64_t kLine = 256;
 };
 
 } // namespace xlc::runtime

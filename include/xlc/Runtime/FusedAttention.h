@@ -37,13 +37,13 @@ inline bool isFusedAttention(const AttentionShape &s) {
   return s.type != FloatType::F32 && hasSizes && hasMask && hasLayout && hasGradients;
 }
 
-/// The condition beside the scores of a call, once for what it is repeated over. It says all that is forbidden: where causality said a
-/// part of it, a query that sees no key would attend to those up to its own alike.
+/// The condition beside the scores of a call, once for what it is repeated over. Causality and the window are in it: if the library masked
+/// by itself, a query that sees no key would attend only to the keys up to its own, not to all.
 inline ConditionParameters conditionOf(const AttentionShape &s) {
-  bool differByQuery = s.bias.query || s.causal || s.window;
+  bool isByQuery = s.bias.query || s.causal || s.window;
   return {s.bias.batch ? s.batch : 1,
           s.bias.head ? s.heads : 1,
-          differByQuery ? s.queries : 1,
+          isByQuery ? s.queries : 1,
           s.keys,
           s.bias.batch,
           s.bias.head,

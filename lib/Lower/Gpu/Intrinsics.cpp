@@ -174,7 +174,7 @@ LogicalResult grid::verifySharedMemory(ModuleOp kernels) {
     int64_t bytes = 0;
     for (Operation *array : arrays) {
       auto type = cast<LLVM::LLVMArrayType>(cast<LLVM::GlobalOp>(array).getGlobalType());
-      bytes += type.getNumElements() * type.getElementType().getIntOrFloatBitWidth() / 8;
+      bytes += int64_t(type.getNumElements()) * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
     }
     if (bytes > most)
       return kernel.emitError() << "kernel '" << kernel.getName() << "' has " << bytes

@@ -56,57 +56,76 @@ inline ContractShape convolutionProduct(const ConvolutionShape &s, const Windows
   return {};
 }
 
-/// What computes the result of a convolution, or adds to it.
-inline ConvolutionSteps makeConvolutionSteps(const ConvolutionShape &s, bool add) {
+/// Makes the steps of one convolution, image by image; of sixteen bits with what is widened before each and rounded behind it.
+class ConvolutionStepMaker {
+public:
+  ConvolutionStepMaker(const ConvolutionShape &s, bool add)
+      : s(s), add(add), windows(s.dims), workspace(s), isWide(s.type == FloatType::F32), ofX(s.inputs * windows.in),
+        ofY(s.outputs * windows.out), ofW(s.outputs * s.inputs * windows.size),
+        made{{s.inputs, windows, 0}, convolutionProduct(s, windows), {}} {}
+
+  ConvolutionSteps make() {
+    if (s.kind != Makes::WeightBackward)
+      convert(Kind::Widen, {Operand::W}, {Operand::Workspace, workspace.w}, s.groups * ofW);
+    for (int64_t image = 0; image < s.batch * s.groups; ++image) // the group varies fastest
+      addImage(image);
+    if (s.kind == Makes::WeightBackward)
+      convert(Kind::Narrow, {Operand::Workspace, workspace.w}, {Operand::W}, s.groups * ofW);
+    return std::move(made);
+  }
+
+private:
   using Kind = ConvolutionStep::Kind;
   using Operand = ConvolutionPlace::Operand;
   using Makes = ConvolutionShape::Kind;
-  Windows windows(s.dims);
-  ConvolutionWorkspace<int64_t> workspace(s);
-  ConvolutionSteps made{{s.inputs, windows, 0}, convolutionProduct(s, windows), {}};
-  bool isWide = s.type == FloatType::F32;
-  int64_t ofX = s.inputs * windows.in, ofY = s.outputs * windows.out, ofW = s.outputs * s.inputs * windows.size;
-  auto convert = [&](Kind kind, ConvolutionPlace from, ConvolutionPlace to, int64_t count) {
+
+  void convert(Kind kind, ConvolutionPlace from, ConvolutionPlace to, int64_t count) {
     if (!isWide)
       made.steps.push_back({kind, from, {}, to, false, count});
-  };
-  if (s.kind != Makes::WeightBackward)
-    convert(Kind::Widen, {Operand::W}, {Operand::Workspace, workspace.w}, s.groups * ofW);
-  for (int64_t image = 0; image < s.batch * s.groups; ++image) { // the group varies fastest
-    auto place = [&](Operand operand, int64_t element, int64_t wide) {
-      return isWide ? ConvolutionPlace{operand, element * bytesOf(s.type)} : ConvolutionPlace{Operand::Workspace, wide};
-    };
-    int64_t atW = image % s.groups * ofW;
-    ConvolutionPlace x = place(Operand::X, image * ofX, workspace.x), y = place(Operand::Y, image * ofY, workspace.y);
-    ConvolutionPlace w = place(Operand::W, atW, workspace.w + atW * bytesOf(FloatType::F32));
+  }
+  ConvolutionPlace stored(Operand operand, int64_t element) const { return {operand, element * bytesOf(s.type)}; }
+  /// Where it is float32: as it is stored, or in the workspace.
+  ConvolutionPlace wide(Operand operand, int64_t element, int64_t inWorkspace) const {
+    return isWide ? stored(operand, element) : ConvolutionPlace{Operand::Workspace, inWorkspace};
+  }
+
+  void addImage(int64_t image) {
+    int64_t atX = image * ofX, atY = image * ofY, atW = image % s.groups * ofW;
+    ConvolutionPlace x = wide(Operand::X, atX, workspace.x), y = wide(Operand::Y, atY, workspace.y);
+    ConvolutionPlace w = wide(Operand::W, atW, workspace.w + atW * bytesOf(FloatType::F32));
     ConvolutionPlace columns = windows.arePlane() ? x : ConvolutionPlace{Operand::Workspace};
-    ConvolutionPlace storedX{Operand::X, image * ofX * bytesOf(s.type)},
-        storedY{Operand::Y, image * ofY * bytesOf(s.type)};
     if (s.kind != Makes::Transpose)
-      convert(Kind::Widen, storedX, x, ofX);
+      convert(Kind::Widen, stored(Operand::X, atX), x, ofX);
     if (s.kind != Makes::Forward)
-      convert(Kind::Widen, storedY, y, ofY);
+      convert(Kind::Widen, stored(Operand::Y, atY), y, ofY);
     if (!windows.arePlane() && s.kind != Makes::Transpose)
       made.steps.push_back({Kind::Columns, x, {}, columns, false});
     switch (s.kind) {
     case Makes::Forward:
       made.steps.push_back({Kind::Product, w, columns, y, add});
-      convert(Kind::Narrow, y, storedY, ofY);
-      break;
+      return convert(Kind::Narrow, y, stored(Operand::Y, atY), ofY);
     case Makes::Transpose:
       made.steps.push_back({Kind::Product, w, y, columns, add && windows.arePlane()});
       if (!windows.arePlane())
         made.steps.push_back({Kind::FromColumns, columns, {}, x, add});
-      convert(Kind::Narrow, x, storedX, ofX);
-      break;
+      return convert(Kind::Narrow, x, stored(Operand::X, atX), ofX);
     case Makes::WeightBackward:
       made.steps.push_back({Kind::Product, y, columns, w, add || image >= s.groups});
-      break;
     }
   }
-  if (s.kind == Makes::WeightBackward)
-    convert(Kind::Narrow, {Operand::Workspace, workspace.w}, {Operand::W}, s.groups * ofW);
-  return made;
+
+  const ConvolutionShape &s;
+  const bool add;
+  const Windows windows;
+  const ConvolutionWorkspace<int64_t> workspace;
+  const bool isWide;
+  const int64_t ofX, ofY, ofW; ///< elements of one image and group
+  ConvolutionSteps made;
+};
+
+/// What computes the result of a convolution, or adds to it.
+inline ConvolutionSteps makeConvolutionSteps(const ConvolutionShape &s, bool add) {
+  return ConvolutionStepMaker(s, add).make();
 }
 
 } // namespace xlc::runtime

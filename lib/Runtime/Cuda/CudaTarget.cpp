@@ -70,8 +70,8 @@ void checkDevice(const Driver &driver, Ordinal device) {
 int firstDevice(const Driver &driver, const Plan &plan, const HostShare &ranks) {
   int count, all = (int)rankCount(plan);
   driver.check(driver.getCount(&count), "cuDeviceGetCount");
-  if (count >= std::max(ranks.onHost, ranks.place + ranks.count))
-    return ranks.place;
+  if (count >= ranks.localRank + ranks.count)
+    return ranks.localRank;
   if (count == 1 && ranks.count == 1)
     return 0;
   std::string where = ranks.onHost < all ? fmt::format(", of which {} are on this host", ranks.onHost) : "";

@@ -13,6 +13,10 @@ namespace xlc::runtime::cudnn {
 constexpr int64_t mostEngines = 16; // of a heuristic
 constexpr int64_t mostNotes = 16;   // of an engine
 
+DataType dataTypeOf(FloatType type) {
+  return type == FloatType::BF16 ? DataType::BF16 : type == FloatType::F16 ? DataType::F16 : DataType::F32;
+}
+
 Sizes contiguous(int64_t batch, int64_t heads, int64_t rows, int64_t columns) {
   return {{batch, heads, rows, columns}, {heads * rows * columns, rows * columns, columns, 1}};
 }
@@ -176,7 +180,7 @@ std::vector<OwnedDescriptor> Graph::findEngines(HeuristicsMode mode) const {
   return found;
 }
 
-bool Graph::isAmong(Engines engines, Descriptor configuration) const {
+bool Graph::isTaken(Descriptor configuration, Engines engines) const {
   if (engines == Engines::Any)
     return true;
   OwnedDescriptor engine = make(Kind::Engine);
@@ -229,7 +233,7 @@ std::optional<std::string> Graph::finalize(int64_t mostWorkspace, Engines engine
   std::string why = "it knows none";
   for (HeuristicsMode mode : {HeuristicsMode::Best, HeuristicsMode::Fallback})
     for (const OwnedDescriptor &engine : findEngines(mode))
-      if (isAmong(engines, engine.get()) && tryEngine(engine.get(), mostWorkspace, why))
+      if (isTaken(engine.get(), engines) && tryEngine(engine.get(), mostWorkspace, why))
         return std::nullopt;
   return fmt::format("cuDNN {} has no kernel for {}: {}", library.version(), what, why);
 }

@@ -9,6 +9,7 @@
 #define XLC_LIB_RUNTIME_CUDA_CUDNNGRAPH_H
 
 #include "Cudnn.h"
+#include "xlc/Runtime/LibraryShapes.h"
 
 #include <array>
 #include <deque>
@@ -21,6 +22,7 @@ namespace xlc::runtime::cudnn {
 struct Sizes {
   std::array<int64_t, 4> dimensions, strides; ///< in elements
 };
+DataType dataTypeOf(FloatType type);
 /// Rows one after the other.
 Sizes contiguous(int64_t batch, int64_t heads, int64_t rows, int64_t columns);
 /// What convolutions know beside their tensors, along two dimensions.
@@ -79,7 +81,7 @@ private:
   void finish(Descriptor made) const;
   void addOperation(OwnedDescriptor operation);
   std::vector<OwnedDescriptor> findEngines(HeuristicsMode mode) const;
-  bool isAmong(Engines engines, Descriptor configuration) const;
+  bool isTaken(Descriptor configuration, Engines engines) const;
   bool tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why);
 
   const Library &library;

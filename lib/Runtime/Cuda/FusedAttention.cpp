@@ -12,8 +12,7 @@ namespace xlc::runtime::cudnn {
 
 FusedAttention::FusedAttention(const Library &library, const Device &device, const std::string &name,
                                const AttentionShape &shape, int64_t bytes)
-    : library(library), shape(shape), workspace(shape),
-      type(shape.type == FloatType::BF16 ? DataType::BF16 : DataType::F16),
+    : library(library), shape(shape), workspace(shape), type(dataTypeOf(shape.type)),
       ofScores(contiguous(shape.batch, shape.heads, shape.queries, shape.keys)),
       ofRows(contiguous(shape.batch, shape.heads, shape.queries, 1)), graph(library, device, "'" + name + "'") {
   if (shape.backward)

@@ -6,10 +6,6 @@
 namespace xlc::runtime::cudnn {
 namespace {
 
-DataType typeOf(FloatType type) {
-  return type == FloatType::BF16 ? DataType::BF16 : type == FloatType::F16 ? DataType::F16 : DataType::F32;
-}
-
 Makes whichIsMade(ConvolutionShape::Kind kind) {
   return kind == ConvolutionShape::Kind::Forward     ? Makes::Y
          : kind == ConvolutionShape::Kind::Transpose ? Makes::X
@@ -28,7 +24,7 @@ std::unique_ptr<FusedConvolution> FusedConvolution::tryMake(const Library &libra
   const WindowDim &rows = windows.dims[1], &columns = windows.dims[2];
   Graph &graph = made->graph;
   auto operand = [&](int64_t images, int64_t channels, int64_t height, int64_t width) {
-    return graph.operand(contiguous(images, channels, height, width), typeOf(s.type));
+    return graph.operand(contiguous(images, channels, height, width), dataTypeOf(s.type));
   };
   Graph::Tensor x = operand(s.batch, s.groups * s.inputs, rows.in, columns.in);
   Graph::Tensor w = operand(s.groups * s.outputs, s.inputs, rows.size, columns.size);

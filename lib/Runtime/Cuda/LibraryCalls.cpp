@@ -109,12 +109,13 @@ LibraryCalls::Convolution LibraryCalls::prepareConvolution(const plan::CallT &ca
                                                            const plan::ConvolutionT &convolution) {
   ConvolutionShape shape = shapeOf(convolution);
   auto needed = (uint64_t)ConvolutionWorkspace<int64_t>(shape).bytes;
+  constexpr uint64_t kLine = ConvolutionWorkspace<int64_t>::kLine;
   if (call.workspace_bytes < needed)
-    throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, and the columns of a convolution need {}",
-                               call.name, call.workspace_bytes, needed));
+    throw Rejected(fmt::format("error: call '{}' has {} bytes of workspace, and its convolution needs {}", call.name,
+                               call.workspace_bytes, needed));
   bool isEverAdded = call.accumulate[0] != plan::Accumulate::Never;
   Convolution made{shape.kind,
-                   (int64_t)((call.workspace_bytes - needed) / 256 * 256),
+                   (int64_t)((call.workspace_bytes - needed) / kLine * kLine),
                    makeConvolutionSteps(shape, false),
                    makeConvolutionSteps(shape, true),
                    nullptr,

@@ -52,17 +52,15 @@ void NcclFabric::meet(Pulse *pulse) {
 void NcclFabric::introduce(int rank) {
   if (!meeting)
     return meet(nullptr);
-  struct Words {
-    uint64_t words[sizeof(Uuid) / sizeof(uint64_t)];
-  };
-  constexpr size_t ofId = sizeof(nccl::UniqueId) / sizeof(Words);
-  std::vector<Words> own(ofId + rankCount(plan));
+  constexpr size_t ofId = sizeof(nccl::UniqueId) / sizeof(uint64_t), ofGpu = sizeof(Uuid) / sizeof(uint64_t);
+  static_assert(sizeof(nccl::UniqueId) % sizeof(uint64_t) == 0 && sizeof(Uuid) % sizeof(uint64_t) == 0);
+  std::vector<uint64_t> own(ofId + rankCount(plan) * ofGpu); // what is another's is 0, and the largest is taken
   if (rank == 0)
     std::memcpy(own.data(), &commons.at(id), sizeof(nccl::UniqueId));
-  std::memcpy(&own[ofId + (size_t)rank], &commons.at(gpus, (uint64_t)rank), sizeof(Uuid));
-  auto all = meeting->share({own[0].words, own.size() * std::size(own[0].words)}, nullptr); // of the others they are 0
+  std::memcpy(&own[ofId + (size_t)rank * ofGpu], &commons.at(gpus, (uint64_t)rank), sizeof(Uuid));
+  std::span<const uint64_t> all = meeting->share(own, nullptr);
   std::memcpy(&commons.at(id), all.data(), sizeof(nccl::UniqueId));
-  std::memcpy(&commons.at(gpus), all.data() + ofId * std::size(own[0].words), rankCount(plan) * sizeof(Uuid));
+  std::memcpy(&commons.at(gpus), &all[ofId], rankCount(plan) * sizeof(Uuid));
 }
 
 void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device) {

@@ -57,7 +57,7 @@ struct JobContext {
   /// Takes the exception of a stream's thread, on it; raises the signal.
   std::function<void(int rank)> fail = nullptr;
   Pulse *pulses = nullptr; ///< by rank, then stream; null: nobody watches
-  /// Whether a rank cannot capture its steps, in memory that all ranks see; null: no step is to be captured.
+  /// Not 0: a rank cannot capture its steps, which all know when they have met; null: no step is to be captured.
   std::atomic<uint64_t> *captureFailed = nullptr;
   /// Tells the user.
   std::function<void(const std::string &)> warn = nullptr;

@@ -43,9 +43,10 @@ struct Share {
   int first, count;
   bool hasFirst() const { return first == 0; }
 };
-/// And of those on its host: the first one's number among them, and how many they are.
+
+/// And which they are of the ranks of this host: `localRank` of the first, and how many there are.
 struct HostShare : Share {
-  int place, onHost;
+  int localRank, onHost;
 };
 
 struct Target {

@@ -12,6 +12,7 @@
 
 namespace xlc::runtime {
 
+/// Of a note.
 constexpr uint64_t mostNoteBytes = 10 << 10;
 
 class Carrier : public Wire {
@@ -20,15 +21,17 @@ public:
   struct Listener {
     std::function<void(int from, uint32_t kind, std::span<const char> bytes)> hear;
     std::function<void()> tick; ///< every few hundredths of a second
-    /// A rank cannot be reached; messages of it do not end any more.
+    /// A rank cannot be reached, or nobody: messages with it do not end any more.
     std::function<void(const std::string &why)> fail;
   };
 
   /// Whether all processes of the job have come, within this time. Throws Rejected where that has failed.
   virtual bool waitForStart(std::chrono::milliseconds most) = 0;
+  /// How many ranks there are.
   virtual int size() const = 0;
-  /// What all ranks give, by rank; of each as many bytes. Before `listen`.
+  /// What all ranks give, by rank; of each as many bytes. Before `listen`. Throws Rejected where a process has gone.
   virtual std::vector<char> gather(std::span<const char> own) = 0;
+  /// From now on this listener hears; what came before it hears first.
   virtual void listen(Listener listener) = 0;
 
   /// What becomes of a note while one of its kind to the same rank is on its way: it follows, or is left out.

@@ -10,7 +10,7 @@
 //   send, receive            straight from arena to arena, behind the message's number
 //
 // A bounce block has `bounceBytes` bytes whatever the plan; a rank has one for each stream on which it sums. That is all the
-// memory of messages beside the arena, but for what the wire's engine keeps. What crosses in sixteen bits is rounded before it
+// memory of messages beside the arena, but for what the wire keeps. What crosses in sixteen bits is rounded before it
 // is sent. Who receives counts the bytes.
 #ifndef XLC_LIB_RUNTIME_FABRIC_MESSAGEFABRIC_H
 #define XLC_LIB_RUNTIME_FABRIC_MESSAGEFABRIC_H

@@ -17,7 +17,8 @@ public:
 
   /// As Fabric::meet.
   void meet(Pulse *pulse);
-  /// When all ranks have called it: each word is the largest that one of them gave. Theirs until the next meeting. `pulse` may be null.
+  /// When all ranks have called it: each word is the largest that one of them gave. What is returned holds until
+  /// the next meeting. `pulse` may be null.
   std::span<const uint64_t> share(std::span<const uint64_t> own, Pulse *pulse);
 
 private:
@@ -25,7 +26,7 @@ private:
   Commons &commons;
   const Waiter waiter;
   std::atomic<uint32_t> meetings{0};
-  std::vector<uint64_t> words; ///< which the wire has, also where this rank waits for it no more
+  std::vector<uint64_t> words; ///< the wire writes them, even where this rank has given up waiting
 };
 
 } // namespace xlc::runtime

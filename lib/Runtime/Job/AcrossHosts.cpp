@@ -30,12 +30,12 @@ struct Opening {
 
 Carrier *startCarrier(const Launch &launch, const Plan &plan) {
   SignalsBlocked blocked; // also from the threads of Open MPI
-  if (meetOverTcp(launch, plan))
+  if (meetsOverTcp(launch, plan))
     return new tcp::Star(launch);
   return new mpi::Engine(launch.onHost, plan.gpu.empty() ? "" : fmt::format(", or {}", askForMeeting));
 }
 
-/// Throws Rejected where MPI does not start, or not in time.
+/// Throws Rejected where the carrier does not start, or not in time.
 void waitForStart(Carrier &carrier, const Launch &launch, const Options &options, const std::atomic<int> &signal) {
   for (auto begin = std::chrono::steady_clock::now(); !carrier.waitForStart(tick);) {
     if (signal != 0)
@@ -47,7 +47,7 @@ void waitForStart(Carrier &carrier, const Launch &launch, const Options &options
   }
 }
 
-/// Where MPI has other ranks than the launcher.
+/// Where MPI has other ranks than the launcher; what is no MPI has the launcher's.
 std::string findStrangeRank(const Carrier &carrier, const Launch &launch) {
   if ((uint64_t)carrier.size() == launch.world && (uint64_t)carrier.rank() == launch.rank)
     return "";
@@ -68,22 +68,21 @@ std::string findWrong(std::span<const Opening> all) {
 
 } // namespace
 
-bool meetOverTcp(const Launch &launch, const Plan &plan) { return !plan.gpu.empty() && launch.meeting; }
-
 Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arguments, const Options &options,
                     const std::string &wrong, std::atomic<int> &signal,
                     const std::function<Exit(Carrier &carrier)> &run) {
   Carrier *carrier = startCarrier(launch, plan); // for as long as there is a process
+  Opening own{Hello(introduce(launch, plan, arguments)), {}, {}};
+  std::vector<char> bytes;
   try {
     waitForStart(*carrier, launch, options, signal);
+    (wrong.empty() ? findStrangeRank(*carrier, launch) : wrong).copy(own.wrong, sizeof own.wrong - 1);
+    describeBinding(launch, plan).copy(own.warning, sizeof own.warning - 1);
+    bytes = carrier->gather({(const char *)&own, sizeof own});
   } catch (const Rejected &problem) {
     sayOnce(launch.job, problem.what());
     leave(Exit::Rejected);
   }
-  Opening own{Hello(introduce(launch, plan, arguments)), {}, {}};
-  (wrong.empty() ? findStrangeRank(*carrier, launch) : wrong).copy(own.wrong, sizeof own.wrong - 1);
-  describeBinding(launch, plan).copy(own.warning, sizeof own.warning - 1);
-  std::vector<char> bytes = carrier->gather({(const char *)&own, sizeof own});
   std::vector<Opening> all((size_t)carrier->size());
   std::memcpy((void *)all.data(), bytes.data(), bytes.size());
   if (std::string found = findWrong(all); !found.empty()) {

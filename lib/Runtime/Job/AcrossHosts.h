@@ -15,11 +15,9 @@
 
 namespace xlc::runtime {
 
-/// GPUs, whose ranks need no more than a meeting point; else processes find each other through MPI.
-bool meetOverTcp(const Launch &launch, const Plan &plan);
-
 /// Finds the other processes and runs the rank that this one is: `run` is called where all fit together. `wrong`: what was
-/// found wrong with this one. All get the same exit code, and what goes wrong is said once. Where it does, the process ends
+/// found wrong with this one. All get the same exit code, and what goes wrong is said once, as
+/// long as rank 0 can be reached. Where it does, the process ends
 /// here.
 Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arguments, const Options &options,
                     const std::string &wrong, std::atomic<int> &signal,

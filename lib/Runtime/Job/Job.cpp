@@ -92,7 +92,7 @@ private:
     return {{0, count}, 0, count};
   }
   static HostShare shareOf(const Launch &launch) {
-    return {{(int)launch.rank, 1}, (int)launch.place, (int)launch.onHost};
+    return {{(int)launch.rank, 1}, (int)launch.localRank, (int)launch.onHost};
   }
   void prepareDevices(const HostShare &ranks) const {
     target.prepareMachine(world.plan, ranks, {options.nativeLibraries, options.tuned, readTuned(options.tuned)});
@@ -153,7 +153,7 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     } catch (const Rejected &problem) {
       wrong = problem.what();
     }
-    if (launch && !launch->hosts.empty() && (launch->joins || meetOverTcp(*launch, *plan)))
+    if (launch && !launch->hosts.empty() && canMeet(*launch, *plan))
       return runAcrossHosts(*launch, *plan, {argc, argv}, *options, wrong, signal, [&](Carrier &carrier) {
         return Program(*plan, embedded, target, *options, signal, &carrier).runAsRemoteRank(*launch, carrier);
       });

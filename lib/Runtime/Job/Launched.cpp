@@ -93,6 +93,8 @@ void sayOnce(const std::string &job, const std::string &message) {
   std::this_thread::sleep_for(untilOthersFindOut);
 }
 
+bool meetsOverTcp(const Launch &launch, const Plan &plan) { return !plan.gpu.empty() && launch.meeting; }
+
 void checkLaunch(const Launch &launch, const Plan &plan, const Options &options) {
   if (options.processes)
     throw Rejected(fmt::format("error: {} has started {} processes ({}), and --processes would start {} in each: leave "
@@ -108,7 +110,7 @@ void checkLaunch(const Launch &launch, const Plan &plan, const Options &options)
                     "for {}",
                     launch.launcher, launch.world, launch.found, rankCount(plan), rankCount(plan) == 1 ? "" : "s",
                     rankCount(plan), launch.world));
-  if (!launch.hosts.empty() && !launch.joins && (plan.gpu.empty() || !launch.meeting))
+  if (!launch.hosts.empty() && !canMeet(launch, plan))
     throw Rejected(
         fmt::format("error: {} has started processes on several hosts ({}), which meet through MPI: start with "
                     "mpirun or srun{}",

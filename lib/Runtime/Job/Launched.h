@@ -15,7 +15,13 @@ struct Arguments {
 };
 
 /// What ranks with GPUs on several hosts can do without MPI.
-inline constexpr const char *askForMeeting = "set MASTER_ADDR and MASTER_PORT to where rank 0 can be found";
+inline constexpr const char *askForMeeting =
+    "set MASTER_ADDR and MASTER_PORT (1 to 65534) to where rank 0 can be found";
+
+/// Whether processes on several hosts meet by connections with rank 0, as those with GPUs can; else through MPI.
+bool meetsOverTcp(const Launch &launch, const Plan &plan);
+/// Whether they can find each other at all.
+inline bool canMeet(const Launch &launch, const Plan &plan) { return launch.joins || meetsOverTcp(launch, plan); }
 
 /// Throws Rejected where what a launcher has started does not fit the plan or the options, or cannot be run here.
 void checkLaunch(const Launch &launch, const Plan &plan, const Options &options);

@@ -12,7 +12,7 @@ public:
   /// Listens from now on. Lives as long as the carrier.
   RemoteCompany(const World &world, Carrier &carrier);
 
-  void lookAfter() override {} // the launcher ends a job of which a process has gone
+  void lookAfter() override {} // the launcher, or the carrier, notices that a process has gone
   void sayFailure() override;
   void publish(const StepResult &result) override;
   void collect() override;

@@ -95,7 +95,7 @@ struct Hosts {
 
 Hosts findHosts(const Environment &environment, const Launcher &row, uint64_t world) {
   if (std::optional<uint64_t> local = parseWhole(row.localWorld ? environment(row.localWorld) : nullptr);
-      local && *local != world)
+      local && *local > 0 && *local != world)
     return {fmt::format("{}={} of {}={}", row.localWorld, *local, row.world, world), *local};
   if (std::optional<uint64_t> nodes = parseWhole(row.nodes ? environment(row.nodes) : nullptr); nodes && *nodes > 1)
     return {fmt::format("{}={}", row.nodes, *nodes), (world + *nodes - 1) / *nodes};
@@ -136,14 +136,17 @@ std::optional<Launch> findLaunch(const Environment &environment) {
       throw Rejected(
           fmt::format("error: {} is {} and {} is {}: ranks are 0 to {}", row.rank, rank, row.world, world, world - 1));
     Hosts hosts = findHosts(environment, row, world);
-    std::optional<uint64_t> place = parseWhole(environment(row.localRank));
+    std::optional<uint64_t> localRank = parseWhole(environment(row.localRank));
+    if (localRank && *localRank >= world)
+      throw Rejected(fmt::format("error: {} is {} and {} is {}: ranks of a host are 0 to {}", row.localRank, *localRank,
+                                 row.world, world, world - 1));
     return Launch{row.name,
                   fmt::format("{}={}", row.world, world),
                   rank,
                   world,
                   hosts.several,
                   hosts.onHost,
-                  place.value_or(rank % hosts.onHost),
+                  localRank.value_or(rank % hosts.onHost),
                   findJob(environment, row),
                   row.joins,
                   row.unbind,

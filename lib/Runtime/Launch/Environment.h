@@ -25,14 +25,13 @@ struct Launch {
   uint64_t rank, world;
   /// What says that not all are on one host: "LOCAL_WORLD_SIZE=2 of WORLD_SIZE=4"; empty: they are, or nothing is said of it.
   std::string hosts;
-  uint64_t onHost; ///< how many there are on this host, as far as it is said; otherwise all
-  uint64_t
-      place; ///< this one's number among them; where it is not said, that of ranks which fill one host after the other
+  uint64_t onHost;    ///< how many there are on this host, as far as it is said; otherwise all
+  uint64_t localRank; ///< among those; where it is not said, as if ranks filled one host after the other
   /// What the processes of this job have in common and those of other jobs have not. Empty: nothing, but who started them.
   std::string job;
   /// What MPI can join the processes of several hosts by, in words: "srun --mpi=pmix"; null: it cannot.
   const char *joins;
-  const char *unbind; ///< the option with which all cores are left to a process; null: it always does
+  const char *unbind;                  ///< the option with which all cores are left to a process; null: it always does
   std::optional<MeetingPoint> meeting; ///< where the environment says it
 };
 

@@ -25,7 +25,7 @@ namespace xlc::runtime::mpi {
 
 class Engine final : public Carrier {
 public:
-  /// Starts MPI. `otherwise`: what else helps where it is missing.
+  /// Starts MPI. `otherwise`: the end of the message where the library is missing: what else helps.
   Engine(uint64_t ranksOfHost, std::string otherwise);
   /// Only after `finish`: a thread that is within MPI cannot be ended.
   ~Engine() override = default;

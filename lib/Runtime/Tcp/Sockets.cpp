@@ -2,6 +2,7 @@
 #include "Sockets.h"
 
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -41,8 +42,19 @@ bool isConnected(const OwnedFile &socket) {
          problem == 0;
 }
 
+/// A port that nobody listens at may be given to the one who asks for it, who then has itself at the other end.
+bool isItself(const OwnedFile &socket) {
+  sockaddr_storage here = {}, there = {};
+  socklen_t size = sizeof here, other = sizeof there;
+  return getsockname(socket.get(), (sockaddr *)&here, &size) == 0 &&
+         getpeername(socket.get(), (sockaddr *)&there, &other) == 0 && size == other &&
+         std::memcmp(&here, &there, size) == 0;
+}
+
 OwnedFile tryListen(int family, uint16_t port) {
   OwnedFile made = makeSocket(family);
+  if (!made)
+    return made;
   sockaddr_in6 any6 = {};
   sockaddr_in any4 = {};
   any6.sin6_family = AF_INET6, any6.sin6_port = htons(port);
@@ -51,7 +63,7 @@ OwnedFile tryListen(int family, uint16_t port) {
   if (family == AF_INET6)
     setOption(made, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   const auto *address = family == AF_INET6 ? (const sockaddr *)&any6 : (const sockaddr *)&any4;
-  bool isOpen = made && bind(made.get(), address, family == AF_INET6 ? sizeof any6 : sizeof any4) == 0 &&
+  bool isOpen = bind(made.get(), address, family == AF_INET6 ? sizeof any6 : sizeof any4) == 0 &&
                 listen(made.get(), SOMAXCONN) == 0;
   return isOpen ? std::move(made) : OwnedFile();
 }
@@ -80,7 +92,9 @@ OwnedFile connectTo(const std::string &host, uint16_t port) {
     OwnedFile made = makeSocket(each->ai_family);
     if (!made)
       continue;
-    if (connect(made.get(), each->ai_addr, each->ai_addrlen) == 0 || (errno == EINPROGRESS && isConnected(made))) {
+    bool isThere =
+        connect(made.get(), each->ai_addr, each->ai_addrlen) == 0 || (errno == EINPROGRESS && isConnected(made));
+    if (isThere && !isItself(made)) {
       configure(made);
       return made;
     }

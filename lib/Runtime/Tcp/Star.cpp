@@ -20,7 +20,8 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto tickTime = 20ms, pause = 100ms;
-constexpr size_t mostGuests = 64; // beyond the ranks that are missing
+constexpr size_t mostGuests = 64;        // beyond as many as there are ranks
+constexpr auto mostUntilNotesLeave = 1s; // before all meet, behind which none is heard
 
 std::span<const char> bytesOf(std::span<const uint64_t> words) {
   return {(const char *)words.data(), words.size_bytes()};
@@ -317,8 +318,10 @@ std::vector<char> Star::gather(std::span<const char> own) {
   else
     say(Kind::Gather, 0, 0, own);
   answers.wait(lock, [&] { return gathering.isWhole || isBroken; });
-  if (gathering.all.size() != own.size() * (size_t)ranks)
+  if (!gathering.isWhole)
     throw Rejected("error: a process has gone before all ranks had met");
+  if (gathering.all.size() != own.size() * (size_t)ranks)
+    throw Rejected("error: ranks are processes of different programs");
   return gathering.all;
 }
 
@@ -361,7 +364,7 @@ void Star::finish() {
     std::lock_guard lock(mutex);
     isQuiet = true;
   }
-  waitForNotes(1s);
+  waitForNotes(mostUntilNotesLeave);
   std::atomic<uint32_t> met{0};
   uint64_t word = 0;
   meet({&word, 1}, met);
