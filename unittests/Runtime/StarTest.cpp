@@ -2,6 +2,7 @@
 #include "Tcp/Star.h"
 #include "Fabric/Waiting.h"
 #include "Failure.h"
+#include "Tcp/Sockets.h"
 
 #include <gtest/gtest.h>
 
@@ -155,6 +156,35 @@ TEST_F(StarTest, NotesAreHeardOnceThereIsAListener) {
   finish();
 }
 
+/// Of notes that only the latest counts of, one to each rank is on its way.
+TEST_F(StarTest, LatestNotesToSeveralRanksAreHeard) {
+  start(3);
+  std::atomic<uint32_t> heard[3] = {};
+  for (int rank : {0, 2})
+    stars[(size_t)rank]->listen(
+        {[&heard, rank](int, uint32_t, std::span<const char>) { ++heard[rank]; }, [] {}, [](const std::string &) {}});
+  for (int rank : {0, 2})
+    stars[1]->note(rank, 3, std::span("here", 4), Carrier::Behind::IsLeftOut);
+  await(heard[0]);
+  await(heard[2]);
+  finish();
+}
+
+/// As one does that was stopped: its connections stay.
+TEST_F(StarTest, ARankZeroThatSaysNothingIsMissed) {
+  OwnedFile door = tcp::listenAt(port + 1), line;
+  tcp::Star star(launchOf(1, 2, port), 1s);
+  for (int i = 0; i < 5000 && !line; ++i, std::this_thread::sleep_for(1ms))
+    line = tcp::acceptAt(door);
+  tcp::Line zero(std::move(line));
+  zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
+  zero.send();
+  ASSERT_TRUE(star.waitForStart(5s));
+  std::atomic<uint32_t> missed{0};
+  star.listen({[](int, uint32_t, std::span<const char>) {}, [] {}, [&](const std::string &) { ++missed; }});
+  await(missed);
+}
+
 TEST_F(StarTest, WhoHasGoneIsMissed) {
   start(3);
   std::atomic<uint32_t> missed{0};
@@ -202,8 +232,9 @@ std::string findProblem(tcp::Star &star) {
 
 TEST_F(StarTest, ARankComesOnce) {
   tcp::Star first(launchOf(0, 3, port)), second(launchOf(1, 3, port)), again(launchOf(1, 3, port));
-  EXPECT_EQ(findProblem(again) + findProblem(second), "error: rank 0 at localhost:" + std::to_string(port + 1) +
-                                                          " does not take rank 1: it has one, or is another job's");
+  EXPECT_EQ(findProblem(again) + findProblem(second),
+            "error: rank 0 at localhost:" + std::to_string(port + 1) +
+                " does not take rank 1: it has one, is another job's, or has ended");
 }
 
 TEST_F(StarTest, APortThatIsTakenIsSaid) {

@@ -49,8 +49,9 @@ void RemoteCompany::hear(int from, uint32_t kind, std::span<const char> bytes) {
   switch ((Kind)kind) {
   case Failed:
   case Said: {
-    Failure failure;
+    Failure failure{};
     std::memcpy(&failure, bytes.data(), std::min(bytes.size(), sizeof failure));
+    failure.text[sizeof failure.text - 1] = 0;
     hasHeard = true;
     world.stop().raise((Exit)failure.exit, failure.text);
     isTold |= !isFirst();
@@ -61,7 +62,7 @@ void RemoteCompany::hear(int from, uint32_t kind, std::span<const char> bytes) {
     break;
   }
   case Numbers: {
-    StepResult result;
+    StepResult result{};
     std::memcpy((void *)&result, bytes.data(), std::min(bytes.size(), sizeof result));
     world.publish(result);
     break;
@@ -107,7 +108,7 @@ void RemoteCompany::tellWhereabouts() {
 }
 
 void RemoteCompany::takeWhereabouts(int from, std::span<const char> bytes) {
-  Sight sight;
+  Sight sight{};
   std::memcpy(&sight, bytes.data(), std::min(bytes.size(), sizeof sight));
   for (uint64_t i = 0; i < pulsesPerRank; ++i) {
     Pulse &pulse = world.pulses()[(uint64_t)from * pulsesPerRank + i];

@@ -10,12 +10,10 @@ namespace xlc::runtime::tcp {
 namespace {
 
 constexpr char magic[8] = "xlc 2";
-constexpr uint64_t mostBytes = 128ULL << 20; // of a frame
-constexpr size_t mostAtOnce = 1 << 20;       // of memory for what has not come yet
+constexpr size_t mostAtOnce = 1 << 20; // of memory for what has not come yet
 
-bool isLegal(const Header &header) {
-  return std::memcmp(header.begin, magic, sizeof magic) == 0 && header.kind <= Kind::Gathered &&
-         header.bytes <= mostBytes;
+bool isLegal(const Header &header, uint64_t most) {
+  return std::memcmp(header.begin, magic, sizeof magic) == 0 && header.kind <= Kind::Beat && header.bytes <= most;
 }
 
 } // namespace
@@ -31,6 +29,10 @@ std::vector<uint64_t> Frame::words() const {
   return made;
 }
 
+void Frame::copyTo(std::span<char> memory) const {
+  std::copy_n(bytes.begin(), std::min(bytes.size(), memory.size()), memory.begin());
+}
+
 void Line::close() {
   socket.reset();
   queue.clear();
@@ -40,7 +42,8 @@ void Line::close() {
 void Line::enqueue(Frame frame) {
   const Header &next = frame.header;
   auto isLike = [&](const Frame &other) {
-    return other.header.kind == next.kind && other.header.from == next.from && other.header.tag == next.tag;
+    return other.header.kind == next.kind && other.header.from == next.from && other.header.to == next.to &&
+           other.header.tag == next.tag;
   };
   bool isLeftOut = next.kind == Kind::LatestNote && std::ranges::any_of(queue, isLike);
   if (isOpen() && !isLeftOut)
@@ -78,12 +81,12 @@ bool Line::receive() {
     if (!isHeader) // as it comes: who says much and sends nothing takes no memory
       received.bytes.resize(std::min<size_t>(received.header.bytes, behind + mostAtOnce));
     char *to = isHeader ? (char *)&received.header + got : received.bytes.data() + behind;
-    size_t most = isHeader ? sizeof(Header) - got : received.bytes.size() - behind;
-    ssize_t some = recv(file(), to, most, 0);
+    size_t wanted = isHeader ? sizeof(Header) - got : received.bytes.size() - behind;
+    ssize_t some = recv(file(), to, wanted, 0);
     if (some < 0 && (errno == EAGAIN || errno == EINTR))
       return false;
     got += (size_t)std::max<ssize_t>(0, some);
-    if (some <= 0 || (isHeader && got == sizeof(Header) && !isLegal(received.header)))
+    if (some <= 0 || (isHeader && got == sizeof(Header) && !isLegal(received.header, most)))
       close();
     else if (isHeader && got == sizeof(Header))
       received.bytes.clear();

@@ -12,7 +12,7 @@
 namespace xlc::runtime::tcp {
 
 enum class Kind : uint32_t {
-  Hello, ///< who this is; `tag`: of how many ranks
+  Hello, ///< who this is; `tag`: of which job
   Start, ///< all have come
   Message,
   Note,
@@ -20,7 +20,8 @@ enum class Kind : uint32_t {
   Meet,       ///< this rank's words
   Met,        ///< the largest of all
   Gather,     ///< what this rank gives
-  Gathered    ///< what all have given
+  Gathered,   ///< what all have given
+  Beat        ///< rank 0 is there
 };
 
 struct Header {
@@ -39,6 +40,8 @@ public:
 
   /// What follows the header as numbers; what is no whole one is left out.
   std::vector<uint64_t> words() const;
+  /// What follows the header, as far as both reach.
+  void copyTo(std::span<char> memory) const;
   bool isNote() const { return header.kind == Kind::Note || header.kind == Kind::LatestNote; }
 
   Header header = {};
@@ -49,7 +52,8 @@ class Line {
 public:
   /// Closed.
   Line() = default;
-  explicit Line(OwnedFile socket) : socket(std::move(socket)) {}
+  /// `most`: bytes behind the header of a frame that is received.
+  explicit Line(OwnedFile socket, uint64_t most = mostBytes) : socket(std::move(socket)), most(most) {}
 
   bool isOpen() const { return socket.get() >= 0; }
   int file() const { return socket.get(); }
@@ -63,9 +67,13 @@ public:
   /// Whether a frame is whole, which is then `received`. Closes where the connection has ended, or brings what is no frame.
   bool receive();
   Frame received;
+  void allow(uint64_t bytes) { most = bytes; }
+
+  static constexpr uint64_t mostBytes = 128ULL << 20;
 
 private:
   OwnedFile socket;
+  uint64_t most = mostBytes;
   std::deque<Frame> queue;
   size_t sent = 0, got = 0; ///< bytes of the first that leaves, and of the one that comes
 };

@@ -92,12 +92,15 @@ OwnedFile connectTo(const std::string &host, uint16_t port) {
     OwnedFile made = makeSocket(each->ai_family);
     if (!made)
       continue;
+    setOption(made, SOL_SOCKET, SO_REUSEADDR, 1);
     bool isThere =
         connect(made.get(), each->ai_addr, each->ai_addrlen) == 0 || (errno == EINPROGRESS && isConnected(made));
     if (isThere && !isItself(made)) {
       configure(made);
       return made;
     }
+    linger atOnce = {1, 0}; // so that the port is free again
+    setsockopt(made.get(), SOL_SOCKET, SO_LINGER, &atOnce, sizeof atOnce);
   }
   return {};
 }

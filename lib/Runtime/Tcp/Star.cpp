@@ -3,6 +3,7 @@
 
 #include "Fabric/Waiting.h"
 #include "Failure.h"
+#include "Files/Checksum.h"
 #include "Sockets.h"
 
 #include <fmt/format.h>
@@ -20,22 +21,32 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto tickTime = 20ms, pause = 100ms;
-constexpr size_t mostGuests = 64;        // beyond as many as there are ranks
+constexpr size_t mostGuests = 64; // beyond as many as there are ranks
+constexpr auto beatTime = 1s, mostUntilAllEnd = 10s;
 constexpr auto mostUntilNotesLeave = 1s; // before all meet, behind which none is heard
 
 std::span<const char> bytesOf(std::span<const uint64_t> words) {
   return {(const char *)words.data(), words.size_bytes()};
 }
 
-void copy(const std::vector<char> &from, std::span<char> to) {
-  std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
+void countUp(std::atomic<uint32_t> &ended) {
+  ended.fetch_add(1, std::memory_order_release);
+  wakeAll(ended);
+}
+
+/// Alike in all processes of a job.
+uint32_t tagOf(const Launch &launch) {
+  Checksum digest;
+  digest.addText(launch.job);
+  digest.addText(std::to_string(launch.world));
+  return (uint32_t)std::stoul(digest.digits().substr(0, 8), nullptr, 16);
 }
 
 } // namespace
 
-Star::Star(const Launch &launch)
-    : ownRank((int)launch.rank), ranks((int)launch.world), onHost(launch.onHost), host(launch.meeting->host),
-      port(launch.meeting->port + 1), wakes(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+Star::Star(const Launch &launch, std::chrono::seconds silence)
+    : ownRank((int)launch.rank), ranks((int)launch.world), onHost(launch.onHost), job(tagOf(launch)), silence(silence),
+      host(launch.meeting->host), port(launch.meeting->port + 1), wakes(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       lines(ownRank == 0 ? launch.world : 1), thread([this] { run(); }) {}
 
 Star::~Star() {
@@ -54,12 +65,11 @@ void Star::run() {
 void Star::begin() {
   if (ownRank == 0) {
     OwnedFile made = listenAt(port);
-    std::string why = made ? "" : std::strerror(errno);
+    std::string why = std::strerror(errno);
     std::lock_guard lock(mutex);
     door = std::move(made);
-    if (!door)
-      end(fmt::format("error: rank 0 cannot listen at port {}, the one behind MASTER_PORT: {}", port, why));
-    return;
+    return door ? void()
+                : end(fmt::format("error: rank 0 cannot listen at port {}, the one behind MASTER_PORT: {}", port, why));
   }
   for (;; std::this_thread::sleep_for(pause)) {
     OwnedFile made = connectTo(host, port);
@@ -69,7 +79,8 @@ void Star::begin() {
     if (!made)
       continue;
     lines[0] = Line(std::move(made));
-    return say(Kind::Hello, 0, (uint32_t)ranks, {});
+    heard = Clock::now();
+    return say(Kind::Hello, 0, job, {});
   }
 }
 
@@ -93,33 +104,30 @@ void Star::serve() {
     acceptGuests();
     for (size_t i = 0; i < lines.size(); ++i)
       read(lines[i], (int)i);
+    beat();
     tell(lock);
   }
 }
 
 void Star::wait(std::unique_lock<std::mutex> &lock) {
-  std::vector<pollfd> asked = {{wakes.get(), POLLIN, 0}};
-  if (guests.size() < (size_t)ranks + mostGuests)
-    asked.push_back({door.get(), POLLIN, 0});
+  std::vector<pollfd> asked = {{wakes.get(), POLLIN, 0}, {door.get(), POLLIN, 0}};
   for (const std::vector<Line> *some : {&lines, &guests})
     for (const Line &line : *some)
       asked.push_back({line.file(), (short)(line.leaving().empty() ? POLLIN : POLLIN | POLLOUT), 0});
   lock.unlock();
   ::poll(asked.data(), asked.size(), (int)std::chrono::milliseconds(tickTime).count());
+  eventfd_t count;
+  eventfd_read(wakes.get(), &count);
   lock.lock();
-  uint64_t count;
-  while (::read(wakes.get(), &count, sizeof count) > 0)
-    ;
 }
 
 void Star::acceptGuests() {
   if (!door)
     return;
-  while (guests.size() < (size_t)ranks + mostGuests) {
-    OwnedFile made = acceptAt(door);
-    if (!made)
-      break;
-    guests.emplace_back(std::move(made));
+  while (OwnedFile made = acceptAt(door)) {
+    if (guests.size() == (size_t)ranks + mostGuests) // who says nothing makes room for others
+      guests.erase(guests.begin());
+    guests.emplace_back(std::move(made), /*most=*/0);
   }
   for (Line &guest : guests)
     if (guest.receive())
@@ -135,10 +143,12 @@ void Star::acceptGuests() {
 /// Who is no rank of this job is closed, and so is one that has come before.
 void Star::takeHello(Line &guest) {
   const Header said = guest.received.header;
-  bool isOurs = said.kind == Kind::Hello && said.tag == (uint32_t)ranks && said.from > 0 && said.from < ranks &&
+  bool isOurs = said.kind == Kind::Hello && said.tag == job && said.from > 0 && said.from < ranks &&
                 !lines[(size_t)said.from].isOpen();
-  if (isOurs)
+  if (isOurs) {
     lines[(size_t)said.from] = std::move(guest);
+    lines[(size_t)said.from].allow(Line::mostBytes);
+  }
   guest = Line();
 }
 
@@ -148,6 +158,7 @@ void Star::read(Line &line, int rank) {
     return;
   while (line.receive()) {
     Frame frame = std::exchange(line.received, {});
+    heard = Clock::now();
     if (ownRank == 0)
       frame.header.from = rank;
     handle(std::move(frame));
@@ -158,9 +169,13 @@ void Star::read(Line &line, int rank) {
 
 void Star::handle(Frame frame) {
   const Header header = frame.header;
+  bool isPassedOn = header.kind == Kind::Message || frame.isNote();
+  bool isOfZero = header.kind == Kind::Start || header.kind == Kind::Met || header.kind == Kind::Gathered;
+  if (header.from < 0 || header.from >= ranks || (ownRank == 0 ? isOfZero : !isPassedOn && header.from != 0))
+    return; // of no rank of ours
   if (header.to == ownRank)
     return deliver(std::move(frame));
-  if (ownRank == 0 && header.to > 0 && header.to < ranks)
+  if (ownRank == 0 && isPassedOn && header.to > 0 && header.to < ranks)
     lineTo(header.to).enqueue(std::move(frame));
 }
 
@@ -168,6 +183,7 @@ void Star::deliver(Frame frame) {
   const Header header = frame.header;
   switch (header.kind) {
   case Kind::Hello:
+  case Kind::Beat:
     break;
   case Kind::Start:
     isStarted = true;
@@ -177,7 +193,7 @@ void Star::deliver(Frame frame) {
     auto waits = std::ranges::find_if(receivers, isFor);
     if (waits == receivers.end())
       return unread.push_back(std::move(frame));
-    copy(frame.bytes, waits->memory);
+    frame.copyTo(waits->memory);
     endOne(*waits->batch);
     receivers.erase(waits);
     break;
@@ -201,14 +217,24 @@ void Star::deliver(Frame frame) {
   }
 }
 
+void Star::beat() {
+  Clock::time_point now = Clock::now();
+  if (ownRank == 0 && isStarted && now - beaten > beatTime) {
+    sayToAll(Kind::Beat, {});
+    beaten = now;
+  }
+  if (ownRank != 0 && isStarted && lines[0].isOpen() && now - heard > silence)
+    lose(0);
+}
+
 /// Before all have come a rank may come again.
 void Star::lose(int rank) {
   lineTo(rank).close();
   if (isEnding || (!isStarted && ownRank == 0))
     return;
   if (!isStarted)
-    return end(fmt::format("error: rank 0 at {}:{} does not take rank {}: it has one, or is another job's", host, port,
-                           ownRank));
+    return end(fmt::format("error: rank 0 at {}:{} does not take rank {}: it has one, is another job's, or has ended",
+                           host, port, ownRank));
   isBroken = true;
   lost.push_back(rank);
 }
@@ -242,20 +268,15 @@ void Star::sayToAll(Kind kind, std::span<const char> bytes) {
     say(kind, rank, 0, bytes);
 }
 
-void Star::wake() const {
-  uint64_t one = 1;
-  (void)!write(wakes.get(), &one, sizeof one);
-}
+void Star::wake() const { eventfd_write(wakes.get(), 1); }
 
 bool Star::hasLeft(bool (*isMeant)(const Frame &)) const {
   return std::ranges::none_of(lines, [&](const Line &line) { return std::ranges::any_of(line.leaving(), isMeant); });
 }
 
 void Star::endOne(Batch &batch) {
-  if (--batch.left > 0)
-    return;
-  batch.ended->fetch_add(1, std::memory_order_release);
-  wakeAll(*batch.ended);
+  if (--batch.left == 0)
+    countUp(*batch.ended);
 }
 
 void Star::post(std::span<const Posting> messages, std::atomic<uint32_t> &ended) {
@@ -270,7 +291,7 @@ void Star::post(std::span<const Posting> messages, std::atomic<uint32_t> &ended)
       say(Kind::Message, message.peer, message.tag, memory);
       endOne(*batch);
     } else if (auto come = std::ranges::find_if(unread, isIt); come != unread.end()) {
-      copy(come->bytes, memory);
+      come->copyTo(memory);
       unread.erase(come);
       endOne(*batch);
     } else {
@@ -307,8 +328,7 @@ void Star::endMeeting(std::span<const uint64_t> largest) {
     return;
   std::copy_n(largest.begin(), std::min(largest.size(), meeting.words.size()), meeting.words.begin());
   isEnding |= isQuiet; // the last one: from now on nobody is missed
-  ended->fetch_add(1, std::memory_order_release);
-  wakeAll(*ended);
+  countUp(*ended);
 }
 
 std::vector<char> Star::gather(std::span<const char> own) {
@@ -317,9 +337,9 @@ std::vector<char> Star::gather(std::span<const char> own) {
     joinGathering(0, own);
   else
     say(Kind::Gather, 0, 0, own);
-  answers.wait(lock, [&] { return gathering.isWhole || isBroken; });
+  answers.wait_for(lock, silence, [&] { return gathering.isWhole || isBroken || isAbandoned; });
   if (!gathering.isWhole)
-    throw Rejected("error: a process has gone before all ranks had met");
+    throw Rejected("error: a process has gone, or says nothing, before all ranks had met");
   if (gathering.all.size() != own.size() * (size_t)ranks)
     throw Rejected("error: ranks are processes of different programs");
   return gathering.all;
@@ -370,7 +390,7 @@ void Star::finish() {
   meet({&word, 1}, met);
   {
     std::unique_lock lock(mutex);
-    answers.wait(lock, [&] { return met != 0 || isBroken; });
+    answers.wait_for(lock, mostUntilAllEnd, [&] { return met != 0 || isBroken || isAbandoned; });
     meeting = {}, isEnding = true;
     wake();
   }

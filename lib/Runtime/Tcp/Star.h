@@ -22,8 +22,9 @@ namespace xlc::runtime::tcp {
 
 class Star final : public Carrier {
 public:
-  /// Begins to find the others. `launch` says where rank 0 is.
-  explicit Star(const Launch &launch);
+  /// Begins to find the others. `launch` says where rank 0 is. `silence`: how long others, or rank 0, may say nothing before they
+  /// are taken for lost.
+  explicit Star(const Launch &launch, std::chrono::seconds silence = std::chrono::seconds(60));
   /// Without `finish` others miss this rank.
   ~Star() override;
   Star(const Star &) = delete;
@@ -85,6 +86,8 @@ private:
   void handle(Frame frame);
   void deliver(Frame frame);
   void lose(int rank);
+  /// Rank 0 says that it is there; others miss it where it says nothing.
+  void beat();
   void end(const std::string &why);
   Line &lineTo(int rank) { return lines[ownRank == 0 ? (size_t)rank : 0]; }
   void say(Kind kind, int to, uint32_t tag, std::span<const char> bytes);
@@ -98,6 +101,8 @@ private:
 
   const int ownRank, ranks;
   const uint64_t onHost;
+  const uint32_t job;
+  const std::chrono::seconds silence;
   const std::string host;
   const uint16_t port;
 
@@ -113,8 +118,8 @@ private:
   Meeting meeting;
   Gathering gathering;
   Listener listener;
-  std::chrono::steady_clock::time_point ticked;
-  std::vector<int> lost; ///< ranks, of which the listener has not been told
+  std::chrono::steady_clock::time_point ticked, beaten, heard; ///< when; of a Beat, and of rank 0
+  std::vector<int> lost;                                       ///< ranks, of which the listener has not been told
   bool isStarted = false, isListening = false, isEnding = false, isAbandoned = false, isQuiet = false, isBroken = false;
   std::string problem; ///< of the start
   std::thread thread;
