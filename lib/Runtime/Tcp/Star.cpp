@@ -12,7 +12,6 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace xlc::runtime::tcp {
 namespace {
