@@ -478,6 +478,8 @@ def names_do_not_matter(setting):
         scratch.mkdir()
         copy, numbers = renumber.renumber((setting.models / folder / f"{model}.onnx").read_bytes())
         (scratch / "numbers.onnx").write_bytes(copy)
+        for data in (setting.models / folder).glob("*.data"):
+            shutil.copy(data, scratch)
         renamed = json.loads(json.dumps(spec, default=str))
         renamed["data"]["train"] = {numbers.get(name, name): path for name, path in spec["data"]["train"].items()}
         for key in ("logits", "labels"):
