@@ -120,8 +120,8 @@ def NarrowConvolutionsPass : Pass<"xlc-narrow-convolutions", "::mlir::ModuleOp">
 
         %y = graph.convolution %x, %w ... -> tensor<2x4x8x8xbf16>
 
-    The gradient of weights, which is not rounded else, is rounded once for a micro-batch and widened: cuDNN has none
-    on some GPUs that leaves it in f32 (docs/rationale/Gpu.md).
+    The gradient of weights, which is not rounded else, is rounded once for a micro-batch and widened: for most
+    layers cuDNN has no engine that leaves it in f32 (docs/rationale/Gpu.md).
   }];
   let constructor = "::xlc::createNarrowConvolutionsPass(target)";
 }

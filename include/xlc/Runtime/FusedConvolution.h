@@ -19,7 +19,8 @@ inline std::optional<int64_t> padBehind(const WindowDim &d) {
 
 /// Windows of one or two dimensions, in one of the library's ways to pad.
 inline bool isFusedConvolution(const ConvolutionShape &s) {
-  const auto &[depth, rows, columns] = Windows(s.dims).dims;
+  const Windows windows(s.dims);
+  const auto &[depth, rows, columns] = windows.dims;
   bool isPlane = depth.in == 1 && depth.out == 1 && depth.size == 1 && depth.pad == 0;
   return isPlane && padBehind(rows) && padBehind(columns);
 }

@@ -67,6 +67,7 @@ public:
   /// Whether a frame is whole, which is then `received`. Closes where the connection has ended, or brings what is no frame.
   bool receive();
   Frame received;
+  /// From the next frame on, as `most` of the constructor.
   void allow(uint64_t bytes) { most = bytes; }
 
   static constexpr uint64_t mostBytes = 128ULL << 20;
