@@ -26,8 +26,8 @@ Examples:
   ./train --tune h100.json && ./train --tuned h100.json       the fastest algorithms of a GPU's products
   ./train --processes                                 each rank is a process; this one starts and watches them
   mpirun --bind-to none -np 4 ./train                 the same, started by others: so many as the plan has ranks; also
-                                                      srun, torchrun --no-python (on several hosts with GPUs alone),
-                                                      and on one host mpiexec
+                                                      srun, torchrun --no-python -- (on several hosts with GPUs
+                                                      alone), and on one host mpiexec
 
 Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after its step, and --save is done; a second Ctrl-C or SIGTERM ends it
 at once. A line that cannot be written (--log, stdout) does not end it.
