@@ -126,16 +126,24 @@ private:
     e.store(result.memory, indices, lanes, value);
   }
 
-  /// Evaluates `which` results, all before the first is stored.
-  void evaluateAndStore(ArrayRef<const Result *> which, ArrayRef<Indices> indices, const Lanes &lanes) {
+  SmallVector<Value> evaluateAll(ArrayRef<const Result *> which, ArrayRef<Indices> indices, const Lanes &lanes) {
     SmallVector<Value> values;
     for (auto [result, at] : llvm::zip_equal(which, indices))
       values.push_back(e.evaluate(result->value, at, lanes));
-    auto storeAll = [&] {
+    return values;
+  }
+
+  void storeAll(ArrayRef<const Result *> which, ArrayRef<Indices> indices, const Lanes &lanes, ArrayRef<Value> values) {
+    auto store = [&] {
       for (auto [result, at, value] : llvm::zip_equal(which, indices, values))
-        store(*result, at, lanes, value);
+        this->store(*result, at, lanes, value);
     };
-    lanes.exists ? e.guarded(lanes.exists, storeAll) : storeAll();
+    lanes.exists ? e.guarded(lanes.exists, store) : store();
+  }
+
+  /// Evaluates `which` results, all before the first is stored.
+  void evaluateAndStore(ArrayRef<const Result *> which, ArrayRef<Indices> indices, const Lanes &lanes) {
+    storeAll(which, indices, lanes, evaluateAll(which, indices, lanes));
   }
 
   SmallVector<const Result *> pointers() {
@@ -311,11 +319,9 @@ private:
 
   void storeColumns(const Index &chunk, int64_t size, ArrayRef<const Result *> which, ArrayRef<Value> sums) {
     forKept(size, [&](const Index &position, const Lanes &lanes) {
-      auto storeAll = [&] {
-        for (const Result *result : which)
-          store(*result, {chunk, position}, lanes, *sums.begin()), sums = sums.drop_front();
-      };
-      lanes.exists ? e.guarded(lanes.exists, storeAll) : storeAll();
+      storeAll(which, SmallVector<Indices>(which.size(), Indices{chunk, position}), lanes,
+               sums.take_front(which.size()));
+      sums = sums.drop_front(which.size());
     });
   }
 
@@ -344,7 +350,10 @@ private:
       indices.push_back(e.delinearize(row, result->shape.drop_back(), 1));
       indices.back().push_back(position);
     }
-    evaluateAndStore(which, indices, lanes);
+    SmallVector<Value> values = evaluateAll(which, indices, lanes);
+    if (lanes.exists)
+      mapping.separate(e); // who repeats an element has read it where its own thread stores
+    storeAll(which, indices, lanes, values);
   }
 
   const KernelRequest &request;
