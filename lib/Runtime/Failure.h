@@ -35,6 +35,11 @@ struct DeviceFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What ranks exchange by has failed: whatever else they would exchange may hang or be wrong.
+struct ExchangeFailure : DeviceFailure {
+  using DeviceFailure::DeviceFailure;
+};
+
 /// Unwinds a rank that was told to stop.
 struct Stopped {};
 

@@ -48,7 +48,8 @@ static_assert(sizeof(Config) <= sizeof(ncclConfig_t) && offsetof(Config, magic) 
               offsetof(Config, leastBlocks) == offsetof(ncclConfig_t, minCTAs) &&
               offsetof(Config, mostBlocks) == offsetof(ncclConfig_t, maxCTAs) &&
               offsetof(Config, network) == offsetof(ncclConfig_t, netName) &&
-              offsetof(Config, sharesWithParent) == offsetof(ncclConfig_t, splitShare));
+              offsetof(Config, sharesWithParent) == offsetof(ncclConfig_t, splitShare) &&
+              offsetof(Config, trafficClass) == offsetof(ncclConfig_t, trafficClass));
 
 namespace {
 

@@ -53,10 +53,15 @@ void Communicators::destroy() {
   }
 }
 
+/// As a group: each waits for what it has on the device, which may wait for what another one has.
 void Communicators::abort() noexcept {
+  if (all.empty())
+    return;
+  library.beginGroup();
   for (; !all.empty(); all.pop_back())
     if (all.back())
       library.abort(all.back());
+  library.endGroup();
 }
 
 } // namespace xlc::runtime::cuda

@@ -113,7 +113,20 @@ void checkMemory(const Driver &driver, Ordinal device, uint64_t needed, const ch
 /// it reaches over sockets of this machine.
 void shareGpu(const Share &ranks) {
   setenv("NCCL_HOSTID", fmt::format("rank-{}", ranks.first).c_str(), /*overwrite=*/1);
+  setenv("NCCL_NET", "Socket", /*overwrite=*/0);
   setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/0);
+}
+
+/// What NCCL asks the environment for, unless it is said already.
+void prepareNccl(const Share &ranks) {
+  if (isGpuShared())
+    shareGpu(ranks);
+  // Of several communicators on several streams: all ranks' hosts make calls in one order, which the device has to keep.
+  setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", /*overwrite=*/0);
+  // A graph's calls would register the arena, which other processes cannot map: see docs/rationale/Gpu.md.
+  setenv("NCCL_GRAPH_REGISTER", "0", /*overwrite=*/0);
+  if (ranks.count > 1) // threads: an arena is mapped for its own GPU alone
+    setenv("NCCL_P2P_DIRECT_DISABLE", "1", /*overwrite=*/0);
 }
 
 std::string libraryFolder() {
@@ -168,8 +181,7 @@ void prepareGpus(const Plan &plan, const HostShare &ranks, const LibraryOptions 
       useTuning(plan, driver, ranks, libraries);
     if (rankCount(plan) == 1)
       return;
-    if (isGpuShared())
-      shareGpu(ranks);
+    prepareNccl(ranks);
     opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, libraryFolder()));
   } catch (const DeviceFailure &failure) {
     rejectGpu(failure);

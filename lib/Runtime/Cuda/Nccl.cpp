@@ -11,7 +11,7 @@ Library::Library(const OpenedLibrary &library) {
   library.find(getVersion, "ncclGetVersion");
   check(getVersion(&number), "ncclGetVersion");
   if (number < oldestVersion)
-    throw Rejected(fmt::format("error: NCCL is version {} in {}, and programs of several GPUs need 2.18: {}", version(),
+    throw Rejected(fmt::format("error: NCCL is version {} in {}, and programs of several GPUs need 2.26: {}", version(),
                                library.path(), ncclLibrary.howToGet));
   library.find(describe, "ncclGetErrorString");
   library.find(lastError, "ncclGetLastError");
@@ -40,8 +40,8 @@ void Library::check(Status status, const char *function) const {
   if (status == Status::Success)
     return;
   const char *words = describe ? describe(status) : nullptr, *last = lastError ? lastError(nullptr) : nullptr;
-  throw DeviceFailure(fmt::format("{}: {}{}{}", function, words ? words : fmt::format("status {}", (int)status),
-                                  last && *last ? ": " : "", last ? last : ""));
+  throw ExchangeFailure(fmt::format("{}: {}{}{}", function, words ? words : fmt::format("status {}", (int)status),
+                                    last && *last ? ": " : "", last ? last : ""));
 }
 
 } // namespace xlc::runtime::nccl

@@ -1,4 +1,4 @@
-// NCCL 2, opened when a program of several ranks starts: its functions and numbers as of version 2.18, as far as they are used.
+// NCCL 2, opened when a program of several ranks starts: its functions and numbers as of version 2.26, as far as they are used.
 // The numbers are the same in all later versions.
 #ifndef XLC_LIB_RUNTIME_CUDA_NCCL_H
 #define XLC_LIB_RUNTIME_CUDA_NCCL_H
@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace xlc::runtime::nccl {
 
@@ -32,19 +33,21 @@ struct UniqueId {
   char bytes[128];
 };
 
-/// ncclConfig_t of version 2.18: a library looks at as much as `size` and `version` say.
+/// ncclConfig_t of version 2.26: a library looks at as much as `size` and `version` say.
 struct Config {
   size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
-  unsigned version = 21800;
+  unsigned version = 22600;
   int isBlocking = INT_MIN; ///< INT_MIN: as NCCL likes; so are the following
   int clusterSize = INT_MIN;
   int leastBlocks = INT_MIN, mostBlocks = INT_MIN;
   const char *network = nullptr;
   int sharesWithParent = INT_MIN; ///< what a communicator that is split off has on the device
+  int trafficClass = INT_MIN;
 };
+static_assert(std::has_unique_object_representations_v<Config>, "the library reads bytes that nobody has set");
 
-constexpr int oldestVersion = 21800; ///< 2.18.0, the first that splits communicators
+constexpr int oldestVersion = 22600; ///< 2.26.0, the first that keeps calls of several communicators in one order
 constexpr int noColour = -1;
 
 struct Library {

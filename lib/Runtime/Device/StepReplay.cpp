@@ -38,6 +38,10 @@ void Executor::captureStep() {
     runLane(main);
     enterGraph();
     device.endCapture();
+  } catch (const ExchangeFailure &failure) {
+    device.cancelCapture();
+    throw ExchangeFailure(
+        fmt::format("{}, while the step is captured as a CUDA graph (--graph off does without)", failure.what()));
   } catch (const DeviceFailure &failure) {
     device.cancelCapture();
     if (job.captureFailed->exchange(1) == 0)

@@ -58,6 +58,11 @@ XLC_SIMULATED void goOnWhere(std::function<TimePoint()> lastAsked);
 /// `what`: in the plural, for the message.
 XLC_SIMULATED std::shared_ptr<void> holdContext(const char *what);
 
+/// The number of the device whose context the thread works in.
+XLC_SIMULATED int deviceOfThread();
+/// Whether all comes as late as it may (XLC_SIMULATE_ORDER).
+XLC_SIMULATED bool comesLate();
+
 /// How long one may wait for others, in seconds: XLC_SIMULATE_PATIENCE (60).
 XLC_SIMULATED double patience();
 

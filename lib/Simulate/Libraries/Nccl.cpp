@@ -5,17 +5,20 @@
 //   take    when all packets for this rank are there: they are compared with what is due, sums are made, memory is written
 //   end     when others have taken what this rank gave
 //
+// Operations of several communicators of a device have no order, in which they could wait for each other for ever, unless
+// NCCL_LAUNCH_ORDER_IMPLICIT asks for the host's; where all comes late, each then waits for those before it to end, as those of older
+// drivers do.
+//
 // Reductions run from the last rank to the first, scattered ones from the rank after the own around, and round after each step:
 // not in the order of ranks, nor all in one order, as in the real library. Ranks whose calls do not fit together end with a
 // message; so do those that wait for longer than XLC_SIMULATE_PATIENCE.
-#include "Channels.h"
 #include "Device.h"
+#include "NcclCommunicators.h"
 #include "NcclOperation.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,52 +31,10 @@ using namespace xlc::simulate;
 
 namespace {
 
-struct Communicator {
-  Communicator(const std::string &path, int ranks, int rank)
-      : channels(path, ranks, rank), held(holdContext("communicators")) {}
-  Channels channels;
-  std::atomic<uint64_t> asked{0}, ended{0}; ///< operations
-  std::atomic<bool> isAborted{false};
-  std::shared_ptr<void> held; ///< until it is given back; what was put into streams may know of it for longer
-};
-
-/// Of this process, and those that a thread is to look at.
-struct Living {
-  std::mutex mutex;
-  std::map<Communicator *, std::shared_ptr<Communicator>> all;
-  static Living &get() {
-    static Living &living = *new Living;
-    return living;
-  }
-  TimePoint lastAsked() {
-    std::lock_guard lock(mutex);
-    TimePoint last;
-    for (const auto &[address, communicator] : all)
-      last = std::max(last, communicator->channels.lastAsked());
-    return last;
-  }
-  std::shared_ptr<Communicator> find(Handle handle) {
-    std::lock_guard lock(mutex);
-    auto found = all.find((Communicator *)handle);
-    if (found == all.end())
-      endWith("a call of NCCL for a communicator that does not exist");
-    return found->second;
-  }
-  Handle add(const std::string &path, int ranks, int rank) {
-    if (ranks == 1)
-      endWith("a communicator of one rank, for which NCCL would take 512 MiB");
-    auto made = std::make_shared<Communicator>(path, ranks, rank);
-    std::lock_guard lock(mutex);
-    if (static bool isFollowed = false; !std::exchange(isFollowed, true))
-      goOnWhere([this] { return lastAsked(); });
-    return (Handle)(all[made.get()] = made).get();
-  }
-};
-
 /// One operation of a communicator, of several calls where they are a group.
 struct Batch {
   std::shared_ptr<Communicator> communicator;
-  uint64_t number;
+  uint64_t number, turn; ///< of the communicator, of the device
   std::vector<Operation> operations;
   std::vector<std::string> own; ///< what it takes of itself, by operation
 
@@ -103,7 +64,7 @@ public:
   bool isOver() override {
     if (batch->communicator->isAborted)
       return true;
-    if (which == Which::Give && batch->communicator->ended != batch->number)
+    if (which == Which::Give && (batch->communicator->ended != batch->number || !isItsTurn()))
       return false;
     return findMissing() < 0;
   }
@@ -122,6 +83,7 @@ public:
   }
 
 private:
+  bool isItsTurn() const { return !comesLate() || batch->communicator->launches.ended >= batch->turn; }
   bool isMissing(int peer) const {
     if (which == Which::Take)
       return batch->takesFrom(peer) && batch->channels().from(peer).sent == batch->channels().from(peer).taken;
@@ -218,6 +180,7 @@ struct Pending {
 thread_local int depth = 0;
 thread_local bool isSpoiled = false; ///< a call of the group has failed: so does its end
 thread_local std::vector<Pending> pending;
+thread_local std::vector<Handle> aborted; ///< when the group ends
 
 /// Of a call, whose group does nothing where it has failed.
 nccl::Status failed(nccl::Status status) {
@@ -227,7 +190,8 @@ nccl::Status failed(nccl::Status status) {
 
 std::vector<Work> makeWork(const std::shared_ptr<Communicator> &communicator,
                            const std::vector<Operation> &operations) {
-  auto batch = std::make_shared<Batch>(communicator, communicator->asked++, operations);
+  communicator->noteLaunch();
+  auto batch = std::make_shared<Batch>(communicator, communicator->asked++, communicator->launches.asked++, operations);
   int ranks = batch->channels().size();
   Work give{batch->describe(), {}, {}, nullptr}, take = give, end = give;
   for (const Operation &each : batch->operations) {
@@ -239,7 +203,7 @@ std::vector<Work> makeWork(const std::shared_ptr<Communicator> &communicator,
   auto isGood = [batch] { return !batch->communicator->isAborted; };
   give.run = [=] { isGood() ? batch->give() : void(); };
   take.run = [=] { isGood() ? batch->take() : void(); };
-  end.run = [=] { ++batch->communicator->ended; };
+  end.run = [=] { ++batch->communicator->ended, ++batch->communicator->launches.ended; };
   give.meeting = std::make_shared<Phase>(batch, Phase::Which::Give);
   take.meeting = std::make_shared<Phase>(batch, Phase::Which::Take);
   end.meeting = std::make_shared<Phase>(batch, Phase::Which::End);
@@ -308,9 +272,7 @@ NCCL_FUNCTION ncclCommSplit(Handle parent, int colour, int key, Handle *made, Co
     close(part.file);
   return nccl::Status::Success;
 }
-static nccl::Status giveUp(Handle handle, bool aborts) {
-  if (depth > 0) // NCCL puts it off until the group ends
-    endWith("a communicator is given up in a group that is not closed");
+static void giveUp(Handle handle, bool aborts) {
   std::shared_ptr<Communicator> communicator = Living::get().find(handle);
   if (aborts)
     communicator->isAborted = true;
@@ -321,16 +283,22 @@ static nccl::Status giveUp(Handle handle, bool aborts) {
   communicator->held.reset();
   std::lock_guard lock(Living::get().mutex);
   Living::get().all.erase(communicator.get());
-  return nccl::Status::Success;
 }
 NCCL_FUNCTION ncclCommDestroy(Handle handle) {
   bool fails = isToFail("ncclCommDestroy");
+  if (depth > 0) // NCCL puts it off until the group ends
+    endWith("a communicator is given up in a group that is not closed");
   giveUp(handle, fails);
   return fails ? nccl::Status::InternalError : nccl::Status::Success;
 }
 NCCL_FUNCTION ncclCommAbort(Handle handle) {
   bool fails = isToFail("ncclCommAbort");
-  giveUp(handle, true);
+  if (depth > 0)
+    aborted.push_back(handle);
+  else if (Living::get().isAnyBusy(*Living::get().find(handle)))
+    endWith("a communicator is aborted before another one, for whose operations its own may wait: a group aborts all");
+  else
+    giveUp(handle, true);
   return fails ? nccl::Status::InternalError : nccl::Status::Success;
 }
 /// How often it is called depends on time, so it is not counted. XLC_SIMULATE_ASYNC=RANK: a peer of this rank has gone.
@@ -351,6 +319,10 @@ NCCL_FUNCTION ncclGroupEnd() {
     return nccl::Status::InvalidUsage;
   if (--depth > 0)
     return nccl::Status::Success;
+  for (Handle each : aborted)
+    Living::get().find(each)->isAborted = true;
+  for (Handle each : std::exchange(aborted, {}))
+    giveUp(each, true);
   std::vector<Pending> all = std::exchange(pending, {});
   if (std::exchange(isSpoiled, false) || isToFail("ncclGroupEnd"))
     return nccl::Status::InternalError;

@@ -55,6 +55,10 @@ void enqueueMade(void *stream, MakeWork make) {
   state.put(state.findQueue((Queue *)stream), std::move(make));
 }
 
+int deviceOfThread() { return std::max(0, currentDevice); }
+
+bool comesLate() { return Machine::get().order.when == Order::Late; }
+
 std::shared_ptr<void> holdContext(const char *what) {
   std::lock_guard lock(Machine::get().mutex);
   size_t &count = State::get().held[what];
