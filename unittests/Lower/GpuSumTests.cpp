@@ -195,6 +195,26 @@ TEST(GpuSums, OfElementsAlone) {
   expectSameBits({found[1]}, {wanted[1]});
 }
 
+/// Rows of a block with a value each, of which nothing but the columns' sums is stored: a warp that is ahead in the next row does not
+/// overwrite what another one still reads of this row's value.
+TEST(GpuSums, OfProductsWithTheRowsLargest) {
+  constexpr int64_t rows = 8, size = 2048;
+  std::string x = tensor({rows, size}), m = tensor({rows}), column = tensor({rows, 1}), cut = tensor({1, rows, size});
+  KernelText text{"rows", {f32({rows, size})}, {f32({1, size})}, ""};
+  text.body = "%m = graph.reduce max %0 dims [1] : " + x + " -> " + m + "\n%l = graph.reshape %m : " + m + " -> " +
+              column + "\n%b = graph.broadcast %l : " + column + " -> " + x + "\n%p = graph.mul %0, %b : " + x +
+              "\n%c = graph.reshape %p : " + x + " -> " + cut + "\n" + sumOf(0, "%c", {1, rows, size}, 1) + "=> %s0";
+  Tensors ins = makeInputs(text), wanted = evaluate(text, ins);
+  SimulatedKernel gpu(text);
+  ASSERT_TRUE(gpu.hasCode()) << gpu.problem;
+  for (uint64_t seed : {1, 2, 3}) {
+    Tensors found = gpu.run(ins, seed);
+    ASSERT_EQ(gpu.problem, "");
+    for (size_t i = 0; i < wanted[0].values.size(); ++i)
+      ASSERT_NEAR(found[0].values[i], wanted[0].values[i], 1e-4 * std::max(1.0, std::fabs(wanted[0].values[i])));
+  }
+}
+
 TEST(GpuSums, RowsThatNobodyKeepsAreRefused) {
   SimulatedKernel gpu(normBackward(4, 33000, 2));
   EXPECT_FALSE(gpu.hasCode());
