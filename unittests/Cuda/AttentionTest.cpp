@@ -180,6 +180,9 @@ TEST_P(Attention, IsFloat64Rounded) {
           paper.dout.at(b, i, 0, f) = 0;
   }
   ASSERT_TRUE(isFusedAttention(s));
+  AttentionShape one = s;
+  one.queries = 1;
+  EXPECT_FALSE(isFusedAttention(one));
   paper.write();
 
   Bench bench;

@@ -126,8 +126,9 @@ struct ConditionParameters {
 
   int64_t count() const { return batch * heads * queries * keys; }
 };
-/// Beside it every score is nothing, and it may still be multiplied, as for a power of two.
-inline constexpr float kForbiddenScore = -1e30F;
+/// Beside it every score is nothing. A power of two: a kernel may scale it, for powers of two, by a fused multiplication and addition, and
+/// the difference from the largest of a row, which is the same number where no key is seen, has to stay 0.
+inline constexpr float kForbiddenScore = -0x1p100F;
 #define XLC_CONDITIONS(KERNEL) KERNEL(xlc_condition)
 inline int64_t blocksForCondition(const ConditionParameters &p) { return blocksFor(p.count()); }
 

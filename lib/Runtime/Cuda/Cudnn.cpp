@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace xlc::runtime::cudnn {
@@ -26,6 +27,9 @@ Library::Library(const OpenedLibrary &library) {
   if (number < oldestVersion)
     throw Rejected(fmt::format("error: cuDNN is version {} in {}, and programs need 9.6: {}", version(), library.path(),
                                cudnnLibrary.howToGet));
+  if (std::ranges::count(wrongVersions, number))
+    throw Rejected(fmt::format("error: cuDNN is version {} in {}, whose attention is known to be wrong: {}", version(),
+                               library.path(), cudnnLibrary.howToGet));
 }
 
 std::string Library::version() const {

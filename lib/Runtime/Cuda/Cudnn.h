@@ -5,6 +5,7 @@
 
 #include "OpenLibrary.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -177,6 +178,8 @@ inline constexpr ConvolutionOperation convolutionOperations[] = {
 };
 
 constexpr size_t oldestVersion = 90600; ///< 9.6.0, the first whose attention clears what it adds up in
+/// 9.10.0 and 9.10.1, whose attention of sixteen bits NVIDIA's cudnn-frontend refuses (sdpa_support_surface.h).
+constexpr std::array<size_t, 2> wrongVersions = {91000, 91001};
 
 struct Library {
   /// Throws Rejected where a function is missing, or it is older than oldestVersion.

@@ -37,8 +37,12 @@ Graph::Tensor FusedAttention::biased(Graph::Tensor scores) {
   std::optional<ConditionParameters> given = condition();
   if (!given)
     return scores;
-  Graph::Tensor bias =
-      graph.operand(contiguous(given->batch, given->heads, given->queries, given->keys), DataType::F32);
+  // As large as the scores, as all that the documentation shows: queries that are alike are a stride of 0.
+  Sizes sizes = contiguous(given->batch, given->heads, given->queries, given->keys);
+  sizes.dimensions[2] = shape.queries;
+  if (given->queries != shape.queries)
+    sizes.strides[2] = 0;
+  Graph::Tensor bias = graph.operand(sizes, DataType::F32);
   Graph::Tensor made = graph.value(ofScores);
   graph.pointwise(PointwiseMode::Add, scores, bias, made);
   return made;

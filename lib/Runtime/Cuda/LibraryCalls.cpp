@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace xlc::runtime::cuda {
@@ -19,6 +20,9 @@ uint32_t with(uint32_t alignment, int64_t offset) { return alignmentOf(alignment
 size_t besideOf(const plan::CallT &call, const Epilogue &epilogue) {
   return call.ins.size() - (epilogue.readsBeside() ? 1 : 0);
 }
+
+/// Among the operands of attention.
+ptrdiff_t placeOfCondition(const AttentionShape &shape) { return shape.backward ? 6 : 3; }
 
 } // namespace
 
@@ -87,7 +91,11 @@ cudnn::Device LibraryCalls::fusingDevice() {
 const cudnn::FusedAttention *LibraryCalls::prepareAttention(const plan::CallT &call,
                                                             const plan::AttentionT &attention) {
   AttentionShape shape = shapeOf(attention);
-  if (!isFusedAttention(shape) || (int64_t)call.workspace_bytes < FusedAttentionWorkspace(shape).scratch)
+  std::vector<uint32_t> alignments = places.alignmentsOf(call);
+  if (shape.biasKind != AttentionBias::None)
+    alignments.erase(alignments.begin() + placeOfCondition(shape)); // a kernel of ours reads it
+  if (!isFusedAttention(shape) || std::ranges::min(alignments) < kFusedAttentionAlignment ||
+      (int64_t)call.workspace_bytes < FusedAttentionWorkspace(shape).scratch)
     throw Rejected(fmt::format("error: call '{}' is attention that a GPU's library does not do", call.name));
   auto &made = attentions[call.kernel];
   if (!made)
@@ -217,7 +225,7 @@ void LibraryCalls::runAttention(const plan::CallT &call, const CallOperands &ope
   std::vector<char *> p(operands.addresses, operands.addresses + call.ins.size() + call.outs.size());
   char *workspace = operands.workspace, *stats = workspace + attention.places().stats;
   if (std::optional<ConditionParameters> condition = attention.condition()) {
-    auto given = p.begin() + (attention.isBackward() ? 6 : 3);
+    auto given = p.begin() + placeOfCondition(shapeOf(*plan.kernels[call.kernel]->library.AsAttention()));
     addCondition(*condition, *given, workspace + attention.places().bias, stream);
     p.erase(given);
   }
