@@ -25,6 +25,19 @@ inline bool isFusedConvolution(const ConvolutionShape &s) {
   return isPlane && padBehind(rows) && padBehind(columns);
 }
 
+/// Bytes that the library's engines of sixteen bits for tensor cores ask for: copies of x, w and y whose channels are neighbours, and as
+/// many as a multiple of eight; unittests/Cuda/FusedConvolutionTest.cpp. With less it has engines without tensor cores. `Number` holds
+/// what sizes multiply to.
+template <class Number> Number fusedConvolutionBytes(const ConvolutionShape &s) {
+  constexpr int64_t kChannels = 8, kRest = 2 << 20;
+  auto padded = [](int64_t channels) { return (channels + kChannels - 1) / kChannels * kChannels; };
+  Number x = padded(s.inputs * s.groups), y = padded(s.outputs * s.groups), w = padded(s.inputs);
+  x = x * s.batch, y = y * s.batch, w = w * (s.outputs * s.groups);
+  for (const WindowDim &dim : s.dims)
+    x = x * dim.in, y = y * dim.out, w = w * dim.size;
+  return (x + y + w) * bytesOf(s.type) + kRest;
+}
+
 } // namespace xlc::runtime
 
 #endif

@@ -134,10 +134,16 @@ std::string libraryFolder() {
   return given ? given : "";
 }
 
+/// Kernels are there before the first step: a rank that loads one then may wait for another one that waits for it. By itself a rank may
+/// load those of convolutions when they are asked for: cuDNN has half a gigabyte of them.
+bool loadsLazily(const Plan &plan) {
+  return rankCount(plan) == 1 && !plan.deterministic && hasCall(plan, plan::Library::Convolution);
+}
+
 /// The driver, and what calls of one rank use.
 const Driver &openLibraries(const Plan &plan, const std::string &folder) {
   const Driver &driver = opened.emplace(folder).driver;
-  setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0); // kernels are there before the first step
+  setenv("CUDA_MODULE_LOADING", loadsLazily(plan) ? "LAZY" : "EAGER", /*overwrite=*/0);
   driver.check(driver.initialize(0), "cuInit");
   int version = versionOf(driver);
   checkDriver(version);

@@ -180,23 +180,28 @@ std::vector<OwnedDescriptor> Graph::findEngines(HeuristicsMode mode) const {
   return found;
 }
 
-bool Graph::isTaken(Descriptor configuration, Engines engines) const {
-  if (engines == Engines::Any)
-    return true;
+std::vector<Note> Graph::notesOf(Descriptor configuration) const {
   OwnedDescriptor engine = make(Kind::Engine);
   Descriptor place = engine.get();
   int64_t count = 0;
   library.require(
       library.getAttribute(configuration, Attribute::ConfigurationEngine, Type::Descriptor, 1, &count, (void *)&place),
       "cudnnBackendGetAttribute", what);
-  std::array<Note, mostNotes> notes{};
+  std::vector<Note> notes(mostNotes);
   library.require(
       library.getAttribute(engine.get(), Attribute::EngineNotes, Type::Note, mostNotes, &count, notes.data()),
       "cudnnBackendGetAttribute", what);
-  return std::all_of(notes.begin(), notes.begin() + count, [&](Note note) {
-    return note == Note::StrictNan || (note == Note::TensorCore && engines == Engines::Repeatable);
-  });
+  notes.resize((size_t)count);
+  return notes;
 }
+
+bool Graph::isTaken(Descriptor configuration, Engines engines) const {
+  return engines == Engines::Any || std::ranges::all_of(notesOf(configuration), [&](Note note) {
+           return note == Note::StrictNan || (note == Note::TensorCore && engines == Engines::Repeatable);
+         });
+}
+
+bool Graph::usesTensorCores() const { return std::ranges::count(notesOf(configuration.get()), Note::TensorCore) > 0; }
 
 bool Graph::tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why) {
   OwnedDescriptor made = make(Kind::ExecutionPlan);
@@ -232,9 +237,11 @@ std::optional<std::string> Graph::finalize(int64_t mostWorkspace, Engines engine
   finish(graph.get());
   std::string why = "it knows none";
   for (HeuristicsMode mode : {HeuristicsMode::Best, HeuristicsMode::Fallback})
-    for (const OwnedDescriptor &engine : findEngines(mode))
-      if (isTaken(engine.get(), engines) && tryEngine(engine.get(), mostWorkspace, why))
+    for (OwnedDescriptor &engine : findEngines(mode))
+      if (isTaken(engine.get(), engines) && tryEngine(engine.get(), mostWorkspace, why)) {
+        configuration = std::move(engine);
         return std::nullopt;
+      }
   return fmt::format("cuDNN {} has no kernel for {}: {}", library.version(), what, why);
 }
 

@@ -67,6 +67,8 @@ public:
 
   /// Chooses an engine, by the heuristic's order among those with at most this workspace. None: says why.
   std::optional<std::string> finalize(int64_t mostWorkspace, Engines engines = Engines::Any);
+  /// Whether the engine says of itself that it uses them.
+  bool usesTensorCores() const;
   /// With the operands' addresses in the order in which they were made.
   void run(std::span<char *const> operands, char *workspace, void *stream) const;
 
@@ -81,6 +83,7 @@ private:
   void finish(Descriptor made) const;
   void addOperation(OwnedDescriptor operation);
   std::vector<OwnedDescriptor> findEngines(HeuristicsMode mode) const;
+  std::vector<Note> notesOf(Descriptor configuration) const;
   bool isTaken(Descriptor configuration, Engines engines) const;
   bool tryEngine(Descriptor configuration, int64_t mostWorkspace, std::string &why);
 
@@ -91,7 +94,7 @@ private:
   std::vector<Tensor> operands;
   std::deque<float> numbers; ///< which do not move
   std::vector<Tensor> numberIds;
-  OwnedDescriptor graph, plan;
+  OwnedDescriptor graph, configuration, plan;
 };
 
 } // namespace xlc::runtime::cudnn

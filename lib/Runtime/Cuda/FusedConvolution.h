@@ -18,6 +18,7 @@ public:
                                                    int64_t bytes);
 
   void run(char *x, char *w, char *y, char *workspace, void *stream) const;
+  bool usesTensorCores() const { return graph.usesTensorCores(); }
 
 private:
   FusedConvolution(const Library &library, const Device &device, const std::string &name)

@@ -140,9 +140,12 @@ public:
     }
     if (isa<graph::AttentionOp, graph::AttentionBackwardOp>(call.op))
       return runtime::FusedAttentionWorkspace::bytes(*findAttentionShape(call.op, call.memory), capability);
-    if (call.op->hasTrait<graph::Convolution>())
-      return (runtime::ConvolutionWorkspace<Quantity>(*findConvolutionShape(call.op, call.memory)).bytes + ofProduct)
-          .clamp();
+    if (call.op->hasTrait<graph::Convolution>()) {
+      runtime::ConvolutionShape shape = *findConvolutionShape(call.op, call.memory);
+      Quantity ofSteps = runtime::ConvolutionWorkspace<Quantity>(shape).bytes + ofProduct;
+      bool isNarrow = shape.type != runtime::FloatType::F32;
+      return isNarrow ? std::max(ofSteps, runtime::fusedConvolutionBytes<Quantity>(shape)).clamp() : ofSteps.clamp();
+    }
     return 0;
   }
 
