@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""Runs what scripts/device has packed, where there is a GPU. Says `skipped` and why where there is none.
+
+    FOLDER/on_device.py                       all checks, the most telling first
+    FOLDER/on_device.py --only 'gpt2|speed'   those whose name matches: a later call goes on where one has ended
+    FOLDER/on_device.py --list                their names
+
+A check ends after a while, and whatever becomes of it, the next one runs. Needs Python 3 and the driver; what a check needs besides
+(PyTorch, Nsight Compute, compute-sanitizer) it says, and is skipped without it.
+"""
+
+import argparse
+import csv
+import ctypes
+import dataclasses
+import glob
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import typing
+
+STEPS = 5
+GRAPH_STEPS = 8
+PATIENCE = 150  # seconds, of one command
+SEQUENCE = 1024
+ROWS = {"gpt2": 64, "gpt2-xl": 16}  # models whose speed is measured, and their batch
+PROFILED_STEPS = 2
+SHOWN_KERNELS = 30
+
+
+class Failed(Exception):
+    """What a check has found wrong."""
+
+
+class Skipped(Exception):
+    """Why a check cannot be made here."""
+
+
+@dataclasses.dataclass
+class Place:
+    """Where programs lie; and the simulated libraries, where there is no real device."""
+    folder: pathlib.Path
+    simulated: pathlib.Path | None
+
+    def variables(self, name):
+        return {"XLC_CUDA_LIBRARIES": self.simulated, "XLC_SIMULATE_IMAGE": self.folder / f"{name}.so"} if self.simulated else {}
+
+
+@dataclasses.dataclass
+class Check:
+    name: str
+    make: typing.Callable  # what it says where it passes
+
+
+def run(command, variables=None, patience=PATIENCE):
+    """What a command printed; with all that it has started it ends after so many seconds."""
+    started = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True, env={**os.environ, **{name: str(value) for name, value in (variables or {}).items()}})
+    try:
+        stdout, stderr = started.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(started.pid, signal.SIGKILL)
+        raise Failed(f"it did not end within {patience} s: {(started.communicate()[1] or '').strip()[-600:]}") from None
+    return subprocess.CompletedProcess(command, started.returncode, stdout, stderr)
+
+
+def require(done):
+    """The same, where the command has done what it should."""
+    if done.returncode:
+        raise Failed(f"exit {done.returncode}: {(done.stderr or done.stdout).strip()[-1200:]}")
+    return done
+
+
+def read_log(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def train(place, name, expected, *options):
+    """Two ranks are processes that share the GPU."""
+    shared = ["--processes"] if expected["ranks"] > 1 else []
+    return require(run([place.folder / name, "--data", place.folder / expected["data"], *options, *shared],
+                       {"XLC_SHARE_GPU": 1} | place.variables(name)))
+
+
+def check_losses(place, name, expected):
+    """Losses beside the CPU's, and what the program has beside its arena."""
+    log, stats = place.folder / f"{name}.jsonl", place.folder / f"{name}.stats"
+    train(place, name, expected, "--steps", STEPS, "--log", log, "--stats", stats)
+    found = [step["loss"] for step in read_log(log)]
+    worst = max(abs(a - b) / abs(b) for a, b in zip(found, expected["losses"], strict=True))
+    if not worst <= expected["tolerance"]:
+        raise Failed(f"losses are {worst:.1e} from the CPU's: {found}, {expected['losses']}")
+    outside = json.loads(stats.read_text())["outside"]
+    lines = ", ".join(f"{line} {bytes_ / 2**20:.0f} MiB" for line, bytes_ in outside["measured"].items())
+    return f"losses at most {worst:.1e} from the CPU's; beside the arena {lines} of {outside['planned'] / 2**20:.0f} MiB planned"
+
+
+def check_graphs(place, name, expected):
+    """Steps that are graphs leave the same bits as action by action; about the same losses where a library adds in any order."""
+    saved, losses = {}, {}
+    for graph in ("on", "off"):
+        saved[graph], log = place.folder / f"{name}-{graph}.safetensors", place.folder / f"{name}-{graph}.jsonl"
+        done = train(place, name, expected, "--steps", GRAPH_STEPS, "--save", saved[graph], "--log", log, "--graph", graph)
+        if "without graphs" in done.stderr:
+            raise Failed(done.stderr.strip())
+        losses[graph] = [step["loss"] for step in read_log(log)]
+    if expected["fused"]:
+        worst = max(abs(a - b) / abs(b) for a, b in zip(losses["on"], losses["off"], strict=True))
+        if not worst <= expected["tolerance"]:
+            raise Failed(f"losses are {worst:.1e} from those action by action: {losses}")
+        return f"losses at most {worst:.1e} from those action by action"
+    if saved["on"].read_bytes() != saved["off"].read_bytes():
+        raise Failed(f"other bits than action by action; losses {losses}")
+    return "the same bits as action by action"
+
+
+def check_bits(place, name):
+    """All bits that kernels leave are as on the processor (lib/Simulate/Libraries/Lockstep.cpp)."""
+    products = place.simulated / "libcublasLt.so.12" if place.simulated else find_products()
+    libraries, report = place.folder / "lockstep", place.folder / f"{name}.lockstep"
+    for link in libraries.glob("libcublasLt.so.*"):
+        link.unlink()
+    (libraries / products.name).symlink_to(products)
+    variables = {"XLC_CUDA_LIBRARIES": libraries, "XLC_SIMULATE_IMAGE": place.folder / f"{name}.so", "XLC_LOCKSTEP_REPORT": report}
+    require(run([place.folder / name, "--steps", 2, "--data", place.folder / name.rsplit("-", 1)[0]],
+                variables | ({"LD_LIBRARY_PATH": place.simulated} if place.simulated else {})))
+    kernels = [json.loads(line) for line in report.read_text().splitlines()]
+    differing = ["{kernel}: {differing} of {launches} launches, {words} words; the first {gpu}, on the processor {cpu}".format(**kernel)
+                 for kernel in kernels if kernel["differing"]]
+    if differing or not kernels:
+        raise Failed("\n        ".join([f"{len(differing)} of {len(kernels)} kernels leave other bits than on the processor", *differing]))
+    return f"{len(kernels)} kernels in {sum(each['launches'] for each in kernels)} launches leave the processor's bits"
+
+
+def check_unit(place, tests, pattern):
+    """Tests of one of cuDNN's uses, in a process of their own."""
+    done = run([place.folder / tests, f"--gtest_filter={pattern}"], {"XLC_CUDA_LIBRARIES": place.simulated or ""})
+    if done.returncode:
+        raise Failed("\n".join(line for line in done.stdout.splitlines() if re.search("FAILED|Which is|actual|error", line))[-2000:] or f"exit {done.returncode}")
+    return f"{done.stdout.count('[       OK ]')} cases as float64"
+
+
+def measure_figures(place):
+    """What `xlc calibrate --target cuda` would write."""
+    return require(run([place.folder / "CudaMeasureTests"], {"XLC_CUDA_LIBRARIES": place.simulated or ""})).stdout.split("figures", 1)[-1].splitlines()[0]
+
+
+def check_memory(place, name, data):
+    """compute-sanitizer finds no access that is none. That a cubin of another chip is refused is no error here."""
+    if place.simulated or not shutil.which("compute-sanitizer"):
+        raise Skipped("no compute-sanitizer, or nothing for it to look at")
+    require(run(["compute-sanitizer", "--error-exitcode", 9, "--report-api-errors", "no", place.folder / name, "--steps", 2, "--data", place.folder / data],
+                {"CUDA_MODULE_LOADING": "LAZY"}))
+    return "nothing found"
+
+
+def write_ids(path, rows, width, words=50257):
+    """Ids of no meaning, as .npy."""
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({rows}, {width}), }}"
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    ids = b"".join((i * 7919 % words).to_bytes(8, "little") for i in range(rows * width))
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + ids)
+
+
+def data_of(place, model):
+    data = place.folder / f"data-{model}"
+    data.mkdir(exist_ok=True)
+    for name in ("input_ids", "labels"):
+        write_ids(data / f"{name}.npy", ROWS[model], SEQUENCE)
+    return data
+
+
+def show_speed(model, seconds):
+    """As the median of the steps."""
+    return f"{model} in bf16, {ROWS[model]} x {SEQUENCE}: {ROWS[model] * SEQUENCE / sorted(seconds)[len(seconds) // 2]:.0f} tokens/s"
+
+
+def measure_speed(place, model, *options):
+    """Tokens a second, and the memory that was planned and used."""
+    log, stats = place.folder / f"speed-{model}.jsonl", place.folder / f"speed-{model}.stats"
+    require(run([place.folder / f"speed-{model}", "--steps", 30, "--data", data_of(place, model), "--log", log, "--stats", stats, *options]))
+    found = json.loads(stats.read_text())
+    arena, outside = found["arena"]["used"], found["outside"]
+    planned, used = arena + outside["planned"], arena + sum(outside["measured"].values())
+    return (f"{show_speed(model, [step['seconds'] for step in read_log(log)[10:]])}; {planned / 2**20:.0f} MiB planned, "
+            f"{used / 2**20:.0f} MiB used, {planned / used - 1:+.2%}; beside the arena {outside['measured']}")
+
+
+def measure_tuned(place, model):
+    tuned = place.folder / f"tuned-{model}.json"
+    said = require(run([place.folder / f"speed-{model}", "--tune", tuned])).stdout.strip().splitlines()[-1]
+    return f"{said}; {measure_speed(place, model, '--tuned', tuned)}"
+
+
+def measure_peer(place, model):
+    """What PyTorch has for the same step, compiled."""
+    done = run([shutil.which("python3"), place.folder / "peer.py", "autocast", "compiled", ROWS[model], SEQUENCE, os.cpu_count(), 5, 20], patience=240)
+    if "No module named" in done.stderr:
+        raise Skipped(done.stderr.strip().splitlines()[-1])
+    return f"PyTorch, autocast, compiled: {show_speed(model, json.loads(require(done).stdout))}"
+
+
+def profile(place, model):
+    """Each launch of the last step alone, by kernel, as Nsight Compute times it."""
+    if not shutil.which("ncu"):
+        raise Skipped("no ncu")
+    report = place.folder / f"{model}.csv"
+    require(run(["ncu", "--clock-control", "none", "--metrics", "gpu__time_duration.sum", "--csv", "--log-file", report,
+                 place.folder / f"speed-{model}", "--steps", PROFILED_STEPS, "--graph", "off", "--data", data_of(place, model)], patience=300))
+    lines = report.read_text().splitlines()
+    rows = list(csv.DictReader(lines[next(i for i, line in enumerate(lines) if line.startswith('"ID"')):]))
+    kernels = {}
+    for row in rows[-(len(rows) // PROFILED_STEPS):]:
+        scale = {"n": 1e-6, "u": 1e-3, "m": 1}[row["Metric Unit"][0]]
+        entry = kernels.setdefault(row["Kernel Name"].split("(")[0][:70], [0, 0.0])
+        entry[0] += 1
+        entry[1] += float(row["Metric Value"].replace(",", "")) * scale
+    by_time = sorted(kernels.items(), key=lambda item: -item[1][1])
+    shown = [f"{time_:9.3f} ms {count:5} {kernel}" for kernel, (count, time_) in by_time[:SHOWN_KERNELS]]
+    total = sum(time_ for _, time_ in kernels.values())
+    return "\n        ".join([f"{sum(count for count, _ in kernels.values())} launches, {total:.1f} ms", *shown])
+
+
+def find_device():
+    """What the driver says of the first GPU."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        raise Skipped("no libcuda.so.1") from None
+    version, device, name = ctypes.c_int(), ctypes.c_int(), ctypes.create_string_buffer(256)
+    if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(device), 0) or driver.cuDeviceGetName(name, 256, device):
+        raise Skipped("the driver finds no GPU")
+    driver.cuDriverGetVersion(ctypes.byref(version))
+    return f"{name.value.decode()}, driver for CUDA {version.value // 1000}.{version.value % 1000 // 10}"
+
+
+def find_products():
+    """cuBLASLt as the driver's version asks for it, or the other one."""
+    version = ctypes.c_int()
+    ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
+    for number in (12, 13) if version.value < 13000 else (13, 12):
+        if found := find_library(f"libcublasLt.so.{number}"):
+            return found
+    raise Failed("no cuBLASLt is found")
+
+
+def find_library(name):
+    """Where programs would find it; none: nowhere."""
+    prefix = pathlib.Path(shutil.which("python3") or sys.executable).parents[1]
+    for pattern in (f"{prefix}/lib/python3*/site-packages/nvidia/*/lib", f"{prefix}/lib/python3*/dist-packages/nvidia/*/lib",
+                    f"{prefix}/local/lib/python3*/dist-packages/nvidia/*/lib", "/usr/local/cuda*/lib64", "/usr/lib/x86_64-linux-gnu"):
+        for path in glob.glob(f"{pattern}/{name}"):
+            return pathlib.Path(path)
+    return None
+
+
+def list_versions(place):
+    """Of the libraries that programs open, as far as they are found."""
+    number, found = ctypes.c_int(), []
+    for name, function in (("libcublasLt.so.13", "cublasLtGetVersion"), ("libcublasLt.so.12", "cublasLtGetVersion"),
+                           ("libcudnn.so.9", "cudnnGetVersion"), ("libnccl.so.2", "ncclGetVersion")):
+        path = place.simulated / name if place.simulated else find_library(name)
+        if path and path.exists():
+            ask = getattr(ctypes.CDLL(str(path)), function)
+            version = ask() if "nccl" not in name else (ask(ctypes.byref(number)), number.value)[1]
+            found.append(f"{name} {version}")
+    return ", ".join(found) or "none is found"
+
+
+def list_checks(place):
+    """The most telling first: a device may be had for minutes alone."""
+    expected = json.loads((place.folder / "expected.json").read_text())
+    speeds = [model for model in ROWS if not place.simulated and (place.folder / f"speed-{model}").exists()]
+
+    def of_programs(*, fused=False, wide=False, several=False):
+        for name, each in expected.items():
+            if (each["fused"], name.endswith("fp32"), each["ranks"] > 1) != (fused, wide, several):
+                continue
+            yield Check(name, lambda name=name, each=each: check_losses(place, name, each))
+            yield Check(f"{name} as graphs", lambda name=name, each=each: check_graphs(place, name, each))
+            if not fused and not several:
+                yield Check(f"{name} in lockstep", lambda name=name: check_bits(place, name))
+
+    def of_speeds(what, make, models):
+        return [Check(f"{what} {model}", lambda model=model: make(place, model)) for model in models]
+
+    yield Check("versions", lambda: list_versions(place))
+    yield Check("attention", lambda: check_unit(place, "CudaAttentionTests", "*Attention*"))
+    yield Check("convolutions", lambda: check_unit(place, "CudaAttentionTests", "-*Attention*"))
+    yield from of_programs(fused=True)
+    yield from of_programs(fused=True, wide=True)
+    yield from of_programs()
+    yield from of_speeds("speed", measure_speed, speeds)
+    yield from of_speeds("tuned", measure_tuned, speeds)
+    yield from of_programs(several=True)
+    yield from of_programs(several=True, wide=True)
+    yield from of_speeds("profile", profile, speeds[::-1])
+    yield from of_programs(wide=True)
+    yield Check("figures", lambda: measure_figures(place))
+    yield from of_speeds("peer", measure_peer, speeds[:1])
+    yield from of_speeds("speed without graphs", lambda place, model: measure_speed(place, model, "--graph", "off"), speeds)
+    for name in ("mlp-fp32", "gpt2-bf16"):
+        if name in expected:
+            yield Check(f"{name} under compute-sanitizer", lambda name=name: check_memory(place, name, expected[name]["data"]))
+
+
+def make_check(check):
+    """Whether it passes; prints what it says."""
+    begin = time.monotonic()
+    try:
+        result, said = "passed", check.make()
+    except Failed as problem:
+        result, said = "FAILED", str(problem)
+    except Skipped as why:
+        result, said = "skipped", str(why)
+    except Exception:  # of one check: the next one runs
+        result, said = "FAILED", traceback.format_exc()
+    print(f"{result:7} {check.name}: {said} ({time.monotonic() - begin:.1f} s)")
+    return result != "FAILED"
+
+
+def run_checks(place, only):
+    """Whether none has failed."""
+    sys.stdout.reconfigure(line_buffering=True)  # what has been said stays, whatever ends this
+    if not place.simulated:
+        try:
+            print(find_device())
+        except Skipped as why:
+            print(f"skipped: {why}")
+            return True
+    return all([make_check(check) for check in list_checks(place) if re.search(only, check.name)])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="\n".join(__doc__.splitlines()[1:]),
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", metavar="REGEX", help="only checks whose name matches")
+    parser.add_argument("--list", action="store_true", help="print the checks' names, and end")
+    options = parser.parse_args()
+    place = Place(pathlib.Path(__file__).resolve().parent, None)
+    if options.list:
+        print(*(check.name for check in list_checks(place)), sep="\n")
+        return 0
+    return 0 if run_checks(place, options.only) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
