@@ -103,12 +103,26 @@ TEST_F(TuningFiles, OtherDevicesProgramsAndLibrariesAreRefused) {
               tuning.apply("layer", other);
             }).find("it has nothing about the product of call 'layer', 64 x 32 x 16, f32"),
             std::string::npos);
-  tuning.products.begin()->second.algorithm.back() ^= 1;
-  Product product = prepare();
-  EXPECT_NE(messageOf<Rejected>([&] {
-              tuning.apply("layer", product);
-            }).find("cuBLASLt 12.9.1 does not offer the algorithm that it has for call 'layer'"),
-            std::string::npos);
+  std::string &record = tuning.products.begin()->second.algorithm;
+  for (std::string wrong : {record.substr(1), "x" + record.substr(1), "0000000000ffffff" + record.substr(16)}) {
+    Product product = prepare();
+    record = wrong;
+    EXPECT_NE(messageOf<Rejected>([&] {
+                tuning.apply("layer", product);
+              }).find("cuBLASLt 12.9.1 does not take the algorithm that it has for call 'layer'"),
+              std::string::npos)
+        << wrong;
+  }
+}
+
+/// The library may propose others today. It says whether one runs, and with how much memory.
+TEST_F(TuningFiles, AnAlgorithmThatIsNoLongerProposedIsAskedFor) {
+  Product all = prepare(), few = prepare(0);
+  ASSERT_EQ(few.algorithms().size(), 2U); // one wants workspace
+  EXPECT_FALSE(few.restore(all.algorithms()[0].algorithm));
+  EXPECT_TRUE(few.restore(all.algorithms()[1].algorithm));
+  EXPECT_EQ(few.algorithms().size(), 3U);
+  EXPECT_EQ(few.workspace(), 0U);
 }
 
 } // namespace

@@ -22,6 +22,7 @@ Library::Library(const OpenedLibrary &library) {
   library.find(destroyPreference, "cublasLtMatmulPreferenceDestroy");
   library.find(setPreference, "cublasLtMatmulPreferenceSetAttribute");
   library.find(choose, "cublasLtMatmulAlgoGetHeuristic");
+  library.find(checkAlgorithm, "cublasLtMatmulAlgoCheck");
   library.find(multiply, "cublasLtMatmul");
   number = getVersion();
   if (number < oldestVersion)

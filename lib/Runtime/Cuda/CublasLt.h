@@ -98,6 +98,9 @@ struct Library {
   Status (*setPreference)(Preference, PreferenceAttribute, const void *, size_t);
   Status (*choose)(Handle, MatmulDesc, MatrixLayout a, MatrixLayout b, MatrixLayout c, MatrixLayout d, Preference,
                    int most, Choice *, int *found);
+  /// Whether an algorithm of an earlier process runs here, and with how much workspace.
+  Status (*checkAlgorithm)(Handle, MatmulDesc, MatrixLayout a, MatrixLayout b, MatrixLayout c, MatrixLayout d,
+                           const Algorithm *, Choice *);
   /// d = alpha op(a) op(b) + beta c (+ bias), and what the epilogue makes of that; c and d may be one.
   Status (*multiply)(Handle, MatmulDesc, const void *alpha, const void *a, MatrixLayout ofA, const void *b,
                      MatrixLayout ofB, const void *beta, const void *c, MatrixLayout ofC, void *d, MatrixLayout ofD,

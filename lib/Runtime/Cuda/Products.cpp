@@ -247,6 +247,7 @@ private:
       set(library.setMatmul, name, product.matmul.get(), MatmulAttribute::BiasPointer, (uintptr_t)alignment.bias);
     if (shape.epilogue.activation != Activation::None)
       set(library.setMatmul, name, product.matmul.get(), MatmulAttribute::BesidePointer, (uintptr_t)alignment.beside);
+    product.mostWorkspace = workspaceBytes;
     Product::Owned<PreferenceData> preference = prefer(workspaceBytes, alignment);
     std::array<Choice, mostChoices> choices = {};
     int count = 0;
@@ -270,6 +271,18 @@ private:
   Stored left = {}, right = {}, result = {};
   ContractShape::Batch strided = {1, 0, 0, 0};
 };
+
+bool Product::restore(const Algorithm &algorithm) {
+  Choice choice{algorithm, 0, Status::Success, 0, {}};
+  Status status = library->checkAlgorithm(handle, matmul.get(), first.get(), second.get(), result.get(), result.get(),
+                                          &algorithm, &choice);
+  choice.algorithm = algorithm; // which the library leaves as it was
+  if (status != Status::Success || choice.workspace > mostWorkspace)
+    return false;
+  taken = choices.size();
+  choices.push_back(choice);
+  return true;
+}
 
 Product::Product(const Library &library)
     : library(&library), matmul(nullptr, library.destroyMatmul), first(nullptr, library.destroyLayout),

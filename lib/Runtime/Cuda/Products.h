@@ -50,6 +50,9 @@ public:
   /// The algorithms that fit, in cuBLASLt's order. The first is taken until another one is.
   const std::vector<cublaslt::Choice> &algorithms() const { return choices; }
   void take(size_t which) { taken = which; }
+  /// Takes one that this version of the library proposed for such a product in another process, also where it does not now. Whether
+  /// it runs here, within the workspace.
+  bool restore(const cublaslt::Algorithm &algorithm);
   /// Bytes from the first to the last of an operand's elements; 0: it has no such operand.
   struct Spans {
     int64_t a, b, bias, beside, y;
@@ -76,6 +79,7 @@ private:
   Owned<cublaslt::MatrixLayoutData> first, second, result; ///< in cuBLASLt's order
   std::vector<Loop> loops;
   std::string text;
+  uint64_t mostWorkspace = 0;
   std::vector<cublaslt::Choice> choices; ///< at least one
   size_t taken = 0;
   Spans operandSpans = {};

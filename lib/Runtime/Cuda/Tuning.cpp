@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
 
 namespace xlc::runtime::cuda {
 namespace {
@@ -22,6 +25,21 @@ std::string recordOf(const cublaslt::Algorithm &algorithm) {
   for (uint64_t word : algorithm.data)
     digits += fmt::format("{:016x}", word);
   return digits;
+}
+
+/// None where it is no record.
+std::optional<cublaslt::Algorithm> algorithmOf(const std::string &record) {
+  constexpr size_t digits = 16;
+  cublaslt::Algorithm algorithm;
+  if (record.size() != digits * std::size(algorithm.data))
+    return std::nullopt;
+  for (size_t i = 0; i < std::size(algorithm.data); ++i) {
+    const char *begin = record.data() + i * digits;
+    auto [end, problem] = std::from_chars(begin, begin + digits, algorithm.data[i], 16);
+    if (problem != std::errc() || end != begin + digits)
+      return std::nullopt;
+  }
+  return algorithm;
 }
 
 /// Places of operands one behind the other, each at a multiple of what any algorithm may ask for.
@@ -112,8 +130,10 @@ void Tuning::apply(const std::string &call, Product &product) const {
   for (size_t i = 0; i < offered.size(); ++i)
     if (recordOf(offered[i].algorithm) == found->second.algorithm)
       return product.take(i);
-  reject(fmt::format("cuBLASLt {} does not offer the algorithm that it has for call '{}', {}: make one with --tune",
-                     library, call, product.description()));
+  std::optional<cublaslt::Algorithm> written = algorithmOf(found->second.algorithm);
+  if (!written || !product.restore(*written))
+    reject(fmt::format("cuBLASLt {} does not take the algorithm that it has for call '{}', {}: make one with --tune",
+                       library, call, product.description()));
 }
 
 uint64_t bytesToTime(const Product &product) {

@@ -183,12 +183,22 @@ void choose(const Described &described, const Attributes &preference, int most, 
   }
 }
 
+/// What an algorithm is that was chosen for this product.
+Recipe recipeOf(const Algorithm &algorithm) {
+  Recipe recipe;
+  std::memcpy(&recipe, &algorithm, sizeof recipe);
+  return recipe;
+}
+
+bool isFor(const Product &p, Recipe recipe) {
+  recipe.alignment = 0, recipe.workspace = 0;
+  return recipe == recipeOf(p);
+}
+
 /// Whether the algorithm was chosen for this product, and addresses and workspace are what it was told.
 Status check(const Product &p, const Algorithm &algorithm, void *workspace, size_t bytes, Recipe &recipe) {
-  std::memcpy(&recipe, &algorithm, sizeof recipe);
-  Recipe plain = recipe;
-  plain.alignment = 0, plain.workspace = 0;
-  if (plain != recipeOf(p))
+  recipe = recipeOf(algorithm);
+  if (!isFor(p, recipe))
     endWith("cublasLtMatmul was given an algorithm that was chosen for another product");
   uint64_t bits =
       (uint64_t)p.aAt | (uint64_t)p.bAt | (uint64_t)p.cAt | (uint64_t)p.dAt | (uint64_t)p.biasAt | (uint64_t)p.besideAt;
@@ -309,6 +319,23 @@ XLC_SIMULATED Status cublasLtMatmulAlgoGetHeuristic(Handle handle, MatmulDesc de
   if (status == Status::Success)
     choose(described, get(Kind::Preference, preference, function), most, choices, found);
   return status == Status::Success && *found == 0 ? Status::NotSupported : status;
+}
+
+XLC_SIMULATED Status cublasLtMatmulAlgoCheck(Handle handle, MatmulDesc desc, MatrixLayout a, MatrixLayout b,
+                                             MatrixLayout c, MatrixLayout d, const Algorithm *algorithm,
+                                             Choice *choice) {
+  constexpr char function[] = "cublasLtMatmulAlgoCheck";
+  if (isToFail(function))
+    return Status::InternalError;
+  if (!handle)
+    return Status::NotInitialized;
+  get(Kind::Handle, handle, function);
+  Described described;
+  Status status = describe(desc, {a, b, c, d}, function, described);
+  if (status != Status::Success)
+    return status;
+  choice->workspace = recipeOf(*algorithm).workspace;
+  return isFor(described.product, recipeOf(*algorithm)) ? Status::Success : Status::InvalidValue;
 }
 
 XLC_SIMULATED Status cublasLtMatmul(Handle handle, MatmulDesc desc, const void *alpha, const void *a, MatrixLayout ofA,
