@@ -1,9 +1,11 @@
 """Compiles and trains every file that make.py left, in every composition, and compares with PyTorch.
 
     check.py --xlc build/bin/xlc --models FOLDER --results results.json [--jobs 2] [NAME...]
+    check.py ... --target cuda                     on the simulated GPUs, each a thread
+    check.py ... --target cuda --precision bf16    losses and norms alone, against float64 and the CPU's program
 
 Each cell is one of: right; refused (exit code 1 to 3, with its message); wrong; internal (exit code 70, a signal, a program
-that fails). A cell is judged against PyTorch's float64 run; where rows meet (batch norm, contrastive losses) a cut run is
+that fails); overflow (in float16 a step was skipped). A cell is judged against PyTorch's float64 run; where rows meet (batch norm, contrastive losses) a cut run is
 judged against PyTorch with the same cut. Results are kept by file and compiler, so that a second call goes on.
 """
 
@@ -12,6 +14,7 @@ import concurrent.futures
 import dataclasses
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -25,6 +28,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "EndToEnd"))
 import program  # noqa: E402  (to_yaml: specs as users write them)
 
 LOSS_TOLERANCE, NORM_TOLERANCE = 5e-6, 5e-5  # relative, against float64
+NARROW_LOSS, NARROW_NORM = 2e-2, 2e-1  # of sixteen bits, or so many times what rounding to float32 does, as the type is coarser
+COARSER = {"bf16": 2**16, "fp16": 2**13}
+# A fixed scale: the first one that PyTorch tries skips steps.
+PRECISIONS = {"bf16": "bf16", "fp16": {"compute": "fp16", "loss_scale": 256}}
 NOISE = 3  # times what PyTorch's own float32 is away, where that is more
 ADAM_OUTLIERS = 12  # elements that Adam may amplify, see docs/Families.md
 SECONDS = 300
@@ -80,6 +87,32 @@ class Cell:
         return f"{self.family}|{self.form}|{self.composition.name}"
 
 
+@dataclasses.dataclass
+class Way:
+    """What is compiled, and how it runs."""
+    xlc: pathlib.Path
+    target: str
+    precision: str
+
+    @property
+    def stamp(self):
+        """Of a result that need not be found again."""
+        return " ".join([hashlib.sha256(self.xlc.read_bytes()).hexdigest()[:16], *[self.target] * (self.target != "cpu"),
+                         *[self.precision] * (self.precision != "fp32")])
+
+    @property
+    def options(self):
+        """Of `xlc compile`."""
+        return ["--target", "cuda", "--simulator-image", "image.so"] if self.target == "cuda" else []
+
+    @property
+    def variables(self):
+        """Of the program, which is in its folder."""
+        simulated = {"XLC_CUDA_LIBRARIES": str(self.xlc.parents[1] / "lib" / "simulated"), "XLC_SIMULATE_IMAGE": "./image.so",
+                     "XLC_SIMULATE_DEVICES": "8", "XLC_SIMULATE_ORDER": "random"}
+        return simulated if self.target == "cuda" else {}
+
+
 def fault_of(cell, forms):
     """Why PyTorch's truth is not in this file, or None."""
     distance = forms.get(cell.form, {}).get("onnxruntime")
@@ -122,10 +155,10 @@ def trace_of(cell, folder):
     return folder / ("trace.json" if pieces == 1 else f"trace-{pieces}.json")
 
 
-def run(command, folder):
+def run(command, folder, variables=None):
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, cwd=folder,
-                              check=False)
+                              check=False, env={**os.environ, **(variables or {})})
         return done.returncode, done.stderr
     except subprocess.TimeoutExpired:
         return -1, f"longer than {SECONDS} s"
@@ -140,25 +173,27 @@ def quote(value):
     return f'"{value}"' if isinstance(value, str) and set(value) & set("*:!") else value
 
 
-def train(xlc, cell, models):
+def train(way, cell, models):
     """Outcome of one cell: a dict with `outcome` and what led to it."""
     folder = (models / cell.family).resolve()
     trace = json.loads(trace_of(cell, folder).read_text())
     with tempfile.TemporaryDirectory() as scratch:
         spec = pathlib.Path(scratch) / "spec.yaml"
-        spec.write_text("".join(f"{key}: {program.to_yaml(quote(value))}\n"
-                                for key, value in spec_of(cell, folder, trace).items()))
-        code, said = run([xlc, "compile", folder / f"{cell.form}.onnx", "--spec", spec, "-o", "train"], scratch)
+        keys = spec_of(cell, folder, trace) | ({"precision": PRECISIONS[way.precision]} if way.precision in PRECISIONS else {})
+        spec.write_text("".join(f"{key}: {program.to_yaml(quote(value))}\n" for key, value in keys.items()))
+        code, said = run([way.xlc, "compile", folder / f"{cell.form}.onnx", "--spec", spec, "-o", "train", *way.options], scratch)
         if code:
             return {"outcome": "refused" if code in (1, 2, 3) else "internal", "code": code, "said": said[-1500:]}
-        code, trained = run(["./train", "--steps", trace["steps"], "--log", "log.jsonl", "--save", "final.safetensors"], scratch)
+        code, trained = run(["./train", "--steps", trace["steps"], "--log", "log.jsonl", "--save", "final.safetensors"], scratch,
+                            way.variables)
         if code:
             return {"outcome": "internal", "code": code, "said": trained[-1500:]}
         log = [json.loads(line) for line in (pathlib.Path(scratch) / "log.jsonl").read_text().splitlines()]
         found = load_file(f"{scratch}/final.safetensors")
     suffix = "" if trace["pieces"] == 1 else f"-{trace['pieces']}"
     final, initial = (load_file(folder / f"{name}.safetensors") for name in (f"final{suffix}", "initial"))
-    return judge(trace, log, found, final, initial) | {"said": said[-1500:]}
+    judged = judge(trace, log, found, final, initial) if way.precision == "fp32" else judge_narrow(trace, log, COARSER[way.precision])
+    return judged | {"said": said[-1500:]}
 
 
 def worst(found, expected):
@@ -175,6 +210,19 @@ def judge(trace, log, found, final, initial):
                   for name, distance, limit in (("loss", loss, limits[0]), ("norm", norm, limits[1])) if not distance <= limit]
     complaints += list(compare_parameters(trace, found, final, initial))
     return {"outcome": "wrong" if complaints else "right", "loss": loss, "norm": norm, "complaints": complaints[:6]}
+
+
+def judge_narrow(trace, log, coarser):
+    """Sixteen bits: losses and norms alone, and roughly."""
+    found, complaints = {}, []
+    if any(step["grad_norm"] is None for step in log):
+        return {"outcome": "overflow", "complaints": ["gradients are beyond float16 at the loss scale"]}
+    for key, limit in (("loss", NARROW_LOSS), ("grad_norm", NARROW_NORM)):
+        found[key] = worst([step[key] for step in log], trace[key])
+        limit = max(limit, coarser * worst(trace[f"{key}_float32"], trace[key]))
+        if not found[key] <= limit:
+            complaints.append(f"{key} is {found[key]:.1e} away, {limit:.1e} allowed")
+    return {"outcome": "wrong" if complaints else "right", "loss": found["loss"], "norm": found["grad_norm"], "complaints": complaints}
 
 
 def compare_parameters(trace, found, final, initial):
@@ -219,13 +267,15 @@ def main():
     parser.add_argument("--models", type=pathlib.Path, required=True, help="what make.py made")
     parser.add_argument("--results", type=pathlib.Path, required=True, help="JSON; cells that it holds for this xlc are kept")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu", help="cuda: the simulated GPUs")
+    parser.add_argument("--precision", choices=("fp32", "bf16", "fp16"), default="fp32", help="sixteen bits are compared roughly")
     parser.add_argument("--form", action="append", help="only files of this name, such as loss-xlc; may be repeated")
     parser.add_argument("--composition", action="append", help="only this one, such as dp1; may be repeated")
     parser.add_argument("--keep-right", action="store_true", help="do not run again what another xlc had right")
     parser.add_argument("names", nargs="*", help="families; all where none is given")
     options = parser.parse_args()
-    xlc = options.xlc.resolve()
-    stamp = hashlib.sha256(xlc.read_bytes()).hexdigest()[:16]
+    way = Way(options.xlc.resolve(), options.target, options.precision)
+    stamp = way.stamp
     results = json.loads(options.results.read_text()) if options.results.exists() else {}
 
     def is_known(cell):
@@ -237,7 +287,7 @@ def main():
              and (not options.composition or cell.composition.name in options.composition)]
     cells.sort(key=lambda cell: COMPOSITIONS.index(cell.composition))  # the page fills evenly
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        running = {pool.submit(train, xlc, cell, options.models): cell for cell in cells}
+        running = {pool.submit(train, way, cell, options.models): cell for cell in cells}
         for number, done in enumerate(concurrent.futures.as_completed(running), 1):
             cell = running[done]
             if done.exception():  # such as a model that is made anew meanwhile

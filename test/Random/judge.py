@@ -24,6 +24,7 @@ from program import to_yaml
 from tensors import Array
 
 LOSS, NORM, PARAMETER = 5e-6, 5e-5, 1e-5  # relative, relative, of each element
+NARROW = 0.1  # of a first loss in bfloat16, relative where it is more than 1
 SMALLEST = 0.1  # what a relative error is of, at least
 NEAREST = 1e-4  # to a kink
 NUDGES, NUDGE = 4, 2.0 ** -23
@@ -68,6 +69,7 @@ class Target:
     """What programs are compiled for, and where they run."""
     name: str
     is_alone: bool = False  # cases of one rank only
+    runs_narrow: bool = False  # each in bfloat16, too
     compiling: list = field(default_factory=list)  # options
     variables: dict = field(default_factory=dict)  # of the program's environment
 
@@ -77,7 +79,7 @@ def find_target(name, xlc):
     if name == "cpu":
         return Target(name)
     image = "./kernels.so"
-    return Target(name, True, ["--target", name, "--simulator-image", image],
+    return Target(name, True, True, ["--target", name, "--simulator-image", image],
                   {"XLC_CUDA_LIBRARIES": str(xlc.parents[1] / "lib" / "simulated"), "XLC_SIMULATE_IMAGE": image,
                    "XLC_SIMULATE_ORDER": "random"})
 
@@ -171,6 +173,22 @@ def find_trace(case):
     return Verdict("unsure", "near a kink") if trace.margin < NEAREST else trace
 
 
+def run_narrow(case, xlc, target, folder, trace):
+    """The same in bfloat16, whose kernels have other widths: it trains, and its first loss is about the reference's."""
+    spec, program = folder / "narrow.yaml", folder / "narrow"
+    spec.write_text((folder / "spec.yaml").read_text() + "precision: bf16\n")
+    said = call([xlc, "compile", folder / "model.onnx", "--spec", spec, "-o", program, *target.compiling], folder)
+    if isinstance(said, Verdict):
+        return said
+    said = call([program, "--steps", case.steps, "--log", folder / "narrow.jsonl", "--check"], folder, target.variables)
+    if isinstance(said, Verdict):
+        return Verdict("wrong", f"the program in bfloat16: {said.text}")
+    loss, expected = files.read_log(folder / "narrow.jsonl")[0]["loss"], trace.losses[0]
+    if not abs(loss - expected) <= NARROW * max(1.0, abs(expected)):
+        return Verdict("wrong", f"mismatch in bfloat16\nthe first loss is {loss}, the reference's {expected}")
+    return Verdict("right")
+
+
 def run(case, xlc, target, folder, verifies=False):
     """A Verdict. The folder is the case's own."""
     trace = find_trace(case)
@@ -187,6 +205,8 @@ def run(case, xlc, target, folder, verifies=False):
     if isinstance(said, Verdict):
         return Verdict("wrong", f"the program: {said.text}")
     verdict = compare(case, folder, trace)
+    if target.runs_narrow and verdict.kind == "right":
+        verdict = run_narrow(case, xlc, target, folder, trace)
     if verifies and verdict.kind == "right":
         for name, precision in cases.PRECISIONS.items():
             typed = folder / f"{name}.yaml"
