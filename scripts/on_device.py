@@ -84,9 +84,7 @@ def read_log(path):
 
 def train(place, name, expected, *options):
     """Two ranks are processes that share the GPU."""
-    shared = ["--processes"] if expected["ranks"] > 1 else []
-    return require(run([place.folder / name, "--data", place.folder / expected["data"], *options, *shared],
-                       {"XLC_SHARE_GPU": 1} | place.variables(name)))
+    return require(run([place.folder / name, "--data", place.folder / expected["data"], *options], {"XLC_SHARE_GPU": 1} | place.variables(name)))
 
 
 def check_losses(place, name, expected):

@@ -48,6 +48,7 @@ class Job:
     def __init__(self, simulated, ranks=1, launched=False, graphs=False):
         self.simulated, self.ranks, self.launched = simulated, ranks, launched
         self.options = ("--steps", gpus.GRAPH_STEPS, "--graph", "on") if graphs else ("--steps", STEPS)
+        self.options += () if launched else ("--threads",)
         self.folder = simulated.program.folder
         self.saved = self.folder / "ended.safetensors"
         (self.folder / "tmp").mkdir()

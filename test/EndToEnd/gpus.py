@@ -134,12 +134,12 @@ def train_several(setting, gpus, image, order, *options):
 
 
 def meets_others(setting, model, changes, precision, orders):
-    """Ranks with one GPU each, over NCCL: the same bits in all orders, as threads and as processes, and the losses of CPUs."""
+    """Ranks with one GPU each, over NCCL: the same bits in all orders, as threads and, without a word, as processes, and the losses of CPUs."""
     gpus, image, cpu = compile_several(setting, model, changes, "gpus-" + "-".join((*model, *name_of(changes).split(), precision)),
                                        precision=cases.PRECISIONS[precision])
     cpu.train(STEPS)
-    tags = [train_several(setting, gpus, image, order) for order in orders]
-    tags += [train_several(setting, gpus, image, orders[-1], "--processes")]
+    tags = [train_several(setting, gpus, image, order, "--threads") for order in orders]
+    tags += [train_several(setting, gpus, image, orders[-1])]
     for tag in tags:
         if gpus.bits(tag) != gpus.bits(tags[0]):
             yield f"{tag}: other bits than {tags[0]}"
@@ -160,7 +160,7 @@ def sums_in_order(setting, everything):
         gpus, image, _ = compile_several(setting, ("mlp", "logits", "sgd"), {"dp": 4, "stage": stage}, f"ordered-{precision}-{stage}",
                                          precision=cases.PRECISIONS[precision], runtime={"deterministic": True})
         for order in ORDERS if everything else ORDERS[1:2]:
-            bits = gpus.bits(train_several(setting, gpus, image, order))
+            bits = gpus.bits(train_several(setting, gpus, image, order, "--threads"))
             if bits != first.setdefault(precision, bits):
                 yield f"{precision}: stage {stage}, {order} has other bits than stage 0"
 
@@ -247,9 +247,9 @@ def a_step_is_one_graph(setting, everything):
                 (("mlp", "logits", "sgd"), {"dp": 4, "stage": 2}, "bf16", {"runtime": {"deterministic": True}})]
     for number, (model, changes, precision, spec) in enumerate(programs):
         simulated = Simulated(setting, f"gpu-graphs-{number}", model, changes, precision=cases.PRECISIONS[precision], **spec)
-        simulated.train("early", "--graph", "off", steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=8)
+        simulated.train("early", "--threads", "--graph", "off", steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=8)
         for order in ORDERS[1:] if everything else ORDERS[2:3]:
-            said = simulated.train(order, "--graph", "on", steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=8)
+            said = simulated.train(order, "--threads", "--graph", "on", steps=GRAPH_STEPS, XLC_SIMULATE_DEVICES=8)
             if simulated.bits(order) != simulated.bits("early") or NO_GRAPH in said:
                 yield f"{simulated.program.path.name}, {order}: other bits than action by action, or no graph: {said}"
 

@@ -296,7 +296,7 @@ def gpus_meet_over_nccl(setting, everything):
     for number, (model, changes, precision) in enumerate(gpus.SEVERAL if everything else gpus.SEVERAL[1:2]):
         simulated = gpus.Simulated(setting, f"hosts-gpus-{number}", model, changes, precision=cases.PRECISIONS[precision])
         trained, world = simulated.program, changes.get("dp", 1) * changes.get("pp", 1) * changes.get("tp", 1)
-        trained.train(gpus.GRAPH_STEPS, tag="threads", variables=gpu_variables(simulated, "early"))
+        trained.train(gpus.GRAPH_STEPS, "--threads", tag="threads", variables=gpu_variables(simulated, "early"))
         for order, graph in (("random:1", "on"), ("late", "off")):
             command = [trained.path, *processes.arguments(trained, "hosts", gpus.GRAPH_STEPS), "--graph", graph]
             yield from compare_with_threads(trained, f"{model[0]}, --graph {graph}", "hosts",
@@ -317,7 +317,7 @@ def gpus_in_namespaces(setting, _):
     """Each host has a GPU of the same number; a rank there is killed, or its device fails."""
     simulated = gpus.Simulated(setting, "namespaces-gpus", ("mlp", "logits", "sgd"), {"dp": 2, "stage": 3})
     trained = simulated.program
-    trained.train(3, tag="threads", variables=gpu_variables(simulated, "early"))
+    trained.train(3, "--threads", tag="threads", variables=gpu_variables(simulated, "early"))
     with Namespaces(trained.folder, 2) as hosts:
         def launch(*words, **others):
             told = [f"{name}={value}" for name, value in gpu_variables(simulated, "early", **others).items()]
@@ -373,7 +373,7 @@ def gpus_meet_over_tcp(setting, everything):
     for number, (model, changes, precision) in enumerate(gpus.SEVERAL if everything else gpus.SEVERAL[1:2]):
         simulated = gpus.Simulated(setting, f"torchrun-gpus-{number}", model, changes, precision=cases.PRECISIONS[precision])
         trained, world = simulated.program, changes.get("dp", 1) * changes.get("pp", 1) * changes.get("tp", 1)
-        trained.train(gpus.GRAPH_STEPS, tag="threads", variables=gpu_variables(simulated, "early"))
+        trained.train(gpus.GRAPH_STEPS, "--threads", tag="threads", variables=gpu_variables(simulated, "early"))
         codes, shown, said, _ = torchrun(simulated, world, [trained.path, *processes.arguments(trained, "hosts", gpus.GRAPH_STEPS)], world // 2)
         if any(codes) or said or any(shown[1:]) or trained.bits("hosts") != trained.bits("threads"):
             yield f"{model[0]}: ended with {codes}: {said[-600:]}, or has other bits"

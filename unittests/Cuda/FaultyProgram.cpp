@@ -106,7 +106,7 @@ int FaultyProgram::run(const Damage &damage) const {
   XlcImage image{"compute_80", program.data() + ptx, strlen(program.data() + ptx)};
   Embedded embedded{builder.GetBufferPointer(), builder.GetSize(), nullptr, 0, &image, 1};
   std::string init = folder + "/train.safetensors", log = folder + "/log.jsonl";
-  const char *words[] = {"train", "--steps", "2", "--log", log.c_str(), "--init", init.c_str()};
+  const char *words[] = {"train", "--steps", "2", "--log", log.c_str(), "--init", init.c_str(), "--threads"};
   std::atomic<int> signal{0};
   return (int)runProgram((int)std::size(words), words, embedded, linkedTarget(), signal);
 }

@@ -166,7 +166,9 @@ Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, con
     Program program(*plan, embedded, target, *options, signal);
     if (launch)
       return program.runAsRank(*launch, {argc, argv});
-    return options->processes ? program.runAsProcesses() : program.runAsThreads();
+    // Several GPUs of one process hold each other up, and get no graphs (docs/rationale/Gpu.md).
+    bool areProcesses = options->processes.value_or(!target.isHost && rankCount(*plan) > 1);
+    return areProcesses ? program.runAsProcesses() : program.runAsThreads();
   });
 }
 

@@ -96,7 +96,7 @@ void sayOnce(const std::string &job, const std::string &message) {
 bool meetsOverTcp(const Launch &launch, const Plan &plan) { return !plan.gpu.empty() && launch.meeting; }
 
 void checkLaunch(const Launch &launch, const Plan &plan, const Options &options) {
-  if (options.processes)
+  if (options.processes == true)
     throw Rejected(fmt::format("error: {} has started {} processes ({}), and --processes would start {} in each: leave "
                                "one of the two out",
                                launch.launcher, launch.world, launch.found, rankCount(plan)));

@@ -24,7 +24,8 @@ Examples:
   ./train --steps 3 --inject-fault 0:3:begin          rank 0 fails in step 3 at the action 'begin', which every
                                                       program has; a --profile trace names all the others
   ./train --tune h100.json && ./train --tuned h100.json       the fastest algorithms of a GPU's products
-  ./train --processes                                 each rank is a process; this one starts and watches them
+  ./train --processes                                 each rank is a process; this one starts and watches them (on
+                                                      GPUs also without the option)
   mpirun --bind-to none -np 4 ./train                 the same, started by others: so many as the plan has ranks; also
                                                       srun, torchrun --no-python -- (on several hosts with GPUs
                                                       alone), and on one host mpiexec
@@ -141,8 +142,13 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
          "--timeout", [&options](const std::string &text) { options.timeout = parseAmount("--timeout", text); },
          "how long to wait for ranks that do not come, or do nothing; 0: as long as it takes; default: 60")
       ->type_name("SECONDS");
-  app.add_flag("--processes", options.processes,
-               "run each rank as a process of its own, not as a thread (the same bits)");
+  CLI::Option *processes = app.add_flag_callback(
+      "--processes", [&options] { options.processes = true; },
+      "run each rank as a process of its own, not as a thread (the same bits); the default on GPUs");
+  app.add_flag_callback(
+         "--threads", [&options] { options.processes = false; },
+         "run the ranks that this process starts as its threads; the default on CPUs")
+      ->excludes(processes);
   app.add_flag("--check", options.check, "poison what is not live, and all but its operands for each call; slow")
       ->excludes("--overlap");
 }

@@ -21,7 +21,7 @@ struct Options {
   bool nativeLibraries = false; ///< library calls use all that this machine has
   std::string tuned, tune;      ///< files of algorithms: read, and written instead of a run
   bool check = false;
-  bool processes = false;         ///< each rank is one
+  std::optional<bool> processes;  ///< each rank is one, else a thread; none: as the target likes
   double timeout = 60;            ///< seconds; 0: none
   std::optional<Overlap> overlap; ///< none: the plan's
   std::optional<bool> graph;      ///< whether a step is one of a GPU; none: where a process has one rank
