@@ -232,15 +232,13 @@ private:
     SmallVector<Value> added = addColumns(row, size, which.perColumn, sums);
     if (!which.perElement.empty())
       emitElementsOf(row, size, which.perElement);
-    if (which.perRow.empty() && !which.perElement.empty())
-      return added;
-    mapping.separate(e); // from what follows: the row's own results, or the next row's values
-    if (which.perRow.empty())
-      return added;
-    mapping.storeRow(e, [&] {
-      for (auto [result, at, value] : llvm::zip_equal(which.perRow, atRow, rowValues))
-        store(*result, at, {}, value);
-    });
+    if (!which.perRow.empty() || which.perElement.empty())
+      mapping.separate(e); // elements begin so: the next row's stand behind one
+    if (!which.perRow.empty())
+      mapping.storeRow(e, [&] {
+        for (auto [result, at, value] : llvm::zip_equal(which.perRow, atRow, rowValues))
+          store(*result, at, {}, value);
+      });
     return added;
   }
 

@@ -346,7 +346,7 @@ const Key table[] = {
   {"runtime.deterministic", Kind::Boolean, any, "", "false", "GPUs sum over ranks in the order of the ranks, sixteen bits as float32, by all-to-all and a kernel: the same bits as CPUs get from the same terms. Without it NCCL chooses the order. CPUs always sum so. And what cuBLASLt could do with a product before it rounds it (GELU, residuals) are kernels, which round as those of CPUs.",
    [](Spec &s, const Value &v) { s.isDeterministic = v.boolean; }},
   {"runtime.attention", Kind::Choice, any, "fused|products", "fused; with `target: cuda` and `deterministic` products",
-   "`fused`: attention is one kernel of a library where the target has one, and the scores lie nowhere: on GPUs cuDNN's, of sixteen bits, causal or not, with a padding mask or without (a query that sees no key attends to all alike), with a multiple of 128 keys and at most 128 features a head. `products`: the scores lie in memory, between products and a kernel over their rows.",
+   "`fused`: attention is one kernel of a library where the target has one, and the scores lie nowhere: on GPUs cuDNN's, of sixteen bits, causal or not, with a padding mask or without (a query that sees no key attends to all alike), with two queries at least, a multiple of 128 keys and at most 128 features a head. `products`: the scores lie in memory, between products and a kernel over their rows.",
    [](Spec &s, const Value &v) { s.fusesAttention = v.text == "fused"; }},
   {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since workspaces depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},

@@ -26,7 +26,7 @@ NO_DEVICE = -1  # of calls before a thread has one
 # Functions whose failing nobody can do anything about.
 GIVE_BACK = "Destroy|Release|Unmap|AddressFree|FreeHost|Unload|Abort|GetErrorName|GetErrorString|GetStatusString"
 WAITS_AT_THE_END = ("cuStreamSynchronize", "cuCtxSetCurrent")  # when the device is given up
-IMAGES = ("cuLibraryLoadData", "cuLibraryGetKernel")  # the next one is taken
+IMAGES = ("cuLibraryLoadData", "cuLibraryGetKernel", "cuKernelGetFunction")  # the next one is taken
 CHIPS = 4  # that there may be images for
 WHERES = {5: r"error: (rank \d+, |after the last step: ).*", 1: r"error: (this machine's GPU cannot be used: |cuBLASLt |NCCL ).*"}
 SAID_AS = {"cublasLtGetVersion": "cuBLASLt is version 0"}  # which has no status

@@ -2,7 +2,7 @@
 
     check.py --xlc build/bin/xlc --models FOLDER --results results.json [--jobs 2] [NAME...]
     check.py ... --target cuda                     on the simulated GPUs, each a thread
-    check.py ... --target cuda --precision bf16    losses and norms alone, against float64 and the CPU's program
+    check.py ... --target cuda --precision bf16    losses and norms alone, against float64
 
 Each cell is one of: right; refused (exit code 1 to 3, with its message); wrong; internal (exit code 70, a signal, a program
 that fails); overflow (in float16 a step was skipped). A cell is judged against PyTorch's float64 run; where rows meet (batch norm, contrastive losses) a cut run is

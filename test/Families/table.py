@@ -102,17 +102,17 @@ def print_gpus(paths):
 
 `check.py --target cuda` compiles what `xlc_export` wrote for GPUs, and trains it on the simulated ones, streams in random order. In float32 a cell is judged
 as above. In sixteen bits losses have to be within 2 % of float64 and norms within 20 %, or as many times what rounding to float32 does as the type
-is coarser (2^16, 2^13); float16 has a loss scale of 256, at which some gradients overflow. Losses and norms are then as far from float64 as those of programs for CPUs.
+is coarser (2^16, 2^13); float16 has a loss scale of 256, at which some gradients overflow.
 
-| precision | composition | cells | right | refused | operator | — | overflow | wrong | internal |
-|---|---|---|---|---|---|---|---|---|---|""")
+| precision | composition | cells | right | refused | exporter | operator | — | overflow | wrong | internal |
+|---|---|---|---|---|---|---|---|---|---|---|""")
     for path in paths:
         by_composition = collections.defaultdict(collections.Counter)
         for key, result in json.loads(path.read_text()).items():
             by_composition[key.split("|")[2]][classify(result)] += 1
         for name, kinds in by_composition.items():
             print(f"| {path.stem.removeprefix('gpus-')} | {name} | {sum(kinds.values())} | "
-                  + " | ".join(str(kinds[kind]) for kind in ("right", "refused", "operator", "inadmissible", "overflow", "wrong", "internal")) + " |")
+                  + " | ".join(str(kinds[kind]) for kind in ("right", "refused", "exporter", "operator", "inadmissible", "overflow", "wrong", "internal")) + " |")
 
 
 def main(path, models, versions):

@@ -27,12 +27,15 @@ protected:
   /// Of one product, which takes the number-th of its algorithms.
   Tuning make(size_t number) const {
     Product product = prepare();
+    return make(product.description(), product.algorithms()[number].algorithm);
+  }
+  Tuning make(const std::string &description, const cublaslt::Algorithm &algorithm) const {
     Tuning tuning("a device", products.version());
     std::string record;
-    for (uint64_t word : product.algorithms()[number].algorithm.data)
+    for (uint64_t word : algorithm.data)
       for (int shift = 60; shift >= 0; shift -= 4)
         record += "0123456789abcdef"[word >> shift & 15];
-    tuning.products[product.description()] = {record, 1.5F, 2};
+    tuning.products[description] = {record, 1.5F, 2};
     return tuning;
   }
 
@@ -123,6 +126,10 @@ TEST_F(TuningFiles, AnAlgorithmThatIsNoLongerProposedIsAskedFor) {
   EXPECT_TRUE(few.restore(all.algorithms()[1].algorithm));
   EXPECT_EQ(few.algorithms().size(), 3U);
   EXPECT_EQ(few.workspace(), 0U);
+  Product unaligned = products.prepare("layer", shape, 0, {4, 4, 1, 1, 4});
+  ASSERT_EQ(unaligned.algorithms().size(), 1U);
+  make(unaligned.description(), all.algorithms()[1].algorithm).apply("layer", unaligned);
+  EXPECT_EQ(unaligned.algorithms().size(), 2U);
 }
 
 } // namespace

@@ -126,8 +126,8 @@ struct ConditionParameters {
 
   int64_t count() const { return batch * heads * queries * keys; }
 };
-/// Beside it every score is nothing. A power of two: a kernel may scale it, for powers of two, by a fused multiplication and addition, and
-/// the difference from the largest of a row, which is the same number where no key is seen, has to stay 0.
+/// Beside it every score is nothing. A power of two: a kernel that takes powers of 2 scales scores by log2(e) in a fused multiplication and
+/// addition, and the difference from a row's largest must stay 0 where no key is seen.
 inline constexpr float kForbiddenScore = -0x1p100F;
 #define XLC_CONDITIONS(KERNEL) KERNEL(xlc_condition)
 inline int64_t blocksForCondition(const ConditionParameters &p) { return blocksFor(p.count()); }

@@ -14,7 +14,8 @@ namespace xlc::runtime {
 constexpr int64_t kFusedAttentionAlignment = 16;
 /// Keys are a multiple of this: versions up to 9.15 of the library get the rest of a block wrong, backward.
 constexpr int64_t kFusedKeys = 128;
-/// One query alone: versions up to 9.26 make its keys' gradients NaN where it sees none (NVIDIA/cudnn-frontend issue 1072).
+/// Of one alone versions up to 9.26 make its keys' gradients NaN where it sees none (NVIDIA/cudnn-frontend issue 1072).
+constexpr int64_t kFewestFusedQueries = 2;
 /// Features of a head: the most that all devices from 8.0 on have kernels for, forward and backward.
 constexpr int64_t kMostFusedFeatures = 128;
 
@@ -27,8 +28,8 @@ inline bool hasFusedStrides(const HeadStrides &strides, FloatType type) {
 /// those that a condition leaves it, of all or of these. With it, a query that sees none attends to all alike; its `dout` is zero.
 inline bool isFusedAttention(const AttentionShape &s) {
   int64_t elements = kFusedAttentionAlignment / bytesOf(s.type);
-  bool hasSizes = s.keys % kFusedKeys == 0 && s.queries > 1 && s.d % elements == 0 && s.e % elements == 0 &&
-                  std::max(s.d, s.e) <= kMostFusedFeatures;
+  bool hasSizes = s.keys % kFusedKeys == 0 && s.queries >= kFewestFusedQueries && s.d % elements == 0 &&
+                  s.e % elements == 0 && std::max(s.d, s.e) <= kMostFusedFeatures;
   bool hasMask = s.biasKind == AttentionBias::None ? (s.causal ? s.queries == s.keys : s.window == 0)
                                                    : s.biasKind == AttentionBias::Allow && s.uniform;
   bool hasLayout = hasFusedStrides(s.q, s.type) && hasFusedStrides(s.k, s.type) && hasFusedStrides(s.v, s.type) &&

@@ -90,6 +90,8 @@ void openFusing(const Plan &plan, const std::string &folder) {
     return;
   try {
     opened->fusing.emplace(opened->fusingFile.emplace(cudnnLibrary, folder));
+    if (isNeeded)
+      opened->fusing->requireRightAttention(*opened->fusingFile);
   } catch (const Rejected &problem) {
     if (isNeeded)
       throw;
@@ -117,7 +119,7 @@ void shareGpu(const Share &ranks) {
   setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/0);
 }
 
-/// What NCCL asks the environment for, unless it is said already.
+/// What NCCL reads from the environment.
 void prepareNccl(const Share &ranks) {
   if (isGpuShared())
     shareGpu(ranks);

@@ -27,7 +27,10 @@ Library::Library(const OpenedLibrary &library) {
   if (number < oldestVersion)
     throw Rejected(fmt::format("error: cuDNN is version {} in {}, and programs need 9.6: {}", version(), library.path(),
                                cudnnLibrary.howToGet));
-  if (std::ranges::count(wrongVersions, number))
+}
+
+void Library::requireRightAttention(const OpenedLibrary &library) const {
+  if (std::ranges::count(wrongAttention, number))
     throw Rejected(fmt::format("error: cuDNN is version {} in {}, whose attention is known to be wrong: {}", version(),
                                library.path(), cudnnLibrary.howToGet));
 }

@@ -179,7 +179,7 @@ inline constexpr ConvolutionOperation convolutionOperations[] = {
 
 constexpr size_t oldestVersion = 90600; ///< 9.6.0, the first whose attention clears what it adds up in
 /// 9.10.0 and 9.10.1, whose attention of sixteen bits NVIDIA's cudnn-frontend refuses (sdpa_support_surface.h).
-constexpr std::array<size_t, 2> wrongVersions = {91000, 91001};
+constexpr std::array<size_t, 2> wrongAttention = {91000, 91001};
 
 struct Library {
   /// Throws Rejected where a function is missing, or it is older than oldestVersion.
@@ -188,6 +188,8 @@ struct Library {
   /// "9.19.1"
   std::string version() const;
   size_t versionNumber() const { return number; }
+  /// Throws Rejected where it is one of `wrongAttention`.
+  void requireRightAttention(const OpenedLibrary &library) const;
   /// Throws DeviceFailure for all but Success: `function`, for what it was called, and what the library says.
   void require(Status status, const char *function, const std::string &what) const;
   /// What it says of the last failure on this thread; may be empty.

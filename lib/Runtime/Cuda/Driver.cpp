@@ -51,6 +51,7 @@ Driver::Driver(const std::string &folder) : library(cudaDriver, folder) {
   library.find(load, "cuLibraryLoadData");
   library.find(unload, "cuLibraryUnload");
   library.find(getKernel, "cuLibraryGetKernel");
+  library.find(getFunction, "cuKernelGetFunction");
   library.find(launch, "cuLaunchKernel");
   library.find(nameError, "cuGetErrorName");
   library.find(explainError, "cuGetErrorString");

@@ -124,6 +124,7 @@ struct Driver {
   Status (*load)(Library *, const void *code, void *, void **, unsigned, void *, void **, unsigned);
   Status (*unload)(Library);
   Status (*getKernel)(Function *, Library, const char *name);
+  Status (*getFunction)(Function *, Function kernel); ///< of the current context, into which it is loaded
   Status (*launch)(Function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                    unsigned blockZ, unsigned sharedBytes, Stream, void **parameters, void **extra);
 

@@ -37,7 +37,7 @@ Graph::Tensor FusedAttention::biased(Graph::Tensor scores) {
   std::optional<ConditionParameters> given = condition();
   if (!given)
     return scores;
-  // As large as the scores, as all that the documentation shows: queries that are alike are a stride of 0.
+  // As many queries as the scores, as all that the documentation shows: those that are alike are a stride of 0.
   Sizes sizes = contiguous(given->batch, given->heads, given->queries, given->keys);
   sizes.dimensions[2] = shape.queries;
   if (given->queries != shape.queries)

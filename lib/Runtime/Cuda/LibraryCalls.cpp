@@ -22,7 +22,8 @@ size_t besideOf(const plan::CallT &call, const Epilogue &epilogue) {
 }
 
 /// Among the operands of attention.
-ptrdiff_t placeOfCondition(const AttentionShape &shape) { return shape.backward ? 6 : 3; }
+ptrdiff_t placeOfCondition(bool isBackward) { return isBackward ? 6 : 3; }
+constexpr ptrdiff_t placeOfStats = 4; ///< without the condition
 
 } // namespace
 
@@ -93,10 +94,13 @@ const cudnn::FusedAttention *LibraryCalls::prepareAttention(const plan::CallT &c
   AttentionShape shape = shapeOf(attention);
   std::vector<uint32_t> alignments = places.alignmentsOf(call);
   if (shape.biasKind != AttentionBias::None)
-    alignments.erase(alignments.begin() + placeOfCondition(shape)); // a kernel of ours reads it
+    alignments.erase(alignments.begin() + placeOfCondition(shape.backward)); // what kernels of ours read, or write
+  alignments.erase(alignments.begin() + placeOfStats);
   if (!isFusedAttention(shape) || std::ranges::min(alignments) < kFusedAttentionAlignment ||
       (int64_t)call.workspace_bytes < FusedAttentionWorkspace(shape).scratch)
-    throw Rejected(fmt::format("error: call '{}' is attention that a GPU's library does not do", call.name));
+    throw Rejected(fmt::format("error: call '{}' is attention that a GPU's library does not do; compile with runtime: "
+                               "{{attention: products}}",
+                               call.name));
   auto &made = attentions[call.kernel];
   if (!made)
     made = std::make_unique<cudnn::FusedAttention>(*fusing, fusingDevice(), call.name, shape,
@@ -225,12 +229,12 @@ void LibraryCalls::runAttention(const plan::CallT &call, const CallOperands &ope
   std::vector<char *> p(operands.addresses, operands.addresses + call.ins.size() + call.outs.size());
   char *workspace = operands.workspace, *stats = workspace + attention.places().stats;
   if (std::optional<ConditionParameters> condition = attention.condition()) {
-    auto given = p.begin() + placeOfCondition(shapeOf(*plan.kernels[call.kernel]->library.AsAttention()));
+    auto given = p.begin() + placeOfCondition(attention.isBackward());
     addCondition(*condition, *given, workspace + attention.places().bias, stream);
     p.erase(given);
   }
-  char *lse = p[4];
-  p.erase(p.begin() + 4);
+  char *lse = p[placeOfStats];
+  p.erase(p.begin() + placeOfStats);
   if (attention.isBackward()) {
     convert(narrowStatsKernel, lse, stats, attention.rows(), stream);
     return attention.run(p, workspace, stream);

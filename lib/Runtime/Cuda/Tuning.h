@@ -4,8 +4,8 @@
 //     {"gpu": "NVIDIA H100 80GB HBM3", "cublaslt": "12.9.1", "products": [
 //       {"product": "65536 x 768 x 3072, bf16, ...", "algorithm": "0100...", "milliseconds": 1.1, "first": 1.2}, ...]}
 //
-// An algorithm is the library's own record of it, which is valid for its version and the product it was chosen for. It is compared
-// with those that the library offers, and not given to it.
+// An algorithm is the library's own record of it, which is valid for its version and the product it was chosen for. Where
+// the library does not offer it again, it is asked whether that runs.
 #ifndef XLC_LIB_RUNTIME_CUDA_TUNING_H
 #define XLC_LIB_RUNTIME_CUDA_TUNING_H
 

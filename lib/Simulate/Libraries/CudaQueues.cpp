@@ -243,6 +243,13 @@ CUDA_FUNCTION cuLibraryGetKernel(SimulatedKernel **kernel, Image *library, const
   *kernel = library->find(name);
   return *kernel ? success : notFound;
 }
+CUDA_FUNCTION cuKernelGetFunction(SimulatedKernel **function, SimulatedKernel *kernel) {
+  Call call("cuKernelGetFunction");
+  if (!call.isGood())
+    return call.status;
+  *function = kernel;
+  return kernel ? success : invalidValue;
+}
 CUDA_FUNCTION cuLaunchKernel(SimulatedKernel *kernel, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                              unsigned blockY, unsigned blockZ, unsigned sharedBytes, Queue *stream, void **parameters,
                              void **extra) {

@@ -37,7 +37,7 @@ struct Launches {
 struct Communicator {
   Communicator(const std::string &path, int ranks, int rank)
       : channels(path, ranks, rank), held(holdContext("communicators")) {}
-  /// Of what it is asked for.
+  /// Ends the process where another communicator of the device has operations, too, and nothing orders them.
   void noteLaunch() {
     const Communicator *none = nullptr;
     const char *ordered = getenv("NCCL_LAUNCH_ORDER_IMPLICIT");
