@@ -74,7 +74,8 @@ void CudaDevice::load() {
       code = OwnedLibrary(library, {&driver}), function = "cuLibraryGetKernel";
       Function kernel;
       status = any.empty() ? success : driver.getKernel(&kernel, library, any.c_str());
-      if (status == success && !any.empty()) // a driver that loads kernels when they are asked for may notice here alone
+      if (status == success &&
+          !any.empty()) // a driver that loads kernels when they are asked for may notice here alone
         status = driver.getFunction(&kernel, kernel), function = "cuKernelGetFunction";
     }
     if (status == success)
