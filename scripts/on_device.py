@@ -229,7 +229,7 @@ def profile(place, model):
     rows = [row for row in csv.DictReader(lines[begin:]) if row["Metric Value"]]
     kernels = {}
     for row in rows[-(len(rows) // PROFILED_STEPS):]:
-        scale = {"n": 1e-6, "u": 1e-3, "m": 1}[row["Metric Unit"][0]]
+        scale = {"n": 1e-6, "u": 1e-3, "m": 1, "s": 1e3}[row["Metric Unit"][0]]
         entry = kernels.setdefault(row["Kernel Name"].split("(")[0][:70], [0, 0.0])
         entry[0] += 1
         entry[1] += float(row["Metric Value"].replace(",", "")) * scale
