@@ -41,6 +41,24 @@ TEST_P(SimulatedNccl, WhatFitsTogether) {
       3);
 }
 
+/// To itself, too, in the order in which both are asked for.
+TEST_P(SimulatedNccl, WhatARankSendsToItself) {
+  expectGood([](Rank &rank) {
+    rank.nccl.group([&] {
+      for (int peer : {0, 1})
+        for (uint64_t half : {0, 4}) {
+          rank.nccl.send(rank.place(half), 4, DataType::F32, peer, rank.all, rank.stream.get());
+          rank.nccl.receive(rank.place(Rank::count + 8 * (uint64_t)peer + half), 4, DataType::F32, peer, rank.all,
+                            rank.stream.get());
+        }
+    });
+    std::vector<float> expected(8, 1);
+    expected.resize(16, 2);
+    expect(rank.read(rank.stream, 16) == expected);
+  });
+  expectComplaint("receives from itself what it does not send", [](Rank &rank) { rank.receive(rank.number); });
+}
+
 /// The host of rank 0 waits for a message that comes after one of its own in another stream, which rank 1 is to take: whose host has
 /// asked for both, and looks at its device no more.
 TEST_P(SimulatedNccl, WhatComesAfterACallInAnotherStream) {

@@ -53,6 +53,19 @@ struct Batch {
   }
   void give();
   void take();
+  /// What operation `i` takes of itself: a receive what a send has given, each after the other.
+  const std::string &ownOf(size_t i) const {
+    if (operations[i].kind != Kind::Receive)
+      return own[i];
+    auto isOwn = [&](const Operation &each, Kind kind) { return each.kind == kind && each.peer == channels().rank(); };
+    auto before = std::count_if(operations.begin(), operations.begin() + (ptrdiff_t)i,
+                                [&](const Operation &each) { return isOwn(each, Kind::Receive); });
+    for (size_t k = 0; k < operations.size(); ++k)
+      if (isOwn(operations[k], Kind::Send) && before-- == 0 && own[k].size() == operations[i].bytes())
+        return own[k];
+    endWith("rank " + std::to_string(channels().rank()) +
+            " of a communicator receives from itself what it does not send, in " + operations[i].describe());
+  }
 };
 
 /// A phase of a batch that waits for others.
@@ -145,7 +158,7 @@ void Batch::take() {
       const Operation &each = operations[i];
       if (!each.takes(peer))
         continue;
-      const char *bytes = own[i].data();
+      const char *bytes = isOwn ? ownOf(i).data() : nullptr;
       if (!isOwn) {
         std::string came = at < end ? at : "nothing";
         if (came != each.describe())
