@@ -72,10 +72,12 @@ void CudaDevice::load() {
                                 nullptr, 0);
     if (status == success) {
       code = OwnedLibrary(library, {&driver}), function = "cuLibraryGetKernel";
+      if (any.empty())
+        return;
       Function kernel;
-      status = any.empty() ? success : driver.getKernel(&kernel, library, any.c_str());
-      if (status == success &&
-          !any.empty()) // a driver that loads kernels when they are asked for may notice here alone
+      status = driver.getKernel(&kernel, library, any.c_str());
+      // A driver that loads kernels when they are asked for may notice here alone.
+      if (status == success)
         status = driver.getFunction(&kernel, kernel), function = "cuKernelGetFunction";
     }
     if (status == success)

@@ -1,4 +1,4 @@
-// A job whose ranks are processes of their own, started and watched by this one (--processes).
+// A job whose ranks are processes of their own, started and watched by this one (--processes; on GPUs by default).
 #ifndef XLC_LIB_RUNTIME_JOB_PROCESSES_H
 #define XLC_LIB_RUNTIME_JOB_PROCESSES_H
 
