@@ -96,7 +96,7 @@ def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
         %1 = call @layer_F(%0) {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>}
 
     Backward (I, then W) of a unit is one function, `_B`; with `split-backward` it is two, `_I` and `_W`, and what W
-    needs of I is a result of I. All contributions to gradients are then made by W.
+    needs of I is a result of I.
   }];
   let options = [Option<"splitBackward", "split-backward", "bool", "false", "one function for I and one for W">];
   let dependentDialects = ["::mlir::func::FuncDialect"];
