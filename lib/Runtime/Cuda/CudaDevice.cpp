@@ -31,7 +31,7 @@ uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
 
 CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank)
     : driver(libraries.driver), setup(setup), ordinal(ordinal), context(driver, ordinal), ofContext(takenBytes()),
-      streams(driver, programOf(setup.plan, rank)), marks(driver), readings(driver, streams.current()),
+      streams(driver, programOf(setup.plan, rank), setup.isInline), marks(driver), readings(driver, streams.current()),
       readEnd(makeEvent(driver)), launches(setup.plan.kernels.size()) {
   load();
   ofCode = takenBytes() - ofContext;

@@ -3,23 +3,23 @@
 
 namespace xlc::runtime::cuda {
 
-Streams::Streams(const Driver &driver, const plan::ProgramT &program)
-    : driver(driver), program(program), events(program.steps.size()) {
+Streams::Streams(const Driver &driver, const plan::ProgramT &program, bool isInline)
+    : driver(driver), program(program), isInline(isInline), events(program.steps.size()) {
   lanes[(size_t)plan::Stream::compute] = std::make_unique<Lane>(driver);
   for (const auto &step : program.steps) {
-    if (auto &lane = lanes[(size_t)step->stream]; !lane)
+    if (auto &lane = lanes[(size_t)streamOf(*step)]; !lane)
       lane = std::make_unique<Lane>(driver);
     for (uint32_t other : step->after)
-      if (program.steps[other]->stream != step->stream && !events[other])
+      if (streamOf(*program.steps[other]) != streamOf(*step) && !events[other])
         events[other] = makeEvent(driver);
   }
 }
 
 void Streams::beginAction(uint64_t index) {
   const plan::StepT &step = *program.steps[index];
-  now = step.stream;
+  now = streamOf(step);
   for (uint32_t other : step.after)
-    if (program.steps[other]->stream != now)
+    if (streamOf(*program.steps[other]) != now)
       wait(current(), events[other]);
 }
 

@@ -14,7 +14,8 @@ namespace xlc::runtime::cuda {
 
 class Streams {
 public:
-  Streams(const Driver &driver, const plan::ProgramT &program);
+  /// `isInline`: all actions are on one stream, in the order of the program.
+  Streams(const Driver &driver, const plan::ProgramT &program, bool isInline);
 
   /// That of the action that is under way; between steps that of computations.
   Stream current() const { return lanes[(size_t)now]->stream.get(); }
@@ -42,6 +43,7 @@ private:
     Staging staging;
     OwnedEvent end; ///< of its part of a step
   };
+  plan::Stream streamOf(const plan::StepT &step) const { return isInline ? plan::Stream::compute : step.stream; }
   void wait(Stream stream, const OwnedEvent &event) const {
     driver.check(driver.letStreamWait(stream, event.get(), 0), "cuStreamWaitEvent");
   }
@@ -51,6 +53,7 @@ private:
 
   const Driver &driver;
   const plan::ProgramT &program;
+  const bool isInline;
   std::array<std::unique_ptr<Lane>, (size_t)plan::Stream::MAX + 1> lanes; ///< of the streams that the program has
   std::vector<OwnedEvent> events;                                         ///< by action that another stream waits for
   plan::Stream now = plan::Stream::compute;

@@ -21,6 +21,7 @@ struct DeviceSetup {
   const XlcImage *images = nullptr;
   uint64_t imageCount = 0;
   Fabric *fabric = nullptr; ///< the target's, which devices of their own may have to join
+  bool isInline = false;    ///< actions run in the order of the program, whatever streams they are on
 };
 
 /// What the ranks of this process meet the others through.

@@ -68,8 +68,13 @@ static void checkGraph(const Plan &plan, const Options &options) {
 
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
            const std::atomic<int> &signal, bool speaks)
-    : world(world), plan(world.plan), target(target),
-      setup{plan, embedded.codes, world.spins, embedded.images, embedded.imageCount, &world.ranksMeet()},
+    : world(world), plan(world.plan), target(target), setup{plan,
+                                                            embedded.codes,
+                                                            world.spins,
+                                                            embedded.images,
+                                                            embedded.imageCount,
+                                                            &world.ranksMeet(),
+                                                            options.check || options.overlap == Overlap::Inline},
       options(options), signal(signal), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),

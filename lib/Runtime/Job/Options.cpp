@@ -118,8 +118,9 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
          [&options](const std::string &text) {
            options.overlap = text == "threads" ? Overlap::Threads : Overlap::Inline;
          },
-         "how a rank runs what it exchanges and loads: inline, one action after the other, or on threads beside its "
-         "computations (the same bits); default: the spec's runtime.overlap")
+         "how a rank runs what it exchanges and loads: inline, one action after the other (on a GPU: on one stream), "
+         "or "
+         "on threads beside its computations (the same bits); default: the spec's runtime.overlap; a GPU's streams")
       ->type_name("inline|threads")
       ->check(CLI::IsMember({"inline", "threads"}));
   app.add_option_function<std::string>(
