@@ -125,15 +125,15 @@ def check_graphs(place, name, expected):
     return "the same bits as action by action"
 
 
-def check_bits(place, name):
-    """All bits that kernels leave are as on the processor (lib/Simulate/Libraries/Lockstep.cpp)."""
+def check_bits(place, name, data):
+    """All bits that kernels leave are as on the processor (lib/Simulate/Libraries/Lockstep.cpp), which looks at one launch at a time."""
     products = place.simulated / "libcublasLt.so.12" if place.simulated else find_products()
     libraries, report = place.folder / "lockstep", place.folder / f"{name}.lockstep"
     for link in libraries.glob("libcublasLt.so.*"):
         link.unlink()
     (libraries / products.name).symlink_to(products)
     variables = {"XLC_CUDA_LIBRARIES": libraries, "XLC_SIMULATE_IMAGE": place.folder / f"{name}.so", "XLC_LOCKSTEP_REPORT": report}
-    require(run([place.folder / name, "--steps", 2, "--data", place.folder / name.rsplit("-", 1)[0]],
+    require(run([place.folder / name, "--steps", 2, "--overlap", "inline", "--data", place.folder / data],
                 variables | ({"LD_LIBRARY_PATH": place.simulated} if place.simulated else {})))
     kernels = [json.loads(line) for line in report.read_text().splitlines()]
     differing = ["{kernel}: {differing} of {launches} launches, {words} words; the first {gpu}, on the processor {cpu}".format(**kernel)
@@ -190,10 +190,11 @@ def show_speed(model, seconds):
     return f"{model} in bf16, {ROWS[model]} x {SEQUENCE}: {ROWS[model] * SEQUENCE / sorted(seconds)[len(seconds) // 2]:.0f} tokens/s"
 
 
-def measure_speed(place, model, *options):
-    """Tokens a second, and the memory that was planned and used."""
-    log, stats = place.folder / f"speed-{model}.jsonl", place.folder / f"speed-{model}.stats"
-    require(run([place.folder / f"speed-{model}", "--steps", 30, "--data", data_of(place, model), "--log", log, "--stats", stats, *options]))
+def measure_speed(place, model, *options, program=None):
+    """Tokens a second, and the memory that was planned and used; of another program of the model than the usual one, where one is given."""
+    program = place.folder / f"speed-{program or model}"
+    log, stats = program.with_suffix(".jsonl"), program.with_suffix(".stats")
+    require(run([program, "--steps", 30, "--data", data_of(place, model), "--log", log, "--stats", stats, *options]))
     found = json.loads(stats.read_text())
     arena, outside = found["arena"]["used"], found["outside"]
     planned, used = arena + outside["planned"], arena + sum(outside["measured"].values())
@@ -201,8 +202,18 @@ def measure_speed(place, model, *options):
             f"{used / 2**20:.0f} MiB used, {planned / used - 1:+.2%}; beside the arena {outside['measured']}")
 
 
+def tuned_of(place, model):
+    return place.folder / f"tuned-{model}.json"
+
+
+def measure_beside(place, model):
+    """Gradients of weights on a stream of their own, with the algorithms that were timed, too, where they were."""
+    options = [[], ["--tuned", tuned_of(place, model)]] if tuned_of(place, model).exists() else [[]]
+    return "; ".join(f"{' '.join(map(str, each[:1])) or 'as proposed'}: {measure_speed(place, model, *each, program=f'{model}-beside')}" for each in options)
+
+
 def measure_tuned(place, model):
-    tuned = place.folder / f"tuned-{model}.json"
+    tuned = tuned_of(place, model)
     said = require(run([place.folder / f"speed-{model}", "--tune", tuned])).stdout.strip().splitlines()[-1]
     return f"{said}; {measure_speed(place, model, '--tuned', tuned)}"
 
@@ -299,7 +310,7 @@ def list_checks(place):
             yield Check(name, lambda name=name, each=each: check_losses(place, name, each))
             yield Check(f"{name} as graphs", lambda name=name, each=each: check_graphs(place, name, each))
             if not fused and not several:
-                yield Check(f"{name} in lockstep", lambda name=name: check_bits(place, name))
+                yield Check(f"{name} in lockstep", lambda name=name, each=each: check_bits(place, name, each["data"]))
 
     def of_speeds(what, make, models):
         return [Check(f"{what} {model}", lambda model=model: make(place, model)) for model in models]
@@ -313,6 +324,7 @@ def list_checks(place):
     yield from of_programs()
     yield from of_speeds("speed", measure_speed, speeds)
     yield from of_speeds("tuned", measure_tuned, speeds)
+    yield from of_speeds("weight gradients beside", measure_beside, speeds)
     yield from of_programs(several=True, wide=True)
     yield from of_speeds("profile", profile, speeds[::-1])
     yield from of_programs(wide=True)

@@ -4,8 +4,8 @@
 //   gather             |====g2====|                       early 2, so that its buffer is its own from F0's end on
 //                ^ fork            ^ place in the list
 //
-// What is read later (a gather, a receive) gets its bytes earlier; what was written before (a reduction, a send) keeps them
-// later: so long that the computations in between take half as long again as the message, with what other streams move
+// What is read later (a gather, a receive) gets its bytes earlier; what was written before (a reduction, a send) or is
+// computed beside other computations (weights) keeps them later: so long that the computations in between take half as long again as the message, with what other streams move
 // meanwhile on the same link. The window is memory, and memory is all that it is: should the network be slower, computations
 // wait where bytes are used again (AssignDependencies), and nothing else changes.
 #include "xlc/Memory/Memory.h"
@@ -30,7 +30,7 @@ constexpr size_t kStreams = exec::getMaxEnumValForStream() + 1;
 struct Timed {
   exec::Action action;
   double seconds = 0;
-  bool isMessage() const { return exec::Action(action).getStream() != Stream::compute; }
+  Stream stream() const { return exec::Action(action).getStream(); }
 };
 
 class Windows {
@@ -48,13 +48,13 @@ public:
   void assign(bool gathersToo) {
     for (size_t number = 0; number < actions.size(); ++number) {
       Timed &timed = actions[number];
-      if (!timed.isMessage() || timed.seconds <= 0 || !hasBytesToKeep(timed.action))
+      Stream stream = timed.stream();
+      if (stream == Stream::compute || timed.seconds <= 0 || !hasBytesToKeep(timed.action))
         continue;
-      double needed = timed.seconds * kMargin * (1 + loadBeside(timed.action.getStream()));
-      Stream stream = timed.action.getStream();
+      double needed = timed.seconds * kMargin * (1 + loadBeside(stream));
       if (stream == Stream::receive || (stream == Stream::gather && gathersToo))
         timed.action.setEarly(countBefore(number, needed));
-      if (stream == Stream::reduce || stream == Stream::send)
+      if (stream == Stream::reduce || stream == Stream::send || stream == Stream::weights)
         timed.action.setLate(countAfter(number, needed));
     }
   }
@@ -77,11 +77,11 @@ private:
     return has;
   }
 
-  /// What other streams move while the ranks compute, as a part of that time, at most 1.
+  /// What other streams move while the ranks compute, as a part of that time, at most 1; nothing to one that computes.
   double loadBeside(Stream stream) const {
     double others = 0;
-    for (size_t other = 0; other < kStreams; ++other)
-      if (other != size_t(Stream::compute) && other != size_t(stream))
+    for (size_t other = 0; other < kStreams && !computes(stream); ++other)
+      if (!computes(Stream(other)) && other != size_t(stream))
         others += total[other];
     double compute = total[size_t(Stream::compute)];
     return compute > 0 ? std::min(1.0, others / compute) : 0;
@@ -91,7 +91,7 @@ private:
   int64_t countBefore(size_t number, double seconds) const {
     size_t first = number;
     for (double computed = 0; first > 0 && computed < seconds;)
-      if (const Timed &timed = actions[--first]; !timed.isMessage())
+      if (const Timed &timed = actions[--first]; timed.stream() == Stream::compute)
         computed += timed.seconds;
     return int64_t(number - first);
   }
@@ -99,7 +99,7 @@ private:
   int64_t countAfter(size_t number, double seconds) const {
     size_t last = number;
     for (double computed = 0; last + 1 < actions.size() && computed < seconds;)
-      if (const Timed &timed = actions[++last]; !timed.isMessage())
+      if (const Timed &timed = actions[++last]; timed.stream() == Stream::compute)
         computed += timed.seconds;
     return int64_t(last - number);
   }

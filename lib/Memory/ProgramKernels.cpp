@@ -24,6 +24,29 @@ func::FuncOp ProgramBuilder::makeKernel(const std::string &name, exec::KernelKin
   return kernel;
 }
 
+/// A function with one call of `kernel` on slots of exactly its types.
+static func::FuncOp wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate, int64_t workspace) {
+  OpBuilder builder(kernel->getContext());
+  builder.setInsertionPointAfter(kernel);
+  SmallVector<Type> types;
+  for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(), kernel.getResultTypes())) {
+    auto tensor = cast<RankedTensorType>(type);
+    types.push_back(MemRefType::get(tensor.getShape(), tensor.getElementType()));
+  }
+  if (workspace)
+    types.push_back(MemRefType::get({workspace}, builder.getI8Type()));
+  auto function = func::FuncOp::create(builder, kernel.getLoc(), name, builder.getFunctionType(types, {}));
+  function.setPrivate();
+  OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
+  ValueRange slots = function.getArguments();
+  unsigned ins = kernel.getNumArguments();
+  exec::CallOp::create(body, kernel.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), slots.take_front(ins),
+                       slots.slice(ins, kernel.getNumResults()), workspace ? slots.back() : Value(),
+                       body.getDenseI32ArrayAttr(accumulate));
+  func::ReturnOp::create(body, kernel.getLoc());
+  return function;
+}
+
 func::FuncOp ProgramBuilder::cachedKernel(const std::string &name, exec::KernelKind kind, ArrayRef<Type> inputs,
                                           ArrayRef<Type> results, ArrayRef<int32_t> accumulate,
                                           llvm::function_ref<void(OpBuilder &, Block &)> write, int64_t workspace) {

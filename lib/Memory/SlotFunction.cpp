@@ -202,10 +202,21 @@ private:
     FailureOr<int64_t> bytes = workspace(call, kernel, ins, outs);
     if (failed(bytes))
       return failure();
-    Value scratch = *bytes ? addSlot(MemRefType::get({*bytes}, builder.getI8Type()), "workspace") : Value();
-    exec::CallOp::create(body, call.getLoc(), call.getCalleeAttr(), ins, outs, scratch,
+    exec::CallOp::create(body, call.getLoc(), call.getCalleeAttr(), ins, outs, *bytes ? scratchOf(*bytes) : Value(),
                          body.getDenseI32ArrayAttr(modes));
     return success();
+  }
+
+  /// Products that nothing stands between share theirs: each needs it when the one before has ended, also where the
+  /// function is beside others, and all its slots are live from its begin to its end.
+  Value scratchOf(int64_t bytes) {
+    auto type = MemRefType::get({bytes}, builder.getI8Type());
+    bool isOfProducts = llvm::all_of(old.front().getOps<func::CallOp>(), [&](func::CallOp call) {
+      return findLibraryOp(kernels.lookup<func::FuncOp>(call.getCallee()));
+    });
+    if (!isOfProducts || !scratch || scratch.getType() != type)
+      scratch = addSlot(type, "workspace");
+    return scratch;
   }
 
   /// A collective on runs of the memory, or the slot of what is held.
@@ -367,6 +378,7 @@ private:
   llvm::DenseMap<Value, int32_t> accumulate; ///< exec::Accumulate of stores and of their pieces
   llvm::DenseSet<Value> border;              ///< values whose memory others see: results, pieces of a concat
   llvm::DenseMap<Value, Operation *> lastUse;
+  Value scratch; ///< of the last call that has one
   /// Slots of what is held, and what they say of it.
   SmallVector<std::pair<unsigned, std::pair<StringRef, Attribute>>> held;
   SmallVector<std::string> names;
@@ -377,24 +389,4 @@ private:
 FailureOr<func::FuncOp> xlc::lowerToSlots(func::FuncOp function, const SymbolTable &kernels, const Signature &signature,
                                           const RowPitches &pitches, const Target &target, int threads) {
   return SlotFunction(function, kernels, signature, pitches, target, threads).run();
-}
-
-func::FuncOp xlc::wrapKernel(func::FuncOp kernel, StringRef name, ArrayRef<int32_t> accumulate, int64_t workspace) {
-  OpBuilder builder(kernel->getContext());
-  builder.setInsertionPointAfter(kernel);
-  SmallVector<Type> types;
-  for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(), kernel.getResultTypes()))
-    types.push_back(memoryOf(cast<RankedTensorType>(type)));
-  if (workspace)
-    types.push_back(MemRefType::get({workspace}, builder.getI8Type()));
-  auto function = func::FuncOp::create(builder, kernel.getLoc(), name, builder.getFunctionType(types, {}));
-  function.setPrivate();
-  OpBuilder body = OpBuilder::atBlockEnd(function.addEntryBlock());
-  ValueRange slots = function.getArguments();
-  unsigned ins = kernel.getNumArguments();
-  exec::CallOp::create(body, kernel.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()), slots.take_front(ins),
-                       slots.slice(ins, kernel.getNumResults()), workspace ? slots.back() : Value(),
-                       body.getDenseI32ArrayAttr(accumulate));
-  func::ReturnOp::create(body, kernel.getLoc());
-  return function;
 }

@@ -22,10 +22,6 @@ mlir::FailureOr<mlir::func::FuncOp> lowerToSlots(mlir::func::FuncOp function, co
                                                  const Signature &signature, const RowPitches &pitches,
                                                  const Target &target, int threads);
 
-/// A function with one call of `kernel` on slots of exactly its types.
-mlir::func::FuncOp wrapKernel(mlir::func::FuncOp kernel, llvm::StringRef name, llvm::ArrayRef<int32_t> accumulate,
-                              int64_t workspace = 0);
-
 } // namespace xlc
 
 #endif

@@ -211,7 +211,9 @@ LogicalResult stage(Compilation &compilation) {
         passes.addPass(createAssignStagesPass(stages));
         passes.addPass(createRematerializeCheapOpsPass());
         passes.addPass(createInsertZeroGradientsPass());
-        passes.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
+        if (spec.weightsBeside && !schedule.splitsBackward) // else W is the schedule's
+          passes.addPass(createSetProductsApartPass());
+        passes.addPass(createOutlineUnitsPass({schedule.splitsBackward || spec.weightsBeside}));
         passes.addGate(createVerifyStagedPass());
       },
       spec.tp > 1);
@@ -284,7 +286,7 @@ void addProgram(Passes &passes, const Compilation &compilation) {
   passes.addPass(createMergeSumsPass(compilation.getTarget()));
   const Spec &spec = compilation.spec;
   passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault()));
-  passes.addPass(createAssignStreamsPass());
+  passes.addPass(createAssignStreamsPass({spec.weightsBeside}));
   bool isAuto = spec.zero.prefetch == ZeroSpec::Prefetch::Auto;
   if (spec.overlaps())
     passes.addPass(createAssignWindowsPass(spec.deviceOrCpu(), spec.threadsPerRankOrDefault(), /*gathers=*/isAuto));
@@ -345,7 +347,7 @@ constexpr Phase phases[] = {
      "library adds",
      "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do",
      Fault::Compiler, shard},
-    {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
+    {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches, runtime.weight_gradients",
 
      "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", Fault::Compiler, stage},
@@ -358,7 +360,7 @@ constexpr Phase phases[] = {
      Fault::Compiler, dataParallel},
     {"Schedule", "sched", "sched", "tp, zero, runtime.overlap", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
-    {"Memory", "sched", "exec", "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.threads_per_rank",
+    {"Memory", "sched", "exec", "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank",
      "which ops make a kernel; how long messages have their bytes to themselves; lifetimes, shared memory and offsets "
      "in "
      "one arena per rank; what may run beside what",

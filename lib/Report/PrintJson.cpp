@@ -73,7 +73,7 @@ Json timeToJson(const GroupReport &group) {
   const StageTime &time = group.time;
   Json messages;
   for (size_t stream = 0; stream < time.messages.size(); ++stream)
-    if (exec::Stream(stream) != exec::Stream::compute && exec::Stream(stream) != exec::Stream::copy) {
+    if (!exec::computes(exec::Stream(stream)) && exec::Stream(stream) != exec::Stream::copy) {
       Json &kind = messages[exec::stringifyStream(exec::Stream(stream)).str()] = toJson(time.messages[stream]);
       kind["memory"] = group.windowBytes[stream];
     }

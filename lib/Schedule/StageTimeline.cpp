@@ -31,13 +31,6 @@ struct Completion {
   bool isLast;
 };
 
-graph::Role roleOf(SlotKind kind) {
-  return kind == SlotKind::F   ? graph::Role::F
-         : kind == SlotKind::B ? graph::Role::B
-         : kind == SlotKind::I ? graph::Role::I
-                               : graph::Role::W;
-}
-
 class TimelineBuilder {
 public:
   TimelineBuilder(const Step &step, TimelineOp timeline)
@@ -210,7 +203,7 @@ void TimelineBuilder::insertRun(size_t index) {
   SmallVector<Value> operands =
       llvm::map_to_vector(run.values, [&](Value value) { return values[item.microBatch].lookup(value); });
   func::CallOp call = run.call;
-  auto role = graph::RoleAttr::get(call.getContext(), roleOf(run.kind));
+  auto role = graph::RoleAttr::get(call.getContext(), run.role);
   auto op = act<RunOp>(run.outs().getTypes(), call.getCalleeAttr(), graph::getUnit(call),
                        actions.getI64IntegerAttr(item.microBatch), operands, actions.getArrayAttr(run.params),
                        actions.getArrayAttr(run.stores), actions.getDenseBoolArrayAttr(accumulate), role);

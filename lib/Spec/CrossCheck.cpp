@@ -203,6 +203,22 @@ void checkProducts(Spec &spec, SpecErrors &errors) {
   errors.note({}, "precision.products of ieee would do, or target: cuda");
 }
 
+void checkWeightGradients(Spec &spec, SpecErrors &errors) {
+  if (!spec.weightsBeside || (spec.target != "cpu" && spec.overlaps()))
+    return;
+  SpecLocation location = spec.where("runtime.weight_gradients");
+  if (spec.target == "cpu") {
+    errors.error(location,
+                 "runtime.weight_gradients: beside is for GPUs, the cores of a CPU compute one thing at a time");
+    errors.note({}, "runtime.weight_gradients of in_order would do, or target: cuda");
+    return;
+  }
+  errors.error(location, "runtime.weight_gradients: beside needs memory for what runs beside computations, which "
+                         "runtime.overlap: inline does not give");
+  noteIfGiven(spec, "runtime.overlap", "runtime.overlap is given here", errors);
+  errors.note({}, "runtime.overlap of threads would do");
+}
+
 void checkReduce(Spec &spec, SpecErrors &errors) {
   if (spec.zero.reduce != ZeroSpec::Reduce::MicroBatch || spec.zeroStage >= 2)
     return;
@@ -347,6 +363,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"precision"}, checkRounding},
       {{"precision", "optimizer.type"}, checkSquares},
       {{"precision.products"}, checkProducts},
+      {{"target", "runtime.overlap", "runtime.weight_gradients"}, checkWeightGradients},
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},
       {{"optimizer.type"}, checkOptimizerKeys},

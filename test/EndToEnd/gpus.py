@@ -254,6 +254,27 @@ def a_step_is_one_graph(setting, everything):
                 yield f"{simulated.program.path.name}, {order}: other bits than action by action, or no graph: {said}"
 
 
+# A layer's products, and those of the loss's head, convolutions; ranks that exchange something within functions; W that is the schedule's.
+BESIDE = [(GPT, {}, "bf16"), (("cnn", "logits-torchscript-train", "sgd"), {"micro_batches": 2}, "bf16"), SEVERAL[1], SEVERAL[0],
+          (TINY[2], {"dp": 2, "tp": 2, "stage": 3, "sequence_parallel": True}, "bf16"),
+          (TINY[3], {"pp": 2, "micro_batches": 4, "schedule": "zb-h1"}, "fp16")]
+
+
+def weight_gradients_beside(setting, everything):
+    """The bits of a program that computes them in its order, in all orders of streams; as graphs, and where --check looks at every operand."""
+    runs = [("in_order", "early", "--graph=off"), ("beside", "late", "--graph=on"), ("beside", "random:1", "--graph=off")]
+    runs += [("beside", order, "--graph=on") for order in ORDERS if everything] + [("beside", "late", "--check")] * everything
+    for number, (model, changes, precision) in enumerate(BESIDE if everything else BESIDE[:3]):
+        programs = {how: Simulated(setting, f"gpu-{how}-{number}", model, changes, precision=cases.PRECISIONS[precision],
+                                   runtime={"weight_gradients": how, "threads_per_rank": 1}) for how in ("in_order", "beside")}
+        bits = []
+        for how, order, option in runs:
+            programs[how].train(order, "--threads", option, steps=GRAPH_STEPS if everything else STEPS, XLC_SIMULATE_DEVICES=8)
+            bits.append(programs[how].bits(order))
+            if bits[-1] != bits[0]:
+                yield f"{model[0]} {name_of(changes)}, {how}, {order}, {option}: other bits than in order"
+
+
 def list_checks(everything):
     models = mixed.MODELS if everything else [mixed.MODELS[0], mixed.MODELS[12]]
     orders = ORDERS if everything else ORDERS[1:3]
@@ -269,4 +290,5 @@ def list_checks(everything):
                      ("gpu: fused attention with a condition", lambda setting: conditional_attention(setting, everything, False)),
                      ("gpu: fused causal attention with a condition", lambda setting: conditional_attention(setting, everything, True)),
                      ("gpu: a step is one graph", lambda setting: a_step_is_one_graph(setting, everything)),
+                     ("gpu: weight gradients beside other computations", lambda setting: weight_gradients_beside(setting, everything)),
                      ("gpu: the same bits under all seeds", lambda setting: same_bits_under_all_seeds(setting, everything))]

@@ -132,4 +132,29 @@ TEST_F(Faults, AnArenaThatIsTooSmall) {
   expectFound([](Plan &plan) { plan.programs[0]->arena = 4096; }, "");
 }
 
+// The same model, whose weights' gradients are computed beside the rest of backward.
+TEST(FaultsOfWeightGradients, TheyComeTooEarlyOrAreNotWaitedFor) {
+  FaultyProgram program("mlp/logits.onnx", "batch: {global: 16, micro: 8}\n"
+                                           "loss: {type: cross_entropy, logits: logits, labels: y}\n"
+                                           "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+                                           "runtime: {weight_gradients: beside}\n"
+                                           "data: {train: " XLC_EXAMPLES "/mlp}\n");
+  auto isBeside = [](const plan::StepT &step) { return step.stream == plan::Stream::weights; };
+  const std::string unordered = "nothing orders them";
+  program.expectFound(
+      [&](Plan &plan) { // of what backward has made for them
+        for (const auto &step : plan.programs[0]->steps)
+          if (isBeside(*step))
+            step->after.clear();
+      },
+      unordered);
+  program.expectFound(
+      [&](Plan &plan) { // with memory that is used again, and with the norm
+        auto &steps = plan.programs[0]->steps;
+        for (const auto &step : steps)
+          std::erase_if(step->after, [&](uint32_t other) { return isBeside(*steps[other]); });
+      },
+      unordered);
+}
+
 } // namespace

@@ -92,6 +92,27 @@ TEST_F(StepTimesTest, StreamsHideWhatComputationsCover) {
   EXPECT_EQ(stage.of(Stream::reduce).exposed, 64);
 }
 
+// Gradients of weights share the device with other computations: what they gain beside them is not predicted. A message goes on.
+//
+//   compute   |aaaa|    |bbbb|
+//   weights        |wwww|
+//   gather         |gggggg|
+TEST_F(StepTimesTest, GradientsOfWeightsTakeTheDevice) {
+  StageTime stage = time("pp = 1, dp = 2, tp = 1, shards = 2", R"(
+  exec.program @train stage 0 micro_batches 1 arena 64 lower_bound 64 {
+    exec.buffer 0 parameters "p" size 64 offset 0 live 0 to 4 persistent
+    exec.run @eight "a I" micro 0 first true [#exec.place<0 + 0 + 0>] role <I>
+    exec.run @eight "a W" micro 0 first true [#exec.place<0 + 0 + 0>] role <W> on weights after [0]
+    exec.exchange all_gather "g" over <dp, [2, 1], []> <0 + 0 + 0> to <0 + 0 + 0> count 3 f32 on gather after [0]
+    exec.run @eight "b I" micro 0 first true [#exec.place<0 + 0 + 0>] role <I> after [2]
+  })",
+                         RunOrder::Streams)[0];
+  EXPECT_EQ(stage.step, 8 + 12 + 8);
+  EXPECT_EQ(stage.compute, 24);
+  EXPECT_EQ(stage.of(Stream::gather).exposed, 12 - 8);
+  EXPECT_EQ(stage.of(Stream::weights).predicted, 0);
+}
+
 // Streams of a rank share its link: two messages that could begin at once take the time of both.
 TEST_F(StepTimesTest, MessagesShareTheLink) {
   StageTime stage = time("pp = 1, dp = 2, tp = 1, shards = 2", R"(

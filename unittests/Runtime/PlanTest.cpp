@@ -16,8 +16,8 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 13, its runtime knows version 12",
-         [](Plan &p) { p.version = 13; });
+  expect("error: the plan in this program has version 14, its runtime knows version 13",
+         [](Plan &p) { p.version = 14; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -302,12 +302,25 @@ TEST(Plan, StagesMustMeet) {
   });
   expectStages("stage 0 waits forever at action 'reduce'",
                [](Plan &, StepT &, StepT &reduce) { reduce.stream = plan::Stream::reduce; });
-  expectStages("action 'reduce' is on stream 6 of 6",
-               [](Plan &, StepT &, StepT &reduce) { reduce.stream = (plan::Stream)6; });
+  expectStages("action 'reduce' is on stream 7 of 7",
+               [](Plan &, StepT &, StepT &reduce) { reduce.stream = (plan::Stream)7; });
   expectStages("and comes after number 1000", [](Plan &, StepT &, StepT &reduce) { reduce.after = {1000}; });
-  expectStages("runs a function beside the computations", [](Plan &p, StepT &, StepT &) {
+  expectStages("action 'update' runs a function beside the computations", [](Plan &p, StepT &, StepT &) {
     for (auto &step : p.programs[0]->steps)
       step->stream = plan::Stream::gather;
+  });
+  auto setGradientBeside = [](Plan &p) {
+    for (auto &step : p.programs[0]->steps)
+      if (step->label == "gradient 0")
+        step->stream = plan::Stream::weights;
+  };
+  expectStages("action 'gradient 0' runs a function beside the computations", // of a processor
+               [&](Plan &p, StepT &, StepT &) { setGradientBeside(p); });
+  expectStages("exchanges something beside the computations", [&](Plan &p, StepT &, StepT &) {
+    setGradientBeside(p);
+    p.gpu = "sm_80";
+    for (auto &function : p.functions)
+      function->calls[0]->exchange = std::make_unique<plan::ExchangeT>();
   });
   expectStages("action 'receive' is between stage 1 and stage 1 of 2",
                [](Plan &, StepT &receive, StepT &) { receive.action.AsReceive()->peer = 1; });

@@ -29,10 +29,12 @@ def AssignStreamsPass : Pass<"xlc-assign-streams", "::mlir::ModuleOp"> {
   let description = [{
     The stream follows from what an action does: an all_gather is on `gather`, sums over ranks on `reduce`, transfers on
     `send` and `receive`, loads on `copy`, everything else on `compute`. Without this pass all actions are on `compute`,
-    and run in the order of the program.
+    and run in the order of the program. With `weights-beside` runs of W are on `weights`, but those in which ranks
+    exchange something.
 
         exec.exchange all_gather "all_gather b" ...       =>      exec.exchange all_gather "all_gather b" ... on gather
   }];
+  let options = [Option<"weightsBeside", "weights-beside", "bool", "false", "gradients of weights beside other computations">];
 }
 
 def AssignWindowsPass : Pass<"xlc-assign-windows", "::mlir::ModuleOp"> {
@@ -41,7 +43,7 @@ def AssignWindowsPass : Pass<"xlc-assign-windows", "::mlir::ModuleOp"> {
     A gather or a receive has its bytes to itself from an earlier action on, a reduction or a send until a later one: the
     fewest actions whose computations take 1.5 times as long as the message on the device, with what other streams move
     meanwhile. Messages between persistent buffers need none. Without this pass messages run beside computations only
-    as far as bytes happen to be free.
+    as far as bytes happen to be free. A run on `weights` keeps its bytes like a reduction, for as long.
 
         exec.exchange all_gather "all_gather b" ... on gather      =>      exec.exchange all_gather "all_gather b" ... on gather early 3
   }];

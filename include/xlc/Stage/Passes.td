@@ -79,6 +79,21 @@ def InsertZeroGradientsPass : Pass<"xlc-insert-zero-gradients", "::mlir::ModuleO
   let dependentDialects = ["::xlc::dist::DistDialect"];
 }
 
+def SetProductsApartPass : Pass<"xlc-set-products-apart", "::mlir::ModuleOp"> {
+  let summary = "of backward, W is products alone, and what follows from them";
+  let description = [{
+    Products of W, what is made of their results, and what is made for them alone stay W. All other ops of W become I:
+    sums of columns, which a kernel of I carries, scatters, and what ranks exchange for a product's operands.
+
+        %dx = graph.contract "ac,bc->ab" %dy, %w {role = I}          %dx = ... {role = I}
+        %db = graph.reduce sum %dy dims [0] {role = W}         =>    %db = ... {role = I}
+        %dw = graph.contract "ab,ac->bc" %x, %dy {role = W}          %dw = ... {role = W}
+
+    OutlineUnits with `split-backward` then makes a function of products, which may run beside other computations.
+  }];
+  let dependentDialects = ["::xlc::dist::DistDialect"];
+}
+
 def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
   let summary = "one function per unit class and pass; @micro_batch becomes a list of calls";
   let description = [{

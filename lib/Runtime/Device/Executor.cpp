@@ -218,7 +218,7 @@ void Executor::doAction(Lane &lane, const plan::StepT &step) {
   case plan::Action::Load:
     return load(lane, *what.AsLoad());
   case plan::Action::Run:
-    return runFunction(lane, *what.AsRun());
+    return runFunction(lane, *what.AsRun(), step.stream);
   case plan::Action::Exchange:
     return exchange(lane, *what.AsExchange(), step.stream, at(*what.AsExchange()->src), at(*what.AsExchange()->dst));
   case plan::Action::Release:
@@ -274,7 +274,7 @@ void Executor::exchange(Lane &lane, const plan::ExchangeT &what, plan::Stream st
                       lane.self);
 }
 
-void Executor::runFunction(Lane &lane, const plan::RunT &run) {
+void Executor::runFunction(Lane &lane, const plan::RunT &run, plan::Stream stream) {
   const plan::FunctionT &function = *job.plan.functions[run.function];
   drawn = run.draws_for ? &randomBits.at(*run.draws_for) : nullptr;
   for (size_t i = 0; i < run.places.size(); ++i)
@@ -284,8 +284,7 @@ void Executor::runFunction(Lane &lane, const plan::RunT &run) {
     int64_t begin = trace ? device.mark() : 0;
     next->exchange ? runExchange(lane, *next) : runCall(lane, *next, run.first);
     if (trace)
-      addToTrace(
-          {(uint32_t)lane.position.action, (int32_t)lane.position.call, plan::Stream::compute, begin, device.mark()});
+      addToTrace({(uint32_t)lane.position.action, (int32_t)lane.position.call, stream, begin, device.mark()});
   }
 }
 

@@ -123,7 +123,7 @@ private:
   void doAction(Lane &lane, const plan::StepT &step);
   void begin(const plan::BeginT &begin);
   void load(Lane &lane, const plan::LoadT &load);
-  void runFunction(Lane &lane, const plan::RunT &run);
+  void runFunction(Lane &lane, const plan::RunT &run, plan::Stream stream);
   /// Puts the fault's number into the gradient of its parameter, where the action wrote that.
   void spoilGradient(const plan::RunT &run, const Fault &fault);
   void runCall(Lane &lane, const plan::CallT &call, bool first);

@@ -82,12 +82,19 @@ void PlanChecker::checkStep(const plan::StepT &step) {
   }
 }
 
-/// A step waits for earlier ones alone. What runs functions is on one stream, and what ranks exchange beside it on others.
+/// A step waits for earlier ones alone. What runs functions is on one stream, on a GPU on two, and what ranks exchange beside
+/// it on others.
 void PlanChecker::checkStream(const plan::StepT &step, size_t index) {
   require(step.stream <= plan::Stream::MAX, "action '{}' is on stream {} of {}", step.label, (int)step.stream,
           (int)plan::Stream::MAX + 1);
-  require(!step.action.AsRun() || step.stream == plan::Stream::compute,
+  const auto *run = step.action.AsRun();
+  bool isBeside = run && step.stream == plan::Stream::weights && !plan.gpu.empty();
+  require(!run || step.stream == plan::Stream::compute || isBeside,
           "action '{}' runs a function beside the computations", step.label);
+  if (isBeside && run->function < plan.functions.size())
+    for (const auto &call : plan.functions[run->function]->calls)
+      require(!call->exchange, "action '{}', call '{}' exchanges something beside the computations", step.label,
+              call->name);
   for (uint32_t other : step.after)
     require(other < index, "action '{}' is number {}, and comes after number {}", step.label, index, other);
 }

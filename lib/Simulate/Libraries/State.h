@@ -26,7 +26,7 @@
 namespace xlc::simulate {
 
 /// Of each queue, how many of its items are over for certain. What is done on a queue is after all that its clock has.
-constexpr size_t kMostQueues = 12;
+constexpr size_t kMostQueues = 20;
 struct Clock : std::array<uint32_t, kMostQueues> {
   Clock() : array{} {}
   void join(const Clock &other) {

@@ -16,6 +16,9 @@
 #include "xlc/Dialect/Exec/ExecInterfaces.h.inc"
 
 namespace xlc::exec {
+/// Whether the actions of a stream compute, so that they share the device. What others do waits for links and files.
+inline bool computes(Stream stream) { return stream == Stream::compute || stream == Stream::weights; }
+
 /// What a collective does, in a function (exec.collective) or between functions (exec.exchange).
 struct Exchange {
   dist::CollectiveKind kind;

@@ -57,7 +57,8 @@ def Exec_Stream : I32Enum<"Stream", "on which of a rank's queues an action is", 
     I32EnumCase<"reduce", 2>,   // sums over ranks
     I32EnumCase<"send", 3>,
     I32EnumCase<"receive", 4>,
-    I32EnumCase<"copy", 5>]> {  // rows of a micro-batch, from files
+    I32EnumCase<"copy", 5>,     // rows of a micro-batch, from files
+    I32EnumCase<"weights", 6>]> {  // gradients of weights, where they are computed beside other computations
   let cppNamespace = "::xlc::exec";
 }
 
