@@ -360,7 +360,8 @@ constexpr Phase phases[] = {
      Fault::Compiler, dataParallel},
     {"Schedule", "sched", "sched", "tp, zero, runtime.overlap", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
-    {"Memory", "sched", "exec", "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank",
+    {"Memory", "sched", "exec",
+     "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank",
      "which ops make a kernel; how long messages have their bytes to themselves; lifetimes, shared memory and offsets "
      "in "
      "one arena per rank; what may run beside what",
