@@ -97,7 +97,8 @@ SEVERAL = [(GPT, {"dp": 2, "pp": 2, "tp": 2, "stage": 1, "micro_batches": 2}, "f
            (("mlp", "logits", "sgd"), {"dp": 4, "stage": 3}, "bf16"),
            (("mlp", "logits", "sgd"), {"dp": 2, "stage": 2, "micro_batches": 2}, "fp32"),
            (("mlp", "logits", "sgd"), {"dp": 4, "stage": 1}, "crossing"),
-           (("mlp", "logits", "sgd"), {"pp": 2, "stage": 1, "micro_batches": 4}, "fp32")]
+           (("mlp", "logits", "sgd"), {"pp": 2, "stage": 1, "micro_batches": 4}, "fp32"),
+           (GPT, {"tp": 4, "sequence_parallel": True, "layout": cases.TURNED[0].layout}, "bf16")]  # an all_to_all
 # With --all, every two of these meet.
 TINY = [("mlp", "logits", "sgd"), GPT] + [(f"{name}-tiny", "loss", "sgd") for name in ("llama", "bert", "blenderbot", "deberta-v2")]
 COMPOSITIONS = [{"dp": 2, "stage": 0}, {"dp": 2, "stage": 2, "micro_batches": 2}, {"dp": 4, "stage": 1}, {"dp": 4, "stage": 3},
@@ -150,7 +151,7 @@ def meets_others(setting, model, changes, precision, orders):
 
 
 def name_of(changes):
-    return " ".join(f"{key} {value}" for key, value in changes.items())
+    return " ".join(f"{key} {'pinned' if key == 'layout' else value}" for key, value in changes.items())
 
 
 def sums_in_order(setting, everything):
