@@ -79,6 +79,7 @@ private:
   void insertLoad(const Item &item);
   void insertRun(size_t index);
   SmallVector<BucketOp> gathersOf(const UnitRun &run) const;
+  SmallVector<BucketOp> gathersAfter(size_t index) const;
   void insertReductions(const Completion &completion);
   void insertTiedReductions();
   void insertUpdate();
@@ -185,6 +186,17 @@ SmallVector<BucketOp> TimelineBuilder::gathersOf(const UnitRun &run) const {
   return gathers;
 }
 
+/// What the micro-batch's next run reads, if it comes next; one that reads no parameters is passed over.
+SmallVector<BucketOp> TimelineBuilder::gathersAfter(size_t index) const {
+  for (const Item &item : ArrayRef(items).drop_front(index + 1)) {
+    if (!item.run || item.microBatch != items[index].microBatch)
+      break;
+    if (!item.run->params.empty())
+      return gathersOf(*item.run);
+  }
+  return {};
+}
+
 void TimelineBuilder::insertRun(size_t index) {
   const Item &item = items[index];
   const UnitRun &run = *item.run;
@@ -210,10 +222,7 @@ void TimelineBuilder::insertRun(size_t index) {
   for (auto [result, value] : llvm::zip(run.outs(), op.getOuts()))
     values[item.microBatch][result] = value;
 
-  const Item *after = index + 1 < items.size() ? &items[index + 1] : nullptr;
-  SmallVector<BucketOp> next;
-  if (after && after->run && after->microBatch == item.microBatch)
-    next = gathersOf(*after->run);
+  SmallVector<BucketOp> next = gathersAfter(index);
   llvm::erase_if(gathered, [&](BucketOp bucket) {
     bool isKept = step.keepsGathered && lastRead.lookup(bucket.getSymNameAttr()) > index;
     if (isKept || llvm::is_contained(next, bucket))
