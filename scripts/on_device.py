@@ -32,7 +32,8 @@ PATIENCE = 150  # seconds, of one command
 SEQUENCE = 1024
 ROWS = {"gpt2": 64, "gpt2-xl": 16}  # models whose speed is measured, and their batch
 PROFILED_STEPS = 2
-SHOWN_KERNELS = 30
+TIMED_STEPS = 6
+SHOWN_KERNELS = 40
 
 
 class Failed(Exception):
@@ -123,6 +124,16 @@ def check_graphs(place, name, expected):
     if saved["on"].read_bytes() != saved["off"].read_bytes():
         raise Failed(f"other bits than action by action; losses {losses}")
     return "the same bits as action by action"
+
+
+def check_beside(place, name, other, data):
+    """Gradients of weights on a stream of their own leave the bits of the program that has them in its order."""
+    saved = [place.folder / f"{each}-beside.safetensors" for each in (name, other)]
+    for each, path in zip((name, other), saved):
+        require(run([place.folder / each, "--steps", GRAPH_STEPS, "--data", place.folder / data, "--save", path], place.variables(each)))
+    if saved[0].read_bytes() != saved[1].read_bytes():
+        raise Failed(f"other bits than {other}")
+    return f"the bits of {other}"
 
 
 def check_bits(place, name, data):
@@ -244,10 +255,34 @@ def profile(place, model):
         entry = kernels.setdefault(row["Kernel Name"].split("(")[0][:70], [0, 0.0])
         entry[0] += 1
         entry[1] += float(row["Metric Value"].replace(",", "")) * scale
-    by_time = sorted(kernels.items(), key=lambda item: -item[1][1])
-    shown = [f"{time_:9.3f} ms {count:5} {kernel}" for kernel, (count, time_) in by_time[:SHOWN_KERNELS]]
     total = sum(time_ for _, time_ in kernels.values())
-    return "\n        ".join([f"{sum(count for count, _ in kernels.values())} launches, {total:.1f} ms", *shown])
+    return "\n        ".join([f"{sum(count for count, _ in kernels.values())} launches, {total:.1f} ms", *list_longest(kernels)])
+
+
+def show_timeline(place, model):
+    """Where the time of the last step goes, as the program's own marks say, at the clocks that a whole step has: calls by function and place in
+    it, of all layers together."""
+    trace = place.folder / f"timeline-{model}.json"
+    require(run([place.folder / f"speed-{model}", "--steps", TIMED_STEPS, "--data", data_of(place, model), "--profile", trace]))
+    events = [event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"]
+    begin = max(event["ts"] for event in events if event["name"] == "begin")
+    events = sorted((event for event in events if event["ts"] >= begin), key=lambda event: (event["ts"], -event["dur"]))
+    times, function, number = {}, "", 0
+    for event in events:
+        if event["cat"] == "run":
+            function, number = re.sub(r"\[\d+\]", "", event["name"]), 0
+        elif event["cat"] == "call":
+            number += 1
+            entry = times.setdefault(f"{function}, call {number}: {event['name']}", [0, 0.0])
+            entry[0] += 1
+            entry[1] += event["dur"] / 1e3
+    return "\n        ".join([f"a step of {max(event['ts'] + event['dur'] for event in events) / 1e3 - begin / 1e3:.1f} ms", *list_longest(times)])
+
+
+def list_longest(times):
+    """The count of each and its milliseconds together, the longest first."""
+    by_time = sorted(times.items(), key=lambda item: -item[1][1])
+    return [f"{time_:9.3f} ms {count:5} {name}" for name, (count, time_) in by_time[:SHOWN_KERNELS]]
 
 
 def find_device():
@@ -310,6 +345,8 @@ def list_checks(place):
             yield Check(name, lambda name=name, each=each: check_losses(place, name, each))
             yield Check(f"{name} as graphs", lambda name=name, each=each: check_graphs(place, name, each))
             if not fused and not several:
+                if (other := name.replace("-beside", "")) != name and other in expected:
+                    yield Check(f"{name} beside", lambda name=name, other=other, each=each: check_beside(place, name, other, each["data"]))
                 yield Check(f"{name} in lockstep", lambda name=name, each=each: check_bits(place, name, each["data"]))
 
     def of_speeds(what, make, models):
@@ -326,6 +363,7 @@ def list_checks(place):
     yield from of_speeds("tuned", measure_tuned, speeds)
     yield from of_speeds("weight gradients beside", measure_beside, speeds)
     yield from of_programs(several=True, wide=True)
+    yield from of_speeds("timeline", show_timeline, speeds[::-1])
     yield from of_speeds("profile", profile, speeds[::-1])
     yield from of_programs(wide=True)
     yield Check("figures", lambda: measure_figures(place))
