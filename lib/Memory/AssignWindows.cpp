@@ -4,10 +4,11 @@
 //   gather             |====g2====|                       early 2, so that its buffer is its own from F0's end on
 //                ^ fork            ^ place in the list
 //
-// What is read later (a gather, a receive) gets its bytes earlier; what was written before (a reduction, a send) or is
-// computed beside other computations (weights) keeps them later: so long that the computations in between take half as long again as the message, with what other streams move
+// What is read later (a gather, a receive) gets its bytes earlier; what was written before (a reduction, a send) keeps them
+// later: so long that the computations in between take half as long again as the message, with what other streams move
 // meanwhile on the same link. The window is memory, and memory is all that it is: should the network be slower, computations
-// wait where bytes are used again (AssignDependencies), and nothing else changes.
+// wait where bytes are used again (AssignDependencies), and nothing else changes. Gradients of weights that are computed beside
+// other computations keep their bytes likewise, by what runs on `compute` alone.
 #include "xlc/Memory/Memory.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,6 +32,7 @@ struct Timed {
   exec::Action action;
   double seconds = 0;
   Stream stream() const { return exec::Action(action).getStream(); }
+  bool computes() const { return exec::computes(stream()); }
 };
 
 class Windows {
@@ -41,7 +43,7 @@ public:
     for (auto action : program.getBody().front().getOps<exec::Action>()) {
       double seconds = secondsOf(action, clock, program.getStage());
       actions.push_back({action, seconds});
-      total[size_t(action.getStream())] += seconds;
+      (actions.back().computes() ? computing : moving[size_t(action.getStream())]) += seconds;
     }
   }
 
@@ -81,32 +83,32 @@ private:
   double loadBeside(Stream stream) const {
     double others = 0;
     for (size_t other = 0; other < kStreams && !computes(stream); ++other)
-      if (!computes(Stream(other)) && other != size_t(stream))
-        others += total[other];
-    double compute = total[size_t(Stream::compute)];
-    return compute > 0 ? std::min(1.0, others / compute) : 0;
+      others += other == size_t(stream) ? 0 : moving[other];
+    return computing > 0 ? std::min(1.0, others / computing) : 0;
   }
 
   /// Actions before one, back to where computations begin that take so many seconds.
   int64_t countBefore(size_t number, double seconds) const {
     size_t first = number;
     for (double computed = 0; first > 0 && computed < seconds;)
-      if (const Timed &timed = actions[--first]; timed.stream() == Stream::compute)
+      if (const Timed &timed = actions[--first]; timed.computes())
         computed += timed.seconds;
     return int64_t(number - first);
   }
 
+  /// Actions after one, up to where computations end that take so many seconds and run beside it.
   int64_t countAfter(size_t number, double seconds) const {
     size_t last = number;
     for (double computed = 0; last + 1 < actions.size() && computed < seconds;)
-      if (const Timed &timed = actions[++last]; timed.stream() == Stream::compute)
+      if (const Timed &timed = actions[++last]; timed.computes() && timed.stream() != actions[number].stream())
         computed += timed.seconds;
     return int64_t(last - number);
   }
 
   std::vector<Timed> actions;
-  std::vector<bool> isPersistent; ///< by buffer
-  std::array<double, kStreams> total{};
+  std::vector<bool> isPersistent;        ///< by buffer
+  std::array<double, kStreams> moving{}; ///< seconds, by stream
+  double computing = 0;
 };
 
 struct AssignWindowsPass : xlc::impl::AssignWindowsPassBase<AssignWindowsPass> {

@@ -77,7 +77,9 @@ void separateAccumulation(ModuleOp module, ArrayRef<sched::RunOp> runs) {
 }
 
 struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
-  LowerToExecPass(const Target &target, int64_t threads) : target(target) { this->threads = threads; }
+  LowerToExecPass(const Target &target, int64_t threads, bool weightsBeside) : target(target) {
+    this->threads = threads, this->weightsBeside = weightsBeside;
+  }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -92,6 +94,7 @@ struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
     for (sched::RunOp run : runs) {
       auto [it, isNew] = signatures.try_emplace(run.getFunction());
       refine(it->second, run, isNew, reads);
+      it->second.isBeside = weightsBeside && run.getRole() == graph::Role::W;
       if (isNew)
         order.push_back(it->first());
     }
@@ -126,8 +129,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> xlc::createLowerToExecPass(const Target &target, int64_t threads) {
-  return std::make_unique<LowerToExecPass>(target, threads);
+std::unique_ptr<Pass> xlc::createLowerToExecPass(const Target &target, int64_t threads, bool weightsBeside) {
+  return std::make_unique<LowerToExecPass>(target, threads, weightsBeside);
 }
 
 void xlc::registerMemoryPasses(const Target &target) {

@@ -207,15 +207,11 @@ private:
     return success();
   }
 
-  /// Products that nothing stands between share theirs: each needs it when the one before has ended, also where the
-  /// function is beside others, and all its slots are live from its begin to its end.
+  /// Beside others all slots of a run are live from its begin to its end, so its calls share what each needs for itself.
   Value scratchOf(int64_t bytes) {
-    auto type = MemRefType::get({bytes}, builder.getI8Type());
-    bool isOfProducts = llvm::all_of(old.front().getOps<func::CallOp>(), [&](func::CallOp call) {
-      return findLibraryOp(kernels.lookup<func::FuncOp>(call.getCallee()));
-    });
-    if (!isOfProducts || !scratch || scratch.getType() != type)
-      scratch = addSlot(type, "workspace");
+    Value &scratch = scratches[bytes];
+    if (!scratch || !signature.isBeside)
+      scratch = addSlot(MemRefType::get({bytes}, builder.getI8Type()), "workspace");
     return scratch;
   }
 
@@ -378,7 +374,7 @@ private:
   llvm::DenseMap<Value, int32_t> accumulate; ///< exec::Accumulate of stores and of their pieces
   llvm::DenseSet<Value> border;              ///< values whose memory others see: results, pieces of a concat
   llvm::DenseMap<Value, Operation *> lastUse;
-  Value scratch; ///< of the last call that has one
+  llvm::DenseMap<int64_t, Value> scratches; ///< by bytes: the last one
   /// Slots of what is held, and what they say of it.
   SmallVector<std::pair<unsigned, std::pair<StringRef, Attribute>>> held;
   SmallVector<std::string> names;

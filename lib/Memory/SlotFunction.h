@@ -12,6 +12,7 @@ struct Signature {
   int64_t params = 0, stores = 0;        ///< last arguments, last results
   llvm::SmallVector<int32_t> accumulate; ///< exec::Accumulate of each store
   llvm::SmallVector<bool> dies;          ///< per activation argument: nobody reads it after any run
+  bool isBeside = false;                 ///< its runs are on a stream beside other computations
 };
 
 /// Replaces `function` (kernel calls, views, concats in place) by one whose arguments are slots: its arguments, its

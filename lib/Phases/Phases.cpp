@@ -285,7 +285,7 @@ void addProgram(Passes &passes, const Compilation &compilation) {
   passes.addPass(createSplitReductionsPass(compilation.getTarget()));
   passes.addPass(createMergeSumsPass(compilation.getTarget()));
   const Spec &spec = compilation.spec;
-  passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault()));
+  passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault(), spec.weightsBeside));
   passes.addPass(createAssignStreamsPass({spec.weightsBeside}));
   bool isAuto = spec.zero.prefetch == ZeroSpec::Prefetch::Auto;
   if (spec.overlaps())

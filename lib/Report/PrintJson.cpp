@@ -83,6 +83,7 @@ Json timeToJson(const GroupReport &group) {
     kernels[getName(KernelWork(work)).str()] = seconds;
   return {{"compute", time.compute},
           {"kernels", kernels},
+          {"weight_gradients", {{"memory", group.windowBytes[size_t(exec::Stream::weights)]}}},
           {"messages", messages},
           {"waiting", time.waiting},
           {"step", time.step}};

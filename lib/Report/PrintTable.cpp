@@ -172,6 +172,8 @@ void printTime(const GroupReport &group, const PlanReport &report, Table &table)
   for (auto [work, seconds] : llvm::enumerate(time.kernels))
     if (seconds > 0)
       table.row("  " + getName(KernelWork(work)).str(), formatSeconds(seconds), formatPercent(seconds / time.compute));
+  if (int64_t kept = group.windowBytes[size_t(exec::Stream::weights)])
+    table.row("weights", formatBytes(kept), "at the peak, for gradients of weights beside other computations");
   auto row = [&](StringRef name, const MessageTime &messages, int64_t windowBytes) {
     std::string held = windowBytes ? ", for " + formatBytes(windowBytes) + " at the peak" : "";
     if (messages.predicted > 0)

@@ -204,19 +204,23 @@ void checkProducts(Spec &spec, SpecErrors &errors) {
 }
 
 void checkWeightGradients(Spec &spec, SpecErrors &errors) {
-  if (!spec.weightsBeside || (spec.target != "cpu" && spec.overlaps()))
+  if (!spec.weightsBeside)
     return;
   SpecLocation location = spec.where("runtime.weight_gradients");
   if (spec.target == "cpu") {
     errors.error(location,
                  "runtime.weight_gradients: beside is for GPUs, the cores of a CPU compute one thing at a time");
     errors.note({}, "runtime.weight_gradients of in_order would do, or target: cuda");
-    return;
+  } else if (!spec.device || spec.device->isCpu()) {
+    errors.error(location, "runtime.weight_gradients: beside keeps memory for as long as products take on the GPU of "
+                           "cluster.device, and none is given");
+    errors.note({}, "cluster: {device: h100} would do, for example");
+  } else if (!spec.overlaps()) {
+    errors.error(location, "runtime.weight_gradients: beside needs memory for what runs beside computations, which "
+                           "runtime.overlap: inline does not give");
+    noteIfGiven(spec, "runtime.overlap", "runtime.overlap is given here", errors);
+    errors.note({}, "runtime.overlap of threads would do");
   }
-  errors.error(location, "runtime.weight_gradients: beside needs memory for what runs beside computations, which "
-                         "runtime.overlap: inline does not give");
-  noteIfGiven(spec, "runtime.overlap", "runtime.overlap is given here", errors);
-  errors.note({}, "runtime.overlap of threads would do");
 }
 
 void checkReduce(Spec &spec, SpecErrors &errors) {
@@ -363,7 +367,6 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"precision"}, checkRounding},
       {{"precision", "optimizer.type"}, checkSquares},
       {{"precision.products"}, checkProducts},
-      {{"target", "runtime.overlap", "runtime.weight_gradients"}, checkWeightGradients},
       {{"loss"}, checkLoss},
       {{"init"}, checkInit},
       {{"optimizer.type"}, checkOptimizerKeys},
@@ -371,6 +374,7 @@ void crossCheck(Checked &checked, SpecErrors &errors) {
       {{"tie"}, checkTies},
       {{"data"}, checkData},
       {{"cluster"}, checkDevice},
+      {{"target", "cluster", "runtime.overlap", "runtime.weight_gradients"}, checkWeightGradients},
       {{"cluster", "dp", "pp", "tp"}, checkNodes},
   };
   auto isRefused = [&](StringRef key) {

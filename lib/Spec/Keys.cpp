@@ -340,7 +340,7 @@ const Key table[] = {
   {"data.seed", Kind::Unsupported, any, "", "", "Seed of that order.", nullptr},
 
   {"runtime", Kind::Section, any, "", "", "How the program runs.", nullptr},
-  {"runtime.overlap", Kind::Choice, any, "inline|threads", "threads with a `cluster.device` that is no CPU, or with `weight_gradients: beside`, else inline",
+  {"runtime.overlap", Kind::Choice, any, "inline|threads", "threads with a `cluster.device` that is no CPU, else inline",
    "`inline`: a rank does one thing after the other. `threads`: what ranks exchange and load runs beside their computations, on streams of its own (on a CPU: threads), and the plan keeps the bytes of a message long enough for it to be hidden, as `cluster.device` predicts. The bits are the same.",
    [](Spec &s, const Value &v) { s.overlap = v.text == "threads"; }},
   {"runtime.deterministic", Kind::Boolean, any, "", "false", "GPUs sum over ranks in the order of the ranks, sixteen bits as float32, by all-to-all and a kernel: the same bits as CPUs get from the same terms. Without it NCCL chooses the order. CPUs always sum so. And what cuBLASLt could do with a product before it rounds it (GELU, residuals) are kernels, which round as those of CPUs.",
@@ -349,7 +349,7 @@ const Key table[] = {
    "`fused`: attention is one kernel of a library where the target has one, and the scores lie nowhere: on GPUs cuDNN's, of sixteen bits, causal or not, with a padding mask or without (a query that sees no key attends to all alike), with two queries at least, a multiple of 128 keys and at most 128 features a head. `products`: the scores lie in memory, between products and a kernel over their rows.",
    [](Spec &s, const Value &v) { s.fusesAttention = v.text == "fused"; }},
   {"runtime.weight_gradients", Kind::Choice, any, "in_order|beside", "in_order",
-   "`beside`: GPUs compute the products that make gradients of weights on a stream of their own, beside what else backward computes, and the plan keeps what they read so much longer. The bits are the same.",
+   "`beside`: GPUs compute the products that make gradients of weights on a stream of their own, beside what else backward computes, and the plan keeps what they read for as long as that takes on `cluster.device`. The bits are the same. With `loss.chunk` the head's stay where they are.",
    [](Spec &s, const Value &v) { s.weightsBeside = v.text == "beside"; }},
   {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since workspaces depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},

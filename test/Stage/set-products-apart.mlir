@@ -1,5 +1,5 @@
-// W keeps its products, what is made for them alone (a cast) and what follows from them (a sum). A sum of columns and what both read
-// become I; so does what ranks exchange for a product.
+// W keeps the products that make gradients, what is made for them alone (an exp) and what follows from them (a sum of two). A sum of columns and
+// what both read become I; so do a product from which another one follows, the way between them, and what ranks exchange.
 // RUN: xlc-opt %s --xlc-set-products-apart | FileCheck %s
 // RUN: xlc-opt %s --xlc-set-products-apart --xlc-outline-units=split-backward=true --xlc-verify-staged | FileCheck %s --check-prefix=CALLS
 
@@ -10,13 +10,13 @@
 // CALLS-NOT: dist.
 // CALLS: graph.contract
 // CALLS-LABEL: func.func @micro_batch
-// CALLS: call @layer_I({{.*}}graph.stores = 1
-// CALLS: call @layer_W({{.*}}graph.stores = 2
+// CALLS: call @layer_I({{.*}}graph.stores = 2
+// CALLS: call @layer_W({{.*}}graph.stores = 3
 
 #layer = #graph.unit<"layer", 0>
 module attributes {dist.mesh = #dist.mesh<pp = 1, dp = 1, tp = 2, shards = 1>} {
-func.func @micro_batch(%x: tensor<2x4xf32> {graph.input = "x"}, %dy: tensor<2x4xf32> {graph.input = "dy"})
-    -> (tensor<4x4xf32> {graph.grad = "w"}, tensor<4xf32> {graph.grad = "b"}, tensor<4x8xf32> {graph.grad = "v"}) {
+func.func @micro_batch(%x: tensor<2x4xf32> {graph.input = "x"}, %dy: tensor<2x4xf32> {graph.input = "dy"}, %w: tensor<4x4xf32> {graph.param = "w"})
+    -> (tensor<4x4xf32> {graph.grad = "w"}, tensor<4xf32> {graph.grad = "b"}, tensor<4x8xf32> {graph.grad = "v"}, tensor<4xf32> {graph.grad = "u"}, tensor<4x4xf32> {graph.grad = "t"}) {
   // CHECK: graph.tanh {{.*}}role<I>
   %0 = graph.tanh %dy {graph.unit = #layer, graph.role = #graph.role<W>} : tensor<2x4xf32>
   // CHECK: graph.reduce {{.*}}role<I>
@@ -31,6 +31,16 @@ func.func @micro_batch(%x: tensor<2x4xf32> {graph.input = "x"}, %dy: tensor<2x4x
   %3 = dist.all_gather %x dim 1 outer 1 over <tp, [2, 1], []> {graph.unit = #layer, graph.role = #graph.role<W>} : tensor<2x4xf32> -> tensor<2x8xf32>
   // CHECK: graph.contract "ab,ac->bc" {{.*}}role<W>
   %dv = graph.contract "ab,ac->bc" %0, %3 {graph.unit = #layer, graph.role = #graph.role<W>} : (tensor<2x4xf32>, tensor<2x8xf32>) -> tensor<4x8xf32>
-  return %dw, %db, %dv : tensor<4x4xf32>, tensor<4xf32>, tensor<4x8xf32>
+  // CHECK: graph.contract "ac,bc->ab" {{.*}}role<I>
+  %4 = graph.contract "ac,bc->ab" %dy, %w {graph.unit = #layer, graph.role = #graph.role<W>} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  // CHECK: graph.mul {{.*}}role<I>
+  %5 = graph.mul %4, %4 {graph.unit = #layer, graph.role = #graph.role<W>} : tensor<2x4xf32>
+  // CHECK: graph.reduce {{.*}}role<I>
+  %du = graph.reduce sum %5 dims [0] {graph.unit = #layer, graph.role = #graph.role<W>} : tensor<2x4xf32> -> tensor<4xf32>
+  // CHECK: graph.contract "ac,bc->ab" {{.*}}role<I>
+  %6 = graph.contract "ac,bc->ab" %5, %w {graph.unit = #layer, graph.role = #graph.role<W>} : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  // CHECK: graph.contract "ab,ac->bc" {{.*}}role<W>
+  %dt = graph.contract "ab,ac->bc" %x, %6 {graph.unit = #layer, graph.role = #graph.role<W>} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
+  return %dw, %db, %dv, %du, %dt : tensor<4x4xf32>, tensor<4xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<4x4xf32>
 }
 }

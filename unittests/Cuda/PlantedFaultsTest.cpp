@@ -137,6 +137,7 @@ TEST(FaultsOfWeightGradients, TheyComeTooEarlyOrAreNotWaitedFor) {
   FaultyProgram program("mlp/logits.onnx", "batch: {global: 16, micro: 8}\n"
                                            "loss: {type: cross_entropy, logits: logits, labels: y}\n"
                                            "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+                                           "cluster: {device: h100}\n"
                                            "runtime: {weight_gradients: beside}\n"
                                            "data: {train: " XLC_EXAMPLES "/mlp}\n");
   auto isBeside = [](const plan::StepT &step) { return step.stream == plan::Stream::weights; };

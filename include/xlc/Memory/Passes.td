@@ -19,7 +19,10 @@ def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
           exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, ...]
         }
   }];
-  let options = [Option<"threads", "threads", "int64_t", "1", "threads of a rank: each needs its own workspace">];
+  let options = [
+    Option<"threads", "threads", "int64_t", "1", "threads of a rank: each needs its own workspace">,
+    Option<"weightsBeside", "weights-beside", "bool", "false", "as of xlc-assign-streams: calls of W share a workspace">
+  ];
   let constructor = "::xlc::createLowerToExecPass(target)";
   let dependentDialects = ["::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }
@@ -43,7 +46,7 @@ def AssignWindowsPass : Pass<"xlc-assign-windows", "::mlir::ModuleOp"> {
     A gather or a receive has its bytes to itself from an earlier action on, a reduction or a send until a later one: the
     fewest actions whose computations take 1.5 times as long as the message on the device, with what other streams move
     meanwhile. Messages between persistent buffers need none. Without this pass messages run beside computations only
-    as far as bytes happen to be free. A run on `weights` keeps its bytes like a reduction, for as long.
+    as far as bytes happen to be free. A run on `weights` keeps its bytes until other computations have taken 1.5 times as long.
 
         exec.exchange all_gather "all_gather b" ... on gather      =>      exec.exchange all_gather "all_gather b" ... on gather early 3
   }];

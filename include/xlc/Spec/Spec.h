@@ -153,7 +153,7 @@ struct Spec {
   std::optional<int64_t> devicesPerNode, nodes;
   bool isDeterministic = false;       ///< sums over ranks in their order, whatever the target's library prefers
   std::optional<bool> fusesAttention; ///< none: where that is deterministic, if asked for
-  std::optional<bool> overlap;        ///< messages beside computations; none: where something is to be
+  std::optional<bool> overlap;        ///< messages beside computations; none: where the device is no CPU
   bool weightsBeside = false;         ///< products that make gradients of weights, beside other computations
 
   /// Where a key stands, by its dotted path ("optimizer.lr"); nowhere when it is a default.
@@ -178,7 +178,7 @@ struct Spec {
   const Device &deviceOrCpu() const { return device ? *device : *findDevice("cpu"); }
   /// Whether attention is a library's kernel where it has one, and not products and the matrix of scores.
   bool hasFusedAttention() const { return fusesAttention.value_or(!isDeterministic || target == "cpu"); }
-  bool overlaps() const { return overlap.value_or(weightsBeside || (device && !device->isCpu())); }
+  bool overlaps() const { return overlap.value_or(device && !device->isCpu()); }
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
 };
 

@@ -80,10 +80,11 @@ def InsertZeroGradientsPass : Pass<"xlc-insert-zero-gradients", "::mlir::ModuleO
 }
 
 def SetProductsApartPass : Pass<"xlc-set-products-apart", "::mlir::ModuleOp"> {
-  let summary = "of backward, W is products alone, and what follows from them";
+  let summary = "of backward, W is the products that make gradients of parameters, and what is theirs alone";
   let description = [{
-    Products of W, what is made of their results, and what is made for them alone stay W. All other ops of W become I:
-    sums of columns, which a kernel of I carries, scatters, and what ranks exchange for a product's operands.
+    Products of W whose results are returned, as they are or through ops that leave each element by itself, stay W, and what
+    such ops make for them alone. All others become I: sums of columns, which a kernel of I carries, scatters, products from which
+    something else follows, and what ranks exchange.
 
         %dx = graph.contract "ac,bc->ab" %dy, %w {role = I}          %dx = ... {role = I}
         %db = graph.reduce sum %dy dims [0] {role = W}         =>    %db = ... {role = I}
