@@ -12,10 +12,8 @@
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Differentiate/Differentiate.h"
 #include "xlc/Stage/Stage.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
-#include <map>
 #include <set>
 
 namespace xlc {
@@ -136,35 +134,29 @@ SmallVector<SmallVector<Parameter>> byOwner(func::FuncOp function) {
     if (auto name = Argument(function, i).getParameter())
       argument[name.getValue()] = i;
   auto calls = llvm::to_vector(function.front().getOps<func::CallOp>());
-  DenseMap<Value, unsigned> contribution; // its place among all that is returned
+  DenseMap<Value, StringAttr> contribution;
   auto terminator = function.front().getTerminator();
   for (OpOperand &returned : terminator->getOpOperands())
-    if (Result(function, returned.getOperandNumber()).getGradient())
-      contribution[returned.get()] = returned.getOperandNumber();
+    if (auto name = Result(function, returned.getOperandNumber()).getGradient())
+      contribution[returned.get()] = name;
 
   Usages usages = findUsages(function);
   llvm::StringMap<ElementTypes> updated = findUpdated(function->getParentOfType<ModuleOp>());
-  llvm::DenseMap<Attribute, unsigned> last; // parameter -> the contribution that completes it
-  // By unit, whose backward may be two calls, I and W.
-  llvm::MapVector<Attribute, std::map<unsigned, StringAttr>> completed;
+  llvm::DenseMap<Attribute, Operation *> last; // parameter -> call that completes it
   for (func::CallOp call : calls)
     for (Value result : call.getResults())
-      if (auto it = contribution.find(result); it != contribution.end())
-        last[Result(function, it->second).getGradient()] = it->second;
-  for (func::CallOp call : calls)
-    for (Value result : call.getResults())
-      if (auto it = contribution.find(result); it != contribution.end())
-        if (StringAttr name = Result(function, it->second).getGradient(); last.lookup(name) == it->second)
-          completed[getUnit(call)][it->second] = name;
+      if (StringAttr name = contribution.lookup(result))
+        last[name] = call;
   SmallVector<SmallVector<Parameter>> owners;
   llvm::DenseSet<unsigned> placed;
-  for (const auto &[unit, names] : completed) {
-    SmallVector<Parameter> &owned = owners.emplace_back();
-    for (const auto &[place, name] : names) {
-      unsigned index = argument.lookup(name.getValue());
-      placed.insert(index);
-      owned.push_back(describe(function, usages, updated, index));
-    }
+  for (func::CallOp call : calls) {
+    SmallVector<Parameter> owned;
+    for (Value result : call.getResults())
+      if (StringAttr name = contribution.lookup(result); name && last.lookup(name) == call)
+        if (unsigned index = argument.lookup(name.getValue()); placed.insert(index).second)
+          owned.push_back(describe(function, usages, updated, index));
+    if (!owned.empty())
+      owners.push_back(std::move(owned));
   }
   for (func::CallOp call : llvm::reverse(calls)) { // what has no gradient
     SmallVector<Parameter> owned;

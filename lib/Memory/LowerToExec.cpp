@@ -77,9 +77,7 @@ void separateAccumulation(ModuleOp module, ArrayRef<sched::RunOp> runs) {
 }
 
 struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
-  LowerToExecPass(const Target &target, int64_t threads, bool weightsBeside) : target(target) {
-    this->threads = threads, this->weightsBeside = weightsBeside;
-  }
+  LowerToExecPass(const Target &target, int64_t threads) : target(target) { this->threads = threads; }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -94,16 +92,20 @@ struct LowerToExecPass : xlc::impl::LowerToExecPassBase<LowerToExecPass> {
     for (sched::RunOp run : runs) {
       auto [it, isNew] = signatures.try_emplace(run.getFunction());
       refine(it->second, run, isNew, reads);
-      it->second.isBeside = weightsBeside && run.getRole() == graph::Role::W;
       if (isNew)
         order.push_back(it->first());
     }
     SymbolTable onValues(module);
     RowPitches pitches(runs, onValues, target);
-    for (StringRef name : order)
-      if (failed(
-              lowerToSlots(onValues.lookup<func::FuncOp>(name), onValues, signatures[name], pitches, target, threads)))
+    for (StringRef name : order) {
+      auto function = onValues.lookup<func::FuncOp>(name);
+      int64_t apart = countApart(function);
+      FailureOr<func::FuncOp> onSlots = lowerToSlots(function, onValues, signatures[name], pitches, target, threads);
+      if (failed(onSlots))
         return signalPassFailure();
+      if (apart > 0)
+        signatures[name].apart = splitApart(*onSlots, apart);
+    }
     SymbolTable onSlots(module);
     SharedByStages shared{target, threads, {}, {}};
     for (sched::TimelineOp timeline : timelines)
@@ -129,11 +131,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> xlc::createLowerToExecPass(const Target &target, int64_t threads, bool weightsBeside) {
-  return std::make_unique<LowerToExecPass>(target, threads, weightsBeside);
+std::unique_ptr<Pass> xlc::createLowerToExecPass(const Target &target, int64_t threads) {
+  return std::make_unique<LowerToExecPass>(target, threads);
 }
 
 void xlc::registerMemoryPasses(const Target &target) {
+  registerPass([] { return createSetProductsApartPass(); });
   registerPass([&target] { return createLowerToExecPass(target); });
   registerPass([] { return createAssignStreamsPass(); });
   registerPass([] { return createAssignWindowsPass(); });

@@ -165,14 +165,18 @@ exec::PlaceAttr ProgramBuilder::index(dist::GroupAttr group) {
   return place(it->second);
 }
 
+/// As people read it: "layer[3] B".
+static std::string describe(graph::ModelUnitAttr unit, graph::Role role) {
+  return llvm::formatv("{0}[{1}] {2}", unit.getClassName().getValue(), unit.getInstance(), stringifyRole(role));
+}
+
 const ProgramBuilder::RunForm &ProgramBuilder::formOf(sched::RunOp run, func::FuncOp function) {
   auto [it, isNew] = forms.try_emplace({run.getUnit(), run.getFunctionAttr()});
   RunForm &form = it->second;
   if (!isNew)
     return form;
   graph::ModelUnitAttr unit = run.getUnit();
-  form.label = label(
-      llvm::formatv("{0}[{1}] {2}", unit.getClassName().getValue(), unit.getInstance(), stringifyRole(run.getRole())));
+  form.label = label(describe(unit, run.getRole()));
   for (BlockArgument argument : function.getArguments()) {
     unsigned slot = argument.getArgNumber();
     auto name = function.getArgAttrOfType<StringAttr>(slot, exec::kSlotName);
@@ -214,6 +218,17 @@ void ProgramBuilder::translate(sched::RunOp run, const Signature &signature) {
       isFirst = !accumulates;
   act<exec::RunOp>(run.getFunctionAttr(), form.label, run.getMicroBatchAttr(), actions.getArrayAttr(places),
                    actions.getBoolAttr(isFirst), run.getRoleAttr(), FlatSymbolRefAttr());
+  if (signature.apart)
+    runApart(run, *signature.apart, places, isFirst);
+}
+
+void ProgramBuilder::runApart(sched::RunOp run, const Apart &apart, ArrayRef<Attribute> ofWhole, bool isFirst) {
+  SmallVector<Attribute> places = llvm::map_to_vector(apart.slots, [&](unsigned slot) { return ofWhole[slot]; });
+  for (Attribute touched : places)
+    buffers[cast<exec::PlaceAttr>(touched).getBuffer()].last = time;
+  act<exec::RunOp>(apart.function, label(describe(run.getUnit(), graph::Role::W)), run.getMicroBatchAttr(),
+                   actions.getArrayAttr(places), actions.getBoolAttr(isFirst),
+                   graph::RoleAttr::get(module.getContext(), graph::Role::W), FlatSymbolRefAttr());
 }
 
 void ProgramBuilder::exchange(Kind kind, StringRef name, dist::GroupAttr group, exec::PlaceAttr src,

@@ -74,6 +74,8 @@ private:
   void begin();
   void translate(sched::LoadOp);
   void translate(sched::RunOp, const Signature &);
+  /// What of a run runs apart, right after it.
+  void runApart(sched::RunOp run, const Apart &apart, llvm::ArrayRef<mlir::Attribute> ofWhole, bool isFirst);
   void translate(sched::SendOp);
   void translate(sched::ReceiveOp);
   /// A collective on what is named so.

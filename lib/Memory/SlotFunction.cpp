@@ -31,7 +31,8 @@ public:
   SlotFunction(func::FuncOp function, const SymbolTable &kernels, const Signature &signature, const RowPitches &pitches,
                const Target &target, int threads)
       : old(function), kernels(kernels), signature(signature), pitches(pitches), target(target), threads(threads),
-        builder(function), body(function.getContext()) {}
+        builder(function), body(function.getContext()),
+        callsLeft(llvm::range_size(function.front().getOps<func::CallOp>())) {}
 
   FailureOr<func::FuncOp> run() {
     if (failed(checkTypes()))
@@ -202,17 +203,23 @@ private:
     FailureOr<int64_t> bytes = workspace(call, kernel, ins, outs);
     if (failed(bytes))
       return failure();
-    exec::CallOp::create(body, call.getLoc(), call.getCalleeAttr(), ins, outs, *bytes ? scratchOf(*bytes) : Value(),
+    bool isApart = --callsLeft < countApart(old);
+    Value scratch = *bytes ? scratchOf(*bytes, isApart) : Value();
+    exec::CallOp::create(body, call.getLoc(), call.getCalleeAttr(), ins, outs, scratch,
                          body.getDenseI32ArrayAttr(modes));
     return success();
   }
 
-  /// Beside others all slots of a run are live from its begin to its end, so its calls share what each needs for itself.
-  Value scratchOf(int64_t bytes) {
-    Value &scratch = scratches[bytes];
-    if (!scratch || !signature.isBeside)
-      scratch = addSlot(MemRefType::get({bytes}, builder.getI8Type()), "workspace");
-    return scratch;
+  /// Calls that are set apart share it: beside others, all slots of a run are live from its begin to its end.
+  Value scratchOf(int64_t bytes, bool isApart) {
+    auto type = MemRefType::get({bytes}, builder.getI8Type());
+    if (!isApart)
+      return addSlot(type, "workspace");
+    if (!shared)
+      shared = addSlot(type, "workspace");
+    if (cast<MemRefType>(shared.getType()).getNumElements() < bytes)
+      shared.setType(type);
+    return exec::ViewOp::create(body, shared.getLoc(), type, shared, 0);
   }
 
   /// A collective on runs of the memory, or the slot of what is held.
@@ -370,11 +377,12 @@ private:
   const Target &target;
   int threads;
   OpBuilder builder, body;
+  int64_t callsLeft; ///< to lower
   llvm::DenseMap<Value, Storage> storage;
   llvm::DenseMap<Value, int32_t> accumulate; ///< exec::Accumulate of stores and of their pieces
   llvm::DenseSet<Value> border;              ///< values whose memory others see: results, pieces of a concat
   llvm::DenseMap<Value, Operation *> lastUse;
-  llvm::DenseMap<int64_t, Value> scratches; ///< by bytes: the last one
+  Value shared; ///< workspace of calls that are set apart
   /// Slots of what is held, and what they say of it.
   SmallVector<std::pair<unsigned, std::pair<StringRef, Attribute>>> held;
   SmallVector<std::string> names;

@@ -3,6 +3,7 @@
 #define XLC_LIB_MEMORY_SLOTFUNCTION_H
 
 #include "RowPitches.h"
+#include "SetProductsApart.h"
 #include "xlc/Memory/Memory.h"
 
 namespace xlc {
@@ -12,7 +13,7 @@ struct Signature {
   int64_t params = 0, stores = 0;        ///< last arguments, last results
   llvm::SmallVector<int32_t> accumulate; ///< exec::Accumulate of each store
   llvm::SmallVector<bool> dies;          ///< per activation argument: nobody reads it after any run
-  bool isBeside = false;                 ///< its runs are on a stream beside other computations
+  std::optional<Apart> apart;            ///< the last of its calls, where they run apart
 };
 
 /// Replaces `function` (kernel calls, views, concats in place) by one whose arguments are slots: its arguments, its

@@ -211,9 +211,7 @@ LogicalResult stage(Compilation &compilation) {
         passes.addPass(createAssignStagesPass(stages));
         passes.addPass(createRematerializeCheapOpsPass());
         passes.addPass(createInsertZeroGradientsPass());
-        if (spec.weightsBeside && !schedule.splitsBackward) // else W is the schedule's
-          passes.addPass(createSetProductsApartPass());
-        passes.addPass(createOutlineUnitsPass({schedule.splitsBackward || spec.weightsBeside}));
+        passes.addPass(createOutlineUnitsPass({schedule.splitsBackward}));
         passes.addGate(createVerifyStagedPass());
       },
       spec.tp > 1);
@@ -285,7 +283,9 @@ void addProgram(Passes &passes, const Compilation &compilation) {
   passes.addPass(createSplitReductionsPass(compilation.getTarget()));
   passes.addPass(createMergeSumsPass(compilation.getTarget()));
   const Spec &spec = compilation.spec;
-  passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault(), spec.weightsBeside));
+  if (spec.weightsBeside)
+    passes.addPass(createSetProductsApartPass());
+  passes.addPass(createLowerToExecPass(compilation.getTarget(), spec.threadsPerRankOrDefault()));
   passes.addPass(createAssignStreamsPass({spec.weightsBeside}));
   bool isAuto = spec.zero.prefetch == ZeroSpec::Prefetch::Auto;
   if (spec.overlaps())
@@ -347,7 +347,7 @@ constexpr Phase phases[] = {
      "library adds",
      "no partial sum is used as if it were whole, or leaves undeclared; gradients lie as their parameters do",
      Fault::Compiler, shard},
-    {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches, runtime.weight_gradients",
+    {"Stage", "graph", "graph", "pp, tp, pipeline, micro-batches",
 
      "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", Fault::Compiler, stage},

@@ -31,6 +31,13 @@ struct Completion {
   bool isLast;
 };
 
+graph::Role roleOf(SlotKind kind) {
+  return kind == SlotKind::F   ? graph::Role::F
+         : kind == SlotKind::B ? graph::Role::B
+         : kind == SlotKind::I ? graph::Role::I
+                               : graph::Role::W;
+}
+
 class TimelineBuilder {
 public:
   TimelineBuilder(const Step &step, TimelineOp timeline)
@@ -79,7 +86,6 @@ private:
   void insertLoad(const Item &item);
   void insertRun(size_t index);
   SmallVector<BucketOp> gathersOf(const UnitRun &run) const;
-  SmallVector<BucketOp> gathersAfter(size_t index) const;
   void insertReductions(const Completion &completion);
   void insertTiedReductions();
   void insertUpdate();
@@ -186,17 +192,6 @@ SmallVector<BucketOp> TimelineBuilder::gathersOf(const UnitRun &run) const {
   return gathers;
 }
 
-/// What the micro-batch's next run reads, if it comes next; one that reads no parameters is passed over.
-SmallVector<BucketOp> TimelineBuilder::gathersAfter(size_t index) const {
-  for (const Item &item : ArrayRef(items).drop_front(index + 1)) {
-    if (!item.run || item.microBatch != items[index].microBatch)
-      break;
-    if (!item.run->params.empty())
-      return gathersOf(*item.run);
-  }
-  return {};
-}
-
 void TimelineBuilder::insertRun(size_t index) {
   const Item &item = items[index];
   const UnitRun &run = *item.run;
@@ -215,14 +210,17 @@ void TimelineBuilder::insertRun(size_t index) {
   SmallVector<Value> operands =
       llvm::map_to_vector(run.values, [&](Value value) { return values[item.microBatch].lookup(value); });
   func::CallOp call = run.call;
-  auto role = graph::RoleAttr::get(call.getContext(), run.role);
+  auto role = graph::RoleAttr::get(call.getContext(), roleOf(run.kind));
   auto op = act<RunOp>(run.outs().getTypes(), call.getCalleeAttr(), graph::getUnit(call),
                        actions.getI64IntegerAttr(item.microBatch), operands, actions.getArrayAttr(run.params),
                        actions.getArrayAttr(run.stores), actions.getDenseBoolArrayAttr(accumulate), role);
   for (auto [result, value] : llvm::zip(run.outs(), op.getOuts()))
     values[item.microBatch][result] = value;
 
-  SmallVector<BucketOp> next = gathersAfter(index);
+  const Item *after = index + 1 < items.size() ? &items[index + 1] : nullptr;
+  SmallVector<BucketOp> next;
+  if (after && after->run && after->microBatch == item.microBatch)
+    next = gathersOf(*after->run);
   llvm::erase_if(gathered, [&](BucketOp bucket) {
     bool isKept = step.keepsGathered && lastRead.lookup(bucket.getSymNameAttr()) > index;
     if (isKept || llvm::is_contained(next, bucket))

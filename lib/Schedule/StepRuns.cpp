@@ -26,19 +26,15 @@ std::vector<UnitRun> xlc::findRuns(func::FuncOp function, bool splitsBackward) {
     Attribute buffer = graph::Result(function, i).getBuffer();
     named[returned[i]] = buffer ? buffer : graph::Result(function, i).getGradient();
   }
-  bool isSetApart = llvm::any_of(function.front().getOps<func::CallOp>(),
-                                 [](func::CallOp call) { return graph::getRole(call) == graph::Role::W; });
   std::vector<UnitRun> runs;
   for (auto call : function.front().getOps<func::CallOp>()) {
     graph::Role role = graph::getRole(call).value_or(graph::Role::F);
-    if (role == graph::Role::I && !splitsBackward && !isSetApart)
-      role = graph::Role::B; // of all backward
     SlotKind kind = role == graph::Role::F   ? SlotKind::F
                     : !splitsBackward        ? SlotKind::B
                     : role == graph::Role::I ? SlotKind::I
                                              : SlotKind::W;
     int64_t chunk = graph::getChunk(call);
-    UnitRun run{call, kind, role, chunk, graph::getStage(module, chunk), {}, {}, {}};
+    UnitRun run{call, kind, chunk, graph::getStage(module, chunk), {}, {}, {}};
     int64_t params = call->getAttrOfType<IntegerAttr>(graph::kParams).getInt();
     int64_t stores = call->getAttrOfType<IntegerAttr>(graph::kStores).getInt();
     run.values = llvm::to_vector(call.getOperands().drop_back(params));

@@ -13,7 +13,6 @@ namespace xlc {
 struct UnitRun {
   mlir::func::CallOp call;
   SlotKind kind;
-  graph::Role role; ///< B, or I and W apart, which a slot B runs one after the other
   int64_t chunk, stage;
   llvm::SmallVector<mlir::Value> values;     ///< activations and inputs
   llvm::SmallVector<mlir::Attribute> params; ///< names
@@ -22,7 +21,7 @@ struct UnitRun {
   mlir::ResultRange outs() const { return mlir::func::CallOp(call).getResults().drop_back(stores.size()); }
 };
 
-/// The calls in the order of @micro_batch.
+/// The calls in the order of @micro_batch. Backward is B, or I and W apart.
 std::vector<UnitRun> findRuns(mlir::func::FuncOp function, bool splitsBackward);
 
 /// The way of a value over one border between chunks: it is sent when slot `kind` of chunk `from` is done.

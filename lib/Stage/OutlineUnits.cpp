@@ -36,17 +36,22 @@ std::string nameOf(const Section &section) {
 }
 
 /// Two parameters may have one gradient: the biases of two branches that are added. Each gets a value of its own, since
-/// each is stored in a place of its own.
-void separateReturned(func::FuncOp function) {
+/// each is stored in a place of its own. So does a gradient that is also what another unit waits for, where I and W are
+/// apart: W stores it.
+void separateReturned(func::FuncOp function, bool splitBackward) {
   Operation *terminator = function.front().getTerminator();
   OpBuilder builder(terminator);
   DenseSet<Value> seen;
   for (OpOperand &returned : terminator->getOpOperands()) {
     Operation *op = returned.get().getDefiningOp();
-    if (!op || seen.insert(returned.get()).second)
+    bool isFirst = seen.insert(returned.get()).second;
+    bool isOfI = splitBackward && op && getRole(op) == Role::I;
+    if (!op || (isFirst && !isOfI))
       continue;
     auto copy = CastOp::create(builder, op->getLoc(), returned.get().getType(), returned.get());
     copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    if (isOfI)
+      copy->setAttr(kRole, RoleAttr::get(op->getContext(), Role::W));
     returned.set(copy);
   }
 }
@@ -186,7 +191,7 @@ struct OutlineUnitsPass : xlc::impl::OutlineUnitsPassBase<OutlineUnitsPass> {
     std::vector<Section> sections;
     DenseMap<Operation *, size_t> sectionOf;
     if (function)
-      separateReturned(function);
+      separateReturned(function, splitBackward);
     if (!function || failed(findSections(function, splitBackward, sections, sectionOf)))
       return signalPassFailure();
     sortSections(sections, sectionOf);

@@ -19,8 +19,7 @@ void assignOffsets(exec::ProgramOp program, int64_t alignment, int64_t enough = 
 #include "xlc/Memory/Passes.h.inc"
 
 /// The pass that asks the target, which must outlive it; `threads` are those of a rank.
-std::unique_ptr<mlir::Pass> createLowerToExecPass(const Target &target, int64_t threads = 1,
-                                                  bool weightsBeside = false);
+std::unique_ptr<mlir::Pass> createLowerToExecPass(const Target &target, int64_t threads = 1);
 /// The pass with a device that need not be known by name.
 std::unique_ptr<mlir::Pass> createAssignWindowsPass(const Device &device, int64_t threads, bool gathers);
 /// All passes of this room, for xlc-opt.

@@ -4,6 +4,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SetProductsApartPass : Pass<"xlc-set-products-apart", "::mlir::ModuleOp"> {
+  let summary = "products that make gradients of parameters come last in a function of backward, and run apart";
+  let description = [{
+    A call that is one product, whose results are stored as they are and which nothing of the function reads, moves to its end;
+    `exec.apart` counts these. LowerToExec makes a function of them, and a run of it, W, after each run of B.
+
+        func.func private @layer_B(%dy, %x, %w) {              func.func private @layer_B(%dy, %x, %w)
+          %dw = call @kernel_0(%x, %dy)    // stored               attributes {exec.apart = 1} {
+          %dx = call @kernel_1(%dy, %w)                  =>      %dx = call @kernel_1(%dy, %w)
+          %db = call @kernel_2(%dy)        // no product         %db = call @kernel_2(%dy)
+          return %dx, %dw, %db                                   %dw = call @kernel_0(%x, %dy)
+        }                                                        return %dx, %dw, %db
+                                                               }
+  }];
+}
+
 def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
   let summary = "unit functions on slots of memory, and the timeline as actions on buffers";
   let description = [{
@@ -19,10 +35,7 @@ def LowerToExecPass : Pass<"xlc-lower-to-exec", "::mlir::ModuleOp"> {
           exec.run @layer_F "layer[0] F" micro 0 first true [#exec.place<0 + 0 + 0>, ...]
         }
   }];
-  let options = [
-    Option<"threads", "threads", "int64_t", "1", "threads of a rank: each needs its own workspace">,
-    Option<"weightsBeside", "weights-beside", "bool", "false", "as of xlc-assign-streams: calls of W share a workspace">
-  ];
+  let options = [Option<"threads", "threads", "int64_t", "1", "threads of a rank: each needs its own workspace">];
   let constructor = "::xlc::createLowerToExecPass(target)";
   let dependentDialects = ["::xlc::exec::ExecDialect", "::mlir::func::FuncDialect"];
 }

@@ -79,22 +79,6 @@ def InsertZeroGradientsPass : Pass<"xlc-insert-zero-gradients", "::mlir::ModuleO
   let dependentDialects = ["::xlc::dist::DistDialect"];
 }
 
-def SetProductsApartPass : Pass<"xlc-set-products-apart", "::mlir::ModuleOp"> {
-  let summary = "of backward, W is the products that make gradients of parameters, and what is theirs alone";
-  let description = [{
-    Products of W whose results are returned, as they are or through ops that leave each element by itself, stay W, and what
-    such ops make for them alone. All others become I: sums of columns, which a kernel of I carries, scatters, products from which
-    something else follows, and what ranks exchange.
-
-        %dx = graph.contract "ac,bc->ab" %dy, %w {role = I}          %dx = ... {role = I}
-        %db = graph.reduce sum %dy dims [0] {role = W}         =>    %db = ... {role = I}
-        %dw = graph.contract "ab,ac->bc" %x, %dy {role = W}          %dw = ... {role = W}
-
-    OutlineUnits with `split-backward` then makes a function of products, which may run beside other computations.
-  }];
-  let dependentDialects = ["::xlc::dist::DistDialect"];
-}
-
 def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
   let summary = "one function per unit class and pass; @micro_batch becomes a list of calls";
   let description = [{
@@ -112,7 +96,7 @@ def OutlineUnitsPass : Pass<"xlc-outline-units", "::mlir::ModuleOp"> {
         %1 = call @layer_F(%0) {graph.unit = #graph.unit<"layer", 1>, graph.role = #graph.role<F>}
 
     Backward (I, then W) of a unit is one function, `_B`; with `split-backward` it is two, `_I` and `_W`, and what W
-    needs of I is a result of I.
+    needs of I is a result of I. All contributions to gradients are then made by W.
   }];
   let options = [Option<"splitBackward", "split-backward", "bool", "false", "one function for I and one for W">];
   let dependentDialects = ["::mlir::func::FuncDialect"];
