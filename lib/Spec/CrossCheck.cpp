@@ -211,11 +211,14 @@ void checkWeightGradients(Spec &spec, SpecErrors &errors) {
     errors.error(location,
                  "runtime.weight_gradients: beside is for GPUs, the cores of a CPU compute one thing at a time");
     errors.note({}, "runtime.weight_gradients of in_order would do, or target: cuda");
-  } else if (!spec.device || spec.device->isCpu()) {
+    return;
+  }
+  if (!spec.device || spec.device->isCpu()) {
     errors.error(location, "runtime.weight_gradients: beside keeps memory for as long as products take on the GPU of "
-                           "cluster.device, and none is given");
+                           "cluster.device, which names none");
     errors.note({}, "cluster: {device: h100} would do, for example");
-  } else if (!spec.overlaps()) {
+  }
+  if (spec.overlap == false) {
     errors.error(location, "runtime.weight_gradients: beside needs memory for what runs beside computations, which "
                            "runtime.overlap: inline does not give");
     noteIfGiven(spec, "runtime.overlap", "runtime.overlap is given here", errors);

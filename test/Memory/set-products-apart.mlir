@@ -16,10 +16,10 @@
 
 // EXEC-LABEL: func.func private @layer_B(
 // EXEC-COUNT-4: exec.call
-// EXEC-NOT: exec.call
+// EXEC-NEXT: return
 // EXEC: func.func private @layer_B_weights(%{{.*}}: memref<4x4xf32> {{.*}}, %{{.*}}: memref<4x4xf32> {{.*}}, %{{.*}}: memref<4x4xf32> {{.*}}, %{{.*}}: memref<16xf32> {{.*}}, %{{.*}}: memref<576xi8> {exec.name = "workspace"})
 // EXEC-COUNT-2: exec.call @product
-// EXEC-NOT: exec.call
+// EXEC-NEXT: return
 // EXEC: exec.run @layer_B "layer[0] B" {{.*}} role <B>
 // EXEC-NEXT: exec.run @layer_B_weights "layer[0] W" {{.*}} role <W>
 
