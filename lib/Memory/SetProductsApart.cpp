@@ -11,7 +11,7 @@
 #include "xlc/Kernels/Views.h"
 #include "xlc/Memory/Memory.h"
 
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace xlc {
 #define GEN_PASS_DEF_SETPRODUCTSAPARTPASS
