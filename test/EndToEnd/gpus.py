@@ -255,10 +255,11 @@ def a_step_is_one_graph(setting, everything):
                 yield f"{simulated.program.path.name}, {order}: other bits than action by action, or no graph: {said}"
 
 
-# A layer's products, and those of the loss's head, convolutions; sums of four ranks, whose order is NCCL's; ranks that exchange something
-# within functions; W that is the schedule's.
-BESIDE = [(GPT, {}, "bf16"), (("cnn", "logits-torchscript-train", "sgd"), {"micro_batches": 2}, "bf16"), SEVERAL[1], SEVERAL[0],
-          (GPT, {"dp": 4, "stage": 2, "micro_batches": 2}, "fp32"), (TINY[2], {"dp": 2, "tp": 2, "stage": 3, "sequence_parallel": True}, "bf16"),
+# A layer's products, and those of the loss's head; convolutions; operands that are transposed views; sums of four ranks, whose order is NCCL's;
+# ranks that exchange something within functions; W that is the schedule's.
+BESIDE = [(GPT, {}, "bf16"), (("cnn", "logits-torchscript-train", "sgd"), {"micro_batches": 2}, "bf16"),
+          (("small-pooled", "loss-unoptimized", "sgd"), {}, "fp32"), SEVERAL[1], SEVERAL[0], (GPT, {"dp": 4, "stage": 2, "micro_batches": 2}, "fp32"),
+          (TINY[2], {"dp": 2, "tp": 2, "stage": 3, "sequence_parallel": True}, "bf16"),
           (TINY[3], {"pp": 2, "micro_batches": 4, "schedule": "zb-h1"}, "fp16")]
 
 
@@ -266,7 +267,7 @@ def weight_gradients_beside(setting, everything):
     """The bits of a program that computes them in its order, in all orders of streams; as graphs, and where --check looks at every operand."""
     runs = [("in_order", "early", "--graph=off"), ("beside", "late", "--graph=on"), ("beside", "random:1", "--graph=off")]
     runs += [("beside", order, "--graph=on") for order in ORDERS if everything] + [("beside", "late", "--check")] * everything
-    for number, (model, changes, precision) in enumerate(BESIDE if everything else BESIDE[:3]):
+    for number, (model, changes, precision) in enumerate(BESIDE if everything else BESIDE[:4]):
         programs = {how: Simulated(setting, f"gpu-{how}-{number}", model, changes, precision=cases.PRECISIONS[precision], cluster={"device": "h100"},
                                    runtime={"weight_gradients": how, "threads_per_rank": 1}) for how in ("in_order", "beside")}
         bits = []

@@ -66,16 +66,15 @@ static void checkGraph(const Plan &plan, const Options &options) {
     throw Rejected("error: --graph on is for GPUs: a processor gets each action by itself");
 }
 
+static DeviceSetup setupOf(const World &world, const Embedded &embedded, const Options &options) {
+  bool isInline = options.check || options.overlap == Overlap::Inline;
+  return {world.plan, embedded.codes, world.spins, embedded.images, embedded.imageCount, &world.ranksMeet(), isInline};
+}
+
 Crew::Crew(const World &world, const Embedded &embedded, const Target &target, const Options &options,
            const std::atomic<int> &signal, bool speaks)
-    : world(world), plan(world.plan), target(target), setup{plan,
-                                                            embedded.codes,
-                                                            world.spins,
-                                                            embedded.images,
-                                                            embedded.imageCount,
-                                                            &world.ranksMeet(),
-                                                            options.check || options.overlap == Overlap::Inline},
-      options(options), signal(signal), data(plan, options.dataFiles, options.dataFolder),
+    : world(world), plan(world.plan), target(target), setup(setupOf(world, embedded, options)), options(options),
+      signal(signal), data(plan, options.dataFiles, options.dataFolder),
       values(openInitialValues(plan, options.init, besidePath(), options.seed.value_or(plan.seed))),
       steps(options.steps.value_or(std::max<uint64_t>(1, data.rows() / globalBatch(plan)))),
       slowLink(options.linkRate ? std::make_unique<SlowFabric>(world.ranksMeet(), *options.linkRate, rankCount(plan))
