@@ -345,7 +345,7 @@ def list_checks(place):
             yield Check(name, lambda name=name, each=each: check_losses(place, name, each))
             yield Check(f"{name} as graphs", lambda name=name, each=each: check_graphs(place, name, each))
             if not fused and not several:
-                if (other := name.replace("-beside", "")) != name and other in expected:
+                if (other := each["in_order"]) in expected:
                     yield Check(f"{name} beside", lambda name=name, other=other, each=each: check_beside(place, name, other, each["data"]))
                 yield Check(f"{name} in lockstep", lambda name=name, each=each: check_bits(place, name, each["data"]))
 
