@@ -30,7 +30,6 @@ STEPS = 5
 GRAPH_STEPS = 8
 PATIENCE = 150  # seconds, of one command
 SEQUENCE = 1024
-ROWS = {"gpt2": 64, "gpt2-xl": 16}  # models whose speed is measured, and their batch
 PROFILED_STEPS = 2
 TIMED_STEPS = 6
 SHOWN_KERNELS = 40
@@ -52,6 +51,28 @@ class Place:
 
     def variables(self, name):
         return {"XLC_CUDA_LIBRARIES": self.simulated, "XLC_SIMULATE_IMAGE": self.folder / f"{name}.so"} if self.simulated else {}
+
+
+@dataclasses.dataclass
+class Speed:
+    """A step of a big model that is timed. A few first steps are not."""
+    model: str
+    rows: int  # of a micro-batch
+    micro_batches: int
+    steps: int
+    first: int
+
+    def tokens(self):
+        return self.rows * self.micro_batches * SEQUENCE
+
+    def __str__(self):
+        return f"{self.model} in bf16, {f'{self.micro_batches} x ' if self.micro_batches > 1 else ''}{self.rows} x {SEQUENCE}"
+
+
+# The steps that one GPU has in the runs that llm.c publishes (its scripts/run_gpt2_124M.sh and run_gpt2_1558M.sh: -b, and -d over -b, -t and eight
+# GPUs); and one of a single micro-batch, in which the optimizer weighs more.
+SPEEDS = {"gpt2": Speed("gpt2", 64, 1, steps=30, first=10), "gpt2-xl": Speed("gpt2-xl", 16, 8, steps=12, first=4),
+          "gpt2-xl-once": Speed("gpt2-xl", 16, 1, steps=30, first=10)}
 
 
 @dataclasses.dataclass
@@ -188,62 +209,68 @@ def write_ids(path, rows, width, words=50257):
     path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + ids)
 
 
-def data_of(place, model):
-    data = place.folder / f"data-{model}"
+def data_of(place, name):
+    data, speed = place.folder / f"data-{name}", SPEEDS[name]
     data.mkdir(exist_ok=True)
-    for name in ("input_ids", "labels"):
-        write_ids(data / f"{name}.npy", ROWS[model], SEQUENCE)
+    for file in ("input_ids", "labels"):
+        write_ids(data / f"{file}.npy", speed.rows * speed.micro_batches, SEQUENCE)
     return data
 
 
-def show_speed(model, seconds):
+def show_speed(speed, seconds):
     """As the median of the steps."""
-    return f"{model} in bf16, {ROWS[model]} x {SEQUENCE}: {ROWS[model] * SEQUENCE / sorted(seconds)[len(seconds) // 2]:.0f} tokens/s"
+    return f"{speed}: {speed.tokens() / sorted(seconds)[len(seconds) // 2]:.0f} tokens/s"
 
 
-def measure_speed(place, model, *options, program=None):
-    """Tokens a second, and the memory that was planned and used; of another program of the model than the usual one, where one is given."""
-    program = place.folder / f"speed-{program or model}"
+def measure_speed(place, name, *options, program=None):
+    """Tokens a second, and the memory that was planned and used; of another program of that step than the usual one, where one is given."""
+    program, speed = place.folder / f"speed-{program or name}", SPEEDS[name]
     log, stats = program.with_suffix(".jsonl"), program.with_suffix(".stats")
-    require(run([program, "--steps", 30, "--data", data_of(place, model), "--log", log, "--stats", stats, *options]))
+    require(run([program, "--steps", speed.steps, "--data", data_of(place, name), "--log", log, "--stats", stats, *options]))
     found = json.loads(stats.read_text())
     arena, outside = found["arena"]["used"], found["outside"]
     planned, used = arena + outside["planned"], arena + sum(outside["measured"].values())
-    return (f"{show_speed(model, [step['seconds'] for step in read_log(log)[10:]])}; {planned / 2**20:.0f} MiB planned, "
+    return (f"{show_speed(speed, [step['seconds'] for step in read_log(log)[speed.first:]])}; {planned / 2**20:.0f} MiB planned, "
             f"{used / 2**20:.0f} MiB used, {planned / used - 1:+.2%}; beside the arena {outside['measured']}")
 
 
-def tuned_of(place, model):
-    return place.folder / f"tuned-{model}.json"
+def tuned_of(place, name):
+    return place.folder / f"tuned-{name}.json"
 
 
-def measure_beside(place, model):
+def measure_beside(place, name):
     """Gradients of weights on a stream of their own, with the algorithms that were timed, too, where they were."""
-    options = [[], ["--tuned", tuned_of(place, model)]] if tuned_of(place, model).exists() else [[]]
-    return "; ".join(f"{' '.join(map(str, each[:1])) or 'as proposed'}: {measure_speed(place, model, *each, program=f'{model}-beside')}" for each in options)
+    options = [[], ["--tuned", tuned_of(place, name)]] if tuned_of(place, name).exists() else [[]]
+    return "; ".join(f"{' '.join(map(str, each[:1])) or 'as proposed'}: {measure_speed(place, name, *each, program=f'{name}-beside')}" for each in options)
 
 
-def measure_tuned(place, model):
-    tuned = tuned_of(place, model)
-    said = require(run([place.folder / f"speed-{model}", "--tune", tuned])).stdout.strip().splitlines()[-1]
-    return f"{said}; {measure_speed(place, model, '--tuned', tuned)}"
+def measure_tuned(place, name):
+    tuned = tuned_of(place, name)
+    said = require(run([place.folder / f"speed-{name}", "--tune", tuned])).stdout.strip().splitlines()[-1]
+    return f"{said}; {measure_speed(place, name, '--tuned', tuned)}"
 
 
-def measure_peer(place, model):
-    """What PyTorch has for the same step, compiled."""
-    done = run([shutil.which("python3"), place.folder / "peer.py", "autocast", "compiled", ROWS[model], SEQUENCE, os.cpu_count(), 5, 20], patience=240)
-    if "No module named" in done.stderr:
-        raise Skipped(done.stderr.strip().splitlines()[-1])
-    return f"PyTorch, autocast, compiled: {show_speed(model, json.loads(require(done).stdout))}"
+def measure_peer(place, name, attention):
+    """What PyTorch has for the same step, compiled; in smaller micro-batches, where its memory does not do."""
+    speed = SPEEDS[name]
+    while True:
+        done = run([shutil.which("python3"), place.folder / "peer.py", "autocast", "compiled", "--model", speed.model, "--rows", speed.rows,
+                    "--micro-batches", speed.micro_batches, "--sequence", SEQUENCE, "--threads", os.cpu_count(), "--attention", attention,
+                    "--warm", 3, "--steps", speed.steps - speed.first], patience=240)
+        if "No module named" in done.stderr:
+            raise Skipped(done.stderr.strip().splitlines()[-1])
+        if "OutOfMemoryError" not in done.stderr or speed.rows == 1:
+            return f"PyTorch, autocast, compiled, {attention} attention: {show_speed(speed, json.loads(require(done).stdout))}"
+        speed = dataclasses.replace(speed, rows=speed.rows // 2, micro_batches=speed.micro_batches * 2)
 
 
-def profile(place, model):
+def profile(place, name):
     """Each launch of the last step alone, by kernel, as Nsight Compute times it."""
     if not shutil.which("ncu"):
         raise Skipped("no ncu")
-    report = place.folder / f"{model}.csv"
+    report = place.folder / f"{name}.csv"
     require(run(["ncu", "--clock-control", "none", "--metrics", "gpu__time_duration.sum", "--csv", "--log-file", report,
-                 place.folder / f"speed-{model}", "--steps", PROFILED_STEPS, "--graph", "off", "--data", data_of(place, model)], patience=300))
+                 place.folder / f"speed-{name}", "--steps", PROFILED_STEPS, "--graph", "off", "--data", data_of(place, name)], patience=300))
     lines = report.read_text().splitlines()
     begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if begin is None:
@@ -259,11 +286,11 @@ def profile(place, model):
     return "\n        ".join([f"{sum(count for count, _ in kernels.values())} launches, {total:.1f} ms", *list_longest(kernels)])
 
 
-def show_timeline(place, model):
+def show_timeline(place, name):
     """Where the time of the last step goes, as the program's own marks say, at the clocks that a whole step has: calls by function and place in
     it, of all layers together."""
-    trace = place.folder / f"timeline-{model}.json"
-    require(run([place.folder / f"speed-{model}", "--steps", TIMED_STEPS, "--data", data_of(place, model), "--profile", trace]))
+    trace = place.folder / f"timeline-{name}.json"
+    require(run([place.folder / f"speed-{name}", "--steps", TIMED_STEPS, "--data", data_of(place, name), "--profile", trace]))
     events = [event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"]
     begin = max(event["ts"] for event in events if event["name"] == "begin")
     events = sorted((event for event in events if event["ts"] >= begin), key=lambda event: (event["ts"], -event["dur"]))
@@ -336,7 +363,8 @@ def list_versions(place):
 def list_checks(place):
     """The most telling first: a device may be had for minutes alone."""
     expected = json.loads((place.folder / "expected.json").read_text())
-    speeds = [model for model in ROWS if not place.simulated and (place.folder / f"speed-{model}").exists()]
+    speeds = [name for name in SPEEDS if not place.simulated and (place.folder / f"speed-{name}").exists()]
+    once = [name for name in speeds if SPEEDS[name].micro_batches == 1]
 
     def of_programs(*, fused=False, wide=False, several=False):
         for name, each in expected.items():
@@ -349,8 +377,8 @@ def list_checks(place):
                     yield Check(f"{name} beside", lambda name=name, other=other, each=each: check_beside(place, name, other, each["data"]))
                 yield Check(f"{name} in lockstep", lambda name=name, each=each: check_bits(place, name, each["data"]))
 
-    def of_speeds(what, make, models):
-        return [Check(f"{what} {model}", lambda model=model: make(place, model)) for model in models]
+    def of_speeds(what, make, names, *options):
+        return [Check(f"{what} {name}", lambda name=name: make(place, name, *options)) for name in names]
 
     yield Check("versions", lambda: list_versions(place))
     yield Check("attention", lambda: check_unit(place, "CudaAttentionTests", "*Attention*"))
@@ -364,10 +392,11 @@ def list_checks(place):
     yield from of_speeds("weight gradients beside", measure_beside, speeds)
     yield from of_programs(several=True, wide=True)
     yield from of_speeds("timeline", show_timeline, speeds[::-1])
-    yield from of_speeds("profile", profile, speeds[::-1])
+    yield from of_speeds("profile", profile, once[::-1])
     yield from of_programs(wide=True)
     yield Check("figures", lambda: measure_figures(place))
-    yield from of_speeds("peer", measure_peer, speeds[:1])
+    for attention in "flash", "cudnn":
+        yield from of_speeds(f"peer, {attention}", measure_peer, [name for name in ("gpt2", "gpt2-xl") if name in speeds], attention)
     yield from of_speeds("speed without graphs", lambda place, model: measure_speed(place, model, "--graph", "off"), speeds)
     for name in ("mlp-fp32", "gpt2-bf16"):
         if name in expected:
