@@ -51,6 +51,7 @@ XLC_SAME_FUNCTION(copyToDevice, cuMemcpyHtoDAsync);
 XLC_SAME_FUNCTION(copyToHost, cuMemcpyDtoHAsync);
 XLC_SAME_FUNCTION(copyOnDevice, cuMemcpyDtoDAsync);
 XLC_SAME_FUNCTION(fill, cuMemsetD8Async);
+XLC_SAME_FUNCTION(getPriorities, cuCtxGetStreamPriorityRange);
 XLC_SAME_FUNCTION(createStream, cuStreamCreateWithPriority);
 XLC_SAME_FUNCTION(destroyStream, cuStreamDestroy);
 XLC_SAME_FUNCTION(waitForStream, cuStreamSynchronize);
@@ -77,6 +78,7 @@ static_assert(success == CUDA_SUCCESS && outOfMemory == CUDA_ERROR_OUT_OF_MEMORY
 static_assert(capabilityMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
               capabilityMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 static_assert(jitErrorLog == CU_JIT_ERROR_LOG_BUFFER && jitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+static_assert(withPriorities == CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
 static_assert(nonBlocking == CU_STREAM_NON_BLOCKING && withTiming == CU_EVENT_DEFAULT &&
               withoutTiming == CU_EVENT_DISABLE_TIMING);
 static_assert(captureOfThread == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);

@@ -31,6 +31,7 @@ Driver::Driver(const std::string &folder) : library(cudaDriver, folder) {
   library.find(copyToHost, "cuMemcpyDtoHAsync_v2");
   library.find(copyOnDevice, "cuMemcpyDtoDAsync_v2");
   library.find(fill, "cuMemsetD8Async");
+  library.find(getPriorities, "cuCtxGetStreamPriorityRange");
   library.find(createStream, "cuStreamCreateWithPriority");
   library.find(destroyStream, "cuStreamDestroy_v2");
   library.find(waitForStream, "cuStreamSynchronize");

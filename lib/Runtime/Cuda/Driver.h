@@ -57,6 +57,7 @@ struct Uuid {
 constexpr unsigned nonBlocking = 1;                   ///< of streams
 constexpr unsigned withTiming = 0, withoutTiming = 2; ///< of events
 constexpr int recommendedGranularity = 1;             ///< of allocations
+constexpr unsigned long long withPriorities = 8;      ///< of graphs: kernels have those of their streams
 /// Of captures: the thread that begins one calls nothing meanwhile that has no place in it; others may.
 constexpr int captureOfThread = 1;
 
@@ -102,6 +103,7 @@ struct Driver {
   Status (*copyOnDevice)(Address, Address, size_t, Stream);
   Status (*fill)(Address, unsigned char, size_t, Stream);
 
+  Status (*getPriorities)(int *least, int *most); ///< the more urgent, the smaller a number
   Status (*createStream)(Stream *, unsigned flags, int priority);
   Status (*destroyStream)(Stream);
   Status (*waitForStream)(Stream);

@@ -22,9 +22,9 @@ using OwnedLaunchable = std::unique_ptr<CUgraphExec_st, GiveBack<&Driver::destro
 /// Memory of the host that does not move.
 using Pinned = std::unique_ptr<void, GiveBack<&Driver::freeHost>>;
 
-inline OwnedStream makeStream(const Driver &driver) {
+inline OwnedStream makeStream(const Driver &driver, int priority = 0) {
   Stream made;
-  driver.check(driver.createStream(&made, nonBlocking, 0), "cuStreamCreateWithPriority");
+  driver.check(driver.createStream(&made, nonBlocking, priority), "cuStreamCreateWithPriority");
   return OwnedStream(made, {&driver});
 }
 

@@ -26,7 +26,7 @@ void StepGraph::endCapture() {
   OwnedGraph owned(made, {&driver});
   driver.check(status, "cuStreamEndCapture");
   LaunchableGraph launchable = nullptr;
-  driver.check(driver.instantiate(&launchable, made, 0), "cuGraphInstantiateWithFlags");
+  driver.check(driver.instantiate(&launchable, made, withPriorities), "cuGraphInstantiateWithFlags");
   graph = OwnedLaunchable(launchable, {&driver});
   driver.check(driver.upload(launchable, stream), "cuGraphUpload"); // so that no launch allocates
   next = copies.size();                                             // the first launch has what was written meanwhile

@@ -1,14 +1,35 @@
 // See Streams.h.
 #include "Streams.h"
 
+#include <algorithm>
+
 namespace xlc::runtime::cuda {
+
+/// The device begins blocks of the most urgent kernel first: other ranks wait for messages, nobody soon for gradients of weights, which
+/// fill what the rest leaves idle.
+static int urgencyOf(plan::Stream stream) {
+  switch (stream) {
+  case plan::Stream::weights:
+    return 0;
+  case plan::Stream::compute:
+    return 1;
+  default:
+    return 2;
+  }
+}
+
+void Streams::addLane(plan::Stream stream) {
+  int least, most;
+  driver.check(driver.getPriorities(&least, &most), "cuCtxGetStreamPriorityRange");
+  lanes[(size_t)stream] = std::make_unique<Lane>(driver, std::max(least - urgencyOf(stream), most));
+}
 
 Streams::Streams(const Driver &driver, const plan::ProgramT &program, bool isInline)
     : driver(driver), program(program), isInline(isInline), events(program.steps.size()) {
-  lanes[(size_t)plan::Stream::compute] = std::make_unique<Lane>(driver);
+  addLane(plan::Stream::compute);
   for (const auto &step : program.steps) {
-    if (auto &lane = lanes[(size_t)streamOf(*step)]; !lane)
-      lane = std::make_unique<Lane>(driver);
+    if (!lanes[(size_t)streamOf(*step)])
+      addLane(streamOf(*step));
     for (uint32_t other : step->after)
       if (streamOf(*program.steps[other]) != streamOf(*step) && !events[other])
         events[other] = makeEvent(driver);

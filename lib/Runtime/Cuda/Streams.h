@@ -37,12 +37,13 @@ public:
 
 private:
   struct Lane {
-    explicit Lane(const Driver &driver)
-        : stream(makeStream(driver)), staging(driver, stream.get()), end(makeEvent(driver)) {}
+    Lane(const Driver &driver, int priority)
+        : stream(makeStream(driver, priority)), staging(driver, stream.get()), end(makeEvent(driver)) {}
     OwnedStream stream;
     Staging staging;
     OwnedEvent end; ///< of its part of a step
   };
+  void addLane(plan::Stream stream);
   plan::Stream streamOf(const plan::StepT &step) const { return isInline ? plan::Stream::compute : step.stream; }
   void wait(Stream stream, const OwnedEvent &event) const {
     driver.check(driver.letStreamWait(stream, event.get(), 0), "cuStreamWaitEvent");

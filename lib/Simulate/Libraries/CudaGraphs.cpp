@@ -45,9 +45,10 @@ CUDA_FUNCTION cuStreamEndCapture(Queue *stream, Graph **made) {
   call.context.graphs[*made] = std::move(graph);
   return success;
 }
-CUDA_FUNCTION cuGraphInstantiateWithFlags(Graph **made, Graph *graph, unsigned long long) {
+CUDA_FUNCTION cuGraphInstantiateWithFlags(Graph **made, Graph *graph, unsigned long long flags) {
+  constexpr unsigned long long withPriorities = 8;
   Call call("cuGraphInstantiateWithFlags");
-  if (!call.isOutsideOfCaptures() || !call.context.graphs.count(graph))
+  if (!call.isOutsideOfCaptures() || !call.context.graphs.count(graph) || flags & ~withPriorities)
     return call.isGood() ? invalidValue : call.status;
   auto executable = std::make_unique<Graph>(*graph);
   *made = executable.get();

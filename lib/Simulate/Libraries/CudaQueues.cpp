@@ -112,10 +112,24 @@ CUDA_FUNCTION cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, Qu
 
 // Streams and events ---------------------------------------------------------------------------------------------------
 
-CUDA_FUNCTION cuStreamCreateWithPriority(Queue **stream, unsigned, int) {
+CUDA_FUNCTION cuCtxGetStreamPriorityRange(int *least, int *most) {
+  Call call("cuCtxGetStreamPriorityRange");
+  *least = 0, *most = -5;
+  return call.status;
+}
+/// Kept for those who ask: queues have other orders.
+CUDA_FUNCTION cuStreamCreateWithPriority(Queue **stream, unsigned, int priority) {
   Call call("cuStreamCreateWithPriority");
-  if (call.isGood())
+  if (call.isGood()) {
     *stream = &call.state.addQueue();
+    (*stream)->priority = priority;
+  }
+  return call.status;
+}
+CUDA_FUNCTION cuStreamGetPriority(Queue *stream, int *priority) {
+  Call call("cuStreamGetPriority");
+  if (Queue *queue = call.findQueue(stream))
+    *priority = queue->priority;
   return call.status;
 }
 CUDA_FUNCTION cuStreamDestroy_v2(Queue *stream) {

@@ -62,6 +62,7 @@ struct Queue {
   uint64_t done = 0;                          ///< items that it has run
   std::shared_ptr<Capture> capture = nullptr; ///< of what it is given; null: it runs that
   size_t lane = 0;                            ///< of the capture
+  int priority = 0;
 };
 
 /// When a queue touched each byte of a region last, by its clock. Most of a region is left alone, so it is kept by pages.
