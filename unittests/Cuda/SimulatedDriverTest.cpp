@@ -60,6 +60,48 @@ TEST_P(SimulatedDriver, AnEventOrdersWhatCameBeforeItAlone) {
   });
 }
 
+/// Of whole pages and parts of them: the bytes of one that has been touched as a whole differ from then on.
+TEST_P(SimulatedDriver, WhatNothingOrdersInLargeMemory) {
+  constexpr uint64_t page = 4096;
+  expectGood(GetParam(), [](Bench &b) {
+    b.write(b.first, std::vector<char>(3 * page, 1));
+    b.letSecondWait();
+    b.write(b.second, {2, 2, 2, 2}, page + 100);
+    b.write(b.first, {3, 3, 3, 3}, page + 104); // beside it
+    b.driver.waitForStream(b.second.get());
+    std::vector<char> found = b.read(b.first, 3 * page);
+    expect(found[page + 99] == 1 && found[page + 103] == 2 && found[page + 107] == 3 && found[page + 108] == 1);
+  });
+  expectComplaint(GetParam(),
+                  "of 12288 bytes' reads 12288 bytes that 'cuMemcpyHtoDAsync of 4 bytes' on another stream|"
+                  "writes 4 bytes that 'cuMemcpyDtoHAsync of 12288 bytes' on another stream reads",
+                  [](Bench &b) {
+                    b.write(b.first, std::vector<char>(3 * page, 1));
+                    b.letSecondWait();
+                    b.write(b.second, {2, 2, 2, 2}, page + 100);
+                    b.read(b.first, 3 * page);
+                    b.driver.waitForStream(b.second.get());
+                  });
+  expectComplaint(GetParam(),
+                  "(writes|reads) (4|12288) bytes that .* on another stream (writes|reads); nothing orders them",
+                  [](Bench &b) {
+                    b.write(b.first, std::vector<char>(3 * page, 1));
+                    b.letSecondWait();
+                    b.driver.copyOnDevice(b.arena.begin() + 4 * page, b.arena.begin() + page, 4, b.second.get());
+                    b.write(b.first, std::vector<char>(3 * page, 1));
+                    b.driver.waitForStream(b.second.get());
+                    b.driver.waitForStream(b.first.get());
+                  });
+}
+
+/// Part of a page is written, and all of it read.
+TEST_P(SimulatedDriver, BytesOfAPageThatNobodyWrote) {
+  expectComplaint(GetParam(), "reads 4096 bytes that nobody wrote", [](Bench &b) {
+    b.write(b.first, std::vector<char>(4095));
+    b.read(b.first, 4096);
+  });
+}
+
 TEST_P(SimulatedDriver, BytesThatNobodyWrote) {
   expectComplaint(GetParam(), "'cuMemcpyDtoHAsync of 4 bytes' reads 4 bytes that nobody wrote", [](Bench &b) {
     b.write(b.first, {1, 2, 3});

@@ -317,16 +317,20 @@ std::string State::access(const char *at, uint64_t bytes, bool writes) {
 /// Bytes of one page.
 std::string State::accessPage(Region &region, uint64_t begin, uint64_t end, bool writes) {
   const Clock &clock = running->clock;
-  Touches::Last *own = region.touches[running->number].make(begin);
-  std::array<const Touches::Last *, kMostQueues> all{};
-  for (size_t queue = 0; queue < clocks; ++queue)
+  Touches::Page &own = region.touches[running->number].make(begin);
+  std::array<const Touches::Page *, kMostQueues> all{};
+  bool areAlike = true;
+  for (size_t queue = 0; queue < clocks; ++queue) {
     all[queue] = region.touches[queue].find(begin);
-  for (uint64_t i = 0; i < end - begin; ++i) {
+    areAlike &= !all[queue] || all[queue]->isAlike();
+  }
+  const uint64_t from = begin % Touches::kPage, count = end - begin;
+  for (uint64_t byte = from; byte < from + (areAlike ? 1 : count); ++byte) {
     bool wasWritten = false;
     for (size_t queue = 0; queue < clocks; ++queue) {
       if (!all[queue])
         continue;
-      Touches::Last last = all[queue][i];
+      Touches::Last last = all[queue]->at(byte);
       wasWritten |= last.written > 0;
       if (last.written > clock[queue])
         return describeRace(queue, last.written, "writes");
@@ -335,9 +339,27 @@ std::string State::accessPage(Region &region, uint64_t begin, uint64_t end, bool
     }
     if (!writes && !wasWritten)
       return " that nobody wrote";
-    (writes ? own[i].written : own[i].read) = clock[running->number];
   }
+  own.touch(from, count, writes, clock[running->number]);
   return "";
+}
+
+/// A queue's write comes after its reads: who comes after the write comes after them.
+void Touches::Page::touch(uint64_t from, uint64_t count, bool writes, uint32_t now) {
+  if (count == kPage && writes) {
+    all = {now, 0}, bytes.reset();
+    return;
+  }
+  if (count == kPage && isAlike()) {
+    all.read = now;
+    return;
+  }
+  if (isAlike()) {
+    bytes = std::make_unique<std::array<Last, kPage>>();
+    bytes->fill(all);
+  }
+  for (uint64_t byte = from; byte < from + count; ++byte)
+    (writes ? (*bytes)[byte].written : (*bytes)[byte].read) = now;
 }
 
 void State::map(Region &region) {

@@ -65,30 +65,38 @@ struct Queue {
   int priority = 0;
 };
 
-/// When a queue touched each byte of a region last, by its clock. Most of a region is left alone, so it is kept by pages.
+/// When a queue touched each byte of a region last, by its clock. Most of a region is left alone, so it is kept by pages; and most of
+/// what is large is touched by whole pages, whose bytes are alike.
 class Touches {
 public:
+  static constexpr uint64_t kPage = 4096;
   struct Last {
     uint32_t written = 0, read = 0; ///< 0: never
   };
-  static constexpr uint64_t kPage = 4096;
+  class Page {
+  public:
+    bool isAlike() const { return !bytes; }
+    Last at(uint64_t byte) const { return bytes ? (*bytes)[byte] : all; }
+    /// Bytes of the page are written, or read, now.
+    void touch(uint64_t from, uint64_t count, bool writes, uint32_t now);
 
-  /// Of a byte and those after it in its page; null: none of the page.
-  const Last *find(uint64_t byte) const {
-    const Page *page = byte / kPage < pages.size() ? pages[byte / kPage].get() : nullptr;
-    return page ? &(*page)[byte % kPage] : nullptr;
-  }
-  Last *make(uint64_t byte) {
+  private:
+    Last all;                                       ///< of each byte
+    std::unique_ptr<std::array<Last, kPage>> bytes; ///< null: they are alike
+  };
+
+  /// That of a byte; null: none of the page.
+  const Page *find(uint64_t byte) const { return byte / kPage < pages.size() ? pages[byte / kPage].get() : nullptr; }
+  Page &make(uint64_t byte) {
     if (byte / kPage >= pages.size())
       pages.resize(byte / kPage + 1);
     std::unique_ptr<Page> &page = pages[byte / kPage];
     if (!page)
       page = std::make_unique<Page>();
-    return &(*page)[byte % kPage];
+    return *page;
   }
 
 private:
-  using Page = std::array<Last, kPage>;
   std::vector<std::unique_ptr<Page>> pages;
 };
 
