@@ -59,7 +59,8 @@ private:
   static void sink(func::FuncOp function, unsigned stores, const SymbolTable &symbols) {
     Operation *end = function.front().getTerminator();
     int64_t apart = 0;
-    for (func::CallOp call : llvm::to_vector(function.front().getOps<func::CallOp>())) {
+    SmallVector<func::CallOp> calls(function.front().getOps<func::CallOp>());
+    for (func::CallOp call : calls) {
       SmallVector<Operation *> views;
       auto isForOthers = [&](Value result) { return isStored(result, end->getNumOperands() - stores, views); };
       if (!isProduct(symbols.lookup<func::FuncOp>(call.getCallee())) || !llvm::all_of(call.getResults(), isForOthers))
@@ -69,7 +70,7 @@ private:
         view->moveBefore(end);
       ++apart;
     }
-    if (apart > 0)
+    if (apart > 0 && apart < (int64_t)calls.size()) // beside themselves nothing runs
       function->setAttr(kApart, Builder(function).getI64IntegerAttr(apart));
   }
 };
