@@ -125,7 +125,7 @@ def main():
              ("sanitizers", lambda: run_sanitized(options.sanitized.resolve())),
              ("end to end", lambda: run_script(build, "EndToEnd/run_matrix.py", *every)),
              ("random models", lambda: run_script(build, "Random/run.py", "--count", "2000" if options.all else "100")),
-             ("random models on the simulated GPU",
+             ("random models on simulated GPUs",
               lambda: run_script(build, "Random/run.py", "--target", "cuda", "--count", "400" if options.all else "25")),
              ("hostile files", lambda: run_script(build, "Hostile/run.py")),
              ("bad days", lambda: run_script(build, "Stress/stress.py")),

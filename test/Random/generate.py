@@ -298,12 +298,12 @@ def choose_parameters(b, layout):
         layout.spec["optimizer"]["groups"] = [{"match": [f"*.{b.random.choice(names).rsplit('.', 1)[1]}"], "lr": 0.02}]
 
 
-def generate(seed, number, is_alone=False):
-    """A case, or Reject where this number leads nowhere; `is_alone`: of one rank."""
+def generate(seed, number, has_gpus=False):
+    """A case, or Reject where this number leads nowhere."""
     random = randoms.Random(f"{seed}/{number}")
     layout = layouts.draw(random)
-    if is_alone:
-        layout.leave_one_rank()
+    if has_gpus:
+        layouts.draw_for_gpus(random, layout)
     b = Builder(random, layout.tp)
     if layout.pp > 1 or layout.tp > 1 or random.random() < 0.25:
         grow_layers(b, layout)

@@ -68,20 +68,19 @@ def write(case, folder):
 class Target:
     """What programs are compiled for, and where they run."""
     name: str
-    is_alone: bool = False  # cases of one rank only
-    runs_narrow: bool = False  # each in bfloat16, too
+    has_gpus: bool = False  # keys for them are drawn; each case runs in bfloat16, too
     compiling: list = field(default_factory=list)  # options
     variables: dict = field(default_factory=dict)  # of the program's environment
 
 
 def find_target(name, xlc):
-    """A GPU is simulated: the kernels' image lies in the folder of the case, where its program runs."""
+    """GPUs are simulated: the kernels' image lies in the folder of the case, where its program runs."""
     if name == "cpu":
         return Target(name)
     image = "./kernels.so"
-    return Target(name, True, True, ["--target", name, "--simulator-image", image],
+    return Target(name, True, ["--target", name, "--simulator-image", image],
                   {"XLC_CUDA_LIBRARIES": str(xlc.parents[1] / "lib" / "simulated"), "XLC_SIMULATE_IMAGE": image,
-                   "XLC_SIMULATE_ORDER": "random"})
+                   "XLC_SIMULATE_ORDER": "random", "XLC_SIMULATE_DEVICES": "16"})
 
 
 def call(command, folder, variables=None):
@@ -205,7 +204,7 @@ def run(case, xlc, target, folder, verifies=False):
     if isinstance(said, Verdict):
         return Verdict("wrong", f"the program: {said.text}")
     verdict = compare(case, folder, trace)
-    if target.runs_narrow and verdict.kind == "right":
+    if target.has_gpus and verdict.kind == "right":
         verdict = run_narrow(case, xlc, target, folder, trace)
     if verifies and verdict.kind == "right":
         for name, precision in cases.PRECISIONS.items():

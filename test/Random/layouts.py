@@ -28,12 +28,6 @@ class Layout:
         """Whether the loss is summed from parts."""
         return self.dp * self.micro_batches > 1
 
-    def leave_one_rank(self):
-        """Micro-batches stay, and how parameters are updated."""
-        self.dp = self.pp = self.tp = 1
-        for key in ("pipeline", "sequence_parallel", "zero_stage", "zero", "dp_shard"):
-            self.spec.pop(key, None)
-
     def to_spec(self):
         spec = {"batch": {"global": self.batch, "micro": self.micro}} | self.spec
         sizes = {"dp": self.dp, "pp": self.pp, "tp": self.tp}
@@ -107,3 +101,13 @@ def draw(random):
     layout.spec |= draw_zero(random, layout.dp)
     layout.micro = max(1, min(layout.micro, 8 // (layout.dp * layout.micro_batches)))
     return layout
+
+
+def draw_for_gpus(random, layout):
+    """Keys that programs for GPUs alone know, or that change their libraries."""
+    runtime = layout.spec["runtime"]
+    if random.random() < 0.3:
+        runtime["deterministic"] = True
+    if random.random() < 0.3:
+        runtime["weight_gradients"] = "beside"
+        layout.spec["cluster"] = {"device": "h100"}

@@ -1,7 +1,7 @@
 """Random small models, compiled, trained and compared with an independent reference (scripts/random).
 
     run.py --count 2000 --seed 0 --jobs 2          cases 0 to 1999 of the seed
-    run.py --target cuda                           cases of one rank, on the simulated GPU
+    run.py --target cuda                           on simulated GPUs, one for each rank
     run.py --repeat FOLDER                         one case again, from the files that a failure left
     run.py --only 17 --seed 0                      one case of the seed
 
@@ -40,11 +40,11 @@ REFUSED = 0.2  # of all cases, at most
 SHRUNK, SHRUNK_MISMATCHES = 2, 12  # failures of one way that are made small; the others are left as they are
 
 
-def find_case(seed, number, is_alone):
+def find_case(seed, number, has_gpus):
     """The case of a number; where the first attempt leads nowhere, the next one of the same number."""
     for attempt in range(50):
         try:
-            return generate.generate(seed, f"{number}/{attempt}", is_alone)
+            return generate.generate(seed, f"{number}/{attempt}", has_gpus)
         except Reject:
             continue
     raise Reject("no attempt leads anywhere")
@@ -88,7 +88,7 @@ def run_number(number, options):
     folder = options.scratch / str(number)
     verifies = number % VERIFIED == 0
     try:
-        case = find_case(options.seed, number, options.target.is_alone)
+        case = find_case(options.seed, number, options.target.has_gpus)
     except Reject as reason:
         return number, Verdict("wrong", f"the generator: {reason}"), None
     verdict = judge_case(case, options, folder, verifies)
