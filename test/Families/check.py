@@ -34,7 +34,6 @@ COARSER = {"bf16": 2**16, "fp16": 2**13}
 PRECISIONS = {"bf16": "bf16", "fp16": {"compute": "fp16", "loss_scale": 256}}
 NOISE = 3  # times what PyTorch's own float32 is away, where that is more
 ADAM_OUTLIERS = 12  # elements that Adam may amplify, see docs/Families.md
-SECONDS = 300
 
 ZERO = {"persistence_threshold": 0, "bucket_size": "64KiB"}
 
@@ -93,6 +92,7 @@ class Way:
     xlc: pathlib.Path
     target: str
     precision: str
+    patience: int  # seconds
 
     @property
     def stamp(self):
@@ -109,7 +109,7 @@ class Way:
     def variables(self):
         """Of the program, which is in its folder."""
         simulated = {"XLC_CUDA_LIBRARIES": str(self.xlc.parents[1] / "lib" / "simulated"), "XLC_SIMULATE_IMAGE": "./image.so",
-                     "XLC_SIMULATE_DEVICES": "8", "XLC_SIMULATE_ORDER": "random"}
+                     "XLC_SIMULATE_DEVICES": "8", "XLC_SIMULATE_ORDER": "random", "XLC_SIMULATE_PATIENCE": str(self.patience)}
         return simulated if self.target == "cuda" else {}
 
 
@@ -155,13 +155,13 @@ def trace_of(cell, folder):
     return folder / ("trace.json" if pieces == 1 else f"trace-{pieces}.json")
 
 
-def run(command, folder, variables=None):
+def run(command, folder, patience, variables=None):
     try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS, cwd=folder,
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience, cwd=folder,
                               check=False, env={**os.environ, **(variables or {})})
         return done.returncode, done.stderr
     except subprocess.TimeoutExpired:
-        return -1, f"longer than {SECONDS} s"
+        return -1, f"longer than {patience} s"
 
 
 def quote(value):
@@ -181,11 +181,11 @@ def train(way, cell, models):
         spec = pathlib.Path(scratch) / "spec.yaml"
         keys = spec_of(cell, folder, trace) | ({"precision": PRECISIONS[way.precision]} if way.precision in PRECISIONS else {})
         spec.write_text("".join(f"{key}: {program.to_yaml(quote(value))}\n" for key, value in keys.items()))
-        code, said = run([way.xlc, "compile", folder / f"{cell.form}.onnx", "--spec", spec, "-o", "train", *way.options], scratch)
+        code, said = run([way.xlc, "compile", folder / f"{cell.form}.onnx", "--spec", spec, "-o", "train", *way.options], scratch, way.patience)
         if code:
             return {"outcome": "refused" if code in (1, 2, 3) else "internal", "code": code, "said": said[-1500:]}
         code, trained = run(["./train", "--steps", trace["steps"], "--log", "log.jsonl", "--save", "final.safetensors"], scratch,
-                            way.variables)
+                            way.patience, way.variables)
         if code:
             return {"outcome": "internal", "code": code, "said": trained[-1500:]}
         log = [json.loads(line) for line in (pathlib.Path(scratch) / "log.jsonl").read_text().splitlines()]
@@ -269,12 +269,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu", help="cuda: the simulated GPUs")
     parser.add_argument("--precision", choices=("fp32", "bf16", "fp16"), default="fp32", help="sixteen bits are compared roughly")
+    parser.add_argument("--patience", type=int, default=300, metavar="SECONDS",
+                        help="of one command, and of simulated GPUs that wait for each other; a ResNet-18 of eight ranks takes 15 minutes there")
     parser.add_argument("--form", action="append", help="only files of this name, such as loss-xlc; may be repeated")
     parser.add_argument("--composition", action="append", help="only this one, such as dp1; may be repeated")
     parser.add_argument("--keep-right", action="store_true", help="do not run again what another xlc had right")
     parser.add_argument("names", nargs="*", help="families; all where none is given")
     options = parser.parse_args()
-    way = Way(options.xlc.resolve(), options.target, options.precision)
+    way = Way(options.xlc.resolve(), options.target, options.precision, options.patience)
     stamp = way.stamp
     results = json.loads(options.results.read_text()) if options.results.exists() else {}
 
