@@ -270,7 +270,7 @@ def main():
     parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu", help="cuda: the simulated GPUs")
     parser.add_argument("--precision", choices=("fp32", "bf16", "fp16"), default="fp32", help="sixteen bits are compared roughly")
     parser.add_argument("--patience", type=int, default=300, metavar="SECONDS",
-                        help="of one command, and of simulated GPUs that wait for each other; a ResNet-18 of eight ranks takes 15 minutes there")
+                        help="of one command, and of simulated GPUs that wait for each other; a ResNet-18 of eight ranks takes minutes there")
     parser.add_argument("--form", action="append", help="only files of this name, such as loss-xlc; may be repeated")
     parser.add_argument("--composition", action="append", help="only this one, such as dp1; may be repeated")
     parser.add_argument("--keep-right", action="store_true", help="do not run again what another xlc had right")
