@@ -10,6 +10,7 @@ A check ends after a while, and whatever becomes of it, the next one runs. Needs
 """
 
 import argparse
+import contextlib
 import csv
 import ctypes
 import dataclasses
@@ -128,23 +129,24 @@ def check_losses(place, name, expected):
     return f"losses at most {worst:.1e} from the CPU's; beside the arena {lines} of {outside['planned'] / 2**20:.0f} MiB planned"
 
 
-def check_graphs(place, name, expected):
-    """Steps that are graphs leave the same bits as action by action; about the same losses where a library adds in any order."""
-    saved, losses = {}, {}
-    for graph in ("on", "off"):
-        saved[graph], log = place.folder / f"{name}-{graph}.safetensors", place.folder / f"{name}-{graph}.jsonl"
-        done = train(place, name, expected, "--steps", GRAPH_STEPS, "--save", saved[graph], "--log", log, "--graph", graph)
+def check_same(place, name, expected, options, others, words):
+    """Runs with one list of options and with another leave the same bits; about the same losses where a library adds in any order."""
+    saved, losses = [], []
+    for tag, given in (("one", options), ("other", others)):
+        path = place.folder / f"{name}-{tag}.safetensors"
+        done = train(place, name, expected, "--steps", GRAPH_STEPS, "--save", path, "--log", path.with_suffix(".jsonl"), *given)
         if "without graphs" in done.stderr:
             raise Failed(done.stderr.strip())
-        losses[graph] = [step["loss"] for step in read_log(log)]
+        saved.append(path.read_bytes())
+        losses.append([step["loss"] for step in read_log(path.with_suffix(".jsonl"))])
     if expected["adds_in_any_order"]:
-        worst = max(abs(a - b) / abs(b) for a, b in zip(losses["on"], losses["off"], strict=True))
+        worst = max(abs(a - b) / abs(b) for a, b in zip(*losses, strict=True))
         if not worst <= expected["tolerance"]:
-            raise Failed(f"losses are {worst:.1e} from those action by action: {losses}")
-        return f"losses at most {worst:.1e} from those action by action"
-    if saved["on"].read_bytes() != saved["off"].read_bytes():
-        raise Failed(f"other bits than action by action; losses {losses}")
-    return "the same bits as action by action"
+            raise Failed(f"losses are {worst:.1e} from those {words}: {losses}")
+        return f"losses at most {worst:.1e} from those {words}"
+    if saved[0] != saved[1]:
+        raise Failed(f"other bits than {words}; losses {losses}")
+    return f"the same bits as {words}"
 
 
 def check_beside(place, name, other, data):
@@ -222,16 +224,42 @@ def show_speed(speed, seconds):
     return f"{speed}: {speed.tokens() / sorted(seconds)[len(seconds) // 2]:.0f} tokens/s"
 
 
+@contextlib.contextmanager
+def watched_clock():
+    """A list in which, at the end, is what clock and power the first GPU had under load, as its vendor's tool says; empty without that."""
+    said, fields = [], "clocks.sm,clocks.max.sm,power.draw,power.limit"
+    if not shutil.which("nvidia-smi"):
+        yield said
+        return
+    with subprocess.Popen(["nvidia-smi", "--id=0", f"--query-gpu={fields}", "--format=csv,noheader,nounits", "--loop-ms=100"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as tool:
+        try:
+            yield said
+        finally:
+            tool.terminate()
+            lines, _ = tool.communicate()
+    samples = []
+    for line in lines.splitlines():
+        try:
+            samples.append([float(word) for word in line.split(",")])
+        except ValueError:  # "[N/A]", or a line that was not finished
+            continue
+    if samples := sorted(sample for sample in samples if len(sample) == 4 and sample[2] > 0.7 * max(each[2] for each in samples)):
+        clock, most, power, limit = samples[len(samples) // 2]
+        said.append(f"at {clock:.0f} of {most:.0f} MHz and {power:.0f} of {limit:.0f} W")
+
+
 def measure_speed(place, name, *options, program=None):
     """Tokens a second, and the memory that was planned and used; of another program of that step than the usual one, where one is given."""
     program, speed = place.folder / f"speed-{program or name}", SPEEDS[name]
     log, stats = program.with_suffix(".jsonl"), program.with_suffix(".stats")
-    require(run([program, "--steps", speed.steps, "--data", data_of(place, name), "--log", log, "--stats", stats, *options]))
+    with watched_clock() as clock:
+        require(run([program, "--steps", speed.steps, "--data", data_of(place, name), "--log", log, "--stats", stats, *options]))
     found = json.loads(stats.read_text())
     arena, outside = found["arena"]["used"], found["outside"]
     planned, used = arena + outside["planned"], arena + sum(outside["measured"].values())
     return (f"{show_speed(speed, [step['seconds'] for step in read_log(log)[speed.first:]])}; {planned / 2**20:.0f} MiB planned, "
-            f"{used / 2**20:.0f} MiB used, {planned / used - 1:+.2%}; beside the arena {outside['measured']}")
+            f"{used / 2**20:.0f} MiB used, {planned / used - 1:+.2%}; beside the arena {outside['measured']}; {' '.join(clock) or 'clock not known'}")
 
 
 def tuned_of(place, name):
@@ -254,13 +282,14 @@ def measure_peer(place, name, attention):
     """What PyTorch has for the same step, compiled; in smaller micro-batches, where its memory does not do."""
     speed = SPEEDS[name]
     while True:
-        done = run([shutil.which("python3"), place.folder / "peer.py", "autocast", "compiled", "--model", speed.model, "--rows", speed.rows,
-                    "--micro-batches", speed.micro_batches, "--sequence", SEQUENCE, "--threads", os.cpu_count(), "--attention", attention,
-                    "--warm", 3, "--steps", speed.steps - speed.first], patience=240)
+        with watched_clock() as clock:
+            done = run([shutil.which("python3"), place.folder / "peer.py", "autocast", "compiled", "--model", speed.model, "--rows", speed.rows,
+                        "--micro-batches", speed.micro_batches, "--sequence", SEQUENCE, "--threads", os.cpu_count(), "--attention", attention,
+                        "--warm", 3, "--steps", speed.steps - speed.first], patience=240)
         if "No module named" in done.stderr:
             raise Skipped(done.stderr.strip().splitlines()[-1])
         if "OutOfMemoryError" not in done.stderr or speed.rows == 1:
-            return f"PyTorch, autocast, compiled, {attention} attention: {show_speed(speed, json.loads(require(done).stdout))}"
+            return f"PyTorch, autocast, compiled, {attention} attention: {show_speed(speed, json.loads(require(done).stdout))}; {' '.join(clock)}"
         speed = dataclasses.replace(speed, rows=speed.rows // 2, micro_batches=speed.micro_batches * 2)
 
 
@@ -371,7 +400,9 @@ def list_checks(place):
             if (each["fused"], name.endswith("fp32"), each["ranks"] > 1) != (fused, wide, several):
                 continue
             yield Check(name, lambda name=name, each=each: check_losses(place, name, each))
-            yield Check(f"{name} as graphs", lambda name=name, each=each: check_graphs(place, name, each))
+            yield Check(f"{name} as graphs", lambda name=name, each=each: check_same(place, name, each, ("--graph", "on"), ("--graph", "off"), "action by action"))
+            if several:
+                yield Check(f"{name} registered", lambda name=name, each=each: check_same(place, name, each, ("--register-buffers",), (), "without it"))
             if not fused and not several:
                 if (other := each["in_order"]) in expected:
                     yield Check(f"{name} beside", lambda name=name, other=other, each=each: check_beside(place, name, other, each["data"]))

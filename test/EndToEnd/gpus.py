@@ -135,12 +135,13 @@ def train_several(setting, gpus, image, order, *options):
 
 
 def meets_others(setting, model, changes, precision, orders):
-    """Ranks with one GPU each, over NCCL: the same bits in all orders, as threads and, without a word, as processes, and the losses of CPUs."""
+    """Ranks with one GPU each, over NCCL: the same bits in all orders, as threads and, without a word, as processes, also where NCCL has
+    their memory registered, and the losses of CPUs."""
     gpus, image, cpu = compile_several(setting, model, changes, "gpus-" + "-".join((*model, *name_of(changes).split(), precision)),
                                        precision=cases.PRECISIONS[precision])
     cpu.train(STEPS)
     tags = [train_several(setting, gpus, image, order, "--threads") for order in orders]
-    tags += [train_several(setting, gpus, image, orders[-1])]
+    tags += [train_several(setting, gpus, image, orders[-1], *options) for options in ((), ("--register-buffers",))]
     for tag in tags:
         if gpus.bits(tag) != gpus.bits(tags[0]):
             yield f"{tag}: other bits than {tags[0]}"

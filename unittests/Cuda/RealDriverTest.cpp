@@ -87,7 +87,13 @@ static_assert(recommendedGranularity == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
 static_assert(sizeof(AllocationProperties) == sizeof(CUmemAllocationProp) &&
               offsetof(AllocationProperties, type) == offsetof(CUmemAllocationProp, type) &&
               offsetof(AllocationProperties, location) == offsetof(CUmemAllocationProp, location) &&
-              offsetof(AllocationProperties, flags) == offsetof(CUmemAllocationProp, allocFlags));
+              offsetof(AllocationProperties, handleTypes) == offsetof(CUmemAllocationProp, requestedHandleTypes) &&
+              offsetof(AllocationProperties, networkReads) ==
+                  offsetof(CUmemAllocationProp, allocFlags.gpuDirectRDMACapable));
+static_assert(fileHandle == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR && fabricHandle == CU_MEM_HANDLE_TYPE_FABRIC);
+static_assert(networkReadsMemory == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED &&
+              hasFabricHandles == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED);
+static_assert(notPermitted == CUDA_ERROR_NOT_PERMITTED && notSupported == CUDA_ERROR_NOT_SUPPORTED);
 static_assert(AllocationProperties().type == CU_MEM_ALLOCATION_TYPE_PINNED &&
               Location().type == CU_MEM_LOCATION_TYPE_DEVICE);
 static_assert(sizeof(Location) == sizeof(CUmemLocation) && offsetof(Location, device) == offsetof(CUmemLocation, id));

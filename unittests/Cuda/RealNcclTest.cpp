@@ -73,6 +73,8 @@ static_assert(haveAsMany(typeOf(&Library::makeId), &ncclGetUniqueId));
 static_assert(haveAsMany(typeOf(&Library::join), &ncclCommInitRankConfig));
 static_assert(haveAsMany(typeOf(&Library::split), &ncclCommSplit));
 static_assert(haveAsMany(typeOf(&Library::getAsyncError), &ncclCommGetAsyncError));
+static_assert(haveAsMany(typeOf(&Library::registerMemory), &ncclCommRegister));
+static_assert(haveAsMany(typeOf(&Library::deregister), &ncclCommDeregister));
 static_assert(haveAsMany(typeOf(&Library::allReduce), &ncclAllReduce));
 static_assert(haveAsMany(typeOf(&Library::allGather), &ncclAllGather));
 static_assert(haveAsMany(typeOf(&Library::reduceScatter), &ncclReduceScatter));

@@ -312,6 +312,64 @@ TEST_P(SimulatedNccl, APeerThatHasGone) {
   });
 }
 
+TEST_P(SimulatedNccl, MemoryThatIsRegistered) {
+  expectGood([](Rank &rank) {
+    void *registration = rank.registerArena();
+    rank.sum();
+    expect(rank.read(rank.stream, 8) == std::vector<float>(8, 3));
+    expect(rank.nccl.deregister(rank.all, registration) == nccl::Status::Success);
+    expect(rank.nccl.deregister(rank.all, registration) == nccl::Status::InvalidUsage);
+  });
+}
+
+TEST_P(SimulatedNccl, MemoryThatOneRankHasRegistered) {
+  expectComplaint(
+      "(type 7, registered, and rank 1 in .* of type 7|rank 1 .* of type 7, and rank 0 in .* of type 7, registered)",
+      [](Rank &rank) {
+        if (rank.number == 0)
+          rank.registerArena();
+        rank.sum();
+      });
+}
+
+TEST_P(SimulatedNccl, MemoryOfWhichSomeIsRegistered) {
+  expectComplaint("memory that is not registered, in a communicator with which some is, in ncclAllReduce",
+                  [](Rank &rank) {
+                    void *registration = nullptr;
+                    rank.nccl.registerMemory(rank.all, rank.given(), Rank::count * sizeof(float), &registration);
+                    rank.sum();
+                  });
+}
+
+TEST_P(SimulatedNccl, MemoryThatOthersCannotMapIsRegistered) {
+  expectComplaint("memory is registered that others cannot map", [](Rank &rank) {
+    Arena own(rank.driver, rank.number, 1 << 16);
+    void *registration = nullptr;
+    rank.nccl.registerMemory(rank.all, (void *)(uintptr_t)own.begin(), own.size(), &registration); // NOLINT
+  });
+}
+
+TEST_P(SimulatedNccl, MemoryThatGoesWhileItIsRegistered) {
+  expectComplaint("memory is unmapped that is registered", [](Rank &rank) {
+    Arena other(rank.driver, rank.number, 1 << 16, Sharing::Exportable);
+    void *registration = nullptr;
+    rank.nccl.registerMemory(rank.all, (void *)(uintptr_t)other.begin(), other.size(), &registration); // NOLINT
+  });
+}
+
+TEST_P(SimulatedNccl, MemoryThatIsDeregisteredTooEarlyOrNot) {
+  expectComplaint("memory is deregistered before the operations of its communicator have ended", [](Rank &rank) {
+    void *registration = rank.registerArena();
+    rank.sum();
+    if (rank.number == 0)
+      rank.nccl.deregister(rank.all, registration);
+    else
+      std::this_thread::sleep_for(std::chrono::seconds(5));
+  });
+  expectComplaint("a communicator is destroyed with which memory is registered",
+                  [](Rank &rank) { rank.registerArena(); });
+}
+
 INSTANTIATE_TEST_SUITE_P(Orders, SimulatedNccl, testing::Values("early", "late", "random:1"));
 
 } // namespace

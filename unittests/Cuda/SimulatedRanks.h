@@ -35,7 +35,8 @@ struct Rank {
   static constexpr uint64_t count = 8;
 
   Rank(const Job &job, int ranks, int number)
-      : driver(job.driver), nccl(job.nccl), number(number), context(driver, number), arena(driver, number, 1 << 16) {
+      : driver(job.driver), nccl(job.nccl), number(number), context(driver, number),
+        arena(driver, number, 1 << 16, Sharing::Exportable) {
     nccl::Config config;
     nccl.check(nccl.join(&all, ranks, job.id, number, &config), "ncclCommInitRankConfig");
     write(stream, std::vector<float>(count, float(number + 1)));
@@ -69,6 +70,12 @@ struct Rank {
   }
   nccl::Status receive(int peer, uint64_t numbers = count) {
     return nccl.receive(got(), numbers, DataType::F32, peer, all, stream.get());
+  }
+
+  void *registerArena() {
+    void *registration = nullptr;
+    nccl.check(nccl.registerMemory(all, given(), arena.size(), &registration), "ncclCommRegister");
+    return registration;
   }
 
   const Driver &driver;

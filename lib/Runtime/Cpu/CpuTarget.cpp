@@ -30,6 +30,8 @@ std::string describeProcessors(const Plan &plan) {
 void prepareProcessor(const Plan &plan, const HostShare &, const LibraryOptions &libraries) {
   if (!libraries.tunedName.empty())
     throw Rejected("error: --tuned is for GPUs: of products on processors there is nothing to choose");
+  if (libraries.registersMemory)
+    throw Rejected("error: --register-buffers is for GPUs: what processors exchange does not go through NCCL");
   auto level = (CpuLevel)plan.cpu;
   if (std::vector<std::string> missing = findMissingFeatures(level); !missing.empty())
     throw Rejected(fmt::format("error: this program is made for {} processors, this one lacks {}: compile it with "

@@ -6,16 +6,30 @@
 
 namespace xlc::runtime::cuda {
 
-Arena::Arena(const Driver &driver, Ordinal device, uint64_t wanted) : driver(driver) {
+static AllocationProperties propertiesOf(const Driver &driver, Ordinal device, Sharing sharing) {
   AllocationProperties properties;
   properties.location.device = device;
+  if (sharing == Sharing::Private)
+    return properties;
+  auto has = [&](int attribute) {
+    int value = 0;
+    driver.check(driver.getAttribute(&value, attribute, device), "cuDeviceGetAttribute");
+    return value != 0;
+  };
+  properties.handleTypes = fileHandle | (has(hasFabricHandles) ? fabricHandle : 0);
+  properties.networkReads = has(networkReadsMemory);
+  return properties;
+}
+
+Arena::Arena(const Driver &driver, Ordinal device, uint64_t wanted, Sharing sharing) : driver(driver) {
+  AllocationProperties properties = propertiesOf(driver, device, sharing);
   size_t granularity;
   driver.check(driver.getGranularity(&granularity, &properties, recommendedGranularity),
                "cuMemGetAllocationGranularity");
   bytes = (std::max<uint64_t>(wanted, 1) + granularity - 1) / granularity * granularity;
   driver.check(driver.reserve(&address, bytes, 0, 0, 0), "cuMemAddressReserve");
   try {
-    Status status = driver.create(&allocation, bytes, &properties, 0);
+    Status status = create(properties);
     if (status == outOfMemory)
       throw std::bad_alloc();
     driver.check(status, "cuMemCreate");
@@ -28,6 +42,16 @@ Arena::Arena(const Driver &driver, Ordinal device, uint64_t wanted) : driver(dri
     free();
     throw;
   }
+}
+
+/// A GPU has handles of a fabric, and a process that no fabric's service knows may not have them.
+Status Arena::create(AllocationProperties properties) {
+  Status status = driver.create(&allocation, bytes, &properties, 0);
+  bool isRefused = status == notPermitted || status == notSupported;
+  if (!isRefused || !(properties.handleTypes & fabricHandle))
+    return status;
+  properties.handleTypes = fileHandle;
+  return driver.create(&allocation, bytes, &properties, 0);
 }
 
 Arena::~Arena() { free(); }

@@ -7,10 +7,16 @@
 
 namespace xlc::runtime::cuda {
 
+/// Who can map memory. That of a device alone can be compressed and placed as the driver likes.
+enum class Sharing {
+  Private,
+  Exportable ///< other processes and the network's adapters too: what NCCL's documentation asks of memory that is registered with it
+};
+
 class Arena {
 public:
   /// Throws std::bad_alloc, DeviceFailure.
-  Arena(const Driver &driver, Ordinal device, uint64_t wanted);
+  Arena(const Driver &driver, Ordinal device, uint64_t wanted, Sharing sharing = Sharing::Private);
   ~Arena();
   Arena(const Arena &) = delete;
 
@@ -18,6 +24,7 @@ public:
   uint64_t size() const { return bytes; } ///< rounded
 
 private:
+  Status create(AllocationProperties properties);
   void free();
 
   const Driver &driver;

@@ -1,6 +1,8 @@
 // See Communicators.h.
 #include "Communicators.h"
 
+#include <utility>
+
 namespace xlc::runtime::cuda {
 
 Communicators::Communicators(const nccl::Library &library, const Plan &plan, const nccl::UniqueId &id, int rank,
@@ -35,6 +37,15 @@ nccl::Handle Communicators::split(int colour, int key) {
   return made;
 }
 
+void Communicators::registerMemory(Address begin, uint64_t bytes) {
+  for (size_t i = 1; i < all.size(); ++i) { // in the world's there are no calls
+    void *number = nullptr;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are numbers
+    library.check(library.registerMemory(all[i], (void *)begin, bytes, &number), "ncclCommRegister");
+    registered.push_back({all[i], number});
+  }
+}
+
 void Communicators::checkOthers() const {
   stop.throwIfRaised();
   for (nccl::Handle each : all) {
@@ -46,6 +57,8 @@ void Communicators::checkOthers() const {
 }
 
 void Communicators::destroy() {
+  for (auto [communicator, number] : std::exchange(registered, {}))
+    library.check(library.deregister(communicator, number), "ncclCommDeregister");
   while (!all.empty()) { // those that were split off first
     nccl::Handle last = all.back();
     all.pop_back();

@@ -3,6 +3,7 @@
 #ifndef XLC_LIB_RUNTIME_CUDA_COMMUNICATORS_H
 #define XLC_LIB_RUNTIME_CUDA_COMMUNICATORS_H
 
+#include "Driver.h"
 #include "Failure.h"
 #include "Nccl.h"
 #include "Plan/Ranks.h"
@@ -25,6 +26,10 @@ public:
   /// Where a rank's number is its stage; null: there is one stage.
   nccl::Handle ofStages() const { return stages; }
 
+  /// Memory of this rank, with each communicator in which there are calls. It outlives them; all that calls have is registered, or
+  /// nothing, on all ranks. Throws DeviceFailure.
+  void registerMemory(Address begin, uint64_t bytes);
+
   /// To be called again and again while the host waits for the device: throws Stopped where the job ends, DeviceFailure where
   /// the library has noticed that another rank does not answer.
   void checkOthers() const;
@@ -40,6 +45,11 @@ private:
   std::vector<nccl::Handle> all; ///< the world's first
   std::vector<nccl::Handle> groups;
   nccl::Handle stages = nullptr;
+  struct Registration {
+    nccl::Handle communicator;
+    void *number;
+  };
+  std::vector<Registration> registered;
 };
 
 } // namespace xlc::runtime::cuda

@@ -30,9 +30,9 @@ uint32_t addsOf(const plan::CallT &call, const CallOperands &operands) {
 } // namespace
 
 CudaDevice::CudaDevice(const Libraries &libraries, Ordinal ordinal, const DeviceSetup &setup, int rank)
-    : driver(libraries.driver), setup(setup), ordinal(ordinal), context(driver, ordinal), ofContext(takenBytes()),
-      streams(driver, programOf(setup.plan, rank), setup.isInline), marks(driver), readings(driver, streams.current()),
-      readEnd(makeEvent(driver)), launches(setup.plan.kernels.size()) {
+    : driver(libraries.driver), setup(setup), ordinal(ordinal), sharing(libraries.sharing), context(driver, ordinal),
+      ofContext(takenBytes()), streams(driver, programOf(setup.plan, rank), setup.isInline), marks(driver),
+      readings(driver, streams.current()), readEnd(makeEvent(driver)), launches(setup.plan.kernels.size()) {
   load();
   ofCode = takenBytes() - ofContext;
   libraryCalls =
@@ -121,15 +121,16 @@ std::vector<OutsideBytes> CudaDevice::measureOutside() {
 }
 
 DeviceMemory CudaDevice::allocate(uint64_t bytes) {
-  context.enter();
-  arenas.push_back(std::make_unique<Arena>(driver, ordinal, bytes));
-  return {placeOf(arenas.back()->begin()), bytes}; // the rest is the line `rounding`
+  return {allocate(arenas, bytes), bytes}; // the rest is the line `rounding`
 }
+char *CudaDevice::allocateBounce(uint64_t bytes) { return allocate(bounces, bytes); }
 
-char *CudaDevice::allocateBounce(uint64_t bytes) {
+char *CudaDevice::allocate(std::vector<std::unique_ptr<Arena>> &kept, uint64_t bytes) {
   context.enter();
-  bounces.push_back(std::make_unique<Arena>(driver, ordinal, bytes));
-  return placeOf(bounces.back()->begin());
+  Arena &made = *kept.emplace_back(std::make_unique<Arena>(driver, ordinal, bytes, sharing));
+  if (others && sharing == Sharing::Exportable)
+    others->registerMemory(made.begin(), made.size());
+  return placeOf(made.begin());
 }
 
 void CudaDevice::prepare(const plan::CallT &call) {

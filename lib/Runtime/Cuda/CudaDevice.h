@@ -28,7 +28,8 @@ struct Libraries {
   std::optional<nccl::Library> nccl;
   std::optional<OpenedLibrary> fusingFile; ///< of a plan with attention; of one with convolutions, where there is one
   std::optional<cudnn::Library> fusing;
-  std::optional<Tuning> tuning; ///< of --tuned
+  std::optional<Tuning> tuning;       ///< of --tuned
+  Sharing sharing = Sharing::Private; ///< of devices' memory; Others: it is registered with NCCL
 };
 
 class CudaDevice : public Device {
@@ -81,6 +82,7 @@ private:
     unsigned grid, block;
   };
   void load();
+  char *allocate(std::vector<std::unique_ptr<Arena>> &kept, uint64_t bytes);
   void releaseGraphs();
   template <class IsOver> void watchOthersUntil(IsOver isOver) const;
   /// Bytes of the device's memory that are taken, by whomever.
@@ -91,6 +93,7 @@ private:
   const Driver &driver;
   const DeviceSetup setup;
   const Ordinal ordinal;
+  const Sharing sharing;
   const OwnedContext context;
   const uint64_t ofContext; ///< bytes of the device's memory that are taken when the context is made
   uint64_t ofCode = 0;

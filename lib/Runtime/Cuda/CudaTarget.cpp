@@ -191,6 +191,7 @@ void prepareGpus(const Plan &plan, const HostShare &ranks, const LibraryOptions 
       return;
     prepareNccl(ranks);
     opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, libraryFolder()));
+    opened->sharing = libraries.registersMemory ? Sharing::Exportable : Sharing::Private;
   } catch (const DeviceFailure &failure) {
     rejectGpu(failure);
   }

@@ -24,10 +24,12 @@ using Allocation = unsigned long long;
 using Graph = struct CUgraph_st *;
 using LaunchableGraph = struct CUgraphExec_st *; ///< CUgraphExec
 
-constexpr Status success = 0, outOfMemory = 2, notReady = 600;
+constexpr Status success = 0, outOfMemory = 2, notReady = 600, notPermitted = 800, notSupported = 801;
 
 /// Of cuDeviceGetAttribute.
 constexpr int capabilityMajor = 75, capabilityMinor = 76;
+constexpr int networkReadsMemory = 110; ///< CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
+constexpr int hasFabricHandles = 128;   ///< CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED
 
 /// Of cuLibraryLoadData: where the driver writes what is wrong with a PTX.
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
@@ -37,12 +39,13 @@ struct Location {
   Ordinal device = 0;
 };
 struct AllocationProperties {
-  int type = 1; ///< CU_MEM_ALLOCATION_TYPE_PINNED
-  int handleTypes = 0;
+  int type = 1;        ///< CU_MEM_ALLOCATION_TYPE_PINNED
+  int handleTypes = 0; ///< by which others can map it
   Location location;
   void *metaData = nullptr;
-  unsigned char flags[8] = {};
+  unsigned char compression = 0, networkReads = 0, rest[6] = {};
 };
+constexpr int fileHandle = 1, fabricHandle = 8; ///< CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, _FABRIC
 struct AccessDescription {
   Location location;
   int access = 3; ///< CU_MEM_ACCESS_FLAGS_PROT_READWRITE

@@ -21,6 +21,8 @@ Library::Library(const OpenedLibrary &library) {
   library.find(destroy, "ncclCommDestroy");
   library.find(abort, "ncclCommAbort");
   library.find(getAsyncError, "ncclCommGetAsyncError");
+  library.find(registerMemory, "ncclCommRegister");
+  library.find(deregister, "ncclCommDeregister");
   library.find(beginGroup, "ncclGroupStart");
   library.find(endGroup, "ncclGroupEnd");
   library.find(allReduce, "ncclAllReduce");

@@ -79,6 +79,9 @@ struct Library {
   Status (*destroy)(Handle);
   Status (*abort)(Handle);
   Status (*getAsyncError)(Handle, Status *);
+  /// Memory that calls are to move without copies where the hardware can; what it gives is for `deregister`.
+  Status (*registerMemory)(Handle, void *begin, size_t bytes, void **registration);
+  Status (*deregister)(Handle, void *registration);
   Status (*beginGroup)();
   Status (*endGroup)();
   Status (*allReduce)(const void *, void *, size_t count, DataType, Reduction, Handle, void *stream);

@@ -37,6 +37,7 @@ struct LibraryOptions {
   bool native = false; ///< library calls use all that this machine has, otherwise what the plan says
   /// A file that --tune has written, and what is in it; without a name there is none.
   std::string tunedName, tuned;
+  bool registersMemory = false; ///< devices' memory is registered with the library of messages
 };
 
 /// Which ranks of a job a process runs.

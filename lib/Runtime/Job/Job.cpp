@@ -95,7 +95,8 @@ private:
     return {{(int)launch.rank, 1}, (int)launch.localRank, (int)launch.onHost};
   }
   void prepareDevices(const HostShare &ranks) const {
-    target.prepareMachine(world.plan, ranks, {options.nativeLibraries, options.tuned, readTuned(options.tuned)});
+    target.prepareMachine(world.plan, ranks,
+                          {options.nativeLibraries, options.tuned, readTuned(options.tuned), options.registersMemory});
   }
   /// Of what is written only rank 0's process knows.
   void prepare(const HostShare &ranks) const {

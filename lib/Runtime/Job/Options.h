@@ -20,6 +20,7 @@ struct Options {
   std::optional<Fault> fault;
   bool nativeLibraries = false; ///< library calls use all that this machine has
   std::string tuned, tune;      ///< files of algorithms: read, and written instead of a run
+  bool registersMemory = false; ///< with NCCL
   bool check = false;
   std::optional<bool> processes;  ///< each rank is one, else a thread; none: as the target likes
   double timeout = 60;            ///< seconds; 0: none

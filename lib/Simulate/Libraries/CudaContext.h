@@ -25,6 +25,7 @@ enum : Status {
   invalidHandle = 400,
   notFound = 500,
   notReady = 600,
+  notPermitted = 800,
   captureUnsupported = 900,
   captureInvalidated = 901,
   captureMerge = 902,
@@ -41,8 +42,12 @@ enum : Status {
 struct Context {
   int users = 0;
   uint64_t allocated = 0;
-  std::map<uint64_t, uint64_t> allocations; ///< bytes by handle
-  std::map<void *, uint64_t> hostMemory;    ///< bytes by address
+  struct Allocation {
+    uint64_t bytes;
+    bool isShared; ///< others can map it
+  };
+  std::map<uint64_t, Allocation> allocations; ///< by handle
+  std::map<void *, uint64_t> hostMemory;      ///< bytes by address
   std::map<void *, std::shared_ptr<Event>> events;
   std::set<Image *> images;
   std::map<void *, std::unique_ptr<Graph>> graphs, executables;

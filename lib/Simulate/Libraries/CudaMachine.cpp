@@ -5,7 +5,11 @@
 //     XLC_SIMULATE_MEMORY       bytes of each (8 GiB)
 //     XLC_SIMULATE_CAPABILITY   75: of another chip
 //     XLC_SIMULATE_DRIVER       11080: another version of the driver
+//
+// They have handles of a fabric, which this process may not have, as on a machine without the service that makes one.
 #include "CudaContext.h"
+
+#include "Cuda/Driver.h"
 
 #include <array>
 #include <cstdlib>
@@ -16,6 +20,7 @@
 #include <unistd.h>
 
 using namespace xlc::simulate;
+namespace cuda = xlc::runtime::cuda;
 
 namespace {
 
@@ -35,6 +40,7 @@ constexpr ErrorName errorNames[] = {
     {noBinary, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
     {notFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {notReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {notPermitted, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
     {captureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
     {captureInvalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
      "operation failed due to a previous error during capture"},
@@ -157,12 +163,18 @@ CUDA_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {
   Call call("cuDeviceGetAttribute", false);
   if (call.isGood() && !isDevice(device))
     return invalidDevice;
-  constexpr int major = 75, minor = 76;
-  if (attribute != major && attribute != minor)
-    return invalidValue;
   int capability = (int)settingOf("XLC_SIMULATE_CAPABILITY", 80);
-  *value = attribute == major ? capability / 10 : capability % 10;
-  return call.status;
+  switch (attribute) {
+  case cuda::capabilityMajor:
+    return *value = capability / 10, call.status;
+  case cuda::capabilityMinor:
+    return *value = capability % 10, call.status;
+  case cuda::hasFabricHandles:
+  case cuda::networkReadsMemory:
+    return *value = 1, call.status;
+  default:
+    return invalidValue;
+  }
 }
 CUDA_FUNCTION cuDevicePrimaryCtxRetain(Context **made, int device) {
   if (!isDevice(device))
@@ -223,15 +235,18 @@ CUDA_FUNCTION cuMemAddressFree(uint64_t address, size_t bytes) {
   call.state.regions.remove_if([&](const Region &each) { return &each == region; });
   return success;
 }
-CUDA_FUNCTION cuMemCreate(uint64_t *handle, size_t bytes, const void *, unsigned long long) {
+CUDA_FUNCTION cuMemCreate(uint64_t *handle, size_t bytes, const cuda::AllocationProperties *properties,
+                          unsigned long long) {
   Call call("cuMemCreate");
   if (!call.isOutsideOfCaptures() || bytes == 0 || bytes % granularity != 0)
     return call.isGood() ? invalidValue : call.status;
+  if (properties->handleTypes & cuda::fabricHandle)
+    return notPermitted;
   if (call.context.allocated + bytes > memoryOfDevice())
     return outOfMemory;
   ++call.state.machine.counts.allocations;
   call.context.allocated += bytes;
-  call.context.allocations[ *handle = ++call.context.lastHandle] = bytes;
+  call.context.allocations[ *handle = ++call.context.lastHandle] = {bytes, properties->handleTypes != 0};
   return success;
 }
 CUDA_FUNCTION cuMemRelease(uint64_t handle) {
@@ -239,7 +254,7 @@ CUDA_FUNCTION cuMemRelease(uint64_t handle) {
   auto found = call.context.allocations.find(handle);
   if (found == call.context.allocations.end())
     return invalidValue;
-  call.context.allocated -= found->second;
+  call.context.allocated -= found->second.bytes;
   call.context.allocations.erase(found);
   return success;
 }
@@ -248,9 +263,9 @@ CUDA_FUNCTION cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t h
   Region *region = regionAt(call.state, address);
   auto found = call.context.allocations.find(handle);
   bool fits = region && !region->isMapped && region->bytes == bytes && offset == 0 &&
-              found != call.context.allocations.end() && found->second == bytes;
+              found != call.context.allocations.end() && found->second.bytes == bytes;
   if (call.isOutsideOfCaptures() && fits)
-    State::map(*region);
+    State::map(*region), region->isShared = found->second.isShared;
   return call.isGood() && !fits ? invalidValue : call.status;
 }
 CUDA_FUNCTION cuMemUnmap(uint64_t address, size_t bytes) {
@@ -258,6 +273,8 @@ CUDA_FUNCTION cuMemUnmap(uint64_t address, size_t bytes) {
   Region *region = regionAt(call.state, address);
   if (!region || !region->isMapped || region->bytes != bytes)
     return invalidValue;
+  if (region->held > 0)
+    endWith("memory is unmapped that is registered");
   mprotect(region->begin, bytes, PROT_NONE);
   region->isMapped = false;
   return success;

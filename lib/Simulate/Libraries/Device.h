@@ -58,6 +58,10 @@ XLC_SIMULATED void goOnWhere(std::function<TimePoint()> lastAsked);
 /// `what`: in the plural, for the message.
 XLC_SIMULATED std::shared_ptr<void> holdContext(const char *what);
 
+/// Memory of the thread's device that another library lets others map, until it is given back: memory that is unmapped before is an
+/// error. Null where nobody else can map it, or not all is mapped.
+XLC_SIMULATED std::shared_ptr<void> holdMemory(const void *begin, uint64_t bytes);
+
 /// The number of the device whose context the thread works in.
 XLC_SIMULATED int deviceOfThread();
 /// Whether all comes as late as it may (XLC_SIMULATE_ORDER).

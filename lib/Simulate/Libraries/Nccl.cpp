@@ -229,6 +229,18 @@ void putIntoStream(const Pending &all) {
   });
 }
 
+/// The documentation leaves undefined what calls do of whose memory only some is registered, of one rank or of several.
+void noteRegistration(const Communicator &communicator, Operation &operation) {
+  if (communicator.registered.empty())
+    return;
+  int ranks = communicator.channels.size();
+  auto isRegistered = [&](const char *at, uint64_t bytes) { return !at || communicator.isRegistered(at, bytes); };
+  operation.isRegistered =
+      isRegistered(operation.from, operation.given(ranks)) && isRegistered(operation.to, operation.written(ranks));
+  if (!operation.isRegistered)
+    endWith("memory that is not registered, in a communicator with which some is, in " + operation.describe());
+}
+
 nccl::Status put(const char *function, Handle handle, void *stream, Operation operation) {
   if (isToFail(function))
     return failed(nccl::Status::InternalError);
@@ -236,6 +248,7 @@ nccl::Status put(const char *function, Handle handle, void *stream, Operation op
   bool hasPeer = operation.kind == Kind::Send || operation.kind == Kind::Receive;
   if (hasPeer && (operation.peer < 0 || operation.peer >= communicator->channels.size()))
     return failed(nccl::Status::InvalidArgument);
+  noteRegistration(*communicator, operation);
   auto same = std::find_if(pending.begin(), pending.end(), [&](const Pending &each) {
     return each.communicator == communicator && each.stream == stream;
   });
@@ -291,9 +304,11 @@ static void giveUp(Handle handle, bool aborts) {
     communicator->isAborted = true;
   else if (communicator->ended != communicator->asked)
     endWith("a communicator is destroyed before its operations have ended");
+  else if (!communicator->registered.empty())
+    endWith("a communicator is destroyed with which memory is registered");
   else if (communicator.use_count() > 2) // beside the list of those that live, and this
     endWith("a communicator is destroyed before the graphs that have its operations");
-  communicator->held.reset();
+  communicator->held.reset(), communicator->registered.clear();
   std::lock_guard lock(Living::get().mutex);
   Living::get().all.erase(communicator.get());
 }
@@ -320,6 +335,23 @@ NCCL_FUNCTION ncclCommGetAsyncError(Handle handle, nccl::Status *status) {
   bool isBroken = broken && (int)std::strtol(broken, nullptr, 10) == Living::get().find(handle)->channels.rank();
   *status = isBroken ? nccl::Status::RemoteError : nccl::Status::Success;
   return nccl::Status::Success;
+}
+NCCL_FUNCTION ncclCommRegister(Handle handle, void *begin, size_t bytes, void **registration) {
+  if (isToFail("ncclCommRegister"))
+    return nccl::Status::UnhandledCudaError;
+  std::shared_ptr<void> held = holdMemory(begin, bytes);
+  if (!held) // the real one leaves it at that, and copies
+    endWith("memory is registered that others cannot map");
+  *registration = &Living::get().find(handle)->registered.emplace_back((const char *)begin, bytes, held);
+  return nccl::Status::Success;
+}
+NCCL_FUNCTION ncclCommDeregister(Handle handle, void *registration) {
+  bool fails = isToFail("ncclCommDeregister");
+  std::shared_ptr<Communicator> communicator = Living::get().find(handle);
+  if (communicator->ended != communicator->asked)
+    endWith("memory is deregistered before the operations of its communicator have ended");
+  size_t count = communicator->registered.remove_if([&](auto &each) { return &each == registration; });
+  return fails ? nccl::Status::InternalError : count ? nccl::Status::Success : nccl::Status::InvalidUsage;
 }
 NCCL_FUNCTION ncclGroupStart() {
   if (isToFail("ncclGroupStart"))

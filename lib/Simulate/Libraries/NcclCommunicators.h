@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -49,6 +50,18 @@ struct Communicator {
   std::atomic<uint64_t> asked{0}, ended{0}; ///< operations
   std::atomic<bool> isAborted{false};
   std::shared_ptr<void> held; ///< until it is given back; what was put into streams may know of it for longer
+
+  /// Memory that is registered, of the rank's own thread.
+  struct Registered {
+    const char *begin;
+    uint64_t bytes;
+    std::shared_ptr<void> held;
+  };
+  std::list<Registered> registered;
+  bool isRegistered(const char *at, uint64_t bytes) const {
+    return std::ranges::any_of(
+        registered, [&](const Registered &each) { return each.begin <= at && at + bytes <= each.begin + each.bytes; });
+  }
 };
 
 /// Of this process, and those that a thread is to look at.

@@ -46,6 +46,7 @@ struct Operation {
   DataType type;
   Reduction reduction = Reduction::Sum;
   int peer = -1;
+  bool isRegistered = false; ///< all of its memory
 
   uint64_t bytes() const { return count * bytesOf(type); }
   /// What it gives to a peer, or takes from it.
@@ -57,7 +58,8 @@ struct Operation {
   std::string describe() const {
     Kind shown = kind == Kind::Receive ? Kind::Send : kind;
     return std::string(names[(int)shown]) + " of " + std::to_string(count) + " elements of type " +
-           std::to_string((int)type) + (reduction == Reduction::Max ? ", their largest" : "");
+           std::to_string((int)type) + (reduction == Reduction::Max ? ", their largest" : "") +
+           (isRegistered ? ", registered" : "");
   }
 };
 

@@ -69,6 +69,18 @@ std::shared_ptr<void> holdContext(const char *what) {
           }};
 }
 
+std::shared_ptr<void> holdMemory(const void *begin, uint64_t bytes) {
+  std::lock_guard lock(Machine::get().mutex);
+  Region *region = State::get().findRegion((const char *)begin, bytes);
+  if (!region || !region->isShared)
+    return nullptr;
+  ++region->held;
+  return {region, [](Region *region) {
+            std::lock_guard lock(Machine::get().mutex);
+            --region->held;
+          }};
+}
+
 double patience() {
   const char *text = getenv("XLC_SIMULATE_PATIENCE");
   return text ? std::strtod(text, nullptr) : 60;

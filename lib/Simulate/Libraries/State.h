@@ -103,7 +103,8 @@ private:
 struct Region {
   char *begin;
   uint64_t bytes;
-  bool isMapped = false;
+  bool isMapped = false, isShared = false;    ///< shared: others can map it
+  size_t held = 0;                            ///< by other libraries, how often
   std::array<Touches, kMostQueues> touches{}; ///< by queue
 };
 
