@@ -209,6 +209,18 @@ TEST_P(SimulatedNccl, ARankThatDoesNotJoin) {
   EXPECT_EXIT(join(GetParam()), testing::ExitedWithCode(70), "rank 0 of 2 waits for others to join its communicator");
 }
 
+/// It has made the id, and its process has ended.
+TEST_P(SimulatedNccl, ARankThatHasGoneBeforeOthersJoin) {
+  auto join = [](const char *order) {
+    setenv("XLC_SIMULATE_ORDER", order, 1), setenv("XLC_SIMULATE_PATIENCE", "0.5", 1);
+    setenv("XLC_SIMULATE_DEVICES", "2", 1);
+    Job job;
+    std::strcpy(job.id.bytes, "/proc/1/fd/no-such-file");
+    Rank rank(job, 2, 1);
+  };
+  EXPECT_EXIT(join(GetParam()), testing::ExitedWithCode(70), "rank 1 of 2 waits for others to join its communicator");
+}
+
 TEST_P(SimulatedNccl, ARankThatDoesNotSplit) {
   expectComplaint("rank 0 of 2 waits for others to split a communicator", [](Rank &rank) {
     nccl::Config config;
