@@ -157,10 +157,10 @@ static int64_t largestArena(ModuleOp module) {
 static int64_t mostOutside(const Compilation &compilation) {
   const Target &target = compilation.getTarget();
   const Spec &spec = compilation.spec;
-  int64_t bounce = 0;
+  int64_t ofPrograms = 0;
   for (auto program : compilation.module.get().getOps<exec::ProgramOp>())
-    bounce = std::max(bounce, target.bounceBytes(program, spec.isDeterministic));
-  return sumOf(target.outsideOf(spec.device, largestArena(*compilation.module), spec.ranks(), bounce));
+    ofPrograms = std::max(ofPrograms, sumOf(target.outsideLinesOf(program, spec.isDeterministic)));
+  return ofPrograms + sumOf(target.outsideOf(spec.device, largestArena(*compilation.module), spec.ranks()));
 }
 
 std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {

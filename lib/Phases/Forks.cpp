@@ -137,7 +137,8 @@ public:
       return std::nullopt;
     for (auto program : compilation.module->getOps<exec::ProgramOp>()) {
       stages.push_back({program, leastOf(program)});
-      bounce = std::max(bounce, compilation.getTarget().bounceBytes(program, compilation.spec.isDeterministic));
+      const Target &target = compilation.getTarget();
+      ofPrograms = std::max(ofPrograms, sumOf(target.outsideLinesOf(program, compilation.spec.isDeterministic)));
     }
     llvm::sort(stages, [](const StagePlan &a, const StagePlan &b) { return a.bytes > b.bytes; });
     return total();
@@ -170,7 +171,7 @@ private:
     if (arena > kLargestArena)
       return std::nullopt;
     const Spec &spec = compilation.spec;
-    return arena + sumOf(compilation.getTarget().outsideOf(spec.device, arena, spec.ranks(), bounce));
+    return arena + ofPrograms + sumOf(compilation.getTarget().outsideOf(spec.device, arena, spec.ranks()));
   }
 
   /// Of the fullest rank, as far as is known.
@@ -217,7 +218,7 @@ private:
   std::optional<int64_t> ofOneStage; ///< see findLeastOfOneStage
   SmallVector<StagePlan> stages;     ///< the largest bound first; empty: not lowered
   size_t placed = 0;                 ///< how many of them are
-  int64_t bounce = 0;                ///< of the stage with most of it
+  int64_t ofPrograms = 0;            ///< beside an arena, of the stage with most of it
   int64_t largestPlaced = 0;         ///< another stage that takes no more does not matter
 };
 

@@ -150,7 +150,7 @@ PlanReport xlc::makeReport(ModuleOp module, const Spec &spec, const Target &targ
     group.stage = program.getStage();
     group.memory = reportMemory(program, spec.precision.isMixed());
     group.memory.outside = target.outsideOf(spec.device, group.memory.arena, spec.ranks(),
-                                            target.bounceBytes(program, spec.isDeterministic));
+                                            target.outsideLinesOf(program, spec.isDeterministic));
     group.residualSlots = countResidualSlots(program);
     reportWindows(program, group);
     group.cost = costOfStep(program);

@@ -169,16 +169,16 @@ TEST_F(TargetTest, ABiasOnGpusWantsARowMajorResult) {
 
 TEST_F(TargetTest, RoundingIsALineBesideTheArena) {
   std::unique_ptr<Target> cuda = findTarget("cuda")->make("sm_80");
-  std::vector<OutsideLine> lines = cuda->outsideOf(std::nullopt, (int64_t(2) << 20) + 256, 1, 0);
+  std::vector<OutsideLine> lines = cuda->outsideOf(std::nullopt, (int64_t(2) << 20) + 256, 1);
   EXPECT_EQ(lines.back().name, "rounding");
   EXPECT_EQ(lines.back().bytes, (2 << 20) - 256);
   const Device &h200 = *findDevice("h200");
-  EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 1, 0).size(), h200.outside.size());
-  EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 2, 0).back().name, "nccl");
-  EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 2, 8 << 20).back().name, "bounce");
+  EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 1).size(), h200.outside.size());
+  EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 2).back().name, "nccl");
+  EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 2, {{"bounce", 8 << 20}}).back().name, "bounce");
   Device said = h200;
   said.outside = {{"all", 1}}, said.outsideOfPeers.clear(); // as a file says it
-  EXPECT_EQ(sumOf(cuda->outsideOf(said, 2 << 20, 2, 0)), 1);
+  EXPECT_EQ(sumOf(cuda->outsideOf(said, 2 << 20, 2)), 1);
 }
 
 TEST_F(TargetTest, ThePlanFollowsTheTarget) {

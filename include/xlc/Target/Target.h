@@ -91,18 +91,17 @@ public:
   /// What a program has beside its arenas, and what more where it has several ranks, where its device does not say. Measured.
   virtual std::vector<OutsideLine> outsideLines() const = 0;
   virtual std::vector<OutsideLine> outsideLinesOfPeers() const { return {}; }
-  /// Bytes that terms of other ranks pass through where a rank of this exec.program sums them in their order; all sums are
-  /// so where it is deterministic.
-  virtual int64_t bounceBytes(mlir::Operation *program, bool isDeterministic) const { return 0; }
-  /// What a rank of so many has beside its arena, of so many bytes, and what terms pass through.
+  /// What a rank of this exec.program has besides: what terms of other ranks pass through where it sums them in their order (all
+  /// sums are so where it is deterministic), and what a device keeps of a step.
+  virtual std::vector<OutsideLine> outsideLinesOf(mlir::Operation *program, bool isDeterministic) const { return {}; }
+  /// What a rank of so many has beside its arena, of so many bytes, with the lines of its program.
   std::vector<OutsideLine> outsideOf(const std::optional<Device> &device, int64_t arena, int64_t ranks,
-                                     int64_t bounce) const {
+                                     llvm::ArrayRef<OutsideLine> ofProgram = {}) const {
     bool isSaid = device && !device->outside.empty();
     std::vector<OutsideLine> lines = isSaid ? device->outside : outsideLines();
     if (ranks > 1)
       llvm::append_range(lines, isSaid ? device->outsideOfPeers : outsideLinesOfPeers());
-    if (bounce)
-      lines.push_back({"bounce", bounce});
+    llvm::append_range(lines, ofProgram);
     if (int64_t rounding = int64_t(llvm::alignTo(arena, arenaGranularity())) - arena)
       lines.push_back({"rounding", rounding});
     return lines;

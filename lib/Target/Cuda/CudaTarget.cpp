@@ -13,6 +13,7 @@
 #include "xlc/Runtime/ConvolutionWorkspace.h"
 #include "xlc/Runtime/FusedAttention.h"
 #include "xlc/Runtime/FusedConvolution.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <set>
@@ -35,6 +36,10 @@ constexpr int64_t kAlignment = 256;
 constexpr int64_t kLine = 128, kLongRow = 1024;
 /// Physical memory comes in pieces of this (cuMemGetAllocationGranularity).
 constexpr int64_t kGranularity = 2 << 20;
+
+/// A step is a graph, of which two take turns. What the driver keeps of a node on the device: "around 10KB per kernel node"
+/// (github.com/NVIDIA/cccl, pull request 3768).
+constexpr int64_t kGraphs = 2, kNode = 10 << 10;
 
 /// What a thread sums up of a column at least, a warp or a block of all elements, and who does a chunk of rows of each column.
 constexpr int64_t kFewestRows = 32, kFewestElements = 1024, kFewestCarried = 8;
@@ -77,6 +82,26 @@ Device deviceOf(const runtime::cuda::Measured &measured) {
   device.capability = measured.capability;
   device.outside = {{"context", measured.context}, {"libraries", measured.libraries}};
   return device;
+}
+
+/// Kernels, copies and messages of a step, each call as one.
+int64_t countNodes(exec::ProgramOp program) {
+  SymbolTable symbols(program->getParentOfType<ModuleOp>());
+  llvm::StringMap<int64_t> ofFunctions;
+  int64_t count = 0;
+  for (auto action : program.getBody().getOps<exec::Action>()) {
+    auto run = dyn_cast<exec::RunOp>(action.getOperation());
+    if (!run) {
+      ++count;
+      continue;
+    }
+    auto [known, isNew] = ofFunctions.try_emplace(run.getFunction());
+    if (isNew)
+      for (Operation &op : symbols.lookup<func::FuncOp>(run.getFunction()).getOps())
+        known->second += isa<exec::CallOp, exec::CollectiveOp>(op);
+    count += known->second;
+  }
+  return count;
 }
 
 /// Streams on which ranks sum in their order: the runtime gives each a bounce block (NcclFabric.cpp).
@@ -177,8 +202,12 @@ public:
     return findDevice("h100")->outside; // where no device is named
   }
   std::vector<OutsideLine> outsideLinesOfPeers() const override { return findDevice("h100")->outsideOfPeers; }
-  int64_t bounceBytes(Operation *program, bool isDeterministic) const override {
-    return (int64_t)runtime::bounceBytes * countStreamsOfOrderedSums(cast<exec::ProgramOp>(program), isDeterministic);
+  std::vector<OutsideLine> outsideLinesOf(Operation *op, bool isDeterministic) const override {
+    auto program = cast<exec::ProgramOp>(op);
+    std::vector<OutsideLine> lines = {{"graphs", kGraphs * kNode * countNodes(program)}};
+    if (int64_t streams = countStreamsOfOrderedSums(program, isDeterministic))
+      lines.push_back({"bounce", (int64_t)runtime::bounceBytes * streams});
+    return lines;
   }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
 
