@@ -1,4 +1,5 @@
-// See Measure.h. Work is made larger until it takes a millisecond.
+// See Measure.h. Work is made larger until it takes a millisecond. Products and attention are measured as a step has them, whose chip has
+// been at work for long.
 #include "Measure.h"
 
 #include "Arena.h"
@@ -16,7 +17,7 @@
 namespace xlc::runtime::cuda {
 namespace {
 
-constexpr Milliseconds kEnough = 1;
+constexpr Milliseconds kEnough = 1, kLoad = 1000;
 /// Of the memory that is measured with; what products of 8192 x 8192 floats and their scratch need.
 constexpr uint64_t kMost = uint64_t(1) << 30, kScratch = uint64_t(32) << 20, kLeast = uint64_t(4) << 20;
 
@@ -93,10 +94,10 @@ private:
       ContractShape shape{n, n, n, n, 1, n, 1, n, 1, {}, {}, type, type};
       Product product = products.prepare("a product", shape, kScratch, {256, 256, 1, 1, 256});
       char *scratch = at(0), *a = scratch + kScratch, *b = a + matrix, *y = b + matrix;
-      Milliseconds taken = watch->time([&] { product.run({a, b, nullptr, nullptr, y}, false, scratch, stream.get()); });
+      auto multiply = [&] { product.run({a, b, nullptr, nullptr, y}, false, scratch, stream.get()); };
       bool isLast = (int64_t)(kScratch + 12 * matrix) > (int64_t)arena->size();
-      if (taken >= kEnough || isLast)
-        return 2.0 * (double)n * (double)n * (double)n / taken * 1e3;
+      if (isLast || watch->time(multiply) >= kEnough)
+        return 2.0 * (double)n * (double)n * (double)n / watch->timeUnderLoad(kLoad, multiply) * 1e3;
     }
   }
 
@@ -137,13 +138,13 @@ private:
     for (size_t i = 0; i < operands.size(); ++i)
       operands[i] = at(i * tensor);
     char *scratch = at(operands.size() * tensor);
-    Milliseconds taken = watch->time([&] {
+    auto attend = [&] {
       forward.run(std::span(operands).first(4), scratch, stream.get());
       backward.run(operands, scratch, stream.get());
-    });
+    };
     bool isLast = (int64_t)(2 * (operands.size() * tensor + std::max(ofForward, ofBackward))) > (int64_t)arena->size();
     double flops = 3.5 * 2 * (double)(batch * positions * positions * features); // half of the scores are seen
-    return taken >= kEnough || isLast ? flops / taken * 1e3 : 0;
+    return isLast || watch->time(attend) >= kEnough ? flops / watch->timeUnderLoad(kLoad, attend) * 1e3 : 0;
   }
 
   const Driver driver;

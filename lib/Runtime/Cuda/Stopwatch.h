@@ -25,6 +25,24 @@ public:
     return std::max(best / (float)times, least);
   }
 
+  /// What it takes when the device has done nothing else for half of `load`, on the mean of the other half: under load large GPUs lower
+  /// their clock, for power's sake.
+  template <class Work> Milliseconds timeUnderLoad(Milliseconds load, Work work) const {
+    constexpr Milliseconds ofRound = 20;
+    constexpr int most = 1024;
+    int times = (int)std::clamp(ofRound / time(work), 1.0F, (float)most);
+    auto mean = [&] {
+      Milliseconds sum = 0;
+      int rounds = 0;
+      do
+        sum += timeOnce(times, work);
+      while (++rounds < most && sum < load / 2);
+      return sum / (float)(rounds * times);
+    };
+    mean();
+    return mean();
+  }
+
 private:
   template <class Work> Milliseconds timeOnce(int times, Work work) const {
     Milliseconds taken = 0;
