@@ -13,7 +13,10 @@ static AllocationProperties propertiesOf(const Driver &driver, Ordinal device, S
     return properties;
   auto has = [&](int attribute) {
     int value = 0;
-    driver.check(driver.getAttribute(&value, attribute, device), "cuDeviceGetAttribute");
+    Status status = driver.getAttribute(&value, attribute, device);
+    if (status == invalidValue) // the driver is older than the attribute
+      return false;
+    driver.check(status, "cuDeviceGetAttribute");
     return value != 0;
   };
   properties.handleTypes = fileHandle | (has(hasFabricHandles) ? fabricHandle : 0);

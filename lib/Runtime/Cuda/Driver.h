@@ -24,12 +24,12 @@ using Allocation = unsigned long long;
 using Graph = struct CUgraph_st *;
 using LaunchableGraph = struct CUgraphExec_st *; ///< CUgraphExec
 
-constexpr Status success = 0, outOfMemory = 2, notReady = 600, notPermitted = 800, notSupported = 801;
+constexpr Status success = 0, invalidValue = 1, outOfMemory = 2, notReady = 600, notPermitted = 800, notSupported = 801;
 
 /// Of cuDeviceGetAttribute.
 constexpr int capabilityMajor = 75, capabilityMinor = 76;
 constexpr int networkReadsMemory = 110; ///< CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
-constexpr int hasFabricHandles = 128;   ///< CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED
+constexpr int hasFabricHandles = 128;   ///< CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, since CUDA 12.3
 
 /// Of cuLibraryLoadData: where the driver writes what is wrong with a PTX.
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;

@@ -6,7 +6,8 @@
 //     XLC_SIMULATE_CAPABILITY   75: of another chip
 //     XLC_SIMULATE_DRIVER       11080: another version of the driver
 //
-// They have handles of a fabric, which this process may not have, as on a machine without the service that makes one.
+// Drivers since 12.3 know that devices have handles of a fabric, which this process may not have, as on a machine without the
+// service that makes one.
 #include "CudaContext.h"
 
 #include "Cuda/Driver.h"
@@ -69,6 +70,8 @@ int64_t settingOf(const char *name, int64_t usual) {
 
 uint64_t memoryOfDevice() { return (uint64_t)settingOf("XLC_SIMULATE_MEMORY", (int64_t)8 << 30); }
 
+int driverVersion() { return (int)settingOf("XLC_SIMULATE_DRIVER", 12000); }
+
 int countDevices() {
   auto all = (int)settingOf("XLC_SIMULATE_DEVICES", 1);
   const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -129,7 +132,7 @@ CUDA_FUNCTION cuInit(unsigned flags) {
   return flags == 0 ? success : invalidValue;
 }
 CUDA_FUNCTION cuDriverGetVersion(int *version) {
-  *version = (int)settingOf("XLC_SIMULATE_DRIVER", 12000);
+  *version = driverVersion();
   return isToFail("cuDriverGetVersion") ? unknown : success;
 }
 CUDA_FUNCTION cuDeviceGetCount(int *count) {
@@ -170,6 +173,7 @@ CUDA_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {
   case cuda::capabilityMinor:
     return *value = capability % 10, call.status;
   case cuda::hasFabricHandles:
+    return *value = 1, call.isGood() && driverVersion() < 12030 ? invalidValue : call.status;
   case cuda::networkReadsMemory:
     return *value = 1, call.status;
   default:
