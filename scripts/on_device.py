@@ -226,17 +226,18 @@ def show_speed(speed, seconds):
 
 @contextlib.contextmanager
 def watched_clock():
-    """A list in which, at the end, is what clock and power the first GPU had under load, as its vendor's tool says; empty without that."""
-    said, fields = [], "clocks.sm,clocks.max.sm,power.draw,power.limit"
+    """A list in which, at the end, is what clock and power the first GPU had under load, as far as its vendor's tool says."""
+    said, fields = ["clock not known"], "clocks.sm,clocks.max.sm,power.draw,power.limit"
     if not shutil.which("nvidia-smi"):
         yield said
         return
-    with subprocess.Popen(["nvidia-smi", "--id=0", f"--query-gpu={fields}", "--format=csv,noheader,nounits", "--loop-ms=100"],
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"
+    with subprocess.Popen(["nvidia-smi", f"--id={first}", f"--query-gpu={fields}", "--format=csv,noheader,nounits", "--loop-ms=100"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as tool:
         try:
             yield said
         finally:
-            tool.terminate()
+            tool.kill()
             lines, _ = tool.communicate()
     samples = []
     for line in lines.splitlines():
@@ -246,7 +247,7 @@ def watched_clock():
             continue
     if samples := sorted(sample for sample in samples if len(sample) == 4 and sample[2] > 0.7 * max(each[2] for each in samples)):
         clock, most, power, limit = samples[len(samples) // 2]
-        said.append(f"at {clock:.0f} of {most:.0f} MHz and {power:.0f} of {limit:.0f} W")
+        said[0] = f"at {clock:.0f} of {most:.0f} MHz and {power:.0f} of {limit:.0f} W"
 
 
 def measure_speed(place, name, *options, program=None):
@@ -259,7 +260,7 @@ def measure_speed(place, name, *options, program=None):
     arena, outside = found["arena"]["used"], found["outside"]
     planned, used = arena + outside["planned"], arena + sum(outside["measured"].values())
     return (f"{show_speed(speed, [step['seconds'] for step in read_log(log)[speed.first:]])}; {planned / 2**20:.0f} MiB planned, "
-            f"{used / 2**20:.0f} MiB used, {planned / used - 1:+.2%}; beside the arena {outside['measured']}; {' '.join(clock) or 'clock not known'}")
+            f"{used / 2**20:.0f} MiB used, {planned / used - 1:+.2%}; beside the arena {outside['measured']}; {clock[0]}")
 
 
 def tuned_of(place, name):
@@ -289,7 +290,7 @@ def measure_peer(place, name, attention):
         if "No module named" in done.stderr:
             raise Skipped(done.stderr.strip().splitlines()[-1])
         if "OutOfMemoryError" not in done.stderr or speed.rows == 1:
-            return f"PyTorch, autocast, compiled, {attention} attention: {show_speed(speed, json.loads(require(done).stdout))}; {' '.join(clock)}"
+            return f"PyTorch, autocast, compiled, {attention} attention: {show_speed(speed, json.loads(require(done).stdout))}; {clock[0]}"
         speed = dataclasses.replace(speed, rows=speed.rows // 2, micro_batches=speed.micro_batches * 2)
 
 

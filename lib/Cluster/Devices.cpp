@@ -1,10 +1,11 @@
 // The table of devices. Data sheets give peaks; programs reach a part of them, and rates here are that part.
 //
 //   products    0.81 of the dense peak, 0.75 of that of float32: large cuBLAS products on H100 reach 798 of 989 TFLOP/s
-//   load        of these rates of sixteen bits, in a step: 0.89 on Hopper. GPT-2 124M takes 121.6 ms, and its kernels one by one
+//   load        of these rates of sixteen bits, in a step: 0.89 on H100. GPT-2 124M takes 121.6 ms, and its kernels one by one
 //               110, of which products and attention 88.6, with 0.8 from one to the next (docs/Device.md): the rest is taken for
-//               the clock, which falls under load. Whole steps of llm-foundry's MPT models reach 0.59 of an H100's peak, and 0.79
-//               of an A100's (github.com/mosaicml/llm-foundry, scripts/train/benchmarking), so an A100's has 1
+//               the clock, which falls under load. H200 has the same chip. Whole steps of MPT-13B with 1024 tokens on eight
+//               A100s have 0.79 of the peak, recomputation counted (HFU), on H100s 0.59 (github.com/mosaicml/llm-foundry,
+//               scripts/train/benchmarking), so A100 has 1
 //   bandwidth   0.90 of the peak: copies on H100 and H200 reach 3.0 and 4.3 TB/s of 3.35 and 4.8
 //   node        0.82 of NVLink's rate in one direction, which is half of what data sheets add up: NCCL reaches 370 of 450 GB/s
 //               on H100 (github.com/NVIDIA/nccl-tests, issue 212)

@@ -146,21 +146,15 @@ std::string xlc::makeFingerprint(const Compilation &compilation) {
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
-static int64_t largestArena(ModuleOp module) {
-  int64_t largest = 0;
-  for (auto program : module.getOps<exec::ProgramOp>())
-    largest = std::max(largest, (int64_t)program.getArena());
-  return largest;
-}
-
 /// What a rank has beside its arena, at most.
 static int64_t mostOutside(const Compilation &compilation) {
   const Target &target = compilation.getTarget();
   const Spec &spec = compilation.spec;
-  int64_t ofPrograms = 0;
+  int64_t most = 0;
   for (auto program : compilation.module.get().getOps<exec::ProgramOp>())
-    ofPrograms = std::max(ofPrograms, sumOf(target.outsideLinesOf(program, spec.isDeterministic)));
-  return ofPrograms + sumOf(target.outsideOf(spec.device, largestArena(*compilation.module), spec.ranks()));
+    most = std::max(most, sumOf(target.outsideOf(spec.device, (int64_t)program.getArena(), spec.ranks(),
+                                                 target.outsideLinesOf(program, spec.isDeterministic))));
+  return most;
 }
 
 std::unique_ptr<plan::PlanT> xlc::describePlan(const Compilation &compilation) {

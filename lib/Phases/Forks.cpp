@@ -60,7 +60,9 @@ bool readTheSame(const Phase &phase, const Spec &a, const Spec &b) {
 /// The program of a stage, whose offsets are assigned where they matter.
 struct StagePlan {
   exec::ProgramOp program;
-  int64_t bytes; ///< of its arena; at least, where it is not placed yet
+  int64_t bytes;  ///< of its arena; at least, where it is not placed yet
+  int64_t beside; ///< the arena, what the program has of its own
+  int64_t sum() const { return bytes + beside; }
 };
 
 /// What a stage's timeline is lowered from, without the others.
@@ -136,20 +138,21 @@ public:
     if (failed(lowerToPrograms(compilation)))
       return std::nullopt;
     for (auto program : compilation.module->getOps<exec::ProgramOp>()) {
-      stages.push_back({program, leastOf(program)});
       const Target &target = compilation.getTarget();
-      ofPrograms = std::max(ofPrograms, sumOf(target.outsideLinesOf(program, compilation.spec.isDeterministic)));
+      int64_t beside = sumOf(target.outsideLinesOf(program, compilation.spec.isDeterministic));
+      stages.push_back({program, leastOf(program), beside});
     }
-    llvm::sort(stages, [](const StagePlan &a, const StagePlan &b) { return a.bytes > b.bytes; });
+    llvm::sort(stages, [](const StagePlan &a, const StagePlan &b) { return a.sum() > b.sum(); });
     return total();
   }
 
   std::optional<Need> findNeed(int64_t limit) override {
     for (; placed < stages.size() && total().value_or(0) <= limit; ++placed) {
       StagePlan &stage = stages[placed];
-      assignOffsets(stage.program, compilation.getTarget().arenaAlignment(), /*enough=*/largestPlaced);
+      assignOffsets(stage.program, compilation.getTarget().arenaAlignment(),
+                    /*enough=*/std::max<int64_t>(0, largestPlaced - stage.beside));
       stage.bytes = (int64_t)stage.program.getArena();
-      largestPlaced = std::max(largestPlaced, stage.bytes);
+      largestPlaced = std::max(largestPlaced, stage.sum());
     }
     if (!total())
       return std::nullopt;
@@ -166,20 +169,19 @@ public:
 private:
   static int64_t leastOf(exec::ProgramOp program) { return lowerBound(findLifetimes(program).buffers).clamp(); }
 
-  /// Bytes of a rank whose arena is that large; none where no plan can be about so much.
-  std::optional<int64_t> totalOf(int64_t arena) const {
+  /// Bytes of a rank whose arena is that large, with what its program has beside it; none where no plan can be about so much.
+  std::optional<int64_t> totalOf(int64_t arena, int64_t beside = 0) const {
     if (arena > kLargestArena)
       return std::nullopt;
     const Spec &spec = compilation.spec;
-    return arena + ofPrograms + sumOf(compilation.getTarget().outsideOf(spec.device, arena, spec.ranks()));
+    return arena + beside + sumOf(compilation.getTarget().outsideOf(spec.device, arena, spec.ranks()));
   }
 
   /// Of the fullest rank, as far as is known.
   std::optional<int64_t> total() const {
-    int64_t largest = 0;
-    for (const StagePlan &stage : stages)
-      largest = std::max(largest, stage.bytes);
-    return totalOf(largest);
+    const StagePlan *largest =
+        llvm::max_element(stages, [](const StagePlan &a, const StagePlan &b) { return a.sum() < b.sum(); });
+    return largest == stages.end() ? totalOf(0) : totalOf(largest->bytes, largest->beside);
   }
 
   /// Of a stage that is probably the fullest, lowered by itself: most plans that do not fit need no more. 0: it is the only
@@ -218,8 +220,7 @@ private:
   std::optional<int64_t> ofOneStage; ///< see findLeastOfOneStage
   SmallVector<StagePlan> stages;     ///< the largest bound first; empty: not lowered
   size_t placed = 0;                 ///< how many of them are
-  int64_t ofPrograms = 0;            ///< beside an arena, of the stage with most of it
-  int64_t largestPlaced = 0;         ///< another stage that takes no more does not matter
+  int64_t largestPlaced = 0;         ///< sum: another stage that takes no more does not matter
 };
 
 } // namespace

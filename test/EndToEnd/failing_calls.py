@@ -1,5 +1,5 @@
-"""Whichever call of a library fails in two steps on simulated GPUs, or in six of which the last four are graphs and whose memory is registered: one message that names it, and exit 1 before the first step or
-5; all end, and nothing is left. One that fails while a step is captured only ends the capture. What cannot be given back at the end is left to the driver.
+"""Whichever call of a library fails in two steps on simulated GPUs, or in six of which the last four are graphs, with registered memory where
+there are several ranks: one message that names it, and exit 1 before the first step or 5; all end, and nothing is left. One that fails while a step is captured only ends the capture. What cannot be given back at the end is left to the driver.
 
 Ranks are threads of one process, or processes as a launcher starts them, one of which has the call. Calls are counted rank by rank: so
 the number of a call means the same in every run.
@@ -47,8 +47,8 @@ class Job:
 
     def __init__(self, simulated, ranks=1, launched=False, graphs=False):
         self.simulated, self.ranks, self.launched = simulated, ranks, launched
-        self.options = ("--steps", gpus.GRAPH_STEPS, "--graph", "on", "--register-buffers") if graphs else ("--steps", STEPS)
-        self.options += () if launched else ("--threads",)
+        self.options = ("--steps", gpus.GRAPH_STEPS, "--graph", "on") if graphs else ("--steps", STEPS)
+        self.options += ("--register-buffers",) * (graphs and ranks > 1) + ("--threads",) * (not launched)
         self.folder = simulated.program.folder
         self.saved = self.folder / "ended.safetensors"
         (self.folder / "tmp").mkdir()

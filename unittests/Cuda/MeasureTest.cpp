@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 
 using namespace xlc::runtime::cuda;
@@ -11,7 +12,10 @@ using namespace xlc::runtime::cuda;
 TEST(Measure, EveryFigureIsThere) {
   const char *folder = std::getenv("XLC_CUDA_LIBRARIES");
   setenv("XLC_SIMULATE_MEMORY", "83886080", /*overwrite=*/0); // the simulated device has more beside it
+  auto begin = std::chrono::steady_clock::now();
   Measured found = measureGpu(folder ? folder : XLC_SIMULATED_LIBRARIES);
+  constexpr auto load = std::chrono::seconds(1); // of each kind of products, and of attention
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 4 * load);
   for (double rate : found.products)
     EXPECT_GT(rate, 0);
   EXPECT_GT(found.attention, 0);

@@ -93,8 +93,7 @@ static_assert(sizeof(AllocationProperties) == sizeof(CUmemAllocationProp) &&
 static_assert(fileHandle == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR && fabricHandle == CU_MEM_HANDLE_TYPE_FABRIC);
 static_assert(networkReadsMemory == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED &&
               hasFabricHandles == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED);
-static_assert(invalidValue == CUDA_ERROR_INVALID_VALUE && notPermitted == CUDA_ERROR_NOT_PERMITTED &&
-              notSupported == CUDA_ERROR_NOT_SUPPORTED);
+static_assert(invalidValue == CUDA_ERROR_INVALID_VALUE);
 static_assert(AllocationProperties().type == CU_MEM_ALLOCATION_TYPE_PINNED &&
               Location().type == CU_MEM_LOCATION_TYPE_DEVICE);
 static_assert(sizeof(Location) == sizeof(CUmemLocation) && offsetof(Location, device) == offsetof(CUmemLocation, id));

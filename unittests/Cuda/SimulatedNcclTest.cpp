@@ -215,7 +215,7 @@ TEST_P(SimulatedNccl, ARankThatHasGoneBeforeOthersJoin) {
     setenv("XLC_SIMULATE_ORDER", order, 1), setenv("XLC_SIMULATE_PATIENCE", "0.5", 1);
     setenv("XLC_SIMULATE_DEVICES", "2", 1);
     Job job;
-    std::strcpy(job.id.bytes, "/proc/1/fd/no-such-file");
+    std::strcpy(job.id.bytes, "/proc/self/fd/99999");
     Rank rank(job, 2, 1);
   };
   EXPECT_EXIT(join(GetParam()), testing::ExitedWithCode(70), "rank 1 of 2 waits for others to join its communicator");
@@ -372,11 +372,10 @@ TEST_P(SimulatedNccl, MemoryThatGoesWhileItIsRegistered) {
 TEST_P(SimulatedNccl, MemoryThatIsDeregisteredTooEarlyOrNot) {
   expectComplaint("memory is deregistered before the operations of its communicator have ended", [](Rank &rank) {
     void *registration = rank.registerArena();
-    rank.sum();
-    if (rank.number == 0)
-      rank.nccl.deregister(rank.all, registration);
-    else
+    if (rank.number == 1)
       std::this_thread::sleep_for(std::chrono::seconds(5));
+    rank.sum();
+    rank.nccl.deregister(rank.all, registration);
   });
   expectComplaint("a communicator is destroyed with which memory is registered",
                   [](Rank &rank) { rank.registerArena(); });

@@ -30,7 +30,7 @@ Arena::Arena(const Driver &driver, Ordinal device, uint64_t wanted, Sharing shar
   driver.check(driver.getGranularity(&granularity, &properties, recommendedGranularity),
                "cuMemGetAllocationGranularity");
   bytes = (std::max<uint64_t>(wanted, 1) + granularity - 1) / granularity * granularity;
-  driver.check(driver.reserve(&address, bytes, 0, 0, 0), "cuMemAddressReserve");
+  driver.check(driver.reserve(&address, bytes, granularity, 0, 0), "cuMemAddressReserve");
   try {
     Status status = create(properties);
     if (status == outOfMemory)
@@ -47,11 +47,10 @@ Arena::Arena(const Driver &driver, Ordinal device, uint64_t wanted, Sharing shar
   }
 }
 
-/// A GPU has handles of a fabric, and a process that no fabric's service knows may not have them.
+/// A GPU has handles of a fabric, and a process that no fabric's service knows may not have them: drivers say so in several ways.
 Status Arena::create(AllocationProperties properties) {
   Status status = driver.create(&allocation, bytes, &properties, 0);
-  bool isRefused = status == notPermitted || status == notSupported;
-  if (!isRefused || !(properties.handleTypes & fabricHandle))
+  if (status == success || !(properties.handleTypes & fabricHandle))
     return status;
   properties.handleTypes = fileHandle;
   return driver.create(&allocation, bytes, &properties, 0);

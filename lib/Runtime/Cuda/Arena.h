@@ -7,9 +7,9 @@
 
 namespace xlc::runtime::cuda {
 
-/// Who can map memory. That of a device alone can be compressed and placed as the driver likes.
+/// Who can map memory.
 enum class Sharing {
-  Private,
+  Private, ///< its device
   Exportable ///< other processes and the network's adapters too: what NCCL's documentation asks of memory that is registered with it
 };
 

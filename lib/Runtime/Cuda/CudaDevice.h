@@ -29,7 +29,7 @@ struct Libraries {
   std::optional<OpenedLibrary> fusingFile; ///< of a plan with attention; of one with convolutions, where there is one
   std::optional<cudnn::Library> fusing;
   std::optional<Tuning> tuning;       ///< of --tuned
-  Sharing sharing = Sharing::Private; ///< of devices' memory; Others: it is registered with NCCL
+  Sharing sharing = Sharing::Private; ///< of devices' memory; Exportable: it is registered with NCCL
 };
 
 class CudaDevice : public Device {

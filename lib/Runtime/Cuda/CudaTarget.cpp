@@ -125,7 +125,7 @@ void prepareNccl(const Share &ranks) {
     shareGpu(ranks);
   // Of several communicators on several streams: all ranks' hosts make calls in one order, which the device has to keep.
   setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", /*overwrite=*/0);
-  // A graph's calls would register the arena, which other processes cannot map: see docs/rationale/Gpu.md.
+  // A graph's calls do not register memory by themselves: a program does it once, or not at all (docs/rationale/Gpu.md).
   setenv("NCCL_GRAPH_REGISTER", "0", /*overwrite=*/0);
   if (ranks.count > 1) // threads: an arena is mapped for its own GPU alone
     setenv("NCCL_P2P_DIRECT_DISABLE", "1", /*overwrite=*/0);
@@ -187,8 +187,11 @@ void prepareGpus(const Plan &plan, const HostShare &ranks, const LibraryOptions 
     }
     if (!libraries.tunedName.empty())
       useTuning(plan, driver, ranks, libraries);
-    if (rankCount(plan) == 1)
+    if (rankCount(plan) == 1) {
+      if (libraries.registersMemory)
+        throw Rejected("error: --register-buffers is for programs of several ranks, and this one has one");
       return;
+    }
     prepareNccl(ranks);
     opened->nccl.emplace(opened->ncclFile.emplace(ncclLibrary, libraryFolder()));
     opened->sharing = libraries.registersMemory ? Sharing::Exportable : Sharing::Private;

@@ -24,7 +24,7 @@ using Allocation = unsigned long long;
 using Graph = struct CUgraph_st *;
 using LaunchableGraph = struct CUgraphExec_st *; ///< CUgraphExec
 
-constexpr Status success = 0, invalidValue = 1, outOfMemory = 2, notReady = 600, notPermitted = 800, notSupported = 801;
+constexpr Status success = 0, invalidValue = 1, outOfMemory = 2, notReady = 600;
 
 /// Of cuDeviceGetAttribute.
 constexpr int capabilityMajor = 75, capabilityMinor = 76;

@@ -6,17 +6,18 @@
 #include "SliceSums.h"
 
 #include "Plan/Elements.h"
+#include "Plan/Exchanges.h"
 
 namespace xlc::runtime {
 
 /// Of one exchange: `count` elements each of `runs` runs are a piece. The bounce block is
 ///
 ///   received, by half and rank | where elements cross as others: sent, by half and rank | received and widened, by rank
-struct SliceSums::Pieces {
+struct SliceSums::Pieces : BounceCut {
   Pieces(const Exchange &exchange, const Circle &circle, char *bounce, uint64_t bytes)
       : exchange(exchange), circle(circle), slicing(sliceOf(exchange, circle.size())), bounce(bounce),
         size(bytesOf(exchange.element)), crossing(bytesOf(exchange.wire)), isRounded(exchange.wire != exchange.element),
-        most(bytes / (circle.size() * (isRounded ? slots * crossing + size : halves * size)) / grain * grain),
+        most(pieceOf(bytes, circle.size(), size, crossing, isRounded)),
         partsOfRun(std::max<uint64_t>(1, (slicing.each + most - 1) / most)),
         runsOfPiece(partsOfRun > 1 ? 1 : std::min(slicing.outer, most / std::max<uint64_t>(1, slicing.each))) {}
 
@@ -41,9 +42,6 @@ struct SliceSums::Pieces {
   }
   char *widened(uint64_t index) const { return bounce + (slots * crossing * circle.size() + index * size) * most; }
   char *slot(uint64_t number, uint64_t elementBytes) const { return bounce + number * most * elementBytes; }
-
-  static constexpr uint64_t grain = 16;                          // elements
-  static constexpr uint64_t halves = 2, slots = halves + halves; // received, and sent
 
   const Exchange &exchange;
   const Circle &circle;

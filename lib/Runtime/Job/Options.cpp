@@ -131,7 +131,7 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
       ->type_name("on|off")
       ->check(CLI::IsMember({"on", "off"}));
   app.add_flag("--register-buffers", options.registersMemory,
-               "register the memory of GPUs with NCCL, which then moves what ranks exchange without copies through "
+               "register the memory of several GPUs with NCCL, which then moves what ranks exchange without copies through "
                "buffers of its own where GPUs and network can (sums that NCCL makes may round otherwise)");
   app.add_option_function<std::string>(
          "--link-rate",

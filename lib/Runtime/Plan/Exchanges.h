@@ -25,6 +25,17 @@ template <class Visit> void forEachExchange(const Plan &plan, const plan::Progra
 /// Of a bounce block, where nobody asks for another size: a rank that sums what others send has one for each stream.
 inline constexpr uint64_t bounceBytes = 8 << 20;
 
+/// How it is cut. Of each rank it has room for two pieces that it has received; and, where elements cross as others, for two that it
+/// sends, and one that is widened.
+struct BounceCut {
+  static constexpr uint64_t grain = 16; ///< elements
+  static constexpr uint64_t halves = 2, slots = halves + halves;
+  /// Elements of a piece, of so many bytes each, and of what crosses of them.
+  static constexpr uint64_t pieceOf(uint64_t bounce, uint64_t ranks, uint64_t size, uint64_t crossing, bool isRounded) {
+    return bounce / (ranks * (isRounded ? slots * crossing + size : halves * size)) / grain * grain;
+  }
+};
+
 /// Whether GPUs sum it in the order of the ranks, by kernels of the program: NCCL sums in an order of its own, adds to nothing
 /// that is there, and rounds at every rank. `isOrdered`: the plan wants that order of all sums.
 inline bool isSummedInOrder(bool isOrdered, plan::CollectiveKind kind, bool accumulates, bool crossesAsOther) {

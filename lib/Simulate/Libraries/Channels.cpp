@@ -2,6 +2,7 @@
 #include "Channels.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <fcntl.h>
@@ -24,9 +25,9 @@ Channels::Channels(const std::string &path, int ranks, int rank)
   if (ranks > kMostRanks)
     endWith("communicators have at most 64 ranks");
   int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) // the process that has made it has ended: it does not come
+  if (file < 0 && errno == ENOENT) // the process that has made it has ended: it does not come
     waitFor(std::atomic<uint32_t>(0), (uint32_t)ranks, "to join its communicator");
-  if (ftruncate(file, (off_t)bytes) != 0)
+  if (file < 0 || ftruncate(file, (off_t)bytes) != 0)
     endWith("no shared memory for a communicator");
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
   close(file);

@@ -14,7 +14,6 @@
 #include "xlc/Runtime/FusedAttention.h"
 #include "xlc/Runtime/FusedConvolution.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <set>
 
@@ -84,44 +83,55 @@ Device deviceOf(const runtime::cuda::Measured &measured) {
   return device;
 }
 
-/// Kernels, copies and messages of a step, each call as one.
-int64_t countNodes(exec::ProgramOp program) {
-  SymbolTable symbols(program->getParentOfType<ModuleOp>());
-  llvm::StringMap<int64_t> ofFunctions;
-  int64_t count = 0;
-  for (auto action : program.getBody().getOps<exec::Action>()) {
-    auto run = dyn_cast<exec::RunOp>(action.getOperation());
-    if (!run) {
-      ++count;
-      continue;
-    }
-    auto [known, isNew] = ofFunctions.try_emplace(run.getFunction());
-    if (isNew)
-      for (Operation &op : symbols.lookup<func::FuncOp>(run.getFunction()).getOps())
-        known->second += isa<exec::CallOp, exec::CollectiveOp>(op);
-    count += known->second;
-  }
-  return count;
+/// Kernels, copies and messages of a sum in the order of the ranks: of each piece a group of messages and a sum, and where elements
+/// cross as others conversions of what goes to each rank, and comes from it (lib/Runtime/Fabric/SliceSums.cpp).
+int64_t countNodesOfSum(const exec::Exchange &sum) {
+  bool isRounded = sum.wire && sum.wire != sum.element, isScattered = sum.kind == dist::CollectiveKind::reduce_scatter;
+  int64_t ranks = sum.group.size(), slice = llvm::divideCeil(sum.outer * sum.chunk, isScattered ? 1 : ranks);
+  auto bytesOf = [](Type type) { return (uint64_t)graph::getByteSize(type, 1); };
+  auto piece = (int64_t)runtime::BounceCut::pieceOf(runtime::bounceBytes, (uint64_t)ranks, bytesOf(sum.element),
+                                                    bytesOf(isRounded ? sum.wire : sum.element), isRounded);
+  int64_t pieces = llvm::divideCeil(slice, piece), conversions = isRounded ? ranks - 1 : 0;
+  int64_t ofScatter = pieces * (2 + 2 * conversions), ofGather = isRounded ? pieces * (2 + conversions) : 1;
+  return isScattered ? ofScatter : ofScatter + ofGather;
 }
 
-/// Streams on which ranks sum in their order: the runtime gives each a bounce block (NcclFabric.cpp).
-int64_t countStreamsOfOrderedSums(exec::ProgramOp program, bool isDeterministic) {
+/// What the ranks of a program do in a step, as far as it needs memory beside the arena.
+struct StepWork {
+  int64_t nodes = 0; ///< kernels, copies and messages, each call as one
+  std::set<exec::Stream>
+      ordered; ///< streams on which they sum in their order: the runtime gives each a bounce block (NcclFabric.cpp)
+};
+
+StepWork findWork(exec::ProgramOp program, bool isDeterministic) {
   SymbolTable symbols(program->getParentOfType<ModuleOp>());
-  std::set<exec::Stream> streams;
-  auto note = [&](const exec::Exchange &what, exec::Stream stream) {
-    if (runtime::isSummedInOrder(isDeterministic, static_cast<plan::CollectiveKind>(what.kind), what.accumulate,
-                                 what.wire && what.wire != what.element))
-      streams.insert(stream);
+  StepWork work;
+  auto nodesOf = [&](const exec::Exchange &what, exec::Stream stream) -> int64_t {
+    bool crossesAsOther = what.wire && what.wire != what.element;
+    if (!runtime::isSummedInOrder(isDeterministic, static_cast<plan::CollectiveKind>(what.kind), what.accumulate,
+                                  crossesAsOther))
+      return 1;
+    work.ordered.insert(stream);
+    return countNodesOfSum(what);
   };
-  llvm::StringSet<> known;
+  llvm::StringMap<int64_t> ofFunctions;
   for (auto action : program.getBody().getOps<exec::Action>()) {
-    if (auto exchange = dyn_cast<exec::ExchangeOp>(action.getOperation()))
-      note(exchange.getExchange(), action.getStream());
-    if (auto run = dyn_cast<exec::RunOp>(action.getOperation()); run && known.insert(run.getFunction()).second)
-      for (auto collective : symbols.lookup<func::FuncOp>(run.getFunction()).getOps<exec::CollectiveOp>())
-        note(collective.getExchange(), exec::Stream::compute);
+    if (auto exchange = dyn_cast<exec::ExchangeOp>(action.getOperation())) {
+      work.nodes += nodesOf(exchange.getExchange(), action.getStream());
+    } else if (auto run = dyn_cast<exec::RunOp>(action.getOperation())) {
+      auto [known, isNew] = ofFunctions.try_emplace(run.getFunction());
+      if (isNew)
+        for (Operation &op : symbols.lookup<func::FuncOp>(run.getFunction()).getOps()) {
+          auto collective = dyn_cast<exec::CollectiveOp>(op);
+          known->second +=
+              collective ? nodesOf(collective.getExchange(), exec::Stream::compute) : isa<exec::CallOp>(op);
+        }
+      work.nodes += known->second;
+    } else {
+      ++work.nodes;
+    }
   }
-  return (int64_t)streams.size();
+  return work;
 }
 
 class CudaTarget : public Target {
@@ -203,10 +213,10 @@ public:
   }
   std::vector<OutsideLine> outsideLinesOfPeers() const override { return findDevice("h100")->outsideOfPeers; }
   std::vector<OutsideLine> outsideLinesOf(Operation *op, bool isDeterministic) const override {
-    auto program = cast<exec::ProgramOp>(op);
-    std::vector<OutsideLine> lines = {{"graphs", kGraphs * kNode * countNodes(program)}};
-    if (int64_t streams = countStreamsOfOrderedSums(program, isDeterministic))
-      lines.push_back({"bounce", (int64_t)runtime::bounceBytes * streams});
+    StepWork work = findWork(cast<exec::ProgramOp>(op), isDeterministic);
+    std::vector<OutsideLine> lines = {{"graphs", kGraphs * kNode * work.nodes}};
+    if (!work.ordered.empty())
+      lines.push_back({"bounce", (int64_t)(runtime::bounceBytes * work.ordered.size())});
     return lines;
   }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
