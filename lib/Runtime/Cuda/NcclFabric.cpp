@@ -75,8 +75,8 @@ void NcclFabric::join(const nccl::Library &library, int rank, CudaDevice &device
   seat.library = &library, seat.device = &device;
   forEachExchange(plan, programOf(plan, rank), [&](const plan::ExchangeT &exchange, plan::Stream stream) {
     if (isSummedInOrder(plan, exchange) && !seat.ordered.contains(stream))
-      seat.ordered.emplace(stream,
-                           OrderedSums{NcclBatches(library), {device.allocateBounce(bounceBytes), bounceBytes}});
+      seat.ordered.emplace(
+          stream, OrderedSums{NcclBatches(library), {device.allocateBounce(bounceBytesOfGpus), bounceBytesOfGpus}});
   });
 }
 

@@ -21,7 +21,7 @@ constexpr int kMostRanks = 64;
 struct Channel {
   std::atomic<uint64_t> sent, taken;
   uint64_t bytes;
-  char data[(16 << 20) - 3 * sizeof(uint64_t)]; ///< pages that nobody touches cost nothing
+  char data[(32 << 20) - 3 * sizeof(uint64_t)]; ///< pages that nobody touches cost nothing
 };
 
 /// Memory without a name that would be left behind where processes are ended. Others open it by the path that is returned, as

@@ -136,7 +136,7 @@ void Batch::give() {
       continue;
     Channel &channel = channels().to(peer);
     if (packet.size() > sizeof channel.data)
-      endWith("a packet of NCCL is larger than 16 MiB");
+      endWith("a packet of NCCL is larger than 32 MiB");
     channel.bytes = packet.size();
     std::memcpy(channel.data, packet.data(), packet.size());
     ++channel.sent;

@@ -89,7 +89,7 @@ int64_t countNodesOfSum(const exec::Exchange &sum) {
   bool isRounded = sum.wire && sum.wire != sum.element, isScattered = sum.kind == dist::CollectiveKind::reduce_scatter;
   int64_t ranks = sum.group.size(), slice = llvm::divideCeil(sum.outer * sum.chunk, isScattered ? 1 : ranks);
   auto bytesOf = [](Type type) { return (uint64_t)graph::getByteSize(type, 1); };
-  auto piece = (int64_t)runtime::BounceCut::pieceOf(runtime::bounceBytes, (uint64_t)ranks, bytesOf(sum.element),
+  auto piece = (int64_t)runtime::BounceCut::pieceOf(runtime::bounceBytesOfGpus, (uint64_t)ranks, bytesOf(sum.element),
                                                     bytesOf(isRounded ? sum.wire : sum.element), isRounded);
   int64_t pieces = llvm::divideCeil(slice, piece), conversions = isRounded ? ranks - 1 : 0;
   int64_t ofScatter = pieces * (2 + 2 * conversions), ofGather = isRounded ? pieces * (2 + conversions) : 1;
@@ -216,7 +216,7 @@ public:
     StepWork work = findWork(cast<exec::ProgramOp>(op), isDeterministic);
     std::vector<OutsideLine> lines = {{"graphs", kGraphs * kNode * work.nodes}};
     if (!work.ordered.empty())
-      lines.push_back({"bounce", (int64_t)(runtime::bounceBytes * work.ordered.size())});
+      lines.push_back({"bounce", (int64_t)(runtime::bounceBytesOfGpus * work.ordered.size())});
     return lines;
   }
   int64_t flopsPerByte() const override { return kFlopsPerByte; }
