@@ -130,9 +130,10 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
          "advises against it")
       ->type_name("on|off")
       ->check(CLI::IsMember({"on", "off"}));
-  app.add_flag("--register-buffers", options.registersMemory,
-               "register the memory of several GPUs with NCCL, which then moves what ranks exchange without copies through "
-               "buffers of its own where GPUs and network can (sums that NCCL makes may round otherwise)");
+  app.add_flag(
+      "--register-buffers", options.registersMemory,
+      "register the memory of several GPUs with NCCL, which then moves what ranks exchange without copies through "
+      "buffers of its own where GPUs and network can (sums that NCCL makes may round otherwise)");
   app.add_option_function<std::string>(
          "--link-rate",
          [&options](const std::string &text) {
