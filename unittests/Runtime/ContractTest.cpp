@@ -17,6 +17,12 @@ using namespace xlc::test;
 
 namespace {
 
+/// Libraries as programs have them: with AMX, which those leave alone, oneDNN's sums depend on how many rows a call has.
+struct AsInPrograms : testing::Environment {
+  void SetUp() override { limitLibraries(findHostLevel()); }
+};
+const testing::Environment *const asInPrograms = testing::AddGlobalTestEnvironment(new AsInPrograms);
+
 /// Types of operands and result.
 constexpr std::pair<FloatType, FloatType> types[] = {{FloatType::F32, FloatType::F32},
                                                      {FloatType::BF16, FloatType::F32},
