@@ -24,7 +24,7 @@ OTHERS_HAVE = 5  # seconds, from the call that fails until nobody is left
 BUDGET = 90 * 60  # seconds for the calls of a program with --all: those that are left out then are counted
 NO_DEVICE = -1  # of calls before a thread has one
 # Functions whose failing nobody can do anything about.
-GIVE_BACK = "Destroy|Release|Unmap|AddressFree|FreeHost|Unload|Abort|GetErrorName|GetErrorString|GetStatusString"
+GIVE_BACK = "Destroy|Deregister|Release|Unmap|AddressFree|FreeHost|Unload|Abort|GetErrorName|GetErrorString|GetStatusString"
 WAITS_AT_THE_END = ("cuStreamSynchronize", "cuCtxSetCurrent")  # when the device is given up
 IMAGES = ("cuLibraryLoadData", "cuLibraryGetKernel", "cuKernelGetFunction")  # the next one is taken
 CHIPS = 4  # that there may be images for

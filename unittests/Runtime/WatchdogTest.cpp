@@ -69,6 +69,22 @@ TEST_F(WatchdogTest, WhatTakesLongIsNoHang) {
   EXPECT_EQ(watch(10000), ""); // stdout is a pipe that is not read
 }
 
+/// Which shows steps as its host queues them: it waits for the first in the second.
+TEST_F(WatchdogTest, TheFirstStepOfAGpuEndsInTheSecondOfItsHost) {
+  plan.gpu = "sm_80";
+  beginStep(1), beginStep(2);
+  EXPECT_EQ(watch(49), "");
+  beginStep(3);
+  EXPECT_EQ(watch(100), ""); // the first took 49 s
+}
+
+TEST_F(WatchdogTest, AGpuThatHangsLaterIsNoticedInTime) {
+  plan.gpu = "sm_80";
+  beginStep(3);
+  EXPECT_EQ(watch(4.9), "");
+  EXPECT_NE(watch(0.5), "");
+}
+
 TEST_F(WatchdogTest, TimeInWhichNobodyRanDoesNotCount) {
   beginStep(2);
   EXPECT_EQ(watch(2, 3600 * second), ""); // 20 looks in 20 hours

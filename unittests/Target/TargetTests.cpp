@@ -178,7 +178,8 @@ TEST_F(TargetTest, RoundingIsALineBesideTheArena) {
   EXPECT_EQ(cuda->outsideOf(h200, 2 << 20, 2, {{"bounce", 8 << 20}}).back().name, "bounce");
   Device said = h200;
   said.outside = {{"all", 1}}, said.outsideOfPeers.clear(); // as a file says it
-  EXPECT_EQ(sumOf(cuda->outsideOf(said, 2 << 20, 2)), 1);
+  EXPECT_EQ(sumOf(cuda->outsideOf(said, 2 << 20, 1)), 1);
+  EXPECT_EQ(cuda->outsideOf(said, 2 << 20, 2).back().name, "nccl");
 }
 
 TEST_F(TargetTest, ThePlanFollowsTheTarget) {

@@ -97,10 +97,10 @@ public:
   /// What a rank of so many has beside its arena, of so many bytes, with the lines of its program.
   std::vector<OutsideLine> outsideOf(const std::optional<Device> &device, int64_t arena, int64_t ranks,
                                      llvm::ArrayRef<OutsideLine> ofProgram = {}) const {
-    bool isSaid = device && !device->outside.empty();
-    std::vector<OutsideLine> lines = isSaid ? device->outside : outsideLines();
+    std::vector<OutsideLine> lines = device && !device->outside.empty() ? device->outside : outsideLines();
     if (ranks > 1)
-      llvm::append_range(lines, isSaid ? device->outsideOfPeers : outsideLinesOfPeers());
+      llvm::append_range(lines,
+                         device && !device->outsideOfPeers.empty() ? device->outsideOfPeers : outsideLinesOfPeers());
     llvm::append_range(lines, ofProgram);
     if (int64_t rounding = int64_t(llvm::alignTo(arena, arenaGranularity())) - arena)
       lines.push_back({"rounding", rounding});

@@ -33,7 +33,7 @@ public:
   /// To be called again and again while the host waits for the device: throws Stopped where the job ends, DeviceFailure where
   /// the library has noticed that another rank does not answer.
   void checkOthers() const;
-  /// When all that was asked for is done.
+  /// When all that was asked for is done. What cannot be given back is left: what was trained is there.
   void destroy();
 
 private:

@@ -24,11 +24,12 @@ uint64_t Watchdog::countBeats() const {
   return sum;
 }
 
+/// A GPU's host is a step ahead: what it waits for in the second is the first.
 bool Watchdog::isFirstStep() const {
   uint64_t last = 0;
   for (uint64_t i = 0; i < rankCount(world.plan) * pulsesPerRank; ++i)
     last = std::max<uint64_t>(last, world.pulses()[i].step);
-  return last <= 1;
+  return last <= (world.plan.gpu.empty() ? 1 : 2);
 }
 
 /// Before the first step ranks read files, after the last one they are written; who shows results may wait for a reader.
