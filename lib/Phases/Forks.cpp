@@ -137,8 +137,8 @@ public:
       return ofOneStage;
     if (failed(lowerToPrograms(compilation)))
       return std::nullopt;
+    const Target &target = compilation.getTarget();
     for (auto program : compilation.module->getOps<exec::ProgramOp>()) {
-      const Target &target = compilation.getTarget();
       int64_t beside = sumOf(target.outsideLinesOf(program, compilation.spec.isDeterministic));
       stages.push_back({program, leastOf(program), beside});
     }

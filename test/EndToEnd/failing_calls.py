@@ -1,5 +1,6 @@
 """Whichever call of a library fails in two steps on simulated GPUs, or in six of which the last four are graphs, with registered memory where
-there are several ranks: one message that names it, and exit 1 before the first step or 5; all end, and nothing is left. One that fails while a step is captured only ends the capture. What cannot be given back at the end is left to the driver.
+there are several ranks: one message that names it, and exit 1 before the first step or 5; all end, and nothing is left. One that fails
+while a step is captured only ends the capture. What cannot be given back at the end is left to the driver, or to NCCL.
 
 Ranks are threads of one process, or processes as a launcher starts them, one of which has the call. Calls are counted rank by rank: so
 the number of a call means the same in every run.

@@ -13,7 +13,7 @@ namespace xlc::runtime {
 class Watchdog {
 public:
   /// `seconds`: how long nothing may happen; 0: as long as it likes. At least twenty times as long as nothing happened
-  /// before, and ten times as long in the first step, which a GPU may be in while its host is in the second.
+  /// before, and ten times as long until the first step is done.
   Watchdog(const World &world, double seconds) : world(world), seconds(seconds) {}
 
   /// To be called every few hundredths of a second, with the time then in nanoseconds. What hangs, or nothing.

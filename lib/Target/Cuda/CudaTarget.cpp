@@ -83,33 +83,35 @@ Device deviceOf(const runtime::cuda::Measured &measured) {
   return device;
 }
 
+/// Whether terms of a sum cross as another type than they have.
+bool isRounded(const exec::Exchange &sum) { return sum.wire && sum.wire != sum.element; }
+
 /// Kernels, copies and messages of a sum in the order of the ranks: of each piece a group of messages and a sum, and where elements
 /// cross as others conversions of what goes to each rank, and comes from it (lib/Runtime/Fabric/SliceSums.cpp).
 int64_t countNodesOfSum(const exec::Exchange &sum) {
-  bool isRounded = sum.wire && sum.wire != sum.element, isScattered = sum.kind == dist::CollectiveKind::reduce_scatter;
+  bool rounds = isRounded(sum), isScattered = sum.kind == dist::CollectiveKind::reduce_scatter;
   int64_t ranks = sum.group.size(), slice = llvm::divideCeil(sum.outer * sum.chunk, isScattered ? 1 : ranks);
   auto bytesOf = [](Type type) { return (uint64_t)graph::getByteSize(type, 1); };
   auto piece = (int64_t)runtime::BounceCut::pieceOf(runtime::bounceBytesOfGpus, (uint64_t)ranks, bytesOf(sum.element),
-                                                    bytesOf(isRounded ? sum.wire : sum.element), isRounded);
-  int64_t pieces = llvm::divideCeil(slice, piece), conversions = isRounded ? ranks - 1 : 0;
-  int64_t ofScatter = pieces * (2 + 2 * conversions), ofGather = isRounded ? pieces * (2 + conversions) : 1;
+                                                    bytesOf(rounds ? sum.wire : sum.element), rounds);
+  int64_t pieces = llvm::divideCeil(slice, piece), conversions = rounds ? ranks - 1 : 0;
+  int64_t ofScatter = pieces * (2 + 2 * conversions), ofGather = rounds ? pieces * (2 + conversions) : 1;
   return isScattered ? ofScatter : ofScatter + ofGather;
 }
 
-/// What the ranks of a program do in a step, as far as it needs memory beside the arena.
+/// What a rank does in a step, as far as it needs memory beside the arena.
 struct StepWork {
   int64_t nodes = 0; ///< kernels, copies and messages, each call as one
-  std::set<exec::Stream>
-      ordered; ///< streams on which they sum in their order: the runtime gives each a bounce block (NcclFabric.cpp)
+  /// On which ranks sum in their order: the runtime gives each a bounce block (NcclFabric.cpp).
+  std::set<exec::Stream> ordered;
 };
 
 StepWork findWork(exec::ProgramOp program, bool isDeterministic) {
   SymbolTable symbols(program->getParentOfType<ModuleOp>());
   StepWork work;
   auto nodesOf = [&](const exec::Exchange &what, exec::Stream stream) -> int64_t {
-    bool crossesAsOther = what.wire && what.wire != what.element;
     if (!runtime::isSummedInOrder(isDeterministic, static_cast<plan::CollectiveKind>(what.kind), what.accumulate,
-                                  crossesAsOther))
+                                  isRounded(what)))
       return 1;
     work.ordered.insert(stream);
     return countNodesOfSum(what);
