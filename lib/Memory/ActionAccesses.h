@@ -2,7 +2,7 @@
 #ifndef XLC_LIB_MEMORY_ACTIONACCESSES_H
 #define XLC_LIB_MEMORY_ACTIONACCESSES_H
 
-#include "ByteRanges.h"
+#include "xlc/Support/ByteRanges.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Exec/Exec.h"

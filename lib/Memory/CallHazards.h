@@ -3,7 +3,7 @@
 #ifndef XLC_LIB_MEMORY_CALLHAZARDS_H
 #define XLC_LIB_MEMORY_CALLHAZARDS_H
 
-#include "ByteRanges.h"
+#include "xlc/Support/ByteRanges.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Memory/Memory.h"
 

@@ -1,13 +1,9 @@
-// The gate of streams: happens-before over bytes, by replay. It reads the program for itself and shares nothing with
-// AssignDependencies but the set of ranges.
-//
-// Each stream counts its actions: its ticks. A stream knows how many ticks of each other one have ended, from what its
-// actions came after. Each byte remembers the tick of its last write, and of the last read on each stream; whoever touches
-// it must know of these (the idea of FastTrack, Flanagan and Freund 2009).
-#include "ByteRanges.h"
+// The gate of streams: no two touch the same bytes in an order that nothing gives (xlc/Support/StreamRaces.h). It reads the program for
+// itself and shares nothing with AssignDependencies but the set of ranges.
 #include "CallHazards.h"
 #include "mlir/IR/Threading.h"
 #include "xlc/Memory/Memory.h"
+#include "xlc/Support/StreamRaces.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -23,21 +19,6 @@ namespace {
 
 constexpr unsigned kStreams = exec::getMaxEnumValForStream() + 1;
 
-/// An access as the bytes remember it; tick 0: none.
-struct Epoch {
-  int64_t tick = 0;
-  Operation *action = nullptr;
-  int64_t buffer = -1;
-};
-
-/// What happened to a range of bytes.
-struct History {
-  int64_t end = 0;
-  unsigned writingStream = 0;
-  Epoch write;
-  std::array<Epoch, kStreams> reads;
-};
-
 class Race {
 public:
   Race(exec::ProgramOp program, const SymbolTable &symbols) : program(program), symbols(symbols) {
@@ -46,7 +27,7 @@ public:
   }
 
   LogicalResult verify() {
-    SmallVector<exec::Action> actions(program.getBody().front().getOps<exec::Action>());
+    llvm::append_range(actions, program.getBody().front().getOps<exec::Action>());
     for (auto [number, action] : llvm::enumerate(actions))
       if (failed(verifyAfter(action, number)))
         return failure();
@@ -61,7 +42,6 @@ public:
 
 private:
   using Visit = llvm::function_ref<void(int64_t buffer, ByteRange bytes, bool writes)>;
-  using Ticks = std::array<int64_t, kStreams>;
 
   LogicalResult verifyAfter(exec::Action action, int64_t number) {
     int64_t before = -1;
@@ -77,90 +57,25 @@ private:
   }
 
   LogicalResult replay(exec::Action action) {
-    auto stream = unsigned(action.getStream());
-    Ticks &known = knownTo[stream];
-    for (int64_t other : action.getAfter())
-      for (auto [mine, its] : llvm::zip_equal(known, whenEnded[other]))
-        mine = std::max(mine, its);
-    int64_t tick = known[stream] + 1;
-    SmallVector<std::tuple<int64_t, ByteRange, bool>> accesses;
+    std::vector<ByteAccess> accesses;
     visit(action, [&](int64_t buffer, ByteRange bytes, bool writes) {
       if (action.getStream() != exec::Stream::compute || besideCompute.meets(bytes))
-        accesses.emplace_back(buffer, bytes, writes);
+        accesses.push_back({buffer, bytes, writes});
     });
-    for (auto [buffer, bytes, writes] : accesses)
-      if (failed(check(action, buffer, bytes, writes, known)))
-        return failure();
-    for (auto [buffer, bytes, writes] : accesses)
-      remember({tick, action, buffer}, stream, bytes, writes);
-    known[stream] = tick;
-    whenEnded.push_back(known);
-    return success();
+    std::optional<StreamRace> race = races.add(size_t(action.getStream()), action.getAfter(), accesses);
+    return race ? complain(action, *race) : success();
   }
 
-  LogicalResult check(exec::Action action, int64_t buffer, ByteRange bytes, bool writes, const Ticks &known) {
-    auto it = histories.upper_bound(bytes.begin);
-    if (it != histories.begin() && std::prev(it)->second.end > bytes.begin)
-      --it;
-    for (; it != histories.end() && it->first < bytes.end; ++it) {
-      const History &history = it->second;
-      ByteRange common{std::max(bytes.begin, it->first), std::min(bytes.end, history.end)};
-      if (history.write.tick > known[history.writingStream])
-        return race(action, buffer, writes, history.write, "writes", common);
-      for (unsigned stream = 0; writes && stream < kStreams; ++stream)
-        if (history.reads[stream].tick > known[stream])
-          return race(action, buffer, writes, history.reads[stream], "reads", common);
-    }
-    return success();
-  }
-
-  LogicalResult race(exec::Action action, int64_t buffer, bool writes, const Epoch &other, StringRef does,
-                     ByteRange common) {
-    auto otherAction = cast<exec::Action>(other.action);
+  LogicalResult complain(exec::Action action, const StreamRace &race) {
+    exec::Action other = actions[race.other];
     InFlightDiagnostic error = action.emitOpError();
     error << "'" << action.getLabel() << "' on " << stringifyStream(action.getStream())
-          << (writes ? " writes" : " reads") << " bytes " << common.begin << " to " << common.end << " of the arena ('"
-          << buffers[buffer].getName() << "'), which '" << otherAction.getLabel() << "' on "
-          << stringifyStream(otherAction.getStream()) << " " << does << " ('" << buffers[other.buffer].getName()
-          << "'); nothing orders them";
-    error.attachNote(otherAction.getLoc()) << "the other action";
+          << (race.writes ? " writes" : " reads") << " bytes " << race.common.begin << " to " << race.common.end
+          << " of the arena ('" << buffers[race.buffer].getName() << "'), which '" << other.getLabel() << "' on "
+          << stringifyStream(other.getStream()) << (race.otherWrites ? " writes" : " reads") << " ('"
+          << buffers[race.otherBuffer].getName() << "'); nothing orders them";
+    error.attachNote(other.getLoc()) << "the other action";
     return error;
-  }
-
-  void remember(const Epoch &epoch, unsigned stream, ByteRange bytes, bool writes) {
-    if (bytes.isEmpty())
-      return;
-    cut(bytes.begin), cut(bytes.end);
-    int64_t at = bytes.begin;
-    for (auto it = histories.lower_bound(at); at < bytes.end; ++it) {
-      if (it == histories.end() || it->first > at) {
-        History unused;
-        unused.end = it == histories.end() ? bytes.end : std::min(bytes.end, it->first);
-        it = histories.emplace_hint(it, at, unused);
-      }
-      at = it->second.end;
-      if (writes)
-        it->second = {at, stream, epoch, {}};
-      else
-        it->second.reads[stream] = epoch;
-    }
-    if (writes) // one history again
-      join(bytes);
-  }
-
-  void join(ByteRange bytes) {
-    auto first = histories.find(bytes.begin);
-    histories.erase(std::next(first), histories.lower_bound(bytes.end));
-    first->second.end = bytes.end;
-  }
-
-  void cut(int64_t address) {
-    auto it = histories.lower_bound(address);
-    if (it == histories.begin() || std::prev(it)->second.end <= address)
-      return;
-    History behind = std::prev(it)->second;
-    std::prev(it)->second.end = address;
-    histories.emplace_hint(it, address, behind);
   }
 
   /// From the lowest to behind the highest byte that any shard touches.
@@ -237,9 +152,8 @@ private:
   std::vector<exec::BufferOp> buffers;
   llvm::DenseMap<Attribute, SmallVector<SlotAccess>> slots; ///< by function
   ByteSet besideCompute;                                    ///< other bytes can have no race
-  std::map<int64_t, History> histories;                     ///< by begin; disjoint
-  std::array<Ticks, kStreams> knownTo{};                    ///< how far each stream knows that each has come
-  std::vector<Ticks> whenEnded;                             ///< the same, of each action when it has ended
+  SmallVector<exec::Action> actions;
+  StreamRaces<kStreams> races;
 };
 
 struct VerifyStreamsPass : xlc::impl::VerifyStreamsPassBase<VerifyStreamsPass> {

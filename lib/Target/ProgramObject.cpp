@@ -4,6 +4,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -26,6 +27,7 @@ public:
     define("xlc_image_count", count(images.size()));
     define("xlc_plan", llvm::ConstantDataArray::get(context, tables.plan));
     define("xlc_plan_size", count(tables.plan.size()));
+    define("xlc_plan_checksum", count(llvm::xxh3_64bits(tables.plan)));
   }
 
 private:

@@ -3,6 +3,7 @@
 //     xlc_kernels[]  xlc_kernel_count     addresses of kernels for CPUs, in the order of @kernels
 //     xlc_images[]   xlc_image_count      code for GPUs
 //     xlc_plan[]     xlc_plan_size        the plan's bytes
+//     xlc_plan_checksum                   XXH3 of these
 #ifndef XLC_LIB_TARGET_PROGRAMOBJECT_H
 #define XLC_LIB_TARGET_PROGRAMOBJECT_H
 

@@ -26,8 +26,7 @@ struct Loaded {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   const XlcKernel *codes;
   uint64_t codeCount;
-  const uint8_t *plan;
-  uint64_t planBytes;
+  rt::PlanBytes plan;
 };
 
 llvm::Expected<Loaded> load(llvm::MemoryBufferRef object) {
@@ -37,8 +36,8 @@ llvm::Expected<Loaded> load(llvm::MemoryBufferRef object) {
   if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBuffer(object, false)))
     return error;
   Loaded loaded{};
-  void *addresses[4];
-  const char *names[4] = {"xlc_kernels", "xlc_kernel_count", "xlc_plan", "xlc_plan_size"};
+  void *addresses[5];
+  const char *names[5] = {"xlc_kernels", "xlc_kernel_count", "xlc_plan", "xlc_plan_size", "xlc_plan_checksum"};
   for (auto [name, address] : llvm::zip(names, addresses)) {
     auto found = (*jit)->lookup(name);
     if (!found)
@@ -46,7 +45,7 @@ llvm::Expected<Loaded> load(llvm::MemoryBufferRef object) {
     address = found->toPtr<void *>();
   }
   return Loaded{std::move(*jit), (const XlcKernel *)addresses[0], *(const uint64_t *)addresses[1],
-                (const uint8_t *)addresses[2], *(const uint64_t *)addresses[3]};
+                {(const uint8_t *)addresses[2], *(const uint64_t *)addresses[3], *(const uint64_t *)addresses[4]}};
 }
 
 /// Drawn rows: of integers a quarter is not counted where the model knows such.
@@ -171,7 +170,7 @@ FailureOr<KernelReport> verify::verifyKernels(ModuleOp program, llvm::MemoryBuff
   KernelReport report;
   std::string problem;
   try {
-    std::unique_ptr<rt::Plan> plan = rt::readPlan(loaded->plan, loaded->planBytes);
+    std::unique_ptr<rt::Plan> plan = rt::readPlan(loaded->plan);
     rt::checkPlan(*plan, loaded->codeCount);
     drawParameters(*plan);
     report.ranks = rt::rankCount(*plan), report.steps = options.steps;

@@ -25,7 +25,7 @@ inline std::string complaintAfter(const std::function<void(runtime::Plan &)> &ed
   edit(plan);
   std::vector<uint8_t> bytes = pack(plan);
   try {
-    runtime::checkPlan(*runtime::readPlan(bytes.data(), bytes.size()), 5);
+    runtime::checkPlan(*runtime::readPlan(runtime::sealPlan(bytes.data(), bytes.size())), 5);
   } catch (const runtime::Rejected &problem) {
     return problem.what();
   }

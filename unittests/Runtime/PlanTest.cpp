@@ -332,16 +332,6 @@ TEST(Plan, StagesMustMeet) {
   });
 }
 
-TEST(Plan, BytesThatAreNoPlanAreRefused) {
-  std::vector<uint8_t> bytes(100, 7);
-  try {
-    readPlan(bytes.data(), bytes.size());
-    FAIL();
-  } catch (const Rejected &problem) {
-    EXPECT_STREQ(problem.what(), "error: the plan in this program is damaged");
-  }
-}
-
 /// The tiny program of two stages, with what only composed programs have.
 Plan makeComposed() {
   Plan plan = makeTwoStages();
@@ -355,9 +345,50 @@ Plan makeComposed() {
   return plan;
 }
 
+TEST(Plan, NoBitOfAPlanMayDiffer) {
+  std::vector<uint8_t> bytes = pack(makeComposed());
+  PlanBytes sealed = sealPlan(bytes.data(), bytes.size());
+  EXPECT_NO_THROW(readPlan(sealed));
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    EXPECT_THROW(readPlan(sealed), Rejected);
+    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+  }
+  for (uint64_t changed : {sealed.checksum ^ 1, (uint64_t)0})
+    EXPECT_THROW(readPlan({sealed.begin, sealed.size, changed}), Rejected);
+  EXPECT_THROW(readPlan({sealed.begin, sealed.size - 1, sealed.checksum}), Rejected);
+}
+
+TEST(Plan, StreamsThatShareBytesHaveAnOrder) {
+  using plan::Stream;
+  auto onStreams = [](Plan &p, std::vector<uint32_t> loadAfter, std::vector<uint32_t> runAfter) {
+    auto &steps = p.programs[0]->steps; // begin, gather w, load 0, gradient 0, load 1, gradient 1, ...
+    steps[2]->stream = Stream::copy, steps[3]->after = {2};
+    steps[4]->stream = Stream::copy, steps[4]->after = std::move(loadAfter), steps[5]->after = std::move(runAfter);
+  };
+  EXPECT_EQ(complaintAfter([&](Plan &p) { onStreams(p, {3}, {4}); }), "");
+  expect("stage 0: action 'load 1' on copy writes bytes 1024 to 1584 of the arena ('x'), which action 'gradient 0' on "
+         "compute reads ('x'); nothing orders them",
+         [&](Plan &p) { onStreams(p, {}, {4}); });
+  expect(
+      "stage 0: action 'gradient 1' on compute reads bytes 1024 to 1584 of the arena ('x'), which action 'load 1' on "
+      "copy writes ('x'); nothing orders them",
+      [&](Plan &p) { onStreams(p, {3}, {}); });
+}
+
+TEST(Plan, BytesThatAreNoPlanAreRefused) {
+  std::vector<uint8_t> bytes(100, 7);
+  try {
+    readPlan(sealPlan(bytes.data(), bytes.size()));
+    FAIL();
+  } catch (const Rejected &problem) {
+    EXPECT_STREQ(problem.what(), "error: the plan in this program is damaged");
+  }
+}
+
 TEST(Plan, NoMutatedPlanCrashesTheReader) {
   for (std::vector<uint8_t> good : {pack(tiny::makePlan(3)), pack(makeComposed())}) {
-    EXPECT_NO_THROW(checkPlan(*readPlan(good.data(), good.size()), 5));
+    EXPECT_NO_THROW(checkPlan(*readPlan(sealPlan(good.data(), good.size())), 5));
     std::mt19937 random(1);
     int accepted = 0;
     for (int i = 0; i < 20000; ++i) {
@@ -367,7 +398,7 @@ TEST(Plan, NoMutatedPlanCrashesTheReader) {
       if (random() % 8 == 0)
         bytes.resize(random() % bytes.size());
       try {
-        checkPlan(*readPlan(bytes.data(), bytes.size()), 5);
+        checkPlan(*readPlan(sealPlan(bytes.data(), bytes.size())), 5);
         ++accepted;
       } catch (const Rejected &) {
       }

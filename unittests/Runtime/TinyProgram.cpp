@@ -303,7 +303,7 @@ Exit runUntil(int received, const Plan &plan, const Folder &folder, std::vector<
   std::vector<const char *> argv;
   for (const std::string &argument : arguments)
     argv.push_back(argument.c_str());
-  Embedded embedded{builder.GetBufferPointer(), builder.GetSize(), codes, std::size(codes), nullptr, 0};
+  Embedded embedded{sealPlan(builder.GetBufferPointer(), builder.GetSize()), codes, std::size(codes), nullptr, 0};
   std::atomic<int> signal = received;
   return runProgram((int)argv.size(), argv.data(), embedded, target, signal);
 }

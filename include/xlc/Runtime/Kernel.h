@@ -30,6 +30,7 @@ extern const uint64_t xlc_image_count;
 
 extern const uint8_t xlc_plan[];
 extern const uint64_t xlc_plan_size;
+extern const uint64_t xlc_plan_checksum; ///< of the plan's bytes: XXH3 with 64 bits
 }
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef XLC_LIB_RUNTIME_JOB_EMBEDDED_H
 #define XLC_LIB_RUNTIME_JOB_EMBEDDED_H
 
+#include "Plan/Plan.h"
 #include "xlc/Runtime/Kernel.h"
 
 #include <csignal>
@@ -13,8 +14,7 @@ namespace xlc::runtime {
 inline constexpr int stoppingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 struct Embedded {
-  const uint8_t *plan;
-  uint64_t planBytes;
+  PlanBytes plan;
   const XlcKernel *codes;
   uint64_t codeCount;
   const XlcImage *images;

@@ -134,7 +134,7 @@ Exit tune(const Plan &plan, const Embedded &embedded, const Target &target, cons
 Exit runProgram(int argc, const char *const *argv, const Embedded &embedded, const Target &target,
                 std::atomic<int> &signal) {
   return guard([&] {
-    std::unique_ptr<Plan> plan = readPlan(embedded.plan, embedded.planBytes);
+    std::unique_ptr<Plan> plan = readPlan(embedded.plan);
     checkPlan(*plan, embedded.codeCount);
     std::optional<Launch> launch;
     std::string wrong; // with the launch

@@ -6,12 +6,18 @@
 //
 // Afterwards the signal is raised again, so that the shell sees what ended the program (130, 143, 129). A SIGHUP that
 // was ignored when the program was started stays so (nohup). SIGINT does not: shells ignore it for jobs in the
-// background, which `kill -INT` is to stop. SIGXFSZ is ignored: a file too large is an error of its writer.
+// background, which `kill -INT` is to stop. SIGXFSZ and SIGPIPE are ignored: a file too large, or a reader that has gone, is an error
+// of the write that met it, and no reason to lose what was learned.
 #include "Files/OutputFile.h"
+#include "Files/OwnStack.h"
 #include "Files/StandardStreams.h"
 #include "Job.h"
 
 #include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <unistd.h>
 
 namespace {
 
@@ -37,14 +43,29 @@ void handleSignals() {
     if (signal != SIGHUP || (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN))
       sigaction(signal, &stopping, nullptr);
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+/// Where an exception leaves a thread, or is thrown while another is handled: of one that stands for memory that ran out this is no
+/// mistake of the program.
+[[noreturn]] void endWithoutMemory() {
+  try {
+    if (std::current_exception())
+      throw;
+  } catch (const std::bad_alloc &) {
+    xlc::runtime::removeTemporaryFiles();
+    xlc::runtime::sayPlainly(xlc::runtime::noMemoryMessage);
+    _exit((int)xlc::runtime::Exit::RankFailed);
+  } catch (...) {
+  }
+  std::abort();
 }
 
 } // namespace
 
-int main(int argc, char **argv) {
-  xlc::runtime::openStandardStreams();
-  handleSignals();
-  xlc::runtime::Embedded embedded{xlc_plan, xlc_plan_size, xlc_kernels, xlc_kernel_count, xlc_images, xlc_image_count};
+static int runMain(int argc, char **argv) {
+  xlc::runtime::Embedded embedded{
+      {xlc_plan, xlc_plan_size, xlc_plan_checksum}, xlc_kernels, xlc_kernel_count, xlc_images, xlc_image_count};
   xlc::runtime::Exit exit = xlc::runtime::runProgram(argc, argv, embedded, xlc::runtime::linkedTarget(), received);
   if (int signal = received; signal != 0 && exit == xlc::runtime::Exit::Done) {
     std::fflush(nullptr);
@@ -52,4 +73,11 @@ int main(int argc, char **argv) {
     raise(signal);
   }
   return (int)exit;
+}
+
+int main(int argc, char **argv) {
+  xlc::runtime::openStandardStreams();
+  handleSignals();
+  std::set_terminate(endWithoutMemory);
+  return xlc::runtime::runWithOwnStack([&] { return runMain(argc, argv); });
 }

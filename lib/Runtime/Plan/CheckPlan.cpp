@@ -24,6 +24,10 @@ void PlanChecker::checkAll() {
   }
   if (problems.empty())
     checkMeetings();
+  for (stage = 0; stage < plan.programs.size() && problems.empty(); ++stage) {
+    program = plan.programs[stage].get();
+    checkOrder();
+  }
   if (!problems.empty())
     throw Rejected(fmt::format("error: the plan in this program is damaged:\n  {}", fmt::join(problems, "\n  ")));
 }

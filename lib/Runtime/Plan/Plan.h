@@ -16,8 +16,18 @@ namespace xlc::runtime {
 
 using Plan = plan::PlanT;
 
-/// Unpacks the plan; throws Rejected where the bytes are no plan.
-std::unique_ptr<Plan> readPlan(const uint8_t *bytes, uint64_t size);
+/// The plan as a program holds it. `checksum`: XXH3 with 64 bits, made with the program. What the check of a plan cannot see (another
+/// factor, another place within the arena) is damage all the same.
+struct PlanBytes {
+  const uint8_t *begin;
+  uint64_t size, checksum;
+};
+
+/// With the checksum that these bytes have.
+PlanBytes sealPlan(const uint8_t *begin, uint64_t size);
+
+/// Unpacks the plan; throws Rejected where the bytes are no plan, or not those of which the checksum is.
+std::unique_ptr<Plan> readPlan(const PlanBytes &bytes);
 
 /// Checks that every index and every address of the plan is in range; throws Rejected with all that is wrong.
 /// `kernelCount` is the number of generated kernels of the binary.

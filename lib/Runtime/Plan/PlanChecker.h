@@ -5,6 +5,7 @@
 //   CheckPlan.cpp       mesh, groups, what is stored where
 //   CheckCalls.cpp      kernels, functions, library calls
 //   CheckPrograms.cpp   actions, and whether the stages' messages meet
+//   CheckStreams.cpp    whether what streams share has an order
 #ifndef XLC_LIB_RUNTIME_PLAN_PLANCHECKER_H
 #define XLC_LIB_RUNTIME_PLAN_PLANCHECKER_H
 
@@ -70,6 +71,8 @@ private:
   void checkRun(const plan::RunT &run, const std::string &label);
   void checkLoad(const plan::LoadT &load, const std::string &label);
   void checkMeetings();
+  /// Of `program`, whose numbers are right: streams that touch the same bytes do so in one order.
+  void checkOrder();
 
   const Plan &plan;
   const uint64_t kernelCount;

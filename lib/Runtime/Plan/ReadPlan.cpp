@@ -1,18 +1,27 @@
-// From the bytes in the binary to structs. The verifier of FlatBuffers proves that every offset stays inside the
-// bytes; what the numbers mean is CheckPlan's business.
+// From the bytes in the binary to structs. The checksum shows that they are those which the compiler wrote; the verifier of
+// FlatBuffers proves that every offset stays inside the bytes; what the numbers mean is CheckPlan's business.
 #include "Plan.h"
 
 #include "xlc/Runtime/Kernel.h"
 
 #include <fmt/format.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace xlc::runtime {
 
-std::unique_ptr<Plan> readPlan(const uint8_t *bytes, uint64_t size) {
-  flatbuffers::Verifier verifier(bytes, size, 64, 100'000'000);
-  if (size < 8 || !plan::VerifyPlanBuffer(verifier))
+PlanBytes sealPlan(const uint8_t *begin, uint64_t size) { return {begin, size, XXH3_64bits(begin, size)}; }
+
+std::unique_ptr<Plan> readPlan(const PlanBytes &bytes) {
+  if (uint64_t found = sealPlan(bytes.begin, bytes.size).checksum; found != bytes.checksum)
+    throw Rejected(fmt::format("error: the plan in this program is damaged: its checksum is {:016x}, and {:016x} was "
+                               "written with it; compile or copy the program again",
+                               found, bytes.checksum));
+  flatbuffers::Verifier verifier(bytes.begin, bytes.size, 64, 100'000'000);
+  if (bytes.size < 8 || !plan::VerifyPlanBuffer(verifier))
     throw Rejected("error: the plan in this program is damaged");
-  std::unique_ptr<Plan> plan = plan::UnPackPlan(bytes);
+  std::unique_ptr<Plan> plan = plan::UnPackPlan(bytes.begin);
   if (plan->version != XLC_PLAN_VERSION)
     throw Rejected(fmt::format("error: the plan in this program has version {}, its runtime knows version {}",
                                plan->version, (int)XLC_PLAN_VERSION));

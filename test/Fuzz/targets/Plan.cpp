@@ -25,7 +25,7 @@ bool isInArena(const plan::ProgramT &program, const plan::Mesh &mesh, const plan
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   try {
-    const std::unique_ptr<Plan> plan = readPlan(data, size);
+    const std::unique_ptr<Plan> plan = readPlan(sealPlan(data, size));
     checkPlan(*plan, kernels);
     for (const auto &program : plan->programs) {
       for (const auto &buffer : program->buffers)

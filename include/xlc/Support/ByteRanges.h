@@ -1,6 +1,6 @@
-// Sets of bytes of the arena as disjoint ranges, for the gate of Memory.
-#ifndef XLC_LIB_MEMORY_BYTERANGES_H
-#define XLC_LIB_MEMORY_BYTERANGES_H
+// Sets of bytes of the arena as disjoint ranges, for the gate of Memory and the check of a plan.
+#ifndef XLC_SUPPORT_BYTERANGES_H
+#define XLC_SUPPORT_BYTERANGES_H
 
 #include <algorithm>
 #include <cstdint>

@@ -1,0 +1,137 @@
+// Whether two streams touch the same bytes in an order that nothing gives: happens-before over bytes, by replay.
+//
+// Each stream counts its actions: its ticks. A stream is told how many ticks of each other one have ended, by what its
+// actions came after. Each byte remembers the tick of its last write, and of the last read on each stream; an action that
+// touches it must have been told of these (the idea of FastTrack, Flanagan and Freund 2009).
+//
+// The gate of Memory asks this of the IR, and a program of its own plan when it starts.
+#ifndef XLC_SUPPORT_STREAMRACES_H
+#define XLC_SUPPORT_STREAMRACES_H
+
+#include "xlc/Support/ByteRanges.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace xlc {
+
+/// Bytes of the arena that an action reads or writes, and the buffer of which it does.
+struct ByteAccess {
+  int64_t buffer;
+  ByteRange bytes;
+  bool writes;
+};
+
+/// Two accesses that nothing orders: that of the action which was added last, and an earlier one.
+struct StreamRace {
+  size_t other; ///< the number of the earlier action
+  int64_t buffer, otherBuffer;
+  bool writes, otherWrites;
+  ByteRange common;
+};
+
+template <size_t streams> class StreamRaces {
+public:
+  /// The next action of a program, on `stream`. `after`: numbers of earlier actions. Of `accesses` those may be left out whose bytes
+  /// only one stream touches.
+  template <class After>
+  std::optional<StreamRace> add(size_t stream, const After &after, const std::vector<ByteAccess> &accesses) {
+    Ticks &known = knownTo[stream];
+    for (auto other : after)
+      for (size_t i = 0; i < streams; ++i)
+        known[i] = std::max(known[i], whenEnded[(size_t)other][i]);
+    for (const ByteAccess &access : accesses)
+      if (std::optional<StreamRace> race = check(access, known))
+        return race;
+    int64_t tick = known[stream] + 1;
+    for (const ByteAccess &access : accesses)
+      remember({tick, whenEnded.size(), access.buffer}, stream, access);
+    known[stream] = tick;
+    whenEnded.push_back(known);
+    return std::nullopt;
+  }
+
+private:
+  using Ticks = std::array<int64_t, streams>;
+
+  /// An access as the bytes remember it; tick 0: none.
+  struct Epoch {
+    int64_t tick = 0;
+    size_t action = 0;
+    int64_t buffer = -1;
+  };
+
+  /// What happened to a range of bytes.
+  struct History {
+    int64_t end = 0;
+    size_t writingStream = 0;
+    Epoch write;
+    std::array<Epoch, streams> reads;
+  };
+
+  std::optional<StreamRace> check(const ByteAccess &access, const Ticks &known) const {
+    const ByteRange &bytes = access.bytes;
+    auto it = histories.upper_bound(bytes.begin);
+    if (it != histories.begin() && std::prev(it)->second.end > bytes.begin)
+      --it;
+    for (; it != histories.end() && it->first < bytes.end; ++it) {
+      const History &history = it->second;
+      auto race = [&](const Epoch &other, bool writes) {
+        ByteRange common{std::max(bytes.begin, it->first), std::min(bytes.end, history.end)};
+        return StreamRace{other.action, access.buffer, other.buffer, access.writes, writes, common};
+      };
+      if (history.write.tick > known[history.writingStream])
+        return race(history.write, true);
+      for (size_t stream = 0; access.writes && stream < streams; ++stream)
+        if (history.reads[stream].tick > known[stream])
+          return race(history.reads[stream], false);
+    }
+    return std::nullopt;
+  }
+
+  void remember(const Epoch &epoch, size_t stream, const ByteAccess &access) {
+    const ByteRange &bytes = access.bytes;
+    if (bytes.isEmpty())
+      return;
+    cut(bytes.begin), cut(bytes.end);
+    int64_t at = bytes.begin;
+    for (auto it = histories.lower_bound(at); at < bytes.end; ++it) {
+      if (it == histories.end() || it->first > at) {
+        History unused;
+        unused.end = it == histories.end() ? bytes.end : std::min(bytes.end, it->first);
+        it = histories.emplace_hint(it, at, unused);
+      }
+      at = it->second.end;
+      if (access.writes)
+        it->second = {at, stream, epoch, {}};
+      else
+        it->second.reads[stream] = epoch;
+    }
+    if (access.writes) // one history again
+      join(bytes);
+  }
+
+  void join(ByteRange bytes) {
+    auto first = histories.find(bytes.begin);
+    histories.erase(std::next(first), histories.lower_bound(bytes.end));
+    first->second.end = bytes.end;
+  }
+
+  void cut(int64_t address) {
+    auto it = histories.lower_bound(address);
+    if (it == histories.begin() || std::prev(it)->second.end <= address)
+      return;
+    History behind = std::prev(it)->second;
+    std::prev(it)->second.end = address;
+    histories.emplace_hint(it, address, behind);
+  }
+
+  std::map<int64_t, History> histories; ///< by begin; disjoint
+  std::array<Ticks, streams> knownTo{}; ///< how far each stream has been told that each has come
+  std::vector<Ticks> whenEnded;         ///< the same, of each action when it has ended
+};
+
+} // namespace xlc
+
+#endif

@@ -1,0 +1,35 @@
+// See OwnStack.h. A thread's stack is memory like any other: only that of the first thread is bound by the limit, and the size that
+// others have where nobody asks for one.
+#include "OwnStack.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <system_error>
+#include <thread>
+
+namespace xlc::runtime {
+
+int runWithOwnStack(const std::function<int()> &work) {
+  constexpr rlim_t wanted = 8 << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || (limit.rlim_cur >= wanted && limit.rlim_cur != RLIM_INFINITY))
+    return work();
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) == 0) {
+    if (pthread_attr_setstacksize(&attributes, wanted) == 0)
+      pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+  }
+  if (limit.rlim_cur == RLIM_INFINITY)
+    return work();
+  int code = 0;
+  try {
+    std::thread([&] { code = work(); }).join();
+  } catch (const std::system_error &) { // no thread may be made: this one has to do
+    return work();
+  }
+  return code;
+}
+
+} // namespace xlc::runtime
