@@ -43,6 +43,11 @@ struct ExchangeFailure : DeviceFailure {
 /// Unwinds a rank that was told to stop.
 struct Stopped {};
 
+/// What is said where memory ran out, of which a message would need some.
+inline constexpr char noMemoryMessage[] =
+    "error: there is no memory left: what the plan says must fit, and this process beside it; a limit (ulimit -v, a "
+    "container's) may be too low\n";
+
 /// Raised at most once, by whoever fails first.
 class StopSignal {
 public:

@@ -23,6 +23,24 @@ Expected<int> openNow(StringRef path) {
   return descriptor;
 }
 
+/// A copy: of a file that is mapped, bytes that somebody cuts off are a SIGBUS. One that has become shorter is as long as it is now.
+Expected<std::unique_ptr<MemoryBuffer>> readAll(int descriptor, StringRef path, size_t size) {
+  std::unique_ptr<WritableMemoryBuffer> buffer = WritableMemoryBuffer::getNewUninitMemBuffer(size, path);
+  if (!buffer)
+    return errorCodeToError(std::make_error_code(std::errc::not_enough_memory));
+  for (size_t at = 0; at < size;) {
+    ssize_t done = ::read(descriptor, buffer->getBufferStart() + at, size - at);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return lastError();
+    if (done == 0)
+      return MemoryBuffer::getMemBufferCopy(StringRef(buffer->getBufferStart(), at), path);
+    at += size_t(done);
+  }
+  return buffer;
+}
+
 } // namespace
 
 Expected<int> xlc::openStream(StringRef path) {
@@ -48,6 +66,5 @@ Expected<std::unique_ptr<MemoryBuffer>> xlc::readInput(StringRef path, int64_t m
     return refuse("it is no regular file");
   if (status.st_size > most)
     return refuse("it has " + formatBytes(status.st_size) + ", at most " + formatBytes(most) + " are read");
-  return errorOrToExpected(
-      MemoryBuffer::getOpenFile(*descriptor, path, -1, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true));
+  return readAll(*descriptor, path, size_t(status.st_size));
 }

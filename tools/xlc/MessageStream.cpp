@@ -10,7 +10,7 @@ public:
   ~MessageStream() override {
     if (!line.empty())
       printLine();
-    llvm::errs() << limit.takeRest();
+    print(limit.takeRest());
   }
 
 private:
@@ -28,8 +28,14 @@ private:
   uint64_t current_pos() const override { return size; }
 
   void printLine() {
-    llvm::errs() << limit.take(line);
+    print(limit.take(line));
     line.clear();
+  }
+
+  /// Where stderr takes nothing nobody can be told, and the result stays what it is: LLVM would end the process for it.
+  static void print(const std::string &text) {
+    llvm::errs() << text;
+    llvm::errs().clear_error();
   }
 
   std::string line;

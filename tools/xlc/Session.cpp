@@ -184,6 +184,10 @@ int xlc::runGuarded(const Command &command) {
   } catch (const runtime::Rejected &problem) { // an output that cannot be written
     messages() << problem.what() << "\n";
     return Rejected;
+  } catch (const std::bad_alloc &) {
+    llvm::errs() << "xlc: error: there is no memory left; a limit (ulimit -v, a container's) may be too low\n";
+    llvm::errs().clear_error();
+    return Rejected;
   } catch (const std::exception &error) {
     messages() << "xlc: error: internal error: " << error.what() << "\n";
     return Internal;

@@ -1,5 +1,6 @@
 // xlc: the driver. Each subcommand has a file of its own; the work is done by the phases.
 #include "Files/OutputFile.h"
+#include "Files/OwnStack.h"
 #include "Files/StandardStreams.h"
 #include "Session.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -44,11 +45,18 @@ void handleSignals() {
   std::signal(SIGXFSZ, SIG_IGN); // a file that would grow too large is an error of its writer
 }
 
+/// A value that is empty, say that of a variable which is not set, would do nothing and say nothing.
+void refuseEmptyValues(CLI::App &app) {
+  CLI::Validator isGiven([](const std::string &text) { return text.empty() ? "an empty value is none" : ""; }, "");
+  for (CLI::App *command : app.get_subcommands({}))
+    for (CLI::Option *option : command->get_options())
+      if (option->get_items_expected_max() > 0)
+        option->check(isGiven);
+}
+
 } // namespace
 
-int main(int argc, char **argv) {
-  runtime::openStandardStreams();
-  handleSignals();
+static int runMain(int argc, char **argv) {
   CLI::App app("xlc: a compiler and planner for distributed training");
   app.require_subcommand(1);
   app.set_version_flag("--version", "xlc " XLC_VERSION);
@@ -57,6 +65,7 @@ int main(int argc, char **argv) {
   const Command commands[] = {addInspectCommand(app), addPlanCommand(app),      addCompileCommand(app, argv[0]),
                               addVerifyCommand(app),  addCalibrateCommand(app), addDoctorCommand(app),
                               addDocsCommand(app)};
+  refuseEmptyValues(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -66,4 +75,10 @@ int main(int argc, char **argv) {
     if (command.app->parsed())
       return runGuarded(command);
   return Usage;
+}
+
+int main(int argc, char **argv) {
+  runtime::openStandardStreams();
+  handleSignals();
+  return runtime::runWithOwnStack([&] { return runMain(argc, argv); });
 }

@@ -16,7 +16,7 @@ namespace xlc {
 /// end for sure. A pipe is opened without waiting for who writes: where nobody does, it is empty.
 llvm::Expected<int> openStream(llvm::StringRef path);
 
-/// The bytes of a regular file of at most `most` bytes, mapped where it is large.
+/// The bytes of a regular file of at most `most` bytes: a copy, which stays as it is whatever becomes of the file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path, int64_t most);
 
 } // namespace xlc

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <random>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,14 +37,27 @@ void replaceTemporary(const char *name, const char *by) {
 }
 [[noreturn]] void rejectByErrno(const std::string &path) { reject(path, std::strerror(errno)); }
 
-/// The rights of a new file, or of the one that is replaced: who could not read it cannot read the new one.
-mode_t findMode(const std::string &target) {
+/// Makes a new file beside `target`, whose name is that with six letters more, and puts the name there. It has the rights of the file that
+/// it replaces: who could not read that cannot read the new one. Those of a file that replaces none follow from the umask, which the
+/// system applies: who asks for it changes it for all threads. -1 and errno: it cannot be made.
+int makeTemporary(const std::string &target, std::string &name) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  constexpr int mostTries = 100;
   struct stat info;
-  if (stat(target.c_str(), &info) == 0)
-    return info.st_mode & 0777;
-  mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
+  bool replaces = stat(target.c_str(), &info) == 0;
+  mode_t mode = replaces ? info.st_mode & 0777 : 0666;
+  std::random_device random;
+  for (int i = 0; i < mostTries; ++i) {
+    name = target + ".";
+    for (int k = 0; k < 6; ++k)
+      name += letters[random() % letters.size()];
+    int file = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? mode & 0600 : mode);
+    if (file >= 0 && replaces)
+      fchmod(file, mode);
+    if (file >= 0 || errno != EEXIST)
+      return file;
+  }
+  return -1;
 }
 
 std::string withSlash(const std::string &path) { return path.find('/') == std::string::npos ? "./" + path : path; }
@@ -89,10 +103,14 @@ std::string findOutputTarget(const std::string &path, Devices devices) {
   }
   std::string target = path;
   if (S_ISLNK(info.st_mode)) {
+    if (stat(path.c_str(), &info) != 0)
+      reject(path, errno == ENOENT ? "it is a link to a file that is missing" : std::strerror(errno));
+    // Only a file that is replaced needs its own name. A pipe behind /proc/self/fd has none.
     std::error_code error;
-    target = std::filesystem::canonical(path, error).string();
-    if (error || stat(target.c_str(), &info) != 0)
-      reject(path, "it is a link to a file that is missing");
+    if (S_ISREG(info.st_mode))
+      target = std::filesystem::canonical(path, error).string();
+    if (error)
+      reject(path, error.message());
   }
   if (S_ISDIR(info.st_mode))
     reject(path, std::strerror(EISDIR));
@@ -113,12 +131,10 @@ OutputFile::OutputFile(const std::string &path, Devices devices)
     return;
   }
   HeldSignals held;
-  temporary = target + "." + std::string(6, 'X'); // mkostemp puts letters there
-  file = mkostemp(temporary.data(), O_CLOEXEC);
+  file = makeTemporary(target, temporary);
   if (file < 0)
     rejectByErrno(path);
   replaceTemporary(nullptr, temporary.c_str());
-  fchmod(file, findMode(target));
 }
 
 OutputFile::~OutputFile() {

@@ -5,6 +5,7 @@
 #include "Messages.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -19,6 +20,17 @@ void openStandardStreams() {
     int opened = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY); // gets the least number, this one
     if (opened < 0 && (opened = memfd_create("closed", MFD_ALLOW_SEALING)) >= 0)  // there is no /dev
       fcntl(opened, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW);
+  }
+}
+
+void sayPlainly(std::string_view text) {
+  while (!text.empty()) {
+    ssize_t done = write(STDERR_FILENO, text.data(), text.size());
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done <= 0)
+      return;
+    text.remove_prefix((size_t)done);
   }
 }
 

@@ -4,11 +4,15 @@
 #define XLC_LIB_RUNTIME_FILES_STANDARDSTREAMS_H
 
 #include <string>
+#include <string_view>
 
 namespace xlc::runtime {
 
 /// Call it before anything is opened.
 void openStandardStreams();
+
+/// Prints a text as it is, without memory: where there is none.
+void sayPlainly(std::string_view text);
 
 /// Prints a message of one or more lines on stderr, limited as Messages.h says. If that cannot be written, nobody can
 /// be told.

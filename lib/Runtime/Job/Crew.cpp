@@ -32,7 +32,7 @@ void adoptSignal(const World &world, std::atomic<int> &signal) {
   signal.compare_exchange_strong(none, (int)world.request().signal);
 }
 
-Exit guard(const std::function<Exit()> &work) {
+static Exit tellWhy(const std::function<Exit()> &work) {
   try {
     return work();
   } catch (const Rejected &problem) {
@@ -46,10 +46,26 @@ Exit guard(const std::function<Exit()> &work) {
     clearBar();
     say(fmt::format("error: after the last step: {}", problem.what()));
     return Exit::RankFailed;
+  } catch (const std::bad_alloc &) {
+    sayPlainly(noMemoryMessage);
+    return Exit::RankFailed;
+  } catch (const std::system_error &problem) { // the system gives no thread, no file, no memory
+    clearBar();
+    say(fmt::format("error: {}", problem.what()));
+    return Exit::RankFailed;
   } catch (const std::exception &problem) {
     clearBar();
     say(fmt::format("error: {}", problem.what()));
     return Exit::Internal;
+  }
+}
+
+Exit guard(const std::function<Exit()> &work) {
+  try {
+    return tellWhy(work);
+  } catch (const std::bad_alloc &) { // of the message
+    sayPlainly(noMemoryMessage);
+    return Exit::RankFailed;
   }
 }
 
@@ -168,6 +184,14 @@ void Crew::reportEnd(int rank) {
 }
 
 void Crew::fail(int rank) {
+  try {
+    tellWhy(rank);
+  } catch (const std::bad_alloc &) { // of the message
+    world.stop().raise(Exit::RankFailed, std::string_view(noMemoryMessage, sizeof noMemoryMessage - 2));
+  }
+}
+
+void Crew::tellWhy(int rank) {
   auto end = [&](const std::string &why) {
     const auto &executor = own(rank).executor;
     std::string where = executor ? executor->describePosition() : fmt::format("rank {}, before the first step", rank);
@@ -179,7 +203,8 @@ void Crew::fail(int rank) {
   } catch (const Rejected &problem) {
     world.stop().raise(Exit::Rejected, problem.what());
   } catch (const std::bad_alloc &) {
-    end(fmt::format("no memory for an arena of {} bytes", programOf(plan, rank).arena));
+    end(own(rank).arena.begin ? "there is no memory left"
+                              : fmt::format("no memory for an arena of {} bytes", programOf(plan, rank).arena));
   } catch (const std::exception &problem) {
     end(problem.what());
   }

@@ -44,6 +44,8 @@ private:
   void runRank(int rank);
   /// Ends the job for the exception that is being handled, on the thread that threw it.
   void fail(int rank);
+  /// The same where there is memory for a message; else throws std::bad_alloc.
+  void tellWhy(int rank);
   void runSteps(int rank);
   int64_t endStep(int rank, uint64_t step, int64_t begin);
   void reportEnd(int rank);

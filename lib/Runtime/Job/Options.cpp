@@ -1,12 +1,16 @@
 // See Options.h.
 #include "Options.h"
 
+#include "Files/StandardStreams.h"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
+#include <iostream>
 #include <limits>
+#include <sstream>
 
 namespace xlc::runtime {
 namespace {
@@ -90,16 +94,21 @@ void parseData(const std::string &text, Options &options) {
   }
 }
 
+/// A value that is empty, say that of a variable which is not set, would do nothing and say nothing.
+void refuseEmptyValues(CLI::App &app) {
+  CLI::Validator isGiven([](const std::string &text) { return text.empty() ? "an empty value is none" : ""; }, "");
+  for (CLI::Option *option : app.get_options())
+    if (option->get_items_expected_max() > 0)
+      option->check(isGiven);
+}
+
 /// After all others: --tune is none of a run's.
 void addOptionsOfTuning(CLI::App &app, Options &options) {
-  auto isNamed = CLI::Validator([](const std::string &path) { return path.empty() ? "no file is named" : ""; }, "");
   CLI::Option *tune = app.add_option(
       "--tune", options.tune,
       "instead of training: time the algorithms of cuBLASLt for all products on the first GPU, for some seconds, and "
       "write the fastest to this file, for --tuned");
-  app.add_option("--tuned", options.tuned, "let products on GPUs take the algorithms that this file has")
-      ->check(isNamed);
-  tune->check(isNamed);
+  app.add_option("--tuned", options.tuned, "let products on GPUs take the algorithms that this file has");
   for (CLI::Option *other : app.get_options())
     if (other != tune && other->get_name() != "--help" && other->get_name() != "--version")
       tune->excludes(other);
@@ -158,6 +167,14 @@ void addOptionsOfRunning(CLI::App &app, Options &options) {
       ->excludes("--overlap");
 }
 
+/// Help to stdout; what is wrong to stderr, where nothing of the arguments may reach the terminal as it is.
+void tellUsage(const CLI::App &app, const CLI::ParseError &result) {
+  std::ostringstream complaint;
+  app.exit(result, std::cout, complaint);
+  if (std::string text = complaint.str(); !text.empty())
+    say(text.substr(0, text.find_last_not_of('\n') + 1));
+}
+
 } // namespace
 
 std::optional<Options> parseOptions(int argc, const char *const *argv, const std::string &about, bool speaks,
@@ -190,12 +207,13 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, const std
       "make a rank fail (rank:step:action), or a gradient overflow (rank:step:parameter=inf, or =nan)");
   addOptionsOfRunning(app, options);
   addOptionsOfTuning(app, options);
+  refuseEmptyValues(app);
   try {
     app.parse(argc, const_cast<char **>(argv));
   } catch (const CLI::ParseError &result) {
     exit = result.get_exit_code() == 0 ? Exit::Done : Exit::Usage;
     if (speaks)
-      app.exit(result);
+      tellUsage(app, result);
     return std::nullopt;
   }
   return options;

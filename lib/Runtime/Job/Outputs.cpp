@@ -43,7 +43,9 @@ bool isSameFile(const std::string &first, const std::string &second) {
 /// All that a run reads.
 std::vector<NamedFile> listInputs(const Plan &plan, const Options &options) {
   std::vector<NamedFile> files{{programPath(), "the program itself"},
-                               {besidePath(), "the program's file of initial values"}};
+                               {besidePath(), "the program's file of initial values"},
+                               {"/dev/stdout", "what is printed to stdout"},
+                               {"/dev/stderr", "what is printed to stderr"}};
   if (!options.init.empty())
     files.push_back({options.init, "the file of --init"});
   if (!options.tuned.empty())

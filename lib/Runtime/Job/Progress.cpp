@@ -10,6 +10,9 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace xlc::runtime {
@@ -18,11 +21,31 @@ namespace {
 /// JSON has no infinities.
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null"; }
 
+/// A file that no other program writes: it is emptied only when it is locked, and stays locked until this program ends. Where the file
+/// system has no locks, and for pipes, there is none.
 FILE *openLog(const std::string &path) {
-  FILE *file = path.empty() ? nullptr : std::fopen(path.c_str(), "w");
-  if (!path.empty() && !file)
-    throw Rejected(fmt::format("{}: error: cannot be written: {}", path, std::strerror(errno)));
-  return file;
+  if (path.empty())
+    return nullptr;
+  auto reject = [&](const std::string &why) {
+    return Rejected(fmt::format("{}: error: cannot be written: {}", path, why));
+  };
+  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+  if (file < 0)
+    throw reject(std::strerror(errno));
+  struct stat info{};
+  bool isRegular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  std::string why;
+  if (isRegular && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    why = "another program writes its log there";
+  else if (isRegular && ftruncate(file, 0) != 0)
+    why = std::strerror(errno);
+  FILE *opened = why.empty() ? fdopen(file, "w") : nullptr;
+  if (opened)
+    return opened;
+  if (why.empty())
+    why = std::strerror(errno);
+  close(file);
+  throw reject(why);
 }
 
 constexpr char clearLine[] = "\r\x1b[K";
