@@ -10,12 +10,14 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import time
 
 LIT = "/usr/lib/llvm-22/bin/lit"
+PROGRAM_SECONDS = 900  # of a program of unit tests; one that hangs is a failure, not a run without an end
 
 
 def run_lit(build, *options, environment=None):
@@ -43,8 +45,14 @@ def run_program(line, *options, environment=None):
                                     env=dict(environment or os.environ, GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard)))
                    for shard, path in enumerate(results)]
         passed = failed = 0
+        end = time.monotonic() + PROGRAM_SECONDS
         for process, path in zip(running, results):
-            code = process.wait()
+            try:
+                code = process.wait(max(1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                code = process.wait()
+                print(f"{line} was killed: it took more than {PROGRAM_SECONDS} s")
             report = json.loads(path.read_text()) if path.exists() else {"tests": 0, "failures": 0}
             if code != 0 and report["failures"] == 0:
                 print(f"{line} ended with {code} before it could report")
@@ -56,6 +64,21 @@ def run_program(line, *options, environment=None):
 def list_programs(build):
     """The build lists its GoogleTest programs in unittests/programs.txt."""
     return (build / "unittests" / "programs.txt").read_text().splitlines()
+
+
+def list_nvidia_tests():
+    """Lit tests whose tools are NVIDIA's."""
+    folder = pathlib.Path(__file__).parent
+    return [path for path in sorted(folder.rglob("*.*")) if path.suffix in (".mlir", ".test") and "REQUIRES: ptxas" in path.read_text()]
+
+
+def run_nvidia(build):
+    """What needs NVIDIA's assembler or headers: the lit tests alone, and unit tests that compare our declarations with theirs."""
+    names = "|".join(re.escape(str(path.relative_to(pathlib.Path(__file__).parent))) for path in list_nvidia_tests())
+    passed, failed = run_lit(build, "--filter", f":: ({names})$")
+    programs = [line for line in list_programs(build) if pathlib.Path(line).name in ("CudaTests", "CudaDriverTests")]
+    more_passed, more_failed = run_unit_tests(programs, "--gtest_filter=Real*")
+    return passed + more_passed, failed + more_failed
 
 
 def run_unit_tests(programs, *options, environment=None):
@@ -117,6 +140,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="the build tree")
     parser.add_argument("--sanitized", type=pathlib.Path, default=pathlib.Path("build-sanitize"), help="a tree built with sanitizers")
     parser.add_argument("--all", action="store_true", help="the long lists too")
+    parser.add_argument("--nvidia", action="store_true", help="only the tests that need NVIDIA's tools or headers")
     options = parser.parse_args()
     build = options.build.resolve()
 
@@ -130,6 +154,8 @@ def main():
              ("hostile files", lambda: run_script(build, "Hostile/run.py")),
              ("bad days", lambda: run_script(build, "Stress/stress.py")),
              ("source", lambda: run_script(build, "Lint/source.py", "--build", str(build)))]
+    if options.nvidia:
+        kinds = [("NVIDIA's tools and headers", lambda: run_nvidia(build))]
     passed = failed = 0
     for name, run in kinds:
         print(f"== {name}", flush=True)
