@@ -71,6 +71,8 @@ public:
   void OnScalar(const YAML::Mark &mark, const std::string &tag, YAML::anchor_t anchor,
                 const std::string &value) override {
     YamlNode node = begin(YamlNode::Kind::Scalar, mark, tag, anchor);
+    if (StringRef(value).contains('\0')) // written as an escape; a path would end there
+      errors.error(node.location, "a NUL byte has no place in a spec");
     node.text = value;
     node.isQuoted = tag == "!";
     add(std::move(node));

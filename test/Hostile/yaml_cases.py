@@ -65,7 +65,7 @@ def list_cases():
     }
     for what, text in syntax.items():
         yield refuse(what, text.encode(), "error:")
-    raw = {"NUL": b"dp: 2\0\n", "NUL alone": b"\0", "an escape": b"dp: \x1b[31m2\n", "a bell": b"dp: 2\a\n", "delete": b"dp: 2\x7f\n", "C1": b"dp: \xc2\x9b2\n",
+    raw = {"NUL": b"dp: 2\0\n", "an escaped NUL": b'data: {train: "a\\0b"}\n', "an escaped NUL in a key": b'"d\\0p": 1\n', "NUL alone": b"\0", "an escape": b"dp: \x1b[31m2\n", "a bell": b"dp: 2\a\n", "delete": b"dp: 2\x7f\n", "C1": b"dp: \xc2\x9b2\n",
            "turned text": b"a\xe2\x80\xaeb: 2\n", "no UTF-8": b"dp: \xff\xfe\n", "an overlong form": b"dp: \xc0\xb2\n", "a surrogate": b"dp: \xed\xa0\x80\n",
            "UTF-16": "dp: 2\n".encode("utf-16"), "UTF-32": "dp: 2\n".encode("utf-32"), "Latin-1": "dp: ü\n".encode("latin1"),
            "a lone carriage return": b"dp: 2\rtp: 1\n", "an ELF file": b"\x7fELF\x02\x01\x01" + b"\0" * 64, "a PNG file": b"\x89PNG\r\n\x1a\n",

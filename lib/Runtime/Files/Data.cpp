@@ -141,7 +141,7 @@ std::string readChecked(const plan::InputT &input, const NpyFile &file, uint64_t
   return bad == count ? "" : fmt::format("row {}, column {}: {}", at / width, at % width, rule.describe(to, bad));
 }
 
-/// All ids of a file, before the first step.
+/// All ids of a file, before the first step. Takes as long as the file is large.
 void checkIds(const plan::InputT &input, const NpyFile &file) {
   if (!IdRule(input, file.type).isNeeded())
     return;
@@ -186,7 +186,6 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
                                    dataName(*input)));
       auto file = std::make_unique<NpyFile>(path);
       checkShape(*input, *file);
-      checkIds(*input, *file);
       files.push_back(std::move(file));
     } catch (const Rejected &problem) {
       problems.push_back(problem.what());
@@ -201,6 +200,13 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
       problems.push_back(
           fmt::format("{}: error: {} rows, while a step needs {}", files[0]->path(), rowCount, globalBatch(plan)));
   }
+  bool fits = problems.empty();
+  for (size_t i = 0; i < files.size() && fits; ++i)
+    try {
+      checkIds(*plan.inputs[i], *files[i]);
+    } catch (const Rejected &problem) {
+      problems.push_back(problem.what());
+    }
   if (!problems.empty())
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
   for (uint32_t rank = 0; !files.empty() && rank < rankCount(plan); ++rank)

@@ -71,6 +71,20 @@ void ParameterFile::checkForms() const {
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
 }
 
+std::string ParameterFile::describeUnused() const {
+  constexpr size_t mostNamed = 3;
+  size_t count = 0;
+  std::vector<std::string> names;
+  for (const auto &[name, tensor] : reader.tensors())
+    if (findParameter(plan, name) == plan.parameters.end() && ++count <= mostNamed)
+      names.push_back(fmt::format("'{}'", name));
+  if (count == 0)
+    return "";
+  return fmt::format("{}: note: {} of its {} tensors {} no parameter of the program: {}{}", reader.path(), count,
+                     reader.tensors().size(), count == 1 ? "is" : "are", fmt::join(names, ", "),
+                     count > mostNamed ? ", ..." : "");
+}
+
 /// The values are those that the program was compiled with.
 void ParameterFile::checkOrigin() const {
   constexpr char advice[] = "compile again, or begin from other parameters with --init";

@@ -26,6 +26,9 @@ public:
   /// Opens `path`; throws Rejected with all that is wrong.
   ParameterFile(const Plan &plan, const std::string &path, Kind kind);
 
+  /// What the user should be told: tensors of the file that are no parameters of the program. Empty where there are none.
+  std::string describeUnused() const;
+
   /// Gives elements [begin, begin + count) of parameter `index` of the plan, in blocks; throws Rejected where its checksum
   /// is wrong. Any thread may call it.
   void read(size_t index, uint64_t begin, uint64_t count, const Take &take) const;

@@ -116,6 +116,8 @@ Crew::Crew(const World &world, const Embedded &embedded, const Target &target, c
               }},
       watchdog(world, world.watches() ? options.timeout : 0) {
   checkGraph(plan, options);
+  if (std::string note = speaks && values.allFromFile ? values.file->describeUnused() : ""; !note.empty())
+    say(note);
   if (options.fault)
     checkFault(plan, *options.fault, steps);
 }

@@ -17,6 +17,7 @@ ROWS = 40
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    files.write_npy(folder / "x.npy", "<f4", (ROWS, 20), [0.0] * ROWS * 20)  # nothing is wrong with it
     labels = [row % 10 for row in range(ROWS)]
     files.write_npy(folder / "id-too-large.npy", "<i8", (ROWS,), labels[:7] + [10] + labels[8:])
     files.write_npy(folder / "id-negative.npy", "<i4", (ROWS,), labels[:39] + [-1])
