@@ -29,6 +29,8 @@ void OwnedFile::reset(int other) {
   file = other;
 }
 
+bool isWithoutRoom(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
+
 Segment Segment::make(uint64_t bytes) {
   OwnedFile made(memfd_create("xlc", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!made || ftruncate(made.get(), (off_t)bytes) != 0 ||
