@@ -225,6 +225,8 @@ bool Crew::waitForRanks(Company &others) {
     finished.wait_for(lock, tick);
     if (std::string hangs = watchdog.look(now()); !hangs.empty())
       world.stop().raise(Exit::RankFailed, hangs);
+    if (std::string note = watchdog.takeNote(); !note.empty())
+      say(note);
     others.lookAfter();
   }
   return finished.wait_for(lock, std::chrono::milliseconds(800), all);
