@@ -19,6 +19,7 @@ import time
 import traceback
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import strangers  # noqa: E402  pylint: disable=wrong-import-position
 import tally  # noqa: E402  pylint: disable=wrong-import-position
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -49,8 +50,8 @@ class Bench:
         expect(not any(word in said for word in DAMAGE), f"{words}: {said}")
         return said
 
-    def compile(self, output="train", spec="s.yaml", **options):
-        return self.run(self.xlc, "compile", MODEL, "--spec", spec, "-o", output, **options)
+    def compile(self, *more, output="train", spec="s.yaml", **options):
+        return self.run(self.xlc, "compile", MODEL, "--spec", spec, "-o", output, *more, **options)
 
     def start(self, *command):
         return subprocess.Popen([str(word) for word in command], cwd=self.folder, stdout=subprocess.PIPE,
@@ -291,7 +292,7 @@ def has_namespaces():
 def run_checks(xlc, only):
     passed = failed = 0
     namespaces = has_namespaces()
-    for name, check in list(globals().items()):
+    for name, check in [*globals().items(), *vars(strangers).items()]:
         if not inspect.isfunction(check) or list(inspect.signature(check).parameters) != ["bench"]:
             continue
         if only and not re.search(only, name):
