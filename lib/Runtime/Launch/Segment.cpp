@@ -47,7 +47,7 @@ Segment::Segment(OwnedFile file, uint64_t bytes) : owned(std::move(file)), reser
   if (addresses == MAP_FAILED)
     fail(bytes, std::strerror(errno));
   reserved = (char *)addresses;
-  first = (char *)(((uintptr_t)addresses + hugePage - 1) / hugePage * hugePage);
+  first = reserved + (hugePage - (uintptr_t)addresses % hugePage) % hugePage;
   if (mmap(first, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, owned.get(), 0) == MAP_FAILED) {
     int reason = errno;
     munmap(reserved, reservedBytes);
