@@ -53,9 +53,9 @@ class Bench:
     def compile(self, *more, output="train", spec="s.yaml", **options):
         return self.run(self.xlc, "compile", MODEL, "--spec", spec, "-o", output, *more, **options)
 
-    def start(self, *command):
+    def start(self, *command, **options):
         return subprocess.Popen([str(word) for word in command], cwd=self.folder, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
+                                stderr=subprocess.PIPE, text=True, **options)
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
@@ -254,6 +254,26 @@ def signals_while_it_trains(bench):
     expect(process.poll() is None, "nohup did not help")
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=10)
+
+
+def a_rank_that_is_stopped_at_the_start(bench):
+    """Whenever one of a launcher's ranks stops, the others say whom they wait for."""
+    (bench.folder / "s.yaml").write_text("dp: 4\nbatch: {global: 16, micro: 4}\n" + SPEC)
+    bench.compile()
+    jobs = []
+    for number in range(8):
+        told = [{"RANK": rank, "WORLD_SIZE": 4, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": 4, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 1 + number,
+                 "TORCHELASTIC_RUN_ID": bench.folder} for rank in range(4)]
+        jobs.append([bench.start("./train", "--steps", "100000000", "--timeout", "1",
+                                 env={**os.environ, **{name: str(value) for name, value in own.items()}}) for own in told])
+        time.sleep(0.004 * (number + 1))
+        jobs[-1][3].send_signal(signal.SIGSTOP)
+    time.sleep(6)
+    for ranks in jobs:
+        for process in ranks:
+            process.kill()
+        said = "".join(process.communicate(timeout=10)[1] for process in ranks)
+        expect("rank 3" in said and said.count("note: ") <= 1, said or "not a word")
 
 
 def programs_that_are_missing(bench):
