@@ -1,5 +1,6 @@
 // What a process believes of what others on other hosts tell it.
 #include "Job/RemoteCompany.h"
+#include "Job/Crew.h"
 #include "Launch/Introduction.h"
 #include "TinyProgram.h"
 
@@ -106,6 +107,20 @@ TEST_F(RemoteCompanyTest, NumbersOfAStepAreOfTheRankThatHasThem) {
   StepResult result{1, 2, 3, 0, 0, 0, {}};
   hear(Numbers, bytesOf(result)); // of rank 1, and rank 0 has them
   EXPECT_EQ(world.board().shown, 0u);
+}
+
+/// Whatever ranks agree on, a process gets no signal but those that stop a program.
+TEST_F(RemoteCompanyTest, ASignalOfAnotherRankStopsTheProgram) {
+  for (auto [asked, expected] : {std::pair<uint64_t, int>{0, 0},
+                                 {SIGINT, SIGINT},
+                                 {SIGHUP, SIGHUP},
+                                 {SIGSEGV, SIGTERM},
+                                 {UINT64_MAX, SIGTERM}}) {
+    std::atomic<int> signal{0};
+    world.request().signal = asked;
+    adoptSignal(world, signal);
+    EXPECT_EQ(signal, expected) << asked;
+  }
 }
 
 struct Question {
