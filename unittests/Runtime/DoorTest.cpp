@@ -13,12 +13,14 @@ namespace {
 
 class DoorTest : public testing::Test {
 protected:
+  /// At two addresses, as a host's name may have.
   void open(int ranks) {
     job = {7, ranks, "a secret"};
-    door = tcp::Door(tcp::listenAt("localhost", port).sockets, job);
-    ASSERT_TRUE(door.isOpen());
+    std::vector<OwnedFile> sockets = tcp::listenAt("127.0.0.1", port).sockets;
+    sockets.push_back(std::move(tcp::listenAt("127.0.0.2", port).sockets.at(0)));
+    door = tcp::Door(std::move(sockets), job);
   }
-  tcp::Line connect() const { return tcp::Line(tcp::connectTo("localhost", port).socket); }
+  tcp::Line connect(const char *host = "127.0.0.1") const { return tcp::Line(tcp::connectTo(host, port).socket); }
   tcp::Line knock(int rank) {
     tcp::Line line = connect();
     line.enqueue(makeHello(job, rank, {}));
@@ -57,10 +59,15 @@ protected:
 /// As behind a rank 0 that was stopped for a moment: all come at once.
 TEST_F(DoorTest, WhoHasSaidHelloMakesNoRoomForABurstOfOthers) {
   open(2);
-  tcp::Line one = knock(1);
   std::vector<tcp::Line> burst;
-  for (int i = 0; i < 200; ++i)
-    burst.push_back(connect());
+  auto connectMany = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      burst.push_back(connect()), burst.push_back(connect("127.0.0.2"));
+  };
+  connectMany(100);
+  look(), look(); // there is no room left
+  tcp::Line one = knock(1);
+  connectMany(200);
   look();
   EXPECT_TRUE(isLetIn(one, 1));
 }

@@ -127,6 +127,27 @@ TEST_F(StarTest, ARankZeroThatSaysNothingIsMissed) {
   await(missed);
 }
 
+/// Of a job that was stopped whole, and whose rank 0 goes on a little later than others.
+TEST_F(StarTest, TimeInWhichARankDidNotRunIsNoSilence) {
+  tcp::Listening door = tcp::listenAt("localhost", port + 1);
+  tcp::Star star(launchOf(1, 2, port), 1s);
+  tcp::Line zero = letIn(door, launchOf(0, 2, port));
+  zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
+  zero.send();
+  ASSERT_TRUE(star.waitForStart(5s));
+  std::atomic<uint32_t> stopped{0}, missed{0};
+  auto stop = [&] {
+    if (stopped == 0)
+      std::this_thread::sleep_for(1500ms); // on the thread of the star
+    ++stopped;
+  };
+  star.listen({[](int, uint32_t, std::span<const char>) {}, stop, [&](const std::string &) { ++missed; }});
+  await(stopped);
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(missed, 0u);
+  await(missed);
+}
+
 TEST_F(StarTest, WhoHasGoneIsMissed) {
   start(3);
   std::atomic<uint32_t> missed{0};

@@ -87,8 +87,11 @@ void Engine::call(const std::function<void()> &work, const std::function<void()>
     outcome->isDone = true;
   };
   wakes.notify_one();
-  while (!answers.wait_for(lock, tickTime, [&] { return outcome->isDone.load(); }))
+  while (!answers.wait_for(lock, tickTime, [&] { return outcome->isDone.load(); })) {
+    lock.unlock();
     look();
+    lock.lock();
+  }
   if (!outcome->failed.empty())
     throw std::runtime_error(outcome->failed);
 }

@@ -17,8 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto tickTime = 20ms;
-constexpr int mostFramesAtOnce = 256; // of one line, before others have their turn
+constexpr auto tickTime = 20ms, mostPerLook = 200ms; // more passed while this process did not run
+constexpr int mostFramesAtOnce = 256;                // of one line, before others have their turn
 constexpr auto beatTime = 1s, mostUntilAllEnd = 10s;
 constexpr auto mostUntilNotesLeave = 1s; // before all meet, behind which none is heard
 
@@ -111,7 +111,7 @@ void Star::read(Line &line, int rank) {
   try {
     for (int i = 0; i < mostFramesAtOnce && line.receive(); ++i) {
       Frame frame = std::exchange(line.received, {});
-      heard = Clock::now();
+      unheardFor = {};
       if (ownRank == 0)
         frame.header.from = rank;
       handle(std::move(frame));
@@ -188,13 +188,16 @@ void Star::keepNote(Frame frame) {
   unheard.push_back(std::move(frame));
 }
 
+/// Of rank 0's silence only time counts in which this process runs: a job that was stopped and goes on is none that hangs.
 void Star::beat() {
   Clock::time_point now = Clock::now();
+  unheardFor += std::min<Clock::duration>(now - looked, mostPerLook);
+  looked = now;
   if (ownRank == 0 && isStarted && now - beaten > beatTime) {
     sayToAll(Kind::Beat, {});
     beaten = now;
   }
-  if (ownRank != 0 && isStarted && lines[0].isOpen() && now - heard > silence)
+  if (ownRank != 0 && isStarted && lines[0].isOpen() && unheardFor > silence)
     lose(0);
 }
 

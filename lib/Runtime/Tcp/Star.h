@@ -118,8 +118,9 @@ private:
   Meeting meeting;
   Gathering gathering;
   Listener listener;
-  std::chrono::steady_clock::time_point ticked, beaten, heard; ///< when; of a Beat, and of rank 0
-  std::vector<std::string> lost;                               ///< what the listener has not been told of
+  std::chrono::steady_clock::time_point ticked, beaten, looked; ///< when; of a Beat
+  std::chrono::steady_clock::duration unheardFor = {};          ///< since rank 0 has said something
+  std::vector<std::string> lost;                                ///< what the listener has not been told of
   bool isWelcome = false, isStarted = false, isListening = false, isEnding = false, isAbandoned = false,
        isQuiet = false, isBroken = false;
   std::string problem;              ///< of the start
