@@ -31,10 +31,9 @@ constexpr uint32_t rounds[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 void mix(std::array<uint32_t, 8> &state, const unsigned char *block) {
-  std::array<uint32_t, 64> words;
-  for (size_t i = 0; i < 16; ++i)
-    words[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 |
-               block[4 * i + 3];
+  std::array<uint32_t, 64> words = {};
+  for (size_t i = 0; i < blockBytes; ++i)
+    words[i / sizeof(uint32_t)] = words[i / sizeof(uint32_t)] << 8 | block[i];
   for (size_t i = 16; i < 64; ++i) {
     uint32_t near = words[i - 2], far = words[i - 15];
     words[i] = words[i - 16] + words[i - 7] + (std::rotr(far, 7) ^ std::rotr(far, 18) ^ far >> 3) +
