@@ -261,14 +261,14 @@ def a_rank_that_is_stopped_at_the_start(bench):
     (bench.folder / "s.yaml").write_text("dp: 4\nbatch: {global: 16, micro: 4}\n" + SPEC)
     bench.compile()
     jobs = []
-    for number in range(8):
+    for number in range(6):
         told = [{"RANK": rank, "WORLD_SIZE": 4, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": 4, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 1 + number,
                  "TORCHELASTIC_RUN_ID": bench.folder} for rank in range(4)]
         jobs.append([bench.start("./train", "--steps", "100000000", "--timeout", "1",
                                  env={**os.environ, **{name: str(value) for name, value in own.items()}}) for own in told])
         time.sleep(0.004 * (number + 1))
         jobs[-1][3].send_signal(signal.SIGSTOP)
-    time.sleep(6)
+    time.sleep(20)  # a first step may take ten times as long as --timeout
     for ranks in jobs:
         for process in ranks:
             process.kill()
