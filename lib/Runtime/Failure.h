@@ -20,6 +20,14 @@ namespace xlc::runtime {
 /// Exit codes of the training program (docs/Spec.md).
 enum class Exit { Done = 0, Rejected = 1, Usage = 2, RankFailed = 5, NonFinite = 7, Internal = 70 };
 
+/// Of a job that has failed, as another process tells it: what is no exit code of a failure is RankFailed.
+constexpr Exit failureOf(uint64_t code) {
+  for (Exit known : {Exit::Rejected, Exit::Usage, Exit::NonFinite, Exit::Internal})
+    if (code == (uint64_t)known)
+      return known;
+  return Exit::RankFailed;
+}
+
 /// The user's files or options do not fit: exit 1. Several complaints are lines of one message.
 struct Rejected : std::runtime_error {
   using std::runtime_error::runtime_error;

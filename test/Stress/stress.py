@@ -20,53 +20,10 @@ import traceback
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import damage  # noqa: E402  pylint: disable=wrong-import-position
+import strangers  # noqa: E402  pylint: disable=wrong-import-position
+import streams  # noqa: E402  pylint: disable=wrong-import-position
 import tally  # noqa: E402  pylint: disable=wrong-import-position
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = ROOT / "examples" / "mlp" / "logits.onnx"
-SPEC = "loss: {type: cross_entropy, logits: logits, labels: y}\ndata: {train: .}\n"
-DAMAGE = ("Traceback", "LLVM ERROR", "Stack dump", "AddressSanitizer", "runtime error", "internal error")
-
-
-class Bench:
-    """A folder with the model's data and a spec, and the commands that run in it."""
-
-    examples = ROOT / "examples"
-
-    def __init__(self, xlc, folder):
-        self.xlc, self.folder = xlc, pathlib.Path(folder)
-        for file in MODEL.parent.glob("*.npy"):
-            shutil.copy(file, self.folder)
-        (self.folder / "s.yaml").write_text(SPEC)
-
-    def run(self, *command, code=0, says="", limit="", **options):
-        """Runs a command; its exit code and a piece of its messages are as they should be. `limit`: for ulimit."""
-        words = [str(word) for word in command]
-        if limit:
-            words = ["sh", "-c", f'ulimit {limit}; exec "$0" "$@"', *words]
-        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, errors="replace", timeout=60,
-                              check=False, **options)
-        said = done.stderr + done.stdout
-        expect(done.returncode == code, f"{words} ended with {done.returncode} instead of {code}: {said}")
-        expect(says in said, f"{words} did not say {says!r}: {said}")
-        expect(not any(word in said for word in DAMAGE), f"{words}: {said}")
-        return said
-
-    def compile(self, output="train", spec="s.yaml", **options):
-        return self.run(self.xlc, "compile", MODEL, "--spec", spec, "-o", output, **options)
-
-    def start(self, *command):
-        return subprocess.Popen([str(word) for word in command], cwd=self.folder, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
-
-    def files(self):
-        return sorted(path.name for path in self.folder.iterdir())
-
-
-def expect(holds, why):
-    if not holds:
-        raise AssertionError(why)
-
+from bench import MODEL, ROOT, SPEC, DAMAGE, Bench, expect  # noqa: E402  pylint: disable=wrong-import-position
 
 # Programs and their parameters ----------------------------------------------------------------------------------
 
@@ -214,89 +171,6 @@ def limits_of_memory(bench):
 # Streams, signals, names ----------------------------------------------------------------------------------------
 
 
-def streams_that_are_closed(bench):
-    """Closed or full descriptors are no reason to crash, and no file gets the place of one."""
-    bench.compile()
-    for streams in ("2>&-", ">&-", "<&- >&- 2>&-"):
-        for command, code in (("plan", 1), ("inspect", 1), ("verify", 1)):
-            words = f"{bench.xlc} {command} {MODEL} {'' if command == 'inspect' else '--spec s.yaml'} {streams}"
-            done = subprocess.run(["sh", "-c", words], cwd=bench.folder, stdout=subprocess.PIPE, timeout=60, check=False)
-            expect(done.returncode == (0 if streams == "2>&-" else code), f"{words}: {done.returncode}")
-            expect(bool(done.stdout) == (streams == "2>&-"), words)
-    for streams in (">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
-        done = subprocess.run(["sh", "-c", f"./train --steps 2 --log log --save w {streams}"], cwd=bench.folder,
-                              capture_output=True, timeout=60, check=False)
-        expect(done.returncode in (0, 1), f"{streams}: {done.returncode}")
-        expect(len((bench.folder / "log").read_text().splitlines()) == 2, streams)
-        bench.run("./train", "--steps", "1", "--init", "w")
-    for command in (f"{bench.xlc} plan {MODEL} --spec s.yaml", f"{bench.xlc} inspect {MODEL}", "./train --steps 1"):
-        done = subprocess.run(["sh", "-c", f"{command} > /dev/full"], cwd=bench.folder, capture_output=True, text=True,
-                              timeout=60, check=False)
-        expect(done.returncode == 1 and "cannot" in done.stderr, f"{command}: {done.returncode} {done.stderr}")
-
-
-def readers_that_go_away(bench):
-    """Training goes on, and saves, where the reader of its lines (stdout, a pipe for --log) has gone."""
-    bench.compile()
-    for command in ("./train --steps 2000 --save w | head -2", "./train --steps 2000 --save w 2>&1 | head -2",
-                    "mkfifo p; (head -2 p > read &) ; ./train --steps 2000 --save w --log p > /dev/null"):
-        done = subprocess.run(["sh", "-c", command], cwd=bench.folder, capture_output=True, text=True, timeout=60, check=False)
-        expect("2>&1" in command or done.stderr.count("Broken pipe") == 2, done.stderr)  # when it happens, and at the end
-        bench.run("./train", "--steps", "1", "--init", "w")
-        (bench.folder / "w").unlink()
-
-
-def outputs_that_are_pipes(bench):
-    """--log and --stats write into pipes under the names that shells give them, and not over what stdout has."""
-    bench.compile()
-    for target in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
-        said = bench.run("./train", "--steps", "2", "--log", target)
-        expect(said.count('{"step":') == 2 and said.count("step    ") == 2, said)
-    expect('"vm_hwm"' in bench.run("./train", "--steps", "1", "--stats", "/dev/stdout"), "no stats")
-    done = subprocess.run(["sh", "-c", "./train --steps 2 --log /dev/stdout > out"], cwd=bench.folder, capture_output=True, text=True,
-                          timeout=60, check=False)
-    expect(done.returncode == 1 and "--log would overwrite what is printed to stdout" in done.stderr, done.stderr)
-
-
-def two_programs_with_one_log(bench):
-    """Of two programs that write one log the second is refused; the log is the first one's."""
-    bench.compile()
-    first = bench.start("./train", "--steps", "100000000", "--log", "both")
-    first.stdout.readline()
-    bench.run("./train", "--steps", "3", "--log", "both", code=1, says="both: error: cannot be written: another program writes its log there")
-    first.send_signal(signal.SIGTERM)
-    first.communicate(timeout=20)
-    steps = [int(re.match(r'{"step":(\d+),', line)[1]) for line in (bench.folder / "both").read_text().splitlines()]
-    expect(steps == list(range(1, len(steps) + 1)), "lines are broken or lost")
-    bench.run("./train", "--steps", "3", "--log", "both")
-
-
-def values_that_are_empty(bench):
-    """An option with an empty value is wrong usage, not an option that is left out; no argument reaches the terminal as it is."""
-    bench.compile(output="train")
-    bench.run(bench.xlc, "compile", MODEL, "--spec", "s.yaml", "-o", "", code=2, says="--output: an empty value is none")
-    for option in ("--log", "--save", "--init", "--data", "--profile", "--stats"):
-        bench.run("./train", option, "", code=2, says=f"{option}: an empty value is none")
-    for command in ((bench.xlc, "plan"), ("./train",)):
-        expect("\x1b" not in bench.run(*command, "--\x1b[2J", code=2), "an escape sequence was printed")
-
-
-def pipes_without_an_end(bench):
-    """A pipe that should be a file is refused at once, by everything that opens one."""
-    bench.compile()
-    os.mkfifo(bench.folder / "p")
-    bench.run("./train", "--data", "x=p,y=y.npy", code=1, says="p: error: cannot be read: not a regular file")
-    bench.run("./train", "--init", "p", code=1, says="p: error: cannot be read: not a regular file")
-    bench.run(bench.xlc, "plan", "p", "--spec", "s.yaml", code=1, says="p: error:")
-    bench.run(bench.xlc, "plan", MODEL, "--spec", "p", code=1, says="error:")
-    for option in ("--save", "--profile", "--stats"):
-        bench.run("./train", "--steps", "1", option, "p", code=1, says="p: error: cannot be written")
-    process = bench.start("./train", "--steps", "1", "--log", "p")  # waits for a reader, as a shell's > does
-    time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=10)
-
-
 def signals_while_it_trains(bench):
     """SIGINT, SIGTERM and SIGHUP save and are seen by the shell; an ignored SIGHUP stays so; a second one ends at once."""
     bench.compile()
@@ -316,6 +190,26 @@ def signals_while_it_trains(bench):
     expect(process.poll() is None, "nohup did not help")
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=10)
+
+
+def a_rank_that_is_stopped_at_the_start(bench):
+    """Whenever one of a launcher's ranks stops, the others say whom they wait for."""
+    (bench.folder / "s.yaml").write_text("dp: 4\nbatch: {global: 16, micro: 4}\n" + SPEC)
+    bench.compile()
+    jobs = []
+    for number in range(6):
+        told = [{"RANK": rank, "WORLD_SIZE": 4, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": 4, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 1 + number,
+                 "TORCHELASTIC_RUN_ID": bench.folder} for rank in range(4)]
+        jobs.append([bench.start("./train", "--steps", "100000000", "--timeout", "1",
+                                 env={**os.environ, **{name: str(value) for name, value in own.items()}}) for own in told])
+        time.sleep(0.004 * (number + 1))
+        jobs[-1][3].send_signal(signal.SIGSTOP)
+    time.sleep(20)  # a first step may take ten times as long as --timeout
+    for ranks in jobs:
+        for process in ranks:
+            process.kill()
+        said = "".join(process.communicate(timeout=10)[1] for process in ranks)
+        expect("rank 3" in said and said.count("note: ") <= 1, said or "not a word")
 
 
 def programs_that_are_missing(bench):
@@ -354,7 +248,7 @@ def has_namespaces():
 def run_checks(xlc, only):
     passed = failed = 0
     namespaces = has_namespaces()
-    for name, check in [*globals().items(), *vars(damage).items()]:
+    for name, check in [*globals().items(), *(item for room in (damage, strangers, streams) for item in vars(room).items())]:
         if not inspect.isfunction(check) or list(inspect.signature(check).parameters) != ["bench"]:
             continue
         if only and not re.search(only, name):

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
@@ -115,6 +116,59 @@ TEST(Gather, OneProcessSpeaksForAll) {
   EXPECT_TRUE(claimVoice("another"));
   first.reset();
   EXPECT_TRUE(claimVoice("a job"));
+}
+
+/// A limit for as long as this lives: so many descriptors more.
+class Descriptors {
+public:
+  explicit Descriptors(int left) {
+    getrlimit(RLIMIT_NOFILE, &before);
+    int next = dup(0);
+    close(next); // the lowest that is free
+    rlimit now{(rlim_t)(next + left), before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &now);
+  }
+  ~Descriptors() { setrlimit(RLIMIT_NOFILE, &before); }
+
+private:
+  rlimit before = {};
+};
+
+TEST(Gather, WithoutDescriptorsTheReasonIsSaid) {
+  Launch launch = makeLaunch();
+  std::atomic<int> signal = 0;
+  Descriptors none(0);
+  EXPECT_TRUE(claimVoice(launch.job)); // to say it
+  for (const auto &meet : std::vector<std::function<void()>>{[&] { gatherRanks(launch, rank(0), {1, signal}, -1); },
+                                                             [&] { joinRankZero(launch, rank(1), {1, signal}); }})
+    try {
+      meet();
+      ADD_FAILURE();
+    } catch (const Rejected &problem) {
+      EXPECT_STREQ(problem.what(), "error: processes cannot find each other: Too many open files");
+    }
+}
+
+/// Rank 0 does not look again and again at one that it cannot take.
+TEST(Gather, ARankThatCannotBeTakenForWantOfADescriptorEndsTheMeeting) {
+  Launch launch = makeLaunch();
+  std::atomic<int> signal = 0;
+  std::string outcome;
+  std::optional<Descriptors> few;
+  std::thread zero([&] {
+    try {
+      gatherRanks(launch, rank(0), {20, signal}, -1);
+    } catch (const Rejected &problem) {
+      outcome = problem.what();
+    }
+  });
+  std::thread other([&] {
+    usleep(100000); // until rank 0 listens
+    few.emplace(1); // its own
+    EXPECT_THROW(joinRankZero(launch, rank(1), {20, signal}), Rejected);
+  });
+  other.join(), zero.join();
+  EXPECT_EQ(outcome, "error: rank 0 cannot take the connections of 3 ranks: Too many open files (ulimit -n)");
 }
 
 } // namespace

@@ -189,6 +189,14 @@ TEST(Launch, KnowsWhereRankZeroIs) {
   };
   EXPECT_EQ(meetingOf("a", "29500")->host, "a");
   EXPECT_EQ(meetingOf("a", "29500")->port, 29500);
+  EXPECT_EQ(meetingOf("a", "29500")->secret, "");
+  EXPECT_EQ(findLaunch(of({{"RANK", "0"},
+                           {"WORLD_SIZE", "2"},
+                           {"MASTER_ADDR", "a"},
+                           {"MASTER_PORT", "1"},
+                           {"XLC_JOB_SECRET", "a secret"}}))
+                ->meeting->secret,
+            "a secret");
   EXPECT_FALSE(meetingOf("", "29500"));
   for (const char *none : {"0", "65535", "first", ""}) // the next one is ours
     EXPECT_FALSE(meetingOf("a", none)) << none;

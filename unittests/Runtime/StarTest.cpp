@@ -1,73 +1,17 @@
 // Ranks that meet over connections with rank 0: in one process, each with a star of its own.
-#include "Tcp/Star.h"
-#include "Fabric/Waiting.h"
-#include "Failure.h"
-#include "Tcp/Sockets.h"
-
-#include <gtest/gtest.h>
+#include "TcpPeers.h"
 
 #include <algorithm>
-#include <cstring>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 using namespace xlc::runtime;
-using namespace std::chrono_literals;
 
 namespace {
-
-/// One whose next is free.
-uint16_t findPort() {
-  int made = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in any = {};
-  any.sin_family = AF_INET;
-  socklen_t size = sizeof any;
-  EXPECT_EQ(bind(made, (const sockaddr *)&any, sizeof any), 0);
-  EXPECT_EQ(getsockname(made, (sockaddr *)&any, &size), 0);
-  close(made);
-  return (uint16_t)(ntohs(any.sin_port) - 1);
-}
-
-Launch launchOf(int rank, int world, uint16_t port) {
-  return {"torchrun", "WORLD_SIZE", (uint64_t)rank, (uint64_t)world,      "several", 1, 0,
-          "",         nullptr,      nullptr,        {{"localhost", port}}};
-}
-
-void await(const std::atomic<uint32_t> &word) {
-  for (int i = 0; word == 0 && i < 5000; ++i)
-    std::this_thread::sleep_for(1ms);
-  EXPECT_GT(word, 0u);
-}
-
-class StarTest : public testing::Test {
-protected:
-  /// Rank 0 comes last.
-  void start(int world) {
-    for (int rank = world - 1; rank >= 0; --rank)
-      stars.insert(stars.begin(), std::make_unique<tcp::Star>(launchOf(rank, world, port)));
-    for (auto &star : stars)
-      ASSERT_TRUE(star->waitForStart(10s));
-  }
-  /// Each rank's work on a thread of its own.
-  void onEach(const std::function<void(tcp::Star &)> &work) {
-    std::vector<std::jthread> threads;
-    for (auto &star : stars)
-      threads.emplace_back([&] { work(*star); });
-  }
-  void finish() {
-    onEach([](tcp::Star &star) { star.finish(); });
-  }
-
-  const uint16_t port = findPort();
-  std::vector<std::unique_ptr<tcp::Star>> stars;
-};
 
 TEST_F(StarTest, AllKnowWhatEachGave) {
   start(3);
   onEach([](tcp::Star &star) {
     char own[] = {'a', (char)('0' + star.rank())};
-    std::vector<char> all = star.gather(own);
+    std::vector<char> all = star.gather(own, doNothing);
     EXPECT_EQ(std::string(all.begin(), all.end()), "a0a1a2");
   });
   finish();
@@ -77,7 +21,7 @@ TEST_F(StarTest, WhatIsGatheredIsOfOneSize) {
   start(2);
   onEach([](tcp::Star &star) {
     try {
-      star.gather(std::vector<char>((size_t)star.rank() + 1));
+      star.gather(std::vector<char>((size_t)star.rank() + 1), doNothing);
       ADD_FAILURE() << "rank " << star.rank();
     } catch (const Rejected &problem) {
       EXPECT_STREQ(problem.what(), "error: ranks are processes of different programs");
@@ -88,7 +32,7 @@ TEST_F(StarTest, WhatIsGatheredIsOfOneSize) {
 
 TEST_F(StarTest, NobodyWaitsToGatherWhatOneThatHasGoneGives) {
   start(3);
-  std::jthread other([&] { EXPECT_THROW(stars[0]->gather(std::vector<char>(1)), Rejected); });
+  std::jthread other([&] { EXPECT_THROW(stars[0]->gather(std::vector<char>(1), doNothing), Rejected); });
   stars[2].reset();
 }
 
@@ -172,16 +116,35 @@ TEST_F(StarTest, LatestNotesToSeveralRanksAreHeard) {
 
 /// As one does that was stopped: its connections stay.
 TEST_F(StarTest, ARankZeroThatSaysNothingIsMissed) {
-  OwnedFile door = tcp::listenAt(port + 1), line;
+  tcp::Listening door = tcp::listenAt("localhost", port + 1);
   tcp::Star star(launchOf(1, 2, port), 1s);
-  for (int i = 0; i < 5000 && !line; ++i, std::this_thread::sleep_for(1ms))
-    line = tcp::acceptAt(door);
-  tcp::Line zero(std::move(line));
+  tcp::Line zero = letIn(door, launchOf(0, 2, port));
   zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
   zero.send();
   ASSERT_TRUE(star.waitForStart(5s));
   std::atomic<uint32_t> missed{0};
   star.listen({[](int, uint32_t, std::span<const char>) {}, [] {}, [&](const std::string &) { ++missed; }});
+  await(missed);
+}
+
+/// Of a job that was stopped whole, and whose rank 0 goes on a little later than others.
+TEST_F(StarTest, TimeInWhichARankDidNotRunIsNoSilence) {
+  tcp::Listening door = tcp::listenAt("localhost", port + 1);
+  tcp::Star star(launchOf(1, 2, port), 1s);
+  tcp::Line zero = letIn(door, launchOf(0, 2, port));
+  zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
+  zero.send();
+  ASSERT_TRUE(star.waitForStart(5s));
+  std::atomic<uint32_t> stopped{0}, missed{0};
+  auto stop = [&] {
+    if (stopped == 0)
+      std::this_thread::sleep_for(1500ms); // on the thread of the star
+    ++stopped;
+  };
+  star.listen({[](int, uint32_t, std::span<const char>) {}, stop, [&](const std::string &) { ++missed; }});
+  await(stopped);
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(missed, 0u);
   await(missed);
 }
 
@@ -197,44 +160,58 @@ TEST_F(StarTest, WhoHasGoneIsMissed) {
   await(missed);
 }
 
-/// What is no rank of the job does not keep others from coming, nor does who says nothing.
-TEST_F(StarTest, StrangersAreLeftOut) {
-  tcp::Star first(launchOf(0, 2, port));
-  auto connectTo = [&] {
-    int made = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in to = {};
-    to.sin_family = AF_INET, to.sin_port = htons(port + 1), to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    while (connect(made, (const sockaddr *)&to, sizeof to) != 0)
-      std::this_thread::sleep_for(1ms);
-    return made;
-  };
-  int silent = connectTo(), loud = connectTo();
-  const char text[] = "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a browser\r\n\r\n";
-  EXPECT_EQ(write(loud, text, sizeof text), (ssize_t)sizeof text);
-  char answer;
-  EXPECT_LE(read(loud, &answer, 1), 0);
-  tcp::Star second(launchOf(1, 2, port));
-  EXPECT_TRUE(first.waitForStart(10s) && second.waitForStart(10s));
-  std::jthread other([&] { second.finish(); });
-  first.finish();
-  close(silent), close(loud);
-}
-
-/// What keeps the job from starting, or nothing.
-std::string findProblem(tcp::Star &star) {
-  try {
-    star.waitForStart(1s);
-  } catch (const Rejected &problem) {
-    return problem.what();
-  }
-  return "";
-}
-
 TEST_F(StarTest, ARankComesOnce) {
   tcp::Star first(launchOf(0, 3, port)), second(launchOf(1, 3, port)), again(launchOf(1, 3, port));
   EXPECT_EQ(findProblem(again) + findProblem(second),
+            "error: rank 0 at localhost:" + std::to_string(port + 1) + " does not take rank 1: it has one");
+}
+
+TEST_F(StarTest, ARankOfAnotherJobIsToldSo) {
+  tcp::Star first(launchOf(0, 3, port)), second(launchOf(1, 2, port));
+  EXPECT_EQ(findProblem(second),
             "error: rank 0 at localhost:" + std::to_string(port + 1) +
-                " does not take rank 1: it has one, is another job's, or has ended");
+                " does not take rank 1: it is another job's; of one job MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID "
+                "and the number of ranks are alike");
+  EXPECT_EQ(first.describeAbsence(), "ranks 1, 2 are missing; a rank 1 of another job has come");
+}
+
+TEST_F(StarTest, RanksThatWereToldOneSecretMeet) {
+  tcp::Star first(launchOf(0, 2, port, "a secret")), second(launchOf(1, 2, port, "a secret"));
+  EXPECT_TRUE(first.waitForStart(10s) && second.waitForStart(10s));
+}
+
+/// As rank 0 does with one for which it has no room.
+TEST_F(StarTest, WhoIsPutOffBeforeTheStartComesAgain) {
+  tcp::Listening door = tcp::listenAt("localhost", port + 1);
+  tcp::Star star(launchOf(1, 2, port));
+  for (int i = 0; i < 3; ++i)
+    acceptOne(door).close();
+  tcp::Line zero = letIn(door, launchOf(0, 2, port));
+  zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
+  zero.send();
+  EXPECT_TRUE(star.waitForStart(5s));
+}
+
+TEST_F(StarTest, WhyRankZeroIsMissingIsKnown) {
+  tcp::Star star(launchOf(1, 2, port));
+  EXPECT_FALSE(star.waitForStart(300ms));
+  EXPECT_EQ(star.describeAbsence(), "rank 0 at localhost:" + std::to_string(port + 1) + ": Connection refused");
+  EXPECT_EQ(star.takeRemark(), "");
+}
+
+TEST_F(StarTest, AHostWithoutAnAddressIsNoted) {
+  for (int rank : {0, 1}) {
+    Launch launch = launchOf(rank, 2, port);
+    launch.meeting->host = "no.such.host.invalid";
+    tcp::Star star(launch);
+    std::string said;
+    for (int i = 0; i < 500 && said.empty(); ++i, std::this_thread::sleep_for(10ms))
+      said = star.takeRemark();
+    EXPECT_TRUE(said.starts_with("note: rank ")) << said;
+    EXPECT_NE(said.find("'no.such.host.invalid' (MASTER_ADDR)"), std::string::npos) << said;
+    EXPECT_NE(said.find("has no address: "), std::string::npos) << said;
+    EXPECT_EQ(star.takeRemark(), "");
+  }
 }
 
 TEST_F(StarTest, APortThatIsTakenIsSaid) {

@@ -85,6 +85,29 @@ TEST_F(WatchdogTest, AGpuThatHangsLaterIsNoticedInTime) {
   EXPECT_NE(watch(0.5), "");
 }
 
+/// It may read files, for as long as it likes; a person knows then for whom all wait.
+TEST_F(WatchdogTest, WhoHasNotBegunIsNotedOnce) {
+  EXPECT_EQ(watch(100), ""); // all read files
+  EXPECT_EQ(watchdog.takeNote(), "");
+  std::atomic<uint32_t> word = 7;
+  pulse(0).waitFor(numberOf(word), 7);
+  EXPECT_EQ(watch(4.9), "");
+  EXPECT_EQ(watchdog.takeNote(), "");
+  EXPECT_EQ(watch(0.5), "");
+  EXPECT_EQ(watchdog.takeNote(), "note: nothing has happened for 5.1 s before the first step, for which others wait "
+                                 "for rank 1: still reading files, stopped, or hanging; --timeout counts from that "
+                                 "step on");
+  EXPECT_EQ(watch(100), "");
+  EXPECT_EQ(watchdog.takeNote(), "");
+  Watchdog other(world, 5); // of another process
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_EQ(other.look(time += second / 10), "");
+  EXPECT_EQ(other.takeNote(), "");
+  beginStep(2);
+  EXPECT_EQ(watch(4.9), ""); // what was before does not count
+  EXPECT_NE(watch(0.5), "");
+}
+
 TEST_F(WatchdogTest, TimeInWhichNobodyRanDoesNotCount) {
   beginStep(2);
   EXPECT_EQ(watch(2, 3600 * second), ""); // 20 looks in 20 hours

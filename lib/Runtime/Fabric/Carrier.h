@@ -25,12 +25,18 @@ public:
     std::function<void(const std::string &why)> fail;
   };
 
-  /// Whether all processes of the job have come, within this time. Throws Rejected where that has failed.
+  /// Whether all processes of the job have come, within this time. Throws Rejected or NotStarted where that has failed.
   virtual bool waitForStart(std::chrono::milliseconds most) = 0;
+  /// Until `gather` has returned: who is missing, or why, as far as it is known; or nothing.
+  virtual std::string describeAbsence() { return ""; }
+  /// Until then, too: what a person should be told while all come, once; or nothing.
+  virtual std::string takeRemark() { return ""; }
   /// How many ranks there are.
   virtual int size() const = 0;
-  /// What all ranks give, by rank; of each as many bytes. Before `listen`. Throws Rejected where a process has gone.
-  virtual std::vector<char> gather(std::span<const char> own) = 0;
+  /// What all ranks give, by rank; of each as many bytes. Before `listen`. Meanwhile it calls `look` every few hundredths of a second;
+  /// what that throws ends the waiting, and the carrier can then only be abandoned. Throws Rejected where a process has gone, NotStarted
+  /// where one does what none does.
+  virtual std::vector<char> gather(std::span<const char> own, const std::function<void()> &look) = 0;
   /// From now on this listener hears; what came before it hears first.
   virtual void listen(Listener listener) = 0;
 

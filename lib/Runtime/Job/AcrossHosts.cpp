@@ -17,7 +17,9 @@ namespace {
 
 constexpr auto tick = std::chrono::milliseconds(20);
 
-/// What each process tells all others before they begin.
+constexpr double secondsForRankZero = 2; // to say who is missing, before another says that rank 0 is
+
+/// What each process tells all others before they begin. It may be a stranger's: texts are read with `boundedText`.
 struct Opening {
   Hello hello;
   char wrong[1024], warning[256];
@@ -35,17 +37,42 @@ Carrier *startCarrier(const Launch &launch, const Plan &plan) {
   return new mpi::Engine(launch.onHost, plan.gpu.empty() ? "" : fmt::format(", or {}", askForMeeting));
 }
 
-/// Throws Rejected where the carrier does not start, or not in time.
-void waitForStart(Carrier &carrier, const Launch &launch, const Options &options, const std::atomic<int> &signal) {
-  for (auto begin = std::chrono::steady_clock::now(); !carrier.waitForStart(tick);) {
+/// While all ranks come, and once more while each tells what it is.
+class Arrival {
+public:
+  Arrival(Carrier &carrier, const Launch &launch, const Options &options, const std::atomic<int> &signal)
+      : carrier(carrier), launch(launch), timeout(options.timeout), signal(signal) {}
+
+  /// To be called every few hundredths of a second. Throws Rejected where it is in vain, or a signal came.
+  void look() const {
+    sayRemarks();
     if (signal != 0)
       throw Rejected(fmt::format("error: stopped by signal {} before all ranks had come", signal.load()));
-    if (options.timeout > 0 &&
-        std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(options.timeout))
-      throw Rejected(
-          fmt::format("error: not all {} ranks came within {:.3g} s (--timeout)", launch.world, options.timeout));
+    double most = timeout + (isTelling && launch.rank != 0 ? secondsForRankZero : 0);
+    if (timeout <= 0 || std::chrono::steady_clock::now() - begin <= std::chrono::duration<double>(most))
+      return;
+    std::string absence = carrier.describeAbsence();
+    throw Rejected(fmt::format("error: not all {} ranks came within {:.3g} s (--timeout){}{}", launch.world, timeout,
+                               absence.empty() ? "" : ": ", absence));
   }
-}
+  void beginTelling() {
+    sayRemarks(); // of those who came at once
+    isTelling = true, begin = std::chrono::steady_clock::now();
+  }
+
+private:
+  void sayRemarks() const {
+    for (std::string remark = carrier.takeRemark(); !remark.empty(); remark = carrier.takeRemark())
+      sayOnce(launch.job, remark);
+  }
+
+  Carrier &carrier;
+  const Launch &launch;
+  const double timeout;
+  const std::atomic<int> &signal;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  bool isTelling = false;
+};
 
 /// Where MPI has other ranks than the launcher; what is no MPI has the launcher's.
 std::string findStrangeRank(const Carrier &carrier, const Launch &launch) {
@@ -55,11 +82,14 @@ std::string findStrangeRank(const Carrier &carrier, const Launch &launch) {
                      launch.launcher, launch.rank, launch.world, carrier.rank(), carrier.size(), launch.joins);
 }
 
-/// What rank 0 is to say of all: why they cannot run, or the first warning.
+/// What rank 0 is to say of all: why they cannot run, or nothing.
 std::string findWrong(std::span<const Opening> all) {
   for (const Opening &one : all)
     if (one.wrong[0])
-      return one.wrong;
+      return std::string(boundedText(one.wrong));
+  for (size_t rank = 0; rank < all.size(); ++rank)
+    if (!all[rank].hello.isWhole() || all[rank].hello.rank != rank)
+      return fmt::format("error: rank {} is a process of a different program", rank);
   for (const Opening &one : all)
     if (std::string different = findDifference(one.hello, all[0].hello); !different.empty())
       return different;
@@ -74,14 +104,20 @@ Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arg
   Carrier *carrier = startCarrier(launch, plan); // for as long as there is a process
   Opening own{Hello(introduce(launch, plan, arguments)), {}, {}};
   std::vector<char> bytes;
+  Arrival arrival(*carrier, launch, options, signal);
   try {
-    waitForStart(*carrier, launch, options, signal);
+    while (!carrier->waitForStart(tick))
+      arrival.look();
     (wrong.empty() ? findStrangeRank(*carrier, launch) : wrong).copy(own.wrong, sizeof own.wrong - 1);
     describeBinding(launch, plan).copy(own.warning, sizeof own.warning - 1);
-    bytes = carrier->gather({(const char *)&own, sizeof own});
+    arrival.beginTelling();
+    bytes = carrier->gather({(const char *)&own, sizeof own}, [&] { arrival.look(); });
   } catch (const Rejected &problem) {
     sayOnce(launch.job, problem.what());
     leave(Exit::Rejected);
+  } catch (const NotStarted &problem) {
+    sayOnce(launch.job, problem.what());
+    leave(Exit::RankFailed);
   }
   std::vector<Opening> all((size_t)carrier->size());
   std::memcpy((void *)all.data(), bytes.data(), bytes.size());
@@ -93,7 +129,7 @@ Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arg
   }
   auto warned = std::ranges::find_if(all, [](const Opening &one) { return one.warning[0] != 0; });
   if (carrier->rank() == 0 && warned != all.end())
-    say(warned->warning);
+    say(std::string(boundedText(warned->warning)));
   return run(*carrier);
 }
 

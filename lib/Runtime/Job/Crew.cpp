@@ -28,8 +28,11 @@ double rateFactor(const Plan &plan, const Options &options) {
 } // namespace
 
 void adoptSignal(const World &world, std::atomic<int> &signal) {
+  uint64_t asked = world.request().signal;
+  if (asked != 0 && std::ranges::find(stoppingSignals, asked) == std::end(stoppingSignals))
+    asked = SIGTERM; // of another process, which gets no other signals so
   int none = 0;
-  signal.compare_exchange_strong(none, (int)world.request().signal);
+  signal.compare_exchange_strong(none, (int)asked);
 }
 
 static Exit tellWhy(const std::function<Exit()> &work) {
@@ -252,6 +255,8 @@ bool Crew::waitForRanks(Company &others) {
     finished.wait_for(lock, tick);
     if (std::string hangs = watchdog.look(now()); !hangs.empty())
       world.stop().raise(Exit::RankFailed, hangs);
+    if (std::string note = watchdog.takeNote(); !note.empty())
+      say(note);
     others.lookAfter();
   }
   return finished.wait_for(lock, std::chrono::milliseconds(800), all);

@@ -34,6 +34,9 @@ Examples:
                                                       srun, torchrun --no-python -- (on several hosts with GPUs
                                                       alone), and on one host mpiexec
 
+Ranks with GPUs on several hosts meet at MASTER_ADDR, at the port behind MASTER_PORT. XLC_JOB_SECRET in the environment
+of all of them, a text that nobody guesses, lets in no others; what they say is not encrypted.
+
 Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after its step, and --save is done; a second Ctrl-C or SIGTERM ends it
 at once. A line that cannot be written (--log, stdout) does not end it.
 

@@ -2,6 +2,8 @@
 #include "RemoteCompany.h"
 
 #include "Files/StandardStreams.h"
+#include "Launch/Introduction.h"
+#include "Speaker.h"
 
 #include <fmt/format.h>
 
@@ -37,33 +39,34 @@ struct RemoteCompany::Sight {
 };
 
 RemoteCompany::RemoteCompany(const World &world, Carrier &carrier) : world(world), carrier(carrier) {
-  carrier.listen(
-      {[this](int from, uint32_t kind, std::span<const char> bytes) { hear(from, kind, bytes); }, [this] { tick(); },
-       [this](const std::string &why) {
-         this->world.stop().raise(Exit::RankFailed,
-                                  fmt::format("error: {}: {}", this->world.describeRank(this->carrier.rank()), why));
-       }});
+  carrier.listen({[this](int from, uint32_t kind, std::span<const char> bytes) { hear(from, kind, bytes); },
+                  [this] { tick(); }, [this](const std::string &why) { fail(why); }});
+}
+
+/// Perhaps for want of memory, of which the message needs some: then without the place.
+void RemoteCompany::fail(const std::string &why) {
+  try {
+    world.stop().raise(Exit::RankFailed, fmt::format("error: {}: {}", world.describeRank(carrier.rank()), why));
+  } catch (const std::bad_alloc &) {
+    world.stop().raise(Exit::RankFailed, why);
+  }
 }
 
 void RemoteCompany::hear(int from, uint32_t kind, std::span<const char> bytes) {
   switch ((Kind)kind) {
   case Failed:
-  case Said: {
-    Failure failure{};
-    std::memcpy(&failure, bytes.data(), std::min(bytes.size(), sizeof failure));
-    failure.text[sizeof failure.text - 1] = 0;
-    hasHeard = true;
-    world.stop().raise((Exit)failure.exit, failure.text);
-    isTold |= !isFirst();
+  case Said:
+    takeFailure(from, bytes);
     if (kind == Said) {
       isSaid = true;
       carrier.abandon();
     }
     break;
-  }
   case Numbers: {
     StepResult result{};
-    std::memcpy((void *)&result, bytes.data(), std::min(bytes.size(), sizeof result));
+    if (from != findPublisher(world.plan) || bytes.size() != sizeof result)
+      break; // of no rank that has them
+    std::memcpy((void *)&result, bytes.data(), sizeof result);
     world.publish(result);
     break;
   }
@@ -71,6 +74,18 @@ void RemoteCompany::hear(int from, uint32_t kind, std::span<const char> bytes) {
     takeWhereabouts(from, bytes);
     break;
   }
+}
+
+/// Whatever a note says, a job that it ends has failed.
+void RemoteCompany::takeFailure(int from, std::span<const char> bytes) {
+  Failure failure{};
+  std::memcpy(&failure, bytes.data(), std::min(bytes.size(), sizeof failure));
+  std::string_view text = boundedText(failure.text);
+  hasHeard = true;
+  if (text.empty())
+    fail(fmt::format("rank {} ends the job and does not say why", from));
+  world.stop().raise(failureOf(failure.exit), text);
+  isTold |= !isFirst();
 }
 
 void RemoteCompany::tick() {
@@ -181,13 +196,25 @@ void RemoteCompany::end(Exit exit) {
   exchange(messages);
 }
 
+/// Rank 0 asks for what this rank has, and for no more.
+void RemoteCompany::check(const Question &question, const Left &left) const {
+  bool isOfArena = question.what == Question::Arena;
+  uint64_t most = isOfArena ? programOf(world.plan, left.rank).arena : world.commonsBytes();
+  if (!isOfArena && question.what != Question::Commons)
+    throw ExchangeFailure(fmt::format("rank 0 asks for what there is not ({})", (uint64_t)question.what));
+  if (question.from > most || question.bytes > most - question.from || question.bytes > mostBytesOfAnswer)
+    throw ExchangeFailure(fmt::format("rank 0 asks for {} bytes at {} of {} of {} bytes", question.bytes, question.from,
+                                      isOfArena ? "an arena" : "commons", most));
+}
+
 Exit RemoteCompany::awaitEnd(const Left &left) {
   std::vector<char> staged; // of another device's memory
   for (;;) {
     Question question{};
     exchange(std::array{message(Posting::Way::Receive, 0, &question, sizeof question)});
     if (question.what == Question::End)
-      return (Exit)question.from;
+      return question.from == (uint64_t)Exit::Done ? Exit::Done : failureOf(question.from);
+    check(question, left);
     const char *from = question.what == Question::Arena ? left.arena + question.from : world.addressOf(question.from);
     if (question.what == Question::Arena && !world.areArenasOfHost()) {
       staged.resize(question.bytes);

@@ -31,11 +31,15 @@ private:
   struct Sight;
 
   void hear(int from, uint32_t kind, std::span<const char> bytes);
+  void fail(const std::string &why);
+  void takeFailure(int from, std::span<const char> bytes);
   void tick();
   void tellFailure(Kind kind);
   void tellWhereabouts();
   void takeWhereabouts(int from, std::span<const char> bytes);
   void ask(int rank, const Question &question, void *to);
+  /// Throws ExchangeFailure where rank 0 asks for what is not there.
+  void check(const Question &question, const Left &left) const;
   void exchange(std::span<const Posting> messages);
   /// A message of one run of bytes, to or from another rank, at the end of the job.
   template <class T> Posting message(Posting::Way way, int peer, T *memory, uint64_t bytes) const {

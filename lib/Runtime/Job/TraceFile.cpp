@@ -26,6 +26,15 @@ const char *kindOf(plan::Action action) {
   }
 }
 
+/// Whether the plan has what an event is of. What another process has kept is its own.
+bool isPlanned(const Plan &plan, int rank, const TraceEvent &event) {
+  const auto &steps = programOf(plan, rank).steps;
+  if (event.action >= steps.size() || event.call < 0)
+    return event.action < steps.size();
+  const plan::RunT *run = steps[event.action]->action.AsRun();
+  return run && (size_t)event.call < plan.functions[run->function]->calls.size();
+}
+
 /// Name and kind of an event, from the plan.
 std::pair<const std::string &, const char *> describe(const Plan &plan, int rank, const TraceEvent &event) {
   const plan::StepT &action = *programOf(plan, rank).steps[event.action];
@@ -53,6 +62,8 @@ void writeTrace(const std::string &path, const Plan &plan, const std::vector<Ran
           fmt::format(",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}}",
                       rank, (int)stream, plan::EnumNameStream(stream)));
     for (const TraceEvent &event : ranks[rank].events()) {
+      if (!isPlanned(plan, (int)rank, event))
+        continue;
       auto [name, kind] = describe(plan, (int)rank, event);
       write(fmt::format(
           ",\n{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f}}}",

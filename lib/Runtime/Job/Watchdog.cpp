@@ -32,22 +32,45 @@ bool Watchdog::isFirstStep() const {
   return last <= (world.plan.gpu.empty() ? 1 : 2);
 }
 
-/// Before the first step ranks read files, after the last one they are written; who shows results may wait for a reader.
+bool Watchdog::hasBegun() const {
+  for (uint64_t i = 0; i < rankCount(world.plan) * pulsesPerRank; ++i)
+    if (world.pulses()[i].step > 0)
+      return true;
+  return false;
+}
+
+/// After the last step files are written; who shows results may wait for a reader.
 bool Watchdog::isExcused() const {
-  bool hasBegun = false, isActive = false;
+  bool isActive = false;
   for (uint64_t i = 0; i < rankCount(world.plan) * pulsesPerRank; ++i) {
     const Pulse &pulse = world.pulses()[i];
     if (pulse.state == Pulse::Speaks)
       return true;
-    hasBegun |= pulse.step > 0;
     isActive |= pulse.state == Pulse::Works || pulse.state == Pulse::WaitsForRanks;
   }
-  return !hasBegun || !isActive;
+  return !isActive;
+}
+
+/// Ranks read files then. Of several watchers one notes that it takes long.
+void Watchdog::lookBeforeSteps(double passed) {
+  uint64_t now = countBeats();
+  idle = now == beats ? idle + passed : 0;
+  beats = now;
+  if (isNoted || seconds <= 0 || idle <= seconds)
+    return;
+  std::string late = describeLate();
+  isNoted = !late.empty();
+  if (isNoted && world.claimNote())
+    note = late;
 }
 
 std::string Watchdog::look(int64_t time) {
   double passed = std::min((double)(time - last) * 1e-9, mostSecondsPerLook);
   last = time;
+  if (!hasBegun()) {
+    lookBeforeSteps(passed);
+    return "";
+  }
   if (isExcused()) {
     quiet = 0;
     return "";
@@ -62,6 +85,27 @@ std::string Watchdog::look(int64_t time) {
   if (seconds > 0 && quiet > std::max(limit, 20 * longest))
     return describe();
   return "";
+}
+
+/// Whom others wait for, or of whom nothing is heard; or nothing.
+std::string Watchdog::describeLate() const {
+  std::vector<std::string> silent, late;
+  bool isAnyWaiting = false;
+  for (int rank = 0; rank < (int)rankCount(world.plan); ++rank) {
+    const Pulse &pulse = world.pulses()[(uint64_t)rank * pulsesPerRank];
+    bool waits = pulse.state == Pulse::WaitsForRanks && world.isWaiting(rank, pulse);
+    isAnyWaiting |= waits;
+    if (world.isSilent(rank))
+      silent.push_back(fmt::format("rank {}", rank));
+    else if (!waits)
+      late.push_back(fmt::format("rank {}", rank));
+  }
+  const std::vector<std::string> &named = silent.empty() && isAnyWaiting ? late : silent;
+  if (named.empty())
+    return "";
+  return fmt::format("note: nothing has happened for {:.3g} s before the first step, for which others wait for {}: "
+                     "still reading files, stopped, or hanging; --timeout counts from that step on",
+                     idle, list(named));
 }
 
 std::string Watchdog::describe() const {

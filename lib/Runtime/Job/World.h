@@ -17,6 +17,7 @@ struct Board {
   std::atomic<uint32_t> shown; ///< the step of `result`
   StepResult result;
   std::atomic<bool> isBindingSaid; ///< that ranks have fewer cores than threads
+  std::atomic<bool> isLateNoted;   ///< that some wait long for others before the first step
   std::atomic<uint32_t> exit;      ///< 1 + the exit code, once everything is written
 };
 
@@ -68,11 +69,16 @@ public:
   /// Places in the commons, which are alike in all processes.
   uint64_t numberOf(const void *place) const { return commons.numberOf(place); }
   const char *addressOf(uint64_t number) const { return commons.addressOf(number); }
+  /// How many of these places there are.
+  uint64_t commonsBytes() const { return commons.size(); }
   /// The wire to ranks on other hosts, which have commons of their own; null: there are none.
   bool isWired() const { return wire != nullptr; }
   /// Whether this process is told of all ranks where they are: rank 0 is, and the last one, if rank 0 hangs.
   bool watches() const { return !wire || isWatcher(wire->rank()); }
   bool isWatcher(int rank) const { return rank == 0 || rank + 1 == (int)rankCount(plan); }
+  /// Whether it falls to the caller, which watches, to say what all watchers see: to the first who asks, of several hosts to rank 0's as
+  /// long as it is there.
+  bool claimNote() const { return (!wire || wire->rank() == 0 || isSilent(0)) && !board().isLateNoted.exchange(true); }
   /// When another host's process has last told where its rank is, in nanoseconds; 0: never.
   std::atomic<int64_t> &lastHeard(int rank) const { return commons.at(heard, (uint64_t)rank); }
 

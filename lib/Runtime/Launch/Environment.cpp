@@ -104,12 +104,13 @@ Hosts findHosts(const Environment &environment, const Launcher &row, uint64_t wo
 
 /// As torchrun says it to its processes, and users of other launchers to theirs.
 std::optional<MeetingPoint> findMeeting(const Environment &environment) {
-  const char *host = environment("MASTER_ADDR"), *port = environment("MASTER_PORT");
+  const char *host = environment("MASTER_ADDR"), *port = environment("MASTER_PORT"),
+             *secret = environment("XLC_JOB_SECRET");
   if (!host || !*host || !port)
     return std::nullopt;
   std::optional<uint64_t> number = parseWhole(port);
   bool isPort = number && *number > 0 && *number < UINT16_MAX; // ours is the next
-  return isPort ? std::optional(MeetingPoint{host, (uint16_t)*number}) : std::nullopt;
+  return isPort ? std::optional(MeetingPoint{host, (uint16_t)*number, secret ? secret : ""}) : std::nullopt;
 }
 
 std::string findJob(const Environment &environment, const Launcher &row) {

@@ -17,6 +17,7 @@ using Environment = std::function<const char *(const char *)>;
 struct MeetingPoint {
   std::string host;
   uint16_t port;
+  std::string secret; ///< XLC_JOB_SECRET, which only the ranks of the job are told; empty: there is none
 };
 
 struct Launch {

@@ -44,14 +44,25 @@ struct Name {
   socklen_t length;
 };
 
-OwnedFile makeSocket() { return OwnedFile(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+[[noreturn]] void failToMeet() {
+  throw Rejected(fmt::format("error: processes cannot find each other: {}", std::strerror(errno)));
+}
+
+OwnedFile tryMakeSocket() { return OwnedFile(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+
+OwnedFile makeSocket() {
+  OwnedFile made = tryMakeSocket();
+  if (!made)
+    failToMeet();
+  return made;
+}
 
 /// False where another process has the name.
 bool bindTo(const OwnedFile &socket, const Name &name) {
   if (bind(socket.get(), (const sockaddr *)&name.address, name.length) == 0)
     return true;
   if (errno != EADDRINUSE)
-    throw Rejected(fmt::format("error: processes cannot find each other: {}", std::strerror(errno)));
+    failToMeet();
   return false;
 }
 
@@ -109,6 +120,8 @@ OwnedFile receiveAnswer(const OwnedFile &line) {
   ssize_t size = recvmsg(line.get(), &message, MSG_CMSG_CLOEXEC);
   if (size != sizeof answer || std::memcmp(answer.begin, magic, sizeof magic) != 0)
     throw Rejected("error: rank 0 has gone before all ranks had come");
+  if (message.msg_flags & MSG_CTRUNC)
+    throw Rejected("error: there is no descriptor for the memory that processes share (ulimit -n)");
   int file = -1;
   cmsghdr *header = CMSG_FIRSTHDR(&message);
   if (answer.isOn && header && header->cmsg_type == SCM_RIGHTS)
@@ -125,9 +138,7 @@ public:
   /// Hears who comes within a moment.
   void hear() {
     if (isReadable(listener, pause))
-      if (OwnedFile line(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-          line && isOfThisUser(line))
-        unheard.push_back(std::move(line));
+      accept();
     for (OwnedFile &line : unheard) {
       Hello hello;
       ssize_t size = recv(line.get(), &hello, sizeof hello, 0);
@@ -170,6 +181,22 @@ public:
   std::string problem; ///< the first
 
 private:
+  void accept() {
+    OwnedFile line(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    int error = line ? 0 : errno;
+    if (line && isOfThisUser(line))
+      unheard.push_back(std::move(line));
+    if (!isWithoutRoom(error))
+      return;
+    if (!unheard.empty()) { // who has said nothing yet makes room
+      unheard.erase(unheard.begin());
+      return;
+    }
+    std::this_thread::sleep_for(pause); // it is still there
+    if (problem.empty())
+      problem = fmt::format("error: rank 0 cannot take the connections of {} ranks: {} (ulimit -n)", self.world,
+                            std::strerror(error));
+  }
   void take(const Hello &hello, OwnedFile line) {
     std::string found = compare(hello);
     if (found.empty()) {
@@ -253,8 +280,10 @@ std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &sel
 }
 
 std::optional<OwnedFile> claimVoice(const std::string &job) {
-  OwnedFile made = makeSocket();
-  return bindTo(made, {job, "voice"}) ? std::optional(std::move(made)) : std::nullopt;
+  OwnedFile made = tryMakeSocket();
+  Name name(job, "voice");
+  bool isTaken = made && bind(made.get(), (const sockaddr *)&name.address, name.length) != 0 && errno == EADDRINUSE;
+  return isTaken ? std::nullopt : std::optional(std::move(made));
 }
 
 } // namespace xlc::runtime

@@ -34,7 +34,8 @@ struct Joined {
 /// Of any other rank. None: it is off, and rank 0 has said why. Throws Rejected where rank 0 does not come.
 std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &self, const Patience &patience);
 
-/// Held by the one process of a job on this host that says what they all find out, each for itself; none: another has it.
+/// Held by the one process of a job on this host that says what they all find out, each for itself; none: another has it. Where the
+/// system lets nobody hold it, everybody does: what is to be said is said more than once rather than never.
 std::optional<OwnedFile> claimVoice(const std::string &job);
 
 } // namespace xlc::runtime

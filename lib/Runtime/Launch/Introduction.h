@@ -3,9 +3,14 @@
 #define XLC_LIB_RUNTIME_LAUNCH_INTRODUCTION_H
 
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 namespace xlc::runtime {
+
+/// A text in memory that another process has filled, which may have forgotten its end.
+template <size_t N> std::string_view boundedText(const char (&memory)[N]) { return {memory, strnlen(memory, N)}; }
 
 /// What a process says of itself: all but the rank must be equal. Digests are of at most 63 bytes.
 struct Introduction {

@@ -29,6 +29,8 @@ void OwnedFile::reset(int other) {
   file = other;
 }
 
+bool isWithoutRoom(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
+
 Segment Segment::make(uint64_t bytes) {
   OwnedFile made(memfd_create("xlc", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!made || ftruncate(made.get(), (off_t)bytes) != 0 ||
@@ -45,7 +47,7 @@ Segment::Segment(OwnedFile file, uint64_t bytes) : owned(std::move(file)), reser
   if (addresses == MAP_FAILED)
     fail(bytes, std::strerror(errno));
   reserved = (char *)addresses;
-  first = (char *)(((uintptr_t)addresses + hugePage - 1) / hugePage * hugePage);
+  first = reserved + (hugePage - (uintptr_t)addresses % hugePage) % hugePage;
   if (mmap(first, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, owned.get(), 0) == MAP_FAILED) {
     int reason = errno;
     munmap(reserved, reservedBytes);

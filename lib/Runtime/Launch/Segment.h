@@ -27,6 +27,9 @@ private:
   int file = -1;
 };
 
+/// Whether a call failed because the process, or the system, has no room for a descriptor or what stands behind it.
+bool isWithoutRoom(int error);
+
 class Segment {
 public:
   /// Makes a file of that size, all zero; it takes memory page by page, where it is touched first. Throws

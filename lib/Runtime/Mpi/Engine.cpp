@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 
 namespace xlc::runtime::mpi {
 namespace {
@@ -70,31 +71,41 @@ bool Engine::waitForStart(std::chrono::milliseconds most) {
   return isStarted;
 }
 
-void Engine::call(const std::function<void()> &work) {
+void Engine::call(const std::function<void()> &work, const std::function<void()> &look) {
+  struct Outcome {
+    std::string failed;
+    std::atomic<bool> isDone{false};
+  };
+  auto outcome = std::make_shared<Outcome>();
   std::unique_lock lock(mutex);
-  std::string failed;
-  bool isDone = false;
-  asked = [&] {
+  asked = [outcome, work] {
     try {
       work();
     } catch (const std::exception &problem) {
-      failed = problem.what();
+      outcome->failed = problem.what();
     }
-    isDone = true;
+    outcome->isDone = true;
   };
   wakes.notify_one();
-  answers.wait(lock, [&] { return isDone; });
-  if (!failed.empty())
-    throw std::runtime_error(failed);
+  while (!answers.wait_for(lock, tickTime, [&] { return outcome->isDone.load(); })) {
+    lock.unlock();
+    look();
+    lock.lock();
+  }
+  if (!outcome->failed.empty())
+    throw std::runtime_error(outcome->failed);
 }
 
-std::vector<char> Engine::gather(std::span<const char> own) {
-  std::vector<char> all(own.size() * (size_t)ranks);
-  call([&] {
-    auto bytes = (int)own.size();
-    check(library->gatherAll(own.data(), bytes, library->byte, all.data(), bytes, library->byte, messages));
-  });
-  return all;
+std::vector<char> Engine::gather(std::span<const char> own, const std::function<void()> &look) {
+  auto all = std::make_shared<std::vector<char>>(own.size() * (size_t)ranks);
+  auto given = std::make_shared<std::vector<char>>(own.begin(), own.end());
+  call(
+      [this, all, given] {
+        auto bytes = (int)given->size();
+        check(library->gatherAll(given->data(), bytes, library->byte, all->data(), bytes, library->byte, messages));
+      },
+      look);
+  return *all;
 }
 
 void Engine::listen(Listener given) {
@@ -206,8 +217,10 @@ bool Engine::takeNew() {
   std::unique_lock lock(mutex);
   bool isAny = !posted.empty() || !said.empty() || asked;
   if (asked) {
-    asked(); // who asks waits, and holds nothing
-    asked = nullptr;
+    std::function<void()> work = std::exchange(asked, nullptr);
+    lock.unlock(); // it may take long, and who asks looks whether it still waits
+    work();
+    lock.lock();
     answers.notify_all();
     if (isEnding)
       return true;

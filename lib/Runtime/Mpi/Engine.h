@@ -36,7 +36,7 @@ public:
   uint64_t ranksOfHost() const override { return onHost; }
   int size() const override { return ranks; }
 
-  std::vector<char> gather(std::span<const char> own) override;
+  std::vector<char> gather(std::span<const char> own, const std::function<void()> &look) override;
   void listen(Listener listener) override;
 
   void post(std::span<const Posting> messages, std::atomic<uint32_t> &ended) override;
@@ -75,8 +75,8 @@ private:
   void takeNotes();
   void hear();
   void rest(int looks);
-  /// Runs `work` on the engine's thread.
-  void call(const std::function<void()> &work);
+  /// Runs `work` on the engine's thread, which goes on with it where `look` throws.
+  void call(const std::function<void()> &work, const std::function<void()> &look = [] {});
   void check(int result) const;
   Batch &takeBatch();
 

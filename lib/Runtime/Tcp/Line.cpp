@@ -1,6 +1,9 @@
 // See Line.h.
 #include "Line.h"
 
+#include "Fabric/Carrier.h"
+#include "Proof.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -9,11 +12,41 @@
 namespace xlc::runtime::tcp {
 namespace {
 
-constexpr char magic[8] = "xlc 2";
+constexpr char magic[8] = "xlc 3";
 constexpr size_t mostAtOnce = 1 << 20; // of memory for what has not come yet
+constexpr uint64_t mostOfOneRank =
+    1ULL << 20; // where all meet: some words for each rank, or what a process says of itself
 
-bool isLegal(const Header &header, uint64_t most) {
-  return std::memcmp(header.begin, magic, sizeof magic) == 0 && header.kind <= Kind::Beat && header.bytes <= most;
+/// Bytes behind a header of this kind.
+uint64_t mostOf(Kind kind) {
+  switch (kind) {
+  case Kind::Hello:
+  case Kind::Challenge:
+    return sizeof(Nonce);
+  case Kind::Proof:
+  case Kind::Welcome:
+    return sizeof(Digest);
+  case Kind::Refusal:
+  case Kind::Start:
+  case Kind::Beat:
+    return 0;
+  case Kind::Note:
+  case Kind::LatestNote:
+    return mostNoteBytes;
+  case Kind::Meet:
+  case Kind::Met:
+  case Kind::Gather:
+    return mostOfOneRank;
+  case Kind::Message:
+  case Kind::Gathered:
+    return mostMessageBytes;
+  }
+  return 0;
+}
+
+bool isLegal(const Header &header) {
+  return std::memcmp(header.begin, magic, sizeof magic) == 0 && header.kind <= Kind::Beat &&
+         header.bytes <= mostOf(header.kind);
 }
 
 } // namespace
@@ -29,14 +62,11 @@ std::vector<uint64_t> Frame::words() const {
   return made;
 }
 
-void Frame::copyTo(std::span<char> memory) const {
-  std::copy_n(bytes.begin(), std::min(bytes.size(), memory.size()), memory.begin());
-}
-
 void Line::close() {
   socket.reset();
   queue.clear();
-  sent = got = 0;
+  received = {};
+  queuedBytes = 0, sent = got = 0;
 }
 
 void Line::enqueue(Frame frame) {
@@ -45,9 +75,11 @@ void Line::enqueue(Frame frame) {
     return other.header.kind == next.kind && other.header.from == next.from && other.header.to == next.to &&
            other.header.tag == next.tag;
   };
-  bool isLeftOut = next.kind == Kind::LatestNote && std::ranges::any_of(queue, isLike);
-  if (isOpen() && !isLeftOut)
-    queue.push_back(std::move(frame));
+  bool isLatest = next.kind == Kind::LatestNote || next.kind == Kind::Beat;
+  if (!isOpen() || (isLatest && std::ranges::any_of(queue, isLike)))
+    return;
+  queuedBytes += frame.size();
+  queue.push_back(std::move(frame));
 }
 
 void Line::send() {
@@ -66,7 +98,7 @@ void Line::send() {
       return; // what is wrong with it, receiving finds
     sent += (size_t)went;
     if (sent == sizeof(Header) + frame.bytes.size())
-      queue.pop_front(), sent = 0;
+      queuedBytes -= frame.size(), queue.pop_front(), sent = 0;
   }
 }
 
@@ -86,7 +118,7 @@ bool Line::receive() {
     if (some < 0 && (errno == EAGAIN || errno == EINTR))
       return false;
     got += (size_t)std::max<ssize_t>(0, some);
-    if (some <= 0 || (isHeader && got == sizeof(Header) && !isLegal(received.header, most)))
+    if (some <= 0 || (isHeader && got == sizeof(Header) && !isLegal(received.header)))
       close();
     else if (isHeader && got == sizeof(Header))
       received.bytes.clear();

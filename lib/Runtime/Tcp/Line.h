@@ -5,6 +5,7 @@
 #include "Launch/Segment.h"
 
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <span>
 #include <vector>
@@ -12,17 +13,24 @@
 namespace xlc::runtime::tcp {
 
 enum class Kind : uint32_t {
-  Hello, ///< who this is; `tag`: of which job
-  Start, ///< all have come
+  Hello,     ///< to rank 0: who this is (`tag`: of which job), and a number that it has drawn
+  Challenge, ///< of rank 0: its own number
+  Proof,     ///< to rank 0: that of who says hello
+  Welcome,   ///< of rank 0: its own proof
+  Refusal,   ///< of rank 0; `tag`: a Reason
+  Start,     ///< all have come
   Message,
   Note,
-  LatestNote, ///< left out where one of its tag is on its way
+  LatestNote, ///< left out where one of its tag is on its way, as a Beat is
   Meet,       ///< this rank's words
   Met,        ///< the largest of all
   Gather,     ///< what this rank gives
   Gathered,   ///< what all have given
   Beat        ///< rank 0 is there
 };
+
+/// Why rank 0 does not let one in that says hello.
+enum class Reason : uint32_t { OtherJob, Twin, OtherSecret };
 
 struct Header {
   char begin[8]; ///< of all frames
@@ -32,6 +40,8 @@ struct Header {
   uint64_t bytes;
 };
 
+template <class T> std::span<const char> bytesOfValue(const T &value) { return {(const char *)&value, sizeof value}; }
+
 class Frame {
 public:
   /// To be received.
@@ -40,20 +50,29 @@ public:
 
   /// What follows the header as numbers; what is no whole one is left out.
   std::vector<uint64_t> words() const;
-  /// What follows the header, as far as both reach.
-  void copyTo(std::span<char> memory) const;
+  /// Whether what follows the header is such a value, which is then `value`.
+  template <class T> bool readTo(T &value) const {
+    if (bytes.size() != sizeof value)
+      return false;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return true;
+  }
+  /// Memory that it takes.
+  uint64_t size() const { return sizeof(Frame) + bytes.size(); }
   bool isNote() const { return header.kind == Kind::Note || header.kind == Kind::LatestNote; }
 
   Header header = {};
   std::vector<char> bytes;
 };
 
+/// What a message has at most, and what is kept of those that nobody has asked for.
+constexpr uint64_t mostMessageBytes = 128ULL << 20;
+
 class Line {
 public:
   /// Closed.
   Line() = default;
-  /// `most`: bytes behind the header of a frame that is received.
-  explicit Line(OwnedFile socket, uint64_t most = mostBytes) : socket(std::move(socket)), most(most) {}
+  explicit Line(OwnedFile socket) : socket(std::move(socket)) {}
 
   bool isOpen() const { return socket.get() >= 0; }
   int file() const { return socket.get(); }
@@ -62,20 +81,18 @@ public:
   /// It leaves when `send` can send it. A closed line has none.
   void enqueue(Frame frame);
   const std::deque<Frame> &leaving() const { return queue; }
+  /// Memory of these.
+  uint64_t leavingBytes() const { return queuedBytes; }
   /// As much as the connection takes now.
   void send();
   /// Whether a frame is whole, which is then `received`. Closes where the connection has ended, or brings what is no frame.
   bool receive();
   Frame received;
-  /// From the next frame on, as `most` of the constructor.
-  void allow(uint64_t bytes) { most = bytes; }
-
-  static constexpr uint64_t mostBytes = 128ULL << 20;
 
 private:
   OwnedFile socket;
-  uint64_t most = mostBytes;
   std::deque<Frame> queue;
+  uint64_t queuedBytes = 0;
   size_t sent = 0, got = 0; ///< bytes of the first that leaves, and of the one that comes
 };
 

@@ -1,9 +1,10 @@
 // See Sockets.h.
 #include "Sockets.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -33,13 +34,14 @@ OwnedFile makeSocket(int family) {
   return OwnedFile(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
 }
 
-/// Whether the connection that was begun is there, in time.
-bool isConnected(const OwnedFile &socket) {
+/// What became of a connection that was begun: 0, or why there is none in time.
+int awaitConnection(const OwnedFile &socket) {
   pollfd asked{socket.get(), POLLOUT, 0};
   int problem = 0;
   socklen_t size = sizeof problem;
-  return poll(&asked, 1, mostToConnect) == 1 && getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0 &&
-         problem == 0;
+  if (poll(&asked, 1, mostToConnect) != 1)
+    return ETIMEDOUT;
+  return getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0 ? problem : errno;
 }
 
 /// A port that nobody listens at may be given to the one who asks for it, who then has itself at the other end.
@@ -51,28 +53,97 @@ bool isItself(const OwnedFile &socket) {
          std::memcmp(&here, &there, size) == 0;
 }
 
-OwnedFile tryListen(int family, uint16_t port) {
+/// What getaddrinfo finds.
+class Addresses {
+public:
+  Addresses(const std::string &host, uint16_t port, int flags = 0) {
+    addrinfo hints = {};
+    hints.ai_socktype = SOCK_STREAM, hints.ai_flags = flags;
+    result = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+    why = result == 0 ? "" : result == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(result);
+  }
+  ~Addresses() {
+    if (result == 0)
+      freeaddrinfo(found);
+  }
+  Addresses(const Addresses &) = delete;
+
+  const addrinfo *first() const { return result == 0 ? found : nullptr; }
+  std::string why; ///< there are none
+
+private:
+  addrinfo *found = nullptr;
+  int result;
+};
+
+std::string describe(const addrinfo &address) {
+  char text[NI_MAXHOST] = "";
+  getnameinfo(address.ai_addr, address.ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  return text;
+}
+
+bool isLoopback(const addrinfo &address) {
+  if (address.ai_family == AF_INET6)
+    return IN6_IS_ADDR_LOOPBACK(&((const sockaddr_in6 *)address.ai_addr)->sin6_addr);
+  return address.ai_family == AF_INET && ntohl(((const sockaddr_in *)address.ai_addr)->sin_addr.s_addr) >> 24 == 127;
+}
+
+/// Whether who names it means this machine alone.
+bool isMeantForLoopback(const std::string &host, uint16_t port) {
+  return host == "localhost" || Addresses(host, port, AI_NUMERICHOST).first();
+}
+
+/// None: errno says why.
+OwnedFile tryListen(int family, const sockaddr *address, socklen_t size, bool takesBoth) {
   OwnedFile made = makeSocket(family);
   if (!made)
     return made;
+  setOption(made, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (family == AF_INET6)
+    setOption(made, IPPROTO_IPV6, IPV6_V6ONLY, !takesBoth);
+  bool isOpen = bind(made.get(), address, size) == 0 && listen(made.get(), SOMAXCONN) == 0;
+  return isOpen ? std::move(made) : OwnedFile();
+}
+
+/// `because`: why not at some.
+Listening listenAtAll(uint16_t port, const std::string &because) {
   sockaddr_in6 any6 = {};
   sockaddr_in any4 = {};
   any6.sin6_family = AF_INET6, any6.sin6_port = htons(port);
   any4.sin_family = AF_INET, any4.sin_port = htons(port);
-  setOption(made, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (family == AF_INET6)
-    setOption(made, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  const auto *address = family == AF_INET6 ? (const sockaddr *)&any6 : (const sockaddr *)&any4;
-  bool isOpen = bind(made.get(), address, family == AF_INET6 ? sizeof any6 : sizeof any4) == 0 &&
-                listen(made.get(), SOMAXCONN) == 0;
-  return isOpen ? std::move(made) : OwnedFile();
+  Listening made;
+  OwnedFile socket = tryListen(AF_INET6, (const sockaddr *)&any6, sizeof any6, /*takesBoth=*/true);
+  if (!socket)
+    socket = tryListen(AF_INET, (const sockaddr *)&any4, sizeof any4, false);
+  made.why = socket ? because : std::strerror(errno);
+  if (socket)
+    made.sockets.push_back(std::move(socket));
+  return made;
 }
 
 } // namespace
 
-OwnedFile listenAt(uint16_t port) {
-  OwnedFile made = tryListen(AF_INET6, port); // which takes IPv4 as well
-  return made ? std::move(made) : tryListen(AF_INET, port);
+Listening listenAt(const std::string &host, uint16_t port) {
+  Addresses addresses(host, port);
+  if (!addresses.first())
+    return listenAtAll(port, fmt::format("has no address: {}", addresses.why));
+  bool isElsewhere = isMeantForLoopback(host, port);
+  Listening made;
+  for (const addrinfo *each = addresses.first(); each; each = each->ai_next) {
+    isElsewhere |= !isLoopback(*each);
+    OwnedFile socket = tryListen(each->ai_family, each->ai_addr, each->ai_addrlen, false);
+    if (!socket && errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT)
+      return {{}, std::strerror(errno)};
+    if (socket)
+      made.sockets.push_back(std::move(socket));
+  }
+  std::string first = describe(*addresses.first());
+  if (made.sockets.empty())
+    return listenAtAll(port, first == host ? "is none of them" : fmt::format("is {}, which is none of them", first));
+  if (isElsewhere)
+    return made;
+  made.sockets.clear(); // the port is for one
+  return listenAtAll(port, fmt::format("is {} here, where no other host comes", first));
 }
 
 OwnedFile acceptAt(const OwnedFile &door) {
@@ -82,27 +153,30 @@ OwnedFile acceptAt(const OwnedFile &door) {
   return made;
 }
 
-OwnedFile connectTo(const std::string &host, uint16_t port) {
-  addrinfo hints = {}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
-    return {};
-  std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
-  for (const addrinfo *each = found; each; each = each->ai_next) {
-    OwnedFile made = makeSocket(each->ai_family);
-    if (!made)
+Connection connectTo(const std::string &host, uint16_t port) {
+  Addresses addresses(host, port);
+  if (!addresses.first())
+    return {{}, addresses.why, true};
+  Connection made;
+  for (const addrinfo *each = addresses.first(); each && !made.socket; each = each->ai_next) {
+    OwnedFile socket = makeSocket(each->ai_family);
+    if (!socket) {
+      made.why = std::strerror(errno);
       continue;
-    setOption(made, SOL_SOCKET, SO_REUSEADDR, 1);
-    bool isThere =
-        connect(made.get(), each->ai_addr, each->ai_addrlen) == 0 || (errno == EINPROGRESS && isConnected(made));
-    if (isThere && !isItself(made)) {
-      configure(made);
-      return made;
     }
+    setOption(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+    int problem = connect(socket.get(), each->ai_addr, each->ai_addrlen) == 0 ? 0 : errno;
+    problem = problem == EINPROGRESS ? awaitConnection(socket) : problem;
+    if (problem == 0 && !isItself(socket)) {
+      configure(socket);
+      made.socket = std::move(socket);
+      continue;
+    }
+    made.why = std::strerror(problem ? problem : ECONNREFUSED);
     linger atOnce = {1, 0}; // so that the port is free again
-    setsockopt(made.get(), SOL_SOCKET, SO_LINGER, &atOnce, sizeof atOnce);
+    setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &atOnce, sizeof atOnce);
   }
-  return {};
+  return made;
 }
 
 } // namespace xlc::runtime::tcp

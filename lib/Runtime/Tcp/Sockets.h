@@ -6,15 +6,30 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace xlc::runtime::tcp {
 
-/// At a port of all addresses of this host. None: errno says why.
-OwnedFile listenAt(uint16_t port);
-/// Who has come; none: nobody has.
+/// Where this process listens.
+struct Listening {
+  std::vector<OwnedFile> sockets; ///< one for each address, or one for all
+  std::string why;                ///< there is none; or it is one for all
+};
+
+/// At a port of those addresses of the host's name that are this machine's. Of all addresses where none is, as behind an address
+/// translation, or where the name stands for this machine on itself alone, as Debian's installer writes it into /etc/hosts.
+Listening listenAt(const std::string &host, uint16_t port);
+/// Who has come; none: errno says why.
 OwnedFile acceptAt(const OwnedFile &door);
-/// To a port of one of the addresses that the host's name has. None: it has none, or nobody listens there.
-OwnedFile connectTo(const std::string &host, uint16_t port);
+
+struct Connection {
+  OwnedFile socket;
+  std::string why;           ///< there is none
+  bool hasNoAddress = false; ///< the host's name has none
+};
+
+/// To a port of one of the addresses that the host's name has.
+Connection connectTo(const std::string &host, uint16_t port);
 
 } // namespace xlc::runtime::tcp
 

@@ -3,8 +3,6 @@
 
 #include "Fabric/Waiting.h"
 #include "Failure.h"
-#include "Files/Checksum.h"
-#include "Sockets.h"
 
 #include <fmt/format.h>
 
@@ -19,8 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto tickTime = 20ms, pause = 100ms;
-constexpr size_t mostGuests = 64; // beyond as many as there are ranks
+constexpr auto tickTime = 20ms, mostPerLook = 200ms; // more passed while this process did not run
+constexpr int mostFramesAtOnce = 256;                // of one line, before others have their turn
 constexpr auto beatTime = 1s, mostUntilAllEnd = 10s;
 constexpr auto mostUntilNotesLeave = 1s; // before all meet, behind which none is heard
 
@@ -28,25 +26,13 @@ std::span<const char> bytesOf(std::span<const uint64_t> words) {
   return {(const char *)words.data(), words.size_bytes()};
 }
 
-void countUp(std::atomic<uint32_t> &ended) {
-  ended.fetch_add(1, std::memory_order_release);
-  wakeAll(ended);
-}
-
-/// Alike in all processes of a job.
-uint32_t tagOf(const Launch &launch) {
-  Checksum digest;
-  digest.addText(launch.job);
-  digest.addText(std::to_string(launch.world));
-  return (uint32_t)std::stoul(digest.digits().substr(0, 8), nullptr, 16);
-}
-
 } // namespace
 
 Star::Star(const Launch &launch, std::chrono::seconds silence)
-    : ownRank((int)launch.rank), ranks((int)launch.world), onHost(launch.onHost), job(tagOf(launch)), silence(silence),
-      host(launch.meeting->host), port(launch.meeting->port + 1), wakes(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      lines(ownRank == 0 ? launch.world : 1), thread([this] { run(); }) {}
+    : ownRank((int)launch.rank), ranks((int)launch.world), onHost(launch.onHost), job(jobOf(launch)), silence(silence),
+      host(launch.meeting->host), port(launch.meeting->port + 1),
+      noMemory("there is no memory for what other ranks say"), wakes(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      lines(ownRank == 0 ? launch.world : 1), encounter{job.tag, ownRank, {}, {}}, thread([this] { run(); }) {}
 
 Star::~Star() {
   abandon();
@@ -56,39 +42,31 @@ Star::~Star() {
 
 void Star::run() {
   wakePromptly();
-  begin();
-  serve();
+  for (bool isOpen = ownRank != 0;; isOpen = true)
+    try {
+      if (!isOpen)
+        open();
+      return serve();
+    } catch (const std::bad_alloc &) {
+      giveUp(noMemory);
+    } catch (const std::exception &failed) {
+      giveUp(failed.what());
+    }
 }
 
-/// Rank 0 opens its door. Others look for it: it may come later, and so may its name.
-void Star::begin() {
-  if (ownRank == 0) {
-    OwnedFile made = listenAt(port);
-    std::string why = std::strerror(errno);
-    std::lock_guard lock(mutex);
-    door = std::move(made);
-    return door ? void()
-                : end(fmt::format("error: rank 0 cannot listen at port {}, the one behind MASTER_PORT: {}", port, why));
-  }
-  for (;; std::this_thread::sleep_for(pause)) {
-    OwnedFile made = connectTo(host, port);
-    std::lock_guard lock(mutex);
-    if (isAbandoned)
-      return;
-    if (!made)
-      continue;
-    lines[0] = Line(std::move(made));
-    heard = Clock::now();
-    return say(Kind::Hello, 0, job, {});
-  }
-}
-
-bool Star::waitForStart(std::chrono::milliseconds most) {
+/// What goes on is only to tell others; it may fail again, and again.
+void Star::giveUp(const std::string &why) {
   std::unique_lock lock(mutex);
-  answers.wait_for(lock, most, [&] { return isStarted || !problem.empty(); });
-  if (!problem.empty())
-    throw Rejected(problem);
-  return isStarted;
+  inbox.close();
+  unheard.clear(), unheardBytes = 0;
+  if (!isBroken)
+    isBroken = true, fault = why;
+  bool isHeard = isListening;
+  lock.unlock();
+  answers.notify_all();
+  if (isHeard)
+    listener.fail(why);
+  std::this_thread::sleep_for(tickTime);
 }
 
 void Star::serve() {
@@ -99,8 +77,12 @@ void Star::serve() {
     answers.notify_all();
     if (isAbandoned || (isEnding && hasLeft([](const Frame &) { return true; })))
       return;
+    if (ownRank != 0 && !isStarted && !lines[0].isOpen()) {
+      knock(lock);
+      continue;
+    }
     wait(lock);
-    acceptGuests();
+    letGuestsIn();
     for (size_t i = 0; i < lines.size(); ++i)
       read(lines[i], (int)i);
     beat();
@@ -109,58 +91,34 @@ void Star::serve() {
 }
 
 void Star::wait(std::unique_lock<std::mutex> &lock) {
-  std::vector<pollfd> asked = {{wakes.get(), POLLIN, 0}, {door.get(), POLLIN, 0}};
-  for (const std::vector<Line> *some : {&lines, &guests})
-    for (const Line &line : *some)
+  std::vector<pollfd> asked = {{wakes.get(), POLLIN, 0}};
+  door.addTo(asked);
+  for (const Line &line : lines)
+    if (line.isOpen())
       asked.push_back({line.file(), (short)(line.leaving().empty() ? POLLIN : POLLIN | POLLOUT), 0});
   lock.unlock();
-  ::poll(asked.data(), asked.size(), (int)std::chrono::milliseconds(tickTime).count());
+  if (::poll(asked.data(), asked.size(), (int)std::chrono::milliseconds(tickTime).count()) < 0)
+    std::this_thread::sleep_for(tickTime);
   eventfd_t count;
   eventfd_read(wakes.get(), &count);
   lock.lock();
-}
-
-void Star::acceptGuests() {
-  if (!door)
-    return;
-  while (OwnedFile made = acceptAt(door)) {
-    if (guests.size() == (size_t)ranks + mostGuests) // who says nothing makes room for others
-      guests.erase(guests.begin());
-    guests.emplace_back(std::move(made), /*most=*/0);
-  }
-  for (Line &guest : guests)
-    if (guest.receive())
-      takeHello(guest);
-  std::erase_if(guests, [](const Line &guest) { return !guest.isOpen(); });
-  if (std::ranges::count_if(lines, &Line::isOpen) + 1 < ranks)
-    return;
-  door.reset(), guests.clear();
-  sayToAll(Kind::Start, {});
-  isStarted = true;
-}
-
-/// Who is no rank of this job is closed, and so is one that has come before.
-void Star::takeHello(Line &guest) {
-  const Header said = guest.received.header;
-  bool isOurs = said.kind == Kind::Hello && said.tag == job && said.from > 0 && said.from < ranks &&
-                !lines[(size_t)said.from].isOpen();
-  if (isOurs) {
-    lines[(size_t)said.from] = std::move(guest);
-    lines[(size_t)said.from].allow(Line::mostBytes);
-  }
-  guest = Line();
 }
 
 /// Rank 0 knows who says something, whatever a frame says.
 void Star::read(Line &line, int rank) {
   if (!line.isOpen())
     return;
-  while (line.receive()) {
-    Frame frame = std::exchange(line.received, {});
-    heard = Clock::now();
-    if (ownRank == 0)
-      frame.header.from = rank;
-    handle(std::move(frame));
+  try {
+    for (int i = 0; i < mostFramesAtOnce && line.receive(); ++i) {
+      Frame frame = std::exchange(line.received, {});
+      unheardFor = {};
+      if (ownRank == 0)
+        frame.header.from = rank;
+      handle(std::move(frame));
+    }
+  } catch (const std::bad_alloc &) { // what has come of its frame goes
+    line.close();
+    complain(rank, noMemory);
   }
   if (!line.isOpen())
     lose(rank);
@@ -170,36 +128,39 @@ void Star::handle(Frame frame) {
   const Header header = frame.header;
   bool isPassedOn = header.kind == Kind::Message || frame.isNote();
   bool isOfZero = header.kind == Kind::Start || header.kind == Kind::Met || header.kind == Kind::Gathered;
+  if (header.kind < Kind::Start && ownRank != 0 && !isWelcome)
+    return takeAnswer(frame);
+  if (header.kind < Kind::Start || (ownRank != 0 && !isWelcome))
+    return; // who has not shown what it knows says nothing yet
   if (header.from < 0 || header.from >= ranks || (ownRank == 0 ? isOfZero : !isPassedOn && header.from != 0))
     return; // of no rank of ours
   if (header.to == ownRank)
     return deliver(std::move(frame));
   if (ownRank == 0 && isPassedOn && header.to > 0 && header.to < ranks)
-    lineTo(header.to).enqueue(std::move(frame));
+    passOn(std::move(frame));
+}
+
+void Star::passOn(Frame frame) {
+  Line &line = lineTo(frame.header.to);
+  if (line.leavingBytes() + frame.size() > mostMessageBytes)
+    return complain(frame.header.from, fmt::format("rank {} sends rank {} more than {} MiB, which are not taken",
+                                                   frame.header.from, frame.header.to, mostMessageBytes >> 20));
+  line.enqueue(std::move(frame));
 }
 
 void Star::deliver(Frame frame) {
   const Header header = frame.header;
   switch (header.kind) {
-  case Kind::Hello:
-  case Kind::Beat:
-    break;
   case Kind::Start:
     isStarted = true;
     break;
-  case Kind::Message: {
-    auto isFor = [&](const Receiver &each) { return each.from == header.from && each.tag == header.tag; };
-    auto waits = std::ranges::find_if(receivers, isFor);
-    if (waits == receivers.end())
-      return unread.push_back(std::move(frame));
-    frame.copyTo(waits->memory);
-    endOne(*waits->batch);
-    receivers.erase(waits);
+  case Kind::Message:
+    if (std::string wrong = inbox.take(std::move(frame)); !wrong.empty())
+      complain(header.from, wrong);
     break;
-  }
   case Kind::Note:
   case Kind::LatestNote:
-    unheard.push_back(std::move(frame));
+    keepNote(std::move(frame));
     break;
   case Kind::Meet:
     joinMeeting(header.from, frame.words());
@@ -213,43 +174,70 @@ void Star::deliver(Frame frame) {
   case Kind::Gathered:
     gathering.all = std::move(frame.bytes), gathering.isWhole = true;
     break;
+  default:
+    break;
   }
 }
 
+/// Until there is a listener.
+void Star::keepNote(Frame frame) {
+  if (unheardBytes + frame.size() > mostMessageBytes)
+    return complain(frame.header.from, fmt::format("rank {} says more than {} MiB before the job begins",
+                                                   frame.header.from, mostMessageBytes >> 20));
+  unheardBytes += frame.size();
+  unheard.push_back(std::move(frame));
+}
+
+/// Of rank 0's silence only time counts in which this process runs: a job that was stopped and goes on is none that hangs.
 void Star::beat() {
   Clock::time_point now = Clock::now();
+  unheardFor += std::min<Clock::duration>(now - looked, mostPerLook);
+  looked = now;
   if (ownRank == 0 && isStarted && now - beaten > beatTime) {
     sayToAll(Kind::Beat, {});
     beaten = now;
   }
-  if (ownRank != 0 && isStarted && lines[0].isOpen() && now - heard > silence)
+  if (ownRank != 0 && isStarted && lines[0].isOpen() && unheardFor > silence)
     lose(0);
 }
 
-/// Before all have come a rank may come again.
+/// Before all have come a rank may come again. One that rank 0 has put off, for want of room, does.
 void Star::lose(int rank) {
   lineTo(rank).close();
-  if (isEnding || (!isStarted && ownRank == 0))
+  if (isEnding || isAbandoned)
     return;
-  if (!isStarted)
-    return end(fmt::format("error: rank 0 at {}:{} does not take rank {}: it has one, is another job's, or has ended",
-                           host, port, ownRank));
+  if (!isStarted) {
+    isWelcome = false;
+    absence = ownRank == 0 ? "" : fmt::format("rank 0 at {}:{}: it has ended the connection", host, port);
+    return;
+  }
   isBroken = true;
-  lost.push_back(rank);
+  lost.push_back(fmt::format("the connection to rank {} has ended", rank));
 }
 
-void Star::end(const std::string &why) { problem = why, isAbandoned = true; }
+/// Of rank 0's line the others need the rest.
+void Star::complain(int rank, const std::string &why) {
+  if (ownRank == 0)
+    lineTo(rank).close();
+  inbox.close();
+  unheard.clear(), unheardBytes = 0;
+  if (!isBroken)
+    fault = why;
+  isBroken = true;
+  lost.push_back(why);
+}
 
 void Star::tell(std::unique_lock<std::mutex> &lock) {
   if (!isListening)
     return;
   std::deque<Frame> notes = std::exchange(unheard, {});
-  std::vector<int> gone = std::exchange(lost, {});
+  unheardBytes = 0;
+  std::vector<std::string> gone = std::exchange(lost, {});
   lock.unlock();
   for (const Frame &note : notes)
     listener.hear(note.header.from, note.header.tag, note.bytes);
-  for (int rank : gone)
-    listener.fail(fmt::format("the connection to rank {} has ended", rank));
+  for (const std::string &why : gone)
+    listener.fail(why);
   if (Clock::now() - ticked > tickTime) {
     listener.tick();
     ticked = Clock::now();
@@ -273,31 +261,17 @@ bool Star::hasLeft(bool (*isMeant)(const Frame &)) const {
   return std::ranges::none_of(lines, [&](const Line &line) { return std::ranges::any_of(line.leaving(), isMeant); });
 }
 
-void Star::endOne(Batch &batch) {
-  if (--batch.left == 0)
-    countUp(*batch.ended);
-}
-
 void Star::post(std::span<const Posting> messages, std::atomic<uint32_t> &ended) {
   std::lock_guard lock(mutex);
-  auto batch = std::make_shared<Batch>(Batch{messages.size() + 1, &ended});
-  for (const Posting &message : messages) {
-    std::span<char> memory(message.memory.begin, message.memory.bytes);
-    auto isIt = [&](const Frame &frame) {
-      return frame.header.from == message.peer && frame.header.tag == message.tag;
-    };
+  auto batch = std::make_shared<Batch>(messages.size() + 1, ended);
+  for (const Posting &message : messages)
     if (message.way == Posting::Way::Send) {
-      say(Kind::Message, message.peer, message.tag, memory);
-      endOne(*batch);
-    } else if (auto come = std::ranges::find_if(unread, isIt); come != unread.end()) {
-      come->copyTo(memory);
-      unread.erase(come);
-      endOne(*batch);
-    } else {
-      receivers.push_back({message.peer, message.tag, memory, batch});
+      say(Kind::Message, message.peer, message.tag, {message.memory.begin, (size_t)message.memory.bytes});
+      batch->endOne();
+    } else if (std::string wrong = inbox.await(message, batch); !wrong.empty()) {
+      complain(message.peer, wrong);
     }
-  }
-  endOne(*batch);
+  batch->endOne();
 }
 
 void Star::meet(std::span<uint64_t> words, std::atomic<uint32_t> &ended) {
@@ -328,30 +302,6 @@ void Star::endMeeting(std::span<const uint64_t> largest) {
   std::copy_n(largest.begin(), std::min(largest.size(), meeting.words.size()), meeting.words.begin());
   isEnding |= isQuiet; // the last one: from now on nobody is missed
   countUp(*ended);
-}
-
-std::vector<char> Star::gather(std::span<const char> own) {
-  std::unique_lock lock(mutex);
-  if (ownRank == 0)
-    joinGathering(0, own);
-  else
-    say(Kind::Gather, 0, 0, own);
-  answers.wait_for(lock, silence, [&] { return gathering.isWhole || isBroken || isAbandoned; });
-  if (!gathering.isWhole)
-    throw Rejected("error: a process has gone, or says nothing, before all ranks had met");
-  if (gathering.all.size() != own.size() * (size_t)ranks)
-    throw Rejected("error: ranks are processes of different programs");
-  return gathering.all;
-}
-
-void Star::joinGathering(int rank, std::span<const char> bytes) {
-  gathering.come[rank].assign(bytes.begin(), bytes.end());
-  if (gathering.come.size() < (size_t)ranks)
-    return;
-  for (const auto &[from, given] : std::exchange(gathering.come, {}))
-    gathering.all.insert(gathering.all.end(), given.begin(), given.end());
-  gathering.isWhole = true;
-  sayToAll(Kind::Gathered, gathering.all);
 }
 
 void Star::listen(Listener given) {

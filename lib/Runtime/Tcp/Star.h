@@ -1,16 +1,18 @@
 // What carries messages between hosts where no MPI does: connections of TCP between rank 0 and each other rank, over which rank 0 passes
 // on what is not for itself. For what is said beside a step: what GPUs compute goes over NCCL.
 //
-//   rank 0      listens at the port behind MASTER_PORT, which torchrun's own agent has, until all have come
-//   others      connect to MASTER_ADDR there, again and again
+//   rank 0      listens where MASTER_ADDR is, at the port behind MASTER_PORT, which torchrun's own agent has, until all have come (Door.h)
+//   others      connect there, again and again
 //
-// Who reaches the port can take part, as in torchrun's own meetings.
+// Who has the job's secret, or reaches the port where there is none, can take part. What a rank says is believed no further than it
+// must be: it cannot fill another's memory, and what it says of itself has its own number.
 #ifndef XLC_LIB_RUNTIME_TCP_STAR_H
 #define XLC_LIB_RUNTIME_TCP_STAR_H
 
+#include "Door.h"
 #include "Fabric/Carrier.h"
+#include "Inbox.h"
 #include "Launch/Environment.h"
-#include "Line.h"
 
 #include <condition_variable>
 #include <map>
@@ -34,7 +36,9 @@ public:
   int size() const override { return ranks; }
   uint64_t ranksOfHost() const override { return onHost; }
 
-  std::vector<char> gather(std::span<const char> own) override;
+  std::string describeAbsence() override;
+  std::string takeRemark() override;
+  std::vector<char> gather(std::span<const char> own, const std::function<void()> &look) override;
   void listen(Listener listener) override;
 
   /// What is sent is copied, so it ends at once; memory of a message is one run of bytes.
@@ -47,17 +51,6 @@ public:
   void finish() override;
 
 private:
-  struct Batch {
-    size_t left; ///< messages that have not ended
-    std::atomic<uint32_t> *ended;
-  };
-  /// What this rank waits to receive.
-  struct Receiver {
-    int from;
-    uint32_t tag;
-    std::span<char> memory;
-    std::shared_ptr<Batch> batch;
-  };
   /// What has come to rank 0 of where all meet, and what this rank waits for.
   struct Meeting {
     std::map<int, std::vector<uint64_t>> come; ///< by rank
@@ -72,23 +65,30 @@ private:
 
   // On the thread of the star.
   void run();
-  void begin();
+  void open();
+  void knock(std::unique_lock<std::mutex> &lock);
   void serve();
   /// Waits for sockets, or for `wakes`; the mutex is free meanwhile.
   void wait(std::unique_lock<std::mutex> &lock);
   /// Tells the listener what has come and who has gone; the mutex is free meanwhile.
   void tell(std::unique_lock<std::mutex> &lock);
+  void giveUp(const std::string &why);
 
   // With the mutex.
-  void acceptGuests();
-  void takeHello(Line &guest);
+  void letGuestsIn();
+  void takeAnswer(const Frame &frame);
   void read(Line &line, int rank);
   void handle(Frame frame);
   void deliver(Frame frame);
+  void keepNote(Frame frame);
+  void passOn(Frame frame);
   void lose(int rank);
+  /// The job ends: a rank says what none says.
+  void complain(int rank, const std::string &why);
   /// Rank 0 says that it is there; others miss it where it says nothing.
   void beat();
   void end(const std::string &why);
+  void remark(const std::string &text);
   Line &lineTo(int rank) { return lines[ownRank == 0 ? (size_t)rank : 0]; }
   void say(Kind kind, int to, uint32_t tag, std::span<const char> bytes);
   void sayToAll(Kind kind, std::span<const char> bytes);
@@ -97,31 +97,37 @@ private:
   void joinMeeting(int rank, std::vector<uint64_t> words);
   void endMeeting(std::span<const uint64_t> largest);
   void joinGathering(int rank, std::span<const char> bytes);
-  static void endOne(Batch &batch);
 
   const int ownRank, ranks;
   const uint64_t onHost;
-  const uint32_t job;
+  const Job job;
   const std::chrono::seconds silence;
   const std::string host;
   const uint16_t port;
+  const std::string noMemory; ///< what is said then, which takes none
 
   std::mutex mutex; ///< of what follows
   std::condition_variable answers;
   OwnedFile wakes;           ///< an eventfd
-  OwnedFile door;            ///< where rank 0 listens until all have come
+  Door door;                 ///< of rank 0, until all have come
   std::vector<Line> lines;   ///< by rank, of rank 0; of others one
-  std::vector<Line> guests;  ///< who have not said who they are
-  std::deque<Frame> unread;  ///< messages that nobody waits for yet
+  Encounter encounter;       ///< of others, with rank 0
+  Inbox inbox;               ///< messages
   std::deque<Frame> unheard; ///< notes
-  std::deque<Receiver> receivers;
+  uint64_t unheardBytes = 0;
   Meeting meeting;
   Gathering gathering;
   Listener listener;
-  std::chrono::steady_clock::time_point ticked, beaten, heard; ///< when; of a Beat, and of rank 0
-  std::vector<int> lost;                                       ///< ranks, of which the listener has not been told
-  bool isStarted = false, isListening = false, isEnding = false, isAbandoned = false, isQuiet = false, isBroken = false;
-  std::string problem; ///< of the start
+  std::chrono::steady_clock::time_point ticked, beaten, looked; ///< when; of a Beat
+  std::chrono::steady_clock::duration unheardFor = {};          ///< since rank 0 has said something
+  std::vector<std::string> lost;                                ///< what the listener has not been told of
+  bool isWelcome = false, isStarted = false, isListening = false, isEnding = false, isAbandoned = false,
+       isQuiet = false, isBroken = false;
+  std::string problem;              ///< of the start
+  std::string fault;                ///< why it is broken, where a rank does what none does
+  std::string absence;              ///< of rank 0, as far as it is known
+  std::vector<std::string> remarks; ///< all that there were
+  size_t remarked = 0;              ///< of these, how many were taken
   std::thread thread;
 };
 

@@ -1,0 +1,208 @@
+// Who comes to a star and is none of its ranks, and ranks that say what none says.
+#include "TcpPeers.h"
+
+#include "Fabric/Waiting.h"
+
+#include <fstream>
+#include <sys/resource.h>
+
+using namespace xlc::runtime;
+
+namespace {
+
+class Strangers : public StarTest {
+protected:
+  /// What a star is told to fail for.
+  std::string failureOf(tcp::Star &star) {
+    std::atomic<uint32_t> failed{0};
+    std::string said;
+    star.listen({[](int, uint32_t, std::span<const char>) {}, [] {},
+                 [&](const std::string &why) {
+                   if (failed == 0)
+                     said = why;
+                   ++failed;
+                 }});
+    await(failed);
+    return said;
+  }
+};
+
+uint64_t residentBytes() {
+  std::ifstream file("/proc/self/statm");
+  uint64_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * (uint64_t)getpagesize();
+}
+
+/// Messages of 100 MiB, until they are not taken any more or there were so many.
+void flood(tcp::Line line, int rank, int to, int count) {
+  std::vector<char> bytes(100 << 20);
+  for (int i = 0; i < count && line.isOpen(); ++i) {
+    line.enqueue(tcp::Frame(tcp::Kind::Message, rank, to, 20000, bytes));
+    for (int turn = 0; turn < 2000 && line.isOpen() && !line.leaving().empty(); ++turn) {
+      line.send(), line.receive(); // which notices that it has ended
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+}
+
+/// A limit of this process for as long as this lives.
+class Limited {
+public:
+  Limited(__rlimit_resource resource, uint64_t most) : resource(resource) {
+    getrlimit(resource, &before);
+    rlimit now{most, before.rlim_max};
+    setrlimit(resource, &now);
+  }
+  ~Limited() { setrlimit(resource, &before); }
+
+private:
+  const __rlimit_resource resource;
+  rlimit before = {};
+};
+
+/// What is no rank of the job does not keep others from coming, nor does who says nothing.
+TEST_F(Strangers, StrangersAreLeftOut) {
+  tcp::Star first(launchOf(0, 2, port));
+  auto connectTo = [&] {
+    int made = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in to = {};
+    to.sin_family = AF_INET, to.sin_port = htons(port + 1), to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    while (connect(made, (const sockaddr *)&to, sizeof to) != 0)
+      std::this_thread::sleep_for(1ms);
+    return made;
+  };
+  int silent = connectTo(), loud = connectTo();
+  const char text[] = "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a browser\r\n\r\n";
+  EXPECT_EQ(write(loud, text, sizeof text), (ssize_t)sizeof text);
+  char answer;
+  EXPECT_LE(read(loud, &answer, 1), 0);
+  tcp::Star second(launchOf(1, 2, port));
+  EXPECT_TRUE(first.waitForStart(10s) && second.waitForStart(10s));
+  std::jthread other([&] { second.finish(); });
+  first.finish();
+  close(silent), close(loud);
+}
+
+TEST_F(Strangers, WhoWasToldAnotherSecretStaysOut) {
+  std::string zero = "rank 0 at localhost:" + std::to_string(port + 1);
+  for (const char *other : {"", "another secret"}) {
+    tcp::Star first(launchOf(0, 2, port, "a secret")), second(launchOf(1, 2, port, other));
+    EXPECT_EQ(findProblem(second), "error: rank 1 was told another XLC_JOB_SECRET than " + zero);
+    EXPECT_FALSE(first.waitForStart(50ms));
+    EXPECT_EQ(first.describeAbsence(), "rank 1 is missing; a rank 1 has come that was told another XLC_JOB_SECRET");
+  }
+}
+
+/// A rank does not believe a rank 0 that does not know the secret.
+TEST_F(Strangers, ARankZeroThatWasToldAnotherSecretIsLeft) {
+  tcp::Listening door = tcp::listenAt("localhost", port + 1);
+  tcp::Star star(launchOf(1, 2, port, "a secret"));
+  tcp::Line zero = letIn(door, launchOf(0, 2, port, "another secret"));
+  zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
+  zero.send();
+  EXPECT_EQ(findProblem(star),
+            "error: rank 0 at localhost:" + std::to_string(port + 1) + " was told another XLC_JOB_SECRET than rank 1");
+}
+
+/// Nor does one believe a rank 0 that shows nothing at all.
+TEST_F(Strangers, ARankZeroThatShowsNothingDoesNotBegin) {
+  tcp::Listening door = tcp::listenAt("localhost", port + 1);
+  tcp::Star star(launchOf(1, 2, port, "a secret"));
+  tcp::Line zero = acceptOne(door);
+  zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
+  zero.send();
+  EXPECT_FALSE(star.waitForStart(300ms));
+}
+
+/// Who has shown what a rank shows cannot fill the memory of another.
+TEST_F(Strangers, MessagesThatNobodyWaitsForEndTheJob) {
+  tcp::Star first(launchOf(0, 2, port));
+  tcp::Line line = come(launchOf(1, 2, port));
+  ASSERT_TRUE(first.waitForStart(10s));
+  uint64_t before = residentBytes();
+  std::jthread other([&] { flood(std::move(line), 1, 0, 40); });
+  EXPECT_EQ(failureOf(first), "rank 1 sends more than 128 MiB that nobody waits for");
+  EXPECT_LT(residentBytes() - before, 1ULL << 30);
+}
+
+TEST_F(Strangers, AFloodBeforeAllHaveMetEndsTheJob) {
+  tcp::Star first(launchOf(0, 2, port));
+  tcp::Line line = come(launchOf(1, 2, port));
+  ASSERT_TRUE(first.waitForStart(10s));
+  std::jthread other([&] { flood(std::move(line), 1, 0, 3); });
+  try {
+    first.gather(std::vector<char>(1), doNothing);
+    ADD_FAILURE();
+  } catch (const NotStarted &problem) {
+    EXPECT_STREQ(problem.what(),
+                 "error: rank 0, before the first step: rank 1 sends more than 128 MiB that nobody waits for");
+  }
+}
+
+TEST_F(Strangers, WhatIsForARankThatTakesNothingIsNotKept) {
+  tcp::Star first(launchOf(0, 3, port));
+  tcp::Line silent = come(launchOf(2, 3, port)), line = come(launchOf(1, 3, port));
+  ASSERT_TRUE(first.waitForStart(10s));
+  std::jthread other([&] { flood(std::move(line), 1, 2, 40); });
+  EXPECT_EQ(failureOf(first), "rank 1 sends rank 2 more than 128 MiB, which are not taken");
+}
+
+TEST_F(Strangers, MemoryThatIsNotThereIsAFailureOfTheJob) {
+  tcp::Star first(launchOf(0, 2, port));
+  tcp::Line line = come(launchOf(1, 2, port));
+  ASSERT_TRUE(first.waitForStart(10s));
+  std::ifstream file("/proc/self/statm");
+  uint64_t pages = 0;
+  file >> pages;
+  tcp::Frame message(tcp::Kind::Message, 1, 0, 20000, std::vector<char>(100 << 20));
+  std::jthread other([&] {
+    line.enqueue(std::move(message));
+    for (int turn = 0; turn < 5000 && line.isOpen(); ++turn, std::this_thread::sleep_for(1ms))
+      line.send(), line.receive();
+  });
+  Limited memory(RLIMIT_AS, pages * (uint64_t)getpagesize() + (150 << 20)); // the message itself, and little more
+  EXPECT_EQ(failureOf(first), "there is no memory for what other ranks say");
+}
+
+TEST_F(Strangers, ANoteThatIsTooLongIsNone) {
+  tcp::Star first(launchOf(0, 2, port));
+  tcp::Line line = come(launchOf(1, 2, port));
+  ASSERT_TRUE(first.waitForStart(10s));
+  line.enqueue(tcp::Frame(tcp::Kind::Note, 1, 0, 0, std::vector<char>(mostNoteBytes + 1)));
+  line.send();
+  EXPECT_EQ(failureOf(first), "the connection to rank 1 has ended");
+}
+
+TEST_F(Strangers, AMessageOfAnotherLengthIsNone) {
+  tcp::Star first(launchOf(0, 2, port));
+  tcp::Line line = come(launchOf(1, 2, port));
+  ASSERT_TRUE(first.waitForStart(10s));
+  std::atomic<uint32_t> ended{0};
+  char memory[8];
+  Posting wanted{Posting::Way::Receive, 1, 7, {memory, sizeof memory}};
+  first.post({&wanted, 1}, ended);
+  line.enqueue(tcp::Frame(tcp::Kind::Message, 1, 0, 7, std::vector<char>(3)));
+  line.send();
+  EXPECT_EQ(failureOf(first), "rank 1 has sent 3 bytes where 8 are awaited");
+}
+
+TEST_F(Strangers, WhoWaitsForWhatARankIsMayEndTheWaiting) {
+  tcp::Star first(launchOf(0, 2, port));
+  tcp::Line line = come(launchOf(1, 2, port));
+  ASSERT_TRUE(first.waitForStart(10s));
+  auto begin = std::chrono::steady_clock::now();
+  auto look = [&] {
+    if (std::chrono::steady_clock::now() - begin > 300ms)
+      throw Rejected("too long: " + first.describeAbsence());
+  };
+  try {
+    first.gather(std::vector<char>(1), look);
+    ADD_FAILURE();
+  } catch (const Rejected &problem) {
+    EXPECT_STREQ(problem.what(), "too long: rank 1 said nothing then");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+}
+
+} // namespace
