@@ -2,10 +2,10 @@
 #ifndef XLC_LIB_MEMORY_ACTIONACCESSES_H
 #define XLC_LIB_MEMORY_ACTIONACCESSES_H
 
-#include "xlc/Support/ByteRanges.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Dialect/Exec/Exec.h"
+#include "xlc/Support/ByteRanges.h"
 
 namespace xlc {
 

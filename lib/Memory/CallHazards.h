@@ -3,9 +3,9 @@
 #ifndef XLC_LIB_MEMORY_CALLHAZARDS_H
 #define XLC_LIB_MEMORY_CALLHAZARDS_H
 
-#include "xlc/Support/ByteRanges.h"
 #include "mlir/IR/SymbolTable.h"
 #include "xlc/Memory/Memory.h"
+#include "xlc/Support/ByteRanges.h"
 
 namespace xlc {
 

@@ -44,7 +44,9 @@ llvm::Expected<Loaded> load(llvm::MemoryBufferRef object) {
       return found.takeError();
     address = found->toPtr<void *>();
   }
-  return Loaded{std::move(*jit), (const XlcKernel *)addresses[0], *(const uint64_t *)addresses[1],
+  return Loaded{std::move(*jit),
+                (const XlcKernel *)addresses[0],
+                *(const uint64_t *)addresses[1],
                 {(const uint8_t *)addresses[2], *(const uint64_t *)addresses[3], *(const uint64_t *)addresses[4]}};
 }
 
