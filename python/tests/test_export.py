@@ -54,7 +54,7 @@ def export(module, inputs, dynamo, **options):
     options = onnxruntime.SessionOptions()  # it would fuse batch norms in training with convolutions, as in inference
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    got = session.run(None, {x.name: value.numpy() for x, value in zip(session.get_inputs(), inputs)})[0]
+    got = session.run(None, {x.name: value.detach().numpy() for x, value in zip(session.get_inputs(), inputs)})[0]
     numpy.testing.assert_allclose(got, module(*inputs).detach().numpy(), rtol=1e-4, atol=1e-5)
     return onnx.load(path), path
 
@@ -189,6 +189,25 @@ class Kept(Both):
                 model, _ = export(nn.Linear(4, 2), (X,), dynamo, **axes)
                 self.assertEqual(model.graph.input[0].type.tensor_type.shape.dim[0].dim_param, "batch")
                 self.assertEqual([x.name for x in model.graph.input], ["input0"])
+
+    def test_inputs_that_are_one_tensor(self):
+        table = lambda m, ids, labels: F.cross_entropy(m.e(ids).flatten(0, 1), labels.flatten())
+        for test, dynamo in self.each():
+            with test:
+                module, other = Call(table, e=nn.Embedding(6, 6)), IDS.flip(0)
+                named = {"dynamic_shapes": (({0: "batch", 1: "sequence"},) * 2,)} if dynamo else {}
+                _, path = export(module, (IDS, IDS), dynamo, **named)
+                session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+                got = session.run(None, {"input0": IDS.numpy(), "input1": other.numpy()})[0]
+                numpy.testing.assert_allclose(got, module(IDS, other).detach().numpy(), rtol=1e-5)
+
+    def test_an_input_that_is_a_parameter(self):
+        for test, dynamo in self.each():
+            with test:
+                module = Call(lambda m, x: m.linear(x) * m.w, w=nn.Parameter(torch.ones(4)))
+                model, _ = export(module, (module.w,), dynamo)
+                self.assertEqual([x.name for x in model.graph.input], ["input0"])
+                self.assertEqual({entry["name"]: entry["reads"] for entry in record(model)["parameters"]}["w"], 1)
 
     def test_label_smoothing(self):
         target = torch.tensor([1, -100])

@@ -6,7 +6,7 @@ import io
 import warnings
 
 import torch
-from torch.utils._pytree import tree_iter
+from torch.utils._pytree import tree_iter, tree_map
 
 from . import _finish, _gradients, _marks, _record, _refusals
 from ._refusals import ExportRefused
@@ -35,6 +35,7 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
         args = (args,)
     with _mode(module, training), torch.enable_grad():
         _refusals.check_module(module)
+        args, kwargs = _own_tensors(module, args, kwargs)
         if not dynamo:
             options["input_names"] = _input_names(module, args, kwargs or {}, options.get("input_names"))
         _refuse_names(module, options.get("input_names"))
@@ -56,6 +57,20 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
     _finish.check(model)
     _finish.save(model, record, f, external_data)
     return program
+
+
+def _own_tensors(module, args, kwargs):
+    """The arguments, no two of them one tensor: of such both exporters read one input, and ask the other for its shape
+    alone. A parameter or buffer that is an argument would be that input, too."""
+    seen = {id(tensor) for tensor in [*module.parameters(), *module.buffers()]}
+
+    def own(value):
+        if isinstance(value, torch.Tensor) and id(value) in seen:
+            return value.detach().clone()
+        seen.add(id(value))
+        return value
+
+    return tree_map(own, (args, kwargs))
 
 
 def _is_coarse(module):
