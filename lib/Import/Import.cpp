@@ -6,6 +6,7 @@
 #include "xlc/Import/Import.h"
 #include "xlc/Dialect/Graph/Signature.h"
 
+#include "InputFiles.h"
 #include "InputLimits.h"
 #include "Loss.h"
 #include "MergedModules.h"
@@ -25,7 +26,6 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include <map>
-#include <set>
 
 using namespace mlir;
 using namespace xlc;
@@ -72,6 +72,7 @@ public:
     freezeUnreached(forward, diagnostics);
     limitInputs(forward);
     limitWholeSteps();
+    checkInputFiles(model, spec, forward, diagnostics);
     if (options.notes && options.raise)
       noteRaised(forward, *options.notes);
     describeParameters(plan, result.parameters);

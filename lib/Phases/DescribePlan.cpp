@@ -103,6 +103,7 @@ void describeInputs(const Compilation &compilation, plan::PlanT &plan) {
       made->has_ignore = true, made->ignore = *ignored;
     if (StringAttr part = argument.getWholeOf())
       made->whole_of = part.getValue().str();
+    made->unread = argument.isUnread();
     made->path = dataPath(compilation.spec.data, made->whole_of.empty() ? name.getValue() : StringRef(made->whole_of));
     plan.inputs.push_back(std::move(made));
   }

@@ -72,11 +72,15 @@ def list_cases():
            "a megabyte of zeros": b"\0" * 1000000, "random bytes": bytes((i * 167 + 13) % 256 for i in range(4096))}
     for what, content in raw.items():
         yield refuse(what, content, "error:")
+    for key, value in {"data.train.x": "a\\0b.npy", "data.train": "a\\0b", "init.from": "a\\0b.safetensors", "cluster.device": "a\\0b.yaml", "dims.a": "\\x00"}.items():
+        yield refuse(f"an escaped NUL in {key}", nested(key, f'"{value}"').encode(), "a NUL byte has no place in a spec")
+    yield refuse("an escaped NUL in a key", (LOSS + 'data: {train: {"x\\0": x.npy}}\n').encode(), "a NUL byte has no place in a spec")
     for what, content in {"lists": "[" * 1000000, "closed lists": "[" * 5000 + "]" * 5000, "mappings": "{a: " * 100000, "blocks": "".join(" " * i + "a:\n" for i in range(2000)),
                           "a name": "x" * 1000000 + ": 1\n", "a value": "dp: " + "1" * 1000000 + "\n", "keys": "".join(f"k{i}: 1\n" for i in range(100000)),
                           "a list of names": "trainable: [" + "x, " * 200000 + "]\n" + "dp: -1\n", "brackets": "]" * 100000}.items():
         yield refuse(f"too much: {what}", content.encode(), "error:")
 
+    yield refuse("data of a stranger", (LOSS + "data: {train: {x: x.npy, y: y.npy, z: none.npy}}\n").encode(), ":2:39: error: data.train has a file for 'z', which is no input of the model; its inputs are 'x', 'y'; did you mean 'x'?")
     model = {
         "a loss that is no output": "loss: {output: lossy}\n", "logits that are no output": LOSS.replace("logits: logits", "logits: logit"),
         "a dimension that the model does not have": LOSS + "dims: {seqence: 32}\n", "tie of strangers": LOSS + "tie: [[a, b]]\n",

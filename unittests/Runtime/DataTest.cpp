@@ -137,4 +137,61 @@ TEST(Data, AnIdThatItsTypeCannotHoldIsSeenInItsLoad) {
                                                 "'ids', which has 32 bits");
 }
 
+/// Why the data of `folder` are refused; nothing where they are taken.
+std::string complaintOfData(const Plan &plan, const Folder &folder,
+                            const std::map<std::string, std::string> &files = {}) {
+  try {
+    Data data(plan, files, folder.file(""));
+  } catch (const Rejected &problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+/// A plan with an input "twin" beside "ids", whose values nothing reads.
+Plan makePlanWithTwin() {
+  Plan plan = makePlan(0);
+  auto twin = std::make_unique<plan::InputT>();
+  twin->name = "twin", twin->element = plan::Element::I64, twin->unread = true;
+  plan.inputs.push_back(std::move(twin));
+  return plan;
+}
+
+TEST(Data, WhatIsNotReadIsWhatMayBeReadInItsPlace) {
+  Folder folder;
+  writeData(folder);
+  Plan plan = makePlanWithTwin();
+  auto ids = goodIds<int64_t>();
+  folder.write("ids.npy", makeIds(ids));
+  folder.write("twin.npy", makeIds(goodIds<int32_t>()));
+  EXPECT_EQ(complaintOfData(plan, folder), "");
+  ids[7] += 1;
+  folder.write("twin.npy", makeIds(ids));
+  std::string said = complaintOfData(plan, folder);
+  EXPECT_NE(said.find("twin.npy: error: row 7, column 0 is not that of "), std::string::npos) << said;
+  EXPECT_NE(said.find("ids.npy: the model reads nothing of input 'twin', and may have been exported with one tensor as "
+                      "'twin' and 'ids'"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(complaintOfData(plan, folder, {{"twin", folder.file("ids.npy")}}), "");
+}
+
+TEST(Data, WhatIsNotReadIsAnyOfThoseThatAre) {
+  Folder folder;
+  writeData(folder);
+  Plan plan = makePlanWithTwin();
+  auto other = std::make_unique<plan::InputT>();
+  other->name = "other", other->element = plan::Element::I64;
+  plan.inputs.push_back(std::move(other));
+  std::vector<int64_t> ones(rows, 1);
+  folder.write("other.npy", makeIds(ones)), folder.write("twin.npy", makeIds(ones));
+  EXPECT_EQ(complaintOfData(plan, folder), "");
+  plan.inputs.back()->element = plan::Element::I32;
+  EXPECT_NE(complaintOfData(plan, folder).find("'twin' and 'ids'"), std::string::npos);
+  plan.inputs[idsInput]->row_shape = {2}; // nothing is like it any more
+  std::vector<int64_t> pairs(2 * rows, 1);
+  folder.write("ids.npy", makeNpy("<i8", "(20, 2)", bytesOf(pairs)));
+  EXPECT_EQ(complaintOfData(plan, folder), "");
+}
+
 } // namespace

@@ -152,6 +152,32 @@ void checkIds(const plan::InputT &input, const NpyFile &file) {
       throw Rejected(fmt::format("{}: error: {}", file.path(), why));
 }
 
+/// The first of `elements` elements that are not the same in both files, in the type of their inputs, or `elements`.
+uint64_t findDifference(plan::Element element, const NpyFile &one, const NpyFile &other, uint64_t elements) {
+  uint64_t size = bytesOf(element), most = blockBytes / 8;
+  std::vector<char> stored(blockBytes), a(blockBytes), b(blockBytes);
+  auto read = [&](const NpyFile &file, uint64_t at, uint64_t count, std::vector<char> &to) {
+    if (std::string why = file.tryRead(at, count, stored.data()); !why.empty())
+      throw Rejected(fmt::format("{}: error: {}", file.path(), why));
+    convertTo(element, file.type, stored.data(), count, to.data());
+  };
+  for (uint64_t at = 0; at < elements; at += most) {
+    uint64_t some = std::min(most, elements - at);
+    read(one, at, some, a), read(other, at, some, b);
+    uint64_t differs =
+        (uint64_t)(std::mismatch(a.begin(), a.begin() + (ptrdiff_t)(some * size), b.begin()).first - a.begin());
+    if (differs < some * size)
+      return at + differs / size;
+  }
+  return elements;
+}
+
+/// Whether the model may have been exported with one tensor as both inputs, so that it reads `other` in both places.
+bool standsFor(const plan::InputT &other, const plan::InputT &input) {
+  return input.unread && !other.unread && other.whole_of.empty() && other.element == input.element &&
+         other.row_shape == input.row_shape;
+}
+
 } // namespace
 
 std::string findDataPath(const Plan &plan, const plan::InputT &input, const std::map<std::string, std::string> &files,
@@ -207,10 +233,39 @@ Data::Data(const Plan &plan, const std::map<std::string, std::string> &paths, co
     } catch (const Rejected &problem) {
       problems.push_back(problem.what());
     }
+  if (problems.empty())
+    checkStandIns(problems);
   if (!problems.empty())
     throw Rejected(fmt::format("{}", fmt::join(problems, "\n")));
   for (uint32_t rank = 0; !files.empty() && rank < rankCount(plan); ++rank)
     blocks.push_back(std::make_unique<Blocks>());
+}
+
+/// Of inputs that nothing reads, one of those that may be read in their place has the same rows.
+void Data::checkStandIns(std::vector<std::string> &problems) const {
+  for (size_t i = 0; i < files.size(); ++i) {
+    const plan::InputT &input = *plan.inputs[i];
+    std::string found;
+    for (size_t j = 0; j < files.size(); ++j) {
+      const plan::InputT &other = *plan.inputs[j];
+      if (!standsFor(other, input))
+        continue;
+      uint64_t width = std::max<uint64_t>(rowElements(input), 1), elements = rowCount * rowElements(input);
+      uint64_t at = findDifference(input.element, *files[i], *files[j], elements);
+      if (at == elements) {
+        found.clear();
+        break;
+      }
+      if (found.empty())
+        found =
+            fmt::format("{0}: error: row {1}, column {2} is not that of {3}: the model reads nothing of input '{4}', "
+                        "and may have been exported with one tensor as '{4}' and '{5}', which it reads in both "
+                        "places; export it with two tensors, or give --data {4}={3} where that is meant",
+                        files[i]->path(), at / width, at % width, files[j]->path(), input.name, other.name);
+    }
+    if (!found.empty())
+      problems.push_back(std::move(found));
+  }
 }
 
 void Data::loadElements(uint32_t index, uint64_t from, uint64_t count, int rank, const Take &take) const {

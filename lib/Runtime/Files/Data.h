@@ -37,6 +37,7 @@ private:
     static constexpr uint64_t bytes = 1 << 16;
     char stored[bytes], converted[bytes];
   };
+  void checkStandIns(std::vector<std::string> &problems) const;
   void loadElements(uint32_t input, uint64_t from, uint64_t count, int rank, const Take &take) const;
 
   const Plan &plan;

@@ -13,6 +13,9 @@ inline constexpr llvm::StringLiteral kIgnore = "graph.ignore";
 /// A string: the name of the input whose rows of a whole step the argument holds.
 inline constexpr llvm::StringLiteral kWholeStep = "graph.whole_step";
 
+/// Present where nothing in the model's file reads its values: another input may have been exported in its place.
+inline constexpr llvm::StringLiteral kUnread = "graph.unread";
+
 } // namespace xlc::graph
 
 #endif

@@ -56,6 +56,8 @@ public:
   std::optional<int64_t> getIgnored() const { return getNumber(kIgnore); }
   /// The name of the input whose rows of a whole step it holds, or null.
   mlir::StringAttr getWholeOf() const { return get<mlir::StringAttr>(kWholeStep); }
+  /// Whether nothing in the model's file reads its values.
+  bool isUnread() const { return has(kUnread); }
 
 private:
   template <typename AttrT> AttrT get(llvm::StringRef name) const {
