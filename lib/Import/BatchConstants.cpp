@@ -36,7 +36,7 @@ static bool isStepping(ArrayRef<int64_t> values, ArrayRef<int64_t> shape, const 
 }
 
 uint64_t onnx::findUniform(DenseElementsAttr elements) {
-  if (elements.isSplat())
+  if (elements.isSplat() || elements.empty())
     return kAllDimensions;
   std::optional<SmallVector<int64_t>> values = readBits(elements);
   ArrayRef<int64_t> shape = elements.getType().getShape();

@@ -2,6 +2,7 @@
 #include "ConstantTensor.h"
 
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 #include <cstring>
 
 using namespace llvm;
@@ -12,6 +13,11 @@ int64_t xlc::onnx::countElements(ArrayRef<int64_t> shape) {
   for (int64_t size : shape)
     count *= size;
   return count;
+}
+
+bool xlc::onnx::hasStrides(ArrayRef<int64_t> shape) {
+  int64_t product = 1;
+  return llvm::none_of(shape, [&](int64_t size) { return MulOverflow(product, std::max<int64_t>(size, 1), product); });
 }
 
 Shape xlc::onnx::getStrides(ArrayRef<int64_t> stored) {
@@ -38,10 +44,8 @@ bool xlc::onnx::broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b, Shape 
 
 ConstantTensor::ConstantTensor(ElementType type, ArrayRef<int64_t> shape, ArrayRef<int64_t> stored)
     : type(type), shape(shape), stored(stored) {
-  int64_t count = 1;
-  for (int64_t size : stored)
-    if (MulOverflow(count, size, count) || count > maximumStored)
-      throw TooManyElements();
+  if (!hasStrides(stored) || countElements(stored) > maximumStored)
+    throw TooManyElements();
   if (isFloat(type))
     floats.resize(countElements(stored));
   else
@@ -103,7 +107,7 @@ void ConstantTensor::set(size_t i, double value) {
   else if (isFloat(type))
     floats[i] = value;
   else
-    ints[i] = (int64_t)value;
+    ints[i] = std::isnan(value) ? 0 : (int64_t)std::clamp(value, -9.2e18, 9.2e18);
 }
 
 ConstantTensor ConstantTensor::materialized() const {

@@ -20,6 +20,9 @@ inline bool isFloat(ElementType type) { return type == ElementType::Float || typ
 /// Product of the sizes. Callers have checked that it does not overflow.
 int64_t countElements(llvm::ArrayRef<int64_t> shape);
 
+/// Whether the product of the sizes can be told, and with it all strides; a size of 0 counts as 1.
+bool hasStrides(llvm::ArrayRef<int64_t> shape);
+
 /// Row-major strides; 0 along dimensions of size 1, so that they repeat.
 Shape getStrides(llvm::ArrayRef<int64_t> stored);
 

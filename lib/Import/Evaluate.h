@@ -24,6 +24,8 @@ struct Evaluation {
     if (tensor.shape.size() > (size_t)maximumRank)
       return fail("makes a tensor of " + llvm::Twine(tensor.shape.size()) + " dimensions, at most " +
                   llvm::Twine(maximumRank) + " are supported");
+    if (!hasStrides(tensor.shape))
+      return fail("makes a tensor of sizes whose product is beyond 2^63");
     return outputs.push_back(std::move(tensor)), true;
   }
   bool hasInput(size_t i) const { return i < inputs.size() && inputs[i]; }

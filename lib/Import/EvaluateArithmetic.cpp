@@ -330,7 +330,7 @@ bool xlc::onnx::evaluateRange(Evaluation &e) {
   if (!(count <= (double)maximumStored))
     return e.fail("counts from " + std::to_string(start) + " to " + std::to_string(limit) + " by " +
                   std::to_string(delta));
-  ConstantTensor result(e.inputs[0]->type, {std::max<int64_t>(0, (int64_t)count)});
+  ConstantTensor result(e.inputs[0]->type, {(int64_t)std::max(0.0, count)});
   for (size_t i = 0; i < result.numStored(); ++i)
     result.set(i, start + (double)i * delta);
   return e.produce(std::move(result));

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace xlc;
 using namespace xlc::onnx;
 
-static std::optional<ElementType> toElementType(Type type) {
+std::optional<ElementType> xlc::onnx::findElementType(Type type) {
   for (ElementType each :
        {ElementType::Float, ElementType::Double, ElementType::Int32, ElementType::Int64, ElementType::Bool})
     if (convertType(each, type.getContext()) == type)
@@ -20,7 +20,7 @@ static std::optional<ElementType> toElementType(Type type) {
 
 /// The elements of `result`, rounded to the type of `value`, which it is the value of.
 static ConstantTensor toConstant(Value value, const interpret::Datum<double> &result) {
-  ConstantTensor tensor(*toElementType(cast<RankedTensorType>(value.getType()).getElementType()), shapeOf(value));
+  ConstantTensor tensor(*findElementType(cast<RankedTensorType>(value.getType()).getElementType()), shapeOf(value));
   if (const auto *floats = std::get_if<interpret::Tensor<double>>(&result))
     for (auto [i, x] : llvm::enumerate(floats->elements))
       tensor.floats[i] = tensor.type == ElementType::Float ? (float)x : x;

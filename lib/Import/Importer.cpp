@@ -133,7 +133,7 @@ void Importer::importNode(unsigned index, ReadParameter readParameter) {
   for (unsigned i = 0; i < node.inputs.size(); ++i) {
     auto use = plan.uses.find({index, i});
     if (use != plan.uses.end())
-      held[i].value = readParameter(use->second), inputs.push_back(&held[i]);
+      held[i] = holdValue(readParameter(use->second)), inputs.push_back(&held[i]);
     else
       inputs.push_back(node.hasInput(i) ? &values[node.inputs[i]] : nullptr);
   }
@@ -354,35 +354,5 @@ bool Importer::evaluate(const Node &node, const Operator &op, ArrayRef<ImportedV
   }
   for (auto &result : results)
     outputs.emplace_back().constant = result;
-  return true;
-}
-
-bool Importer::import(const Node &node, const Operator &op, ArrayRef<ImportedValue *> inputs, Value bias,
-                      Values &outputs) {
-  Location loc = builder.getUnknownLoc();
-  for (const std::string &output : llvm::reverse(node.outputs)) // names of tensors are places to cut at, too
-    if (!output.empty() && output != node.name)
-      loc = NameLoc::get(builder.getStringAttr(output), loc);
-  loc = NameLoc::get(builder.getStringAttr(node.name), loc);
-  NodeImport state(node, node.opset, builder, loc, inputs, bias);
-  bool isDone = false;
-  try {
-    isDone = op.import(state);
-  } catch (const TooManyElements &) {
-    state.problem = "uses a constant of more than " + std::to_string(maximumStored) + " elements";
-  }
-  if (!isDone || !state.problem.empty())
-    return complain(node, state.problem);
-  for (Value output : state.outputs) {
-    SmallVector<int64_t> shape = output ? shapeOf(output) : SmallVector<int64_t>();
-    if ((int)shape.size() > maximumRank)
-      return complain(node, "makes a tensor of " + Twine(shape.size()) + " dimensions, at most " + Twine(maximumRank) +
-                                " are supported");
-    int64_t elements = 1;
-    for (int64_t size : shape)
-      if (llvm::MulOverflow(elements, size, elements) || elements > maximumElements)
-        return complain(node, "makes a tensor of more than 2^44 elements");
-    outputs.emplace_back().value = output;
-  }
   return true;
 }

@@ -28,11 +28,16 @@ struct ImportedValue {
   mlir::Value materialized; ///< the constant as an op, once one was needed
 };
 
+/// The value, or the constant that it is where it has no elements.
+ImportedValue holdValue(mlir::Value value);
+
 /// Gives every dimension of the inputs its size: dimension 0 is spec.microBatch, others are those of spec.dims.
 void bindDimensions(Model &model, const Spec &spec, FileDiagnostics &diagnostics);
 
 /// The element type of the graph dialect; null for one that exists in ONNX only (uint8).
 mlir::Type convertType(ElementType type, mlir::MLIRContext *context);
+/// The other way around; none for a type that no model has (bf16).
+std::optional<ElementType> findElementType(mlir::Type type);
 
 /// A node on its way into the graph dialect: what rules see and build with.
 class NodeImport : public graph::Formula {

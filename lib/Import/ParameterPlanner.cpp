@@ -23,6 +23,9 @@ using namespace xlc::onnx;
 ParameterPlan ParameterPlanner::plan() {
   result.isParameter.assign(model.initializers.size(), false);
   reads = names.findReads();
+  for (auto [tensor, of] : llvm::zip(model.initializers, reads))
+    if (tensor.numElements() == 0) // a constant: there is nothing to train
+      of.clear();
   untied.insert_range(spec.untie);
   joinTwins();
   findMerging();

@@ -74,6 +74,7 @@ bool xlc::onnx::importExpand(NodeImport &n) {
   return x && n.produce(n.broadcast(x, shape));
 }
 
+/// What has no elements adds nothing; one input that has some is the result itself.
 bool xlc::onnx::importConcat(NodeImport &n) {
   Shape shape = n.shape(0);
   int64_t rank = (int64_t)shape.size(), axis = getInt(n.node, "axis", 0);
@@ -89,10 +90,14 @@ bool xlc::onnx::importConcat(NodeImport &n) {
     other[axis] = shape[axis];
     if (other != shape)
       return n.fail("inputs differ in a dimension other than " + Twine(axis));
+    if (n.shape(i)[axis] == 0)
+      continue;
     values.push_back(n.value(i));
     if (!values.back())
       return false;
   }
+  if (values.size() == 1)
+    return n.produce(values[0]);
   return n.produce(graph::ConcatOp::create(n.builder, n.loc, withShape(values[0], shape), values, axis));
 }
 

@@ -98,14 +98,10 @@ bool findPieces(StructureImport &n, int64_t size, Shape &pieces) {
 bool xlc::onnx::arrangeCastLike(StructureImport &n) {
   if (!n.inputs[0]->isTensor() || !n.inputs[1]->isTensor())
     return n.fail("takes tensors, and one of its inputs is a sequence of tensors");
-  int64_t to = 0;
-  if (const ConstantTensor *like = n.inputs[1]->constant.get())
-    to = (int64_t)like->type;
-  for (int type = 1; !to && type < 16; ++type)
-    if (byteWidth(type) && convertType((ElementType)type, n.inputs[1]->value.getContext()) ==
-                               cast<RankedTensorType>(n.inputs[1]->value.getType()).getElementType())
-      to = type;
-  return n.apply("Cast", {{"to", to}}, *n.inputs[0], 1, n.outputs);
+  const ConstantTensor *like = n.inputs[1]->constant.get();
+  std::optional<ElementType> to =
+      like ? like->type : findElementType(cast<RankedTensorType>(n.inputs[1]->value.getType()).getElementType());
+  return n.apply("Cast", {{"to", (int64_t)*to}}, *n.inputs[0], 1, n.outputs);
 }
 
 bool xlc::onnx::arrangeConcatFromSequence(StructureImport &n) {

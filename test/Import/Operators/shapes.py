@@ -117,6 +117,9 @@ MOVES = [
     *[Case("Concat", *(reals([2, n, 2], seed=n) for n in sizes), axis=axis, want=concatenated(axis))
       for sizes, axis in (((1, 3), 1), ((2,), 0), ((1, 2, 3), -2), ((2, 2), 2))],
     Case("Concat", whole([2], 0, 9), whole([3], 0, 9), axis=0, want=concatenated(0)),
+    Case("Concat", X, Array([2, 0, 4], []), axis=1, want=concatenated(1)),
+    Case("Concat", Array([0, 3, 4], []), X, Array([0, 3, 4], []), axis=0, want=concatenated(0)),
+    Case("Concat", Array([0, 2], []), Array([0, 3], []), axis=1, want=concatenated(1)),
 ]
 
 PIECES = [
@@ -124,6 +127,7 @@ PIECES = [
       for x in (X, COUNTS) for starts, ends, more in
       (((0, 1), (2, 3), ()), ((1,), (3,), (ints(2),)), ((-2,), (2**63 - 1,), (ints(-2 + 3),)),
        ((3, 0), (0, 5), (ints(2, 1), ints(-2, 2))), ((-1,), (-(2**63),), (ints(2), ints(-1))))],
+    Case("Slice", X, ints(2), ints(2), ints(1), fixed=range(1, 5), want=sliced),
     Case("Slice", X, ints(0, kind="I"), ints(1, kind="I"), fixed=range(1, 5), want=sliced),
     *[Case("Split", X, ints(*sizes), fixed=[1], axis=axis, want=split(axis, sizes))
       for axis, sizes in ((2, (1, 3)), (-2, (2, 1)), (0, (1, 1)))],
