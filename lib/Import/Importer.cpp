@@ -175,6 +175,8 @@ void Importer::stopGradients(unsigned index, MutableArrayRef<ImportedValue> held
 
 /// What is wrong with the attributes and results of a node, whatever its inputs are; empty if nothing is.
 static std::string findMisfit(const Node &node, const Operator &op) {
+  if (!node.misfit.empty() || node.outputs.empty())
+    return node.misfit.empty() ? "has no outputs" : node.misfit;
   if ((int)node.outputs.size() > op.maxOutputs)
     return "has " + std::to_string(node.outputs.size()) + " outputs, at most " + std::to_string(op.maxOutputs) +
            " are known";

@@ -142,7 +142,21 @@ std::string xlc::onnx::inferSlice(ArrayRef<int64_t> from, const ConstantTensor &
   return "";
 }
 
+/// What the attribute num_outputs has wrong, which from opset 18 on stands where no sizes do.
+static std::string checkNumOutputs(const Node &node, bool hasSizes) {
+  const Attribute *count = find(node, StringRef("num_outputs"));
+  if (!count)
+    return hasSizes || node.opset < 18 ? "" : "has neither sizes nor num_outputs; one of them says into what it splits";
+  if (hasSizes)
+    return "has sizes and num_outputs; one of them says into what it splits";
+  if (count->i != (int64_t)node.outputs.size())
+    return ("has num_outputs = " + Twine(count->i) + " and " + Twine(node.outputs.size()) + " outputs").str();
+  return "";
+}
+
 std::string xlc::onnx::inferSplit(const Node &node, const ConstantTensor *sizes, int64_t size, Shape &pieces) {
+  if (std::string problem = checkNumOutputs(node, sizes != nullptr); !problem.empty())
+    return problem;
   if (sizes) {
     ConstantTensor all = sizes->materialized();
     pieces.assign(all.ints.begin(), all.ints.end());

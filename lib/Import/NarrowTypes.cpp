@@ -6,6 +6,7 @@
 #include "NarrowTypes.h"
 
 #include "ConstantTensor.h"
+#include "ElementTypes.h"
 #include <map>
 #include <set>
 
@@ -48,6 +49,7 @@ bool narrowResult(Node &node, bool isDoubleGone) {
 } // namespace
 
 void xlc::onnx::narrowTypes(Model &model, const ParameterPlan &plan, FileDiagnostics &diagnostics) {
+  compareTypes(model);
   std::string stored = describeStored(model, plan);
   bool isDoubleGone = false;
   for (auto [i, tensor] : llvm::enumerate(model.initializers))

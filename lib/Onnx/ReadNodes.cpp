@@ -24,6 +24,21 @@ constexpr int maximumDepth = 32;
 constexpr size_t maximumName = 512;
 constexpr int64_t maximumInlined = int64_t(1) << 20;
 
+StringRef domainOf(StringRef domain) { return domain == "ai.onnx" ? "" : domain; }
+
+/// A graph or a function says an opset for each domain that its nodes are of.
+template <typename Owner, typename Nodes>
+void checkImports(const Owner &owner, const Nodes &nodes, const Twine &who, FileDiagnostics &diagnostics) {
+  StringSet<> known;
+  for (const auto &entry : owner.opset_import())
+    known.insert(domainOf(entry.domain()));
+  for (const auto &node : nodes)
+    if (StringRef domain = domainOf(node.domain()); known.insert(domain).second)
+      diagnostics.error(who + " imports no opset of " +
+                        (domain.empty() ? "ONNX's own operators" : "domain '" + domain.str() + "'") +
+                        ", and has a node '" + node.name() + "' (" + node.op_type() + ")");
+}
+
 std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
   return (domain + ":" + name + ":" + overload).str();
 }
@@ -86,7 +101,10 @@ NodeReader::NodeReader(Model &model, ::onnx::ModelProto &proto, FileDiagnostics 
     std::string key = functionKey(function.domain(), function.name(), function.overload());
     if (!functions.try_emplace(key, &function).second)
       diagnostics.error("function '" + function.name() + "' of domain '" + function.domain() + "' is defined twice");
+    checkImports(function, function.node(), "function '" + function.name() + "'", diagnostics);
   }
+  if (!functions.empty())
+    checkImports(proto, proto.graph().node(), "the model", diagnostics);
 }
 
 void NodeReader::readGraph(::onnx::GraphProto &proto, int64_t opset) {
@@ -151,7 +169,7 @@ template <typename Nodes> void NodeReader::readNodes(NameScope &scope, Nodes &no
 void NodeReader::readNode(NameScope &scope, ::onnx::NodeProto &from) {
   Node node;
   node.op = from.op_type();
-  node.domain = from.domain() == "ai.onnx" ? "" : from.domain();
+  node.domain = domainOf(from.domain());
   node.name = from.name();
   if (node.name.empty())
     node.name =

@@ -12,7 +12,7 @@ from cases import accept, refuse
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Import" / "Operators"))
 from model import varint  # noqa: E402  (the encoder of the operators' cases)
 
-FLOAT, INT64, STRING, BOOL = 1, 7, 8, 9
+FLOAT, INT64, STRING, BOOL, DOUBLE = 1, 7, 8, 9, 11
 
 
 def field(number, value):
@@ -188,8 +188,26 @@ def list_cases():
         "an attribute with two values": ([node("Gemm", ["x", "w"], ["h"], [attribute("transB", i=0) + field(2, 1.0)]), NODES[1]], "has several values"),
         "concat without an axis": ([NODES[0], node("Concat", ["h"], ["logits"])], "needs attribute 'axis'"),
         "a constant with two values": ([node("Constant", [], ["c"], [attribute("value_int", i=1), attribute("value_float", f=1.0)]), *NODES], "has several values"),
+        "a node without results": ([*NODES, node("Relu", ["h"], [])], "node 'node Relu' (Relu) has no outputs"),
+        "Gemm of float and double": ([node("Gemm", ["x", "wide"], ["h"]), NODES[1]], "takes operands of one element type: 'x' is float, 'wide' is double"),
     }.items():
-        yield refuse(what, with_nodes(*nodes), word)
+        yield refuse(what, with_nodes(*nodes, tensors=(W, B, tensor("wide", [4, 3], b"\0" * 96, DOUBLE))), word)
+    for what, (inputs, attributes, word) in {
+        "no parts": (["h"], [attribute("num_outputs", i=0)], "has num_outputs = 0 and 2 outputs"), "2^63 - 1 parts": (["h"], [attribute("num_outputs", i=2**63 - 1)], "has num_outputs = 9223372036854775807 and 2 outputs"),
+        "minus two parts": (["h"], [attribute("num_outputs", i=-2)], "has num_outputs = -2 and 2 outputs"),
+        "parts and sizes": (["h", "sizes"], [attribute("num_outputs", i=2)], "has sizes and num_outputs; one of them says into what it splits"), "nothing said": (["h"], [], "has neither sizes nor num_outputs"),
+        "sizes of nothing": (["h", "none"], [], "pieces [] do not make up 3 for 2 outputs"),
+    }.items():
+        sizes = tensor("sizes", [2], struct.pack("<2q", 1, 2), INT64), tensor("none", [0], b"", INT64)
+        split = node("Split", inputs, ["a", "b2"], [attribute("axis", i=1), *attributes])
+        yield refuse(f"Split: {what}", model(graph([NODES[0], split, node("Concat", ["a", "b2"], ["j"], [attribute("axis", i=1)]), node("Add", ["j", "b"], ["logits"])], tensors=(W, B, *sizes)), opset=18), word)
+    for shape in ([0, 3], [0, 2], [3, 0], [0], [0, 2**40], [2**40, 0]):
+        joined = with_nodes(NODES[0], node("Concat", ["h", "none"], ["j"], [attribute("axis", i=0)]), node("Add", ["j", "b"], ["logits"]), tensors=(W, B, tensor("none", shape, b"")))
+        yield accept("rows joined with nothing", joined) if shape == [0, 3] else refuse(f"rows joined with an empty {shape}", joined, "node 'node Concat' (Concat) inputs differ" if 2**40 not in shape else "error:")
+    none = node("Constant", [], ["none"], [attribute("value", t=tensor("", [0, 3], b""))])
+    yield accept("rows joined with a constant of nothing", with_nodes(NODES[0], none, node("Concat", ["none", "h", "none"], ["j"], [attribute("axis", i=0)]), node("Add", ["j", "b"], ["logits"])))
+    large = tensor("large", [3], struct.pack("<3q", 0, 2**62, 2**62), INT64)
+    yield refuse("a reshape of nothing to 2^124", with_nodes(*NODES, node("Reshape", ["none", "large"], ["c"], [attribute("allowzero", i=1)]), node("Transpose", ["c"], ["d"]), node("Size", ["d"], ["e"]), tensors=(W, B, tensor("none", [0], b""), large), outputs=(Y, value_info("e", [], INT64))), "beyond 2^63")
     for sizes, what in (([0, 4], "too many elements"), ([-1, -1], "two unknown sizes"), ([-2, 3], "a size of -2"), ([2**62, 2**62], "sizes beyond 2^63"), ([7, 7], "another number")):
         shape = tensor("shape", [len(sizes)], struct.pack(f"<{len(sizes)}q", *sizes), INT64)
         yield refuse(f"reshape to {what}", with_nodes(NODES[0], node("Reshape", ["h", "shape"], ["logits"]), tensors=(W, B, shape)), "error:")
@@ -198,8 +216,16 @@ def list_cases():
         yield refuse(f"ConstantOfShape of {count} dimensions", with_nodes(*NODES, node("ConstantOfShape", ["shape"], ["c"]), node("Add", ["c", "b"], ["d"]), tensors=(W, B, shape), outputs=(Y, value_info("d", None))), "error:")
     body = field(1, "f") + fields(4, ["a"]) + fields(5, ["r"]) + field(7, node("f", ["a"], ["r"], domain="own")) + field(9, field(2, 17)) + field(9, field(1, "own") + field(2, 1)) + field(10, "own")
     yield refuse("a function that calls itself", model(graph([node("f", ["x"], ["h2"], domain="own"), *NODES]), opsets=[field(2, 17), field(1, "own") + field(2, 1)], extra=field(25, body)), "error:")
+    own = [field(2, 17), field(1, "own") + field(2, 1)]
+    relu = field(1, "f") + fields(4, ["a"]) + fields(5, ["r"]) + field(7, node("Relu", ["a"], ["r"], name="inner")) + field(10, "own")
+    called = graph([node("f", ["x"], ["x2"], domain="own"), node("MatMul", ["x2", "w"], ["h"]), NODES[1]])
+    yield accept("a function", model(called, opsets=own, extra=field(25, relu + field(9, field(2, 17)))))
+    yield refuse("a function without opset imports", model(called, opsets=own, extra=field(25, relu)), "function 'f' imports no opset of ONNX's own operators, and has a node 'inner' (Relu)")
+    yield refuse("a function of a domain that the model does not import", model(called, extra=field(25, relu + field(9, field(2, 17)))), "the model imports no opset of domain 'own', and has a node 'node f' (f)")
     yield refuse("a function twice", model(extra=field(25, body) + field(25, body)), "twice")
     yield refuse("deep groups of graphs", with_nodes(deep_graph(200), *NODES), "error:")
+    chain = [node("Tanh", ["h" if i == 0 else f"t{i - 1}"], [f"t{i}"], name=f"tanh {i}") for i in range(20000)]
+    yield accept("a chain of 20,000 nodes", with_nodes(NODES[0], *chain, node("Add", ["t19999", "b"], ["logits"])))
     yield refuse("100,001 unknown operators", with_nodes(*[node("Nothing", ["x"], [f"v{i}"]) for i in range(100000)], node("Nothing", ["x"], ["logits"])), "Nothing")
     yield refuse("one name of a megabyte", with_nodes(node("MatMul", ["x", "w" * 1000000], ["h"]), NODES[1]), "error:")
     yield refuse("an equation of 200 kB", with_nodes(node("Einsum", ["x", "w"], ["h"], [attribute("equation", s="ab," * 70000)]), NODES[1]), "error:")

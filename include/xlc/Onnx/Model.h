@@ -130,6 +130,7 @@ struct Node {
   std::optional<int64_t> paddingIndex; ///< of a lookup: the row of its table that gets no gradient from it
   int64_t opset = 0;                   ///< of ONNX's own operators
   int guard = -1;                      ///< index in Model::guards; -1: runs always
+  std::string misfit;                  ///< why its operands' types do not go together (ElementTypes.h); or empty
   std::vector<std::string> inputs, outputs;
   llvm::StringMap<Attribute> attributes;
 
@@ -152,6 +153,7 @@ struct Dimension {
 struct ModelInput {
   std::string name;
   ElementType type = ElementType::Float;
+  int storedType = 1; ///< ONNX's number of the type that the file says
   std::vector<Dimension> shape;
 };
 
