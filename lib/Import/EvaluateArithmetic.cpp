@@ -109,6 +109,8 @@ template <typename F, typename G> bool reduce(Evaluation &e, double start, F fun
        [&](ArrayRef<int64_t> offset) { sums[offset[0]] = function(sums[offset[0]], from.asDouble(i++)); });
   ConstantTensor result(from.type, shape);
   double combined = sums.empty() ? 0 : (double)from.numStored() / (double)sums.size();
+  if (from.numStored() == 0 && !sums.empty() && !std::isfinite(finish(start, combined)))
+    return e.fail("reduces no elements: their sum is 0, but they have neither a mean nor an extremum");
   for (size_t k = 0; k < sums.size(); ++k)
     result.set(k, finish(sums[k], combined));
   return e.produce(std::move(result));

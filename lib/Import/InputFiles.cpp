@@ -33,13 +33,17 @@ SmallVector<Input> findInputs(func::FuncOp forward) {
   return inputs;
 }
 
-/// Names that something in the file reads otherwise than for a shape.
+/// Names whose values an output depends on: what is reshaped or converted before it is asked for its shape is not read.
 llvm::StringSet<> findReadNames(const Model &model) {
   llvm::StringSet<> read;
-  for (const Node &node : model.nodes)
-    if (!node.domain.empty() || (node.op != "Shape" && node.op != "Size"))
-      read.insert_range(node.inputs);
   read.insert_range(model.outputs);
+  for (const Guard &guard : model.guards)
+    read.insert(guard.condition);
+  for (const Node &node : llvm::reverse(model.nodes)) {
+    bool asksForShape = node.domain.empty() && (node.op == "Shape" || node.op == "Size");
+    if (!asksForShape && llvm::any_of(node.outputs, [&](const std::string &name) { return read.contains(name); }))
+      read.insert_range(node.inputs);
+  }
   return read;
 }
 
@@ -69,8 +73,8 @@ void warnOfUnread(ArrayRef<Input> inputs, FileDiagnostics &diagnostics) {
     if (like != inputs.end())
       diagnostics.warning("nothing reads the values of input " + name + ". Was one tensor given as " + name + " and '" +
                           like->name + "' when the model was exported? Then it computes with '" + like->name +
-                          "' in both places: export it with two tensors. The program refuses files of the two that "
-                          "differ");
+                          "' in both places: export it with xlc_export, which keeps inputs apart. The program refuses "
+                          "files of the two that differ");
     else
       diagnostics.warning((input.isUnread ? "nothing reads" : "the loss does not depend on") +
                           Twine(" the values of input ") + name + ": its file is read, and changes nothing");

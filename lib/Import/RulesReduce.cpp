@@ -110,6 +110,8 @@ bool xlc::onnx::importArgExtremum(NodeImport &n, Reduction kind) {
   Value x = n.value(0);
   if (!x || n.elementType(0).isInteger(1) || !readAxis(n, 0, axis))
     return n.problem.empty() ? n.fail("needs numbers") : false;
+  if (shapeOf(x)[axis] == 0)
+    return n.fail("asks for the place of an extremum along dimension " + Twine(axis) + ", which has no elements");
   Formula f{n};
   return n.produce(findPlace(f, kind, x, axis, getInt(n.node, "select_last_index", 0), getInt(n.node, "keepdims", 1)));
 }

@@ -34,9 +34,10 @@ void checkImports(const Owner &owner, const Nodes &nodes, const Twine &who, File
     known.insert(domainOf(entry.domain()));
   for (const auto &node : nodes)
     if (StringRef domain = domainOf(node.domain()); known.insert(domain).second)
-      diagnostics.error(who + " imports no opset of " +
-                        (domain.empty() ? "ONNX's own operators" : "domain '" + domain.str() + "'") +
-                        ", and has a node '" + node.name() + "' (" + node.op_type() + ")");
+      diagnostics.error(
+          who + " imports no opset of " + (domain.empty() ? "ONNX's own operators" : "domain '" + domain.str() + "'") +
+          ", and has a node '" + (node.name().empty() && node.output_size() ? node.output(0) : node.name()) + "' (" +
+          node.op_type() + ")");
 }
 
 std::string functionKey(StringRef domain, StringRef name, StringRef overload) {

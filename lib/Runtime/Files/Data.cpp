@@ -260,7 +260,7 @@ void Data::checkStandIns(std::vector<std::string> &problems) const {
         found =
             fmt::format("{0}: error: row {1}, column {2} is not that of {3}: the model reads nothing of input '{4}', "
                         "and may have been exported with one tensor as '{4}' and '{5}', which it reads in both "
-                        "places; export it with two tensors, or give --data {4}={3} where that is meant",
+                        "places; export it with xlc_export, or give --data {4}={3} where that is meant",
                         files[i]->path(), at / width, at % width, files[j]->path(), input.name, other.name);
     }
     if (!found.empty())
