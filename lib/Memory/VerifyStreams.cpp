@@ -68,12 +68,11 @@ private:
 
   LogicalResult complain(exec::Action action, const StreamRace &race) {
     exec::Action other = actions[race.other];
-    InFlightDiagnostic error = action.emitOpError();
-    error << "'" << action.getLabel() << "' on " << stringifyStream(action.getStream())
-          << (race.writes ? " writes" : " reads") << " bytes " << race.common.begin << " to " << race.common.end
-          << " of the arena ('" << buffers[race.buffer].getName() << "'), which '" << other.getLabel() << "' on "
-          << stringifyStream(other.getStream()) << (race.otherWrites ? " writes" : " reads") << " ('"
-          << buffers[race.otherBuffer].getName() << "'); nothing orders them";
+    auto named = [&](exec::Action racing, int64_t buffer) {
+      return RacingAction{racing.getLabel(), stringifyStream(racing.getStream()), buffers[buffer].getName()};
+    };
+    InFlightDiagnostic error =
+        action.emitOpError(describe(race, named(action, race.buffer), named(other, race.otherBuffer)));
     error.attachNote(other.getLoc()) << "the other action";
     return error;
   }

@@ -53,8 +53,7 @@ struct Stopped {};
 
 /// What is said where memory ran out, of which a message would need some.
 inline constexpr char noMemoryMessage[] =
-    "error: there is no memory left: what the plan says must fit, and this process beside it; a limit (ulimit -v, a "
-    "container's) may be too low\n";
+    "error: out of memory: the arena of the plan and the process itself must fit; ulimit -v or a container may set a limit\n";
 
 /// Raised at most once, by whoever fails first.
 class StopSignal {

@@ -6,6 +6,8 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 passed=0 failed=0
 
 # plant NAME WORDS COMMAND: what was changed in $folder/copy is committed, and COMMAND fails with WORDS.

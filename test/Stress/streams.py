@@ -69,9 +69,9 @@ def two_programs_with_one_log(bench):
 def values_that_are_empty(bench):
     """An option with an empty value is wrong usage, not an option that is left out; no argument reaches the terminal as it is."""
     bench.compile(output="train")
-    bench.run(bench.xlc, "compile", MODEL, "--spec", "s.yaml", "-o", "", code=2, says="--output: an empty value is none")
+    bench.run(bench.xlc, "compile", MODEL, "--spec", "s.yaml", "-o", "", code=2, says="--output: the value is empty")
     for option in ("--log", "--save", "--init", "--data", "--profile", "--stats"):
-        bench.run("./train", option, "", code=2, says=f"{option}: an empty value is none")
+        bench.run("./train", option, "", code=2, says=f"{option}: the value is empty")
     for command in ((bench.xlc, "plan"), ("./train",)):
         expect("\x1b" not in bench.run(*command, "--\x1b[2J", code=2), "an escape sequence was printed")
 

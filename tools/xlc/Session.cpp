@@ -3,6 +3,7 @@
 #include "Session.h"
 #include "Failure.h"
 #include "Files/OutputFile.h"
+#include "Files/StandardStreams.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/Diagnostics.h"
@@ -185,8 +186,10 @@ int xlc::runGuarded(const Command &command) {
     messages() << problem.what() << "\n";
     return Rejected;
   } catch (const std::bad_alloc &) {
-    llvm::errs() << "xlc: error: there is no memory left; a limit (ulimit -v, a container's) may be too low\n";
-    llvm::errs().clear_error();
+    runtime::sayPlainly("xlc: error: out of memory; ulimit -v or a container may set a limit\n");
+    return Rejected;
+  } catch (const std::system_error &error) {
+    messages() << "xlc: error: the system refuses a thread or a file: " << error.what() << "\n";
     return Rejected;
   } catch (const std::exception &error) {
     messages() << "xlc: error: internal error: " << error.what() << "\n";

@@ -3,6 +3,7 @@
 #include "Files/OwnStack.h"
 #include "Files/StandardStreams.h"
 #include "Session.h"
+#include "xlc/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
@@ -45,15 +46,6 @@ void handleSignals() {
   std::signal(SIGXFSZ, SIG_IGN); // a file that would grow too large is an error of its writer
 }
 
-/// A value that is empty, say that of a variable which is not set, would do nothing and say nothing.
-void refuseEmptyValues(CLI::App &app) {
-  CLI::Validator isGiven([](const std::string &text) { return text.empty() ? "an empty value is none" : ""; }, "");
-  for (CLI::App *command : app.get_subcommands({}))
-    for (CLI::Option *option : command->get_options())
-      if (option->get_items_expected_max() > 0)
-        option->check(isGiven);
-}
-
 } // namespace
 
 static int runMain(int argc, char **argv) {
@@ -65,7 +57,8 @@ static int runMain(int argc, char **argv) {
   const Command commands[] = {addInspectCommand(app), addPlanCommand(app),      addCompileCommand(app, argv[0]),
                               addVerifyCommand(app),  addCalibrateCommand(app), addDoctorCommand(app),
                               addDocsCommand(app)};
-  refuseEmptyValues(app);
+  for (CLI::App *command : app.get_subcommands({}))
+    refuseEmptyValues(*command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 
 using namespace xlc::runtime;
 namespace plan = xlc::plan;
@@ -99,6 +100,23 @@ TYPED_TEST(DataOf, AFileThatBecomesShorterIsAnAnswer) {
   this->folder.write("ids.npy", makeIds(goodIds<TypeParam>()).substr(0, 100));
   EXPECT_EQ(complaintOfLoad(data, 1, 0, 0),
             this->folder.file("") + "/ids.npy: row 8: became shorter while it was read");
+}
+
+TEST(Data, RowsAreCountedBeforeIdsAreRead) {
+  Folder folder;
+  writeData(folder);
+  // Bad ids everywhere, in more rows than anybody would wait for.
+  std::string path = folder.write("ids.npy", makeNpy("<i8", "(137438953472,)", std::string(64, '\x7f')));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 64 + ((uintmax_t)8 << 37));
+  Plan plan = makePlan(0);
+  try {
+    Data data(plan, {}, folder.file(""));
+    FAIL() << "accepted";
+  } catch (const Rejected &problem) {
+    std::string text = problem.what();
+    EXPECT_NE(text.find("ids.npy: error: 137438953472 rows, while "), std::string::npos) << text;
+    EXPECT_EQ(text.find("outside the table"), std::string::npos) << text;
+  }
 }
 
 TEST(Data, WithoutAnIgnoredLabelNoNumberIsAdmitted) {

@@ -75,6 +75,17 @@ TEST_P(Beside, OneBitOfTheElementsIsSeen) {
   expect("beside: error: 'w' is damaged: its elements have checksum ");
 }
 
+TEST(ParameterFile, TensorsThatNothingTakesAreNamed) {
+  std::string header = R"({"u":{"dtype":"F32","shape":[1],"data_offsets":[280,284]},)"
+                       R"("w":{"dtype":"F32","shape":[7,10],"data_offsets":[0,280]}})";
+  uint64_t length = header.size();
+  Folder folder;
+  std::string path = folder.write("init", std::string((const char *)&length, 8) + header + std::string(284, '\0'));
+  Plan plan = makePlan(0);
+  EXPECT_EQ(ParameterFile(plan, path, ParameterFile::Kind::OfUser).describeUnused(),
+            path + ": note: 1 of 2 tensors are not parameters of the program and are ignored: 'u'");
+}
+
 TEST(SafetensorsWriter, TheCallersMistakesAreSaid) {
   Folder folder;
   auto complaint = [&](uint64_t bytes) -> std::string {

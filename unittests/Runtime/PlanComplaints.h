@@ -37,6 +37,32 @@ inline void expect(const std::string &words, const std::function<void(runtime::P
   EXPECT_NE(complaint.find(words), std::string::npos) << "wanted: " << words << "\ngot: " << complaint;
 }
 
+/// Stage 0 sends, stage 1 receives, both reduce; nothing else.
+inline runtime::Plan makeTwoStages() {
+  runtime::Plan plan = runtime::tiny::makePlan(3);
+  *plan.mesh = plan::Mesh(2, 2, 1, 2);
+  plan.programs.push_back(std::make_unique<plan::ProgramT>(*plan.programs[0]));
+  auto both = std::make_unique<plan::RankGroupT>();
+  both->digits = {2, 1}, both->stages = {0, 1};
+  plan.rank_groups.push_back(std::move(both));
+  auto add = [&](int stage, const char *label, auto action) {
+    auto step = std::make_unique<plan::StepT>();
+    step->label = label, step->action.Set(std::move(action));
+    plan.programs[stage]->steps.push_back(std::move(step));
+  };
+  plan::ExchangeT reduce;
+  reduce.group = 1, reduce.chunk = 4;
+  reduce.src = std::make_unique<plan::Place>(0, 0, 0), reduce.dst = std::make_unique<plan::Place>(0, 0, 0);
+  plan::SendT send;
+  send.peer = 1, send.message = 5, send.bytes = 64, send.place = std::make_unique<plan::Place>(0, 0, 0);
+  plan::ReceiveT receive;
+  receive.peer = 0, receive.message = 5, receive.bytes = 64, receive.place = std::make_unique<plan::Place>(0, 0, 0);
+  add(0, "send", std::move(send)), add(1, "receive", std::move(receive));
+  for (int stage : {0, 1})
+    add(stage, "reduce", plan::ExchangeT(reduce));
+  return plan;
+}
+
 } // namespace xlc::test
 
 #endif

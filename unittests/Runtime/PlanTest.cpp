@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 using namespace xlc::runtime;
 using namespace xlc::test;
 namespace plan = xlc::plan;
@@ -16,8 +14,8 @@ TEST(Plan, TheTinyPlanIsAccepted) {
 }
 
 TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
-  expect("error: the plan in this program has version 14, its runtime knows version 13",
-         [](Plan &p) { p.version = 14; });
+  expect("error: the plan in this program has version 15, its runtime knows version 14",
+         [](Plan &p) { p.version = 15; });
   expect("0 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 0, 1, 1); });
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
@@ -245,32 +243,6 @@ TEST(Plan, CollectivesInsideFunctionsMustCoverWhatTheyTouch) {
   });
 }
 
-/// Stage 0 sends, stage 1 receives, both reduce; nothing else.
-Plan makeTwoStages() {
-  Plan plan = tiny::makePlan(3);
-  *plan.mesh = plan::Mesh(2, 2, 1, 2);
-  plan.programs.push_back(std::make_unique<plan::ProgramT>(*plan.programs[0]));
-  auto both = std::make_unique<plan::RankGroupT>();
-  both->digits = {2, 1}, both->stages = {0, 1};
-  plan.rank_groups.push_back(std::move(both));
-  auto add = [&](int stage, const char *label, auto action) {
-    auto step = std::make_unique<plan::StepT>();
-    step->label = label, step->action.Set(std::move(action));
-    plan.programs[stage]->steps.push_back(std::move(step));
-  };
-  plan::ExchangeT reduce;
-  reduce.group = 1, reduce.chunk = 4;
-  reduce.src = std::make_unique<plan::Place>(0, 0, 0), reduce.dst = std::make_unique<plan::Place>(0, 0, 0);
-  plan::SendT send;
-  send.peer = 1, send.message = 5, send.bytes = 64, send.place = std::make_unique<plan::Place>(0, 0, 0);
-  plan::ReceiveT receive;
-  receive.peer = 0, receive.message = 5, receive.bytes = 64, receive.place = std::make_unique<plan::Place>(0, 0, 0);
-  add(0, "send", std::move(send)), add(1, "receive", std::move(receive));
-  for (int stage : {0, 1})
-    add(stage, "reduce", plan::ExchangeT(reduce));
-  return plan;
-}
-
 TEST(Plan, StagesMustMeet) {
   auto expectStages = [](const std::string &words,
                          const std::function<void(Plan &, plan::StepT &, plan::StepT &)> &edit) {
@@ -332,50 +304,6 @@ TEST(Plan, StagesMustMeet) {
   });
 }
 
-/// The tiny program of two stages, with what only composed programs have.
-Plan makeComposed() {
-  Plan plan = makeTwoStages();
-  plan::CallT &call = *plan.functions[1]->calls[0];
-  call.exchange = std::make_unique<plan::ExchangeT>();
-  call.exchange->outer = 1, call.exchange->chunk = 2;
-  plan.programs[1]->indices.push_back(std::make_unique<plan::IndexPlaceT>());
-  plan.programs[1]->indices[0]->place = std::make_unique<plan::Place>(0, 0, 0);
-  plan.parameters[0]->layout = std::make_unique<plan::LayoutT>();
-  plan.parameters[0]->layout->outer = 1, plan.parameters[0]->elements = 40;
-  return plan;
-}
-
-TEST(Plan, NoBitOfAPlanMayDiffer) {
-  std::vector<uint8_t> bytes = pack(makeComposed());
-  PlanBytes sealed = sealPlan(bytes.data(), bytes.size());
-  EXPECT_NO_THROW(readPlan(sealed));
-  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
-    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-    EXPECT_THROW(readPlan(sealed), Rejected);
-    bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-  }
-  for (uint64_t changed : {sealed.checksum ^ 1, (uint64_t)0})
-    EXPECT_THROW(readPlan({sealed.begin, sealed.size, changed}), Rejected);
-  EXPECT_THROW(readPlan({sealed.begin, sealed.size - 1, sealed.checksum}), Rejected);
-}
-
-TEST(Plan, StreamsThatShareBytesHaveAnOrder) {
-  using plan::Stream;
-  auto onStreams = [](Plan &p, std::vector<uint32_t> loadAfter, std::vector<uint32_t> runAfter) {
-    auto &steps = p.programs[0]->steps; // begin, gather w, load 0, gradient 0, load 1, gradient 1, ...
-    steps[2]->stream = Stream::copy, steps[3]->after = {2};
-    steps[4]->stream = Stream::copy, steps[4]->after = std::move(loadAfter), steps[5]->after = std::move(runAfter);
-  };
-  EXPECT_EQ(complaintAfter([&](Plan &p) { onStreams(p, {3}, {4}); }), "");
-  expect("stage 0: action 'load 1' on copy writes bytes 1024 to 1584 of the arena ('x'), which action 'gradient 0' on "
-         "compute reads ('x'); nothing orders them",
-         [&](Plan &p) { onStreams(p, {}, {4}); });
-  expect(
-      "stage 0: action 'gradient 1' on compute reads bytes 1024 to 1584 of the arena ('x'), which action 'load 1' on "
-      "copy writes ('x'); nothing orders them",
-      [&](Plan &p) { onStreams(p, {3}, {}); });
-}
-
 TEST(Plan, BytesThatAreNoPlanAreRefused) {
   std::vector<uint8_t> bytes(100, 7);
   try {
@@ -383,27 +311,6 @@ TEST(Plan, BytesThatAreNoPlanAreRefused) {
     FAIL();
   } catch (const Rejected &problem) {
     EXPECT_STREQ(problem.what(), "error: the plan in this program is damaged");
-  }
-}
-
-TEST(Plan, NoMutatedPlanCrashesTheReader) {
-  for (std::vector<uint8_t> good : {pack(tiny::makePlan(3)), pack(makeComposed())}) {
-    EXPECT_NO_THROW(checkPlan(*readPlan(sealPlan(good.data(), good.size())), 5));
-    std::mt19937 random(1);
-    int accepted = 0;
-    for (int i = 0; i < 20000; ++i) {
-      std::vector<uint8_t> bytes = good;
-      for (int edits = 1 + (int)(random() % 4); edits-- > 0;)
-        bytes[random() % bytes.size()] = (uint8_t)random();
-      if (random() % 8 == 0)
-        bytes.resize(random() % bytes.size());
-      try {
-        checkPlan(*readPlan(sealPlan(bytes.data(), bytes.size())), 5);
-        ++accepted;
-      } catch (const Rejected &) {
-      }
-    }
-    EXPECT_GT(accepted, 0); // names, seeds, padding
   }
 }
 

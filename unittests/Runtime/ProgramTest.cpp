@@ -377,26 +377,6 @@ TEST_F(Program, RowCountsMustAgreeAndFillAStep) {
             std::string::npos);
 }
 
-TEST_F(Program, RowsAreCountedBeforeIdsAreRead) {
-  // Bad ids everywhere, in more rows than anybody would wait for.
-  std::string path = folder.write("ids.npy", makeNpy("<i8", "(137438953472,)", std::string(64, '\x7f')));
-  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 64 + ((uintmax_t)8 << 37));
-  auto [exit, text] = runSaying(makePlan(0), {});
-  EXPECT_EQ(exit, Exit::Rejected);
-  EXPECT_NE(text.find("ids.npy: error: 137438953472 rows, while "), std::string::npos) << text;
-  EXPECT_EQ(text.find("outside the table"), std::string::npos) << text;
-}
-
-TEST_F(Program, TensorsThatNothingTakesAreSaid) {
-  std::string header = R"({"u":{"dtype":"F32","shape":[1],"data_offsets":[280,284]},)"
-                       R"("w":{"dtype":"F32","shape":[7,10],"data_offsets":[0,280]}})";
-  uint64_t length = header.size();
-  folder.write("init", std::string((const char *)&length, 8) + header + std::string(284, '\0'));
-  auto [exit, text] = runSaying(makePlan(0), {"--steps", "1", "--init", folder.file("init")});
-  EXPECT_EQ(exit, Exit::Done) << text;
-  EXPECT_EQ(text, folder.file("init") + ": note: 1 of its 2 tensors is no parameter of the program: 'u'\n");
-}
-
 TEST_F(Program, InitialFilesAreCheckedWhole) {
   Plan plan = makePlan(0);
   auto refused = [&](const std::string &header) {

@@ -12,6 +12,9 @@
 
 #include <array>
 #include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace xlc {
@@ -30,6 +33,20 @@ struct StreamRace {
   bool writes, otherWrites;
   ByteRange common;
 };
+
+/// An action of a race, in words.
+struct RacingAction {
+  std::string_view label, stream, buffer;
+};
+
+inline std::string describe(const StreamRace &race, const RacingAction &action, const RacingAction &other) {
+  std::ostringstream text;
+  text << "'" << action.label << "' on " << action.stream << (race.writes ? " writes" : " reads") << " bytes "
+       << race.common.begin << " to " << race.common.end << " of the arena ('" << action.buffer << "'), which '"
+       << other.label << "' on " << other.stream << (race.otherWrites ? " writes" : " reads") << " ('" << other.buffer
+       << "'); nothing orders them";
+  return text.str();
+}
 
 template <size_t streams> class StreamRaces {
 public:

@@ -2,6 +2,7 @@
 // others have where nobody asks for one.
 #include "OwnStack.h"
 
+#include <csignal>
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -24,11 +25,17 @@ int runWithOwnStack(const std::function<int()> &work) {
   if (limit.rlim_cur == RLIM_INFINITY)
     return work();
   int code = 0;
+  std::thread thread;
   try {
-    std::thread([&] { code = work(); }).join();
-  } catch (const std::system_error &) { // no thread may be made: this one has to do
-    return work();
+    thread = std::thread([&] { code = work(); });
+  } catch (const std::system_error &) { // no thread can be made: this one has to do
   }
+  if (!thread.joinable())
+    return work();
+  sigset_t all; // signals are handled where work is done, and can be held there
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  thread.join();
   return code;
 }
 

@@ -80,8 +80,8 @@ std::string ParameterFile::describeUnused() const {
       names.push_back(fmt::format("'{}'", name));
   if (count == 0)
     return "";
-  return fmt::format("{}: note: {} of its {} tensors {} no parameter of the program: {}{}", reader.path(), count,
-                     reader.tensors().size(), count == 1 ? "is" : "are", fmt::join(names, ", "),
+  return fmt::format("{}: note: {} of {} tensors are not parameters of the program and are ignored: {}{}",
+                     reader.path(), count, reader.tensors().size(), fmt::join(names, ", "),
                      count > mostNamed ? ", ..." : "");
 }
 

@@ -54,7 +54,7 @@ static Exit tellWhy(const std::function<Exit()> &work) {
     return Exit::RankFailed;
   } catch (const std::system_error &problem) { // the system gives no thread, no file, no memory
     clearBar();
-    say(fmt::format("error: {}", problem.what()));
+    say(fmt::format("error: the system refuses a thread or a file: {}", problem.what()));
     return Exit::RankFailed;
   } catch (const std::exception &problem) {
     clearBar();
@@ -208,7 +208,7 @@ void Crew::tellWhy(int rank) {
   } catch (const Rejected &problem) {
     world.stop().raise(Exit::Rejected, problem.what());
   } catch (const std::bad_alloc &) {
-    end(own(rank).arena.begin ? "there is no memory left"
+    end(own(rank).arena.begin ? "out of memory, beside its arena"
                               : fmt::format("no memory for an arena of {} bytes", programOf(plan, rank).arena));
   } catch (const std::exception &problem) {
     end(problem.what());

@@ -46,8 +46,9 @@ void handleSignals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-/// Where an exception leaves a thread, or is thrown while another is handled: of one that stands for memory that ran out this is no
-/// mistake of the program.
+std::terminate_handler terminateWithWords; ///< the library's, which prints the exception
+
+/// Where an exception leaves a thread, or is thrown while another is handled. Memory that ran out is no mistake of the program.
 [[noreturn]] void endWithoutMemory() {
   try {
     if (std::current_exception())
@@ -58,7 +59,8 @@ void handleSignals() {
     _exit((int)xlc::runtime::Exit::RankFailed);
   } catch (...) {
   }
-  std::abort();
+  terminateWithWords();
+  std::abort(); // which that does
 }
 
 } // namespace
@@ -78,6 +80,6 @@ static int runMain(int argc, char **argv) {
 int main(int argc, char **argv) {
   xlc::runtime::openStandardStreams();
   handleSignals();
-  std::set_terminate(endWithoutMemory);
+  terminateWithWords = std::set_terminate(endWithoutMemory);
   return xlc::runtime::runWithOwnStack([&] { return runMain(argc, argv); });
 }

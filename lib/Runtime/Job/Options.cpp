@@ -2,6 +2,7 @@
 #include "Options.h"
 
 #include "Files/StandardStreams.h"
+#include "xlc/Support/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -95,14 +96,6 @@ void parseData(const std::string &text, Options &options) {
     if (!options.dataFiles.emplace(name, entry.substr(equals + 1)).second)
       throw CLI::ValidationError("--data", fmt::format("there are two files for input '{}'", name));
   }
-}
-
-/// A value that is empty, say that of a variable which is not set, would do nothing and say nothing.
-void refuseEmptyValues(CLI::App &app) {
-  CLI::Validator isGiven([](const std::string &text) { return text.empty() ? "an empty value is none" : ""; }, "");
-  for (CLI::Option *option : app.get_options())
-    if (option->get_items_expected_max() > 0)
-      option->check(isGiven);
 }
 
 /// After all others: --tune is none of a run's.

@@ -120,15 +120,11 @@ void PlanChecker::checkOrder() {
     std::optional<StreamRace> race = races.add((size_t)step.stream, step.after, touched[i]);
     if (!race)
       continue;
-    const plan::StepT &other = *program->steps[race->other];
-    auto nameOf = [&](int64_t buffer) { return program->buffers[(size_t)buffer]->name; };
-    return require(false,
-                   "stage {}: action '{}' on {} {} bytes {} to {} of the arena ('{}'), which action '{}' on {} {} "
-                   "('{}'); nothing orders them",
-                   stage, step.label, plan::EnumNameStream(step.stream), race->writes ? "writes" : "reads",
-                   race->common.begin, race->common.end, nameOf(race->buffer), other.label,
-                   plan::EnumNameStream(other.stream), race->otherWrites ? "writes" : "reads",
-                   nameOf(race->otherBuffer));
+    auto named = [&](const plan::StepT &racing, int64_t buffer) {
+      return RacingAction{racing.label, plan::EnumNameStream(racing.stream), program->buffers[(size_t)buffer]->name};
+    };
+    return require(false, "stage {}: {}", stage,
+                   describe(*race, named(step, race->buffer), named(*program->steps[race->other], race->otherBuffer)));
   }
 }
 
