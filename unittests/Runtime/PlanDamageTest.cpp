@@ -33,8 +33,15 @@ TEST(Plan, NoBitOfAPlanMayDiffer) {
     EXPECT_THROW(readPlan(sealed), Rejected);
     bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
   }
-  for (uint64_t changed : {sealed.checksum ^ 1, (uint64_t)0})
-    EXPECT_THROW(readPlan({sealed.begin, sealed.size, changed}), Rejected);
+  try {
+    readPlan({sealed.begin, sealed.size, 7});
+    FAIL() << "accepted";
+  } catch (const Rejected &problem) {
+    EXPECT_NE(
+        std::string(problem.what()).find("0000000000000007 was written with it; compile or copy the program again"),
+        std::string::npos)
+        << problem.what();
+  }
   EXPECT_THROW(readPlan({sealed.begin, sealed.size - 1, sealed.checksum}), Rejected);
 }
 
