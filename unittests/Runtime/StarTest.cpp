@@ -164,6 +164,32 @@ TEST_F(StarTest, ARankComesOnce) {
   tcp::Star first(launchOf(0, 3, port)), second(launchOf(1, 3, port)), again(launchOf(1, 3, port));
   EXPECT_EQ(findProblem(again) + findProblem(second),
             "error: rank 0 at localhost:" + std::to_string(port + 1) + " does not take rank 1: it has one");
+  EXPECT_EQ(first.describeAbsence(), "rank 2 is missing; a second rank 1 has come");
+  std::string waits = "rank 0 at localhost:" + std::to_string(port + 1) + ": it waits for others";
+  EXPECT_TRUE(second.describeAbsence() == waits || again.describeAbsence() == waits) << second.describeAbsence();
+}
+
+TEST_F(StarTest, ARankThatEndsHasNotMetTheOthers) {
+  start(2);
+  EXPECT_EQ(stars[1]->describeAbsence(),
+            "rank 0 at localhost:" + std::to_string(port + 1) + " has come, and says nothing");
+  try {
+    stars[0]->gather(std::vector<char>(1), [&] { stars[0]->abandon(); });
+    ADD_FAILURE();
+  } catch (const Rejected &problem) {
+    EXPECT_STREQ(problem.what(), "error: before all ranks had met this one was ended");
+  }
+}
+
+TEST_F(StarTest, WhereRankZeroListensEverywhereASecretIsRecommended) {
+  Launch launch = launchOf(0, 2, port);
+  launch.meeting->host = "192.0.2.1"; // for documentation, of no host
+  tcp::Star first(launch);
+  std::string said;
+  for (int i = 0; i < 5000 && said.empty(); ++i, std::this_thread::sleep_for(1ms))
+    said = first.takeRemark();
+  EXPECT_NE(said.find("of all addresses of this host"), std::string::npos) << said;
+  EXPECT_NE(said.find("; XLC_JOB_SECRET would keep strangers out"), std::string::npos) << said;
 }
 
 TEST_F(StarTest, ARankOfAnotherJobIsToldSo) {

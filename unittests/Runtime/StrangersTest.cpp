@@ -123,7 +123,45 @@ TEST_F(Strangers, MessagesThatNobodyWaitsForEndTheJob) {
   uint64_t before = residentBytes();
   std::jthread other([&] { flood(std::move(line), 1, 0, 40); });
   EXPECT_EQ(failureOf(first), "rank 1 sends more than 128 MiB that nobody waits for");
-  EXPECT_LT(residentBytes() - before, 1ULL << 30);
+  EXPECT_LT(residentBytes(), before + (1ULL << 30));
+}
+
+/// What is long may be said by a rank alone: before its proof a guest has no more than that.
+TEST_F(Strangers, AGuestSaysNothingLongBeforeItsProof) {
+  tcp::Star first(launchOf(0, 2, port));
+  tcp::Line guest;
+  for (int i = 0; i < 500 && !guest.isOpen(); ++i, std::this_thread::sleep_for(10ms))
+    guest = tcp::Line(tcp::connectTo("localhost", port + 1).socket);
+  guest.enqueue(tcp::Frame(tcp::Kind::Message, 1, 0, 7, std::vector<char>(64 << 20)));
+  bool isTaken = false;
+  for (int turn = 0; turn < 5000 && guest.isOpen() && !isTaken; ++turn, std::this_thread::sleep_for(1ms)) {
+    guest.send();
+    isTaken = guest.leaving().empty();
+    guest.receive(); // which notices that it has ended
+  }
+  EXPECT_FALSE(isTaken);
+  EXPECT_FALSE(guest.isOpen());
+}
+
+TEST_F(Strangers, NotesBeforeTheJobBeginsAreLimited) {
+  tcp::Star first(launchOf(0, 2, port));
+  tcp::Line line = come(launchOf(1, 2, port));
+  ASSERT_TRUE(first.waitForStart(10s));
+  std::jthread other([&] {
+    std::vector<char> bytes(mostNoteBytes);
+    for (uint64_t sent = 0; line.isOpen() && sent < 2 * tcp::mostMessageBytes; sent += bytes.size()) {
+      line.enqueue(tcp::Frame(tcp::Kind::Note, 1, 0, 0, bytes));
+      for (int turn = 0; turn < 2000 && line.isOpen() && !line.leaving().empty(); ++turn)
+        line.send(), line.receive(); // which notices that it has ended
+    }
+  });
+  try {
+    first.gather(std::vector<char>(1), doNothing);
+    ADD_FAILURE();
+  } catch (const NotStarted &problem) {
+    EXPECT_STREQ(problem.what(),
+                 "error: rank 0, before the first step: rank 1 says more than 128 MiB before the job begins");
+  }
 }
 
 TEST_F(Strangers, AFloodBeforeAllHaveMetEndsTheJob) {

@@ -83,7 +83,7 @@ void RemoteCompany::takeFailure(int from, std::span<const char> bytes) {
   std::string_view text = boundedText(failure.text);
   hasHeard = true;
   if (text.empty())
-    fail(fmt::format("rank {} ends the job and does not say why", from));
+    fail(fmt::format("rank {} ended the job without a message", from));
   world.stop().raise(failureOf(failure.exit), text);
   isTold |= !isFirst();
 }
@@ -201,10 +201,14 @@ void RemoteCompany::check(const Question &question, const Left &left) const {
   bool isOfArena = question.what == Question::Arena;
   uint64_t most = isOfArena ? programOf(world.plan, left.rank).arena : world.commonsBytes();
   if (!isOfArena && question.what != Question::Commons)
-    throw ExchangeFailure(fmt::format("rank 0 asks for what there is not ({})", (uint64_t)question.what));
-  if (question.from > most || question.bytes > most - question.from || question.bytes > mostBytesOfAnswer)
+    throw ExchangeFailure(fmt::format("rank 0 sent request {}, known are 0 (arena), 1 (commons) and 2 (end)",
+                                      (uint64_t)question.what));
+  if (question.from > most || question.bytes > most - question.from)
     throw ExchangeFailure(fmt::format("rank 0 asks for {} bytes at {} of {} of {} bytes", question.bytes, question.from,
                                       isOfArena ? "an arena" : "commons", most));
+  if (question.bytes > mostBytesOfAnswer)
+    throw ExchangeFailure(fmt::format("rank 0 asks for {} bytes at once, the limit is {} MiB", question.bytes,
+                                      mostBytesOfAnswer >> 20));
 }
 
 Exit RemoteCompany::awaitEnd(const Left &left) {

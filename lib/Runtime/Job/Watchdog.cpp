@@ -103,9 +103,11 @@ std::string Watchdog::describeLate() const {
   const std::vector<std::string> &named = silent.empty() && isAnyWaiting ? late : silent;
   if (named.empty())
     return "";
-  return fmt::format("note: nothing has happened for {:.3g} s before the first step, for which others wait for {}: "
-                     "still reading files, stopped, or hanging; --timeout counts from that step on",
-                     idle, list(named));
+  bool isOne = named.size() == 1;
+  return fmt::format("note: {} {} not begun the first step for {:.3g} s, and other ranks wait for {}: {}; --timeout "
+                     "counts from the first step",
+                     list(named), isOne ? "has" : "have", idle, isOne ? "it" : "them",
+                     isOne ? "it reads files, is stopped, or hangs" : "they read files, are stopped, or hang");
 }
 
 std::string Watchdog::describe() const {

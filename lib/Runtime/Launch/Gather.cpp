@@ -109,8 +109,10 @@ void sendAnswer(const OwnedFile &line, bool isOn, int file) {
   sendmsg(line.get(), &message, MSG_NOSIGNAL); // who has gone is noticed otherwise
 }
 
-/// The file, or none where it is off. Throws Rejected where there is no answer.
-OwnedFile receiveAnswer(const OwnedFile &line) {
+constexpr const char *zeroHasGone = "error: rank 0 has gone before all ranks had come";
+
+/// The file, or one that is none where it is off. Nothing where the line has ended without an answer.
+std::optional<OwnedFile> receiveAnswer(const OwnedFile &line) {
   Answer answer = {};
   iovec part{&answer, sizeof answer};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -118,8 +120,10 @@ OwnedFile receiveAnswer(const OwnedFile &line) {
   message.msg_iov = &part, message.msg_iovlen = 1;
   message.msg_control = control, message.msg_controllen = sizeof control;
   ssize_t size = recvmsg(line.get(), &message, MSG_CMSG_CLOEXEC);
+  if (size <= 0)
+    return std::nullopt;
   if (size != sizeof answer || std::memcmp(answer.begin, magic, sizeof magic) != 0)
-    throw Rejected("error: rank 0 has gone before all ranks had come");
+    throw Rejected("error: rank 0 is a process of a different program");
   if (message.msg_flags & MSG_CTRUNC)
     throw Rejected("error: there is no descriptor for the memory that processes share (ulimit -n)");
   int file = -1;
@@ -188,7 +192,7 @@ private:
       unheard.push_back(std::move(line));
     if (!isWithoutRoom(error))
       return;
-    if (!unheard.empty()) { // who has said nothing yet makes room
+    if (!unheard.empty()) { // a silent connection makes room, and a rank connects again
       unheard.erase(unheard.begin());
       return;
     }
@@ -251,11 +255,14 @@ std::optional<Peers> gatherRanks(const Launch &launch, const Introduction &self,
   throw Rejected(reception.problem);
 }
 
-std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &self, const Patience &patience) {
+/// Waits until rank 0 listens, unless it has done so before.
+static OwnedFile connectToZero(const Launch &launch, const Patience &patience, const Deadline &deadline,
+                               bool hasListened) {
   Name name(launch.job, "gather");
-  Deadline deadline(patience);
   OwnedFile line = makeSocket();
   while (connect(line.get(), (const sockaddr *)&name.address, name.length) != 0) {
+    if (hasListened && (errno == ECONNREFUSED || deadline.isOver()))
+      throw Rejected(zeroHasGone);
     if (deadline.isOver())
       throw Rejected(
           fmt::format("error: rank 0 did not come within {:.3g} s (--timeout): do all run on one host, started "
@@ -264,19 +271,38 @@ std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &sel
     std::this_thread::sleep_for(pause);
     line = makeSocket();
   }
+  return line;
+}
+
+/// What rank 0 answers to this rank, as `receiveAnswer` says.
+static std::optional<OwnedFile> introduceTo(const OwnedFile &line, const Introduction &self, const Patience &patience) {
   Hello hello(self);
   if (!isOfThisUser(line) || send(line.get(), &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
-    throw Rejected("error: rank 0 has gone before all ranks had come");
+    return std::nullopt;
   Patience longer{patience.seconds > 0 ? patience.seconds + secondsForAnswer : 0, patience.signal};
   for (Deadline answer(longer); !isReadable(line, pause);)
     if (answer.isOver())
       throw Rejected("error: rank 0 does not answer");
-  OwnedFile memory = receiveAnswer(line);
-  if (!memory)
-    return std::nullopt;
-  Joined joined{std::move(memory), {}};
-  joined.line.add(0, std::move(line));
-  return joined;
+  return receiveAnswer(line);
+}
+
+/// Rank 0 closes connections where it has no descriptors: as long as it listens, this rank connects again.
+std::optional<Joined> joinRankZero(const Launch &launch, const Introduction &self, const Patience &patience) {
+  Deadline deadline(patience);
+  for (bool hasListened = false;; hasListened = true) {
+    OwnedFile line = connectToZero(launch, patience, deadline, hasListened);
+    std::optional<OwnedFile> memory = introduceTo(line, self, patience);
+    if (memory && !*memory)
+      return std::nullopt;
+    if (memory) {
+      Joined joined{std::move(*memory), {}};
+      joined.line.add(0, std::move(line));
+      return joined;
+    }
+    if (deadline.isOver())
+      throw Rejected(zeroHasGone);
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 std::optional<OwnedFile> claimVoice(const std::string &job) {

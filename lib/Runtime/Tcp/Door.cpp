@@ -59,12 +59,12 @@ void Door::accept(const Host &host) {
         break;
       if (guests.size() >= most)
         makeRoom();
-      guests.push_back({Line(std::move(made))});
+      guests.push_back({Line(std::move(made), Kind::Proof)});
       hear(guests.back(), host);
     }
 }
 
-/// For some, since the process opens files beside these. Where there is no guest to put off, who comes waits.
+/// For some, since the process opens files beside these. Without a guest to put off, connections wait.
 void Door::makeDescriptors(const std::string &why) {
   lastTrouble = fmt::format("a connection could not be taken: {}", why);
   hasNoRoom = !makeRoom();
@@ -85,7 +85,16 @@ bool Door::makeRoom() {
   return true;
 }
 
+/// A guest for which there is no memory is put off.
 void Door::hear(Guest &guest, const Host &host) {
+  try {
+    takeFrames(guest, host);
+  } catch (const std::bad_alloc &) {
+    guest.line.close();
+  }
+}
+
+void Door::takeFrames(Guest &guest, const Host &host) {
   while (guest.line.receive())
     switch (guest.line.received.header.kind) {
     case Kind::Hello:
@@ -100,16 +109,16 @@ void Door::hear(Guest &guest, const Host &host) {
   guest.line.send();
 }
 
-/// Who is no rank of this job is put off, and so is one that is there.
+/// A process of no rank of this job is refused, and so is a second one of a rank.
 void Door::takeHello(Guest &guest, const Host &host) {
   const Frame &frame = guest.line.received;
   const Header &said = frame.header;
   if (guest.rank < 0 && said.tag != job->tag)
-    return refuse(guest, Reason::OtherJob, fmt::format("a rank {} of another job has come", said.from));
+    return refuse(guest, Reason::OtherJob, fmt::format("rank {} of another job was refused", said.from));
   if (guest.rank >= 0 || said.from <= 0 || said.from >= job->ranks || !frame.readTo(guest.own))
     return guest.line.close();
   if (host.isThere(said.from))
-    return refuse(guest, Reason::Twin, fmt::format("a second rank {} has come", said.from));
+    return refuse(guest, Reason::Twin, fmt::format("a second rank {} was refused", said.from));
   guest.rank = said.from, guest.ours = drawNonce();
   guest.line.enqueue(Frame(Kind::Challenge, 0, guest.rank, 0, bytesOfValue(guest.ours)));
 }
@@ -122,12 +131,16 @@ void Door::takeProof(Guest &guest, const Host &host) {
   Encounter encounter{job->tag, guest.rank, guest.own, guest.ours};
   if (!areEqual(shown, proofOf(Side::Rank, encounter, job->secret)))
     return refuse(guest, Reason::OtherSecret,
-                  fmt::format("a rank {} has come that was told another XLC_JOB_SECRET", guest.rank));
+                  fmt::format("rank {} was refused: its XLC_JOB_SECRET differs from that of rank 0; the text must be "
+                              "the same on all hosts",
+                              guest.rank));
   if (host.isThere(guest.rank))
-    return refuse(guest, Reason::Twin, fmt::format("a second rank {} has come", guest.rank));
+    return refuse(guest, Reason::Twin, fmt::format("a second rank {} was refused", guest.rank));
   Digest own = proofOf(Side::Zero, encounter, job->secret);
   guest.line.enqueue(Frame(Kind::Welcome, 0, guest.rank, 0, bytesOfValue(own)));
   guest.line.send();
+  guest.line.admit();
+  guest.line.admit();
   host.letIn(guest.rank, std::move(guest.line));
   guest.line = Line();
 }

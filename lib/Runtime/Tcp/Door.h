@@ -1,10 +1,10 @@
-// How rank 0 lets the others in. Who comes says who it is and shows that it has been told the job's secret (Proof.h), if there is one:
+// How rank 0 lets the other ranks in. A guest is a connection whose process has not yet proved that it has the job's secret (Proof.h):
 //
 //   a guest     Hello ..................... Proof ................. (is let in)
 //   rank 0               Challenge, or Refusal      Welcome, or Refusal
 //
-// Who comes is a stranger until then. Guests have limited room: who has said nothing yet makes room for others, and a rank that was
-// put off so comes again.
+// Until then a guest may send a Hello and a Proof, and nothing else. Guests have limited room: a silent one makes room for others, and
+// a rank that was put off connects again.
 #ifndef XLC_LIB_RUNTIME_TCP_DOOR_H
 #define XLC_LIB_RUNTIME_TCP_DOOR_H
 
@@ -39,14 +39,14 @@ public:
   Door(std::vector<OwnedFile> sockets, const Job &job) : sockets(std::move(sockets)), job(&job) {}
 
   bool isOpen() const { return !sockets.empty(); }
-  /// Puts off whoever is left.
+  /// Puts off all guests.
   void close();
 
   struct Host {
     std::function<bool(int rank)> isThere;
     std::function<void(int rank, Line line)> letIn;
   };
-  /// Takes who has come, and hears what guests say.
+  /// Accepts connections, and hears what guests say.
   void look(const Host &host);
   /// What is to be waited for.
   void addTo(std::vector<pollfd> &asked) const;
@@ -66,13 +66,14 @@ private:
   void makeDescriptors(const std::string &why);
   bool makeRoom();
   void hear(Guest &guest, const Host &host);
+  void takeFrames(Guest &guest, const Host &host);
   void takeHello(Guest &guest, const Host &host);
   void takeProof(Guest &guest, const Host &host);
   void refuse(Guest &guest, Reason reason, const std::string &why);
 
   std::vector<OwnedFile> sockets;
   const Job *job = nullptr;
-  std::vector<Guest> guests; ///< who came first stands first
+  std::vector<Guest> guests; ///< in the order of their connections
   std::string lastTrouble;
   bool hasNoRoom = false;
   std::chrono::steady_clock::time_point shutUntil; ///< where there is no room

@@ -39,7 +39,8 @@ std::string Inbox::take(Frame frame) {
     return give(frame, receiver);
   }
   if (unreadBytes + frame.size() > mostMessageBytes)
-    return fmt::format("rank {} sends more than {} MiB that nobody waits for", header.from, mostMessageBytes >> 20);
+    return fmt::format("rank {} has sent {} MiB of messages without a receiver, the limit is {} MiB", header.from,
+                       inMebibytes(unreadBytes + frame.size()), inMebibytes(mostMessageBytes));
   unreadBytes += frame.size();
   unread.push_back(std::move(frame));
   return "";
@@ -63,7 +64,7 @@ std::string Inbox::await(const Posting &message, std::shared_ptr<Batch> batch) {
 
 void Inbox::close() {
   isClosed = true;
-  unread = {}, unreadBytes = 0;
+  unread.clear(), unreadBytes = 0;
 }
 
 } // namespace xlc::runtime::tcp

@@ -1,5 +1,5 @@
-// Messages that have come to a rank, and what it waits to receive: whichever is there first waits for the other. What a rank has not
-// asked for is kept up to a limit, since others may be ahead of it, but nobody's memory is theirs to fill.
+// Messages that have come to a rank, and its receivers: whichever is there first waits for the other. Messages without a receiver are
+// kept up to a limit: other ranks may be ahead of this one, and must not fill its memory.
 #ifndef XLC_LIB_RUNTIME_TCP_INBOX_H
 #define XLC_LIB_RUNTIME_TCP_INBOX_H
 

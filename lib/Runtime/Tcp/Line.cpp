@@ -44,8 +44,8 @@ uint64_t mostOf(Kind kind) {
   return 0;
 }
 
-bool isLegal(const Header &header) {
-  return std::memcmp(header.begin, magic, sizeof magic) == 0 && header.kind <= Kind::Beat &&
+bool isLegal(const Header &header, Kind last) {
+  return std::memcmp(header.begin, magic, sizeof magic) == 0 && header.kind <= last &&
          header.bytes <= mostOf(header.kind);
 }
 
@@ -102,23 +102,33 @@ void Line::send() {
   }
 }
 
-bool Line::receive() {
+/// In steps that double, as bytes come: a header that promises much takes no memory. At the end it has no more than the frame.
+static void makeRoom(std::vector<char> &bytes, uint64_t whole, uint64_t wanted) {
+  if (wanted > bytes.capacity())
+    bytes.reserve(std::min(whole, std::max<uint64_t>(wanted, 2 * bytes.capacity())));
+  bytes.resize(wanted);
+}
+
+bool Line::receive(uint64_t &most) {
   while (isOpen()) {
     bool isHeader = got < sizeof(Header);
     size_t behind = isHeader ? 0 : got - sizeof(Header);
     if (!isHeader && behind == received.header.bytes) {
       got = 0;
+      received.bytes.shrink_to_fit();
       return true;
     }
-    if (!isHeader) // as it comes: who says much and sends nothing takes no memory
-      received.bytes.resize(std::min<size_t>(received.header.bytes, behind + mostAtOnce));
+    if (most == 0)
+      return false;
+    if (!isHeader)
+      makeRoom(received.bytes, received.header.bytes, std::min(received.header.bytes, behind + mostAtOnce));
     char *to = isHeader ? (char *)&received.header + got : received.bytes.data() + behind;
     size_t wanted = isHeader ? sizeof(Header) - got : received.bytes.size() - behind;
-    ssize_t some = recv(file(), to, wanted, 0);
+    ssize_t some = recv(file(), to, std::min(wanted, most), 0);
     if (some < 0 && (errno == EAGAIN || errno == EINTR))
       return false;
-    got += (size_t)std::max<ssize_t>(0, some);
-    if (some <= 0 || (isHeader && got == sizeof(Header) && !isLegal(received.header)))
+    got += (size_t)std::max<ssize_t>(0, some), most -= (uint64_t)std::max<ssize_t>(0, some);
+    if (some <= 0 || (isHeader && got == sizeof(Header) && !isLegal(received.header, last)))
       close();
     else if (isHeader && got == sizeof(Header))
       received.bytes.clear();

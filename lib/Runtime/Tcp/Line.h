@@ -15,7 +15,7 @@ namespace xlc::runtime::tcp {
 enum class Kind : uint32_t {
   Hello,     ///< to rank 0: who this is (`tag`: of which job), and a number that it has drawn
   Challenge, ///< of rank 0: its own number
-  Proof,     ///< to rank 0: that of who says hello
+  Proof,     ///< to rank 0: the guest's
   Welcome,   ///< of rank 0: its own proof
   Refusal,   ///< of rank 0; `tag`: a Reason
   Start,     ///< all have come
@@ -58,7 +58,7 @@ public:
     return true;
   }
   /// Memory that it takes.
-  uint64_t size() const { return sizeof(Frame) + bytes.size(); }
+  uint64_t size() const { return sizeof(Frame) + bytes.capacity(); }
   bool isNote() const { return header.kind == Kind::Note || header.kind == Kind::LatestNote; }
 
   Header header = {};
@@ -67,12 +67,21 @@ public:
 
 /// What a message has at most, and what is kept of those that nobody has asked for.
 constexpr uint64_t mostMessageBytes = 128ULL << 20;
+/// What is received of one line before others have their turn.
+constexpr uint64_t mostBytesPerLook = 4ULL << 20;
+
+/// Rounded up, for messages of a limit that was passed.
+constexpr uint64_t inMebibytes(uint64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
 class Line {
 public:
   /// Closed.
   Line() = default;
-  explicit Line(OwnedFile socket) : socket(std::move(socket)) {}
+  /// `last`: the last kind of frame that may come. Others have lengths that only a rank of the job may fill.
+  explicit Line(OwnedFile socket, Kind last = Kind::Beat) : socket(std::move(socket)), last(last) {}
+
+  /// The other end has shown that it is of the job: frames of all kinds may come.
+  void admit() { last = Kind::Beat; }
 
   bool isOpen() const { return socket.get() >= 0; }
   int file() const { return socket.get(); }
@@ -85,12 +94,18 @@ public:
   uint64_t leavingBytes() const { return queuedBytes; }
   /// As much as the connection takes now.
   void send();
-  /// Whether a frame is whole, which is then `received`. Closes where the connection has ended, or brings what is no frame.
-  bool receive();
+  /// Whether a frame is whole, which is then `received`. Closes where the connection has ended, or brings what is no frame. Takes
+  /// at most so many bytes, of which those that have come are subtracted; what it left there it takes next time.
+  bool receive(uint64_t &most);
+  bool receive() {
+    uint64_t most = mostBytesPerLook;
+    return receive(most);
+  }
   Frame received;
 
 private:
   OwnedFile socket;
+  Kind last = Kind::Beat;
   std::deque<Frame> queue;
   uint64_t queuedBytes = 0;
   size_t sent = 0, got = 0; ///< bytes of the first that leaves, and of the one that comes

@@ -52,7 +52,7 @@ bool areEqual(const Digest &one, const Digest &other) {
 Nonce drawNonce() {
   Nonce drawn;
   if (getrandom(drawn.data(), drawn.size(), 0) != (ssize_t)drawn.size())
-    throw NotStarted(fmt::format("error: the system draws no random numbers: {}", std::strerror(errno)));
+    throw NotStarted(fmt::format("error: getrandom failed: {}", std::strerror(errno)));
   return drawn;
 }
 

@@ -1,8 +1,8 @@
-// How two processes show each other that they were told the same secret, without sending it: each draws a number, and gets back a
-// digest of both numbers that only who has the secret can make (HMAC of RFC 2104 with SHA-256 of FIPS 180-4).
+// Two processes prove to each other that they have the same secret, without sending it: each draws a number, and gets back a
+// digest of both numbers that needs the secret (HMAC of RFC 2104 with SHA-256 of FIPS 180-4).
 //
-// That keeps out who does not have the secret, and a secret that nobody can guess stays one for who reads along. It does not hide
-// what is said later, nor find that somebody on the way changes it.
+// A process without the secret cannot prove it. An eavesdropper can try guesses offline, so the secret must be a long random one.
+// Later frames are neither encrypted nor signed: a proof does not show that they were read or changed on their way.
 #ifndef XLC_LIB_RUNTIME_TCP_PROOF_H
 #define XLC_LIB_RUNTIME_TCP_PROOF_H
 

@@ -32,7 +32,10 @@ Star::Star(const Launch &launch, std::chrono::seconds silence)
     : ownRank((int)launch.rank), ranks((int)launch.world), onHost(launch.onHost), job(jobOf(launch)), silence(silence),
       host(launch.meeting->host), port(launch.meeting->port + 1),
       noMemory("there is no memory for what other ranks say"), wakes(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      lines(ownRank == 0 ? launch.world : 1), encounter{job.tag, ownRank, {}, {}}, thread([this] { run(); }) {}
+      lines(ownRank == 0 ? launch.world : 1), encounter{job.tag, ownRank, {}, {}} {
+  fault.reserve(noMemory.size());
+  thread = std::thread([this] { run(); });
+}
 
 Star::~Star() {
   abandon();
@@ -50,22 +53,23 @@ void Star::run() {
     } catch (const std::bad_alloc &) {
       giveUp(noMemory);
     } catch (const std::exception &failed) {
-      giveUp(failed.what());
+      std::string why = failed.what();
+      giveUp(why);
     }
 }
 
 /// What goes on is only to tell others; it may fail again, and again.
-void Star::giveUp(const std::string &why) {
+void Star::giveUp(std::string &why) {
   std::unique_lock lock(mutex);
   inbox.close();
   unheard.clear(), unheardBytes = 0;
   if (!isBroken)
-    isBroken = true, fault = why;
+    isBroken = true, fault.swap(why); // a copy might want memory again
   bool isHeard = isListening;
   lock.unlock();
   answers.notify_all();
   if (isHeard)
-    listener.fail(why);
+    listener.fail(fault);
   std::this_thread::sleep_for(tickTime);
 }
 
@@ -82,9 +86,9 @@ void Star::serve() {
       continue;
     }
     wait(lock);
-    letGuestsIn();
     for (size_t i = 0; i < lines.size(); ++i)
       read(lines[i], (int)i);
+    letGuestsIn(); // behind the ends of connections: a rank that comes again is no second one
     beat();
     tell(lock);
   }
@@ -109,7 +113,8 @@ void Star::read(Line &line, int rank) {
   if (!line.isOpen())
     return;
   try {
-    for (int i = 0; i < mostFramesAtOnce && line.receive(); ++i) {
+    uint64_t most = mostBytesPerLook;
+    for (int i = 0; i < mostFramesAtOnce && line.receive(most); ++i) {
       Frame frame = std::exchange(line.received, {});
       unheardFor = {};
       if (ownRank == 0)
@@ -118,7 +123,8 @@ void Star::read(Line &line, int rank) {
     }
   } catch (const std::bad_alloc &) { // what has come of its frame goes
     line.close();
-    complain(rank, noMemory);
+    breakOff(rank, noMemory);
+    isMemoryOut = true;
   }
   if (!line.isOpen())
     lose(rank);
@@ -131,7 +137,7 @@ void Star::handle(Frame frame) {
   if (header.kind < Kind::Start && ownRank != 0 && !isWelcome)
     return takeAnswer(frame);
   if (header.kind < Kind::Start || (ownRank != 0 && !isWelcome))
-    return; // who has not shown what it knows says nothing yet
+    return; // not yet, before a Welcome
   if (header.from < 0 || header.from >= ranks || (ownRank == 0 ? isOfZero : !isPassedOn && header.from != 0))
     return; // of no rank of ours
   if (header.to == ownRank)
@@ -143,8 +149,10 @@ void Star::handle(Frame frame) {
 void Star::passOn(Frame frame) {
   Line &line = lineTo(frame.header.to);
   if (line.leavingBytes() + frame.size() > mostMessageBytes)
-    return complain(frame.header.from, fmt::format("rank {} sends rank {} more than {} MiB, which are not taken",
-                                                   frame.header.from, frame.header.to, mostMessageBytes >> 20));
+    return complain(frame.header.from,
+                    fmt::format("rank {} has sent {} MiB that rank {} has not read, the limit is {} MiB",
+                                frame.header.from, inMebibytes(line.leavingBytes() + frame.size()), frame.header.to,
+                                inMebibytes(mostMessageBytes)));
   line.enqueue(std::move(frame));
 }
 
@@ -182,8 +190,10 @@ void Star::deliver(Frame frame) {
 /// Until there is a listener.
 void Star::keepNote(Frame frame) {
   if (unheardBytes + frame.size() > mostMessageBytes)
-    return complain(frame.header.from, fmt::format("rank {} says more than {} MiB before the job begins",
-                                                   frame.header.from, mostMessageBytes >> 20));
+    return complain(frame.header.from,
+                    fmt::format("rank {} has sent {} MiB of notes before the job began, the limit is {} MiB",
+                                frame.header.from, inMebibytes(unheardBytes + frame.size()),
+                                inMebibytes(mostMessageBytes)));
   unheardBytes += frame.size();
   unheard.push_back(std::move(frame));
 }
@@ -217,6 +227,11 @@ void Star::lose(int rank) {
 
 /// Of rank 0's line the others need the rest.
 void Star::complain(int rank, const std::string &why) {
+  breakOff(rank, why);
+  lost.push_back(why);
+}
+
+void Star::breakOff(int rank, const std::string &why) {
   if (ownRank == 0)
     lineTo(rank).close();
   inbox.close();
@@ -224,12 +239,16 @@ void Star::complain(int rank, const std::string &why) {
   if (!isBroken)
     fault = why;
   isBroken = true;
-  lost.push_back(why);
 }
 
 void Star::tell(std::unique_lock<std::mutex> &lock) {
   if (!isListening)
     return;
+  if (std::exchange(isMemoryOut, false)) {
+    lock.unlock();
+    listener.fail(noMemory);
+    lock.lock();
+  }
   std::deque<Frame> notes = std::exchange(unheard, {});
   unheardBytes = 0;
   std::vector<std::string> gone = std::exchange(lost, {});
@@ -327,7 +346,7 @@ void Star::abandon() {
   wake();
 }
 
-/// Rank 0 says that all have met before it goes; who has heard it misses nobody.
+/// Rank 0 says that all have met before it goes; a rank that has heard it misses nobody.
 void Star::finish() {
   {
     std::lock_guard lock(mutex);

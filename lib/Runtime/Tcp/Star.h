@@ -4,8 +4,8 @@
 //   rank 0      listens where MASTER_ADDR is, at the port behind MASTER_PORT, which torchrun's own agent has, until all have come (Door.h)
 //   others      connect there, again and again
 //
-// Who has the job's secret, or reaches the port where there is none, can take part. What a rank says is believed no further than it
-// must be: it cannot fill another's memory, and what it says of itself has its own number.
+// A process that has the job's secret, or reaches the port where there is none, can take a rank's place. Frames of a rank are checked: it
+// cannot fill another's memory, nor speak for another.
 #ifndef XLC_LIB_RUNTIME_TCP_STAR_H
 #define XLC_LIB_RUNTIME_TCP_STAR_H
 
@@ -72,7 +72,7 @@ private:
   void wait(std::unique_lock<std::mutex> &lock);
   /// Tells the listener what has come and who has gone; the mutex is free meanwhile.
   void tell(std::unique_lock<std::mutex> &lock);
-  void giveUp(const std::string &why);
+  void giveUp(std::string &why);
 
   // With the mutex.
   void letGuestsIn();
@@ -85,6 +85,7 @@ private:
   void lose(int rank);
   /// The job ends: a rank says what none says.
   void complain(int rank, const std::string &why);
+  void breakOff(int rank, const std::string &why);
   /// Rank 0 says that it is there; others miss it where it says nothing.
   void beat();
   void end(const std::string &why);
@@ -104,7 +105,7 @@ private:
   const std::chrono::seconds silence;
   const std::string host;
   const uint16_t port;
-  const std::string noMemory; ///< what is said then, which takes none
+  std::string noMemory; ///< what is said then, made before
 
   std::mutex mutex; ///< of what follows
   std::condition_variable answers;
@@ -121,11 +122,13 @@ private:
   std::chrono::steady_clock::time_point ticked, beaten, looked; ///< when; of a Beat
   std::chrono::steady_clock::duration unheardFor = {};          ///< since rank 0 has said something
   std::vector<std::string> lost;                                ///< what the listener has not been told of
+  bool isMemoryOut = false;                                     ///< nor of that
   bool isWelcome = false, isStarted = false, isListening = false, isEnding = false, isAbandoned = false,
        isQuiet = false, isBroken = false;
   std::string problem;              ///< of the start
-  std::string fault;                ///< why it is broken, where a rank does what none does
+  std::string fault;                ///< why it is broken, where a rank does what none does; has room for `noMemory`
   std::string absence;              ///< of rank 0, as far as it is known
+  std::string refusal;              ///< why rank 0 has refused this rank, which connects again; or nothing
   std::vector<std::string> remarks; ///< all that there were
   size_t remarked = 0;              ///< of these, how many were taken
   std::thread thread;

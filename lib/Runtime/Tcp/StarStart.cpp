@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 
 constexpr const char *otherJob = "it is another job's; of one job MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID and "
                                  "the number of ranks are alike";
-constexpr auto pause = 100ms;        // of who looks for rank 0
+constexpr const char *sameText = "the text must be the same on all hosts";
+constexpr auto pause = 100ms;        // between connections to rank 0
 constexpr auto gatheringTick = 20ms; // between looks
 
 } // namespace
@@ -39,13 +40,13 @@ void Star::knock(std::unique_lock<std::mutex> &lock) {
     std::this_thread::sleep_for(pause);
   Connection made = connectTo(host, port);
   lock.lock();
-  absence = fmt::format("rank 0 at {}:{}: {}", host, port, made.socket ? "it does not answer" : made.why);
+  absence = fmt::format("rank 0 at {}:{}: {}", host, port, made.socket ? "connected and has sent nothing since" : made.why);
   if (made.hasNoAddress)
     remark(fmt::format("note: rank {} looks for rank 0 at '{}' (MASTER_ADDR), which has no address: {}", ownRank, host,
                        made.why));
   if (!made.socket)
     return;
-  lines[0] = Line(std::move(made.socket));
+  lines[0] = Line(std::move(made.socket), Kind::Refusal);
   encounter.ofRank = drawNonce();
   lines[0].enqueue(makeHello(job, ownRank, encounter.ofRank));
 }
@@ -73,7 +74,8 @@ void Star::remark(const std::string &text) {
 std::string Star::describeAbsence() {
   std::lock_guard lock(mutex);
   if (ownRank != 0)
-    return isStarted ? fmt::format("rank 0 at {}:{} has come, and says nothing", host, port) : absence;
+    return isStarted ? fmt::format("rank 0 at {}:{} has come, and says nothing", host, port)
+           : refusal.empty() ? absence : refusal;
   std::vector<int> missing;
   for (int rank = 1; rank < ranks; ++rank)
     if (isStarted ? !gathering.come.contains(rank) : !lines[(size_t)rank].isOpen())
@@ -100,12 +102,12 @@ void Star::letGuestsIn() {
   isStarted = true;
 }
 
-/// What rank 0 answers one that has said hello.
+/// What rank 0 answers to a Hello. A rank that was refused for another one's sake connects again: that one may go.
 void Star::takeAnswer(const Frame &frame) {
   std::string zero = fmt::format("rank 0 at {}:{}", host, port);
   switch (frame.header.kind) {
   case Kind::Challenge: {
-    if (!frame.readTo(encounter.ofZero))
+    if (!frame.readTo(encounter.ofZero) || !lines[0].leaving().empty()) // or it does not read
       return lines[0].close();
     Digest own = proofOf(Side::Rank, encounter, job.secret);
     return say(Kind::Proof, 0, 0, bytesOfValue(own));
@@ -113,14 +115,23 @@ void Star::takeAnswer(const Frame &frame) {
   case Kind::Welcome: {
     Digest shown;
     isWelcome = frame.readTo(shown) && areEqual(shown, proofOf(Side::Zero, encounter, job.secret));
-    return isWelcome ? void(absence = zero + ": it waits for others")
-                     : end(fmt::format("error: {} was told another XLC_JOB_SECRET than rank {}", zero, ownRank));
+    if (isWelcome)
+      lines[0].admit();
+    if (!isWelcome)
+      return end(fmt::format("error: {} was left: its XLC_JOB_SECRET differs from that of rank {}; {}", zero, ownRank,
+                             sameText));
+    lines[0].admit();
+    refusal.clear();
+    absence = zero + ": accepted this rank and has sent nothing since";
+    return;
   }
   case Kind::Refusal:
     if (frame.header.tag == (uint32_t)Reason::OtherSecret)
-      return end(fmt::format("error: rank {} was told another XLC_JOB_SECRET than {}", ownRank, zero));
-    return end(fmt::format("error: {} does not take rank {}: {}", zero, ownRank,
-                           frame.header.tag == (uint32_t)Reason::Twin ? "it has one" : otherJob));
+      return end(fmt::format("error: rank {} was refused: its XLC_JOB_SECRET differs from that of rank 0; {}", ownRank,
+                             sameText));
+    refusal = fmt::format("{} does not take rank {}: {}", zero, ownRank,
+                          frame.header.tag == (uint32_t)Reason::Twin ? "it has one" : otherJob);
+    return lines[0].close();
   default:
     return;
   }
@@ -143,7 +154,8 @@ std::vector<char> Star::gather(std::span<const char> own, const std::function<vo
   if (!fault.empty())
     throw NotStarted(fmt::format("error: rank {}, before the first step: {}", ownRank, fault));
   if (!gathering.isWhole)
-    throw Rejected(fmt::format("error: before all ranks had met {}", lost.empty() ? "this one was ended" : lost[0]));
+    throw Rejected(lost.empty() ? "error: this rank was ended before all ranks had met"
+                                : fmt::format("error: before all ranks had met {}", lost[0]));
   if (gathering.all.size() != own.size() * (size_t)ranks)
     throw Rejected("error: ranks are processes of different programs");
   return gathering.all;
