@@ -1,11 +1,11 @@
 // Where rank 0 listens, and whom it lets in.
+#include "Limits.h"
 #include "TcpPeers.h"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <netdb.h>
-#include <sys/resource.h>
 
 using namespace xlc::runtime;
 
@@ -94,24 +94,9 @@ TEST_F(DoorTest, OneThatDoesNotKnowTheSecretDoesNotTakeARanksPlace) {
   other.enqueue(tcp::Frame(tcp::Kind::Proof, 1, 0, 0, tcp::bytesOfValue(none)));
   other.send();
   EXPECT_TRUE(isLetIn(one, 1));
-  EXPECT_EQ(door.trouble(), "a rank 1 has come that was told another XLC_JOB_SECRET");
+  EXPECT_EQ(door.trouble(), "rank 1 was refused: its XLC_JOB_SECRET differs from that of rank 0; the text must be "
+                            "the same on all hosts");
 }
-
-class Descriptors {
-public:
-  /// Leaves so many to this process.
-  explicit Descriptors(int left) {
-    getrlimit(RLIMIT_NOFILE, &before);
-    int next = dup(0);
-    close(next); // the lowest that is free
-    rlimit now{(rlim_t)(next + left), before.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &now);
-  }
-  ~Descriptors() { setrlimit(RLIMIT_NOFILE, &before); }
-
-private:
-  rlimit before = {};
-};
 
 TEST_F(DoorTest, WithoutDescriptorsStrangersMakeRoom) {
   open(2);

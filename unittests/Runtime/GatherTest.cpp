@@ -1,12 +1,15 @@
 // How processes of a launcher find each other: each rank is a thread here, with a socket of its own.
 #include "Launch/Gather.h"
 #include "Failure.h"
+#include "Files/Checksum.h"
+#include "Limits.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <mutex>
-#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 
@@ -118,22 +121,6 @@ TEST(Gather, OneProcessSpeaksForAll) {
   EXPECT_TRUE(claimVoice("a job"));
 }
 
-/// A limit for as long as this lives: so many descriptors more.
-class Descriptors {
-public:
-  explicit Descriptors(int left) {
-    getrlimit(RLIMIT_NOFILE, &before);
-    int next = dup(0);
-    close(next); // the lowest that is free
-    rlimit now{(rlim_t)(next + left), before.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &now);
-  }
-  ~Descriptors() { setrlimit(RLIMIT_NOFILE, &before); }
-
-private:
-  rlimit before = {};
-};
-
 TEST(Gather, WithoutDescriptorsTheReasonIsSaid) {
   Launch launch = makeLaunch();
   std::atomic<int> signal = 0;
@@ -147,6 +134,55 @@ TEST(Gather, WithoutDescriptorsTheReasonIsSaid) {
     } catch (const Rejected &problem) {
       EXPECT_STREQ(problem.what(), "error: processes cannot find each other: Too many open files");
     }
+}
+
+/// Where rank 0 of a job listens; the name is the one of Gather.cpp.
+OwnedFile listenAs(const Launch &launch) {
+  Checksum digest;
+  digest.addText(launch.job);
+  std::string text = "xlc-" + std::to_string(getuid()) + "-" + digest.digits() + "-gather";
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  auto length = (socklen_t)(offsetof(sockaddr_un, sun_path) + 1 + text.copy(address.sun_path + 1, 100));
+  OwnedFile made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(bind(made.get(), (const sockaddr *)&address, length), 0);
+  EXPECT_EQ(listen(made.get(), 5), 0);
+  return made;
+}
+
+/// As rank 0 does that has no descriptors.
+TEST(Gather, ARankWhoseConnectionEndsWithoutAnAnswerConnectsAgain) {
+  Launch launch = makeLaunch();
+  std::atomic<int> signal = 0;
+  OwnedFile door = listenAs(launch);
+  std::jthread zero([&] {
+    for (int i = 0; i < 3; ++i)
+      OwnedFile(accept(door.get(), nullptr, nullptr));
+    OwnedFile line(accept(door.get(), nullptr, nullptr));
+    struct {
+      char begin[8] = "xlc 1";
+      uint32_t isOn = 0;
+    } answer;
+    EXPECT_EQ(send(line.get(), &answer, sizeof answer, 0), (ssize_t)sizeof answer);
+    usleep(100000);
+  });
+  EXPECT_FALSE(joinRankZero(launch, rank(1), {20, signal}));
+}
+
+TEST(Gather, ARankZeroThatHasGoneIsNotAwaited) {
+  Launch launch = makeLaunch();
+  std::atomic<int> signal = 0;
+  OwnedFile door = listenAs(launch);
+  std::jthread zero([&] {
+    OwnedFile line(accept(door.get(), nullptr, nullptr));
+    door.reset();
+  });
+  try {
+    joinRankZero(launch, rank(1), {20, signal});
+    ADD_FAILURE();
+  } catch (const Rejected &problem) {
+    EXPECT_STREQ(problem.what(), "error: rank 0 has gone before all ranks had come");
+  }
 }
 
 /// Rank 0 does not look again and again at one that it cannot take.

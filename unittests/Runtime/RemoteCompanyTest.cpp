@@ -89,7 +89,7 @@ TEST_F(RemoteCompanyTest, AFailureWithoutAFailuresCodeIsOne) {
 TEST_F(RemoteCompanyTest, AFailureWithoutAWordIsSaid) {
   hear(Failed, failureNote(255, ""));
   EXPECT_EQ(world.stop().code(), Exit::RankFailed);
-  EXPECT_EQ(world.stop().text(), "error: rank 0, before the first step: rank 1 ends the job and does not say why");
+  EXPECT_EQ(world.stop().text(), "error: rank 0, before the first step: rank 1 ended the job without a message");
 }
 
 TEST_F(RemoteCompanyTest, ATextWithoutAnEndEndsWithItsMemory) {
@@ -168,7 +168,7 @@ TEST_F(AskedTest, ARankGivesNothingElse) {
                          {Commons, much, 8},
                          {Commons, 0, shared + 1}})
     EXPECT_TRUE(ask({wrong}).starts_with("rank 0 asks for ")) << wrong.from << " " << wrong.bytes;
-  EXPECT_EQ(ask({{(What)17, 0, 8}}), "rank 0 asks for what there is not (17)");
+  EXPECT_EQ(ask({{(What)17, 0, 8}}), "rank 0 sent request 17, known are 0 (arena), 1 (commons) and 2 (end)");
   EXPECT_TRUE(carrier.sent.empty());
 }
 

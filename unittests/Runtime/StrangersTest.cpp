@@ -1,10 +1,10 @@
-// Who comes to a star and is none of its ranks, and ranks that say what none says.
+// Connections to a star that are of none of its ranks, and ranks that say what none says.
+#include "Limits.h"
 #include "TcpPeers.h"
 
 #include "Fabric/Waiting.h"
 
 #include <fstream>
-#include <sys/resource.h>
 
 using namespace xlc::runtime;
 
@@ -46,21 +46,6 @@ void flood(tcp::Line line, int rank, int to, int count) {
   }
 }
 
-/// A limit of this process for as long as this lives.
-class Limited {
-public:
-  Limited(__rlimit_resource resource, uint64_t most) : resource(resource) {
-    getrlimit(resource, &before);
-    rlimit now{most, before.rlim_max};
-    setrlimit(resource, &now);
-  }
-  ~Limited() { setrlimit(resource, &before); }
-
-private:
-  const __rlimit_resource resource;
-  rlimit before = {};
-};
-
 /// What is no rank of the job does not keep others from coming, nor does who says nothing.
 TEST_F(Strangers, StrangersAreLeftOut) {
   tcp::Star first(launchOf(0, 2, port));
@@ -85,12 +70,13 @@ TEST_F(Strangers, StrangersAreLeftOut) {
 }
 
 TEST_F(Strangers, WhoWasToldAnotherSecretStaysOut) {
-  std::string zero = "rank 0 at localhost:" + std::to_string(port + 1);
+  const std::string refused = "rank 1 was refused: its XLC_JOB_SECRET differs from that of rank 0; the text must be "
+                              "the same on all hosts";
   for (const char *other : {"", "another secret"}) {
     tcp::Star first(launchOf(0, 2, port, "a secret")), second(launchOf(1, 2, port, other));
-    EXPECT_EQ(findProblem(second), "error: rank 1 was told another XLC_JOB_SECRET than " + zero);
+    EXPECT_EQ(findProblem(second), "error: " + refused);
     EXPECT_FALSE(first.waitForStart(50ms));
-    EXPECT_EQ(first.describeAbsence(), "rank 1 is missing; a rank 1 has come that was told another XLC_JOB_SECRET");
+    EXPECT_EQ(first.describeAbsence(), "rank 1 is missing; " + refused);
   }
 }
 
@@ -102,7 +88,8 @@ TEST_F(Strangers, ARankZeroThatWasToldAnotherSecretIsLeft) {
   zero.enqueue(tcp::Frame(tcp::Kind::Start, 0, 1, 0, {}));
   zero.send();
   EXPECT_EQ(findProblem(star),
-            "error: rank 0 at localhost:" + std::to_string(port + 1) + " was told another XLC_JOB_SECRET than rank 1");
+            "error: rank 0 at localhost:" + std::to_string(port + 1) +
+                " was left: its XLC_JOB_SECRET differs from that of rank 1; the text must be the same on all hosts");
 }
 
 /// Nor does one believe a rank 0 that shows nothing at all.
@@ -122,7 +109,7 @@ TEST_F(Strangers, MessagesThatNobodyWaitsForEndTheJob) {
   ASSERT_TRUE(first.waitForStart(10s));
   uint64_t before = residentBytes();
   std::jthread other([&] { flood(std::move(line), 1, 0, 40); });
-  EXPECT_EQ(failureOf(first), "rank 1 sends more than 128 MiB that nobody waits for");
+  EXPECT_EQ(failureOf(first), "rank 1 has sent 201 MiB of messages without a receiver, the limit is 128 MiB");
   EXPECT_LT(residentBytes(), before + (1ULL << 30));
 }
 
@@ -143,6 +130,31 @@ TEST_F(Strangers, AGuestSaysNothingLongBeforeItsProof) {
   EXPECT_FALSE(guest.isOpen());
 }
 
+TEST_F(Strangers, GuestsWithLongMessagesArePutOffAndTakeNoMemory) {
+  tcp::Star first(launchOf(0, 2, port));
+  std::vector<char> bytes(1 << 20);
+  uint64_t before = residentBytes(), sent = 0;
+  for (int i = 0; i < 8; ++i) {
+    OwnedFile guest;
+    for (int turn = 0; turn < 500 && !guest; ++turn, std::this_thread::sleep_for(10ms))
+      guest = tcp::connectTo("localhost", port + 1).socket;
+    tcp::Header header = tcp::Frame(tcp::Kind::Gathered, 1, 0, 7, {}).header;
+    header.bytes = 100 << 20;
+    ::send(guest.get(), &header, sizeof header, MSG_NOSIGNAL);
+    bool isOpen = true;
+    for (int turn = 0; turn < 2000 && isOpen; ++turn) {
+      ssize_t some = ::send(guest.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      sent += (uint64_t)std::max<ssize_t>(0, some);
+      isOpen = some > 0 || errno == EAGAIN;
+      if (some <= 0)
+        std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_FALSE(isOpen);
+  }
+  EXPECT_LT(sent, 400ULL << 20);
+  EXPECT_LT(residentBytes(), before + (64 << 20));
+}
+
 TEST_F(Strangers, NotesBeforeTheJobBeginsAreLimited) {
   tcp::Star first(launchOf(0, 2, port));
   tcp::Line line = come(launchOf(1, 2, port));
@@ -159,8 +171,8 @@ TEST_F(Strangers, NotesBeforeTheJobBeginsAreLimited) {
     first.gather(std::vector<char>(1), doNothing);
     ADD_FAILURE();
   } catch (const NotStarted &problem) {
-    EXPECT_STREQ(problem.what(),
-                 "error: rank 0, before the first step: rank 1 says more than 128 MiB before the job begins");
+    EXPECT_STREQ(problem.what(), "error: rank 0, before the first step: rank 1 has sent 129 MiB of notes "
+                                 "before the job began, the limit is 128 MiB");
   }
 }
 
@@ -173,8 +185,8 @@ TEST_F(Strangers, AFloodBeforeAllHaveMetEndsTheJob) {
     first.gather(std::vector<char>(1), doNothing);
     ADD_FAILURE();
   } catch (const NotStarted &problem) {
-    EXPECT_STREQ(problem.what(),
-                 "error: rank 0, before the first step: rank 1 sends more than 128 MiB that nobody waits for");
+    EXPECT_STREQ(problem.what(), "error: rank 0, before the first step: rank 1 has sent 201 MiB of messages "
+                                 "without a receiver, the limit is 128 MiB");
   }
 }
 
@@ -183,7 +195,7 @@ TEST_F(Strangers, WhatIsForARankThatTakesNothingIsNotKept) {
   tcp::Line silent = come(launchOf(2, 3, port)), line = come(launchOf(1, 3, port));
   ASSERT_TRUE(first.waitForStart(10s));
   std::jthread other([&] { flood(std::move(line), 1, 2, 40); });
-  EXPECT_EQ(failureOf(first), "rank 1 sends rank 2 more than 128 MiB, which are not taken");
+  EXPECT_EQ(failureOf(first), "rank 1 has sent 201 MiB that rank 2 has not read, the limit is 128 MiB");
 }
 
 TEST_F(Strangers, MemoryThatIsNotThereIsAFailureOfTheJob) {

@@ -1,4 +1,4 @@
-// Who comes to a star, as tests play them: ranks with stars of their own, and others, who say what they like.
+// Connections to a star, as tests play them: of ranks with stars of their own, and of others, which say what they like.
 #ifndef XLC_UNITTESTS_RUNTIME_TCPPEERS_H
 #define XLC_UNITTESTS_RUNTIME_TCPPEERS_H
 

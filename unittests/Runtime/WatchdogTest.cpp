@@ -94,9 +94,8 @@ TEST_F(WatchdogTest, WhoHasNotBegunIsNotedOnce) {
   EXPECT_EQ(watch(4.9), "");
   EXPECT_EQ(watchdog.takeNote(), "");
   EXPECT_EQ(watch(0.5), "");
-  EXPECT_EQ(watchdog.takeNote(), "note: nothing has happened for 5.1 s before the first step, for which others wait "
-                                 "for rank 1: still reading files, stopped, or hanging; --timeout counts from that "
-                                 "step on");
+  EXPECT_EQ(watchdog.takeNote(), "note: rank 1 has not begun the first step for 5.1 s, and other ranks wait for it: it "
+                                 "reads files, is stopped, or hangs; --timeout counts from the first step");
   EXPECT_EQ(watch(100), "");
   EXPECT_EQ(watchdog.takeNote(), "");
   Watchdog other(world, 5); // of another process

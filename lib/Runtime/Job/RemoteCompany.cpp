@@ -201,14 +201,14 @@ void RemoteCompany::check(const Question &question, const Left &left) const {
   bool isOfArena = question.what == Question::Arena;
   uint64_t most = isOfArena ? programOf(world.plan, left.rank).arena : world.commonsBytes();
   if (!isOfArena && question.what != Question::Commons)
-    throw ExchangeFailure(fmt::format("rank 0 sent request {}, known are 0 (arena), 1 (commons) and 2 (end)",
-                                      (uint64_t)question.what));
+    throw ExchangeFailure(
+        fmt::format("rank 0 sent request {}, known are 0 (arena), 1 (commons) and 2 (end)", (uint64_t)question.what));
   if (question.from > most || question.bytes > most - question.from)
     throw ExchangeFailure(fmt::format("rank 0 asks for {} bytes at {} of {} of {} bytes", question.bytes, question.from,
                                       isOfArena ? "an arena" : "commons", most));
   if (question.bytes > mostBytesOfAnswer)
-    throw ExchangeFailure(fmt::format("rank 0 asks for {} bytes at once, the limit is {} MiB", question.bytes,
-                                      mostBytesOfAnswer >> 20));
+    throw ExchangeFailure(
+        fmt::format("rank 0 asks for {} bytes at once, the limit is {} MiB", question.bytes, mostBytesOfAnswer >> 20));
 }
 
 Exit RemoteCompany::awaitEnd(const Left &left) {

@@ -106,7 +106,7 @@ void sendAnswer(const OwnedFile &line, bool isOn, int file) {
     header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(header), &file, sizeof file);
   }
-  sendmsg(line.get(), &message, MSG_NOSIGNAL); // who has gone is noticed otherwise
+  sendmsg(line.get(), &message, MSG_NOSIGNAL); // that a rank has gone is noticed otherwise
 }
 
 constexpr const char *zeroHasGone = "error: rank 0 has gone before all ranks had come";
@@ -139,7 +139,7 @@ public:
   Reception(const Introduction &self, OwnedFile listener)
       : self(self), listener(std::move(listener)), seats(self.world) {}
 
-  /// Hears who comes within a moment.
+  /// Accepts a connection that comes within a moment, and hears all.
   void hear() {
     if (isReadable(listener, pause))
       accept();

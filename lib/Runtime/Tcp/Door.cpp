@@ -45,7 +45,7 @@ void Door::look(const Host &host) {
   std::erase_if(guests, [](const Guest &guest) { return !guest.line.isOpen(); });
 }
 
-/// Each is heard as it comes, so that a rank that has said who it is does not make room for those behind it. No more of them than
+/// Each is heard as it comes, so that a rank that has said Hello does not make room for those behind it. No more of them than
 /// there is room for, lest what others say waits for ever.
 void Door::accept(const Host &host) {
   hasNoRoom = false;
@@ -139,7 +139,6 @@ void Door::takeProof(Guest &guest, const Host &host) {
   Digest own = proofOf(Side::Zero, encounter, job->secret);
   guest.line.enqueue(Frame(Kind::Welcome, 0, guest.rank, 0, bytesOfValue(own)));
   guest.line.send();
-  guest.line.admit();
   guest.line.admit();
   host.letIn(guest.rank, std::move(guest.line));
   guest.line = Line();

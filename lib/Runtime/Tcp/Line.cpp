@@ -115,7 +115,6 @@ bool Line::receive(uint64_t &most) {
     size_t behind = isHeader ? 0 : got - sizeof(Header);
     if (!isHeader && behind == received.header.bytes) {
       got = 0;
-      received.bytes.shrink_to_fit();
       return true;
     }
     if (most == 0)

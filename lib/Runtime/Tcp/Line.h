@@ -105,7 +105,7 @@ public:
 
 private:
   OwnedFile socket;
-  Kind last = Kind::Beat;
+  Kind last = Kind::Beat; ///< that may come
   std::deque<Frame> queue;
   uint64_t queuedBytes = 0;
   size_t sent = 0, got = 0; ///< bytes of the first that leaves, and of the one that comes

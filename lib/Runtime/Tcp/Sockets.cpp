@@ -44,7 +44,7 @@ int awaitConnection(const OwnedFile &socket) {
   return getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0 ? problem : errno;
 }
 
-/// A port that nobody listens at may be given to the one who asks for it, who then has itself at the other end.
+/// A port without a listener may be given to the process that connects to it, which then has itself at the other end.
 bool isItself(const OwnedFile &socket) {
   sockaddr_storage here = {}, there = {};
   socklen_t size = sizeof here, other = sizeof there;
@@ -88,7 +88,7 @@ bool isLoopback(const addrinfo &address) {
   return address.ai_family == AF_INET && ntohl(((const sockaddr_in *)address.ai_addr)->sin_addr.s_addr) >> 24 == 127;
 }
 
-/// Whether who names it means this machine alone.
+/// Whether it stands for this machine on itself alone.
 bool isMeantForLoopback(const std::string &host, uint16_t port) {
   return host == "localhost" || Addresses(host, port, AI_NUMERICHOST).first();
 }

@@ -19,7 +19,7 @@ struct Listening {
 /// At a port of those addresses of the host's name that are this machine's. Of all addresses where none is, as behind an address
 /// translation, or where the name stands for this machine on itself alone, as Debian's installer writes it into /etc/hosts.
 Listening listenAt(const std::string &host, uint16_t port);
-/// Who has come; none: errno says why.
+/// The next connection; none: errno says why.
 OwnedFile acceptAt(const OwnedFile &door);
 
 struct Connection {

@@ -53,23 +53,22 @@ void Star::run() {
     } catch (const std::bad_alloc &) {
       giveUp(noMemory);
     } catch (const std::exception &failed) {
-      std::string why = failed.what();
-      giveUp(why);
+      giveUp(failed.what());
     }
 }
 
 /// What goes on is only to tell others; it may fail again, and again.
-void Star::giveUp(std::string &why) {
+void Star::giveUp(const std::string &why) {
   std::unique_lock lock(mutex);
   inbox.close();
   unheard.clear(), unheardBytes = 0;
   if (!isBroken)
-    isBroken = true, fault.swap(why); // a copy might want memory again
+    isBroken = true, fault = why;
   bool isHeard = isListening;
   lock.unlock();
   answers.notify_all();
   if (isHeard)
-    listener.fail(fault);
+    listener.fail(why);
   std::this_thread::sleep_for(tickTime);
 }
 
@@ -108,7 +107,7 @@ void Star::wait(std::unique_lock<std::mutex> &lock) {
   lock.lock();
 }
 
-/// Rank 0 knows who says something, whatever a frame says.
+/// Rank 0 knows the sender by its line, whatever a frame says.
 void Star::read(Line &line, int rank) {
   if (!line.isOpen())
     return;

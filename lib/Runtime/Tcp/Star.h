@@ -70,9 +70,9 @@ private:
   void serve();
   /// Waits for sockets, or for `wakes`; the mutex is free meanwhile.
   void wait(std::unique_lock<std::mutex> &lock);
-  /// Tells the listener what has come and who has gone; the mutex is free meanwhile.
+  /// Tells the listener what has come and which ranks have gone; the mutex is free meanwhile.
   void tell(std::unique_lock<std::mutex> &lock);
-  void giveUp(std::string &why);
+  void giveUp(const std::string &why);
 
   // With the mutex.
   void letGuestsIn();
@@ -105,7 +105,7 @@ private:
   const std::chrono::seconds silence;
   const std::string host;
   const uint16_t port;
-  std::string noMemory; ///< what is said then, made before
+  const std::string noMemory; ///< the failure where memory is out; to tell it takes none
 
   std::mutex mutex; ///< of what follows
   std::condition_variable answers;

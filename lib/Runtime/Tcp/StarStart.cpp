@@ -40,12 +40,13 @@ void Star::knock(std::unique_lock<std::mutex> &lock) {
     std::this_thread::sleep_for(pause);
   Connection made = connectTo(host, port);
   lock.lock();
-  absence = fmt::format("rank 0 at {}:{}: {}", host, port, made.socket ? "connected and has sent nothing since" : made.why);
+  absence =
+      fmt::format("rank 0 at {}:{}: {}", host, port, made.socket ? "connected and has sent nothing since" : made.why);
   if (made.hasNoAddress)
     remark(fmt::format("note: rank {} looks for rank 0 at '{}' (MASTER_ADDR), which has no address: {}", ownRank, host,
                        made.why));
   if (!made.socket)
-    return;
+    return refusal.clear();
   lines[0] = Line(std::move(made.socket), Kind::Refusal);
   encounter.ofRank = drawNonce();
   lines[0].enqueue(makeHello(job, ownRank, encounter.ofRank));
@@ -74,8 +75,9 @@ void Star::remark(const std::string &text) {
 std::string Star::describeAbsence() {
   std::lock_guard lock(mutex);
   if (ownRank != 0)
-    return isStarted ? fmt::format("rank 0 at {}:{} has come, and says nothing", host, port)
-           : refusal.empty() ? absence : refusal;
+    return isStarted         ? fmt::format("rank 0 at {}:{} has come, and says nothing", host, port)
+           : refusal.empty() ? absence
+                             : refusal;
   std::vector<int> missing;
   for (int rank = 1; rank < ranks; ++rank)
     if (isStarted ? !gathering.come.contains(rank) : !lines[(size_t)rank].isOpen())
@@ -115,8 +117,6 @@ void Star::takeAnswer(const Frame &frame) {
   case Kind::Welcome: {
     Digest shown;
     isWelcome = frame.readTo(shown) && areEqual(shown, proofOf(Side::Zero, encounter, job.secret));
-    if (isWelcome)
-      lines[0].admit();
     if (!isWelcome)
       return end(fmt::format("error: {} was left: its XLC_JOB_SECRET differs from that of rank {}; {}", zero, ownRank,
                              sameText));
