@@ -52,8 +52,8 @@ struct ExchangeFailure : DeviceFailure {
 struct Stopped {};
 
 /// What is said where memory ran out, of which a message would need some.
-inline constexpr char noMemoryMessage[] =
-    "error: out of memory: the arena of the plan and the process itself must fit; ulimit -v or a container may set a limit\n";
+inline constexpr char noMemoryMessage[] = "error: out of memory: the arena of the plan and the process itself must "
+                                          "fit; ulimit -v or a container may set a limit\n";
 
 /// Raised at most once, by whoever fails first.
 class StopSignal {
