@@ -56,7 +56,7 @@ template <typename From, typename To> static void convertBytes(const std::string
   for (size_t i = 0; i < to.size(); ++i) {
     From value;
     std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
-    to[i] = static_cast<To>(value);
+    to[i] = static_cast<To>(value); // NOLINT(bugprone-signed-char-misuse): INT8 has a sign
   }
 }
 

@@ -20,7 +20,8 @@ std::optional<ElementType> xlc::onnx::findElementType(Type type) {
 
 /// The elements of `result`, rounded to the type of `value`, which it is the value of.
 static ConstantTensor toConstant(Value value, const interpret::Datum<double> &result) {
-  ConstantTensor tensor(*findElementType(cast<RankedTensorType>(value.getType()).getElementType()), shapeOf(value));
+  ConstantTensor tensor(findElementType(cast<RankedTensorType>(value.getType()).getElementType()).value(),
+                        shapeOf(value));
   if (const auto *floats = std::get_if<interpret::Tensor<double>>(&result))
     for (auto [i, x] : llvm::enumerate(floats->elements))
       tensor.floats[i] = tensor.type == ElementType::Float ? (float)x : x;

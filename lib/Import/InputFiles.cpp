@@ -71,8 +71,9 @@ void warnOfUnread(ArrayRef<Input> inputs, FileDiagnostics &diagnostics) {
     });
     std::string name = "'" + input.name.str() + "'";
     if (like != inputs.end())
-      diagnostics.warning("nothing reads the values of input " + name + ". Was one tensor given as " + name + " and '" +
-                          like->name + "' when the model was exported? Then it computes with '" + like->name +
+      diagnostics.warning("nothing reads the values of input " + Twine(name) + ". Was one tensor given as " + name +
+                          " and '" + like->name + "' when the model was exported? Then it computes with '" +
+                          like->name +
                           "' in both places: export it with xlc_export, which keeps inputs apart. The program refuses "
                           "files of the two that differ");
     else
