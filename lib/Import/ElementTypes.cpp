@@ -1,5 +1,5 @@
-// ONNX converts nothing by itself: an Add of float and double is no model. Import could not tell any more, since it
-// computes 16-bit floats, and doubles beside double parameters, in float32: so types of the file are compared before.
+// ONNX has no implicit conversions: an Add of float and double is invalid. The types of the file are compared before
+// Import narrows 16-bit floats and doubles to float32, behind which they are equal.
 //
 // Operands of most operators have one type, which is that of their results. The table has all others.
 #include "ElementTypes.h"

@@ -1,8 +1,7 @@
-// A file that is named for no input is a name that is misspelled. An input whose values nothing reads has a file all the
-// same, and whoever gives one believes that it is trained on: exporters read one input of a tensor that was given as
-// two, and of the other ask for its shape at most. Where another input has its type and shape the program compares the
-// two files (Data.cpp); here it is said before anything runs. What only another output of the model depends on is no such
-// case: which loss is trained is the spec's choice.
+// The spec's data files against the model's inputs. A file for an unknown input is an error: its name is misspelled. An
+// input without readers is a warning: of one tensor that was given as two inputs, exporters read one input and take at
+// most the shape of the other. The program then compares the files of both (Data.cpp). An input that only another output
+// of the model reads is not marked, since the spec chooses the loss.
 #include "InputFiles.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/ADT/StringSet.h"

@@ -38,8 +38,8 @@ void replaceTemporary(const char *name, const char *by) {
 [[noreturn]] void rejectByErrno(const std::string &path) { reject(path, std::strerror(errno)); }
 
 /// Makes a new file beside `target`, whose name is that with six letters more, and puts the name there. It has the rights of the file that
-/// it replaces: who could not read that cannot read the new one. Those of a file that replaces none follow from the umask, which the
-/// system applies: who asks for it changes it for all threads. -1 and errno: it cannot be made.
+/// it replaces. The system applies the umask to a file that replaces none: umask(2) can only be read by a change of it, which other
+/// threads see. -1 and errno: the file cannot be made.
 int makeTemporary(const std::string &target, std::string &name) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   constexpr int mostTries = 100;
