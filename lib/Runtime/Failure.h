@@ -20,7 +20,7 @@ namespace xlc::runtime {
 /// Exit codes of the training program (docs/Spec.md).
 enum class Exit { Done = 0, Rejected = 1, Usage = 2, RankFailed = 5, NonFinite = 7, Internal = 70 };
 
-/// Of a job that has failed, as another process tells it: what is no exit code of a failure is RankFailed.
+/// The exit code of a failed job, as another process sent it; RankFailed in place of a code that no failure has.
 constexpr Exit failureOf(uint64_t code) {
   for (Exit known : {Exit::Rejected, Exit::Usage, Exit::NonFinite, Exit::Internal})
     if (code == (uint64_t)known)
