@@ -17,6 +17,7 @@ import tempfile
 import time
 
 LIT = "/usr/lib/llvm-22/bin/lit"
+FAILURES = []  # a line for each that has a name, repeated before the sum: a log of 30 minutes is read from its end
 PROGRAM_SECONDS = 900  # of a program of unit tests; one that hangs is a failure, not a run without an end
 
 
@@ -28,6 +29,7 @@ def run_lit(build, *options, environment=None):
         subprocess.run(command, env=environment, check=False)
         tests = json.loads(results.read_text())["tests"] if results.exists() else []
     codes = [test["code"] for test in tests]
+    FAILURES.extend(f"{test['code']} {test['name']}" for test in tests if test["code"] in ("FAIL", "XPASS", "UNRESOLVED", "TIMEOUT"))
     passed = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
     failed = sum(code in ("FAIL", "XPASS", "UNRESOLVED", "TIMEOUT") for code in codes)
     skipped = len(codes) - passed - failed
@@ -56,8 +58,11 @@ def run_program(line, *options, environment=None):
             report = json.loads(path.read_text()) if path.exists() else {"tests": 0, "failures": 0, "testsuites": []}
             if code != 0 and report["failures"] == 0:
                 print(f"{line} ended with {code} before it could report")
-            skipped = sum(case["result"] == "SKIPPED" for suite in report["testsuites"] for case in suite["testsuite"])
-            passed += sum(case["result"] == "COMPLETED" for suite in report["testsuites"] for case in suite["testsuite"]) - report["failures"]
+                FAILURES.append(f"FAIL {pathlib.Path(line).name}: ended with {code} before it could report")
+            cases = [case for suite in report["testsuites"] for case in suite["testsuite"]]
+            FAILURES.extend(f"FAIL {pathlib.Path(line).name}: {case['classname']}.{case['name']}" for case in cases if "failures" in case)
+            skipped = sum(case["result"] == "SKIPPED" for case in cases)
+            passed += sum(case["result"] == "COMPLETED" for case in cases) - report["failures"]
             failed += report["failures"] + (code != 0 and report["failures"] == 0)
             if skipped:
                 print(f"{pathlib.Path(line).name}: {skipped} tests need what is not on this machine")
@@ -169,6 +174,10 @@ def main():
         more_passed, more_failed = run()
         print(f"== {name}: {more_passed} passed, {more_failed} failed ({time.monotonic() - start:.0f} s)", flush=True)
         passed, failed = passed + more_passed, failed + more_failed
+        if more_failed:
+            FAILURES.append(f"{more_failed} of {name}")
+    for line in FAILURES:
+        print(f"failed: {line}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

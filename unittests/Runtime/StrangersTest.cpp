@@ -5,6 +5,7 @@
 #include "Fabric/Waiting.h"
 
 #include <fstream>
+#include <memory>
 
 using namespace xlc::runtime;
 
@@ -12,18 +13,21 @@ namespace {
 
 class Strangers : public StarTest {
 protected:
-  /// What a star is told to fail for.
+  /// The first failure that a star reports. The star may report more of them after the test has read it.
   std::string failureOf(tcp::Star &star) {
-    std::atomic<uint32_t> failed{0};
-    std::string said;
+    struct Report {
+      std::atomic<uint32_t> failed{0};
+      std::string said;
+    };
+    auto report = std::make_shared<Report>();
     star.listen({[](int, uint32_t, std::span<const char>) {}, [] {},
-                 [&](const std::string &why) {
-                   if (failed == 0)
-                     said = why;
-                   ++failed;
+                 [report](const std::string &why) {
+                   if (report->failed == 0)
+                     report->said = why;
+                   ++report->failed;
                  }});
-    await(failed);
-    return said;
+    await(report->failed);
+    return report->said;
   }
 };
 
