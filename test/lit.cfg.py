@@ -1,5 +1,5 @@
 # How the lit tests of xlc run: the tools of the build tree and LLVM's are on the PATH,
-# %S is the test's folder, %t a temporary name, %models the models in the project, %examples its examples,
+# %S is the test's folder, %t a temporary name, %models the models in the project, %references those that come with PyTorch's numbers, %examples its examples,
 # %simulated the libraries of the simulated GPU, %onnx what turns a model written as protobuf text into a file.
 import glob
 import os
@@ -20,6 +20,7 @@ config.substitutions.append(("%xlc", os.path.join(config.xlc_build_dir, "bin", "
 config.substitutions.append(("%examples", os.path.join(config.xlc_source_dir, "examples")))
 config.substitutions.append(("%build-tree", config.xlc_build_dir))
 config.substitutions.append(("%simulated", os.path.join(config.xlc_build_dir, "lib", "simulated")))
+config.substitutions.append(("%references", os.path.join(config.xlc_source_dir, "test", "Inputs", "references")))
 config.substitutions.append(("%models", os.path.join(config.xlc_source_dir, "test", "Inputs", "models")))
 
 # The big graphs are optional: XLC_MODELS names a folder with gpt2/gpt2.onnx and the like.

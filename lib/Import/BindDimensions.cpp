@@ -13,13 +13,15 @@ namespace {
 
 class DimensionBinder {
 public:
-  DimensionBinder(Model &model, const Spec &spec, FileDiagnostics &diagnostics)
-      : model(model), spec(spec), diagnostics(diagnostics) {}
+  DimensionBinder(Model &model, const Spec &spec, const ImportOptions &options, FileDiagnostics &diagnostics)
+      : model(model), spec(spec), shapes(options.shapes), diagnostics(diagnostics) {}
 
   /// Dimension 0 is the micro-batch; its symbol, and those of spec.dims, have one value everywhere.
   void bindAll() {
     std::map<std::string, int64_t> bound(spec.dims.begin(), spec.dims.end());
     std::set<std::string> known;
+    for (ModelInput &input : model.inputs)
+      bindShape(input, bound);
     for (ModelInput &input : model.inputs)
       for (auto [d, dimension] : llvm::enumerate(input.shape)) {
         if (d == 0)
@@ -45,6 +47,27 @@ private:
     for (const std::string &name : names)
       text += (text.empty() ? "'" : ", '") + name + "'";
     return text.empty() ? "none" : text;
+  }
+
+  /// The sizes of rows that are at hand.
+  void bindShape(ModelInput &input, std::map<std::string, int64_t> &bound) {
+    auto given = shapes.find(input.name);
+    if (given == shapes.end())
+      return;
+    if (given->second.size() != input.shape.size())
+      return diagnostics.error("input '" + input.name + "' has " + Twine(input.shape.size()) +
+                               " dimensions, its rows have " + Twine(given->second.size()));
+    for (size_t d = 1; d < input.shape.size(); ++d) {
+      Dimension &dimension = input.shape[d];
+      int64_t size = given->second[d];
+      if (dimension.size && *dimension.size != size)
+        diagnostics.error("dimension " + Twine(d) + " of input '" + input.name + "' is " + Twine(*dimension.size) +
+                          ", of its rows it is " + Twine(size));
+      else if (!dimension.name.empty())
+        bound[dimension.name] = size;
+      else
+        dimension.size = size;
+    }
   }
 
   void bindBatch(const ModelInput &input, Dimension &dimension, std::map<std::string, int64_t> &bound) {
@@ -79,13 +102,15 @@ private:
 
   Model &model;
   const Spec &spec;
+  const std::map<std::string, std::vector<int64_t>> &shapes;
   FileDiagnostics &diagnostics;
 };
 
 } // namespace
 
-void xlc::onnx::bindDimensions(Model &model, const Spec &spec, FileDiagnostics &diagnostics) {
-  DimensionBinder(model, spec, diagnostics).bindAll();
+void xlc::onnx::bindDimensions(Model &model, const Spec &spec, const ImportOptions &options,
+                               FileDiagnostics &diagnostics) {
+  DimensionBinder(model, spec, options, diagnostics).bindAll();
 }
 
 llvm::SmallVector<int64_t> xlc::onnx::findUnusedSizes(const Model &model) {

@@ -41,7 +41,7 @@ public:
 
   std::optional<ImportedModel> run() {
     unbound = model.inputs;
-    bindDimensions(model, spec, diagnostics);
+    bindDimensions(model, spec, options, diagnostics);
     if (!checkOperators(model, diagnostics) || diagnostics.hasErrors()) // what such a node reads says nothing
       return std::nullopt;
     splitMergedModules(model, options.notes);
@@ -224,7 +224,7 @@ private:
     FileDiagnostics silent(model.path, nowhere);
     ModelImport twin(model, other, {}, *builder.getContext(), silent);
     Importer importer(model, plan, twin.builder, silent);
-    bindDimensions(model, other, silent);
+    bindDimensions(model, other, options, silent);
     std::optional<LossValue> loss;
     if (!silent.hasErrors()) {
       twin.createFunction(module, plan);

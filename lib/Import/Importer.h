@@ -32,7 +32,7 @@ struct ImportedValue {
 ImportedValue holdValue(mlir::Value value);
 
 /// Gives every dimension of the inputs its size: dimension 0 is spec.microBatch, others are those of spec.dims.
-void bindDimensions(Model &model, const Spec &spec, FileDiagnostics &diagnostics);
+void bindDimensions(Model &model, const Spec &spec, const ImportOptions &options, FileDiagnostics &diagnostics);
 
 /// The element type of the graph dialect; null for one that exists in ONNX only (uint8).
 mlir::Type convertType(ElementType type, mlir::MLIRContext *context);

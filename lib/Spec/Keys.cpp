@@ -116,6 +116,12 @@ void setInit(Spec &spec, const Value &value) {
     spec.init.stateDict = value.text;
 }
 
+void setReference(Spec &spec, const Value &value) {
+  using From = ReferenceSpec::From;
+  bool isFile = value.form == Value::Form::File;
+  spec.reference = {isFile ? From::File : value.text == "off" ? From::Nowhere : From::Beside, isFile ? value.text : ""};
+}
+
 template <PrecisionSpec::Compute PrecisionSpec::*type> void setType(Spec &spec, const Value &value) {
   using Compute = PrecisionSpec::Compute;
   spec.precision.*type = value.text == "bf16" ? Compute::BF16 : value.text == "fp16" ? Compute::F16 : Compute::F32;
@@ -204,6 +210,10 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.init.seed = uint64_t(v.integer); }},
   {"init.std", Kind::Number, notNegative, "", "0.02", "random: standard deviation.",
    [](Spec &s, const Value &v) { s.init.std = v.number; }},
+
+  {"reference", Kind::ChoiceOrTensors, any, "auto|off", "auto",
+   "What PyTorch makes of a few rows, written by `xlc_export`: plan, compile and verify compare the loss and every gradient with it ([Export.md](Export.md)). `auto`: MODEL.reference.safetensors, where it lies beside the model; `FILE.safetensors`: that file; `off`: nothing is compared.",
+   setReference},
 
   {"trainable", Kind::Patterns, any, "", "[\"*\"]", "Patterns over parameter names; `!` excludes, the last one that matches decides.",
    [](Spec &s, const Value &v) { s.trainable = v.texts; }},

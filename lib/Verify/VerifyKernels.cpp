@@ -7,11 +7,10 @@
 #include "Device/Target.h"
 #include "Files/Parameters.h"
 #include "Judge.h"
+#include "LoadedProgram.h"
 #include "xlc/Interpret/Interpret.h"
 #include "xlc/Interpret/Verify.h"
-#include "xlc/Runtime/Kernel.h"
 #include "xlc/Support/Numbers.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -20,35 +19,6 @@ using namespace xlc::verify;
 namespace rt = xlc::runtime;
 
 namespace {
-
-/// The object in this process.
-struct Loaded {
-  std::unique_ptr<llvm::orc::LLJIT> jit;
-  const XlcKernel *codes;
-  uint64_t codeCount;
-  rt::PlanBytes plan;
-};
-
-llvm::Expected<Loaded> load(llvm::MemoryBufferRef object) {
-  auto jit = llvm::orc::LLJITBuilder().create();
-  if (!jit)
-    return jit.takeError();
-  if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBuffer(object, false)))
-    return error;
-  Loaded loaded{};
-  void *addresses[5];
-  const char *names[5] = {"xlc_kernels", "xlc_kernel_count", "xlc_plan", "xlc_plan_size", "xlc_plan_checksum"};
-  for (auto [name, address] : llvm::zip(names, addresses)) {
-    auto found = (*jit)->lookup(name);
-    if (!found)
-      return found.takeError();
-    address = found->toPtr<void *>();
-  }
-  return Loaded{std::move(*jit),
-                (const XlcKernel *)addresses[0],
-                *(const uint64_t *)addresses[1],
-                {(const uint8_t *)addresses[2], *(const uint64_t *)addresses[3], *(const uint64_t *)addresses[4]}};
-}
 
 /// Drawn rows: of integers a quarter is not counted where the model knows such.
 class DrawnRows : public rt::DataSource {
@@ -102,7 +72,8 @@ void drawParameters(rt::Plan &plan) {
 
 class Simulation {
 public:
-  Simulation(const Loaded &loaded, rt::Plan &plan, ModuleOp program, const KernelOptions &options, KernelReport &report)
+  Simulation(const LoadedProgram &loaded, rt::Plan &plan, ModuleOp program, const KernelOptions &options,
+             KernelReport &report)
       : plan(plan), setup{plan, loaded.codes, /*spins=*/0}, options(options), rows(plan, options.seed),
         fabric(joinRanks()), arenas(rt::rankCount(plan)), judge(program, arenas, options, report),
         context{plan, rows, *fabric, commons.stop(), 1, nullptr, /*check=*/false, &judge, options.seed} {
@@ -166,7 +137,7 @@ private:
 
 FailureOr<KernelReport> verify::verifyKernels(ModuleOp program, llvm::MemoryBufferRef object,
                                               const KernelOptions &options) {
-  llvm::Expected<Loaded> loaded = load(object);
+  llvm::Expected<LoadedProgram> loaded = loadProgram(object);
   if (!loaded)
     return program.emitError() << "the object of the program cannot be loaded: " << llvm::toString(loaded.takeError());
   KernelReport report;

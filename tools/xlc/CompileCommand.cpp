@@ -1,5 +1,5 @@
 // xlc compile: from the same plan to a training program.
-#include "Session.h"
+#include "ReferenceCheck.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace xlc;
@@ -17,12 +17,15 @@ as absolute ones, --data gives others.)";
 
 struct CompileOptions : CommonOptions {
   std::string output, simulatorImage;
+  CheckOptions check;
 };
 
 int compile(const CompileOptions &options, const char *driver) {
   LastSession last(new Session(options));
   Session &session = *last;
   if (int code = session.runPhases())
+    return code;
+  if (int code = checkReference(session, options.check))
     return code;
   std::string path = llvm::sys::fs::getMainExecutable(driver, (void *)&addCompileCommand);
   return session.compile(options.output, path, options.simulatorImage);
@@ -38,6 +41,7 @@ Command xlc::addCompileCommand(CLI::App &app, const char *driver) {
       ->required();
   command->add_option("--simulator-image", options->simulatorImage,
                       "also the kernels as code of this machine, for the simulated GPU (docs/rationale/Gpu.md)");
+  options->check.addTo(*command);
   command->footer(examples);
   return {command, [options, driver] { return compile(*options, driver); }};
 }

@@ -1,6 +1,6 @@
 // xlc plan: what every rank will hold, send and compute, and whether it fits.
 #include "Files/OutputFile.h"
-#include "Session.h"
+#include "ReferenceCheck.h"
 #include "xlc/Phases/Forks.h"
 #include "xlc/Phases/Threads.h"
 #include "xlc/Report/Report.h"
@@ -29,6 +29,7 @@ Exit code 3 when a rank needs more than the spec's cluster.device_memory.)";
 struct PlanOptions : CommonOptions {
   bool json = false, grid = false;
   std::string trace; ///< a file to write, or empty
+  CheckOptions check;
 };
 
 std::vector<std::string> phaseNames() {
@@ -133,8 +134,10 @@ int runPlan(PlanOptions options) {
   if (!options.trace.empty())
     if (int code = writeTrace(session, options.trace))
       return code;
-  if (options.run.stopAfter.empty())
-    return report(session, options, planning);
+  if (options.run.stopAfter.empty()) {
+    int fits = report(session, options, planning), compared = checkReference(session, options.check);
+    return compared == Done ? fits : compared;
+  }
   if (session.get().module)
     session.get().module->print(llvm::outs(), mlir::OpPrintingFlags());
   return Done;
@@ -158,6 +161,7 @@ Command xlc::addPlanCommand(CLI::App &app) {
       ->excludes(json)
       ->excludes(trace)
       ->excludes(stop);
+  options->check.addTo(*command);
   command->footer(examples);
   return {command, [options] { return runPlan(*options); }};
 }

@@ -1,6 +1,6 @@
 // xlc verify: the partitioned program on simulated ranks against the unpartitioned one, and then the compiled program
 // against the partitioned one, call by call.
-#include "Session.h"
+#include "ReferenceCheck.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Interpret/Verify.h"
 #include "xlc/Spec/SpecPlace.h"
@@ -113,6 +113,8 @@ int runVerify(VerifyCommandOptions &options) {
   bool canBeRun = target.runsInCompiler();
   if (options.kernels && canBeRun && !canRunKernels(target))
     return Rejected;
+  if (int code = checkReference(session, CheckOptions::unlimited()))
+    return code;
   mlir::ModuleOp module = *session.get().module;
   const Spec &spec = session.get().spec;
   if (spec.precision.isMixed() && options.verify.arithmetic == interpret::Arithmetic::F32) {

@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "xlc/Spec/Spec.h"
+#include <map>
 #include <set>
 
 namespace xlc {
@@ -29,6 +30,9 @@ struct ImportOptions {
   bool raise = true; ///< recognise attention, layer norm, GELU, cross-entropy
   /// Chatter of `plan -v`: one line for each thing that was undone or raised.
   llvm::raw_ostream *notes = nullptr;
+  /// Shapes of rows that are to be fed, by input: the open dimensions of the input, but for the first, have these sizes, whatever
+  /// the spec's `dims` say.
+  std::map<std::string, std::vector<int64_t>> shapes;
 };
 
 struct ImportedModel {

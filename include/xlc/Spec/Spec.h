@@ -66,6 +66,12 @@ struct InitSpec {
   double std = 0.02;
 };
 
+/// Where PyTorch's loss and gradients of a few rows stand (include/xlc/Reference).
+struct ReferenceSpec {
+  enum class From { Beside, File, Nowhere } from = From::Beside; ///< Beside: the model, if there is such a file
+  std::string path;                                              ///< File: joined with the spec file's folder
+};
+
 /// What has sixteen bits.
 struct PrecisionSpec {
   enum class Compute { F32, BF16, F16 } compute = Compute::F32; ///< of products and what is kept for backward
@@ -138,6 +144,7 @@ struct Spec {
   std::map<std::string, int64_t> dims;
   LossSpec loss;
   InitSpec init;
+  ReferenceSpec reference;
   std::vector<std::string> trainable = {"*"};
   std::vector<PaddingRow> padding;           ///< later ones win
   std::vector<std::vector<std::string>> tie; ///< names of one parameter each, the first of which stays

@@ -62,6 +62,9 @@ void adagrad(Update &u) {
   u.param = u.param - u.rate * (g / (sqrt(sum) + u.get(Epsilon)));
 }
 
+/// The gradient takes the parameter's place.
+void keepGradient(Update &u) { u.param = u.gradient; }
+
 /// "0.9", or "[0.9, 0.999]".
 std::string describe(const Optimizer &row, ArrayRef<HyperParameter> numbers) {
   std::string words;
@@ -123,7 +126,15 @@ ArrayRef<Optimizer> xlc::getOptimizers() {
   return table;
 }
 
+const Optimizer &xlc::getGradientProbe() {
+  static const Optimizer probe{"gradient", {},           {},
+                               1,          keepGradient, "`p = g`: of a step that is compared, not of training."};
+  return probe;
+}
+
 const Optimizer *xlc::findOptimizer(StringRef name) {
+  if (name == getGradientProbe().name)
+    return &getGradientProbe();
   const Optimizer *row = find_if(getOptimizers(), [&](const Optimizer &o) { return o.name == name; });
   return row == getOptimizers().end() ? nullptr : row;
 }

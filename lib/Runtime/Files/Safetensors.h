@@ -20,6 +20,8 @@ public:
 
   const std::string &path() const { return file.path; }
   const std::map<std::string, StoredTensor> &tensors() const { return header.tensors; }
+  /// Texts that the file says of itself, by their keys.
+  const std::map<std::string, std::string> &metadata() const { return header.metadata; }
 
   /// Reads bytes [from, from + count) of the file. Any thread may call it.
   void read(uint64_t from, uint64_t count, void *to) const { file.read(from, count, to); }

@@ -57,7 +57,11 @@ struct Optimizer {
 /// All rows, in the order of the documentation.
 llvm::ArrayRef<Optimizer> getOptimizers();
 
-/// The row of a name, or null.
+/// The rule that leaves each gradient in the place of its parameter: no spec names it. A step with it is what a check of
+/// gradients reads (include/xlc/Reference).
+const Optimizer &getGradientProbe();
+
+/// The row of a name, also of the probe, or null.
 const Optimizer *findOptimizer(llvm::StringRef name);
 
 /// Names of those that take a number, for people: "adam, adamw".

@@ -1,0 +1,232 @@
+// See Reference.h. What float32 explains: a few parts in a thousand of a gradient, sixty-four times the distance that PyTorch's own
+// float32 makes, and a millionth of the largest gradient of the model, below which a sum of cancelling terms is noise.
+#include "xlc/Reference/Reference.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <cmath>
+
+using namespace xlc;
+using namespace xlc::reference;
+using llvm::StringRef;
+
+namespace {
+
+constexpr double relativeTolerance = 3e-3, distanceFactor = 64, noise = 1e-6, lossTolerance = 2e-5;
+constexpr size_t mostNotes = 8; // parameters named
+
+/// In what way a gradient is not PyTorch's.
+enum class Way { Frozen, Trained, Absent, Tied, Missing, Extra, Multiple, Other, Buffer, Kept };
+
+struct WayRow {
+  Way way;
+  StringRef says;  ///< of the parameter
+  StringRef usual; ///< the usual cause, and what helps
+};
+constexpr WayRow ways[] = {
+    {Way::Frozen, "is frozen here and trained in PyTorch",
+     "`trainable` or the file leaves it out: a detached or folded use freezes what PyTorch trains"},
+    {Way::Trained, "is trained here and frozen in PyTorch",
+     "plain exports do not tell requires_grad: list what is to be left alone in trainable, as \"!NAME\""},
+    {Way::Absent, "is not a parameter here and has a gradient in PyTorch",
+     "the exporter folded or merged it, or `trainable` and `tie` of the spec name another"},
+    {Way::Tied, "is one parameter with another name in PyTorch and stands for itself here",
+     "`tie` of the spec makes them one"},
+    {Way::Missing, "gets no gradient here",
+     "a gradient is stopped here that PyTorch lets through (detach, no_grad), or it is read through "
+     "a constant that the exporter computed"},
+    {Way::Extra, "gets a gradient here and none in PyTorch",
+     "a detach or no_grad is lost, or a row of padding, or a mask"},
+    {Way::Multiple, "gets a multiple of PyTorch's gradient",
+     "a sum stands where PyTorch has a mean, or one of several uses was folded to a constant"},
+    {Way::Other, "gets another gradient",
+     "a use that was folded to a constant, a detach that is lost, a mask, or a mode (dropout, batch norm)"},
+    {Way::Kept, "is not changed by a step here, PyTorch's forward changes it",
+     "the exporter left the change out, or wrote a norm in inference form: export the module in training mode with "
+     "xlc_export"},
+    {Way::Buffer, "has another next value",
+     "running averages: the model was exported in another mode, or forward changes a buffer that the file holds as a "
+     "constant"},
+};
+
+const WayRow &rowOf(Way way) {
+  return *llvm::find_if(ways, [&](const WayRow &row) { return row.way == way; });
+}
+
+struct Difference {
+  Way way;
+  std::string name, unit;
+  double here = 0, there = 0, factor = 0;
+};
+
+/// The factor c for which `here` is nearest to c times `there`.
+double fitFactor(const Fingerprint &here, const Fingerprint &there) {
+  double products = 0, squares = 0;
+  for (auto [x, y] : llvm::zip(here.projections, there.projections))
+    products += x * y, squares += y * y;
+  return squares > 0 ? products / squares : 0;
+}
+
+Fingerprint scale(Fingerprint value, double factor) {
+  value.norm *= std::abs(factor);
+  for (double &projection : value.projections)
+    projection *= factor;
+  return value;
+}
+
+class Judging {
+public:
+  Judging(const Reference &reference, const Observation &observation, const Decisions &decisions)
+      : reference(reference), observation(observation), decisions(decisions) {
+    for (const Expectation &each : reference.parameters)
+      expected.try_emplace(each.name, &each), largest = std::max(largest, each.value.norm);
+    for (const Expectation &each : reference.buffers)
+      buffers.try_emplace(each.name, &each);
+  }
+
+  Judgement run() {
+    for (const Observed &each : observation.values)
+      each.kind == Observed::Kind::Buffer ? judgeBuffer(each) : judgeParameter(each);
+    if (result.gradients == 0 && !reference.parameters.empty()) {
+      result.obstacle = "the file has none of the reference's parameter names";
+      return std::move(result);
+    }
+    for (const Expectation &each : reference.parameters)
+      if (!seen.contains(each.name) && each.value.norm > bound(each))
+        differences.push_back({Way::Absent, each.name, "", 0, each.value.norm});
+    for (const Expectation &each : reference.buffers)
+      if (!seen.contains(each.name))
+        differences.push_back({Way::Kept, each.name, ""});
+    describe();
+    return std::move(result);
+  }
+
+private:
+  double bound(const Expectation &each) const {
+    return relativeTolerance * each.value.norm + distanceFactor * each.float32Distance + noise * largest;
+  }
+
+  void judgeParameter(const Observed &observed) {
+    auto found = expected.find(observed.name);
+    bool isTrained = observed.kind == Observed::Kind::Trained;
+    if (found == expected.end())
+      return judgeUnexpected(observed, isTrained);
+    seen.insert(observed.name);
+    ++result.gradients;
+    const Expectation &wanted = *found->second;
+    Difference difference{Way::Other, observed.name, observed.unit, observed.value.norm, wanted.value.norm};
+    if (!isTrained) {
+      difference.way = Way::Frozen;
+      if (!decisions.choosesTrainable && wanted.value.norm > bound(wanted))
+        differences.push_back(difference);
+      return;
+    }
+    bool isEqual = estimateDistance(observed.value, wanted.value) <= bound(wanted) &&
+                   std::abs(observed.value.norm - wanted.value.norm) <= bound(wanted);
+    if (isEqual)
+      return;
+    difference.factor = fitFactor(observed.value, wanted.value);
+    if (observed.value.norm <= bound(wanted))
+      difference.way = Way::Missing;
+    else if (wanted.value.norm <= noise * largest)
+      difference.way = Way::Extra;
+    else if (estimateDistance(observed.value, scale(wanted.value, difference.factor)) <= bound(wanted))
+      difference.way = Way::Multiple;
+    differences.push_back(difference);
+  }
+
+  /// A name that PyTorch's trained parameters do not have.
+  void judgeUnexpected(const Observed &observed, bool isTrained) {
+    if (!isTrained)
+      return;
+    bool isFrozenThere = reference.frozen.contains(observed.name), isTied = reference.ties.contains(observed.name);
+    if (isTied)
+      differences.push_back({Way::Tied, observed.name, observed.unit, observed.value.norm});
+    else if (isFrozenThere && !decisions.choosesTrainable)
+      differences.push_back({Way::Trained, observed.name, observed.unit, observed.value.norm});
+    result.gradients += isTied || isFrozenThere;
+  }
+
+  void judgeBuffer(const Observed &observed) {
+    auto found = buffers.find(observed.name);
+    if (found == buffers.end())
+      return;
+    seen.insert(observed.name);
+    ++result.averages;
+    const Fingerprint &wanted = found->second->value;
+    if (estimateDistance(observed.value, wanted) > relativeTolerance * wanted.norm + noise)
+      differences.push_back({Way::Buffer, observed.name, observed.unit, observed.value.norm, wanted.norm});
+  }
+
+  bool isLossEqual() const {
+    return std::abs(observation.loss - reference.loss) <=
+           lossTolerance * std::abs(reference.loss) + distanceFactor * reference.lossFloat32Distance + 1e-7;
+  }
+
+  void describe() {
+    if (differences.empty() && isLossEqual())
+      return;
+    std::string file = llvm::sys::path::filename(reference.path).str();
+    result.headline = "trains otherwise than PyTorch: ";
+    if (differences.empty())
+      result.headline += "the loss differs from that in '" + file + "'";
+    else
+      result.headline +=
+          llvm::formatv("{0} of {1} gradients and running averages differ from those in '{2}'", differences.size(),
+                        std::max(result.gradients + result.averages, differences.size()), file);
+    describeLoss();
+    for (const Difference &each : llvm::ArrayRef(differences).take_front(mostNotes))
+      result.notes.push_back(describe(each));
+    if (differences.size() > mostNotes)
+      result.notes.push_back(llvm::formatv("and {0} more", differences.size() - mostNotes));
+    std::set<Way> told;
+    for (const Difference &each : differences)
+      if (told.insert(each.way).second)
+        result.notes.push_back("usual cause where a parameter " + rowOf(each.way).says.str() + ": " +
+                               rowOf(each.way).usual.str());
+  }
+
+  std::string describe(const Difference &each) const {
+    std::string text = "'" + each.name + "'" + (each.unit.empty() ? "" : " (first read in " + each.unit + ")") + " " +
+                       rowOf(each.way).says.str();
+    if (each.way == Way::Multiple)
+      text += llvm::formatv(": {0:f4} times", each.factor);
+    if (each.way == Way::Buffer || each.way == Way::Multiple || each.way == Way::Other || each.way == Way::Missing ||
+        each.way == Way::Extra)
+      text += llvm::formatv("; its norm is {0} here, {1} there", shorten(each.here), shorten(each.there));
+    if (each.way == Way::Tied)
+      text += ": '" + reference.ties.at(each.name) + "'";
+    return text;
+  }
+
+  static std::string shorten(double value) { return llvm::formatv("{0:e4}", value).str(); }
+
+  void describeLoss() {
+    std::string text = llvm::formatv("the loss is {0:f7} here, {1:f7} in PyTorch", observation.loss, reference.loss);
+    if (reference.evaluatedLoss) {
+      double off = std::abs(*reference.evaluatedLoss - reference.loss);
+      bool isExporters =
+          off > lossTolerance * std::abs(reference.loss) + distanceFactor * reference.lossFloat32Distance;
+      text += llvm::formatv(", {0:f7} by {1} from the same file", *reference.evaluatedLoss, reference.evaluator);
+      if (!isLossEqual())
+        text += isExporters ? ": the exporter wrote another function" : ": this is a mistake in xlc";
+    }
+    result.notes.push_back(text);
+  }
+
+  const Reference &reference;
+  const Observation &observation;
+  const Decisions &decisions;
+  llvm::StringMap<const Expectation *> expected, buffers;
+  std::set<std::string> seen;
+  double largest = 0;                  // norm of a gradient
+  std::vector<Difference> differences; // in the order of forward
+  Judgement result;
+};
+
+} // namespace
+
+Judgement reference::judge(const Reference &reference, const Observation &observation, const Decisions &decisions) {
+  return Judging(reference, observation, decisions).run();
+}
