@@ -186,11 +186,21 @@ struct NormalizeReductionsPass : xlc::impl::NormalizeReductionsPassBase<Normaliz
   }
 
   void normalizeAttention(Operation *op) {
-    auto backward = dyn_cast<AttentionBackwardOp>(op);
-    if (!fusesAttention || !libraryDoes(op, target))
+    if (auto forward = dyn_cast<AttentionOp>(op))
+      normalizeAttention(forward);
+    else
+      normalizeAttention(cast<AttentionBackwardOp>(op));
+  }
+
+  template <class OpT> void normalizeAttention(OpT op) {
+    bool isSplit = op.getBias() && !target.seesWithoutKeys(), isUniform = op.getUniform();
+    op.setUniform(isUniform || isSplit); // what is asked of the library then
+    bool isFused = fusesAttention && libraryDoes(op, target);
+    op.setUniform(isUniform);
+    if (!isFused)
       writeAttention(op);
-    else if (backward && backward.getBias() && !target.seesWithoutKeys())
-      splitUnseen(backward);
+    else if (isSplit)
+      splitUnseen(op);
   }
 
   const Target &target;

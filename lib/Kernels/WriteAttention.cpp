@@ -52,27 +52,45 @@ public:
     replaceBy({f.reshape(dq, typeOf(op.getDq()).getShape()), dk, dv});
   }
 
-  /// What `splitUnseen` writes. What the queries give is a product with ones and zeros, which reads dout once.
+  /// What `splitUnseen` writes.
+  void splitForward() {
+    if (op.getUniform())
+      return;
+    Value unseen = findUnseen(), out = op.getOut();
+    f.b.setInsertionPointAfter(op);
+    Value none = f.number(0, out), seen = f.select(f.broadcast(unseen, out), none, out);
+    out.replaceAllUsesExcept(seen, seen.getDefiningOp());
+    op.setUniform(true);
+  }
+
   void splitBackward() {
-    Value dout = op.getDout(), unseen = findUnseen();
+    Value dout = op.getDout(), unseen = findUnseen(), given = op.getUniform() ? sumUnseen(unseen) : Value();
+    Value hidden = f.broadcast(unseen, dout);
+    op.getDoutMutable().assign(f.select(hidden, f.number(0, dout), dout));
+    op.setUniform(true);
+    if (!given)
+      return;
+    f.b.setInsertionPointAfter(op);
+    Value dv = op.getDv(), wide = f.convert(dv, f.b.getF32Type());
+    Value alike =
+        f.broadcast(f.reshape(f.scale(given, 1, keys), {batch, 1, groups, typeOf(dv).getShape().back()}), wide);
+    dv.replaceAllUsesExcept(f.convert(f.add(wide, alike), elementType()), wide.getDefiningOp());
+  }
+
+private:
+  /// The sum of dout over the queries that see no key, of each group. A product with ones and zeros, which reads
+  /// dout once.
+  Value sumUnseen(Value unseen) {
+    Value dout = op.getDout();
     int64_t width = typeOf(dout).getShape().back(), apart = typeOf(unseen).getDimSize(2);
     Value ones = f.number(1, RankedTensorType::get({batch, queries, apart}, elementType()));
     Value chosen = f.select(f.broadcast(f.reshape(unseen, typeOf(unseen).getShape().drop_back()), ones), ones, 0);
     Value given = product("bqh,bqhe->bhe", chosen, f.reshape(dout, {batch, queries, apart, heads * width / apart}),
                           f.b.getF32Type());
     given = f.reshape(given, {batch, groups, members, width});
-    if (members > 1)
-      given = f.sum(given, 2, /*keeps=*/false);
-    Value hidden = f.broadcast(unseen, dout);
-    op.getDoutMutable().assign(f.select(hidden, f.number(0, dout), dout));
-
-    f.b.setInsertionPointAfter(op);
-    Value dv = op.getDv(), wide = f.convert(dv, f.b.getF32Type());
-    Value alike = f.broadcast(f.reshape(f.scale(given, 1, keys), {batch, 1, groups, width}), wide);
-    dv.replaceAllUsesExcept(f.convert(f.add(wide, alike), elementType()), wide.getDefiningOp());
+    return members > 1 ? f.sum(given, 2, /*keeps=*/false) : given;
   }
 
-private:
   Type elementType() { return typeOf(op.getQ()).getElementType(); }
 
   /// As it is multiplied: in the type of q, k and v, heads by their groups.
@@ -190,4 +208,8 @@ void xlc::writeAttention(Operation *op) {
   AttentionWriter(cast<AttentionBackwardOp>(op)).writeBackward();
 }
 
-void xlc::splitUnseen(AttentionBackwardOp op) { AttentionWriter(op).splitBackward(); }
+void xlc::splitUnseen(Operation *op) {
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    return AttentionWriter(forward).splitForward();
+  AttentionWriter(cast<AttentionBackwardOp>(op)).splitBackward();
+}

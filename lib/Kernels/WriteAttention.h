@@ -16,10 +16,12 @@ namespace xlc {
 void writeAttention(mlir::Operation *op);
 
 /// For a library that makes probabilities again from log-sum-exps, which a query that sees no key has none of: with
-/// `uniform` and a condition (i1) beside the scores, what such queries give is taken out and added beside it.
+/// a condition (i1) beside the scores, what such queries give is taken out and, with `uniform`, added beside it.
 ///
 ///   dout' = sees no key ? 0 : dout      dq, dk, dv' = attention_backward(..., dout')      dv = dv' + sum(dout - dout') / keys
-void splitUnseen(graph::AttentionBackwardOp op);
+///
+/// Without `uniform`, which such a library has alone, out is zero there and dv is dv'; the ops have `uniform` then.
+void splitUnseen(mlir::Operation *op);
 
 } // namespace xlc
 

@@ -82,13 +82,25 @@ func.func @padded_causal(%q: tensor<2x128x2x8xbf16>, %d: tensor<2x128x2x8xbf16>)
   return %dq, %dk, %dv : tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>
 }
 
-// Where such a query attends to nothing, or what is added are floats, the library would be wrong.
+// Where such a query attends to nothing, the library is asked for the other, and its result becomes zero there.
 // CHECK-LABEL: @attends_to_none
-// CHECK-NOT: graph.attention
-func.func @attends_to_none(%q: tensor<2x128x2x8xbf16>, %seen: tensor<2x1x1x128xi1>) -> tensor<2x128x2x8xbf16> {
+// CHECK: %[[UNSEEN:.*]] = graph.compare le {{.*}} {graph.forbids}
+// CHECK: %[[OUT:.*]], %{{.*}} = graph.attention none {{.*}} {uniform}
+// CHECK: %[[NONE:.*]] = graph.select %{{.*}}, %{{.*}}, %[[OUT]] : tensor<2x128x2x8xi1>
+// CHECK-NOT: graph.contract
+// CHECK: %[[GIVEN:.*]] = graph.select %{{.*}}, %{{.*}}, %arg1
+// CHECK: graph.attention_backward none {{.*}}, %[[NONE]], %{{.*}}, %[[GIVEN]] bias {{.*}} {uniform}
+// CHECK-NEXT: return %[[NONE]]
+func.func @attends_to_none(%q: tensor<2x128x2x8xbf16>, %d: tensor<2x128x2x8xbf16>) -> (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>) {
+  %key = graph.iota dim 3 : tensor<2x1x1x128xi32>
+  %far = graph.constant dense<[[[[5]]], [[[0]]]]> : tensor<2x1x1x1xi32>
+  %end = graph.broadcast %far : tensor<2x1x1x1xi32> -> tensor<2x1x1x128xi32>
+  %seen = graph.compare lt %key, %end : tensor<2x1x1x128xi32> -> tensor<2x1x1x128xi1>
   %out, %lse = graph.attention none %q, %q, %q bias %seen scale 0.5 : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>)
-  return %out : tensor<2x128x2x8xbf16>
+  %dq, %dk, %dv = graph.attention_backward none %q, %q, %q, %out, %lse, %d bias %seen scale 0.5 : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>)
+  return %out, %dq, %dk, %dv : tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>
 }
+// What is added are floats: the library would be wrong.
 // CHECK-LABEL: @floats
 // CHECK-NOT: graph.attention
 func.func @floats(%q: tensor<2x128x2x8xbf16>, %bias: tensor<2x1x1x128xf32>) -> tensor<2x128x2x8xbf16> {

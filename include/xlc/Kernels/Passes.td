@@ -11,7 +11,8 @@ def NormalizeReductionsPass : Pass<"xlc-normalize-reductions", "::mlir::ModuleOp
     since it is two kernels: one over rows, one over all. Where a contraction sums letters that lie apart and
     the target has no library that takes them so, they are moved together. Where it has none for attention, that
     becomes products and kernels over the rows of the scores. Where it has one that knows no queries without keys
-    (`Target::seesWithoutKeys`), what those give is taken out of backward, and added beside it.
+    (`Target::seesWithoutKeys`), what those give is taken out of backward, and added beside it; where they attend to
+    nothing, forward's result becomes zero there.
 
         %y = graph.reduce sum %x dims [0] : tensor<8x32x64xf32> -> tensor<32x64xf32>
 
