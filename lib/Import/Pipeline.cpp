@@ -18,11 +18,13 @@ void xlc::buildImportPipeline(OpPassManager &manager, bool raise) {
   forward.addPass(createFoldShapesPass());
   if (raise) {
     forward.addPass(createRaiseAttentionPass());
+    forward.addPass(createSettleRowsPass());
     forward.addPass(createRaiseNormsPass());
     forward.addPass(createRaiseGeluPass());
     forward.addPass(createRaiseSiluPass());
     forward.addPass(createFoldShapesPass());
   } else {
+    forward.addPass(createSettleRowsPass());
     forward.addPass(createDecomposeNamedOpsPass());
   }
   forward.addPass(createCSEPass());

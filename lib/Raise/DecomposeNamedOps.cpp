@@ -2,6 +2,7 @@
 // one row of a table. What trains one way must train the other way to the same losses, so the two check
 // each other.
 #include "EraseDead.h"
+#include "SettleRows.h"
 #include "xlc/Dialect/Graph/Formula.h"
 #include "xlc/Dialect/Graph/TrainingAttributes.h"
 #include "xlc/Raise/Raise.h"
@@ -151,14 +152,16 @@ Results expandAttention(Operation *op, Expansion &e) {
   Value scores = e.contract("bqgmd,bkgd->bgmqk", q, k);
   scores = e.mul(scores, attention.getScale().convertToDouble());
   scores = maskScores(attention, e.reshape(scores, {batch, heads, queries, keys}), e);
-  Value p = e.softmax(scores);
-  if (attention.getBias()) { // a row that is -inf throughout
-    auto isNan = IsNanOp::create(e.b, e.loc, typeOf(p).clone(e.b.getI1Type()), p);
-    p = e.select(isNan, e.number(0, p), p);
+  std::optional<HiddenScores> settled;
+  if (attention.getBias())
+    scores = settled.emplace(settleRows(e, scores)).scores;
+  Value p = e.softmax(scores), lse = e.logSumExp(scores);
+  if (settled) {
+    p = e.select(settled->along, e.number(0, p), p);
+    lse = e.select(settled->hidden, e.number(-INFINITY, lse), lse);
   }
   p = e.reshape(p, {batch, groups, members, queries, keys});
   Value out = e.contract("bgmqk,bkge->bqgme", p, v);
-  Value lse = e.logSumExp(scores);
   return {e.reshape(out, {batch, queries, heads, shapeOf(v)[3]}),
           e.convert(lse, typeOf(attention.getLse()).getElementType())};
 }

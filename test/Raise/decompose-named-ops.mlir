@@ -48,14 +48,18 @@ func.func @attention(%q: tensor<1x3x4x8xf32>, %k: tensor<1x3x2x8xf32>, %v: tenso
   return %y : tensor<1x3x4x8xf32>
 }
 
-// A window, and flags that leave a query without keys: minus infinity, and zero after the softmax.
+// A window, and flags that leave a query without keys: minus infinity, and zero before the softmax and after it.
 // CHECK-LABEL: func.func @window
 func.func @window(%q: tensor<1x3x2x8xf32>, %b: tensor<1x1x1x3xi1>) -> tensor<1x3x2x8xf32> {
   // CHECK: %[[LOW:.*]] = graph.constant dense<0xFF800000> : tensor<f32>
   // CHECK: graph.select
   // CHECK: graph.abs
   // CHECK: graph.compare lt
-  // CHECK: graph.is_nan
+  // CHECK: %[[MOST:.*]] = graph.reduce max
+  // CHECK: graph.compare eq %[[MOST]]
+  // CHECK: graph.select
+  // CHECK: graph.exp
+  // CHECK: graph.select
   %y, %lse = graph.attention none %q, %q, %q bias %b scale 0.5 {window = 2 : i64} : (tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>, tensor<1x1x1x3xi1>) -> (tensor<1x3x2x8xf32>, tensor<1x2x3xf32>)
   return %y : tensor<1x3x2x8xf32>
 }

@@ -46,6 +46,27 @@ def RaiseAttentionPass : Pass<"raise-attention", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::xlc::graph::GraphDialect"];
 }
 
+def SettleRowsPass : Pass<"settle-rows", "::mlir::func::FuncOp"> {
+  let summary = "give rows of a softmax that are minus infinity throughout zeros without a NaN on the way";
+  let description = [{
+    Attention that was not raised, and has a query that sees no key: PyTorch's scaled_dot_product_attention gives zeros, and
+    files say so by a guard behind the softmax. The gradient of that softmax would be NaN all the same.
+
+        %p = graph.softmax %s
+        %n = graph.is_nan %p
+        %y = graph.select %n, %zero, %p
+
+    becomes
+
+        %m = graph.reduce max %s dims [1]
+        %h = graph.compare eq %m, %minus_infinity
+        %t = graph.select broadcast(%h), %zero, %s
+        %p = graph.softmax %t
+        %y = graph.select broadcast(%h), %zero, %p
+  }];
+  let dependentDialects = ["::xlc::graph::GraphDialect"];
+}
+
 def RaiseNormsPass : Pass<"raise-norms", "::mlir::func::FuncOp"> {
   let summary = "recognise x / sqrt(mean of x^2 + epsilon) as graph.rms_norm or graph.layer_norm";
   let description = [{
