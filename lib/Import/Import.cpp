@@ -44,6 +44,7 @@ public:
     bindDimensions(model, spec, options, diagnostics);
     if (!checkOperators(model, diagnostics) || diagnostics.hasErrors()) // what such a node reads says nothing
       return std::nullopt;
+    checkTracedCalls(model, diagnostics);
     splitMergedModules(model, options.notes);
     BatchNorms norms = findBatchNorms(model, diagnostics);
     ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
@@ -68,7 +69,6 @@ public:
     if (!runPasses(*result.module))
       return std::nullopt;
     warnOfNorms(norms);
-    warnOfSmoothing(model, diagnostics);
     freezeUnreached(forward, diagnostics);
     limitInputs(forward);
     limitWholeSteps();

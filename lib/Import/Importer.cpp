@@ -138,11 +138,13 @@ void Importer::importNode(unsigned index, ReadParameter readParameter) {
       inputs.push_back(node.hasInput(i) ? &values[node.inputs[i]] : nullptr);
   }
   stopGradients(index, held, inputs, readParameter);
+  hideRows(node, held, inputs);
   auto bias = plan.vanishedBiases.find(index);
   Value vanished = bias == plan.vanishedBiases.end() ? Value() : readParameter({bias->second, {}});
   Values outputs;
   if (!apply(node, inputs, vanished, outputs))
     return;
+  guardRows(node, outputs);
   for (size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i)
     if (!node.outputs[i].empty())
       values[node.outputs[i]] = outputs[i];
@@ -171,6 +173,23 @@ void Importer::stopGradients(unsigned index, MutableArrayRef<ImportedValue> held
     held[i].value = graph::StopGradientOp::create(builder, loc, value.getType(), value);
     inputs[i] = &held[i];
   }
+}
+
+void Importer::hideRows(const Node &node, MutableArrayRef<ImportedValue> held,
+                        MutableArrayRef<ImportedValue *> inputs) {
+  for (unsigned i = 0; i < inputs.size(); ++i)
+    if (inputs[i] && inputs[i]->constant)
+      if (std::shared_ptr<const ConstantTensor> hidden = rows.hide(node, node.inputs[i], *inputs[i]->constant))
+        held[i].constant = hidden, inputs[i] = &held[i];
+}
+
+void Importer::guardRows(const Node &node, Values &outputs) {
+  if (!rows.needsGuard(node) || !outputs[0].value)
+    return;
+  graph::Formula f(builder, NameLoc::get(builder.getStringAttr(node.name)), graph::Spelling::AsModels);
+  Value p = outputs[0].value,
+        isNan = graph::IsNanOp::create(builder, f.loc, graph::typeOf(p).clone(builder.getI1Type()), p);
+  outputs[0].value = f.select(isNan, f.number(0, p), p);
 }
 
 /// What is wrong with the attributes and results of a node, whatever its inputs are; empty if nothing is.

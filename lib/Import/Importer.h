@@ -8,6 +8,7 @@
 #define XLC_IMPORT_IMPORTER_H
 
 #include "Evaluate.h"
+#include "HiddenRows.h"
 #include "Parameters.h"
 #include "StoppedGradients.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -145,7 +146,8 @@ bool checkOperators(const Model &model, FileDiagnostics &diagnostics);
 class Importer {
 public:
   Importer(const Model &model, const ParameterPlan &plan, mlir::OpBuilder &builder, FileDiagnostics &diagnostics)
-      : model(model), plan(plan), builder(builder), diagnostics(diagnostics), stops(model, plan, diagnostics) {}
+      : model(model), plan(plan), builder(builder), diagnostics(diagnostics), stops(model, plan, diagnostics),
+        rows(model) {}
 
   /// Gives the value of a use of a parameter.
   using ReadParameter = llvm::function_ref<mlir::Value(const ParameterUse &)>;
@@ -159,6 +161,9 @@ private:
   void importNode(unsigned index, ReadParameter readParameter);
   void stopGradients(unsigned index, llvm::MutableArrayRef<ImportedValue> held,
                      llvm::MutableArrayRef<ImportedValue *> inputs, ReadParameter readParameter);
+  void hideRows(const Node &node, llvm::MutableArrayRef<ImportedValue> held,
+                llvm::MutableArrayRef<ImportedValue *> inputs);
+  void guardRows(const Node &node, Values &outputs);
   Flow findFlow(unsigned index, unsigned input, ReadParameter readParameter);
   bool runs(int guard);
   bool apply(const Node &node, llvm::ArrayRef<ImportedValue *> inputs, mlir::Value bias, Values &outputs);
@@ -176,6 +181,7 @@ private:
   FileDiagnostics &diagnostics;
   StoppedGradients stops;
   ActiveValues active;
+  HiddenRows rows;
   std::vector<std::optional<bool>> guards; ///< whether nodes with that guard run, once it is known
   int64_t evaluatedElements = 0;
   /// Results by operator, attributes and inputs: a mask that every layer makes anew is computed once.

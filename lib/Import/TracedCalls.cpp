@@ -1,22 +1,148 @@
-// Compares nodes with the calls in PyTorch that they came from, where the exporter is known to drop something:
-// `cross_entropy(..., label_smoothing=0.1)` becomes a SoftmaxCrossEntropyLoss, which has no smoothing.
+// Compares nodes with the calls in PyTorch that they came from, where exporters are known to drop something:
+//
+//   cross_entropy(..., label_smoothing=0.1)         SoftmaxCrossEntropyLoss, which has no smoothing
+//   scaled_dot_product_attention(..., dropout_p)    products and a softmax
+//   avg_pool2d(..., divisor_override=1)             AveragePool, which divides by the elements of a window
+//   scatter_reduce(..., reduce="mean")              ScatterElements, which keeps the last
+//   bernoulli of something known                    an initializer: one mask for ever
+//
+// and, without a call, a Dropout behind a softmax that lacks its training_mode (dynamo=False). Each is refused: what is
+// left in the file would be trained as another model.
 #include "TracedCalls.h"
+
+#include "BatchNorms.h"
+#include "DescribeNames.h"
+#include "HiddenRows.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 using namespace xlc::onnx;
 
-void xlc::onnx::warnOfSmoothing(const Model &model, FileDiagnostics &diagnostics) {
-  StringMap<int> nodes; // per call: one that became several nodes may have the smoothing in the others
-  for (const Node &node : model.nodes)
-    nodes[node.call.name] += node.op != "Constant";
-  for (const Node &node : model.nodes) {
-    StringRef given = node.call.find(5, "label_smoothing");
-    double smoothing = 0;
-    if (node.op != "SoftmaxCrossEntropyLoss" || node.call.target != "aten.cross_entropy_loss.default" ||
-        nodes.lookup(node.call.name) != 1 || given.getAsDouble(smoothing) || smoothing == 0)
-      continue;
-    diagnostics.warning(node.describe() + " is cross_entropy with label_smoothing = " + given +
-                        " in PyTorch; the exporter dropped the smoothing, and the model is trained without it: compute "
-                        "the smoothed loss from log_softmax in the model instead");
+namespace {
+
+/// An argument of a call that a node `sign` shows to be lost, unless a node `holder` of the same call has it.
+struct Argument {
+  StringLiteral function, target, keyword;
+  size_t position;
+  StringLiteral sign, holder;
+  StringLiteral only; ///< the value that is lost; empty: any but None and 0
+  StringLiteral helps;
+};
+
+constexpr StringLiteral byExport = "export the model with xlc_export, or write the mean as a sum over a count";
+
+constexpr Argument arguments[] = {
+    {"cross_entropy", "aten.cross_entropy_loss.default", "label_smoothing", 5, "SoftmaxCrossEntropyLoss", "Mul", "",
+     "export the model with xlc_export, or compute the smoothed loss from log_softmax in the model"},
+    {"scaled_dot_product_attention", "aten.scaled_dot_product_attention.default", "dropout_p", 4, "Softmax", "Dropout",
+     "", "set the dropout of attention to 0, or call eval() on the model, before it is exported"},
+    {"avg_pool2d", "aten.avg_pool2d.default", "divisor_override", 6, "AveragePool", "Mul", "",
+     "export the model with xlc_export, or multiply the mean in the model"},
+    {"avg_pool3d", "aten.avg_pool3d.default", "divisor_override", 6, "AveragePool", "Mul", "",
+     "export the model with xlc_export, or multiply the mean in the model"},
+    {"scatter_reduce", "aten.scatter_reduce.two", "reduce", 4, "ScatterElements", "Div", "mean", byExport},
+    {"index_reduce", "aten.index_reduce.default", "reduce", 4, "ScatterElements", "Div", "mean", byExport},
+};
+
+class CallCheck {
+public:
+  CallCheck(const Model &model, FileDiagnostics &diagnostics) : model(model), diagnostics(diagnostics) {
+    for (const Node &node : model.nodes) {
+      if (!node.call.name.empty())
+        ops[node.call.name].insert(node.op);
+      for (const std::string &output : node.outputs)
+        producers[output] = &node;
+    }
   }
+
+  void run() {
+    for (const Argument &argument : arguments)
+      checkArgument(argument);
+    checkDraws();
+    checkDropouts();
+  }
+
+private:
+  static bool isGiven(StringRef value, const Argument &argument) {
+    double number = 1;
+    bool isNothing = value.empty() || value == "None" || (!value.getAsDouble(number) && number == 0);
+    return argument.only.empty() ? !isNothing : value == argument.only;
+  }
+
+  void checkArgument(const Argument &argument) {
+    const Node *first = nullptr;
+    StringSet<> calls;
+    for (const Node &node : model.nodes)
+      if (node.op == argument.sign && node.call.target == argument.target &&
+          isGiven(node.call.find(argument.position, argument.keyword), argument) &&
+          !ops[node.call.name].contains(argument.holder) && calls.insert(node.call.name).second && !first)
+        first = &node;
+    if (!first)
+      return;
+    std::string others = calls.size() > 1 ? " and " + std::to_string(calls.size() - 1) + " like it" : "";
+    diagnostics.error(first->describe() + others + (others.empty() ? " is " : " are ") + argument.function + " with " +
+                      argument.keyword + " = " + first->call.find(argument.position, argument.keyword) +
+                      " in PyTorch, which the exporter dropped: " + argument.helps);
+  }
+
+  /// What a call in PyTorch drew anew in each step, and is a tensor of the file.
+  void checkDraws() {
+    for (const Node &node : model.nodes)
+      for (const std::string &value : node.call.values())
+        if (isDraw(value) && !ops.contains(value) && !producers.contains(value)) {
+          diagnostics.error(node.describe() + " reads '" + value +
+                            "', which PyTorch draws anew in each step and the exporter drew once for all: xlc has no "
+                            "random numbers yet; export the model without it, as in eval mode");
+          return;
+        }
+  }
+
+  /// "bernoulli", "bernoulli_1": what PyTorch calls the result of a draw.
+  static bool isDraw(StringRef name) {
+    return name.consume_front("bernoulli") &&
+           (name.empty() || (name.consume_front("_") && all_of(name, [](char c) { return isDigit(c); })));
+  }
+
+  /// The old exporter writes dropout of attention without training_mode, which ONNX reads as "drops nothing". Where no
+  /// other node trains, the model may have been in eval mode.
+  void checkDropouts() {
+    std::vector<std::string> names;
+    bool isTraining = false;
+    for (const Node &node : model.nodes) {
+      bool isOpen = node.op == "Dropout" && !node.hasInput(2);
+      if (isOpen && node.call.name.empty() && isBehindSoftmax(node))
+        names.push_back(node.name);
+      bool isNorm = node.op == "BatchNormalization" && isTrainingForm(node, node.opset);
+      isTraining |= isNorm || (node.op == "Dropout" && !isOpen);
+    }
+    if (names.empty())
+      return;
+    std::string are = names.size() == 1 ? " is a dropout" : " are dropouts", what = listNames(names) + are;
+    what += " of attention without training_mode, which dynamo=False forgets: ";
+    if (isTraining)
+      diagnostics.error(what + "PyTorch drops elements there, as other nodes of the file train; set the dropout of "
+                               "attention to 0, or call eval() on the model, before it is exported");
+    else
+      diagnostics.warning(what + "nothing is dropped, as no other node of the file trains");
+  }
+
+  bool isBehindSoftmax(const Node &node) const {
+    const Node *before = node.hasInput(0) ? producers.lookup(node.inputs[0]) : nullptr;
+    if (before && before->op == "Where" && before->inputs.size() == 3) // the guard of rows that see no key
+      before = producers.lookup(before->inputs[2]);
+    return before && before->op == "Softmax";
+  }
+
+  const Model &model;
+  FileDiagnostics &diagnostics;
+  StringMap<StringSet<>> ops; ///< of the nodes of a call
+  StringMap<const Node *> producers;
+};
+
+} // namespace
+
+void xlc::onnx::checkTracedCalls(const Model &model, FileDiagnostics &diagnostics) {
+  CallCheck(model, diagnostics).run();
+  warnOfHiddenRows(model, diagnostics);
 }

@@ -6,8 +6,8 @@
 
 namespace xlc::onnx {
 
-/// Warns of losses that PyTorch smooths and the file does not.
-void warnOfSmoothing(const Model &model, FileDiagnostics &diagnostics);
+/// Refuses what a call in PyTorch did and its nodes do not; warns where only the nodes say that there was one.
+void checkTracedCalls(const Model &model, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 
