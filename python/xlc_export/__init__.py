@@ -11,6 +11,7 @@ by name: see `ExportRefused`.
 """
 
 from ._export import export
+from ._reference import NoReference, reference
 from ._refusals import ExportRefused
 
-__all__ = ["export", "ExportRefused"]
+__all__ = ["export", "reference", "ExportRefused", "NoReference"]

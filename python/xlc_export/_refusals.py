@@ -73,15 +73,23 @@ def dropout_of(module):
     return 0
 
 
-def _storage(module):
-    owners = {}
+def without_values(module):
+    """Why parameters and buffers that have no values have none."""
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
         if isinstance(tensor, nn.parameter.UninitializedTensorMixin):
             yield f"'{name}' is not initialised: run the module once before the export"
-            continue
-        if tensor.device.type == "meta":
+        elif tensor.device.type == "meta":
             yield f"'{name}' has no values (device meta): give it values, as with to_empty and load_state_dict"
-            continue
+
+
+def _has_values(tensor):
+    return not isinstance(tensor, nn.parameter.UninitializedTensorMixin) and tensor.device.type != "meta"
+
+
+def _storage(module):
+    yield from without_values(module)
+    owners = {}
+    for name, tensor in filter(lambda entry: _has_values(entry[1]), [*module.named_parameters(), *module.named_buffers()]):
         if not isinstance(tensor, nn.Parameter) or tensor.numel() == 0:
             continue
         first = owners.setdefault(tensor.untyped_storage().data_ptr(), name)

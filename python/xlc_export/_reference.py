@@ -1,0 +1,288 @@
+"""`reference`: what PyTorch computes on a few rows, in a small file beside the model, by which xlc judges what it compiled.
+
+The loss, and of each trained parameter's gradient the norm and sixteen projections (_projections.py), in float64 where
+the module runs in it, and again in float32, which tells how far rounding goes. docs/Export.md has the format.
+"""
+
+import contextlib
+import inspect
+import json
+import os
+import pathlib
+import warnings
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from . import _evaluate, _projections, _record, _refusals, _rows, _run, _safetensors
+
+VERSION = 1
+SHAKES = (None, 1, 2)  # runs in float32: as it is, and from initial values that differ in their last bit
+LARGEST_BUFFER = 4096  # elements that are stored; of more, norm and projections
+LARGEST_INPUT = 1 << 19  # bytes
+LEAST_ROWS, LEAST_ROWS_OF_NORMS = 2, 4  # a batch norm of two values gives 1 and -1
+FORWARD_DISTANCE, NARROW_DISTANCE = 1e-4, 5e-2  # of losses, relative; of short types
+
+
+class NoReference(RuntimeError):
+    """There can be no reference; the message says why, and what helps."""
+
+
+def path_of(model):
+    """Where the reference of the file `model` lies."""
+    return pathlib.Path(model).with_suffix(".reference.safetensors")
+
+
+def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_names=None, dtype=torch.float64):
+    """Writes the reference of `module`, called with `args` and `kwargs`, beside the ONNX file `path` that was made of it.
+
+    The module gives its loss; where it ends in logits, `loss(logits, labels)` does, and `labels` is a tensor of rows or
+    {name: tensor}, the name being what the spec calls them. `input_names` are the file's names of the tensors among the
+    arguments, in their order, where they cannot be told. `dtype` torch.float32 saves memory. The module is left as it
+    was. Returns the path of the reference; raises NoReference.
+    """
+    args = (args,) if isinstance(args, torch.Tensor) else tuple(args)
+    _refuse(module, loss, labels)
+    leaves, structure = tree_flatten((args, dict(kwargs or {})))
+    graph = _graph_inputs(path)
+    places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
+    names = _names(module, args, kwargs or {}, [leaves[i] for i in places], graph, input_names)
+    inputs = [_rows.Input(name, leaves[i].detach().cpu()) for name, i in zip(names, places)]
+    if labels is not None:
+        name, value = next(iter(labels.items())) if isinstance(labels, dict) else ("labels", labels)
+        inputs.append(_rows.Input(name, value.detach().cpu()))
+    _find_batch(inputs, graph)
+    device = next((x.device for x in module.parameters()), torch.device("cpu"))
+
+    def call_with(rows):
+        values = [x.value.to(device) for x in rows]
+
+        def call(module, cast):
+            filled = list(leaves)
+            for i, value in zip(places, values):
+                filled[i] = cast(value)
+            args, kwargs = tree_unflatten(filled, structure)
+            output = module(*args, **kwargs)
+            found = _run.scalar_of(output) if loss is None else loss(_run.logits_of(output), cast(values[-1]))
+            if found is None or found.numel() != 1:
+                raise NoReference("the module gives no scalar loss: pass loss=, a function of its logits and the labels, "
+                                  "and labels=, rows of them")
+            return output, found.reshape(())
+        return call
+
+    with contextlib.ExitStack() as stack, warnings.catch_warnings(action="ignore"):
+        stack.enter_context(_run.unchanged(module))
+        rows, dtype, exact = _first_run(module, inputs, call_with, dtype)
+        rounded = [_rounded(module, call_with(rows), dtype, shake) for shake in SHAKES]
+    far = _furthest(exact, rounded)
+    tensors = {"loss": _number(exact.loss), "loss.float32": _number(far.loss), "gradients": exact.gradients,
+               "gradients.float32": far.gradients}
+    is_unmatched = {x.name: x.name not in graph for x in inputs[:len(places)]}
+    projected = []
+    for name, value in exact.buffers.items():
+        is_large = value.numel() > LARGEST_BUFFER
+        projected += [name] if is_large else []
+        tensors[f"buffer.{name}"] = _projections.describe(value) if is_large else value.cpu()
+    for x in rows:
+        if not is_unmatched.get(x.name):
+            tensors[f"input.{x.name}"] = _stored(x, graph.get(x.name))
+    feed = {x.name: x.value.to(_torch_type(graph[x.name]) or x.value.dtype) for x in rows if x.name in graph}
+    forward = _forward(path, feed, exact, far, loss, rows[-1].value if loss else None, _run.own_dtypes(module))
+    document = {
+        "version": VERSION, "torch": torch.__version__, "dtype": str(dtype).removeprefix("torch."),
+        "training": _is_training(module), "rows": _count(rows), "loss": "given" if loss else "model",
+        "labels": rows[-1].name if loss else None,
+        "parameters": [name for name, x, _ in _record.parameters(module) if x.requires_grad],
+        "buffers": list(exact.buffers), "projected": projected,
+        "frozen": [name for name, x, _ in _record.parameters(module) if not x.requires_grad],
+        "ties": {name: ties for name, _, ties in _record.parameters(module) if ties},
+        "scales": {x.name: x.scale for x in rows if x.scale},
+        "unmatched": [name for name, is_so in is_unmatched.items() if is_so],
+        "forward": forward,
+    }
+    target = path_of(path)
+    target.write_bytes(_safetensors.dump(tensors, {"xlc.reference": json.dumps(document, separators=(",", ":"))}))
+    return target
+
+
+def _refuse(module, loss, labels):
+    if not isinstance(module, torch.nn.Module):
+        raise NoReference(f"a reference needs a torch.nn.Module, not {type(module).__name__}")
+    if (loss is None) != (labels is None):
+        raise NoReference("loss= and labels= come together: a function of logits and labels, and rows of labels")
+    for reason in _refusals.without_values(module):
+        raise NoReference(reason)
+
+
+# --- inputs
+
+
+def _graph_inputs(path):
+    """Name -> type of each input of the file's graph that is not an initializer."""
+    import onnx
+
+    graph = onnx.load(os.fspath(path), load_external_data=False).graph
+    held = {x.name for x in graph.initializer}
+    return {x.name: x.type.tensor_type for x in graph.input if x.name not in held}
+
+
+def _names(module, args, kwargs, tensors, graph, given):
+    """The names that the file has for the tensors among the arguments, or their own."""
+    own = list(given) if given else _own_names(module, args, kwargs)
+    if len(own) < len(tensors):
+        raise NoReference(f"input_names has {len(own)} names for {len(tensors)} tensors")
+    if not given and len(graph) == len(tensors) and set(own) != set(graph):
+        return list(graph)
+    unknown = [name for name in graph if name not in own]
+    if unknown:
+        raise NoReference(f"the file has the inputs {_list(graph)}, and the arguments are {_list(own)}: name these with "
+                          "input_names=, in their order")
+    return own[:len(tensors)]
+
+
+def _list(names):
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def _own_names(module, args, kwargs):
+    """A name for each tensor of the arguments after the parameters of forward."""
+    names = []
+    bound = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+    kinds = inspect.signature(module.forward).parameters
+    for name, value in bound.items():
+        values = value.items() if kinds[name].kind is inspect.Parameter.VAR_KEYWORD else [(name, value)]
+        for key, held in values:
+            found = [x for x in tree_flatten(held)[0] if isinstance(x, torch.Tensor)]
+            names += [key] if len(found) == 1 and held is found[0] else [f"{key}_{i}" for i in range(len(found))]
+    return names
+
+
+def _find_batch(inputs, graph):
+    """Notes whose first dimension is the batch, where the file takes any number of samples."""
+    def symbol(x):
+        shape = graph[x.name].shape.dim if x.name in graph else ()
+        return shape[0].dim_param if len(shape) else ""
+
+    batch = next((x for x in inputs if x.value.dim() and symbol(x)), None)
+    for x in inputs:
+        is_same = batch is not None and x.value.dim() > 0 and len(x.value) == len(batch.value)
+        x.is_free = is_same and (x.name not in graph or symbol(x) == symbol(batch))
+
+
+def _count(rows):
+    return next((len(x.value) for x in rows if x.is_free), next((len(x.value) for x in rows if x.value.dim()), 1))
+
+
+def _torch_type(kind):
+    """PyTorch's type of a type of ONNX that inputs have."""
+    names = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64",
+             16: "bfloat16"}
+    return getattr(torch, names.get(kind.elem_type, ""), None)
+
+
+def _stored(x, kind):
+    if x.scale:
+        return (x.value / x.scale).round().to(torch.int8)
+    if x.value.is_floating_point():
+        is_double = kind is not None and _torch_type(kind) == torch.float64
+        return x.value.to(torch.float64 if is_double else torch.float32)
+    return x.value if kind is None or _torch_type(kind) is None else x.value.to(_torch_type(kind))
+
+
+# --- runs
+
+
+def _is_training(module):
+    norms = [inner.training for inner in module.modules() if isinstance(inner, torch.nn.modules.batchnorm._NormBase)]
+    return any(norms) if norms else module.training
+
+
+def _first_run(module, inputs, call_with, dtype):
+    """The rows, the type and the result of the first attempt that gives a finite loss: made rows come first, since the
+    example's may tell nothing; but only those are sure to be what the module takes."""
+    norms = any(inner.training for inner in module.modules() if isinstance(inner, torch.nn.modules.batchnorm._BatchNorm))
+    least = LEAST_ROWS_OF_NORMS if norms else LEAST_ROWS
+    _probe(module, inputs, call_with)
+    attempts = [lambda: _rows.made(inputs, least), lambda: _rows.cut(inputs, least), lambda: inputs]
+    first = None
+    for attempt in attempts:
+        rows = _rows.quantised(attempt())
+        for kind in dict.fromkeys((dtype, torch.float32)):
+            try:
+                result = _run.run(module, call_with(rows), kind)
+            except NoReference:
+                raise
+            except Exception as error:  # whatever the module's own code throws
+                first = first or error
+                continue
+            if torch.isfinite(torch.tensor(result.loss)) and torch.isfinite(result.gradients).all():
+                _warn_of_size(rows)
+                return rows, kind, result
+            first = first or NoReference(f"the loss is {result.loss}, or a gradient is not finite")
+    raise NoReference(f"the module does not run on these rows: {type(first).__name__}: {first}") from first
+
+
+def _probe(module, inputs, call_with):
+    """Notes which inputs index tables, as far as a run on the example shows."""
+    seen = [x.with_value(x.value.clone()) for x in inputs]
+    with contextlib.suppress(Exception), _run.unchanged(module), torch.no_grad(), _rows.Limits(seen):
+        call_with(seen)(module, lambda x: x)
+    for x, found in zip(inputs, seen):
+        x.limit = found.limit
+
+
+def _rounded(module, call, dtype, shake):
+    """A run in float32. Where the first run was one, sums run in another order: by one thread, by other kernels."""
+    if dtype != torch.float32:
+        return _run.run(module, call, torch.float32, shake)
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        with torch.backends.mkldnn.flags(enabled=False):
+            return _run.run(module, call, torch.float32, shake)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _furthest(exact, results):
+    """Of each number the one that is furthest from the exact one: one run tells badly how far rounding goes."""
+    stacked = torch.stack([x.gradients for x in results])
+    at = (stacked - exact.gradients).abs().argmax(0, keepdim=True)
+    loss = max((x.loss for x in results), key=lambda x: abs(x - exact.loss))
+    return _run.Result(loss, stacked.gather(0, at)[0], {}, None)
+
+
+def _number(x):
+    return torch.tensor([x], dtype=torch.float64)
+
+
+def _warn_of_size(rows):
+    for x in rows:
+        size = x.value.numel() * (1 if x.scale else x.value.element_size())
+        if size > LARGEST_INPUT:
+            warnings.warn(f"the reference holds {size >> 10} KiB of input '{x.name}': an example with smaller rows makes it smaller")
+
+
+# --- the file's forward
+
+
+def _forward(path, feed, exact, far, loss, labels, own):
+    """What the file gives, and a warning where that is not PyTorch's."""
+    evaluator, outputs = _evaluate.evaluate(os.fspath(path), feed)
+    found = _loss_of(outputs, exact, loss, labels) if outputs else None
+    limit = max((NARROW_DISTANCE if own - {torch.float32, torch.float64} else FORWARD_DISTANCE) * abs(exact.loss),
+                10 * abs(far.loss - exact.loss), 1e-6)
+    if found is not None and not abs(found - exact.loss) <= limit:
+        warnings.warn(f"{path}: the file's loss is {found:.9g} by {evaluator}, PyTorch's is {exact.loss:.9g} on the same rows: "
+                      "the exporter wrote something else than the module computes")
+    return {"evaluator": evaluator, "loss": found}
+
+
+def _loss_of(outputs, exact, loss, labels):
+    values = {name: torch.as_tensor(x) for name, x in outputs.items()}
+    if loss is None:
+        found = values.get("loss", next((x for x in values.values() if x.numel() == 1), None))
+        return None if found is None or found.numel() != 1 else found.item()
+    shape = _run.logits_of(exact.output).shape
+    found = next((x for x in values.values() if x.shape == shape), None)
+    return None if found is None else loss(found.float(), labels).item()
