@@ -8,20 +8,23 @@ import warnings
 import torch
 from torch.utils._pytree import tree_iter, tree_map
 
-from . import _finish, _gradients, _marks, _record, _refusals
+from . import _finish, _gradients, _marks, _record, _reference, _refusals
 from ._refusals import ExportRefused
 
 _OWN = {"export_params": True, "keep_initializers_as_inputs": False}  # options that only have this value here
 
 
 def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, external_data=None, training=None,
-           do_constant_folding=None, opset_version=None, **options):
+           do_constant_folding=None, opset_version=None, reference=True, loss=None, labels=None, **options):
     """Exports `module`, called with `args` and `kwargs`, to the ONNX file `f`.
 
     Takes what torch.onnx.export takes. What differs: parameters and buffers are never folded, merged, transposed or
     renamed, whatever `optimize` says; the module stays in the mode it is in unless `training` says otherwise;
     `external_data` None means: beside the file only where it would be too large. Frozen parameters
     (requires_grad=False), ties, stopped gradients and padding rows are recorded for xlc (docs/Export.md).
+
+    Beside the file lies its reference: what PyTorch computes on the rows of the arguments. `loss` and `labels` make it of a
+    module that ends in logits (see `xlc_export.reference`); reference=False leaves it out.
 
     Returns what torch.onnx.export returns: an ONNXProgram with dynamo=True, else None. Raises ExportRefused where a
     file cannot say what PyTorch would train.
@@ -33,6 +36,7 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
         raise ExportRefused("f, the path of the file, is missing")
     if isinstance(args, torch.Tensor):
         args = (args,)
+    given = args, kwargs
     with _mode(module, training), torch.enable_grad():
         _refusals.check_module(module)
         args, kwargs = _own_tensors(module, args, kwargs)
@@ -56,6 +60,9 @@ def export(module, args=(), f=None, *, kwargs=None, dynamo=True, optimize=True, 
     _finish.count_reads(model, record)
     _finish.check(model)
     _finish.save(model, record, f, external_data)
+    with _mode(module, training):
+        _reference.beside_export(module, given[0], f, reference, kwargs=given[1], loss=loss, labels=labels,
+                                 input_names=options.get("input_names"))
     return program
 
 

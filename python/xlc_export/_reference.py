@@ -5,7 +5,6 @@ the module runs in it, and again in float32, which tells how far rounding goes. 
 """
 
 import contextlib
-import inspect
 import json
 import os
 import pathlib
@@ -14,18 +13,16 @@ import warnings
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from . import _evaluate, _projections, _record, _refusals, _rows, _run, _safetensors
+from . import _evaluate, _inputs, _projections, _record, _refusals, _rows, _run, _safetensors
+from ._inputs import NoReference
 
 VERSION = 1
 SHAKES = (None, 1, 2)  # runs in float32: as it is, and from initial values that differ in their last bit
+LARGE_MODEL = 20_000_000  # elements of parameters from which on two of them do
 LARGEST_BUFFER = 4096  # elements that are stored; of more, norm and projections
 LARGEST_INPUT = 1 << 19  # bytes
 LEAST_ROWS, LEAST_ROWS_OF_NORMS = 2, 4  # a batch norm of two values gives 1 and -1
 FORWARD_DISTANCE, NARROW_DISTANCE = 1e-4, 5e-2  # of losses, relative; of short types
-
-
-class NoReference(RuntimeError):
-    """There can be no reference; the message says why, and what helps."""
 
 
 def path_of(model):
@@ -44,14 +41,14 @@ def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_
     args = (args,) if isinstance(args, torch.Tensor) else tuple(args)
     _refuse(module, loss, labels)
     leaves, structure = tree_flatten((args, dict(kwargs or {})))
-    graph = _graph_inputs(path)
+    graph = _inputs.graph_inputs(path)
     places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
-    names = _names(module, args, kwargs or {}, [leaves[i] for i in places], graph, input_names)
+    names = _inputs.names_of(module, args, kwargs or {}, [leaves[i] for i in places], graph, input_names)
     inputs = [_rows.Input(name, leaves[i].detach().cpu()) for name, i in zip(names, places)]
     if labels is not None:
         name, value = next(iter(labels.items())) if isinstance(labels, dict) else ("labels", labels)
         inputs.append(_rows.Input(name, value.detach().cpu()))
-    _find_batch(inputs, graph)
+    _inputs.find_batch(inputs, graph)
     device = next((x.device for x in module.parameters()), torch.device("cpu"))
 
     def call_with(rows):
@@ -70,10 +67,11 @@ def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_
             return output, found.reshape(())
         return call
 
-    with contextlib.ExitStack() as stack, warnings.catch_warnings(action="ignore"):
-        stack.enter_context(_run.unchanged(module))
+    with _run.unchanged(module), warnings.catch_warnings(action="ignore"):
         rows, dtype, exact = _first_run(module, inputs, call_with, dtype)
-        rounded = [_rounded(module, call_with(rows), dtype, shake) for shake in SHAKES]
+        shakes = SHAKES[:2] if sum(x.numel() for x in module.parameters()) > LARGE_MODEL else SHAKES
+        rounded = [_rounded(module, call_with(rows), dtype, shake) for shake in shakes]
+    _warn_of_size(rows)
     far = _furthest(exact, rounded)
     tensors = {"loss": _number(exact.loss), "loss.float32": _number(far.loss), "gradients": exact.gradients,
                "gradients.float32": far.gradients}
@@ -85,12 +83,12 @@ def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_
         tensors[f"buffer.{name}"] = _projections.describe(value) if is_large else value.cpu()
     for x in rows:
         if not is_unmatched.get(x.name):
-            tensors[f"input.{x.name}"] = _stored(x, graph.get(x.name))
-    feed = {x.name: x.value.to(_torch_type(graph[x.name]) or x.value.dtype) for x in rows if x.name in graph}
+            tensors[f"input.{x.name}"] = _inputs.stored(x, graph.get(x.name))
+    feed = {x.name: x.value.to(_inputs.torch_type(graph[x.name]) or x.value.dtype) for x in rows if x.name in graph}
     forward = _forward(path, feed, exact, far, loss, rows[-1].value if loss else None, _run.own_dtypes(module))
     document = {
         "version": VERSION, "torch": torch.__version__, "dtype": str(dtype).removeprefix("torch."),
-        "training": _is_training(module), "rows": _count(rows), "loss": "given" if loss else "model",
+        "training": _is_training(module), "rows": _inputs.count(rows), "loss": "given" if loss else "model",
         "labels": rows[-1].name if loss else None,
         "parameters": [name for name, x, _ in _record.parameters(module) if x.requires_grad],
         "buffers": list(exact.buffers), "projected": projected,
@@ -105,6 +103,18 @@ def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_
     return target
 
 
+def beside_export(module, args, path, is_wanted, **options):
+    """The reference of a file that was just exported, where one is wanted; what stands in the way is a warning."""
+    target = path_of(path)
+    target.unlink(missing_ok=True)  # that of an older file
+    if not is_wanted:
+        return
+    try:
+        reference(module, args, path, **options)
+    except NoReference as error:
+        warnings.warn(f"no reference is written beside {path}: {error} (reference=False: none is wanted)")
+
+
 def _refuse(module, loss, labels):
     if not isinstance(module, torch.nn.Module):
         raise NoReference(f"a reference needs a torch.nn.Module, not {type(module).__name__}")
@@ -112,81 +122,6 @@ def _refuse(module, loss, labels):
         raise NoReference("loss= and labels= come together: a function of logits and labels, and rows of labels")
     for reason in _refusals.without_values(module):
         raise NoReference(reason)
-
-
-# --- inputs
-
-
-def _graph_inputs(path):
-    """Name -> type of each input of the file's graph that is not an initializer."""
-    import onnx
-
-    graph = onnx.load(os.fspath(path), load_external_data=False).graph
-    held = {x.name for x in graph.initializer}
-    return {x.name: x.type.tensor_type for x in graph.input if x.name not in held}
-
-
-def _names(module, args, kwargs, tensors, graph, given):
-    """The names that the file has for the tensors among the arguments, or their own."""
-    own = list(given) if given else _own_names(module, args, kwargs)
-    if len(own) < len(tensors):
-        raise NoReference(f"input_names has {len(own)} names for {len(tensors)} tensors")
-    if not given and len(graph) == len(tensors) and set(own) != set(graph):
-        return list(graph)
-    unknown = [name for name in graph if name not in own]
-    if unknown:
-        raise NoReference(f"the file has the inputs {_list(graph)}, and the arguments are {_list(own)}: name these with "
-                          "input_names=, in their order")
-    return own[:len(tensors)]
-
-
-def _list(names):
-    return ", ".join(f"'{name}'" for name in names)
-
-
-def _own_names(module, args, kwargs):
-    """A name for each tensor of the arguments after the parameters of forward."""
-    names = []
-    bound = inspect.signature(module.forward).bind(*args, **kwargs).arguments
-    kinds = inspect.signature(module.forward).parameters
-    for name, value in bound.items():
-        values = value.items() if kinds[name].kind is inspect.Parameter.VAR_KEYWORD else [(name, value)]
-        for key, held in values:
-            found = [x for x in tree_flatten(held)[0] if isinstance(x, torch.Tensor)]
-            names += [key] if len(found) == 1 and held is found[0] else [f"{key}_{i}" for i in range(len(found))]
-    return names
-
-
-def _find_batch(inputs, graph):
-    """Notes whose first dimension is the batch, where the file takes any number of samples."""
-    def symbol(x):
-        shape = graph[x.name].shape.dim if x.name in graph else ()
-        return shape[0].dim_param if len(shape) else ""
-
-    batch = next((x for x in inputs if x.value.dim() and symbol(x)), None)
-    for x in inputs:
-        is_same = batch is not None and x.value.dim() > 0 and len(x.value) == len(batch.value)
-        x.is_free = is_same and (x.name not in graph or symbol(x) == symbol(batch))
-
-
-def _count(rows):
-    return next((len(x.value) for x in rows if x.is_free), next((len(x.value) for x in rows if x.value.dim()), 1))
-
-
-def _torch_type(kind):
-    """PyTorch's type of a type of ONNX that inputs have."""
-    names = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64",
-             16: "bfloat16"}
-    return getattr(torch, names.get(kind.elem_type, ""), None)
-
-
-def _stored(x, kind):
-    if x.scale:
-        return (x.value / x.scale).round().to(torch.int8)
-    if x.value.is_floating_point():
-        is_double = kind is not None and _torch_type(kind) == torch.float64
-        return x.value.to(torch.float64 if is_double else torch.float32)
-    return x.value if kind is None or _torch_type(kind) is None else x.value.to(_torch_type(kind))
 
 
 # --- runs
@@ -216,7 +151,6 @@ def _first_run(module, inputs, call_with, dtype):
                 first = first or error
                 continue
             if torch.isfinite(torch.tensor(result.loss)) and torch.isfinite(result.gradients).all():
-                _warn_of_size(rows)
                 return rows, kind, result
             first = first or NoReference(f"the loss is {result.loss}, or a gradient is not finite")
     raise NoReference(f"the module does not run on these rows: {type(first).__name__}: {first}") from first
@@ -225,8 +159,8 @@ def _first_run(module, inputs, call_with, dtype):
 def _probe(module, inputs, call_with):
     """Notes which inputs index tables, as far as a run on the example shows."""
     seen = [x.with_value(x.value.clone()) for x in inputs]
-    with contextlib.suppress(Exception), _run.unchanged(module), torch.no_grad(), _rows.Limits(seen):
-        call_with(seen)(module, lambda x: x)
+    with contextlib.suppress(Exception), _run.precision(module, torch.float32), torch.no_grad(), _rows.Limits(seen):
+        call_with(seen)(module, _run.caster(torch.float32))
     for x, found in zip(inputs, seen):
         x.limit = found.limit
 

@@ -78,15 +78,27 @@ def own_dtypes(module):
     return {tensor.dtype for tensor in (*module.parameters(), *module.buffers()) if tensor.is_floating_point()}
 
 
+def caster(dtype):
+    """What makes `dtype` of floats, and leaves the rest."""
+    return lambda x: x.to(dtype) if x.is_floating_point() else x
+
+
+@contextlib.contextmanager
+def precision(module, dtype, shake=None):
+    """While it is open the module runs in `dtype` and drops nothing. `shake`: a seed with which each value of a parameter
+    moves by at most half a unit in its last place."""
+    own = own_dtypes(module)
+    with _as_dtype(module, dtype, shake), _limits(dtype, own), Precision(dtype, own):
+        yield
+
+
 def run(module, call, dtype, shake=None):
-    """One pass in `dtype`; `call(module, cast)` gives the output and the loss. `shake`: a seed with which each value of a
-    parameter moves by at most half a unit in its last place."""
-    with _as_dtype(module, dtype, shake), torch.enable_grad(), _limits(dtype, own_dtypes(module)):
+    """One pass in `dtype`; `call(module, cast)` gives the output and the loss."""
+    with torch.enable_grad(), precision(module, dtype, shake):
         before = {name: buffer.clone() for name, buffer, _ in _record.buffers(module)}
-        with Precision(dtype, own_dtypes(module)):
-            output, loss = call(module, lambda x: x.to(dtype) if x.is_floating_point() else x)
-            if loss.requires_grad:
-                loss.backward()
+        output, loss = call(module, caster(dtype))
+        if loss.requires_grad:
+            torch.autograd.backward(loss)  # not loss.backward(): in that one the precision's mode is off
         parameters = [parameter for _, parameter, _ in _record.parameters(module) if parameter.requires_grad]
         rows = [torch.zeros(1 + _projections.COUNT, dtype=torch.float64) if parameter.grad is None else
                 _projections.describe(parameter.grad.to_dense()) for parameter in parameters]
