@@ -86,7 +86,7 @@ def caster(dtype):
 @contextlib.contextmanager
 def precision(module, dtype, shake=None):
     """While it is open the module runs in `dtype` and drops nothing. `shake`: a seed with which each value of a parameter
-    moves by at most half a unit in its last place."""
+    moves by at most one unit in its last place."""
     own = own_dtypes(module)
     with _as_dtype(module, dtype, shake), _limits(dtype, own), Precision(dtype, own):
         yield
@@ -168,10 +168,11 @@ def _as_dtype(module, dtype, shake):
 
 
 def _shaken(values, shake, source):
+    """Each value as it is, or the next larger or smaller one."""
     if shake is None:
         return values
-    noise = torch.rand(values.shape, generator=source).to(values.device, values.dtype) - 0.5
-    return values * (1 + noise * torch.finfo(values.dtype).eps)
+    step = torch.randint(-1, 2, values.shape, generator=source, dtype=torch.int8).to(values.device)
+    return torch.nextafter(values, torch.where(step == 0, values, step * torch.inf))
 
 
 @contextlib.contextmanager
