@@ -78,7 +78,7 @@ public:
     describeParameters(plan, result.parameters);
     result.absentConstants = std::move(absentConstants);
     for (const FileTensor &tensor : model.initializers)
-      if (!tensor.file.empty())
+      if (!tensor.file.empty() && !tensor.isAbsent)
         result.files.insert(tensor.file);
     if (diagnostics.hasErrors())
       return std::nullopt;
@@ -166,7 +166,8 @@ private:
       else if (tensor.isAbsent && isFloat(tensor.type))
         importer.values[tensor.name].constant = standIn(tensor);
       else if (!tensor.load())
-        diagnostics.error("constant '" + tensor.name + "' has no values: its external file cannot be read");
+        diagnostics.error("constant '" + tensor.name + "' has no values: its external file '" + tensor.file +
+                          "' cannot be read");
       else
         importer.values[tensor.name].constant = std::make_shared<ConstantTensor>(ConstantTensor::fromFile(tensor));
     }
@@ -176,7 +177,7 @@ private:
   /// Some values for a constant of which only the shape is known. No two are equal, so that nothing is
   /// recognised in them that will not be there.
   std::shared_ptr<ConstantTensor> standIn(const FileTensor &tensor) {
-    absentConstants.push_back(tensor.name);
+    absentConstants.push_back({tensor.name, tensor.file});
     auto constant = std::make_shared<ConstantTensor>(tensor.type, tensor.shape);
     for (size_t i = 0; i < constant->numStored(); ++i)
       constant->set(i, 1.0 / double(i + 2));
@@ -357,9 +358,7 @@ private:
 
   void describeData(FileTensor &tensor, bool isTransposed, ParameterSource &source) {
     source.kind = tensor.isAbsent ? ParameterSource::Kind::Absent : ParameterSource::Kind::Data;
-    if (tensor.isAbsent)
-      return;
-    if (tensor.isExternal && !isTransposed && tensor.storedType == 1) {
+    if (tensor.isAbsent || (tensor.isExternal && !isTransposed && tensor.storedType == 1)) {
       source.file = tensor.file;
       source.offset = tensor.offset;
       return;
@@ -382,7 +381,7 @@ private:
   OpBuilder builder;
   func::FuncOp forward;
   std::map<ParameterUse, Value> views; ///< parameters as nodes read them
-  std::vector<std::string> absentConstants;
+  std::vector<AbsentConstant> absentConstants;
   std::vector<ModelInput> unbound; ///< the inputs as the file has them
 };
 

@@ -234,6 +234,7 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
     problem = file.descriptor < 0 ? errno : 0;
   }
   tensor.isExternal = true;
+  tensor.file = std::string(path);
   if (problem == ENOENT) {
     tensor.isAbsent = true;
     return true;
@@ -248,7 +249,6 @@ bool readExternal(const ::onnx::TensorProto &proto, const std::string &what, Str
     return diagnostics.error(what + " needs bytes " + Twine(tensor.offset) + " to " + Twine(end) + " of '" + location +
                              "', which has " + Twine((uint64_t)status.st_size)),
            false;
-  tensor.file = std::string(path);
   return true;
 }
 

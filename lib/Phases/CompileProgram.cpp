@@ -48,17 +48,28 @@ LogicalResult writeInitialValue(const ParameterSource &source, llvm::raw_ostream
 LogicalResult checkInitialValues(const Compilation &compilation) {
   std::string missing;
   size_t count = 0;
-  for (const ParameterSource &source : compilation.parameters)
-    if (source.kind == ParameterSource::Kind::Absent && ++count <= 3)
+  SmallVector<const ParameterSource *> firstOfFile;
+  for (const ParameterSource &source : compilation.parameters) {
+    if (source.kind != ParameterSource::Kind::Absent)
+      continue;
+    if (++count <= 3)
       missing += (count > 1 ? ", '" : "'") + source.name + "'";
+    if (!llvm::any_of(firstOfFile, [&](const ParameterSource *other) { return other->file == source.file; }))
+      firstOfFile.push_back(&source);
+  }
   if (!count)
     return success();
-  compilation.diagnostics.report(
-      {.where = compilation.modelPath,
-       .text = llvm::formatv("{0} of {1} parameters have no initial value in the model ({2}{3})", count,
-                             compilation.parameters.size(), missing, count > 3 ? ", ..." : ""),
-       .notes = {
-           {.severity = Severity::Note, .where = compilation.specPath, .text = "init: {from: random} draws them"}}});
+  Message message{.where = compilation.modelPath,
+                  .text = llvm::formatv("{0} of {1} parameters have no initial value in the model ({2}{3})", count,
+                                        compilation.parameters.size(), missing, count > 3 ? ", ..." : "")};
+  for (const ParameterSource *source : ArrayRef(firstOfFile).take_front(3))
+    message.notes.push_back({.severity = Severity::Note,
+                             .where = compilation.modelPath,
+                             .text = "the values of '" + source->name + "' are external data, and '" + source->file +
+                                     "' is not there; such files move with the model"});
+  message.notes.push_back(
+      {.severity = Severity::Note, .where = compilation.specPath, .text = "init: {from: random} draws them"});
+  compilation.diagnostics.report(message);
   return failure();
 }
 
@@ -66,9 +77,10 @@ LogicalResult checkInitialValues(const Compilation &compilation) {
 LogicalResult checkConstants(const Compilation &compilation) {
   if (compilation.absentConstants.empty())
     return success();
-  compilation.diagnostics.error(compilation.modelPath, "constant '" + compilation.absentConstants.front() +
-                                                           "' has no values: its external file cannot be read; that "
-                                                           "is enough to plan, not to compile");
+  const AbsentConstant &first = compilation.absentConstants.front();
+  compilation.diagnostics.error(compilation.modelPath, "constant '" + first.name +
+                                                           "' has no values: its external file '" + first.file +
+                                                           "' is not there; that is enough to plan, not to compile");
   return failure();
 }
 

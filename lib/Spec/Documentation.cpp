@@ -1,4 +1,5 @@
 // docs/Spec.md, read off the key table.
+#include "Aliases.h"
 #include "Keys.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -84,6 +85,12 @@ void printSpecDocumentation(raw_ostream &out) {
     if (section.path == "optimizer")
       printOptimizers(out);
   }
+  out << "\n## What other tools call it\n\nA spec does not take these names: its messages propose the key. A file of "
+         "Accelerate, DeepSpeed or transformers given as `--spec` is told as such, with what to write for its "
+         "values.\n\n"
+         "| there | here |\n|---|---|\n";
+  for (const spec::Alias &row : spec::aliasTable())
+    out << "| `" << join(split(row.theirs, ' '), "`, `") << "` | `" << row.ours << "` |\n";
   out << "\n## Not supported yet\n\nThese are known by name and refused.\n\n| key | meaning |\n|---|---|\n";
   for (const spec::Key &key : spec::keyTable())
     if (key.kind == spec::Kind::Unsupported)

@@ -3,6 +3,7 @@
 #include "xlc/Runtime/Limits.h"
 
 #include "DeviceFile.h"
+#include "Foreign.h"
 #include "SpecText.h"
 #include "xlc/Support/InputFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -50,6 +51,10 @@ std::optional<Spec> parseSpec(StringRef text, StringRef path, Diagnostics &diagn
     return std::nullopt;
   }
   spec::YamlFile file = spec::readYaml(text, errors);
+  if (spec::refuseForeign(file.root, errors)) {
+    errors.report(text, path, diagnostics);
+    return std::nullopt;
+  }
   spec::Checked checked = spec::validate(file.root, path, errors);
   if (!target.empty())
     checked.spec.target = target;

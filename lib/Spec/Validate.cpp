@@ -1,6 +1,8 @@
 // The walk: for each key of a mapping, find its row, check the value against it, hand it to the row's setter.
 #include "Validate.h"
 
+#include "Aliases.h"
+#include "Meant.h"
 #include "Values.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -96,28 +98,47 @@ private:
   }
 
   void refuseUnknown(const YamlNode &node, StringRef rowPrefix, const std::string &shown) {
-    std::string message = "unknown key " + quote(shown);
-    if (StringRef(node.key).contains('.'))
-      message += "; a key within a key is written a: {b: ...}";
-    else if (std::optional<std::string> meant = findMeant(node.key, rowPrefix))
-      message += "; did you mean " + quote(*meant) + "?";
-    refuse(shown, node.keyLocation, message);
+    std::string hint = "a key within a key is written a: {b: ...}";
+    if (!StringRef(node.key).contains('.'))
+      hint = explainUnknown(node.key, rowPrefix);
+    refuse(shown, node.keyLocation, "unknown key " + quote(shown) + (hint.empty() ? "" : "; " + hint));
   }
 
-  /// A key of the same mapping that is spelled nearly so, or one of another mapping that is spelled exactly so.
-  std::optional<std::string> findMeant(StringRef written, StringRef rowPrefix) {
-    SmallVector<StringRef> siblings;
+  /// From the surest to the least sure: another spelling of a key of the same mapping, another tool's name, a key of
+  /// another mapping that is spelled exactly so, one of the same mapping that is spelled nearly so.
+  std::string explainUnknown(StringRef written, StringRef rowPrefix) {
+    SmallVector<StringRef> siblings, meant;
     for (const Key &key : keyTable()) {
       StringRef name = key.path;
       if (name.consume_front(rowPrefix) && !name.contains('.') && name != "*")
         siblings.push_back(name);
     }
-    if (std::optional<StringRef> nearest = findNearest(written, siblings))
-      return nearest->str();
+    copy_if(siblings, std::back_inserter(meant), [&](StringRef name) { return isSameName(name, written); });
+    if (const Alias *alias = findAlias((rowPrefix + written).str());
+        alias && meant.empty() && !rowPrefix.starts_with("cluster.device.")) {
+      if (alias->ours.starts_with("--"))
+        return "the program has an option for it, " + alias->ours.str();
+      StringRef last = alias->ours.substr(alias->ours.rfind('.') + 1);
+      if (findKey(alias->ours)->kind == Kind::Unsupported)
+        return "here it would be " + quote(alias->ours) + ", which is not supported yet";
+      meant.push_back(is_contained(siblings, last) ? last : StringRef(alias->ours));
+    }
+    if (meant.empty())
+      meant = findElsewhere(written);
+    if (meant.empty())
+      if (std::optional<StringRef> nearest = findNearest(written, siblings))
+        meant.push_back(*nearest);
+    return askWhetherMeant(meant);
+  }
+
+  /// Keys of this name in any mapping, but for what describes a device or one group of many.
+  static SmallVector<StringRef> findElsewhere(StringRef written) {
+    SmallVector<StringRef> found;
     for (const Key &key : keyTable())
-      if (key.path == written || key.path.ends_with(("." + written).str()))
-        return key.path.str();
-    return std::nullopt;
+      if (key.path.ends_with(("." + written).str()) && !key.path.contains("[]") &&
+          !key.path.starts_with("cluster.device.") && key.kind != Kind::Unsupported)
+        found.push_back(key.path);
+    return found;
   }
 
   std::string besideSpec(StringRef path) {

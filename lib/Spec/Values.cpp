@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "Meant.h"
 #include "xlc/Support/Bytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -114,8 +115,7 @@ bool Reader::readChoice(const YamlNode &node, std::string &result) {
   result = node.text;
   if (is_contained(words, StringRef(node.text)))
     return true;
-  if (std::optional<StringRef> nearest = findNearest(node.text, words))
-    hint = "did you mean '" + nearest->str() + "'?";
+  hint = askWhetherMeant(findMeantWords(node.text, key.choices));
   return false;
 }
 
@@ -254,16 +254,3 @@ std::optional<Value> readValue(const Key &key, StringRef shownPath, const YamlNo
 }
 
 } // namespace xlc::spec
-
-std::optional<StringRef> xlc::findNearest(StringRef written, ArrayRef<StringRef> candidates) {
-  unsigned nearestDistance = std::max<size_t>(1, std::min<size_t>(written.size(), 24) / 3) + 1;
-  std::optional<StringRef> nearest;
-  for (StringRef candidate : candidates) {
-    unsigned distance = written.edit_distance(candidate, /*AllowReplacements=*/true, nearestDistance);
-    if (distance < nearestDistance) {
-      nearestDistance = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
-}

@@ -20,7 +20,7 @@ struct ParameterSource {
   std::string name; ///< PyTorch's
   std::vector<int64_t> shape;
   enum class Kind { Data, Zeros, Ones, Absent } kind = Kind::Absent;
-  std::string file; ///< Data: external file, or empty when the bytes are in `bytes`
+  std::string file; ///< Data: external file, or empty when the bytes are in `bytes`; Absent: the file that is not there
   uint64_t offset = 0;
   std::string bytes;                        ///< Data: raw float32, row-major; already transposed where needed
   bool isNormScale = false, isBias = false; ///< what `init: random` needs to know
@@ -35,11 +35,16 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
 };
 
+/// A constant of which only the shape is known, as its external file is not there: enough to plan, not to compile.
+struct AbsentConstant {
+  std::string name, file;
+};
+
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< one `func.func @forward`, see docs/rationale/Graph.md
   std::vector<ParameterSource> parameters;  ///< in the order of @forward's parameter arguments
-  std::vector<std::string> absentConstants; ///< of which only the shape is known: enough to plan, not to compile
-  std::set<std::string> files;              ///< beside the model's own: external data
+  std::vector<AbsentConstant> absentConstants;
+  std::set<std::string> files; ///< beside the model's own: external data
 };
 
 /// Reads `path` and imports it for one micro-batch of one data-parallel rank. Complaints go to

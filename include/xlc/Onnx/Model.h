@@ -63,7 +63,7 @@ std::string nameOfType(int elementType);
 
 /// A tensor of the file. `bytes` is little-endian and row-major, and of `type`: 16-bit floats have become
 /// floats, and integers that xlc does not compute with int64. An external tensor has its place instead;
-/// `isAbsent`: the external file is not there, only the shape is known.
+/// `isAbsent`: the external file is not there, only the shape is known; `file` is where it was looked for.
 struct FileTensor {
   std::string name;
   ElementType type = ElementType::Float;

@@ -45,8 +45,8 @@ struct Compilation {
 
   Spec spec;
   std::vector<ParameterSource> parameters;
-  std::vector<std::string> absentConstants; ///< see ImportedModel
-  std::set<std::string> externalData;       ///< files
+  std::vector<AbsentConstant> absentConstants; ///< see ImportedModel
+  std::set<std::string> externalData;          ///< files
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Whether nothing reads `unpartitioned` but Forks. Each copy of a module takes a good part of a phase's time.
   bool isPlanAlone = false;
