@@ -136,7 +136,8 @@ Factors alongElements(Operation *op, unsigned x, unsigned indices, int64_t dimen
     if (dim == dimension)
       continue;
     Factor &factor = factors.emplace_back(3, dim);
-    factor[indices] = dim >= missing && shapeOf(op->getOperand(indices))[dim - missing] > 1 ? dim - missing : -1;
+    bool isOwn = dim >= missing && shapeOf(op->getOperand(indices))[dim - missing] == shapeOf(op->getResult(0))[dim];
+    factor[indices] = isOwn ? dim - missing : -1;
   }
   return factors;
 }
@@ -184,9 +185,10 @@ template <Factors (*factorsOf)(Operation *)> std::optional<Spread> by(Operation 
   for (const Factor &factor : factorsOf(op)) {
     if (factor[seed.value] != seed.layout.dim)
       continue;
-    if (seed.layout.outer > 1 && isIndexed(op, factor))
-      return std::nullopt;
     Spread result;
+    result.isPlaced = isIndexed(op, factor);
+    if (seed.layout.outer > 1 && result.isPlaced)
+      return std::nullopt;
     size_t operands = op->getNumOperands();
     bool passes = false;
     for (auto [value, dim] : llvm::enumerate(factor)) {
@@ -212,7 +214,10 @@ std::optional<Spread> spreadScored(Operation *op, const Seed &seed) {
 /// Counting goes on from rank to rank, but not in several runs.
 std::optional<Spread> spreadIota(Operation *op, const Seed &seed) {
   bool isCounted = seed.layout.dim == int64_t(cast<graph::IotaOp>(op).getDimension());
-  return isCounted && seed.layout.outer > 1 ? std::nullopt : by<elementwise>(op, seed);
+  std::optional<Spread> found = isCounted && seed.layout.outer > 1 ? std::nullopt : by<elementwise>(op, seed);
+  if (found)
+    found->isPlaced = isCounted;
+  return found;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,6 @@
 // Collectives and local slices, written as ops.
 #include "Emit.h"
+#include "RankStates.h"
 #include <cmath>
 
 using namespace mlir;
@@ -43,7 +44,10 @@ Value Emitter::takeBlock(Value value, RankedTensorType global, const Step &step)
   if (outer > 1)
     value = reshape(value, runs);
   Value places = this->places(group, pieces[dim + 1], runs[dim + 1]);
-  return reshape(gather(value, places, at), to);
+  Value block = reshape(gather(value, places, at), to);
+  if (auto merged = block.getDefiningOp<ReshapeOp>())
+    nameCut(merged, step.to);
+  return block;
 }
 
 /// All blocks of each run; what stands beyond the end of the last goes.

@@ -40,13 +40,6 @@ SmallVector<Value> LocalOps::writeSeveral(Operation *op, ArrayRef<Value> operand
   return {};
 }
 
-/// For the gate, where the local shape alone would tell it another cut.
-static void nameCut(ReshapeOp reshape, const Layout &layout) {
-  ArrayRef<int64_t> shape = reshape.getType().getShape();
-  if (layoutAt(shape, aboveOf(shape, layout), layout) != layout)
-    reshape->setAttr(kCut, DenseI64ArrayAttr::get(reshape.getContext(), {layout.dim, layout.outer}));
-}
-
 Operation *LocalOps::clone(Operation *op, ArrayRef<Value> operands, const Spread &layouts) {
   IRMapping mapping;
   mapping.map(op->getOperands(), operands);
@@ -63,8 +56,11 @@ Operation *LocalOps::clone(Operation *op, ArrayRef<Value> operands, const Spread
   }
   if (auto reshape = dyn_cast<ReshapeOp>(local))
     nameCut(reshape, layout);
-  if (auto broadcast = dyn_cast<BroadcastOp>(local); broadcast && !layouts.operands[0].isSplit())
-    broadcast->setAttr(kCut, builder.getDenseI64ArrayAttr({layout.dim, layout.outer, layout.parts}));
+  auto iota = dyn_cast<IotaOp>(local);
+  bool isRepeated = isa<ConstantOp>(local) || (iota && !isSplitAt(layout, iota.getDimension())) ||
+                    (isa<BroadcastOp>(local) && !layouts.operands[0].isSplit());
+  if (isRepeated)
+    local->setAttr(kCut, builder.getDenseI64ArrayAttr({layout.dim, layout.outer, layout.parts}));
   if (auto constant = dyn_cast<ConstantOp>(local))
     constant.setValueAttr(
         cast<DenseElementsAttr>(constant.getValue()).resizeSplat(cast<RankedTensorType>(constant.getY().getType())));

@@ -14,12 +14,33 @@ bool RankStates::isPartsGroup(dist::GroupAttr group, int64_t parts, int64_t with
 LogicalResult RankStates::inferOp(ConstantOp op, States &results) {
   results[0].uniform = op.getValue().isSplat() ? kAllDimensions : 0;
   results[0].isZero = isZero(op.getY());
+  return cutRepeated(op, results[0]);
+}
+
+LogicalResult RankStates::inferOp(IotaOp op, States &results) {
+  results[0].uniform = uniformOf(op, 0);
+  return cutRepeated(op, results[0]);
+}
+
+/// What is equal along a dimension, and says that it is each rank's piece of more that is: a sum over it is one of the
+/// ranks' terms.
+LogicalResult RankStates::cutRepeated(Operation *op, State &state) {
+  auto cut = op->getAttrOfType<DenseI64ArrayAttr>(kCut);
+  if (!cut || state.kind != State::Kind::Same)
+    return success();
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  bool isRepeated = cut.size() == 3 && cut[0] >= 0 && cut[0] < int64_t(shape.size()) && (state.uniform >> cut[0] & 1);
+  if (!isRepeated || cut[1] < 1 || shape[cut[0]] % cut[1] != 0 || cut[2] < 2 || tp % cut[2] != 0)
+    return op->emitOpError("gate of Shard: says that it repeats a piece of what it does not repeat");
+  if (state.isPartial())
+    return refusePartial(op);
+  state.layout = Layout::split(cut[0], cut[1], cut[2]);
   return success();
 }
 
 LogicalResult RankStates::inferOp(ReshapeOp op, States &results) {
   results[0] = of(op.getX());
-  results[0].uniform = results[0].uniform == kAllDimensions ? kAllDimensions : 0;
+  results[0].uniform = results[0].isWhole() ? uniformOf(op, 0) : 0;
   if (!results[0].isPiece())
     return success();
   int64_t above = aboveOf(shapeOf(op.getX()), results[0].layout);
@@ -35,8 +56,13 @@ LogicalResult RankStates::inferOp(ReshapeOp op, States &results) {
   return success();
 }
 
-/// What is repeated is equal along the new dimensions. Where each rank has a piece of one of them, `kCut` says which:
-/// a sum over it is one of the ranks' terms.
+void shard::nameCut(ReshapeOp reshape, const Layout &layout) {
+  ArrayRef<int64_t> shape = reshape.getType().getShape();
+  if (layoutAt(shape, aboveOf(shape, layout), layout) != layout)
+    reshape->setAttr(kCut, DenseI64ArrayAttr::get(reshape.getContext(), {layout.dim, layout.outer}));
+}
+
+/// What is repeated is equal along the new dimensions.
 LogicalResult RankStates::inferOp(BroadcastOp op, States &results) {
   State state = of(op.getX());
   ArrayRef<int64_t> x = shapeOf(op.getX()), y = shapeOf(op.getY());
@@ -50,16 +76,7 @@ LogicalResult RankStates::inferOp(BroadcastOp op, States &results) {
   }
   state.uniform = state.uniform == kAllDimensions ? kAllDimensions : uniform;
   results[0] = state;
-  auto cut = op->getAttrOfType<DenseI64ArrayAttr>(kCut);
-  if (!cut || state.kind != State::Kind::Same)
-    return success();
-  bool isRepeated = cut.size() == 3 && cut[0] >= 0 && cut[0] < int64_t(y.size()) && (uniform >> cut[0] & 1);
-  if (!isRepeated || cut[1] < 1 || y[cut[0]] % cut[1] != 0 || cut[2] < 2 || tp % cut[2] != 0)
-    return op.emitOpError("gate of Shard: says that it repeats a piece of what it does not repeat");
-  if (state.isPartial())
-    return refusePartial(op);
-  results[0].layout = Layout::split(cut[0], cut[1], cut[2]);
-  return success();
+  return cutRepeated(op, results[0]);
 }
 
 /// Indices that differ by rank take a rank's piece of what all have, or find their rows among a rank's own.

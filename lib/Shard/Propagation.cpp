@@ -136,7 +136,7 @@ bool Propagation::tolerates(Operation *op, const Spread &spread) const {
 void Propagation::tryStrategy(Operation *op, const Spread &spread, uint32_t linear,
                               std::optional<Strategy> &best) const {
   Strategy strategy{spread, linear, {}};
-  auto &[operands, results, isSum] = strategy.spread;
+  auto &[operands, results, isSum, isPlaced] = strategy.spread;
   bool isPartOfTp = false; // a sum over parts that leaves copies equal has no name
   for (auto [number, layout] : llvm::enumerate(operands)) {
     isPartOfTp |= isSum && layout.isSplit() && layout.parts != problem.tp;

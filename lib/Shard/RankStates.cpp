@@ -47,17 +47,32 @@ LogicalResult RankStates::inferByFactors(Operation *op, States &results) {
   std::optional<bool> isPartial = isLinear(op);
   if (!isPartial)
     return refusePartial(op);
-  for (State &state : results) {
+  for (auto [number, state] : llvm::enumerate(results)) {
     state.layout.isPartial = *isPartial;
-    state.uniform = op->getNumOperands() && isElementwise(op) ? commonUniform(op) : 0;
+    state.uniform = uniformOf(op, number);
   }
   return success();
 }
 
-uint64_t RankStates::commonUniform(Operation *op) {
-  uint64_t uniform = kAllDimensions;
-  for (Value operand : op->getOperands())
-    uniform &= of(operand).uniform;
+/// Of a result, the dimensions along which all of it is equal. By the factor table: a slice along a dimension is made
+/// of the operands' slices along theirs, so where these are equal, it is, unless the op counts or compares places.
+uint64_t RankStates::uniformOf(Operation *op, unsigned result) {
+  bool keepsConstants = isElementwise(op) || (op->getNumOperands() == 1 && isMovement(op));
+  if (keepsConstants && llvm::all_of(op->getOperands(), [&](Value x) { return of(x).uniform == kAllDimensions; }))
+    return kAllDimensions;
+  if (isa<SliceOp>(op))
+    return of(op->getOperand(0)).uniform; // of equal elements it takes some
+  uint64_t uniform = 0;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op->getResult(result)))) {
+    Layout single = Layout::split(dim, 1, std::max<int64_t>(size, 2));
+    std::optional<Spread> found = spread(op, {op->getNumOperands() + result, single, tp});
+    bool isEqual = found && !found->isPlaced && !found->isSum &&
+                   llvm::all_of(llvm::zip(op->getOperands(), found->operands), [&](auto pair) {
+                     auto [operand, layout] = pair;
+                     return !layout.isSplit() || of(operand).uniform >> layout.dim & 1;
+                   });
+    uniform |= uint64_t(isEqual) << dim;
+  }
   return uniform;
 }
 
@@ -89,7 +104,7 @@ LogicalResult RankStates::inferPieces(Operation *op, States &results) {
     if (!of(operand).isPiece())
       continue;
     Layout layout = of(operand).layout.summed();
-    if (auto found = spread(op, {unsigned(number), layout, tp}); found && agrees(op, *found))
+    if (auto found = spread(op, {unsigned(number), layout, tp}); found && !found->isPlaced && agrees(op, *found))
       return conclude(op, *found, *isPartial, results);
     auto reduce = dyn_cast<ReduceOp>(op);
     if (reduce && reduce.getKind() == Reduction::max && llvm::is_contained(reduce.getDimensions(), layout.dim)) {

@@ -34,9 +34,12 @@ struct State {
 inline constexpr uint64_t kAllDimensions = ~uint64_t(0);
 
 /// What local shapes alone do not tell. On a reshape of a piece, where a rank has single elements of a dimension: the
-/// dimension of its result that is cut, and into how many runs. On a broadcast that repeats what all ranks have along a
-/// dimension of which each rank has a piece: the same, and into how many pieces.
+/// dimension of its result that is cut, and into how many runs. On what repeats the same along a dimension of which each
+/// rank has a piece (a constant, an iota along another dimension, a broadcast): the same, and into how many pieces.
 inline constexpr llvm::StringLiteral kCut = "dist.cut";
+
+/// Writes `kCut` on the reshape of a piece whose result lies as `layout` says, where the shape tells another cut.
+void nameCut(graph::ReshapeOp reshape, const Layout &layout);
 
 /// Elements above the cut of a split in the flat tensor.
 int64_t aboveOf(llvm::ArrayRef<int64_t> shape, const Layout &layout);
@@ -62,6 +65,7 @@ protected:
   llvm::LogicalResult refusePartial(mlir::Operation *op);
 
   llvm::LogicalResult inferOp(graph::ConstantOp op, States &results);
+  llvm::LogicalResult inferOp(graph::IotaOp op, States &results);
   llvm::LogicalResult inferOp(graph::ReshapeOp op, States &results);
   llvm::LogicalResult inferOp(graph::BroadcastOp op, States &results);
   llvm::LogicalResult inferOp(graph::GatherOp op, States &results);
@@ -77,7 +81,8 @@ protected:
 
 private:
   template <typename OpT> llvm::LogicalResult inferAttention(OpT op, States &results);
-  uint64_t commonUniform(mlir::Operation *op);
+  uint64_t uniformOf(mlir::Operation *op, unsigned result);
+  llvm::LogicalResult cutRepeated(mlir::Operation *op, State &state);
   llvm::LogicalResult inferMask(graph::SelectOp select, States &results);
   llvm::LogicalResult inferIndex(mlir::Operation *op, States &results);
   llvm::LogicalResult inferPieces(mlir::Operation *op, States &results);

@@ -82,7 +82,7 @@ private:
           return success();
         })
         .Case<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp, dist::AllToAllOp, ReshapeOp, BroadcastOp,
-              ConstantOp, GatherOp, ScatterAddOp, AttentionOp, AttentionBackwardOp>(
+              ConstantOp, IotaOp, GatherOp, ScatterAddOp, AttentionOp, AttentionBackwardOp>(
             [&](auto known) { return inferOp(known, results); })
         .Default([&](Operation *other) { return inferByFactors(other, results); });
   }

@@ -20,7 +20,8 @@ struct Seed {
 /// What follows from a seed: the layouts that operands must have, and results then have.
 struct Spread {
   llvm::SmallVector<Layout, 6> operands, results;
-  bool isSum = false; ///< results are sums over the split factor
+  bool isSum = false;    ///< results are sums over the split factor
+  bool isPlaced = false; ///< what a rank does depends on where its piece lies: it counts or compares places
 };
 
 /// Sets of operands, as bits, in which an op is linear while its other operands stay fixed.
