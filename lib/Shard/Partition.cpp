@@ -20,29 +20,32 @@ class Partitioner {
 public:
   Partitioner(const Problem &problem, const Propagation &propagation)
       : problem(problem), propagation(propagation), function(problem.function), builder(function),
-        localOps(builder, problem.tp), attributes(function) {}
+        localOps(builder, problem.tp), attributes(*local.function) {}
 
-  void run() {
-    Block *global = &function.front(), *local = new Block();
+  LocalProgram run() {
+    Block *global = &function.front();
+    body = &local.function->getBody().emplaceBlock();
     for (BlockArgument argument : global->getArguments()) {
       Layout layout = problem.parameters.lookup(argument);
       known[argument].push_back(
-          {layout, {}, local->addArgument(localType(argument.getType(), layout), argument.getLoc())});
+          {layout, {}, body->addArgument(localType(argument.getType(), layout), argument.getLoc())});
       if (layout.isSplit())
         attributes.setArgument(argument.getArgNumber(), dist::kLayout, layoutAttr(argument, layout));
     }
-    builder.setInsertionPointToEnd(local);
-    for (Operation &op : global->without_terminator())
+    builder.setInsertionPointToEnd(body);
+    for (Operation &op : global->without_terminator()) {
       write(&op);
+      noteOrigin(&op);
+    }
     SmallVector<Value> returned = finish(global->getTerminator());
     func::ReturnOp::create(builder, global->getTerminator()->getLoc(), returned);
-    function.getBody().push_back(local);
-    global->dropAllReferences();
-    global->erase();
-    function.setFunctionType(builder.getFunctionType(local->getArgumentTypes(), ValueRange(returned).getTypes()));
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*local)))
-      if (isOpTriviallyDead(&op))
+    local.function->setFunctionType(builder.getFunctionType(body->getArgumentTypes(), ValueRange(returned).getTypes()));
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
+      if (isOpTriviallyDead(&op)) {
+        local.origins.erase(&op);
         op.erase();
+      }
+    return std::move(local);
   }
 
 private:
@@ -52,6 +55,13 @@ private:
     Section section;
     Value value;
   };
+
+  /// What was written since the last time stands for this op.
+  void noteOrigin(Operation *global) {
+    for (Operation &op : llvm::reverse(*body))
+      if (!local.origins.try_emplace(&op, global).second)
+        break;
+  }
 
   Attribute layoutAttr(Value value, const Layout &layout) {
     return dist::LayoutAttr::get(builder.getContext(), builder.getDenseI64ArrayAttr(typeOf(value).getShape()),
@@ -142,6 +152,8 @@ private:
   const Problem &problem;
   const Propagation &propagation;
   func::FuncOp function;
+  LocalProgram local{func::FuncOp(function).cloneWithoutRegions(), llvm::DenseMap<Operation *, Operation *>()};
+  Block *body = nullptr;
   OpBuilder builder;
   DenseMap<Value, SmallVector<Version, 2>> known;
   LocalOps localOps;
@@ -179,12 +191,13 @@ SmallVector<Value> Partitioner::finish(Operation *terminator) {
     }
     Operation *op = returned.get().getDefiningOp();
     values.push_back(op ? bring(returned.get(), from, to, op) : find(returned.get(), to, {}));
+    noteOrigin(op);
   }
   return values;
 }
 
 } // namespace
 
-void shard::writeLocal(const Problem &problem, const Propagation &propagation) {
-  Partitioner(problem, propagation).run();
+LocalProgram shard::writeLocal(const Problem &problem, const Propagation &propagation) {
+  return Partitioner(problem, propagation).run();
 }

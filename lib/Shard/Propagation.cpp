@@ -216,7 +216,8 @@ bool Propagation::run(ArrayRef<Operation *> ops) {
     none.operands.assign(op->getNumOperands(), Layout());
     none.results.assign(op->getNumResults(), Layout());
     SmallVector<Spread, 4> spreads{none};
-    for (Seed seed : seedsOf(op)) {
+    bool isWhole = problem.whole.contains(op);
+    for (Seed seed : isWhole ? SmallVector<Seed>() : seedsOf(op)) {
       std::optional<Spread> found = spread(op, seed);
       if (found && tolerates(op, *found))
         spreads.push_back(*found);
@@ -224,7 +225,7 @@ bool Propagation::run(ArrayRef<Operation *> ops) {
       if (found && found->isSum && (found = spread(op, seed)) && tolerates(op, *found))
         spreads.push_back(*found);
     }
-    LinearSets linear = getLinearSets(op);
+    LinearSets linear = isWhole ? LinearSets() : getLinearSets(op);
     for (const Spread &candidate : spreads) {
       tryStrategy(op, candidate, 0, best);
       for (uint32_t set : linear) {

@@ -27,6 +27,8 @@ struct Problem {
   /// Values that are, or are moved to become, the contribution to a parameter's gradient: how they lie if it is
   /// split as `parameters` says.
   llvm::DenseMap<mlir::Value, mlir::Value> gradientOf;
+  /// Ops of which every rank does all.
+  llvm::DenseSet<mlir::Operation *> whole;
 
   Problem(mlir::func::FuncOp function, int64_t tp, Stream stream);
 };

@@ -2,6 +2,7 @@
 #ifndef XLC_LIB_SHARD_RANK_STATES_H
 #define XLC_LIB_SHARD_RANK_STATES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "xlc/Factors/FactorRules.h"
 
 namespace xlc::shard {
@@ -90,6 +91,10 @@ private:
   llvm::LogicalResult conclude(mlir::Operation *op, const Spread &found, bool isPartial, States &results);
   std::optional<bool> isLinear(mlir::Operation *op);
 };
+
+/// What the gate of Shard refuses in one rank's function: the first op, or the function itself; null where it accepts
+/// it. Nothing is reported.
+mlir::Operation *findRefused(mlir::func::FuncOp function, int64_t tp);
 
 } // namespace xlc::shard
 

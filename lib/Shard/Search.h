@@ -13,8 +13,16 @@ namespace xlc::shard {
 /// Fills in `problem.parameters`. What cannot be split is an error; false if there was any.
 bool findLayouts(Problem &problem, const ShardOptions &options, Diagnostics &diagnostics);
 
-/// Replaces the body of the problem's function by that of one rank, as propagated.
-void writeLocal(const Problem &problem, const Propagation &propagation);
+/// The function of one rank, in no module, and the op of the problem's function that each of its ops was written for.
+struct LocalProgram {
+  mlir::OwningOpRef<mlir::func::FuncOp> function;
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> origins;
+};
+LocalProgram writeLocal(const Problem &problem, const Propagation &propagation);
+
+/// Replaces the problem's function by one rank's that the gate accepts. A split parameter that is needed whole is an
+/// error; false if there was any.
+bool writeProven(Problem &problem, const ShardOptions &options, Diagnostics &diagnostics);
 
 } // namespace xlc::shard
 

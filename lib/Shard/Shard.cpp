@@ -51,32 +51,6 @@ std::optional<bool> splitsSequence(const SequenceFinding &finding, const ShardOp
   return std::nullopt;
 }
 
-/// A parameter is split, and the op needs it whole.
-Message neededWhole(const Problem &problem, const ShardOptions &options, Operation *op) {
-  auto say = [](StringRef by, StringRef what) {
-    return llvm::formatv("{0} splits {1}, which is needed whole, and would have to be gathered", by, what).str();
-  };
-  std::string what = "a parameter";
-  const LayoutPin *decides = nullptr;
-  for (Value operand : op->getOperands()) {
-    Value parameter = findParameter(operand);
-    if (!parameter || !problem.parameters.contains(parameter))
-      continue;
-    std::string name = nameOf(problem.function, cast<BlockArgument>(parameter));
-    what = "'" + name + "'";
-    for (const LayoutPin &pin : options.pins)
-      if (matchesPatterns(name, {pin.pattern}))
-        decides = &pin;
-    break;
-  }
-  Message message = decides ? makeMessage(options, say("layout", what), *decides)
-                            : makeMessage(options, say("tp = " + std::to_string(options.tp), what));
-  addNode(message, options, op, "it is needed by node");
-  if (decides)
-    addNote(message, "where layout does not name it, it is whole on every rank");
-  return message;
-}
-
 } // namespace
 
 bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics &diagnostics) {
@@ -103,16 +77,7 @@ bool shard::partition(ModuleOp module, const ShardOptions &options, Diagnostics 
                     Severity::Warning));
     return true;
   }
-  SmallVector<Operation *> ops;
-  for (Operation &op : function.front().without_terminator())
-    ops.push_back(&op);
-  Propagation propagation(problem);
-  if (!propagation.run(ops)) {
-    diagnostics.report(neededWhole(problem, options, propagation.stuck));
-    return false;
-  }
-  writeLocal(problem, propagation);
-  return true;
+  return writeProven(problem, options, diagnostics);
 }
 
 //===----------------------------------------------------------------------===//

@@ -41,6 +41,8 @@ public:
     return checkReturned(function);
   }
 
+  Operation *refused = nullptr; ///< by `check` of a function; null where that is something about its results
+
   LogicalResult check(ModuleOp module) {
     for (auto bucket : module.getOps<sched::BucketOp>())
       for (auto [number, member] : llvm::enumerate(bucket.getMembers().getAsValueRange<StringAttr>()))
@@ -65,8 +67,10 @@ private:
   LogicalResult run(Block &block) {
     for (Operation &op : block.without_terminator()) {
       SmallVector<State> results(op.getNumResults());
-      if (failed(infer(&op, results)))
+      if (failed(infer(&op, results))) {
+        refused = &op;
         return failure();
+      }
       for (auto [result, state] : llvm::zip(op.getResults(), results))
         states[result] = state;
     }
@@ -279,8 +283,10 @@ private:
       if (name)
         place.wanted = of(parameters.lookup(name));
       State state = of(returned.get());
-      if (failed(checkStored(function, place, returned.get(), state)))
+      if (failed(checkStored(function, place, returned.get(), state))) {
+        refused = returned.get().getDefiningOp();
         return failure();
+      }
       if (name && !state.isZero && isPartial.try_emplace(name, state.isPartial()).first->second != state.isPartial())
         return function.emitError() << "gate of Shard: of the contributions to " << place.what
                                     << " some are partial sums and some are not";
@@ -316,3 +322,11 @@ struct VerifyShardedPass : xlc::impl::VerifyShardedPassBase<VerifyShardedPass> {
 };
 
 } // namespace
+
+Operation *shard::findRefused(func::FuncOp function, int64_t tp) {
+  ScopedDiagnosticHandler silent(function.getContext(), [](Diagnostic &) { return success(); });
+  Checker checker(tp);
+  if (succeeded(checker.check(function)))
+    return nullptr;
+  return checker.refused ? checker.refused : function;
+}
