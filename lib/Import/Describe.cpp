@@ -44,7 +44,7 @@ public:
     raw_string_ostream noteStream(notes);
     Diagnostics collected(result.complaints);
     FileDiagnostics diagnostics(model.path, collected);
-    splitMergedModules(model, &noteStream);
+    splitMerged(model, &noteStream, diagnostics);
     ParameterPlan plan = planParameters(model, findBatchNorms(model, diagnostics), spec, diagnostics, &noteStream);
     describeParameters(plan);
     describeTies(plan);

@@ -11,6 +11,7 @@
 
 #include "DescribeNames.h"
 #include "ParameterNames.h"
+#include "xlc/Dialect/Graph/Graph.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -65,6 +66,7 @@ bool HiddenRows::needsGuard(const Node &node) const {
 
 namespace {
 
+/// Finds products behind a guard whose scores have a mask made of a condition and the lowest number.
 class UnnamedAttentions {
 public:
   explicit UnnamedAttentions(const Model &model) {
@@ -75,15 +77,15 @@ public:
       initializers[tensor.name] = &tensor;
   }
 
-  /// The softmax before a guard, if the mask that is added to its scores is made of a condition and the lowest number.
-  const Node *find(const Node &guard) const {
-    if (guard.op != "IsNaN" || !guard.call.name.empty())
-      return nullptr;
-    const Node *softmax = producer(guard, 0, "Softmax"), *sum = softmax ? producer(*softmax, 0, "Add") : nullptr;
-    for (unsigned i : {0u, 1u})
-      if (const Node *where = sum ? producer(*sum, i, "Where") : nullptr; where && isFinite(*where))
-        return softmax;
-    return nullptr;
+  bool isProduct(const Node &node) const {
+    const Node *select = node.call.name.empty() ? producer(node, 0, "Where") : nullptr;
+    const Node *guard = select ? producer(*select, 0, "IsNaN") : nullptr;
+    const Node *softmax = guard ? producer(*guard, 0, "Softmax") : nullptr;
+    const Node *sum = softmax ? producer(*softmax, 0, "Add") : nullptr;
+    return sum && llvm::any_of(ArrayRef{0u, 1u}, [&](unsigned i) {
+             const Node *where = producer(*sum, i, "Where");
+             return where && isFinite(*where);
+           });
   }
 
 private:
@@ -105,14 +107,25 @@ private:
   StringMap<const FileTensor *> initializers;
 };
 
+/// Whether a mask beside others may hide all keys of some queries of a sample that has keys.
+bool mayHideRows(graph::AttentionOp op) {
+  bool isByQuery = op.getMask() == graph::Mask::causal || op.getWindow();
+  return op.getUniform() && op.getBias() && (isByQuery || graph::typeOf(op.getBias()).getDimSize(2) > 1);
+}
+
 } // namespace
 
-void xlc::onnx::warnOfHiddenRows(const Model &model, FileDiagnostics &diagnostics) {
+void xlc::onnx::warnOfHiddenRows(const Model &model, mlir::func::FuncOp forward, FileDiagnostics &diagnostics) {
   UnnamedAttentions attentions(model);
-  std::vector<std::string> names;
+  StringSet<> products;
   for (const Node &node : model.nodes)
-    if (const Node *softmax = attentions.find(node))
-      names.push_back(softmax->name);
+    if (attentions.isProduct(node))
+      products.insert(node.name);
+  std::vector<std::string> names;
+  forward.walk([&](graph::AttentionOp op) {
+    if (StringRef name = graph::getSourceName(op); products.contains(name) && mayHideRows(op))
+      names.push_back(name.str());
+  });
   if (!names.empty())
     diagnostics.warning(
         listNames(names) +

@@ -3,6 +3,7 @@
 #define XLC_IMPORT_HIDDENROWS_H
 
 #include "ConstantTensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -26,8 +27,8 @@ private:
 };
 
 /// Warns of attention that gives zeros where a query sees no key, beside a mask of finite numbers that makes it see all,
-/// where nothing names the call.
-void warnOfHiddenRows(const Model &model, FileDiagnostics &diagnostics);
+/// where nothing names the call and the mask may hide a row. `forward` is raised.
+void warnOfHiddenRows(const Model &model, mlir::func::FuncOp forward, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

@@ -45,7 +45,7 @@ public:
     if (!checkOperators(model, diagnostics) || diagnostics.hasErrors()) // what such a node reads says nothing
       return std::nullopt;
     checkTracedCalls(model, diagnostics);
-    splitMergedModules(model, options.notes);
+    splitMerged(model, options.notes, diagnostics);
     BatchNorms norms = findBatchNorms(model, diagnostics);
     ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
     checkTrainable(plan);
@@ -69,6 +69,7 @@ public:
     if (!runPasses(*result.module))
       return std::nullopt;
     warnOfNorms(norms);
+    warnOfHiddenRows(model, forward, diagnostics);
     freezeUnreached(forward, diagnostics);
     limitInputs(forward);
     limitWholeSteps();

@@ -8,6 +8,7 @@
 // same ones and that no call mentions; its node is put back as a copy, whose call reads them.
 #include "MergedModules.h"
 
+#include "MergedCalls.h"
 #include "ParameterNames.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -101,7 +102,9 @@ private:
 
 } // namespace
 
-void xlc::onnx::splitMergedModules(Model &model, raw_ostream *notes) {
-  if (!model.record) // whose exporter merges nothing
-    Splitter(model, notes).split();
+void xlc::onnx::splitMerged(Model &model, raw_ostream *notes, FileDiagnostics &diagnostics) {
+  if (model.record) // whose exporter merges nothing, and marks what is stopped
+    return;
+  Splitter(model, notes).split();
+  splitMergedCalls(model, diagnostics);
 }

@@ -6,8 +6,9 @@
 
 namespace xlc::onnx {
 
-/// Gives each merged module its node back. To be called before anything refers to nodes by number.
-void splitMergedModules(Model &model, llvm::raw_ostream *notes);
+/// Gives each merged module its node back, and calls with a detached operand theirs (MergedCalls.h). To be called before
+/// anything refers to nodes by number.
+void splitMerged(Model &model, llvm::raw_ostream *notes, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
 

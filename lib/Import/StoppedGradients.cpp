@@ -32,7 +32,7 @@ bool isSameFunction(StringRef target, StringRef op) {
 } // namespace
 
 StoppedGradients::StoppedGradients(const Model &model, const ParameterPlan &plan, FileDiagnostics &diagnostics)
-    : model(model), plan(plan), diagnostics(diagnostics) {
+    : model(model), plan(plan), diagnostics(diagnostics), names(model) {
   for (const ModelInput &input : model.inputs)
     producers[input.name] = (unsigned)model.nodes.size();
   for (const FileTensor &tensor : model.initializers)
@@ -40,18 +40,13 @@ StoppedGradients::StoppedGradients(const Model &model, const ParameterPlan &plan
   for (auto [i, node] : llvm::enumerate(model.nodes)) {
     for (const std::string &output : node.outputs)
       producers[output] = (unsigned)i;
+    for (auto [input, value] : llvm::enumerate(node.inputs))
+      readers.try_emplace(value, Read{(unsigned)i, (unsigned)input});
     if (!node.call.name.empty() && node.op != "Constant") {
       nodesOf[node.call.name].push_back((unsigned)i);
       isAllRegion &= node.call.isInRegion;
     }
   }
-  const std::vector<std::string> &inputs = model.signature.inputs;
-  for (size_t i = 0; i < inputs.size() && inputs.size() == model.inputs.size(); ++i)
-    valueOf[inputs[i]] = model.inputs[i].name;
-  for (const auto &entry : nodesOf) // an output of the model may have got another name
-    if (const Node &last = model.nodes[entry.second.back()];
-        !producers.contains(entry.first()) && last.outputs.size() == 1)
-      valueOf[entry.first()] = last.outputs[0];
 }
 
 SmallVector<unsigned> StoppedGradients::findStopped(unsigned index, FindFlow flow) {
@@ -80,13 +75,13 @@ void StoppedGradients::decide(const TracedCall &call, ArrayRef<unsigned> nodes, 
   if (call.isInRegion)
     inRegions.push_back(model.nodes[nodes.front()].name);
   std::vector<std::string> values = call.values();
-  auto isStopped = [&](StringRef name) { return isStop(name); };
+  auto isStopped = [&](StringRef name) { return names.isStop(name); };
   if (llvm::none_of(values, isStopped) && call.target != detach)
     noteSuspects(call, reads);
   else if (llvm::all_of(values, isStopped) || call.target == detach)
     llvm::for_each(reads, [&](Read read) { stop(read); });
   else if (!decideByPosition(call, nodes, reads))
-    decideByName(call, reads);
+    decideByName(call, reads, flow);
 }
 
 /// Where a call is one node with the same operands.
@@ -97,19 +92,30 @@ bool StoppedGradients::decideByPosition(const TracedCall &call, ArrayRef<unsigne
     return false;
   bool isSame = values.size() == node.inputs.size() && isSameFunction(call.target, node.op);
   for (auto [i, name] : llvm::enumerate(values))
-    if (!isStop(name) && !(isInFile(name) ? isCalled(name, {nodes.front(), (unsigned)i}) : isSame))
+    if (!names.isStop(name) && !(isInFile(name) ? isCalled(name, {nodes.front(), (unsigned)i}) : isSame))
       return false;
   for (Read read : reads)
-    if (read.input < values.size() && isStop(values[read.input]))
+    if (read.input < values.size() && names.isStop(values[read.input]))
       stop(read);
   return true;
 }
 
-void StoppedGradients::decideByName(const TracedCall &call, ArrayRef<Read> reads) {
+/// An operand with a gradient that the file has and no node of the call reads: the call has lost its first nodes.
+std::string StoppedGradients::findUnread(const TracedCall &call, ArrayRef<Read> reads, FindFlow flow) const {
+  for (const std::string &name : call.values()) {
+    auto reader = readers.find(names.findInFile(name));
+    bool isRead = llvm::any_of(reads, [&](Read read) { return isCalled(name, read); });
+    if (!isRead && reader != readers.end() && flow(reader->second.node, reader->second.input) == Flow::Gradient)
+      return name;
+  }
+  return "";
+}
+
+void StoppedGradients::decideByName(const TracedCall &call, ArrayRef<Read> reads, FindFlow flow) {
   llvm::StringSet<> stops, unnamed;
   bool hasLostParameter = false, hasLostValue = false, hasNamed = false, hasUnnamedParameter = false;
   for (const std::string &name : call.values())
-    if (isStop(name))
+    if (names.isStop(name))
       stops.insert(name);
     else if (!isInFile(name))
       (model.signature.targets.contains(name) ? hasLostParameter : hasLostValue) = true;
@@ -118,10 +124,16 @@ void StoppedGradients::decideByName(const TracedCall &call, ArrayRef<Read> reads
       hasNamed = true;
     else if (unnamed.insert(model.nodes[read.node].inputs[read.input]); plan.uses.count({read.node, read.input}))
       hasUnnamedParameter = true;
+  const Node &node = model.nodes[reads.front().node];
+  if (std::string unread = findUnread(call, reads, flow); !unread.empty())
+    return diagnostics.error(node.describe() + " came from " + call.target +
+                             ", none of whose nodes reads its operand '" + unread +
+                             "': the optimizer merged its first ones with those of another call, and one of its "
+                             "operands is detached; export the model with optimize=False, or with xlc_export");
   bool hasLost = (hasLostValue && !unnamed.empty()) || (hasLostParameter && hasUnnamedParameter);
   bool mayBeBoth = hasNamed && unnamed.size() < stops.size(); // x and x.detach()
   if (hasLost || mayBeBoth)
-    return diagnostics.error(model.nodes[reads.front().node].describe() + " came from " + call.target +
+    return diagnostics.error(node.describe() + " came from " + call.target +
                              ", one of whose operands is detached, and the exporter left open which: export the model "
                              "with optimize=False");
   for (Read read : reads)
@@ -155,22 +167,11 @@ void StoppedGradients::warn() const {
                         "'detach'; gradients flow through, and optimize=False keeps such calls");
 }
 
-/// A name that PyTorch gives to the result of a `detach` and the file has no value for. Users may give the same name to
-/// an input.
-bool StoppedGradients::isStop(StringRef traced) const {
-  StringRef number = traced;
-  bool isDetach =
-      number.consume_front("detach") &&
-      (number.empty() || (number.consume_front("_") && !number.empty() && llvm::all_of(number, llvm::isDigit)));
-  return isDetach && !model.signature.targets.contains(traced) && !llvm::is_contained(model.signature.inputs, traced) &&
-         !isInFile(traced);
-}
-
 bool StoppedGradients::isInFile(StringRef traced) const {
   if (auto target = model.signature.targets.find(traced); target != model.signature.targets.end())
     return producers.contains(target->second) ||
            llvm::any_of(plan.parameters, [&](const Parameter &p) { return isParameter(target->second, p.name); });
-  return producers.contains(traced) || valueOf.contains(traced);
+  return !names.findInFile(traced).empty();
 }
 
 /// Whether PyTorch's name `target` is the parameter `name`, or tied to it.
@@ -186,12 +187,11 @@ bool StoppedGradients::isCalled(StringRef traced, Read read) const {
     return isParameter(target->second, plan.parameters[use->second.parameter].name);
   if (target != model.signature.targets.end())
     return model.nodes[read.node].inputs[read.input] == target->second;
-  auto value = valueOf.find(traced);
-  return model.nodes[read.node].inputs[read.input] == (value == valueOf.end() ? traced : StringRef(value->second));
+  return model.nodes[read.node].inputs[read.input] == names.findInFile(traced);
 }
 
 bool StoppedGradients::isNamed(const TracedCall &call, Read read) const {
-  return llvm::any_of(call.values(), [&](StringRef name) { return !isStop(name) && isCalled(name, read); });
+  return llvm::any_of(call.values(), [&](StringRef name) { return !names.isStop(name) && isCalled(name, read); });
 }
 
 //===----------------------------------------------------------------------===//

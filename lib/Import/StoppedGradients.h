@@ -2,6 +2,7 @@
 #ifndef XLC_IMPORT_STOPPEDGRADIENTS_H
 #define XLC_IMPORT_STOPPEDGRADIENTS_H
 
+#include "MergedCalls.h"
 #include "Parameters.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -29,10 +30,10 @@ private:
     unsigned node, input;
   };
   void decide(const TracedCall &call, llvm::ArrayRef<unsigned> nodes, FindFlow flow);
-  void decideByName(const TracedCall &call, llvm::ArrayRef<Read> reads);
+  void decideByName(const TracedCall &call, llvm::ArrayRef<Read> reads, FindFlow flow);
+  std::string findUnread(const TracedCall &call, llvm::ArrayRef<Read> reads, FindFlow flow) const;
   bool decideByPosition(const TracedCall &call, llvm::ArrayRef<unsigned> nodes, llvm::ArrayRef<Read> reads);
   void noteSuspects(const TracedCall &call, llvm::ArrayRef<Read> reads);
-  bool isStop(llvm::StringRef traced) const;
   bool isInFile(llvm::StringRef traced) const;
   bool isCalled(llvm::StringRef traced, Read read) const;
   bool isNamed(const TracedCall &call, Read read) const;
@@ -43,8 +44,9 @@ private:
   const ParameterPlan &plan;
   FileDiagnostics &diagnostics;
   llvm::StringMap<llvm::SmallVector<unsigned>> nodesOf; ///< by name of the call, without constants
-  llvm::StringMap<std::string> valueOf;                 ///< name in traced calls -> in the file, where they differ
   llvm::StringMap<unsigned> producers;                  ///< value -> node; what no node makes: the number of nodes
+  llvm::StringMap<Read> readers;                        ///< value -> the first that reads it
+  CallNames names;
   llvm::StringSet<> decided;
   std::set<std::pair<unsigned, unsigned>> stopped;
   std::vector<std::string> inRegions, suspects; ///< nodes

@@ -12,7 +12,6 @@
 
 #include "BatchNorms.h"
 #include "DescribeNames.h"
-#include "HiddenRows.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -144,5 +143,4 @@ private:
 
 void xlc::onnx::checkTracedCalls(const Model &model, FileDiagnostics &diagnostics) {
   CallCheck(model, diagnostics).run();
-  warnOfHiddenRows(model, diagnostics);
 }

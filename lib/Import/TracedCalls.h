@@ -6,7 +6,7 @@
 
 namespace xlc::onnx {
 
-/// Refuses what a call in PyTorch did and its nodes do not; warns where only the nodes say that there was one.
+/// Refuses what a call in PyTorch did and its nodes do not.
 void checkTracedCalls(const Model &model, FileDiagnostics &diagnostics);
 
 } // namespace xlc::onnx
