@@ -112,13 +112,22 @@ private:
       if (!scope.consume_back(suffixes[0]) || normScopes.contains(scope.rtrim('.')))
         continue;
       scope = scope.rtrim('.');
-      bool isFolded = false;
+      bool isFolded = false, isTraining = false;
       for (Node &node : model.nodes)
-        if (node.scope == scope && (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm"))
+        if (node.scope == scope && (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm")) {
+          isTraining |= normalisesBatch(node.call);
           node.scope = moduleOfWeight(node), node.call = {}, isFolded = true;
+        }
       if (isFolded)
         result.folded.push_back(scope.str());
+      if (isTraining)
+        result.foldedInTraining.push_back(scope.str());
     }
+  }
+
+  /// Whether a call in PyTorch is a batch norm that takes its statistics from the batch.
+  static bool normalisesBatch(const TracedCall &call) {
+    return StringRef(call.target).contains("batch_norm") && call.find(5, "training") == "True";
   }
 
   /// The layer that a norm was folded into is in the norm's scope; its weight still says where it belongs.
@@ -162,4 +171,12 @@ void xlc::onnx::refuseFolded(const Model &model, const BatchNorms &norms, const 
         "training=torch.onnx.TrainingMode.TRAINING), or with optimize=False for frozen statistics; trainable: "
         "[\"*\", \"!" +
         lost.front() + "\"] takes the layers as they are");
+  std::vector<std::string> bare = norms.foldedInTraining; // without parameters whose absence would tell
+  llvm::erase_if(bare, [&](StringRef module) {
+    return llvm::any_of(model.signature.parameters, [&](StringRef name) { return name.rsplit('.').first == module; });
+  });
+  if (!bare.empty())
+    diagnostics.error("the exporter folded the batch norms " + listNames(bare) +
+                      ", which are in training mode in PyTorch, into the layers before them, so that nothing is "
+                      "normalised over the batch; export with xlc_export, or call eval() on the model");
 }

@@ -27,6 +27,7 @@ struct BatchNorms {
   std::vector<Update> updates;
   /// Modules whose norm was folded into the layer before it.
   std::vector<std::string> folded;
+  std::vector<std::string> foldedInTraining; ///< those of them that call for statistics of the batch in PyTorch
   unsigned numTraining = 0, numInference = 0;
 };
 
@@ -39,7 +40,7 @@ bool isTrainingForm(const Node &node, int64_t opset);
 BatchNorms findBatchNorms(Model &model, FileDiagnostics &diagnostics);
 
 /// Refuses folded norms that have lost parameters of the signature that are to be trained (`trainable`: patterns),
-/// beyond those that are accounted for; now they are.
+/// beyond those that are accounted for; now they are. And those without parameters that are in training mode.
 void refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,
                   llvm::StringSet<> &accounted, FileDiagnostics &diagnostics);
 
