@@ -26,6 +26,8 @@ public:
       for (auto [d, dimension] : llvm::enumerate(input.shape)) {
         if (d == 0)
           bindBatch(input, dimension, bound);
+        else
+          refuseBatch(input, d);
         if (!dimension.name.empty())
           known.insert(dimension.name);
       }
@@ -84,6 +86,22 @@ private:
                         "dimension '" + dimension.name + "' is the batch of input '" + input.name +
                             "', dims gives it " + Twine(it->second) + ", batch.micro is " + Twine(spec.microBatch));
     it->second = spec.microBatch;
+  }
+
+  /// Exporters name what the user has named, and the batch is mostly called so.
+  static bool isCalledBatch(llvm::StringRef name) {
+    return name.equals_insensitive("batch") || name.starts_with_insensitive("batch_");
+  }
+
+  /// A batch behind the sequence, as PyTorch's recurrent networks and transformers have it by default.
+  void refuseBatch(const ModelInput &input, size_t d) {
+    const std::string &name = input.shape[d].name, &first = input.shape[0].name;
+    if (!isCalledBatch(name) || isCalledBatch(first))
+      return;
+    std::string other = first.empty() ? "has no such name" : "is called '" + first + "'";
+    diagnostics.error("dimension " + Twine(d) + " of input '" + input.name + "' is called '" + name +
+                      "', and dimension 0, which xlc takes for the batch, " + other +
+                      ": transpose the input in the model, so that its rows are samples");
   }
 
   void bind(const ModelInput &input, size_t d, Dimension &dimension, const std::map<std::string, int64_t> &bound,

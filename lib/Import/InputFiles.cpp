@@ -1,8 +1,12 @@
-// The spec's data files against the model's inputs. A file for an unknown input is an error: its name is misspelled. An
+// The spec's data files against the model's inputs. A file for an unknown input is an error: its name is misspelled; so is
+// one whose rows have other sizes, where it is there. An
 // input without readers is a warning: of one tensor that was given as two inputs, exporters read one input and take at
 // most the shape of the other. The program then compares the files of both (Data.cpp). An input that only another output
 // of the model reads is not marked, since the spec chooses the loss.
 #include "InputFiles.h"
+
+#include "Failure.h"
+#include "Files/Npy.h"
 #include "xlc/Dialect/Graph/Signature.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -81,6 +85,43 @@ void warnOfUnread(ArrayRef<Input> inputs, FileDiagnostics &diagnostics) {
   }
 }
 
+std::string describeSizes(ArrayRef<int64_t> sizes) {
+  std::string text;
+  for (int64_t size : sizes)
+    text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text.empty() ? "single numbers" : text;
+}
+
+/// The rows that a file has; none where it is not there, or the program will say what is wrong with it.
+std::optional<SmallVector<int64_t>> findRow(const std::string &path) {
+  try {
+    runtime::NpyFile file(path);
+    if (file.shape.empty())
+      return std::nullopt;
+    return SmallVector<int64_t>(file.shape.begin() + 1, file.shape.end());
+  } catch (const runtime::Rejected &) {
+    return std::nullopt;
+  }
+}
+
+/// Rows of other sizes than the input's, which the program would refuse when it starts.
+void refuseOtherSizes(ArrayRef<Input> inputs, const Spec &spec, FileDiagnostics &diagnostics) {
+  for (const Input &input : inputs) {
+    auto file = spec.data.train.find(input.name.str());
+    std::optional<SmallVector<int64_t>> row = file == spec.data.train.end() ? std::nullopt : findRow(file->second);
+    ArrayRef<int64_t> needed = graph::typeOf(input.argument).getShape().drop_front();
+    if (!row || needed == ArrayRef(*row))
+      continue;
+    bool isLabel = spec.loss.type == LossSpec::Type::CrossEntropy && spec.loss.labels == input.name;
+    diagnostics.error(spec, "data.train." + input.name.str(),
+                      "the rows of input '" + input.name + "' are " + describeSizes(needed) + ", those of its file " +
+                          describeSizes(*row) +
+                          (isLabel ? "; the loss takes the last dimension of logits '" + spec.loss.logits +
+                                         "' for the classes: move them there in the model, or compute the loss there"
+                                   : ""));
+  }
+}
+
 } // namespace
 
 void xlc::onnx::checkInputFiles(const Model &model, const Spec &spec, func::FuncOp forward,
@@ -93,5 +134,6 @@ void xlc::onnx::checkInputFiles(const Model &model, const Spec &spec, func::Func
       forward.setArgAttr(input.argument.getArgNumber(), graph::kUnread, UnitAttr::get(forward.getContext()));
   }
   refuseStrangers(inputs, spec, diagnostics);
+  refuseOtherSizes(inputs, spec, diagnostics);
   warnOfUnread(inputs, diagnostics);
 }

@@ -7,6 +7,7 @@ a torch function passes through `Watch`:
     no_grad: f(x, y)              f(StopGradient(x), StopGradient(y)): what enters the region stops, so all it makes does
     embedding(ids, w, padding_idx=1)    Embedding(w, ids, 1)
     batch_norm(x, ..., training=True)   BatchNorm(x, ...), where the exporter would write something else
+    avg_pool2d(..., divisor_override=1) other functions of torch, where exporters drop an argument (_rewritten.py)
 
 Only values that parameters reach are marked. What has no place in a file is refused where it happens, by the name of
 the module that does it.
@@ -25,6 +26,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_iter, tree_map
 from torch.utils.weak import WeakIdKeyDictionary
 
+from . import _rewritten
 from ._marks import TorchScriptMarks
 from ._refusals import ExportRefused, describe, embedding_reasons
 
@@ -64,7 +66,8 @@ class Watch(TorchFunctionMode):
         self.module = module
         self.refusal = None
         self.own = {F.embedding: self.look_up, F.embedding_bag: self.look_up, torch.embedding: self.look_up_row,
-                    F.cross_entropy: self.smooth, F.gaussian_nll_loss: self.gaussian}
+                    F.cross_entropy: self.score, F.gaussian_nll_loss: self.gaussian,
+                    **dict.fromkeys(_rewritten.FUNCTIONS, self.rewrite)}
         if marks is TorchScriptMarks:
             self.own |= {torch.diff: self.differences, torch.cumsum: self.running, torch.Tensor.cumsum: self.running}
         else:
@@ -149,23 +152,23 @@ class Watch(TorchFunctionMode):
             "padding_idx": row if row >= 0 else None, "sparse": given.get("sparse", False),
             "scale_grad_by_freq": given.get("scale_grad_by_freq", False)})
 
-    def smooth(self, func, args, kwargs):
-        """Label smoothing in words that both exporters have; the new one forgets it."""
+    def score(self, func, args, kwargs):
+        """Label smoothing, which the new exporter forgets, and probabilities as targets, which it takes for labels."""
         given = _bind(func, args, kwargs)
-        scores, target, reduction = given["input"], given["target"], given["reduction"]
-        share, ignored = given["label_smoothing"], given["ignore_index"]
-        if not share or not torch.is_grad_enabled() or target.is_floating_point():
+        smooths = given["label_smoothing"] and torch.is_grad_enabled()
+        if not smooths and not given["target"].is_floating_point():
             return self.follow(func(*args, **kwargs), func, args, kwargs)
-        if given["weight"] is not None:
+        if not given["target"].is_floating_point() and given["weight"] is not None:
             self.refuse("has label_smoothing and weights of classes, which the exporter does not know: write the loss out")
-        classes = 1 if scores.dim() > 1 else 0
-        logs = F.log_softmax(scores, classes)
-        counted = target != ignored
-        own = logs.gather(classes, torch.where(counted, target, 0).unsqueeze(classes)).squeeze(classes)
-        loss = torch.where(counted, own * (share - 1) - logs.mean(classes) * share, torch.zeros((), dtype=logs.dtype))
-        if reduction != "none":  # one sum over one count, so that the loss can be cut
-            loss = loss.sum() / (counted.sum() if reduction == "mean" else 1)
-        return self.follow(loss, func, args, kwargs)
+        loss = _rewritten.score_probabilities if given["target"].is_floating_point() else _rewritten.smooth_labels
+        return self.follow(loss(given), func, args, kwargs)
+
+    def rewrite(self, func, args, kwargs):
+        """What exporters write as something else, in words that they have."""
+        try:
+            return self.follow(_rewritten.FUNCTIONS[func](func, args, kwargs), func, args, kwargs)
+        except _rewritten.Unwritable as reason:
+            self.refuse(str(reason))
 
     def gaussian(self, func, args, kwargs):
         """gaussian_nll_loss, which limits the variance under no_grad: the gradient goes through as if it did not."""
