@@ -217,6 +217,35 @@ class Kept(Both):
                     loss = lambda m, x, y: F.cross_entropy(m.linear(x), y, label_smoothing=0.3, reduction=reduction)
                     export(Call(loss), (X, target), dynamo)
 
+    def test_probabilities_as_targets(self):
+        target = torch.tensor([[0.1, 0.2, 0.3, 0.4], [1, 0, 0, 0]])
+        for options in ({}, {"label_smoothing": 0.3, "reduction": "sum"}, {"weight": torch.arange(1.0, 5)}):
+            for test, dynamo in self.each():
+                with test:
+                    loss = lambda m, x, y: F.cross_entropy(m.linear(x), y, **options)
+                    model, _ = export(Call(loss), (X, target), dynamo)
+                    self.assertNotIn("SoftmaxCrossEntropyLoss", {node.op_type for node in model.graph.node})
+
+    def test_pools_with_a_divisor(self):
+        for test, dynamo in self.each():
+            with test:
+                pool = nn.AvgPool2d(2, 1, padding=1, count_include_pad=False, divisor_override=3)
+                export(Call(lambda m, x: pool(m.linear(x)[None, None])), (X,), dynamo)
+                with self.assertRaisesRegex(xlc_export.ExportRefused, "ceil_mode"):
+                    pool.ceil_mode = True
+                    export(Call(lambda m, x: pool(m.linear(x)[None, None])), (X,), dynamo)
+
+    def test_means_of_scatters(self):
+        index = torch.tensor([[0, 0, 2, 0], [3, 3, 1, 3]])
+        for includes in (True, False):
+            for test, dynamo in self.each():
+                with test:
+                    f = lambda m, x, i: m.linear(x).scatter_reduce(1, i, x * 2, "mean", include_self=includes)
+                    export(Call(f), (X, index), dynamo)
+                    with self.assertRaisesRegex(xlc_export.ExportRefused, "index_reduce"):
+                        f = lambda m, x, i: m.linear(x).index_reduce(1, i[0], x * 2, "mean")
+                        export(Call(f), (X, index), dynamo)
+
     def test_gaussian_loss(self):
         for test, dynamo in self.each():
             with test:
