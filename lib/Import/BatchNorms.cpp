@@ -2,7 +2,8 @@
 //
 //     1.running_mean ──► BatchNormalization ──► output 1, the running mean of the next micro-batch
 //
-// The old exporter may put an Identity between them, whose output then has PyTorch's name.
+// The old exporter may put an Identity between them, whose output then has PyTorch's name. Of other norms that keep
+// running averages xlc_export marks the nodes that make the next values.
 #include "BatchNorms.h"
 
 #include "DescribeNames.h"
@@ -29,6 +30,7 @@ public:
       if (isBatchNorm(model.nodes[n]))
         readNorm(n);
     readIdentities();
+    readUpdates();
     checkOtherUses();
     findFolded();
     return std::move(result);
@@ -90,6 +92,25 @@ private:
         if (model.nodes[update.node].inputs[update.input] == node.outputs[0])
           update.node = n, update.input = 0;
     }
+  }
+
+  /// Nodes that xlc_export has marked: what they make is a buffer's value in the next step.
+  void readUpdates() {
+    StringMap<BatchNorms::Update> marked;
+    for (const Node &node : model.nodes)
+      if (!node.nextOf.empty() && !node.outputs.empty())
+        if (!initializers.contains(node.nextOf) || !marked.try_emplace(node.nextOf, 0, 0, node.outputs[0]).second)
+          diagnostics.error(node.describe() + " makes the next value of '" + node.nextOf +
+                            "', which is no initializer or has one already");
+    for (unsigned n = 0; n < model.nodes.size(); ++n)
+      for (unsigned i = 0; i < model.nodes[n].inputs.size(); ++i)
+        if (StringRef name = model.nodes[n].inputs[i]; marked.contains(name)) {
+          marked[name].node = n, marked[name].input = i;
+          result.uses[{n, i}] = {name.ends_with(suffixes[1]) ? Buffer::Variance : Buffer::Mean, name.str()};
+        }
+    for (const Node &node : model.nodes) // in the order of the file
+      if (auto update = marked.find(node.nextOf); update != marked.end())
+        result.updates.push_back(update->second);
   }
 
   /// A value that is updated in place must have no other reader: it would see the old or the new one.

@@ -5,6 +5,7 @@
 //   avg_pool2d(..., divisor_override=1)             AveragePool, which divides by the elements of a window
 //   scatter_reduce(..., reduce="mean")              ScatterElements, which keeps the last
 //   bernoulli of something known                    an initializer: one mask for ever
+//   instance_norm that keeps running averages       InstanceNormalization, which keeps none (a warning)
 //
 // and, without a call, a Dropout behind a softmax that lacks its training_mode (dynamo=False). Each is refused: what is
 // left in the file would be trained as another model.
@@ -60,6 +61,7 @@ public:
       checkArgument(argument);
     checkDraws();
     checkDropouts();
+    checkInstanceNorms();
   }
 
 private:
@@ -83,6 +85,22 @@ private:
     diagnostics.error(first->describe() + others + (others.empty() ? " is " : " are ") + argument.function + " with " +
                       argument.keyword + " = " + first->call.find(argument.position, argument.keyword) +
                       " in PyTorch, which the exporter dropped: " + argument.helps);
+  }
+
+  /// Running averages of instance norms, which no node of the file keeps. Nothing else of training depends on them.
+  void checkInstanceNorms() {
+    std::vector<std::string> names;
+    for (const Node &node : model.nodes) {
+      StringRef average = node.call.find(3, "running_mean");
+      if (node.op == "InstanceNormalization" && node.call.target == "aten.instance_norm.default" &&
+          average.starts_with("%") && node.call.find(5, "use_input_stats") == "True")
+        names.push_back(node.name);
+    }
+    if (!names.empty())
+      diagnostics.warning(listNames(names) +
+                          ": PyTorch changes the running averages of instance norms in training, which "
+                          "the exporter dropped: they are not in what is saved; export the model with "
+                          "xlc_export");
   }
 
   /// What a call in PyTorch drew anew in each step, and is a tensor of the file.

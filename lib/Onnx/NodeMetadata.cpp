@@ -112,10 +112,12 @@ void xlc::onnx::readMetadata(const ::onnx::NodeProto &proto, Node &node, FileDia
       node.stopsGradient = true;
     else if (key == "xlc.padding_idx" && node.op == "Gather" && !value.getAsInteger(10, number))
       node.paddingIndex = number;
-    else if (key == "xlc.stop_gradient" || key == "xlc.padding_idx")
+    else if (key == "xlc.buffer" && node.op == "Identity" && checkName(value).empty())
+      node.nextOf = value.str();
+    else if (key == "xlc.stop_gradient" || key == "xlc.padding_idx" || key == "xlc.buffer")
       diagnostics.error(node.describe() + " has the metadata " + key + " = '" + value.take_front(64) +
                         "'; xlc.stop_gradient is 1 and stands at an Identity, xlc.padding_idx is the number of a row "
-                        "and stands at a Gather");
+                        "and stands at a Gather, xlc.buffer is a name and stands at an Identity");
   }
   if (!node.call.name.empty() && !lines.empty())
     readLines(lines, node.call);

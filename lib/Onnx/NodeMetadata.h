@@ -10,7 +10,7 @@ class NodeProto;
 
 namespace xlc::onnx {
 
-/// Sets `call`, `stopsGradient` and `paddingIndex` of `node`. A text that cannot be read says nothing, one under
+/// Sets `call`, `stopsGradient`, `paddingIndex` and `nextOf` of `node`. A text that cannot be read says nothing, one under
 /// our own keys is complained about.
 void readMetadata(const ::onnx::NodeProto &proto, Node &node, FileDiagnostics &diagnostics);
 

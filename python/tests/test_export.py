@@ -246,6 +246,17 @@ class Kept(Both):
                         f = lambda m, x, i: m.linear(x).index_reduce(1, i[0], x * 2, "mean")
                         export(Call(f), (X, index), dynamo)
 
+    def test_averages_of_instances(self):
+        norm = nn.InstanceNorm1d(4, affine=True, track_running_stats=True)
+        module, inputs = Call(lambda m, x: m.norm(m.linear(x)), norm=norm).train(), (torch.rand(2, 4, 4),)
+        with self.assertRaisesRegex(xlc_export.ExportRefused, "dynamo=True"):
+            export(module, inputs, False)
+        model, _ = export(module, inputs, True)
+        kept = {p.value: node.output[0] for node in model.graph.node for p in node.metadata_props if p.key == "xlc.buffer"}
+        self.assertEqual(set(kept), {"norm.running_mean", "norm.running_var"})
+        with self.assertRaisesRegex(xlc_export.ExportRefused, "runs twice"):
+            export(Call(lambda m, x: m.norm(m.norm(x)), norm=norm).train(), inputs, True)
+
     def test_gaussian_loss(self):
         for test, dynamo in self.each():
             with test:

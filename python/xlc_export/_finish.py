@@ -77,8 +77,10 @@ def replace_marks(model):
 
     operators = {"StopGradient": ("Identity", "stop_gradient", 1), "Embedding": ("Gather", "axis", 0),
                  "BatchNorm": ("BatchNormalization", "training_mode", 1)}
-    for node in ir.traversal.RecursiveGraphIterator(model.graph):
-        if node.domain == _marks.DOMAIN:
+    for node in list(ir.traversal.RecursiveGraphIterator(model.graph)):
+        if node.domain == _marks.DOMAIN and node.op_type == "KeepBuffers":
+            keep_buffers(model.graph, node)
+        elif node.domain == _marks.DOMAIN:
             node.op_type, attribute, value = operators[node.op_type]
             node.attributes.add(ir.AttrInt64(attribute, value))
             node.domain, node.version = "", None
@@ -86,6 +88,20 @@ def replace_marks(model):
             if node.domain == "" and mark in node.attributes:
                 node.metadata_props[f"xlc.{mark}"] = str(node.attributes.pop(mark).as_int())
     model.opset_imports.pop(_marks.DOMAIN, None)
+
+
+def keep_buffers(graph, node):
+    """A mark of next values of buffers: the node's value is its first input, then come the buffers, then their values."""
+    import onnx_ir as ir
+
+    y, *others = node.inputs
+    half = len(others) // 2
+    for buffer, value in zip(others[:half], others[half:]):
+        mark = ir.node("Identity", [value], metadata_props={"xlc.buffer": buffer.name})
+        mark.outputs[0].name, mark.name = f"{buffer.name}/next", f"{buffer.name}/next"
+        graph.insert_before(node, mark)
+    node.outputs[0].replace_all_uses_with(y, replace_graph_outputs=True)
+    graph.remove(node, safe=True)
 
 
 def count_reads(model, record):

@@ -7,6 +7,7 @@ a torch function passes through `Watch`:
     no_grad: f(x, y)              f(StopGradient(x), StopGradient(y)): what enters the region stops, so all it makes does
     embedding(ids, w, padding_idx=1)    Embedding(w, ids, 1)
     batch_norm(x, ..., training=True)   BatchNorm(x, ...), where the exporter would write something else
+    instance_norm(x, running_mean, ...)  Keep(instance_norm(x), ...), with next values of the averages
     avg_pool2d(..., divisor_override=1) other functions of torch, where exporters drop an argument (_rewritten.py)
 
 Only values that parameters reach are marked. What has no place in a file is refused where it happens, by the name of
@@ -68,6 +69,7 @@ class Watch(TorchFunctionMode):
         self.own = {F.embedding: self.look_up, F.embedding_bag: self.look_up, torch.embedding: self.look_up_row,
                     F.cross_entropy: self.score, F.gaussian_nll_loss: self.gaussian,
                     **dict.fromkeys(_rewritten.FUNCTIONS, self.rewrite)}
+        self.own[F.instance_norm] = self.normalise_instances
         if marks is TorchScriptMarks:
             self.own |= {torch.diff: self.differences, torch.cumsum: self.running, torch.Tensor.cumsum: self.running}
         else:
@@ -75,10 +77,11 @@ class Watch(TorchFunctionMode):
         self.reached = WeakIdKeyDictionary()  # what is computed from parameters
         # Stopped values are copies here and share memory in PyTorch: who changes one in place changes the other.
         self.copies, self.detached = {}, {}  # storage -> tensor, which keeps it
+        self.kept = {}  # buffers whose next values are marked
 
     def start(self):
         """Forgets earlier runs: exporters may call the module more than once, with other tensors as its parameters."""
-        self.reached, self.copies, self.detached = WeakIdKeyDictionary(), {}, {}
+        self.reached, self.copies, self.detached, self.kept = WeakIdKeyDictionary(), {}, {}, {}
         for parameter in self.module.parameters():
             self.reached[parameter] = True
 
@@ -212,6 +215,23 @@ class Watch(TorchFunctionMode):
         result = self.marks.batch_norm(x, weight, bias, given["running_mean"], given["running_var"], given["momentum"],
                                        given["eps"])
         return self.follow(result, func, args, kwargs)
+
+    def normalise_instances(self, func, args, kwargs):
+        """An instance norm that keeps running averages: exporters forget these."""
+        given = _bind(func, args, kwargs)
+        buffers = [given["running_mean"], given["running_var"]]
+        if not given["use_input_stats"] or buffers[0] is None:
+            return self.follow(func(*args, **kwargs), func, args, kwargs)
+        if self.marks is TorchScriptMarks:
+            self.refuse("keeps running averages of instances, which the old exporter cannot write: use dynamo=True")
+        if any(id(buffer) in self.kept for buffer in buffers):
+            self.refuse("keeps running averages of instances and runs twice, which no file can hold: use two modules")
+        self.kept.update({id(buffer): buffer for buffer in buffers})
+        y = func(given["input"], None, None, given["weight"], given["bias"], True, given["momentum"], given["eps"])
+        x = self.stop(given["input"], given["input"])
+        values = [buffer * (1 - given["momentum"]) + value * given["momentum"]
+                  for buffer, value in zip(buffers, _rewritten.average_instances(x))]
+        return self.follow(self.marks.keep(y, buffers, values), func, args, kwargs)
 
     def differences(self, func, args, kwargs):
         """torch.diff, which the old exporter does not know."""

@@ -3,6 +3,7 @@
     stop_gradient(x)                 x, through which no gradient flows     -> Identity, metadata xlc.stop_gradient = "1"
     embedding(w, ids, padding_idx)   rows of w, row padding_idx gets none   -> Gather, metadata xlc.padding_idx = "N"
     batch_norm(x, ...)               statistics of the batch                -> BatchNormalization, training_mode = 1
+    keep(y, buffers, values)         y, and next values of buffers          -> an Identity each, metadata xlc.buffer = NAME
 
 The new exporter takes them as symbolic operators of a domain of their own, which its optimiser leaves alone. The old one
 traces custom operators of PyTorch and asks for their translation: ONNX's own operators, whose shapes it can infer, with
@@ -44,6 +45,12 @@ class DynamoMarks:
             f"{DOMAIN}::BatchNorm", inputs, {"momentum": 1 - momentum, "epsilon": eps},
             dtypes=(x.dtype,) * 3, shapes=(x.shape, inputs[3].shape, inputs[4].shape), version=1)
         return results[0]
+
+
+    @staticmethod
+    def keep(y, buffers, values):
+        return torch.onnx.ops.symbolic(f"{DOMAIN}::KeepBuffers", (y, *buffers, *values), dtype=y.dtype, shape=y.shape,
+                                       version=1)
 
 
 class TorchScriptMarks:

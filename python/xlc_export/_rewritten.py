@@ -76,6 +76,14 @@ def refuse_mean(func, args, kwargs):
     return func(*args, **kwargs)
 
 
+def average_instances(x):
+    """The mean over the batch of the mean and of the variance of each instance [batch, channels, ...]."""
+    axes, count = list(range(2, x.dim())), math.prod(x.shape[2:])
+    mean = x.mean(axes, keepdim=True)
+    variance = ((x - mean) ** 2).sum(axes) / (count - 1)
+    return mean.flatten(1).mean(0), variance.mean(0)
+
+
 FUNCTIONS = {
     F.avg_pool2d: average_pool, F.avg_pool3d: average_pool,
     torch.scatter_reduce: scatter_mean, torch.Tensor.scatter_reduce: scatter_mean,

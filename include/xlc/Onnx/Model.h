@@ -128,6 +128,7 @@ struct Node {
   TracedCall call;
   bool stopsGradient = false;          ///< the file says that no gradient flows through it
   std::optional<int64_t> paddingIndex; ///< of a lookup: the row of its table that gets no gradient from it
+  std::string nextOf;                  ///< a buffer whose value in the next step its result is; or empty
   int64_t opset = 0;                   ///< of ONNX's own operators
   int guard = -1;                      ///< index in Model::guards; -1: runs always
   std::string misfit;                  ///< why its operands' types do not go together (ElementTypes.h); or empty
