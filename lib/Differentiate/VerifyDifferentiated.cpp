@@ -2,7 +2,9 @@
 #include "xlc/Dialect/Graph/Signature.h"
 #include "xlc/Dialect/Graph/Stops.h"
 #include "xlc/Differentiate/Differentiate.h"
+#include "xlc/Differentiate/Gradients.h"
 #include "xlc/Support/Diagnostics.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace xlc {
@@ -15,6 +17,30 @@ using namespace xlc;
 using namespace xlc::graph;
 
 namespace {
+
+/// The first op without a gradient that stands between `parameter` and the loss; null where none does.
+Operation *findBarrier(BlockArgument parameter) {
+  llvm::SetVector<Operation *> reached;
+  reached.insert_range(parameter.getUsers());
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const GradientRow *row = findGradient(reached[i]->getName().getStringRef());
+    if (row && !row->rule)
+      return reached[i];
+    reached.insert_range(reached[i]->getUsers());
+  }
+  return nullptr;
+}
+
+void complainOfUnreached(func::FuncOp function, BlockArgument parameter, StringRef name) {
+  InFlightDiagnostic message = function.emitError();
+  message << "the loss does not depend on parameter '" << name << "'";
+  if (Operation *barrier = findBarrier(parameter))
+    message
+        << " but by way of " << barrier->getName().stripDialect() << " at '" << getSourceName(barrier)
+        << "', which has no gradient. If the model passes one on there (w + (sign(w) - w).detach()), the exporter lost "
+           "it: export with optimize=False or with xlc_export";
+  message << "; exclude it with trainable: [\"*\", \"!" << name << "\"]";
+}
 
 struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
   void runOnOperation() override {
@@ -33,8 +59,7 @@ struct VerifyDifferentiatedPass : xlc::impl::VerifyDifferentiatedPassBase<Verify
       if (!name || Argument(function, i).isFrozen() || differentiated.contains(name.getValue()))
         continue;
       isFine = false;
-      function.emitError() << "the loss does not depend on parameter '" << name.getValue()
-                           << "'; exclude it with trainable: [\"*\", \"!" << name.getValue() << "\"]";
+      complainOfUnreached(function, function.getArgument(i), name.getValue());
     }
     for (Operation &op : function.front())
       if (isa_and_nonnull<GraphDialect>(op.getDialect()) && !getRole(&op)) {

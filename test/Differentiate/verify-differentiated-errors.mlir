@@ -15,6 +15,16 @@ func.func @micro_batch(%v: tensor<2xf32> {graph.param = "v", graph.frozen}, %w: 
 
 // -----
 
+// What has no gradient stands between: a straight-through value that was lost.
+// expected-error @+1 {{the loss does not depend on parameter 'w' but by way of sign at 'quantise', which has no gradient. If the model passes one on there (w + (sign(w) - w).detach()), the exporter lost it: export with optimize=False or with xlc_export; exclude it with trainable: ["*", "!w"]}}
+func.func @micro_batch(%w: tensor<f32> {graph.param = "w"}) -> tensor<f32> {
+  %0 = graph.tanh %w {graph.role = #graph.role<F>} : tensor<f32>
+  %1 = graph.sign %0 {graph.role = #graph.role<F>} : tensor<f32> loc("quantise")
+  return %1 : tensor<f32>
+}
+
+// -----
+
 func.func @micro_batch(%x: tensor<f32> {graph.input = "x"}) -> tensor<f32> {
   // expected-error @+1 {{gate of Differentiate: op has no role}}
   %0 = graph.tanh %x : tensor<f32>
