@@ -135,7 +135,7 @@ void StoppedGradients::decideByName(const TracedCall &call, ArrayRef<Read> reads
   if (hasLost || mayBeBoth)
     return diagnostics.error(node.describe() + " came from " + call.target +
                              ", one of whose operands is detached, and the exporter left open which: export the model "
-                             "with optimize=False");
+                             "with optimize=False, or with xlc_export");
   for (Read read : reads)
     if (!isNamed(call, read))
       stop(read);
