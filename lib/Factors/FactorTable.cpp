@@ -136,8 +136,7 @@ Factors alongElements(Operation *op, unsigned x, unsigned indices, int64_t dimen
     if (dim == dimension)
       continue;
     Factor &factor = factors.emplace_back(3, dim);
-    bool isOwn = dim >= missing && shapeOf(op->getOperand(indices))[dim - missing] == shapeOf(op->getResult(0))[dim];
-    factor[indices] = isOwn ? dim - missing : -1;
+    factor[indices] = dim >= missing ? dim - missing : -1;
   }
   return factors;
 }
@@ -327,6 +326,14 @@ std::optional<Spread> shard::spreadBatch(Operation *op, const Seed &seed) {
 LinearSets shard::getLinearSets(Operation *op) {
   const FactorRow *row = findFactorRow(op->getName());
   return row ? row->linear(op) : LinearSets();
+}
+
+bool shard::carriesTerms(Operation *op, const Spread &spread, uint32_t linear) {
+  bool areSplit = true;
+  for (auto [number, layout] : llvm::enumerate(spread.operands))
+    areSplit &= !(linear >> number & 1) || layout.isSplit();
+  return areSplit || (op->hasTrait<graph::Additive>() &&
+                      llvm::none_of(spread.results, [](const Layout &layout) { return layout.isSplit(); }));
 }
 
 bool shard::isMovement(Operation *op) {

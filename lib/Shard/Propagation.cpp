@@ -231,10 +231,9 @@ bool Propagation::run(ArrayRef<Operation *> ops) {
       for (uint32_t set : linear) {
         auto keeps = [&](unsigned number) {
           Layout from = layoutOf(op->getOperand(number));
-          return from.isPartial && from.isSameSplit(candidate.operands[number]) &&
-                 (from.isSplit() || op->hasTrait<graph::Additive>());
+          return from.isPartial && from.isSameSplit(candidate.operands[number]);
         };
-        bool isAll = true;
+        bool isAll = carriesTerms(op, candidate, set);
         for (unsigned number = 0; number < op->getNumOperands(); ++number)
           isAll &= !(set >> number & 1) || keeps(number);
         if (isAll)

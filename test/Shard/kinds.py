@@ -198,28 +198,47 @@ def plain_stream(b, construct):
     return x
 
 
-def token_types(b):
-    """An encoder whose token types are a constant, and cut along the sequence with the attention's queries; the types are
-    also averaged over the sequence."""
-    b.network.inputs["ids"] = Input([-1, S], "i", 10)
-    x = b.emit("Gather", b.parameter("embed.words", 10, H), "ids")
-    shape = b.emit("Shape", "ids")
-    types = b.emit("Gather", b.parameter("embed.types", 2, H), b.emit("Expand", b.constant([1, S], [1] * S, "i"), shape))
-    places = b.emit("Gather", b.parameter("embed.places", S, H), b.constant([1, S], range(S), "i"))
-    x = b.emit("Add", b.emit("Add", x, places), types)
+def encoder(b, x, attend):
+    """Two layers of attention; `attend` makes of a layer's input and attention what is added to the stream."""
     for i in range(2):
         q, k, v = (b.emit("Transpose", b.reshape(b.linear(x, f"layers.{i}.{name}", H, H), 0, 0, 2, 4), perm=[0, 2, 1, 3])
                    for name in "qkv")
         scores = b.emit("Mul", b.emit("MatMul", q, b.emit("Transpose", k, perm=[0, 1, 3, 2])), b.number(0.5))
         y = b.emit("MatMul", b.emit("Softmax", scores, axis=3), v)
         y = b.reshape(b.emit("Transpose", y, perm=[0, 2, 1, 3]), 0, 0, H)
-        x = b.emit("Add", x, b.linear(y, f"layers.{i}.o", H, H))
+        x = b.emit("Add", x, attend(f"layers.{i}", y))
+    return x
+
+
+def token_types(b):
+    """Token types are a constant, and cut along the sequence with the attention's queries; they are also averaged over it."""
+    b.network.inputs["ids"] = Input([-1, S], "i", 10)
+    x = b.emit("Gather", b.parameter("embed.words", 10, H), "ids")
+    types = b.emit("Expand", b.constant([1, S], [1] * S, "i"), b.emit("Shape", "ids"))
+    types = b.emit("Gather", b.parameter("embed.types", 2, H), types)
+    places = b.emit("Gather", b.parameter("embed.places", S, H), b.constant([1, S], range(S), "i"))
+    x = b.emit("Add", b.emit("Add", x, places), types)
+    x = encoder(b, x, lambda layer, y: b.linear(y, f"{layer}.o", H, H))
     return b.emit("Add", x, b.emit("ReduceMean", types, b.integers(1)))
+
+
+def pooled_stream(b):
+    """The mean over the sequence of a product whose terms ranks have, repeated for every position of the stream."""
+    b.network.inputs["x"] = Input([-1, S, H])
+
+    def attend(layer, y):
+        pooled = b.emit("ReduceMean", b.emit("MatMul", y, b.parameter(f"{layer}.o.weight", H, H)), b.integers(1))
+        return b.emit("Expand", pooled, b.integers(1, S, 1))
+
+    return encoder(b, b.linear("x", "embed", H, H), attend)
+
+
+STREAMS = {each.__name__.replace("_", "-"): each for each in (token_types, pooled_stream)}
 
 
 def make(kind):
     b = Builder()
-    x = token_types(b) if kind == "token-types" else plain_stream(b, KINDS[kind])
+    x = STREAMS[kind](b) if kind in STREAMS else plain_stream(b, KINDS[kind])
     b.network.loss = b.emit("ReduceMean", b.emit("Mul", x, x), b.integers(0, 1, 2), keepdims=0)
     return encode(b.network)
 
@@ -237,9 +256,9 @@ def verify(kind, spec):
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
-        print(*KINDS, "token-types")
+        print(*KINDS, *STREAMS)
     elif sys.argv[1] == "--spec":
-        for name in [*KINDS, "token-types"]:
+        for name in [*KINDS, *STREAMS]:
             print(f"{name}: {verify(name, sys.argv[2])}")
     else:
         sys.stdout.buffer.write(make(sys.argv[1]))

@@ -1,6 +1,7 @@
 // Samples of every op that can be split, and the arithmetic of pieces that they are compared by.
 #include "Samples.h"
 #include "../Graph/PlainOps.h"
+#include "SampleText.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -8,10 +9,8 @@ using namespace xlc::shard;
 using interpret::Integers;
 using interpret::Tensor;
 
-namespace {
-
-std::string function(StringRef name, ArrayRef<std::string> arguments, StringRef body, StringRef results,
-                     StringRef types) {
+std::string shard::functionOf(StringRef name, ArrayRef<std::string> arguments, StringRef body, StringRef results,
+                              StringRef types) {
   std::string text = ("func.func @" + name + "(").str();
   for (auto [i, argument] : llvm::enumerate(arguments))
     text += (i ? ", %" : "%") + std::to_string(i) + ": " + argument;
@@ -19,9 +18,15 @@ std::string function(StringRef name, ArrayRef<std::string> arguments, StringRef 
          "\n}\n";
 }
 
-std::string op(ArrayRef<std::string> arguments, StringRef body, StringRef type) {
-  return function("op", arguments, body, "%y", type);
+std::string shard::sampleOf(ArrayRef<std::string> arguments, StringRef body, StringRef results, StringRef types) {
+  return functionOf("op", arguments, body, results, types);
 }
+
+std::string shard::sampleOf(ArrayRef<std::string> arguments, StringRef body, StringRef type) {
+  return sampleOf(arguments, body, "%y", type);
+}
+
+namespace {
 
 const std::string x = "tensor<4x8xf64>", b = "tensor<4x8xi1>", rows = "tensor<4x8x6xf64>",
                   ids = "tensor<2x3xi64> {graph.limit = 8 : i64}";
@@ -29,23 +34,27 @@ const std::string x = "tensor<4x8xf64>", b = "tensor<4x8xi1>", rows = "tensor<4x
 void addElementwise(std::vector<std::string> &samples) {
   for (const PlainOp &plain : getPlainOps()) {
     const std::string &type = plain.isLogical ? b : x;
-    samples.push_back(op(std::vector<std::string>(plain.operands, type), plain.text(type), type));
+    samples.push_back(sampleOf(std::vector<std::string>(plain.operands, type), plain.text(type), type));
   }
-  samples.push_back(op({x}, "%y = graph.scale %0 by 2 over 3 : " + x, x));
-  samples.push_back(op({x}, "%y = graph.is_nan %0 : " + x + " -> " + b, b));
-  samples.push_back(op({x}, "%y = graph.cast %0 : " + x + " -> tensor<4x8xf32>", "tensor<4x8xf32>"));
-  samples.push_back(op({x, x}, "%y = graph.compare lt %0, %1 : " + x + " -> " + b, b));
-  samples.push_back(op({b, x, x}, "%y = graph.select %0, %1, %2 : " + b + ", " + x, x));
-  samples.push_back(op({x}, "%y = graph.gelu tanh %0 : " + x, x));
-  samples.push_back(op({x, x}, "%y = graph.gelu_backward erf %0, %1 : " + x, x));
+  samples.push_back(sampleOf({x}, "%y = graph.scale %0 by 2 over 3 : " + x, x));
+  samples.push_back(sampleOf({x}, "%y = graph.is_nan %0 : " + x + " -> " + b, b));
+  samples.push_back(sampleOf({x}, "%y = graph.cast %0 : " + x + " -> tensor<4x8xf32>", "tensor<4x8xf32>"));
+  samples.push_back(sampleOf({x, x}, "%y = graph.compare lt %0, %1 : " + x + " -> " + b, b));
+  samples.push_back(sampleOf({b, x, x}, "%y = graph.select %0, %1, %2 : " + b + ", " + x, x));
+  samples.push_back(sampleOf({x}, "%y = graph.gelu tanh %0 : " + x, x));
+  samples.push_back(sampleOf({x, x}, "%y = graph.gelu_backward erf %0, %1 : " + x, x));
+  const std::string zero =
+      "%s = graph.constant dense<0.0> : tensor<f64>\n%z = graph.broadcast %s : tensor<f64> -> " + x;
+  samples.push_back(sampleOf({b, x}, zero + "\n%y = graph.select %0, %1, %z : " + b + ", " + x, x));
+  samples.push_back(sampleOf({b, x}, zero + "\n%y = graph.select %0, %z, %1 : " + b + ", " + x, x));
 }
 
 void addShape(std::vector<std::string> &samples) {
   auto unary = [&](StringRef from, StringRef how, StringRef to) {
-    samples.push_back(op({from.str()}, ("%y = graph." + how + " : " + from + " -> " + to).str(), to));
+    samples.push_back(sampleOf({from.str()}, ("%y = graph." + how + " : " + from + " -> " + to).str(), to));
   };
-  samples.push_back(op({}, "%y = graph.constant dense<2.0> : " + x, x));
-  samples.push_back(op({}, "%y = graph.iota dim 1 : tensor<4x8xi64>", "tensor<4x8xi64>"));
+  samples.push_back(sampleOf({}, "%y = graph.constant dense<2.0> : " + x, x));
+  samples.push_back(sampleOf({}, "%y = graph.iota dim 1 : tensor<4x8xi64>", "tensor<4x8xi64>"));
   unary("tensor<8xf64>", "broadcast %0", x);
   unary("tensor<4x1xf64>", "broadcast %0", "tensor<2x4x8xf64>");
   unary("tensor<4x24xf64>", "reshape %0", "tensor<4x3x8xf64>");
@@ -56,90 +65,114 @@ void addShape(std::vector<std::string> &samples) {
   unary("tensor<4x24xf64>", "slice %0 from [1, 8] by [2, 1]", "tensor<2x16xf64>");
   unary(rows, "reduce sum %0 dims [0, 2]", "tensor<8xf64>");
   unary(rows, "reduce max %0 dims [1]", "tensor<4x6xf64>");
-  samples.push_back(op({x, "tensor<4x16xf64>"},
-                       "%y = graph.concat %0, %1 dim 1 : (" + x + ", tensor<4x16xf64>) -> tensor<4x24xf64>",
-                       "tensor<4x24xf64>"));
-  samples.push_back(op({x, "tensor<f64>"},
-                       "%y = graph.pad %0, %1 low [1, 0] high [0, 0] : (" + x + ", tensor<f64>) -> tensor<5x8xf64>",
-                       "tensor<5x8xf64>"));
+  samples.push_back(sampleOf({x, "tensor<4x16xf64>"},
+                             "%y = graph.concat %0, %1 dim 1 : (" + x + ", tensor<4x16xf64>) -> tensor<4x24xf64>",
+                             "tensor<4x24xf64>"));
+  samples.push_back(sampleOf({x},
+                             "%z = graph.constant dense<0.0> : tensor<f64>\n"
+                             "%y = graph.pad %0, %z low [0, 1] high [0, 3] : (" +
+                                 x + ", tensor<f64>) -> tensor<4x12xf64>",
+                             "tensor<4x12xf64>"));
+  samples.push_back(sampleOf(
+      {x, "tensor<f64>"}, "%y = graph.pad %0, %1 low [1, 0] high [0, 0] : (" + x + ", tensor<f64>) -> tensor<5x8xf64>",
+      "tensor<5x8xf64>"));
 }
 
 void addIndexed(std::vector<std::string> &samples) {
   std::string plain = "tensor<2x3xi64>";
-  samples.push_back(op({"tensor<4x8x2xf64>", ids},
-                       "%y = graph.gather %0, %1 dim 1 : (tensor<4x8x2xf64>, " + plain + ") -> tensor<4x2x3x2xf64>",
-                       "tensor<4x2x3x2xf64>"));
-  samples.push_back(op({"tensor<7x2xf64>", "tensor<2x3xi64> {graph.limit = 7 : i64}"},
-                       "%y = graph.gather %0, %1 dim 0 : (tensor<7x2xf64>, " + plain + ") -> tensor<2x3x2xf64>",
-                       "tensor<2x3x2xf64>"));
-  samples.push_back(op({"tensor<2x3xi64> {graph.limit = 5 : i64}", "tensor<2x3x4xf64>"},
-                       "%y = graph.scatter_add %0, %1 dim 0 : (" + plain + ", tensor<2x3x4xf64>) -> tensor<5x4xf64>",
-                       "tensor<5x4xf64>"));
+  samples.push_back(
+      sampleOf({"tensor<4x8x2xf64>", ids},
+               "%y = graph.gather %0, %1 dim 1 : (tensor<4x8x2xf64>, " + plain + ") -> tensor<4x2x3x2xf64>",
+               "tensor<4x2x3x2xf64>"));
+  samples.push_back(sampleOf({"tensor<7x2xf64>", "tensor<2x3xi64> {graph.limit = 7 : i64}"},
+                             "%y = graph.gather %0, %1 dim 0 : (tensor<7x2xf64>, " + plain + ") -> tensor<2x3x2xf64>",
+                             "tensor<2x3x2xf64>"));
+  samples.push_back(
+      sampleOf({"tensor<2x3xi64> {graph.limit = 5 : i64}", "tensor<2x3x4xf64>"},
+               "%y = graph.scatter_add %0, %1 dim 0 : (" + plain + ", tensor<2x3x4xf64>) -> tensor<5x4xf64>",
+               "tensor<5x4xf64>"));
   std::string places = "tensor<4x3xi64>", limited = "tensor<4x3xi64> {graph.limit = 8 : i64}";
   samples.push_back(
-      op({"tensor<2x4x8xf64>", limited},
-         "%y = graph.gather_elements %0, %1 dim 2 : (tensor<2x4x8xf64>, " + places + ") -> tensor<2x4x3xf64>",
-         "tensor<2x4x3xf64>"));
+      sampleOf({"tensor<2x4x8xf64>", limited},
+               "%y = graph.gather_elements %0, %1 dim 2 : (tensor<2x4x8xf64>, " + places + ") -> tensor<2x4x3xf64>",
+               "tensor<2x4x3xf64>"));
+  samples.push_back(sampleOf({limited, "tensor<2x4x3xf64>"},
+                             "%y = graph.scatter_elements_add %0, %1 dim 2 : (" + places +
+                                 ", tensor<2x4x3xf64>) -> tensor<2x4x8xf64>",
+                             "tensor<2x4x8xf64>"));
   samples.push_back(
-      op({limited, "tensor<2x4x3xf64>"},
-         "%y = graph.scatter_elements_add %0, %1 dim 2 : (" + places + ", tensor<2x4x3xf64>) -> tensor<2x4x8xf64>",
-         "tensor<2x4x8xf64>"));
+      sampleOf({"tensor<2x3xi64> {graph.limit = 4 : i64}", "tensor<6x2x3x8xf64>"},
+               "%y = graph.scatter_add %0, %1 dim 1 : (tensor<2x3xi64>, tensor<6x2x3x8xf64>) -> tensor<6x4x8xf64>",
+               "tensor<6x4x8xf64>"));
   std::string logits = "tensor<2x3x7xf64>", labels = "tensor<2x3xi64>",
               type = "tensor<f64>, tensor<i64>, tensor<2x3xf64>";
   samples.push_back(
-      function("op", {logits, "tensor<2x3xi64> {graph.limit = 7 : i64}"},
+      sampleOf({logits, "tensor<2x3xi64> {graph.limit = 7 : i64}"},
                "%s, %c, %l = graph.cross_entropy %0, %1 ignore 3 : (" + logits + ", " + labels + ") -> (" + type + ")",
                "%s, %c, %l", type));
+  samples.push_back(sampleOf({logits, "tensor<2x3xi64> {graph.limit = 7 : i64}", "tensor<f64>"},
+                             "%s, %c, %l = graph.cross_entropy %0, %1 ignore 3 : (" + logits + ", " + labels +
+                                 ") -> (" + type + ")\n%y = graph.cross_entropy_backward %0, %1, %l, %2 ignore 3 : (" +
+                                 logits + ", " + labels + ", tensor<2x3xf64>, tensor<f64>) -> " + logits,
+                             logits));
 }
 
 void addNamed(std::vector<std::string> &samples) {
   samples.push_back(
-      op({"tensor<2x4x8xf64>", "tensor<8x6xf64>"},
-         "%y = graph.contract \"abc,cd->abd\" %0, %1 : (tensor<2x4x8xf64>, tensor<8x6xf64>) -> tensor<2x4x6xf64>",
-         "tensor<2x4x6xf64>"));
-  samples.push_back(
-      op({"tensor<4x2x8xf64>", "tensor<4x8x2xf64>"},
-         "%y = graph.contract \"abc,acd->abd\" %0, %1 : (tensor<4x2x8xf64>, tensor<4x8x2xf64>) -> tensor<4x2x2xf64>",
-         "tensor<4x2x2xf64>"));
-  samples.push_back(op({rows}, "%y = graph.softmax %0 : " + rows, rows));
+      sampleOf({"tensor<2x4x8xf64>", "tensor<8x6xf64>"},
+               "%y = graph.contract \"abc,cd->abd\" %0, %1 : (tensor<2x4x8xf64>, tensor<8x6xf64>) -> tensor<2x4x6xf64>",
+               "tensor<2x4x6xf64>"));
+  samples.push_back(sampleOf(
+      {"tensor<4x2x8xf64>", "tensor<4x8x2xf64>"},
+      "%y = graph.contract \"abc,acd->abd\" %0, %1 : (tensor<4x2x8xf64>, tensor<4x8x2xf64>) -> tensor<4x2x2xf64>",
+      "tensor<4x2x2xf64>"));
+  samples.push_back(sampleOf({rows}, "%y = graph.softmax %0 : " + rows, rows));
   std::string w = "tensor<6xf64>", r = "tensor<4x8xf64>";
-  samples.push_back(function("op", {rows, w, w},
+  samples.push_back(sampleOf({rows, w, w},
                              "%y, %m, %s = graph.layer_norm %0, %1, %2 {epsilon = 0.1 : f64} : (" + rows + ", " + w +
                                  ", " + w + ") -> (" + rows + ", " + r + ", " + r + ")",
                              "%y, %m, %s", rows + ", " + r + ", " + r));
-  samples.push_back(op({rows, w, r, r, rows},
-                       "%y = graph.layer_norm_backward %0, %1, %2, %3, %4 : (" + rows + ", " + w + ", " + r + ", " + r +
-                           ", " + rows + ") -> " + rows,
-                       rows));
-  samples.push_back(function("op", {rows, r, r, rows},
+  samples.push_back(sampleOf({rows, w, r, r, rows},
+                             "%y = graph.layer_norm_backward %0, %1, %2, %3, %4 : (" + rows + ", " + w + ", " + r +
+                                 ", " + r + ", " + rows + ") -> " + rows,
+                             rows));
+  samples.push_back(sampleOf({rows, r, r, rows},
                              "%y, %z = graph.layer_norm_weight_backward %0, %1, %2, %3 : (" + rows + ", " + r + ", " +
                                  r + ", " + rows + ") -> (" + w + ", " + w + ")",
                              "%y, %z", w + ", " + w));
-  samples.push_back(function("op", {rows, w},
+  samples.push_back(sampleOf({rows, w},
                              "%y, %s = graph.rms_norm %0, %1 {epsilon = 0.1 : f64} : (" + rows + ", " + w + ") -> (" +
                                  rows + ", " + r + ")",
                              "%y, %s", rows + ", " + r));
+  samples.push_back(sampleOf({rows, w, r, rows},
+                             "%y = graph.rms_norm_backward %0, %1, %2, %3 : (" + rows + ", " + w + ", " + r + ", " +
+                                 rows + ") -> " + rows,
+                             rows));
   samples.push_back(
-      op({rows, w, r, rows},
-         "%y = graph.rms_norm_backward %0, %1, %2, %3 : (" + rows + ", " + w + ", " + r + ", " + rows + ") -> " + rows,
-         rows));
-  samples.push_back(
-      op({rows, r, rows},
-         "%y = graph.rms_norm_weight_backward %0, %1, %2 : (" + rows + ", " + r + ", " + rows + ") -> " + w, w));
+      sampleOf({rows, r, rows},
+               "%y = graph.rms_norm_weight_backward %0, %1, %2 : (" + rows + ", " + r + ", " + rows + ") -> " + w, w));
 }
 
-/// Four heads, as many groups or two.
-void addAttention(std::vector<std::string> &samples, StringRef groups) {
+/// Four heads, as many groups or fewer; a bias of some shape, or none.
+void addAttention(std::vector<std::string> &samples, StringRef groups, StringRef bias = "") {
   std::string q = "tensor<2x3x4x2xf64>", k = ("tensor<2x3x" + groups + "x2xf64>").str(), l = "tensor<2x4x3xf64>";
-  std::string call = "%y, %l = graph.attention causal %0, %1, %2 scale 0.5 : (" + q + ", " + k + ", " + k + ") -> (" +
-                     q + ", " + l + ")";
-  samples.push_back(function("op", {q, k, k}, call, "%y, %l", q + ", " + l));
-  std::string types = q + ", " + k + ", " + k + ", " + q + ", " + l + ", " + q;
-  samples.push_back(function("prepare", {q, k, k, q}, call, "%0, %1, %2, %y, %l, %3", types) +
-                    function("op", {q, k, k, q, l, q},
-                             "%a, %b, %c = graph.attention_backward causal %0, %1, %2, %3, %4, %5 scale 0.5 : (" +
-                                 types + ") -> (" + q + ", " + k + ", " + k + ")",
-                             "%a, %b, %c", q + ", " + k + ", " + k));
+  std::string b = ("tensor<" + bias + "x3x3xf64>").str(), comma = bias.empty() ? "" : ", " + b;
+  auto named = [&](StringRef number) { return (bias.empty() ? "" : " bias %" + number).str(); };
+  std::string call = "%y, %l = graph.attention causal %0, %1, %2" + named("3") + " scale 0.5 : (" + q + ", " + k +
+                     ", " + k + comma + ") -> (" + q + ", " + l + ")";
+  std::vector<std::string> given{q, k, k}, prepared{q, k, k}, all{q, k, k, q, l, q};
+  if (!bias.empty())
+    given.push_back(b), prepared.push_back(b), all.push_back(b);
+  samples.push_back(sampleOf(given, call, "%y, %l", q + ", " + l));
+  prepared.push_back(q);
+  std::string types = q + ", " + k + ", " + k + ", " + q + ", " + l + ", " + q + comma;
+  std::string dout = bias.empty() ? "%3" : "%4";
+  samples.push_back(
+      functionOf("prepare", prepared, call, "%0, %1, %2, %y, %l, " + dout + (bias.empty() ? "" : ", %3"), types) +
+      sampleOf(all,
+               "%a, %b, %c = graph.attention_backward causal %0, %1, %2, %3, %4, %5" + named("6") + " scale 0.5 : (" +
+                   types + ") -> (" + q + ", " + k + ", " + k + ")",
+               "%a, %b, %c", q + ", " + k + ", " + k));
 }
 
 dist::LayoutAttr attributeOf(MLIRContext *context, ArrayRef<int64_t> shape, const Layout &layout, int64_t tp) {
@@ -159,6 +192,10 @@ std::vector<std::string> shard::getSamples() {
   addNamed(samples);
   addAttention(samples, "4");
   addAttention(samples, "2");
+  addAttention(samples, "4", "2x4");
+  addAttention(samples, "2", "1x1");
+  addWindows(samples);
+  addUpdates(samples);
   return samples;
 }
 

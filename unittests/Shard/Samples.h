@@ -11,8 +11,8 @@ namespace xlc::shard {
 using interpret::Datum;
 using interpret::Field;
 
-/// A module with @op: one op on its arguments. Arguments are random, integers below `graph.limit`, unless there is
-/// @prepare, which makes them.
+/// A module with @op, whose last op is the sample; others make operands of it. Arguments are random, integers below
+/// `graph.limit`, unless there is @prepare, which makes them.
 std::vector<std::string> getSamples();
 
 /// What a rank has of a value that lies so. Terms of a sum are random but for one.

@@ -45,6 +45,9 @@ std::optional<Spread> spread(mlir::Operation *op, const Seed &seed);
 /// The same for a split of the batch into its rows. None also where a row would be taken by its number.
 std::optional<Spread> spreadBatch(mlir::Operation *op, const Seed &seed);
 LinearSets getLinearSets(mlir::Operation *op);
+/// Whether terms of sums in the operands of a linear set make terms of the results where the op is split so: they lie
+/// beside the pieces that they belong to, or nothing is cut and the op only adds and moves.
+bool carriesTerms(mlir::Operation *op, const Spread &spread, uint32_t linear);
 
 /// An op whose results only rearrange or repeat elements of its operands, or that has none.
 bool isMovement(mlir::Operation *op);
