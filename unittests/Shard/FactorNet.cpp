@@ -90,8 +90,19 @@ func::FuncOp FactorNet::writeLocal(Sample &sample, const Spread &spread, const W
   return function;
 }
 
+static SmallVector<Value> valuesOf(Operation *op) {
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, op->getResults());
+  return values;
+}
+
 std::string FactorNet::check(Sample &sample, const Spread &spread, int64_t tp, const Writer &write) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
+  for (auto [value, layout] :
+       llvm::zip(valuesOf(sample.op), llvm::concat<const Layout>(spread.operands, spread.results)))
+    if (ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+        layout.dim >= int64_t(shape.size()) || (layout.isSplit() && shape[layout.dim] % layout.outer != 0))
+      return "names a dimension, or runs of it, that are none";
   func::FuncOp local = writeLocal(sample, spread, write);
   std::string wrong;
   llvm::raw_string_ostream out(wrong);
@@ -138,12 +149,6 @@ std::string FactorNet::checkSplit(Sample &sample, const Spread &spread, int64_t 
 //===----------------------------------------------------------------------===//
 // All claims
 //===----------------------------------------------------------------------===//
-
-static SmallVector<Value> valuesOf(Operation *op) {
-  SmallVector<Value> values(op->getOperands());
-  llvm::append_range(values, op->getResults());
-  return values;
-}
 
 /// Whether blocks are full, or the op is one that masks the tail of what it indexes.
 static bool isTried(Operation *op, const Spread &spread, int64_t tp) {

@@ -1,7 +1,7 @@
 // Every row of the factor table, executed on samples, for every factor that it states and every set of operands in which
-// it says that the op is linear. And the net itself: with a wrong factor planted in any row it has something to say.
+// it says that the op is linear. PlantedFactors.cpp shows that the net finds what is wrong.
 //
-//     ShardTests --gtest_filter='FactorTable.*'
+//     build/bin/ShardTests --gtest_filter='FactorTable.*'
 #include "FactorNet.h"
 #include <gtest/gtest.h>
 

@@ -37,7 +37,10 @@ void addElementwise(std::vector<std::string> &samples) {
     samples.push_back(sampleOf(std::vector<std::string>(plain.operands, type), plain.text(type), type));
   }
   samples.push_back(sampleOf({x}, "%y = graph.scale %0 by 2 over 3 : " + x, x));
-  samples.push_back(sampleOf({x}, "%y = graph.is_nan %0 : " + x + " -> " + b, b));
+  samples.push_back(sampleOf({x, b},
+                             "%d = graph.cast %1 : " + b + " -> " + x + "\n%q = graph.div %0, %d : " + x +
+                                 "\n%y = graph.is_nan %q : " + x + " -> " + b,
+                             b));
   samples.push_back(sampleOf({x}, "%y = graph.cast %0 : " + x + " -> tensor<4x8xf32>", "tensor<4x8xf32>"));
   samples.push_back(sampleOf({x, x}, "%y = graph.compare lt %0, %1 : " + x + " -> " + b, b));
   samples.push_back(sampleOf({b, x, x}, "%y = graph.select %0, %1, %2 : " + b + ", " + x, x));

@@ -21,9 +21,12 @@ void shard::addWindows(std::vector<std::string> &samples) {
 void shard::addUpdates(std::vector<std::string> &samples) {
   const std::string x = "tensor<4x6xf64>";
   samples.push_back(sampleOf({x}, "%y = graph.sum_squares %0 : " + x + " -> tensor<f64>", "tensor<f64>"));
+  // The last scalar says that the step is taken.
   samples.push_back(sampleOf(
-      {x, x, "tensor<5xf64>", x},
-      "%y, %m = graph.optimizer_step sgd %0, %1, %2 states %3 {momentum = 0.9 : f64, weight_decay = 0.1 : f64} : (" +
+      {x, x, "tensor<4xf64>", x},
+      "%a = graph.constant dense<1.0> : tensor<1xf64>\n"
+      "%s = graph.concat %2, %a dim 0 : (tensor<4xf64>, tensor<1xf64>) -> tensor<5xf64>\n"
+      "%y, %m = graph.optimizer_step sgd %0, %1, %s states %3 {momentum = 0.9 : f64, weight_decay = 0.1 : f64} : (" +
           x + ", " + x + ", tensor<5xf64>, " + x + ") -> (" + x + ", " + x + ")",
       "%y, %m", x + ", " + x));
   const std::string scale = "module attributes {graph.loss_scale = {dynamic = true, hysteresis = 1 : i64, initial = "
