@@ -1,5 +1,7 @@
 // See DescribeNames.h.
 #include "DescribeNames.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -17,4 +19,13 @@ std::string xlc::onnx::describeShape(ArrayRef<int64_t> shape) {
   for (int64_t size : shape)
     text += (text.empty() ? "" : ", ") + std::to_string(size);
   return "[" + text + "]";
+}
+
+std::string xlc::onnx::adviseExport(const Model &model) {
+  if (model.signature.parameters.empty())
+    return "export with do_constant_folding=False, with dynamo=True and optimize=False, or with xlc_export";
+  // The optimizer leaves no Constant; without it the exporter writes one for each number.
+  bool isOptimized = llvm::none_of(model.nodes, [](const Node &node) { return node.op == "Constant"; });
+  return isOptimized ? "export with optimize=False or with xlc_export"
+                     : "export with xlc_export, since optimize=False did not help here";
 }

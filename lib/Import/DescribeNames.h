@@ -1,9 +1,8 @@
-// Names and shapes as messages show them.
+// Names, shapes and advice as messages show them.
 #ifndef XLC_IMPORT_DESCRIBENAMES_H
 #define XLC_IMPORT_DESCRIBENAMES_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include <string>
+#include "xlc/Onnx/Model.h"
 
 namespace xlc::onnx {
 
@@ -12,6 +11,9 @@ std::string listNames(llvm::ArrayRef<std::string> names);
 
 /// "[2, 3]".
 std::string describeShape(llvm::ArrayRef<int64_t> shape);
+
+/// Which other exports keep what the exporter of this file lost: "export with optimize=False or with xlc_export".
+std::string adviseExport(const Model &model);
 
 } // namespace xlc::onnx
 

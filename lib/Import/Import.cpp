@@ -95,6 +95,9 @@ private:
     names.append(plan.lost.begin(), plan.lost.end());
     for (const ParameterPlan::Constant &constant : plan.constants)
       names.push_back(model.initializers[constant.initializer].name);
+    for (const Node &node : model.nodes) // a constant that was merged with a parameter has a name only here
+      if (node.op == "Identity" && !node.outputs.empty())
+        names.push_back(node.outputs[0]);
     for (StringRef pattern : spec.trainable) {
       StringRef bare = pattern.starts_with("!") ? pattern.drop_front() : pattern;
       if (names.empty() || llvm::any_of(names, [&](StringRef name) { return matchesPatterns(name, {bare.str()}); }))

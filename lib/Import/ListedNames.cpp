@@ -75,12 +75,14 @@ bool xlc::onnx::isSpreadVector(const Node &node, const FileTensor &tensor) {
 /// Finds the name of what operand `input` of `node` reads, if it is a parameter.
 void ParameterNames::findListed(const Node &node, unsigned input, const FileTensor &tensor, Read &read) const {
   bool isListed = order.contains(tensor.name);
-  if (isData(node, input))
+  if (isData(node, input)) {
     read.name = isListed ? tensor.name : "";
-  else if (node.call.name.empty())
+    read.isTraced = isListed && llvm::is_contained(traced.parametersOf(node.call), tensor.name);
+  } else if (node.call.name.empty()) {
     findInModule(node, input, tensor, read);
-  else
+  } else {
     findTraced(node, input, tensor, read);
+  }
   read.isComputed = read.name.empty() && !isListed && tensor.numElements() > 1;
 }
 
@@ -94,10 +96,15 @@ void ParameterNames::findTraced(const Node &node, unsigned input, const FileTens
     return;
   }
   if (names.empty()) {
-    // A constant may have a parameter's value and be merged with it: then the call is given nothing that is gone.
-    if (isListed && (traced.readsMissing(node.call) || !findOneValue(tensor)))
+    // A constant may have a parameter's value and be merged with it: then the call is given nothing that is gone, or
+    // a constant. What was computed may have it, too: ones are their own reciprocals.
+    std::string missing;
+    Missing kind = traced.findMissing(node, input, missing);
+    bool isUniform = isListed && findOneValue(tensor);
+    if (isListed && (!isUniform || kind > Missing::Constant)) {
       read.name = own;
-    else if (!isListed && isNamedAsTranspose(own) && node.op == "MatMul" && tensor.shape.size() == 2)
+      read.merged = isUniform && kind == Missing::Computed ? missing : "";
+    } else if (!isListed && isNamedAsTranspose(own) && node.op == "MatMul" && tensor.shape.size() == 2)
       findInModule(node, input, tensor, read);
     return;
   }

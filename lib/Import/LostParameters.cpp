@@ -6,6 +6,7 @@
 // does not read it either. The old exporter has no list: there, what was computed at export may hold parameters.
 #include "ParameterPlanner.h"
 
+#include "FoldedConstants.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -18,14 +19,32 @@ const FileTensor *ParameterPlanner::findFolded(StringRef name) const {
   for (StringRef scope = home;; scope = splitName(scope).first) {
     for (const ParameterPlan::Constant &constant : result.constants) {
       const FileTensor &tensor = model.initializers[constant.initializer];
-      bool mayStand =
-          isMadeUp(tensor.name) ? scope == home && tensor.numElements() > 1 : !isNamedAsConstant(tensor.name);
+      bool mayStand = isMadeUp(tensor.name) ? scope == home && tensor.numElements() > 1 : !isMadeOfNothing(tensor.name);
       if (mayStand && llvm::any_of(constant.nodes, [&](unsigned node) { return model.nodes[node].scope == scope; }))
         return &tensor;
     }
     if (scope.empty())
       return nullptr;
   }
+}
+
+/// Whether the constant of this name was made of no parameter: by its name, or since it is a mask,
+/// or the sine or cosine of positions.
+bool ParameterPlanner::isMadeOfNothing(StringRef constant) const {
+  if (isNamedAsConstant(constant))
+    return true;
+  auto found = llvm::find_if(model.initializers, [&](const FileTensor &tensor) { return tensor.name == constant; });
+  if (found == model.initializers.end())
+    return false;
+  ValuedTensor tensor(found->shape, readValues(*found, int64_t(1) << 22));
+  StringRef kind = kindOfValue(constant);
+  return isMask(tensor) || ((kind == "sin" || kind == "cos") && isSinusoidTable(tensor));
+}
+
+/// Whether every call that may have read a parameter is still in the file, or made none of one.
+bool ParameterPlanner::isComplete() const {
+  return names.traced.isPresent() &&
+         llvm::all_of(names.traced.open(), [&](const auto &value) { return isMadeOfNothing(value.getKey()); });
 }
 
 void ParameterPlanner::reportLost() {
@@ -41,7 +60,7 @@ void ParameterPlanner::reportLost() {
       rearranged.push_back(name);
     else if (findFolded(name))
       folded.push_back(name);
-    else if (names.traced.isComplete())
+    else if (isComplete())
       note("'" + name + "' is read by nothing, as in PyTorch: not trained");
     else
       unread.push_back(name);
@@ -50,8 +69,8 @@ void ParameterPlanner::reportLost() {
     if (!missing.empty())
       diagnostics.error("the exporter " + what + " " + Twine(missing.size()) + " of its " +
                         Twine(model.signature.parameters.size()) + " parameters " + why + ": " + listNames(missing) +
-                        "; export with optimize=False or with xlc_export, or leave them as they are with trainable: " +
-                        "[\"*\", \"!" + missing.front() + "\"]");
+                        "; " + adviseExport(model) + ", or leave them as they are with trainable: " + "[\"*\", \"!" +
+                        missing.front() + "\"]");
   };
   const FileTensor *part = folded.empty() ? nullptr : findFolded(folded.front());
   complain(folded, "computed with",
@@ -63,28 +82,55 @@ void ParameterPlanner::reportLost() {
            "PyTorch does not use them either, which a state dict would tell (init: {from: state.safetensors})");
 }
 
-/// Without a signature: what the exporter computed is a parameter where it is a transpose, and otherwise unknown.
+/// What the exporter computed may have begun with the values of a parameter, and was merged with it.
+void ParameterPlanner::reportMerged() {
+  std::vector<std::string> merged;
+  const Read *first = nullptr;
+  for (const std::vector<Read> &of : reads)
+    for (const Read &read : of)
+      if (!read.merged.empty() && matchesPatterns(read.name, spec.trainable)) {
+        merged.push_back(read.merged);
+        first = first ? first : &read;
+      }
+  if (first)
+    diagnostics.error("the exporter computed " + Twine(listNames(merged)) +
+                      " once and for all, and merged the first with '" + first->name +
+                      "', which begins with the same values: " + model.nodes[first->node].describe() +
+                      " would read that parameter; " + adviseExport(model) +
+                      ", or leave it as it is with trainable: [\"*\", \"!" + first->name + "\"]");
+}
+
+/// Without a signature: what the exporter computed is a parameter where it is a transpose, and otherwise unknown. A
+/// number of few digits is mostly a constant.
 void ParameterPlanner::reportComputed() {
-  std::vector<std::string> computed;
+  std::vector<std::string> computed, plain;
   const Node *reader = nullptr;
-  for (const ParameterPlan::Constant &constant : result.constants) {
-    const FileTensor &tensor = model.initializers[constant.initializer];
-    bool isComputed = llvm::any_of(reads[constant.initializer], [](const Read &read) { return read.isComputed; });
-    if (names.hasSignature() || !isComputed || !matchesPatterns(tensor.name, spec.trainable))
-      continue;
-    computed.push_back(tensor.name);
-    for (unsigned node : constant.nodes)
-      if (!reader && model.nodes[node].op != "Identity")
-        reader = &model.nodes[node];
-  }
+  for (unsigned i = 0; i < model.initializers.size(); ++i)
+    for (const Read &read : reads[i]) {
+      const FileTensor &tensor = model.initializers[i];
+      const std::string &name = read.isAlias ? model.nodes[read.node].outputs[0] : tensor.name;
+      if (names.hasSignature() || !read.isComputed || result.uses.count({read.node, read.input}) ||
+          !matchesPatterns(name, spec.trainable))
+        continue;
+      bool isConstant = !read.isAlias && tensor.numElements() == 1 && hasOneValue(i) && isPlain(*uniform[i], 3) &&
+                        findFoldedSource(model, result, spec, {i, {read.node}}).empty();
+      std::vector<std::string> &list = isConstant ? plain : computed;
+      if (!llvm::is_contained(list, name))
+        list.push_back(name);
+      if (!isConstant && !reader)
+        reader = &model.nodes[read.position];
+    }
   if (!computed.empty())
-    diagnostics.error(
-        "the exporter computed " + Twine(computed.size()) + (computed.size() == 1 ? " tensor" : " tensors") +
-        ", from parameters or from constants, which the file does not say: " + listNames(computed) +
-        (reader ? ", the first read by " + reader->describe() : "") +
-        "; export with do_constant_folding=False, with dynamo=True and optimize=False, or with xlc_export; "
-        "constants stay as they are with trainable: [\"*\", \"!" +
-        computed.front() + "\"]");
+    diagnostics.error("the exporter computed " + Twine(computed.size()) +
+                      (computed.size() == 1 ? " tensor" : " tensors") +
+                      ", from parameters or from constants, which the file does not say: " + listNames(computed) +
+                      ", the first read by " + reader->describe() + "; " + adviseExport(model) +
+                      "; constants stay as they are with trainable: [\"*\", \"!" + computed.front() + "\"]");
+  if (!plain.empty())
+    diagnostics.warning("the exporter computed " + listNames(plain) +
+                        ", from parameters or from constants, which the file does not say: taken as " +
+                        (plain.size() == 1 ? "a constant" : "constants") + "; where a parameter was in it, " +
+                        adviseExport(model));
 }
 
 void ParameterPlanner::warn() {
@@ -100,6 +146,9 @@ void ParameterPlanner::warn() {
     diagnostics.warning(
         "these begin with the values of another layer and are taken as copies that go their own ways: " +
         listNames(copies) + "; where they are one parameter, say so with tie");
+  if (!doubtful.empty())
+    diagnostics.warning("these begin with the values of a parameter of another name and are taken as tied to it: " +
+                        listNames(doubtful) + "; where they are parameters of their own, say so with untie");
   if (!guessed.empty())
     diagnostics.warning("these begin as one repeated number that the file holds once, and are taken as parameters of "
                         "their own: " +

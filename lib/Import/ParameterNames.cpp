@@ -157,14 +157,17 @@ void ParameterNames::findUnlisted(unsigned n, unsigned input, const FileTensor &
       std::tie(user, operand) = reader->second;
   read.position = user;
   StringRef own = read.isAlias ? StringRef(node.outputs[0]) : StringRef(tensor.name);
-  if (tensor.shape.empty() && (!isOwnName(own) || !own.contains('.')))
-    return; // a constant: parameters have a module or a name that PyTorch gave
+  bool isTurned = model.nodes[user].op == "MatMul" && tensor.shape.size() == 2;
+  bool isMerged = read.isAlias && isOwnName(tensor.name) && isComputedName(own) && !isTurned;
+  if (isMerged || (tensor.shape.empty() && (!isOwnName(own) || !own.contains('.')))) {
+    read.isComputed = isComputedName(own); // else a constant: parameters have a module or a name that PyTorch gave
+    return;
+  }
   read.isSibling = read.isAlias && isOwnName(own) && isOwnName(tensor.name) && own != tensor.name &&
                    splitName(own).second == splitName(tensor.name).second;
   read.isVector = isComputedName(tensor.name) && isSpreadVector(model.nodes[user], tensor);
-  bool isTurned = model.nodes[user].op == "MatMul" && tensor.shape.size() == 2;
   if (isComputedName(tensor.name) && !read.isVector && !isTurned) {
-    read.isComputed = tensor.numElements() > 1;
+    read.isComputed = true;
     return;
   }
   bool isOwn = isOwnName(own) && (!read.isAlias || own.contains('.'));

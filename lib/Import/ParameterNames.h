@@ -13,6 +13,7 @@ struct Read {
   std::string tie;           ///< a further name of that parameter: what the node's module calls it
   std::string place;         ///< module or operator, and operand; without a signature only
   std::string guess;         ///< from what the name was concluded; empty where that leaves no doubt
+  std::string merged;        ///< what PyTorch computed from others, of a parameter's values when the model was exported
   bool isNamed = false;      ///< the file says this name; else it was made up
   bool isAlias = false;      ///< read by an Identity, which the old exporter leaves where it merged
   bool isSibling = false;    ///< an alias whose name says that it is a parameter of its own

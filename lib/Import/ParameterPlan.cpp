@@ -2,6 +2,7 @@
 #include "Parameters.h"
 
 #include "ConstantTensor.h"
+#include "FoldedConstants.h"
 #include "Files/SafetensorsHeader.h"
 #include "StateDictPlan.h"
 
@@ -15,6 +16,8 @@ ParameterPlan xlc::onnx::planParameters(Model &model, const BatchNorms &norms, c
   ParameterPlan plan = decide(model, norms, spec, diagnostics, notes);
   if (hasStateDict || model.record)
     plan.findConstants(model, norms);
+  if (!model.record && (hasStateDict || !model.signature.parameters.empty()))
+    refuseFoldedConstants(model, plan, spec, diagnostics);
   for (const Parameter &parameter : plan.parameters) // which are written to safetensors files
     if (parameter.name == xlc::runtime::metadataName)
       diagnostics.error("a parameter is called '" + parameter.name +

@@ -14,6 +14,7 @@
 // of the spec overrule.
 #include "ParameterPlanner.h"
 
+#include "FoldedConstants.h"
 #include "VanishedBiases.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,6 +28,7 @@ ParameterPlan ParameterPlanner::plan() {
     if (tensor.numElements() == 0) // a constant: there is nothing to train
       of.clear();
   untied.insert_range(spec.untie);
+  dropComputedVectors();
   joinTwins();
   findMerging();
   for (std::vector<Read> &of : reads) // running averages are told by what reads them, not by names
@@ -41,6 +43,7 @@ ParameterPlan ParameterPlanner::plan() {
   sort();
   result.addBuffers(model, norms, diagnostics);
   reportLost();
+  reportMerged();
   reportComputed();
   warn();
   return std::move(result);
@@ -57,12 +60,39 @@ bool ParameterPlanner::isMatrixOfParameters(unsigned index) const {
   return model.initializers[index].shape.size() == 2 && !reads[index].empty() && !reads[index].front().name.empty();
 }
 
+/// Whether an initializer is a matrix that is called like a transpose in PyTorch, and no call says of what.
+bool ParameterPlanner::isTransposeOfUnknown(unsigned index) const {
+  const FileTensor &tensor = model.initializers[index];
+  return names.hasSignature() && tensor.shape.size() == 2 && isNamedAsTranspose(tensor.name) && !reads[index].empty() &&
+         llvm::all_of(reads[index], [](const Read &read) { return read.name.empty(); });
+}
+
+/// A vector that lost its name may be a parameter with further dimensions, or computed from one that kept it: the
+/// values tell.
+void ParameterPlanner::dropComputedVectors() {
+  InitializerValues values(model);
+  auto isNamed = [&](unsigned i) {
+    return names.isOwnName(model.initializers[i].name) && !reads[i].empty() && !reads[i].front().name.empty();
+  };
+  for (unsigned i = 0; i < model.initializers.size(); ++i) {
+    bool isVector = llvm::any_of(reads[i], [](const Read &read) { return read.isVector; });
+    for (unsigned other = 0; isVector && !hasOneValue(i) && other < model.initializers.size(); ++other)
+      if (other != i && isNamed(other) && isComputedFrom(values[i], values[other])) {
+        for (Read &read : reads[i])
+          read.name.clear(), read.isVector = false, read.isComputed = true;
+        break;
+      }
+  }
+}
+
 /// An initializer without a name of its own that has the values of another one is read as that one.
 void ParameterPlanner::joinTwins() {
   std::vector<unsigned> lost, others;
   for (unsigned i = 0; i < model.initializers.size(); ++i)
     if (isMatrixOfParameters(i))
       (names.isOwnName(model.initializers[i].name) ? others : lost).push_back(i);
+    else if (isTransposeOfUnknown(i))
+      lost.push_back(i);
   std::vector<std::optional<Twin>> twins = findTwins(model.initializers, lost, others);
   for (auto [index, twin] : llvm::zip(lost, twins)) {
     if (!twin) { // derived from the parameter whose place it takes, and no copy of it: a constant
@@ -70,6 +100,11 @@ void ParameterPlanner::joinTwins() {
         reads[index].clear();
       continue;
     }
+    for (Read &read : reads[index])
+      if (read.name.empty() && !reads[twin->initializer].empty()) {
+        const Read &other = reads[twin->initializer].front();
+        read.name = other.name, read.isTraced = other.isTraced;
+      }
     if (staysApart(index, *twin))
       continue;
     note("'" + model.initializers[index].name + "' has the values of '" + model.initializers[twin->initializer].name +

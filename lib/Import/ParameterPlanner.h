@@ -33,6 +33,8 @@ private:
 
   // ParameterPlanner.cpp
   bool isMatrixOfParameters(unsigned index) const;
+  bool isTransposeOfUnknown(unsigned index) const;
+  void dropComputedVectors();
   void joinTwins();
   bool staysApart(unsigned index, const Twin &twin);
   void findMerging();
@@ -55,7 +57,10 @@ private:
 
   // LostParameters.cpp
   const FileTensor *findFolded(llvm::StringRef name) const;
+  bool isMadeOfNothing(llvm::StringRef constant) const;
+  bool isComplete() const;
   void reportLost();
+  void reportMerged();
   void reportComputed();
   void warn();
 
@@ -70,7 +75,7 @@ private:
   std::vector<unsigned> positions;      ///< per parameter: the first node that reads it
   std::map<unsigned, std::optional<float>> uniform;
   llvm::StringSet<> accounted, taken, untied, wasUntied, tiedFirst, nameless;
-  std::vector<std::string> guessed, tied, copies;
+  std::vector<std::string> guessed, tied, copies, doubtful;
   bool mayMerge = false;
 };
 

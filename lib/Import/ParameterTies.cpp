@@ -26,7 +26,7 @@ bool ParameterPlanner::chooseName(Group &entry, const FileTensor &tensor) {
     return isNamed;
   if (names.hasSignature())
     diagnostics.error("the exporter made several tensors of parameter '" + name + "', one of them '" + tensor.name +
-                      "'; export with optimize=False or with xlc_export");
+                      "'; " + adviseExport(model));
   unsigned number = 1; // two lost names that look alike
   while (taken.contains(name + "_" + std::to_string(number)))
     ++number;
@@ -38,6 +38,8 @@ void ParameterPlanner::tie(const std::string &other, const std::string &name) {
   result.ties.emplace_back(other, name);
   note("'" + other + "' is tied to '" + name + "': one parameter");
   tied.push_back(other);
+  if (!names.hasSignature() && splitName(other).second != splitName(name).second) // ties are mostly of one leaf name
+    doubtful.push_back(other);
   accounted.insert(other);
   tiedFirst.insert(name);
 }
@@ -73,7 +75,7 @@ Parameter *ParameterPlanner::findTied(const std::string &name) {
       only = &parameter, ++count;
     // `predictions.bias` is `predictions.decoder.bias`, where the decoder's weight is tied as well.
     StringRef from = home;
-    if (names.traced.isComplete() && from.consume_front(module) && from.starts_with(".") &&
+    if (isComplete() && from.consume_front(module) && from.starts_with(".") &&
         llvm::any_of(result.ties, [&](const auto &pair) {
           return splitName(pair.first).first == home || splitName(pair.second).first == home;
         }))

@@ -98,6 +98,10 @@ bool isEqual(const FileTensor &a, const FileTensor &b, bool isTransposed) {
 
 } // namespace
 
+std::vector<float> xlc::onnx::readValues(const FileTensor &tensor, int64_t maximum) {
+  return hasFloats(tensor) && tensor.numElements() <= maximum ? Bytes(tensor).all() : std::vector<float>();
+}
+
 std::optional<float> xlc::onnx::findOneValue(const FileTensor &tensor) {
   if (!hasFloats(tensor))
     return std::nullopt;

@@ -9,6 +9,9 @@ namespace xlc::onnx {
 /// The number that all elements are; none where they differ, or where values are absent.
 std::optional<float> findOneValue(const FileTensor &tensor);
 
+/// All elements as floats; empty where they are absent, or more than `maximum`.
+std::vector<float> readValues(const FileTensor &tensor, int64_t maximum);
+
 /// An initializer with the values of another one, perhaps transposed.
 struct Twin {
   unsigned initializer;

@@ -60,12 +60,12 @@ TracedParameters::TracedParameters(const Model &model) : model(model) {
   for (const Node &node : model.nodes)
     if (!node.call.name.empty())
       calls.insert(node.call.name);
-  complete = isPresent();
   for (const Node &node : model.nodes) {
     for (StringRef name : parametersOf(node.call))
       mentioned.insert(name);
     for (const std::string &value : node.call.values())
-      complete &= isMade(value) || isNamedAsConstant(value) || llvm::is_contained(movers, kindOfValue(value));
+      if (!isMade(value) && !isNamedAsConstant(value) && !llvm::is_contained(movers, kindOfValue(value)))
+        missing.insert(value);
   }
 }
 
@@ -95,8 +95,39 @@ std::optional<StringRef> TracedParameters::findByRole(const TracedCall &call, St
   return std::nullopt;
 }
 
-bool TracedParameters::readsMissing(const TracedCall &call) const {
-  return llvm::any_of(call.values(), [&](const std::string &value) { return !isMade(value); });
+Missing TracedParameters::classify(StringRef value) const {
+  if (isMade(value))
+    return Missing::Nothing;
+  bool isMoved = llvm::is_contained(movers, kindOfValue(value)) || isNamedAsTranspose(value);
+  return isNamedAsConstant(value) ? Missing::Constant : isMoved ? Missing::Moved : Missing::Computed;
+}
+
+Missing TracedParameters::findMissing(const Node &node, unsigned input, std::string &name) const {
+  const std::vector<std::string> &arguments = node.call.arguments;
+  // Where node and call have the same operands, the position tells.
+  bool isSame = arguments.size() == node.inputs.size();
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (StringRef value = argument; isSame && i != input && value.consume_front("%") && calls.contains(value))
+      isSame = node.inputs[i] == value;
+  if (isSame) {
+    StringRef value = arguments[input];
+    if (!value.consume_front("%"))
+      return Missing::Nothing;
+    name = value.str();
+    return classify(value);
+  }
+  std::string computed;
+  Missing found = Missing::Nothing;
+  for (const std::string &value : node.call.values()) {
+    Missing missing = classify(value);
+    if (missing == Missing::Moved)
+      return missing;
+    if (missing == Missing::Computed)
+      computed = value;
+    found = std::max(found, missing);
+  }
+  name = computed;
+  return found;
 }
 
 StringRef TracedParameters::findMerged(const TracedCall &call, StringRef given) const {

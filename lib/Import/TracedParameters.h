@@ -8,6 +8,14 @@
 
 namespace xlc::onnx {
 
+/// What a value of PyTorch was that no call in the file makes.
+enum class Missing {
+  Nothing,  ///< all values are there
+  Constant, ///< made of no parameter
+  Moved,    ///< elements of another value, none of them changed
+  Computed
+};
+
 class TracedParameters {
 public:
   explicit TracedParameters(const Model &model);
@@ -21,23 +29,24 @@ public:
   /// The parameter that `call` takes as `role`: "weight" or "bias". Empty where it takes none; nothing where it is not
   /// known which arguments of the call have roles.
   std::optional<llvm::StringRef> findByRole(const TracedCall &call, llvm::StringRef role) const;
-  /// Whether `call` was given a value that no call in the file makes, nor any input.
-  bool readsMissing(const TracedCall &call) const;
+  /// What operand `input` of `node` was in PyTorch where no call in the file makes it, nor any input; and its name,
+  /// where it is clear which one it was.
+  Missing findMissing(const Node &node, unsigned input, std::string &name) const;
   /// The value of that kind ("layer_norm_1") where the file has `given` ("layer_norm") in its place; empty if none.
   llvm::StringRef findMerged(const TracedCall &call, llvm::StringRef given) const;
-  /// Whether every call that may have read a parameter is still in the file: then PyTorch does not read one that no
-  /// call mentions, under that name.
-  bool isComplete() const { return complete; }
+  /// The values that no call in the file makes, and that a call which is gone may have made of a parameter. Where there
+  /// are none, PyTorch does not read a parameter that no call mentions, under that name.
+  const llvm::StringSet<> &open() const { return missing; }
   /// The name of a parameter in calls: "p_fc_weight" for "fc.weight".
   llvm::StringRef placeholderOf(llvm::StringRef name) const { return placeholders.lookup(name); }
 
 private:
   bool isMade(llvm::StringRef value) const;
+  Missing classify(llvm::StringRef value) const;
 
   const Model &model;
-  llvm::StringSet<> calls, inputs, mentioned, parameters;
+  llvm::StringSet<> calls, inputs, mentioned, parameters, missing;
   llvm::StringMap<llvm::StringRef> placeholders;
-  bool complete = false;
 };
 
 /// "layer_norm" of "layer_norm_3".

@@ -4,7 +4,9 @@
     buffer scale                 the same for a buffer
     input x 2x4 [int]            a model input; without int its elements are floats
     tensor val_3 4x2 = 0         an initializer of one number; `random N` gives numbers that depend on N and the shape,
-                                 `turned N` the transpose of them; `scalar` is a shape
+                                 `turned N` the transpose of them; `scalar` is a shape;
+                                 `of N 3x6 EXPRESSION` what Python makes of the list v, which is `random N` of 3x6
+    changed scale                the signature says that a forward pass changes this buffer
     node MatMul x val_3 -> y [NAME=INT...] [@ MODULE] [: call(%x, %p_fc_weight)]
                                  a node, the module it is in, the call in PyTorch that it came from (named like its
                                  result, or by `name = call(...)`); with `/path/MatMul` as NAME= a name of the old exporter
@@ -27,8 +29,11 @@ def read_shape(text):
     return [] if text == "scalar" else [int(size) for size in text.split("x")]
 
 
-def make_values(kind, number, shape):
+def make_values(kind, number, shape, of="scalar", *expression):
     size = math.prod(shape)
+    if kind == "of":
+        values = eval(" ".join(expression), {"math": math, "make_values": make_values, "v": make_values("random", number, read_shape(of))})
+        return values if isinstance(values, list) else [values]
     if kind == "=":
         return [float(number)] * size
     generator = random.Random(int(number))
@@ -39,10 +44,10 @@ def make_values(kind, number, shape):
     return values
 
 
-def print_tensor(name, shape, kind, number):
+def print_tensor(name, shape, *values):
     shape = read_shape(shape)
     dims = " ".join(f"dims: {size}" for size in shape)
-    print(f"  initializer {{ name: {quote(name)} data_type: 1 {dims} float_data: {make_values(kind, number, shape)} }}")
+    print(f"  initializer {{ name: {quote(name)} data_type: 1 {dims} float_data: {make_values(values[0], values[1], shape, *values[2:])} }}")
 
 
 def print_node(text):
@@ -78,6 +83,8 @@ def main():
         if word in ("param", "buffer"):
             kind = {"param": "PARAMETER", "buffer": "BUFFER"}[word]
             listed.append(f"{word[0]}_{re.sub('[.]', '_', rest)}: {kind} target='{rest}'")
+        elif word == "changed":
+            listed.append(f"next_{len(listed)}: BUFFER_MUTATION target='{rest}'")
         elif word == "input":
             name, shape, *kind = rest.split()
             dims = " ".join(f"dim {{ dim_value: {size} }}" for size in read_shape(shape))
