@@ -44,6 +44,10 @@ BatchNorms findBatchNorms(Model &model, FileDiagnostics &diagnostics);
 void refuseFolded(const Model &model, const BatchNorms &norms, const std::vector<std::string> &trainable,
                   llvm::StringSet<> &accounted, FileDiagnostics &diagnostics);
 
+/// Refuses buffers that PyTorch's forward pass changes and that the loss depends on: a file has them as they were. Not
+/// those of batch norms, which are read and updated.
+void refuseChangedBuffers(const Model &model, const BatchNorms &norms, FileDiagnostics &diagnostics);
+
 } // namespace xlc::onnx
 
 #endif

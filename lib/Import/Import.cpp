@@ -47,6 +47,7 @@ public:
     checkTracedCalls(model, diagnostics);
     splitMerged(model, options.notes, diagnostics);
     BatchNorms norms = findBatchNorms(model, diagnostics);
+    refuseChangedBuffers(model, norms, diagnostics);
     ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
     checkTrainable(plan);
     narrowTypes(model, plan, diagnostics);

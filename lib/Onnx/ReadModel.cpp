@@ -163,7 +163,10 @@ private:
         diagnostics.error("the name '" + name.take_front(64) + "' in the exporter's signature " + problem);
       else if (rest.starts_with("PARAMETER"))
         model.signature.parameters.push_back(name.str());
-      else if (rest.starts_with("BUFFER"))
+      else if (rest.starts_with("BUFFER_MUTATION")) {
+        model.signature.changed.push_back(name.str());
+        continue; // which names the next value, and not the buffer
+      } else if (rest.starts_with("BUFFER"))
         model.signature.buffers.push_back(name.str());
       model.signature.targets[traced] = name.str();
     }

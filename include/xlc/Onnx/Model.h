@@ -161,6 +161,7 @@ struct ModelInput {
 /// What the exporter says about PyTorch's parameters and buffers, in its order; empty when it says nothing.
 struct Signature {
   std::vector<std::string> parameters, buffers;
+  std::vector<std::string> changed;     ///< buffers that a forward pass changes
   llvm::StringMap<std::string> targets; ///< name in traced calls ("p_h_0_weight") -> parameter or buffer
   std::vector<std::string> inputs;      ///< names in traced calls of the model's inputs, in their order
 };
