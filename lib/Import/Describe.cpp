@@ -115,17 +115,10 @@ private:
       result.parameters.push_back({parameter.name, parameter.shape, "the file, read by nothing", parameter.name, ""});
   }
 
-  /// A name may be tied to one that is tied in turn: each is shown with the last.
   void describeTies(const ParameterPlan &plan) {
-    StringMap<std::string> next;
+    StringMap<std::string> resolved = plan.resolveTies();
     for (const auto &[name, parameter] : plan.ties)
-      next[name] = parameter;
-    for (const auto &[name, parameter] : plan.ties) {
-      std::string last = parameter;
-      for (size_t steps = 0; steps < plan.ties.size() && next.contains(last); ++steps)
-        last = next[last];
-      result.ties.push_back({name, last});
-    }
+      result.ties.push_back({name, resolved[name]});
   }
 
   void describeBuffers(const ParameterPlan &plan) {

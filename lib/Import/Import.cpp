@@ -15,6 +15,7 @@
 #include "StepCounts.h"
 #include "StoppedGradients.h"
 #include "TracedCalls.h"
+#include "Untold.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -49,11 +50,12 @@ public:
     BatchNorms norms = findBatchNorms(model, diagnostics);
     refuseChangedBuffers(model, norms, diagnostics);
     ParameterPlan plan = planParameters(model, norms, spec, diagnostics, options.notes);
-    checkTrainable(plan);
+    checkTrainable(model, plan, spec, diagnostics);
     narrowTypes(model, plan, diagnostics);
     for (auto [open, input] : llvm::zip(unbound, model.inputs))
       open.type = input.type;
     findPadding(model, plan, spec, diagnostics);
+    reportUntold(model, plan, spec, diagnostics);
     Importer importer(model, plan, builder, diagnostics);
     if (diagnostics.hasErrors())
       return std::nullopt;
@@ -88,27 +90,6 @@ public:
   }
 
 private:
-  /// A pattern that selects nothing is a name that is misspelled, and would train what was to be left alone.
-  void checkTrainable(const ParameterPlan &plan) {
-    SmallVector<StringRef> names;
-    for (const Parameter &parameter : plan.parameters)
-      names.push_back(parameter.name);
-    names.append(plan.lost.begin(), plan.lost.end());
-    for (const ParameterPlan::Constant &constant : plan.constants)
-      names.push_back(model.initializers[constant.initializer].name);
-    for (const Node &node : model.nodes) // a constant that was merged with a parameter has a name only here
-      if (node.op == "Identity" && !node.outputs.empty())
-        names.push_back(node.outputs[0]);
-    for (StringRef pattern : spec.trainable) {
-      StringRef bare = pattern.starts_with("!") ? pattern.drop_front() : pattern;
-      if (names.empty() || llvm::any_of(names, [&](StringRef name) { return matchesPatterns(name, {bare.str()}); }))
-        continue;
-      std::optional<StringRef> nearest = findNearest(bare, names);
-      diagnostics.warning("trainable has the pattern '" + pattern + "', which no parameter matches" +
-                          (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
-    }
-  }
-
   /// func.func @forward(parameters..., inputs...), with the attributes of its arguments.
   void createFunction(ModuleOp module, const ParameterPlan &plan) {
     SmallVector<Type> types;
@@ -335,9 +316,13 @@ private:
   }
 
   void describeParameters(const ParameterPlan &plan, std::vector<ParameterSource> &sources) {
+    llvm::StringMap<std::string> tied = plan.resolveTies();
     for (auto [i, parameter] : llvm::enumerate(plan.parameters)) {
       ParameterSource &source = sources.emplace_back();
       source.name = parameter.name;
+      for (const auto &[name, parameterOfName] : plan.ties)
+        if (tied[name] == parameter.name && !llvm::is_contained(source.ties, name))
+          source.ties.push_back(name);
       source.shape = parameter.shape;
       source.isNormScale = llvm::any_of(forward.getArgument(i).getUses(),
                                         [](OpOperand &use) {

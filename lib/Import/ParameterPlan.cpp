@@ -2,8 +2,8 @@
 #include "Parameters.h"
 
 #include "ConstantTensor.h"
-#include "FoldedConstants.h"
 #include "Files/SafetensorsHeader.h"
+#include "FoldedConstants.h"
 #include "StateDictPlan.h"
 
 using namespace llvm;
@@ -39,6 +39,19 @@ void ParameterPlan::keep(ArrayRef<int> order) {
     parameter = place[parameter];
 }
 
+StringMap<std::string> ParameterPlan::resolveTies() const {
+  StringMap<std::string> next, resolved;
+  for (const auto &[name, parameter] : ties)
+    next[name] = parameter;
+  for (const auto &[name, parameter] : ties) {
+    std::string last = parameter;
+    for (size_t steps = 0; steps < ties.size() && next.contains(last); ++steps)
+      last = next[last];
+    resolved[name] = last;
+  }
+  return resolved;
+}
+
 void ParameterPlan::readInstead(int from, int to) {
   for (auto &[at, use] : uses)
     use.parameter = use.parameter == from ? to : use.parameter;
@@ -71,6 +84,27 @@ bool xlc::onnx::checkStoredType(const FileTensor &tensor, FileDiagnostics &diagn
   diagnostics.error("parameter '" + tensor.name + "' has element type " + nameOfType(tensor.storedType) +
                     "; parameters must be float: export the model in float32, as model.float() makes it");
   return false;
+}
+
+void xlc::onnx::checkTrainable(const Model &model, const ParameterPlan &plan, const xlc::Spec &spec,
+                               FileDiagnostics &diagnostics) {
+  SmallVector<StringRef> names;
+  for (const Parameter &parameter : plan.parameters)
+    names.push_back(parameter.name);
+  names.append(plan.lost.begin(), plan.lost.end());
+  for (const ParameterPlan::Constant &constant : plan.constants)
+    names.push_back(model.initializers[constant.initializer].name);
+  for (const Node &node : model.nodes) // a constant that was merged with a parameter has a name only here
+    if (node.op == "Identity" && !node.outputs.empty())
+      names.push_back(node.outputs[0]);
+  for (StringRef pattern : spec.trainable) {
+    StringRef bare = pattern.starts_with("!") ? pattern.drop_front() : pattern;
+    if (names.empty() || llvm::any_of(names, [&](StringRef name) { return xlc::matchesPatterns(name, {bare.str()}); }))
+      continue;
+    std::optional<StringRef> nearest = xlc::findNearest(bare, names);
+    diagnostics.warning("trainable has the pattern '" + pattern + "', which no parameter matches" +
+                        (nearest ? "; did you mean '" + nearest->str() + "'?" : ""));
+  }
 }
 
 void ParameterPlan::findConstants(const Model &model, const BatchNorms &norms) {

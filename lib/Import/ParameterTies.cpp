@@ -127,6 +127,7 @@ void ParameterPlanner::replace(int from, int to) {
   note("'" + result.parameters[from].name + "' is tied to '" + result.parameters[to].name + "', as the spec asks");
   positions[to] = std::min(positions[to], positions[from]);
   result.readInstead(from, to);
+  result.ties.emplace_back(result.parameters[from].name, result.parameters[to].name);
   result.parameters[from].name.clear(); // sort() drops it
 }
 

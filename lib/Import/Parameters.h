@@ -59,6 +59,8 @@ struct ParameterPlan {
   /// Names that PyTorch had for one parameter, each with the one under which it is trained.
   std::vector<std::pair<std::string, std::string>> ties;
 
+  /// The name under which a tied one is trained: it may be tied to one that is tied in turn.
+  llvm::StringMap<std::string> resolveTies() const;
   /// Keeps these parameters, in this order; nothing uses the others.
   void keep(llvm::ArrayRef<int> order);
   /// Appends the running averages.
@@ -81,6 +83,10 @@ ParameterPlan planRecorded(Model &model, const BatchNorms &norms, const Spec &sp
 /// Finds out from signature, calls, scopes, values and `norms`; `spec.tie` and `spec.untie` overrule.
 ParameterPlan inferParameters(Model &model, const BatchNorms &norms, const Spec &spec, FileDiagnostics &diagnostics,
                               llvm::raw_ostream *notes);
+
+/// Warns of patterns of `trainable` that select nothing: such a name is misspelled, and would train what was to be left
+/// alone.
+void checkTrainable(const Model &model, const ParameterPlan &plan, const Spec &spec, FileDiagnostics &diagnostics);
 
 /// Complains about a parameter whose element type xlc does not train.
 bool checkStoredType(const FileTensor &tensor, FileDiagnostics &diagnostics);

@@ -389,8 +389,8 @@ void StateDictMatch::complainOfSome(ArrayRef<int> missing, size_t numFound) {
                     "training of it: the values of " +
                     Twine(numFound) + " of its tensors are in the model, those of " + Twine(missing.size()) +
                     " are not: " + listSome(items) +
-                    "; save it when you export; where the export computed with them once and for all, export with "
-                    "optimize=False or with xlc_export");
+                    "; save it when you export; where the export computed with them once and for all, " +
+                    adviseExport(model));
 }
 
 std::string xlc::onnx::listSome(ArrayRef<std::string> items) {

@@ -16,8 +16,8 @@ using namespace xlc::onnx;
 
 namespace {
 
-constexpr StringLiteral help = "export with optimize=False or with xlc_export, or leave it out with trainable: "
-                               "[\"*\", \"!NAME\"], or say with tie: [[OTHER, NAME]] what it is tied to";
+constexpr StringLiteral help =
+    ", or leave it out with trainable: [\"*\", \"!NAME\"], or say with tie: [[OTHER, NAME]] what it is tied to";
 
 class StateDictPlanner {
 public:
@@ -36,7 +36,7 @@ public:
     reads = finder.find();
     if (!finder.undecided.empty())
       diagnostics.error("the model reads what may be several parameters of the state dict: " +
-                        listSome(finder.undecided) + "; " + help);
+                        listSome(finder.undecided) + "; " + adviseExport(model) + Twine(help));
     for (const StateRead &read : reads)
       if (read.entry >= 0)
         result.uses[{read.node, read.input}] = {addParameter(read, result), read.view};
@@ -186,10 +186,10 @@ private:
 
   void complainOfWrong(ArrayRef<std::string> items) {
     if (!items.empty())
-      diagnostics.error(Twine(items.size()) + " of the " + Twine(match.entries.size()) +
-                        " tensors of the state dict '" + dict.path() +
-                        "' are not where the model uses them: " + listSome(items) +
-                        "; an exporter computes with parameters once and for all where it can: " + help);
+      diagnostics.error(
+          Twine(items.size()) + " of the " + Twine(match.entries.size()) + " tensors of the state dict '" +
+          dict.path() + "' are not where the model uses them: " + listSome(items) +
+          "; an exporter computes with parameters once and for all where it can: " + adviseExport(model) + Twine(help));
   }
 
   /// Parameters that the file has and the state dict lacks. A name for what another name has, too, is a tie.

@@ -242,7 +242,9 @@ bool xlc::onnx::isSumOver(float number, ArrayRef<ValuedTensor> parameters) {
 }
 
 bool xlc::onnx::isSinusoidTable(const ValuedTensor &tensor) {
-  if (tensor.isUniform() || tensor.shape.size() > 2 || tensor.shape[0] < (int64_t)fewestOnLine)
+  if (tensor.values.empty() || tensor.isUniform() || tensor.shape.size() > 2 || tensor.shape[0] < (int64_t)fewestOnLine)
+    return false;
+  if (llvm::none_of(tensor.values, [](float value) { return std::abs(value) > 0.5; })) // small numbers look alike
     return false;
   int64_t rows = tensor.shape[0], columns = (int64_t)tensor.values.size() / rows;
   for (int64_t c = 0; c < columns; ++c) {

@@ -54,7 +54,7 @@ void describeBuckets(const Compilation &compilation, dist::MeshAttr mesh, plan::
   for (const ParameterSource &source : compilation.parameters) {
     Home home = homes.lookup(source.name);
     auto made = std::make_unique<plan::ParameterT>();
-    made->name = source.name, made->shape.assign(source.shape.begin(), source.shape.end());
+    made->name = source.name, made->ties = source.ties, made->shape.assign(source.shape.begin(), source.shape.end());
     made->bucket = home.bucket, made->offset = home.offset, made->elements = home.elements;
     if (home.layout) {
       made->layout = std::make_unique<plan::LayoutT>();

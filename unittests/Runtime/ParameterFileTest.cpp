@@ -86,6 +86,18 @@ TEST(ParameterFile, TensorsThatNothingTakesAreNamed) {
             path + ": note: 1 of 2 tensors are not parameters of the program and are ignored: 'u'");
 }
 
+TEST(ParameterFile, AnyNameOfATieWillDo) {
+  Folder folder;
+  Plan plan = makePlan(0);
+  plan.parameters[0]->ties = {"other"};
+  writeSafetensors(folder.file("init"), {counting("other", {7, 10}, 1)});
+  ParameterFile file(plan, folder.file("init"), ParameterFile::Kind::OfUser);
+  EXPECT_EQ(file.describeUnused(), "");
+  std::vector<float> w(elements);
+  file.read(0, 0, elements, [&](const void *bytes, uint64_t count) { std::memcpy(w.data(), bytes, count); });
+  EXPECT_EQ(w[69], 70);
+}
+
 TEST(SafetensorsWriter, TheCallersMistakesAreSaid) {
   Folder folder;
   auto complaint = [&](uint64_t bytes) -> std::string {

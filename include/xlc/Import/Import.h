@@ -17,7 +17,8 @@ inline constexpr llvm::StringLiteral kLossScope = "graph.loss_scope";
 
 /// Where the initial value of a parameter stands: bytes of float32 in a file, or nowhere.
 struct ParameterSource {
-  std::string name; ///< PyTorch's
+  std::string name;              ///< PyTorch's
+  std::vector<std::string> ties; ///< what else PyTorch calls it
   std::vector<int64_t> shape;
   enum class Kind { Data, Zeros, Ones, Absent } kind = Kind::Absent;
   std::string file; ///< Data: external file, or empty when the bytes are in `bytes`; Absent: the file that is not there

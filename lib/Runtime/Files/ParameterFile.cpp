@@ -23,6 +23,15 @@ void readBlocks(const SafetensorsReader &reader, uint64_t from, uint64_t bytes, 
   }
 }
 
+/// The tensor of a parameter, by the first of its names that the file has; or the end.
+std::map<std::string, StoredTensor>::const_iterator findTensor(const SafetensorsReader &reader,
+                                                               const plan::ParameterT &parameter) {
+  auto found = reader.tensors().find(parameter.name);
+  for (auto tie = parameter.ties.begin(); found == reader.tensors().end() && tie != parameter.ties.end(); ++tie)
+    found = reader.tensors().find(*tie);
+  return found;
+}
+
 /// Whether some rank has all elements of a parameter, one behind the other.
 bool isReadWhole(const Plan &plan, const plan::ParameterT &parameter) {
   return !parameter.layout && plan.buckets[parameter.bucket]->params == plan::Extent::Whole;
@@ -38,7 +47,7 @@ ParameterFile::ParameterFile(const Plan &plan, const std::string &path, Kind kin
     : plan(plan), kind(kind), reader(path), seal(reader.seal()), stored(plan.parameters.size()),
       isUnverified(plan.parameters.size()) {
   for (size_t i = 0; i < stored.size(); ++i) {
-    auto found = reader.tensors().find(plan.parameters[i]->name);
+    auto found = findTensor(reader, *plan.parameters[i]);
     if ((kind == Kind::OfUser || plan.parameters[i]->init == plan::Init::File) && found != reader.tensors().end())
       stored[i] = &found->second;
     isUnverified[i] = seal && stored[i];
@@ -155,7 +164,7 @@ void ParameterFile::readVerified(size_t index, const Take &take) const {
     checksum.add(bytes, count);
     take(bytes, count);
   });
-  if (std::string why = seal->findDamage(plan.parameters[index]->name, checksum); !why.empty())
+  if (std::string why = seal->findDamage(findTensor(reader, *plan.parameters[index])->first, checksum); !why.empty())
     reader.reject(why);
 }
 

@@ -158,16 +158,21 @@ static void putInitial(const Plan &plan, size_t index, const InitialValues &valu
 
 void saveParameters(const Plan &plan, const InitialValues &values, const ReadArena &read, const std::string &path) {
   std::vector<TensorToStore> tensors;
-  tensors.reserve(plan.parameters.size());
-  for (size_t i = 0; i < plan.parameters.size(); ++i)
-    tensors.push_back(
-        {formOf(plan, *plan.parameters[i]), [&plan, &values, &read, i](uint64_t begin, uint64_t count, void *to) {
-           const plan::ParameterT &parameter = *plan.parameters[i];
-           if (isHeldRounded(plan, parameter))
-             putInitial(plan, i, values, begin, count, (char *)to);
-           else
-             gatherElements(plan, parameter, read, begin, count, (char *)to);
-         }});
+  for (size_t i = 0; i < plan.parameters.size(); ++i) {
+    TensorToStore tensor{formOf(plan, *plan.parameters[i]),
+                         [&plan, &values, &read, i](uint64_t begin, uint64_t count, void *to) {
+                           const plan::ParameterT &parameter = *plan.parameters[i];
+                           if (isHeldRounded(plan, parameter))
+                             putInitial(plan, i, values, begin, count, (char *)to);
+                           else
+                             gatherElements(plan, parameter, read, begin, count, (char *)to);
+                         }};
+    tensors.push_back(tensor);
+    for (const std::string &tie : plan.parameters[i]->ties) { // as in PyTorch's state dict
+      tensor.form.name = tie;
+      tensors.push_back(tensor);
+    }
+  }
   writeSafetensors(path, tensors);
 }
 

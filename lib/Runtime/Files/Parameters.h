@@ -31,7 +31,7 @@ void initializeParameters(const Plan &plan, const InitialValues &values, int ran
 /// Reads bytes of a rank's arena from an offset on.
 using ReadArena = std::function<void(int rank, uint64_t offset, uint64_t bytes, void *to)>;
 
-/// Writes all parameters in the plan's order. Of what is frozen and held in sixteen bits, which is no more
+/// Writes all parameters in the plan's order, under each of their names. Of what is frozen and held in sixteen bits, which is no more
 /// than a rounded copy, the values that it began with are written.
 void saveParameters(const Plan &plan, const InitialValues &values, const ReadArena &read, const std::string &path);
 

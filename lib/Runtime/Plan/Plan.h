@@ -50,11 +50,12 @@ inline const std::string &dataName(const plan::InputT &input) {
   return input.whole_of.empty() ? input.name : input.whole_of;
 }
 
-/// The parameter of a name, or the end of the list.
+/// The parameter of a name, which may be one that is tied to it; or the end of the list.
 inline std::vector<std::unique_ptr<plan::ParameterT>>::const_iterator findParameter(const Plan &plan,
                                                                                     const std::string &name) {
-  return std::find_if(plan.parameters.begin(), plan.parameters.end(),
-                      [&](const auto &parameter) { return parameter->name == name; });
+  return std::find_if(plan.parameters.begin(), plan.parameters.end(), [&](const auto &parameter) {
+    return parameter->name == name || std::ranges::find(parameter->ties, name) != parameter->ties.end();
+  });
 }
 
 /// Rows of data that a step consumes.

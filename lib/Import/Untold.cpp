@@ -1,0 +1,172 @@
+// Exporters do not write everything, and nothing in the file is wrong then. A line for each kind that the model has says
+// what to look at:
+//
+//   lookups without a padding row    of ids that are an input: the old exporter writes no padding_idx; a row of zeros is what
+//                                    PyTorch begins it with
+//   sinusoids                        tables that models compute, and mostly leave as they are: no file has requires_grad
+//   a bias of zeros on the logits    may be a buffer: the old exporter does not tell them apart
+//
+// What the spec says (`padding`, `trainable`) is not asked again.
+#include "Untold.h"
+
+#include "ParameterNames.h"
+#include "TensorValues.h"
+#include "ValueRelations.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace xlc::onnx;
+
+namespace {
+
+constexpr int64_t largest = int64_t(1) << 24; ///< elements of a table that is looked at
+constexpr StringLiteral movers[] = {"Cast", "Flatten", "Identity", "Reshape", "Slice", "Squeeze", "Transpose"};
+constexpr StringLiteral losses[] = {"LogSoftmax", "SoftmaxCrossEntropyLoss"};
+
+class UntoldFinder {
+public:
+  UntoldFinder(const Model &model, const ParameterPlan &plan, const xlc::Spec &spec, FileDiagnostics &diagnostics)
+      : model(model), plan(plan), spec(spec), diagnostics(diagnostics) {
+    for (auto [i, node] : llvm::enumerate(model.nodes))
+      for (const std::string &output : node.outputs)
+        producers[output] = (unsigned)i;
+    isOld = model.signature.parameters.empty() &&
+            llvm::any_of(model.nodes, [](const Node &node) { return StringRef(node.name).starts_with("/"); });
+  }
+
+  void report() {
+    reportSinusoids();
+    if (!isOld)
+      return;
+    reportTables();
+    reportBiases();
+  }
+
+private:
+  bool isTrained(const Parameter &parameter) const {
+    return parameter.buffer == Buffer::None && !parameter.isFrozen && parameter.initializer >= 0 &&
+           xlc::matchesPatterns(parameter.name, spec.trainable);
+  }
+
+  /// Whether the spec names the parameter without a wildcard: then it was thought of.
+  bool isDecided(const Parameter &parameter) const { return llvm::is_contained(spec.trainable, parameter.name); }
+
+  void reportSinusoids() {
+    std::vector<std::string> tables;
+    for (const Parameter &parameter : plan.parameters) {
+      if (!isTrained(parameter) || isDecided(parameter) || parameter.shape.size() != 2)
+        continue;
+      const FileTensor &tensor = model.initializers[parameter.initializer];
+      if (isSinusoidTable({tensor.shape, readValues(tensor, largest)}))
+        tables.push_back(parameter.name);
+    }
+    if (!tables.empty())
+      diagnostics.warning(listNames(tables) + (tables.size() == 1 ? " holds" : " hold") +
+                          " sinusoids, which most models leave as they are (requires_grad=False, which no exporter "
+                          "writes); trained here: trainable: [\"*\", \"!" +
+                          tables.front() + "\"] leaves it, trainable: [\"*\", \"" + tables.front() +
+                          "\"] says that it is meant");
+  }
+
+  /// Tables whose lookups train all rows.
+  void reportTables() {
+    std::vector<std::string> open, withZeros;
+    for (auto [i, node] : llvm::enumerate(model.nodes)) {
+      auto use = plan.uses.find({(unsigned)i, 0u});
+      if (node.op != "Gather" || node.paddingIndex || use == plan.uses.end() || !isInput(node.inputs[1]))
+        continue;
+      const Parameter &table = plan.parameters[use->second.parameter];
+      if (!isTrained(table) || table.shape.size() != 2 || llvm::is_contained(open, table.name) ||
+          llvm::is_contained(withZeros, table.name))
+        continue;
+      (findRowOfZeros(table) ? withZeros : open).push_back(table.name);
+    }
+    constexpr StringLiteral why =
+        "; the old exporter does not write padding_idx: where the Embedding has one, padding: ";
+    if (!withZeros.empty()) {
+      const Parameter &first = *llvm::find_if(
+          plan.parameters, [&](const Parameter &parameter) { return parameter.name == withZeros.front(); });
+      diagnostics.warning("one row of " + listNames(withZeros) + " is zero, as a padding row begins in PyTorch" +
+                          Twine(why) + "{\"" + first.name + "\": " + Twine(*findRowOfZeros(first)) +
+                          "} leaves the row as it is");
+    }
+    if (!open.empty())
+      diagnostics.note("lookups train all rows of " + listNames(open) + Twine(why) + "{\"" + open.front() +
+                       "\": ROW} leaves that row as it is");
+  }
+
+  /// Whether a value is an input, its elements moved only.
+  bool isInput(StringRef value) const {
+    auto from = producers.find(value);
+    while (from != producers.end() && llvm::is_contained(movers, model.nodes[from->second].op) &&
+           model.nodes[from->second].hasInput(0)) {
+      value = model.nodes[from->second].inputs[0];
+      from = producers.find(value);
+    }
+    return llvm::any_of(model.inputs, [&](const ModelInput &input) { return input.name == value; });
+  }
+
+  /// The one row of a table that is zero.
+  std::optional<int64_t> findRowOfZeros(const Parameter &table) const {
+    std::vector<float> values = readValues(model.initializers[table.initializer], largest);
+    if (values.empty() || table.isTransposed)
+      return std::nullopt;
+    std::optional<int64_t> found;
+    size_t columns = table.shape[1];
+    for (int64_t row = 0; row < table.shape[0]; ++row)
+      if (llvm::all_of(ArrayRef(values).slice(row * columns, columns), [](float value) { return value == 0; })) {
+        if (found)
+          return std::nullopt;
+        found = row;
+      }
+    return found;
+  }
+
+  /// The parameter that an Add adds to what ends in a loss or is an output.
+  const Parameter *findBias(StringRef value) const {
+    for (auto from = producers.find(value); from != producers.end();) {
+      const Node &node = model.nodes[from->second];
+      if (llvm::is_contained(movers, node.op) && node.hasInput(0)) {
+        from = producers.find(node.inputs[0]);
+        continue;
+      }
+      for (unsigned i = 0; node.op == "Add" && i < node.inputs.size(); ++i)
+        if (auto use = plan.uses.find({from->second, i}); use != plan.uses.end())
+          return &plan.parameters[use->second.parameter];
+      return nullptr;
+    }
+    return nullptr;
+  }
+
+  void reportBiases() {
+    std::vector<std::string> ends = model.outputs, biases;
+    for (const Node &node : model.nodes)
+      if (llvm::is_contained(losses, node.op) && node.hasInput(0))
+        ends.push_back(node.inputs[0]);
+    for (const std::string &end : ends)
+      if (const Parameter *bias = findBias(end); bias && isTrained(*bias) && !isDecided(*bias) &&
+                                                 !llvm::is_contained(biases, bias->name) &&
+                                                 findOneValue(model.initializers[bias->initializer]) == 0)
+        biases.push_back(bias->name);
+    if (!biases.empty())
+      diagnostics.note(listNames(biases) +
+                       " begins with zeros and is added to the logits; the old exporter does not tell a parameter from "
+                       "a buffer: trained, and trainable: [\"*\", \"!" +
+                       biases.front() + "\"] leaves it as it is");
+  }
+
+  const Model &model;
+  const ParameterPlan &plan;
+  const xlc::Spec &spec;
+  FileDiagnostics &diagnostics;
+  StringMap<unsigned> producers;
+  bool isOld;
+};
+
+} // namespace
+
+void xlc::onnx::reportUntold(const Model &model, const ParameterPlan &plan, const xlc::Spec &spec,
+                             FileDiagnostics &diagnostics) {
+  if (!model.record && spec.init.from != xlc::InitSpec::From::StateDict)
+    UntoldFinder(model, plan, spec, diagnostics).report();
+}
