@@ -296,7 +296,7 @@ private:
       return success();
     });
     PassManager manager(module.getContext());
-    buildImportPipeline(manager, options.raise);
+    buildImportPipeline(manager, options.raise, /*cutsBlocks=*/spec.pp > 1);
     manager.enableVerifier(false); // once, at the end
     return succeeded(manager.run(module)) && succeeded(mlir::verify(module)) && succeeded(verifyImported(module));
   }

@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace xlc;
 
-void xlc::buildImportPipeline(OpPassManager &manager, bool raise) {
+void xlc::buildImportPipeline(OpPassManager &manager, bool raise, bool cutsBlocks) {
   OpPassManager &forward = manager.nest<func::FuncOp>();
   forward.addPass(createCSEPass());
   forward.addPass(createFoldShapesPass());
@@ -28,5 +28,5 @@ void xlc::buildImportPipeline(OpPassManager &manager, bool raise) {
     forward.addPass(createDecomposeNamedOpsPass());
   }
   forward.addPass(createCSEPass());
-  forward.addPass(createAssignUnitsPass());
+  forward.addPass(createAssignUnitsPass({.blocks = cutsBlocks}));
 }

@@ -16,6 +16,7 @@
 
 #include "Stream.h"
 #include "mlir/IR/IRMapping.h"
+#include "xlc/Dialect/Graph/Signature.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -38,16 +39,19 @@ struct Division {
   std::vector<size_t> ends; ///< per live range, how far it counts
   std::vector<Atom> atoms;
   Stream::Shared shared;
-  std::vector<UnitName> names; ///< per atom
-  size_t covered = 0;          ///< ops in repeated units
+  std::vector<RunElement> elements; ///< per atom
+  std::vector<UnitName> names;      ///< per atom
+  size_t covered = 0;               ///< ops in repeated units
 };
 
 class UnitFinder {
 public:
   explicit UnitFinder(func::FuncOp function) : function(function), stream(function) {}
 
-  void run() {
+  void run(bool cutsBlocks) {
     Division division = findDivision();
+    if (cutsBlocks && division.covered == 0)
+      cutBlocks(division);
     assign(division);
     rebuild(division);
   }
@@ -58,17 +62,16 @@ private:
   //===--------------------------------------------------------------------===//
 
   Division divide(std::vector<size_t> ends) {
-    Division division{std::move(ends), {}, {}, {}, 0};
+    Division division{std::move(ends), {}, {}, {}, {}, 0};
     division.atoms = stream.cut(division.ends);
     division.shared = stream.findShared(division.atoms);
-    std::vector<RunElement> elements;
     for (const Atom &atom : division.atoms) {
       bool hasParameter = false;
       auto words = stream.describe(atom, division.shared, hasParameter);
       auto [it, isNew] = structures.try_emplace(std::move(words), (int)structures.size());
-      elements.push_back({it->second, (int64_t)(atom.end - atom.begin), hasParameter});
+      division.elements.push_back({it->second, (int64_t)(atom.end - atom.begin), hasParameter});
     }
-    division.names = nameUnits(elements);
+    division.names = nameUnits(division.elements);
     for (auto [atom, name] : llvm::zip_equal(division.atoms, division.names))
       division.covered += name.isRepeated ? atom.end - atom.begin : 0;
     return division;
@@ -144,6 +147,35 @@ private:
       end = first != instances.end() && range.end >= first->end ? end : range.end;
     }
     return ends;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Where nothing repeats
+  //===--------------------------------------------------------------------===//
+
+  /// Blocks begin with matrices: a bias or a scale belongs to what is before it.
+  void cutBlocks(Division &division) const {
+    for (auto [atom, element] : llvm::zip_equal(division.atoms, division.elements)) {
+      ArrayRef<Operation *> ops = ArrayRef(stream.getOps()).slice(atom.begin, atom.end - atom.begin);
+      element.hasParameter = llvm::any_of(ops, [&](Operation *op) { return readsMatrix(op, division); });
+    }
+    std::vector<UnitName> blocks = nameBlocks(division.elements);
+    if (!blocks.empty() && !(blocks.front() == blocks.back()))
+      division.names = std::move(blocks);
+  }
+
+  bool readsMatrix(Operation *op, const Division &division) const {
+    Stream::OpSet seen;
+    SmallVector<Operation *> all;
+    stream.collectSides(op, division.shared, seen, all);
+    all.push_back(op);
+    return llvm::any_of(all, [](Operation *each) {
+      return llvm::any_of(each->getOperands(), [](Value operand) {
+        auto argument = dyn_cast<BlockArgument>(operand);
+        return argument && graph::Argument(argument).getParameter() &&
+               cast<ShapedType>(operand.getType()).getRank() > 1;
+      });
+    });
   }
 
   //===--------------------------------------------------------------------===//
@@ -232,9 +264,11 @@ private:
 };
 
 struct AssignUnits : xlc::impl::AssignUnitsPassBase<AssignUnits> {
+  using AssignUnitsPassBase::AssignUnitsPassBase;
+
   void runOnOperation() override {
     if (!getOperation().isDeclaration())
-      UnitFinder(getOperation()).run();
+      UnitFinder(getOperation()).run(blocks);
   }
 };
 

@@ -12,6 +12,7 @@ using namespace xlc;
 namespace {
 
 constexpr size_t maximumClasses = 32;
+constexpr size_t maximumBlocks = 64;
 constexpr size_t comparisons = size_t(1) << 24; ///< per class that is searched for
 
 struct Segment {
@@ -147,5 +148,18 @@ private:
 };
 
 } // namespace
+
+std::vector<UnitName> xlc::nameBlocks(const std::vector<RunElement> &elements) {
+  auto hasParameter = [](const RunElement &element) { return element.hasParameter; };
+  size_t count = std::ranges::count_if(elements, hasParameter), joined = (count + maximumBlocks - 1) / maximumBlocks;
+  std::vector<UnitName> names;
+  size_t seen = 0;
+  for (const RunElement &element : elements) {
+    seen += element.hasParameter;
+    size_t number = (std::max<size_t>(seen, 1) - 1) / std::max<size_t>(joined, 1) + 1;
+    names.push_back({number == 1 ? "block" : "block" + std::to_string(number)});
+  }
+  return names;
+}
 
 std::vector<UnitName> xlc::nameUnits(const std::vector<RunElement> &elements) { return Namer(elements).name(); }

@@ -28,6 +28,10 @@ struct UnitName {
 /// equals its period is an instance as well.
 std::vector<UnitName> nameUnits(const std::vector<RunElement> &elements);
 
+/// Names where nothing repeats and several units are needed: each element with parameters begins one, "block", "block2" ...;
+/// the others belong to the one before, or to the first. Of many, equal numbers are joined.
+std::vector<UnitName> nameBlocks(const std::vector<RunElement> &elements);
+
 } // namespace xlc
 
 #endif

@@ -48,6 +48,21 @@ TEST(RepeatedRuns, ALongSequenceTakesNoLongerThanASecond) {
   EXPECT_EQ(nameUnits(elements).size(), elements.size());
 }
 
+TEST(RepeatedRuns, BlocksBeginWithParameters) {
+  auto nameOf = [](const std::string &atoms) {
+    std::vector<RunElement> elements;
+    for (char atom : atoms)
+      elements.push_back({atom, 1, std::isupper(atom) != 0});
+    return nameBlocks(elements);
+  };
+  std::string text;
+  for (const UnitName &unit : nameOf("xAyBCz"))
+    text += unit.className + " ";
+  EXPECT_EQ(text, "block block block block2 block3 block3 ");
+  EXPECT_EQ(nameOf(std::string(1000, 'A')).back().className, "block63"); // sixteen each
+  EXPECT_EQ(nameOf("x").back().className, "block");
+}
+
 TEST(RepeatedRuns, Nothing) { EXPECT_EQ(name(""), ""); }
 
 } // namespace

@@ -10,7 +10,8 @@ def AssignUnitsPass : Pass<"assign-units", "::mlir::func::FuncOp"> {
     A place in the order of ops where one value alone carries everything on is a cut; between cuts lie
     atoms. The longest repetition of equal atoms (same ops, attributes, types and wiring) is the
     class "layer"; what stands before is "embed", after "head"; a second repetition is "layer2". A
-    model that repeats nothing is one unit, "model".
+    model that repeats nothing is one unit, "model", or, where a pipeline needs several, each atom with
+    a matrix of parameters begins one, "block", "block2" ...
 
         ids ─► gather ─┬─► [attention][mlp] ─┬─► [attention][mlp] ─┬─► norm ─► contract ─► loss
                embed   cut     layer 0       cut     layer 1       cut          head
@@ -24,6 +25,8 @@ def AssignUnitsPass : Pass<"assign-units", "::mlir::func::FuncOp"> {
         encoder ─► memory ─┬──────────────┬──────────────┐
         ids ─► gather ─────┴► [layer2 0] ─┴► [layer2 1] ─┴► norm ─► contract ─► loss
   }];
+  let options = [Option<"blocks", "blocks", "bool", /*default=*/"false",
+                        "Whether a model that repeats nothing is cut into blocks.">];
   let dependentDialects = ["::xlc::graph::GraphDialect"];
 }
 
