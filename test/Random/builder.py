@@ -68,6 +68,13 @@ class Builder:
         self.values[name] = [self.network.parameters[name]] * 2
         return name
 
+    def parameter_of(self, shape, data, leaf="weight"):
+        """A parameter of given values."""
+        name = self.parameter(shape, leaf=leaf)
+        array = self.network.parameters[name] = Array(shape, data)
+        self.values[name] = [array] * 2
+        return name
+
     def constant(self, shape, data, kind="f"):
         name = self.name("k")
         self.network.constants[name] = Array(shape, data, kind)
@@ -144,13 +151,19 @@ def check_value(two, three):
     """Rejects what is too large, and what mixes samples."""
     if len(three.data) > ELEMENTS or not three.data:
         raise Reject("too many elements, or none")
-    if three.kind == "f" and not all(abs(value) <= LARGEST for value in three.data):
+    if three.kind == "f" and not all(abs(value) <= LARGEST or is_masked(value) for value in three.data):
         raise Reject("numbers grow large")
     dims = symbolic(two.shape, three.shape)
     if sum(size < 0 for size in dims) > 1:
         raise Reject("the batch against itself")
-    if take(three, slice_map(three.shape, (0,) * three.rank, (1,) * three.rank, two.shape), two.shape).data != two.data:
+    first = take(three, slice_map(three.shape, (0,) * three.rank, (1,) * three.rank, two.shape), two.shape)
+    if any(a != b and not (math.isnan(a) and math.isnan(b)) for a, b in zip(first.data, two.data)):
         raise Reject("samples meet")
+
+
+def is_masked(value):
+    """What a mask leaves: -inf in scores, and not a number in a row that sees nothing. A move replaces it before it returns."""
+    return value == -math.inf or math.isnan(value)
 
 
 def draw_rows(random, each, count):

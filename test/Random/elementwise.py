@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from indexing import broadcast, broadcast_shape, unbroadcast
-from rows import FAR, Row
+from rows import FAR, Row, apart
 from tensors import Array
 
 
@@ -78,6 +78,11 @@ UNARY = {
     "Tanh": Unary(math.tanh, lambda x, y: 1 - y * y),
 }
 
+def share(first, second):
+    """To the one that was chosen; of a tie half to each."""
+    return (0.5, 0.5) if first == second else (float(first), float(second))
+
+
 # (value, derivatives by a and by b as functions of (a, b, y), distance to the nearest kink or None)
 BINARY = {
     "Add": (lambda a, b: a + b, lambda a, b, y: (1.0, 1.0), None),
@@ -85,8 +90,8 @@ BINARY = {
     "Mul": (lambda a, b: a * b, lambda a, b, y: (b, a), None),
     "Div": (lambda a, b: a / b, lambda a, b, y: (1 / b, -y / b), None),
     "Pow": (math.pow, lambda a, b, y: (b * math.pow(a, b - 1), y * math.log(a) if a > 0 else 0.0), None),
-    "Max": (max, lambda a, b, y: (float(a > b), float(b > a)), lambda a, b: abs(a - b)),
-    "Min": (min, lambda a, b, y: (float(a < b), float(b < a)), lambda a, b: abs(a - b)),
+    "Max": (max, lambda a, b, y: share(a > b, b > a), apart),
+    "Min": (min, lambda a, b, y: share(a < b, b < a), apart),
     "PRelu": (lambda a, b: a if a > 0 else a * b, lambda a, b, y: (1.0, 0.0) if a > 0 else (b, a), lambda a, b: abs(a)),
 }
 
@@ -122,16 +127,22 @@ def binary_row(value, slopes, distance):
     def margin(_, a, b):
         return min(paired(distance, a, b).data, default=FAR)
 
-    return Row(lambda _, a, b: paired(value, a, b), backward, margin if distance else None)
+    def tied(_, a, b):
+        return any(paired(lambda x, y: x == y, a, b).data)
+
+    return Row(lambda _, a, b: paired(value, a, b), backward, margin if distance else None, tied if distance is apart else None)
 
 
 def compare_row(f):
     def margin(_, a, b):
         if a.kind != "f" and b.kind != "f":
             return FAR
-        return min(paired(lambda x, y: abs(x - y), a, b).data, default=FAR)
+        return min(paired(apart, a, b).data, default=FAR)
 
-    return Row(lambda _, a, b: paired(lambda x, y: int(f(x, y)), a, b, "b"), None, margin)
+    def tied(_, a, b):
+        return a.kind == "f" and any(paired(lambda x, y: x == y, a, b).data)
+
+    return Row(lambda _, a, b: paired(lambda x, y: int(f(x, y)), a, b, "b"), None, margin, tied)
 
 
 def clip(attributes, x, low=None, high=None):

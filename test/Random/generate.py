@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import layouts
 import moves
 import network as networks
+import selecting
 from builder import Builder, Reject, draw_rows
 from network import Node
 from weights import weight
@@ -200,7 +201,8 @@ def finish(b, layout, pool):
 
 BLOCK = ([(moves.attention, 8), (moves.mlp, 8), (moves.parallel, 6), (moves.layer_norm, 6), (moves.rms_norm, 4), (moves.linear, 4),
           (moves.unary, 5), (moves.with_parameter, 4), (moves.softmax, 1), (moves.pool_sequence, 2), (moves.convolution, 1),
-          (moves.gather, 1), (moves.split_and_use, 2), (moves.transpose, 1)], [(moves.combine, 4), (moves.choose, 1)])
+          (moves.gather, 1), (moves.split_and_use, 2), (moves.transpose, 1), (selecting.selected, 16), *selecting.MOVES],
+         [(moves.combine, 4), (moves.choose, 1), (moves.stopped, 1), *selecting.PAIRS])
 
 
 def attend(b, x):

@@ -88,7 +88,7 @@ def draw(random):
     layout = Layout(dp=random.choice([1, 1, 1, 2, 2, 3, 4]), micro=random.choice([1, 1, 2, 3]),
                     micro_batches=random.choice([1, 2, 2, 3]))
     layout.spec = {"optimizer": draw_optimizer(random), "runtime": {"threads_per_rank": random.choice([1, 1, 1, 2])}}
-    kind = choose(random, data=50, tensor=20, pipeline=15, both=15)
+    kind = choose(random, data=37, tensor=30, pipeline=13, both=20)
     if kind in ("tensor", "both"):
         layout.tp = random.choice([2, 2, 2, 4])
         if random.random() < 0.3:

@@ -5,6 +5,7 @@ Moves do not know whether they are admissible; the builder rejects those that ar
 
 import math
 
+import selecting
 from builder import Reject
 from elementwise import STOP, UNARY
 from weights import bias, weight
@@ -79,7 +80,7 @@ def swish(b, x):
 def stopped(b, x, pool):
     """A value that is only looked at, beside one that is trained; or straight through it, as quantisation is."""
     if b.random.random() < 0.5:
-        rounded = b.emit("Floor", b.emit("Mul", x, b.number(4.0)))
+        rounded = b.emit(b.random.choice(["Floor", "Ceil", "Round"]), b.emit("Mul", x, b.number(4.0)))
         return b.emit("Add", x, b.emit("Identity", b.emit("Sub", rounded, x), **{STOP: "1"}))
     return b.emit("Mul", x, b.emit("Identity", other_of(b, x, pool), **{STOP: "1"}))
 
@@ -471,10 +472,16 @@ def attention(b, x, _=None):
     q, k, v = (b.emit("Transpose", b.emit("Reshape", part, split), perm=order)
                for part, order in zip(parts, ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])))
     scores = b.emit("Div", b.emit("MatMul", q, k), b.number(math.sqrt(width)))
-    if b.random.random() < 0.5:
-        mask = b.constant([length, length], [0.0 if j <= i else -1e4 for i in range(length) for j in range(length)])
-        scores = add_mask(b, scores, mask)
-    y = b.emit("MatMul", b.emit("Softmax", scores, axis=-1), v)
+    form = b.random.randrange(6)
+    if form < 2:
+        shares = selecting.masked_probabilities(b, scores)
+    elif form == 2:
+        shares = selecting.softmax_by_hand(b, scores, 3)
+    elif form == 3:
+        shares = selecting.hard_shares(b, scores)
+    else:
+        shares = b.emit("Softmax", hide_later(b, scores, length) if form == 4 else scores, axis=-1)
+    y = b.emit("MatMul", shares, v)
     y = b.emit("Reshape", b.emit("Transpose", y, perm=[0, 2, 1, 3]), b.integers(0, length, size))
     return b.emit("MatMul", y, b.parameter([size, size]))
 
@@ -483,10 +490,9 @@ def piece(b, x, axis, start, size):
     return b.emit("Slice", x, b.integers(start), b.integers(start + size), b.integers(axis), b.integers(1))
 
 
-def add_mask(b, scores, mask):
+def hide_later(b, scores, length):
     """As a choice: the sum would be a large number, which the builder does not take."""
-    kept = b.constant(list(b.network.constants[mask].shape), [int(v == 0) for v in b.network.constants[mask].data], "b")
-    del b.network.constants[mask]
+    kept = b.constant([length, length], [int(j <= i) for i in range(length) for j in range(length)], "b")
     return b.emit("Where", kept, scores, b.number(-8.0))
 
 
@@ -505,5 +511,6 @@ MOVES = [(linear, 14), (dot, 2), (left_product, 3), (unary, 12), (positive_unary
          (softmax, 4), (reduce, 6), (pool_sequence, 4), (split_dimension, 4), (merge_dimensions, 4), (transpose, 4),
          (one_more, 2), (one_less, 2), (slice_, 5), (split_and_use, 4), (pad, 2), (expand, 2), (gather, 4),
          (gather_elements, 3), (triangle, 1), (cumsum, 1), (embedding, 3), (numbers_of_ids, 2), (convolution, 8), (pool, 4),
-         (parallel, 3), (attention, 3), (mlp, 3)]
-PAIRS = [(combine, 12), (concat, 6), (scatter_elements, 2), (choose, 5), (stopped, 2), (raised, 1), (product_of_two, 4)]
+         (parallel, 3), (attention, 3), (mlp, 3), *selecting.MOVES]
+PAIRS = [(combine, 12), (concat, 6), (scatter_elements, 2), (choose, 5), (stopped, 2), (raised, 1), (product_of_two, 4),
+         *selecting.PAIRS]

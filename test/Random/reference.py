@@ -4,13 +4,14 @@ Shares nothing with the compiler: no rule, no import, no splitting into ranks or
 its value and its vector-Jacobian product (elementwise.py, moving.py, sums.py); the whole global batch goes through at once.
 """
 
+import choosing
 import elementwise
 import moving
 import sums
 from rows import FAR
 from tensors import Array
 
-ROWS = elementwise.ROWS | moving.ROWS | sums.ROWS
+ROWS = elementwise.ROWS | moving.ROWS | sums.ROWS | choosing.ROWS
 
 
 def as_list(results):
@@ -26,6 +27,11 @@ def margin_of(node, values):
     row = ROWS[node.op]
     inputs = [values[name] if name else None for name in node.inputs]
     return row.margin(node.attributes, *inputs) if row.margin else FAR
+
+
+def is_tied(node, values):
+    tied = ROWS[node.op].tied
+    return bool(tied and tied(node.attributes, *(values[name] if name else None for name in node.inputs)))
 
 
 def evaluate(network, values, nudge=None):

@@ -16,8 +16,8 @@ from builder import Reject
 from elementwise import STOP
 from tensors import Array
 
-COUNT, STEP, LIMIT = 500, 1e-5, 1e-6
-RARE = {"Einsum", "Xor", "Or", "And", "Flatten"}  # of the rows, those that no move writes
+COUNT, STEP, LIMIT = 700, 1e-5, 1e-6
+RARE = {"Xor", "Or", "Flatten"}  # of the rows, those that no move writes
 
 
 def loss_of(case, parameters):
@@ -48,7 +48,8 @@ def check(case, generator):
         _, seed, values = loss_of(case, parameters)
     except (ValueError, ZeroDivisionError, OverflowError):  # a square root of what is negative for these samples
         return None
-    if reference.find_margin(case.network, values) < 100 * STEP:
+    is_smooth = not any(reference.is_tied(node, values) for node in case.network.nodes)
+    if not is_smooth or reference.find_margin(case.network, values) < 100 * STEP:
         return None
     cotangents = reference.differentiate(case.network, values, seed)
     slope = sum(g * d for name in parameters if name in cotangents for g, d in zip(cotangents[name].data, direction[name]))

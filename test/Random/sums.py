@@ -129,8 +129,8 @@ def products_of_others(values):
 REDUCTIONS = {
     "ReduceSum": (sum, lambda v, y: [1.0] * len(v)),
     "ReduceMean": (lambda v: sum(v) / len(v), lambda v, y: [1 / len(v)] * len(v)),
-    "ReduceMax": (max, lambda v, y: [float(x == y) for x in v]),
-    "ReduceMin": (min, lambda v, y: [float(x == y) for x in v]),
+    "ReduceMax": (max, lambda v, y: [(x == y) / v.count(y) for x in v]),
+    "ReduceMin": (min, lambda v, y: [(x == y) / v.count(y) for x in v]),
     "ReduceProd": (math.prod, lambda v, y: products_of_others(v)),
     "ReduceL1": (lambda v: sum(map(abs, v)), lambda v, y: [1.0 if x > 0 else -1.0 for x in v]),
     "ReduceL2": (lambda v: math.sqrt(sum(x * x for x in v)), lambda v, y: [x / y for x in v]),
@@ -140,9 +140,13 @@ REDUCTIONS = {
 
 
 def gap(values):
-    """Between the largest and the next."""
-    first, *rest = sorted(values, reverse=True)
-    return first - rest[0] if rest else FAR
+    """Between the largest and the next that is another."""
+    first = max(values)
+    return first - max((value for value in values if value != first), default=-FAR)
+
+
+def are_tied(values):
+    return values.count(max(values)) > 1
 
 
 REDUCTION_MARGINS = {"ReduceMax": gap, "ReduceMin": lambda v: gap([-x for x in v]), "ReduceL1": lambda v: min(map(abs, v)),
@@ -168,7 +172,11 @@ def reduction_row(op, value, slopes):
     def margin(attributes, x, axes=None):
         return min((REDUCTION_MARGINS[op]([x.data[i] for i in line]) for line in lines(x.shape, axes_of(x, axes))), default=FAR)
 
-    return Row(forward, backward, margin if op in REDUCTION_MARGINS else None)
+    def tied(attributes, x, axes=None):
+        sign = {"ReduceMax": 1, "ReduceMin": -1}[op]
+        return any(are_tied([sign * x.data[i] for i in line]) for line in lines(x.shape, axes_of(x, axes)))
+
+    return Row(forward, backward, margin if op in REDUCTION_MARGINS else None, tied if op in ("ReduceMax", "ReduceMin") else None)
 
 
 # What works on lines of several elements -----------------------------------------------------------------------------
@@ -184,7 +192,10 @@ def over_lines(x, axes, f):
 
 
 def softmax_of(values):
+    """Of a row that sees nothing not a number, as ONNX has it."""
     top = max(values)
+    if top == -math.inf:
+        return [math.nan] * len(values)
     powers = [math.exp(value - top) for value in values]
     total = sum(powers)
     return [power / total for power in powers]
@@ -197,6 +208,8 @@ def softmax(attributes, x):
 
 def softmax_backward(attributes, inputs, y, dy):
     def back(line):
+        if math.isnan(y.data[line[0]]):  # something else stands for these rows, and nothing flows to what they were made of
+            return [0.0] * len(line)
         mean = sum(y.data[i] * dy.data[i] for i in line)
         return [y.data[i] * (dy.data[i] - mean) for i in line]
     return [over_lines(y, positive_axes([attributes.get("axis", -1)], y.rank), back)]
@@ -331,6 +344,10 @@ def pool_share(attributes, window):
     return 1 / (math.prod(attributes["kernel_shape"]) if attributes.get("count_include_pad") else len(window))
 
 
+def max_pool_tied(attributes, x):
+    return any(are_tied([x.data[i] for i in window]) for window in pool_places(attributes, x)[1])
+
+
 def average_pool(attributes, x):
     shape, places_of = pool_places(attributes, x)
     return Array(shape, [sum(x.data[i] for i in window) * pool_share(attributes, window) for window in places_of])
@@ -410,7 +427,7 @@ ROWS |= {
     "LogSoftmax": Row(log_softmax, log_softmax_backward),
     "LpNormalization": Row(lp_normalize, lp_normalize_backward),
     "MatMul": Row(matmul, matmul_backward),
-    "MaxPool": Row(max_pool, max_pool_backward, max_pool_margin),
+    "MaxPool": Row(max_pool, max_pool_backward, max_pool_margin, max_pool_tied),
     "NegativeLogLikelihoodLoss": Row(likelihood, likelihood_backward),
     "Softmax": Row(softmax, softmax_backward),
     "SoftmaxCrossEntropyLoss": Row(cross_entropy, cross_entropy_backward),
