@@ -272,9 +272,12 @@ bool xlc::onnx::isRegular(const ValuedTensor &tensor) {
   ArrayRef<float> values = tensor.values;
   if (values.empty())
     return true;
-  auto isSimple = [](double x) {
-    return isPlain(x, 3) || std::abs(x) > 1e30 || isPlain(x * x, 3) || isPlain(1 / x, 3) || isPlain(1 / (x * x), 3) ||
-           (std::abs(x) < 30 && isPlain(std::exp(x), 3));
+  auto isFew = [](double x) {
+    return isPlain(x, 3) || (std::abs(x) < 64 && isNear(std::round(x * 256), x * 256, exactness / 10));
+  };
+  auto isSimple = [&](double x) {
+    return isFew(x) || std::abs(x) > 1e30 || isPlain(x * x, 3) || isPlain(1 / x, 3) || isPlain(1 / (x * x), 3) ||
+           (std::abs(x) < 30 && isFew(std::exp(x)));
   };
   float first = values.front();
   auto other = llvm::find_if(values, [&](float value) { return value != first; });

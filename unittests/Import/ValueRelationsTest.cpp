@@ -99,7 +99,8 @@ TEST(ValueRelations, WhatIsMadeOfNoParameterIsRegular) {
     for (int c = 0; c < 3; ++c)
       table.values.push_back((float)std::sin(i / std::pow(10, c)));
   }
-  for (const ValuedTensor &tensor : {positions, slopes, mask, table, makeNumber(0.125), makeNumber(std::sqrt(24))})
+  for (const ValuedTensor &tensor : {positions, slopes, mask, table, makeNumber(0.125), makeNumber(std::sqrt(24)),
+                                     makeNumber(std::log(511 / 128.0))})
     EXPECT_TRUE(isRegular(tensor));
   EXPECT_TRUE(isSinusoidTable(table));
   EXPECT_TRUE(isMask(mask));
