@@ -3,8 +3,9 @@
     kinds.py KIND > model.onnx        kinds.py lists them
     kinds.py --spec FILE              verifies each with `xlc`, partitioned by the spec; a line for each, and what was said of it
 
-x [batch, 4, 8] goes through a product, then through a layer's product to 16 features, the construct, and a product back to 8. The loss is the mean
-of squares. What the constructs compare, count, gather and repeat is a constant's, an iota's or a rank's own piece.
+x [batch, 4, 8] goes through a product, then in each layer through a product to 16 features, the construct, and a product
+back to 8. The loss is the mean of squares. What the constructs compare, count, gather and repeat is a constant's, an iota's
+or a rank's own piece.
 """
 
 import pathlib
