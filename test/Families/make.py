@@ -1,6 +1,6 @@
 """Exports every family in every form and trains it in PyTorch: make.py OUT [NAME...].
 
-OUT/NAME gets one ONNX file per form, the rows of each input as .npy, trace.json (what PyTorch does: float64, and float32
+OUT/NAME gets one ONNX file per form and its reference, the rows of each input as .npy, trace.json (what PyTorch does: float64, and float32
 to know what rounding does), final.safetensors, and forms.json: per form the exporter's error, or how far onnxruntime
 is from PyTorch on the first rows, which tells an exporter's fault from a compiler's. Families that are there are kept.
 """
@@ -19,6 +19,7 @@ import warnings
 
 import numpy
 import torch
+import xlc_export as package  # of the checkout; scripts/families has it on its path
 from safetensors.torch import save_file
 
 import family as families_of
@@ -65,8 +66,7 @@ def call_old(export, **more):
 
 
 def xlc_export(*args, **more):
-    import xlc_export as package  # of the checkout; scripts/families installs it
-    package.export(*args, **more)
+    package.export(*args, reference=False, **more)  # write_reference makes one of every form, on more rows
 
 
 FORMS = [Form("loss", call_new(torch.onnx.export)),
@@ -167,7 +167,32 @@ def export(family, form, folder):
         return {"error": f"{type(error).__name__}: {error}"[-400:]}
     finally:
         signal.alarm(0)
-    return {"onnxruntime": None if form.is_logits else distance(family, path, names)}
+    return {"onnxruntime": None if form.is_logits else distance(family, path, names),
+            "reference": None if family.is_exported_only else write_reference(family, form, path, names)}
+
+
+def loss_of(spec):
+    """What the key `loss` of a spec says, as a function of logits and labels; classes are the last dimension."""
+    def loss(logits, labels):
+        if spec.get("shift"):
+            logits, labels = logits[:, :-1], labels[:, 1:]
+        return torch.nn.functional.cross_entropy(logits.flatten(0, -2), labels.flatten())
+    assert spec["type"] == "cross_entropy", spec
+    return loss
+
+
+def write_reference(family, form, path, names):
+    """PyTorch's loss and gradients on a global batch, beside the file; returns why there are none, or None."""
+    compute = family.logits.compute if form.is_logits else family.loss
+    module = families_of.make_module(family, compute).to(family.dtype)
+    rows = cast([x[:families_of.BATCH] for x in family.inputs.values()], family.dtype)
+    labels = list(family.inputs)[-1]
+    given = dict(loss=loss_of(family.logits.spec), labels={labels: rows[-1]}) if form.is_logits else {}
+    try:
+        package.reference(module, tuple(rows[:len(names)]), path, input_names=names, **given)
+    except package.NoReference as error:
+        return str(error)
+    return None
 
 
 def distance(family, path, names):
