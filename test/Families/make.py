@@ -24,6 +24,7 @@ from safetensors.torch import save_file
 
 import family as families_of
 import fresh
+import kinds
 import language
 import parts
 import vision
@@ -233,7 +234,7 @@ def make(family, out, forms):
 
 
 def all_families():
-    for module in (parts, language, vision, fresh):
+    for module in (parts, language, vision, fresh, kinds):
         yield from module.families()
 
 
