@@ -1,8 +1,9 @@
 """Exports every family in every form and trains it in PyTorch: make.py OUT [NAME...].
 
-OUT/NAME gets one ONNX file per form and its reference, the rows of each input as .npy, trace.json (what PyTorch does: float64, and float32
-to know what rounding does), final.safetensors, and forms.json: per form the exporter's error, or how far onnxruntime
-is from PyTorch on the first rows, which tells an exporter's fault from a compiler's. Families that are there are kept.
+OUT/NAME gets one ONNX file per form and its reference, the rows of each input as .npy, trace.json (what PyTorch does:
+float64, and float32 to know what rounding does), final.safetensors, and forms.json: per form the exporter's error, or
+how far onnxruntime is from PyTorch on the first rows, which tells an exporter's fault from a compiler's, and why there
+is no reference. Families that are there are kept.
 """
 
 import contextlib
@@ -168,8 +169,7 @@ def export(family, form, folder):
         return {"error": f"{type(error).__name__}: {error}"[-400:]}
     finally:
         signal.alarm(0)
-    return {"onnxruntime": None if form.is_logits else distance(family, path, names),
-            "reference": None if family.is_exported_only else write_reference(family, form, path, names)}
+    return {"onnxruntime": None if form.is_logits else distance(family, path, names)}
 
 
 def loss_of(spec):
@@ -182,15 +182,16 @@ def loss_of(spec):
     return loss
 
 
-def write_reference(family, form, path, names):
+def write_reference(family, form, folder):
     """PyTorch's loss and gradients on a global batch, beside the file; returns why there are none, or None."""
+    names = list(family.inputs)[:len(family.inputs) - form.is_logits]
     compute = family.logits.compute if form.is_logits else family.loss
     module = families_of.make_module(family, compute).to(family.dtype)
     rows = cast([x[:families_of.BATCH] for x in family.inputs.values()], family.dtype)
     labels = list(family.inputs)[-1]
     given = dict(loss=loss_of(family.logits.spec), labels={labels: rows[-1]}) if form.is_logits else {}
     try:
-        package.reference(module, tuple(rows[:len(names)]), path, input_names=names, **given)
+        package.reference(module, tuple(rows[:len(names)]), folder / f"{form.name}.onnx", input_names=names, **given)
     except package.NoReference as error:
         return str(error)
     return None
@@ -220,9 +221,13 @@ def make(family, out, forms):
     for name, tensor in family.inputs.items():
         numpy.save(folder / f"{name}.npy", tensor.numpy())
     for form in FORMS:
-        if form.name in results or (forms and form.name not in forms) or (form.is_logits and not family.logits):
+        if (forms and form.name not in forms) or (form.is_logits and not family.logits):
             continue
-        results[form.name] = export(family, form, folder)
+        row = results.setdefault(form.name, {})
+        if not row:
+            row |= export(family, form, folder)
+        if "error" not in row and "reference" not in row:
+            row["reference"] = None if family.is_exported_only else write_reference(family, form, folder)
         known.write_text(json.dumps(results, indent=1))
     if not family.is_exported_only and not (folder / "trace.json").exists():
         state = families_of.make_module(family).state_dict()
