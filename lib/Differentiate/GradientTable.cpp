@@ -50,6 +50,7 @@ constexpr GradientRow table[] = {
     {"graph.rms_norm", gradients::rmsNorm},
     {"graph.scale", gradients::scale},
     {"graph.scatter_add", gradients::scatterAdd},
+    {"graph.scatter_elements", gradients::scatterElements},
     {"graph.scatter_elements_add", gradients::scatterElementsAdd},
     {"graph.select", gradients::select},
     {"graph.sigmoid", gradients::sigmoid},

@@ -41,6 +41,7 @@ XLC_RULE(gather);
 XLC_RULE(gatherElements);
 XLC_RULE(scatterAdd);
 XLC_RULE(scatterElementsAdd);
+XLC_RULE(scatterElements);
 // NamedGradients.cpp
 XLC_RULE(contract);
 XLC_RULE(convolution);

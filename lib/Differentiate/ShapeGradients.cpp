@@ -168,3 +168,40 @@ LogicalResult gradients::scatterElementsAdd(GradientBuilder &b, Operation *op, V
                                              scatter.getDimension()));
   return success();
 }
+
+/// Elements of x at the places of a scatter's updates; the transpose below sums them there.
+static Value takeAtPlaces(GradientBuilder &b, ScatterElementsOp op, Value x) {
+  RankedTensorType updates = typeOf(op.getUpdates());
+  if (!op.isByRow())
+    return b.create<GatherElementsOp>(updates, x, op.getIndices(), op.getDimension());
+  return b.create<GatherElementsOp>(updates, x, b.broadcast(op.getIndices(), updates.getShape()), op.getDimension());
+}
+
+static Value sumAtPlaces(GradientBuilder &b, ScatterElementsOp op, Value updates) {
+  Value indices = op.isByRow() ? b.broadcast(op.getIndices(), typeOf(updates).getShape()) : op.getIndices();
+  return b.create<ScatterElementsAddOp>(op.getY().getType(), indices, updates, op.getDimension());
+}
+
+LogicalResult gradients::scatterElements(GradientBuilder &b, Operation *op, ValueRange dy) {
+  auto scatter = llvm::cast<ScatterElementsOp>(op);
+  Value base = scatter.getBase(), updates = scatter.getUpdates();
+  if (scatter.getKind() == Scatter::last) {
+    if (b.isNeeded(0)) {
+      Value none = b.number(0, updates);
+      b.contribute(0, b.create<ScatterElementsOp>(typeOf(base), Scatter::last, dy[0], scatter.getIndices(), none,
+                                                  scatter.getDimension()));
+    }
+    if (b.isNeeded(2))
+      b.contribute(2, takeAtPlaces(b, scatter, dy[0]));
+    return success();
+  }
+  auto ones = [&](Value x, Value attained) { return b.select(b.isEqual(x, attained), b.number(1, x), 0); };
+  Value kept = ones(base, scatter.getY()), given = ones(updates, takeAtPlaces(b, scatter, scatter.getY()));
+  Value count = b.add(kept, sumAtPlaces(b, scatter, given));
+  Value share = b.div(dy[0], count);
+  if (b.isNeeded(0))
+    b.contribute(0, b.mul(share, kept));
+  if (b.isNeeded(2))
+    b.contribute(2, b.mul(takeAtPlaces(b, scatter, share), given));
+  return success();
+}

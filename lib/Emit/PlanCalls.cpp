@@ -212,6 +212,17 @@ private:
         result.library.Set(made);
         return std::move(result);
       }
+    } else if (isa_and_present<graph::ScatterElementsOp>(op)) {
+      if (auto into = findScatterIntoShape(op, memory)) {
+        const ScatterShape &shape = into->shape;
+        plan::ScatterIntoT made;
+        made.kind = (plan::ScatterKind)into->kind;
+        made.outer = shape.outer, made.distinct = shape.distinct, made.indices = shape.indices;
+        made.rows = shape.rows, made.width = shape.width, made.per_element = shape.perElement;
+        made.index = elementOf(memory[1].getElementType()), made.element = elementOf(memory.back().getElementType());
+        result.library.Set(made);
+        return std::move(result);
+      }
     } else if (op && op->hasTrait<graph::Convolution>()) {
       if (auto shape = findConvolutionShape(op, memory)) {
         result.library.Set(convolutionOf(*shape));

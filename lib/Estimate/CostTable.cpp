@@ -17,6 +17,7 @@ Quantity nothing(Operation *) { return 0; }
 template <int64_t n> Quantity perResult(Operation *op) { return n * sizeOf(op->getResult(0)); }
 template <int64_t n> Quantity perOperand(Operation *op) { return n * sizeOf(op->getOperand(0)); }
 Quantity perUpdate(Operation *op) { return sizeOf(op->getOperand(1)); }
+Quantity perPlacedUpdate(Operation *op) { return sizeOf(op->getOperand(2)); }
 
 /// A multiply-add for each combination of all factors.
 Quantity contract(Operation *op) {
@@ -118,6 +119,7 @@ constexpr CostRow rows[] = {
     {"graph.gather_elements", nothing},
     {"graph.scatter_add", perUpdate},
     {"graph.scatter_elements_add", perUpdate},
+    {"graph.scatter_elements", perPlacedUpdate},
     {"graph.contract", contract, /*isMatrix=*/true},
     {"graph.convolution", convolution, /*isMatrix=*/true},
     {"graph.convolution_transpose", convolutionTranspose, /*isMatrix=*/true},

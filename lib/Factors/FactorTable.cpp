@@ -147,6 +147,14 @@ Factors scatterElementsAdd(Operation *op) {
   return alongElements(op, 1, 0, cast<graph::ScatterElementsAddOp>(op).getDimension());
 }
 
+/// base, indices, updates -> y
+Factors scatterElements(Operation *op) {
+  Factors factors = alongElements(op, 0, 1, cast<graph::ScatterElementsOp>(op).getDimension());
+  for (Factor &factor : factors)
+    factor.push_back(factor.front());
+  return factors;
+}
+
 /// Classes only: the loss is made of three small reductions (Vocabulary.cpp). Rows stay whole, as the batch does.
 Factors crossEntropy(Operation *op) { return {{rankOf(op->getOperand(0)) - 1, -1, -1, -1, -1}}; }
 Factors crossEntropyBackward(Operation *op) {
@@ -240,6 +248,9 @@ LinearSets ofSelect(Operation *op) {
   return sets;
 }
 LinearSets ofPad(Operation *op) { return isZero(op->getOperand(1)) ? LinearSets{1} : LinearSets{}; }
+LinearSets ofScatterElements(Operation *op) {
+  return cast<graph::ScatterElementsOp>(op).getKind() == graph::Scatter::last ? LinearSets{0b101} : LinearSets{};
+}
 LinearSets ofReduce(Operation *op) {
   return cast<graph::ReduceOp>(op).getKind() == graph::Reduction::sum ? LinearSets{1} : LinearSets{};
 }
@@ -271,6 +282,7 @@ constexpr FactorRow table[] = {
     {"graph.scatter_add", by<scatterAdd>, in<0b10>},
     {"graph.gather_elements", by<gatherElements>, in<1>},
     {"graph.scatter_elements_add", by<scatterElementsAdd>, in<0b10>},
+    {"graph.scatter_elements", by<scatterElements>, ofScatterElements},
     {"graph.contract", by<contract>, in<0b01, 0b10>},
     {"graph.softmax", by<rows<0>>, nonlinear},
     {"graph.gelu_backward", by<elementwise>, in<0b10>},

@@ -63,8 +63,7 @@ void BatchRows::visit(Operation *op) {
     hasRows |= state.kind == Kind::Rows;
     isTrained |= state.isTrained;
   }
-  auto gather = dyn_cast<graph::GatherOp>(op);
-  std::optional<RowState> own = gather ? inferOwnPlaces(gather) : std::nullopt;
+  std::optional<RowState> own = inferOwnPlaces(op);
   if (own)
     llvm::fill(results, *own);
   else if (isQuotientOfStep(op))
@@ -78,7 +77,7 @@ void BatchRows::visit(Operation *op) {
   else
     llvm::fill(results, inferSource(op));
   uint64_t uniform = uniformOf(op);
-  std::optional<int> power = own ? of(gather.getTable()).power : powerOf(op); // places are no factors
+  std::optional<int> power = own ? own->power : powerOf(op); // places are no factors
   for (auto [result, state] : llvm::zip(op->getResults(), results)) {
     if (state.kind <= Kind::Sum && local.contains(graph::getSourceName(op))) {
       state.kind = state.kind == Kind::Rows ? Kind::Rows : Kind::Same;
@@ -157,11 +156,16 @@ bool BatchRows::isQuotientOfStep(Operation *op) const {
   return divisor.kind == Kind::Met && divisor.uniform == kAllDimensions && !divisor.isTrained;
 }
 
-std::optional<RowState> BatchRows::inferComputedPlaces(graph::GatherOp op) const {
-  const RowState &table = of(op.getTable());
-  int64_t dim = op.getDimension();
-  if (table.kind != Kind::Rows || table.layout != Layout::split(dim, 1, rows))
-    return std::nullopt;
+std::optional<int64_t> BatchRows::findOwnDim(Value indices, int64_t size) const {
+  int64_t perRow = size / rows;
+  Value flat = indices;
+  while (auto reshape = flat.getDefiningOp<graph::ReshapeOp>())
+    flat = reshape.getX();
+  if (auto places = flat.getDefiningOp<graph::ConstantOp>()) {
+    std::optional<Layout> layout =
+        findRows(cast<DenseElementsAttr>(places.getValue()).reshape(typeOf(indices)), rows, perRow);
+    return layout ? std::optional(layout->dim) : std::nullopt;
+  }
   auto rowsOf = [&](Value value) {
     const RowState &state = of(value);
     bool areRows = state.kind == Kind::Rows && state.layout == Layout::split(state.layout.dim, 1, rows) &&
@@ -169,36 +173,58 @@ std::optional<RowState> BatchRows::inferComputedPlaces(graph::GatherOp op) const
     return areRows ? std::optional(state.layout.dim) : std::nullopt;
   };
   auto isSame = [&](Value value) { return of(value).kind == Kind::Same; };
-  std::optional<RowPlaces> places = PlaceFinder(rows, rowsOf, isSame).find(op.getIndices());
-  int64_t perRow = typeOf(op.getTable()).getDimSize(dim) / rows;
-  if (!places || !places->dim || places->step != perRow || places->rest.low < 0 || places->rest.high >= perRow)
-    return std::nullopt;
-  RowState state;
-  state.kind = Kind::Rows;
-  state.layout = Layout::split(dim + *places->dim, 1, rows);
-  return state;
+  PlaceFinder finder(rows, rowsOf, isSame);
+  auto findDim = [&](Value value) -> std::optional<int64_t> {
+    std::optional<RowPlaces> places = finder.find(value);
+    bool areOwn = places && places->step == perRow && places->rest.low >= 0 && places->rest.high < perRow;
+    return areOwn ? places->dim : std::nullopt;
+  };
+  if (std::optional<int64_t> dim = findDim(indices))
+    return dim;
+  std::optional<int64_t> dim = findDim(flat); // a list of what is by rows before it becomes one
+  return dim == 0 && typeOf(indices).getDimSize(0) % rows == 0 ? dim : std::nullopt;
 }
 
-std::optional<RowState> BatchRows::inferOwnPlaces(graph::GatherOp op) const {
-  const RowState &table = of(op.getTable());
-  Value flat = op.getIndices();
-  while (auto reshape = flat.getDefiningOp<graph::ReshapeOp>())
-    flat = reshape.getX();
-  auto places = flat.getDefiningOp<graph::ConstantOp>();
-  int64_t dim = op.getDimension();
-  if (!places)
-    return inferComputedPlaces(op);
-  if (table.kind != Kind::Rows || table.layout != Layout::split(dim, 1, rows))
+bool BatchRows::liesAlong(Value value, int64_t dim) const {
+  const RowState &state = of(value);
+  bool isAlike = state.kind == Kind::Same && (state.uniform >> dim & 1);
+  return isAlike || (state.kind == Kind::Rows && state.layout == Layout::split(dim, 1, rows));
+}
+
+std::optional<RowState> BatchRows::inferOwnPlaces(Operation *op) const {
+  auto rowsAlong = [&](int64_t dim, std::optional<int> power) {
+    RowState state;
+    state.kind = Kind::Rows;
+    state.layout = Layout::split(dim, 1, rows);
+    state.power = power;
+    return state;
+  };
+  auto isOfRows = [&](Value value, int64_t dim) {
+    return of(value).kind == Kind::Rows && of(value).layout == Layout::split(dim, 1, rows);
+  };
+  if (auto gather = dyn_cast<graph::GatherOp>(op)) {
+    Value table = gather.getTable();
+    int64_t dim = gather.getDimension();
+    if (!isOfRows(table, dim))
+      return std::nullopt;
+    std::optional<int64_t> own = findOwnDim(gather.getIndices(), typeOf(table).getDimSize(dim));
+    return own ? std::optional(rowsAlong(dim + *own, of(table).power)) : std::nullopt;
+  }
+  if (auto scatter = dyn_cast<graph::ScatterAddOp>(op)) {
+    int64_t dim = scatter.getDimension(), size = typeOf(scatter.getY()).getDimSize(dim);
+    std::optional<int64_t> own = size % rows == 0 ? findOwnDim(scatter.getIndices(), size) : std::nullopt;
+    if (!own || !liesAlong(scatter.getUpdates(), dim + *own))
+      return std::nullopt;
+    return rowsAlong(dim, of(scatter.getUpdates()).power);
+  }
+  auto scatter = dyn_cast<graph::ScatterElementsOp>(op);
+  if (!scatter || scatter.getDimension() != 0 || !(scatter.isByRow() || typeOf(scatter.getY()).getRank() == 1))
     return std::nullopt;
-  int64_t perRow = typeOf(op.getTable()).getDimSize(dim) / rows;
-  std::optional<Layout> layout =
-      findRows(cast<DenseElementsAttr>(places.getValue()).reshape(typeOf(op.getIndices())), rows, perRow);
-  if (!layout)
+  Value base = scatter.getBase(), updates = scatter.getUpdates();
+  int64_t size = typeOf(base).getDimSize(0);
+  if (size % rows != 0 || findOwnDim(scatter.getIndices(), size) != 0 || !liesAlong(base, 0) || !liesAlong(updates, 0))
     return std::nullopt;
-  RowState state;
-  state.kind = Kind::Rows;
-  state.layout = Layout::split(dim + layout->dim, 1, rows);
-  return state;
+  return rowsAlong(0, of(base).power == of(updates).power ? of(base).power : std::nullopt);
 }
 
 void BatchRows::inferRows(Operation *op, MutableArrayRef<RowState> results) const {

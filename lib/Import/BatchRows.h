@@ -80,9 +80,12 @@ private:
   void inferRows(mlir::Operation *op, llvm::MutableArrayRef<RowState> results) const;
   RowState inferSum(mlir::Operation *op) const;
   bool agrees(mlir::Operation *op, const shard::Spread &found) const;
-  /// Rows of a table of all rows, each taken by a place of its own.
-  std::optional<RowState> inferOwnPlaces(graph::GatherOp op) const;
-  std::optional<RowState> inferComputedPlaces(graph::GatherOp op) const;
+  /// What a gather or a scatter makes where each row of the batch has places of its own in a table of all rows.
+  std::optional<RowState> inferOwnPlaces(mlir::Operation *op) const;
+  /// The dimension of `indices`, into `size` places, along which rows lie that have places of their own.
+  std::optional<int64_t> findOwnDim(mlir::Value indices, int64_t size) const;
+  /// Whether a value has rows along `dim`, or the same for all of them.
+  bool liesAlong(mlir::Value value, int64_t dim) const;
   bool isQuotientOfStep(mlir::Operation *op) const;
   /// Whether a new dimension is of the batch, and which one.
   void expand(mlir::Operation *op, RowState &state) const;

@@ -64,7 +64,6 @@ constexpr Row table[] = {
     {"STFT", sound},
     {"Scan", loop},
     {"Scatter", "deprecated since opset 11, by ScatterElements"},
-    {"SequenceMap", "a function of each tensor of a list; no exporter of PyTorch writes it"},
     {"StringConcat", text},
     {"StringNormalizer", text},
     {"StringSplit", text},

@@ -81,7 +81,7 @@ XLC_IMPORT_RULES(XLC_DECLARE)
   RULE(ConcatFromSequence)                                                                                             \
   RULE(Identity)                                                                                                       \
   RULE(If) RULE(SequenceAt) RULE(SequenceConstruct) RULE(SequenceEmpty) RULE(SequenceErase) RULE(SequenceInsert)       \
-      RULE(SequenceLength) RULE(SplitToSequence)
+      RULE(SequenceLength) RULE(SequenceMap) RULE(SplitToSequence)
 // clang-format on
 #define XLC_DECLARE(NAME) bool arrange##NAME(StructureImport &n);
 XLC_STRUCTURE_RULES(XLC_DECLARE)

@@ -1,5 +1,5 @@
-// Import rules for lookups and updates at single elements. Where places are known, an update becomes a gather from
-// the updates, selected where there is one; where they are not, a sum at those places.
+// Import rules for lookups and updates at single elements. Where places are known and distinct, an update of rows becomes a
+// gather from the updates, selected where there is one; else it is a scatter: of one place the last update stands.
 #include "ReadInputs.h"
 
 using namespace mlir;
@@ -90,12 +90,29 @@ Value padTo(NodeImport &n, Value x, ArrayRef<int64_t> shape) {
                                         .getResult();
 }
 
-/// Whether a scatter replaces or adds; false (and a problem) for what it does else.
-bool readReduction(NodeImport &n, bool &adds) {
+/// `data` with `part` in place of its first elements in every dimension.
+Value replaceCorner(NodeImport &n, Value data, Value part) {
+  Formula f{n};
+  ArrayRef<int64_t> shape = graph::typeOf(data).getShape();
+  for (int64_t d = (int64_t)shape.size() - 1; d >= 0; --d) {
+    SmallVector<int64_t> offsets(shape.size(), 0), rest(graph::typeOf(part).getShape()), whole(rest);
+    if (rest[d] == shape[d])
+      continue;
+    offsets[d] = rest[d], rest[d] = shape[d] - rest[d], whole[d] = shape[d];
+    Value parts[] = {part, f.slice(data, offsets, rest)};
+    part = graph::ConcatOp::create(n.builder, n.loc, graph::typeOf(data).clone(whole), parts, d);
+  }
+  return part;
+}
+
+/// What a scatter does with its updates; `kind` has none where it adds them. False (and a problem) for what it does else.
+bool readReduction(NodeImport &n, std::optional<graph::Scatter> &kind) {
   std::string reduction = getString(n.node, "reduction", "none");
-  adds = reduction == "add";
-  if (reduction != "none" && reduction != "add")
-    return n.fail("has reduction '" + reduction + "'; none and add are supported");
+  if (reduction != "add") {
+    kind = graph::symbolizeScatter(reduction == "none" ? "last" : reduction);
+    if (!kind || reduction == "last")
+      return n.fail("has reduction '" + reduction + "'; none, add, max and min are supported");
+  }
   if (n.elementType(2) != n.elementType(0))
     return n.fail("needs updates of the data's type");
   return true;
@@ -103,10 +120,26 @@ bool readReduction(NodeImport &n, bool &adds) {
 
 bool checkSums(NodeImport &n) {
   return isa<FloatType>(n.elementType(0)) ||
-         n.fail("changes integers at places that are not known when the model is compiled");
+         n.fail("adds to integers at places that are not known when the model is compiled");
 }
 
-/// For each of `rows` targets the last of `targets` that names it, or -1.
+/// Booleans are scattered as numbers.
+Value scatterInto(NodeImport &n, graph::Scatter kind, Value base, Value indices, Value updates, int64_t axis) {
+  Formula f{n};
+  bool isBoolean = graph::typeOf(base).getElementType().isInteger(1);
+  if (isBoolean)
+    base = f.convert(base, n.builder.getI32Type()), updates = f.convert(updates, n.builder.getI32Type());
+  Value y = graph::ScatterElementsOp::create(n.builder, n.loc, base.getType(), kind, base, indices, updates, axis);
+  return isBoolean ? f.compare(graph::Predicate::ne, y, f.number(0, y)) : y;
+}
+
+bool areDistinct(ArrayRef<int64_t> targets) {
+  SmallVector<int64_t> sorted(targets);
+  llvm::sort(sorted);
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
+
+/// For each of `rows` targets the one of `targets` that names it, or -1.
 SmallVector<int64_t> findSources(ArrayRef<int64_t> targets, int64_t rows) {
   SmallVector<int64_t> sources(rows, -1);
   for (auto [i, target] : llvm::enumerate(targets))
@@ -131,6 +164,17 @@ Value replaceRows(NodeImport &n, Value data, Value updates, ArrayRef<int64_t> so
   return f.select(n.broadcast(isTaken, graph::typeOf(data).getShape()), taken, data);
 }
 
+/// The exporter writes a mean of PyTorch's scatter_reduce as a scatter that replaces; the call says what it was. Before it
+/// stands one that clears the places, where what was there is not among the terms.
+bool isLostMean(NodeImport &n, bool &includesBase) {
+  const TracedCall &call = n.node.call;
+  bool isMean = StringRef(call.target).starts_with("aten.scatter_reduce") && call.find(4, "reduce") == "mean";
+  includesBase = call.find(5, "include_self") != "False";
+  const ConstantTensor *updates = n.constant(2);
+  bool clears = !includesBase && updates && updates->isSplat() && updates->asDouble(0) == 0;
+  return isMean && !clears && getString(n.node, "reduction", "none") == "none";
+}
+
 } // namespace
 
 bool xlc::onnx::importGatherElements(NodeImport &n) {
@@ -140,20 +184,25 @@ bool xlc::onnx::importGatherElements(NodeImport &n) {
 
 bool xlc::onnx::importScatterElements(NodeImport &n) {
   ElementAccess access(n);
-  bool adds;
-  if (!access.read() || !readReduction(n, adds) || !checkSums(n))
+  std::optional<graph::Scatter> kind;
+  if (!access.read() || !readReduction(n, kind) || (!kind && !checkSums(n)))
     return false;
   Value updates = n.value(2);
   if (!updates || n.shape(2) != n.shape(1))
     return n.fail("needs an update for each index");
+  int64_t axis = access.axis;
   Formula f{n};
   Shape shape = n.shape(0);
-  int64_t axis = access.axis, size = shape[axis];
-  Value sums = padTo(n, scatterElements(n, access.indices, updates, axis, size), shape);
-  if (adds)
-    return n.produce(f.add(access.data, sums));
-  Value hits = padTo(n, scatterElements(n, access.indices, f.number(1, updates), axis, size), shape);
-  return n.produce(f.select(f.isAbove(hits, 0), sums, access.data));
+  auto sum = [&](Value of) { return padTo(n, scatterElements(n, access.indices, of, axis, shape[axis]), shape); };
+  if (bool includesBase; isLostMean(n, includesBase)) {
+    if (!checkSums(n))
+      return false;
+    Value terms = sum(f.number(1, updates)), count = includesBase ? f.add(terms, 1.0) : f.max(terms, 1.0);
+    return n.produce(f.div(f.add(access.data, sum(updates)), count));
+  }
+  if (kind)
+    return n.produce(replaceCorner(n, access.data, scatterInto(n, *kind, access.cut(), access.indices, updates, axis)));
+  return n.produce(f.add(access.data, sum(updates)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,7 +281,7 @@ bool xlc::onnx::importGatherND(NodeImport &n) {
 
 bool xlc::onnx::importScatterND(NodeImport &n) {
   Shape shape = n.shape(0), indexShape = n.shape(1);
-  bool adds;
+  std::optional<graph::Scatter> kind;
   if (indexShape.empty() || indexShape.back() < 1 || indexShape.back() > (int64_t)shape.size())
     return n.fail("has indices that do not fit data of rank " + Twine(shape.size()));
   ArrayRef<int64_t> sizes = ArrayRef<int64_t>(shape).take_front(indexShape.back());
@@ -241,7 +290,7 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
   SmallVector<int64_t> wanted(rows);
   llvm::append_range(wanted, rest);
   llvm::append_range(flat, rest);
-  if (!readReduction(n, adds))
+  if (!readReduction(n, kind))
     return false;
   if (ArrayRef<int64_t>(n.shape(2)) != ArrayRef<int64_t>(wanted))
     return n.fail("has updates that do not fit the indices");
@@ -253,24 +302,21 @@ bool xlc::onnx::importScatterND(NodeImport &n) {
   data = n.reshape(data, flat);
   SmallVector<int64_t> list{countElements(rows)};
   llvm::append_range(list, rest);
-  if (!adds && places.known)
+  if (list[0] == 0)
+    return n.produce(n.reshape(data, shape));
+  if (kind == graph::Scatter::last && places.known && areDistinct(*places.known))
     return n.produce(
         n.reshape(replaceRows(n, data, n.reshape(updates, list), findSources(*places.known, flat[0])), shape));
+  if (kind) {
+    SmallVector<int64_t> column(flat.size(), 1);
+    column[0] = list[0];
+    Value indices = n.reshape(places.value, column);
+    return n.produce(n.reshape(scatterInto(n, *kind, data, indices, n.reshape(updates, list), 0), shape));
+  }
   if (!checkSums(n))
     return false;
-  auto scatter = [&](Value from, ArrayRef<int64_t> to) -> Value {
-    return graph::ScatterAddOp::create(n.builder, n.loc, graph::typeOf(data).clone(to), places.value, from, 0);
-  };
-  Value sums = scatter(updates, flat);
-  if (adds)
-    return n.produce(n.reshape(f.add(data, sums), shape));
-  auto ones = RankedTensorType::get(rows, n.elementType(0));
-  Value one = n.broadcast(n.scalar(1, n.elementType(0)), ones.getShape());
-  Value hits = scatter(one, flat[0]);
-  SmallVector<int64_t> column(flat.size(), 1);
-  column[0] = flat[0];
-  Value isHit = n.broadcast(n.reshape(f.isAbove(hits, 0), column), flat);
-  return n.produce(n.reshape(f.select(isHit, sums, data), shape));
+  Value sums = graph::ScatterAddOp::create(n.builder, n.loc, data.getType(), places.value, updates, 0);
+  return n.produce(n.reshape(f.add(data, sums), shape));
 }
 
 /// values[1] where the index is, values[0] elsewhere; an index outside is nowhere.

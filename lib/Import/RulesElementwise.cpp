@@ -128,7 +128,11 @@ bool xlc::onnx::importPow(NodeImport &n) {
   }
   if (!isa_and_nonnull<FloatType>(n.elementType(0)))
     return n.fail("has an exponent that is neither a constant of 1, 2 or 3 nor applied to floats");
-  return importBinary<graph::PowOp>(n);
+  Shape common;
+  if (!broadcastShapes(n.shape(0), n.shape(1), common))
+    return n.fail("shapes do not broadcast");
+  Value base = n.broadcast(0, common), power = n.broadcast(1, common);
+  return base && power && n.produce(n.pow(base, n.convert(power, n.elementType(0)))); // of a type of its own
 }
 
 bool xlc::onnx::importRelu(NodeImport &n) {

@@ -190,6 +190,13 @@ bool xlc::onnx::arrangeSequenceLength(StructureImport &n) {
   return n.produce(std::move(result));
 }
 
+/// What ReadSequenceMap.cpp left.
+bool xlc::onnx::arrangeSequenceMap(StructureImport &n) {
+  return n.fail(
+      "maps a list whose tensors the file does not name one by one: export the model with the function applied "
+      "to each tensor");
+}
+
 bool xlc::onnx::arrangeSplitToSequence(StructureImport &n) {
   if (!n.inputs[0]->isTensor())
     return n.fail("splits something that is no tensor");

@@ -98,7 +98,7 @@ KernelGroups::KernelGroups(func::FuncOp function, ArrayRef<bool> accumulates, co
 }
 
 /// What is returned must be a kernel's own result: arguments, views of them and second names are copied. A rank's index
-/// has memory of its own; an exchange and attention cannot add to what is there, nor can the library to sixteen bits.
+/// has memory of its own; an exchange, attention and a scatter into a base cannot add to what is there, nor can the library to sixteen bits.
 /// Where a run adds, the memory holds the sum over runs: what else needs the value has it from a copy, which is made at
 /// once, so that one temporary is gone when the next one comes.
 void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
@@ -112,7 +112,7 @@ void KernelGroups::returnResultsOnly(ArrayRef<bool> accumulates) {
     int64_t store = (int64_t)(returned.getOperandNumber() + accumulates.size()) - terminator->getNumOperands();
     bool adds = store >= 0 && accumulates[store];
     bool isForeign = root && (isHeld(root) || (store >= 0 && isOutsideKernels(root)));
-    bool cannotAdd = root && (isAttention(root) ||
+    bool cannotAdd = root && (isAttention(root) || isa<ScatterElementsOp>(root) ||
                               (root->hasTrait<LibraryKernel>() && isNarrow(typeOf(returned.get()).getElementType())));
     bool isTemporary = root && adds && (cannotAdd || !isReadOnce(returned.get()));
     if (!root || !isWhole || isForeign || isTemporary || !roots.insert(layout.root).second)

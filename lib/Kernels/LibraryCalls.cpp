@@ -271,6 +271,19 @@ std::optional<ScatterShape> xlc::findScatterShape(Operation *op, ArrayRef<MemRef
   return shape;
 }
 
+std::optional<ScatterIntoShape> xlc::findScatterIntoShape(Operation *op, ArrayRef<MemRefType> memory) {
+  auto scatter = cast<graph::ScatterElementsOp>(op);
+  Type element = memory.back().getElementType();
+  if (!llvm::all_of(memory, isContiguous) || !(element.isF32() || element.isInteger(32) || element.isInteger(64)))
+    return std::nullopt;
+  ArrayRef<int64_t> indices = memory[1].getShape(), y = memory.back().getShape();
+  int64_t d = scatter.getDimension(), place = d - ((int64_t)y.size() - (int64_t)indices.size());
+  ScatterShape shape{
+      countOf(y.take_front(d)), countOf(indices.take_front(place)), indices[place], y[d], countOf(y.drop_front(d + 1)),
+      !scatter.isByRow()};
+  return ScatterIntoShape{scatter.getKind(), shape};
+}
+
 /// x and y have their spatial sizes from dimension 2 on.
 static std::vector<runtime::WindowDim> windowDims(Value x, Value y, ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                                                   ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads) {

@@ -192,6 +192,8 @@ void NodeReader::readNode(NameScope &scope, ::onnx::NodeProto &from) {
     return readCall(scope, node, from, *function->second);
   if (node.op == "If" && node.domain.empty())
     return readIf(scope, std::move(node), from);
+  if (node.op == "SequenceMap" && node.domain.empty() && readSequenceMap(scope, node, from))
+    return;
   for (const std::string &output : from.output())
     node.outputs.push_back(output.empty() ? "" : define(scope, output, node.describe()));
   readAttributes(scope, from, node);
@@ -208,7 +210,7 @@ bool NodeReader::spend(const NameScope &scope, const Node &node) {
     inlined += 1 + attribute.second.ints.size() + attribute.second.floats.size() + attribute.second.s.size();
   if (inlined > maximumInlined && !isTooMuch) {
     isTooMuch = true;
-    diagnostics.error("the functions of the model make more than " + Twine(maximumInlined) +
+    diagnostics.error("the functions and lists of the model make more than " + Twine(maximumInlined) +
                       " nodes, operands and attributes");
   }
   return !isTooMuch;

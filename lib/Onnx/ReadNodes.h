@@ -44,7 +44,7 @@ struct NameScope {
 };
 
 /// Flattens: calls of functions become their bodies, an `If` becomes the nodes of both branches, each guarded, and a
-/// node that picks. Names of inner values get the name of the call in front.
+/// node that picks; a `SequenceMap` becomes its body for each tensor (ReadSequenceMap.cpp). Names of inner values get the name of the call in front.
 class NodeReader {
 public:
   NodeReader(Model &model, ::onnx::ModelProto &proto, FileDiagnostics &diagnostics);
@@ -62,6 +62,8 @@ private:
   void readCall(NameScope &scope, const Node &call, ::onnx::NodeProto &from, ::onnx::FunctionProto &function);
   void bindResult(NameScope &scope, NameScope &body, const Node &call, const std::string &output,
                   const std::string &formal);
+  /// False where the tensors of a list are not known; then nothing is done.
+  bool readSequenceMap(NameScope &scope, Node &node, ::onnx::NodeProto &from);
   void readIf(NameScope &scope, Node node, ::onnx::NodeProto &from);
   bool readBranch(NameScope &scope, Node &node, ::onnx::GraphProto &branch, bool isThen);
   void readAttributes(NameScope &scope, ::onnx::NodeProto &from, Node &node);

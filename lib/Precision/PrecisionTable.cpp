@@ -23,7 +23,7 @@ static std::vector<Row> makeTable() {
   add<ConvolutionOp, ConvolutionTransposeOp, ConvolutionWeightBackwardOp>(rows, PrecisionClass::Convolution);
   add<ConcatOp, PadOp, GatherOp, GatherElementsOp>(rows, PrecisionClass::Movement);
   // In the library's f32, as element-wise ops are.
-  add<MaxPoolOp, MaxPoolBackwardOp, ScatterAddOp, ScatterElementsAddOp>(rows, PrecisionClass::Small);
+  add<MaxPoolOp, MaxPoolBackwardOp, ScatterAddOp, ScatterElementsAddOp, ScatterElementsOp>(rows, PrecisionClass::Small);
   add<CrossEntropyOp, ReduceOp, SumSquaresOp, LayerNormWeightBackwardOp, RmsNormWeightBackwardOp, OptimizerStepOp,
       ConstantOp, IotaOp, LossScaleOp, RandomBitsOp>(rows, PrecisionClass::Wide);
   return rows;

@@ -279,6 +279,20 @@ func.func @scatter_elements(%u: tensor<2x4xf32>, %i: tensor<5xi64>) {
 }
 
 // -----
+func.func @scatter_elements_by_row(%x: tensor<2x3xf32>, %u: tensor<4x3xf32>, %i: tensor<5x1xi64>) {
+  // expected-error @+1 {{updates must have shape [5, 3], has [4, 3]}}
+  %0 = graph.scatter_elements last %x, %i, %u dim 0 : (tensor<2x3xf32>, tensor<5x1xi64>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+func.func @scatter_elements_lists(%x: tensor<4x2x3xf32>, %u: tensor<4x5x3xf32>, %i: tensor<2x5x1xi64>) {
+  // expected-error @+1 {{indices must have shape [4, 5, 1], has [2, 5, 1]}}
+  %0 = graph.scatter_elements max %x, %i, %u dim 1 : (tensor<4x2x3xf32>, tensor<2x5x1xi64>, tensor<4x5x3xf32>) -> tensor<4x2x3xf32>
+  return
+}
+
+// -----
 func.func @convolution_rank(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) {
   // expected-error @+1 {{needs tensors of one rank with one to three spatial dimensions, has [2, 3] and [2, 4]}}
   %y = graph.convolution %x, %w groups 1 by [] dilations [] pads [] : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>

@@ -93,3 +93,27 @@ func.func @elements() -> (tensor<2x2xf32>, tensor<2x4xf32>, tensor<2x3xf32>, ten
   %3 = graph.gather_elements %x, %row dim 0 : (tensor<2x3xf32>, tensor<1x3xi64>) -> tensor<1x3xf32>
   return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<2x4xf32>, tensor<2x3xf32>, tensor<1x3xf32>
 }
+
+// Of several updates of one place the last one stands, or the largest of them and what was there. An index of a row is that
+// of all its elements.
+// CHECK: // scatter.0: tensor<2x3xf32> [1, 2, 8, 10, 5, 6]
+// CHECK: // scatter.1: tensor<2x3xf32> [5, 2, 9, 10, 11, 9]
+// CHECK: // scatter.2: tensor<2x3xf32> [7, 8, 9, 4, 5, 6]
+// CHECK: // scatter.3: tensor<2xi64> [0, 7]
+func.func @scatter() -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2xi64>) {
+  %x = graph.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %own = graph.constant dense<[[2, 2], [1, 0]]> : tensor<2x2xi64>
+  %u = graph.constant dense<[[9.0, 8.0], [5.0, 10.0]]> : tensor<2x2xf32>
+  %0 = graph.scatter_elements last %x, %own, %u dim 1 : (tensor<2x3xf32>, tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<2x3xf32>
+  %all = graph.constant dense<[2, 0, 1, 0]> : tensor<4xi64>
+  %v = graph.constant dense<[[9.0, 5.0, 0.0, 3.0], [9.0, 10.0, 11.0, 7.0]]> : tensor<2x4xf32>
+  %1 = graph.scatter_elements max %x, %all, %v dim 1 : (tensor<2x3xf32>, tensor<4xi64>, tensor<2x4xf32>) -> tensor<2x3xf32>
+  %rows = graph.constant dense<0> : tensor<2x1xi64>
+  %w = graph.constant dense<[[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]> : tensor<2x3xf32>
+  %2 = graph.scatter_elements last %x, %rows, %w dim 0 : (tensor<2x3xf32>, tensor<2x1xi64>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %n = graph.constant dense<[5, 7]> : tensor<2xi64>
+  %p = graph.constant dense<0> : tensor<2xi64>
+  %m = graph.constant dense<[3, 0]> : tensor<2xi64>
+  %3 = graph.scatter_elements min %n, %p, %m dim 0 : (tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  return %0, %1, %2, %3 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2xi64>
+}

@@ -49,7 +49,7 @@ class Builder:
     # What a network begins with.
 
     def input(self, dims, kind="f", limit=0):
-        name = self.name({"f": "x", "i": "ids"}[kind])
+        name = self.name({"f": "x", "i": "ids", "b": "mask"}[kind])
         self.network.inputs[name] = Input(list(dims), kind, limit)
         three = self.draw_rows(self.network.inputs[name], ROWS[1])
         self.values[name] = [take(three, slice_map(three.shape, (0,) * three.rank, (1,) * three.rank, concrete(dims, 2)),
@@ -172,4 +172,6 @@ def draw_rows(random, each, count):
     size = math.prod(shape)
     if each.kind == "i":
         return Array(shape, [random.randrange(each.limit) for _ in range(size)], "i")
+    if each.kind == "b":
+        return Array(shape, [random.randrange(2) for _ in range(size)], "b")
     return Array(shape, [narrow(random.gauss(0, 1)) for _ in range(size)])

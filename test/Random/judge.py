@@ -29,7 +29,7 @@ SMALLEST = 0.1  # what a relative error is of, at least
 NEAREST = 1e-4  # to a kink
 NUDGES, NUDGE = 4, 2.0 ** -23
 SECONDS = 120
-DESCR = {"f": "<f4", "i": "<i8"}
+DESCR = {"f": "<f4", "i": "<i8", "b": "|b1"}
 
 
 @dataclass

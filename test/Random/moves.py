@@ -327,6 +327,24 @@ def gather_elements(b, x):
     return b.emit("GatherElements", x, indices, axis=axis)
 
 
+def tied_extreme(b, x):
+    """The extreme of elements that stand there several times: all that are equal share its gradient."""
+    axes = b.free_axes(x)
+    if not axes:
+        raise Reject("nothing to reduce")
+    axis = b.random.choice(axes)
+    form = b.random.randrange(3)
+    if form == 0:
+        copies = b.emit("Concat", x, x, axis=axis)
+    elif form == 1:
+        size = b.dims(x)[axis]
+        picks = [b.random.randrange(size) for _ in range(2)]
+        copies = b.emit("Gather", x, b.integers(*picks, *picks), axis=axis)
+    else:  # two values that are equal in some places
+        return b.emit(b.random.choice(["Max", "Min"]), x, b.emit("Where", b.emit("Greater", x, b.number(0.2)), x, b.emit("Neg", x)))
+    return b.emit(b.random.choice(["ReduceMax", "ReduceMin"]), copies, b.integers(axis), keepdims=b.random.randrange(2))
+
+
 def scatter_elements(b, x, pool):
     axes = b.free_axes(x)
     if b.batch_axis(x) != 0 or b.dims(x)[0] != -1 or not axes:
@@ -334,8 +352,8 @@ def scatter_elements(b, x, pool):
     axis = b.random.choice(axes)
     same = [name for name in pool if b.kind(name) == "f" and b.dims(name) == b.dims(x)]
     updates = b.random.choice(same)
-    indices = b.input(b.dims(x), "i", b.dims(x)[axis])
-    return b.emit("ScatterElements", x, indices, updates, axis=axis, reduction="add")
+    indices = b.input(b.dims(x), "i", b.dims(x)[axis])  # some of them repeated
+    return b.emit("ScatterElements", x, indices, updates, axis=axis, reduction=b.random.choice(["add", "none", "none", "max", "min"]))
 
 
 def choose(b, x, pool):
@@ -350,8 +368,11 @@ def choose(b, x, pool):
         dims = b.dims(x)
         if b.batch_axis(x) != 0 or dims[0] != -1:
             raise Reject("no mask of this shape")
-        ids = b.input(dims, "i", 3)
-        condition = b.emit(b.random.choice(["Equal", "Less"]), ids, b.number(1, "i"))
+        if b.random.random() < 0.5:
+            condition = b.input(dims, "b")
+        else:
+            ids = b.input(dims, "i", 3)
+            condition = b.emit(b.random.choice(["Equal", "Less"]), ids, b.number(1, "i"))
     if b.random.random() < 0.3:
         condition = b.emit("Not", condition)
     return b.emit("Where", condition, x, y if b.random.random() < 0.6 else b.number(0.0))
@@ -510,7 +531,7 @@ MOVES = [(linear, 14), (dot, 2), (left_product, 3), (unary, 12), (positive_unary
          (clip, 2), (with_parameter, 10), (prelu, 1), (layer_norm, 5), (rms_norm, 3), (instance_norm, 2), (unit_norm, 2),
          (softmax, 4), (reduce, 6), (pool_sequence, 4), (split_dimension, 4), (merge_dimensions, 4), (transpose, 4),
          (one_more, 2), (one_less, 2), (slice_, 5), (split_and_use, 4), (pad, 2), (expand, 2), (gather, 4),
-         (gather_elements, 3), (triangle, 1), (cumsum, 1), (embedding, 3), (numbers_of_ids, 2), (convolution, 8), (pool, 4),
+         (gather_elements, 3), (tied_extreme, 2), (triangle, 1), (cumsum, 1), (embedding, 3), (numbers_of_ids, 2), (convolution, 8), (pool, 4),
          (parallel, 3), (attention, 3), (mlp, 3), *selecting.MOVES]
-PAIRS = [(combine, 12), (concat, 6), (scatter_elements, 2), (choose, 5), (stopped, 2), (raised, 1), (product_of_two, 4),
+PAIRS = [(combine, 12), (concat, 6), (scatter_elements, 3), (choose, 5), (stopped, 2), (raised, 1), (product_of_two, 4),
          *selecting.PAIRS]

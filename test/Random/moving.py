@@ -4,7 +4,7 @@ import math
 
 import indexing
 from indexing import broadcast_map, positive_axes, slice_map, spread, strides_of, take, transpose_map
-from rows import Row
+from rows import FAR, Row, gap
 from tensors import Array
 
 
@@ -98,22 +98,46 @@ def along(attributes, x, indices):
             for at, here, index in zip(places_of, own, indices.data)], indices.shape
 
 
+SCATTERS = {"none": lambda old, new: new, "add": lambda old, new: old + new, "max": max, "min": min}
+
+
 def scatter(attributes, x, indices, updates):
-    """Adds, or puts in place: then no two indices are the same."""
+    """Of updates of one place the last one stands, or all of them and x combined."""
     places_of, _ = along(attributes, x, indices)
-    data, is_sum = list(x.data), attributes.get("reduction", "none") == "add"
+    data, combine = list(x.data), SCATTERS[attributes.get("reduction", "none")]
     for at, value in zip(places_of, updates.data):
-        data[at] = data[at] + value if is_sum else value
+        data[at] = combine(data[at], value)
     return Array(x.shape, data)
 
 
 def scatter_backward(attributes, inputs, y, dy):
-    places_of, shape = along(attributes, *inputs[:2])
-    dx = list(dy.data)
-    if attributes.get("reduction", "none") != "add":
+    """As PyTorch: where something is written x has no gradient, and each update that of its place, whichever stands. An
+    extreme shares it evenly among all that are equal to it."""
+    x, indices, updates = inputs
+    places_of, shape = along(attributes, x, indices)
+    reduction, dx = attributes.get("reduction", "none"), list(dy.data)
+    if reduction == "none":
         for at in places_of:
             dx[at] = 0.0
-    return [Array(dy.shape, dx), None, take(dy, places_of, shape)]
+    if reduction in ("none", "add"):
+        return [Array(dy.shape, dx), None, take(dy, places_of, shape)]
+    counts = [float(old == new) for old, new in zip(x.data, y.data)]
+    for at, update in zip(places_of, updates.data):
+        counts[at] += update == y.data[at]
+    dx = [d / count if old == new else 0.0 for d, count, old, new in zip(dy.data, counts, x.data, y.data)]
+    given = [dy.data[at] / counts[at] if update == y.data[at] else 0.0 for at, update in zip(places_of, updates.data)]
+    return [Array(dy.shape, dx), None, Array(shape, given)]
+
+
+def scatter_margin(attributes, x, indices, updates):
+    """To where another of a place's numbers becomes the extreme."""
+    if attributes.get("reduction", "none") in ("none", "add"):
+        return FAR
+    rivals = {}
+    for at, update in zip(along(attributes, x, indices)[0], updates.data):
+        rivals.setdefault(at, [x.data[at]]).append(update)
+    sign = 1 if attributes["reduction"] == "max" else -1
+    return min((gap([sign * value for value in values]) for values in rivals.values()), default=FAR)
 
 
 def concat(attributes, *inputs):
@@ -195,7 +219,7 @@ ROWS = {
     "OneHot": Row(one_hot, None),
     "Pad": Row(pad, pad_backward),
     "Reshape": moving_row(reshape),
-    "ScatterElements": Row(scatter, scatter_backward),
+    "ScatterElements": Row(scatter, scatter_backward, scatter_margin),
     "Slice": moving_row(slice_),
     "Split": Row(split, split_backward),
     "Squeeze": moving_row(squeeze),
@@ -204,3 +228,5 @@ ROWS = {
     "Trilu": Row(trilu, lambda attributes, inputs, y, dy: [trilu(attributes, dy)]),
     "Unsqueeze": moving_row(unsqueeze),
 }
+
+EXACT = ROWS.keys() - {"ScatterElements"}

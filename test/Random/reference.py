@@ -12,6 +12,7 @@ from rows import FAR
 from tensors import Array
 
 ROWS = elementwise.ROWS | moving.ROWS | sums.ROWS | choosing.ROWS
+EXACT = moving.EXACT | {"Neg", "Where"}  # round nothing
 
 
 def as_list(results):
@@ -35,11 +36,12 @@ def is_tied(node, values):
 
 
 def evaluate(network, values, nudge=None):
-    """All values of the network from those of inputs and parameters. `nudge(array)` may disturb each result."""
+    """All values of the network from those of inputs and parameters. `nudge(array)` may disturb each result that
+    is rounded."""
     values = dict(network.constants) | values
     for node in network.nodes:
         for name, array in zip(node.outputs, forward_node(node, values)):
-            values[name] = nudge(array) if nudge and array.kind == "f" else array
+            values[name] = nudge(array) if nudge and array.kind == "f" and node.op not in EXACT else array
     return values
 
 

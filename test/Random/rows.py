@@ -24,3 +24,9 @@ class Row:
 def apart(a, b):
     """How far two values are from changing their order."""
     return abs(a - b) if a != b else FAR
+
+
+def gap(values):
+    """From the largest to the next. Those that are equal to it are copies, or one bound: they stay equal in float32."""
+    largest = max(values)
+    return min((largest - value for value in values if value != largest), default=FAR)

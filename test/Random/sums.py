@@ -4,7 +4,7 @@ import math
 
 import indexing
 from indexing import lines, positive_axes, reduce_map, spread, sum_terms, sum_terms_backward, take, unbroadcast
-from rows import FAR, Row
+from rows import FAR, Row, gap
 from tensors import Array
 
 
@@ -126,23 +126,22 @@ def products_of_others(values):
     return [math.prod(values[:i] + values[i + 1:]) for i in range(len(values))]
 
 
+def share(values, y):
+    """Evenly among those that are the extreme, as PyTorch's amax."""
+    return [float(x == y) / values.count(y) for x in values]
+
+
 REDUCTIONS = {
     "ReduceSum": (sum, lambda v, y: [1.0] * len(v)),
     "ReduceMean": (lambda v: sum(v) / len(v), lambda v, y: [1 / len(v)] * len(v)),
-    "ReduceMax": (max, lambda v, y: [(x == y) / v.count(y) for x in v]),
-    "ReduceMin": (min, lambda v, y: [(x == y) / v.count(y) for x in v]),
+    "ReduceMax": (max, share),
+    "ReduceMin": (min, share),
     "ReduceProd": (math.prod, lambda v, y: products_of_others(v)),
     "ReduceL1": (lambda v: sum(map(abs, v)), lambda v, y: [1.0 if x > 0 else -1.0 for x in v]),
     "ReduceL2": (lambda v: math.sqrt(sum(x * x for x in v)), lambda v, y: [x / y for x in v]),
     "ReduceSumSquare": (lambda v: sum(x * x for x in v), lambda v, y: [2 * x for x in v]),
     "ReduceLogSumExp": (lambda v: math.log(sum(map(math.exp, v))), lambda v, y: [math.exp(x - y) for x in v]),
 }
-
-
-def gap(values):
-    """Between the largest and the next that is another."""
-    first = max(values)
-    return first - max((value for value in values if value != first), default=-FAR)
 
 
 def are_tied(values):

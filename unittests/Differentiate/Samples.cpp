@@ -58,6 +58,16 @@ GradientSample maxPool(const std::string &x, const std::string &y, const std::st
   return {"graph.max_pool", {x}, "%y = graph.max_pool %0 window " + how + " : (" + x + ") -> " + y, y};
 }
 
+GradientSample scatterElements(const std::string &kind, const std::string &base, const std::string &indices,
+                               const std::string &updates, int64_t dimension) {
+  return {"graph.scatter_elements",
+          {base, updates},
+          "%i = graph.constant " + indices + "\n%y = graph.scatter_elements " + kind + " %0, %i, %1 dim " +
+              std::to_string(dimension) + " : (" + base + ", " + indices.substr(indices.rfind(' ') + 1) + ", " +
+              updates + ") -> " + base,
+          base};
+}
+
 std::vector<GradientSample> makeWindows() {
   const std::string plain = "groups 1 by [1] dilations [1] pads [1]";
   const std::string skewed = "groups 2 by [2, 1] dilations [1, 2] pads [1, 0]";
@@ -221,6 +231,11 @@ std::vector<GradientSample> makeLookups() {
        {"tensor<2x4xf64>"},
        pick + "%y = graph.scatter_add %i, %0 dim 1 : (tensor<4xi64>, tensor<2x4xf64>) -> " + x23,
        x23},
+      // Where an update replaces another one, both have a gradient: places are distinct here (scatter.mlir has others).
+      scatterElements("last", x23, "dense<[[2, 0], [1, 2]]> : tensor<2x2xi64>", "tensor<2x2xf64>", 1),
+      scatterElements("last", x23, "dense<[[1], [0]]> : tensor<2x1xi64>", x23, 0),
+      scatterElements("max", x23, "dense<[2, 0, 2, 1]> : tensor<4xi64>", "tensor<2x4xf64>", 1),
+      scatterElements("min", x23, "dense<[[1], [1], [0]]> : tensor<3x1xi64>", "tensor<3x3xf64>", 0),
   };
 }
 

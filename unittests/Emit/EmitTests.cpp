@@ -7,6 +7,7 @@
 #include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/CpuLevel.h"
+#include "xlc/Runtime/ScatterKind.h"
 #include "xlc/Target/Targets.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
@@ -157,6 +158,12 @@ TEST(PlanEnums, NumberAndSpellAsTheDialectDoes) {
   ASSERT_EQ((unsigned)plan::Axis::MAX, dist::getMaxEnumValForAxis());
   for (plan::Axis axis : plan::EnumValuesAxis())
     EXPECT_EQ(plan::EnumNameAxis(axis), dist::stringifyAxis(dist::Axis(axis)));
+  ASSERT_EQ((unsigned)plan::ScatterKind::MAX, graph::getMaxEnumValForScatter());
+  for (plan::ScatterKind kind : plan::EnumValuesScatterKind())
+    EXPECT_EQ(StringRef(plan::EnumNameScatterKind(kind)).lower(), graph::stringifyScatter(graph::Scatter(kind)));
+  EXPECT_EQ((int)plan::ScatterKind::Last, (int)runtime::ScatterKind::Last);
+  EXPECT_EQ((int)plan::ScatterKind::Max, (int)runtime::ScatterKind::Max);
+  EXPECT_EQ((int)plan::ScatterKind::Min, (int)runtime::ScatterKind::Min);
   ASSERT_EQ((unsigned)plan::CollectiveKind::MAX, dist::getMaxEnumValForCollectiveKind());
   for (plan::CollectiveKind kind : plan::EnumValuesCollectiveKind())
     EXPECT_EQ(plan::EnumNameCollectiveKind(kind), stringifyCollectiveKind(dist::CollectiveKind(kind)));

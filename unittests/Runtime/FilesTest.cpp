@@ -58,6 +58,9 @@ TEST(Npy, AllVersionsAndTypesAreRead) {
     EXPECT_EQ(std::string(elements, 8), std::string(8, 'x'));
   }
   EXPECT_EQ(NpyFile(folder.write("c", makeNpy("<i8", "()", std::string(8, '\0')))).shape.size(), 0u);
+  NpyFile conditions(folder.write("e", makeNpy("|b1", "(3, 1)", std::string("\0\1\2", 3))));
+  EXPECT_EQ(conditions.type, NpyType::Bool);
+  EXPECT_EQ(conditions.elementBytes(), 1u);
   EXPECT_EQ(NpyFile(folder.write("d", makeNpy("<i4", "(0, 5)", ""))).shape[0], 0u);
 }
 
@@ -73,7 +76,7 @@ TEST(Npy, HostileFilesAreRefused) {
     expect<NpyFile>(folder, makeNpy("<f4", shape, ""),
                     "the header cannot be understood (elements that are records or objects are not supported)");
   expect<NpyFile>(folder, makeNpy("<f2", "(1,)", "ab"),
-                  "elements are '<f2', one of '<f4', '<f8', '<i4', '<i8' is needed");
+                  "elements are '<f2', one of '<f4', '<f8', '<i4', '<i8', '|b1' is needed");
   expect<NpyFile>(folder, makeNpy(">f4", "(1,)", "abcd"), "elements are '>f4'");
   std::string fortran = makeNpy("<f4", "(1,)", "abcd");
   fortran.replace(fortran.find("False"), 5, "True ");

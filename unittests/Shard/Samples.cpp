@@ -107,6 +107,17 @@ void addIndexed(std::vector<std::string> &samples) {
       sampleOf({"tensor<2x3xi64> {graph.limit = 4 : i64}", "tensor<6x2x3x8xf64>"},
                "%y = graph.scatter_add %0, %1 dim 1 : (tensor<2x3xi64>, tensor<6x2x3x8xf64>) -> tensor<6x4x8xf64>",
                "tensor<6x4x8xf64>"));
+  for (const std::string kind : {"last", "max"}) {
+    samples.push_back(sampleOf({"tensor<2x4x8xf64>", limited, "tensor<2x4x3xf64>"},
+                               "%y = graph.scatter_elements " + kind + " %0, %1, %2 dim 2 : (tensor<2x4x8xf64>, " +
+                                   places + ", tensor<2x4x3xf64>) -> tensor<2x4x8xf64>",
+                               "tensor<2x4x8xf64>"));
+    samples.push_back(
+        sampleOf({"tensor<5x4xf64>", "tensor<3x1xi64> {graph.limit = 5 : i64}", "tensor<3x4xf64>"},
+                 "%y = graph.scatter_elements " + kind +
+                     " %0, %1, %2 dim 0 : (tensor<5x4xf64>, tensor<3x1xi64>, tensor<3x4xf64>) -> tensor<5x4xf64>",
+                 "tensor<5x4xf64>"));
+  }
   std::string logits = "tensor<2x3x7xf64>", labels = "tensor<2x3xi64>",
               type = "tensor<f64>, tensor<i64>, tensor<2x3xf64>";
   samples.push_back(

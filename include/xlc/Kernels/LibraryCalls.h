@@ -44,6 +44,15 @@ struct ScatterShape {
 /// contiguous, of f32 beside the indices and, for scatter_add, its dimension is 0.
 std::optional<ScatterShape> findScatterShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
 
+/// y = base, but for what `kind` makes of updates at the rows that the indices name; otherwise as ScatterShape.
+struct ScatterIntoShape {
+  graph::Scatter kind;
+  ScatterShape shape;
+};
+
+/// For scatter_elements: memory of base, indices, updates and result. None unless all are contiguous.
+std::optional<ScatterIntoShape> findScatterIntoShape(mlir::Operation *op, llvm::ArrayRef<mlir::MemRefType> memory);
+
 /// A convolution, its transpose or its weights' gradient: memory types of operands, then result. None unless all are
 /// contiguous, of one type of the library's.
 std::optional<runtime::ConvolutionShape> findConvolutionShape(mlir::Operation *op,

@@ -5,6 +5,7 @@
 #define XLC_RUNTIME_DEVICEKERNELS_H
 
 #include "xlc/Runtime/Narrow.h"
+#include "xlc/Runtime/ScatterKind.h"
 #include "xlc/Runtime/Windows.h"
 
 #include <cstdint>
@@ -44,6 +45,23 @@ inline int64_t blocksForRows(const ScatterParameters &p) { return p.outer * bloc
   KERNEL(xlc_scatter_elements_i32, int32_t)                                                                            \
   KERNEL(xlc_scatter_elements_i64, int64_t)
 inline int64_t blocksForElements(const ScatterParameters &p) { return blocksFor(p.outer * p.rows * p.width); }
+
+/// Scatter into a base: base, indices, updates, y. Shapes as in Cpu/ScatterInto.h. A thread for each element of y, which looks at
+/// all indices of its list. An index outside [0, rows) is a trap.
+struct ScatterIntoParameters {
+  int64_t outer, distinct, indices, rows, width;
+  int64_t perElement; ///< whether every element of a row has an index of its own
+  ScatterKind kind;
+};
+/// Name, index, element.
+#define XLC_SCATTER_INTO(KERNEL)                                                                                       \
+  KERNEL(xlc_scatter_into_i32_f32, int32_t, float)                                                                     \
+  KERNEL(xlc_scatter_into_i32_i32, int32_t, int32_t)                                                                   \
+  KERNEL(xlc_scatter_into_i32_i64, int32_t, int64_t)                                                                   \
+  KERNEL(xlc_scatter_into_i64_f32, int64_t, float)                                                                     \
+  KERNEL(xlc_scatter_into_i64_i32, int64_t, int32_t)                                                                   \
+  KERNEL(xlc_scatter_into_i64_i64, int64_t, int64_t)
+inline int64_t blocksForScatterInto(const ScatterIntoParameters &p) { return blocksFor(p.outer * p.rows * p.width); }
 
 /// Max pools, all f32. xlc_max_pool: x, y; a thread for each element of y. xlc_max_pool_backward: x, dy, dx; a thread for each
 /// element of dx.

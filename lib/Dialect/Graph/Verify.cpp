@@ -169,6 +169,28 @@ static LogicalResult expectElements(Operation *op, Value many, Value few, Value 
   return expectShape(op, isa<GatherElementsOp>(op) ? "result" : "updates", few, shape);
 }
 
+bool ScatterElementsOp::isByRow() {
+  RankedTensorType indices = typeOf(getIndices());
+  int64_t behind = typeOf(getY()).getRank() - 1 - int64_t(getDimension());
+  return behind > 0 && behind < indices.getRank() &&
+         llvm::all_of(indices.getShape().take_back(behind), [](int64_t size) { return size == 1; });
+}
+
+LogicalResult ScatterElementsOp::verify() {
+  Value indices = getIndices();
+  if (!isByRow())
+    return expectElements(*this, getY(), getUpdates(), indices, getDimension());
+  int64_t rank = typeOf(getY()).getRank(), dimension = getDimension(), lacking = rank - typeOf(indices).getRank();
+  SmallVector<int64_t> shape(shapeOf(getY()));
+  shape[dimension] = shapeOf(indices)[dimension - lacking];
+  ArrayRef<int64_t> listed = ArrayRef<int64_t>(shape).slice(lacking, dimension - lacking + 1);
+  SmallVector<int64_t> wanted(listed);
+  wanted.resize(rank - lacking, 1);
+  if (failed(expectShape(*this, "indices", indices, wanted)))
+    return failure();
+  return expectShape(*this, "updates", getUpdates(), shape);
+}
+
 LogicalResult GatherElementsOp::verify() { return expectElements(*this, getX(), getY(), getIndices(), getDimension()); }
 
 LogicalResult ScatterElementsAddOp::verify() {

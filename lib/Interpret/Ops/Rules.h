@@ -58,6 +58,7 @@ template <class E> struct ShapeRules {
   static llvm::LogicalResult slice(Evaluation<E> &), concat(Evaluation<E> &), pad(Evaluation<E> &);
   static llvm::LogicalResult gather(Evaluation<E> &), scatterAdd(Evaluation<E> &);
   static llvm::LogicalResult gatherElements(Evaluation<E> &), scatterElementsAdd(Evaluation<E> &);
+  static llvm::LogicalResult scatterElements(Evaluation<E> &);
 };
 
 template <class E> struct ReductionRules {

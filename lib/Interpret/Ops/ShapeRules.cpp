@@ -222,4 +222,41 @@ template <class E> LogicalResult ShapeRules<E>::scatterElementsAdd(Evaluation<E>
   return e.give(std::move(y));
 }
 
+/// What an element is after one more update.
+template <class T> static T put(graph::Scatter kind, T there, T update) {
+  switch (kind) {
+  case graph::Scatter::last:
+    return update;
+  case graph::Scatter::max:
+    return larger(there, update);
+  case graph::Scatter::min:
+    return smaller(there, update);
+  }
+  llvm_unreachable("every kind has its case");
+}
+
+template <class E> LogicalResult ShapeRules<E>::scatterElements(Evaluation<E> &e) {
+  auto scatter = cast<graph::ScatterElementsOp>(e.op);
+  return std::visit(
+      [&](auto &base) -> LogicalResult {
+        std::decay_t<decltype(base)> y = base;
+        auto &updates = std::get<std::decay_t<decltype(base)>>(*e.operands[2]);
+        Integers indices = e.integers(1);
+        if (scatter.isByRow()) { // a copy for each element of a row
+          int64_t width = countOf(ArrayRef<int64_t>(y.shape).drop_front(scatter.getDimension() + 1));
+          Integers each(Shape(ArrayRef<int64_t>(updates.shape).take_back(indices.shape.size())));
+          for (auto [i, index] : llvm::enumerate(each.elements))
+            index = indices.elements[i / width];
+          indices = std::move(each);
+        }
+        if (failed(forEachElement(e.op, y.shape, updates.shape, indices, scatter.getDimension(),
+                                  [&](int64_t to, int64_t from) {
+                                    y.elements[to] = put(scatter.getKind(), y.elements[to], updates.elements[from]);
+                                  })))
+          return failure();
+        return e.give(std::move(y));
+      },
+      *e.operands[0]);
+}
+
 XLC_INSTANTIATE_RULES(xlc::interpret::ShapeRules);

@@ -67,6 +67,7 @@ constexpr Row<E> kTable[] = {
     {"graph.scale", ElementwiseRules<E>::scale},
     {"graph.scatter_add", ShapeRules<E>::scatterAdd},
     {"graph.scatter_elements_add", ShapeRules<E>::scatterElementsAdd},
+    {"graph.scatter_elements", ShapeRules<E>::scatterElements},
     {"graph.select", ElementwiseRules<E>::select},
     {"graph.sigmoid", ElementwiseRules<E>::sigmoid},
     {"graph.sign", ElementwiseRules<E>::sign},

@@ -16,6 +16,9 @@ namespace {
 constexpr unsigned char scatter[] = {
 #include "Scatter.inc"
 };
+constexpr unsigned char scatterInto[] = {
+#include "ScatterInto.inc"
+};
 constexpr unsigned char maxPool[] = {
 #include "MaxPool.inc"
 };
@@ -28,7 +31,7 @@ constexpr unsigned char combine[] = {
 constexpr unsigned char condition[] = {
 #include "Condition.inc"
 };
-constexpr ArrayRef<unsigned char> files[] = {scatter, maxPool, columns, combine, condition};
+constexpr ArrayRef<unsigned char> files[] = {scatter, scatterInto, maxPool, columns, combine, condition};
 
 /// A file's code; its functions are for the machine that the others are for.
 std::unique_ptr<llvm::Module> read(ArrayRef<unsigned char> bytes, llvm::LLVMContext &context) {

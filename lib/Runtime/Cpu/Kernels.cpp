@@ -43,6 +43,21 @@ AttentionOperands operandsOf(const AttentionShape &shape, char *const *p) {
 } // namespace
 
 /// A kernel is prepared at its first call; contractions once for writing and once for adding, as calls demand.
+static ScatterIntoShape shapeOf(const plan::ScatterIntoT &s) {
+  using Element = ScatterIntoShape::Element;
+  return {(ScatterKind)s.kind,
+          (int64_t)s.outer,
+          (int64_t)s.distinct,
+          (int64_t)s.indices,
+          (int64_t)s.rows,
+          (int64_t)s.width,
+          s.per_element,
+          s.index == plan::Element::I64,
+          s.element == plan::Element::F32   ? Element::F32
+          : s.element == plan::Element::I32 ? Element::I32
+                                            : Element::I64};
+}
+
 void Kernels::prepare(const plan::CallT &call) {
   const plan::KernelT &kernel = *plan.kernels[call.kernel];
   Prepared &ready = prepared[call.kernel];
@@ -72,6 +87,8 @@ void Kernels::prepare(const plan::CallT &call) {
                      scatter->per_element,
                      scatter->index == plan::Element::I64,
                      floatOf(scatter->result)};
+  } else if (const plan::ScatterIntoT *into = kernel.library.AsScatterInto()) {
+    ready.into = shapeOf(*into);
   } else if (const plan::ConvolutionT *convolution = kernel.library.AsConvolution()) {
     ready.convolution = shapeOf(*convolution);
     workspace = convolutionWorkspace(*ready.convolution, pool.size());
@@ -102,6 +119,12 @@ void Kernels::run(const plan::CallT &call, const CallOperands &given) {
       int64_t rows = shape->outer * shape->rows;
       int64_t begin = rows * part / pool.size(), end = rows * (part + 1) / pool.size();
       scatterAdd(*shape, operands[0], (const float *)operands[1], operands[2], accumulate[0], begin, end);
+    });
+  if (const auto &shape = kernel.into)
+    return pool.run(pool.size(), [&](int part) {
+      int64_t rows = shape->outer * shape->rows;
+      int64_t begin = rows * part / pool.size(), end = rows * (part + 1) / pool.size();
+      scatterInto(*shape, operands[0], operands[1], operands[2], operands[3], begin, end);
     });
   if (kernel.convolution)
     return runConvolutionCall(*kernel.convolution, operands, accumulate[0], workspace);

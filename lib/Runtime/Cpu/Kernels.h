@@ -9,6 +9,7 @@
 #include "MaxPool.h"
 #include "Plan/Plan.h"
 #include "ScatterAdd.h"
+#include "ScatterInto.h"
 #include "ThreadPool.h"
 
 #include "xlc/Runtime/Kernel.h"
@@ -36,6 +37,7 @@ private:
     std::optional<Contraction> write, add;
     std::optional<AttentionShape> attention;
     std::optional<ScatterAddShape> scatter;
+    std::optional<ScatterIntoShape> into;
     std::optional<ConvolutionShape> convolution;
     std::optional<MaxPoolShape> pool;
   };

@@ -158,6 +158,9 @@ void LibraryCalls::prepare(const plan::CallT &call) {
   } else if (const plan::ScatterAddT *scatter = library.AsScatterAdd()) {
     DeviceScatter made = deviceCallOf(*scatter);
     scatters[&call] = {find(made.kernel), made.blocks, made.parameters};
+  } else if (const plan::ScatterIntoT *into = library.AsScatterInto()) {
+    DeviceScatterInto made = deviceCallOf(*into);
+    scattersInto.insert({&call, {find(made.kernel), made.blocks, made.parameters}});
   } else if (const plan::MaxPoolT *pool = library.AsMaxPool()) {
     DevicePool made = deviceCallOf(*pool);
     pools.insert({&call, {find(made.kernel), made.blocks, made.parameters}});
@@ -175,8 +178,9 @@ template <class Parameters>
 void LibraryCalls::launch(const Launch<Parameters> &what, std::span<char *const> operands, bool adds,
                           Stream stream) const {
   Parameters given = what.parameters;
-  given.adds = adds;
-  std::array<void *, 4> parameters; // of the kernel that has most
+  if constexpr (requires { given.adds; })
+    given.adds = adds;
+  std::array<void *, 5> parameters; // of the kernel that has most
   size_t count = 0;
   for (char *const &operand : operands)
     parameters[count++] = (void *)&operand;
@@ -193,6 +197,8 @@ void LibraryCalls::run(const plan::CallT &call, const CallOperands &operands, St
     return runContraction(call, operands, stream);
   case plan::Library::ScatterAdd:
     return launch(scatters.at(&call), all, adds, stream);
+  case plan::Library::ScatterInto:
+    return launch(scattersInto.at(&call), all, adds, stream);
   case plan::Library::Attention:
     return runAttention(call, operands, stream);
   case plan::Library::MaxPool:

@@ -97,6 +97,7 @@ private:
   // By call; looked up only.
   std::unordered_map<const plan::CallT *, Contraction> contractions;
   std::unordered_map<const plan::CallT *, Launch<ScatterParameters>> scatters;
+  std::unordered_map<const plan::CallT *, Launch<ScatterIntoParameters>> scattersInto;
   std::unordered_map<const plan::CallT *, Launch<MaxPoolParameters>> pools;
   std::unordered_map<const plan::CallT *, Convolution> convolutions;
 };

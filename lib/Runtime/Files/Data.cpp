@@ -20,7 +20,7 @@ template <class T> T readAt(const char *from, uint64_t index) {
   return value;
 }
 
-bool isInteger(NpyType type) { return type == NpyType::I32 || type == NpyType::I64; }
+bool isInteger(NpyType type) { return type != NpyType::F32 && type != NpyType::F64; }
 
 template <class To, class From> void convert(const char *from, uint64_t count, char *to) {
   for (uint64_t i = 0; i < count; ++i) {
@@ -38,6 +38,11 @@ template <class To> void convertFrom(NpyType type, const char *from, uint64_t co
     return convert<To, int32_t>(from, count, to);
   case NpyType::I64:
     return convert<To, int64_t>(from, count, to);
+  case NpyType::Bool: // a file may say true in other ways than by 1
+    for (uint64_t i = 0; i < count; ++i) {
+      To value = (To)(from[i] != 0);
+      std::memcpy(to + i * sizeof(To), &value, sizeof(To));
+    }
   }
 }
 void convertTo(plan::Element element, NpyType type, const char *from, uint64_t count, char *to) {
@@ -81,7 +86,7 @@ public:
   IdRule(const plan::InputT &input, NpyType type)
       : input(input), type(type), narrows(input.element == plan::Element::I32 && type == NpyType::I64) {}
 
-  bool isNeeded() const { return isInteger(type) && (input.has_limit || narrows); }
+  bool isNeeded() const { return isInteger(type) && type != NpyType::Bool && (input.has_limit || narrows); }
 
   /// The first of `count` elements that breaks the rule, or `count`.
   uint64_t findBad(const char *elements, uint64_t count) const {
@@ -127,6 +132,8 @@ bool isStoredAs(NpyType type, plan::Element element) {
     return element == plan::Element::I32;
   case NpyType::I64:
     return element == plan::Element::I64;
+  case NpyType::Bool:
+    return false; // each byte becomes 0 or 1
   }
   return false;
 }

@@ -143,14 +143,17 @@ void NpyFile::parseHeader(std::string_view header) {
     file.reject("the header lacks one of 'descr', 'fortran_order', 'shape'");
   if (fortran)
     file.reject("elements are in Fortran order, C order is needed: numpy.ascontiguousarray makes it");
-  constexpr std::pair<std::string_view, NpyType> types[] = {
-      {"<f4", NpyType::F32}, {"<f8", NpyType::F64}, {"<i4", NpyType::I32}, {"<i8", NpyType::I64}};
+  constexpr std::pair<std::string_view, NpyType> types[] = {{"<f4", NpyType::F32},
+                                                            {"<f8", NpyType::F64},
+                                                            {"<i4", NpyType::I32},
+                                                            {"<i8", NpyType::I64},
+                                                            {"|b1", NpyType::Bool}};
   for (auto [name, value] : types)
     if (descr == name) {
       type = value;
       return;
     }
-  file.reject(fmt::format("elements are '{}', one of '<f4', '<f8', '<i4', '<i8' is needed", descr));
+  file.reject(fmt::format("elements are '{}', one of '<f4', '<f8', '<i4', '<i8', '|b1' is needed", descr));
 }
 
 } // namespace xlc::runtime

@@ -9,7 +9,7 @@
 
 namespace xlc::runtime {
 
-enum class NpyType { F32, F64, I32, I64 };
+enum class NpyType { F32, F64, I32, I64, Bool };
 
 class NpyFile {
 public:
@@ -19,7 +19,9 @@ public:
   const std::string &path() const { return file.path; }
   NpyType type;
   std::vector<uint64_t> shape;
-  uint64_t elementBytes() const { return type == NpyType::F64 || type == NpyType::I64 ? 8 : 4; }
+  uint64_t elementBytes() const {
+    return type == NpyType::F64 || type == NpyType::I64 ? 8 : type == NpyType::Bool ? 1 : 4;
+  }
 
   /// Reads elements [from, from + count). Returns why that failed, or nothing.
   std::string tryRead(uint64_t from, uint64_t count, void *to) const {

@@ -219,9 +219,26 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
   } else if (const plan::ScatterAddT *s = kernel.library.AsScatterAdd()) {
     if (expect(2, 1))
       checkScatterCall(call, *s);
+  } else if (const plan::ScatterIntoT *into = kernel.library.AsScatterInto()) {
+    if (expect(3, 1))
+      checkScatterIntoCall(call, *into);
   } else {
     checkWindowCall(call, kernel);
   }
+}
+
+void PlanChecker::checkScatterIntoCall(const plan::CallT &call, const plan::ScatterIntoT &s) {
+  require(isInteger(s.index), "call '{}' has indices that are no integers", call.name);
+  require(s.distinct > 0, "call '{}' has no indices", call.name);
+  require(s.element == plan::Element::F32 || isInteger(s.element), "call '{}' cannot scatter elements of this type",
+          call.name);
+  require(s.kind <= plan::ScatterKind::MAX, "call '{}' scatters in a way that is none", call.name);
+  require(call.accumulate[0] == plan::Accumulate::Never, "call '{}': a scatter into a base cannot add", call.name);
+  Quantity whole = (Quantity)s.outer * s.rows * s.width;
+  covers(call, call.in_bytes[0], whole, s.element);
+  covers(call, call.in_bytes[1], (Quantity)s.distinct * s.indices * (s.per_element ? s.width : 1), s.index);
+  covers(call, call.in_bytes[2], (Quantity)s.outer * s.indices * s.width, s.element);
+  covers(call, call.out_bytes[0], whole, s.element);
 }
 
 /// Its operands are contiguous, so their sizes say all.

@@ -34,6 +34,13 @@ DeviceScatter deviceCallOf(const plan::ScatterAddT &s) {
   return made;
 }
 
+DeviceScatterInto deviceCallOf(const plan::ScatterIntoT &s) {
+  ScatterIntoParameters parameters{(int64_t)s.outer, (int64_t)s.distinct, (int64_t)s.indices, (int64_t)s.rows,
+                                   (int64_t)s.width, s.per_element,       (ScatterKind)s.kind};
+  return {fmt::format("xlc_scatter_into_{}_{}", suffixOf(s.index), suffixOf(s.element)), parameters,
+          blocksForScatterInto(parameters)};
+}
+
 DevicePool deviceCallOf(const plan::MaxPoolT &pool) {
   MaxPoolParameters parameters{(int64_t)pool.planes, Windows(dimsOf(pool.dims)), /*adds=*/0};
   if (pool.backward)
@@ -43,6 +50,8 @@ DevicePool deviceCallOf(const plan::MaxPoolT &pool) {
 
 std::vector<std::string> deviceKernelsOf(const plan::KernelT &kernel) {
   if (const plan::ScatterAddT *scatter = kernel.library.AsScatterAdd())
+    return {deviceCallOf(*scatter).kernel};
+  if (const plan::ScatterIntoT *scatter = kernel.library.AsScatterInto())
     return {deviceCallOf(*scatter).kernel};
   if (const plan::MaxPoolT *pool = kernel.library.AsMaxPool())
     return {deviceCallOf(*pool).kernel};

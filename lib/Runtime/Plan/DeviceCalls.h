@@ -18,6 +18,13 @@ struct DeviceScatter {
 };
 DeviceScatter deviceCallOf(const plan::ScatterAddT &scatter);
 
+struct DeviceScatterInto {
+  std::string kernel;
+  ScatterIntoParameters parameters;
+  int64_t blocks;
+};
+DeviceScatterInto deviceCallOf(const plan::ScatterIntoT &scatter);
+
 struct DevicePool {
   std::string kernel;
   MaxPoolParameters parameters; ///< of a call that does not add

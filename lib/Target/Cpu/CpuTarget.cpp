@@ -52,6 +52,8 @@ public:
       return !call.epilogue.hasBeside() && findContract(call).has_value();
     if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
       return findScatterShape(call.op, call.memory).has_value();
+    if (isa<graph::ScatterElementsOp>(call.op))
+      return findScatterIntoShape(call.op, call.memory).has_value();
     if (call.op->hasTrait<graph::Convolution>()) {
       std::optional<runtime::ConvolutionShape> shape = findConvolutionShape(call.op, call.memory);
       return shape && shape->type == runtime::FloatType::F32;

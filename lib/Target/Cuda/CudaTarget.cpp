@@ -157,6 +157,8 @@ public:
     }
     if (isa<graph::ScatterAddOp, graph::ScatterElementsAddOp>(call.op))
       return findScatterShape(call.op, call.memory).has_value();
+    if (isa<graph::ScatterElementsOp>(call.op))
+      return findScatterIntoShape(call.op, call.memory).has_value();
     if (call.op->hasTrait<graph::Convolution>()) {
       std::optional<runtime::ConvolutionShape> shape = findConvolutionShape(call.op, call.memory);
       return shape && (shape->type == runtime::FloatType::F32 || runtime::isFusedConvolution(*shape));

@@ -9,12 +9,14 @@ class Case:
     """`want(*inputs)` gives an Array, or a list of them with None for an output that the node leaves out.
 
     `fixed`: inputs that must be known when the model is compiled. `can_be_known`: false where an operator has no rule
-    for known inputs. `since` and `until` are the opsets in which the case means this.
+    for known inputs. `since` and `until` are the opsets in which the case means this. `has_slope`: false where
+    PyTorch's gradient is not the derivative.
     """
 
-    def __init__(self, op, *inputs, want, fixed=(), since=13, until=NEWEST, can_be_known=True, **attributes):
+    def __init__(self, op, *inputs, want, fixed=(), since=13, until=NEWEST, can_be_known=True, has_slope=True, **attributes):
         self.op, self.inputs, self.want, self.fixed = op, inputs, want, fixed
         self.opsets, self.can_be_known, self.attributes = range(since, until + 1), can_be_known, attributes
+        self.has_slope = has_slope
 
     def __str__(self):
         shapes = ", ".join(str(list(x.shape)) if isinstance(x, Array) else "-" for x in self.inputs)

@@ -105,6 +105,8 @@ ARITHMETIC = [
     *binary("Mod", math.fmod, nonzero, fmod=1),
     Case("Mod", floats(5.5, -5.5, 1e6), floats(-2, 2, 0.75), fmod=1, want=lambda a, b: zipped(math.fmod, a, b)),
     Case("Pow", POSITIVE, reals([3]), want=lambda a, b: zipped(math.pow, a, b)),
+    *[Case("Pow", POSITIVE, ints(2, 0, -1, kind=kind), fixed=fixed, want=lambda a, b: zipped(math.pow, a, b))
+      for kind in "iI" for fixed in ((), (1,))],
     *[Case("Pow", X, scalar(p), fixed=[1], want=lambda a, b: zipped(math.pow, a, b)) for p in (1.0, 2.0, 3.0)],
     *[Case("Pow", POSITIVE, scalar(p), fixed=[1], want=lambda a, b: zipped(math.pow, a, b)) for p in (0.5, -1.0, -2.5)],
     Case("Pow", few([4]), scalar(2, "i"), fixed=[1], want=lambda a, b: zipped(lambda a, b: a ** b, a, b)),

@@ -1,7 +1,7 @@
 """Cases of operators that read or change elements at indices."""
 
 from case import Case
-from tensors import Array, bools, build, floats, indices, ints, reals, scalar, scattered, whole
+from tensors import Array, bools, build, floats, indices, ints, reals, reshaped, scalar, scattered, whole
 
 X = reals([3, 4], seed=11)
 CUBE = reals([2, 3, 4], seed=12)
@@ -38,22 +38,27 @@ def take_nd(batch):
     return want
 
 
-def put_elements(axis, adds):
+def combine(reduction):
+    """What is there and an update: of several updates of one place the last one stands, or all are combined."""
+    return {"none": lambda old, new: new, "add": lambda old, new: old + new, "max": max, "min": min}[reduction]
+
+
+def put_elements(axis, reduction="none"):
     def want(x, picks, updates):
         d, changes = axis % x.rank, {}
         for i in indices(picks.shape):
             to = i[:d] + (wrapped(picks[i], x.shape[d]),) + i[d + 1:]
-            changes[to] = changes.get(to, x[to]) + updates[i] if adds else updates[i]
+            changes[to] = combine(reduction)(changes.get(to, x[to]), updates[i])
         return scattered(x, changes)
     return want
 
 
-def put_nd(adds):
+def put_nd(reduction="none"):
     def want(x, picks, updates):
         depth, lead, changes = picks.shape[-1], picks.rank - 1, {}
         for i in indices(updates.shape):
             to = tuple(wrapped(picks[i[:lead] + (k,)], x.shape[k]) for k in range(depth)) + i[lead:]
-            changes[to] = changes.get(to, x[to]) + updates[i] if adds else updates[i]
+            changes[to] = combine(reduction)(changes.get(to, x[to]), updates[i])
         return scattered(x, changes)
     return want
 
@@ -110,21 +115,37 @@ GATHERS = [
     Case("GatherND", X, matrix((2, 1)), want=take_nd(0)),
 ]
 
-# Sums may go to one place more than once; replaced elements may not.
+# One place may be named more than once, and negative places count from the end.
+ROWS = matrix((2, 0, -1, 1), (2, 1, 2, 1), (-1, 0, 0, 1))
 SCATTERS = [
-    *[Case("ScatterElements", X, picks, reals(picks.shape, seed=20), axis=axis, fixed=fixed, want=put_elements(axis, 0))
+    *[Case("ScatterElements", X, picks, reals(picks.shape, seed=20), axis=axis, fixed=fixed, want=put_elements(axis))
       for fixed in ((), (1,)) for axis, picks in ((0, matrix((2, 0, -1, 1))), (1, matrix((3, 0), (-2, 1))))],
-    Case("ScatterElements", X, matrix((1, 1, 0, 2)), reals([1, 4]), want=put_elements(0, 0)),
+    *[Case("ScatterElements", X, picks, reals(picks.shape, seed=20), axis=axis, fixed=fixed, has_slope=False,
+           want=put_elements(axis))
+      for fixed in ((), (1,)) for axis, picks in ((0, ROWS), (1, matrix((3, 3, 0, -1), (1, -3, 1, 1))))],
+    Case("ScatterElements", X, matrix((1, 1, 0, 2)), reals([1, 4]), want=put_elements(0)),
+    Case("ScatterElements", X, matrix((1, 1, 0, 2)), reshaped(floats(7, 7, 7, 7), [1, 4]), fixed=[2], want=put_elements(0)),
+    Case("ScatterElements", CUBE, build([2, 2, 3], lambda i: (i[0] + i[1] + i[2]) % 3, "i"), reals([2, 2, 3], seed=24), axis=1,
+         has_slope=False, want=put_elements(1)),
+    *[Case("ScatterElements", x, ROWS, updates, want=put_elements(0))
+      for x, updates in ((COUNTS, whole([3, 4], 0, 9)), (bools([3, 4]), bools([3, 4], seed=25)))],
     *[Case("ScatterElements", X, picks, reals(picks.shape, seed=20), axis=axis, fixed=fixed, reduction="add", since=16,
-           want=put_elements(axis, 1))
+           want=put_elements(axis, "add"))
       for fixed in ((), (1,)) for axis, picks in ((0, matrix((2, 0, 1, 1), (2, 1, 1, -1))), (-1, matrix((3, 3, 0))))],
-    *[Case("ScatterND", x, picks, updates, fixed=fixed, want=put_nd(0))
+    *[Case("ScatterElements", x, ROWS, updates, fixed=fixed, reduction=reduction, since=18, want=put_elements(0, reduction))
+      for fixed in ((), (1,)) for reduction in ("max", "min")
+      for x, updates in ((X, reals([3, 4], seed=26)), (COUNTS, whole([3, 4], -9, 9)))],
+    *[Case("ScatterND", x, picks, updates, fixed=fixed, want=put_nd())
       for fixed in ((), (1,)) for x, picks, updates in
       ((X, matrix((2, 1), (0, -1)), floats(7, 8)), (X, matrix((2,), (0,)), reals([2, 4], seed=21)),
-       (CUBE, matrix((1, 0), (0, 2)), reals([2, 4], seed=22)))],
-    Case("ScatterND", COUNTS, matrix((2,), (-3,)), whole([2, 4], 0, 9), fixed=[1], want=put_nd(0)),
-    *[Case("ScatterND", X, matrix((2,), (0,), (2,)), reals([3, 4], seed=23), fixed=fixed, reduction="add", since=16,
-           want=put_nd(1)) for fixed in ((), (1,))],
+       (COUNTS, matrix((2,), (0,), (2,)), whole([3, 4], 0, 9)), (CUBE, matrix((1, 0), (0, 2)), reals([2, 4], seed=22)))],
+    *[Case("ScatterND", X, picks, updates, fixed=fixed, has_slope=False, want=put_nd()) for fixed in ((), (1,))
+      for picks, updates in ((matrix((2, 1), (0, 3), (2, 1), (0, -1)), floats(7, 8, 9, 10)),
+                             (matrix((2,), (0,), (-1,)), reals([3, 4], seed=27)))],
+    Case("ScatterND", COUNTS, matrix((2,), (-3,)), whole([2, 4], 0, 9), fixed=[1], want=put_nd()),
+    *[Case("ScatterND", X, matrix((2,), (0,), (2,)), reals([3, 4], seed=23), fixed=fixed, reduction=reduction,
+           since=16 if reduction == "add" else 18, want=put_nd(reduction))
+      for fixed in ((), (1,)) for reduction in ("add", "max", "min")],
 ]
 
 OTHERS = [

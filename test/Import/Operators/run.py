@@ -163,7 +163,7 @@ def agree(actual, wanted):
 
 # Lists of tensors and branches have no values of their own: sequences.test and branches.test.
 TESTED_BY_THEIR_IR = {"ConcatFromSequence", "If", "SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceErase",
-                      "SequenceInsert", "SequenceLength", "SplitToSequence"}
+                      "SequenceInsert", "SequenceLength", "SequenceMap", "SplitToSequence"}
 
 
 def find_operators():

@@ -18,6 +18,8 @@ import torch.nn.functional as F
 
 EDGE = [-1.0, 0.0, 1.0]
 
+PLACES = torch.tensor([[1, 1, 0]])
+
 # name: (function of the operands, their values)
 CASES = {
     "abs": (torch.abs, EDGE),
@@ -99,12 +101,20 @@ CASES = {
     "layer_norm": (lambda x: F.layer_norm(x, x.shape[-1:]), [2.0, 2.0, 2.0]),
     "glu": (lambda x: F.glu(x, -1), [0.0, 1.0, 0.0, -1.0]),
     "equal_mask": (lambda x: x * (x == 0), EDGE),
+    "scatter": (lambda x, y: x.scatter(1, PLACES, y), EDGE, [2.0, 3.0, 4.0]),
+    "index_put": (lambda x, y: x.index_put((torch.zeros(3, dtype=torch.long), PLACES[0]), y[0]), EDGE, [2.0, 3.0, 4.0]),
+    "scatter_add": (lambda x, y: x.scatter_add(1, PLACES, y), EDGE, [2.0, 3.0, 4.0]),
+    "scatter_amax": (lambda x, y: x.scatter_reduce(1, PLACES, y, "amax"), [4.0, 3.0, 3.0], [3.0, 3.0, 4.0]),
+    "scatter_amin": (lambda x, y: x.scatter_reduce(1, PLACES, y, "amin", include_self=False), [1.0, 3.0, 3.0], [4.0, 4.0, 4.0]),
+    "scatter_mean": (lambda x, y: x.scatter_reduce(1, PLACES, y, "mean"), EDGE, [2.0, 3.0, 4.0]),
+    "scatter_mean_of": (lambda x, y: x.scatter_reduce(1, PLACES, y, "mean", include_self=False), EDGE, [2.0, 3.0, 4.0]),
 }
 
 ORDER = [(name, i) for name, (_, *operands) in CASES.items() for i in range(len(operands))]
 
 # What an exporter cannot write.
-UNSUPPORTED = {"torchscript": {"threshold", "trunc", "l1_loss", "smooth_l1", "huber", "logaddexp", "sinh", "asinh", "atanh"}, "dynamo": set()}
+UNSUPPORTED = {"torchscript": {"threshold", "trunc", "l1_loss", "smooth_l1", "huber", "logaddexp", "sinh", "asinh", "atanh",
+                               "scatter_amax", "scatter_amin", "scatter_mean", "scatter_mean_of"}, "dynamo": set()}
 
 
 class Module(torch.nn.Module):

@@ -33,6 +33,15 @@ def Graph_Reduction : I32EnumAttr<"Reduction", "how elements are combined", [
 }
 def Graph_ReductionAttr : EnumAttr<Graph_Dialect, Graph_Reduction, "reduction">;
 
+def Graph_Scatter : I32EnumAttr<"Scatter", "what an element becomes where updates name it", [
+    I32EnumAttrCase<"last", 0>,   // the last update that does, in the order of the indices
+    I32EnumAttrCase<"max", 1>,    // the largest of what was there and of all updates that do
+    I32EnumAttrCase<"min", 2>]> { // the smallest
+  let cppNamespace = "::xlc::graph";
+  let genSpecializedAttr = 0;
+}
+def Graph_ScatterAttr : EnumAttr<Graph_Dialect, Graph_Scatter, "scatter">;
+
 def Graph_Mask : I32EnumAttr<"Mask", "which keys a query may attend to", [
     I32EnumAttrCase<"none", 0>,      // all
     I32EnumAttrCase<"causal", 1>]> { // key index <= query index

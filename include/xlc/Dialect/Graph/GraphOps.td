@@ -156,6 +156,32 @@ def Graph_ScatterElementsAddOp : Graph_Op<"scatter_elements_add", [AllElementTyp
   let hasVerifier = 1;
 }
 
+def Graph_ScatterElementsOp : Graph_Op<"scatter_elements", [AllElementTypesMatch<["base", "updates", "y"]>,
+                                                            AllTypesMatch<["base", "y"]>, Graph_LibraryKernel]> {
+  let summary = "y = base, but for y[.., indices[.., i, ..], ..], which `kind` makes of updates[.., i, ..]";
+  let description = [{
+    `last`: the update that comes last in the order of i. `max`, `min`: the largest or smallest of what base has there
+    and of all updates. Indices are as those of gather_elements; behind `dimension` all their sizes may be 1, too: then
+    an index is that of a row.
+
+    ```mlir
+    %y = graph.scatter_elements last %base, %rows, %updates dim 0
+        : (tensor<8x4xf32>, tensor<3x1xi64>, tensor<3x4xf32>) -> tensor<8x4xf32>
+    ```
+
+    Backward is PyTorch's. Of `last` base has no gradient where something is written, and each update that of its
+    place, also one that does not stand. Of `max` and `min` base and updates that are equal to the result share it evenly.
+  }];
+  let arguments = (ins Graph_ScatterAttr:$kind, Graph_Number:$base, Graph_Index:$indices, Graph_Number:$updates, I64Attr:$dimension);
+  let results = (outs Graph_Number:$y);
+  let assemblyFormat = "$kind $base `,` $indices `,` $updates `dim` $dimension attr-dict `:` functional-type(operands, $y)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether an index is that of a row of all dimensions behind `dimension`.
+    bool isByRow();
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Ops with a kernel or a library call of their own
 //===----------------------------------------------------------------------===//

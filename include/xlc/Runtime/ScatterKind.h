@@ -1,0 +1,26 @@
+// What an element becomes where updates of a scatter name it, for runtime and device code (lib/Lower/Device), which is
+// compiled without a standard library.
+#ifndef XLC_RUNTIME_SCATTERKIND_H
+#define XLC_RUNTIME_SCATTERKIND_H
+
+#include <cstdint>
+
+namespace xlc::runtime {
+
+/// Numbers and names are those of graph.Scatter and of the plan (EmitTests).
+enum class ScatterKind : int64_t {
+  Last, ///< the last update, in the order of the indices
+  Max,  ///< the largest of what was there and of all updates; a NaN is
+  Min,  ///< the smallest
+};
+
+/// Does to `there` what one more update does.
+template <class Element> void putUpdate(ScatterKind kind, Element &there, Element update) {
+  bool isBeyond = kind == ScatterKind::Max ? there < update : update < there;
+  if (kind == ScatterKind::Last || isBeyond || update != update)
+    there = update;
+}
+
+} // namespace xlc::runtime
+
+#endif
