@@ -147,11 +147,15 @@ Factors scatterElementsAdd(Operation *op) {
   return alongElements(op, 1, 0, cast<graph::ScatterElementsAddOp>(op).getDimension());
 }
 
-/// base, indices, updates -> y
+/// base, indices, updates -> y. Indices that name whole rows have size one along them, and are not cut there.
 Factors scatterElements(Operation *op) {
-  Factors factors = alongElements(op, 0, 1, cast<graph::ScatterElementsOp>(op).getDimension());
-  for (Factor &factor : factors)
+  auto scatter = cast<graph::ScatterElementsOp>(op);
+  Factors factors = alongElements(op, 0, 1, scatter.getDimension());
+  for (Factor &factor : factors) {
+    if (factor[1] >= 0 && shapeOf(scatter.getIndices())[factor[1]] == 1)
+      factor[1] = -1;
     factor.push_back(factor.front());
+  }
   return factors;
 }
 
