@@ -14,6 +14,29 @@ void contract(Plan &p, int64_t stride) {
   p.kernels[0]->library.Set(std::move(c));
 }
 
+TEST(Plan, ScattersIntoABaseMustCoverWhatTheyTouch) {
+  auto into = [](Plan &p, const plan::ScatterIntoT &s, bool adds) {
+    plan::CallT &call = *p.functions[3]->calls[0];
+    call.ins.resize(3), call.in_bytes.resize(3, call.in_bytes[0]), call.outs.resize(1), call.out_bytes.resize(1);
+    call.accumulate.assign(1, adds ? plan::Accumulate::Always : plan::Accumulate::Never);
+    p.kernels[3]->library.Set(plan::ScatterIntoT(s));
+  };
+  plan::ScatterIntoT good;
+  good.indices = good.rows = good.width = 1, good.index = Element::I64;
+  expect("call 'update': a scatter into a base cannot add", [&](Plan &p) { into(p, good, true); });
+  auto spoil = [&](const char *complaint, auto change) {
+    plan::ScatterIntoT bad = good;
+    change(bad);
+    expect(complaint, [&](Plan &p) { into(p, bad, false); });
+  };
+  spoil("call 'update' has indices that are no integers", [](auto &s) { s.index = Element::F32; });
+  spoil("call 'update' has no indices", [](auto &s) { s.distinct = 0; });
+  spoil("call 'update' cannot scatter elements of this type", [](auto &s) { s.element = Element::BF16; });
+  spoil("call 'update' scatters in a way that is none", [](auto &s) { s.kind = (plan::ScatterKind)3; });
+  spoil("call 'update' reaches past an operand", [](auto &s) { s.rows = 1ull << 40; });
+  spoil("call 'update' reaches past an operand", [](auto &s) { s.indices = 1ull << 40; });
+}
+
 TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
   expect("call 'gradient' has 2 ins and 2 outs, 'gradient' takes 2 and 1", [](Plan &p) { contract(p, 1); });
   expect("call 'update' reaches past an operand", [&](Plan &p) {
@@ -45,26 +68,6 @@ TEST(Plan, LibraryCallsMustCoverWhatTheyTouch) {
            p.functions[3]->calls[0]->ins.pop_back(), p.functions[3]->calls[0]->in_bytes.pop_back();
            p.kernels[3]->library.Set(std::move(s));
          });
-  auto into = [](Plan &p, const plan::ScatterIntoT &s, bool adds) {
-    plan::CallT &call = *p.functions[3]->calls[0];
-    call.ins.resize(3), call.in_bytes.resize(3, call.in_bytes[0]), call.outs.resize(1), call.out_bytes.resize(1);
-    call.accumulate.assign(1, adds ? plan::Accumulate::Always : plan::Accumulate::Never);
-    p.kernels[3]->library.Set(plan::ScatterIntoT(s));
-  };
-  plan::ScatterIntoT good;
-  good.indices = good.rows = good.width = 1, good.index = Element::I64;
-  expect("call 'update': a scatter into a base cannot add", [&](Plan &p) { into(p, good, true); });
-  auto spoil = [&](const char *complaint, auto change) {
-    plan::ScatterIntoT bad = good;
-    change(bad);
-    expect(complaint, [&](Plan &p) { into(p, bad, false); });
-  };
-  spoil("call 'update' has indices that are no integers", [](auto &s) { s.index = Element::F32; });
-  spoil("call 'update' has no indices", [](auto &s) { s.distinct = 0; });
-  spoil("call 'update' cannot scatter elements of this type", [](auto &s) { s.element = Element::BF16; });
-  spoil("call 'update' scatters in a way that is none", [](auto &s) { s.kind = (plan::ScatterKind)3; });
-  spoil("call 'update' reaches past an operand", [](auto &s) { s.rows = 1ull << 40; });
-  spoil("call 'update' reaches past an operand", [](auto &s) { s.indices = 1ull << 40; });
   expect("attention writes its results, it cannot add", [&](Plan &p) {
     plan::AttentionT a;
     plan::HeadStrides strides(1, 1, 1);

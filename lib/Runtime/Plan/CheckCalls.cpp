@@ -172,20 +172,8 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
   };
   if (const plan::ContractT *c = kernel.library.AsContract()) {
     Epilogue epilogue = shapeOf(*c).epilogue;
-    if (!expect(2 + c->bias + epilogue.readsBeside(), epilogue.activation == Activation::Gelu ? 2 : 1))
-      return;
-    covers(call, call.in_bytes[0], spanOf({{c->m, c->a_m}, {c->k, c->a_k}}, c->batch, &plan::BatchDim::a), c->operands);
-    covers(call, call.in_bytes[1], spanOf({{c->k, c->b_k}, {c->n, c->b_n}}, c->batch, &plan::BatchDim::b), c->operands);
-    Quantity ofResult = spanOf({{c->m, c->y_m}, {c->n, c->y_n}}, c->batch, &plan::BatchDim::y);
-    for (uint64_t bytes : call.out_bytes)
-      covers(call, bytes, ofResult, c->result);
-    if (epilogue.readsBeside())
-      covers(call, call.in_bytes.back(), ofResult, c->result);
-    if (c->bias)
-      covers(call, call.in_bytes[2], c->n, c->result);
-    bool adds = std::ranges::any_of(call.accumulate, [](auto how) { return how != plan::Accumulate::Never; });
-    require(c->result == plan::Element::F32 || !adds,
-            "call '{}' adds to sixteen bits, which would be rounded each time", call.name);
+    if (expect(2 + c->bias + epilogue.readsBeside(), epilogue.activation == Activation::Gelu ? 2 : 1))
+      checkContractCall(call, *c);
   } else if (const plan::AttentionT *a = kernel.library.AsAttention()) {
     bool hasBias = a->bias_kind != plan::BiasKind::None;
     if (!expect((a->backward ? 6 : 3) + hasBias, a->backward ? 3 : 2))
@@ -225,6 +213,21 @@ void PlanChecker::checkLibraryCall(const plan::CallT &call, const plan::KernelT 
   } else {
     checkWindowCall(call, kernel);
   }
+}
+
+void PlanChecker::checkContractCall(const plan::CallT &call, const plan::ContractT &c) {
+  covers(call, call.in_bytes[0], spanOf({{c.m, c.a_m}, {c.k, c.a_k}}, c.batch, &plan::BatchDim::a), c.operands);
+  covers(call, call.in_bytes[1], spanOf({{c.k, c.b_k}, {c.n, c.b_n}}, c.batch, &plan::BatchDim::b), c.operands);
+  Quantity ofResult = spanOf({{c.m, c.y_m}, {c.n, c.y_n}}, c.batch, &plan::BatchDim::y);
+  for (uint64_t bytes : call.out_bytes)
+    covers(call, bytes, ofResult, c.result);
+  if (shapeOf(c).epilogue.readsBeside())
+    covers(call, call.in_bytes.back(), ofResult, c.result);
+  if (c.bias)
+    covers(call, call.in_bytes[2], c.n, c.result);
+  bool adds = std::ranges::any_of(call.accumulate, [](auto how) { return how != plan::Accumulate::Never; });
+  require(c.result == plan::Element::F32 || !adds, "call '{}' adds to sixteen bits, which would be rounded each time",
+          call.name);
 }
 
 void PlanChecker::checkScatterIntoCall(const plan::CallT &call, const plan::ScatterIntoT &s) {

@@ -57,6 +57,7 @@ private:
   void covers(const plan::CallT &call, uint64_t bytes, Quantity elements, plan::Element element);
   void checkLibraryCall(const plan::CallT &call, const plan::KernelT &kernel);
   void checkScatterCall(const plan::CallT &call, const plan::ScatterAddT &s);
+  void checkContractCall(const plan::CallT &call, const plan::ContractT &c);
   void checkScatterIntoCall(const plan::CallT &call, const plan::ScatterIntoT &s);
   void checkWindowCall(const plan::CallT &call, const plan::KernelT &kernel);
 
