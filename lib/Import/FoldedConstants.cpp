@@ -69,6 +69,11 @@ private:
            xlc::matchesPatterns(tensor.name, spec.trainable);
   }
 
+  /// Two progressions are functions of each other, whatever they are of: 1, 2, 3 and a parameter that begins at 62, 63, 64.
+  static bool areBothRegular(const ValuedTensor &a, const ValuedTensor &b) {
+    return !a.isUniform() && isRegular(a) && isRegular(b);
+  }
+
   /// Whether a parameter is gone that the spec leaves as it is, and that the constant may have been computed from: the
   /// reader is in its module or around it.
   bool isExplained(const ParameterPlan::Constant &constant) const {
@@ -119,7 +124,8 @@ std::string FoldedConstants::findSource(const ParameterPlan::Constant &constant)
   const ValuedTensor &of = values[constant.initializer];
   bool isNumber = of.values.size() == 1, isPlain = of.isUniform() && (!isNumber || isRegular(of));
   for (unsigned i : trained)
-    if ((!isPlain || isBeside(constant, i)) && isComputedFrom(of, values[plan.parameters[i].initializer]))
+    if ((!isPlain || isBeside(constant, i)) && !areBothRegular(of, values[plan.parameters[i].initializer]) &&
+        isComputedFrom(of, values[plan.parameters[i].initializer]))
       return "'" + plan.parameters[i].name + "'";
   return isNumber && !isPlain ? findSum(of.values.front()) : "";
 }

@@ -3,7 +3,7 @@
 //   cross_entropy(..., label_smoothing=0.1)         SoftmaxCrossEntropyLoss, which has no smoothing
 //   scaled_dot_product_attention(..., dropout_p)    products and a softmax
 //   avg_pool2d(..., divisor_override=1)             AveragePool, which divides by the elements of a window
-//   scatter_reduce(..., reduce="mean")              ScatterElements, which keeps the last
+//   index_reduce(..., reduce="mean")                ScatterElements, which keeps the last
 //   bernoulli of something known                    an initializer: one mask for ever
 //   instance_norm that keeps running averages       InstanceNormalization, which keeps none (a warning)
 //
@@ -41,7 +41,6 @@ constexpr Argument arguments[] = {
      "export the model with xlc_export, or multiply the mean in the model"},
     {"avg_pool3d", "aten.avg_pool3d.default", "divisor_override", 6, "AveragePool", "Mul", "",
      "export the model with xlc_export, or multiply the mean in the model"},
-    {"scatter_reduce", "aten.scatter_reduce.two", "reduce", 4, "ScatterElements", "Div", "mean", byExport},
     {"index_reduce", "aten.index_reduce.default", "reduce", 4, "ScatterElements", "Div", "mean", byExport},
 };
 

@@ -16,7 +16,7 @@ from builder import Reject
 from elementwise import STOP
 from tensors import Array
 
-COUNT, STEP, LIMIT = 700, 1e-5, 1e-6
+COUNT, STEP, LIMIT = 900, 1e-5, 1e-6
 RARE = {"Xor", "Or", "Flatten"}  # of the rows, those that no move writes
 
 
