@@ -88,6 +88,11 @@ public:
   Judgement run() {
     for (const Observed &each : observation.values)
       each.kind == Observed::Kind::Buffer ? judgeBuffer(each) : judgeParameter(each);
+    if (!decisions.valuesFrom.empty() && !isLossEqual()) {
+      result.obstacle = llvm::formatv("with the values of '{0}' the loss is {1:f7}, with those of the reference {2:f7}",
+                                      decisions.valuesFrom, observation.loss, reference.loss);
+      return std::move(result);
+    }
     if (result.gradients == 0 && !reference.parameters.empty()) {
       result.obstacle = "the file has none of the reference's parameter names";
       return std::move(result);

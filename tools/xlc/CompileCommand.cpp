@@ -13,7 +13,7 @@ constexpr const char *examples = R"(Examples:
   xlc compile gpt2.onnx --spec one.yaml -o train --target cuda         for an NVIDIA GPU; no GPU is needed to compile
 
 The program needs oneDNN (libdnnl) where it runs, for GPUs NVIDIA's driver and cuBLAS, OUTPUT.safetensors beside it, and its data: the spec's paths are kept
-as absolute ones, --data gives others.)";
+as absolute ones, --data gives others. Exit code 4, and no program, when the model's reference (docs/Export.md) has other gradients.)";
 
 struct CompileOptions : CommonOptions {
   std::string output, simulatorImage;

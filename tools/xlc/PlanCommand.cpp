@@ -24,7 +24,8 @@ constexpr const char *examples = R"(Examples:
   xlc plan gpt2.onnx --spec pp4.yaml --grid         the pipeline's schedule
   xlc plan gpt2.onnx --spec pp4.yaml --trace t.json its predicted timeline, for Perfetto
 
-Exit code 3 when a rank needs more than the spec's cluster.device_memory.)";
+Exit code 3 when a rank needs more than the spec's cluster.device_memory, 4 when the model's reference (docs/Export.md) has
+other gradients.)";
 
 struct PlanOptions : CommonOptions {
   bool json = false, grid = false;

@@ -66,7 +66,8 @@ public:
     compile();
     Observation observation = listValues();
     step(observation);
-    Decisions decisions{main.spec.where("trainable").line > 0};
+    bool hasStateDict = main.spec.init.from == InitSpec::From::StateDict;
+    Decisions decisions{main.spec.where("trainable").line > 0, hasStateDict ? main.spec.init.stateDict : ""};
     return judge(reference, observation, decisions);
   }
 
@@ -113,6 +114,8 @@ private:
     other->spec = makeSpec();
     runUpTo("Spec", "Import");
     refuseAbsentValues();
+    for (ParameterSource &source : other->parameters) // the user's own compilation has them
+      std::string().swap(source.bytes);
     runUpTo("Import", kPlanPhase);
     refuseCosts();
     runUpTo(kPlanPhase, "");
@@ -196,7 +199,7 @@ private:
     for (Observed &each : observation.values)
       values[each.name] = &each;
     llvm::StringMap<const ParameterSource *> sources;
-    for (const ParameterSource &source : other->parameters)
+    for (const ParameterSource &source : main.parameters)
       sources[source.name] = &source;
     auto fill = [&](StringRef name, MutableArrayRef<float> to) { fillFrom(*sources.at(name), to); };
     auto read = [&](StringRef name, ArrayRef<float> from) {

@@ -161,6 +161,14 @@ TEST_F(Judge, SaysWhoseTheLossIs) {
   EXPECT_TRUE(hasNote({"a mistake in xlc"}));
 }
 
+TEST_F(Judge, DoesNotJudgeOtherValues) {
+  decisions.valuesFrom = "later.safetensors";
+  EXPECT_EQ(run().obstacle, "");
+  seen.loss = 1.5;
+  EXPECT_EQ(run().obstacle,
+            "with the values of 'later.safetensors' the loss is 1.5000000, with those of the reference 2.0000000");
+}
+
 TEST_F(Judge, DoesNotJudgeNamesThatAreNotPyTorchs) {
   for (Observed &value : seen.values)
     value.name = "MatMul_" + value.name, value.kind = Observed::Kind::Trained;

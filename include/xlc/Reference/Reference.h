@@ -80,6 +80,7 @@ struct Observation {
 /// What the user decides in the spec is no difference.
 struct Decisions {
   bool choosesTrainable = false; ///< `trainable` says what is trained
+  std::string valuesFrom;        ///< a file whose values stand in place of the model's; empty: none does
 };
 
 struct Judgement {
