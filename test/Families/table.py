@@ -47,7 +47,7 @@ CHAOS = 1e-2  # of the loss, relative
 def is_chaotic(models, key):
     """Whether PyTorch's run in float32 tells nothing about the cell."""
     family, form, name = key.split("|")
-    composition = next(each for each in check.COMPOSITIONS if each.name == name)
+    composition = next(each for each in [*check.COMPOSITIONS, check.REFERENCE] if each.name == name)
     trace = json.loads(check.trace_of(check.Cell(family, form, composition), models / family).read_text())
     return check.worst(trace["loss_float32"], trace["loss"]) > CHAOS
 
@@ -59,6 +59,8 @@ def classify(result):
         return "operator"
     if result["outcome"] in ("wrong", "refused") and result["fault"]:
         return "exporter"
+    if result["outcome"] in ("agrees", "differs", "not compared"):
+        return result["outcome"]
     return "chaos" if result.get("is_chaotic") and result["outcome"] in ("right", "wrong") else result["outcome"]
 
 
@@ -85,7 +87,8 @@ def print_counts(results):
     print("| form | cells | right | refused | exporter | operator | wrong | internal | right | right of what the exporter wrote |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for form, title in FORMS.items():
-        kinds = collections.Counter(classify(result) for key, result in results.items() if key.split("|")[1] == form)
+        kinds = collections.Counter(classify(result) for key, result in results.items()
+                                    if key.split("|")[1] == form and key.split("|")[2] != check.REFERENCE.name)
         cells = sum(kinds.values()) - kinds["inadmissible"] - kinds["chaos"]
         known = max(cells - kinds["operator"], 1)
         written = max(known - kinds["exporter"], 1)
@@ -94,6 +97,26 @@ def print_counts(results):
                   f"{kinds['wrong']} | {kinds['internal']} | {100 * kinds['right'] / known:.0f} % | "
                   f"{100 * kinds['right'] / written:.0f} % |")
     print("\nBoth shares are of the cells without those of an operator that is not supported yet.")
+
+
+def print_references(results):
+    """What the files' references say, beside what one rank does."""
+    print("""\n## References
+
+The column `reference` holds what `xlc plan` says of the reference beside the file ([Export.md](Export.md)): PyTorch's loss and gradients on other rows
+than those of the run. Where it `differs` and dp1 is right, that is a false alarm; where it `agrees` and dp1 is wrong, a fault was missed.
+
+| form | agrees | differs | not compared | refused | false alarms | missed |
+|---|---|---|---|---|---|---|""")
+    for form, title in FORMS.items():
+        cells = {key: result for key, result in results.items() if key.split("|")[1:] == [form, check.REFERENCE.name]}
+        kinds = collections.Counter(result["outcome"] for result in cells.values())
+        alarms = sum(check.is_false_alarm(results, key) for key in cells)
+        missed = sum(result["outcome"] == "agrees"
+                     and results.get(f"{key.rsplit('|', 1)[0]}|{check.COMPOSITIONS[0].name}", {}).get("outcome") == "wrong"
+                     for key, result in cells.items())
+        if cells:
+            print(f"| {title} | {kinds['agrees']} | {kinds['differs']} | {kinds['not compared']} | {kinds['refused']} | {alarms} | {missed} |")
 
 
 def print_gpus(paths):
@@ -120,11 +143,13 @@ def main(path, models, versions):
     results = {key: result | {"is_chaotic": is_chaotic(models, key)} for key, result in json.loads(pathlib.Path(path).read_text()).items()
                if (models / key.split("|")[0] / "trace.json").exists()}
     names = [composition.name for composition in check.COMPOSITIONS]
+    columns = [*names, check.REFERENCE.name]
     print(HEADER + ", ".join(f"`{name}`" for name in names) + ".\n\nMade with " + ", ".join(versions) + ".\n")
     print_counts(results)
+    print_references(results)
     if gpus := sorted(pathlib.Path(path).parent.glob("gpus-*.json"), reverse=True):
         print_gpus(gpus)
-    print("\n## Cell by cell\n\n| family | form | " + " | ".join(names) + " | why |\n|---|---|" + "---|" * (len(names) + 1))
+    print("\n## Cell by cell\n\n| family | form | " + " | ".join(columns) + " | why |\n|---|---|" + "---|" * (len(columns) + 1))
     rows = collections.defaultdict(dict)
     for key, result in results.items():
         family, form, name = key.split("|")
@@ -132,7 +157,7 @@ def main(path, models, versions):
     for (family, form), row in sorted(rows.items(), key=lambda item: (item[0][0], list(FORMS).index(item[0][1]))):
         reasons = dict.fromkeys(filter(None, (reason_of(result) for result in row.values())))
         why = "; ".join(list(reasons)[:2]).replace("|", "\\|")
-        print(f"| {family} | {FORMS[form]} | " + " | ".join(text_of(row[name]) if name in row else "" for name in names)
+        print(f"| {family} | {FORMS[form]} | " + " | ".join(text_of(row[name]) if name in row else "" for name in columns)
               + f" | {why} |")
     print("\n## What the exporters do not export\n")
     for folder in sorted(models.iterdir()):
