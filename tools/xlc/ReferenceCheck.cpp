@@ -10,6 +10,7 @@
 #include "xlc/Reference/Reference.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/Bytes.h"
+#include "xlc/Support/FreedMemory.h"
 #include "xlc/Support/Numbers.h"
 #include "xlc/Verify/RunStep.h"
 #include "llvm/ADT/StringMap.h"
@@ -104,6 +105,7 @@ private:
   }
 
   void compile() {
+    giveBackFreedMemory(); // the file is read once more, and then there is an arena: a large model needs the room
     other.emplace(main.context, *target, diagnostics);
     other->modelPath = main.modelPath;
     other->specPath = main.specPath;
@@ -116,6 +118,7 @@ private:
     refuseAbsentValues();
     for (ParameterSource &source : other->parameters) // the user's own compilation has them
       std::string().swap(source.bytes);
+    giveBackFreedMemory();
     runUpTo("Import", kPlanPhase);
     refuseCosts();
     runUpTo(kPlanPhase, "");
