@@ -12,6 +12,7 @@
 #include "MergedModules.h"
 #include "NarrowTypes.h"
 #include "Padding.h"
+#include "ParameterNames.h"
 #include "StepCounts.h"
 #include "StoppedGradients.h"
 #include "TracedCalls.h"
@@ -321,7 +322,8 @@ private:
       ParameterSource &source = sources.emplace_back();
       source.name = parameter.name;
       for (const auto &[name, parameterOfName] : plan.ties)
-        if (tied[name] == parameter.name && !llvm::is_contained(source.ties, name))
+        if (tied[name] == parameter.name && !llvm::is_contained(source.ties, name) &&
+            !isLaterCall(name, parameter.name))
           source.ties.push_back(name);
       source.shape = parameter.shape;
       source.isNormScale = llvm::any_of(forward.getArgument(i).getUses(),

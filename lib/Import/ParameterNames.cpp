@@ -53,6 +53,17 @@ std::pair<StringRef, StringRef> xlc::onnx::splitName(StringRef name) {
                                 : std::make_pair(name.take_front(dot), name.drop_front(dot + 1));
 }
 
+bool xlc::onnx::isLaterCall(StringRef other, StringRef name) {
+  SmallVector<StringRef> later, first;
+  other.split(later, '.'), name.split(first, '.');
+  return other != name && later.size() == first.size() && llvm::all_of(llvm::zip(later, first), [](auto parts) {
+           auto [one, base] = parts;
+           unsigned number = 0;
+           bool isNumbered = one.consume_front(base) && one.consume_front("_") && !one.getAsInteger(10, number);
+           return one.empty() || isNumbered;
+         });
+}
+
 bool xlc::onnx::areSiblings(StringRef a, StringRef b) {
   SmallVector<StringRef> left, right;
   a.split(left, '.'), b.split(right, '.');

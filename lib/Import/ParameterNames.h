@@ -84,6 +84,10 @@ std::pair<llvm::StringRef, llvm::StringRef> splitName(llvm::StringRef name);
 /// Whether two names differ in a layer's number only, as those of layers do that are copies of one another.
 bool areSiblings(llvm::StringRef a, llvm::StringRef b);
 
+/// Whether `other` is `name` with the number of a call behind a module's name, as the old exporter writes the second call of a
+/// module: "a.proj_1.weight" beside "a.proj.weight". No module of PyTorch's has that name.
+bool isLaterCall(llvm::StringRef other, llvm::StringRef name);
+
 } // namespace xlc::onnx
 
 #endif

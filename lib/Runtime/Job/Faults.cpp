@@ -55,8 +55,10 @@ std::vector<std::string_view> trainedOn(const Plan &plan, int rank) {
   std::vector<std::string_view> names;
   for (const auto &parameter : plan.parameters)
     for (const auto &home : programOf(plan, rank).buckets)
-      if (home->bucket == parameter->bucket && plan.buckets[home->bucket]->group >= 0)
+      if (home->bucket == parameter->bucket && plan.buckets[home->bucket]->group >= 0) {
         names.push_back(parameter->name);
+        names.insert(names.end(), parameter->ties.begin(), parameter->ties.end());
+      }
   return names;
 }
 
