@@ -13,6 +13,9 @@ using namespace llvm;
 namespace xlc::spec {
 namespace {
 
+/// Unknown keys for which another is proposed; no more messages are shown of a file.
+constexpr size_t mostExplained = 100;
+
 class Validator {
 public:
   Validator(Checked &checked, SpecErrors &errors) : checked(checked), errors(errors) {}
@@ -100,7 +103,7 @@ private:
   void refuseUnknown(const YamlNode &node, StringRef rowPrefix, const std::string &shown) {
     std::string hint = "a key within a key is written a: {b: ...}";
     if (!StringRef(node.key).contains('.'))
-      hint = explainUnknown(node.key, rowPrefix);
+      hint = ++unknown <= mostExplained ? explainUnknown(node.key, rowPrefix) : "";
     refuse(shown, node.keyLocation, "unknown key " + quote(shown) + (hint.empty() ? "" : "; " + hint));
   }
 
@@ -151,6 +154,7 @@ private:
 
   Checked &checked;
   SpecErrors &errors;
+  size_t unknown = 0; ///< keys so far
 };
 
 } // namespace
