@@ -61,8 +61,6 @@ public:
 
   /// Throws Obstacle.
   Judgement run() {
-    if (!reference.hasLoss)
-      throw Obstacle("the reference has no loss");
     chooseTarget();
     compile();
     Observation observation = listValues();

@@ -50,7 +50,6 @@ struct Expectation {
 struct Reference {
   std::string path, torch;
   int64_t rows = 0;
-  bool hasLoss = true; ///< the model's own, or one that was given; else the file is of no use
   std::map<std::string, Input> inputs;
   std::string labels; ///< the input that a loss of the spec takes; empty: none
   double loss = 0, lossFloat32Distance = 0;
@@ -77,7 +76,7 @@ struct Observation {
   std::vector<Observed> values; ///< in the order of their first readers in forward
 };
 
-/// What the user decides in the spec is no difference.
+/// Parts of the spec that take precedence over the reference.
 struct Decisions {
   bool choosesTrainable = false; ///< `trainable` says what is trained
   std::string valuesFrom;        ///< a file whose values stand in place of the model's; empty: none does
