@@ -146,9 +146,10 @@ void ParameterPlanner::warn() {
     diagnostics.warning(
         "these begin with the values of another layer and are taken as copies that go their own ways: " +
         listNames(copies) + "; where they are one parameter, say so with tie");
-  if (!doubtful.empty())
-    diagnostics.warning("these begin with the values of a parameter of another name and are taken as tied to it: " +
-                        listNames(doubtful) + "; where they are parameters of their own, say so with untie");
+  for (const auto &[other, name] : doubtful)
+    diagnostics.error("'" + other + "' begins with the values of '" + name +
+                      "' and the file holds them once: one parameter, or two that begin equal; tie: [[" + name + ", " +
+                      other + "]] says one, untie: [" + other + "] says two");
   if (!guessed.empty())
     diagnostics.warning("these begin as one repeated number that the file holds once, and are taken as parameters of "
                         "their own: " +

@@ -75,7 +75,9 @@ private:
   std::vector<unsigned> positions;      ///< per parameter: the first node that reads it
   std::map<unsigned, std::optional<float>> uniform;
   llvm::StringSet<> accounted, taken, untied, wasUntied, tiedFirst, nameless;
-  std::vector<std::string> guessed, tied, copies, doubtful;
+  std::vector<std::string> guessed, tied, copies;
+  std::vector<std::pair<std::string, std::string>>
+      doubtful; ///< ties of different leaf names: a name, and the parameter's
   bool mayMerge = false;
 };
 

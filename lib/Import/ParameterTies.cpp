@@ -39,7 +39,7 @@ void ParameterPlanner::tie(const std::string &other, const std::string &name) {
   note("'" + other + "' is tied to '" + name + "': one parameter");
   tied.push_back(other);
   if (!names.hasSignature() && splitName(other).second != splitName(name).second) // ties are mostly of one leaf name
-    doubtful.push_back(other);
+    doubtful.emplace_back(other, name);
   accounted.insert(other);
   tiedFirst.insert(name);
 }
@@ -100,8 +100,16 @@ std::optional<int> ParameterPlanner::findParameter(StringRef key, const std::str
 }
 
 void ParameterPlanner::tieAsAsked() {
+  auto first = [&](const std::string &name) { // of the names of its parameter
+    auto tie = llvm::find_if(result.ties, [&](const auto &pair) { return pair.first == name; });
+    return tie == result.ties.end() ? name : tie->second;
+  };
   for (const std::vector<std::string> &list : spec.tie)
     for (const std::string &name : ArrayRef(list).drop_front()) {
+      if (name != list.front() && first(name) == first(list.front())) { // the values say so, too
+        llvm::erase_if(doubtful, [&](const auto &pair) { return pair.second == first(name); });
+        continue;
+      }
       std::optional<int> first = findParameter("tie", list.front()), other = findParameter("tie", name);
       if (!first || !other || *first == *other)
         continue;

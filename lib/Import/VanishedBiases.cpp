@@ -35,6 +35,8 @@ std::optional<int64_t> countOutputs(const Node &node, const std::vector<int64_t>
 std::string nameBias(const Node &node, StringRef weight, const ParameterNames &names, const StringSet<> &accounted) {
   if (std::optional<StringRef> traced = names.traced.findByRole(node.call, "bias"))
     return accounted.contains(*traced) ? "" : traced->str();
+  if (names.traced.isPresent() && names.traced.open().empty())
+    return ""; // `matmul` has no such argument, and no call that added a bias is gone
   std::string beside = weight.consume_back("weight") ? weight.str() + "bias" : "";
   for (const std::string &name : {joinName(node.scope, "bias"), beside})
     if (names.rank(name) != UINT_MAX && !accounted.contains(name))

@@ -13,7 +13,8 @@ using llvm::StringRef;
 
 namespace {
 
-constexpr double relativeTolerance = 3e-3, distanceFactor = 64, noise = 1e-6, lossTolerance = 2e-5;
+constexpr double relativeTolerance = 3e-3, averageTolerance = 1e-4, distanceFactor = 64, noise = 1e-6,
+                 lossTolerance = 2e-5;
 constexpr size_t mostNotes = 8; // parameters named
 
 /// In what way a gradient is not PyTorch's.
@@ -160,7 +161,7 @@ private:
     seen.insert(observed.name);
     ++result.averages;
     const Fingerprint &wanted = found->second->value;
-    if (estimateDistance(observed.value, wanted) > relativeTolerance * wanted.norm + noise)
+    if (estimateDistance(observed.value, wanted) > averageTolerance * wanted.norm + noise)
       differences.push_back({Way::Buffer, observed.name, observed.unit, observed.value.norm, wanted.norm});
   }
 
@@ -208,7 +209,8 @@ private:
   static std::string shorten(double value) { return llvm::formatv("{0:e4}", value).str(); }
 
   void describeLoss() {
-    std::string text = llvm::formatv("the loss is {0:f7} here, {1:f7} in PyTorch", observation.loss, reference.loss);
+    std::string text = llvm::formatv("the loss is {0:f7} here, {1:f7} in PyTorch {2}", observation.loss, reference.loss,
+                                     reference.torch);
     if (reference.evaluatedLoss) {
       double off = std::abs(*reference.evaluatedLoss - reference.loss);
       bool isExporters =

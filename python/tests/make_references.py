@@ -18,6 +18,9 @@ import torch.nn.functional as F
 import xlc_export
 from torch import nn
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "test" / "Families"))
+from kinds import Parts  # noqa: E402
+
 PLAIN, OLD = torch.onnx.export, functools.partial(torch.onnx.export, dynamo=False, opset_version=17)
 
 
@@ -31,22 +34,6 @@ class Fixture:
     is_training: bool = False
     labels: dict | None = None  # name -> tensor: the loss is the cross-entropy of logits
     dtype: torch.dtype = torch.float32
-
-
-class Call(nn.Module):
-    """A module whose forward is a function of it and the inputs."""
-
-    def __init__(self, forward, parts):
-        super().__init__()
-        self.function = forward
-        for name, part in parts.items():
-            if isinstance(part, (nn.Module, nn.Parameter)):
-                setattr(self, name, part)
-            else:
-                self.register_buffer(name, part)
-
-    def forward(self, *inputs):
-        return self.function(self, *inputs)
 
 
 def floats(*shape, seed=3):
@@ -114,6 +101,13 @@ def multi_hot(m, x, ids, y):
     marks = torch.zeros(ids.shape[0], 6).scatter(1, ids, 1.0)
     sums = torch.zeros_like(x).scatter_add(1, ids, m.values(x)[:, :ids.shape[1]])
     return F.cross_entropy(m.head(torch.tanh(sums) + marks * m.scale), y)
+
+
+def written(m, x, ids, y):
+    """Values written over others, the largest of equal products, and a gate."""
+    h = torch.tanh(m.base(x)).scatter(1, ids, m.values(x)[:, :4])
+    largest = (ids * m.scale).amax(1, keepdim=True)
+    return F.cross_entropy(m.head(h * torch.sigmoid(m.gate(x)) + largest), y)
 
 
 def top(m, x, y):
@@ -195,6 +189,7 @@ IDS, ROWS = torch.tensor([[3, 1, 4, 1, 5], [2, 6, 0, 1, 8]]), {"x": X, "y": CLAS
 LABELS = torch.tensor([[1, 4, -100, 5, -100], [-100, 0, 1, 8, 2]])
 TWO = lambda: {"a": nn.Linear(6, 8), "b": nn.Linear(8, 3)}  # noqa: E731
 LANGUAGE = {"ids": integers(11, 2, 6), "labels": integers(11, 2, 6, seed=5)}
+REPEATED = torch.tensor([[0, 3, 3, 5], [1, 1, 1, 2], [5, 4, 5, 4], [2, 0, 1, 3]])
 SQUARES = {"x": floats(4, 2, 8, 8), "y": CLASSES}
 MASK = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
 
@@ -209,7 +204,10 @@ FIXTURES = [
     Fixture("attention", attention, block, LANGUAGE),
     Fixture("stopped", stopped, lambda: {"a": nn.Linear(6, 8), "b": nn.Linear(8, 8), "head": nn.Linear(8, 3)}, ROWS),
     Fixture("multi-hot", multi_hot, lambda: {"values": nn.Linear(6, 6), "scale": random(6), "head": nn.Linear(6, 3)},
-            {"x": X, "ids": torch.tensor([[0, 3, 3, 5], [1, 1, 1, 2], [5, 4, 5, 4], [2, 0, 1, 3]]), "y": CLASSES}),
+            {"x": X, "ids": REPEATED, "y": CLASSES}),
+    Fixture("written", written, lambda: {"base": nn.Linear(6, 6), "values": nn.Linear(6, 6), "gate": nn.Linear(6, 6),
+                                         "scale": random(1), "head": nn.Linear(6, 3)},
+            {"x": X, "ids": REPEATED, "y": CLASSES}),
     Fixture("top", top, lambda: {"a": nn.Linear(6, 12), "head": nn.Linear(6, 2)}, {"x": X, "y": floats(4, 2, seed=6)}),
     Fixture("pools", pools, lambda: {"conv": nn.Conv2d(2, 4, 3, padding=1), "up": nn.ConvTranspose2d(4, 3, 2, stride=2),
                                      "head": nn.Linear(48, 3)}, SQUARES),
@@ -243,7 +241,7 @@ def make(fixture, folder):
     folder.mkdir(parents=True, exist_ok=True)
     path, names = folder / "model.onnx", list(fixture.inputs)
     torch.manual_seed(0)
-    module = Call(fixture.forward, fixture.parts()).train(fixture.is_training).to(fixture.dtype)
+    module = Parts(fixture.forward, fixture.parts()).train(fixture.is_training).to(fixture.dtype)
     args = tuple(x.to(fixture.dtype) if x.is_floating_point() else x for x in fixture.inputs.values())
     options = dict(input_names=names, output_names=["logits" if fixture.labels else "loss"])
     options |= (dict(dynamic_axes={name: {0: "batch"} for name in names}) if fixture.export is OLD else

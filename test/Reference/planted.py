@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 XLC = ROOT / "build" / "bin" / "xlc"
-MODELS = ["attention", "bfloat16", "conv-norm", "ignored-labels", "image", "logits", "mlp", "multi-hot", "pools", "stopped", "tied", "top"]
+MODELS = ["attention", "bfloat16", "conv-norm", "ignored-labels", "image", "logits", "mlp", "multi-hot", "pools", "stopped", "tied", "top", "written"]
 SPECS = {"logits": "batch: {micro: 2}\nloss: {type: cross_entropy, logits: logits, labels: labels}\n"}
 ELEMENTWISE = "lib/Differentiate/ElementwiseGradients.cpp"
 NAMED = "lib/Differentiate/NamedGradients.cpp"
@@ -40,9 +40,10 @@ FAULTS = {
                          "for (unsigned i : {0u, 1u, 2u})\n    b.contribute(i, i == 1 ? b.neg(backward->getResult(i)) : backward->getResult(i));"),
     "max-pool-none": (NAMED, "b.contribute(0, b.create<MaxPoolBackwardOp>(pool.getX().getType(), pool.getX(), dy[0],",
                       "b.contribute(0, b.create<MaxPoolBackwardOp>(pool.getX().getType(), pool.getX(), b.neg(dy[0]),"),
-    "reduce-max-share": (SHAPE, "b.contribute(0, b.mul(spread, share));", "b.contribute(0, spread);"),
+    "reduce-max-share": (SHAPE, "b.contribute(0, b.mul(spread, share));", "b.contribute(0, b.add(spread, b.scale(share, 0, 1)));"),
     "slice-offsets": (SHAPE, "SmallVector<int64_t> offsets(slice.getOffsets());", "SmallVector<int64_t> offsets(slice.getOffsets().size(), 0);"),
-    "concat-offsets": (SHAPE, "    offsets[dimension] += typeOf(x).getDimSize(dimension);\n", ""),
+    "concat-offsets": (SHAPE, "    offsets[dimension] += typeOf(x).getDimSize(dimension);\n",
+                       "    offsets[dimension] += 0;\n"),
     "gather-padding": (SHAPE, "Value updates = padding ? maskPadding", "Value updates = padding && !padding ? maskPadding"),
     "scatter-base": (SHAPE, "      Value none = b.number(0, updates);", "      Value none = b.number(1, updates);"),
     "scatter-updates": (SHAPE, "      b.contribute(2, takeAtPlaces(b, scatter, dy[0]));",

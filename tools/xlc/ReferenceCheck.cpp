@@ -13,6 +13,7 @@
 #include "xlc/Support/FreedMemory.h"
 #include "xlc/Support/Numbers.h"
 #include "xlc/Verify/RunStep.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -257,6 +258,14 @@ std::string findReference(const Compilation &compilation) {
   return llvm::sys::fs::exists(path) ? path.str().str() : "";
 }
 
+/// An argument that the exporter left out because nothing reads it, or because one input stands for two.
+std::string tellUnmatched(const Reference &reference) {
+  if (reference.unmatched.empty())
+    return "";
+  return "; the file has no input for PyTorch's argument" + std::string(reference.unmatched.size() > 1 ? "s" : "") +
+         " '" + llvm::join(reference.unmatched, "', '") + "'";
+}
+
 } // namespace
 
 void CheckOptions::addTo(CLI::App &command) {
@@ -277,7 +286,7 @@ int xlc::checkReference(Session &session, const CheckOptions &options) {
     return Rejected;
   const std::string &model = session.get().modelPath;
   auto note = [&](const Twine &text) {
-    diagnostics.report({.severity = Severity::Note, .where = model, .text = text.str()});
+    diagnostics.report({.severity = Severity::Note, .where = model, .text = (text + tellUnmatched(*reference)).str()});
   };
   try {
     Check check(session, *reference, options);
@@ -296,6 +305,7 @@ int xlc::checkReference(Session &session, const CheckOptions &options) {
                              .where = model,
                              .text = "xlc_export.export writes files that train as in PyTorch (docs/Export.md); "
                                      "reference: off compiles this one as it is"});
+    message.text += tellUnmatched(*reference);
     diagnostics.report(message);
     return VerificationFailed;
   } catch (const Obstacle &obstacle) {

@@ -28,6 +28,7 @@ std::vector<double> scaled(std::vector<double> values, double factor) {
 struct Judge : testing::Test {
   Judge() {
     reference.path = "folder/model.reference.safetensors";
+    reference.torch = "2.15.0";
     reference.loss = 2;
     for (unsigned i = 0; i < 3; ++i) {
       std::string name = std::string(1, char('a' + i)) + ".weight";
@@ -154,7 +155,7 @@ TEST_F(Judge, NamesTheFirstInForward) {
 
 TEST_F(Judge, SaysWhoseTheLossIs) {
   seen.loss = 2.1;
-  EXPECT_TRUE(hasNote({"the loss is 2.1000000 here, 2.0000000 in PyTorch"}));
+  EXPECT_TRUE(hasNote({"the loss is 2.1000000 here, 2.0000000 in PyTorch 2.15.0"}));
   reference.evaluator = "onnxruntime 1", reference.evaluatedLoss = 2.1;
   EXPECT_TRUE(hasNote({"the exporter wrote another function"}));
   reference.evaluatedLoss = 2;

@@ -48,7 +48,8 @@ struct Expectation {
 };
 
 struct Reference {
-  std::string path, torch;
+  std::string path;
+  std::string torch; ///< its version
   int64_t rows = 0;
   std::map<std::string, Input> inputs;
   std::string labels; ///< the input that a loss of the spec takes; empty: none
