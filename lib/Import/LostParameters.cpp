@@ -139,9 +139,11 @@ void ParameterPlanner::warn() {
     if (nameless.contains(parameter.name))
       madeUp.push_back(parameter.name);
   if (!madeUp.empty())
-    diagnostics.warning("the file does not name " + Twine(madeUp.size()) + " of its " +
-                        Twine(result.parameters.size()) + " parameters; they are called " + listNames(madeUp) +
-                        ": torch.onnx.export(..., dynamo=True) leaves their names");
+    diagnostics.warning(
+        "the file does not name " + Twine(madeUp.size()) + " of its " + Twine(result.parameters.size()) +
+        " parameters; they are called " + listNames(madeUp) +
+        ", and trained as they stand: torch.onnx.export(..., dynamo=True) leaves their names; where the "
+        "model computes them (W + B A, W * scale), xlc_export leaves what they are computed from");
   if (!copies.empty())
     diagnostics.warning(
         "these begin with the values of another layer and are taken as copies that go their own ways: " +

@@ -10,6 +10,7 @@ import math
 import random as randoms
 from dataclasses import dataclass, field
 
+import exporting
 import layouts
 import moves
 import network as networks
@@ -27,6 +28,8 @@ class Case:
     layout: layouts.Layout
     data: dict = field(default_factory=dict)
     steps: int = layouts.STEPS
+    form: str = "xlc"  # of exporting.FORMS
+    shared: list | None = None  # two inputs that were one tensor at export
 
     def spec(self):
         spec = self.layout.to_spec()
@@ -300,7 +303,17 @@ def choose_parameters(b, layout):
         layout.spec["optimizer"]["groups"] = [{"match": [f"*.{b.random.choice(names).rsplit('.', 1)[1]}"], "lr": 0.02}]
 
 
-def generate(seed, number, has_gpus=False):
+def choose_form(random, case, form):
+    """One in four is written as torch.onnx.export would, which loses things."""
+    drawn = random.choice(exporting.FORMS[1:]) if random.random() < 0.25 else "xlc"
+    if "cuts" in case.layout.spec.get("pipeline", {}) or not exporting.can_write(case.network, form or drawn):  # cuts go by names
+        return
+    case.form = form or drawn
+    if case.form != "xlc" and random.random() < 0.3:
+        case.shared = exporting.share_inputs(case.network)
+
+
+def generate(seed, number, has_gpus=False, form=None):
     """A case, or Reject where this number leads nowhere."""
     random = randoms.Random(f"{seed}/{number}")
     layout = layouts.draw(random)
@@ -319,4 +332,5 @@ def generate(seed, number, has_gpus=False):
     case = Case(b.network, layout)
     count = layout.batch * (layouts.STEPS if random.random() < 0.7 else 1)
     case.data = {name: draw_rows(random, each, count) for name, each in b.network.inputs.items()}
+    choose_form(random, case, form)
     return case

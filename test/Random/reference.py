@@ -12,7 +12,7 @@ from rows import FAR
 from tensors import Array
 
 ROWS = elementwise.ROWS | moving.ROWS | sums.ROWS | choosing.ROWS
-EXACT = moving.EXACT | {"Neg", "Where"}  # round nothing
+EXACT = moving.EXACT | {"Neg", "Where", "Max", "Min", "ReduceMax", "ReduceMin", "TopK"}  # round nothing
 
 
 def as_list(results):

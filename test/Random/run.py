@@ -22,6 +22,7 @@ import tempfile
 import time
 import traceback
 
+import exporting
 import generate
 import judge
 import network as networks
@@ -40,11 +41,11 @@ REFUSED = 0.2  # of all cases, at most
 SHRUNK, SHRUNK_MISMATCHES = 2, 12  # failures of one way that are made small; the others are left as they are
 
 
-def find_case(seed, number, has_gpus):
+def find_case(seed, number, has_gpus, form=None):
     """The case of a number; where the first attempt leads nowhere, the next one of the same number."""
     for attempt in range(50):
         try:
-            return generate.generate(seed, f"{number}/{attempt}", has_gpus)
+            return generate.generate(seed, f"{number}/{attempt}", has_gpus, form)
         except Reject:
             continue
     raise Reject("no attempt leads anywhere")
@@ -53,13 +54,14 @@ def find_case(seed, number, has_gpus):
 def save_case(case, folder):
     (folder / "case.json").write_text(json.dumps({
         "network": networks.to_json(case.network), "layout": dataclasses.asdict(case.layout), "steps": case.steps,
-        "data": {name: [array.kind, array.shape, array.data] for name, array in case.data.items()}}))
+        "form": case.form, "shared": case.shared, "data": {name: [array.kind, array.shape, array.data] for name, array in case.data.items()}}))
 
 
 def load_case(folder):
     tree = json.loads((folder / "case.json").read_text())
     data = {name: Array(shape, values, kind) for name, (kind, shape, values) in tree["data"].items()}
-    return generate.Case(networks.from_json(tree["network"]), Layout(**tree["layout"]), data, tree["steps"])
+    return generate.Case(networks.from_json(tree["network"]), Layout(**tree["layout"]), data, tree["steps"], tree["form"],
+                         tree["shared"])
 
 
 def judge_case(case, options, folder, verifies):
@@ -88,7 +90,7 @@ def run_number(number, options):
     folder = options.scratch / str(number)
     verifies = number % VERIFIED == 0
     try:
-        case = find_case(options.seed, number, options.target.has_gpus)
+        case = find_case(options.seed, number, options.target.has_gpus, options.form)
     except Reject as reason:
         return number, Verdict("wrong", f"the generator: {reason}"), None
     verdict = judge_case(case, options, folder, verifies)
@@ -123,6 +125,7 @@ def parse_arguments():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=int, help="the case of this number")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--form", choices=exporting.FORMS, help="writes all files so, but those of pipelines with cuts; else one in four as an exporter")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--shrink", type=int, default=shrink.RUNS, help="runs to spend on making a failure small; 0: none")
     parser.add_argument("--until", default="", help="ends at the first failure whose text contains this; 'any': at any")
@@ -172,8 +175,8 @@ def main():
         print(f"{counts['refused']} of {total} cases are refused: the generator says little")
     failed = counts["wrong"] + too_many
     tally.write(options.results, total - counts["wrong"], failed)
-    print(f"{total} programs: {counts['right']} right, {counts['refused']} refused, {counts['unsure']} unsure, "
-          f"{counts['wrong']} wrong")
+    print(f"{total} programs: {counts['right']} right, {counts['refused']} refused, {counts['warned']} warned, "
+          f"{counts['unsure']} unsure, {counts['wrong']} wrong")
     return int(failed > 0)
 
 

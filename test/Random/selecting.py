@@ -331,6 +331,14 @@ def masked_pool(b, x):
 BETWEEN = [(grouped, 8), (maximum, 5), (top_k, 4), (arg_max, 3), (gather_along, 3), (with_constant, 3), (constant_types, 1), (tied, 2)]
 
 # (move, how often)
-MOVES = [(maximum, 5), (arg_max, 3), (top_k, 4), (router, 3), (experts, 2), (selected, 4), (gather_along, 3), (grouped, 5), (with_constant, 5), (constant_types, 3),
+def mixed(b, x):
+    """By a parameter and what it leaves of one, as gates of recurrent units are."""
+    share = b.parameter([b.dims(x)[-1]] if b.free_axes(x) and b.dims(x)[-1] > 0 else [], 0.2, 0.5, leaf="mix")
+    other = b.emit(b.random.choice(["Tanh", "Sin", "Sigmoid"]), x)
+    rest = b.emit("Sub", b.number(1.0), share)
+    return b.emit("Add", b.emit("Mul", x, share), b.emit("Mul", other, rest))
+
+
+MOVES = [(mixed, 3), (maximum, 5), (arg_max, 3), (top_k, 4), (router, 3), (experts, 2), (selected, 4), (gather_along, 3), (grouped, 5), (with_constant, 5), (constant_types, 3),
          (constant_rows, 2), (tied, 2), (masked_pool, 2)]
 PAIRS = [(gate, 3)]

@@ -1,7 +1,7 @@
 """The reference against itself: its gradients against central differences, operator by operator, and that it has them all.
 
 Every random network of the first numbers is moved along a random direction of all its parameters; the loss must change as
-the gradient says. An operator that no network has is named.
+the gradient says. An operator that no network has is named. What an exporter makes of a network (exporting.py) has its loss.
 """
 
 import dataclasses
@@ -9,6 +9,7 @@ import math
 import random as randoms
 import sys
 
+import exporting
 import generate
 import reference
 import training
@@ -63,6 +64,28 @@ def check(case, generator):
     return None
 
 
+def export_loss(case, form):
+    """Of the file that `form` makes."""
+    file = exporting.export(case.network, form)
+    values = file.initializers | {name: training.rows(array, 0, case.layout.batch) for name, array in case.data.items()}
+    for each in file.nodes:
+        made = [each.attributes["value"]] if each.op == "Constant" else reference.forward_node(each, values)
+        values |= zip(each.outputs, made)
+    return values[file.results[case.network.loss]].data
+
+
+def check_exports(case):
+    """Complaints: exporters lose gradients, and no values."""
+    inputs = {name: training.rows(array, 0, case.layout.batch) for name, array in case.data.items()}
+    try:
+        expected = reference.evaluate(case.network, case.network.parameters | inputs)[case.network.loss].data
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return
+    for form in exporting.FORMS[1:]:
+        if exporting.can_write(case.network, form) and export_loss(case, form) != expected:
+            yield f"{form} has another loss"
+
+
 def main():
     generator, seen, complaints, count = randoms.Random(0), set(), [], 0
     for number in range(COUNT):
@@ -74,6 +97,7 @@ def main():
         seen |= {node.op for node in case.network.nodes}
         complaint = check(case, generator)
         complaints += [f"case {number}: {complaint}"] if complaint else []
+        complaints += [f"case {number}: {complaint}" for complaint in check_exports(case)]
     complaints += [f"no network has {op}" for op in sorted(reference.ROWS.keys() - seen - RARE)]
     print("\n".join(complaints) or f"{count} networks, {len(seen)} operators")
     return int(bool(complaints))

@@ -18,6 +18,11 @@ def shared(b, shape, **_):
     return b.random.choice(same)
 
 
+def equal(b, shape, **_):
+    """A parameter of its own that begins as another one does."""
+    return b.parameter_of(shape, b.network.parameters[shared(b, shape)].data)
+
+
 def summed(b, shape, **_):
     return b.emit(b.random.choice(["Add", "Add", "Sub"]), *(b.parameter(shape, 0.5 / math.sqrt(shape[0] or 1)) for _ in "ab"))
 
@@ -130,7 +135,7 @@ def repeated(b, shape, **_):
     return b.emit("Tile", source, b.integers(*(size if i == axis else 1 for i, size in enumerate(shape))))
 
 
-FORMS = [(plain, 40), (shared, 6), (summed, 4), (summed_with_row, 2), (transposed, 5), (plus_transposed, 3), (sliced, 5), (joined, 4),
+FORMS = [(plain, 40), (shared, 6), (equal, 4), (summed, 4), (summed_with_row, 2), (transposed, 5), (plus_transposed, 3), (sliced, 5), (joined, 4),
          (scaled, 4), (low_rank, 3), (reshaped, 2), (bounded, 2), (masked, 2), (picked_rows, 2), (rearranged, 3), (normalized, 2),
          (repeated, 2)]
 
