@@ -82,6 +82,7 @@ ParameterNames::ParameterNames(const Model &model) : traced(model), model(model)
   }
   buffers.insert_range(model.signature.buffers);
   followAliases();
+  findContainers();
 }
 
 /// Finds who uses the Identity of an initializer, and numbers the nodes that read initializers.
@@ -185,8 +186,22 @@ void ParameterNames::findUnlisted(unsigned n, unsigned input, const FileTensor &
   read.place = compose(user, operand);
   read.name = isOwn ? own.str() : read.place;
   read.isNamed = isOwn || !model.nodes[user].scope.empty();
+  read.mayBeComputed =
+      !isOwn && isTurned && containers.contains(model.nodes[user].scope) && nameByBias(model.nodes[user]).empty();
   if (!isOwn)
     read.guess = read.isNamed ? "named after the path of the node that reads it" : "the file has no name for it";
+}
+
+/// `F.linear(x, weight)` in a module that has others, or other nodes, is no nn.Linear.
+void ParameterNames::findContainers() {
+  for (const Node &node : model.nodes) {
+    bool isLinear =
+        node.op == "MatMul" || node.op == "Gemm" || node.op == "Add" || node.op == "Transpose" || node.op == "Constant";
+    if (!isLinear)
+      containers.insert(node.scope);
+    for (StringRef outer = splitName(node.scope).first; !outer.empty(); outer = splitName(outer).first)
+      containers.insert(outer);
+  }
 }
 
 std::string ParameterNames::compose(unsigned n, unsigned input) const {

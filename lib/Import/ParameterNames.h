@@ -22,7 +22,8 @@ struct Read {
   bool isTraced = false;     ///< the call in PyTorch reads the parameter by this name
   bool isVector = false;     ///< the initializer is the vector with further dimensions of 1
   bool isComputed = false;   ///< no parameter, but perhaps computed from some when the model was exported
-  unsigned position = 0;     ///< of the node that computes with it
+  bool mayBeComputed = false; ///< a weight without a name that no linear layer reads: perhaps computed from parameters
+  unsigned position = 0;      ///< of the node that computes with it
 };
 
 class ParameterNames {
@@ -55,6 +56,7 @@ private:
   std::string findTie(const Node &node, unsigned input, llvm::StringRef name) const;
   std::string compose(unsigned node, unsigned input) const;
   std::string nameByBias(const Node &node) const;
+  void findContainers();
   void dropInstanceNorms(std::vector<std::vector<Read>> &reads) const;
   void followAliases();
 
@@ -63,6 +65,7 @@ private:
   llvm::StringMap<unsigned> order;                    ///< of the signature's names
   llvm::StringMap<std::vector<std::string>> inModule; ///< the signature's names by module
   llvm::StringSet<> buffers;
+  llvm::StringSet<> containers;                                ///< modules that do more than a linear layer
   llvm::StringMap<std::pair<unsigned, unsigned>> aliasReaders; ///< alias -> the first (node, input) that uses it
   std::vector<unsigned> numbers;                               ///< of the nodes that read initializers, per operator
   llvm::StringMap<std::string> addedBias;                      ///< value -> the bias that an Add adds to it

@@ -165,7 +165,9 @@ std::string ParameterPlanner::keyOf(const Read &read, unsigned index) {
   if (read.isAlias && (read.isSibling || hasOneValue(index) || areSiblings(read.name, lead)))
     return names.isOwnName(model.nodes[read.node].outputs[0]) || hasOneValue(index) ? model.nodes[read.node].outputs[0]
                                                                                     : read.name;
-  return mayMerge && hasOneValue(index) ? read.place : "";
+  // The module that has the parameter may read it often; another one's is another parameter.
+  bool isOwn = names.isOwnName(lead) && splitName(lead).first == model.nodes[read.position].scope;
+  return mayMerge && hasOneValue(index) && !isOwn ? read.place : "";
 }
 
 std::vector<ParameterPlanner::Group> ParameterPlanner::group(unsigned index) {
@@ -256,7 +258,7 @@ void ParameterPlanner::addParameter(unsigned index, const Group &entry, bool isN
     parameter.shape = {tensor.numElements()};
   if (isLost)
     note("'" + tensor.name + "' is '" + name + "'" + (parameter.isTransposed ? ", transposed" : ""));
-  if (!isNamed)
+  if (!isNamed || first.mayBeComputed)
     nameless.insert(name);
   unsigned position = UINT_MAX;
   for (const Read &read : entry.reads) {

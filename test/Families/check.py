@@ -7,7 +7,7 @@
 Beside the compositions stands what the file's reference says (docs/Export.md): agrees, differs, or not compared; where it differs and the program
 of one rank is right, that is a false alarm, and a defect.
 
-Each cell is one of: right; refused (exit code 1 to 3, with its message); wrong; internal (exit code 70, a signal, a program
+Each cell is one of: right; refused (exit code 1 to 3, with its message); warned (another run than PyTorch's, and a warning of what the file lost); wrong; internal (exit code 70, a signal, a program
 that fails); overflow (in float16 a step was skipped). A cell is judged against PyTorch's float64 run; where rows meet (batch norm, contrastive losses) a cut run is
 judged against PyTorch with the same cut. Results are kept by file and compiler, so that a second call goes on.
 """
@@ -69,9 +69,11 @@ REFERENCE = Composition("reference", {}, 8)
 EXPORTERS_FAULT = [
     ("loss-l2", "loss|loss-unoptimized|loss-torchscript", "the sum of squared weights is folded to a constant"),
     ("loss-smooth", "loss|loss-unoptimized", "label smoothing is dropped"),
-    ("small-frozen|whisper|marian|pegasus|roformer|patchtst", "loss|loss-unoptimized|loss-torchscript", "requires_grad=False is not written"),
+    ("small-frozen|whisper|marian|pegasus|roformer|patchtst|kind-low-rank|kind-magnitude|kind-scaled|kind-prompts",
+     "loss|loss-unoptimized|loss-torchscript", "requires_grad=False is not written"),
     ("small-no-grad", "loss|loss-unoptimized|loss-torchscript", "no_grad is not written"),
-    ("small-detach|small-straight-through", "loss-torchscript", "detach is not written"),
+    ("small-detach|small-straight-through|kind-binarised|kind-siamese", "loss-torchscript", "detach is not written"),
+    ("kind-teacher", "loss-torchscript", "no_grad is not written"),
     ("gpt2-bfloat16", "loss", "constants are rounded to bfloat16: 1 / sqrt(sqrt(8)) is 0.59375"),
     ("gpt2-bfloat16", "loss-xlc-torchscript", "a cast to bfloat16 has PyTorch's number of that type, 15, which is ONNX's complex128"),
     ("siglip", "loss-torchscript", "exp(logit_scale) and logit_bias are folded to constants"),
@@ -218,7 +220,15 @@ def train(way, cell, models):
     suffix = "" if trace["pieces"] == 1 else f"-{trace['pieces']}"
     final, initial = (load_file(folder / f"{name}.safetensors") for name in (f"final{suffix}", "initial"))
     judged = judge(trace, log, found, final, initial) if way.precision == "fp32" else judge_narrow(trace, log, COARSER[way.precision])
+    if judged["outcome"] == "wrong" and (warning := find_warning(said)):
+        judged |= {"outcome": "warned", "warning": warning}
     return judged | {"said": said[-1500:]}
+
+
+def find_warning(said):
+    """The first warning of what the file lost; others are of ranks without work, and of types."""
+    found = [line.split("warning: ")[1] for line in said.splitlines() if "warning: " in line]
+    return next((text for text in found if not text.startswith("tp = ") and "stored as bfloat16" not in text), "")
 
 
 def worst(found, expected):

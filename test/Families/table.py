@@ -26,6 +26,7 @@ becomes a step of the size of the learning rate. Otherwise it says
 | — | the composition does not fit the model: pp without two units, tp that divides no heads |
 | exporter | the file does not hold what PyTorch trains; the last column says why |
 | chaos | PyTorch's own float32 is more than 1 % away from float64 (batch norms of very few values): nothing to compare with |
+| warned | another run than PyTorch's, with a warning of what the file has lost: in the last column |
 | **wrong**, **internal** | a defect |
 | (empty) | not run yet |
 
@@ -57,7 +58,7 @@ def classify(result):
         return "inadmissible"
     if result["outcome"] == "refused" and OPERATOR.search(result["said"]):
         return "operator"
-    if result["outcome"] in ("wrong", "refused") and result["fault"]:
+    if result["outcome"] in ("wrong", "warned", "refused") and result["fault"]:
         return "exporter"
     if result["outcome"] in ("agrees", "differs", "not compared"):
         return result["outcome"]
@@ -75,6 +76,8 @@ def reason_of(result):
         return result["fault"]
     if kind == "wrong":
         return result["complaints"][0]
+    if kind == "warned":
+        return result["warning"][:160] + " ..." * (len(result["warning"]) > 160)
     if kind in ("refused", "operator", "internal"):
         errors = [line for line in result["said"].splitlines() if "error" in line] or result["said"].splitlines()[-1:]
         text = re.sub(r"^\S*(\.onnx|\.yaml)(:\d+:\d+)?: (error: )?", "", errors[0]) if errors else ""
@@ -84,8 +87,8 @@ def reason_of(result):
 
 def print_counts(results):
     """Right of what can be: all cells but those of other operators; and of these, but where the exporter is at fault."""
-    print("| form | cells | right | refused | exporter | operator | wrong | internal | right | right of what the exporter wrote |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| form | cells | right | refused | warned | exporter | operator | wrong | internal | right | right of what the exporter wrote |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for form, title in FORMS.items():
         kinds = collections.Counter(classify(result) for key, result in results.items()
                                     if key.split("|")[1] == form and key.split("|")[2] != check.REFERENCE.name)
@@ -93,7 +96,8 @@ def print_counts(results):
         known = max(cells - kinds["operator"], 1)
         written = max(known - kinds["exporter"], 1)
         if cells:
-            print(f"| {title} | {cells} | {kinds['right']} | {kinds['refused']} | {kinds['exporter']} | {kinds['operator']} | "
+            print(f"| {title} | {cells} | {kinds['right']} | {kinds['refused']} | {kinds['warned']} | {kinds['exporter']} | "
+                  f"{kinds['operator']} | "
                   f"{kinds['wrong']} | {kinds['internal']} | {100 * kinds['right'] / known:.0f} % | "
                   f"{100 * kinds['right'] / written:.0f} % |")
     print("\nBoth shares are of the cells without those of an operator that is not supported yet.")

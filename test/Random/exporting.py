@@ -18,7 +18,6 @@ import reference
 from elementwise import STOP
 from model import node, number, tensor, text
 from network import OPSET, encode_input
-from tensors import Array
 
 FORMS = ["xlc", "unoptimized", "default", "old"]
 
