@@ -45,6 +45,7 @@ constexpr TypeRule rules[] = {
     {"If", "", Unknown},
     {"IsInf", "", Bool},
     {"IsNaN", "", Bool},
+    {"LayerNormalization", "12", First}, // of half models the old exporter casts the data alone
     {"Less", "*", Bool},
     {"LessOrEqual", "*", Bool},
     {"NegativeLogLikelihoodLoss", "02", First},

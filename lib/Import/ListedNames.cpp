@@ -118,7 +118,8 @@ void ParameterNames::findTraced(const Node &node, unsigned input, const FileTens
                   StringRef(node.call.arguments[1]).starts_with("[%");
   if (names.size() == 1 && (role || isListed || isLookup)) {
     read.name = names.front().str();
-    read.isVector = !isListed && isSpreadVector(node, tensor);
+    bool keepsShape = StringRef(node.call.target).starts_with("aten.addcmul."); // norms and convolutions have vectors
+    read.isVector = !isListed && !keepsShape && isSpreadVector(node, tensor);
   } else if (isListed && !isGroups && !findOneValue(tensor)) {
     read.name = own;
   }

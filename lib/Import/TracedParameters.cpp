@@ -17,17 +17,29 @@ using namespace xlc::onnx;
 
 namespace {
 
-/// Where a call has its weight and its bias; -1: it has none.
+/// Where a call has its weight and its bias; -1: it has none. `scale`: a keyword that multiplies the weight, which the
+/// exporter may do.
 struct Roles {
   StringLiteral target;
   int weight, bias;
+  StringLiteral scale = "";
 };
 constexpr Roles roles[] = {
-    {"aten.addmm.", 2, 0},      {"aten.batch_norm.", 1, 2}, {"aten.conv1d.", 1, 2},
-    {"aten.conv2d.", 1, 2},     {"aten.conv3d.", 1, 2},     {"aten.convolution.", 1, 2},
-    {"aten.embedding.", 0, -1}, {"aten.group_norm.", 2, 3}, {"aten.instance_norm.", 1, 2},
-    {"aten.layer_norm.", 2, 3}, {"aten.linear.", 1, 2},     {"aten.native_layer_norm.", 2, 3},
-    {"aten.prelu.", 1, -1},     {"aten.rms_norm.", 2, -1},
+    {"aten.addcmul.", 1, 0, "value"},
+    {"aten.addmm.", 2, 0},
+    {"aten.batch_norm.", 1, 2},
+    {"aten.conv1d.", 1, 2},
+    {"aten.conv2d.", 1, 2},
+    {"aten.conv3d.", 1, 2},
+    {"aten.convolution.", 1, 2},
+    {"aten.embedding.", 0, -1},
+    {"aten.group_norm.", 2, 3},
+    {"aten.instance_norm.", 1, 2},
+    {"aten.layer_norm.", 2, 3},
+    {"aten.linear.", 1, 2},
+    {"aten.native_layer_norm.", 2, 3},
+    {"aten.prelu.", 1, -1},
+    {"aten.rms_norm.", 2, -1},
 };
 
 /// Calls that make constants, and others that move elements or reckon with sizes: one that is gone, and no constant of
@@ -85,7 +97,8 @@ SmallVector<StringRef> TracedParameters::parametersOf(const TracedCall &call) co
 
 std::optional<StringRef> TracedParameters::findByRole(const TracedCall &call, StringRef role) const {
   for (const Roles &row : roles) {
-    if (!StringRef(call.target).starts_with(row.target))
+    if (!StringRef(call.target).starts_with(row.target) ||
+        (!row.scale.empty() && !call.find(SIZE_MAX, row.scale).empty()))
       continue;
     int position = role == "weight" ? row.weight : role == "bias" ? row.bias : -1;
     StringRef value = position < 0 ? StringRef() : call.find(position, role);
