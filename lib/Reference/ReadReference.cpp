@@ -203,16 +203,20 @@ private:
   void readBuffers() {
     std::vector<std::string> projected = names("projected");
     for (const std::string &name : names("buffers")) {
-      const rt::StoredTensor &stored = tensor("buffer." + name);
-      std::vector<double> values = numbers("buffer." + name, stored.bytes / sizeof(double));
-      if (!llvm::is_contained(projected, name))
-        result.buffers.push_back({name, fingerprintOf(values)});
-      else if (values.size() == 17)
-        result.buffers.push_back({name, fingerprintAt(values.data())});
-      else
-        reader.reject("buffer '" + name + "' is projected and has " + std::to_string(values.size()) +
-                      " numbers, 17 are needed");
+      bool isProjected = llvm::is_contained(projected, name);
+      Expectation &buffer = result.buffers.emplace_back(name, readBuffer("buffer." + name, isProjected));
+      if (std::string begin = "begin." + name; reader.tensors().count(begin)) // files before it have none
+        buffer.begin = readBuffer(begin, isProjected);
     }
+  }
+
+  Fingerprint readBuffer(const std::string &name, bool isProjected) {
+    std::vector<double> values = numbers(name, tensor(name).bytes / sizeof(double));
+    if (!isProjected)
+      return fingerprintOf(values);
+    if (values.size() != 17)
+      reader.reject("'" + name + "' is projected and has " + std::to_string(values.size()) + " numbers, 17 are needed");
+    return fingerprintAt(values.data());
   }
 
   rt::SafetensorsReader reader;

@@ -144,6 +144,7 @@ class Numbers(References):
         document, tensors, _ = self.make(module.train(), (x, y))
         self.assertEqual((document["buffers"], document["training"]), (["norm.running_mean", "norm.running_var"], True))
         torch.testing.assert_close(tensors["buffer.norm.running_mean"], 0.1 * x.double().mean(0), rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(tensors["begin.norm.running_var"], torch.ones(len(tensors["begin.norm.running_var"])).double())
         document, tensors, _ = self.make(module.eval(), (x, y))
         self.assertEqual((document["buffers"], document["training"]), ([], False))
 

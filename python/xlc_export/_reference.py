@@ -80,7 +80,8 @@ def reference(module, args, path, *, kwargs=None, loss=None, labels=None, input_
     for name, value in exact.buffers.items():
         is_large = value.numel() > LARGEST_BUFFER
         projected += [name] if is_large else []
-        tensors[f"buffer.{name}"] = _projections.describe(value) if is_large else value.cpu()
+        for kind, each in ("buffer", value), ("begin", exact.begin[name]):
+            tensors[f"{kind}.{name}"] = _projections.describe(each) if is_large else each.cpu()
     for x in rows:
         if not is_unmatched.get(x.name):
             tensors[f"input.{x.name}"] = _inputs.stored(x, graph.get(x.name))
@@ -183,7 +184,7 @@ def _furthest(exact, results):
     stacked = torch.stack([x.gradients for x in results])
     at = (stacked - exact.gradients).abs().argmax(0, keepdim=True)
     loss = max((x.loss for x in results), key=lambda x: abs(x - exact.loss))
-    return _run.Result(loss, stacked.gather(0, at)[0], {}, None)
+    return _run.Result(loss, stacked.gather(0, at)[0], {}, {}, None)
 
 
 def _number(x):

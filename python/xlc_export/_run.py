@@ -56,6 +56,7 @@ class Result:
     loss: float
     gradients: torch.Tensor  # [parameters with a gradient, 17]
     buffers: dict  # name -> next value, of those that forward changes
+    begin: dict  # their values before
     output: object
 
 
@@ -105,7 +106,8 @@ def run(module, call, dtype, shake=None):
         gradients = torch.stack(rows) if rows else torch.zeros(0, 1 + _projections.COUNT, dtype=torch.float64)
         changed = {name: buffer.detach().double() for name, buffer, _ in _record.buffers(module)
                    if buffer.is_floating_point() and not torch.equal(buffer, before[name])}
-        return Result(loss.item(), gradients, changed, tree_map(_detached, output))
+        begin = {name: before[name].double() for name in changed}
+        return Result(loss.item(), gradients, changed, begin, tree_map(_detached, output))
 
 
 def _detached(x):

@@ -40,6 +40,14 @@ std::string describe(const Judgement &judgement) {
   return judgement.averages ? text + " and " + formatCount((int64_t)judgement.averages, "running average") : text;
 }
 
+/// What was not compared beside what was: running averages that begin elsewhere.
+std::string tellMoved(const Judgement &judgement) {
+  if (judgement.moved == 0)
+    return "";
+  return "; " + formatCount((int64_t)judgement.moved, "running average") +
+         (judgement.moved == 1 ? " begins at another value" : " begin at other values") + " than in PyTorch";
+}
+
 /// Bytes that a process may still take; none where the system does not say it.
 std::optional<int64_t> findFreeMemory() {
   std::ifstream file("/proc/meminfo");
@@ -166,8 +174,17 @@ private:
       throw Obstacle("a step takes " + formatBytes(arena) + ", this machine has " + formatBytes(*available) + " free");
   }
 
+  /// Of a parameter or a buffer before the step.
+  Fingerprint beginOf(BlockArgument value, StringRef name) {
+    auto source = llvm::find_if(main.parameters, [&](const ParameterSource &each) { return each.name == name; });
+    std::vector<float> values((size_t)cast<RankedTensorType>(value.getType()).getNumElements());
+    if (source != main.parameters.end())
+      fillFrom(*source, values);
+    return fingerprintOf(ArrayRef<float>(values));
+  }
+
   /// Parameters and buffers in the order of their first readers.
-  Observation listValues() const {
+  Observation listValues() {
     func::FuncOp microBatch = graph::findFunction(*other->unpartitioned, graph::kMicroBatch);
     llvm::DenseMap<Operation *, size_t> places;
     for (Operation &op : microBatch.front())
@@ -181,6 +198,8 @@ private:
       Observed each;
       each.kind = argument.isBuffer() ? Kind::Buffer : argument.isFrozen() ? Kind::Frozen : Kind::Trained;
       each.name = argument.getParameter().str();
+      if (argument.isBuffer())
+        each.begin = beginOf(value, each.name);
       size_t first = places.size();
       for (Operation *user : value.getUsers())
         if (size_t place = places.lookup(user); place < first) {
@@ -295,7 +314,7 @@ int xlc::checkReference(Session &session, const CheckOptions &options) {
       throw Obstacle(judgement.obstacle);
     if (!judgement.differs()) {
       note("as PyTorch: the loss and " + describe(judgement) + " of '" + llvm::sys::path::filename(path) + "' (" +
-           formatSeconds(check.elapsed()) + ")");
+           formatSeconds(check.elapsed()) + ")" + tellMoved(judgement));
       return Done;
     }
     Message message{.severity = Severity::Error, .where = model, .text = judgement.headline};
@@ -305,7 +324,7 @@ int xlc::checkReference(Session &session, const CheckOptions &options) {
                              .where = model,
                              .text = "xlc_export.export writes files that train as in PyTorch (docs/Export.md); "
                                      "reference: off compiles this one as it is"});
-    message.text += tellUnmatched(*reference);
+    message.text += tellMoved(judgement) + tellUnmatched(*reference);
     diagnostics.report(message);
     return VerificationFailed;
   } catch (const Obstacle &obstacle) {

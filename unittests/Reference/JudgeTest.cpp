@@ -81,6 +81,17 @@ TEST_F(Judge, TakesWhatFloat32Explains) {
   EXPECT_FALSE(run().differs());
 }
 
+TEST_F(Judge, ComparesAveragesThatBeginAlike) {
+  reference.buffers.front().begin = seen.values[3].begin = print(draw(20));
+  seen.values[3].value = print(scaled(draw(9), 1.001));
+  EXPECT_TRUE(hasNote({"'n.running_mean'", "another next value"}));
+  seen.values[3].begin = print(draw(21)); // the exporter has moved it: the next value is another one, too
+  Judgement made = run();
+  EXPECT_FALSE(made.differs());
+  EXPECT_EQ(made.averages, 0u);
+  EXPECT_EQ(made.moved, 1u);
+}
+
 TEST_F(Judge, NamesAMultiple) {
   seen.values[1].value = print(scaled(draw(1), 0.5));
   EXPECT_TRUE(hasNote({"'b.weight' (first read in layer[1])", "0.5000 times"}));

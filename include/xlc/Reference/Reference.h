@@ -45,6 +45,7 @@ struct Expectation {
   std::string name;
   Fingerprint value;
   double float32Distance = 0;
+  std::optional<Fingerprint> begin = {}; ///< of a buffer: its value before the step, where the file has it
 };
 
 struct Reference {
@@ -70,6 +71,7 @@ struct Observed {
   enum class Kind { Trained, Frozen, Buffer } kind = Kind::Trained;
   std::string name, unit; ///< unit: of its first reader, "layer[0]"; empty: nothing reads it
   Fingerprint value;      ///< of the gradient, or of a buffer's next value
+  Fingerprint begin = {}; ///< of a buffer's value before the step
 };
 
 struct Observation {
@@ -85,9 +87,10 @@ struct Decisions {
 
 struct Judgement {
   size_t gradients = 0, averages = 0; ///< compared
-  std::string headline;               ///< what differs; empty: nothing does
-  std::vector<std::string> notes;     ///< where, how, and the usual cause
-  std::string obstacle;               ///< why nothing could be compared; empty: it could
+  size_t moved = 0;               ///< running averages that begin at other values than PyTorch's, and are not compared
+  std::string headline;           ///< what differs; empty: nothing does
+  std::vector<std::string> notes; ///< where, how, and the usual cause
+  std::string obstacle;           ///< why nothing could be compared; empty: it could
 
   bool differs() const { return !headline.empty(); }
 };
