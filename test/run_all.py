@@ -17,8 +17,25 @@ import tempfile
 import time
 
 LIT = "/usr/lib/llvm-22/bin/lit"
+SECONDS = {}  # kind: {case: how long it took}
 FAILURES = []  # a line for each that has a name, repeated before the sum: a log of 30 minutes is read from its end
+SLOWEST = 20  # cases that are printed
 PROGRAM_SECONDS = 900  # of a program of unit tests; one that hangs is a failure, not a run without an end
+
+
+def keep_seconds(seconds):
+    """Of cases of the kind that runs."""
+    SECONDS[list(SECONDS)[-1]] |= seconds
+
+
+def tell_seconds(build, kinds):
+    """Keeps all in the build folder, and prints the slowest cases."""
+    file = build / "test-seconds.json"
+    file.write_text(json.dumps({"kinds": kinds, "cases": SECONDS}, indent=1))
+    cases = [(seconds, kind, name) for kind, of_kind in SECONDS.items() for name, seconds in of_kind.items()]
+    print(f"the slowest of {len(cases)} cases (all are in {file}):")
+    for seconds, kind, name in sorted(cases, reverse=True)[:SLOWEST]:
+        print(f"  {seconds:6.1f} s  {kind}: {name}")
 
 
 def run_lit(build, *options, environment=None):
@@ -29,6 +46,7 @@ def run_lit(build, *options, environment=None):
         subprocess.run(command, env=environment, check=False)
         tests = json.loads(results.read_text())["tests"] if results.exists() else []
     codes = [test["code"] for test in tests]
+    keep_seconds({test["name"]: test["elapsed"] for test in tests if test["elapsed"]})
     FAILURES.extend(f"{test['code']} {test['name']}" for test in tests if test["code"] in ("FAIL", "XPASS", "UNRESOLVED", "TIMEOUT"))
     passed = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
     failed = sum(code in ("FAIL", "XPASS", "UNRESOLVED", "TIMEOUT") for code in codes)
@@ -60,6 +78,7 @@ def run_program(line, *options, environment=None):
                 print(f"{line} ended with {code} before it could report")
                 FAILURES.append(f"FAIL {pathlib.Path(line).name}: ended with {code} before it could report")
             cases = [case for suite in report["testsuites"] for case in suite["testsuite"]]
+            keep_seconds({f"{pathlib.Path(line).name}: {case['classname']}.{case['name']}": float(case["time"].rstrip("s")) for case in cases})
             FAILURES.extend(f"FAIL {pathlib.Path(line).name}: {case['classname']}.{case['name']}" for case in cases if "failures" in case)
             skipped = sum(case["result"] == "SKIPPED" for case in cases)
             passed += sum(case["result"] == "COMPLETED" for case in cases) - report["failures"]
@@ -143,6 +162,7 @@ def run_script(build, script, *options):
         command = [sys.executable, str(runner), "--xlc", str(build / "bin" / "xlc"), "--results", str(results)]
         subprocess.run([*command, *options], check=False)
         report = json.loads(results.read_text()) if results.exists() else {"passed": 0, "failed": 1}
+    keep_seconds(report.get("seconds", {}))
     return report["passed"], report["failed"]
 
 
@@ -167,15 +187,17 @@ def main():
              ("source", lambda: run_script(build, "Lint/source.py", "--build", str(build)))]
     if options.nvidia:
         kinds = [("NVIDIA's tools and headers", lambda: run_nvidia(build))]
-    passed = failed = 0
+    passed, failed, seconds = 0, 0, {}
     for name, run in kinds:
         print(f"== {name}", flush=True)
-        start = time.monotonic()
+        start, SECONDS[name] = time.monotonic(), {}
         more_passed, more_failed = run()
-        print(f"== {name}: {more_passed} passed, {more_failed} failed ({time.monotonic() - start:.0f} s)", flush=True)
+        seconds[name] = round(time.monotonic() - start, 1)
+        print(f"== {name}: {more_passed} passed, {more_failed} failed ({seconds[name]:.0f} s)", flush=True)
         passed, failed = passed + more_passed, failed + more_failed
         if more_failed:
             FAILURES.append(f"{more_failed} of {name}")
+    tell_seconds(build, seconds)
     for line in FAILURES:
         print(f"failed: {line}")
     print(f"{passed} passed, {failed} failed")

@@ -4,7 +4,7 @@
     run_matrix.py --xlc build/bin/xlc --all          all of them
     run_matrix.py --xlc build/bin/xlc --only 'gpt2-tiny/loss.*stage 3'
 
-One line per case; the last line is `N passed, N failed`. `--results FILE` writes the two numbers as JSON.
+One line per case; the last line is `N passed, N failed`. `--results FILE` writes both numbers and the seconds of each case as JSON.
 """
 
 import argparse
@@ -16,7 +16,6 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 import traceback
 
 import cases
@@ -55,9 +54,9 @@ def run_case(setting, case):
 
 def attempt(name, check):
     """Runs one check and prints a line about it; returns whether it passed, None where it was skipped."""
-    begin = time.monotonic()
     try:
-        complaints = list(check() or [])
+        with tally.timed(name):
+            complaints = list(check() or [])
     except promises.Skipped as reason:
         print(f"SKIP {name}: {reason}", flush=True)
         return None
@@ -66,7 +65,7 @@ def attempt(name, check):
     except Exception:  # a broken test is a failure, and the others still run
         complaints = [traceback.format_exc()]
     word = "FAIL" if complaints else "PASS"
-    print("\n     ".join([f"{word} {name} ({time.monotonic() - begin:.1f} s)", *complaints]), flush=True)
+    print("\n     ".join([f"{word} {name} ({tally.SECONDS[name]:.1f} s)", *complaints]), flush=True)
     return not complaints
 
 

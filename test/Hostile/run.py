@@ -119,7 +119,10 @@ def main():
         folder = options.keep or pathlib.Path(temporary)
         folder.mkdir(exist_ok=True)
         cases = [case for case in Corpus(options.xlc.resolve(), folder.resolve()).list() if re.search(options.only, f"{case[0]}: {case[1].name}")]
-        for (kind, case, file, _), fault in zip(cases, pool.map(lambda each: find_fault(*each[1:]), cases)):
+        def look(kind, case, *others):
+            with tally.timed(f"{kind}: {case.name}"):
+                return find_fault(case, *others)
+        for (kind, case, file, _), fault in zip(cases, pool.map(lambda each: look(*each), cases)):
             counts[kind] = counts.get(kind, 0) + 1
             if fault:
                 failed += 1

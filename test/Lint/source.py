@@ -155,8 +155,11 @@ def main():
     files, commands = list_sources(), Commands(build)
     total = failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for some, wrong in (check_format(files), check_headers(files, commands, pool), check_python(),
-                            check_tidy(files, commands, options.base or find_base(), pool)):
+        checks = {"clang-format": lambda: check_format(files), "headers": lambda: check_headers(files, commands, pool),
+                  "python": check_python, "clang-tidy": lambda: check_tidy(files, commands, options.base or find_base(), pool)}
+        for name, check in checks.items():
+            with tally.timed(name):
+                some, wrong = check()
             total, failed = total + max(some, wrong), failed + wrong
     return tally.end(options.results, total - failed, failed)
 

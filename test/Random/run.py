@@ -87,6 +87,12 @@ def keep_failure(case, verdict, number, options, verifies):
 
 
 def run_number(number, options):
+    with tally.timed(f"case {number}"):
+        return find_verdict(number, options)
+
+
+def find_verdict(number, options):
+    """(the number, its Verdict, the folder of what failed)"""
     folder = options.scratch / str(number)
     verifies = number % VERIFIED == 0
     try:

@@ -258,7 +258,8 @@ def run_checks(xlc, only):
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:
-                check(Bench(xlc, folder))
+                with tally.timed(name):
+                    check(Bench(xlc, folder))
                 passed += 1
             except Exception:  # what went wrong is the result
                 failed += 1
