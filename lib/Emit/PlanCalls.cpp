@@ -64,7 +64,7 @@ plan::AttentionT attentionOf(const runtime::AttentionShape &shape) {
     result.dout = strides(shape.dout);
     result.dq = strides(shape.dq), result.dk = strides(shape.dk), result.dv = strides(shape.dv);
   }
-  result.window = shape.window, result.uniform = shape.uniform;
+  result.window = shape.window, result.uniform = shape.uniform, result.added = shape.added;
   result.bias_kind = (plan::BiasKind)shape.biasKind;
   result.element = floatOf(shape.type);
   if (shape.biasKind != runtime::AttentionBias::None)

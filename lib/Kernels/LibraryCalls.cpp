@@ -241,6 +241,7 @@ std::optional<runtime::AttentionShape> xlc::findAttentionShape(Operation *op, Ar
   shape.d = q[3], shape.e = v[3];
   shape.window = (int64_t)(forward ? forward.getWindow() : backward.getWindow()).value_or(0);
   shape.uniform = forward ? forward.getUniform() : backward.getUniform();
+  shape.added = forward ? forward.getAdded() : backward.getAdded();
   shape.q = headStrides(memory[0]), shape.k = headStrides(memory[1]), shape.v = headStrides(memory[2]);
   shape.out = headStrides(memory[3]);
   if (backward) {

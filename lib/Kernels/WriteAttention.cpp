@@ -44,7 +44,7 @@ public:
     Value dp = f.reshape(product("bgmqe,bkge->bgmqk", dout, op.getV(), f.b.getF32Type()), typeOf(p).getShape());
     Value mean = f.reduceRows(Reduction::sum, f.mul(p, dp));
     Value ds = f.mul(f.mul(p, f.sub(dp, f.alongRows(mean, dp))), op.getScale().convertToDouble());
-    if (rows.seesNone) // nothing there depends on the scores
+    if (rows.seesNone && !op.getAdded()) // nothing there depends on the scores; what attends to none has p = 0
       ds = f.select(f.alongRows(rows.seesNone, ds), f.number(0, ds), ds);
     Value dv = product("bgmqk,bgmqe->bkge", multiplied(p), dout, elementType());
     Value dq = product("bgmqk,bkgd->bqgmd", multiplied(ds), op.getK(), elementType());

@@ -70,7 +70,7 @@ bool AttentionMask::isTooLong() {
 
 void AttentionMask::readAdded(FactoredValue value, double factor) {
   Operation *op = value.value.getDefiningOp();
-  if (isTooLong() || readKnown(value, /*keeps=*/true, factor))
+  if (isTooLong() || readKnown(value, /*keeps=*/true, factor, /*isFiniteTerm=*/true))
     return;
   if (isLearned(value.value)) {
     problem = "its scores have a learned term";
@@ -121,7 +121,7 @@ bool AttentionMask::readComplement(graph::SubOp sub, const FactoredValue &value,
 
 void AttentionMask::readCondition(FactoredValue value, bool keeps, double fill, bool replaces) {
   Operation *op = value.value.getDefiningOp();
-  if (isTooLong() || readKnown(value, keeps, 1))
+  if (isTooLong() || readKnown(value, keeps, 1, /*isFiniteTerm=*/!replaces && std::isfinite(fill)))
     return;
   if (auto isNot = dyn_cast_or_null<graph::NotOp>(op))
     return readCondition({isNot.getX(), value.dims}, !keeps, fill, replaces);
@@ -148,8 +148,8 @@ DenseElementsAttr AttentionMask::findConstant(FactoredValue &value) {
 }
 
 /// What is known and allows keys by their distance, be it a constant or made of positions; false where `value` does
-/// not.
-bool AttentionMask::readKnown(const FactoredValue &value, bool keeps, double factor) {
+/// not. `isFiniteTerm`: what it forbids with is added to the scores, and, unless that is in its numbers, finite.
+bool AttentionMask::readKnown(const FactoredValue &value, bool keeps, double factor, bool isFiniteTerm) {
   FactoredValue base = value;
   DenseElementsAttr mask = findConstant(base);
   std::optional<Distances> found =
@@ -159,14 +159,14 @@ bool AttentionMask::readKnown(const FactoredValue &value, bool keeps, double fac
   int64_t low = std::max(distances.low, found->low), high = std::min(distances.high, found->high);
   if (!isKind(low, high))
     return false;
-  distances = {low, high};
+  distances.low = low, distances.high = high;
+  areDistancesAdded &= found->allowAll() || (isFiniteTerm && found->isFinite);
   return true;
 }
 
 /// Whether causality and a window can say it.
 bool AttentionMask::isKind(int64_t low, int64_t high) const {
-  bool isOpen = low == INT64_MIN && high == INT64_MAX;
-  return isOpen || (low == 0 && high >= 0) || (low == -high && high >= 0);
+  return Distances{low, high}.allowAll() || (low == 0 && high >= 0) || (low == -high && high >= 0);
 }
 
 graph::Mask AttentionMask::getKind() const {
@@ -180,10 +180,14 @@ static std::optional<bool> allows(double added) {
   return added == 0 ? std::optional(true) : added <= forbidden ? std::optional(false) : std::nullopt;
 }
 
+static double numberAt(DenseElementsAttr mask, int64_t i) {
+  return mask.getElementType().isF32() ? mask.getValues<float>()[i] : mask.getValues<double>()[i];
+}
+
 static std::optional<bool> allows(DenseElementsAttr mask, int64_t i, bool keeps, double factor) {
   if (mask.getElementType().isInteger(1))
     return mask.getValues<bool>()[i] == keeps;
-  return allows(factor * (mask.getElementType().isF32() ? mask.getValues<float>()[i] : mask.getValues<double>()[i]));
+  return allows(factor * numberAt(mask, i));
 }
 
 /// The distances at which `allowed` [queries, keys] holds, if it goes by distance.
@@ -255,6 +259,8 @@ std::optional<Distances> AttentionMask::classifyExpression(const FactoredValue &
     known->second = Distances();
   else if (inside && outside && *inside != *outside)
     known->second = findDistances(*rows, keys, *inside);
+  if (known->second && !isBoolean(value.value))
+    known->second->isFinite = std::isfinite(*inside ? rows->outside : rows->inside);
   return known->second;
 }
 
@@ -280,10 +286,15 @@ std::optional<Distances> AttentionMask::classify(DenseElementsAttr mask, const F
   int64_t queries = factors.sizeOf(query), keys = factors.sizeOf(key);
   MaskMemory::Question question(mask.getAsOpaquePointer(), queryStride, keyStride, queries, keeps, factor);
   auto [known, isNew] = memory.answers.try_emplace(question);
+  bool isFinite = true;
   if (isNew)
     known->second = findDistances(queries, keys, [&](int64_t i, int64_t j) {
-      return allows(mask, i * queryStride + j * keyStride, keeps, factor);
+      int64_t at = i * queryStride + j * keyStride;
+      isFinite &= !isNumber || std::isfinite(numberAt(mask, at));
+      return allows(mask, at, keeps, factor);
     });
+  if (isNew && known->second)
+    known->second->isFinite = isFinite;
   return known->second;
 }
 
@@ -297,6 +308,12 @@ bool AttentionMask::isUniform() const {
     if (!condition.isAdded())
       hasConditions = true, isFinite &= std::isfinite(condition.fill);
   return hasConditions && isFinite;
+}
+
+bool AttentionMask::isAdded() const {
+  bool areFinite = llvm::all_of(
+      conditions, [](const Condition &condition) { return !condition.replaces && std::isfinite(condition.fill); });
+  return areFinite && areDistancesAdded && !(conditions.empty() && terms.empty());
 }
 
 /// `value` as [1|batch, 1|heads, 1|queries, keys].

@@ -21,6 +21,9 @@ struct ScoreFactors {
 /// Distances query - key at which a known mask allows keys; those of a mask that goes by anything else have no value.
 struct Distances {
   int64_t low = INT64_MIN, high = INT64_MAX;
+  bool isFinite = true; ///< no number of the mask is minus infinity
+
+  bool allowAll() const { return low == INT64_MIN && high == INT64_MAX; }
 };
 
 /// Answers about known masks, which all layers share. Looked up only.
@@ -46,6 +49,9 @@ public:
   int64_t getWindow() const;
   /// Whether a query that sees no key attends to all alike.
   bool isUniform() const;
+  /// Whether all that forbids is added to the scores, as finite numbers, so that a gradient reaches those of a query that
+  /// sees no key.
+  bool isAdded() const;
   /// The op's bias; null when there is none.
   mlir::Value buildBias(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type elementType) const;
 
@@ -66,7 +72,7 @@ private:
   void readCondition(FactoredValue value, bool keeps, double fill, bool replaces);
   bool readSelection(graph::SelectOp select, const FactoredValue &value, double factor);
   bool readComplement(graph::SubOp sub, const FactoredValue &value, double factor);
-  bool readKnown(const FactoredValue &value, bool keeps, double factor);
+  bool readKnown(const FactoredValue &value, bool keeps, double factor, bool isFiniteTerm);
   std::optional<Distances> classify(mlir::DenseElementsAttr mask, const FactoredValue &value, bool keeps,
                                     double factor) const;
   std::optional<Distances> classifyExpression(const FactoredValue &value, bool keeps, double factor) const;
@@ -83,6 +89,7 @@ private:
   std::string problem;
   int reads = 0; ///< steps taken; a file may make masks of any size
   Distances distances;
+  bool areDistancesAdded = true; ///< as finite numbers
   llvm::SmallVector<Condition> conditions;
   llvm::SmallVector<Term> terms;
 };

@@ -127,12 +127,23 @@ Value visibleKeys(AttentionOp op, int64_t queries, int64_t keys, Expansion &e) {
   return visible;
 }
 
+/// What the op's bias and mask add to the scores: `forbidden`, once, to those of keys that either of them forbids.
+Value addedMask(AttentionOp op, Value scores, Value forbidden, Expansion &e) {
+  Value added = e.broadcast(op.getBias(), scores);
+  if (!e.isFloat(added))
+    added = e.select(added, e.number(0, scores), forbidden);
+  Value visible = visibleKeys(op, shapeOf(scores)[2], shapeOf(scores)[3], e);
+  return visible ? e.select(e.broadcast(visible, scores), added, forbidden) : added;
+}
+
 /// The scores [batch, heads, queries, keys] with what the op's bias and mask make of them.
 Value maskScores(AttentionOp op, Value scores, Expansion &e) {
   Value bias = op.getBias();
   bool isBoolean = bias && typeOf(bias).getElementType().isInteger(1);
   bool leavesNone = isBoolean && !op.getUniform();
   Value forbidden = e.number(leavesNone ? -INFINITY : -3.4028234663852886e38, scores);
+  if (bias && op.getAdded())
+    return e.add(scores, addedMask(op, scores, forbidden, e));
   if (bias) {
     bias = e.broadcast(bias, scores);
     scores = isBoolean ? e.select(bias, scores, forbidden) : e.add(scores, bias);

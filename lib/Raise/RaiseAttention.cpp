@@ -70,8 +70,9 @@ public:
     Type out = typeOf(q).clone({batch, positions, heads, typeOf(v).getDimSize(3)});
     Type lse = RankedTensorType::get({batch, heads, positions}, builder.getF64Type());
     IntegerAttr window = mask->getWindow() ? builder.getI64IntegerAttr(mask->getWindow()) : IntegerAttr();
-    auto attention = graph::AttentionOp::create(builder, loc, TypeRange{out, lse}, mask->getKind(), q, k, v, bias,
-                                                llvm::APFloat(scale), window, mask->isUniform());
+    auto attention =
+        graph::AttentionOp::create(builder, loc, TypeRange{out, lse}, mask->getKind(), q, k, v, bias,
+                                   llvm::APFloat(scale), window, mask->isUniform(), !isClamped && mask->isAdded());
     FactoredValue result{attention.getOut(), {scores.batch, scores.query, scores.heads, valueWidth}};
     product.getY().replaceAllUsesWith(factors.arrange(builder, loc, result, resultDims));
     product.erase();
@@ -167,7 +168,7 @@ private:
     if (auto max = dyn_cast_or_null<graph::MaxOp>(op)) {
       for (unsigned i : {0u, 1u})
         if (findSplat(op->getOperand(i)).value_or(0) <= graph::kForbidden)
-          return value.value = op->getOperand(1 - i), true;
+          return value.value = op->getOperand(1 - i), isClamped = true;
       return false;
     }
     auto select = dyn_cast_or_null<graph::SelectOp>(op);
@@ -269,6 +270,7 @@ private:
   SmallVector<FactorList> softmaxDims, resultDims;
   ScoreFactors scores;
   double scale = 1;
+  bool isClamped = false; ///< a score that is no more than the lowest float may be that, which depends on nothing
   SmallVector<MaskStep> masks;
   std::optional<AttentionMask> mask;
   std::string problem;

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from family import ROWS, SGD, Family, floats, generator, tokens
 
 BATCH_ROWS, WORDS = ("batch", None), 40
+LOWEST = torch.finfo(torch.float32).min
 
 
 class Parts(nn.Module):
@@ -161,13 +162,28 @@ def counted(m, ids, y):
     return F.cross_entropy(m.head(torch.relu(m.a(torch.zeros_like(ones[:, :1]).repeat(1, WORDS).scatter_add(1, ids, ones)))), y)
 
 
-def padded_left(m, ids, mask, y):
-    """Causal attention over rows that begin with padding: some see no key."""
-    batch, length = ids.shape
-    q, k, v = m.qkv(m.table(ids)).view(batch, length, 3, 2, 12).permute(2, 0, 3, 1, 4)
-    seen = torch.ones(length, length, dtype=torch.bool).tril() & (mask[:, None, None] > 0)
-    h = F.scaled_dot_product_attention(q, k, v, attn_mask=seen).transpose(1, 2).flatten(2)
-    return F.cross_entropy(m.head(h).mean(1), y)
+def padded_left(attend):
+    """Causal attention over rows that begin with padding: some see no key, and are in the loss."""
+    def forward(m, ids, mask, y):
+        batch, length = ids.shape
+        q, k, v = m.qkv(m.table(ids)).view(batch, length, 3, 2, 12).permute(2, 0, 3, 1, 4)
+        seen = torch.ones(length, length, dtype=torch.bool).tril() & (mask[:, None, None] > 0)
+        return F.cross_entropy(m.head(attend(q, k, v, seen).transpose(1, 2).flatten(2)).mean(1), y)
+    return forward
+
+
+def call_attention(q, k, v, seen):
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+
+
+def add_lowest(q, k, v, seen):
+    """Eager attention: the lowest number is added, so scores have gradients where no key is seen, too."""
+    return torch.softmax(q @ k.transpose(2, 3) / 12 ** 0.5 + torch.where(seen, 0.0, LOWEST), -1) @ v
+
+
+def select_lowest(q, k, v, seen):
+    """The lowest number replaces scores, which have no gradient then."""
+    return torch.softmax((q @ k.transpose(2, 3) / 12 ** 0.5).masked_fill(~seen, LOWEST), -1) @ v
 
 
 def hidden_words(m, ids, noise, y):
@@ -255,8 +271,9 @@ def families():
                      {"ids": ids, "labels": labels}, {"ids": BATCH_ROWS, "labels": ("batch",)})
     missing = torch.randint(0, 5, (ROWS, 1), generator=generator(8))
     mask = (torch.arange(12)[None] >= missing).long()
-    yield Family("kind-padded-left", lambda: Parts(padded_left, {**table(), "qkv": nn.Linear(24, 72)}), loss_of,
-                 {"ids": ids, "mask": mask, "labels": labels}, {"ids": BATCH_ROWS, "mask": BATCH_ROWS, "labels": ("batch",)})
+    for name, attend in (("padded-left", call_attention), ("eager-padding", add_lowest), ("replaced-padding", select_lowest)):
+        yield Family(f"kind-{name}", lambda attend=attend: Parts(padded_left(attend), {**table(), "qkv": nn.Linear(24, 72)}), loss_of,
+                     {"ids": ids, "mask": mask, "labels": labels}, {"ids": BATCH_ROWS, "mask": BATCH_ROWS, "labels": ("batch",)})
     noise = (torch.rand(ROWS, 12, generator=generator(9)) < 0.3).float()
     noise[:, 0] = 1
     yield Family("kind-hidden-words",

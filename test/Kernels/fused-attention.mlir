@@ -107,3 +107,12 @@ func.func @floats(%q: tensor<2x128x2x8xbf16>, %bias: tensor<2x1x1x128xf32>) -> t
   %out, %lse = graph.attention none %q, %q, %q bias %bias scale 0.5 {uniform} : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xf32>) -> (tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>)
   return %out : tensor<2x128x2x8xbf16>
 }
+
+// Where gradients reach the scores of queries that see no key, both are products: the library has lost those scores.
+// CHECK-LABEL: @reached
+// CHECK-NOT: graph.attention
+func.func @reached(%q: tensor<2x128x2x8xbf16>, %d: tensor<2x128x2x8xbf16>, %seen: tensor<2x1x1x128xi1>) -> tensor<2x128x2x8xbf16> {
+  %out, %lse = graph.attention none %q, %q, %q bias %seen scale 0.5 {added, uniform} : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>)
+  %dq, %dk, %dv = graph.attention_backward none %q, %q, %q, %out, %lse, %d bias %seen scale 0.5 {added, uniform} : (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x2x128xf64>, tensor<2x128x2x8xbf16>, tensor<2x1x1x128xi1>) -> (tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>, tensor<2x128x2x8xbf16>)
+  return %dq : tensor<2x128x2x8xbf16>
+}

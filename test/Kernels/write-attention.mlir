@@ -1,7 +1,7 @@
 // Where a library has no attention it is products, and kernels over rows of the scores.
 // RUN: xlc-opt --xlc-target=cuda %s --xlc-normalize-reductions | FileCheck %s
 // RUN: xlc-opt %s --xlc-normalize-reductions | FileCheck %s --check-prefix=CPU
-// CPU-COUNT-8: graph.attention
+// CPU-COUNT-10: graph.attention
 // RUN: not xlc-opt --xlc-target=tpu %s 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not xlc-opt --xlc-target=cuda:sm_75 %s 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: xlc-opt --xlc-target=cuda:sm_90 %s --xlc-normalize-reductions | FileCheck %s
@@ -50,4 +50,12 @@ func.func @added(%q: tensor<2x4x1x4xf32>, %k: tensor<2x4x1x4xf32>, %v: tensor<2x
   %out, %lse = graph.attention causal %q, %k, %v bias %b scale 0.3 {window = 2 : i64} : (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<1x1x1x4xf32>) -> (tensor<2x4x1x4xf32>, tensor<2x1x4xf64>)
   %dq, %dk, %dv = graph.attention_backward causal %q, %k, %v, %out, %lse, %d bias %b scale 0.3 {window = 2 : i64} : (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x1x4xf64>, tensor<2x4x1x4xf32>, tensor<1x1x1x4xf32>) -> (tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>)
   return %out, %lse, %dq, %dk, %dv : tensor<2x4x1x4xf32>, tensor<2x1x4xf64>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>, tensor<2x4x1x4xf32>
+}
+
+// Gradients reach scores of queries that see no key: here those of the second sample, and of the first by causality and the window.
+func.func @reached(%q: tensor<2x3x2x4xf32>, %k: tensor<2x5x1x4xf32>, %d: tensor<2x3x2x4xf32>) -> (tensor<2x3x2x4xf32>, tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>) {
+  %seen = graph.constant dense<[[[[false, true, true, true, true]]], [[[false, false, false, false, false]]]]> : tensor<2x1x1x5xi1>
+  %out, %lse = graph.attention causal %q, %k, %k bias %seen scale 0.5 {added, uniform, window = 2 : i64} : (tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>, tensor<2x1x1x5xi1>) -> (tensor<2x3x2x4xf32>, tensor<2x2x3xf64>)
+  %dq, %dk, %dv = graph.attention_backward causal %q, %k, %k, %out, %lse, %d bias %seen scale 0.5 {added, uniform, window = 2 : i64} : (tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>, tensor<2x3x2x4xf32>, tensor<2x2x3xf64>, tensor<2x3x2x4xf32>, tensor<2x1x1x5xi1>) -> (tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>)
+  return %out, %dq, %dk, %dv : tensor<2x3x2x4xf32>, tensor<2x3x2x4xf32>, tensor<2x5x1x4xf32>, tensor<2x5x1x4xf32>
 }

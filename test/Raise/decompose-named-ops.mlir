@@ -64,6 +64,17 @@ func.func @window(%q: tensor<1x3x2x8xf32>, %b: tensor<1x1x1x3xi1>) -> tensor<1x3
   return %y : tensor<1x3x2x8xf32>
 }
 
+// What forbids is added to the scores, once, whoever of the two forbids.
+// CHECK-LABEL: func.func @added
+func.func @added(%q: tensor<1x3x2x8xf32>, %b: tensor<1x1x1x3xi1>) -> tensor<1x3x2x8xf32> {
+  // CHECK: %[[FLAG:.*]] = graph.select
+  // CHECK: graph.compare le
+  // CHECK: %[[ADDED:.*]] = graph.select %{{.*}}, %[[FLAG]], %{{.*}}
+  // CHECK: graph.add %{{.*}}, %[[ADDED]]
+  %y, %lse = graph.attention causal %q, %q, %q bias %b scale 0.5 {added, uniform} : (tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>, tensor<1x1x1x3xi1>) -> (tensor<1x3x2x8xf32>, tensor<1x2x3xf32>)
+  return %y : tensor<1x3x2x8xf32>
+}
+
 // CHECK-LABEL: func.func @rms_norm
 func.func @rms_norm(%x: tensor<4x8xf32>, %w: tensor<8xf32>) -> tensor<4x8xf32> {
   // CHECK: graph.scale %{{.*}} by 1 over 8

@@ -58,7 +58,7 @@ func.func @unmasked(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x5x4xf32>, %v: tensor
 func.func @other_mask(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32> {
   // CHECK: %[[M:.*]] = graph.constant
   // CHECK: %[[B:.*]] = graph.reshape %[[M]] : tensor<3x3xf32> -> tensor<1x1x3x3xf32>
-  // CHECK: graph.attention none %{{.*}}, %{{.*}}, %{{.*}} bias %[[B]] scale 1.000000e+00 :
+  // CHECK: graph.attention none %{{.*}}, %{{.*}}, %{{.*}} bias %[[B]] scale 1.000000e+00 {added} :
   %s = graph.contract "abxy,abzy->abxz" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
   %m = graph.constant dense<[[0.0, -3.4e38, -3.4e38], [0.0, 0.0, -3.4e38], [0.0, -3.4e38, 0.0]]> : tensor<3x3xf32>
   %mb = graph.broadcast %m : tensor<3x3xf32> -> tensor<1x2x3x3xf32>
@@ -89,12 +89,12 @@ func.func @window(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1
 }
 
 // Causal and padding joined: the known half is the op's mask, the other its bias, one flag per key. -3.4e38 absorbs
-// every score, so a query without keys attends to all alike.
+// every score, so a query without keys attends to all alike; it is added, so gradients reach those scores.
 // CHECK-LABEL: func.func @padding
 // CHECK-SAME: %[[PAD:[^,]*]]: tensor<2x3xi1>
 func.func @padding(%pad: tensor<2x3xi1>, %q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v: tensor<2x2x3x4xf32>) -> tensor<2x2x3x4xf32> {
   // CHECK: %[[B:.*]] = graph.reshape %[[PAD]] : tensor<2x3xi1> -> tensor<2x1x1x3xi1>
-  // CHECK: graph.attention causal %{{.*}}, %{{.*}}, %{{.*}} bias %[[B]] scale 5.000000e-01 {uniform}
+  // CHECK: graph.attention causal %{{.*}}, %{{.*}}, %{{.*}} bias %[[B]] scale 5.000000e-01 {added, uniform}
   %s = graph.contract "abxy,abzy->abxz" %q, %k : (tensor<2x2x3x4xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x3x3xf32>
   %c = graph.constant dense<[[true, false, false], [true, true, false], [true, true, true]]> : tensor<3x3xi1>
   %cb = graph.broadcast %c : tensor<3x3xi1> -> tensor<2x1x3x3xi1>

@@ -183,6 +183,12 @@ TEST_P(Attention, IsFloat64Rounded) {
   AttentionShape one = s;
   one.queries = 1;
   EXPECT_FALSE(isFusedAttention(one));
+  AttentionShape added = s; // forward and backward alike: a gradient reaches scores that cuDNN has lost
+  added.added = true;
+  for (bool isBackward : {false, true}) {
+    added.backward = isBackward;
+    EXPECT_EQ(isFusedAttention(added), !c.isPadded);
+  }
   paper.write();
 
   Bench bench;

@@ -21,7 +21,7 @@ struct Case {
   bool causal;
   int64_t window = 0;
   AttentionBias biasKind = AttentionBias::None;
-  bool uniform = false;
+  bool uniform = false, isAdded = false;
   FloatType type = FloatType::F32;
 
   int64_t width() const { return (heads + 2 * groups) * d; }
@@ -83,7 +83,7 @@ void Case::runKernels() {
                        d,     in,      in,
                        in,    plain,   plain,
                        in,    in,      in};
-  shape.window = window, shape.uniform = uniform, shape.biasKind = biasKind, shape.type = type;
+  shape.window = window, shape.uniform = uniform, shape.added = isAdded, shape.biasKind = biasKind, shape.type = type;
   shape.bias = {queries * queries, 0, queries};
   Elements ins(type, qkv), results(type, dqkv), outs(type, out), douts(type, dout);
   char *q = (char *)ins.data(), *dq = (char *)results.data();
@@ -125,7 +125,7 @@ void Case::runNaiveRow(int64_t sample, int64_t head, int64_t i) {
     delta += (usesOut ? out[outAt + x] : o[x]) * dO[x];
   for (int64_t j = 0; j < queries; ++j) {
     double dp = std::inner_product(dO, dO + d, &qkv[valueOf(j)], 0.0);
-    double ds = isEmpty ? 0 : p[j] * (dp - delta) / std::sqrt((double)d);
+    double ds = isEmpty && !isAdded ? 0 : p[j] * (dp - delta) / std::sqrt((double)d);
     const float *k = &qkv[keyOf(j)];
     double *dk = &expected[keyOf(j)], *dv = &expected[valueOf(j)];
     for (int64_t x = 0; x < d; ++x) {
@@ -156,7 +156,8 @@ void expectNaive(Case c) {
   c.runNaive();
   std::string what = std::to_string(c.queries) + " queries, " + std::to_string(c.heads) + " heads, width " +
                      std::to_string(c.d) + ", causal " + std::to_string(c.causal) + ", window " +
-                     std::to_string(c.window) + ", bias " + std::to_string((int)c.biasKind) + ", " + nameOf(c.type);
+                     std::to_string(c.window) + ", bias " + std::to_string((int)c.biasKind) + ", added " +
+                     std::to_string(c.isAdded) + ", " + nameOf(c.type);
   ASSERT_LT(difference(c.type, c.out, c.expectedOut), 4e-6) << what;
   ASSERT_LT(difference(c.type, c.dqkv, c.expected), 4e-5) << what;
 }
@@ -190,7 +191,7 @@ TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) {
     for (bool causal : {false, true})
       for (int64_t window : {0, 7})
         for (int64_t queries : {5, 64, 129, 300})
-          for (bool uniform : {false, true})
+          for (auto [uniform, isAdded] : {std::pair{false, false}, {true, false}, {true, true}, {false, true}})
             expectNaiveInTwoTypes({.batch = 2,
                                    .queries = queries,
                                    .heads = 4,
@@ -199,18 +200,12 @@ TEST(Attention, BiasesAddAndForbidAndLeaveQueriesWithoutKeys) {
                                    .causal = causal,
                                    .window = window,
                                    .biasKind = kind,
-                                   .uniform = uniform});
+                                   .uniform = uniform,
+                                   .isAdded = isAdded});
 }
 
-TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
-  Case c{.batch = 2,
-         .queries = 5,
-         .heads = 1,
-         .groups = 1,
-         .d = 3,
-         .causal = false,
-         .biasKind = AttentionBias::Allow,
-         .uniform = true};
+/// A condition, and floats that say the same.
+void expectSameByLowestFloats(Case c) {
   c.run();
   Case lowest = c;
   lowest.biasKind = AttentionBias::Add, lowest.uniform = false;
@@ -221,6 +216,19 @@ TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
   lowest.runKernels();
   EXPECT_EQ(lowest.out, c.out);
   EXPECT_EQ(lowest.dqkv, c.dqkv);
+}
+
+TEST(Attention, LowestFloatsThatAreAddedAbsorbTheScores) {
+  for (bool isAdded : {false, true})
+    expectSameByLowestFloats({.batch = 2,
+                              .queries = 5,
+                              .heads = 1,
+                              .groups = 1,
+                              .d = 3,
+                              .causal = false,
+                              .biasKind = AttentionBias::Allow,
+                              .uniform = true,
+                              .isAdded = isAdded});
 }
 
 /// Our library calls up to a level, until the end of the scope.
@@ -251,6 +259,15 @@ std::vector<Case> largerCases() {
        .causal = true,
        .biasKind = AttentionBias::Allow,
        .uniform = true},
+      {.batch = 2,
+       .queries = 270,
+       .heads = 4,
+       .groups = 2,
+       .d = 33,
+       .causal = true,
+       .biasKind = AttentionBias::Allow,
+       .uniform = true,
+       .isAdded = true},
       {.batch = 2, .queries = 190, .heads = 2, .groups = 1, .d = 64, .causal = false, .biasKind = AttentionBias::Add}};
 }
 

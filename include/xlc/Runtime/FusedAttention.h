@@ -25,13 +25,14 @@ inline bool hasFusedStrides(const HeadStrides &strides, FloatType type) {
 }
 
 /// Operands of sixteen bits; each query sees all keys, or those up to its own, which a window may cut off behind, one at least; or
-/// those that a condition leaves it, of all or of these. With it, a query that sees none attends to all alike; its `dout` is zero.
+/// those that a condition leaves it, of all or of these. With it, a query that sees none attends to all alike; its `dout` is zero,
+/// so its scores may have no gradient (`added`).
 inline bool isFusedAttention(const AttentionShape &s) {
   int64_t elements = kFusedAttentionAlignment / bytesOf(s.type);
   bool hasSizes = s.keys % kFusedKeys == 0 && s.queries >= kFewestFusedQueries && s.d % elements == 0 &&
                   s.e % elements == 0 && std::max(s.d, s.e) <= kMostFusedFeatures;
   bool hasMask = s.biasKind == AttentionBias::None ? (s.causal ? s.queries == s.keys : s.window == 0)
-                                                   : s.biasKind == AttentionBias::Allow && s.uniform;
+                                                   : s.biasKind == AttentionBias::Allow && s.uniform && !s.added;
   bool hasLayout = hasFusedStrides(s.q, s.type) && hasFusedStrides(s.k, s.type) && hasFusedStrides(s.v, s.type) &&
                    hasFusedStrides(s.out, s.type);
   bool hasGradients = !s.backward || (hasFusedStrides(s.dout, s.type) && hasFusedStrides(s.dq, s.type) &&

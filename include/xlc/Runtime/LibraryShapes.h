@@ -58,6 +58,7 @@ struct AttentionShape {
   HeadStrides q, k, v, out, dout, dq, dk, dv;
   int64_t window = 0;   ///< query i sees keys less than this away; 0: all
   bool uniform = false; ///< a query that sees no key attends to all alike, otherwise to none
+  bool added = false;   ///< what forbids is added to scores: gradients reach q and k where all is attended to alike
   AttentionBias biasKind = AttentionBias::None;
   BiasStrides bias = {};
   FloatType type = FloatType::F32; ///< of q, k, v, out, dout, dq, dk, dv; an added bias is f32

@@ -21,14 +21,14 @@ template <> Bounded eitherOf(Bounded value, Bounded other) {
 template <class E> struct Row {
   int64_t begin = 0;
   std::vector<E> elements;
-  bool isConstant = false; ///< no key is seen: nothing depends on the scores
+  bool isConstant = false; ///< no key is seen, and no gradient reaches the scores
 };
 
 /// Where the rows of q [batch, queries, heads, d], k and v [batch, keys, groups, d or e] stand.
 template <class E> struct Attention {
   graph::Mask mask;
   int64_t window; ///< 0: none
-  bool isUniform;
+  bool isUniform, isAdded;
   E scale;
   const Functions<E> &functions;
   const Tensor<E> &q, &k, &v;
@@ -43,8 +43,8 @@ template <class E> struct Attention {
 
   template <class OpT>
   Attention(OpT op, Evaluation<E> &e)
-      : mask(op.getMask()), window(op.getWindow().value_or(0)), isUniform(op.getUniform()), scale(roundedScale(op)),
-        functions(e.functions), q(e.floats(0)), k(e.floats(1)), v(e.floats(2)),
+      : mask(op.getMask()), window(op.getWindow().value_or(0)), isUniform(op.getUniform()), isAdded(op.getAdded()),
+        scale(roundedScale(op)), functions(e.functions), q(e.floats(0)), k(e.floats(1)), v(e.floats(2)),
         bias(op.getBias() ? e.operands.back() : nullptr) {}
 
   /// The row of q and of the output, and the row of k and v that a head reads.
@@ -76,8 +76,9 @@ template <class E> struct Attention {
       row.elements[j] = bias ? addBias(score, b, i, h, key) : score;
       largest = larger(largest, row.elements[j]);
     }
-    row.isConstant = isForbidden(largest);
-    return row.isConstant ? attendWithoutKeys(largest, row) : softmaxRow<E>(row.elements, functions);
+    bool seesNone = isForbidden(largest);
+    row.isConstant = seesNone && !isAdded;
+    return seesNone ? attendWithoutKeys(largest, row) : softmaxRow<E>(row.elements, functions);
   }
 
   /// All keys alike, or none.

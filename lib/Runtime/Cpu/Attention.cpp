@@ -244,15 +244,15 @@ template <class T>
 void backwardRow(const AttentionShape &s, const Head<T> &head, float *p, float *ds, Keys seen, int64_t padded,
                  float delta, int64_t i, int64_t j, int64_t count) {
   double lse = head.lse[i];
-  int64_t end = hasNoKey(lse) ? 0 : roundUp(seen.end, rowLanes);
-  std::fill(p + end, p + padded, 0.0f), std::fill(ds + end, ds + padded, 0.0f);
-  if (hasNoKey(lse)) { // constants: no gradient reaches the scores
-    if (lse == uniformLse)
-      std::fill(p, p + count, 1.0f / (float)s.keys);
+  bool isUniform = lse == uniformLse, isConstant = hasNoKey(lse) && !(isUniform && s.added);
+  int64_t attended = isUniform ? count : hasNoKey(lse) ? 0 : seen.end, end = roundUp(attended, rowLanes);
+  std::fill(p + attended, p + padded, 0.0f), std::fill(ds + (isConstant ? 0 : end), ds + padded, 0.0f);
+  if (isUniform)
+    std::fill(p, p + attended, 1.0f / (float)s.keys);
+  else if (!isConstant)
+    probabilitiesRow(p, attended, end, maskRow(s, head.bias, p, seen, i, j), lse);
+  if (isConstant) // no gradient reaches the scores
     return;
-  }
-  float scale = maskRow(s, head.bias, p, seen, i, j);
-  probabilitiesRow(p, seen.end, end, scale, lse);
   // Gradients of a row's scores sum to zero. Where the row is all here, the mean that they are taken from is exact
   // enough to keep that; the rounding of dout * out would be common to the row, and add up in dq and dk.
   bool isWhole = j == 0 && count == s.keys;

@@ -43,6 +43,7 @@ AttentionShape shapeOf(const plan::AttentionT &a) {
           stridesOf(a.dv),
           (int64_t)a.window,
           a.uniform,
+          a.added,
           (AttentionBias)a.bias_kind,
           a.bias ? BiasStrides{a.bias->batch(), a.bias->head(), a.bias->query()} : BiasStrides(),
           floatOf(a.element)};

@@ -307,8 +307,16 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
     Query i sees key j unless something forbids it: a causal mask where j > i; `window` where |i - j| >= window;
     `bias`, [1|batch, 1|heads, 1|queries, keys], where it is false (i1) or -1e30 and less (floats; what is greater is
     added to the scaled scores). A query that sees no key attends to all keys alike where `uniform` is set or a
-    forbidding bias is finite (so do scores that -3.4e38 was added to), and to none otherwise: then out = 0. No
-    gradient reaches q and k from there, and none ever reaches the bias: where that is learned, small ops serve.
+    forbidding bias is finite (so do scores that -3.4e38 was added to), and to none otherwise: then out = 0. A query
+    that attends to all alike does so whichever of them causality, the window or minus infinity forbid.
+
+    What gradient reaches q and k from a query that sees no key goes by what forbade. Scores that were replaced
+    (torch.where(mask, scores, -3.4e38)) are constants: none. With `added`, finite numbers were added to the scores, and
+    an addition passes gradients on, be it that rounding leaves nothing of a score: from a query that attends to all
+    alike as much as from any other, ds = scale * p * (dp - sum(p dp)) with p = 1 / keys, for all keys. From one that
+    attends to none there is none. `added` says nothing of queries that see a key. It is for masks of which all that
+    forbids is added, and finite: where a part replaces scores or is minus infinity, there is none of it, and no
+    gradient from queries that see no key. None ever reaches the bias: where that is learned, small ops serve.
 
     Of narrow q, k and v (bf16, f16) scores and probabilities are f32; out, and in backward dq, dk and dv, are rounded once.
     Where a target has products for it (lib/Kernels/WriteAttention.h), what is multiplied is rounded too: probabilities and
@@ -317,7 +325,7 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
         %out, %lse = graph.attention causal %q, %k, %v bias %padding scale 0.25 {uniform} : ...
   }];
   let arguments = (ins Graph_MaskAttr:$mask, Graph_Multiplied:$q, Graph_Multiplied:$k, Graph_Multiplied:$v,
-      Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform);
+      Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform, UnitAttr:$added);
   let results = (outs Graph_Multiplied:$out, Graph_Float:$lse);
   let assemblyFormat = "$mask $q `,` $k `,` $v (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -325,7 +333,7 @@ def Graph_AttentionOp : Graph_Op<"attention", [AllElementTypesMatch<["q", "k", "
 def Graph_AttentionBackwardOp : Graph_Op<"attention_backward", [AllElementTypesMatch<["q", "k", "v", "out"]>, AllTypesMatch<["q", "dq"]>, Graph_LibraryKernel, AllTypesMatch<["k", "dk"]>, AllTypesMatch<["v", "dv"]>, AllTypesMatch<["out", "dout"]>]> {
   let summary = "gradients of attention with respect to q, k and v";
   let arguments = (ins Graph_MaskAttr:$mask, Graph_Multiplied:$q, Graph_Multiplied:$k, Graph_Multiplied:$v, Graph_Multiplied:$out, Graph_Float:$lse, Graph_Multiplied:$dout,
-      Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform);
+      Optional<Graph_Tensor>:$bias, F64Attr:$scale, OptionalAttr<I64Attr>:$window, UnitAttr:$uniform, UnitAttr:$added);
   let results = (outs Graph_Multiplied:$dq, Graph_Multiplied:$dk, Graph_Multiplied:$dv);
   let assemblyFormat = "$mask $q `,` $k `,` $v `,` $out `,` $lse `,` $dout (`bias` $bias^)? `scale` $scale attr-dict `:` functional-type(operands, results)";
 }
