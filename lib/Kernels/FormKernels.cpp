@@ -216,10 +216,10 @@ struct FormKernelsPass : xlc::impl::FormKernelsPassBase<FormKernelsPass> {
     KnownKernels known;
     llvm::StringMap<SmallVector<bool>> accumulates; // of each store: whether any run adds to it
     getOperation().walk([&](sched::RunOp run) {
-      SmallVector<bool> &known = accumulates[run.getFunction()];
-      known.resize(run.getStores().size());
+      SmallVector<bool> &ofStores = accumulates[run.getFunction()];
+      ofStores.resize(run.getStores().size());
       for (auto [store, adds] : llvm::enumerate(run.getAccumulate()))
-        known[store] = known[store] || adds;
+        ofStores[store] = ofStores[store] || adds;
     });
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (!function.isExternal() && function.isPrivate() && !exec::findKernelKind(function))

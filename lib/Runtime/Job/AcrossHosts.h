@@ -15,10 +15,9 @@
 
 namespace xlc::runtime {
 
-/// Finds the other processes and runs the rank that this one is: `run` is called where all fit together. `wrong`: what was
-/// found wrong with this one. All get the same exit code, and what goes wrong is said once, as
-/// long as rank 0 can be reached. Where it does, the process ends
-/// here.
+/// Finds the other processes and runs the rank that this one is: `run` is called where all fit together. `wrong`: what
+/// was found wrong with this one. All get the same exit code, and a failure is reported once, as long as rank 0 can be
+/// reached. A process that fails before all have met ends here.
 Exit runAcrossHosts(const Launch &launch, const Plan &plan, const Arguments &arguments, const Options &options,
                     const std::string &wrong, std::atomic<int> &signal,
                     const std::function<Exit(Carrier &carrier)> &run);
