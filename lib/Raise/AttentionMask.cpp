@@ -15,9 +15,6 @@ using xlc::graph::typeOf;
 
 namespace {
 
-/// From here on, a score with this added is exp(...) = 0 beside any other; old GPT-2 exports use -10000.
-constexpr double forbidden = -1e4;
-
 bool isBoolean(Value value) { return typeOf(value).getElementType().isInteger(1); }
 
 /// `op` on two values, repeated to a common shape where they differ.
@@ -88,7 +85,7 @@ void AttentionMask::readAdded(FactoredValue value, double factor) {
     return;
   if (auto sub = dyn_cast_or_null<graph::SubOp>(op); sub && readComplement(sub, value, factor))
     return;
-  if (auto cast = dyn_cast_or_null<graph::CastOp>(op); cast && isBoolean(cast.getX()) && factor <= forbidden)
+  if (auto cast = dyn_cast_or_null<graph::CastOp>(op); cast && isBoolean(cast.getX()) && factor <= kMasked)
     return readCondition({cast.getX(), value.dims}, /*keeps=*/false, factor, /*replaces=*/false);
   if (factors.stepBack(value))
     return readAdded(value, factor);
@@ -100,7 +97,7 @@ bool AttentionMask::readSelection(graph::SelectOp select, const FactoredValue &v
   for (bool keeps : {true, false}) {
     Value kept = keeps ? select.getA() : select.getB(), dropped = keeps ? select.getB() : select.getA();
     std::optional<double> fill = findSplat(dropped);
-    if (!fill || *fill * factor > forbidden)
+    if (!fill || *fill * factor > kMasked)
       continue;
     readCondition({select.getCondition(), value.dims}, keeps, *fill * factor, /*replaces=*/false);
     if (findSplat(kept) != 0.0)
@@ -113,7 +110,7 @@ bool AttentionMask::readSelection(graph::SelectOp select, const FactoredValue &v
 /// (1 - mask) * -3.4e38.
 bool AttentionMask::readComplement(graph::SubOp sub, const FactoredValue &value, double factor) {
   auto cast = sub.getB().getDefiningOp<graph::CastOp>();
-  if (findSplat(sub.getA()) != 1.0 || factor > forbidden || !cast || !isBoolean(cast.getX()))
+  if (findSplat(sub.getA()) != 1.0 || factor > kMasked || !cast || !isBoolean(cast.getX()))
     return false;
   readCondition({cast.getX(), value.dims}, /*keeps=*/true, factor, /*replaces=*/false);
   return true;
@@ -177,7 +174,7 @@ int64_t AttentionMask::getWindow() const { return distances.high == INT64_MAX ? 
 
 /// Whether a number that is added allows a key; none where it says neither yes nor no.
 static std::optional<bool> allows(double added) {
-  return added == 0 ? std::optional(true) : added <= forbidden ? std::optional(false) : std::nullopt;
+  return added == 0 ? std::optional(true) : added <= kMasked ? std::optional(false) : std::nullopt;
 }
 
 static double numberAt(DenseElementsAttr mask, int64_t i) {

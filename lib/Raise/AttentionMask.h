@@ -26,6 +26,9 @@ struct Distances {
   bool allowAll() const { return low == INT64_MIN && high == INT64_MAX; }
 };
 
+/// From here on, a score with this added is exp(...) = 0 beside any other; old GPT-2 exports use -10000.
+inline constexpr double kMasked = -1e4;
+
 /// Answers about known masks, which all layers share. Looked up only.
 struct MaskMemory {
   using Question = std::tuple<const void *, int64_t, int64_t, int64_t, bool, double>;

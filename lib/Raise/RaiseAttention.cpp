@@ -174,7 +174,7 @@ private:
     auto select = dyn_cast_or_null<graph::SelectOp>(op);
     for (bool keeps : {true, false}) {
       std::optional<double> fill = select ? findSplat(keeps ? select.getB() : select.getA()) : std::nullopt;
-      if (!fill || *fill * scale > -1e4)
+      if (!fill || *fill * scale > kMasked)
         continue;
       masks.push_back({{select.getCondition(), value.dims}, /*isAdded=*/false, keeps, *fill * scale});
       value.value = keeps ? select.getA() : select.getB();
