@@ -163,7 +163,7 @@ struct MoveReshapePastElementwise : RewritePattern {
   MoveReshapePastElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!op->hasTrait<OpTrait::SameOperandsAndResultType>() || op->getNumOperands() == 0 || isa<graph::SoftmaxOp>(op))
+    if (!op->hasTrait<graph::Elementwise>() || !op->hasTrait<OpTrait::SameOperandsAndResultType>())
       return failure();
     graph::ReshapeOp flatten;
     for (Value operand : op->getOperands())

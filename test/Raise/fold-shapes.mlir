@@ -60,6 +60,18 @@ func.func @loss(%x: tensor<2x8x5xf32>, %l: tensor<2x8xi64>) -> (tensor<f32>, ten
   return %s, %c : tensor<f32>, tensor<i64>
 }
 
+// One type for operands and result does not make an op elementwise: the reshape stays before it.
+// CHECK-LABEL: func.func @rows
+func.func @rows(%x: tensor<2x3x4xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
+  // CHECK: graph.reshape
+  // CHECK: graph.softmax {{.*}} : tensor<6x4xf32>
+  // CHECK: dist.all_reduce {{.*}} : tensor<6x4xf32>
+  %0 = graph.reshape %x : tensor<2x3x4xf32> -> tensor<6x4xf32>
+  %1 = graph.softmax %0 : tensor<6x4xf32>
+  %2 = dist.all_reduce sum %0 over <tp, [2, 1], []> : tensor<6x4xf32>
+  return %1, %2 : tensor<6x4xf32>, tensor<6x4xf32>
+}
+
 // A bias along what was flattened stays where it is.
 // CHECK-LABEL: func.func @row_bias
 func.func @row_bias(%x: tensor<2x3x4xf32>, %b: tensor<6x1xf32>) -> tensor<6x4xf32> {
