@@ -7,6 +7,7 @@
 #include "Plan/Plan.h"
 #include "xlc/Emit/Emit.h"
 #include "xlc/Lower/Lower.h"
+#include "xlc/Runtime/Limits.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -86,13 +87,13 @@ LogicalResult checkConstants(const Compilation &compilation) {
 
 LogicalResult checkRanks(const Compilation &compilation) {
   const Spec &spec = compilation.spec;
-  if (spec.ranks() <= kMostRanks)
+  if (spec.ranks() <= runtime::kMostRanks)
     return success();
   StringRef largest = spec.dp >= std::max(spec.pp, spec.tp) ? "dp" : spec.pp >= spec.tp ? "pp" : "tp";
   compilation.diagnostics.error(
       findPlace(spec, largest).value_or(spec.path),
       llvm::formatv("pp * dp * tp = {0} * {1} * {2} = {3} ranks, a program can run at most {4}; xlc plan takes more",
-                    spec.pp, spec.dp, spec.tp, spec.ranks(), kMostRanks));
+                    spec.pp, spec.dp, spec.tp, spec.ranks(), runtime::kMostRanks));
   return failure();
 }
 

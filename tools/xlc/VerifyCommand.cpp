@@ -3,6 +3,7 @@
 #include "ReferenceCheck.h"
 #include "xlc/Dialect/Exec/Exec.h"
 #include "xlc/Interpret/Verify.h"
+#include "xlc/Runtime/Limits.h"
 #include "xlc/Spec/SpecPlace.h"
 #include "xlc/Support/FreedMemory.h"
 #include "xlc/Support/Numbers.h"
@@ -130,7 +131,7 @@ int runVerify(VerifyCommandOptions &options) {
   }
   int64_t ranks = spec.ranks();
   bool hasKernels = options.kernels && canBeRun && !module.getOps<exec::ProgramOp>().empty();
-  bool runsKernels = hasKernels && ranks <= kMostRanks;
+  bool runsKernels = hasKernels && ranks <= runtime::kMostRanks;
   interpret::Programs programs{*session.get().unpartitioned, module};
   interpret::VerifyCost cost = estimateCost(programs, options.verify);
   if (provesTwoMicroBatches(session, options)) // twice as much in one step
@@ -153,8 +154,9 @@ int runVerify(VerifyCommandOptions &options) {
   if (report->isEqual() && options.orders > 0)
     if (int code = verifyInOrders(session, options))
       return code;
-  if (hasKernels && ranks > kMostRanks)
-    llvm::outs() << "kernels are not run: " << ranks << " ranks, a program can run at most " << kMostRanks << "\n";
+  if (hasKernels && ranks > runtime::kMostRanks)
+    llvm::outs() << "kernels are not run: " << ranks << " ranks, a program can run at most " << runtime::kMostRanks
+                 << "\n";
   if (runsKernels && report->isEqual())
     return verifyKernels(session, options);
   llvm::outs() << "not compared: rounding, generated and library kernels, the driver\n";

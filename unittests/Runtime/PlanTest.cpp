@@ -1,5 +1,6 @@
 // A plan is verified and checked before anything runs: damaged bytes and impossible numbers are refused.
 #include "PlanComplaints.h"
+#include "xlc/Runtime/Limits.h"
 
 #include <gtest/gtest.h>
 
@@ -150,7 +151,8 @@ TEST(Plan, GroupsMustCutTheRanks) {
     p.rank_groups[0]->digits = std::move(digits), p.rank_groups[0]->stages = std::move(stages);
   };
   expect("no mesh", [](Plan &p) { p.mesh.reset(); });
-  expect("too many ranks (pp 1, dp 8192, tp 1)", [](Plan &p) { *p.mesh = plan::Mesh(1, 8192, 1, 1); });
+  expect("too many ranks (pp 1, dp " + std::to_string(kMostRanks + 1) + ", tp 1)",
+         [](Plan &p) { *p.mesh = plan::Mesh(1, kMostRanks + 1, 1, 1); });
   expect("1 programs for 2 stages", [](Plan &p) { *p.mesh = plan::Mesh(2, 2, 1, 2); });
   expect("2000 groups of ranks", [](Plan &p) {
     for (size_t i = p.rank_groups.size(); i < 2000; ++i)

@@ -117,9 +117,6 @@ mlir::LogicalResult lowerToPrograms(Compilation &compilation);
 /// compared, not names. The phases have run; nothing has been written.
 mlir::LogicalResult checkOutputs(const Compilation &compilation, llvm::ArrayRef<std::string> outputs);
 
-/// The runtime takes no program of more ranks (lib/Runtime/Plan/CheckPlan.cpp); a plan may have more.
-constexpr int64_t kMostRanks = 4096;
-
 /// docs/Phases.md's table, from the phase table.
 void printPhases(llvm::raw_ostream &out);
 

@@ -6,6 +6,9 @@
 
 namespace xlc::runtime {
 
+/// Ranks of one program. A plan may have more.
+inline constexpr int64_t kMostRanks = 4096;
+
 /// Threads of one rank.
 inline constexpr int64_t kMostThreads = 1024;
 

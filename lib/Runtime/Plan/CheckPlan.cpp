@@ -43,7 +43,7 @@ void PlanChecker::checkPlace(const plan::Place *place, Quantity bytes, const std
 }
 
 void PlanChecker::checkSizes() {
-  constexpr uint64_t mostRanks = 4096;
+  constexpr auto mostRanks = (uint64_t)kMostRanks;
   if (!plan.mesh)
     return require(false, "no mesh");
   uint64_t pp = plan.mesh->pp(), dp = plan.mesh->dp(), tp = plan.mesh->tp(), shards = plan.mesh->shards();
