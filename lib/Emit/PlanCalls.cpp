@@ -8,7 +8,7 @@ using namespace xlc;
 
 namespace {
 
-int64_t elementBytes(MemRefType type) { return std::max(1u, type.getElementTypeBitWidth() / 8); }
+int64_t elementBytes(MemRefType type) { return graph::getByteSize(type.getElementType(), 1); }
 
 /// From the first byte of a strided view to behind its last.
 uint64_t spanOf(MemRefType type) {

@@ -29,7 +29,7 @@ namespace {
 int64_t alignmentOf(Value operand) {
   constexpr int64_t places = 16;
   auto view = operand.getDefiningOp<exec::ViewOp>();
-  int64_t bytes = std::max(8u, cast<MemRefType>(operand.getType()).getElementTypeBitWidth()) / 8;
+  int64_t bytes = graph::getByteSize(cast<MemRefType>(operand.getType()).getElementType(), 1);
   return view ? std::gcd(places, int64_t(view.getOffset()) * bytes) : places;
 }
 

@@ -163,7 +163,7 @@ static Type storedType(Type element) {
 
 /// What is known of an access at `at`, up to what it takes.
 static unsigned alignmentOf(const Memory &memory, Type stored, const Index &at, int64_t width) {
-  int64_t bytes = stored.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = graph::getByteSize(stored, 1);
   if (memory.alignment == 0 || at.stride != 1)
     return bytes;
   int64_t known = std::gcd(memory.alignment, bytes * std::gcd(at.multiple, at.offset));

@@ -28,10 +28,8 @@ const ActionAccesses::Slots &ActionAccesses::slotsOf(exec::RunOp run) {
   if (!isNew)
     return slots;
   auto function = symbols.lookup<func::FuncOp>(run.getFunction());
-  for (Type argument : function.getArgumentTypes()) {
-    auto type = cast<MemRefType>(argument);
-    slots.push_back({type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8)});
-  }
+  for (Type argument : function.getArgumentTypes())
+    slots.push_back({graph::getByteSize(cast<MemRefType>(argument))});
   for (Operation &op : function.front()) {
     if (auto call = dyn_cast<exec::CallOp>(op)) {
       for (Value in : call.getIns())

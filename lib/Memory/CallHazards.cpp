@@ -24,7 +24,7 @@ struct Elements {
 
   static Elements of(Value operand, ArrayRef<ByteRange> slots) {
     auto type = cast<MemRefType>(operand.getType());
-    Elements elements{slots[slotOf(operand)].begin, std::max<int64_t>(1, type.getElementTypeBitWidth() / 8), {}, {}};
+    Elements elements{slots[slotOf(operand)].begin, graph::getByteSize(type.getElementType(), 1), {}, {}};
     elements.sizes.assign(type.getShape().begin(), type.getShape().end());
     if (type.getLayout().isIdentity()) {
       elements.strides.assign(elements.sizes.size(), 1);
@@ -210,10 +210,8 @@ LogicalResult verifyCall(exec::RunOp run, exec::CallOp call, const SymbolTable &
 
 LogicalResult xlc::verifySlots(func::FuncOp function) {
   SmallVector<ByteRange> slots; // each from 0
-  for (Type type : function.getArgumentTypes()) {
-    auto memory = cast<MemRefType>(type);
-    slots.push_back({0, memory.getNumElements() * std::max<int64_t>(1, memory.getElementTypeBitWidth() / 8)});
-  }
+  for (Type type : function.getArgumentTypes())
+    slots.push_back({0, graph::getByteSize(cast<MemRefType>(type))});
   SmallVector<std::optional<int32_t>> modes(slots.size());
   for (auto call : function.getOps<exec::CallOp>())
     for (auto [out, mode] : llvm::zip(call.getOuts(), call.getAccumulate())) {

@@ -180,11 +180,10 @@ const ProgramBuilder::RunForm &ProgramBuilder::formOf(sched::RunOp run, func::Fu
   for (BlockArgument argument : function.getArguments()) {
     unsigned slot = argument.getArgNumber();
     auto name = function.getArgAttrOfType<StringAttr>(slot, exec::kSlotName);
-    auto type = cast<MemRefType>(argument.getType());
     form.slots.push_back({label(form.label.getValue() + "/" + (name ? name.getValue() : "")),
                           function.getArgAttrOfType<dist::GroupAttr>(slot, exec::kIndex),
                           bool(function.getArgAttr(slot, exec::kHoldsLossScale)),
-                          type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8)});
+                          graph::getByteSize(cast<MemRefType>(argument.getType()))});
   }
   return form;
 }

@@ -34,10 +34,8 @@ struct FunctionForm {
   };
 
   explicit FunctionForm(func::FuncOp function) : function(function) {
-    for (Type argument : function.getArgumentTypes()) {
-      auto type = cast<MemRefType>(argument);
-      bytes.push_back(type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8));
-    }
+    for (Type argument : function.getArgumentTypes())
+      bytes.push_back(graph::getByteSize(cast<MemRefType>(argument)));
     for (Operation &op : function.front()) {
       if (auto collective = dyn_cast<exec::CollectiveOp>(op))
         actions.push_back({false,
@@ -170,7 +168,7 @@ private:
 
   LogicalResult move(exec::ExchangeOp op) {
     exec::Exchange what = op.getExchange();
-    auto bytesOf = [&](int64_t elements) { return elements * what.element.getIntOrFloatBitWidth() / 8; };
+    auto bytesOf = [&](int64_t elements) { return graph::getByteSize(what.element, elements); };
     FailureOr<Part> source = partAt(op, op.getSrc(), bytesOf(what.sourceElements()));
     FailureOr<Part> target = partAt(op, op.getDst(), bytesOf(what.resultElements()));
     if (failed(source) || failed(target) || failed(read(op, *source)) || (what.accumulate && failed(read(op, *target))))

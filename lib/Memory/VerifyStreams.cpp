@@ -115,8 +115,7 @@ private:
           });
     });
     auto bytesOf = [&](unsigned slot) {
-      auto type = cast<MemRefType>(function.getArgument(slot).getType());
-      return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      return graph::getByteSize(cast<MemRefType>(function.getArgument(slot).getType()));
     };
     SmallVector<SlotAccess> accesses;
     for (unsigned slot : reads)
@@ -131,9 +130,8 @@ private:
         .Case([&](exec::RunOp run) { visitCalls(run, visit); })
         .Case([&](exec::ExchangeOp op) {
           exec::Exchange what = op.getExchange();
-          int64_t width = llvm::divideCeil(what.element.getIntOrFloatBitWidth(), 8);
-          visitAt(op.getSrc(), what.sourceElements() * width, false, visit);
-          visitAt(op.getDst(), what.resultElements() * width, true, visit);
+          visitAt(op.getSrc(), graph::getByteSize(what.element, what.sourceElements()), false, visit);
+          visitAt(op.getDst(), graph::getByteSize(what.element, what.resultElements()), true, visit);
         })
         .Case([&](exec::SendOp send) { visitAt(send.getPlace(), send.getBytes(), false, visit); })
         .Case<exec::ReceiveOp, exec::ReleaseOp>(

@@ -73,7 +73,7 @@ Operand Judge::operandOf(Value value, exec::RunOp run, int rank) {
   int64_t offset = 0;
   while (auto view = value.getDefiningOp<exec::ViewOp>()) {
     auto element = cast<MemRefType>(view.getView().getType()).getElementType();
-    offset += int64_t(view.getOffset()) * std::max(1u, element.getIntOrFloatBitWidth() / 8);
+    offset += graph::getByteSize(element, int64_t(view.getOffset()));
     value = view.getSlot();
   }
   Attribute place = run.getPlaces()[cast<BlockArgument>(value).getArgNumber()];

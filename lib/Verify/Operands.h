@@ -3,6 +3,7 @@
 #define XLC_LIB_VERIFY_OPERANDS_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "xlc/Dialect/Graph/Graph.h"
 #include "xlc/Interpret/Bounded.h"
 #include "xlc/Interpret/Tensor.h"
 
@@ -24,7 +25,7 @@ struct Operand {
   /// `count` elements one after the other.
   static Operand of(mlir::Type element, int64_t count, char *at) { return {at, element, {count}, {1}}; }
 
-  int64_t bytes() const { return std::max(1u, element.getIntOrFloatBitWidth() / 8); }
+  int64_t bytes() const { return graph::getByteSize(element, 1); }
   int64_t count() const { return interpret::countOf(sizes); }
   /// From the first byte to behind the last; strides are not negative.
   int64_t span() const;

@@ -105,9 +105,7 @@ int64_t xlc::graph::getByteSize(Type elementType, int64_t count) {
   return count * (bits < 8 ? 1 : bits / 8);
 }
 
-int64_t xlc::graph::getByteSize(RankedTensorType type) {
-  return getByteSize(type.getElementType(), type.getNumElements());
-}
+int64_t xlc::graph::getByteSize(ShapedType type) { return getByteSize(type.getElementType(), type.getNumElements()); }
 
 StringRef xlc::graph::getSourceName(Operation *op) {
   Location loc = op->getLoc();

@@ -18,7 +18,7 @@ struct Span {
   mlir::Type element;
   Shape sizes, strides;
 
-  int64_t elementBytes() const { return (element.getIntOrFloatBitWidth() + 7) / 8; }
+  int64_t elementBytes() const { return graph::getByteSize(element, 1); }
   /// Whether it is elements of two or four bytes, one after the other.
   bool isRun() const { return (elementBytes() == 2 || elementBytes() == 4) && strides == stridesOf(sizes); }
 };

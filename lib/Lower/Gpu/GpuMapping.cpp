@@ -313,7 +313,7 @@ int64_t GpuMapping::chooseWidth(int64_t size, int64_t registers) const {
   int64_t width = 1;
   for (MemRefType memory : request->memory)
     if (memory.getRank() > 0 && memory.getShape().back() > 1)
-      width = std::max<int64_t>(width, kAccessBytes * 8 / std::max(8u, memory.getElementTypeBitWidth()));
+      width = std::max<int64_t>(width, kAccessBytes / graph::getByteSize(memory.getElementType(), 1));
   width = std::min(width, mostLanes);
   while (width > 1 && (movesLanes || (size % width != 0 && !areRowsAligned(size, width))))
     width /= 2;

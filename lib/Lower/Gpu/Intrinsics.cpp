@@ -174,7 +174,7 @@ LogicalResult grid::verifySharedMemory(ModuleOp kernels) {
     int64_t bytes = 0;
     for (Operation *array : arrays) {
       auto type = cast<LLVM::LLVMArrayType>(cast<LLVM::GlobalOp>(array).getGlobalType());
-      bytes += int64_t(type.getNumElements()) * llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+      bytes += graph::getByteSize(type.getElementType(), int64_t(type.getNumElements()));
     }
     if (bytes > most)
       return kernel.emitError() << "kernel '" << kernel.getName() << "' has " << bytes

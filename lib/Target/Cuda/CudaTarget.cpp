@@ -199,7 +199,7 @@ public:
 
   /// Tensor cores read, and threads load, sixteen bytes at a time.
   int64_t rowPitch(Type element, int64_t elements) const override {
-    int64_t perLine = kLine * 8 / std::max(8U, element.getIntOrFloatBitWidth());
+    int64_t perLine = kLine / graph::getByteSize(element, 1);
     return elements < kLongRow || !isa<FloatType>(element) ? elements : (int64_t)llvm::alignTo(elements, perLine);
   }
 

@@ -61,9 +61,9 @@ bool isWidening(mlir::Operation *op);
 /// The vector of which `value` has a copy in each row of its last dimension, before it was widened; null: there is none.
 mlir::Value findRepeatedVector(mlir::Value value);
 
-/// Bytes of `count` elements in memory, and of a tensor (i1 takes a byte).
+/// Bytes of `count` elements in memory, and of all elements of a tensor or a memref (i1 takes a byte).
 int64_t getByteSize(mlir::Type elementType, int64_t count);
-int64_t getByteSize(mlir::RankedTensorType type);
+int64_t getByteSize(mlir::ShapedType type);
 
 /// The name that an op has in the user's model: its location's name, or empty.
 llvm::StringRef getSourceName(mlir::Operation *op);
