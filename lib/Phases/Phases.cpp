@@ -56,7 +56,7 @@ struct Passes {
 enum class Scope {
   Module,
   AllButFunctions,
-  Nothing, ///< the phases that follow change the same functions, and verify them
+  Nothing, ///< the phases that follow change the same functions and verify them, or a gate looks closer
 };
 
 LogicalResult verifyChanged(ModuleOp module, Scope scope) {
@@ -299,15 +299,18 @@ LogicalResult memory(Compilation &compilation) {
         passes.addPass(createAssignOffsetsPass({compilation.getTarget().arenaAlignment()}));
       })))
     return failure();
+  // Only then: what follows adds to offsets.
   for (auto program : compilation.module->getOps<exec::ProgramOp>())
     if ((int64_t)program.getArena() > kLargestArena)
       return refuseArena(compilation, program);
-  PassManager streams(&compilation.context);
-  streams.enableVerifier(false); // the gates look closer
-  streams.addPass(createAssignDependenciesPass());
-  streams.addPass(createVerifyPlacementPass());
-  streams.addPass(createVerifyStreamsPass());
-  return streams.run(*compilation.module);
+  return runPasses(
+      compilation,
+      [](Passes &passes) {
+        passes.addPass(createAssignDependenciesPass());
+        passes.addGate(createVerifyPlacementPass());
+        passes.addGate(createVerifyStreamsPass());
+      },
+      /*isSharded=*/false, Scope::Nothing);
 }
 
 /// What cannot be a program is refused before there is code.
