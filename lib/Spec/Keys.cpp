@@ -364,7 +364,9 @@ const Key table[] = {
   {"runtime.threads_per_rank", Kind::Integer, threads, "", "cores / ranks, at least 1", "cpu: threads of one rank; part of the plan, since workspaces depend on it.",
    [](Spec &s, const Value &v) { s.threadsPerRank = int(v.integer); }},
 
-  {"recompute", Kind::Unsupported, any, "", "", "Which residuals are computed again rather than kept; all are kept.", nullptr},
+  {"recompute", Kind::Unsupported, any, "", "",
+   "Which residuals are computed again rather than kept; those that cost next to nothing always are "
+   "(constants, views, masks).", nullptr},
   {"offload", Kind::Unsupported, any, "", "", "What lives in host memory.", nullptr},
   {"checkpoint", Kind::Unsupported, any, "", "", "Where, how often and how many checkpoints are kept.", nullptr},
 };
