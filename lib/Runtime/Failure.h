@@ -17,7 +17,7 @@
 
 namespace xlc::runtime {
 
-/// Exit codes of the training program (docs/Spec.md).
+/// Exit codes of the training program. README.md has the table.
 enum class Exit { Done = 0, Rejected = 1, Usage = 2, RankFailed = 5, NonFinite = 7, Internal = 70 };
 
 /// The exit code of a failed job, as another process sent it; RankFailed in place of a code that no failure has.

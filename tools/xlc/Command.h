@@ -10,7 +10,8 @@
 
 namespace xlc {
 
-/// Exit codes of every xlc command; 5, 6 and 7 are those of training programs.
+/// Exit codes of every xlc command. Training programs have their own (lib/Runtime/Failure.h); README.md has the table
+/// of both.
 enum Exit { Done = 0, Rejected = 1, Usage = 2, DoesNotFit = 3, VerificationFailed = 4, Internal = 70 };
 
 /// What `plan`, `compile` and `verify` have in common.
