@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace xlc::runtime {
@@ -57,6 +58,7 @@ void Executor::startStreams() {
     if (!lane)
       lane = beside.emplace_back(std::make_unique<Lane>(rank, device.besideCalls(), pulseOf(program.steps[i]->stream)))
                  .get();
+    assert((lane == &main || !program.steps[i]->action.AsRun()) && "see PlanChecker::checkStream");
     lane->steps.push_back(i);
     for (uint32_t other : program.steps[i]->after)
       isAwaited[other] = true;

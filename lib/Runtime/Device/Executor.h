@@ -9,6 +9,10 @@
 //
 // All give the same bits: who touches the same bytes comes one after the other (VerifyStreams), and sums over ranks run in
 // the order of the ranks.
+//
+// Precondition: functions are run by one thread. Its lane has the only table of slots and operands, and the only random bits, so other
+// streams move data and call nothing. PlanChecker::checkStream refuses every plan that runs a function on another stream of a CPU;
+// a GPU's plan may (stream `weights`), and is always inline.
 #ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 #define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 
@@ -65,7 +69,7 @@ struct JobContext {
 
 class Executor {
 public:
-  /// `arena` is memory of `device`; `trace` may be null. Throws Rejected where the plan does not fit this machine.
+  /// `arena` is memory of `device`; `trace` may be null; the plan was checked. Throws Rejected where it does not fit this machine.
   Executor(const JobContext &job, int rank, Device &device, char *arena, RankTrace *trace);
   ~Executor();
 
@@ -161,7 +165,7 @@ private:
   } replays;
   std::map<uint32_t, RandomBits> randomBits; ///< by bucket
 
-  // Where we are; tables made once, as large as the largest call needs.
+  // Where we are; tables made once, as large as the largest call needs. Of the thread that runs functions.
   uint64_t step = 0;
   const RandomBits *drawn = nullptr; ///< by the action
   std::vector<char *> slots, operands;
