@@ -21,6 +21,7 @@ TEST(Plan, ImpossibleNumbersAreRefusedInWords) {
   expect("3 shards for 2 ranks", [](Plan &p) { *p.mesh = plan::Mesh(1, 2, 1, 3); });
   expect("0 micro-batches of 2 samples", [](Plan &p) { p.micro_batches = 0; });
   expect("0 threads", [](Plan &p) { p.threads = 0; });
+  expect("threads for the streams of a GPU", [](Plan &p) { p.gpu = "sm_80", p.overlap = true; });
   expect("an arena of 0 bytes", [](Plan &p) { p.programs[0]->arena = 0; });
   expect("an alignment of 3", [](Plan &p) { p.alignment = 3; });
   expect("processors of an unknown level", [](Plan &p) { p.cpu = 5; });

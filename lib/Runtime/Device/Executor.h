@@ -10,9 +10,9 @@
 // All give the same bits: who touches the same bytes comes one after the other (VerifyStreams), and sums over ranks run in
 // the order of the ranks.
 //
-// Precondition: functions are run by one thread. Its lane has the only table of slots and operands, and the only random bits, so other
-// streams move data and call nothing. PlanChecker::checkStream refuses every plan that runs a function on another stream of a CPU;
-// a GPU's plan may (stream `weights`), and is always inline.
+// Precondition: one thread runs all functions. The table of slots and operands and the random bits are shared by all
+// lanes, and functions alone use them. PlanChecker::checkStream refuses a plan of a CPU that runs a function on another
+// stream than `compute`. The plan of a GPU may (stream `weights`); it is run inline, which the check ensures too.
 #ifndef XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 #define XLC_LIB_RUNTIME_DEVICE_EXECUTOR_H
 
@@ -69,7 +69,8 @@ struct JobContext {
 
 class Executor {
 public:
-  /// `arena` is memory of `device`; `trace` may be null; the plan was checked. Throws Rejected where it does not fit this machine.
+  /// `arena` is memory of `device`; `trace` may be null; the plan was checked. Throws Rejected where it does not fit
+  /// this machine.
   Executor(const JobContext &job, int rank, Device &device, char *arena, RankTrace *trace);
   ~Executor();
 

@@ -53,6 +53,7 @@ void PlanChecker::checkSizes() {
   require(plan.micro >= 1 && plan.micro_batches >= 1, "{} micro-batches of {} samples", plan.micro_batches, plan.micro);
   require(plan.cpu <= (uint8_t)CpuLevel::V4Bf16, "processors of an unknown level");
   require(plan.threads >= 1 && plan.threads <= kMostThreads, "{} threads", plan.threads);
+  require(plan.gpu.empty() || !plan.overlap, "threads for the streams of a GPU");
   require(plan.alignment >= 1 && plan.alignment <= 1 << 20 && (plan.alignment & (plan.alignment - 1)) == 0,
           "an alignment of {}", plan.alignment);
   require(!plan.traffic.empty(), "no traffic");
