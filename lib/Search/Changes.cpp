@@ -82,7 +82,7 @@ std::string doubleStages(Spec &spec) {
 std::string keepFewInFlight(Spec &spec) {
   if (spec.pp == 1 || spec.pipeline.schedule == "1f1b")
     return "";
-  spec.pipeline.schedule = "1f1b", spec.pipeline.chunks = 1;
+  spec.pipeline.schedule = "1f1b", spec.pipeline.chunks.reset();
   return "pipeline: {schedule: 1f1b}";
 }
 

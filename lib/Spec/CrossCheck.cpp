@@ -85,8 +85,8 @@ void checkStages(Spec &spec, SpecErrors &errors) {
     StringLiteral name, does;
     bool isDefault; ///< what a single stage does anyway
   };
-  const Key keys[] = {{"pipeline.schedule", "orders", spec.pipeline.schedule == "1f1b"},
-                      {"pipeline.chunks", "cuts", spec.pipeline.chunks == 1},
+  const Key keys[] = {{"pipeline.schedule", "orders", spec.pipeline.schedule == PipelineSpec().schedule},
+                      {"pipeline.chunks", "cuts", spec.chunksPerRank() == 1},
                       {"pipeline.cuts", "cuts", false}};
   for (const auto &[key, does, isDefault] : keys) {
     if (spec.pp > 1 || !isGiven(spec, key) || isDefault)

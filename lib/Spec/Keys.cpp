@@ -1,5 +1,6 @@
 // The table. Rows whose setter is null are sections, or keys that a later version will take.
 #include "Keys.h"
+#include "Choices.h"
 #include "xlc/Runtime/Limits.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -87,13 +88,6 @@ void setBetas(HyperParameters &numbers, const Value &value) {
   numbers[size_t(Beta1)] = value.numbers[0], numbers[size_t(Beta2)] = value.numbers[1];
 }
 
-std::string optimizerNames() {
-  return join(map_range(getOptimizers(), [](const Optimizer &row) { return row.name.str(); }), "|");
-}
-
-/// "adam, adamw: " and the words: what a key means to the update rules that take it.
-std::string ofTakers(HyperParameter which, StringRef words) { return (describeTakers(which) + ": " + words).str(); }
-
 void addGroup(Spec &spec, const Value &value) {
   spec.optimizer.groups.emplace_back();
   group(spec).location = value.location;
@@ -160,10 +154,10 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.sequenceParallel = v.boolean; }},
 
   {"pipeline", Kind::Section, any, "", "", "How the layers are cut into stages, and in which order stages see micro-batches.", nullptr},
-  {"pipeline.schedule", Kind::Choice, any, "gpipe|1f1b|eager-1f1b|interleaved|zb-h1|zb-h2|zb-v", "1f1b",
+  {"pipeline.schedule", Kind::Choice, any, scheduleNames(), PipelineSpec().schedule,
    "The order of forwards and backwards on each stage.",
    [](Spec &s, const Value &v) { s.pipeline.schedule = v.text; }},
-  {"pipeline.chunks", Kind::Integer, chunks, "", "1, or 2 with interleaved and zb-v", "Stages per pp rank.",
+  {"pipeline.chunks", Kind::Integer, chunks, "", describeDefaultChunks(), "Stages per pp rank.",
    [](Spec &s, const Value &v) { s.pipeline.chunks = v.integer; }},
   {"pipeline.cuts", Kind::NameList, any, "", "balanced", "Tensors or nodes after which a stage ends, in order: pp × chunks - 1 of them.",
    [](Spec &s, const Value &v) { s.pipeline.cuts = v.texts; }},

@@ -5,6 +5,7 @@
 #include "DeviceFile.h"
 #include "Foreign.h"
 #include "SpecText.h"
+#include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Support/InputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include <algorithm>
@@ -36,6 +37,10 @@ Expected<std::string> spec::readSpecText(StringRef path) {
     return createStringError("nothing came through the pipe");
   text.resize(size);
   return text;
+}
+
+int64_t Spec::chunksPerRank() const {
+  return pipeline.chunks.value_or(pp > 1 ? findPipelineSchedule(pipeline.schedule)->leastChunks : 1);
 }
 
 int Spec::threadsPerRankOrDefault() const {

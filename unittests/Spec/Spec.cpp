@@ -2,6 +2,7 @@
 // Messages are the business of test/Spec.
 #include "xlc/Spec/Spec.h"
 
+#include "xlc/Pipeline/Pipeline.h"
 #include "xlc/Support/Bytes.h"
 #include "gtest/gtest.h"
 
@@ -25,6 +26,15 @@ TEST(Spec, EmptyFileGivesDefaults) {
   EXPECT_EQ(spec.optimizer.get(HyperParameter::LearningRate), 1e-3);
   EXPECT_EQ(spec.optimizer.get(HyperParameter::WeightDecay), 0.01);
   EXPECT_EQ(spec.loss.type, LossSpec::Type::Default);
+}
+
+TEST(Spec, EachScheduleIsAChoiceWithItsFewestChunks) {
+  for (const PipelineSchedule &row : getPipelineSchedules()) {
+    std::string pipeline = ("pipeline: {schedule: " + row.name).str();
+    EXPECT_EQ(parse("{pp: 2, " + pipeline + "}}").chunksPerRank(), row.leastChunks) << row.name.str();
+    EXPECT_EQ(parse("{pp: 2, " + pipeline + ", chunks: 3}}").chunksPerRank(), 3) << row.name.str();
+  }
+  EXPECT_EQ(parse("").chunksPerRank(), 1);
 }
 
 TEST(Spec, WeightDecayDefaultsAsInPyTorch) {

@@ -40,7 +40,7 @@ struct PipelineShape {
 struct PipelineSchedule {
   llvm::StringRef name;
   ChunkPlacement placement;
-  int64_t leastChunks, mostChunks; ///< per rank; most 0: no limit
+  int64_t leastChunks, mostChunks; ///< per rank; most 0: no limit. Where a spec says nothing there are as few as can be
   bool needsMultiple;              ///< micro-batches in a multiple of the ranks
   bool splitsBackward;             ///< I and W apart instead of B
   std::vector<Slot> (*order)(const PipelineShape &, int64_t rank);

@@ -113,7 +113,7 @@ struct ZeroSpec {
 
 struct PipelineSpec {
   std::string schedule = "1f1b"; ///< a row of lib/Pipeline's table
-  int64_t chunks = 1;            ///< stages per pp rank
+  std::optional<int64_t> chunks; ///< stages per pp rank; none: as few as the schedule takes
   std::vector<std::string> cuts; ///< names of tensors or nodes; empty: balanced
 };
 
@@ -173,12 +173,8 @@ struct Spec {
   int64_t dpShardOrAll() const { return dpShard.value_or(dp); }
   int64_t ranks() const { return dp * pp * tp; }
   int64_t globalBatchOrDefault() const { return globalBatch.value_or(microBatch * dp); }
-  /// Stages per pp rank: interleaved and zb-v take two where nothing is said.
-  int64_t chunksPerRank() const {
-    bool isGiven = locations.count("pipeline.chunks");
-    bool takesTwo = pp > 1 && (pipeline.schedule == "interleaved" || pipeline.schedule == "zb-v");
-    return takesTwo && !isGiven ? 2 : pipeline.chunks;
-  }
+  /// Stages per pp rank.
+  int64_t chunksPerRank() const;
   /// Cores shared evenly among the ranks, at least one each.
   int threadsPerRankOrDefault() const;
   /// What messages are timed on where the spec names no device.

@@ -1,0 +1,34 @@
+// See Choices.h.
+#include "Choices.h"
+
+#include "xlc/Pipeline/Pipeline.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
+
+using namespace llvm;
+
+namespace xlc::spec {
+
+template <class Rows> static std::string namesOf(const Rows &rows) {
+  return join(map_range(rows, [](const auto &row) { return row.name.str(); }), "|");
+}
+
+std::string optimizerNames() { return namesOf(getOptimizers()); }
+
+std::string ofTakers(HyperParameter which, StringRef words) { return (describeTakers(which) + ": " + words).str(); }
+
+std::string scheduleNames() { return namesOf(getPipelineSchedules()); }
+
+std::string describeDefaultChunks() {
+  std::map<int64_t, SmallVector<StringRef>> schedules;
+  for (const PipelineSchedule &row : getPipelineSchedules())
+    schedules[row.leastChunks].push_back(row.name);
+  std::string text = "1";
+  for (const auto &[chunks, names] : schedules)
+    if (chunks > 1)
+      text += ", or " + std::to_string(chunks) + " with " + join(names, " and ");
+  return text;
+}
+
+} // namespace xlc::spec

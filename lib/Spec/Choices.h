@@ -1,0 +1,22 @@
+// What the key table says of the rows of other tables: the choices of a key, its default and what it means, so that a new
+// row (a schedule, an optimizer) is a choice at once.
+#ifndef XLC_LIB_SPEC_CHOICES_H
+#define XLC_LIB_SPEC_CHOICES_H
+
+#include "xlc/Dialect/Graph/Optimizers.h"
+
+namespace xlc::spec {
+
+/// "sgd|adam|...", as Key::choices.
+std::string optimizerNames();
+/// "adam, adamw: " and the words: what a key means to the update rules that take it.
+std::string ofTakers(HyperParameter which, llvm::StringRef words);
+
+/// "gpipe|1f1b|...", as Key::choices.
+std::string scheduleNames();
+/// "1, or 2 with interleaved and zb-v": chunks for each rank of a pipeline whose spec gives none.
+std::string describeDefaultChunks();
+
+} // namespace xlc::spec
+
+#endif
