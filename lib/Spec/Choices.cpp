@@ -31,4 +31,15 @@ std::string describeDefaultChunks() {
   return text;
 }
 
+std::string targetNames() { return namesOf(kTargetFacts); }
+
+std::string describeTargets() {
+  return join(map_range(kTargetFacts, [](const TargetFacts &row) { return row.madeFor.str(); }), ", or ");
+}
+
+std::string describeTargets(bool TargetFacts::*fact, bool value) {
+  auto rows = make_filter_range(kTargetFacts, [&](const TargetFacts &row) { return row.*fact == value; });
+  return join(map_range(rows, [](const TargetFacts &row) { return "target: " + row.name.str(); }), " or ");
+}
+
 } // namespace xlc::spec

@@ -1,9 +1,10 @@
-// What the key table says of the rows of other tables: the choices of a key, its default and what it means, so that a new
-// row (a schedule, an optimizer) is a choice at once.
+// What the key table says of the rows of other tables: the choices of a key, its default and what it means, so that a
+// new row (a schedule, an optimizer, a target) is a choice at once.
 #ifndef XLC_LIB_SPEC_CHOICES_H
 #define XLC_LIB_SPEC_CHOICES_H
 
 #include "xlc/Dialect/Graph/Optimizers.h"
+#include "xlc/Target/TargetFacts.h"
 
 namespace xlc::spec {
 
@@ -16,6 +17,13 @@ std::string ofTakers(HyperParameter which, llvm::StringRef words);
 std::string scheduleNames();
 /// "1, or 2 with interleaved and zb-v": chunks for each rank of a pipeline whose spec gives none.
 std::string describeDefaultChunks();
+
+/// "cpu|cuda", as Key::choices.
+std::string targetNames();
+/// What each is made for.
+std::string describeTargets();
+/// "target: cuda", or more of them: those of which a fact holds, or does not.
+std::string describeTargets(bool TargetFacts::*fact, bool value);
 
 } // namespace xlc::spec
 

@@ -2,6 +2,7 @@
 //
 // Each check names the keys that it reads. It is skipped when one of them was refused, so that one mistake
 // gives one error, and not a second one about the default that stands in.
+#include "Choices.h"
 #include "DeviceFile.h"
 
 #include <cmath>
@@ -195,22 +196,23 @@ void checkSquares(Spec &spec, SpecErrors &errors) {
   errors.note({}, "precision.compute of bf16, or no precision.states, would do");
 }
 
-/// CPUs have no tf32.
 void checkProducts(Spec &spec, SpecErrors &errors) {
-  if (!spec.precision.wantsTf32 || spec.target != "cpu")
+  if (!spec.precision.wantsTf32 || spec.targetFacts().hasTf32)
     return;
-  errors.error(spec.where("precision.products"), "precision.products: tf32 is for devices that have it, CPUs do not");
-  errors.note({}, "precision.products of ieee would do, or target: cuda");
+  errors.error(spec.where("precision.products"),
+               "precision.products: tf32 is for devices that have it, " + spec.targetFacts().devices + " do not");
+  errors.note({}, "precision.products of ieee would do, or " + describeTargets(&TargetFacts::hasTf32, true));
 }
 
 void checkWeightGradients(Spec &spec, SpecErrors &errors) {
   if (!spec.weightsBeside)
     return;
   SpecLocation location = spec.where("runtime.weight_gradients");
-  if (spec.target == "cpu") {
-    errors.error(location,
-                 "runtime.weight_gradients: beside is for GPUs, the cores of a CPU compute one thing at a time");
-    errors.note({}, "runtime.weight_gradients of in_order would do, or target: cuda");
+  if (!spec.targetFacts().takesWeightsBeside) {
+    errors.error(location, "runtime.weight_gradients: beside is for devices that compute several things at a time, " +
+                               spec.targetFacts().devices + " compute one");
+    errors.note({}, "runtime.weight_gradients of in_order would do, or " +
+                        describeTargets(&TargetFacts::takesWeightsBeside, true));
     return;
   }
   if (!spec.device || spec.device->isCpu()) {

@@ -329,8 +329,8 @@ const Key table[] = {
   {"cluster.nodes", Kind::Integer, ranks, "", "as many as ranks need", "Machines; a spec that needs more is refused.",
    [](Spec &s, const Value &v) { s.nodes = v.integer; }},
 
-  {"target", Kind::Choice, any, "cpu|cuda", "cpu",
-   "What the program is made for: processors (`--cpu` says which), or NVIDIA's GPUs from compute capability 8.0 on, with one GPU for each rank. `--target` of the commands stands in its place.",
+  {"target", Kind::Choice, any, targetNames(), kTargetFacts[0].name.str(),
+   "What the program is made for: " + describeTargets() + ". `--target` of the commands stands in its place.",
    [](Spec &s, const Value &v) { s.target = v.text; }},
 
   {"data", Kind::Section, any, "", "", "What is trained on.", nullptr},
@@ -349,7 +349,8 @@ const Key table[] = {
    [](Spec &s, const Value &v) { s.overlap = v.text == "threads"; }},
   {"runtime.deterministic", Kind::Boolean, any, "", "false", "GPUs sum over ranks in the order of the ranks, sixteen bits as float32, by all-to-all and a kernel: the same bits as CPUs get from the same terms. Without it NCCL chooses the order. CPUs always sum so. And what cuBLASLt could do with a product before it rounds it (GELU, residuals) are kernels, which round as those of CPUs.",
    [](Spec &s, const Value &v) { s.isDeterministic = v.boolean; }},
-  {"runtime.attention", Kind::Choice, any, "fused|products", "fused; with `target: cuda` and `deterministic` products",
+  {"runtime.attention", Kind::Choice, any, "fused|products",
+   "fused; with `" + describeTargets(&TargetFacts::fusesAttentionDeterministically, false) + "` and `deterministic` products",
    "`fused`: attention is one kernel of a library where the target has one, and the scores lie nowhere: on GPUs cuDNN's, of sixteen bits, causal or not, with a padding mask or without (a query that sees no key attends to all alike; a mask that eager attention adds to the scores is for products), with two queries at least, a multiple of 128 keys and at most 128 features a head. `products`: the scores lie in memory, between products and a kernel over their rows.",
    [](Spec &s, const Value &v) { s.fusesAttention = v.text == "fused"; }},
   {"runtime.weight_gradients", Kind::Choice, any, "in_order|beside", "in_order",

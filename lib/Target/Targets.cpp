@@ -8,9 +8,10 @@ using namespace xlc;
 
 namespace {
 constexpr TargetRow targets[] = {
-    {"cpu", listCpuChips, makeCpuTarget, nullptr},
-    {"cuda", listCudaChips, makeCudaTarget, chipOfCudaDevice},
+    {kTargetFacts[0], listCpuChips, makeCpuTarget, nullptr, examineCpu},
+    {kTargetFacts[1], listCudaChips, makeCudaTarget, chipOfCudaDevice, examineCuda},
 };
+static_assert(std::size(targets) == std::size(kTargetFacts));
 } // namespace
 
 llvm::ArrayRef<TargetRow> xlc::getTargets() { return targets; }
@@ -18,11 +19,11 @@ llvm::ArrayRef<TargetRow> xlc::getTargets() { return targets; }
 std::vector<std::string> xlc::listTargets() {
   std::vector<std::string> names;
   for (const TargetRow &row : targets)
-    names.push_back(row.name.str());
+    names.push_back(row.facts.name.str());
   return names;
 }
 
 const TargetRow *xlc::findTarget(llvm::StringRef name) {
-  const TargetRow *row = llvm::find_if(targets, [&](const TargetRow &row) { return row.name == name; });
+  const TargetRow *row = llvm::find_if(targets, [&](const TargetRow &row) { return row.facts.name == name; });
   return row == std::end(targets) ? nullptr : row;
 }

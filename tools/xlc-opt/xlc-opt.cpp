@@ -26,7 +26,7 @@
 
 /// Of the first option, which is taken out where it names one; null where there is no such target.
 static std::unique_ptr<xlc::Target> takeTarget(int &argc, char **&argv) {
-  llvm::StringRef name = xlc::getTargets().front().name, chip, first = argc > 1 ? argv[1] : "";
+  llvm::StringRef name = xlc::kTargetFacts[0].name, chip, first = argc > 1 ? argv[1] : "";
   if (first.consume_front("--xlc-target=")) {
     argv[1] = argv[0];
     --argc, ++argv;

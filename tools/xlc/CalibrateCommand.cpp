@@ -12,13 +12,13 @@ using namespace xlc;
 namespace {
 
 struct CalibrateOptions {
-  std::string output, target = "cpu";
+  std::string output, target = kTargetFacts[0].name.str();
   int cores = int(llvm::hardware_concurrency().compute_thread_count());
 };
 
 int calibrate(const CalibrateOptions &options) {
   const TargetRow &row = *findTarget(options.target);
-  bool isCpu = options.target == getTargets().front().name;
+  bool isCpu = options.target == kTargetFacts[0].name;
   messages() << "measures products, memory and "
              << (isCpu ? "copies on " + std::to_string(options.cores) + " cores" : "attention on the first GPU")
              << ": some seconds\n";

@@ -69,7 +69,8 @@ std::optional<std::string> Session::chooseChip(const Spec &spec, const TargetRow
   if (!row.chipOf)
     return options.cpu;
   if (options.cpu != CommonOptions().cpu)
-    return refuse("target", "--cpu " + options.cpu + " is for target cpu, and this is for " + spec.target);
+    return refuse("target", "--cpu " + options.cpu + " is for target " + kTargetFacts[0].name + ", and this is for " +
+                                spec.target);
   if (!spec.device)
     return row.listChips().front();
   ChipOfDevice found = row.chipOf(*spec.device);

@@ -112,12 +112,19 @@ Calls lookAt(ModuleOp module) {
 }
 
 TEST_F(TargetTest, TheTableHasTheCpuFirst) {
-  EXPECT_EQ(getTargets().front().name, "cpu");
+  EXPECT_EQ(getTargets().front().facts.name, "cpu");
   EXPECT_EQ(getTargets().front().listChips().front(), "native");
   EXPECT_FALSE(getTargets().front().make("z80"));
 }
 
-/// A spec names them in a table of its own.
+/// What the spec knows of a target stands in a table of its own.
+TEST_F(TargetTest, EachRowHasTheFactsOfItsTarget) {
+  for (const TargetRow &row : getTargets()) {
+    EXPECT_EQ(row.make(row.listChips().front())->name(), row.facts.name);
+    EXPECT_FALSE(row.examine().parts.empty()) << row.facts.name.str();
+  }
+}
+
 TEST_F(TargetTest, ASpecCanAskForEach) {
   for (const std::string &name : listTargets()) {
     std::optional<Spec> spec = parseSpec("target: " + name, "spec.yaml", silent);

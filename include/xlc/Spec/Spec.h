@@ -15,6 +15,7 @@
 #include "xlc/Dialect/Graph/LossScale.h"
 #include "xlc/Dialect/Graph/Optimizers.h"
 #include "xlc/Support/Diagnostics.h"
+#include "xlc/Target/TargetFacts.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -131,8 +132,8 @@ struct DataSpec {
 };
 
 struct Spec {
-  std::string path;           ///< of the YAML, for diagnostics
-  std::string target = "cpu"; ///< a row of the table of targets
+  std::string path;                                ///< of the YAML, for diagnostics
+  std::string target = kTargetFacts[0].name.str(); ///< a row of the table of targets
   int64_t dp = 1, pp = 1, tp = 1;
   std::optional<bool> sequenceParallel; ///< none: where tp > 1 and the model allows it
   PipelineSpec pipeline;
@@ -175,12 +176,16 @@ struct Spec {
   int64_t globalBatchOrDefault() const { return globalBatch.value_or(microBatch * dp); }
   /// Stages per pp rank.
   int64_t chunksPerRank() const;
+  /// `target` is in the table: the spec was read.
+  const TargetFacts &targetFacts() const { return *findTargetFacts(target); }
   /// Cores shared evenly among the ranks, at least one each.
   int threadsPerRankOrDefault() const;
   /// What messages are timed on where the spec names no device.
   const Device &deviceOrCpu() const { return device ? *device : *findDevice("cpu"); }
   /// Whether attention is a library's kernel where it has one, and not products and the matrix of scores.
-  bool hasFusedAttention() const { return fusesAttention.value_or(!isDeterministic || target == "cpu"); }
+  bool hasFusedAttention() const {
+    return fusesAttention.value_or(!isDeterministic || targetFacts().fusesAttentionDeterministically);
+  }
   bool overlaps() const { return overlap.value_or(device && !device->isCpu()); }
   int64_t microBatches() const { return globalBatchOrDefault() / (microBatch * dp); }
 };

@@ -16,9 +16,6 @@ namespace {
 
 using namespace cuda;
 
-/// CUDA 12.0: the first with libraries of kernels.
-constexpr int oldestDriver = 12000;
-
 /// By prepareGpus, for the life of the process. XLC_CUDA_LIBRARIES names the only folder in which they are looked for.
 std::optional<Libraries> opened;
 std::vector<Ordinal> devices; ///< by rank; of this process's ranks
@@ -52,17 +49,17 @@ int versionOf(const Driver &driver) {
 
 void checkDriver(int version) {
   if (version < oldestDriver)
-    throw Rejected(fmt::format("error: the driver of this machine is of CUDA {}.{}, the program needs one of CUDA 12.0 "
-                               "or later",
-                               version / 1000, version % 1000 / 10));
+    throw Rejected(fmt::format("error: the driver of this machine is of CUDA {}.{}, the program needs one of "
+                               "CUDA {}.{} or later",
+                               version / 1000, version % 1000 / 10, oldestDriver / 1000, oldestDriver % 1000 / 10));
 }
 
 /// PTX is for all chips from 8.0 on.
 void checkDevice(const Driver &driver, Ordinal device) {
-  constexpr int oldestChip = 80;
-  if (int capability = capabilityOf(driver, device); capability < oldestChip)
-    throw Rejected(fmt::format("error: {} has compute capability {}.{}, the program needs 8.0 or later",
-                               nameOf(driver, device), capability / 10, capability % 10));
+  if (int capability = capabilityOf(driver, device); capability < oldestCapability)
+    throw Rejected(fmt::format("error: {} has compute capability {}.{}, the program needs {}.{} or later",
+                               nameOf(driver, device), capability / 10, capability % 10, oldestCapability / 10,
+                               oldestCapability % 10));
 }
 
 /// The device of the first of this process's ranks; those of the others follow. Of a process of its own a rank has the only

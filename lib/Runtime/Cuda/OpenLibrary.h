@@ -15,6 +15,9 @@ struct LibraryFiles {
   const char *howToGet;
 };
 
+/// CUDA 12.0 is the first with libraries of kernels; PTX is for all chips from compute capability 8.0 on.
+inline constexpr int oldestDriver = 12000, oldestCapability = 80;
+
 inline constexpr LibraryFiles cudaDriver{
     "the NVIDIA driver", {"libcuda.so.1", nullptr}, "install the driver of the GPU's vendor (Debian: nvidia-driver)"};
 inline constexpr LibraryFiles cublasLtLibrary{

@@ -8,6 +8,7 @@
 #include "xlc/Lower/Lower.h"
 #include "xlc/Runtime/CpuLevel.h"
 #include "xlc/Runtime/Workspace.h"
+#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 using namespace xlc;
@@ -119,6 +120,11 @@ private:
 };
 
 } // namespace
+
+MachineReport xlc::examineCpu() {
+  std::string cores = std::to_string(llvm::hardware_concurrency().compute_thread_count());
+  return {{{"processor", std::string(nameOf(runtime::findHostLevel())) + ", " + cores + " cores"}}, ""};
+}
 
 std::vector<std::string> xlc::listCpuChips() { return runtime::listCpuLevels(); }
 

@@ -2,7 +2,7 @@
 #ifndef XLC_LIB_TARGET_CPU_CPUTARGET_H
 #define XLC_LIB_TARGET_CPU_CPUTARGET_H
 
-#include "xlc/Target/Target.h"
+#include "xlc/Target/Targets.h"
 
 namespace xlc {
 
@@ -12,6 +12,9 @@ std::vector<std::string> listCpuChips();
 /// Null for another name. From now on library calls of this process use instructions up to the chip's level: workspace
 /// is asked of the library itself.
 std::unique_ptr<Target> makeCpuTarget(llvm::StringRef chip);
+
+/// The processor, of any level.
+MachineReport examineCpu();
 
 } // namespace xlc
 

@@ -3,6 +3,7 @@
 // there, which are those of ours that is row-major. What it does not do are kernels of the runtime.
 #include "CudaTarget.h"
 #include "Cuda/Measure.h"
+#include "Cuda/OpenLibrary.h"
 #include "CudaObject.h"
 #include "Plan/Exchanges.h"
 #include "Plan_generated.h"
@@ -24,6 +25,7 @@ namespace {
 
 /// What programs have code of their own for; other devices compile the PTX of the newest before them.
 constexpr int64_t capabilities[] = {80, 90, 100, 120};
+static_assert(capabilities[0] == runtime::oldestCapability);
 constexpr int64_t kHopper = 90;
 
 /// What cuBLASLt may use for one product. NVIDIA recommends 32 MiB from Hopper on and 4 MiB before.

@@ -16,6 +16,9 @@ std::unique_ptr<Target> makeCudaTarget(llvm::StringRef chip);
 /// The newest chip whose PTX the device compiles.
 ChipOfDevice chipOfCudaDevice(const Device &device);
 
+/// The driver, NVIDIA's libraries and the GPUs. Libraries are opened as programs open them.
+MachineReport examineCuda();
+
 } // namespace xlc
 
 #endif
