@@ -81,7 +81,8 @@ std::string Judged::text() const {
                        llvm::join(names, ", "), llvm::join(loaded, ", "), llvm::join(places, ", "));
 }
 
-verify::KernelReport Judged::run(const std::function<void(ModuleOp)> &fault) const {
+void Judged::compile(const std::function<void(ModuleOp)> &fault,
+                     llvm::function_ref<void(ModuleOp, llvm::MemoryBufferRef)> use) const {
   DialectRegistry registry;
   registry.insert<graph::GraphDialect, exec::ExecDialect, sched::SchedDialect>();
   registerLowerDialects(registry);
@@ -101,10 +102,18 @@ verify::KernelReport Judged::run(const std::function<void(ModuleOp)> &fault) con
   std::unique_ptr<llvm::MemoryBuffer> object = isLowered ? makeObject(*compiled, *target, plan) : nullptr;
   if (!object)
     llvm::report_fatal_error("the program cannot be compiled");
-  verify::KernelOptions options;
-  options.steps = 1;
-  auto report = verify::verifyKernels(*program, *object, options);
-  if (failed(report))
-    llvm::report_fatal_error("the program cannot be run");
-  return *report;
+  use(*program, *object);
+}
+
+verify::KernelReport Judged::run(const std::function<void(ModuleOp)> &fault) const {
+  verify::KernelReport made;
+  compile(fault, [&](ModuleOp program, llvm::MemoryBufferRef object) {
+    verify::KernelOptions options;
+    options.steps = 1;
+    auto report = verify::verifyKernels(program, object, options);
+    if (failed(report))
+      llvm::report_fatal_error("the program cannot be run");
+    made = *report;
+  });
+  return made;
 }

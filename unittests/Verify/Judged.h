@@ -28,6 +28,10 @@ struct Judged {
   /// done.
   verify::KernelReport run(const std::function<void(mlir::ModuleOp)> &fault = {}) const;
 
+  /// Compiles with `fault` planted. Aborts where that cannot be done.
+  void compile(const std::function<void(mlir::ModuleOp)> &fault,
+               llvm::function_ref<void(mlir::ModuleOp program, llvm::MemoryBufferRef object)> use) const;
+
 private:
   std::string text() const;
 };

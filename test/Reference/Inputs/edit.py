@@ -1,5 +1,5 @@
-"""edit.py IN OUT [KEY=JSON...] [-TENSOR...] [TENSOR:DTYPE...] [=TEXT] [@FILE]: a reference file with another member of its document, without a
-tensor, with a tensor that claims another type, or with another text as its document; @FILE: the change is the file's text."""
+"""edit.py IN OUT [KEY=JSON...] [-TENSOR...] [~TENSOR...] [TENSOR:DTYPE...] [=TEXT] [@FILE]: a reference file with another member of its document, without a
+tensor, with a tensor (F64) each of whose elements is one larger, with a tensor that claims another type, or with another text as its document; @FILE: the change is the file's text."""
 
 import json
 import struct
@@ -19,6 +19,10 @@ for change in sys.argv[3:]:
         for name, entry in header.items():
             if name != "__metadata__" and entry["data_offsets"][0] >= end:
                 entry["data_offsets"] = [at - (end - begin) for at in entry["data_offsets"]]
+    elif change.startswith("~"):
+        begin, end = header[change[1:]]["data_offsets"]
+        elements = struct.unpack(f"<{(end - begin) // 8}d", body[begin:end])
+        body = body[:begin] + struct.pack(f"<{len(elements)}d", *(value + 1 for value in elements)) + body[end:]
     elif "=" in change:
         key, value = change.split("=", 1)
         document[key] = json.loads(value)
