@@ -343,7 +343,8 @@ constexpr Phase phases[] = {
      "one master",
      Fault::Compiler, precision},
     {"Shard", "graph", "graph + dist",
-     "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk, cluster.device_memory",
+     "tp, sequence_parallel, layout, pipeline.cuts, loss.chunk, cluster.device_memory, precision, "
+     "runtime.deterministic",
 
      "whether the loss is computed by rows; which dimension of each parameter tp splits, and from it the layout of "
      "every value and the collectives between; which products are rounded after their bias, or what else the target's "
@@ -355,7 +356,7 @@ constexpr Phase phases[] = {
      "which units make a pipeline stage; unit functions with explicit boundaries and residuals",
      "the micro-batch only calls unit functions, each unit once forward and once backward", Fault::Compiler, stage},
     {"DataParallel", "graph", "sched",
-     "dp, pp, tp, pipeline, micro-batches, zero_stage, dp_shard, zero, cluster.device_memory",
+     "dp, pp, tp, pipeline, micro-batches, zero_stage, dp_shard, zero, cluster.device_memory, precision",
 
      "buckets; where parameters, gradients and states live; which actions gather, release and reduce; the order of the "
      "pipeline's slots and messages",
@@ -364,7 +365,8 @@ constexpr Phase phases[] = {
     {"Schedule", "sched", "sched", "tp, zero, runtime.overlap", "how far ahead of their use gathers start",
      "as DataParallel's; all ranks' timelines run to the end in the rendezvous simulator", Fault::Compiler, schedule},
     {"Memory", "sched", "exec",
-     "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank",
+     "dp, pp, tp, zero, cluster.device, runtime.overlap, runtime.weight_gradients, runtime.threads_per_rank, "
+     "runtime.attention, runtime.deterministic",
      "which ops make a kernel; how long messages have their bytes to themselves; lifetimes, shared memory and offsets "
      "in "
      "one arena per rank; what may run beside what",
