@@ -1,5 +1,6 @@
-// See Reference.h. What float32 explains: a part in a thousand of a gradient, sixty-four times the distance that PyTorch's own
-// float32 makes, and a millionth of the largest gradient of the model, below which a sum of cancelling terms is noise.
+// See Reference.h. What float32 explains: a part in a thousand of a gradient, sixty-four times the distance that
+// PyTorch's own float32 makes, and a millionth of the largest gradient of the model, below which a sum of cancelling
+// terms is noise.
 #include "xlc/Reference/Reference.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
