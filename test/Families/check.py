@@ -35,6 +35,7 @@ NARROW_LOSS, NARROW_NORM = 2e-2, 2e-1  # of sixteen bits, or so many times what 
 COARSER = {"bf16": 2**16, "fp16": 2**13}
 # A fixed scale: the first one that PyTorch tries skips steps.
 PRECISIONS = {"bf16": "bf16", "fp16": {"compute": "fp16", "loss_scale": 256}}
+LOST = re.compile("export|the file does not|taken as")  # in warnings
 NOISE = 3  # times what PyTorch's own float32 is away, where that is more
 ADAM_OUTLIERS = 12  # elements that Adam may amplify, see docs/Families.md
 
@@ -226,9 +227,9 @@ def train(way, cell, models):
 
 
 def find_warning(said):
-    """The first warning of what the file lost; others are of ranks without work, and of types."""
+    """The first warning of what the file lost; others are of ranks without work, of types, of rows that meet."""
     found = [line.split("warning: ")[1] for line in said.splitlines() if "warning: " in line]
-    return next((text for text in found if not text.startswith("tp = ") and "stored as bfloat16" not in text), "")
+    return next((text for text in found if LOST.search(text)), "")
 
 
 def worst(found, expected):

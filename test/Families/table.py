@@ -50,7 +50,8 @@ def is_chaotic(models, key):
     family, form, name = key.split("|")
     composition = next(each for each in [*check.COMPOSITIONS, check.REFERENCE] if each.name == name)
     trace = json.loads(check.trace_of(check.Cell(family, form, composition), models / family).read_text())
-    return check.worst(trace["loss_float32"], trace["loss"]) > CHAOS
+    # A parameter that is not a number in float32 has no distance.
+    return check.worst(trace["loss_float32"], trace["loss"]) > CHAOS or any(x != x for x in trace["parameter_difference"].values())
 
 
 def classify(result):
@@ -62,7 +63,7 @@ def classify(result):
         return "exporter"
     if result["outcome"] in ("agrees", "differs", "not compared"):
         return result["outcome"]
-    return "chaos" if result.get("is_chaotic") and result["outcome"] in ("right", "wrong") else result["outcome"]
+    return "chaos" if result.get("is_chaotic") and result["outcome"] in ("right", "wrong", "warned") else result["outcome"]
 
 
 def text_of(result):
