@@ -327,7 +327,7 @@ def generate(seed, number, has_gpus=False, form=None):
     b.network.prune()
     choose_parameters(b, layout)
     # Without a record, one number that several nodes read may be several parameters that began equal.
-    is_clear = all(len(array.data) > 1 for array in b.network.parameters.values())
+    is_clear = all(len(set(array.data)) > 1 for array in b.network.parameters.values())
     b.network.is_recorded = not is_clear or random.random() < 0.7
     case = Case(b.network, layout)
     count = layout.batch * (layouts.STEPS if random.random() < 0.7 else 1)

@@ -31,7 +31,7 @@ def find_dims(network):
                   for name, array in rows.items()}
         try:
             found.append(reference.evaluate(network, dict(network.parameters) | inputs))
-        except (ValueError, IndexError, KeyError, OverflowError, ZeroDivisionError, AssertionError) as problem:
+        except (ValueError, TypeError, IndexError, KeyError, OverflowError, ZeroDivisionError, AssertionError) as problem:
             raise Reject(str(problem)) from problem
     for name, two in found[0].items():
         if two.shape:
