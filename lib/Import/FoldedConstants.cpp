@@ -69,9 +69,12 @@ private:
            xlc::matchesPatterns(tensor.name, spec.trainable);
   }
 
-  /// Two progressions are functions of each other, whatever they are of: 1, 2, 3 and a parameter that begins at 62, 63, 64.
-  static bool areBothRegular(const ValuedTensor &a, const ValuedTensor &b) {
-    return !a.isUniform() && isRegular(a) && isRegular(b);
+  /// Two progressions are functions of each other, whatever they are of: 1, 2, 3 and a parameter that begins at 62, 63,
+  /// 64. Of as many elements in one module, such as linspace(0.1, 0.9) and one minus it, they are no coincidence.
+  bool areByChance(const ParameterPlan::Constant &constant, unsigned parameter) {
+    const ValuedTensor &a = values[constant.initializer], &b = values[plan.parameters[parameter].initializer];
+    bool areBothRegular = !a.isUniform() && isRegular(a) && isRegular(b);
+    return areBothRegular && (a.values.size() != b.values.size() || !isBeside(constant, parameter));
   }
 
   /// Whether a parameter is gone that the spec leaves as it is, and that the constant may have been computed from: the
@@ -124,7 +127,7 @@ std::string FoldedConstants::findSource(const ParameterPlan::Constant &constant)
   const ValuedTensor &of = values[constant.initializer];
   bool isNumber = of.values.size() == 1, isPlain = of.isUniform() && (!isNumber || isRegular(of));
   for (unsigned i : trained)
-    if ((!isPlain || isBeside(constant, i)) && !areBothRegular(of, values[plan.parameters[i].initializer]) &&
+    if ((!isPlain || isBeside(constant, i)) && !areByChance(constant, i) &&
         isComputedFrom(of, values[plan.parameters[i].initializer]))
       return "'" + plan.parameters[i].name + "'";
   return isNumber && !isPlain ? findSum(of.values.front()) : "";
