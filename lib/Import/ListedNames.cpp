@@ -118,8 +118,7 @@ void ParameterNames::findTraced(const Node &node, unsigned input, const FileTens
                   StringRef(node.call.arguments[1]).starts_with("[%");
   if (names.size() == 1 && (role || isListed || isLookup)) {
     read.name = names.front().str();
-    bool keepsShape = StringRef(node.call.target).starts_with("aten.addcmul."); // norms and convolutions have vectors
-    read.isVector = !isListed && !keepsShape && isSpreadVector(node, tensor);
+    read.isVector = !isListed && !traced.keepsShapeOfWeight(node.call) && isSpreadVector(node, tensor);
   } else if (isListed && !isGroups && !findOneValue(tensor)) {
     read.name = own;
   }

@@ -192,7 +192,7 @@ void ParameterNames::findUnlisted(unsigned n, unsigned input, const FileTensor &
     read.guess = read.isNamed ? "named after the path of the node that reads it" : "the file has no name for it";
 }
 
-/// `F.linear(x, weight)` in a module that has others, or other nodes, is no nn.Linear.
+/// An nn.Linear has no modules and no other nodes: the MatMul of a module that has either is an F.linear.
 void ParameterNames::findContainers() {
   for (const Node &node : model.nodes) {
     bool isLinear =

@@ -42,6 +42,12 @@ constexpr Roles roles[] = {
     {"aten.rms_norm.", 2, -1},
 };
 
+const Roles *findRoles(const TracedCall &call) {
+  const Roles *row =
+      llvm::find_if(roles, [&](const Roles &each) { return StringRef(call.target).starts_with(each.target); });
+  return row == std::end(roles) ? nullptr : row;
+}
+
 /// Calls that make constants, and others that move elements or reckon with sizes: one that is gone, and no constant of
 /// that name, has lost no parameter.
 constexpr StringLiteral makers[] = {"arange", "full", "new_ones", "ones", "scalar_tensor_default", "zeros"};
@@ -96,16 +102,18 @@ SmallVector<StringRef> TracedParameters::parametersOf(const TracedCall &call) co
 }
 
 std::optional<StringRef> TracedParameters::findByRole(const TracedCall &call, StringRef role) const {
-  for (const Roles &row : roles) {
-    if (!StringRef(call.target).starts_with(row.target) ||
-        (!row.scale.empty() && !call.find(SIZE_MAX, row.scale).empty()))
-      continue;
-    int position = role == "weight" ? row.weight : role == "bias" ? row.bias : -1;
-    StringRef value = position < 0 ? StringRef() : call.find(position, role);
-    auto found = value.consume_front("%") ? model.signature.targets.find(value) : model.signature.targets.end();
-    return found != model.signature.targets.end() && parameters.contains(found->second) ? StringRef(found->second) : "";
-  }
-  return std::nullopt;
+  const Roles *row = findRoles(call);
+  if (!row || (!row->scale.empty() && !call.find(SIZE_MAX, row->scale).empty()))
+    return std::nullopt;
+  int position = role == "weight" ? row->weight : role == "bias" ? row->bias : -1;
+  StringRef value = position < 0 ? StringRef() : call.find(position, role);
+  auto found = value.consume_front("%") ? model.signature.targets.find(value) : model.signature.targets.end();
+  return found != model.signature.targets.end() && parameters.contains(found->second) ? StringRef(found->second) : "";
+}
+
+bool TracedParameters::keepsShapeOfWeight(const TracedCall &call) {
+  const Roles *row = findRoles(call);
+  return row && !row->scale.empty(); // a call that scales its weight is elementwise
 }
 
 Missing TracedParameters::classify(StringRef value) const {

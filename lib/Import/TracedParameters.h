@@ -29,6 +29,9 @@ public:
   /// The parameter that `call` takes as `role`: "weight" or "bias". Empty where it takes none; nothing where it is not
   /// known which arguments of the call have roles.
   std::optional<llvm::StringRef> findByRole(const TracedCall &call, llvm::StringRef role) const;
+  /// Whether the weight of `call` has the shape of the operand that the node reads; weights of others are vectors where
+  /// the node reads one with further dimensions of 1.
+  static bool keepsShapeOfWeight(const TracedCall &call);
   /// What operand `input` of `node` was in PyTorch where no call in the file makes it, nor any input; and its name,
   /// where it is clear which one it was.
   Missing findMissing(const Node &node, unsigned input, std::string &name) const;

@@ -270,7 +270,7 @@ private:
   SmallVector<FactorList> softmaxDims, resultDims;
   ScoreFactors scores;
   double scale = 1;
-  bool isClamped = false; ///< a score that is no more than the lowest float may be that, which depends on nothing
+  bool isClamped = false; ///< max(score, lowest float): where the constant wins, no gradient reaches q and k
   SmallVector<MaskStep> masks;
   std::optional<AttentionMask> mask;
   std::string problem;

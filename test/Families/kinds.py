@@ -182,7 +182,7 @@ def add_lowest(q, k, v, seen):
 
 
 def select_lowest(q, k, v, seen):
-    """The lowest number replaces scores, which have no gradient then."""
+    """The lowest number replaces masked scores: no gradient reaches q and k through them."""
     return torch.softmax((q @ k.transpose(2, 3) / 12 ** 0.5).masked_fill(~seen, LOWEST), -1) @ v
 
 

@@ -46,7 +46,7 @@ def complain(root):
             if path.suffix in (".md", ".h", ".cpp", ".td"):
                 for match in MENTIONS.finditer(path.read_text()):
                     if int(match[1] or match[2]) not in known:
-                        yield f"{path.relative_to(root)}: '{match[0]}', which is no exit code"
+                        yield f"{path.relative_to(root)}: '{match[0]}', which is not an exit code"
 
 
 if __name__ == "__main__":
