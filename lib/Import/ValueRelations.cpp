@@ -268,6 +268,16 @@ bool xlc::onnx::isMask(const ValuedTensor &tensor) {
          llvm::all_of(values, [&](float value) { return value == values.front() || value == *other; });
 }
 
+bool xlc::onnx::countsUpwards(ArrayRef<float> values) {
+  if (values.size() < 2 || values[1] <= values[0])
+    return false;
+  float step = values[1] - values[0];
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] != std::round(values[i]) || (i > 0 && values[i] - values[i - 1] != step))
+      return false;
+  return true;
+}
+
 bool xlc::onnx::isRegular(const ValuedTensor &tensor) {
   ArrayRef<float> values = tensor.values;
   if (values.empty())

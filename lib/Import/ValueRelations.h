@@ -28,6 +28,9 @@ bool isPlain(double x, int digits);
 /// one digit.
 bool isSumOver(float number, llvm::ArrayRef<ValuedTensor> parameters);
 
+/// Whether values are integers of one positive step, as `arange` writes them: 0, 2, 4.
+bool countsUpwards(llvm::ArrayRef<float> values);
+
 /// Whether a tensor is what models make of no parameter: numbers of few digits and their roots and logarithms, at most
 /// two different numbers (masks), arithmetic and geometric progressions (positions, slopes), sinusoids.
 bool isRegular(const ValuedTensor &tensor);
